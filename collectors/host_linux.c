@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectors/host_linux.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+// Every file read here is small; what does not fit the buffer is not looked at.
+
+enum { FILE_BYTES = 16384, PATH_BYTES = 512 };
+
+// Reads the start of a file into `text` and ends it. Returns its length or a negative errno.
+static ssize_t read_file(const char *path, char *text, size_t size) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    size_t length = 0;
+    while (length + 1 < size) {
+        ssize_t n = read(fd, text + length, size - 1 - length);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0) {
+            ssize_t r = -errno;
+            close(fd);
+            return r;
+        }
+        if (n == 0)
+            break;
+        length += (size_t)n;
+    }
+    close(fd);
+    text[length] = '\0';
+    return (ssize_t)length;
+}
+
+// Reads a file that holds one whole number; `otherwise` where it cannot be read or holds something else.
+static long long read_number(const char *path, long long otherwise) {
+    char text[64], *end;
+    if (read_file(path, text, sizeof text) <= 0)
+        return otherwise;
+    errno = 0;
+    long long value = strtoll(text, &end, 10);
+    return end == text || errno != 0 || (*end != '\n' && *end != '\0') ? otherwise : value;
+}
+
+static long long cpu_number(const struct host_roots *roots, unsigned cpu, const char *file, long long otherwise) {
+    char path[PATH_BYTES];
+    (void)snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/%s", roots->sysfs, cpu, file);
+    return read_number(path, otherwise);
+}
+
+static int read_online(const struct host_roots *roots, struct errors *errors, struct cpuset *out) {
+    char path[PATH_BYTES], text[FILE_BYTES];
+    (void)snprintf(path, sizeof path, "%s/devices/system/cpu/online", roots->sysfs);
+    ssize_t length = read_file(path, text, sizeof text);
+    if (length < 0)
+        return errors_add(errors, path, 0, 0,
+                          "cannot read which CPUs are online: %s; mount sysfs, or say where it is with --path.sysfs",
+                          strerror((int)-length));
+    if (cpuset_parse(text, out) < 0 || cpuset_count(out) == 0)
+        return errors_add(errors, path, 1, 0, "is not a list of CPUs such as 0-3,8 (at most %d CPUs)", CPUSET_MAX);
+    return 0;
+}
+
+int host_linux_topology(const struct host_roots *roots, const struct cpuset *selected, struct errors *errors,
+                        struct topology **out) {
+    struct cpuset online;
+    int r = read_online(roots, errors, &online);
+    if (r < 0)
+        return r;
+    size_t n = 0;
+    struct topology_source *cpus = calloc(cpuset_count(&online), sizeof *cpus);
+    if (!cpus)
+        return -ENOMEM;
+    bool any = false;
+    for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
+        if (!cpuset_has(&online, cpu))
+            continue;
+        cpus[n++] = (struct topology_source){
+            .id = cpu,
+            .core = (int)cpu_number(roots, cpu, "topology/core_id", -1),
+            .package = (int)cpu_number(roots, cpu, "topology/physical_package_id", -1),
+            .selected = !selected || cpuset_has(selected, cpu),
+        };
+        any = any || cpus[n - 1].selected;
+    }
+    if (any) {
+        long long kilohertz = cpu_number(roots, cpus[0].id, "cpufreq/cpuinfo_max_freq", 0);
+        r = topology_new(cpus, n, kilohertz > 0 ? (double)kilohertz * 1e3 : 0, out);
+    } else {
+        r = errors_add(errors, NULL, 0, 0, "none of the CPUs that `cpus` names is online");
+    }
+    free(cpus);
+    return r;
+}
+
+int host_linux_pmu_type(const struct host_roots *roots, const char *pmu, uint32_t *out) {
+    char path[PATH_BYTES];
+    (void)snprintf(path, sizeof path, "%s/bus/event_source/devices/%s/type", roots->sysfs, pmu);
+    long long type = read_number(path, -1);
+    if (type < 0 || type > UINT32_MAX)
+        return -ENOENT;
+    *out = (uint32_t)type;
+    return 0;
+}
+
+// Copies the value of a "key : value" line of /proc/cpuinfo, printable ASCII only. False where there is no such line.
+static bool cpuinfo_value(const char *text, const char *key, char *out, size_t size) {
+    size_t length = strlen(key);
+    for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        if (strncmp(line, key, length) != 0)
+            continue;
+        const char *c = line + length + strspn(line + length, " \t");
+        if (*c != ':')
+            continue;
+        c += 1 + strspn(c + 1, " \t");
+        size_t n = 0;
+        for (; *c != '\0' && *c != '\n' && n + 1 < size; c++)
+            out[n++] = isprint((unsigned char)*c) ? *c : '?';
+        out[n] = '\0';
+        return n > 0;
+    }
+    return false;
+}
+
+void host_linux_cpu(const struct host_roots *roots, struct host_cpu *out) {
+    char path[PATH_BYTES], text[FILE_BYTES];
+    (void)snprintf(path, sizeof path, "%s/cpuinfo", roots->procfs);
+    if (read_file(path, text, sizeof text) < 0)
+        text[0] = '\0';
+    // x86 names vendor and model; Arm gives the fields of MIDR_EL1
+    if (!cpuinfo_value(text, "vendor_id", out->vendor, sizeof out->vendor) &&
+        !cpuinfo_value(text, "CPU implementer", out->vendor, sizeof out->vendor))
+        (void)snprintf(out->vendor, sizeof out->vendor, "unknown");
+    if (!cpuinfo_value(text, "model name", out->model, sizeof out->model) &&
+        !cpuinfo_value(text, "CPU part", out->model, sizeof out->model))
+        (void)snprintf(out->model, sizeof out->model, "unknown");
+}
+
+static double count_fds(const char *path) {
+    DIR *folder = opendir(path);
+    if (!folder)
+        return NAN;
+    double n = -1; // the folder's own
+    for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder))
+        n += entry->d_name[0] != '.';
+    closedir(folder);
+    return n;
+}
+
+// Seconds since the epoch at which the host booted, from /proc/stat.
+static double boot_timestamp(const struct host_roots *roots) {
+    char path[PATH_BYTES], line[256];
+    double boot = NAN;
+    (void)snprintf(path, sizeof path, "%s/stat", roots->procfs);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file))
+        if (strncmp(line, "btime ", 6) == 0)
+            boot = strtod(line + 6, NULL);
+    if (file)
+        (void)fclose(file);
+    return boot;
+}
+
+void host_linux_process(const struct host_roots *roots, struct host_process *out) {
+    char path[PATH_BYTES], text[2048];
+    *out = (struct host_process){NAN, NAN, NAN, NAN, NAN, NAN};
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        out->cpu_seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+        out->max_fds = (double)limit.rlim_cur;
+    (void)snprintf(path, sizeof path, "%s/self/fd", roots->procfs);
+    out->open_fds = count_fds(path);
+    (void)snprintf(path, sizeof path, "%s/self/stat", roots->procfs);
+    const char *fields = read_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+    unsigned long long start_ticks, virtual_bytes, resident_pages;
+    // fields 22, 23 and 24 of proc(5); the name in field 2 may hold anything, so counting begins behind it
+    if (fields &&
+        sscanf(fields, ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %llu",
+               &start_ticks, &virtual_bytes, &resident_pages) == 3) {
+        out->virtual_bytes = (double)virtual_bytes;
+        out->resident_bytes = (double)resident_pages * (double)sysconf(_SC_PAGESIZE);
+        out->start_timestamp = boot_timestamp(roots) + (double)start_ticks / (double)sysconf(_SC_CLK_TCK);
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectors/pmu_linux.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// A handle is an index into a table of open event groups. The leader is opened stopped, its siblings enabled: they
+// follow their leader, so one ioctl on one file descriptor starts or stops them all. No pinned events, no RESET: totals
+// are subtracted by the reader, and other users of the counters keep their share.
+
+enum { EVENTS_MAX = 512 };
+
+struct linux_group {
+    int *fds; // [0] leads; NULL: free entry
+    size_t n;
+};
+
+struct pmu_linux {
+    struct pmu pmu; // first
+    uint32_t type;
+    struct linux_group *groups;
+    size_t n_groups, capacity;
+};
+
+static struct pmu_linux *of(struct pmu *pmu) {
+    return (struct pmu_linux *)pmu;
+}
+
+static int perf_event_open(struct perf_event_attr *attr, int cpu, int leader) {
+    long fd = syscall(SYS_perf_event_open, attr, -1, cpu, leader, PERF_FLAG_FD_CLOEXEC);
+    return fd < 0 ? -errno : (int)fd;
+}
+
+static void linux_advance(struct pmu *pmu, uint64_t now_ns) {
+    (void)pmu;
+    (void)now_ns;
+}
+
+static int table_add(struct pmu_linux *l, struct linux_group group) {
+    if (l->n_groups == l->capacity) {
+        size_t capacity = l->capacity ? 2 * l->capacity : 64;
+        struct linux_group *groups = realloc(l->groups, capacity * sizeof *groups);
+        if (!groups)
+            return -ENOMEM;
+        l->groups = groups;
+        l->capacity = capacity;
+    }
+    l->groups[l->n_groups] = group;
+    return (int)l->n_groups++;
+}
+
+static void group_deinit(struct linux_group *group) {
+    while (group->n > 0)
+        close(group->fds[--group->n]);
+    free(group->fds);
+    group->fds = NULL;
+}
+
+static int group_open(const struct pmu_linux *l, unsigned cpu, const uint64_t *configs, size_t n,
+                      struct linux_group *group) {
+    for (; group->n < n; group->n++) {
+        struct perf_event_attr attr = {
+            .type = l->type,
+            .size = sizeof attr,
+            .config = configs[group->n],
+            .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+            .disabled = group->n == 0,
+        };
+        int fd = perf_event_open(&attr, (int)cpu, group->n == 0 ? -1 : group->fds[0]);
+        if (fd < 0)
+            return fd;
+        group->fds[group->n] = fd;
+    }
+    return 0;
+}
+
+static int linux_open(struct pmu *pmu, unsigned cpu, const uint64_t *configs, size_t n) {
+    struct pmu_linux *l = of(pmu);
+    if (n == 0 || n > EVENTS_MAX)
+        return -EINVAL;
+    struct linux_group group = {.fds = calloc(n, sizeof *group.fds)};
+    if (!group.fds)
+        return -ENOMEM;
+    int r = group_open(l, cpu, configs, n, &group);
+    if (r == 0)
+        r = table_add(l, group);
+    if (r < 0)
+        group_deinit(&group);
+    return r;
+}
+
+static int linux_enable(struct pmu *pmu, int handle, bool enabled) {
+    int leader = of(pmu)->groups[handle].fds[0];
+    return ioctl(leader, enabled ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) < 0 ? -errno : 0;
+}
+
+// What read(2) gives with this read_format, see perf_event_open(2).
+struct read_buffer {
+    uint64_t n, enabled_ns, running_ns, counts[EVENTS_MAX];
+};
+
+static int linux_read(struct pmu *pmu, int handle, struct pmu_times *times, uint64_t *counts, size_t n) {
+    struct read_buffer buffer;
+    size_t wanted = offsetof(struct read_buffer, counts) + n * sizeof *counts;
+    ssize_t length = read(of(pmu)->groups[handle].fds[0], &buffer, wanted);
+    if (length < 0)
+        return -errno;
+    if ((size_t)length != wanted || buffer.n != n)
+        return -ENODEV; // the group has dissolved: its CPU went offline
+    *times = (struct pmu_times){.enabled_ns = buffer.enabled_ns, .running_ns = buffer.running_ns};
+    for (size_t i = 0; i < n; i++)
+        counts[i] = buffer.counts[i];
+    return 0;
+}
+
+static void linux_close(struct pmu *pmu, int handle) {
+    group_deinit(&of(pmu)->groups[handle]);
+}
+
+static void linux_free(struct pmu *pmu) {
+    struct pmu_linux *l = of(pmu);
+    for (size_t i = 0; i < l->n_groups; i++)
+        group_deinit(&l->groups[i]);
+    free(l->groups);
+    free(l);
+}
+
+int pmu_linux_new(uint32_t type, struct pmu **out) {
+    static const struct pmu_ops ops = {.advance = linux_advance,
+                                       .open = linux_open,
+                                       .enable = linux_enable,
+                                       .read = linux_read,
+                                       .close = linux_close,
+                                       .free = linux_free};
+    struct pmu_linux *l = calloc(1, sizeof *l);
+    if (!l)
+        return -ENOMEM;
+    l->pmu.ops = &ops;
+    l->type = type;
+    *out = &l->pmu;
+    return 0;
+}
+
+int pmu_linux_probe_hardware(void) {
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_HARDWARE, .size = sizeof attr, .config = PERF_COUNT_HW_CPU_CYCLES, .disabled = 1};
+    long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC); // of this process, on any CPU
+    if (fd < 0)
+        return -errno;
+    close((int)fd);
+    return 0;
+}
+
+const char *pmu_linux_reason(int error) {
+    switch (error) {
+    case -EACCES:
+    case -EPERM:
+        return "not_allowed";
+    case -ENOENT:
+    case -ENODEV:
+    case -EOPNOTSUPP:
+        return "absent";
+    case -EMFILE:
+    case -ENFILE:
+        return "too_many_files";
+    default:
+        return "failed";
+    }
+}
+
+const char *pmu_linux_remedy(int error) {
+    switch (error) {
+    case -EACCES:
+    case -EPERM:
+        return "give the daemon CAP_PERFMON (the systemd unit does), or run it as root; with "
+               "kernel.perf_event_paranoid 3 or 4 only CAP_SYS_ADMIN is enough";
+    case -ENOENT:
+    case -EOPNOTSUPP:
+        return "the kernel or the virtual machine does not offer these counters: a hypervisor may have a setting "
+               "for a virtual PMU";
+    case -ENODEV:
+        return "the CPU is offline: bring it back, or restart the daemon to leave it out";
+    case -EMFILE:
+    case -ENFILE:
+        return "raise the limit of open files (LimitNOFILE= in the systemd unit, ulimit -n in a shell)";
+    default:
+        return "see perf_event_open(2) for this error";
+    }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_COLLECTORS_PMU_LINUX_H
+#define TOPDOWND_COLLECTORS_PMU_LINUX_H
+
+// The kernel's counters through perf_event_open(2).
+
+#include "collectors/pmu.h"
+
+// `type` is perf_event_attr.type: what /sys/bus/event_source/devices/<pmu>/type says. -ENOMEM.
+int pmu_linux_new(uint32_t type, struct pmu **out);
+
+// Whether the kernel has counters of a CPU's PMU to give: 0, or the negative errno with which it refused a cycle
+// counter
+// (-ENOENT: there is no hardware PMU; -EACCES: not allowed to ask).
+int pmu_linux_probe_hardware(void);
+
+// One word for an errno of perf_event_open, for a label; never NULL.
+const char *pmu_linux_reason(int error);
+
+// What a person can do about an errno of perf_event_open; never NULL.
+const char *pmu_linux_remedy(int error);
+
+#endif

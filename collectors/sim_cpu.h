@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_COLLECTORS_SIM_CPU_H
+#define TOPDOWND_COLLECTORS_SIM_CPU_H
+
+// One CPU of a simulated host: its counters, the event groups that want them, and the kernel that shares them out. All
+// times are nanoseconds since the host began and never go back.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "collectors/sim_load.h"
+#include "collectors/sim_time.h"
+
+enum { SIM_TICK_NS = 4000000 };
+
+// Who comes first when counters are short.
+enum sim_rank { SIM_PINNED, SIM_FLEXIBLE, SIM_TASK, SIM_RANK_N };
+
+// An event group, ours or a rival's. Whoever makes one fills the second part; the rest is the CPU's.
+struct sim_group {
+    TAILQ_ENTRY(sim_group) queued; // while enabled
+    bool enabled, on;
+    unsigned generation;   // of the CPU when the group was opened
+    uint64_t accounted_ns; // times and counts are right up to here
+    uint64_t enabled_ns, running_ns;
+    unsigned held_general; // while on
+    uint64_t held_fixed;
+
+    enum sim_rank rank;
+    unsigned general; // events that can only have a general counter
+    uint64_t fixed;   // bits: the fixed counters it would like, else takes general ones instead
+    unsigned *events; // what it counts, of the catalog; none for a rival
+    struct sim_count *counts;
+    size_t n_events;
+};
+
+TAILQ_HEAD(sim_queue, sim_group);
+
+struct sim_rival {
+    size_t index; // of the scenario
+    enum scenario_rival_kind kind;
+    struct sim_window window;
+    struct sim_group group; // unused where the kind is REFUSE or OFFLINE
+};
+
+struct sim_cpu {
+    unsigned general_counters; // 0: no limit
+    const struct sim_load *load;
+    uint64_t load_phase_ns; // where the load was when the host began
+    uint64_t now_ns, tick_phase_ns, next_edge_ns;
+    struct sim_queue queues[SIM_RANK_N]; // enabled groups, in the order of their turns
+    bool steady;                         // another tick would change nothing
+    bool offline, refusing;
+    unsigned generation; // grows whenever the CPU goes away: what was opened before is dead
+    struct sim_rival *rivals;
+    size_t n_rivals;
+};
+
+// A CPU with the rivals that `scenario` puts on it, at time 0. The load is borrowed, and may be
+// replaced before the first group is added. Returns 0 or -ENOMEM.
+int sim_cpu_init(struct sim_cpu *cpu, const struct scenario *scenario, unsigned id, const struct sim_load *load);
+
+// Groups that others made must have been disabled.
+void sim_cpu_deinit(struct sim_cpu *cpu);
+
+// Lets everything happen up to now_ns. What follows acts at that time.
+void sim_cpu_run(struct sim_cpu *cpu, uint64_t now_ns);
+
+// Introduces a new group, disabled.
+void sim_cpu_add(const struct sim_cpu *cpu, struct sim_group *group);
+
+// True where the group would fit if nothing else were on the counters.
+bool sim_cpu_can_hold(const struct sim_cpu *cpu, const struct sim_group *group);
+
+// Both do nothing where the group is so already, or is dead.
+void sim_cpu_enable(struct sim_cpu *cpu, struct sim_group *group);
+void sim_cpu_disable(struct sim_cpu *cpu, struct sim_group *group);
+
+// False where the CPU has been away since the group was added: it is dead for ever.
+bool sim_cpu_alive(const struct sim_cpu *cpu, const struct sim_group *group);
+
+// Brings the group's times and counts up to now.
+void sim_cpu_account(const struct sim_cpu *cpu, struct sim_group *group);
+
+#endif

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every message says what was written, what is allowed, and shows a right value. Numbers are read here, not by strtod,
+// which takes more than we mean to (hexadecimal, "inf", white space) and depends on the locale.
+#include "config/config_value.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/plan.h"
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+static bool refuse(struct errors *errors, const struct yaml_tree *value, const char *key, const char *remedy) {
+    (void)yaml_tree_error(errors, &value->origin, "%s: \"%s\" %s", key, yaml_tree_word(value->text).text, remedy);
+    return false;
+}
+
+bool config_value_is(const struct yaml_tree *value, enum yaml_tree_kind kind, const char *key, const char *example,
+                     struct errors *errors) {
+    static const char *const kinds[] = {"a single value", "a list", "a mapping"};
+    if (yaml_tree_is_null(value)) {
+        (void)yaml_tree_error(errors, &value->origin, "%s has no value: write one, such as %s, or remove the key", key,
+                              example);
+        return false;
+    }
+    if (value->kind == kind)
+        return true;
+    (void)yaml_tree_error(errors, &value->origin, "%s must be %s, such as %s, and is %s", key, kinds[kind], example,
+                          kinds[value->kind]);
+    return false;
+}
+
+bool config_value_name(const char *name, const struct config_origin *origin, const char *what, struct errors *errors) {
+    size_t length = 0, words = 0;
+    for (const char *c = name; *c != '\0'; c++) {
+        bool word = is_letter(*c) || is_digit(*c);
+        if (!word && *c != '_' && *c != '-' && *c != '.') {
+            (void)yaml_tree_error(errors, origin, "%s name \"%s\": only letters, digits, '_', '-' and '.' are allowed",
+                                  what, yaml_tree_word(name).text);
+            return false;
+        }
+        length++;
+        words += word;
+    }
+    if (words > 0 && length <= CONFIG_NAME_MAX)
+        return true;
+    (void)yaml_tree_error(errors, origin, "%s name \"%s\": %s", what, yaml_tree_word(name).text,
+                          words > 0 ? "longer than 63 characters" : "it needs a letter or digit");
+    return false;
+}
+
+bool config_value_text(const struct yaml_tree *value, const char *key, size_t max, const char *example,
+                       struct errors *errors) {
+    if (!config_value_is(value, YAML_TREE_SCALAR, key, example, errors))
+        return false;
+    size_t length = strlen(value->text);
+    if (length > 0 && length <= max)
+        return true;
+    if (length == 0)
+        (void)yaml_tree_error(errors, &value->origin, "%s is empty: write one, such as %s, or remove the key", key,
+                              example);
+    else
+        (void)yaml_tree_error(errors, &value->origin, "%s is longer than %zu bytes", key, max);
+    return false;
+}
+
+// A number as written: digits / 10^places. 15 digits are exact in a double.
+struct decimal {
+    uint64_t digits;
+    unsigned places;
+};
+enum { DECIMAL_DIGITS_MAX = 15 };
+
+static bool read_decimal(const char **text, struct decimal *out) {
+    struct decimal decimal = {0};
+    const char *c = *text;
+    bool point = false;
+    unsigned n = 0;
+    for (; is_digit(*c) || (*c == '.' && !point && n > 0); c++) {
+        if (*c == '.') {
+            point = true;
+            continue;
+        }
+        if (++n > DECIMAL_DIGITS_MAX)
+            return false;
+        decimal.digits = decimal.digits * 10 + (uint64_t)(*c - '0');
+        decimal.places += point;
+    }
+    if (n == 0 || (point && decimal.places == 0))
+        return false;
+    *out = decimal;
+    *text = c;
+    return true;
+}
+
+static double power_of_ten(unsigned exponent) {
+    double power = 1;
+    while (exponent-- > 0)
+        power *= 10;
+    return power;
+}
+
+bool config_value_slot(const struct yaml_tree *value, uint64_t *slot_ns, struct errors *errors) {
+    if (!config_value_is(value, YAML_TREE_SCALAR, "slot", "200ms", errors))
+        return false;
+    const char *unit = value->text;
+    struct decimal number;
+    if (!read_decimal(&unit, &number))
+        return refuse(errors, value, "slot", "is not a duration: write a number and ms or s, such as 200ms");
+    double unit_ns = strcmp(unit, "ms") == 0 ? 1e6 : strcmp(unit, "s") == 0 ? 1e9 : 0;
+    if (unit_ns == 0 && *unit == '\0') {
+        const char *word = value->text;
+        (void)yaml_tree_error(errors, &value->origin, "slot: \"%s\" has no unit: write %sms or %ss", word, word, word);
+        return false;
+    }
+    if (unit_ns == 0)
+        return refuse(errors, value, "slot", "is not a duration: write a number and ms or s, such as 200ms");
+    double duration_ns = (double)number.digits * unit_ns / power_of_ten(number.places);
+    if (duration_ns < 10e6 || duration_ns > 60e9)
+        return refuse(errors, value, "slot", "is out of range: 10ms to 60s are allowed");
+    *slot_ns = (uint64_t)(duration_ns + 0.5);
+    return true;
+}
+
+bool config_value_idle(const struct yaml_tree *value, double *idle, struct errors *errors) {
+    if (!config_value_is(value, YAML_TREE_SCALAR, "idle", "10%", errors))
+        return false;
+    const char *unit = value->text;
+    struct decimal number;
+    if (!read_decimal(&unit, &number) || (*unit != '\0' && strcmp(unit, "%") != 0))
+        return refuse(errors, value, "idle", "is not a share: write it as 10% or 0.1");
+    double share = (double)number.digits / power_of_ten(number.places + (*unit == '%' ? 2 : 0));
+    if (share > 0.9)
+        return refuse(errors, value, "idle", "is out of range: 0% to 90% (0 to 0.9) are allowed");
+    *idle = share;
+    return true;
+}
+
+bool config_value_cpus(const struct yaml_tree *value, struct config_settings *settings, struct errors *errors) {
+    if (!config_value_is(value, YAML_TREE_SCALAR, "cpus", "all or \"0-3,8\"", errors))
+        return false;
+    if (strcmp(value->text, "all") == 0) {
+        settings->cpus_all = true;
+        return true;
+    }
+    struct cpuset cpus;
+    int r = cpuset_parse(value->text, &cpus);
+    if (r == -ERANGE)
+        return refuse(errors, value, "cpus", "names a CPU above 8191, the highest there can be");
+    if (r < 0)
+        return refuse(errors, value, "cpus", "is not a list of CPUs: write all, or numbers and ranges such as 0-3,8");
+    if (cpuset_count(&cpus) == 0)
+        return refuse(errors, value, "cpus", "names no CPU: to measure nothing, use a profile with groups: []");
+    settings->cpus_all = false;
+    settings->cpus = cpus;
+    return true;
+}
+
+bool config_value_weight(const struct yaml_tree *value, unsigned *weight, struct errors *errors) {
+    if (!config_value_is(value, YAML_TREE_SCALAR, "weight", "3", errors))
+        return false;
+    const char *end = value->text;
+    struct decimal number;
+    if (!read_decimal(&end, &number) || *end != '\0' || number.places > 0)
+        return refuse(errors, value, "weight", "is not a whole number: write how many slots a round, such as 3");
+    if (number.digits < 1 || number.digits > PLAN_WEIGHT_MAX)
+        return refuse(errors, value, "weight", "is out of range: 1 to 100 are allowed");
+    *weight = (unsigned)number.digits;
+    return true;
+}
+
+static bool read_port(const char *text, uint16_t *port) {
+    unsigned long number = 0;
+    size_t n = strlen(text);
+    if (n == 0 || n > 5)
+        return false;
+    for (; *text != '\0'; text++) {
+        if (!is_digit(*text))
+            return false;
+        number = number * 10 + (unsigned long)(*text - '0');
+    }
+    if (number > UINT16_MAX)
+        return false;
+    *port = (uint16_t)number;
+    return true;
+}
+
+static bool read_address(const char *text, size_t length, struct config_value_endpoint *endpoint) {
+    bool brackets = length >= 2 && text[0] == '[' && text[length - 1] == ']';
+    char word[CONFIG_ADDRESS_MAX];
+    unsigned char number[sizeof(struct in6_addr)];
+    if (brackets) {
+        text++;
+        length -= 2;
+    }
+    if (length >= sizeof word)
+        return false;
+    memcpy(word, text, length);
+    word[length] = '\0';
+    int family = brackets ? AF_INET6 : AF_INET;
+    return inet_pton(family, word, number) == 1 &&
+           inet_ntop(family, number, endpoint->address, sizeof endpoint->address);
+}
+
+// Why an address is none, in the words of what was probably meant.
+static const char *address_remedy(const char *text, size_t length) {
+    if (length == 0 || (length == 1 && *text == '*'))
+        return "has no address: write 0.0.0.0 or [::] for all of this host's addresses";
+    if (length == strlen("localhost") && strncmp(text, "localhost", length) == 0)
+        return "has a name for its address: write the number, 127.0.0.1 or [::1]";
+    if (memchr(text, ':', length) && *text != '[')
+        return "is not an address: write IPv6 in brackets, such as \"[::1]:10813\"";
+    return "is not an address: write a number, such as 127.0.0.1:10813 or \"[::1]:10813\"";
+}
+
+bool config_value_listen(const struct yaml_tree *value, struct config_value_endpoint *endpoint, struct errors *errors) {
+    if (value->kind == YAML_TREE_LIST) {
+        (void)yaml_tree_error(errors, &value->origin,
+                              "listen: a list stands where an address should: put IPv6 in quotes, \"[::1]:10813\"");
+        return false;
+    }
+    if (!config_value_is(value, YAML_TREE_SCALAR, "listen", "\"127.0.0.1:10813\"", errors))
+        return false;
+    struct config_value_endpoint result;
+    const char *colon = strrchr(value->text, ':');
+    if (!colon || strchr(colon, ']'))
+        return refuse(errors, value, "listen", "needs an address and a port, such as 127.0.0.1:10813");
+    size_t length = (size_t)(colon - value->text);
+    if (!read_address(value->text, length, &result))
+        return refuse(errors, value, "listen", address_remedy(value->text, length));
+    if (!read_port(colon + 1, &result.port))
+        return refuse(errors, value, "listen", "has no valid port: 1 to 65535 are allowed, and 0 for any free one");
+    *endpoint = result;
+    return true;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/json_scan.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+// One pass over the text before a parser sees it: what would cost the parser stack or memory, or what it would let
+// through. It need not be a parser itself: outside of strings it only counts brackets and commas.
+
+// Length of the well-formed UTF-8 character at `text`, 0 where there is none (Unicode 15, table 3-7).
+static size_t utf8_length(const unsigned char *text, size_t length) {
+    static const struct {
+        unsigned char first, last, second_min, second_max, length;
+    } forms[] = {
+        {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
+        {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
+        {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+    if (text[0] < 0x80)
+        return 1;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (text[0] < forms[i].first || text[0] > forms[i].last)
+            continue;
+        if (length < forms[i].length || text[1] < forms[i].second_min || text[1] > forms[i].second_max)
+            return 0;
+        for (size_t j = 2; j < forms[i].length; j++)
+            if ((text[j] & 0xc0) != 0x80)
+                return 0;
+        return forms[i].length;
+    }
+    return 0;
+}
+
+// Moves *at over the string that begins there. Returns what is wrong with it, or NULL; *at is at the fault then.
+static const char *scan_string(const char *text, size_t length, size_t *at) {
+    size_t i = *at + 1;
+    const char *wrong = NULL;
+    while (i < length && text[i] != '"' && !wrong) {
+        size_t step = utf8_length((const unsigned char *)text + i, length - i);
+        if (step == 0)
+            wrong = "is not valid UTF-8";
+        else if ((unsigned char)text[i] < 0x20)
+            wrong = "a string holds a control character: write it as \\n, \\t or \\uXXXX";
+        else if (text[i] == '\\' && length - i >= 6 && memcmp(text + i, "\\u0000", 6) == 0)
+            wrong = "a string holds the character \\u0000";
+        else
+            i += text[i] == '\\' ? 2 : step;
+    }
+    if (!wrong && i >= length) {
+        wrong = "the file ends within a string";
+        i = length;
+    }
+    *at = i;
+    return wrong;
+}
+
+const char *json_scan(const char *text, size_t length, size_t depth_max, size_t values_max, size_t *at) {
+    size_t depth = 0, values = 0;
+    for (size_t i = 0; i < length; i++) {
+        const char *wrong = NULL;
+        bool opens = text[i] == '{' || text[i] == '[';
+        *at = i;
+        if (text[i] == '"') {
+            wrong = scan_string(text, length, &i);
+            *at = i;
+        } else if ((opens || text[i] == ',') && ++values > values_max)
+            wrong = "there are too many values";
+        else if (opens && ++depth > depth_max)
+            wrong = "lists and objects are nested too deeply";
+        else if ((text[i] == '}' || text[i] == ']') && depth > 0)
+            depth--;
+        else if (text[i] == '\0')
+            wrong = "there is a NUL byte";
+        if (wrong)
+            return wrong;
+    }
+    return NULL;
+}

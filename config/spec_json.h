@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CONFIG_SPEC_JSON_H
+#define TOPDOWND_CONFIG_SPEC_JSON_H
+
+// Reads a spec: Arm's machine-readable specification v1.0, as published, with the extensions of docs/specs.md, which
+// stand in objects named "topdownd" so that one schema serves every vendor.
+
+#include "core/catalog.h"
+#include "core/error.h"
+
+enum { SPEC_FILE_MAX = 16 << 20, SPEC_DEPTH_MAX = 64 };
+
+// Returns 0, -EINVAL with what is wrong in `errors`, -ENOMEM. The spec's name is the file's without folder and ".json".
+int spec_json_load(const char *path, struct errors *errors, struct catalog **out);
+int spec_json_parse(const char *name, const char *text, size_t length, struct errors *errors, struct catalog **out);
+
+#endif

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/catalog_level1.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int catalog_set_level1(struct catalog *catalog, const char *pipeline_slots, double width, struct catalog_error *error) {
+    struct catalog_level1 *level1 = &catalog->level1;
+    if (level1->present)
+        return catalog_fail(error, "level 1 stands twice");
+    if (!(width > 0 && width <= 64))
+        return catalog_fail(error, "the width is the number of pipeline slots a cycle, between 1 and 64");
+    struct formula *formula;
+    int r = catalog_compile(catalog, pipeline_slots, &formula, error);
+    if (r < 0)
+        return r;
+    level1->pipeline_slots_text = strdup(pipeline_slots);
+    if (!level1->pipeline_slots_text) {
+        formula_free(formula);
+        return -ENOMEM;
+    }
+    level1->pipeline_slots = formula;
+    level1->width = width;
+    level1->present = true;
+    return 0;
+}
+
+int catalog_set_level1_category(struct catalog *catalog, enum category category, const char *metric,
+                                struct catalog_error *error) {
+    struct catalog_level1 *level1 = &catalog->level1;
+    int index = catalog_find_metric(catalog, metric);
+    if (index < 0)
+        return catalog_fail(error, "level 1 names the metric %.60s, which the spec does not have", metric);
+    if (catalog->metrics[index].domain != METRIC_PIPELINE_SLOTS)
+        return catalog_fail(error, "level 1 names the metric %.60s, whose units are not 'percent of slots'", metric);
+    for (size_t i = 0; i < level1->n_categories; i++)
+        if (level1->categories[i].category == category || level1->categories[i].metric == (unsigned)index)
+            return catalog_fail(error, "category %s or its metric stands twice in level 1", category_name(category));
+    level1->categories[level1->n_categories].category = category;
+    level1->categories[level1->n_categories++].metric = (unsigned)index;
+    return 0;
+}
+
+int catalog_add_level1_part(struct catalog *catalog, const char *const *events, size_t n, struct catalog_error *error) {
+    struct catalog_level1 *level1 = &catalog->level1;
+    if (level1->n_parts == CATALOG_SPLIT_MAX || n > CATALOG_SPLIT_EVENTS_MAX)
+        return catalog_fail(error, "a split has at most %d parts of %d events", CATALOG_SPLIT_MAX,
+                            CATALOG_SPLIT_EVENTS_MAX);
+    for (size_t i = 0; i < n; i++) {
+        int event = catalog_find_event(catalog, events[i]);
+        if (event <= CATALOG_CPU_SECONDS)
+            return catalog_fail(error, "the split names the event %.60s, which the spec does not have", events[i]);
+        level1->parts[level1->n_parts].events[i] = (unsigned)event;
+    }
+    level1->parts[level1->n_parts++].n = n;
+    return 0;
+}
+
+static bool part_has(const struct catalog_level1 *level1, size_t part, unsigned event) {
+    for (size_t i = 0; i < level1->parts[part].n; i++)
+        if (level1->parts[part].events[i] == event)
+            return true;
+    return false;
+}
+
+static bool parts_share_an_event(const struct catalog_level1 *level1) {
+    for (size_t i = 0; i < level1->parts[0].n; i++) {
+        size_t part = 1;
+        while (part < level1->n_parts && part_has(level1, part, level1->parts[0].events[i]))
+            part++;
+        if (part == level1->n_parts)
+            return true;
+    }
+    return false;
+}
+
+static int parts_hold(const struct catalog *catalog, const struct formula *formula, struct catalog_error *error) {
+    const struct catalog_level1 *level1 = &catalog->level1;
+    for (size_t i = 0; i < formula->n_variables; i++) {
+        size_t part = 0;
+        while (part < level1->n_parts && !part_has(level1, part, formula->variables[i]))
+            part++;
+        if (part == level1->n_parts)
+            return catalog_fail(error, "no part of the level-1 split holds the event %s",
+                                catalog->events[formula->variables[i]].name);
+    }
+    return 0;
+}
+
+int catalog_check(const struct catalog *catalog, struct catalog_error *error) {
+    const struct catalog_level1 *level1 = &catalog->level1;
+    if (!level1->present)
+        return level1->n_categories == 0 && level1->n_parts == 0
+                   ? 0
+                   : catalog_fail(error, "level 1 has categories or a split, but no pipeline slots");
+    if (level1->n_categories < 2)
+        return catalog_fail(error, "level 1 needs at least two categories");
+    if (level1->n_parts == 0)
+        return 0;
+    if (level1->n_parts == 1 || !parts_share_an_event(level1))
+        return catalog_fail(error, "the level-1 split needs at least two parts, and one event that is in all of them");
+    int r = parts_hold(catalog, level1->pipeline_slots, error);
+    for (size_t i = 0; i < level1->n_categories && r == 0; i++)
+        r = parts_hold(catalog, catalog->metrics[level1->categories[i].metric].formula, error);
+    return r;
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/family.h"
+
+#include <string.h>
+
+#define PREFIX "topdownd_"
+
+const struct family_info family_table[FAMILY_N] = {
+    [FAMILY_PIPELINE_SLOTS] =
+        {PREFIX "pipeline_slots_total", "counter",
+         "Pipeline slots by level-1 category. The categories of a socket add up to all its pipeline slots."},
+    [FAMILY_NUMERATOR] =
+        {PREFIX "metric_numerator_total", "counter",
+         "Events above the line of each metric of the form k A/B. A metric over any time and any set of "
+         "hosts is k * sum(rate(numerator)) / sum(rate(denominator))."},
+    [FAMILY_DENOMINATOR] =
+        {PREFIX "metric_denominator_total", "counter",
+         "Events below the line of each metric of the form k A/B, advanced together with the numerator "
+         "and from the same windows."},
+    [FAMILY_PEAK_PIPELINE_SLOTS] = {PREFIX "peak_pipeline_slots_per_second", "gauge",
+                                    "Pipeline slots a second with every measured core at its maximum frequency."},
+    [FAMILY_COVERED] = {PREFIX "covered_cpu_seconds_total", "counter",
+                        "CPU time that the totals stand for, averaged over the event groups of the plan."},
+    [FAMILY_UNCOVERED] = {PREFIX "uncovered_cpu_seconds_total", "counter",
+                          "CPU time that the totals do not stand for, by reason: starved (others held the counters), "
+                          "failed (could not open or read), gap (the daemon did not run)."},
+    [FAMILY_CPUS] = {PREFIX "cpus", "gauge",
+                     "CPUs that are online, by state: measured, excluded (by the configuration)."},
+    [FAMILY_WINDOWS] =
+        {PREFIX "event_group_windows_total", "counter",
+         "Windows in which an event group was to count on a CPU, by result: complete, contended (shared the "
+         "counters and was scaled), starved (never counted), failed."},
+    [FAMILY_ENABLED] = {PREFIX "event_group_enabled_seconds_total", "counter",
+                        "Time in which an event group was enabled, summed over CPUs."},
+    [FAMILY_RUNNING] =
+        {PREFIX "event_group_running_seconds_total", "counter",
+         "Time in which an event group was on the counters, summed over CPUs. Less than enabled: contention."},
+    [FAMILY_DEVIATION] =
+        {PREFIX "level1_deviation_ratio", "gauge",
+         "Largest difference in the last round between a category's share of the pipeline slots counted and "
+         "the vendor's own formula."},
+    [FAMILY_PMU_UP] = {PREFIX "pmu_up", "gauge", "1 where the PMU delivered counts in the last round."},
+    [FAMILY_PMU_ERROR] = {PREFIX "pmu_error", "gauge", "1 for each PMU that is missing or fails, with the reason."},
+    [FAMILY_PMU_COUNTERS] =
+        {PREFIX "pmu_counters", "gauge",
+         "Hardware counters of one CPU, by state: total, usable. Absent where events need no counters."},
+    [FAMILY_ROTATION_DURATION] = {PREFIX "rotation_duration_seconds", "histogram",
+                                  "How long it took to change event groups on all CPUs at one slot edge."},
+    [FAMILY_COLLECTION] = {PREFIX "collection_seconds_total", "counter",
+                           "CPU time spent on rotating and reading event groups."},
+    [FAMILY_LAST_SNAPSHOT] = {PREFIX "last_snapshot_timestamp_seconds", "gauge",
+                              "When the last round ended, in seconds since the epoch."},
+    [FAMILY_CPU_INFO] = {PREFIX "cpu_info", "gauge", "The host's CPU and the spec that it is measured with."},
+    [FAMILY_BUILD_INFO] = {PREFIX "build_info", "gauge", "The version of this daemon."},
+    [FAMILY_CONFIG_INFO] = {PREFIX "config_info", "gauge",
+                            "The profile in force and a hash of the whole configuration."},
+    [FAMILY_PROCESS_CPU] = {"process_cpu_seconds_total", "counter", "CPU time of this daemon, user and system."},
+    [FAMILY_PROCESS_RESIDENT] = {"process_resident_memory_bytes", "gauge", "Resident memory of this daemon."},
+    [FAMILY_PROCESS_VIRTUAL] = {"process_virtual_memory_bytes", "gauge", "Virtual memory of this daemon."},
+    [FAMILY_PROCESS_OPEN_FDS] = {"process_open_fds", "gauge", "Open file descriptors of this daemon."},
+    [FAMILY_PROCESS_MAX_FDS] = {"process_max_fds", "gauge", "Limit of open file descriptors."},
+    [FAMILY_PROCESS_START] = {"process_start_time_seconds", "gauge",
+                              "When this daemon started, in seconds since the epoch."},
+    [FAMILY_CPU_PIPELINE_SLOTS] = {PREFIX "cpu_pipeline_slots_total", "counter",
+                                   "Pipeline slots of one CPU by level-1 category."},
+    [FAMILY_CPU_EVENT] = {PREFIX "cpu_event_total", "counter",
+                          "Raw events of one CPU, extrapolated to all covered time."},
+    [FAMILY_CPU_COVERED] = {PREFIX "cpu_covered_seconds_total", "counter",
+                            "Time of one CPU that its totals stand for, averaged over the event groups of the plan."},
+    [FAMILY_CPU_UNCOVERED] = {PREFIX "cpu_uncovered_seconds_total", "counter",
+                              "Time of one CPU that its totals do not stand for, by reason."},
+};
+
+bool family_collides(const char *metric) {
+    const size_t prefix = strlen(PREFIX);
+    if (strncmp(metric, "cpu_", 4) == 0)
+        return true;
+    for (int i = 0; i < FAMILY_N; i++) {
+        const char *name = family_table[i].name;
+        if (strncmp(name, PREFIX, prefix) != 0)
+            continue;
+        if (strcmp(name + prefix, metric) == 0)
+            return true;
+        // a histogram's own series
+        size_t length = strlen(name + prefix);
+        if (strcmp(family_table[i].type, "histogram") == 0 && strncmp(name + prefix, metric, length) == 0 &&
+            metric[length] == '_')
+            return true;
+    }
+    return false;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/level1.h"
+
+#include <math.h>
+#include <string.h>
+
+bool level1_split(const struct catalog *catalog, const double *counts, double *categories, double *pipeline_slots) {
+    const struct catalog_level1 *level1 = &catalog->level1;
+    double shares[CATEGORY_N], sum = 0, slots = formula_evaluate(level1->pipeline_slots, counts);
+    if (slots == 0) {
+        memset(categories, 0, level1->n_categories * sizeof *categories);
+        *pipeline_slots = 0;
+        return true;
+    }
+    for (size_t i = 0; i < level1->n_categories; i++) {
+        shares[i] = formula_evaluate(catalog->metrics[level1->categories[i].metric].formula, counts);
+        sum += shares[i];
+    }
+    if (!(slots > 0) || !(sum > 0)) // NaN included
+        return false;
+    for (size_t i = 0; i < level1->n_categories; i++)
+        categories[i] = shares[i] / sum * slots;
+    *pipeline_slots = slots;
+    return true;
+}
+
+void level1_increase(const double *signed_slots, size_t n, double *owed, double *increase) {
+    double slots = 0, positive = 0, debt = 0;
+    for (size_t i = 0; i < n; i++) {
+        slots += signed_slots[i];
+        owed[i] += signed_slots[i];
+        positive += fmax(owed[i], 0);
+    }
+    if (!(slots > 0)) { // nothing to share out: what was added stays owed
+        memset(increase, 0, n * sizeof *increase);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        increase[i] = fmax(owed[i], 0) / positive * slots;
+        owed[i] -= increase[i];
+        debt += fmax(-owed[i], 0);
+    }
+    if (debt > slots)
+        for (size_t i = 0; i < n; i++)
+            owed[i] *= slots / debt;
+}

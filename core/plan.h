@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_PLAN_H
+#define TOPDOWND_CORE_PLAN_H
+
+// From metric groups to event groups, and from event groups to a round.
+//
+// A metric's events are never parted: they lie in one event group, so that a ratio comes from one window. The level-1
+// categories are one unit. Event groups are packed to be as few as the counters allow. Then each gets its slots in the
+// round, and one idle slot leaves the counters to others. A plan makes no system call and is only read once made.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/catalog.h"
+
+enum {
+    PLAN_NAME_MAX = 64,
+    PLAN_REASON_MAX = 200,
+    PLAN_WEIGHT_MAX = 100,
+    PLAN_UNITS_MAX = 256,
+    PLAN_GROUP_EVENTS_MAX = 512
+};
+
+struct plan_request {
+    const struct catalog *catalog; // borrowed, and must outlive the plan
+    unsigned general_counters;     // that can be had on this host; 0: no limit
+    const struct plan_selection {
+        unsigned group;  // metric group of the catalog
+        unsigned weight; // slots a round for its event groups; 0: the default
+    } * selections;
+    size_t n_selections;
+    uint64_t slot_ns;
+    double idle; // share of a round in which nothing is held, 0 to 0.9
+};
+
+struct plan_metric {
+    unsigned metric;              // of the catalog
+    int unit;                     // -1: not plannable
+    char reason[PLAN_REASON_MAX]; // why it is not plannable, else ""
+};
+
+// What the kernel puts on the counters together.
+struct plan_group {
+    char name[PLAN_NAME_MAX]; // after the first metric group it serves; unique
+    unsigned *events;         // of the catalog, ascending, never CATALOG_CPU_SECONDS
+    size_t n_events;
+    unsigned unit;
+};
+
+// What is scheduled as one and derived as one: an event group, or the parts of a composite in adjacent slots.
+struct plan_unit {
+    unsigned first_group, n_groups; // more than one: composite
+    unsigned slots;                 // times a round
+    unsigned *events;               // of all its groups, ascending
+    size_t n_events;
+    int reference; // composite: the catalog's event that is in every part; else -1
+};
+
+struct plan {
+    const struct catalog *catalog;
+    struct plan_metric *metrics; // every selected metric once, in order of selection
+    size_t n_metrics;
+    struct plan_group *groups;
+    size_t n_groups;
+    struct plan_unit *units;
+    size_t n_units;
+    int level1_unit; // -1: no level-1 split here
+    unsigned general_counters;
+    uint64_t slot_ns, idle_ns, round_ns; // round_ns = all slots + idle_ns
+    unsigned *round; // unit of each entry of a round before it is shuffled; n_units stands for the idle slot
+    size_t n_round;
+    size_t n_windows; // at most, of one CPU in a round
+};
+
+// Makes a plan. No selection, or nothing plannable: a plan without units, whose round is one idle second. Returns 0,
+// -ENOMEM, or -E2BIG where the catalog's limits are exceeded.
+int plan_new(const struct plan_request *request, struct plan **out);
+struct plan *plan_free(struct plan *plan);
+
+// True where the event group fits: events with a fixed counter take theirs, the others one general counter each.
+bool plan_fits(const struct catalog *catalog, const unsigned *events, size_t n, unsigned general_counters);
+
+// How long entry `entry` of the round lasts.
+uint64_t plan_entry_ns(const struct plan *plan, size_t entry);
+
+// Writes the order in which a core runs the round's entries: order[i] is an index into plan->round. Depends on the
+// arguments alone, so every schedule can be repeated; cores and rounds are independent streams.
+void plan_order(const struct plan *plan, uint64_t seed, unsigned core, uint64_t round, unsigned *order);
+
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/topology.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int source_check(const struct topology_source *cpus, size_t n) {
+    bool any = false;
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && cpus[i].id <= cpus[i - 1].id)
+            return -EINVAL;
+        any = any || cpus[i].selected;
+    }
+    return any ? 0 : -EINVAL;
+}
+
+// Index of the socket with this id; a new one at the end where there is none. Sockets keep the order of first
+// appearance.
+static unsigned topology_socket(struct topology *topology, int package) {
+    unsigned id = package < 0 ? 0 : (unsigned)package; // a virtual machine may not say
+    for (unsigned i = 0; i < topology->n_sockets; i++)
+        if (topology->sockets[i].id == id)
+            return i;
+    topology->sockets[topology->n_sockets] = (struct topology_socket){.id = id};
+    return (unsigned)topology->n_sockets++;
+}
+
+// Index of the core of CPU i: that of an earlier selected CPU with the same ids, or a new one.
+static unsigned topology_core(struct topology *topology, const struct topology_source *cpus, size_t i,
+                              const unsigned *core_of) {
+    for (size_t j = 0; j < i; j++)
+        if (cpus[j].selected && cpus[i].core >= 0 && cpus[j].core == cpus[i].core && cpus[j].package == cpus[i].package)
+            return core_of[j];
+    return (unsigned)topology->n_cores++;
+}
+
+int topology_new(const struct topology_source *cpus, size_t n, double maximum_frequency_hz, struct topology **out) {
+    int r = source_check(cpus, n);
+    if (r < 0)
+        return r;
+    struct topology *topology = calloc(1, sizeof *topology);
+    unsigned *core_of = calloc(n, sizeof *core_of);
+    if (topology) {
+        topology->cpus = calloc(n, sizeof *topology->cpus);
+        topology->sockets = calloc(n, sizeof *topology->sockets);
+        topology->maximum_frequency_hz = maximum_frequency_hz;
+    }
+    if (!topology || !core_of || !topology->cpus || !topology->sockets) {
+        free(core_of);
+        topology_free(topology);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < n; i++) {
+        unsigned socket = topology_socket(topology, cpus[i].package);
+        if (!cpus[i].selected) {
+            topology->sockets[socket].excluded++;
+            continue;
+        }
+        size_t cores_before = topology->n_cores;
+        core_of[i] = topology_core(topology, cpus, i, core_of);
+        topology->sockets[socket].cores += topology->n_cores > cores_before;
+        topology->sockets[socket].measured++;
+        topology->cpus[topology->n_cpus++] =
+            (struct topology_cpu){.id = cpus[i].id, .core = core_of[i], .socket = socket};
+    }
+    free(core_of);
+    *out = topology;
+    return 0;
+}
+
+struct topology *topology_free(struct topology *topology) {
+    if (topology) {
+        free(topology->sockets);
+        free(topology->cpus);
+        free(topology);
+    }
+    return NULL;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "daemon/options.h"
+#include "daemon/service.h"
+
+int main(int argc, char **argv) {
+    struct options options;
+    if (options_parse(argc, argv, &options) < 0)
+        return 2;
+    switch (options.command) {
+    case COMMAND_HELP:
+        options_help();
+        return EXIT_SUCCESS;
+    case COMMAND_VERSION:
+        (void)puts("topdownd " TOPDOWND_VERSION);
+        return EXIT_SUCCESS;
+    case COMMAND_CHECK_CONFIG:
+        return service_check_config(&options);
+    default:
+        return service_run(&options);
+    }
+}

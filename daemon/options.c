@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/error.h"
+
+enum { OPTION_HELP = 1, OPTION_VERSION, OPTION_CONFIG, OPTION_PMU, OPTION_SYSFS, OPTION_PROCFS, OPTION_DATA };
+
+void options_help(void) {
+    (void)puts("Usage: topdownd [COMMAND] [OPTION]...\n"
+               "Measures what this host's CPUs are bound by, all the time, and serves it to Prometheus.\n"
+               "\n"
+               "Commands:\n"
+               "  run                 measure and serve, in the foreground (the default)\n"
+               "  check-config        check the configuration, say which profile this host gets, and exit\n"
+               "\n"
+               "Options:\n"
+               "  --config FILE       configuration (" TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml; conf.d/*.yaml\n"
+               "                      beside it is merged)\n"
+               "  --pmu KIND          auto: what this host has (the default)\n"
+               "                      linux: the kernel's counters\n"
+               "                      sim: a simulated two-socket Neoverse V2 host; sim:FILE: another scenario\n"
+               "  --path.sysfs DIR    where sysfs is mounted (/sys)\n"
+               "  --path.procfs DIR   where procfs is mounted (/proc)\n"
+               "  --path.data DIR     folder that holds specs/ and scenarios/ (found beside the program)\n"
+               "  --help, --version\n"
+               "\n"
+               "Exit status: 0 ended on request, 1 failed while running, 2 wrong command line, configuration or\n"
+               "environment: nothing was started.\n"
+               "Manuals: topdownd(8), topdownd.yaml(5).");
+}
+
+static int fail(const char *what, const char *word, const char *suggestion) {
+    if (suggestion)
+        (void)fprintf(stderr, "topdownd: %s '%s': did you mean '%s'? --help tells all\n", what, word, suggestion);
+    else
+        (void)fprintf(stderr, "topdownd: %s '%s': --help tells what there is\n", what, word);
+    return -EINVAL;
+}
+
+static int parse_pmu(const char *word, struct options *options) {
+    static const char *const kinds[] = {"auto", "linux", "sim"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(word, kinds[i]) == 0) {
+            options->pmu = (enum pmu_kind)i;
+            options->scenario = NULL;
+            return 0;
+        }
+    }
+    if (strncmp(word, "sim:", 4) == 0 && word[4] != '\0') {
+        options->pmu = PMU_SIM;
+        options->scenario = word + 4;
+        return 0;
+    }
+    return fail("there is no PMU", word, error_suggest(word, kinds, 3));
+}
+
+static int parse_command(int argc, char **argv, struct options *options) {
+    static const char *const commands[] = {"run", "check-config"};
+    if (optind == argc)
+        return 0;
+    if (optind + 1 < argc)
+        return fail("there is one command too many:", argv[optind + 1], NULL);
+    for (int i = 0; i < 2; i++) {
+        if (strcmp(argv[optind], commands[i]) == 0) {
+            options->command = (enum command)i;
+            return 0;
+        }
+    }
+    return fail("there is no command", argv[optind], error_suggest(argv[optind], commands, 2));
+}
+
+static int parse_option(int option, struct options *options) {
+    switch (option) {
+    case OPTION_CONFIG:
+        options->config = optarg;
+        options->config_given = true;
+        return 0;
+    case OPTION_PMU:
+        return parse_pmu(optarg, options);
+    case OPTION_SYSFS:
+        options->sysfs = optarg;
+        return 0;
+    case OPTION_PROCFS:
+        options->procfs = optarg;
+        return 0;
+    case OPTION_DATA:
+        options->data = optarg;
+        return 0;
+    default:
+        return -EINVAL; // getopt_long has said why
+    }
+}
+
+int options_parse(int argc, char **argv, struct options *out) {
+    static const struct option longs[] = {
+        {"help", no_argument, NULL, OPTION_HELP},
+        {"version", no_argument, NULL, OPTION_VERSION},
+        {"config", required_argument, NULL, OPTION_CONFIG},
+        {"pmu", required_argument, NULL, OPTION_PMU},
+        {"path.sysfs", required_argument, NULL, OPTION_SYSFS},
+        {"path.procfs", required_argument, NULL, OPTION_PROCFS},
+        {"path.data", required_argument, NULL, OPTION_DATA},
+        {NULL, 0, NULL, 0},
+    };
+    struct options options = {
+        .config = TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml", .sysfs = "/sys", .procfs = "/proc"};
+    for (int option; (option = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
+        if (option == OPTION_HELP || option == OPTION_VERSION) {
+            out->command = option == OPTION_HELP ? COMMAND_HELP : COMMAND_VERSION;
+            return 0;
+        }
+        int r = parse_option(option, &options);
+        if (r < 0)
+            return r;
+    }
+    int r = parse_command(argc, argv, &options);
+    if (r < 0)
+        return r;
+    *out = options;
+    return 0;
+}

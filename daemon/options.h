@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_OPTIONS_H
+#define TOPDOWND_DAEMON_OPTIONS_H
+
+// The command line.
+
+#include <stdbool.h>
+
+enum command { COMMAND_RUN, COMMAND_CHECK_CONFIG, COMMAND_HELP, COMMAND_VERSION };
+enum pmu_kind { PMU_AUTO, PMU_LINUX, PMU_SIM };
+
+struct options {
+    enum command command;
+    enum pmu_kind pmu;
+    const char *scenario; // --pmu sim:FILE; NULL: the demo
+    const char *config;
+    bool config_given; // false: the default path, which may be absent
+    const char *sysfs, *procfs;
+    const char *data; // folder with specs/ and scenarios/; NULL: found beside the program
+};
+
+// Reads the command line. Returns 0, or -EINVAL after printing what is wrong.
+int options_parse(int argc, char **argv, struct options *out);
+
+void options_help(void);
+
+#endif

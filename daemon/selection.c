@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/selection.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *suggest_group(const struct specs *specs, const char *name) {
+    const char *best = NULL;
+    for (size_t i = 0; i < specs->n && !best; i++) {
+        const struct catalog *catalog = specs->catalogs[i];
+        const char **names = calloc(catalog->n_groups + 1, sizeof *names);
+        if (!names)
+            return NULL;
+        for (size_t g = 0; g < catalog->n_groups; g++)
+            names[g] = catalog->groups[g].name;
+        best = error_suggest(name, names, catalog->n_groups);
+        free(names);
+    }
+    return best;
+}
+
+static bool in_some_spec(const struct specs *specs, const char *name) {
+    for (size_t i = 0; i < specs->n; i++)
+        if (catalog_find_group(specs->catalogs[i], name) >= 0)
+            return true;
+    return false;
+}
+
+int selection_check(const struct config *config, const struct specs *specs, struct errors *errors) {
+    int r = 0;
+    for (size_t p = 0; p < config->n_profiles; p++) {
+        for (size_t g = 0; g < config->profiles[p].n_groups; g++) {
+            const struct config_group *group = &config->profiles[p].groups[g];
+            if (in_some_spec(specs, group->name))
+                continue;
+            const char *suggestion = suggest_group(specs, group->name);
+            r = errors_add(errors, group->origin.file, group->origin.line, group->origin.column,
+                           "no spec has a metric group '%s'%s%s%s", group->name, suggestion ? ": did you mean '" : "",
+                           suggestion ? suggestion : "", suggestion ? "'?" : "");
+        }
+    }
+    return r;
+}
+
+static void name_missing(char *missing, size_t size, const char *name) {
+    size_t length = strlen(missing);
+    (void)snprintf(missing + length, size - length, "%s%s", length > 0 ? ", " : "", name);
+}
+
+int selection_make(const struct config_profile *profile, const struct catalog *catalog, struct plan_selection **out,
+                   char *missing, size_t size) {
+    struct plan_selection *selections = calloc(profile->n_groups + 1, sizeof *selections);
+    if (!selections)
+        return -ENOMEM;
+    int n = 0;
+    missing[0] = '\0';
+    for (size_t g = 0; g < profile->n_groups; g++) {
+        int group = catalog_find_group(catalog, profile->groups[g].name);
+        if (group >= 0)
+            selections[n++] = (struct plan_selection){.group = (unsigned)group, .weight = profile->groups[g].weight};
+        else
+            name_missing(missing, size, profile->groups[g].name);
+    }
+    int first_stage = catalog_find_group(catalog, "stage_1");
+    if (n == 0 && profile->n_groups > 0 && catalog->general_counters == 0 && first_stage >= 0)
+        selections[n++] = (struct plan_selection){.group = (unsigned)first_stage};
+    *out = selections;
+    return n;
+}

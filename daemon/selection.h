@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_SELECTION_H
+#define TOPDOWND_DAEMON_SELECTION_H
+
+// From the metric groups that a profile names to those of this host's catalog.
+
+#include "config/config.h"
+#include "core/plan.h"
+#include "daemon/data.h"
+
+// Every group of every profile must be in some spec: what is in none is an error with a suggestion. Returns 0 or
+// -EINVAL.
+int selection_check(const struct config *config, const struct specs *specs, struct errors *errors);
+
+// The profile's groups as far as `catalog` has them; for a catalog whose events take no counters (software), its first
+// stage where it has none of them. *missing gets the names of the others, comma-separated, "" where there are none; cut
+// at size - 1. Returns the number of selections or -ENOMEM; the array is the caller's to free.
+int selection_make(const struct config_profile *profile, const struct catalog *catalog, struct plan_selection **out,
+                   char *missing, size_t size);
+
+#endif

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/self.h"
+
+#include <time.h>
+
+static uint64_t clock_ns(clockid_t clock) {
+    struct timespec time;
+    (void)clock_gettime(clock, &time); // these clocks always exist
+    return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+}
+
+uint64_t self_monotonic_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
+
+void self_step_begin(struct self *self) {
+    self->step_begun_ns = self_monotonic_ns();
+    self->step_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void self_step_end(struct self *self) {
+    double seconds = (double)(self_monotonic_ns() - self->step_begun_ns) * 1e-9;
+    self->collection_seconds += (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - self->step_cpu_ns) * 1e-9;
+    self->rotations++;
+    self->rotation_seconds += seconds;
+    for (size_t i = 0; i < SELF_BUCKETS_N; i++)
+        self->buckets[i] += seconds <= snapshot_rotation_bounds[i];
+}
+
+void self_fill(const struct self *self, const struct host_roots *roots, bool pmu_up, struct snapshot *snapshot) {
+    struct host_process process;
+    host_linux_process(roots, &process);
+    double *values = snapshot->values + snapshot_self(snapshot->layout, 0);
+    if (snapshot->sequence > 0)
+        values[SELF_LAST_SNAPSHOT_TIMESTAMP] = (double)clock_ns(CLOCK_REALTIME) * 1e-9;
+    values[SELF_COLLECTION_SECONDS] = self->collection_seconds;
+    values[SELF_ROTATION_COUNT] = self->rotations;
+    values[SELF_ROTATION_SUM] = self->rotation_seconds;
+    for (size_t i = 0; i < SELF_BUCKETS_N; i++)
+        values[SELF_ROTATION_BUCKETS + i] = self->buckets[i];
+    values[SELF_PMU_UP] = pmu_up;
+    values[SELF_PROCESS_CPU_SECONDS] = process.cpu_seconds;
+    values[SELF_PROCESS_RESIDENT_BYTES] = process.resident_bytes;
+    values[SELF_PROCESS_VIRTUAL_BYTES] = process.virtual_bytes;
+    values[SELF_PROCESS_OPEN_FDS] = process.open_fds;
+    values[SELF_PROCESS_MAX_FDS] = process.max_fds;
+    values[SELF_PROCESS_START_TIMESTAMP] = process.start_timestamp;
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_SETUP_H
+#define TOPDOWND_DAEMON_SETUP_H
+
+// All that is known before anything is opened: files read, a profile chosen, a plan made. Immutable from then on.
+
+#include "config/config.h"
+#include "core/snapshot.h"
+#include "daemon/source.h"
+
+enum { SETUP_HOSTNAME_MAX = 256, SETUP_MISSING_MAX = 512 };
+
+struct setup {
+    char data[DATA_PATH_MAX];
+    char hostname[SETUP_HOSTNAME_MAX];
+    struct specs specs;
+    struct config *config;
+    const struct config_profile *profile;
+    struct source source;
+    struct topology *topology;
+    struct plan *plan;
+    struct snapshot_layout *layout;
+    char missing[SETUP_MISSING_MAX]; // metric groups that this host's spec does not have
+};
+
+// Returns 0, -EINVAL with what is wrong in `errors`, -ENOMEM. setup_deinit in every case.
+int setup_init(struct setup *setup, const struct options *options, struct errors *errors);
+void setup_deinit(struct setup *setup);
+
+#endif

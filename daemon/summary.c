@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/summary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/log.h"
+
+static size_t plannable(const struct plan *plan) {
+    size_t n = 0;
+    for (size_t m = 0; m < plan->n_metrics; m++)
+        n += plan->metrics[m].unit >= 0;
+    return n;
+}
+
+// "64 CPUs on 2 sockets (6 general counters and 1 fixed)"
+static void describe_cpus(const struct setup *setup, char *out, size_t size) {
+    const struct topology *topology = setup->topology;
+    int length = snprintf(out, size, "%zu CPU%s on %zu socket%s", topology->n_cpus, topology->n_cpus == 1 ? "" : "s",
+                          topology->n_sockets, topology->n_sockets == 1 ? "" : "s");
+    unsigned general = setup->source.general_counters;
+    if (length > 0 && general > 0)
+        (void)snprintf(out + length, size - (size_t)length, " with %u general and %u fixed counters each", general,
+                       source_counters(&setup->source) - general);
+    else if (length > 0)
+        (void)snprintf(out + length, size - (size_t)length, "; software events take no counters");
+}
+
+static void describe_plan(const struct plan *plan, char *out, size_t size) {
+    (void)snprintf(out, size,
+                   "%zu metrics in %zu event group%s; a round takes %.2f s in slots of %.0f ms, %.0f %% of it idle",
+                   plannable(plan), plan->n_groups, plan->n_groups == 1 ? "" : "s", (double)plan->round_ns * 1e-9,
+                   (double)plan->slot_ns * 1e-6, (double)plan->idle_ns / (double)plan->round_ns * 100);
+}
+
+void summary_start(const struct view *view, const struct setup *setup, const struct http_server *http) {
+    char cpus[SUMMARY_LINE_MAX], plan[SUMMARY_LINE_MAX];
+    describe_cpus(setup, cpus, sizeof cpus);
+    log_info("topdownd %s on %s: %s%s, spec %s", view->version, view->hostname,
+             view->simulated ? "SIMULATED host, " : "", cpus, setup->source.catalog->product.spec);
+    for (size_t i = 0; i < setup->source.n_errors; i++)
+        log_warning("%s: %s", setup->source.errors[i].pmu, setup->source.errors[i].text);
+    if (setup->missing[0] != '\0')
+        log_warning("profile %s: this host cannot measure %s", setup->profile->name, setup->missing);
+    if (setup->plan->n_units == 0) {
+        log_info("profile %s: measuring nothing", setup->profile->name);
+    } else {
+        describe_plan(setup->plan, plan, sizeof plan);
+        log_info("profile %s: %s", setup->profile->name, plan);
+    }
+    for (size_t m = 0; m < setup->plan->n_metrics; m++)
+        if (setup->plan->metrics[m].unit < 0)
+            log_warning("metric %s is not plannable: %s",
+                        setup->source.catalog->metrics[setup->plan->metrics[m].metric].name,
+                        setup->plan->metrics[m].reason);
+    for (size_t i = 0; i < setup->config->n_listen; i++) {
+        const char *address = setup->config->listen[i].address;
+        bool ipv6 = strchr(address, ':') != NULL;
+        log_info("look at http://%s%s%s:%u/ or scrape http://%s%s%s:%u/metrics", ipv6 ? "[" : "", address,
+                 ipv6 ? "]" : "", http_server_port(http, i), ipv6 ? "[" : "", address, ipv6 ? "]" : "",
+                 http_server_port(http, i));
+    }
+}
+
+void summary_status(const struct view *view, const struct snapshot *snapshot, char *out, size_t size) {
+    const struct snapshot_layout *layout = view->layout;
+    size_t length = (size_t)snprintf(out, size, "%sround %llu on %zu CPUs", view->simulated ? "SIMULATED, " : "",
+                                     (unsigned long long)snapshot->sequence, layout->topology->n_cpus);
+    const char *separator = ": ";
+    for (size_t m = 0; m < layout->n_metrics && length < size; m++) {
+        const struct catalog_metric *metric = &layout->catalog->metrics[layout->plan->metrics[m].metric];
+        double value = snapshot->values[snapshot_metric(layout, 0, m)];
+        if (metric->domain != METRIC_PIPELINE_SLOTS || isnan(value))
+            continue;
+        length += (size_t)snprintf(out + length, size - length, "%s%s %.0f %%", separator, metric->name, value * 100);
+        separator = ", ";
+    }
+}
+
+void summary_config(const struct setup *setup) {
+    char cpus[SUMMARY_LINE_MAX], plan[SUMMARY_LINE_MAX];
+    describe_cpus(setup, cpus, sizeof cpus);
+    describe_plan(setup->plan, plan, sizeof plan);
+    for (size_t i = 0; i < setup->config->n_files; i++)
+        (void)printf("%s: no mistakes\n", setup->config->files[i]);
+    (void)printf("host %s, spec %s: %s\n", setup->hostname, setup->source.catalog->product.spec, cpus);
+    (void)printf("profile %s: %s\n", setup->profile->name, setup->plan->n_units == 0 ? "measures nothing" : plan);
+    if (setup->missing[0] != '\0')
+        (void)printf("warning: this host cannot measure %s\n", setup->missing);
+    for (size_t m = 0; m < setup->plan->n_metrics; m++)
+        if (setup->plan->metrics[m].unit < 0)
+            (void)printf("warning: metric %s is not plannable: %s\n",
+                         setup->source.catalog->metrics[setup->plan->metrics[m].metric].name,
+                         setup->plan->metrics[m].reason);
+}
+
+bool summary_counted(const struct readings *readings) {
+    for (size_t i = 0; i < readings->n_windows; i++)
+        if (readings->windows[i].result == WINDOW_COMPLETE || readings->windows[i].result == WINDOW_CONTENDED)
+            return true;
+    return false;
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/log.h"
+
+struct watch {
+    const struct snapshot_layout *layout;
+    double (*windows)[WINDOW_RESULT_N]; // totals by event group
+    bool (*trouble)[WINDOW_RESULT_N];   // whether the last round had such windows
+    bool *above;                        // by metric: its rate needs a cause
+    double gap_seconds;
+    int error;
+};
+
+struct watch *watch_new(const struct snapshot_layout *layout) {
+    struct watch *watch = calloc(1, sizeof *watch);
+    if (!watch)
+        return NULL;
+    watch->layout = layout;
+    watch->windows = calloc(layout->plan->n_groups + 1, sizeof *watch->windows);
+    watch->trouble = calloc(layout->plan->n_groups + 1, sizeof *watch->trouble);
+    watch->above = calloc(layout->n_metrics + 1, sizeof *watch->above);
+    return watch->windows && watch->trouble && watch->above ? watch : watch_free(watch);
+}
+
+struct watch *watch_free(struct watch *watch) {
+    if (watch) {
+        free(watch->above);
+        free(watch->trouble);
+        free(watch->windows);
+        free(watch);
+    }
+    return NULL;
+}
+
+static const char *trouble_text(enum window_result result) {
+    switch (result) {
+    case WINDOW_CONTENDED:
+        return "shares the counters with other users: its counts are scaled";
+    case WINDOW_STARVED:
+        return "gets no counters: other users hold them (perf, a guest's PMU, the NMI watchdog)";
+    default:
+        return "cannot be read or opened";
+    }
+}
+
+static void watch_group(struct watch *watch, const struct snapshot *snapshot, size_t group) {
+    double *before = watch->windows[group];
+    for (enum window_result result = WINDOW_CONTENDED; result < WINDOW_RESULT_N; result++) {
+        double now = snapshot->values[snapshot_windows(watch->layout, group, result)];
+        bool trouble = now > before[result];
+        const char *name = watch->layout->plan->groups[group].name;
+        if (trouble && !watch->trouble[group][result])
+            log_warning("event group %s %s (%.0f windows in this round)", name, trouble_text(result),
+                        now - before[result]);
+        else if (!trouble && watch->trouble[group][result])
+            log_info("event group %s: no longer %s", name, window_result_name(result));
+        watch->trouble[group][result] = trouble;
+        before[result] = now;
+    }
+}
+
+static void watch_metric(struct watch *watch, const struct snapshot *snapshot, size_t m) {
+    const struct catalog_metric *metric = &watch->layout->catalog->metrics[watch->layout->plan->metrics[m].metric];
+    double rate = snapshot->values[snapshot_rate_above(watch->layout, 0, m)];
+    bool above = metric->rate_threshold > 0 && rate > metric->rate_threshold;
+    if (above && !watch->above[m])
+        log_warning("%s: %.0f a second on this host, more than %.0f needs a cause. %s", metric->title, rate,
+                    metric->rate_threshold, metric->rate_advice);
+    else if (!above && watch->above[m])
+        log_info("%s: back below %.0f a second", metric->title, metric->rate_threshold);
+    watch->above[m] = above;
+}
+
+void watch_round(struct watch *watch, const struct snapshot *snapshot, int round_error) {
+    for (size_t g = 0; g < watch->layout->plan->n_groups; g++)
+        watch_group(watch, snapshot, g);
+    for (size_t m = 0; m < watch->layout->n_metrics; m++)
+        watch_metric(watch, snapshot, m);
+    double gap = snapshot->values[snapshot_uncovered(watch->layout, 0, UNCOVERED_GAP)];
+    if (gap > watch->gap_seconds)
+        log_warning("measured nothing for a while: %.1f CPU seconds are uncovered (the daemon was stopped, or the host "
+                    "suspended or overloaded)",
+                    gap - watch->gap_seconds);
+    watch->gap_seconds = gap;
+    if (round_error != watch->error && round_error != 0)
+        log_warning("reading counters: %s", strerror(-round_error));
+    watch->error = round_error;
+}

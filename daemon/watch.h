@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_WATCH_H
+#define TOPDOWND_DAEMON_WATCH_H
+
+// Logs what changes from round to round, once when it begins and once when it ends; a steady state, good or bad, is
+// silent.
+
+#include "core/snapshot.h"
+
+struct watch; // private
+
+struct watch *watch_new(const struct snapshot_layout *layout); // NULL where memory is short
+struct watch *watch_free(struct watch *watch);
+
+// Compares a new snapshot, and the sampler's trouble in its round (a negative errno or 0), with what was known.
+void watch_round(struct watch *watch, const struct snapshot *snapshot, int round_error);
+
+#endif

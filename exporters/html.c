@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One static page, readable with any browser and without a network: styles stand in the page, bars are widths in per
+// cent. Everything that comes from a file or from the host goes through put().
+
+#include "exporters/html.h"
+
+#include <errno.h>
+#include <math.h>
+
+static const char HEAD[] =
+    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>topdownd</title>\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<meta name=\"color-scheme\" content=\"light dark\">\n<style>\n"
+    ":root{--ink:#1b1f24;--paper:#fff;--soft:#667;--line:#d6dae0;--warn:#fff1d6;--warnline:#c77700;"
+    "--f:#c2571a;--s:#b3261e;--r:#2e7d32;--b:#1f5fa8;--t:#6a4fa3}\n"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e4e7eb;--paper:#15181c;--soft:#9aa4b0;--line:#343a42;"
+    "--warn:#3a2c10;--warnline:#e0a040;--f:#e08a4f;--s:#e5736b;--r:#6abf6e;--b:#6aa5e8;--t:#a991dd}}\n"
+    "body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:70em;margin:1.5em auto;"
+    "padding:0 1em}\n"
+    "h1{font-size:1.4em;margin:0}h2{font-size:1.1em;margin:1.6em 0 .4em}a{color:var(--b)}\n"
+    "table{border-collapse:collapse}td,th{padding:.15em .9em .15em 0;text-align:left;border-bottom:1px solid "
+    "var(--line);vertical-align:top}\n"
+    "th{font-weight:600}td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.soft{color:var(--"
+    "soft)}\n"
+    ".warn{background:var(--warn);border-left:4px solid var(--warnline);padding:.4em .8em;margin:.8em 0}\n"
+    ".bar{display:flex;height:1.4em;max-width:50em;background:var(--line)}.bar span{display:block;height:100%}\n"
+    ".key{display:inline-block;width:.8em;height:.8em;margin-right:.4em}\n"
+    ".c0{background:var(--f)}.c1{background:var(--s)}.c2{background:var(--r)}.c3{background:var(--b)}"
+    ".c4{background:var(--t)}\n</style></head><body>\n";
+
+static const char LINKS[] =
+    "<h2>More</h2>\n<table>\n"
+    "<tr><td><a href=\"/metrics\">/metrics</a><td>for Prometheus: all families, per socket\n"
+    "<tr><td><a href=\"/metrics/cpu\">/metrics/cpu</a><td>for Prometheus: per CPU, with raw events\n"
+    "<tr><td><a href=\"/api/v1/snapshot\">/api/v1/snapshot</a><td>the last values as JSON; also "
+    "<a href=\"/api/v1/snapshot?scope=socket\">per socket</a>, <a href=\"/api/v1/snapshot?scope=cpu\">per CPU</a>\n"
+    "<tr><td><a href=\"/api/v1/plan\">/api/v1/plan</a><td>event groups, their schedule, and what cannot be measured "
+    "here\n"
+    "<tr><td><a href=\"/api/v1/status\">/api/v1/status</a><td>the daemon, its CPU, PMU and configuration\n"
+    "<tr><td><a href=\"/-/healthy\">/-/healthy</a><td>200 while the daemon runs\n"
+    "<tr><td><a href=\"/-/ready\">/-/ready</a><td>200 once a round has been measured\n"
+    "</table>\n</body></html>\n";
+
+static void put(struct text *out, const char *string) {
+    static const struct text_escape escapes[] = {{'&', "&amp;"},  {'<', "&lt;"},   {'>', "&gt;"},
+                                                 {'"', "&quot;"}, {'\'', "&#39;"}, {0, NULL}};
+    text_escaped(out, string, escapes);
+}
+
+static void put_row(struct text *out, const char *name, const char *value) {
+    text_format(out, "<tr><th>%s<td>", name);
+    put(out, value);
+    text_string(out, "\n");
+}
+
+// A number for people: four digits are what a round's measurement is good for.
+static void put_number(struct text *out, double value) {
+    if (fabs(value) >= 1000)
+        text_format(out, "%.0f", value);
+    else
+        text_format(out, "%.4g", value);
+}
+
+static void render_banner(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    text_string(out, "<h1>topdownd on ");
+    put(out, view->hostname);
+    text_string(out, "</h1>\n");
+    if (view->simulated)
+        text_string(out,
+                    "<p class=\"warn\"><b>Simulated data.</b> No hardware is measured: every number here comes from "
+                    "a scenario, and every series carries simulated=\"true\".\n");
+    if (snapshot->sequence == 0)
+        text_string(out, "<p class=\"warn\">Nothing has been measured yet: the first round has not ended.\n");
+    for (size_t i = 0; i < view->n_pmu_errors; i++) {
+        text_string(out, "<p class=\"warn\"><b>PMU ");
+        put(out, view->pmu_errors[i].pmu);
+        text_string(out, "</b>: ");
+        put(out, view->pmu_errors[i].text);
+        text_string(out, "\n");
+    }
+}
+
+static void render_attention(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    for (size_t i = 0; i < view->layout->n_metrics; i++) {
+        double rate = view_rate_above(view, snapshot, i);
+        if (rate == 0)
+            continue;
+        const struct catalog_metric *metric = view_metric(view, i);
+        text_string(out, "<p class=\"warn\"><b>");
+        put(out, metric->title[0] ? metric->title : metric->name);
+        text_string(out, "</b>: ");
+        put_number(out, rate);
+        text_string(out, " a second on this host, more than ");
+        put_number(out, metric->rate_threshold);
+        text_string(out, " needs a cause. ");
+        put(out, metric->rate_advice);
+        text_string(out, "\n");
+    }
+}
+
+static size_t count_cpus(const struct topology *topology) {
+    size_t excluded = 0;
+    for (size_t s = 0; s < topology->n_sockets; s++)
+        excluded += topology->sockets[s].excluded;
+    return excluded;
+}
+
+static void render_counters(const struct view *view, struct text *out) {
+    text_string(out, "<tr><th>PMU<td>");
+    put(out, view->pmu);
+    if (view->counters_total > 0)
+        text_format(out, ", %u of %u counters usable", view->counters_usable, view->counters_total);
+    text_string(out, "\n");
+}
+
+static void render_schedule(const struct plan *plan, struct text *out) {
+    text_format(out, "<tr><th>Schedule<td>%zu event group%s, slots of ", plan->n_groups,
+                plan->n_groups == 1 ? "" : "s");
+    put_number(out, (double)plan->slot_ns / 1e6);
+    text_string(out, " ms, a round takes ");
+    put_number(out, (double)plan->round_ns / 1e9);
+    text_string(out, " s, ");
+    put_number(out, (double)plan->idle_ns / 1e6);
+    text_string(out, " ms of it with no counter held\n");
+}
+
+static void render_coverage(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    double covered = snapshot->values[snapshot_covered(view->layout, 0)];
+    if (!isfinite(covered))
+        return;
+    text_string(out, "<tr><th>Coverage<td>");
+    put_number(out, covered);
+    text_string(out, " CPU seconds; uncovered:");
+    for (int reason = 0; reason < UNCOVERED_N; reason++) {
+        double seconds = snapshot->values[snapshot_uncovered(view->layout, 0, (enum uncovered)reason)];
+        text_format(out, "%s %s ", reason ? "," : "", uncovered_name((enum uncovered)reason));
+        put_number(out, isfinite(seconds) ? seconds : 0);
+        text_string(out, " s");
+    }
+    text_string(out, "\n");
+}
+
+static void render_facts(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    const struct topology *topology = view->layout->topology;
+    text_string(out, "<h2>What is measured</h2>\n<table>\n<tr><th>CPU<td>");
+    put(out, view->cpu_vendor);
+    text_string(out, " ");
+    put(out, view->cpu_model);
+    text_string(out, "\n");
+    put_row(out, "Spec", view->layout->catalog->product.spec);
+    text_format(out, "<tr><th>CPUs<td>%zu measured on %zu socket%s, %zu excluded\n", topology->n_cpus,
+                topology->n_sockets, topology->n_sockets == 1 ? "" : "s", count_cpus(topology));
+    render_counters(view, out);
+    put_row(out, "Profile", view->profile);
+    render_schedule(view->layout->plan, out);
+    text_format(out, "<tr><th>Rounds<td>%llu\n", (unsigned long long)snapshot->sequence);
+    render_coverage(view, snapshot, out);
+    put_row(out, "Version", view->version);
+    text_string(out, "</table>\n");
+}
+
+// The last round's share of a level-1 category; NaN where there is none, or its metric is not among those selected.
+static double category_share(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t category) {
+    unsigned metric = view->layout->catalog->level1.categories[category].metric;
+    for (size_t i = 0; i < view->layout->n_metrics; i++)
+        if (view->layout->plan->metrics[i].metric == metric)
+            return snapshot->values[snapshot_metric(view->layout, scope, i)];
+    return NAN;
+}
+
+static void render_bar(const struct view *view, const struct snapshot *snapshot, size_t scope, struct text *out) {
+    const struct catalog_level1 *level1 = &view->layout->catalog->level1;
+    text_string(out, "<div class=\"bar\">");
+    for (size_t i = 0; i < view->layout->n_level1; i++) {
+        double share = category_share(view, snapshot, scope, i);
+        if (share > 0)
+            text_format(out, "<span class=\"c%d\" style=\"width:%.2f%%\"></span>", (int)level1->categories[i].category,
+                        100 * fmin(share, 1));
+    }
+    text_string(out, "</div>\n<p>");
+    for (size_t i = 0; i < view->layout->n_level1; i++) {
+        double share = category_share(view, snapshot, scope, i);
+        enum category category = level1->categories[i].category;
+        text_format(out, "<span class=\"key c%d\"></span>%s ", (int)category, category_name(category));
+        if (isfinite(share))
+            text_format(out, "%.1f %% &nbsp; ", 100 * share);
+        else
+            text_string(out, "<span class=\"soft\">no value</span> &nbsp; ");
+    }
+    text_string(out, "\n");
+}
+
+static void render_level1(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    const struct topology *topology = view->layout->topology;
+    if (view->layout->n_level1 == 0)
+        return;
+    text_string(out, "<h2>Pipeline slots in the last round</h2>\n");
+    if (view->layout->plan->units[view->layout->plan->level1_unit].n_groups > 1)
+        text_string(out,
+                    "<p class=\"soft\">Composite: this host has too few counters for all categories at once, so they "
+                    "come from adjacent windows.\n");
+    for (size_t s = 0; s < topology->n_sockets; s++) {
+        text_format(out, "<p><b>Socket %u</b>\n", topology->sockets[s].id);
+        render_bar(view, snapshot, snapshot_scope_socket(s), out);
+    }
+}
+
+static void render_metric(const struct view *view, const struct snapshot *snapshot, size_t i, struct text *out) {
+    const struct catalog_metric *metric = view_metric(view, i);
+    char unit[VIEW_UNIT_MAX];
+    view_metric_unit(metric, unit, sizeof(unit));
+    text_string(out, "<tr title=\"");
+    put(out, metric->help);
+    text_string(out, "\"><td>");
+    put(out, metric->export_name);
+    const char *reason = view_plannable(view, i) ? "" : view_absent_text(view, snapshot, 0, i);
+    for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
+        size_t scope = snapshot_scope_socket(s);
+        double value = snapshot->values[snapshot_metric(view->layout, scope, i)];
+        text_string(out, "<td class=\"n\">");
+        if (isfinite(value)) {
+            put_number(out, value);
+            continue;
+        }
+        text_string(out, "&ndash;");
+        if (!reason[0])
+            reason = view_absent_text(view, snapshot, scope, i);
+    }
+    text_string(out, "<td>");
+    put(out, unit);
+    text_string(out, "<td class=\"soft\">");
+    put(out, reason);
+    text_string(out, "\n");
+}
+
+static void render_metrics(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    const struct topology *topology = view->layout->topology;
+    text_string(out, "<h2>Metrics of the last round</h2>\n<table>\n<tr><th>Metric");
+    for (size_t s = 0; s < topology->n_sockets; s++)
+        text_format(out, "<th>Socket %u", topology->sockets[s].id);
+    text_string(out, "<th>Unit<th>Why there is no value\n");
+    for (size_t i = 0; i < view->layout->n_metrics; i++)
+        render_metric(view, snapshot, i, out);
+    text_string(out, "</table>\n");
+}
+
+int html_render(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    text_string(out, HEAD);
+    render_banner(view, snapshot, out);
+    render_attention(view, snapshot, out);
+    render_facts(view, snapshot, out);
+    render_level1(view, snapshot, out);
+    if (view->layout->n_metrics > 0)
+        render_metrics(view, snapshot, out);
+    text_string(out, LINKS);
+    return out->failed ? -ENOMEM : 0;
+}

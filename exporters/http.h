@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_EXPORTERS_HTTP_H
+#define TOPDOWND_EXPORTERS_HTTP_H
+
+// The HTTP server: one thread of its own for all addresses, GET and HEAD only.
+//
+// It holds the newest snapshot and renders a page of it when the page is first asked for, then serves the same bytes
+// until the next snapshot. Rendering happens in the server's thread; a request never reaches the sampler or the PMU.
+
+#include "core/error.h"
+#include "exporters/view.h"
+
+struct http_address {
+    const char *text;    // as configured, for messages
+    const char *address; // numeric IPv4 or IPv6
+    uint16_t port;       // 0: any free one
+};
+
+enum { HTTP_ADDRESSES_MAX = 16, HTTP_CONNECTIONS_MAX = 128 }; // connections: per address
+
+struct http_server;
+
+// Binds and listens, all addresses or none, but answers nothing yet. Returns 0, -EINVAL with the reason and remedy in
+// `errors` (port taken, not allowed, no such address), -ENOMEM.
+int http_server_new(const struct http_address *addresses, size_t n, struct errors *errors, struct http_server **out);
+
+// Starts the thread that answers. `view` is borrowed until http_server_free; `snapshot` is the first one (a reference
+// is taken). Returns 0 or a negative errno.
+int http_server_start(struct http_server *server, const struct view *view, struct snapshot *snapshot);
+
+// Publishes a newer snapshot (a reference is taken). Called from another thread; waits for a pointer swap at most.
+void http_server_publish(struct http_server *server, struct snapshot *snapshot);
+
+// The port that address `i` is bound to.
+uint16_t http_server_port(const struct http_server *server, size_t i);
+
+// How often a page has been rendered.
+size_t http_server_renders(const struct http_server *server);
+
+// Limits the time that one request may take, from its first byte to the last one of the answer; before
+// http_server_start. HTTP_REQUEST_MS_MAX where it is not called.
+enum { HTTP_REQUEST_MS_MAX = 30000 };
+void http_server_limit_request(struct http_server *server, unsigned limit_ms);
+
+// Ends open connections and the thread.
+struct http_server *http_server_free(struct http_server *server);
+
+#endif

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A snapshot is written scope by scope, each built, printed and freed before the next: the objects of a thousand CPUs
+// at once would take many times the text.
+
+#include "exporters/json.h"
+
+#include <errno.h>
+
+#include "exporters/json_object.h"
+#include "exporters/json_parts.h"
+
+static double value_of(const struct snapshot *snapshot, size_t index) { return snapshot->values[index]; }
+
+static void add_level1(struct json *json, const struct view *view, const struct snapshot *snapshot, size_t scope) {
+    const struct snapshot_layout *layout = view->layout;
+    if (layout->n_level1 == 0) {
+        json_null(json, NULL, "level1");
+        return;
+    }
+    cJSON *level1 = json_object(json, NULL, "level1");
+    json_number(json, level1, "pipeline_slots_total", value_of(snapshot, snapshot_pipeline_slots(layout, scope)));
+    cJSON *categories = json_object(json, level1, "categories");
+    for (size_t i = 0; i < layout->n_level1; i++) {
+        enum category category = layout->catalog->level1.categories[i].category;
+        unsigned metric = layout->catalog->level1.categories[i].metric;
+        cJSON *item = json_object(json, categories, category_name(category));
+        json_number(json, item, "pipeline_slots_total", value_of(snapshot, snapshot_category(layout, scope, i)));
+        json_string(json, item, "metric", layout->catalog->metrics[metric].export_name);
+    }
+    json_number(json, level1, "deviation_ratio", value_of(snapshot, snapshot_deviation(layout, scope)));
+    json_bool(json, level1, "composite", layout->plan->units[layout->plan->level1_unit].n_groups > 1);
+}
+
+static void add_metric(struct json *json, cJSON *metrics, const struct view *view, const struct snapshot *snapshot,
+                       size_t scope, size_t i) {
+    const struct snapshot_layout *layout = view->layout;
+    const struct catalog_metric *metric = view_metric(view, i);
+    cJSON *item = json_object(json, metrics, metric->export_name);
+    double value = value_of(snapshot, snapshot_metric(layout, scope, i));
+    json_number(json, item, "value", value);
+    const char *reason = view_absent_text(view, snapshot, scope, i);
+    if (reason[0])
+        json_string(json, item, "reason", reason);
+    else
+        json_null(json, item, "reason");
+    char unit[VIEW_UNIT_MAX];
+    view_metric_unit(metric, unit, sizeof(unit));
+    json_string(json, item, "unit", unit);
+    double k;
+    if (!view_plannable(view, i) || !catalog_metric_ratio(metric, &k))
+        return;
+    json_number(json, item, "numerator_total", value_of(snapshot, snapshot_numerator(layout, scope, i)));
+    json_number(json, item, "denominator_total", value_of(snapshot, snapshot_denominator(layout, scope, i)));
+    json_number(json, item, "k", k);
+}
+
+static void add_coverage(struct json *json, const struct view *view, const struct snapshot *snapshot, size_t scope) {
+    json_number(json, NULL, "covered_cpu_seconds", value_of(snapshot, snapshot_covered(view->layout, scope)));
+    cJSON *uncovered = json_object(json, NULL, "uncovered_cpu_seconds");
+    for (int reason = 0; reason < UNCOVERED_N; reason++)
+        json_number(json, uncovered, uncovered_name((enum uncovered)reason),
+                    value_of(snapshot, snapshot_uncovered(view->layout, scope, (enum uncovered)reason)));
+}
+
+// What says which scope an object is about.
+static void add_scope_name(struct json *json, const struct view *view, enum json_scope kind, size_t i) {
+    const struct topology *topology = view->layout->topology;
+    if (kind == JSON_HOST) {
+        json_string(json, NULL, "scope", "host");
+    } else if (kind == JSON_SOCKET) {
+        json_whole(json, NULL, "socket", topology->sockets[i].id);
+    } else {
+        json_whole(json, NULL, "cpu", topology->cpus[i].id);
+        json_whole(json, NULL, "socket", topology->sockets[topology->cpus[i].socket].id);
+    }
+}
+
+static int render_scope(const struct view *view, const struct snapshot *snapshot, enum json_scope kind, size_t i,
+                        struct text *out) {
+    const struct snapshot_layout *layout = view->layout;
+    size_t scope = kind == JSON_HOST     ? 0
+                   : kind == JSON_SOCKET ? snapshot_scope_socket(i)
+                                         : snapshot_scope_cpu(layout, i);
+    struct json json = json_new();
+    add_scope_name(&json, view, kind, i);
+    add_level1(&json, view, snapshot, scope);
+    cJSON *metrics = json_object(&json, NULL, "metrics");
+    for (size_t m = 0; m < layout->n_metrics; m++)
+        add_metric(&json, metrics, view, snapshot, scope, m);
+    cJSON *events = json_object(&json, NULL, "events");
+    for (size_t e = 0; e < layout->n_events; e++)
+        json_number(&json, events, layout->catalog->events[layout->events[e]].name,
+                    value_of(snapshot, snapshot_event(layout, scope, e)));
+    add_coverage(&json, view, snapshot, scope);
+    if (kind == JSON_HOST)
+        json_attention(&json, view, snapshot);
+    return json_finish(&json, false, out);
+}
+
+// All but the scopes.
+static int render_head(const struct view *view, const struct snapshot *snapshot, enum json_scope scope,
+                       struct text *out) {
+    static const char *const scopes[] = {[JSON_HOST] = "host", [JSON_SOCKET] = "socket", [JSON_CPU] = "cpu"};
+    struct json json = json_new();
+    json_bool(&json, NULL, "simulated", view->simulated);
+    json_whole(&json, NULL, "sequence", snapshot->sequence);
+    cJSON *round = json_object(&json, NULL, "round");
+    json_whole(&json, round, "start_ns", snapshot->start_ns);
+    json_whole(&json, round, "end_ns", snapshot->end_ns);
+    json_number(&json, round, "seconds", (double)(snapshot->end_ns - snapshot->start_ns) * 1e-9);
+    json_number(&json, NULL, "timestamp_seconds",
+                value_of(snapshot, snapshot_self(view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)));
+    json_string(&json, NULL, "scope", scopes[scope]);
+    return json_finish(&json, false, out);
+}
+
+int json_render_snapshot(const struct view *view, const struct snapshot *snapshot, enum json_scope scope,
+                         struct text *out) {
+    const struct topology *topology = view->layout->topology;
+    size_t n = scope == JSON_HOST ? 1 : scope == JSON_SOCKET ? topology->n_sockets : topology->n_cpus;
+    int r = render_head(view, snapshot, scope, out);
+    if (r < 0)
+        return r;
+    out->length--; // the closing brace comes last
+    text_string(out, ",\"scopes\":[");
+    for (size_t i = 0; i < n && r == 0; i++) {
+        text_string(out, i ? ",\n" : "\n");
+        r = render_scope(view, snapshot, scope, i, out);
+    }
+    text_string(out, "]}\n");
+    return r < 0 ? r : out->failed ? -ENOMEM : 0;
+}

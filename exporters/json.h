@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_EXPORTERS_JSON_H
+#define TOPDOWND_EXPORTERS_JSON_H
+
+// Snapshots, plan and status as JSON: docs/api.md describes every field. Absent values are null, with a reason.
+
+#include "exporters/text.h"
+#include "exporters/view.h"
+
+enum json_scope { JSON_HOST, JSON_SOCKET, JSON_CPU };
+
+// Append one JSON object. Return 0 or -ENOMEM.
+int json_render_snapshot(const struct view *view, const struct snapshot *snapshot, enum json_scope scope,
+                         struct text *out);
+int json_render_plan(const struct view *view, struct text *out);
+int json_render_status(const struct view *view, const struct snapshot *snapshot, struct text *out);
+
+#endif

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The plan and the daemon itself as JSON, indented: people read these.
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "exporters/json.h"
+#include "exporters/json_parts.h"
+
+static const char SCHEDULE[] =
+    "Every event group counts in its slots of a round, at another place in each round and on each physical core (SMT "
+    "siblings together), drawn from the seed; in the idle time of a round no counter is held.";
+
+void json_attention(struct json *json, const struct view *view, const struct snapshot *snapshot) {
+    cJSON *attention = json_array(json, NULL, "attention");
+    for (size_t i = 0; i < view->layout->n_metrics; i++) {
+        double rate = view_rate_above(view, snapshot, i);
+        if (rate == 0)
+            continue;
+        const struct catalog_metric *metric = view_metric(view, i);
+        cJSON *item = json_object(json, attention, NULL);
+        json_string(json, item, "metric", metric->export_name);
+        json_number(json, item, "rate", rate);
+        json_number(json, item, "threshold", metric->rate_threshold);
+        json_string(json, item, "advice", metric->rate_advice);
+    }
+}
+
+static void add_event_group(struct json *json, cJSON *groups, const struct view *view, size_t g) {
+    const struct plan *plan = view->layout->plan;
+    const struct plan_group *group = &plan->groups[g];
+    const struct plan_unit *unit = &plan->units[group->unit];
+    cJSON *item = json_object(json, groups, NULL);
+    json_string(json, item, "name", group->name);
+    cJSON *events = json_array(json, item, "events");
+    for (size_t e = 0; e < group->n_events; e++) {
+        const struct catalog_event *event = &plan->catalog->events[group->events[e]];
+        char code[24];
+        (void)snprintf(code, sizeof(code), "0x%" PRIx64, event->config);
+        cJSON *entry = json_object(json, events, NULL);
+        json_string(json, entry, "name", event->name);
+        json_string(json, entry, "code", code);
+    }
+    cJSON *metrics = json_array(json, item, "metrics");
+    for (size_t i = 0; i < plan->n_metrics; i++)
+        if (plan->metrics[i].unit == (int)group->unit)
+            json_string(json, metrics, NULL, view_metric(view, i)->export_name);
+    json_whole(json, item, "slots", unit->slots);
+    json_number(json, item, "share_of_time", (double)(unit->slots * plan->slot_ns) / (double)plan->round_ns);
+    json_bool(json, item, "composite", unit->n_groups > 1);
+}
+
+static void add_unit(struct json *json, cJSON *units, const struct plan *plan, size_t u) {
+    const struct plan_unit *unit = &plan->units[u];
+    cJSON *item = json_object(json, units, NULL);
+    cJSON *groups = json_array(json, item, "event_groups");
+    for (size_t g = 0; g < unit->n_groups; g++)
+        json_string(json, groups, NULL, plan->groups[unit->first_group + g].name);
+    json_whole(json, item, "slots", unit->slots);
+    if (unit->reference >= 0)
+        json_string(json, item, "reference", plan->catalog->events[unit->reference].name);
+    else
+        json_null(json, item, "reference");
+}
+
+int json_render_plan(const struct view *view, struct text *out) {
+    const struct plan *plan = view->layout->plan;
+    struct json json = json_new();
+    char seed[24];
+    (void)snprintf(seed, sizeof(seed), "%" PRIu64, view->seed);
+    json_bool(&json, NULL, "simulated", view->simulated);
+    json_whole(&json, NULL, "general_counters", plan->general_counters);
+    json_number(&json, NULL, "slot_seconds", (double)plan->slot_ns / 1e9);
+    json_number(&json, NULL, "idle_seconds", (double)plan->idle_ns / 1e9);
+    json_number(&json, NULL, "round_seconds", (double)plan->round_ns / 1e9);
+    json_string(&json, NULL, "schedule", SCHEDULE);
+    json_string(&json, NULL, "seed", seed); // more bits than many readers keep of a number
+    cJSON *groups = json_array(&json, NULL, "event_groups");
+    for (size_t g = 0; g < plan->n_groups; g++)
+        add_event_group(&json, groups, view, g);
+    cJSON *units = json_array(&json, NULL, "units");
+    for (size_t u = 0; u < plan->n_units; u++)
+        add_unit(&json, units, plan, u);
+    cJSON *missing = json_array(&json, NULL, "not_plannable");
+    for (size_t i = 0; i < plan->n_metrics; i++) {
+        if (view_plannable(view, i))
+            continue;
+        cJSON *item = json_object(&json, missing, NULL);
+        json_string(&json, item, "metric", view_metric(view, i)->export_name);
+        json_string(&json, item, "reason", plan->metrics[i].reason);
+    }
+    int r = json_finish(&json, true, out);
+    text_string(out, "\n");
+    return r < 0 ? r : out->failed ? -ENOMEM : 0;
+}
+
+static void add_hardware(struct json *json, const struct view *view, const struct snapshot *snapshot) {
+    const struct topology *topology = view->layout->topology;
+    cJSON *cpu = json_object(json, NULL, "cpu");
+    json_string(json, cpu, "vendor", view->cpu_vendor);
+    json_string(json, cpu, "model", view->cpu_model);
+    json_string(json, cpu, "microarchitecture", view->cpu_microarchitecture);
+    json_string(json, cpu, "spec", view->layout->catalog->product.spec);
+    json_number(json, cpu, "maximum_frequency_hz",
+                topology->maximum_frequency_hz > 0 ? topology->maximum_frequency_hz : NAN);
+    cJSON *sockets = json_array(json, NULL, "sockets");
+    for (size_t s = 0; s < topology->n_sockets; s++) {
+        const struct topology_socket *socket = &topology->sockets[s];
+        cJSON *item = json_object(json, sockets, NULL);
+        json_whole(json, item, "socket", socket->id);
+        json_whole(json, item, "cores", socket->cores);
+        json_whole(json, item, "cpus_measured", socket->measured);
+        json_whole(json, item, "cpus_excluded", socket->excluded);
+    }
+    cJSON *pmu = json_object(json, NULL, "pmu");
+    json_string(json, pmu, "name", view->pmu);
+    json_number(json, pmu, "up", snapshot->values[snapshot_self(view->layout, SELF_PMU_UP)]);
+    bool counters = view->counters_total > 0;
+    json_number(json, pmu, "counters_total", counters ? (double)view->counters_total : NAN);
+    json_number(json, pmu, "counters_usable", counters ? (double)view->counters_usable : NAN);
+    cJSON *errors = json_array(json, NULL, "pmu_errors");
+    for (size_t i = 0; i < view->n_pmu_errors; i++) {
+        cJSON *item = json_object(json, errors, NULL);
+        json_string(json, item, "pmu", view->pmu_errors[i].pmu);
+        json_string(json, item, "reason", view->pmu_errors[i].reason);
+        json_string(json, item, "text", view->pmu_errors[i].text);
+    }
+}
+
+static void add_process(struct json *json, const struct view *view, const struct snapshot *snapshot) {
+    static const struct {
+        const char *key;
+        enum self_value value;
+    } figures[] = {
+        {"start_timestamp_seconds", SELF_PROCESS_START_TIMESTAMP},
+        {"cpu_seconds_total", SELF_PROCESS_CPU_SECONDS},
+        {"collection_seconds_total", SELF_COLLECTION_SECONDS},
+        {"resident_bytes", SELF_PROCESS_RESIDENT_BYTES},
+        {"virtual_bytes", SELF_PROCESS_VIRTUAL_BYTES},
+        {"open_fds", SELF_PROCESS_OPEN_FDS},
+        {"max_fds", SELF_PROCESS_MAX_FDS},
+    };
+    cJSON *process = json_object(json, NULL, "process");
+    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
+        json_number(json, process, figures[i].key, snapshot->values[snapshot_self(view->layout, figures[i].value)]);
+}
+
+int json_render_status(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    struct json json = json_new();
+    char hash[24];
+    (void)snprintf(hash, sizeof(hash), "%016" PRIx64, view->config_hash);
+    json_string(&json, NULL, "version", view->version);
+    json_bool(&json, NULL, "simulated", view->simulated);
+    json_string(&json, NULL, "hostname", view->hostname);
+    add_hardware(&json, view, snapshot);
+    cJSON *config = json_object(&json, NULL, "config");
+    json_string(&json, config, "profile", view->profile);
+    json_string(&json, config, "hash", hash);
+    cJSON *last = json_object(&json, NULL, "snapshot");
+    json_whole(&json, last, "sequence", snapshot->sequence);
+    json_number(&json, last, "timestamp_seconds",
+                snapshot->values[snapshot_self(view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]);
+    add_process(&json, view, snapshot);
+    json_attention(&json, view, snapshot);
+    int r = json_finish(&json, true, out);
+    text_string(out, "\n");
+    return r < 0 ? r : out->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_EXPORTERS_PROMETHEUS_H
+#define TOPDOWND_EXPORTERS_PROMETHEUS_H
+
+// Snapshots as Prometheus text, format 0.0.4.
+//
+// What never changes (names, labels, help) is written once, when the page is made; rendering copies it and fills in
+// numbers. A family without a sample is left out, a value that is NaN has no line.
+
+#include "exporters/text.h"
+#include "exporters/view.h"
+
+struct prometheus_page;
+
+// The host's page (/metrics), or the CPUs' (/metrics/cpu). NULL where memory is short. `view` is borrowed.
+struct prometheus_page *prometheus_page_new(const struct view *view, bool per_cpu);
+struct prometheus_page *prometheus_page_free(struct prometheus_page *page);
+
+// Appends the whole exposition. Returns 0 or -ENOMEM.
+int prometheus_render(const struct prometheus_page *page, const struct snapshot *snapshot, struct text *out);
+
+// How many samples the page has when nothing is absent.
+size_t prometheus_series(const struct prometheus_page *page);
+
+#endif

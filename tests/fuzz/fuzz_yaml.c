@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a configuration: refused with an error, or accepted and then consistent.
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/config.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static bool file_exists(const char *path) { return strlen(path) % 2 == 0; }
+
+static void check_profile(const struct config_profile *profile) {
+    if (profile->settings.slot_ns < 10000000 || profile->settings.slot_ns > 60000000000)
+        abort();
+    if (!(profile->settings.idle >= 0 && profile->settings.idle <= 0.9))
+        abort();
+    for (size_t i = 0; i < profile->n_groups; i++)
+        if (profile->groups[i].name[0] == '\0' || profile->groups[i].weight > 100 || !profile->groups[i].origin.file)
+            abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct errors errors = {0};
+    struct config *config = NULL;
+    int r = config_parse("fuzz.yaml", (const char *)data, size, &errors, &config);
+    if (r == 0 ? errors.n > 0 || !config : r != -EINVAL || errors.n == 0 || config)
+        abort();
+    char line[ERROR_LINE_MAX];
+    for (size_t i = 0; i < errors.n; i++)
+        if (error_format(&errors.items[i], line, sizeof line) >= sizeof line)
+            abort();
+    if (!config)
+        return 0;
+    struct config_facts facts = {.hostname = "db-17.example", .cpu = "neoverse-v2", .file_exists = file_exists};
+    const struct config_profile *profile = config_select(config, &facts);
+    if (profile < config->profiles || profile >= config->profiles + config->n_profiles || config->n_listen == 0)
+        abort();
+    for (size_t i = 0; i < config->n_profiles; i++)
+        check_profile(&config->profiles[i]);
+    config_free(config);
+    return 0;
+}

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced by ./run and ./test: installs Debian packages that are missing.
+
+packages_build="gcc libc6-dev cmake ninja-build pkg-config libsystemd-dev libmicrohttpd-dev libcjson-dev libyaml-dev"
+packages_test="$packages_build clang libclang-rt-14-dev libcmocka-dev python3 python3-prometheus-client prometheus curl systemd mandoc"
+
+# install_packages build|test
+install_packages() {
+  local wanted missing="" package
+  case $1 in build) wanted=$packages_build ;; test) wanted=$packages_test ;; esac
+  for package in $wanted; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"
+  done
+  [ -n "$missing" ] || return 0
+  echo "installing:$missing" >&2
+  local sudo=""
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || { echo "not root and no sudo: install these packages first:$missing" >&2; return 1; }
+    sudo=sudo
+  fi
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+  # Prometheus is for the tests alone: its service must not start
+  # shellcheck disable=SC2086
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing </dev/null >/dev/null
+}

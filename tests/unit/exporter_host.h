@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_TESTS_EXPORTER_HOST_H
+#define TOPDOWND_TESTS_EXPORTER_HOST_H
+
+// A small host for the exporters' tests: a made-up CPU with every kind of metric, two sockets whose ids have a gap, and
+// a snapshot whose values can be told apart by looking at them.
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/plan.h"
+#include "core/snapshot.h"
+#include "exporters/view.h"
+
+struct exporter_host {
+    struct catalog *catalog;
+    struct plan *plan;
+    struct topology *topology;
+    struct snapshot_layout *layout;
+    struct view view;
+};
+
+static inline void host_add_metric(struct catalog *catalog, const char *name, const char *formula, const char *units,
+                                   const char *help) {
+    const struct catalog_metric_text text = {
+        .name = name, .title = name, .help = help, .units = units, .formula = formula};
+    struct catalog_error error;
+    assert_true(catalog_add_metric(catalog, &text, &error) >= 0);
+}
+
+static inline void host_add_metrics(struct catalog *catalog) {
+    host_add_metric(catalog, "frontend_bound", "100 * (STALL_F / (4 * CYCLES))", "percent of slots", "Fetch is late.");
+    host_add_metric(catalog, "bad_speculation", "100 * (FLUSHED / (4 * CYCLES))", "percent of slots", "");
+    host_add_metric(catalog, "retiring", "100 * (RETIRED / (4 * CYCLES))", "percent of slots", "Work \\ done\nwell.");
+    host_add_metric(catalog, "backend_bound", "100 * (STALL_B / (4 * CYCLES))", "percent of slots", "");
+    host_add_metric(catalog, "ipc", "INST / CYCLES", "per cycle", "");
+    host_add_metric(catalog, "stall_cycles", "100 * (STALLED / CYCLES)", "percent of cycles", "");
+    host_add_metric(catalog, "branch_mpki", "1000 * (MISPREDICTED / INST)", "MPKI", "");
+    host_add_metric(catalog, "l1d_mpki", "1000 * (L1D_MISS / INST)", "MPKI", "");
+    host_add_metric(catalog, "fault_time", "0.5 * (L1D_MISS / INST)", "", "");
+    host_add_metric(catalog, "odd", "INST / (CYCLES - INST)", "", "");
+    host_add_metric(catalog, "wide", "(STALL_F + STALL_B + FLUSHED + RETIRED + STALLED) / INST", "", "");
+    const struct catalog_metric_text faults = {.name = "faults",
+                                               .export_name = "faults_per_second",
+                                               .title = "Faults",
+                                               .units = "per second and CPU",
+                                               .formula = "FAULTS / cpu_seconds",
+                                               .rate_threshold = 100,
+                                               .rate_advice = "Look for <swap>."};
+    struct catalog_error error;
+    assert_true(catalog_add_metric(catalog, &faults, &error) >= 0);
+}
+
+static inline void host_add_level1(struct catalog *catalog) {
+    struct catalog_error error;
+    assert_int_equal(catalog_set_level1(catalog, "4 * CYCLES", 4, &error), 0);
+    assert_int_equal(catalog_set_level1_category(catalog, CATEGORY_FRONTEND_BOUND, "frontend_bound", &error), 0);
+    assert_int_equal(catalog_set_level1_category(catalog, CATEGORY_BAD_SPECULATION, "bad_speculation", &error), 0);
+    assert_int_equal(catalog_set_level1_category(catalog, CATEGORY_RETIRING, "retiring", &error), 0);
+    assert_int_equal(catalog_set_level1_category(catalog, CATEGORY_BACKEND_BOUND, "backend_bound", &error), 0);
+}
+
+static inline struct catalog *host_catalog(void) {
+    static const char *const events[] = {"CYCLES",  "INST",    "STALL_F",      "STALL_B",  "FLUSHED",
+                                         "RETIRED", "STALLED", "MISPREDICTED", "L1D_MISS", "FAULTS"};
+    static const char *const fixed[] = {"CYCLES"};
+    static const char *const level1[] = {"frontend_bound", "bad_speculation", "retiring", "backend_bound"};
+    static const char *const others[] = {"ipc",        "stall_cycles", "branch_mpki", "l1d_mpki",
+                                         "fault_time", "odd",          "wide",        "faults"};
+    struct catalog *catalog;
+    struct catalog_error error;
+    assert_int_equal(catalog_new("toy-1", "Acme", "Toy 1", "toy", "toy_pmu", &catalog), 0);
+    for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+        assert_true(catalog_add_event(catalog, events[i], "", 0x11 + i, &error) > 0);
+    assert_int_equal(catalog_set_counters(catalog, 4, fixed, 1, &error), 0);
+    host_add_metrics(catalog);
+    host_add_level1(catalog);
+    assert_true(catalog_add_group(catalog, "Topdown_L1", "", "", level1, 4, &error) >= 0);
+    assert_true(catalog_add_group(catalog, "Others", "", "", others, 8, &error) >= 0);
+    return catalog;
+}
+
+static const struct view_pmu_error HOST_PMU_ERRORS[] = {
+    {"cpu_core", "absent", "the kernel shows no cpu_core: <load> its driver"}};
+
+static inline void host_init(struct exporter_host *host) {
+    host->catalog = host_catalog();
+    const struct plan_selection selections[] = {{.group = 0}, {.group = 1}};
+    const struct plan_request request = {.catalog = host->catalog,
+                                         .general_counters = 4,
+                                         .selections = selections,
+                                         .n_selections = 2,
+                                         .slot_ns = 200000000,
+                                         .idle = 0.1};
+    assert_int_equal(plan_new(&request, &host->plan), 0);
+    const struct topology_source cpus[] = {
+        {0, 0, 0, true}, {1, 1, 0, true}, {4, 0, 7, true}, {5, 1, 7, false}}; // id, core, package, selected
+    assert_int_equal(topology_new(cpus, 4, 2e9, &host->topology), 0);
+    host->layout = snapshot_layout_new(host->plan, host->topology);
+    assert_non_null(host->layout);
+    host->view = (struct view){.layout = host->layout,
+                               .version = "1.2.3",
+                               .hostname = "<box>",
+                               .pmu = "toy_pmu_0",
+                               .cpu_vendor = "Acme",
+                               .cpu_model = "Toy \"one\"\\\n",
+                               .cpu_microarchitecture = "toy",
+                               .profile = "default",
+                               .config_hash = 0xABC,
+                               .seed = 18446744073709551615u,
+                               .counters_total = 5,
+                               .counters_usable = 4,
+                               .pmu_errors = HOST_PMU_ERRORS,
+                               .n_pmu_errors = 1};
+}
+
+static inline void host_deinit(struct exporter_host *host) {
+    snapshot_layout_free(host->layout);
+    topology_free(host->topology);
+    plan_free(host->plan);
+    catalog_free(host->catalog);
+}
+
+// Index of a metric in the plan.
+static inline size_t host_metric(const struct exporter_host *host, const char *name) {
+    for (size_t i = 0; i < host->plan->n_metrics; i++)
+        if (strcmp(host->catalog->metrics[host->plan->metrics[i].metric].name, name) == 0)
+            return i;
+    fail_msg("no metric %s in the plan", name);
+    return 0;
+}
+
+// Totals grow with the scope: scope s has s + 1 thousand, million, billion ... and a little to tell them apart.
+static inline void host_fill_scope(const struct exporter_host *host, struct snapshot *snapshot, size_t s) {
+    const struct snapshot_layout *layout = host->layout;
+    double *values = snapshot->values, n = (double)(s + 1);
+    for (size_t m = 0; m < layout->n_metrics; m++) {
+        double k;
+        if (host->plan->metrics[m].unit < 0)
+            continue;
+        values[snapshot_metric(layout, s, m)] = n + (double)m / 100;
+        snapshot->absent[s * layout->n_metrics + m] = ABSENT_NOT;
+        if (!catalog_metric_ratio(&host->catalog->metrics[host->plan->metrics[m].metric], &k))
+            continue;
+        values[snapshot_numerator(layout, s, m)] = n * 1e6 + (double)m + 0.25;
+        values[snapshot_denominator(layout, s, m)] = n * 1e9 + (double)m + 0.75;
+    }
+    values[snapshot_deviation(layout, s)] = n / 1000;
+    for (size_t c = 0; c < layout->n_level1; c++)
+        values[snapshot_category(layout, s, c)] = n * 1e12 + (double)c + 0.25;
+    values[snapshot_pipeline_slots(layout, s)] = n * 4e12 + 7;
+    for (size_t e = 0; e < layout->n_events; e++)
+        values[snapshot_event(layout, s, e)] = n * 1e15 + (double)e;
+    values[snapshot_covered(layout, s)] = n * 100 + 0.125;
+    for (int r = 0; r < UNCOVERED_N; r++)
+        values[snapshot_uncovered(layout, s, (enum uncovered)r)] = n + r * 0.5;
+}
+
+static inline void host_fill_self(const struct exporter_host *host, struct snapshot *snapshot) {
+    for (int v = 0; v < SELF_N; v++)
+        snapshot->values[snapshot_self(host->layout, (enum self_value)v)] = v;
+    for (int b = 0; b < SELF_BUCKETS_N; b++)
+        snapshot->values[snapshot_self(host->layout, (enum self_value)(SELF_ROTATION_BUCKETS + b))] = 10 * b;
+    snapshot->values[snapshot_self(host->layout, SELF_ROTATION_COUNT)] = 61;
+    snapshot->values[snapshot_self(host->layout, SELF_ROTATION_SUM)] = 0.0625;
+    snapshot->values[snapshot_self(host->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = 1700000000.125;
+    snapshot->values[snapshot_self(host->layout, SELF_PMU_UP)] = 1;
+}
+
+// A snapshot in which everything that can have a value has one.
+static inline struct snapshot *host_snapshot(const struct exporter_host *host) {
+    struct snapshot *snapshot = snapshot_new(host->layout);
+    assert_non_null(snapshot);
+    snapshot->sequence = 3;
+    snapshot->start_ns = 5000000000;
+    snapshot->end_ns = 7500000000;
+    for (size_t s = 0; s < host->layout->n_scopes; s++)
+        host_fill_scope(host, snapshot, s);
+    for (size_t g = 0; g < host->plan->n_groups; g++) {
+        for (int r = 0; r < WINDOW_RESULT_N; r++)
+            snapshot->values[snapshot_windows(host->layout, g, (enum window_result)r)] = (double)(100 * (g + 1)) + r;
+        snapshot->values[snapshot_enabled(host->layout, g)] = (double)(g + 1) * 20.5;
+        snapshot->values[snapshot_running(host->layout, g)] = (double)(g + 1) * 20.25;
+    }
+    host_fill_self(host, snapshot);
+    return snapshot;
+}
+
+#endif

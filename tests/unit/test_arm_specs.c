@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cjson/cJSON.h>
+#include <cmocka.h>
+#include <ctype.h>
+#include <glob.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config/json_reader.h"
+#include "config/spec_json.h"
+
+// The vendor's own files, which lie beside the repository and are no part of it: every one loads, and every metric of
+// each has the value that Python finds for its formula.
+
+#define ARM_FOLDER "../shared/telemetry/arm/cpu"
+#define TOLERANCE 1e-12
+
+enum { TRIALS = 40, FILES_MIN = 19 };
+
+struct random {
+    uint64_t state;
+};
+
+// SplitMix64 (Steele, Lea, Flood 2014).
+static uint64_t random_next(struct random *random) {
+    uint64_t z = random->state += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+}
+
+// Whole counts of every magnitude up to 2^40, and every eighth of them 0.
+static double random_count(struct random *random) {
+    uint64_t bits = random_next(random);
+    return bits % 8 == 0 ? 0 : (double)(random_next(random) >> (24 + bits / 8 % 40));
+}
+
+static struct random random_begin(void) {
+    const char *given = getenv("SEED");
+    struct random random = {given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL)};
+    print_message("seed %llu (repeat with SEED=)\n", (unsigned long long)random.state);
+    return random;
+}
+
+static struct catalog *load(const char *path) {
+    static struct errors errors;
+    struct catalog *catalog = NULL;
+    memset(&errors, 0, sizeof errors);
+    if (spec_json_load(path, &errors, &catalog) != 0)
+        fail_msg("%s: %s", path, errors.items[0].text);
+    return catalog;
+}
+
+// [trial * n_events + event]; in the first trial all are 0.
+static double *random_counts(struct random *random, const struct catalog *catalog) {
+    double *counts = calloc(TRIALS * catalog->n_events, sizeof *counts);
+    assert_non_null(counts);
+    for (size_t i = catalog->n_events; i < TRIALS * catalog->n_events; i++)
+        counts[i] = random_count(random);
+    return counts;
+}
+
+static FILE *start_python(const char *path, const struct catalog *catalog, const double *counts, char *input) {
+    int fd = mkstemp(input);
+    assert_true(fd >= 0);
+    FILE *file = fdopen(fd, "w");
+    assert_non_null(file);
+    fprintf(file, "%s\n", path);
+    for (size_t event = 1; event < catalog->n_events; event++) {
+        fprintf(file, "%s", catalog->events[event].name);
+        for (size_t trial = 0; trial < TRIALS; trial++)
+            fprintf(file, " %.17g", counts[trial * catalog->n_events + event]);
+        fprintf(file, "\n");
+    }
+    assert_int_equal(fclose(file), 0);
+    char command[256];
+    (void)snprintf(command, sizeof command, "python3 tests/unit/evaluate_arm.py < %s", input);
+    FILE *python = popen(command, "r");
+    assert_non_null(python);
+    return python;
+}
+
+static bool same(double a, double b) { return (isnan(a) && isnan(b)) || a == b || fabs(a - b) <= TOLERANCE * fabs(b); }
+
+// One line of Python's answer: a metric's name and its values. Adds to *n_nan how many of them are no numbers.
+static void compare_metric(const struct catalog *catalog, const double *counts, char *line, size_t *n_nan) {
+    char *rest = NULL, *name = strtok_r(line, " \n", &rest);
+    int metric = catalog_find_metric(catalog, name);
+    assert_true(metric >= 0);
+    for (size_t trial = 0; trial < TRIALS; trial++) {
+        const char *word = strtok_r(NULL, " \n", &rest);
+        assert_non_null(word);
+        double wanted = strtod(word, NULL);
+        double got = formula_evaluate(catalog->metrics[metric].formula, counts + trial * catalog->n_events);
+        *n_nan += isnan(wanted) ? 1 : 0;
+        if (!same(got, wanted))
+            fail_msg("%s, trial %zu: %.17g, Python says %.17g", name, trial, got, wanted);
+    }
+}
+
+static void compare_file(const char *path, struct random *random) {
+    struct catalog *catalog = load(path);
+    double *counts = random_counts(random, catalog);
+    char input[] = P_tmpdir "/test_arm_specs.XXXXXX", *line = NULL;
+    size_t size = 0, n_metrics = 0, n_nan = 0;
+    FILE *python = start_python(path, catalog, counts, input);
+    while (getline(&line, &size, python) > 0) {
+        compare_metric(catalog, counts, line, &n_nan);
+        n_metrics++;
+    }
+    assert_int_equal(pclose(python), 0);
+    unlink(input);
+    assert_int_equal(n_metrics, catalog->n_metrics);
+    assert_true(n_nan >= n_metrics && n_nan < n_metrics * TRIALS / 2); // the trial of zeros, and no flood
+    print_message("%s: %zu metrics, %d trials\n", strrchr(path, '/') + 1, n_metrics, TRIALS);
+    free(line);
+    free(counts);
+    catalog_free(catalog);
+}
+
+static void test_every_metric_of_every_vendor_file_agrees_with_python(void **state) {
+    (void)state;
+    struct random random = random_begin();
+    glob_t files;
+    assert_int_equal(glob(ARM_FOLDER "/*.json", 0, NULL, &files), 0);
+    assert_true(files.gl_pathc >= FILES_MIN);
+    for (size_t i = 0; i < files.gl_pathc; i++)
+        compare_file(files.gl_pathv[i], &random);
+    globfree(&files);
+}
+
+static void test_our_neoverse_v2_has_the_vendors_events_and_codes(void **state) {
+    (void)state;
+    struct catalog *ours = load("specs/neoverse-v2.json"), *arm = load(ARM_FOLDER "/neoverse-v2.json");
+    for (size_t i = 1; i < ours->n_events; i++) {
+        int event = catalog_find_event(arm, ours->events[i].name);
+        assert_true(event > 0);
+        assert_true(arm->events[event].config == ours->events[i].config);
+    }
+    assert_int_equal(ours->n_events, 1 + 50);
+    catalog_free(arm);
+    catalog_free(ours);
+}
+
+static void test_our_neoverse_v2_has_the_vendors_groups(void **state) {
+    (void)state;
+    struct catalog *ours = load("specs/neoverse-v2.json"), *arm = load(ARM_FOLDER "/neoverse-v2.json");
+    assert_int_equal(ours->n_groups, 16 + 2); // and the two stages
+    assert_int_equal(ours->n_groups, arm->n_groups);
+    for (size_t i = 0; i < arm->n_groups; i++) {
+        const struct catalog_group *theirs = &arm->groups[i];
+        int index = catalog_find_group(ours, theirs->name);
+        assert_true(index >= 0);
+        assert_string_equal(ours->groups[index].name, theirs->name);
+        assert_int_equal(ours->groups[index].n_metrics, theirs->n_metrics);
+        for (size_t m = 0; m < theirs->n_metrics; m++)
+            assert_string_equal(ours->metrics[ours->groups[index].metrics[m]].name,
+                                arm->metrics[theirs->metrics[m]].name);
+    }
+    catalog_free(arm);
+    catalog_free(ours);
+}
+
+static void test_our_neoverse_v2_has_the_vendors_formulas(void **state) {
+    (void)state;
+    struct random random = random_begin();
+    struct catalog *ours = load("specs/neoverse-v2.json"), *arm = load(ARM_FOLDER "/neoverse-v2.json");
+    double *counts = random_counts(&random, arm), *same_counts = calloc(ours->n_events, sizeof *same_counts);
+    assert_int_equal(ours->n_metrics, 47);
+    assert_int_equal(arm->n_metrics, 47);
+    assert_non_null(same_counts);
+    for (size_t trial = 0; trial < TRIALS; trial++) {
+        const double *theirs = counts + trial * arm->n_events;
+        for (size_t i = 1; i < ours->n_events; i++)
+            same_counts[i] = theirs[catalog_find_event(arm, ours->events[i].name)];
+        for (size_t i = 0; i < arm->n_metrics; i++) {
+            int metric = catalog_find_metric(ours, arm->metrics[i].name);
+            assert_true(metric >= 0);
+            assert_string_equal(ours->metrics[metric].units, arm->metrics[i].units);
+            assert_true(same(formula_evaluate(ours->metrics[metric].formula, same_counts),
+                             formula_evaluate(arm->metrics[i].formula, theirs)));
+        }
+    }
+    free(same_counts);
+    free(counts);
+    catalog_free(arm);
+    catalog_free(ours);
+}
+
+// Sentences of titles and descriptions, folded to lower case.
+struct sentences {
+    char **texts;
+    size_t n;
+};
+
+static void add_sentence(struct sentences *sentences, const char *text, size_t length) {
+    while (length > 0 && (isspace((unsigned char)text[length - 1]) || text[length - 1] == '.'))
+        length--;
+    if (length == 0)
+        return;
+    sentences->texts = realloc(sentences->texts, (sentences->n + 1) * sizeof *sentences->texts);
+    assert_non_null(sentences->texts);
+    char *folded = strndup(text, length);
+    assert_non_null(folded);
+    for (char *c = folded; *c != '\0'; c++)
+        *c = (char)tolower((unsigned char)*c);
+    sentences->texts[sentences->n++] = folded;
+}
+
+static void collect_sentences(struct sentences *sentences, const cJSON *json) {
+    if (cJSON_IsString(json) && json->string &&
+        (strcmp(json->string, "title") == 0 || strcmp(json->string, "description") == 0)) {
+        const char *text = json->valuestring;
+        while (*text != '\0') {
+            size_t length = strcspn(text, ".\n;:");
+            while (text[length] == '.' && text[length + 1] != ' ' && text[length + 1] != '\0')
+                length += 1 + strcspn(text + length + 1, ".\n;:");
+            add_sentence(sentences, text, length);
+            text += length + (text[length] != '\0');
+            text += strspn(text, " \n");
+        }
+    }
+    const cJSON *child;
+    cJSON_ArrayForEach(child, json) collect_sentences(sentences, child);
+}
+
+static struct sentences sentences_of(const char *path) {
+    static struct errors errors;
+    struct sentences sentences = {0};
+    char *text;
+    size_t length;
+    assert_int_equal(json_read_file(path, SPEC_FILE_MAX, &errors, &text, &length), 0);
+    cJSON *json = cJSON_ParseWithLength(text, length);
+    assert_non_null(json);
+    collect_sentences(&sentences, json);
+    cJSON_Delete(json);
+    free(text);
+    return sentences;
+}
+
+static void sentences_free(struct sentences *sentences) {
+    for (size_t i = 0; i < sentences->n; i++)
+        free(sentences->texts[i]);
+    free(sentences->texts);
+}
+
+static void test_our_neoverse_v2_shares_no_sentence_with_the_vendor(void **state) {
+    (void)state;
+    struct sentences ours = sentences_of("specs/neoverse-v2.json");
+    struct sentences theirs = sentences_of(ARM_FOLDER "/neoverse-v2.json");
+    assert_true(ours.n > 2 * (50 + 47 + 16));
+    assert_true(theirs.n > 2 * 155);
+    for (size_t i = 0; i < ours.n; i++)
+        for (size_t j = 0; j < theirs.n; j++)
+            if (strcmp(ours.texts[i], theirs.texts[j]) == 0)
+                fail_msg("both say \"%s\"", ours.texts[i]);
+    sentences_free(&theirs);
+    sentences_free(&ours);
+}
+
+int main(void) {
+    if (access(ARM_FOLDER, R_OK) != 0) {
+        printf("skipped: " ARM_FOLDER " is not there\n");
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_metric_of_every_vendor_file_agrees_with_python),
+        cmocka_unit_test(test_our_neoverse_v2_has_the_vendors_events_and_codes),
+        cmocka_unit_test(test_our_neoverse_v2_has_the_vendors_groups),
+        cmocka_unit_test(test_our_neoverse_v2_has_the_vendors_formulas),
+        cmocka_unit_test(test_our_neoverse_v2_shares_no_sentence_with_the_vendor),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

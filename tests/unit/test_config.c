@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a configuration means, value by value, and which host gets which profile. What is refused is in
+// test_config_errors.c, files and merging are in test_config_load.c.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/config.h"
+
+static struct config *parse_bytes(const char *text, size_t length) {
+    struct errors errors = {0};
+    struct config *config = NULL;
+    char line[ERROR_LINE_MAX];
+    int r = config_parse("test.yaml", text, length, &errors, &config);
+    for (size_t i = 0; i < errors.n; i++) {
+        (void)error_format(&errors.items[i], line, sizeof line);
+        print_error("%s\n", line);
+    }
+    assert_int_equal(r, 0);
+    assert_non_null(config);
+    return config;
+}
+
+static struct config *parse(const char *text) { return parse_bytes(text, strlen(text)); }
+
+static const struct config_profile *profile_of(const struct config *config, const char *name) {
+    for (size_t i = 0; i < config->n_profiles; i++)
+        if (strcmp(config->profiles[i].name, name) == 0)
+            return &config->profiles[i];
+    fail_msg("no profile %s", name);
+    return NULL;
+}
+
+static void assert_is_default(const struct config *config) {
+    static const char *const groups[] = {"stage_1", "General", "MPKI", "Miss_Ratio"};
+    assert_int_equal(config->n_listen, 1);
+    assert_string_equal(config->listen[0].text, "127.0.0.1:10813");
+    assert_string_equal(config->listen[0].address, "127.0.0.1");
+    assert_int_equal(config->listen[0].port, 10813);
+    assert_int_equal(config->n_hosts, 0);
+    assert_int_equal(config->forced_profile, -1);
+    assert_int_equal(config->n_profiles, 1);
+    const struct config_profile *profile = profile_of(config, "default");
+    assert_int_equal(profile->n_groups, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(profile->groups[i].name, groups[i]);
+        assert_int_equal(profile->groups[i].weight, 0);
+    }
+    assert_true(profile->settings.slot_ns == 200000000);
+    assert_true(profile->settings.idle == 0.1);
+    assert_true(profile->settings.cpus_all);
+}
+
+static void test_a_file_that_says_nothing_means_all_defaults(void **state) {
+    (void)state;
+    static const char *const texts[] = {"",
+                                        "\n\n",
+                                        "# a comment",
+                                        "---\n",
+                                        "---\n...\n",
+                                        "{}\n",
+                                        "~\n",
+                                        "null",
+                                        "\xef\xbb\xbf",
+                                        "profiles: {}",
+                                        "hosts: []",
+                                        "%YAML 1.1\n---\n",
+                                        "profiles: {default: {}}"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct config *config = parse(texts[i]);
+        assert_is_default(config);
+        assert_int_equal(config->n_files, 1);
+        assert_string_equal(config->files[0], "test.yaml");
+        config_free(config);
+    }
+    struct config *config = parse_bytes(NULL, 0);
+    assert_is_default(config);
+    config_free(config);
+}
+
+static void test_implied_groups_come_from_the_file_as_a_whole(void **state) {
+    (void)state;
+    struct config *config = parse("slot: 1s");
+    const struct config_group *group = &config->profiles[0].groups[3];
+    assert_string_equal(group->origin.file, "test.yaml");
+    assert_int_equal(group->origin.line, 0);
+    assert_int_equal(group->origin.column, 0);
+    config_free(config);
+}
+
+static void test_groups_keep_spelling_order_and_origin(void **state) {
+    (void)state;
+    struct config *config = parse("profiles:\n"
+                                  "  a:\n"
+                                  "    groups:\n"
+                                  "      - Topdown_L1\n"
+                                  "      - 'miss-ratio'\n"
+                                  "    weights: {missratio: 7}\n");
+    const struct config_profile *profile = profile_of(config, "a");
+    assert_int_equal(profile->n_groups, 2);
+    assert_string_equal(profile->groups[0].name, "Topdown_L1");
+    assert_int_equal(profile->groups[0].weight, 0);
+    assert_int_equal(profile->groups[0].origin.line, 4);
+    assert_int_equal(profile->groups[0].origin.column, 9);
+    assert_ptr_equal(profile->groups[0].origin.file, config->files[0]);
+    assert_string_equal(profile->groups[1].name, "miss-ratio");
+    assert_int_equal(profile->groups[1].weight, 7);
+    assert_int_equal(profile->groups[1].origin.line, 5);
+    assert_int_equal(config->n_profiles, 2); // and default
+    config_free(config);
+}
+
+static void test_a_profile_without_groups_in_its_list_measures_nothing(void **state) {
+    (void)state;
+    struct config *config = parse("profiles: {off: {groups: []}, default: {groups: []}}");
+    assert_int_equal(config->n_profiles, 2);
+    assert_int_equal(profile_of(config, "off")->n_groups, 0);
+    assert_int_equal(profile_of(config, "default")->n_groups, 0);
+    config_free(config);
+}
+
+static void test_default_keeps_its_groups_where_the_file_names_none(void **state) {
+    (void)state;
+    struct config *config = parse("profiles: {default: {slot: 1s, weights: {Stage-1: 5, miss_ratio: 100}}}");
+    const struct config_profile *profile = profile_of(config, "default");
+    assert_int_equal(profile->n_groups, 4);
+    assert_int_equal(profile->groups[0].weight, 5);
+    assert_int_equal(profile->groups[1].weight, 0);
+    assert_int_equal(profile->groups[3].weight, 100);
+    assert_true(profile->settings.slot_ns == 1000000000);
+    config_free(config);
+}
+
+static void test_a_slot_is_read_with_its_unit(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t slot_ns;
+    } cases[] = {{"slot: 10ms", 10000000},   {"slot: 200ms", 200000000},     {"slot: '1s'", 1000000000},
+                 {"slot: 60s", 60000000000}, {"slot: 0.25s", 250000000},     {"slot: 12.5ms", 12500000},
+                 {"slot: 0.01s", 10000000},  {"slot: 60000ms", 60000000000}, {"slot: 010ms", 10000000}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct config *config = parse(cases[i].text);
+        assert_true(config->profiles[0].settings.slot_ns == cases[i].slot_ns);
+        config_free(config);
+    }
+}
+
+static void test_idle_is_read_as_percentage_or_fraction(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        double idle;
+    } cases[] = {{"idle: 10%", 0.1}, {"idle: 0.1", 0.1}, {"idle: 0", 0},         {"idle: 0%", 0},
+                 {"idle: 90%", 0.9}, {"idle: 0.9", 0.9}, {"idle: 12.5%", 0.125}, {"idle: \"33%\"", 0.33}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct config *config = parse(cases[i].text);
+        assert_true(config->profiles[0].settings.idle == cases[i].idle);
+        config_free(config);
+    }
+}
+
+static void test_cpus_are_all_or_a_list(void **state) {
+    (void)state;
+    struct config *config = parse("cpus: 0-3,8\nprofiles: {a: {groups: [], cpus: all}, b: {groups: [], cpus: 3}}");
+    const struct config_settings *settings = &profile_of(config, "default")->settings;
+    assert_false(settings->cpus_all);
+    assert_int_equal(cpuset_count(&settings->cpus), 5);
+    assert_true(cpuset_has(&settings->cpus, 0) && cpuset_has(&settings->cpus, 3) && cpuset_has(&settings->cpus, 8));
+    assert_true(profile_of(config, "a")->settings.cpus_all);
+    settings = &profile_of(config, "b")->settings;
+    assert_false(settings->cpus_all);
+    assert_int_equal(cpuset_count(&settings->cpus), 1);
+    assert_true(cpuset_has(&settings->cpus, 3));
+    config_free(config);
+}
+
+static void test_a_profile_takes_from_the_top_level_what_it_does_not_say(void **state) {
+    (void)state;
+    struct config *config = parse("profiles: {a: {groups: [], slot: 50ms}, b: {groups: [], idle: 5%}}\n"
+                                  "slot: 2s\n"
+                                  "idle: 30%\n"
+                                  "cpus: 1-2\n");
+    const struct config_settings *a = &profile_of(config, "a")->settings, *b = &profile_of(config, "b")->settings;
+    assert_true(a->slot_ns == 50000000 && b->slot_ns == 2000000000);
+    assert_true(a->idle == 0.3 && b->idle == 0.05);
+    assert_false(a->cpus_all || b->cpus_all);
+    assert_int_equal(cpuset_count(&b->cpus), 2);
+    assert_true(profile_of(config, "default")->settings.slot_ns == 2000000000);
+    config_free(config);
+}
+
+static void test_addresses_lose_brackets_and_keep_their_text(void **state) {
+    (void)state;
+    struct config *config = parse("listen: [\"[0:0::1]:1\", 0.0.0.0:65535, '127.0.0.1:0', \"[::ffff:10.0.0.1]:80\"]");
+    static const struct config_listen expected[] = {{"[0:0::1]:1", "::1", 1},
+                                                    {"0.0.0.0:65535", "0.0.0.0", 65535},
+                                                    {"127.0.0.1:0", "127.0.0.1", 0},
+                                                    {"[::ffff:10.0.0.1]:80", "::ffff:10.0.0.1", 80}};
+    assert_int_equal(config->n_listen, 4);
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(config->listen[i].text, expected[i].text);
+        assert_string_equal(config->listen[i].address, expected[i].address);
+        assert_int_equal(config->listen[i].port, expected[i].port);
+    }
+    config_free(config);
+}
+
+static bool no_file(const char *path) {
+    (void)path;
+    return false;
+}
+
+static bool only_role_file(const char *path) { return strcmp(path, "/etc/role-batch") == 0; }
+
+static const char *selected(const struct config *config, const char *hostname, const char *cpu,
+                            bool (*file_exists)(const char *)) {
+    struct config_facts facts = {.hostname = hostname, .cpu = cpu, .file_exists = file_exists};
+    return config_select(config, &facts)->name;
+}
+
+static const char fleet[] = "profiles:\n"
+                            "  database: {groups: [stage_1]}\n"
+                            "  graviton: {groups: [MPKI]}\n"
+                            "  off: {groups: []}\n"
+                            "hosts:\n"
+                            "  - {match: {hostname: \"db-*\", cpu: \"neoverse-*\"}, profile: database}\n"
+                            "  - {match: {file: /etc/role-batch}, profile: off}\n"
+                            "  - {match: {cpu: neoverse-v?}, profile: graviton}\n";
+
+static void test_the_first_host_whose_keys_all_match_gives_the_profile(void **state) {
+    (void)state;
+    struct config *config = parse(fleet);
+    assert_int_equal(config->n_hosts, 3);
+    assert_string_equal(selected(config, "db-17", "neoverse-v2", no_file), "database");
+    assert_string_equal(selected(config, "db-17", "neoverse-v2", only_role_file), "database");
+    assert_string_equal(selected(config, "db-17", "software", no_file), "default");
+    assert_string_equal(selected(config, "web-1", "neoverse-v2", no_file), "graviton");
+    assert_string_equal(selected(config, "web-1", "neoverse-v2", only_role_file), "off");
+    assert_string_equal(selected(config, "web-1", "neoverse-n1", no_file), "default");
+    config_free(config);
+}
+
+static void test_hosts_match_without_case(void **state) {
+    (void)state;
+    struct config *config = parse(fleet);
+    assert_string_equal(selected(config, "DB-17", "Neoverse-N1", no_file), "database");
+    config_free(config);
+}
+
+static void test_a_forced_profile_comes_before_every_match(void **state) {
+    (void)state;
+    char text[sizeof fleet + 32];
+    (void)snprintf(text, sizeof text, "%sprofile: graviton\n", fleet);
+    struct config *config = parse(text);
+    assert_int_equal(config->forced_profile, 1);
+    assert_string_equal(selected(config, "db-17", "neoverse-v2", only_role_file), "graviton");
+    config_free(config);
+    config = parse("profile: default"); // the implied one
+    assert_int_equal(config->forced_profile, 0);
+    config_free(config);
+}
+
+static uint64_t hash_of(const char *text) {
+    struct config *config = parse(text);
+    uint64_t hash = config->hash;
+    config_free(config);
+    return hash;
+}
+
+// FNV-1a 64 of "m\0", and of "mkslot\0s1s\0\0", from an implementation in another language.
+static void test_the_hash_is_fnv_1a_of_the_content(void **state) {
+    (void)state;
+    assert_true(hash_of("") == UINT64_C(0x08a97a07b5507e88));
+    assert_true(hash_of("slot: 1s") == UINT64_C(0xf8b25aa318c5eafc));
+}
+
+static void test_layout_comments_and_order_do_not_change_the_hash(void **state) {
+    (void)state;
+    uint64_t hash = hash_of("slot: 1s\nprofiles: {a: {groups: [x, y], idle: 5%}, b: {groups: []}}\n");
+    assert_true(hash == hash_of("# comment\n"
+                                "profiles:\n"
+                                "  b:\n"
+                                "    groups: []\n"
+                                "  a:\n"
+                                "    idle: '5%'\n"
+                                "    groups:\n"
+                                "    - x\n"
+                                "    - y\n"
+                                "\"slot\": \"1s\"\n"));
+    static const char *const others[] = {
+        "slot: 2s\nprofiles: {a: {groups: [x, y], idle: 5%}, b: {groups: []}}\n",
+        "slot: 1s\nprofiles: {a: {groups: [y, x], idle: 5%}, b: {groups: []}}\n",
+        "slot: 1s\nprofiles: {a: {groups: [xy], idle: 5%}, b: {groups: []}}\n",
+        "slot: 1s\nprofiles: {a: {groups: [x, y]}, b: {groups: [], idle: 5%}}\n",
+        "slot: 1s\nprofiles: {a: {groups: [x, y], idle: 5%}, c: {groups: []}}\n",
+    };
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        assert_true(hash != hash_of(others[i]));
+}
+
+static void test_freeing_nothing_is_allowed(void **state) {
+    (void)state;
+    assert_null(config_free(NULL));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_file_that_says_nothing_means_all_defaults),
+        cmocka_unit_test(test_implied_groups_come_from_the_file_as_a_whole),
+        cmocka_unit_test(test_groups_keep_spelling_order_and_origin),
+        cmocka_unit_test(test_a_profile_without_groups_in_its_list_measures_nothing),
+        cmocka_unit_test(test_default_keeps_its_groups_where_the_file_names_none),
+        cmocka_unit_test(test_a_slot_is_read_with_its_unit),
+        cmocka_unit_test(test_idle_is_read_as_percentage_or_fraction),
+        cmocka_unit_test(test_cpus_are_all_or_a_list),
+        cmocka_unit_test(test_a_profile_takes_from_the_top_level_what_it_does_not_say),
+        cmocka_unit_test(test_addresses_lose_brackets_and_keep_their_text),
+        cmocka_unit_test(test_the_first_host_whose_keys_all_match_gives_the_profile),
+        cmocka_unit_test(test_hosts_match_without_case),
+        cmocka_unit_test(test_a_forced_profile_comes_before_every_match),
+        cmocka_unit_test(test_the_hash_is_fnv_1a_of_the_content),
+        cmocka_unit_test(test_layout_comments_and_order_do_not_change_the_hash),
+        cmocka_unit_test(test_freeing_nothing_is_allowed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a configuration refuses: every mistake in a value, with its place and words as the user sees them. YAML itself
+// and the limits are in test_config_limits.c.
+#include "tests/unit/config_check.h"
+
+static void test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known(void **state) {
+    (void)state;
+    static const struct refusal refusals[] = {
+        {"\n  slots: 1s", "t.yaml:2:3: unknown key \"slots\": did you mean \"slot\"? known here are listen, profile, "
+                          "profiles, hosts, slot, idle, cpus"},
+        {"zzzzzz: 1", "t.yaml:1:1: unknown key \"zzzzzz\": known here are listen, profile, profiles, hosts, slot, "
+                      "idle, cpus"},
+        {"counters: {reserve: 0}", "t.yaml:1:1: unknown key \"counters\": known here are listen, profile, profiles, "
+                                   "hosts, slot, idle, cpus"},
+        {"profiles: {a: {groups: [], weight: {}}}", "t.yaml:1:28: unknown key \"weight\": did you mean \"weights\"? "
+                                                    "known here are groups, weights, slot, idle, cpus"},
+        {"hosts: [{match: {cpu: x}, profile: default, Match: 1}]",
+         "t.yaml:1:45: unknown key \"Match\": did you mean \"match\"? known here are match, profile"},
+        {"hosts: [{match: {host_name: x}, profile: default}]",
+         "t.yaml:1:18: unknown key \"host_name\": did you mean \"hostname\"? known here are hostname, cpu, file"},
+    };
+    refuse_all(refusals, N_OF(refusals));
+}
+
+static void test_a_wrong_type_is_refused_with_a_right_example(void **state) {
+    (void)state;
+    static const struct refusal refusals[] = {
+        {"listen: 127.0.0.1:80",
+         "t.yaml:1:9: listen must be a list, such as [\"127.0.0.1:10813\"], and is a single value"},
+        {"listen: [{a: b}]",
+         "t.yaml:1:10: listen must be a single value, such as \"127.0.0.1:10813\", and is a mapping"},
+        {"profile: [default]", "t.yaml:1:10: profile must be a single value, such as default, and is a list"},
+        {"profiles: [a]",
+         "t.yaml:1:11: profiles must be a mapping, such as {batch: {groups: [stage_1]}}, and is a list"},
+        {"profiles: {a: [MPKI]}",
+         "t.yaml:1:15: a profile must be a mapping, such as {groups: [stage_1, MPKI]}, and is a list"},
+        {"profiles: {a: {groups: MPKI}}",
+         "t.yaml:1:24: groups must be a list, such as [stage_1, MPKI], and is a single value"},
+        {"profiles: {a: {groups: [{MPKI: 3}]}}",
+         "t.yaml:1:25: group must be a single value, such as stage_1, and is a mapping"},
+        {"profiles: {a: {groups: [], weights: [3]}}",
+         "t.yaml:1:37: weights must be a mapping, such as {stage_1: 3}, and is a list"},
+        {"hosts: {match: {cpu: x}}", "t.yaml:1:8: hosts must be a list, such as [{match: {hostname: \"db-*\"}, "
+                                     "profile: default}], and is a mapping"},
+        {"hosts: [db-1]", "t.yaml:1:9: an entry of hosts must be a mapping, such as {match: {hostname: \"db-*\"}, "
+                          "profile: default}, and is a single value"},
+        {"hosts: [{match: db-1, profile: default}]",
+         "t.yaml:1:17: match must be a mapping, such as {hostname: \"db-*\"}, and is a single value"},
+        {"hosts: [{match: {cpu: []}, profile: default}]",
+         "t.yaml:1:23: cpu must be a single value, such as \"neoverse-*\", and is a list"},
+        {"slot: [1s]", "t.yaml:1:7: slot must be a single value, such as 200ms, and is a list"},
+        {"idle: {}", "t.yaml:1:7: idle must be a single value, such as 10%, and is a mapping"},
+        {"cpus: [0, 1]", "t.yaml:1:7: cpus must be a single value, such as all or \"0-3,8\", and is a list"},
+        {"just text", "t.yaml:1:1: the file must be a mapping of keys to values, such as \"slot: 200ms\""},
+        {"- a", "t.yaml:1:1: the file must be a mapping of keys to values, such as \"slot: 200ms\""},
+    };
+    refuse_all(refusals, N_OF(refusals));
+}
+
+static void test_a_key_without_a_value_is_refused(void **state) {
+    (void)state;
+    static const struct refusal refusals[] = {
+        {"slot: ~", "t.yaml:1:7: slot has no value: write one, such as 200ms, or remove the key"},
+        {"idle: null", "t.yaml:1:7: idle has no value: write one, such as 10%, or remove the key"},
+        {"profile:\nslot: 1s", "t.yaml:1:9: profile has no value: write one, such as default, or remove the key"},
+        {"listen:", "t.yaml:1:8: listen has no value: write one, such as [\"127.0.0.1:10813\"], or remove the key"},
+        {"profiles:\nprofile: a\nhosts: [{match: {cpu: a}, profile: b}]",
+         "t.yaml:1:10: profiles has no value: write one, such as {batch: {groups: [stage_1]}}, or remove the key"},
+    };
+    refuse_all(refusals, N_OF(refusals));
+}
+
+static void test_a_slot_needs_a_unit_and_a_sane_length(void **state) {
+    (void)state;
+    static const char none[] = "is not a duration: write a number and ms or s, such as 200ms";
+    static const char range[] = "is out of range: 10ms to 60s are allowed";
+    static const struct {
+        const char *slot, *error;
+    } cases[] = {{"200", "has no unit: write 200ms or 200s"},
+                 {"0.5", "has no unit: write 0.5ms or 0.5s"},
+                 {"9.999ms", range},
+                 {"60.001s", range},
+                 {"61s", range},
+                 {"0s", range},
+                 {"999999999999999s", range},
+                 {"1000000000000000s", none},
+                 {"-1s", none},
+                 {"1 s", none},
+                 {"5m", none},
+                 {"1e3ms", none},
+                 {"0x10ms", none},
+                 {"1.s", none},
+                 {"1.2.3s", none},
+                 {"ms", none},
+                 {".5s", none},
+                 {"inf s", none}};
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        char text[64], error[160];
+        (void)snprintf(text, sizeof text, "slot: %s", cases[i].slot);
+        (void)snprintf(error, sizeof error, "t.yaml:1:7: slot: \"%s\" %s", cases[i].slot, cases[i].error);
+        refuse(text, error);
+    }
+}
+
+static void test_idle_outside_0_to_90_per_cent_is_refused(void **state) {
+    (void)state;
+    static const char range[] = "is out of range: 0% to 90% (0 to 0.9) are allowed";
+    static const char none[] = "is not a share: write it as 10% or 0.1";
+    static const struct {
+        const char *idle, *error;
+    } cases[] = {{"10", range}, {"91%", range}, {"90.1%", range}, {"0.901", range}, {"-1%", none},
+                 {"ten", none}, {"5 %", none},  {"5%%", none},    {"nan", none},    {"%", none}};
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        char text[64], error[160];
+        (void)snprintf(text, sizeof text, "idle: '%s'", cases[i].idle);
+        (void)snprintf(error, sizeof error, "t.yaml:1:7: idle: \"%s\" %s", cases[i].idle, cases[i].error);
+        refuse(text, error);
+    }
+}
+
+static void test_cpus_must_name_some_that_can_exist(void **state) {
+    (void)state;
+    accept("cpus: 0-8191");
+    static const struct refusal refusals[] = {
+        {"cpus: All", "t.yaml:1:7: cpus: \"All\" is not a list of CPUs: write all, or numbers and ranges such as "
+                      "0-3,8"},
+        {"cpus: 3-1", "t.yaml:1:7: cpus: \"3-1\" is not a list of CPUs: write all, or numbers and ranges such as "
+                      "0-3,8"},
+        {"cpus: 8192", "t.yaml:1:7: cpus: \"8192\" names a CPU above 8191, the highest there can be"},
+        {"cpus: ''", "t.yaml:1:7: cpus: \"\" names no CPU: to measure nothing, use a profile with groups: []"},
+    };
+    refuse_all(refusals, N_OF(refusals));
+}
+
+static void test_an_address_that_cannot_be_bound_is_refused_with_the_remedy(void **state) {
+    (void)state;
+    static const char all[] = "has no address: write 0.0.0.0 or [::] for all of this host's addresses";
+    static const char number[] = "is not an address: write a number, such as 127.0.0.1:10813 or \"[::1]:10813\"";
+    static const char brackets[] = "is not an address: write IPv6 in brackets, such as \"[::1]:10813\"";
+    static const char parts[] = "needs an address and a port, such as 127.0.0.1:10813";
+    static const char port[] = "has no valid port: 1 to 65535 are allowed, and 0 for any free one";
+    static const struct {
+        const char *address, *error;
+    } cases[] = {
+        {"localhost:80", "has a name for its address: write the number, 127.0.0.1 or [::1]"},
+        {":80", all},
+        {"*:80", all},
+        {"example.org:80", number},
+        {"127.1:80", number},
+        {"256.0.0.1:80", number},
+        {"[127.0.0.1]:80", number},
+        {"[::g]:80", number},
+        {"[]:80", number},
+        {"[:80", number},
+        {"::1:80", brackets},
+        {"10813", parts},
+        {"[::1]", parts},
+        {"", parts},
+        {"127.0.0.1:65536", port},
+        {"127.0.0.1:", port},
+        {"127.0.0.1:-1", port},
+        {"127.0.0.1:http", port},
+        {"127.0.0.1:000080", port},
+        {"127.0.0.1: 80", port},
+    };
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        char text[64], error[200];
+        (void)snprintf(text, sizeof text, "listen: ['%s']", cases[i].address);
+        (void)snprintf(error, sizeof error, "t.yaml:1:10: listen: \"%s\" %s", cases[i].address, cases[i].error);
+        refuse(text, error);
+    }
+    refuse("listen:\n- [80]",
+           "t.yaml:2:3: listen: a list stands where an address should: put IPv6 in quotes, \"[::1]:10813\"");
+}
+
+static void test_listen_takes_1_to_16_different_addresses(void **state) {
+    (void)state;
+    refuse("listen: []", "t.yaml:1:9: listen is empty: write an address, or remove the key for 127.0.0.1:10813");
+    refuse("listen: ['[::1]:80', '[0:0::1]:80']",
+           "t.yaml:1:22: listen: \"[0:0::1]:80\" is there twice (the other one is \"[::1]:80\"); keep one");
+    refuse("listen: ['[::1]:0', '[::1]:0']",
+           "t.yaml:1:21: listen: \"[::1]:0\" is there twice (the other one is \"[::1]:0\"); keep one");
+    accept_repeated("listen: [", "'0.0.0.0:#',", 16, "]");
+    refuse_repeated("listen: [", "'0.0.0.0:#',", 17, "]", "t.yaml:1:9: listen: more than 16 addresses");
+}
+
+static void test_a_profile_that_does_not_exist_is_refused(void **state) {
+    (void)state;
+    static const struct refusal refusals[] = {
+        {"profiles: {database: {groups: []}}\nprofile: databse",
+         "t.yaml:2:10: there is no profile \"databse\": did you mean \"database\"?"},
+        {"hosts:\n- match: {cpu: x}\n  profile: batch",
+         "t.yaml:3:12: there is no profile \"batch\": add it to profiles"},
+        {"profile: Default", "t.yaml:1:10: there is no profile \"Default\": did you mean \"default\"?"},
+        {"profile: \"a\\e[31m\\n\"", "t.yaml:1:10: there is no profile \"a?[31m?\": add it to profiles"},
+    };
+    refuse_all(refusals, N_OF(refusals));
+}
+
+static void test_groups_are_refused_where_missing_doubled_or_misnamed(void **state) {
+    (void)state;
+    static const struct refusal refusals[] = {
+        {"profiles:\n  a: {slot: 1s}",
+         "t.yaml:2:3: profile \"a\" has no groups: list them, or write groups: [] to measure nothing"},
+        {"profiles:\n  a:\n    groups:\n    - Topdown_L1\n    - MPKI\n    - topdown-l1",
+         "t.yaml:6:7: group \"topdown-l1\" is already in line 4, as \"Topdown_L1\"; keep one"},
+        {"profiles: {a: {groups: [x y]}}",
+         "t.yaml:1:25: group name \"x y\": only letters, digits, '_', '-' and '.' are allowed"},
+        {"profiles: {a: {groups: [_-.]}}", "t.yaml:1:25: group name \"_-.\": it needs a letter or digit"},
+        {"profiles: {a: {groups: ['']}}", "t.yaml:1:25: group name \"\": it needs a letter or digit"},
+        {"profiles: {a: {groups: [~]}}",
+         "t.yaml:1:25: group has no value: write one, such as stage_1, or remove the key"},
+    };
+    refuse_all(refusals, N_OF(refusals));
+}
+
+static void test_names_have_at_most_63_plain_characters(void **state) {
+    (void)state;
+    accept_repeated("profiles: {default: {groups: [", "a", 63, "]}}");
+    accept_repeated("profiles: {", "p", 63, ": {groups: []}}");
+    refuse_repeated("profiles: {default: {groups: [", "a", 64, "]}}",
+                    "t.yaml:1:31: group name \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\": "
+                    "longer than 63 characters");
+    refuse_repeated("profiles: {", "p", 80, ": {groups: []}}",
+                    "t.yaml:1:12: profile name "
+                    "\"pppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppppp...\": "
+                    "longer than 63 characters");
+    refuse("profiles: {a/b: {groups: []}}",
+           "t.yaml:1:12: profile name \"a/b\": only letters, digits, '_', '-' and '.' are allowed");
+    // Cut before, not within, the last character that fits: 33 letters of two bytes after one of one.
+    refuse_repeated("profiles: {a", "ä", 40, ": {groups: []}}",
+                    "t.yaml:1:12: profile name \"aäääääääääääääääääääääääääääääääää...\": "
+                    "only letters, digits, '_', '-' and '.' are allowed");
+}
+
+static void test_weights_belong_to_groups_and_are_1_to_100(void **state) {
+    (void)state;
+    static const struct {
+        const char *weights, *error;
+    } cases[] = {
+        {"{MPKI: 0}", "57: weight: \"0\" is out of range: 1 to 100 are allowed"},
+        {"{MPKI: 101}", "57: weight: \"101\" is out of range: 1 to 100 are allowed"},
+        {"{MPKI: 2.0}", "57: weight: \"2.0\" is not a whole number: write how many slots a round, such as 3"},
+        {"{MPKI: -1}", "57: weight: \"-1\" is not a whole number: write how many slots a round, such as 3"},
+        {"{MPKI: many}", "57: weight: \"many\" is not a whole number: write how many slots a round, such as 3"},
+        {"{MPKI: [1]}", "57: weight must be a single value, such as 3, and is a list"},
+        {"{MPKI: 1, mpki: 1}", "60: weights: group \"MPKI\" has a weight already, under another spelling; keep one"},
+        {"{stage1: 1, MPK: 3}", "62: weights: this profile's groups have no \"MPK\": did you mean \"MPKI\"?"},
+        {"{General: 3}",
+         "51: weights: this profile's groups have no \"General\": add it to groups, or remove its weight"},
+    };
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        char text[128], error[200];
+        (void)snprintf(text, sizeof text, "profiles: {a: {groups: [stage_1, MPKI], weights: %s}}", cases[i].weights);
+        (void)snprintf(error, sizeof error, "t.yaml:1:%s", cases[i].error);
+        refuse(text, error);
+    }
+}
+
+static void test_a_host_needs_a_match_with_something_in_it_and_a_profile(void **state) {
+    (void)state;
+    static const struct refusal refusals[] = {
+        {"hosts: [{match: {}, profile: default}]",
+         "t.yaml:1:17: match names nothing: write hostname, cpu or file (hostname: \"*\" matches every host)"},
+        {"hosts: [{profile: default}]", "t.yaml:1:9: an entry of hosts without match: write it as {match: {hostname: "
+                                        "\"db-*\"}, profile: default}"},
+        {"hosts: [{match: {cpu: x}}]", "t.yaml:1:9: an entry of hosts without profile: write it as {match: {hostname: "
+                                       "\"db-*\"}, profile: default}"},
+        {"hosts: [{match: {hostname: ''}, profile: default}]",
+         "t.yaml:1:28: hostname is empty: write one, such as \"db-*\", or remove the key"},
+        {"hosts: [{match: {file: etc/role}, profile: default}]",
+         "t.yaml:1:24: file: \"etc/role\" is not an absolute path: begin it with /"},
+    };
+    refuse_all(refusals, N_OF(refusals));
+    accept_repeated("hosts: [{match: {hostname: ", "h", 255, "}, profile: default}]");
+    refuse_repeated("hosts: [{match: {hostname: ", "h", 256, "}, profile: default}]",
+                    "t.yaml:1:28: hostname is longer than 255 bytes");
+    accept_repeated("hosts: [{match: {file: /", "f", 4094, "}, profile: default}]");
+    refuse_repeated("hosts: [{match: {file: /", "f", 4095, "}, profile: default}]",
+                    "t.yaml:1:24: file is longer than 4095 bytes");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known),
+        cmocka_unit_test(test_a_wrong_type_is_refused_with_a_right_example),
+        cmocka_unit_test(test_a_key_without_a_value_is_refused),
+        cmocka_unit_test(test_a_slot_needs_a_unit_and_a_sane_length),
+        cmocka_unit_test(test_idle_outside_0_to_90_per_cent_is_refused),
+        cmocka_unit_test(test_cpus_must_name_some_that_can_exist),
+        cmocka_unit_test(test_an_address_that_cannot_be_bound_is_refused_with_the_remedy),
+        cmocka_unit_test(test_listen_takes_1_to_16_different_addresses),
+        cmocka_unit_test(test_a_profile_that_does_not_exist_is_refused),
+        cmocka_unit_test(test_groups_are_refused_where_missing_doubled_or_misnamed),
+        cmocka_unit_test(test_names_have_at_most_63_plain_characters),
+        cmocka_unit_test(test_weights_belong_to_groups_and_are_1_to_100),
+        cmocka_unit_test(test_a_host_needs_a_match_with_something_in_it_and_a_profile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

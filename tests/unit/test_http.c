@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A real server on free ports of the loopback, spoken to by a client that sends bytes and reads bytes.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "exporter_host.h"
+#include "exporters/http.h"
+
+static const struct http_address LOOPBACK = {"127.0.0.1:0", "127.0.0.1", 0};
+
+struct fixture {
+    struct exporter_host host;
+    struct snapshot *snapshot;
+    struct http_server *server;
+};
+
+static int setup_with_limit(void **state, unsigned limit_ms) {
+    struct fixture *f = calloc(1, sizeof(*f));
+    struct errors errors = {0};
+    assert_non_null(f);
+    host_init(&f->host);
+    f->snapshot = host_snapshot(&f->host);
+    assert_int_equal(http_server_new(&LOOPBACK, 1, &errors, &f->server), 0);
+    if (limit_ms)
+        http_server_limit_request(f->server, limit_ms);
+    assert_int_equal(http_server_start(f->server, &f->host.view, f->snapshot), 0);
+    *state = f;
+    return 0;
+}
+
+static int setup(void **state) { return setup_with_limit(state, 0); }
+
+static int setup_impatient(void **state) { return setup_with_limit(state, 300); }
+
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    assert_null(http_server_free(f->server));
+    assert_int_equal(atomic_load(&f->snapshot->references), 1); // the server gave its own back
+    snapshot_unref(f->snapshot);
+    host_deinit(&f->host);
+    free(f);
+    return 0;
+}
+
+static int dial(uint16_t port) {
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const struct timeval patience = {.tv_sec = 20};
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0 ||
+        connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+        return -1;
+    return fd;
+}
+
+static int connect_to(const struct fixture *f) {
+    int fd = dial(http_server_port(f->server, 0));
+    assert_true(fd >= 0);
+    return fd;
+}
+
+static void send_bytes(int fd, const char *bytes, size_t n) {
+    assert_int_equal(send(fd, bytes, n, MSG_NOSIGNAL), (ssize_t)n);
+}
+
+static void send_text(int fd, const char *text) { send_bytes(fd, text, strlen(text)); }
+
+// Reads until the other side closes; terminated, owned by the caller.
+static char *read_all(int fd) {
+    size_t n = 0, size = 1 << 16;
+    char *text = malloc(size);
+    for (;;) {
+        assert_non_null(text);
+        ssize_t got = recv(fd, text + n, size - n - 1, 0);
+        if (got < 0 && errno != ECONNRESET)
+            fail_msg("nothing came for long: %s", strerror(errno));
+        if (got <= 0)
+            break;
+        n += (size_t)got;
+        if (size - n < 4096)
+            text = realloc(text, size *= 2);
+    }
+    text[n] = '\0';
+    return text;
+}
+
+// Sends a request (%s: what closes the connection) and returns the whole answer.
+static char *ask(const struct fixture *f, const char *method, const char *target) {
+    char request[256];
+    (void)snprintf(request, sizeof(request), "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", method, target);
+    int fd = connect_to(f);
+    send_text(fd, request);
+    char *answer = read_all(fd);
+    close(fd);
+    return answer;
+}
+
+static int status_of(const char *answer) {
+    int status = 0;
+    if (sscanf(answer, "HTTP/1.1 %d ", &status) != 1)
+        fail_msg("no HTTP: %.80s", answer);
+    return status;
+}
+
+static const char *body_of(const char *answer) {
+    const char *end = strstr(answer, "\r\n\r\n");
+    assert_non_null(end);
+    return end + 4;
+}
+
+static size_t length_of(const char *answer) {
+    const char *header = strcasestr(answer, "\r\nContent-Length: ");
+    assert_non_null(header);
+    return strtoul(header + 18, NULL, 10);
+}
+
+static void assert_header(const char *answer, const char *line) {
+    const char *found = strcasestr(answer, line);
+    if (!found || found > body_of(answer))
+        fail_msg("no header %s in %.600s", line, answer);
+}
+
+static void assert_page(const struct fixture *f, const char *target, int status, const char *type, const char *part) {
+    char *answer = ask(f, "GET", target);
+    if (status_of(answer) != status)
+        fail_msg("%s: status %d", target, status_of(answer));
+    assert_header(answer, type);
+    assert_header(answer, "Cache-Control: no-store\r\n");
+    assert_header(answer, "X-Content-Type-Options: nosniff\r\n");
+    assert_header(answer, "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline';");
+    assert_int_equal(length_of(answer), strlen(body_of(answer)));
+    if (!strstr(body_of(answer), part))
+        fail_msg("%s has no '%s'", target, part);
+    free(answer);
+}
+
+static void test_every_route_answers(void **state) {
+    const struct fixture *f = *state;
+    const char *prometheus = "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n";
+    const char *json = "Content-Type: application/json\r\n", *text = "Content-Type: text/plain; charset=utf-8\r\n";
+    assert_page(f, "/", 200, "Content-Type: text/html; charset=utf-8\r\n", "<!doctype html>");
+    assert_page(f, "/metrics", 200, prometheus, "topdownd_ipc{socket=\"7\"} 3.04\n");
+    assert_page(f, "/metrics/cpu", 200, prometheus, "topdownd_cpu_ipc{socket=\"7\",cpu=\"4\"} 6.04\n");
+    assert_page(f, "/api/v1/snapshot", 200, json, "\"scope\":\"host\"");
+    assert_page(f, "/api/v1/snapshot?scope=host", 200, json, "\"scope\":\"host\"");
+    assert_page(f, "/api/v1/snapshot?x=y&scope=socket", 200, json, "\"scope\":\"socket\"");
+    assert_page(f, "/api/v1/snapshot?scope=cpu&scope2", 200, json, "\"scope\":\"cpu\"");
+    assert_page(f, "/api/v1/snapshot?scope=core", 400, json, "choose host, socket or cpu");
+    assert_page(f, "/api/v1/snapshot?scope=", 400, json, "choose host, socket or cpu");
+    assert_page(f, "/api/v1/plan", 200, json, "\"not_plannable\"");
+    assert_page(f, "/api/v1/status", 200, json, "\"1.2.3\"");
+    assert_page(f, "/-/healthy", 200, text, "topdownd is healthy.\n");
+    assert_page(f, "/-/ready", 200, text, "topdownd is ready.\n");
+    assert_page(f, "/metrics/", 404, text, "/api/v1/snapshot");
+    assert_page(f, "/../etc/passwd", 404, text, "/metrics");
+}
+
+static void test_head_has_the_length_and_no_body(void **state) {
+    const struct fixture *f = *state;
+    char *get = ask(f, "GET", "/metrics"), *head = ask(f, "HEAD", "/metrics");
+    assert_int_equal(status_of(head), 200);
+    assert_int_equal(length_of(head), strlen(body_of(get)));
+    assert_string_equal(body_of(head), "");
+    free(get);
+    free(head);
+}
+
+static void test_other_methods_are_refused_with_those_that_are_allowed(void **state) {
+    const struct fixture *f = *state;
+    const char *const methods[] = {"POST", "PUT", "DELETE", "OPTIONS", "PATCH", "get", "BREW"};
+    for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+        char *answer = ask(f, methods[i], "/metrics");
+        assert_int_equal(status_of(answer), 405);
+        assert_header(answer, "Allow: GET, HEAD\r\n");
+        free(answer);
+    }
+}
+
+static size_t count(const char *text, const char *part) {
+    size_t n = 0;
+    for (; (text = strstr(text, part)); text += strlen(part))
+        n++;
+    return n;
+}
+
+static void test_a_request_with_a_body_is_refused_and_the_body_is_not_taken_for_a_request(void **state) {
+    const struct fixture *f = *state;
+    static const char sized[] =
+        "%s /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: %s\r\n\r\nGET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char chunked[] = "GET /metrics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n24\r\n"
+                                  "GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n\r\n0\r\n\r\n";
+    char requests[4][256];
+    (void)snprintf(requests[0], sizeof(requests[0]), sized, "GET", "36");
+    (void)snprintf(requests[1], sizeof(requests[1]), sized, "POST", "36");
+    (void)snprintf(requests[2], sizeof(requests[2]), sized, "GET", "99999999999");
+    (void)snprintf(requests[3], sizeof(requests[3]), "%s", chunked);
+    const int expected[] = {413, 405, 413, 413};
+    for (size_t i = 0; i < 4; i++) {
+        int fd = connect_to(f);
+        send_text(fd, requests[i]);
+        char *answer = read_all(fd);
+        assert_int_equal(status_of(answer), expected[i]);
+        assert_int_equal(count(answer, "HTTP/1.1 "), 1);
+        assert_null(strstr(answer, "healthy"));
+        free(answer);
+        close(fd);
+    }
+}
+
+static void test_pipelined_requests_are_answered_in_order(void **state) {
+    const struct fixture *f = *state;
+    int fd = connect_to(f);
+    send_text(fd, "GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\nGET /nothing HTTP/1.1\r\nHost: x\r\n\r\n"
+                  "GET /-/ready HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    char *answer = read_all(fd);
+    close(fd);
+    const char *healthy = strstr(answer, "topdownd is healthy."), *nothing = strstr(answer, "no such page"),
+               *ready = strstr(answer, "topdownd is ready.");
+    assert_true(healthy && nothing && ready && healthy < nothing && nothing < ready);
+    free(answer);
+}
+
+static void test_a_slow_client_holds_up_nobody(void **state) {
+    const struct fixture *f = *state;
+    int slow = connect_to(f);
+    send_text(slow, "GET /-/healthy HT");
+    int reader = connect_to(f); // asks and does not read yet
+    send_text(reader, "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    for (int i = 0; i < 20; i++) {
+        char *answer = ask(f, "GET", "/-/ready");
+        assert_int_equal(status_of(answer), 200);
+        free(answer);
+    }
+    send_text(slow, "TP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    char *answer = read_all(slow);
+    assert_int_equal(status_of(answer), 200);
+    free(answer);
+    answer = read_all(reader);
+    assert_int_equal(length_of(answer), strlen(body_of(answer)));
+    free(answer);
+    close(slow);
+    close(reader);
+}
+
+static uint64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+// A byte every 20 ms keeps a connection alive for the library, but not for us.
+static void test_a_request_that_never_ends_is_cut_off(void **state) {
+    const struct fixture *f = *state;
+    int fd = connect_to(f);
+    send_text(fd, "GET / HTTP/1.1\r\nX: ");
+    const struct timespec pause = {.tv_nsec = 20000000};
+    uint64_t end = now_ms() + 15000;
+    while (send(fd, "x", 1, MSG_NOSIGNAL) == 1) {
+        assert_true(now_ms() < end);
+        nanosleep(&pause, NULL);
+    }
+    close(fd);
+    char *answer = ask(f, "GET", "/-/healthy");
+    assert_int_equal(status_of(answer), 200);
+    free(answer);
+}
+
+// Requests one after the other renew the time, however long the connection lives.
+static void test_a_connection_that_is_used_again_and_again_is_not_cut_off(void **state) {
+    const struct fixture *f = *state;
+    int fd = connect_to(f);
+    const struct timespec pause = {.tv_nsec = 100000000};
+    for (int i = 0; i < 9; i++) { // three times the limit
+        char buffer[1024];
+        send_text(fd, "GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n");
+        ssize_t n = recv(fd, buffer, sizeof(buffer) - 1, 0);
+        assert_true(n > 0);
+        buffer[n] = '\0';
+        assert_int_equal(status_of(buffer), 200);
+        nanosleep(&pause, NULL);
+    }
+    close(fd);
+}
+
+static void test_garbage_is_survived(void **state) {
+    const struct fixture *f = *state;
+    unsigned seed = (unsigned)time(NULL);
+    printf("seed %u\n", seed);
+    for (int i = 0; i < 200; i++) {
+        char bytes[600];
+        size_t n = 1 + (size_t)rand_r(&seed) % sizeof(bytes);
+        for (size_t j = 0; j < n; j++)
+            bytes[j] = (char)rand_r(&seed);
+        if (i % 2)
+            memcpy(bytes, "GET /metrics HTTP/1.1\r\n", n < 23 ? n : 23);
+        int fd = connect_to(f);
+        send(fd, bytes, n, MSG_NOSIGNAL);
+        close(fd);
+    }
+    int fd = connect_to(f); // a header larger than the memory of a connection
+    static const char line[] = "X-Long: 0123456789012345678901234567890123456789012345678901234567890123456789\r\n";
+    send_text(fd, "GET / HTTP/1.1\r\n");
+    for (int i = 0; i < 2000; i++)
+        if (send(fd, line, sizeof(line) - 1, MSG_NOSIGNAL) < 0)
+            break;
+    free(read_all(fd));
+    close(fd);
+    char *answer = ask(f, "GET", "/metrics");
+    assert_int_equal(status_of(answer), 200);
+    free(answer);
+}
+
+static void test_a_snapshot_is_rendered_once_however_often_it_is_asked_for(void **state) {
+    const struct fixture *f = *state;
+    assert_int_equal(http_server_renders(f->server), 0);
+    for (int i = 0; i < 50; i++)
+        free(ask(f, i % 2 ? "GET" : "HEAD", "/metrics"));
+    assert_int_equal(http_server_renders(f->server), 1);
+    free(ask(f, "GET", "/metrics/cpu"));
+    assert_int_equal(http_server_renders(f->server), 2);
+    free(ask(f, "GET", "/metrics"));
+    assert_int_equal(http_server_renders(f->server), 2);
+    struct snapshot *newer = host_snapshot(&f->host);
+    newer->sequence = 4;
+    newer->values[snapshot_metric(f->host.layout, snapshot_scope_socket(0), host_metric(&f->host, "ipc"))] = 0.5;
+    http_server_publish(f->server, newer);
+    snapshot_unref(newer);
+    assert_page(f, "/metrics", 200, "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n",
+                "topdownd_ipc{socket=\"0\"} 0.5\n");
+    assert_int_equal(http_server_renders(f->server), 3);
+}
+
+static void test_it_is_ready_when_a_round_has_been_measured(void **state) {
+    const struct fixture *f = *state;
+    struct snapshot *first = snapshot_new(f->host.layout);
+    http_server_publish(f->server, first);
+    assert_page(f, "/-/ready", 503, "Content-Type: text/plain; charset=utf-8\r\n", "first round");
+    assert_page(f, "/-/healthy", 200, "Content-Type: text/plain; charset=utf-8\r\n", "healthy");
+    first = snapshot_unref(first);
+    http_server_publish(f->server, f->snapshot);
+    assert_page(f, "/-/ready", 200, "Content-Type: text/plain; charset=utf-8\r\n", "ready");
+}
+
+struct scraper {
+    pthread_t thread;
+    uint16_t port;
+    const char *error;
+};
+
+static void *scrape(void *context) {
+    struct scraper *scraper = context;
+    for (int i = 0; i < 40 && !scraper->error; i++) {
+        int fd = dial(scraper->port);
+        const char *request = i % 2 ? "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+                                    : "GET /api/v1/snapshot?scope=cpu HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+        if (fd < 0 || send(fd, request, strlen(request), MSG_NOSIGNAL) < 0) {
+            scraper->error = "cannot ask";
+            return NULL;
+        }
+        char *answer = read_all(fd);
+        const char *body = strstr(answer, "\r\n\r\n");
+        if (!body || length_of(answer) != strlen(body + 4))
+            scraper->error = "an incomplete answer";
+        free(answer);
+        close(fd);
+    }
+    return NULL;
+}
+
+static void test_snapshots_are_published_while_several_scrape(void **state) {
+    const struct fixture *f = *state;
+    struct scraper scrapers[4];
+    for (int i = 0; i < 4; i++) {
+        scrapers[i] = (struct scraper){.port = http_server_port(f->server, 0)};
+        assert_int_equal(pthread_create(&scrapers[i].thread, NULL, scrape, &scrapers[i]), 0);
+    }
+    for (unsigned i = 0; i < 300; i++) {
+        struct snapshot *snapshot = host_snapshot(&f->host);
+        snapshot->sequence = 10 + i;
+        http_server_publish(f->server, snapshot);
+        snapshot_unref(snapshot);
+        const struct timespec pause = {.tv_nsec = 500000};
+        nanosleep(&pause, NULL);
+    }
+    for (int i = 0; i < 4; i++) {
+        pthread_join(scrapers[i].thread, NULL);
+        if (scrapers[i].error)
+            fail_msg("%s", scrapers[i].error);
+    }
+}
+
+static void test_it_ends_promptly_with_connections_open(void **state) {
+    struct fixture *f = *state;
+    int fds[40];
+    for (int i = 0; i < 40; i++) {
+        fds[i] = connect_to(f);
+        send_text(fds[i], i % 2 ? "GET /metrics/cpu HTTP/1.1\r\nHost: x\r\n\r\n" : "GET /");
+    }
+    free(ask(f, "GET", "/")); // the others have been accepted by now
+    uint64_t before = now_ms();
+    f->server = http_server_free(f->server);
+    assert_true(now_ms() - before < 5000); // half of the time after which an idle connection ends by itself
+    for (int i = 0; i < 40; i++) {
+        free(read_all(fds[i])); // ends
+        close(fds[i]);
+    }
+}
+
+static void assert_refused(const struct http_address *address, const char *part) {
+    struct errors errors = {0};
+    struct http_server *server = NULL;
+    assert_int_equal(http_server_new(address, 1, &errors, &server), -EINVAL);
+    assert_null(server);
+    assert_int_equal(errors.n, 1);
+    if (!strstr(errors.items[0].text, part) || strncmp(errors.items[0].text, address->text, strlen(address->text)) != 0)
+        fail_msg("%s", errors.items[0].text);
+}
+
+static void test_a_taken_port_and_a_foreign_address_are_told_with_the_remedy(void **state) {
+    const struct fixture *f = *state;
+    char text[64];
+    (void)snprintf(text, sizeof(text), "127.0.0.1:%u", http_server_port(f->server, 0));
+    const struct http_address taken = {text, "127.0.0.1", http_server_port(f->server, 0)};
+    assert_refused(&taken, ": the port is taken, perhaps by another topdownd: stop it, or set listen to another port");
+    const struct http_address foreign = {"192.0.2.1:10813", "192.0.2.1", 10813}; // reserved for documentation
+    assert_refused(&foreign, "this host does not have the address");
+    const struct http_address name = {"localhost:10813", "localhost", 10813};
+    assert_refused(&name, "not a numeric address");
+}
+
+static void test_either_all_addresses_are_bound_or_none(void **state) {
+    const struct fixture *f = *state;
+    struct errors errors = {0};
+    struct http_server *server = NULL;
+    const struct http_address free_one = LOOPBACK;
+    assert_int_equal(http_server_new(&free_one, 1, &errors, &server), 0);
+    uint16_t port = http_server_port(server, 0);
+    http_server_free(server); // never started
+    const struct http_address both[] = {{"first", "127.0.0.1", port},
+                                        {"second", "127.0.0.1", http_server_port(f->server, 0)}};
+    assert_int_equal(http_server_new(both, 2, &errors, &server), -EINVAL);
+    assert_int_equal(http_server_new(both, 1, &errors, &server), 0); // the first was given back
+    http_server_free(server);
+}
+
+static void test_one_server_serves_several_addresses(void **state) {
+    const struct fixture *f = *state;
+    struct errors errors = {0};
+    struct http_server *server;
+    const struct http_address addresses[] = {LOOPBACK, LOOPBACK, LOOPBACK};
+    assert_int_equal(http_server_new(addresses, 3, &errors, &server), 0);
+    assert_int_equal(http_server_start(server, &f->host.view, f->snapshot), 0);
+    for (size_t i = 0; i < 3; i++) {
+        int fd = dial(http_server_port(server, i));
+        assert_true(fd >= 0);
+        send_text(fd, "GET /-/healthy HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        char *answer = read_all(fd);
+        assert_int_equal(status_of(answer), 200);
+        free(answer);
+        close(fd);
+    }
+    http_server_free(server);
+}
+
+int main(void) {
+#define WITH(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+#define IMPATIENT(function) cmocka_unit_test_setup_teardown(function, setup_impatient, teardown)
+    const struct CMUnitTest tests[] = {
+        WITH(test_every_route_answers),
+        WITH(test_head_has_the_length_and_no_body),
+        WITH(test_other_methods_are_refused_with_those_that_are_allowed),
+        WITH(test_a_request_with_a_body_is_refused_and_the_body_is_not_taken_for_a_request),
+        WITH(test_pipelined_requests_are_answered_in_order),
+        WITH(test_a_slow_client_holds_up_nobody),
+        IMPATIENT(test_a_request_that_never_ends_is_cut_off),
+        IMPATIENT(test_a_connection_that_is_used_again_and_again_is_not_cut_off),
+        IMPATIENT(test_garbage_is_survived),
+        WITH(test_a_snapshot_is_rendered_once_however_often_it_is_asked_for),
+        WITH(test_it_is_ready_when_a_round_has_been_measured),
+        WITH(test_snapshots_are_published_while_several_scrape),
+        WITH(test_it_ends_promptly_with_connections_open),
+        WITH(test_a_taken_port_and_a_foreign_address_are_told_with_the_remedy),
+        WITH(test_either_all_addresses_are_bound_or_none),
+        WITH(test_one_server_serves_several_addresses),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

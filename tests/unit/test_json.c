@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exporter_host.h"
+#include "exporters/html.h"
+#include "exporters/json.h"
+
+// What a path such as "scopes[1].metrics.ipc.value" leads to.
+static const cJSON *at(const cJSON *root, const char *path) {
+    const cJSON *item = root;
+    char key[128];
+    for (const char *p = path; *p;) {
+        if (*p == '[') {
+            item = cJSON_GetArrayItem(item, atoi(p + 1));
+            p = strchr(p, ']') + 1;
+        } else {
+            p += *p == '.';
+            size_t n = strcspn(p, ".[");
+            assert_true(n < sizeof(key));
+            memcpy(key, p, n);
+            key[n] = '\0';
+            item = cJSON_GetObjectItemCaseSensitive(item, key);
+            p += n;
+        }
+        if (!item)
+            fail_msg("no %s", path);
+    }
+    return item;
+}
+
+static void assert_number(const cJSON *root, const char *path, double expected) {
+    const cJSON *item = at(root, path);
+    assert_true(cJSON_IsNumber(item));
+    if (item->valuedouble != expected)
+        fail_msg("%s is %.17g, not %.17g", path, item->valuedouble, expected);
+}
+
+static void assert_text(const cJSON *root, const char *path, const char *expected) {
+    const cJSON *item = at(root, path);
+    assert_true(cJSON_IsString(item));
+    assert_string_equal(item->valuestring, expected);
+}
+
+static cJSON *parse(struct text *text) {
+    text_append(text, "", 1);
+    assert_false(text->failed);
+    cJSON *root = cJSON_ParseWithOpts(text->data, NULL, 1);
+    if (!root)
+        fail_msg("this is no JSON: %.2000s", text->data);
+    text_free(text);
+    return root;
+}
+
+static cJSON *render_snapshot(const struct exporter_host *host, const struct snapshot *snapshot,
+                              enum json_scope scope) {
+    struct text text = {0};
+    assert_int_equal(json_render_snapshot(&host->view, snapshot, scope, &text), 0);
+    return parse(&text);
+}
+
+static void test_the_host_has_totals_gauges_and_events(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    cJSON *root = render_snapshot(&host, snapshot, JSON_HOST);
+    assert_true(cJSON_IsFalse(at(root, "simulated")));
+    assert_number(root, "sequence", 3);
+    assert_number(root, "round.start_ns", 5000000000);
+    assert_number(root, "round.end_ns", 7500000000);
+    assert_number(root, "round.seconds", 2.5);
+    assert_number(root, "timestamp_seconds", 1700000000.125);
+    assert_text(root, "scope", "host");
+    assert_int_equal(cJSON_GetArraySize(at(root, "scopes")), 1);
+    assert_text(root, "scopes[0].scope", "host");
+    assert_number(root, "scopes[0].level1.pipeline_slots_total", 4e12 + 7);
+    assert_number(root, "scopes[0].level1.categories.retiring.pipeline_slots_total", 1e12 + 2.25);
+    assert_text(root, "scopes[0].level1.categories.retiring.metric", "retiring_ratio");
+    assert_int_equal(cJSON_GetArraySize(at(root, "scopes[0].level1.categories")), 4);
+    assert_number(root, "scopes[0].level1.deviation_ratio", 0.001);
+    assert_true(cJSON_IsFalse(at(root, "scopes[0].level1.composite")));
+    assert_number(root, "scopes[0].metrics.branch_mpki.value", 1.06);
+    assert_true(cJSON_IsNull(at(root, "scopes[0].metrics.branch_mpki.reason")));
+    assert_text(root, "scopes[0].metrics.branch_mpki.unit", "MPKI");
+    assert_number(root, "scopes[0].metrics.branch_mpki.numerator_total", 1000006.25);
+    assert_number(root, "scopes[0].metrics.branch_mpki.denominator_total", 1000000006.75);
+    assert_number(root, "scopes[0].metrics.branch_mpki.k", 1000);
+    assert_text(root, "scopes[0].metrics.retiring_ratio.unit", "ratio of pipeline slots");
+    assert_number(root, "scopes[0].events.INST", 1e15 + 1);
+    assert_number(root, "scopes[0].covered_cpu_seconds", 100.125);
+    assert_number(root, "scopes[0].uncovered_cpu_seconds.gap", 2);
+    cJSON_Delete(root);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_sockets_and_cpus_carry_the_kernels_numbers(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    cJSON *root = render_snapshot(&host, snapshot, JSON_SOCKET);
+    assert_text(root, "scope", "socket");
+    assert_int_equal(cJSON_GetArraySize(at(root, "scopes")), 2);
+    assert_number(root, "scopes[1].socket", 7);
+    assert_number(root, "scopes[1].metrics.ipc.value", 3.04);
+    assert_null(cJSON_GetObjectItem(at(root, "scopes[1]"), "attention"));
+    cJSON_Delete(root);
+    root = render_snapshot(&host, snapshot, JSON_CPU);
+    assert_int_equal(cJSON_GetArraySize(at(root, "scopes")), 3);
+    assert_number(root, "scopes[2].cpu", 4);
+    assert_number(root, "scopes[2].socket", 7);
+    assert_number(root, "scopes[2].events.CYCLES", 6e15);
+    cJSON_Delete(root);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_what_is_absent_is_null_with_a_reason(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    size_t ipc = host_metric(&host, "ipc");
+    snapshot->values[snapshot_metric(host.layout, 0, ipc)] = NAN;
+    snapshot->absent[ipc] = ABSENT_STARVED;
+    cJSON *root = render_snapshot(&host, snapshot, JSON_HOST);
+    assert_true(cJSON_IsNull(at(root, "scopes[0].metrics.ipc.value")));
+    assert_text(root, "scopes[0].metrics.ipc.reason", absent_text(ABSENT_STARVED));
+    assert_true(cJSON_IsNull(at(root, "scopes[0].metrics.wide.value")));
+    assert_text(root, "scopes[0].metrics.wide.reason", host.plan->metrics[host_metric(&host, "wide")].reason);
+    assert_non_null(strstr(at(root, "scopes[0].metrics.wide.reason")->valuestring, "counters"));
+    cJSON_Delete(root);
+    snapshot_unref(snapshot);
+    snapshot = snapshot_new(host.layout);
+    root = render_snapshot(&host, snapshot, JSON_HOST);
+    assert_text(root, "scopes[0].metrics.ipc.reason", absent_text(ABSENT_NO_ROUND));
+    assert_true(cJSON_IsNull(at(root, "timestamp_seconds")));
+    cJSON_Delete(root);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_a_rate_above_its_threshold_asks_for_attention(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    size_t rate = snapshot_rate_above(host.layout, 0, host_metric(&host, "faults"));
+    const double quiet[] = {NAN, 3, 100};
+    for (int i = 0; i < 3; i++) {
+        snapshot->values[rate] = quiet[i];
+        cJSON *root = render_snapshot(&host, snapshot, JSON_HOST);
+        assert_int_equal(cJSON_GetArraySize(at(root, "scopes[0].attention")), 0);
+        cJSON_Delete(root);
+    }
+    snapshot->values[rate] = 100.5;
+    cJSON *root = render_snapshot(&host, snapshot, JSON_HOST);
+    assert_text(root, "scopes[0].attention[0].metric", "faults_per_second");
+    assert_number(root, "scopes[0].attention[0].rate", 100.5);
+    assert_number(root, "scopes[0].attention[0].threshold", 100);
+    assert_text(root, "scopes[0].attention[0].advice", "Look for <swap>.");
+    cJSON_Delete(root);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_the_plan_names_event_groups_and_what_cannot_be_planned(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct text text = {0};
+    assert_int_equal(json_render_plan(&host.view, &text), 0);
+    cJSON *root = parse(&text);
+    assert_number(root, "slot_seconds", 0.2);
+    assert_text(root, "seed", "18446744073709551615");
+    assert_int_equal(cJSON_GetArraySize(at(root, "event_groups")), (int)host.plan->n_groups);
+    assert_text(root, "event_groups[0].name", "topdown_l1");
+    assert_int_equal(cJSON_GetArraySize(at(root, "event_groups[0].metrics")), 4);
+    assert_text(root, "event_groups[0].events[0].name", "CYCLES");
+    assert_text(root, "event_groups[0].events[0].code", "0x11");
+    assert_int_equal(cJSON_GetArraySize(at(root, "not_plannable")), 1);
+    assert_text(root, "not_plannable[0].metric", "wide");
+    double shares = at(root, "idle_seconds")->valuedouble / at(root, "round_seconds")->valuedouble;
+    const cJSON *group;
+    cJSON_ArrayForEach(group, at(root, "event_groups")) shares += at(group, "share_of_time")->valuedouble;
+    assert_true(fabs(shares - 1) < 1e-9);
+    cJSON_Delete(root);
+    host_deinit(&host);
+}
+
+static void test_the_status_tells_the_host_the_pmu_and_the_configuration(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    host.view.simulated = true;
+    host.view.hostname = "b\xFFx\"";
+    struct snapshot *snapshot = host_snapshot(&host);
+    struct text text = {0};
+    assert_int_equal(json_render_status(&host.view, snapshot, &text), 0);
+    cJSON *root = parse(&text);
+    assert_text(root, "version", "1.2.3");
+    assert_true(cJSON_IsTrue(at(root, "simulated")));
+    assert_text(root, "hostname", "b\xEF\xBF\xBDx\"");
+    assert_text(root, "cpu.model", "Toy \"one\"\\\n");
+    assert_number(root, "sockets[1].cpus_excluded", 1);
+    assert_number(root, "pmu.up", 1);
+    assert_number(root, "pmu.counters_usable", 4);
+    assert_text(root, "pmu_errors[0].text", "the kernel shows no cpu_core: <load> its driver");
+    assert_text(root, "config.hash", "0000000000000abc");
+    assert_number(root, "snapshot.sequence", 3);
+    assert_number(root, "process.resident_bytes", SELF_PROCESS_RESIDENT_BYTES);
+    cJSON_Delete(root);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_the_page_escapes_what_comes_from_outside_and_tells_simulation_and_trouble(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    host.view.simulated = true;
+    struct snapshot *snapshot = host_snapshot(&host);
+    size_t frontend = host_metric(&host, "frontend_bound");
+    snapshot->values[snapshot_metric(host.layout, snapshot_scope_socket(0), frontend)] = 0.25;
+    snapshot->values[snapshot_rate_above(host.layout, 0, host_metric(&host, "faults"))] = 2500;
+    struct text text = {0};
+    assert_int_equal(html_render(&host.view, snapshot, &text), 0);
+    text_append(&text, "", 1);
+    assert_null(strstr(text.data, "<box>"));
+    assert_null(strstr(text.data, "<script"));
+    assert_non_null(strstr(text.data, "topdownd on &lt;box&gt;"));
+    assert_non_null(strstr(text.data, "<b>Simulated data.</b>"));
+    assert_non_null(strstr(text.data, "&lt;load&gt; its driver"));
+    assert_non_null(
+        strstr(text.data, "2500 a second on this host, more than 100 needs a cause. Look for &lt;swap&gt;."));
+    assert_non_null(strstr(text.data, "Toy &quot;one&quot;"));
+    assert_non_null(strstr(text.data, "<span class=\"c0\" style=\"width:25.00%\">"));
+    assert_non_null(strstr(text.data, host.plan->metrics[host_metric(&host, "wide")].reason));
+    text_free(&text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_host_has_totals_gauges_and_events),
+        cmocka_unit_test(test_sockets_and_cpus_carry_the_kernels_numbers),
+        cmocka_unit_test(test_what_is_absent_is_null_with_a_reason),
+        cmocka_unit_test(test_a_rate_above_its_threshold_asks_for_attention),
+        cmocka_unit_test(test_the_plan_names_event_groups_and_what_cannot_be_planned),
+        cmocka_unit_test(test_the_status_tells_the_host_the_pmu_and_the_configuration),
+        cmocka_unit_test(test_the_page_escapes_what_comes_from_outside_and_tells_simulation_and_trouble),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

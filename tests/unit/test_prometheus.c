@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whole expositions are compared with files in tests/data/golden, which promtool and a person have looked at;
+// TOPDOWND_GOLDEN_WRITE=1 writes them anew.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exporter_host.h"
+#include "exporters/prometheus.h"
+
+// The exposition, terminated; owned by the caller.
+static char *render(const struct view *view, const struct snapshot *snapshot, bool per_cpu) {
+    struct prometheus_page *page = prometheus_page_new(view, per_cpu);
+    assert_non_null(page);
+    struct text text = {0};
+    assert_int_equal(prometheus_render(page, snapshot, &text), 0);
+    text_append(&text, "", 1);
+    prometheus_page_free(page);
+    return text.data;
+}
+
+static size_t count_series(const char *exposition) {
+    size_t n = 0;
+    for (const char *line = exposition; *line; line = strchr(line, '\n') + 1)
+        n += *line != '#';
+    return n;
+}
+
+static void assert_line(const char *exposition, const char *line) {
+    const char *found = strstr(exposition, line);
+    if (!found || (found != exposition && found[-1] != '\n') || found[strlen(line)] != '\n')
+        fail_msg("this line is not there: %s\n%s", line, exposition);
+}
+
+static void assert_absent(const char *exposition, const char *part) {
+    if (strstr(exposition, part))
+        fail_msg("'%s' is there", part);
+}
+
+static char *read_file(const char *path) {
+    FILE *file = fopen(path, "r");
+    if (!file)
+        fail_msg("%s cannot be read", path);
+    char *text = calloc(1, 1 << 16);
+    assert_non_null(text);
+    size_t n = fread(text, 1, (1 << 16) - 1, file);
+    assert_true(n > 0 && n < (1 << 16) - 1);
+    fclose(file);
+    return text;
+}
+
+static void assert_golden(const char *path, const char *actual) {
+    if (getenv("TOPDOWND_GOLDEN_WRITE")) {
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs(actual, file);
+        assert_int_equal(fclose(file), 0);
+    }
+    char *expected = read_file(path);
+    size_t i = 0, line = 1;
+    for (; expected[i] && expected[i] == actual[i]; i++)
+        line += expected[i] == '\n';
+    if (expected[i] != actual[i])
+        fail_msg("%s:%zu differs: ...%.200s", path, line, actual + i);
+    free(expected);
+}
+
+static void test_the_host_page_is_the_golden_one(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    char *text = render(&host.view, snapshot, false);
+    assert_golden("tests/data/golden/toy.prom", text);
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_the_cpu_page_is_the_golden_one(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    host.view.simulated = true;
+    struct snapshot *snapshot = host_snapshot(&host);
+    char *text = render(&host.view, snapshot, true);
+    assert_golden("tests/data/golden/toy_cpu_simulated.prom", text);
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_before_the_first_round_only_what_is_known_is_there(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = snapshot_new(host.layout); // all NaN
+    char *text = render(&host.view, snapshot, false);
+    assert_golden("tests/data/golden/toy_nothing_measured.prom", text);
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_every_series_of_simulated_data_says_so(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    host.view.simulated = true;
+    struct snapshot *snapshot = host_snapshot(&host);
+    for (int per_cpu = 0; per_cpu < 2; per_cpu++) {
+        char *text = render(&host.view, snapshot, per_cpu);
+        size_t marked = 0;
+        for (const char *p = text; (p = strstr(p, "simulated=\"true\"} ")); p++)
+            marked++;
+        assert_true(marked > 20);
+        assert_int_equal(marked, count_series(text));
+        free(text);
+    }
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_a_value_that_is_absent_has_no_line_and_the_last_one_takes_its_header_along(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    size_t ipc = host_metric(&host, "ipc");
+    snapshot->values[snapshot_metric(host.layout, snapshot_scope_socket(0), ipc)] = NAN;
+    char *text = render(&host.view, snapshot, false);
+    assert_absent(text, "topdownd_ipc{socket=\"0\"}");
+    assert_line(text, "# TYPE topdownd_ipc gauge");
+    assert_line(text, "topdownd_ipc{socket=\"7\"} 3.04"); // scope 2, fifth metric
+    free(text);
+    snapshot->values[snapshot_metric(host.layout, snapshot_scope_socket(1), ipc)] = INFINITY;
+    text = render(&host.view, snapshot, false);
+    assert_absent(text, "topdownd_ipc");
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_counts_are_whole_and_seconds_are_not(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    size_t faults = host_metric(&host, "faults"), ipc = host_metric(&host, "ipc");
+    size_t socket0 = snapshot_scope_socket(0);
+    snapshot->values[snapshot_numerator(host.layout, socket0, faults)] = 1234.5678;
+    snapshot->values[snapshot_denominator(host.layout, socket0, faults)] = 1234.5678; // CPU seconds
+    snapshot->values[snapshot_denominator(host.layout, socket0, ipc)] = 123456789012345.7;
+    char *text = render(&host.view, snapshot, false);
+    assert_line(text, "topdownd_metric_numerator_total{socket=\"0\",metric=\"faults_per_second\"} 1235");
+    assert_line(text, "topdownd_metric_denominator_total{socket=\"0\",metric=\"faults_per_second\"} 1234.5678");
+    assert_line(text, "topdownd_metric_denominator_total{socket=\"0\",metric=\"ipc\"} 123456789012346");
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_labels_and_help_are_escaped(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    host.view.profile = "gr\xFCn"; // Latin-1: no UTF-8
+    struct snapshot *snapshot = host_snapshot(&host);
+    char *text = render(&host.view, snapshot, false);
+    assert_line(text, "topdownd_cpu_info{vendor=\"Acme\",model=\"Toy \\\"one\\\"\\\\\\n\",microarchitecture=\"toy\","
+                      "spec=\"toy-1\"} 1");
+    assert_line(text, "# HELP topdownd_retiring_ratio retiring: Work \\\\ done\\nwell. Acme's name: retiring. Unit: "
+                      "ratio of pipeline slots.");
+    assert_line(text, "topdownd_config_info{profile=\"gr\xEF\xBF\xBDn\",hash=\"0000000000000abc\"} 1");
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_the_help_of_numerators_gives_every_factor(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    char *text = render(&host.view, snapshot, false);
+    assert_non_null(strstr(text, " k is 1, but 1000 for: branch_mpki, l1d_mpki; 0.5 for: fault_time.\n"));
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_a_metric_that_is_no_ratio_of_sums_has_only_a_gauge(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    char *text = render(&host.view, snapshot, false);
+    assert_line(text, "# TYPE topdownd_odd gauge");
+    assert_absent(text, "metric=\"odd\"");
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_a_metric_that_cannot_be_planned_is_not_there(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    char *text = render(&host.view, snapshot, false);
+    assert_absent(text, "wide");
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_peak_slots_are_width_times_frequency_times_cores(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    char *text = render(&host.view, snapshot, false);
+    // 4 pipeline slots a cycle, 2 GHz, two cores measured on socket 0 and one on socket 7
+    assert_line(text, "topdownd_peak_pipeline_slots_per_second{socket=\"0\"} 16000000000");
+    assert_line(text, "topdownd_peak_pipeline_slots_per_second{socket=\"7\"} 8000000000");
+    free(text);
+    host.topology->maximum_frequency_hz = 0;
+    text = render(&host.view, snapshot, false);
+    assert_absent(text, "topdownd_peak_pipeline_slots_per_second");
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_software_events_have_no_counters_to_count(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    host.view.counters_total = host.view.counters_usable = 0;
+    host.view.n_pmu_errors = 0;
+    struct snapshot *snapshot = host_snapshot(&host);
+    char *text = render(&host.view, snapshot, false);
+    assert_absent(text, "topdownd_pmu_counters");
+    assert_absent(text, "topdownd_pmu_error");
+    assert_line(text, "topdownd_pmu_up{pmu=\"toy_pmu_0\"} 1");
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_the_number_of_series_is_the_one_of_the_documentation(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    // docs/metrics.md; S = 2 sockets, C = 4 categories, M = 11 plannable metrics, R = 10 of them ratios, G event
+    // groups, E = 1 PMU error, 5 counters
+    size_t groups = host.plan->n_groups;
+    size_t expected = 2 * (4 + 11 + 2 * 10 + 1 + 1 + 3 + 2 + 1) + 6 * groups + 1 + 1 + 2 + 10 + 2 + 3 + 6;
+    struct prometheus_page *page = prometheus_page_new(&host.view, false);
+    assert_int_equal(prometheus_series(page), expected);
+    prometheus_page_free(page);
+    char *text = render(&host.view, snapshot, false);
+    assert_int_equal(count_series(text), expected);
+    free(text);
+    text = render(&host.view, snapshot, true);
+    assert_int_equal(count_series(text), 3 * (4 + 11 + 10 + 1 + 3)); // 3 CPUs, 10 events
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_a_plan_without_metrics_still_makes_a_page(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct plan *empty;
+    const struct plan_request request = {.catalog = host.catalog, .general_counters = 4, .slot_ns = 1000000};
+    assert_int_equal(plan_new(&request, &empty), 0);
+    struct snapshot_layout *layout = snapshot_layout_new(empty, host.topology);
+    struct view view = host.view;
+    view.layout = layout;
+    struct snapshot *snapshot = snapshot_new(layout);
+    char *text = render(&view, snapshot, false);
+    assert_line(text, "topdownd_build_info{version=\"1.2.3\"} 1");
+    assert_absent(text, "pipeline_slots");
+    free(text);
+    text = render(&view, snapshot, true);
+    assert_string_equal(text, "");
+    free(text);
+    snapshot_unref(snapshot);
+    snapshot_layout_free(layout);
+    plan_free(empty);
+    host_deinit(&host);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_host_page_is_the_golden_one),
+        cmocka_unit_test(test_the_cpu_page_is_the_golden_one),
+        cmocka_unit_test(test_before_the_first_round_only_what_is_known_is_there),
+        cmocka_unit_test(test_every_series_of_simulated_data_says_so),
+        cmocka_unit_test(test_a_value_that_is_absent_has_no_line_and_the_last_one_takes_its_header_along),
+        cmocka_unit_test(test_counts_are_whole_and_seconds_are_not),
+        cmocka_unit_test(test_labels_and_help_are_escaped),
+        cmocka_unit_test(test_the_help_of_numerators_gives_every_factor),
+        cmocka_unit_test(test_a_metric_that_is_no_ratio_of_sums_has_only_a_gauge),
+        cmocka_unit_test(test_a_metric_that_cannot_be_planned_is_not_there),
+        cmocka_unit_test(test_peak_slots_are_width_times_frequency_times_cores),
+        cmocka_unit_test(test_software_events_have_no_counters_to_count),
+        cmocka_unit_test(test_the_number_of_series_is_the_one_of_the_documentation),
+        cmocka_unit_test(test_a_plan_without_metrics_still_makes_a_page),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
