@@ -14,7 +14,7 @@
 
 // Every file read here is small; what does not fit the buffer is not looked at.
 
-enum { FILE_BYTES = 16384, PATH_BYTES = 512 };
+enum { FILE_BYTES = 16384, PATH_BYTES = 512, ENTRY_BYTES = 256, EVENTS_MAX = 1024 };
 
 // Reads the start of a file into `text` and ends it. Returns its length or a negative errno.
 static ssize_t read_file(const char *path, char *text, size_t size) {
@@ -109,6 +109,144 @@ int host_linux_pmu_type(const struct host_roots *roots, const char *pmu, uint32_
         return -ENOENT;
     *out = (uint32_t)type;
     return 0;
+}
+
+int host_linux_midr(const struct host_roots *roots, unsigned cpu, uint32_t *out) {
+    char path[PATH_BYTES], text[64], *end;
+    (void)snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/regs/identification/midr_el1", roots->sysfs, cpu);
+    ssize_t length = read_file(path, text, sizeof text);
+    if (length < 0)
+        return -ENOENT;
+    errno = 0;
+    unsigned long long midr = strtoull(text, &end, 16);
+    if (end == text || text[0] != '0' || (*end != '\n' && *end != '\0') || errno != 0 || midr > UINT32_MAX)
+        return -EINVAL;
+    *out = (uint32_t)midr;
+    return 0;
+}
+
+static bool pattern_matches(const char *pattern, const char *name) {
+    size_t length = strlen(pattern);
+    if (length > 0 && pattern[length - 1] == '*')
+        return strncmp(name, pattern, length - 1) == 0;
+    return strcmp(name, pattern) == 0;
+}
+
+int host_linux_find_pmu(const struct host_roots *roots, const char *pattern, char *name, size_t size, uint32_t *type) {
+    char path[PATH_BYTES], best[ENTRY_BYTES] = "";
+    uint32_t best_type = 0, this_type;
+    (void)snprintf(path, sizeof path, "%s/bus/event_source/devices", roots->sysfs);
+    DIR *folder = opendir(path);
+    if (!folder)
+        return -ENOENT;
+    for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        const char *this = entry->d_name;
+        if (this[0] == '.' || strlen(this) >= size || !pattern_matches(pattern, this) ||
+            (best[0] != '\0' && strcmp(this, best) > 0) || host_linux_pmu_type(roots, this, &this_type) < 0)
+            continue;
+        (void)snprintf(best, sizeof best, "%s", this);
+        best_type = this_type;
+    }
+    closedir(folder);
+    if (best[0] == '\0')
+        return -ENOENT;
+    (void)snprintf(name, size, "%s", best);
+    *type = best_type;
+    return 0;
+}
+
+int host_linux_pmu_cpus(const struct host_roots *roots, const char *pmu, struct cpuset *out) {
+    static const char *const files[] = {"cpus", "cpumask"};
+    char path[PATH_BYTES], text[FILE_BYTES];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        (void)snprintf(path, sizeof path, "%s/bus/event_source/devices/%s/%s", roots->sysfs, pmu, files[i]);
+        if (read_file(path, text, sizeof text) >= 0)
+            return cpuset_parse(text, out) < 0 ? -EINVAL : 0;
+    }
+    memset(out, 0xff, sizeof *out);
+    return 0;
+}
+
+// Reads "event=0x0011", what an Arm PMU says of an event; other PMUs name more than a number.
+static bool read_event(const char *path, uint64_t *config) {
+    char text[64], *end;
+    if (read_file(path, text, sizeof text) < 0 || strncmp(text, "event=0x", 8) != 0 ||
+        !isxdigit((unsigned char)text[8]))
+        return false;
+    errno = 0;
+    *config = strtoull(text + 8, &end, 16);
+    return errno == 0 && (*end == '\n' || *end == '\0');
+}
+
+static int compare_configs(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort_configs(struct host_pmu_events *events) {
+    size_t n = 0;
+    qsort(events->configs, events->n, sizeof *events->configs, compare_configs);
+    for (size_t i = 0; i < events->n; i++)
+        if (n == 0 || events->configs[i] != events->configs[n - 1])
+            events->configs[n++] = events->configs[i];
+    events->n = n;
+}
+
+// Linux 5.9 learnt the names of the newest common events, the pipeline-slot events among them. An older kernel keeps
+// silent about them also where the hardware has them.
+static bool kernel_names_all_events(const struct host_roots *roots) {
+    char path[PATH_BYTES], text[64];
+    unsigned major, minor;
+    (void)snprintf(path, sizeof path, "%s/sys/kernel/osrelease", roots->procfs);
+    return read_file(path, text, sizeof text) > 0 && sscanf(text, "%3u.%3u", &major, &minor) == 2 &&
+           (major > 5 || (major == 5 && minor >= 9));
+}
+
+int host_linux_pmu_events(const struct host_roots *roots, const char *pmu, struct host_pmu_events *out) {
+    char path[PATH_BYTES + ENTRY_BYTES];
+    int length = snprintf(path, PATH_BYTES, "%s/bus/event_source/devices/%s/events", roots->sysfs, pmu);
+    DIR *folder = length < PATH_BYTES ? opendir(path) : NULL;
+    if (!folder)
+        return -ENOENT;
+    struct host_pmu_events events = {.configs = calloc(EVENTS_MAX, sizeof *events.configs),
+                                     .names_all = kernel_names_all_events(roots)};
+    if (!events.configs) {
+        closedir(folder);
+        return -ENOMEM;
+    }
+    for (const struct dirent *entry = readdir(folder); entry && events.n < EVENTS_MAX; entry = readdir(folder)) {
+        (void)snprintf(path + length, sizeof path - (size_t)length, "/%s", entry->d_name);
+        events.n += read_event(path, &events.configs[events.n]);
+    }
+    closedir(folder);
+    sort_configs(&events);
+    *out = events;
+    return 0;
+}
+
+void host_pmu_events_deinit(struct host_pmu_events *events) {
+    free(events->configs);
+    *events = (struct host_pmu_events){0};
+}
+
+static bool names_event(const struct host_pmu_events *events, uint64_t config) {
+    return events->n > 0 && bsearch(&config, events->configs, events->n, sizeof config, compare_configs);
+}
+
+bool host_pmu_events_rule_out(const struct host_pmu_events *events, uint64_t config) {
+    // what arch/arm64/kernel/perf_event.c names; it never names 0x1e (CHAIN), which means nothing alone
+    static const struct {
+        uint64_t first, last;
+        bool old; // named before Linux 5.9 too
+    } named[] = {{0x0, 0x1d, true},       {0x1f, 0x30, true},      {0x31, 0x3f, false},    {0x4000, 0x4006, false},
+                 {0x4009, 0x400b, false}, {0x4020, 0x4022, false}, {0x4024, 0x4026, false}};
+    const uint64_t cycles = 0x11; // every PMU has it: a list without it is an emulation's and tells nothing
+    if (!names_event(events, cycles) || names_event(events, config))
+        return false;
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (config >= named[i].first && config <= named[i].last && (named[i].old || events->names_all))
+            return true;
+    return false;
 }
 
 // Copies the value of a "key : value" line of /proc/cpuinfo, printable ASCII only. False where there is no such line.

@@ -5,6 +5,8 @@
 // What the kernel's files say about this host. All paths lie below a root, so that containers and tests can give
 // another.
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/cpuset.h"
@@ -30,6 +32,32 @@ int host_linux_topology(const struct host_roots *roots, const struct cpuset *sel
 
 // perf_event_attr.type of a PMU. A negative errno where the kernel has no such PMU.
 int host_linux_pmu_type(const struct host_roots *roots, const char *pmu, uint32_t *out);
+
+// A CPU's MIDR_EL1, which says what core it is: cores of one host may differ. -ENOENT where the kernel does not say
+// (the CPU is offline, or no Arm core), -EINVAL where it says something else than a number.
+int host_linux_midr(const struct host_roots *roots, unsigned cpu, uint32_t *out);
+
+// The kernel's PMU of this name, or, where the pattern ends in '*', the first in byte order whose name begins like it;
+// `name` gets its name, *type its perf_event_attr.type. -ENOENT where there is none.
+int host_linux_find_pmu(const struct host_roots *roots, const char *pattern, char *name, size_t size, uint32_t *type);
+
+// The CPUs whose counters a PMU is, offline ones included; a PMU that does not say is every CPU's. -EINVAL where it
+// says something else than a list of CPUs.
+int host_linux_pmu_cpus(const struct host_roots *roots, const char *pmu, struct cpuset *out);
+
+// The events that an Arm PMU says it has. Other PMUs name some of their events, and what is not named proves nothing.
+struct host_pmu_events {
+    uint64_t *configs; // ascending, each once
+    size_t n;
+    bool names_all; // of the architecture's common events: Linux 5.9 and later
+};
+// -ENOENT where the PMU has no list, -ENOMEM. Free with host_pmu_events_deinit.
+int host_linux_pmu_events(const struct host_roots *roots, const char *pmu, struct host_pmu_events *out);
+void host_pmu_events_deinit(struct host_pmu_events *events);
+
+// True where an Arm PMU is known not to have this event: one of the architecture's common events, which this kernel
+// would name if the PMU had it. Such an event can be opened and runs, and counts nothing.
+bool host_pmu_events_rule_out(const struct host_pmu_events *events, uint64_t config);
 
 void host_linux_cpu(const struct host_roots *roots, struct host_cpu *out);
 

@@ -266,6 +266,18 @@ bool json_get_count(const struct json_node *object, const char *key, enum json_n
     return true;
 }
 
+bool json_get_bool(const struct json_node *object, const char *key, enum json_need need, bool *out) {
+    const struct json_node node = member(object, key);
+    if (!present(&node, need))
+        return false;
+    if (!cJSON_IsBool(node.value)) {
+        json_fail(&node, "must be true or false");
+        return false;
+    }
+    *out = cJSON_IsTrue(node.value);
+    return true;
+}
+
 bool json_is_object(const struct json_node *node) {
     if (!cJSON_IsObject(node->value))
         json_fail(node, "must be an object, {...}");

@@ -68,6 +68,7 @@ bool json_get_number(const struct json_node *object, const char *key, enum json_
                      double *out);
 bool json_get_count(const struct json_node *object, const char *key, enum json_need need, unsigned min, unsigned max,
                     unsigned *out);
+bool json_get_bool(const struct json_node *object, const char *key, enum json_need need, bool *out);
 bool json_get_object(const struct json_node *object, const char *key, enum json_need need, struct json_node *out);
 bool json_get_array(const struct json_node *object, const char *key, enum json_need need, size_t max,
                     struct json_node *out);

@@ -69,7 +69,7 @@ static void read_product(struct spec_reader *spec, const struct json_node *root,
     check_revision(&product, "major_revision");
     check_revision(&product, "minor_revision");
     if (ours->value) {
-        static const char *const keys[] = {"vendor", "microarchitecture", "pmu", "counters", "level1"};
+        static const char *const keys[] = {"vendor", "microarchitecture", "pmu", "match", "counters", "level1"};
         json_check_keys(ours, keys, COUNT(keys));
         (void)json_get_text(ours, "vendor", JSON_OPTIONAL, &vendor);
         (void)json_get_text(ours, "microarchitecture", JSON_OPTIONAL, &microarchitecture);
@@ -97,6 +97,38 @@ static bool parse_code(const char *text, uint64_t *code) {
     errno = 0;
     *code = strtoull(digits, NULL, hexadecimal ? 16 : 10);
     return errno == 0;
+}
+
+static void read_midr(struct spec_reader *spec, const struct json_node *node) {
+    struct catalog_error error;
+    const char *text = cJSON_IsString(node->value) ? node->value->valuestring : "";
+    uint64_t midr;
+    if (strncmp(text, "0x", 2) != 0 || !parse_code(text, &midr) || midr > UINT32_MAX)
+        json_fail(node, "is not a MIDR_EL1: write it as \"0x410fd4f0\"");
+    else
+        take(node, catalog_add_midr(spec->catalog, (uint32_t)midr, &error), &error);
+}
+
+// The CPUs that the spec is for.
+static void read_match(struct spec_reader *spec, const struct json_node *ours) {
+    static const char *const keys[] = {"midr", "generic"};
+    struct json_node match, midrs;
+    bool generic = false;
+    if (!ours->value || !json_get_object(ours, "match", JSON_OPTIONAL, &match))
+        return;
+    json_check_keys(&match, keys, COUNT(keys));
+    if (json_get_array(&match, "midr", JSON_OPTIONAL, CATALOG_MIDRS_MAX, &midrs)) {
+        const cJSON *value;
+        size_t index = 0;
+        cJSON_ArrayForEach(value, midrs.value) {
+            const struct json_node node = json_child(&midrs, value, index++);
+            read_midr(spec, &node);
+        }
+    }
+    if (json_get_bool(&match, "generic", JSON_OPTIONAL, &generic) && generic)
+        catalog_set_generic(spec->catalog);
+    if (spec->reader.status == 0 && !generic && spec->catalog->product.n_midrs == 0)
+        json_fail(&match, "matches no CPU: it needs midr, or generic: true");
 }
 
 static bool read_code(const struct json_node *event, uint64_t *code) {
@@ -349,6 +381,7 @@ static void read_document(struct spec_reader *spec, const struct json_node *root
     read_product(spec, root, &ours);
     if (spec->reader.status != 0)
         return;
+    read_match(spec, &ours);
     read_events(spec, root);
     if (spec->reader.status == 0)
         read_counters(spec, &ours);

@@ -69,6 +69,7 @@ struct catalog *catalog_free(struct catalog *catalog) {
     for (size_t i = 0; i < catalog->n_events; i++)
         event_deinit(&catalog->events[i]);
     free(catalog->events);
+    free(catalog->product.midrs);
     free(catalog->product.pmu);
     free(catalog->product.microarchitecture);
     free(catalog->product.name);
@@ -120,6 +121,26 @@ int catalog_new(const char *spec, const char *vendor, const char *name, const ch
     *out = catalog;
     return 0;
 }
+
+int catalog_add_midr(struct catalog *catalog, uint32_t midr, struct catalog_error *error) {
+    struct catalog_product *product = &catalog->product;
+    // every core with 64 bits has 0xf in the architecture field, so this finds short forms such as 0x41d49
+    if ((midr >> 16 & 0xf) != 0xf)
+        return catalog_fail(
+            error, "0x%08x is not a whole MIDR_EL1: its fifth hexadecimal digit from the right must be f", midr);
+    for (size_t i = 0; i < product->n_midrs; i++)
+        if (product->midrs[i] == midr)
+            return catalog_fail(error, "the MIDR 0x%08x stands twice: remove one", midr);
+    if (product->n_midrs == CATALOG_MIDRS_MAX)
+        return catalog_fail(error, "there are more than %d MIDRs", CATALOG_MIDRS_MAX);
+    uint32_t *item = grow((void **)&product->midrs, product->n_midrs, sizeof *item);
+    if (!item)
+        return -ENOMEM;
+    *item = midr;
+    return (int)product->n_midrs++;
+}
+
+void catalog_set_generic(struct catalog *catalog) { catalog->product.generic = true; }
 
 int catalog_find_event(const struct catalog *catalog, const char *name) {
     for (size_t i = 0; i < catalog->n_events; i++)

@@ -15,7 +15,7 @@
 #include "core/formula.h"
 
 enum { CATALOG_CPU_SECONDS = 0, CATALOG_EVENTS_MAX = 4096, CATALOG_METRICS_MAX = 4096, CATALOG_GROUPS_MAX = 1024 };
-enum { CATALOG_ERROR_MAX = 320, CATALOG_SPLIT_MAX = 8, CATALOG_SPLIT_EVENTS_MAX = 32 };
+enum { CATALOG_ERROR_MAX = 320, CATALOG_SPLIT_MAX = 8, CATALOG_SPLIT_EVENTS_MAX = 32, CATALOG_MIDRS_MAX = 64 };
 
 // The level-1 categories, the same words on every vendor.
 enum category {
@@ -81,7 +81,10 @@ struct catalog_level1 {
 struct catalog_product {
     char *spec; // the spec's own name: its file's, without .json
     char *vendor, *name, *microarchitecture;
-    char *pmu; // the kernel's PMU: a name, or a prefix ending in '*'
+    char *pmu;       // the kernel's PMU: a name, or a prefix ending in '*'
+    uint32_t *midrs; // Arm cores that it describes (core/identify.h); none twice
+    size_t n_midrs;
+    bool generic; // for cores of its architecture that no other spec describes
 };
 
 struct catalog {
@@ -107,6 +110,10 @@ struct catalog_error {
 int catalog_new(const char *spec, const char *vendor, const char *name, const char *microarchitecture, const char *pmu,
                 struct catalog **out);
 struct catalog *catalog_free(struct catalog *catalog);
+
+// A MIDR_EL1 in full, with the first variant and revision that the spec is for (core/identify.h).
+int catalog_add_midr(struct catalog *catalog, uint32_t midr, struct catalog_error *error);
+void catalog_set_generic(struct catalog *catalog);
 
 int catalog_add_event(struct catalog *catalog, const char *name, const char *title, uint64_t config,
                       struct catalog_error *error);

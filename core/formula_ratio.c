@@ -2,6 +2,7 @@
 #include "core/formula_tree.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 // Finds out whether a formula is k A/B with A and B sums of counts, by computing with such forms: every node is a
@@ -125,7 +126,8 @@ static double common_factor(const double *coefficients, size_t n) {
     return factor;
 }
 
-// A sum of counts has at least one term, and none that is negative. 0, -ENOMEM, or 1 where it is no such sum.
+// A sum of counts has at least one term, and none that is negative or not finite. 0, -ENOMEM, or 1 where it is no such
+// sum.
 static int sum_take(const struct formula *formula, const double *coefficients, double divisor,
                     struct formula_sum *out) {
     struct formula_term *terms = calloc(formula->n_variables, sizeof *terms);
@@ -133,7 +135,7 @@ static int sum_take(const struct formula *formula, const double *coefficients, d
     if (!terms)
         return -ENOMEM;
     for (size_t i = 0; i < formula->n_variables; i++) {
-        if (coefficients[i] < 0) {
+        if (!(coefficients[i] >= 0 && isfinite(coefficients[i]))) {
             free(terms);
             return 1;
         }
@@ -158,7 +160,7 @@ int formula_ratio_find(const struct formula_node *root, struct formula *formula)
         // A factor of the numerator belongs to k, so that the numerator counts events. The denominator keeps its own:
         // 8 * CPU_CYCLES are pipeline slots.
         double factor = common_factor(form.upper, formula->n_variables);
-        if (factor > 0 && form.scale > 0)
+        if (factor > 0 && form.scale > 0 && isfinite(form.scale * factor))
             r = sum_take(formula, form.upper, factor, &upper);
         else
             r = 1;

@@ -77,12 +77,18 @@ static int step(struct service *s, uint64_t *deadline_ns) {
     return 0;
 }
 
+// When to wake: at the sampler's deadline, but in time for the watchdog where slots are long.
+static uint64_t wake_us(const struct service *s, uint64_t deadline_ns) {
+    uint64_t due_us = deadline_ns / 1000 + 1, feed_us = self_monotonic_ns() / 1000 + s->watchdog_us / 4;
+    return s->watchdog_us > 0 && feed_us < due_us ? feed_us : due_us;
+}
+
 static int on_timer(sd_event_source *timer, uint64_t due_us, void *context) {
     (void)due_us;
     struct service *s = context;
     uint64_t deadline_ns;
     step(s, &deadline_ns);
-    int r = sd_event_source_set_time(timer, deadline_ns / 1000 + 1);
+    int r = sd_event_source_set_time(timer, wake_us(s, deadline_ns));
     return r < 0 ? r : sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
 }
 
@@ -178,7 +184,7 @@ static int start(struct service *s) {
     snapshot_unref(snapshot);
     if (r < 0)
         return r;
-    return sd_event_add_time(s->loop, &s->timer, CLOCK_MONOTONIC, deadline_ns / 1000 + 1, TIMER_ACCURACY_US, on_timer,
+    return sd_event_add_time(s->loop, &s->timer, CLOCK_MONOTONIC, wake_us(s, deadline_ns), TIMER_ACCURACY_US, on_timer,
                              s);
 }
 

@@ -20,9 +20,10 @@
 #include "config/spec_json.h"
 
 // The vendor's own files, which lie beside the repository and are no part of it: every one loads, and every metric of
-// each has the value that Python finds for its formula.
+// each has the value that Python finds for its formula. Our own specs of Arm's cores say the same in other words.
 
 #define ARM_FOLDER "../shared/telemetry/arm/cpu"
+#define COMMON_EVENTS "../shared/telemetry/linux/arch/arm64/common-and-microarch.json"
 #define TOLERANCE 1e-12
 
 enum { TRIALS = 40, FILES_MIN = 19 };
@@ -139,62 +140,141 @@ static void test_every_metric_of_every_vendor_file_agrees_with_python(void **sta
     globfree(&files);
 }
 
-static void test_our_neoverse_v2_has_the_vendors_events_and_codes(void **state) {
-    (void)state;
-    struct catalog *ours = load("specs/neoverse-v2.json"), *arm = load(ARM_FOLDER "/neoverse-v2.json");
-    for (size_t i = 1; i < ours->n_events; i++) {
-        int event = catalog_find_event(arm, ours->events[i].name);
-        assert_true(event > 0);
-        assert_true(arm->events[event].config == ours->events[i].config);
-    }
-    assert_int_equal(ours->n_events, 1 + 50);
-    catalog_free(arm);
-    catalog_free(ours);
+// Our specs of cores that Arm describes too. Both have the same file name. The figures are Arm's.
+static const struct core {
+    const char *name;
+    size_t n_events, n_metrics, n_groups; // in formulas; metrics; groups without the stages
+} cores[] = {
+    {"neoverse-n1", 31, 31, 12}, {"neoverse-n2", 38, 36, 13}, {"neoverse-n2-r0p3", 38, 36, 13},
+    {"neoverse-v1", 38, 36, 13}, {"neoverse-v2", 50, 47, 16},
+};
+enum { CORES = sizeof cores / sizeof *cores };
+
+struct pair {
+    struct catalog *ours, *arm;
+};
+
+static struct pair pair_load(const char *our_name, const char *arm_name) {
+    char ours[128], arm[128];
+    (void)snprintf(ours, sizeof ours, "specs/%s.json", our_name);
+    (void)snprintf(arm, sizeof arm, ARM_FOLDER "/%s.json", arm_name);
+    return (struct pair){load(ours), load(arm)};
 }
 
-static void test_our_neoverse_v2_has_the_vendors_groups(void **state) {
-    (void)state;
-    struct catalog *ours = load("specs/neoverse-v2.json"), *arm = load(ARM_FOLDER "/neoverse-v2.json");
-    assert_int_equal(ours->n_groups, 16 + 2); // and the two stages
-    assert_int_equal(ours->n_groups, arm->n_groups);
-    for (size_t i = 0; i < arm->n_groups; i++) {
-        const struct catalog_group *theirs = &arm->groups[i];
-        int index = catalog_find_group(ours, theirs->name);
-        assert_true(index >= 0);
-        assert_string_equal(ours->groups[index].name, theirs->name);
-        assert_int_equal(ours->groups[index].n_metrics, theirs->n_metrics);
-        for (size_t m = 0; m < theirs->n_metrics; m++)
-            assert_string_equal(ours->metrics[ours->groups[index].metrics[m]].name,
-                                arm->metrics[theirs->metrics[m]].name);
-    }
-    catalog_free(arm);
-    catalog_free(ours);
+static void pair_free(struct pair *pair) {
+    catalog_free(pair->arm);
+    catalog_free(pair->ours);
 }
 
-static void test_our_neoverse_v2_has_the_vendors_formulas(void **state) {
+static void test_our_specs_have_the_vendors_events_and_codes(void **state) {
     (void)state;
-    struct random random = random_begin();
-    struct catalog *ours = load("specs/neoverse-v2.json"), *arm = load(ARM_FOLDER "/neoverse-v2.json");
-    double *counts = random_counts(&random, arm), *same_counts = calloc(ours->n_events, sizeof *same_counts);
-    assert_int_equal(ours->n_metrics, 47);
-    assert_int_equal(arm->n_metrics, 47);
+    for (size_t c = 0; c < CORES; c++) {
+        struct pair pair = pair_load(cores[c].name, cores[c].name);
+        for (size_t i = 1; i < pair.ours->n_events; i++) {
+            int event = catalog_find_event(pair.arm, pair.ours->events[i].name);
+            assert_true(event > 0);
+            assert_true(pair.arm->events[event].config == pair.ours->events[i].config);
+        }
+        assert_int_equal(pair.ours->n_events, 1 + cores[c].n_events);
+        pair_free(&pair);
+    }
+}
+
+static void test_our_specs_have_the_vendors_groups(void **state) {
+    (void)state;
+    for (size_t c = 0; c < CORES; c++) {
+        struct pair pair = pair_load(cores[c].name, cores[c].name);
+        assert_int_equal(pair.ours->n_groups, cores[c].n_groups + 2); // and the two stages
+        assert_int_equal(pair.ours->n_groups, pair.arm->n_groups);
+        for (size_t i = 0; i < pair.arm->n_groups; i++) {
+            const struct catalog_group *theirs = &pair.arm->groups[i];
+            int index = catalog_find_group(pair.ours, theirs->name);
+            assert_true(index >= 0);
+            const struct catalog_group *ours = &pair.ours->groups[index];
+            assert_string_equal(ours->name, theirs->name);
+            assert_int_equal(ours->n_metrics, theirs->n_metrics);
+            for (size_t m = 0; m < theirs->n_metrics; m++)
+                assert_string_equal(pair.ours->metrics[ours->metrics[m]].name,
+                                    pair.arm->metrics[theirs->metrics[m]].name);
+        }
+        pair_free(&pair);
+    }
+}
+
+// Every metric of ours has the value of Arm's metric of that name, for the same counts.
+static void compare_formulas(const struct pair *pair, struct random *random) {
+    double *counts = random_counts(random, pair->arm), *same_counts = calloc(pair->ours->n_events, sizeof *same_counts);
     assert_non_null(same_counts);
     for (size_t trial = 0; trial < TRIALS; trial++) {
-        const double *theirs = counts + trial * arm->n_events;
-        for (size_t i = 1; i < ours->n_events; i++)
-            same_counts[i] = theirs[catalog_find_event(arm, ours->events[i].name)];
-        for (size_t i = 0; i < arm->n_metrics; i++) {
-            int metric = catalog_find_metric(ours, arm->metrics[i].name);
+        const double *theirs = counts + trial * pair->arm->n_events;
+        for (size_t i = 1; i < pair->ours->n_events; i++)
+            same_counts[i] = theirs[catalog_find_event(pair->arm, pair->ours->events[i].name)];
+        for (size_t i = 0; i < pair->ours->n_metrics; i++) {
+            int metric = catalog_find_metric(pair->arm, pair->ours->metrics[i].name);
             assert_true(metric >= 0);
-            assert_string_equal(ours->metrics[metric].units, arm->metrics[i].units);
-            assert_true(same(formula_evaluate(ours->metrics[metric].formula, same_counts),
-                             formula_evaluate(arm->metrics[i].formula, theirs)));
+            assert_string_equal(pair->ours->metrics[i].units, pair->arm->metrics[metric].units);
+            assert_true(same(formula_evaluate(pair->ours->metrics[i].formula, same_counts),
+                             formula_evaluate(pair->arm->metrics[metric].formula, theirs)));
         }
     }
     free(same_counts);
     free(counts);
-    catalog_free(arm);
-    catalog_free(ours);
+}
+
+static void test_our_specs_have_the_vendors_formulas(void **state) {
+    (void)state;
+    struct random random = random_begin();
+    for (size_t c = 0; c < CORES; c++) {
+        struct pair pair = pair_load(cores[c].name, cores[c].name);
+        assert_int_equal(pair.ours->n_metrics, cores[c].n_metrics);
+        assert_int_equal(pair.arm->n_metrics, cores[c].n_metrics);
+        compare_formulas(&pair, &random);
+        pair_free(&pair);
+    }
+}
+
+// Linux's list of the architecture's events.
+static cJSON *read_json(const char *path) {
+    static struct errors errors;
+    char *text;
+    size_t length;
+    assert_int_equal(json_read_file(path, SPEC_FILE_MAX, &errors, &text, &length), 0);
+    cJSON *json = cJSON_ParseWithLength(text, length);
+    free(text);
+    assert_non_null(json);
+    return json;
+}
+
+static uint64_t common_event(const cJSON *list, const char *name) {
+    const cJSON *item;
+    cJSON_ArrayForEach(item, list) {
+        const cJSON *item_name = cJSON_GetObjectItem(item, "EventName"), *code = cJSON_GetObjectItem(item, "EventCode");
+        if (code && strcmp(item_name->valuestring, name) == 0)
+            return strtoull(code->valuestring, NULL, 16);
+    }
+    fail_msg("%s is no event of the architecture", name);
+    return 0;
+}
+
+static void test_the_generic_spec_needs_common_events_only(void **state) {
+    (void)state;
+    struct random random = random_begin();
+    struct pair pair = pair_load("armv8-pmuv3", "neoverse-n1");
+    cJSON *list = read_json(COMMON_EVENTS);
+    for (size_t i = 1; i < pair.ours->n_events; i++) {
+        uint64_t code = common_event(list, pair.ours->events[i].name);
+        assert_int_equal(pair.ours->events[i].config, code);
+        assert_true(code <= 0x3f || (code >= 0x4000 && code <= 0x403f));
+    }
+    cJSON_Delete(list);
+    static const char *const groups[] = {"stage_1", "Cycle_Accounting", "General", "MPKI", "Miss_Ratio"};
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        int ours = catalog_find_group(pair.ours, groups[i]), theirs = catalog_find_group(pair.arm, groups[i]);
+        assert_true(ours >= 0);
+        assert_int_equal(pair.ours->groups[ours].n_metrics, pair.arm->groups[theirs].n_metrics);
+    }
+    compare_formulas(&pair, &random);
+    pair_free(&pair);
 }
 
 // Sentences of titles and descriptions, folded to lower case.
@@ -219,7 +299,7 @@ static void add_sentence(struct sentences *sentences, const char *text, size_t l
 
 static void collect_sentences(struct sentences *sentences, const cJSON *json) {
     if (cJSON_IsString(json) && json->string &&
-        (strcmp(json->string, "title") == 0 || strcmp(json->string, "description") == 0)) {
+        (strcmp(json->string, "title") == 0 || strcasestr(json->string, "description"))) {
         const char *text = json->valuestring;
         while (*text != '\0') {
             size_t length = strcspn(text, ".\n;:");
@@ -235,16 +315,10 @@ static void collect_sentences(struct sentences *sentences, const cJSON *json) {
 }
 
 static struct sentences sentences_of(const char *path) {
-    static struct errors errors;
     struct sentences sentences = {0};
-    char *text;
-    size_t length;
-    assert_int_equal(json_read_file(path, SPEC_FILE_MAX, &errors, &text, &length), 0);
-    cJSON *json = cJSON_ParseWithLength(text, length);
-    assert_non_null(json);
+    cJSON *json = read_json(path);
     collect_sentences(&sentences, json);
     cJSON_Delete(json);
-    free(text);
     return sentences;
 }
 
@@ -254,31 +328,51 @@ static void sentences_free(struct sentences *sentences) {
     free(sentences->texts);
 }
 
-static void test_our_neoverse_v2_shares_no_sentence_with_the_vendor(void **state) {
-    (void)state;
-    struct sentences ours = sentences_of("specs/neoverse-v2.json");
-    struct sentences theirs = sentences_of(ARM_FOLDER "/neoverse-v2.json");
-    assert_true(ours.n > 2 * (50 + 47 + 16));
-    assert_true(theirs.n > 2 * 155);
-    for (size_t i = 0; i < ours.n; i++)
+static void expect_no_shared_sentence(const struct sentences *ours, const char *path) {
+    struct sentences theirs = sentences_of(path);
+    assert_true(theirs.n > 100);
+    for (size_t i = 0; i < ours->n; i++)
         for (size_t j = 0; j < theirs.n; j++)
-            if (strcmp(ours.texts[i], theirs.texts[j]) == 0)
-                fail_msg("both say \"%s\"", ours.texts[i]);
+            if (strcmp(ours->texts[i], theirs.texts[j]) == 0)
+                fail_msg("%s: both say \"%s\"", path, ours->texts[i]);
     sentences_free(&theirs);
+}
+
+static void test_our_specs_share_no_sentence_with_the_vendor(void **state) {
+    (void)state;
+    for (size_t c = 0; c < CORES; c++) {
+        char path[128];
+        (void)snprintf(path, sizeof path, "specs/%s.json", cores[c].name);
+        struct sentences ours = sentences_of(path);
+        assert_true(ours.n > 2 * (cores[c].n_events + cores[c].n_metrics + cores[c].n_groups));
+        (void)snprintf(path, sizeof path, ARM_FOLDER "/%s.json", cores[c].name);
+        expect_no_shared_sentence(&ours, path);
+        sentences_free(&ours);
+    }
+}
+
+static void test_the_generic_spec_shares_no_sentence_with_the_vendor_or_linux(void **state) {
+    (void)state;
+    struct sentences ours = sentences_of("specs/armv8-pmuv3.json");
+    assert_true(ours.n > 100);
+    expect_no_shared_sentence(&ours, ARM_FOLDER "/neoverse-n1.json");
+    expect_no_shared_sentence(&ours, COMMON_EVENTS);
     sentences_free(&ours);
 }
 
 int main(void) {
-    if (access(ARM_FOLDER, R_OK) != 0) {
-        printf("skipped: " ARM_FOLDER " is not there\n");
+    if (access(ARM_FOLDER, R_OK) != 0 || access(COMMON_EVENTS, R_OK) != 0) {
+        printf("skipped: " ARM_FOLDER " or " COMMON_EVENTS " is not there\n");
         return 77;
     }
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_metric_of_every_vendor_file_agrees_with_python),
-        cmocka_unit_test(test_our_neoverse_v2_has_the_vendors_events_and_codes),
-        cmocka_unit_test(test_our_neoverse_v2_has_the_vendors_groups),
-        cmocka_unit_test(test_our_neoverse_v2_has_the_vendors_formulas),
-        cmocka_unit_test(test_our_neoverse_v2_shares_no_sentence_with_the_vendor),
+        cmocka_unit_test(test_our_specs_have_the_vendors_events_and_codes),
+        cmocka_unit_test(test_our_specs_have_the_vendors_groups),
+        cmocka_unit_test(test_our_specs_have_the_vendors_formulas),
+        cmocka_unit_test(test_the_generic_spec_needs_common_events_only),
+        cmocka_unit_test(test_our_specs_share_no_sentence_with_the_vendor),
+        cmocka_unit_test(test_the_generic_spec_shares_no_sentence_with_the_vendor_or_linux),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What collection costs beyond its system calls.
+//
+// Our path (the sampler on real event groups of the kernel's software events on all CPUs, readings, derived into
+// snapshots) runs through thousands of slots back to back: time is an argument, so it jumps from slot edge to slot edge
+// without sleeping. Which system calls that makes is recorded once; a bare loop then makes the same calls in the same
+// order on event groups of its own. Both are timed in turns, the fastest repetition of each counts, and the CPU time of
+// ours may be at most RATIO_MAX times that of the bare loop.
+//
+// Two plans: as shipped (one event group, which alternates with the idle slot), and as if there were two counters, so
+// that several event groups rotate. On other CPUs than its own a system call's interrupt hides nearly all else, so for
+// information both run once more on the own CPU alone, where calls are cheapest and our part is largest.
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collectors/host_linux.h"
+#include "collectors/pmu_linux.h"
+#include "collectors/sampler.h"
+#include "config/spec_json.h"
+#include "core/derive.h"
+
+#define RATIO_MAX 1.5
+
+enum { SKIPPED = 77, REPETITIONS = 11, ROUNDS = 400, EVENTS_MAX = 64, SEED = 7 };
+
+// What is measured, and everything it stands on.
+struct rig {
+    struct catalog *catalog;
+    struct topology *topology;
+    struct plan *plan;
+    struct snapshot_layout *layout;
+    uint32_t type; // perf_event_attr.type
+};
+
+enum call_kind { CALL_DISABLE, CALL_ENABLE, CALL_READ, CALL_N };
+
+// The system calls of ROUNDS rounds, in order, by the handle of the event group.
+struct trace {
+    struct call {
+        int handle;
+        enum call_kind kind;
+    } * calls;
+    size_t n, capacity;
+    size_t by_kind[CALL_N];
+};
+
+static void fail(const char *what, int error) {
+    (void)fprintf(stderr, "bench_collect: %s: %s\n", what, strerror(-error));
+    exit(EXIT_FAILURE);
+}
+
+static double cpu_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+// ---- a PMU that notes what is asked of another ----
+
+struct noting_pmu {
+    struct pmu pmu; // first
+    struct pmu *real;
+    struct trace *trace;
+};
+
+static struct noting_pmu *noting(struct pmu *pmu) { return (struct noting_pmu *)pmu; }
+
+static void note(struct pmu *pmu, int handle, enum call_kind kind) {
+    struct trace *trace = noting(pmu)->trace;
+    if (trace->n == trace->capacity) {
+        trace->capacity = trace->capacity ? 2 * trace->capacity : 4096;
+        trace->calls = realloc(trace->calls, trace->capacity * sizeof *trace->calls);
+        if (!trace->calls)
+            fail("trace", -ENOMEM);
+    }
+    trace->calls[trace->n++] = (struct call){.handle = handle, .kind = kind};
+    trace->by_kind[kind]++;
+}
+
+static void noting_advance(struct pmu *pmu, uint64_t now_ns) {
+    noting(pmu)->real->ops->advance(noting(pmu)->real, now_ns);
+}
+
+static int noting_open(struct pmu *pmu, unsigned cpu, const uint64_t *configs, size_t n) {
+    return noting(pmu)->real->ops->open(noting(pmu)->real, cpu, configs, n);
+}
+
+static int noting_enable(struct pmu *pmu, int handle, bool enabled) {
+    note(pmu, handle, enabled ? CALL_ENABLE : CALL_DISABLE);
+    return noting(pmu)->real->ops->enable(noting(pmu)->real, handle, enabled);
+}
+
+static int noting_read(struct pmu *pmu, int handle, struct pmu_times *times, uint64_t *counts, size_t n) {
+    note(pmu, handle, CALL_READ);
+    return noting(pmu)->real->ops->read(noting(pmu)->real, handle, times, counts, n);
+}
+
+static void noting_close(struct pmu *pmu, int handle) { noting(pmu)->real->ops->close(noting(pmu)->real, handle); }
+
+static const struct pmu_ops noting_ops = {.advance = noting_advance,
+                                          .open = noting_open,
+                                          .enable = noting_enable,
+                                          .read = noting_read,
+                                          .close = noting_close};
+
+// ---- ours ----
+
+// Lets ROUNDS rounds happen and returns the CPU time they took; opening the event groups does not count.
+static double run_ours(const struct rig *rig, struct pmu *pmu, struct trace *trace) {
+    struct sampler *sampler;
+    int r = sampler_new(rig->plan, rig->topology, pmu, SEED, &sampler);
+    struct derive *derive = derive_new(rig->layout);
+    if (r < 0 || !derive)
+        fail("sampler", -ENOMEM);
+    uint64_t now_ns = 1;
+    size_t n_failed;
+    sampler_step(sampler, now_ns, &now_ns);
+    r = sampler_open_error(sampler, &n_failed);
+    if (r == -EACCES || r == -EPERM) {
+        (void)printf("skipped: %s\n", pmu_linux_remedy(r));
+        exit(SKIPPED);
+    }
+    if (r < 0)
+        fail("opening event groups", r);
+    if (trace)
+        *trace = (struct trace){.calls = trace->calls, .capacity = trace->capacity};
+    double begin = cpu_seconds();
+    for (unsigned round = 0; round < ROUNDS;) {
+        if (sampler_step(sampler, now_ns, &now_ns) == 0)
+            continue;
+        struct snapshot *snapshot = snapshot_new(rig->layout);
+        derive_round(derive, sampler_readings(sampler), snapshot);
+        snapshot_unref(snapshot);
+        round++;
+    }
+    double seconds = cpu_seconds() - begin;
+    if (sampler_round_error(sampler) < 0)
+        fail("collecting", sampler_round_error(sampler));
+    derive_free(derive);
+    sampler_free(sampler);
+    return seconds;
+}
+
+static double time_ours(const struct rig *rig) {
+    struct pmu *pmu;
+    int r = pmu_linux_new(rig->type, &pmu);
+    if (r < 0)
+        fail("pmu", r);
+    double seconds = run_ours(rig, pmu, NULL);
+    pmu->ops->free(pmu);
+    return seconds;
+}
+
+static void record(const struct rig *rig, struct trace *trace) {
+    struct pmu *pmu;
+    int r = pmu_linux_new(rig->type, &pmu);
+    if (r < 0)
+        fail("pmu", r);
+    struct noting_pmu noting_pmu = {.pmu = {.ops = &noting_ops}, .real = pmu, .trace = trace};
+    (void)run_ours(rig, &noting_pmu.pmu, trace);
+    pmu->ops->free(pmu);
+}
+
+// ---- the bare loop ----
+
+static int open_event(uint32_t type, uint64_t config, unsigned cpu, int leader) {
+    struct perf_event_attr attr = {.type = type,
+                                   .size = sizeof attr,
+                                   .config = config,
+                                   .disabled = leader < 0,
+                                   .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
+                                                  PERF_FORMAT_TOTAL_TIME_RUNNING};
+    int fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, leader, PERF_FLAG_FD_CLOEXEC);
+    if (fd < 0)
+        fail("perf_event_open", -errno);
+    return fd;
+}
+
+// Opens the same event groups in the order of the sampler's handles: CPU by CPU, group by group.
+static size_t open_bare(const struct rig *rig, int (*fds)[EVENTS_MAX]) {
+    size_t n = 0;
+    for (size_t cpu = 0; cpu < rig->topology->n_cpus; cpu++) {
+        for (size_t g = 0; g < rig->plan->n_groups; g++, n++) {
+            const struct plan_group *group = &rig->plan->groups[g];
+            for (size_t e = 0; e < group->n_events; e++)
+                fds[n][e] = open_event(rig->type, rig->catalog->events[group->events[e]].config,
+                                       rig->topology->cpus[cpu].id, e == 0 ? -1 : fds[n][0]);
+        }
+    }
+    return n;
+}
+
+static void close_bare(const struct rig *rig, int (*fds)[EVENTS_MAX], size_t n) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t e = rig->plan->groups[i % rig->plan->n_groups].n_events; e > 0; e--)
+            close(fds[i][e - 1]);
+}
+
+// What was enabled before the trace begins: the group that each CPU's first slot has.
+static void enable_first(const struct trace *trace, int (*fds)[EVENTS_MAX], size_t n) {
+    for (size_t handle = 0; handle < n; handle++) {
+        for (size_t i = 0; i < trace->n; i++) {
+            if (trace->calls[i].handle != (int)handle || trace->calls[i].kind == CALL_READ)
+                continue;
+            if (trace->calls[i].kind == CALL_DISABLE)
+                ioctl(fds[handle][0], PERF_EVENT_IOC_ENABLE, 0);
+            break;
+        }
+    }
+}
+
+static double time_bare(const struct rig *rig, const struct trace *trace) {
+    int(*fds)[EVENTS_MAX] = calloc(rig->topology->n_cpus * rig->plan->n_groups, sizeof *fds);
+    if (!fds)
+        fail("file descriptors", -ENOMEM);
+    size_t n = open_bare(rig, fds);
+    enable_first(trace, fds, n);
+    uint64_t buffer[3 + EVENTS_MAX];
+    double begin = cpu_seconds();
+    for (size_t i = 0; i < trace->n; i++) {
+        int fd = fds[trace->calls[i].handle][0];
+        long r;
+        if (trace->calls[i].kind == CALL_READ)
+            r = read(fd, buffer, sizeof buffer);
+        else
+            r = ioctl(fd, trace->calls[i].kind == CALL_ENABLE ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+        if (r < 0)
+            fail("bare loop", -errno);
+    }
+    double seconds = cpu_seconds() - begin;
+    close_bare(rig, fds, n);
+    free(fds);
+    return seconds;
+}
+
+// ---- all of it ----
+
+static void show_errors(const struct errors *errors) {
+    char line[ERROR_LINE_MAX];
+    for (size_t i = 0; i < errors->n; i++) {
+        error_format(&errors->items[i], line, sizeof line);
+        (void)fprintf(stderr, "bench_collect: %s\n", line);
+    }
+    exit(EXIT_FAILURE);
+}
+
+// Stays on one CPU from now on, and measures that one alone.
+static struct cpuset only_own_cpu(void) {
+    int cpu = sched_getcpu();
+    cpu_set_t cpus;
+    CPU_ZERO(&cpus);
+    CPU_SET((size_t)cpu, &cpus);
+    if (cpu < 0 || sched_setaffinity(0, sizeof cpus, &cpus) < 0)
+        fail("staying on one CPU", -errno);
+    struct cpuset own = {0};
+    cpuset_add(&own, (unsigned)cpu);
+    return own;
+}
+
+static void make_plan(struct rig *rig, unsigned general_counters) {
+    int stage = catalog_find_group(rig->catalog, "stage_1");
+    const struct plan_selection selection = {.group = (unsigned)stage};
+    const struct plan_request request = {.catalog = rig->catalog,
+                                         .general_counters = general_counters,
+                                         .selections = &selection,
+                                         .n_selections = 1,
+                                         .slot_ns = 200000000,
+                                         .idle = 0.1};
+    int r = stage < 0 ? -ENOENT : plan_new(&request, &rig->plan);
+    if (r < 0)
+        fail("plan", r);
+}
+
+// general_counters 0: as many events in a group as there are; `cpus` NULL: all.
+static void rig_init(struct rig *rig, unsigned general_counters, const struct cpuset *cpus) {
+    static const struct host_roots roots = {.sysfs = "/sys", .procfs = "/proc"};
+    static struct errors errors; // far too large for a stack
+    if (spec_json_load("specs/software.json", &errors, &rig->catalog) < 0 ||
+        host_linux_topology(&roots, cpus, &errors, &rig->topology) < 0)
+        show_errors(&errors);
+    int r = host_linux_pmu_type(&roots, rig->catalog->product.pmu, &rig->type);
+    if (r < 0)
+        fail("the type of the software PMU", r);
+    make_plan(rig, general_counters);
+    rig->layout = snapshot_layout_new(rig->plan, rig->topology);
+    if (!rig->layout)
+        fail("layout", -ENOMEM);
+}
+
+static void rig_deinit(struct rig *rig) {
+    snapshot_layout_free(rig->layout);
+    plan_free(rig->plan);
+    topology_free(rig->topology);
+    catalog_free(rig->catalog);
+}
+
+static double least(double a, double b) { return a < b ? a : b; }
+
+// Returns the ratio of ours to the bare loop.
+static double compare(const char *name, unsigned general_counters, const struct cpuset *cpus) {
+    struct rig rig = {0};
+    struct trace trace = {0};
+    rig_init(&rig, general_counters, cpus);
+    record(&rig, &trace);
+    double ours = 1e9, bare = 1e9;
+    for (int i = 0; i < REPETITIONS; i++) {
+        bare = least(bare, time_bare(&rig, &trace));
+        ours = least(ours, time_ours(&rig));
+    }
+    double slots = (double)rig.plan->n_round * ROUNDS * (double)rig.topology->n_cpus;
+    (void)printf("%s, %zu CPU%s, %d rounds of %zu slots, event groups: %zu\n", name, rig.topology->n_cpus,
+                 rig.topology->n_cpus == 1 ? "" : "s", ROUNDS, rig.plan->n_round, rig.plan->n_groups);
+    (void)printf("  system calls per slot and CPU: %.2f (disable %.2f, enable %.2f, read %.2f)\n",
+                 (double)trace.n / slots, (double)trace.by_kind[CALL_DISABLE] / slots,
+                 (double)trace.by_kind[CALL_ENABLE] / slots, (double)trace.by_kind[CALL_READ] / slots);
+    (void)printf("  CPU time per slot and CPU: ours %.0f ns, bare loop %.0f ns: ratio %.2f\n", ours / slots * 1e9,
+                 bare / slots * 1e9, ours / bare);
+    free(trace.calls);
+    rig_deinit(&rig);
+    return ours / bare;
+}
+
+int main(void) {
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+        files.rlim_cur = files.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &files);
+    }
+    double shipped = compare("as shipped", 0, NULL), rotating = compare("as if there were two counters", 2, NULL);
+    double ratio = shipped > rotating ? shipped : rotating;
+    struct cpuset own = only_own_cpu();
+    (void)compare("for information: as shipped, on the own CPU", 0, &own);
+    (void)compare("for information: as if there were two counters, on the own CPU", 2, &own);
+    (void)printf("bench/collect: ratio %.2f, at most %.1f: %s\n", ratio, RATIO_MAX,
+                 ratio <= RATIO_MAX ? "ok" : "OVER THE LIMIT");
+    return ratio <= RATIO_MAX ? EXIT_SUCCESS : EXIT_FAILURE;
+}

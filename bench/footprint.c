@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much memory the daemon takes: its proportional set size (PSS), as the kernel gives it, the largest value seen
+// while it measures and pages are fetched.
+//
+// Twice: on this host's own CPUs with the kernel's software events and the shipped configuration, and on a simulated
+// host of 1,024 CPUs with all per-CPU pages. Limits are stated for 4 and for 1,024 CPUs; a host with another number of
+// CPUs gets its limit from the straight line between the two. Beside it, in the same run, a program that loads the same
+// libraries and serves one page: what is left is our own. That program is this one with another argument.
+
+#include <arpa/inet.h>
+#include <cjson/cJSON.h>
+#include <dlfcn.h>
+#include <microhttpd.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <yaml.h>
+
+#define MIB (1024.0 * 1024.0)
+#define SMALL_MIB 6.0
+#define LARGE_MIB 96.0
+
+enum { SKIPPED = 77, SMALL_CPUS = 4, LARGE_CPUS = 1024, ROUNDS = 3, TIMEOUT_SECONDS = 60, LOG_MAX = 8192 };
+
+// Where the daemon of the benchmark listens; otherwise as shipped.
+static const char LISTEN[] = "listen: [\"127.0.0.1:0\"]\n";
+
+struct program {
+    pid_t pid;
+    int log_fd;
+    uint16_t port;
+};
+
+static void fail(const char *what) {
+    (void)fprintf(stderr, "bench_footprint: %s\n", what);
+    exit(EXIT_FAILURE); // children die with their parent
+}
+
+static double now_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+// ---- programs ----
+
+// Reads what the program says until it says where it listens.
+static uint16_t read_port(int fd) {
+    static const char WORDS[] = "http://127.0.0.1:";
+    char log[LOG_MAX + 1];
+    size_t length = 0;
+    double deadline = now_seconds() + TIMEOUT_SECONDS;
+    while (length < LOG_MAX && now_seconds() < deadline) {
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        if (poll(&wait, 1, 1000) <= 0)
+            continue;
+        ssize_t n = read(fd, log + length, LOG_MAX - length);
+        if (n <= 0)
+            break;
+        length += (size_t)n;
+        log[length] = '\0';
+        const char *found = strstr(log, WORDS);
+        if (found && strchr(found + strlen(WORDS), '/'))
+            return (uint16_t)strtoul(found + strlen(WORDS), NULL, 10);
+    }
+    log[length] = '\0';
+    (void)fprintf(stderr, "%s", log);
+    fail("the program does not say where it listens");
+    return 0;
+}
+
+static struct program start(const char *const *arguments) {
+    int fds[2];
+    if (pipe(fds) < 0)
+        fail("no pipe");
+    pid_t pid = fork();
+    if (pid < 0)
+        fail("no process");
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        dup2(fds[1], STDERR_FILENO);
+        close(fds[0]);
+        close(fds[1]);
+        unsetenv("NOTIFY_SOCKET");
+        execv(arguments[0], (char *const *)(uintptr_t)arguments);
+        _exit(127);
+    }
+    close(fds[1]);
+    return (struct program){.pid = pid, .log_fd = fds[0], .port = read_port(fds[0])};
+}
+
+static void stop(struct program *program) {
+    kill(program->pid, SIGTERM);
+    int status;
+    if (waitpid(program->pid, &status, 0) != program->pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        fail("the program did not end with status 0");
+    close(program->log_fd);
+}
+
+// PSS in bytes.
+static double read_pss(const struct program *program) {
+    char path[64], line[256];
+    (void)snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)program->pid);
+    FILE *file = fopen(path, "re");
+    double kib = 0;
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "Pss: %lf kB", &kib) == 1)
+            break;
+    if (file)
+        fclose(file);
+    if (!(kib > 0)) {
+        (void)printf("skipped: %s has no Pss here\n", path);
+        kill(program->pid, SIGTERM);
+        exit(SKIPPED);
+    }
+    return kib * 1024;
+}
+
+// ---- HTTP ----
+
+// Fetches a page and returns its length; the first bytes of the answer go to `head`, terminated.
+static size_t fetch(const struct program *program, const char *path, char *head, size_t head_size) {
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(program->port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    const struct timeval timeout = {.tv_sec = TIMEOUT_SECONDS};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+    char request[256];
+    int n = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0 || send(fd, request, (size_t)n, MSG_NOSIGNAL) != n)
+        fail("the program does not answer");
+    char buffer[65536];
+    size_t length = 0, kept = 0;
+    for (ssize_t r; (r = recv(fd, buffer, sizeof buffer, 0)) > 0; length += (size_t)r) {
+        size_t room = head_size - 1 - kept, more = (size_t)r < room ? (size_t)r : room;
+        memcpy(head + kept, buffer, more);
+        kept += more;
+    }
+    head[kept] = '\0';
+    close(fd);
+    if (strncmp(head, "HTTP/1.1 200 ", 13) != 0)
+        fail("a page is not there");
+    return length;
+}
+
+static unsigned long sequence(const struct program *program) {
+    char head[2048];
+    fetch(program, "/api/v1/snapshot", head, sizeof head);
+    const char *found = strstr(head, "\"sequence\":");
+    return found ? strtoul(found + strlen("\"sequence\":"), NULL, 10) : 0;
+}
+
+// Fetches the pages again and again until ROUNDS rounds have passed since the first, and returns the largest PSS.
+static double largest_pss(const struct program *program, const char *const *pages, size_t *bytes) {
+    char head[64];
+    double largest = 0, deadline = now_seconds() + TIMEOUT_SECONDS;
+    for (unsigned long seen = 0; seen < ROUNDS + 1; seen = sequence(program)) {
+        *bytes = 0;
+        for (size_t i = 0; pages[i]; i++) {
+            *bytes += fetch(program, pages[i], head, sizeof head);
+            double pss = read_pss(program);
+            largest = pss > largest ? pss : largest;
+        }
+        if (now_seconds() > deadline)
+            fail("no rounds end");
+        nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
+    }
+    return largest;
+}
+
+// ---- the peer ----
+
+static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+                              const char *version, const char *body, size_t *body_length, void **request) {
+    (void)url, (void)method, (void)version, (void)body, (void)body_length, (void)request;
+    return MHD_queue_response(connection, MHD_HTTP_OK, context);
+}
+
+// A little of each library, so that it is really there. libsystemd is not linked to the benchmarks.
+static bool touch_libraries(void) {
+    cJSON *json = cJSON_Parse("{\"metrics\": [1, 2, 3]}");
+    yaml_parser_t yaml;
+    bool parsed = json && yaml_parser_initialize(&yaml);
+    if (parsed)
+        yaml_parser_delete(&yaml);
+    cJSON_Delete(json);
+    void *systemd = dlopen("libsystemd.so.0", RTLD_NOW);
+    if (!systemd)
+        (void)fprintf(stderr, "without libsystemd\n");
+    return parsed;
+}
+
+// Serves one page until it is told to end.
+static int run_peer(void) {
+    static char page[] = "one page\n";
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    struct MHD_Response *response = MHD_create_response_from_buffer(strlen(page), page, MHD_RESPMEM_PERSISTENT);
+    struct MHD_Daemon *daemon = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL, 0, NULL, NULL, answer,
+                                                 response, MHD_OPTION_END);
+    if (!touch_libraries() || !response || !daemon)
+        return EXIT_FAILURE;
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
+    (void)fprintf(stderr, "http://127.0.0.1:%u/\n", info->port);
+    int number;
+    sigwait(&signals, &number);
+    MHD_stop_daemon(daemon);
+    MHD_destroy_response(response);
+    return EXIT_SUCCESS;
+}
+
+// ---- all of it ----
+
+static double limit_mib(long cpus) {
+    double limit = SMALL_MIB + (LARGE_MIB - SMALL_MIB) * (double)(cpus - SMALL_CPUS) / (LARGE_CPUS - SMALL_CPUS);
+    return limit < SMALL_MIB ? SMALL_MIB : limit;
+}
+
+static bool report(const char *what, long cpus, double pss, size_t bytes) {
+    double limit = limit_mib(cpus);
+    bool within = pss <= limit * MIB;
+    (void)printf("%s, %ld CPUs: PSS %.2f MiB, at most %.1f: %s (pages of %.2f MiB)\n", what, cpus, pss / MIB, limit,
+                 within ? "ok" : "OVER THE LIMIT", (double)bytes / MIB);
+    return within;
+}
+
+static double measure_peer(const char *own_path) {
+    struct program peer = start((const char *const[]){own_path, "--peer", NULL});
+    char head[64];
+    for (int i = 0; i < ROUNDS; i++)
+        fetch(&peer, "/", head, sizeof head);
+    double pss = read_pss(&peer);
+    stop(&peer);
+    return pss;
+}
+
+static bool measure_software(const char *daemon, const char *config, double peer) {
+    static const char *const pages[] = {"/metrics", NULL};
+    struct program program =
+        start((const char *const[]){daemon, "--path.data", ".", "--config", config, "--pmu", "linux", NULL});
+    size_t bytes;
+    double pss = largest_pss(&program, pages, &bytes);
+    stop(&program);
+    bool within = report("software events", sysconf(_SC_NPROCESSORS_ONLN), pss, bytes);
+    (void)printf("  a program with the same libraries and one page: %.2f MiB, so ours is %.2f MiB; ratio %.2f\n",
+                 peer / MIB, (pss - peer) / MIB, pss / peer);
+    return within;
+}
+
+static bool measure_large(const char *daemon, const char *config) {
+    static const char *const pages[] = {"/metrics", "/metrics/cpu", "/api/v1/snapshot?scope=cpu", NULL};
+    struct program program = start((const char *const[]){daemon, "--path.data", ".", "--config", config, "--pmu",
+                                                         "sim:tests/data/scenarios/large.json", NULL});
+    size_t bytes;
+    double pss = largest_pss(&program, pages, &bytes);
+    stop(&program);
+    return report("simulated, with all per-CPU pages", LARGE_CPUS, pss, bytes);
+}
+
+// The shipped configuration on another port, as a file in memory that children inherit.
+static int make_config(void) {
+    char line[1024];
+    int fd = memfd_create("topdownd.yaml", 0);
+    FILE *in = fopen("config/topdownd.yaml", "re");
+    if (fd < 0 || !in)
+        fail("run it from the source folder: config/topdownd.yaml cannot be copied");
+    while (fgets(line, sizeof line, in))
+        (void)dprintf(fd, "%s", strncmp(line, "listen:", 7) == 0 ? LISTEN : line);
+    fclose(in);
+    return fd;
+}
+
+int main(int argc, char **argv) {
+    if (argc == 2 && strcmp(argv[1], "--peer") == 0)
+        return run_peer();
+    if (argc != 2) {
+        (void)fprintf(stderr, "usage: bench_footprint DAEMON\n");
+        return 2;
+    }
+    char config[64];
+    (void)snprintf(config, sizeof config, "/proc/self/fd/%d", make_config());
+    double peer = measure_peer("/proc/self/exe");
+    bool small = measure_software(argv[1], config, peer), large = measure_large(argv[1], config);
+    return small && large ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_IDENTIFY_H
+#define TOPDOWND_CORE_IDENTIFY_H
+
+// Which spec is for which CPU.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/catalog.h"
+
+// True where a spec's entry covers a CPU with this MIDR_EL1 (Arm Architecture Reference Manual, MIDR_EL1): implementer,
+// architecture and part are the same, and variant and revision (r<variant>p<revision>) are the entry's or later.
+bool midr_matches(uint32_t entry, uint32_t midr);
+
+// The spec for a CPU: of all entries that cover it the latest variant and revision wins, where two specs have the same
+// one the first. Where there is none it is the first generic spec, and NULL where there is no generic one either. Every
+// architecture has a generic spec of its own, so `catalogs` are to be those whose PMU this host has.
+const struct catalog *catalog_choose_midr(const struct catalog *const *catalogs, size_t n, uint32_t midr);
+
+#endif

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The daemon as its surroundings see it: signals, exit statuses, mistakes, systemd's protocol, HTTP, a long stop."""
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import socket
+import tempfile
+import time
+
+import e2e
+
+BINARY, ROOT = e2e.arguments()
+STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
+YAML = e2e.LISTEN_ANYWHERE + "slot: 50ms\n"
+ENDS_WITHIN_SECONDS = 1.0
+
+
+def end_daemon(number):
+    """How long the daemon takes to end, with a client that has asked half a question and one that stays connected."""
+    with e2e.Daemon("--pmu", "sim", yaml=YAML) as daemon, contextlib.ExitStack() as stack:
+        daemon.wait_round(1)
+        for words in (b"GET /metrics HTTP/1.1\r\nHost:", b"GET /metrics/cpu HTTP/1.1\r\nHost: x\r\n\r\n"):
+            client = stack.enter_context(socket.create_connection(("127.0.0.1", daemon.port), e2e.TIMEOUT))
+            client.sendall(words)
+        seconds = daemon.stop(number)
+        assert "ending" in daemon.log()
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", daemon.port), 1):
+            raise AssertionError("somebody still listens")
+        return seconds
+
+
+def ends_in_time(number):
+    seconds = end_daemon(number)
+    if seconds >= ENDS_WITHIN_SECONDS:
+        seconds = end_daemon(number)  # the machine may be busy with other tests
+    assert seconds < ENDS_WITHIN_SECONDS, seconds
+    return f"{seconds * 1000:.0f} ms"
+
+
+def test_sigterm_ends_it_within_a_second_with_status_0():
+    return ends_in_time(signal.SIGTERM)
+
+
+def test_sigint_ends_it_within_a_second_with_status_0():
+    return ends_in_time(signal.SIGINT)
+
+
+# ---- nothing starts ----
+
+def refused(*options, says, **settings):
+    """The daemon must end with status 2 and say all of this."""
+    status, log = e2e.run_daemon(*options, **settings)
+    assert status == 2, (status, log)
+    assert "look at" not in log, log
+    for words in [says] if isinstance(says, str) else says:
+        assert re.search(words, log), f"{words!r} is not in:\n{log}"
+    return log.strip().splitlines()[-1]
+
+
+def taken_port(stack):
+    """A port on which this test listens."""
+    listener = stack.enter_context(socket.socket())
+    listener.bind(("127.0.0.1", 0))
+    listener.listen()
+    return listener.getsockname()[1]
+
+
+def test_a_second_daemon_on_the_same_port_is_refused():
+    with e2e.Daemon("--pmu", "sim", yaml=YAML) as first:
+        seen = refused("--pmu", "sim", yaml=f'listen: ["127.0.0.1:{first.port}"]\n',
+                       says=rf"127\.0\.0\.1:{first.port}.*port is taken")
+        first.wait_round(first.sequence() + 1)  # and the first one goes on
+        assert first.stop() >= 0
+    return seen
+
+
+def test_mistakes_in_the_configuration_are_shown_at_once_and_nothing_listens():
+    with contextlib.ExitStack() as stack:
+        # The port is taken: whoever tried to listen would say so.
+        yaml = (f'listen: ["127.0.0.1:{taken_port(stack)}"]\n'
+                "slott: 200ms\n"
+                "idle: 95%\n"
+                "profiles:\n  default: {groups: [Mpkj]}\n")
+        status, log = e2e.run_daemon("--pmu", "sim", yaml=yaml)
+    assert status == 2, log
+    assert re.search(r"topdownd\.yaml:2:1: .*slott.*slot", log), log
+    assert re.search(r"topdownd\.yaml:3:7: idle.*90", log), log
+    assert "taken" not in log and "look at" not in log, log
+    assert log.count("topdownd.yaml:") == 2, log
+    return f"{log.count('topdownd.yaml:')} mistakes with file, line and column"
+
+
+def test_a_metric_group_that_no_spec_has_is_refused_with_a_suggestion():
+    return refused("--pmu", "sim", yaml=e2e.LISTEN_ANYWHERE + "profiles:\n  default: {groups: [stage_1, MPKJ]}\n",
+                   says=r"topdownd\.yaml:3:\d+: .*MPKJ.*MPKI")
+
+
+def test_broken_yaml_is_refused_with_its_place():
+    return refused("--pmu", "sim", yaml='listen: ["127.0.0.1:0"\nslot: 1s\n', says=r"topdownd\.yaml:\d+:\d+: ")
+
+
+def test_a_missing_configuration_is_refused():
+    return refused("--pmu", "sim", "--config", "/nonexistent/topdownd.yaml", says=r"/nonexistent/topdownd\.yaml: .*No such file")
+
+
+def test_files_in_conf_d_are_merged_in_order():
+    drop_ins = {"20-b.yaml": "slot: 60ms\n", "10-a.yaml": "slot: 70ms\nidle: 20%\n",
+                "30-c.yaml": "profile: few\nprofiles: {few: {groups: [General]}}\n"}
+    with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=YAML, drop_ins=drop_ins) as daemon:
+        plan = daemon.json("/api/v1/plan")
+        assert plan["slot_seconds"] == 0.06, plan
+        assert abs(plan["idle_seconds"] / plan["round_seconds"] - 0.2) < 1e-6, plan
+        assert [m for group in plan["event_groups"] for m in group["metrics"]] == ["ipc"], plan
+        assert daemon.json("/api/v1/status")["config"]["profile"] == "few"
+    return refused("--pmu", "sim", yaml=YAML, drop_ins={"10-a.yaml": "slot: soon\n"}, says=r"conf\.d/10-a\.yaml:1:7: .*slot")
+
+
+def test_a_missing_scenario_is_refused():
+    return refused("--pmu", "sim:/nonexistent/missing.json", says="/nonexistent/missing.json")
+
+
+def test_a_broken_scenario_is_refused():
+    with tempfile.TemporaryDirectory() as folder:
+        path = e2e.write_text(os.path.join(folder, "broken.json"),
+                              e2e.read_text(STEADY).replace('"CPU_CYCLES"', '"CPU_BICYCLES"'))
+        return refused("--pmu", f"sim:{path}", says="CPU_BICYCLES")
+
+
+def test_a_spec_that_names_an_unknown_event_is_refused():
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("specs", "scenarios"):
+            shutil.copytree(os.path.join(ROOT, name), os.path.join(folder, name))
+        spec = os.path.join(folder, "specs/neoverse-v2.json")
+        text = e2e.read_text(spec)
+        broken = text.replace('"formula": "INST_RETIRED / CPU_CYCLES"', '"formula": "INST_RETIRED / CPU_BICYCLES"')
+        assert broken != text
+        e2e.write_text(spec, broken)
+        return refused("--pmu", "sim", data=folder, says=r"neoverse-v2\.json.*CPU_BICYCLES")
+
+
+def test_a_folder_without_specs_is_refused():
+    with tempfile.TemporaryDirectory() as folder:
+        return refused("--pmu", "sim", data=folder, says="no readable folder specs")
+
+
+def test_an_unreadable_sysfs_is_refused():
+    return refused("--pmu", "linux", "--path.sysfs", "/nonexistent", says=r"/nonexistent/.*(sysfs|mount)")
+
+
+def test_unknown_words_on_the_command_line_are_refused():
+    refused("--pmux", "sim", says="--pmux")
+    refused("--pmu", "simm", says="simm.*sim")
+    return refused("rum", says="rum.*run")
+
+
+def test_check_config_says_what_this_host_gets_and_starts_nothing():
+    with contextlib.ExitStack() as stack:
+        yaml = f'listen: ["127.0.0.1:{taken_port(stack)}"]\n'
+        status, log = e2e.run_daemon("check-config", "--pmu", f"sim:{STEADY}", yaml=yaml)
+    assert status == 0, log
+    assert "topdownd.yaml: no mistakes" in log and "8 CPUs on 2 sockets" in log and "profile default" in log, log
+    return log.strip().splitlines()[-1]
+
+
+# ---- systemd ----
+
+class Notifications:
+    """systemd's end of NOTIFY_SOCKET."""
+
+    def __init__(self, stack):
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        self.path = os.path.join(folder, "notify")
+        self.socket = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+        self.socket.bind(self.path)
+        self.received = []  # (time, line)
+
+    def wait(self, prefix, timeout=e2e.TIMEOUT):
+        """The next line that begins so, and when it came; lines before it are kept in `received`."""
+        deadline = time.monotonic() + timeout
+        while True:
+            self.socket.settimeout(max(0.001, deadline - time.monotonic()))
+            try:
+                lines = self.socket.recv(65536).decode().splitlines()
+            except TimeoutError:
+                raise AssertionError(f"no {prefix} in {timeout} s, only {self.received}") from None
+            self.received += lines
+            for line in lines:
+                if line.startswith(prefix):
+                    return line, time.monotonic()
+
+
+WATCHDOG_SECONDS = 2
+
+
+def notified_daemon(stack, notifications, yaml):
+    return stack.enter_context(e2e.Daemon(
+        "--pmu", f"sim:{STEADY}", yaml=yaml, ready=False,
+        environment={"NOTIFY_SOCKET": notifications.path, "WATCHDOG_USEC": str(WATCHDOG_SECONDS * 1000000)}))
+
+
+def test_systemd_hears_that_it_is_ready_alive_and_stopping():
+    with contextlib.ExitStack() as stack:
+        notifications = Notifications(stack)
+        daemon = notified_daemon(stack, notifications, YAML)
+        notifications.wait("READY=1")
+        assert not [line for line in notifications.received if line.startswith("STOPPING")], notifications.received
+        daemon.port = daemon.find_port()  # who is told READY=1 may come at once
+        assert e2e.fetch(daemon.port, "/-/healthy").status == 200
+        status, _ = notifications.wait("STATUS=")
+        assert "SIMULATED" in status and "round 1 on 8 CPUs" in status and "retiring 34 %" in status, status
+        fed = [notifications.wait("WATCHDOG=1")[1] for _ in range(5)]
+        longest = max(b - a for a, b in zip(fed, fed[1:]))
+        assert longest < WATCHDOG_SECONDS, fed
+        daemon.process.send_signal(signal.SIGTERM)
+        notifications.wait("STOPPING=1")
+        assert daemon.wait() == 0
+    return f"{status}; at most {longest:.2f} s between signs of life, {WATCHDOG_SECONDS} s are allowed"
+
+
+def test_the_watchdog_is_fed_in_time_also_where_slots_are_long():
+    with contextlib.ExitStack() as stack:
+        notifications = Notifications(stack)
+        notified_daemon(stack, notifications, e2e.LISTEN_ANYWHERE + f"slot: {3 * WATCHDOG_SECONDS}s\n")
+        _, before = notifications.wait("READY=1")
+        for _ in range(3):
+            _, now = notifications.wait("WATCHDOG=1")
+            assert now - before < WATCHDOG_SECONDS, f"{now - before:.1f} s without a sign of life"
+            before = now
+
+
+def test_a_watchdog_that_is_meant_for_another_process_is_not_fed():
+    with contextlib.ExitStack() as stack:
+        notifications = Notifications(stack)
+        daemon = stack.enter_context(e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=YAML, environment={
+            "NOTIFY_SOCKET": notifications.path, "WATCHDOG_USEC": "200000", "WATCHDOG_PID": "1"}))
+        daemon.wait_round(2)
+        daemon.stop()
+        notifications.wait("STOPPING=1")
+        assert "WATCHDOG=1" not in notifications.received, notifications.received
+
+
+# ---- HTTP ----
+
+def test_it_is_healthy_at_once_and_ready_after_the_first_round():
+    with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=e2e.LISTEN_ANYWHERE + "slot: 500ms\n") as daemon:
+        assert e2e.fetch(daemon.port, "/-/healthy").status == 200
+        before = e2e.fetch(daemon.port, "/-/ready")
+        assert before.status == 503 and "first round" in before.text(), before.text()
+        page = daemon.get("/metrics")
+        assert not [s for s in e2e.samples(page) if s[0] == "topdownd_ipc"], "a gauge before anything was measured"
+        assert e2e.value_of(page, "topdownd_covered_cpu_seconds_total") == 0
+        daemon.wait_round(1)
+        assert e2e.fetch(daemon.port, "/-/ready").status == 200
+        assert abs(e2e.value_of(daemon.get("/metrics"), "topdownd_ipc", socket="0") - 1.5) < 1e-6
+
+
+def test_every_page_answers_get_and_head_and_nothing_else():
+    pages = {"/": "text/html", "/metrics": "text/plain; version=0.0.4", "/metrics/cpu": "text/plain; version=0.0.4",
+             "/api/v1/plan": "application/json", "/api/v1/status": "application/json",
+             "/api/v1/snapshot": "application/json", "/api/v1/snapshot?scope=socket": "application/json",
+             "/api/v1/snapshot?scope=cpu": "application/json"}
+    with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=YAML) as daemon:
+        daemon.wait_round(1)
+        for path, kind in pages.items():
+            get, head = e2e.fetch(daemon.port, path), e2e.fetch(daemon.port, path, "HEAD")
+            assert (get.status, head.status, head.body) == (200, 200, b""), path
+            assert get.headers["Content-Type"].startswith(kind) and head.headers["Content-Type"].startswith(kind), path
+            for method in ("POST", "PUT", "DELETE", "OPTIONS"):
+                answer = e2e.fetch(daemon.port, path, method)
+                assert (answer.status, answer.headers["Allow"]) == (405, "GET, HEAD"), (method, path, answer.status)
+        for path in ("/metric", "/metrics/", "/api/v1/snapshots", "/../etc/passwd", "//metrics"):
+            assert e2e.fetch(daemon.port, path).status == 404, path
+        assert e2e.fetch(daemon.port, "/api/v1/snapshot?scope=rack").status == 400
+        assert b"simulated" in e2e.fetch(daemon.port, "/").body.lower()
+    return f"{len(pages)} pages"
+
+
+def test_json_says_the_same_as_metrics():
+    with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=YAML) as daemon:
+        daemon.wait_round(1)
+        host = daemon.json("/api/v1/snapshot")
+        sockets, cpus = daemon.json("/api/v1/snapshot?scope=socket"), daemon.json("/api/v1/snapshot?scope=cpu")
+        assert (len(host["scopes"]), len(sockets["scopes"]), len(cpus["scopes"])) == (1, 2, 8)
+        assert host["simulated"] is True and abs(host["scopes"][0]["metrics"]["ipc"]["value"] - 1.5) < 1e-6
+        assert [c["cpu"] for c in cpus["scopes"]] == list(range(8))
+        for scope in host["scopes"] + sockets["scopes"] + cpus["scopes"]:
+            level1 = scope["level1"]
+            parts = sum(c["pipeline_slots_total"] for c in level1["categories"].values())
+            assert abs(parts - level1["pipeline_slots_total"]) <= 1e-9 * level1["pipeline_slots_total"], scope
+        status = daemon.json("/api/v1/status")
+        assert status["cpu"]["spec"] == "neoverse-v2" and status["snapshot"]["sequence"] >= 1, status
+
+
+# ---- a long stop ----
+
+def counters(page):
+    types = dict(re.findall(r"^# TYPE (\S+) (\S+)$", page, re.M))
+    return {(name, tuple(sorted(labels.items()))): value for name, labels, value in e2e.samples(page)
+            if types.get(name) == "counter"}
+
+
+def test_a_long_stop_is_a_gap_and_totals_never_fall():
+    stopped = 5  # seconds; a round takes 1.1 s, and up to three are made up for
+    with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=YAML) as daemon:
+        assert daemon.json("/api/v1/plan")["round_seconds"] * 3.5 < stopped
+        daemon.wait_round(2)
+        before = daemon.get("/metrics")
+        daemon.process.send_signal(signal.SIGSTOP)
+        time.sleep(stopped)
+        daemon.process.send_signal(signal.SIGCONT)
+        daemon.wait_round(daemon.sequence() + 2)
+        after = daemon.get("/metrics")
+    old, new = counters(before), counters(after)
+    assert old.keys() == new.keys()
+    fallen = {key: (old[key], new[key]) for key in old if new[key] < old[key]}
+    assert not fallen, fallen
+    gap = e2e.value_of(after, "topdownd_uncovered_cpu_seconds_total", reason="gap")
+    assert e2e.value_of(before, "topdownd_uncovered_cpu_seconds_total", reason="gap") == 0
+    assert 8 * (stopped - 1.5) < gap < 8 * (stopped + 3), gap
+    elapsed = (e2e.value_of(after, "topdownd_last_snapshot_timestamp_seconds") -
+               e2e.value_of(before, "topdownd_last_snapshot_timestamp_seconds"))
+    covered = (e2e.value_of(after, "topdownd_covered_cpu_seconds_total") -
+               e2e.value_of(before, "topdownd_covered_cpu_seconds_total"))
+    assert abs(covered + gap - 8 * elapsed) < 0.02 * 8 * elapsed, (covered, gap, elapsed)
+    return f"stopped for {stopped} s on 8 CPUs: {gap:.1f} CPU seconds uncovered, {covered:.1f} covered, {len(old)} totals"
+
+
+if __name__ == "__main__":
+    e2e.prometheus_parser()
+    e2e.run_tests()

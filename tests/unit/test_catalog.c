@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/core_check.h"
+
+#include <errno.h>
+#include <math.h>
+
+static const char *const EVENTS[] = {"FIXED_CYCLES", "A", "B", "C"};
+
+static struct catalog *small(void) { return catalog_of(EVENTS, N_OF(EVENTS)); }
+
+static void refused(int r, const struct catalog_error *error, const char *wanted) {
+    if (r != -EINVAL || !strstr(error->text, wanted))
+        fail_msg("got %d, \"%s\"; wanted \"%s\"", r, error->text, wanted);
+}
+
+static void test_a_new_catalog_counts_cpu_time_and_nothing_else(void **state) {
+    (void)state;
+    struct catalog *catalog;
+    assert_int_equal(catalog_new("toy", "Acme", "Toy \"1\"", NULL, "pmu*", &catalog), 0);
+    assert_int_equal(catalog->n_events, 1);
+    assert_int_equal(catalog_find_event(catalog, "cpu_seconds"), CATALOG_CPU_SECONDS);
+    assert_string_equal(catalog->product.name, "Toy \"1\"");
+    assert_string_equal(catalog->product.microarchitecture, "");
+    assert_int_equal(catalog->n_metrics + catalog->n_groups, 0);
+    assert_false(catalog->level1.present);
+    assert_null(catalog_free(catalog));
+    assert_null(catalog_free(NULL));
+}
+
+static void test_what_is_added_is_copied_and_found_by_name(void **state) {
+    (void)state;
+    struct catalog *catalog = small();
+    struct catalog_error error;
+    char name[] = "D", title[] = "dees";
+    assert_int_equal(catalog_add_event(catalog, name, title, 0x99, &error), 5);
+    name[0] = title[0] = '?';
+    assert_int_equal(catalog_find_event(catalog, "D"), 5);
+    assert_string_equal(catalog->events[5].title, "dees");
+    assert_int_equal(catalog->events[5].config, 0x99);
+    assert_int_equal(catalog_find_event(catalog, "d"), -1);
+    metric_of(catalog, "m", "A / B", NULL);
+    assert_int_equal(catalog_find_metric(catalog, "m"), 0);
+    assert_int_equal(catalog_find_metric(catalog, "M"), -1);
+    catalog_free(catalog);
+}
+
+static void test_an_event_that_stands_twice_is_refused(void **state) {
+    (void)state;
+    struct catalog *catalog = small();
+    struct catalog_error error;
+    refused(catalog_add_event(catalog, "A", "", 0, &error), &error, "the event A stands twice");
+    refused(catalog_add_event(catalog, "cpu_seconds", "", 0, &error), &error, "the event cpu_seconds stands twice");
+    assert_int_equal(catalog->n_events, 5);
+    catalog_free(catalog);
+}
+
+static void test_names_are_printable_and_of_bounded_length(void **state) {
+    (void)state;
+    struct catalog *catalog = small();
+    struct catalog_error error;
+    char name[122];
+    memset(name, 'x', 121);
+    name[121] = '\0';
+    const char *const bad[] = {"", "a b", "a\"b", "a\\b", "a\nb", "\x7f", "caf\xc3\xa9", name};
+    for (size_t i = 0; i < N_OF(bad); i++)
+        refused(catalog_add_event(catalog, bad[i], "", 0, &error), &error, "is empty, too long or has characters");
+    assert_true(catalog_add_event(catalog, name + 1, "", 0, &error) > 0);
+    refused(catalog_add_group(catalog, "a b", "", "", NULL, 0, &error), &error, "the metric group name 'a b'");
+    catalog_free(catalog);
+}
+
+static void test_a_fixed_counter_names_an_event(void **state) {
+    (void)state;
+    struct catalog *catalog = small();
+    struct catalog_error error;
+    const char *const unknown[] = {"NOPE"}, *const time[] = {"cpu_seconds"}, *const b[] = {"B"};
+    refused(catalog_set_counters(catalog, 6, unknown, 1, &error), &error, "NOPE is not among the events");
+    refused(catalog_set_counters(catalog, 6, time, 1, &error), &error, "cpu_seconds is not among the events");
+    assert_int_equal(catalog_set_counters(catalog, 6, b, 1, &error), 0);
+    assert_int_equal(catalog->general_counters, 6);
+    assert_true(catalog->events[catalog_find_event(catalog, "B")].fixed);
+    assert_false(catalog->events[catalog_find_event(catalog, "A")].fixed);
+    catalog_free(catalog);
+}
+
+// What metric `name` with these units is exported as, by default.
+static void exported(const char *name, const char *units, const char *export_name, double scale,
+                     enum metric_domain domain) {
+    struct catalog *catalog = small();
+    metric_of(catalog, name, "A / B", units);
+    assert_string_equal(catalog->metrics[0].export_name, export_name);
+    assert_true(catalog->metrics[0].export_scale == scale);
+    assert_int_equal(catalog->metrics[0].domain, domain);
+    catalog_free(catalog);
+}
+
+static void test_per_cent_becomes_a_ratio_and_its_name_says_of_what(void **state) {
+    (void)state;
+    exported("frontend_bound", "percent of slots", "frontend_bound_ratio", 0.01, METRIC_PIPELINE_SLOTS);
+    exported("frontend_stalled_cycles", "percent of cycles", "frontend_stalled_clocks_ratio", 0.01, METRIC_CLOCKS);
+    exported("Some-Share", "percent of cycles", "some_share_clocks_ratio", 0.01, METRIC_CLOCKS);
+    exported("load_percentage", "percent of operations", "load_ratio", 0.01, METRIC_OTHER);
+    exported("hit_ratio", "percent", "hit_ratio", 0.01, METRIC_OTHER);
+    exported("odd_cycles", "percent of operations", "odd_cycles_ratio", 0.01, METRIC_OTHER);
+    exported("ipc", "per cycle", "ipc", 1, METRIC_OTHER);
+    exported("L1D.MPKI", "MPKI", "l1d_mpki", 1, METRIC_OTHER);
+    exported("slots", "slots", "slots", 1, METRIC_OTHER);
+    exported("x", NULL, "x", 1, METRIC_OTHER);
+}
+
+static int add_as(struct catalog *catalog, const char *name, const char *export_name, struct catalog_error *error) {
+    const struct catalog_metric_text text = {.name = name, .export_name = export_name, .formula = "A / B"};
+    return catalog_add_metric(catalog, &text, error);
+}
+
+static void test_an_export_name_is_sound_free_and_not_the_daemons_own(void **state) {
+    (void)state;
+    struct catalog *catalog = small();
+    struct catalog_error error;
+    assert_int_equal(add_as(catalog, "m", "faults_per_second", &error), 0);
+    assert_string_equal(catalog->metrics[0].export_name, "faults_per_second");
+    refused(add_as(catalog, "n", "Faults", &error), &error, "'Faults' is not made of a-z, 0-9 and _");
+    refused(add_as(catalog, "n", "", &error), &error, "is not made of");
+    refused(add_as(catalog, "n", "a{b}", &error), &error, "is not made of");
+    refused(add_as(catalog, "n", "faults_per_second", &error), &error,
+            "metric m is exported as topdownd_faults_per_second already");
+    refused(add_as(catalog, "n", "build_info", &error), &error, "topdownd_build_info is a family of the daemon's own");
+    refused(add_as(catalog, "cpu_something", NULL, &error), &error, "topdownd_cpu_something is a family");
+    refused(add_as(catalog, "m", "other", &error), &error, "the metric m stands twice");
+    assert_int_equal(catalog->n_metrics, 1);
+    catalog_free(catalog);
+}
+
+static void test_a_wrong_formula_is_refused_with_its_column(void **state) {
+    (void)state;
+    struct catalog *catalog = small();
+    struct catalog_error error;
+    struct catalog_metric_text text = {.name = "m", .formula = "A / NOPE"};
+    refused(catalog_add_metric(catalog, &text, &error), &error, "formula, column 5: unknown name 'NOPE'");
+    text.formula = "1 + 2";
+    refused(catalog_add_metric(catalog, &text, &error), &error, "the formula names no event");
+    assert_int_equal(catalog->n_metrics, 0);
+    catalog_free(catalog);
+}
+
+static void test_a_rate_threshold_needs_a_ratio(void **state) {
+    (void)state;
+    struct catalog *catalog = small();
+    struct catalog_error error;
+    struct catalog_metric_text text = {.name = "m", .formula = "A - B", .rate_threshold = 100, .rate_advice = "Look."};
+    refused(catalog_add_metric(catalog, &text, &error), &error, "a rate threshold needs a formula of the form k A/B");
+    text.formula = "A / cpu_seconds";
+    assert_int_equal(catalog_add_metric(catalog, &text, &error), 0);
+    assert_string_equal(catalog->metrics[0].rate_advice, "Look.");
+    catalog_free(catalog);
+}
+
+static void test_k_takes_in_the_export_scale(void **state) {
+    (void)state;
+    struct catalog *catalog = small();
+    metric_of(catalog, "share", "100 * A / B", "percent of operations");
+    metric_of(catalog, "mpki", "1000 * A / B", "MPKI");
+    metric_of(catalog, "difference", "A / B - C / B", "");
+    double k = -1;
+    assert_true(catalog_metric_ratio(&catalog->metrics[0], &k));
+    assert_true(fabs(k - 1) < 1e-15);
+    assert_true(catalog_metric_ratio(&catalog->metrics[1], &k));
+    assert_true(k == 1000);
+    assert_false(catalog_metric_ratio(&catalog->metrics[2], &k));
+    assert_true(k == 1000);
+    catalog_free(catalog);
+}
+
+static void test_groups_are_found_without_case_dashes_and_underscores(void **state) {
+    (void)state;
+    struct catalog *catalog = small();
+    struct catalog_error error;
+    metric_of(catalog, "m", "A / B", NULL);
+    metric_of(catalog, "n", "A / C", NULL);
+    group_of(catalog, "Topdown_L1", "n m n");
+    assert_int_equal(catalog_find_group(catalog, "topdown-l1"), 0);
+    assert_int_equal(catalog_find_group(catalog, "TopdownL1"), 0);
+    assert_int_equal(catalog_find_group(catalog, "Topdown_L2"), -1);
+    assert_int_equal(catalog->groups[0].n_metrics, 2); // each once
+    assert_int_equal(catalog->groups[0].metrics[0], 1);
+    assert_int_equal(catalog->groups[0].metrics[1], 0);
+    const char *const names[] = {"m", "NOPE"};
+    refused(catalog_add_group(catalog, "topdownl1", "", "", names, 1, &error), &error,
+            "the metric group topdownl1 stands twice");
+    refused(catalog_add_group(catalog, "Other", "", "", names, 2, &error), &error,
+            "metric group Other names the metric NOPE");
+    catalog_free(catalog);
+}
+
+static void test_a_union_holds_each_metric_of_its_groups_once(void **state) {
+    (void)state;
+    struct catalog *catalog = small();
+    struct catalog_error error;
+    metric_of(catalog, "m", "A / B", NULL);
+    metric_of(catalog, "n", "A / C", NULL);
+    metric_of(catalog, "o", "B / C", NULL);
+    group_of(catalog, "One", "o m");
+    group_of(catalog, "Two", "m n");
+    const char *const groups[] = {"one", "TWO"}, *const unknown[] = {"one", "three"};
+    assert_int_equal(catalog_add_union(catalog, "stage_1", groups, 2, &error), 2);
+    const struct catalog_group *group = &catalog->groups[2];
+    assert_int_equal(group->n_metrics, 3);
+    assert_int_equal(group->metrics[0], 2);
+    assert_int_equal(group->metrics[1], 0);
+    assert_int_equal(group->metrics[2], 1);
+    refused(catalog_add_union(catalog, "stage_2", unknown, 2, &error), &error, "names the metric group three");
+    refused(catalog_add_union(catalog, "Stage1", groups, 2, &error), &error, "stands twice");
+    catalog_free(catalog);
+}
+
+static struct catalog *with_level1(void) {
+    struct catalog *catalog = small();
+    level1_of(catalog, "4 * FIXED_CYCLES", "100 * A / (4 * FIXED_CYCLES)", "100 * B / (4 * FIXED_CYCLES)");
+    return catalog;
+}
+
+static void test_level_1_is_checked_as_it_is_added(void **state) {
+    (void)state;
+    struct catalog *catalog = with_level1();
+    struct catalog_error error;
+    metric_of(catalog, "other", "A / C", "");
+    metric_of(catalog, "retiring", "C / A", "percent of slots");
+    assert_int_equal(catalog_check(catalog, &error), 0);
+    refused(catalog_set_level1(catalog, "A", 4, &error), &error, "level 1 stands twice");
+    refused(catalog_set_level1_category(catalog, CATEGORY_RETIRING, "NOPE", &error), &error, "names the metric NOPE");
+    refused(catalog_set_level1_category(catalog, CATEGORY_RETIRING, "other", &error), &error,
+            "whose units are not 'percent of slots'");
+    refused(catalog_set_level1_category(catalog, CATEGORY_FRONTEND_BOUND, "retiring", &error), &error,
+            "category frontend_bound or its metric stands twice");
+    refused(catalog_set_level1_category(catalog, CATEGORY_RETIRING, "frontend_bound", &error), &error,
+            "category retiring or its metric stands twice");
+    assert_int_equal(catalog->level1.n_categories, 2);
+    catalog_free(catalog);
+}
+
+static void test_the_width_is_a_number_of_slots_a_cycle(void **state) {
+    (void)state;
+    struct catalog *catalog = small();
+    struct catalog_error error;
+    const double bad[] = {0, -1, 65, NAN, INFINITY};
+    for (size_t i = 0; i < N_OF(bad); i++)
+        refused(catalog_set_level1(catalog, "A", bad[i], &error), &error, "between 1 and 64");
+    refused(catalog_set_level1(catalog, "A +", 8, &error), &error, "formula, column 4");
+    assert_false(catalog->level1.present);
+    catalog_free(catalog);
+}
+
+static void test_level_1_is_checked_as_a_whole(void **state) {
+    (void)state;
+    struct catalog_error error;
+    struct catalog *catalog = small();
+    metric_of(catalog, "one", "A / B", "percent of slots");
+    assert_int_equal(catalog_check(catalog, &error), 0);
+    assert_int_equal(catalog_set_level1_category(catalog, CATEGORY_RETIRING, "one", &error), 0);
+    refused(catalog_check(catalog, &error), &error, "but no pipeline slots");
+    assert_int_equal(catalog_set_level1(catalog, "A", 4, &error), 0);
+    refused(catalog_check(catalog, &error), &error, "level 1 needs at least two categories");
+    catalog_free(catalog);
+}
+
+static void test_a_split_shares_an_event_and_holds_them_all(void **state) {
+    (void)state;
+    const char *const a[] = {"FIXED_CYCLES", "A"}, *const b[] = {"FIXED_CYCLES", "B"}, *const only_b[] = {"B"},
+                      *const c[] = {"FIXED_CYCLES", "C"}, *const unknown[] = {"NOPE"};
+    struct catalog_error error;
+    struct catalog *catalog = with_level1();
+    refused(catalog_add_level1_part(catalog, unknown, 1, &error), &error, "the split names the event NOPE");
+    assert_int_equal(catalog_add_level1_part(catalog, a, 2, &error), 0);
+    refused(catalog_check(catalog, &error), &error, "needs at least two parts");
+    assert_int_equal(catalog_add_level1_part(catalog, b, 2, &error), 0);
+    assert_int_equal(catalog_check(catalog, &error), 0);
+    assert_int_equal(catalog_add_level1_part(catalog, only_b, 1, &error), 0);
+    refused(catalog_check(catalog, &error), &error, "one event that is in all of them");
+    catalog_free(catalog);
+
+    catalog = with_level1();
+    assert_int_equal(catalog_add_level1_part(catalog, a, 2, &error), 0);
+    assert_int_equal(catalog_add_level1_part(catalog, c, 2, &error), 0);
+    refused(catalog_check(catalog, &error), &error, "no part of the level-1 split holds the event B");
+    catalog_free(catalog);
+
+    catalog = small();
+    level1_of(catalog, "4 * C", "A / FIXED_CYCLES", "B / FIXED_CYCLES");
+    assert_int_equal(catalog_add_level1_part(catalog, a, 2, &error), 0);
+    assert_int_equal(catalog_add_level1_part(catalog, b, 2, &error), 0);
+    refused(catalog_check(catalog, &error), &error, "no part of the level-1 split holds the event C");
+    catalog_free(catalog);
+}
+
+static void test_a_split_has_a_bounded_number_of_parts_and_events(void **state) {
+    (void)state;
+    const char *many[CATALOG_SPLIT_EVENTS_MAX + 1];
+    for (size_t i = 0; i < N_OF(many); i++)
+        many[i] = "A";
+    struct catalog_error error;
+    struct catalog *catalog = with_level1();
+    refused(catalog_add_level1_part(catalog, many, N_OF(many), &error), &error, "at most 8 parts of 32 events");
+    for (int i = 0; i < CATALOG_SPLIT_MAX; i++)
+        assert_int_equal(catalog_add_level1_part(catalog, many, CATALOG_SPLIT_EVENTS_MAX, &error), 0);
+    refused(catalog_add_level1_part(catalog, many, 1, &error), &error, "at most 8 parts of 32 events");
+    catalog_free(catalog);
+}
+
+static void test_a_catalog_holds_a_bounded_number_of_everything(void **state) {
+    (void)state;
+    struct catalog *catalog = small();
+    struct catalog_error error;
+    char name[32];
+    while (catalog->n_events < CATALOG_EVENTS_MAX) {
+        (void)snprintf(name, sizeof name, "E%zu", catalog->n_events);
+        assert_true(catalog_add_event(catalog, name, "", 0, &error) > 0);
+    }
+    refused(catalog_add_event(catalog, "more", "", 0, &error), &error, "more than 4096 events");
+    while (catalog->n_groups < CATALOG_GROUPS_MAX) {
+        (void)snprintf(name, sizeof name, "G%zu", catalog->n_groups);
+        assert_true(catalog_add_group(catalog, name, "", "", NULL, 0, &error) >= 0);
+    }
+    refused(catalog_add_group(catalog, "more", "", "", NULL, 0, &error), &error, "more than 1024 metric groups");
+    while (catalog->n_metrics < CATALOG_METRICS_MAX) {
+        (void)snprintf(name, sizeof name, "m%zu", catalog->n_metrics);
+        metric_of(catalog, name, "A / B", NULL);
+    }
+    refused(add_as(catalog, "more", NULL, &error), &error, "more than 4096 metrics");
+    catalog_free(catalog);
+}
+
+static void test_every_category_has_a_name_of_its_own(void **state) {
+    (void)state;
+    static const char *const names[] = {"frontend_bound", "bad_speculation", "retiring", "backend_bound",
+                                        "smt_contention"};
+    assert_int_equal(N_OF(names), CATEGORY_N);
+    for (size_t i = 0; i < N_OF(names); i++)
+        assert_string_equal(category_name((enum category)i), names[i]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_new_catalog_counts_cpu_time_and_nothing_else),
+        cmocka_unit_test(test_what_is_added_is_copied_and_found_by_name),
+        cmocka_unit_test(test_an_event_that_stands_twice_is_refused),
+        cmocka_unit_test(test_names_are_printable_and_of_bounded_length),
+        cmocka_unit_test(test_a_fixed_counter_names_an_event),
+        cmocka_unit_test(test_per_cent_becomes_a_ratio_and_its_name_says_of_what),
+        cmocka_unit_test(test_an_export_name_is_sound_free_and_not_the_daemons_own),
+        cmocka_unit_test(test_a_wrong_formula_is_refused_with_its_column),
+        cmocka_unit_test(test_a_rate_threshold_needs_a_ratio),
+        cmocka_unit_test(test_k_takes_in_the_export_scale),
+        cmocka_unit_test(test_groups_are_found_without_case_dashes_and_underscores),
+        cmocka_unit_test(test_a_union_holds_each_metric_of_its_groups_once),
+        cmocka_unit_test(test_level_1_is_checked_as_it_is_added),
+        cmocka_unit_test(test_the_width_is_a_number_of_slots_a_cycle),
+        cmocka_unit_test(test_level_1_is_checked_as_a_whole),
+        cmocka_unit_test(test_a_split_shares_an_event_and_holds_them_all),
+        cmocka_unit_test(test_a_split_has_a_bounded_number_of_parts_and_events),
+        cmocka_unit_test(test_a_catalog_holds_a_bounded_number_of_everything),
+        cmocka_unit_test(test_every_category_has_a_name_of_its_own),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/core_check.h"
+
+#include "core/family.h"
+
+static bool ends_in(const char *text, const char *end) {
+    size_t length = strlen(text), n = strlen(end);
+    return length >= n && strcmp(text + length - n, end) == 0;
+}
+
+static void test_every_family_has_a_sound_name_a_type_and_a_sentence_of_help(void **state) {
+    (void)state;
+    for (int i = 0; i < FAMILY_N; i++) {
+        const struct family_info *family = &family_table[i];
+        assert_non_null(family->name);
+        assert_true(strncmp(family->name, "topdownd_", 9) == 0 || strncmp(family->name, "process_", 8) == 0);
+        assert_int_equal(strspn(family->name, "abcdefghijklmnopqrstuvwxyz0123456789_"), strlen(family->name));
+        assert_null(strstr(family->name, "__"));
+        assert_false(ends_in(family->name, "_"));
+        assert_true(strcmp(family->type, "counter") == 0 || strcmp(family->type, "gauge") == 0 ||
+                    strcmp(family->type, "histogram") == 0);
+        assert_true(strlen(family->help) > 10 && ends_in(family->help, "."));
+        assert_null(strpbrk(family->help, "\n\\"));
+    }
+}
+
+static void test_counters_and_only_counters_end_in_total(void **state) {
+    (void)state;
+    for (int i = 0; i < FAMILY_N; i++)
+        assert_int_equal(ends_in(family_table[i].name, "_total"), strcmp(family_table[i].type, "counter") == 0);
+}
+
+static void test_no_other_family_takes_the_name_of_a_histograms_series(void **state) {
+    (void)state;
+    static const char *const ends[] = {"_bucket", "_sum", "_count"};
+    for (int i = 0; i < FAMILY_N; i++)
+        for (size_t e = 0; e < N_OF(ends); e++)
+            assert_false(ends_in(family_table[i].name, ends[e]));
+}
+
+static void test_names_are_unique(void **state) {
+    (void)state;
+    for (int i = 0; i < FAMILY_N; i++)
+        for (int j = 0; j < i; j++)
+            assert_string_not_equal(family_table[i].name, family_table[j].name);
+}
+
+static void test_every_name_of_ours_collides(void **state) {
+    (void)state;
+    int ours = 0;
+    for (int i = 0; i < FAMILY_N; i++)
+        if (strncmp(family_table[i].name, "topdownd_", 9) == 0) {
+            assert_true(family_collides(family_table[i].name + 9));
+            ours++;
+        }
+    assert_in_range(ours, 20, FAMILY_N);
+}
+
+static void test_what_begins_like_a_page_or_a_histogram_of_ours_collides(void **state) {
+    (void)state;
+    static const char *const collide[] = {"cpu_anything", "cpu_", "rotation_duration_seconds_bucket",
+                                          "rotation_duration_seconds_sum", "rotation_duration_seconds_count"};
+    static const char *const free_names[] = {"ipc",
+                                             "cpu",
+                                             "cpux",
+                                             "branch_mpki",
+                                             "frontend_bound_ratio",
+                                             "pipeline_slots",
+                                             "rotation_duration",
+                                             "rotation_duration_secondsx",
+                                             "pmu_up_ratio",
+                                             "process_cpu_seconds_total", // topdownd_process_... is another name
+                                             "build_information"};
+    for (size_t i = 0; i < N_OF(collide); i++)
+        assert_true(family_collides(collide[i]));
+    for (size_t i = 0; i < N_OF(free_names); i++)
+        assert_false(family_collides(free_names[i]));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_family_has_a_sound_name_a_type_and_a_sentence_of_help),
+        cmocka_unit_test(test_counters_and_only_counters_end_in_total),
+        cmocka_unit_test(test_no_other_family_takes_the_name_of_a_histograms_series),
+        cmocka_unit_test(test_names_are_unique),
+        cmocka_unit_test(test_every_name_of_ours_collides),
+        cmocka_unit_test(test_what_begins_like_a_page_or_a_histogram_of_ours_collides),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/core_check.h"
+
+#include <ctype.h>
+#include <dirent.h>
+
+// The rules of docs/ARCHITECTURE.md that a reader of the sources can check: who includes whom, which library belongs to
+// whom, no state outside of functions, functions of a screen and files of a sitting, and a core without input, output
+// and clocks. The checker reads a file as text; the tests feed it small files that break each rule, and then all
+// sources.
+
+enum { FUNCTION_LINES_MAX = 60, FILE_LINES_MAX = 500, FINDINGS_SIZE = 1 << 16 };
+
+static const char *const LAYERS[] = {"core", "config", "collectors", "exporters", "daemon"};
+
+struct source {
+    const char *path, *text;
+    char *code;      // the text without comments, strings and directives, as long
+    char *findings;  // "file:line: what is wrong" lines, FINDINGS_SIZE
+    const char *end; // of `code`
+};
+
+static size_t line_of(const struct source *source, size_t offset) {
+    size_t line = 1;
+    for (size_t i = 0; i < offset; i++)
+        line += source->text[i] == '\n';
+    return line;
+}
+
+__attribute__((format(printf, 3, 4))) static void report(const struct source *source, size_t offset, const char *format,
+                                                         ...) {
+    size_t length = strlen(source->findings), room = FINDINGS_SIZE - length;
+    length += (size_t)snprintf(source->findings + length, room, "%s:%zu: ", source->path, line_of(source, offset));
+    assert_true(length < FINDINGS_SIZE);
+    va_list arguments;
+    va_start(arguments, format);
+    length += (size_t)vsnprintf(source->findings + length, FINDINGS_SIZE - length, format, arguments);
+    va_end(arguments);
+    assert_true(length + 2 < FINDINGS_SIZE);
+    strcat(source->findings, "\n");
+}
+
+static bool in_layer(const char *path, const char *layer) {
+    size_t n = strlen(layer);
+    return strncmp(path, layer, n) == 0 && path[n] == '/';
+}
+
+// ---- includes ----
+
+// Which files may include a library's header.
+static const struct {
+    const char *header, *owner, *second_owner; // a file whose path begins so
+} LIBRARIES[] = {{"yaml.h", "config/", NULL},
+                 {"cJSON", "config/", "exporters/"},
+                 {"microhttpd", "exporters/http", NULL},
+                 {"systemd/", "daemon/", NULL},
+                 {"perf_event.h", "collectors/pmu_linux.c", NULL}};
+
+// All that the core needs of the C library: no files, no clock, no threads. stdio.h is for snprintf.
+static const char *const CORE_HEADERS[] = {"assert.h", "ctype.h",     "errno.h",   "limits.h", "math.h",
+                                           "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h",
+                                           "stdio.h",  "stdlib.h",    "string.h"};
+
+static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
+
+static void check_system_include(const struct source *source, size_t offset, const char *header) {
+    for (size_t i = 0; i < N_OF(LIBRARIES); i++) {
+        const char *second = LIBRARIES[i].second_owner;
+        if (strstr(header, LIBRARIES[i].header) && !starts_with(source->path, LIBRARIES[i].owner) &&
+            !(second && starts_with(source->path, second)))
+            report(source, offset, "<%s> belongs to %s", header, LIBRARIES[i].owner);
+    }
+    bool allowed = !in_layer(source->path, "core");
+    for (size_t i = 0; i < N_OF(CORE_HEADERS) && !allowed; i++)
+        allowed = strcmp(header, CORE_HEADERS[i]) == 0;
+    if (!allowed)
+        report(source, offset, "<%s> is not for the core", header);
+}
+
+static void check_own_include(const struct source *source, size_t offset, const char *header) {
+    const char *layer = NULL;
+    for (size_t i = 0; i < N_OF(LAYERS); i++)
+        if (in_layer(header, LAYERS[i]))
+            layer = LAYERS[i];
+    if (!layer || strstr(header, ".."))
+        report(source, offset, "\"%s\" is not qualified with its folder", header);
+    else if (strcmp(layer, "core") != 0 && !in_layer(source->path, layer) && !in_layer(source->path, "daemon"))
+        report(source, offset, "\"%s\" is of a layer that is not below this one", header);
+}
+
+static void check_include(const struct source *source, const char *directive) {
+    size_t offset = (size_t)(directive - source->text);
+    char header[128];
+    if (sscanf(directive, "# include <%127[^>\n]>", header) == 1)
+        check_system_include(source, offset, header);
+    else if (sscanf(directive, "# include \"%127[^\"\n]\"", header) == 1)
+        check_own_include(source, offset, header);
+    else if (sscanf(directive, "# %7[a-z]", header) == 1 && strcmp(header, "include") == 0)
+        report(source, offset, "what this includes cannot be told");
+}
+
+static void check_includes(const struct source *source) {
+    for (const char *line = source->text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (line[strspn(line, " \t")] == '#')
+            check_include(source, line + strspn(line, " \t"));
+    }
+}
+
+// ---- text to code ----
+
+static void blank(char *code, size_t from, size_t to) {
+    for (size_t i = from; i < to; i++)
+        if (code[i] != '\n')
+            code[i] = ' ';
+}
+
+// Where the comment, string or directive at `at` ends; `at` itself where none begins there.
+static size_t skip_text(const char *text, size_t at, bool line_start) {
+    const char *from = text + at, *end = NULL;
+    if (starts_with(from, "//"))
+        return at + strcspn(from, "\n");
+    if (starts_with(from, "/*")) {
+        end = strstr(from + 2, "*/");
+        return end ? (size_t)(end + 2 - text) : at + strlen(from);
+    }
+    if (*from == '#' && line_start) {
+        size_t to = at + strcspn(from, "\n");
+        while (text[to] == '\n' && text[to - 1] == '\\')
+            to += 1 + strcspn(text + to + 1, "\n");
+        return to;
+    }
+    if (*from != '"' && *from != '\'')
+        return at;
+    size_t to = at + 1;
+    while (text[to] != '\0' && text[to] != *from)
+        to += text[to] == '\\' && text[to + 1] != '\0' ? 2 : 1;
+    return text[to] == '\0' ? to : to + 1;
+}
+
+static void make_code(struct source *source) {
+    source->code = strdup(source->text);
+    assert_non_null(source->code);
+    source->end = source->code + strlen(source->code);
+    bool line_start = true;
+    for (size_t i = 0; source->text[i] != '\0';) {
+        size_t to = skip_text(source->text, i, line_start);
+        blank(source->code, i, to);
+        line_start = to == i && (source->text[i] == '\n' || (line_start && source->text[i] == ' '));
+        i = to > i ? to : i + 1;
+    }
+}
+
+// ---- declarations ----
+
+static bool word_at(const char *code, const char *at, const char *word) {
+    size_t n = strlen(word);
+    return strncmp(at, word, n) == 0 && !isalnum((unsigned char)at[n]) && at[n] != '_' &&
+           (at == code || (!isalnum((unsigned char)at[-1]) && at[-1] != '_'));
+}
+
+static const char *find_word(const char *code, const char *from, const char *to, const char *word) {
+    for (const char *at = from; at < to; at++)
+        if (word_at(code, at, word))
+            return at;
+    return NULL;
+}
+
+// The brace that closes the one at `at`.
+static const char *closing_brace(const char *at, const char *to) {
+    int depth = 0;
+    for (; at < to; at++) {
+        depth += (*at == '{') - (*at == '}');
+        if (depth == 0)
+            break;
+    }
+    return at;
+}
+
+// Where the declarator ends that begins at `from`: at its value, its dimensions or the semicolon.
+static const char *declarator_end(const char *from, const char *to) {
+    for (; from < to && *from != '=' && *from != '[' && *from != ';'; from++)
+        if (*from == '{')
+            from = closing_brace(from, to);
+    return from < to ? from : to;
+}
+
+// A pointer must be const itself, whatever it points to.
+static bool is_constant(const char *code, const char *from, const char *to) {
+    const char *end = declarator_end(from, to);
+    bool constant = false;
+    for (const char *at = from; at < end && *at != ')'; at++) {
+        if (*at == '{')
+            at = closing_brace(at, end);
+        else if (*at == '*')
+            constant = false;
+        else if (word_at(code, at, "const"))
+            constant = true;
+    }
+    return constant;
+}
+
+// A declaration outside of functions, from its first character to its semicolon; `brace` is its first '{' or NULL.
+static void check_declaration(const struct source *source, const char *from, const char *to, const char *brace) {
+    const char *end = declarator_end(from, to), *body_end = to;
+    while (body_end > from && isspace((unsigned char)body_end[-1]))
+        body_end--;
+    bool is_type = brace && end == to && body_end[-1] == '}'; // struct, union, enum
+    bool is_tag = !brace && (word_at(from, from, "struct") || word_at(from, from, "union")) &&
+                  strcspn(from + strcspn(from, " ") + 1, " *;") == (size_t)(to - from) - strcspn(from, " ") - 1;
+    const char *parenthesis = memchr(from, '(', (size_t)((brace && brace < end ? brace : end) - from));
+    bool is_function = parenthesis && parenthesis[1] != '*';
+    if (is_type || is_tag || is_function || word_at(from, from, "typedef") || from == to)
+        return;
+    if (!is_constant(source->code, from, to))
+        report(source, (size_t)(from - source->code), "a variable outside of functions that is not const");
+}
+
+static void check_statics(const struct source *source, const char *from, const char *to) {
+    for (const char *at = find_word(source->code, from, to, "static"); at;
+         at = find_word(source->code, at + 1, to, "static"))
+        if (!is_constant(source->code, at, to))
+            report(source, (size_t)(at - source->code), "a static variable that is not const");
+}
+
+static void check_function(const struct source *source, const char *from, const char *brace, const char *to) {
+    size_t offset = (size_t)(from - source->code), last = (size_t)(to - source->code);
+    size_t lines = line_of(source, last) - line_of(source, offset) + 1;
+    if (lines > FUNCTION_LINES_MAX)
+        report(source, offset, "a function of %zu lines", lines);
+    check_statics(source, brace, to);
+}
+
+static bool head_is_function(const char *from, const char *brace) {
+    const char *last = brace;
+    while (last > from && isspace((unsigned char)last[-1]))
+        last--;
+    return last > from && last[-1] == ')' && !memchr(from, '=', (size_t)(last - from));
+}
+
+static void check_declarations(const struct source *source) {
+    const char *from = NULL, *brace = NULL; // of the declaration that `at` is in
+    int depth = 0;
+    for (const char *at = source->code; at < source->end; at++) {
+        if (!from && !isspace((unsigned char)*at))
+            from = at;
+        if (*at == '{' && depth++ == 0 && !brace)
+            brace = at;
+        if (*at == '}' && --depth == 0 && head_is_function(from, brace)) {
+            check_function(source, from, brace, at);
+            from = brace = NULL;
+        }
+        if (*at == ';' && depth == 0) {
+            check_declaration(source, from, at, brace);
+            from = brace = NULL;
+        }
+    }
+    if (depth != 0)
+        report(source, 0, "braces that do not match");
+}
+
+// ---- the rest ----
+
+// Functions that the headers of the core have, too, and streams.
+static void check_core_words(const struct source *source) {
+    static const char *const functions[] = {"printf",  "fprintf", "vprintf", "vfprintf", "puts",   "fputs",
+                                            "putchar", "perror",  "fopen",   "fclose",   "fread",  "fwrite",
+                                            "fgets",   "scanf",   "fscanf",  "getenv",   "system", "exit",
+                                            "rand",    "srand",   "remove",  "rename",   "tmpfile"};
+    static const char *const streams[] = {"stdin", "stdout", "stderr", "FILE"};
+    for (const char *at = source->code; at < source->end; at++) {
+        for (size_t i = 0; i < N_OF(functions); i++)
+            if (word_at(source->code, at, functions[i]) && at[strlen(functions[i])] == '(')
+                report(source, (size_t)(at - source->code), "%s is not for the core", functions[i]);
+        for (size_t i = 0; i < N_OF(streams); i++)
+            if (word_at(source->code, at, streams[i]))
+                report(source, (size_t)(at - source->code), "%s is not for the core", streams[i]);
+    }
+}
+
+static void check_source(const char *path, const char *text, char *findings) {
+    struct source source = {.path = path, .text = text, .findings = findings};
+    make_code(&source);
+    size_t lines = line_of(&source, strlen(text)) - 1;
+    if (lines > FILE_LINES_MAX)
+        report(&source, strlen(text), "a file of %zu lines", lines);
+    check_includes(&source);
+    check_declarations(&source);
+    if (in_layer(path, "core"))
+        check_core_words(&source);
+    free(source.code);
+}
+
+// ---- the checker itself ----
+
+static void expect_finding(const char *path, const char *text, const char *wanted) {
+    char *findings = calloc(FINDINGS_SIZE, 1);
+    assert_non_null(findings);
+    check_source(path, text, findings);
+    if (strcmp(findings, wanted) != 0)
+        fail_msg("%s\nfinds \"%s\", not \"%s\"", text, findings, wanted);
+    free(findings);
+}
+
+static void test_an_include_of_a_wrong_layer_is_found(void **state) {
+    (void)state;
+    expect_finding("core/a.c", "#include \"core/a.h\"\n", "");
+    expect_finding("core/a.c", "\n#include \"config/config.h\"\n",
+                   "core/a.c:2: \"config/config.h\" is of a layer that is not below this one\n");
+    expect_finding("config/a.c", "#include \"core/a.h\"\n#include \"config/a.h\"\n", "");
+    expect_finding("config/a.h", "# include \"exporters/http.h\"\n",
+                   "config/a.h:1: \"exporters/http.h\" is of a layer that is not below this one\n");
+    expect_finding("exporters/a.c", "#include \"collectors/pmu.h\"\n",
+                   "exporters/a.c:1: \"collectors/pmu.h\" is of a layer that is not below this one\n");
+    expect_finding("collectors/a.c", "#include \"daemon/log.h\"\n",
+                   "collectors/a.c:1: \"daemon/log.h\" is of a layer that is not below this one\n");
+    expect_finding("daemon/a.c", "#include \"exporters/http.h\"\n#include \"core/a.h\"\n", "");
+}
+
+static void test_an_include_without_its_folder_is_found(void **state) {
+    (void)state;
+    expect_finding("core/a.c", "#include \"a.h\"\n", "core/a.c:1: \"a.h\" is not qualified with its folder\n");
+    expect_finding("daemon/a.c", "#include \"core/../a.h\"\n",
+                   "daemon/a.c:1: \"core/../a.h\" is not qualified with its folder\n");
+    expect_finding("daemon/a.c", "#include \"tests/a.h\"\n",
+                   "daemon/a.c:1: \"tests/a.h\" is not qualified with its folder\n");
+    expect_finding("daemon/a.c", "#include HEADER\n", "daemon/a.c:1: what this includes cannot be told\n");
+}
+
+static void test_a_library_in_the_wrong_place_is_found(void **state) {
+    (void)state;
+    expect_finding("config/a.c", "#include <yaml.h>\n#include <cjson/cJSON.h>\n", "");
+    expect_finding("exporters/json.c", "#include <cjson/cJSON.h>\n", "");
+    expect_finding("exporters/http_page.c", "#include <microhttpd.h>\n", "");
+    expect_finding("daemon/a.c", "#include <systemd/sd-event.h>\n", "");
+    expect_finding("collectors/pmu_linux.c", "#include <linux/perf_event.h>\n", "");
+    expect_finding("daemon/a.c", "#include <yaml.h>\n", "daemon/a.c:1: <yaml.h> belongs to config/\n");
+    expect_finding("collectors/a.c", "#include <cjson/cJSON.h>\n",
+                   "collectors/a.c:1: <cjson/cJSON.h> belongs to config/\n");
+    expect_finding("exporters/json.c", "#include <microhttpd.h>\n",
+                   "exporters/json.c:1: <microhttpd.h> belongs to exporters/http\n");
+    expect_finding("exporters/http.c", "#include <systemd/sd-daemon.h>\n",
+                   "exporters/http.c:1: <systemd/sd-daemon.h> belongs to daemon/\n");
+    expect_finding("collectors/pmu.h", "#include <linux/perf_event.h>\n",
+                   "collectors/pmu.h:1: <linux/perf_event.h> belongs to collectors/pmu_linux.c\n");
+}
+
+static void test_input_output_clocks_and_threads_in_the_core_are_found(void **state) {
+    (void)state;
+    static const char *const headers[] = {"time.h", "pthread.h", "unistd.h", "threads.h", "sys/stat.h", "fcntl.h"};
+    for (size_t i = 0; i < N_OF(headers); i++) {
+        char text[64], wanted[96];
+        (void)snprintf(text, sizeof text, "#include <%s>\n", headers[i]);
+        (void)snprintf(wanted, sizeof wanted, "core/a.c:1: <%s> is not for the core\n", headers[i]);
+        expect_finding("core/a.c", text, wanted);
+        expect_finding("config/a.c", text, "");
+    }
+    expect_finding("core/a.c", "void f(void) { printf(\"x\"); }\n", "core/a.c:1: printf is not for the core\n");
+    expect_finding("core/a.c", "void f(void) {\n    g(stderr);\n}\n", "core/a.c:2: stderr is not for the core\n");
+    expect_finding("core/a.c", "void f(char *s) { (void)snprintf(s, 9, \"printf(x)\"); } // printf\n", "");
+    expect_finding("daemon/a.c", "void f(void) { printf(\"x\"); }\n", "");
+}
+
+static void test_a_variable_outside_of_functions_is_found(void **state) {
+    (void)state;
+    static const char *const wrong[] = {"static int count;\n",
+                                        "int count = 3;\n",
+                                        "static const char *name = \"{\";\n",
+                                        "static struct a a = {1, {2}};\n",
+                                        "static int numbers[] = {1, 2};\n",
+                                        "struct a {\n    int b;\n} a;\n",
+                                        "static void (*hook)(void);\n",
+                                        "_Thread_local int n;\n",
+                                        "struct a *a;\n",
+                                        "struct {\n    const char *b[3];\n} a = {{0}};\n",
+                                        "static struct {\n    int (*b)(void);\n} a;\n",
+                                        "extern int count;\n"};
+    static const char *const right[] = {"static const int count = 3;\n",
+                                        "static const char *const names[] = {\"a;\", \"b\"};\n",
+                                        "static void (*const hook)(const char *) = f;\n",
+                                        "static const struct {\n    char *b;\n} a[] = {{0}};\n",
+                                        "static __attribute__((format(printf, 1, 2))) void f(char *, ...);\n",
+                                        "extern const struct a table[];\n",
+                                        "struct a;\n",
+                                        "struct a {\n    int b, *c;\n};\n",
+                                        "enum { A = 1, B };\n",
+                                        "int f(int a, char *b);\n",
+                                        "static struct a *f(void);\n",
+                                        "_Static_assert(1, \"x\");\n",
+                                        "#define A \\\n    int a;\n",
+                                        "// int a;\n/* int b;\n */\n",
+                                        "static int f(int a) { return a; }\n"};
+    for (size_t i = 0; i < N_OF(wrong); i++)
+        expect_finding("config/a.c", wrong[i], "config/a.c:1: a variable outside of functions that is not const\n");
+    for (size_t i = 0; i < N_OF(right); i++)
+        expect_finding("config/a.c", right[i], "");
+}
+
+static void test_a_static_variable_within_a_function_is_found(void **state) {
+    (void)state;
+    expect_finding("core/a.c", "int f(void) {\n    static int n;\n    return n++;\n}\n",
+                   "core/a.c:2: a static variable that is not const\n");
+    expect_finding("core/a.c", "int f(void) {\n    static const char *s = \"\";\n    return !*s;\n}\n",
+                   "core/a.c:2: a static variable that is not const\n");
+    expect_finding("core/a.c", "int f(void) {\n    static const int n = '}';\n    return n;\n}\n", "");
+}
+
+// A function of so many lines, the first of which is number 3.
+static void expect_function(size_t lines, const char *wanted) {
+    char text[4096] = "// a comment\n\n";
+    strcat(text, "static int f(int a,\n             int b) {\n");
+    for (size_t i = 3; i < lines; i++)
+        strcat(text, "    a += b; // {\n");
+    expect_finding("exporters/a.c", strcat(text, "}\n"), wanted);
+}
+
+static void test_a_long_function_is_found(void **state) {
+    (void)state;
+    expect_function(60, "");
+    expect_function(61, "exporters/a.c:3: a function of 61 lines\n");
+}
+
+static void test_a_long_file_is_found(void **state) {
+    (void)state;
+    char text[1024];
+    memset(text, '\n', sizeof text);
+    text[500] = '\0';
+    expect_finding("daemon/a.c", text, "");
+    text[500] = '\n';
+    text[501] = '\0';
+    expect_finding("daemon/a.c", text, "daemon/a.c:502: a file of 501 lines\n");
+}
+
+static void test_braces_that_do_not_match_are_found(void **state) {
+    (void)state;
+    expect_finding("daemon/a.c", "int f(void) {\n", "daemon/a.c:1: braces that do not match\n");
+}
+
+// ---- all sources ----
+
+static char *read_text(const char *path) {
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    char *text = calloc(1, 1 << 20);
+    assert_non_null(text);
+    size_t length = fread(text, 1, (1 << 20) - 1, file);
+    assert_true(length > 0 && feof(file));
+    assert_int_equal(fclose(file), 0);
+    return text;
+}
+
+// Checks the sources of a layer and returns their number.
+static size_t check_layer(const char *layer, char *findings) {
+    DIR *folder = opendir(layer);
+    size_t n = 0;
+    if (!folder)
+        fail_msg("no folder %s: run this from the root of the repository", layer);
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        const char *end = strrchr(entry->d_name, '.');
+        if (!end || (strcmp(end, ".c") != 0 && strcmp(end, ".h") != 0))
+            continue;
+        char path[512];
+        (void)snprintf(path, sizeof path, "%s/%s", layer, entry->d_name);
+        char *text = read_text(path);
+        check_source(path, text, findings);
+        free(text);
+        n++;
+    }
+    assert_int_equal(closedir(folder), 0);
+    return n;
+}
+
+static void test_all_sources_keep_the_rules(void **state) {
+    (void)state;
+    char *findings = calloc(FINDINGS_SIZE, 1);
+    assert_non_null(findings);
+    for (size_t i = 0; i < N_OF(LAYERS); i++)
+        assert_true(check_layer(LAYERS[i], findings) >= 8);
+    if (findings[0] != '\0')
+        fail_msg("\n%s", findings);
+    free(findings);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_include_of_a_wrong_layer_is_found),
+        cmocka_unit_test(test_an_include_without_its_folder_is_found),
+        cmocka_unit_test(test_a_library_in_the_wrong_place_is_found),
+        cmocka_unit_test(test_input_output_clocks_and_threads_in_the_core_are_found),
+        cmocka_unit_test(test_a_variable_outside_of_functions_is_found),
+        cmocka_unit_test(test_a_static_variable_within_a_function_is_found),
+        cmocka_unit_test(test_a_long_function_is_found),
+        cmocka_unit_test(test_a_long_file_is_found),
+        cmocka_unit_test(test_braces_that_do_not_match_are_found),
+        cmocka_unit_test(test_all_sources_keep_the_rules),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/core_check.h"
+
+#include <math.h>
+
+#include "core/level1.h"
+#include "core/span.h"
+#include "core/total.h"
+
+// Pipeline slots that add up, the sums that hold them for years, and the time that they stand for.
+
+// ---- split ----
+
+enum { CYCLES = 1, A, B, C, D };
+
+// Four categories over the events CYCLES and A to D, 4 pipeline slots a cycle.
+static struct catalog *four_categories(void) {
+    static const char *const events[] = {"CYCLES", "A", "B", "C", "D"};
+    static const char *const names[] = {"frontend_bound", "bad_speculation", "retiring", "backend_bound"};
+    struct catalog *catalog = catalog_of(events, N_OF(events));
+    struct catalog_error error;
+    metric_of(catalog, names[0], "100 * (A / (4 * CYCLES) - D / CYCLES)", "percent of slots");
+    metric_of(catalog, names[1], "100 * (B / (4 * CYCLES) + D / CYCLES)", "percent of slots");
+    metric_of(catalog, names[2], "100 * (C / (4 * CYCLES))", "percent of slots");
+    metric_of(catalog, names[3], "100 * (1 - (A + B + C) / (4 * CYCLES))", "percent of slots");
+    assert_int_equal(catalog_set_level1(catalog, "4 * CYCLES", 4, &error), 0);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(catalog_set_level1_category(catalog, (enum category)i, names[i], &error), 0);
+    return catalog;
+}
+
+static bool near(double a, double b, double relative) { return fabs(a - b) <= relative * fmax(fabs(a), fabs(b)); }
+
+static void test_a_split_shares_out_all_pipeline_slots(void **state) {
+    (void)state;
+    struct catalog *catalog = four_categories();
+    const double counts[] = {0, 1000, 800, 200, 2000, 50};
+    double slots = 0, categories[4];
+    assert_true(level1_split(catalog, counts, categories, &slots));
+    assert_true(slots == 4000);
+    const double wanted[] = {600, 400, 2000, 1000};
+    for (size_t i = 0; i < 4; i++)
+        assert_true(near(categories[i], wanted[i], 1e-12));
+    catalog_free(catalog);
+}
+
+static void test_a_negative_share_stays_negative(void **state) {
+    (void)state;
+    struct catalog *catalog = four_categories();
+    const double counts[] = {0, 1000, 100, 500, 3450, 50}; // A - 4 D: -100; the rest: -50
+    double slots, categories[4];
+    assert_true(level1_split(catalog, counts, categories, &slots));
+    const double wanted[] = {-100, 700, 3450, -50};
+    for (size_t i = 0; i < 4; i++)
+        assert_true(near(categories[i], wanted[i], 1e-12));
+    catalog_free(catalog);
+}
+
+static void test_shares_that_do_not_add_up_to_1_are_scaled(void **state) {
+    (void)state;
+    static const char *const events[] = {"CYCLES", "A", "B"};
+    struct catalog *catalog = catalog_of(events, N_OF(events));
+    level1_of(catalog, "4 * CYCLES", "A / CYCLES", "B / CYCLES");
+    const double counts[] = {0, 1000, 300, 500}; // shares 0.3 and 0.5 of 0.8
+    double slots, categories[2];
+    assert_true(level1_split(catalog, counts, categories, &slots));
+    assert_true(near(categories[0], 1500, 1e-12));
+    assert_true(near(categories[1], 2500, 1e-12));
+    catalog_free(catalog);
+}
+
+static void test_random_splits_add_up(void **state) {
+    (void)state;
+    uint64_t random = seed_begin();
+    struct catalog *catalog = four_categories();
+    size_t negative = 0;
+    for (int i = 0; i < 100000; i++) {
+        double cycles = 1 + (double)random_below(&random, UINT64_C(1) << 40);
+        const double counts[] = {0,
+                                 cycles,
+                                 2 * cycles * random_unit(&random),
+                                 cycles * random_unit(&random),
+                                 2 * cycles * random_unit(&random),
+                                 0.1 * cycles * random_unit(&random)};
+        double slots, categories[4], sum = 0, size = 0;
+        assert_true(level1_split(catalog, counts, categories, &slots));
+        assert_true(slots == 4 * cycles);
+        for (size_t c = 0; c < 4; c++) {
+            sum += categories[c];
+            size += fabs(categories[c]);
+            negative += categories[c] < 0;
+        }
+        assert_true(fabs(sum - slots) <= 1e-12 * size);
+    }
+    assert_true(negative > 1000);
+    catalog_free(catalog);
+}
+
+static void test_no_pipeline_slots_are_shared_out_as_none(void **state) {
+    (void)state;
+    struct catalog *catalog = four_categories();
+    const double counts[] = {0, 0, 0, 0, 0, 0};
+    double slots = 7, categories[4] = {7, 7, 7, 7};
+    assert_true(level1_split(catalog, counts, categories, &slots));
+    assert_true(slots == 0);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(categories[i] == 0);
+    catalog_free(catalog);
+}
+
+static void test_what_cannot_be_split_leaves_the_outputs_alone(void **state) {
+    (void)state;
+    static const char *const events[] = {"CYCLES", "A", "B", "C"};
+    struct catalog *catalog = catalog_of(events, N_OF(events));
+    level1_of(catalog, "4 * CYCLES", "A / B", "1 - A / C");
+    const double bad[][5] = {
+        {0, NAN, 1, 1, 2},    // no pipeline slots to share out
+        {0, -1000, 1, 1, 2},  // less than none
+        {0, 1000, NAN, 1, 2}, // no shares
+        {0, 1000, 1, 0, 2},   // a share divides by zero
+        {0, 1000, 6, 3, 2},   // shares 2 and -2 add up to nothing
+        {0, 1000, 6, 3, 1},   // 2 and -5 to less than nothing
+    };
+    for (size_t i = 0; i < N_OF(bad); i++) {
+        double slots = 7, categories[2] = {7, 7};
+        assert_false(level1_split(catalog, bad[i], categories, &slots));
+        assert_true(slots == 7 && categories[0] == 7 && categories[1] == 7);
+    }
+    catalog_free(catalog);
+}
+
+// ---- increase ----
+
+// About normal, mean 0 and deviation 1: the sum of 12 uniform numbers.
+static double random_normal(uint64_t *random) {
+    double sum = -6;
+    for (int i = 0; i < 12; i++)
+        sum += random_unit(random);
+    return sum;
+}
+
+// Signed slots of 4 categories: true shares 1, 30, 40 and 29 %; noise, as a share of all slots, goes from the first to
+// the last. Returns all slots.
+static double noisy_slots(uint64_t *random, double deviation, double *slots) {
+    double all = 1e9 * (0.5 + random_unit(random)), noise = deviation * random_normal(random);
+    slots[0] = (0.01 + noise) * all;
+    slots[1] = 0.30 * all;
+    slots[2] = 0.40 * all;
+    slots[3] = (0.29 - noise) * all;
+    return all;
+}
+
+static void test_an_increase_adds_up_is_never_negative_and_loses_nothing(void **state) {
+    (void)state;
+    uint64_t random = seed_begin();
+    double owed[4] = {0}, given[4] = {0}, signed_sum[4] = {0}, slots[4], increase[4];
+    int withheld = 0;
+    for (int i = 0; i < 100000; i++) {
+        double all = noisy_slots(&random, 0.01, slots), sum = 0;
+        level1_increase(slots, 4, owed, increase);
+        for (size_t c = 0; c < 4; c++) {
+            assert_true(increase[c] >= 0);
+            sum += increase[c];
+            given[c] += increase[c];
+            signed_sum[c] += slots[c];
+            assert_true(fabs(given[c] + owed[c] - signed_sum[c]) <= 1e-9 * signed_sum[3]);
+        }
+        withheld += owed[0] < -1e3; // not by rounding alone
+        assert_true(near(sum, all, 1e-9));
+    }
+    assert_in_range(withheld, 1000, 99000);
+}
+
+// Counts 100,000 windows in which the first category has 1 % of the slots. Clipping each window at 0 would count the
+// mean of max(0, x) for x normal: mean Phi(mean / deviation) + deviation phi(mean / deviation).
+static void check_share_of_1_percent(double deviation, double clipped_wanted) {
+    uint64_t random = 20240607;
+    double owed[4] = {0}, given = 0, signed_sum = 0, clipped = 0, all = 0, slots[4], increase[4];
+    for (int i = 0; i < 100000; i++) {
+        all += noisy_slots(&random, deviation, slots);
+        level1_increase(slots, 4, owed, increase);
+        given += increase[0];
+        signed_sum += slots[0];
+        clipped += fmax(slots[0], 0);
+    }
+    double percent = 100 * given / all, clipped_percent = 100 * clipped / all;
+    print_message("1 %% under noise of %g %%: counted %.4f %%, by clipping it would be %.4f %%\n", 100 * deviation,
+                  percent, clipped_percent);
+    assert_true(fabs(percent - 1) < 0.05);
+    assert_true(fabs(given - signed_sum) < 1e-3 * signed_sum);
+    assert_true(fabs(clipped_percent - clipped_wanted) < 0.02);
+}
+
+static void test_a_share_of_1_percent_under_noise_is_counted_as_1_percent(void **state) {
+    (void)state;
+    check_share_of_1_percent(0.01, 0.8413 + 0.2420);
+    check_share_of_1_percent(0.02, 0.6915 + 2 * 0.3521); // the 1.4 % that clipping is known for
+}
+
+static void test_an_increase_is_what_was_signed_where_nothing_is_negative(void **state) {
+    (void)state;
+    const double slots[] = {100, 0, 300};
+    double owed[3] = {0}, increase[3];
+    level1_increase(slots, 3, owed, increase);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(near(increase[i], slots[i], 1e-15));
+        assert_true(fabs(owed[i]) < 1e-12);
+    }
+}
+
+static void test_what_one_category_owes_the_others_give_up(void **state) {
+    (void)state;
+    const double first[] = {-100, 300, 700}, second[] = {200, 300, 400};
+    double owed[3] = {0}, increase[3];
+    level1_increase(first, 3, owed, increase); // 900 slots among 300 and 700
+    assert_true(increase[0] == 0 && near(increase[1], 270, 1e-12) && near(increase[2], 630, 1e-12));
+    assert_true(near(owed[0], -100, 1e-12) && near(owed[1], 30, 1e-12) && near(owed[2], 70, 1e-12));
+    level1_increase(second, 3, owed, increase); // 200 - 100, 300 + 30, 400 + 70: nobody owes any more
+    assert_true(near(increase[0], 100, 1e-12) && near(increase[1], 330, 1e-12) && near(increase[2], 470, 1e-12));
+    for (size_t i = 0; i < 3; i++)
+        assert_true(fabs(owed[i]) < 1e-9);
+}
+
+static void test_a_window_without_slots_increases_nothing_and_changes_no_debt(void **state) {
+    (void)state;
+    const double slots[] = {0, 0, 0};
+    double owed[] = {-100, 30, 70}, increase[] = {1, 1, 1};
+    level1_increase(slots, 3, owed, increase);
+    assert_true(increase[0] == 0 && increase[1] == 0 && increase[2] == 0);
+    assert_true(owed[0] == -100 && owed[1] == 30 && owed[2] == 70);
+}
+
+static void test_a_debt_never_grows_beyond_one_calls_slots_and_is_paid_back_soon(void **state) {
+    (void)state;
+    const double bad[] = {-300, 400, 900}, good[] = {300, 300, 400};
+    double owed[3] = {0}, increase[3];
+    for (int i = 0; i < 1000; i++) {
+        level1_increase(bad, 3, owed, increase);
+        assert_true(increase[0] == 0);
+        assert_true(owed[0] >= -1000 - 1e-9);
+        assert_true(fabs(owed[0] + owed[1] + owed[2]) < 1e-9);
+        assert_true(near(increase[0] + increase[1] + increase[2], 1000, 1e-9));
+    }
+    assert_true(owed[0] < -999);
+    int silent = 0;
+    do {
+        level1_increase(good, 3, owed, increase);
+        silent++;
+    } while (increase[0] == 0);
+    assert_int_equal(silent, 4); // 1000 of debt, 300 a window
+}
+
+// ---- totals ----
+
+static void test_a_years_additions_stay_exact(void **state) {
+    (void)state;
+    uint64_t random = seed_begin();
+    struct total total = {0};
+    double plain = 0;
+    __extension__ __int128 exact = 0;
+    for (int i = 0; i < 20000000; i++) {
+        uint64_t amount = random_below(&random, UINT64_C(16000000000000)); // eighths, 1e12 on average
+        total_add(&total, (double)amount / 8);
+        plain += (double)amount / 8;
+        exact += amount;
+    }
+    long double wanted = (long double)exact / 8;
+    long double error = fabsl((long double)total_value(&total) - wanted) / wanted;
+    print_message("relative error %.2Lg, of a plain sum %.2Lg\n", error, fabsl((long double)plain - wanted) / wanted);
+    assert_true(error <= 1e-15L);
+}
+
+static void test_what_an_addition_rounds_away_is_added_back(void **state) {
+    (void)state;
+    struct total total = {0};
+    double large = 1e20; // the next double is 16384 more, so that 8191 is rounded away beside it
+    assert_true(large + 8191 == large);
+    total_add(&total, 8191);
+    total_add(&total, large); // the sum is the smaller one here
+    total_add(&total, 8191);  // and the larger one here
+    assert_true(total_value(&total) == large + 16384);
+}
+
+static void test_a_total_never_falls(void **state) {
+    (void)state;
+    uint64_t random = seed_begin();
+    for (int run = 0; run < 100; run++) {
+        struct total total = {0};
+        double before = 0;
+        for (int i = 0; i < 20000; i++) {
+            total_add(&total, ldexp(random_unit(&random), (int)random_below(&random, 60) - 20));
+            double value = total_value(&total);
+            assert_true(value >= before);
+            before = value;
+        }
+    }
+}
+
+// ---- spans ----
+
+struct span_case {
+    bool data;
+    double seconds, covered, uncovered;
+};
+
+// Rounds one after the other; a gap of more than 3 seconds is given up.
+static void expect_spans(const struct span_case *cases, size_t n) {
+    struct span span = {0};
+    double all = 0, accounted = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct span_step step = span_advance(&span, cases[i].seconds, cases[i].data, 3);
+        if (step.covered_seconds != cases[i].covered || step.uncovered_seconds != cases[i].uncovered)
+            fail_msg("round %zu: covered %g, uncovered %g", i, step.covered_seconds, step.uncovered_seconds);
+        all += cases[i].seconds;
+        accounted += step.covered_seconds + step.uncovered_seconds;
+        assert_true(accounted + span.pending_seconds == all); // no second is lost or counted twice
+    }
+}
+
+static void test_a_round_with_data_stands_for_itself(void **state) {
+    (void)state;
+    const struct span_case cases[] = {{true, 1, 1, 0}, {true, 1.5, 1.5, 0}, {true, 0, 0, 0}};
+    expect_spans(cases, N_OF(cases));
+}
+
+static void test_a_short_gap_is_made_up_for(void **state) {
+    (void)state;
+    const struct span_case cases[] = {{true, 1, 1, 0},  {false, 1, 0, 0}, {true, 1, 2, 0}, {false, 1, 0, 0},
+                                      {false, 1, 0, 0}, {false, 1, 0, 0}, {true, 1, 4, 0}, {true, 1, 1, 0}};
+    expect_spans(cases, N_OF(cases));
+}
+
+static void test_a_long_gap_is_given_up_until_data_return(void **state) {
+    (void)state;
+    const struct span_case cases[] = {{false, 1, 0, 0}, {false, 2, 0, 0}, {false, 0.5, 0, 3.5}, {false, 1, 0, 1},
+                                      {false, 1, 0, 1}, {true, 1, 1, 0},  {false, 1, 0, 0},     {true, 1, 2, 0}};
+    expect_spans(cases, N_OF(cases));
+}
+
+static void test_one_round_longer_than_the_limit_is_given_up_at_once(void **state) {
+    (void)state;
+    const struct span_case cases[] = {{false, 4, 0, 4}, {false, 0.25, 0, 0.25}, {true, 1, 1, 0}, {false, 3, 0, 0}};
+    expect_spans(cases, N_OF(cases));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_split_shares_out_all_pipeline_slots),
+        cmocka_unit_test(test_a_negative_share_stays_negative),
+        cmocka_unit_test(test_shares_that_do_not_add_up_to_1_are_scaled),
+        cmocka_unit_test(test_random_splits_add_up),
+        cmocka_unit_test(test_no_pipeline_slots_are_shared_out_as_none),
+        cmocka_unit_test(test_what_cannot_be_split_leaves_the_outputs_alone),
+        cmocka_unit_test(test_an_increase_adds_up_is_never_negative_and_loses_nothing),
+        cmocka_unit_test(test_a_share_of_1_percent_under_noise_is_counted_as_1_percent),
+        cmocka_unit_test(test_an_increase_is_what_was_signed_where_nothing_is_negative),
+        cmocka_unit_test(test_what_one_category_owes_the_others_give_up),
+        cmocka_unit_test(test_a_window_without_slots_increases_nothing_and_changes_no_debt),
+        cmocka_unit_test(test_a_debt_never_grows_beyond_one_calls_slots_and_is_paid_back_soon),
+        cmocka_unit_test(test_a_years_additions_stay_exact),
+        cmocka_unit_test(test_what_an_addition_rounds_away_is_added_back),
+        cmocka_unit_test(test_a_total_never_falls),
+        cmocka_unit_test(test_a_round_with_data_stands_for_itself),
+        cmocka_unit_test(test_a_short_gap_is_made_up_for),
+        cmocka_unit_test(test_a_long_gap_is_given_up_until_data_return),
+        cmocka_unit_test(test_one_round_longer_than_the_limit_is_given_up_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/plan_check.h"
+
+#include "config/spec_json.h"
+
+// How event groups fill a round, in which order, and the plans of the shipped Neoverse V2.
+
+// A catalog whose group L1 holds level 1 and whose group Others holds `n` metrics that share no event.
+static struct catalog *level1_and_others(unsigned n) {
+    static const char *const formulas[] = {"C / D", "E / F", "G / H", "I / J"};
+    struct catalog *catalog = empty_catalog();
+    char metrics[64] = "";
+    level1_of(catalog, "4 * FIXED_CYCLES", "100 * A / (4 * FIXED_CYCLES)", "100 * B / (4 * FIXED_CYCLES)");
+    group_of(catalog, "L1", "frontend_bound backend_bound");
+    assert_true(n <= N_OF(formulas));
+    for (unsigned i = 0; i < n; i++) {
+        char name[] = {'m', (char)('0' + i), '\0'};
+        metric_of(catalog, name, formulas[i], NULL);
+        strcat(strcat(metrics, i > 0 ? " " : ""), name);
+    }
+    if (n > 0)
+        group_of(catalog, "Others", metrics);
+    return catalog;
+}
+
+static double level1_share_of_round(const struct plan *plan) {
+    const struct plan_unit *unit = &plan->units[plan->level1_unit];
+    return (double)(unit->slots * unit->n_groups * plan->slot_ns) / (double)plan->round_ns;
+}
+
+static void test_the_idle_slot_is_its_share_to_the_nanosecond(void **state) {
+    (void)state;
+    struct catalog *catalog = level1_and_others(2);
+    struct plan *plan = plan_of_all(catalog, 2, 0); // three slots, twice
+    assert_int_equal(plan->idle_ns, 0);
+    assert_int_equal(plan->round_ns, 1200000000);
+    assert_int_equal(plan->n_round, 6);
+    plan_free(plan);
+    plan = plan_of_all(catalog, 2, 0.1);        // level 1 needs two slots now: four slots, twice
+    assert_int_equal(plan->idle_ns, 177777778); // 1.6 s / 9
+    assert_int_equal(plan->round_ns, 1777777778);
+    assert_int_equal(plan->n_round, 9);
+    plan_free(plan);
+    plan = plan_of_all(catalog, 2, 0.5);
+    assert_int_equal(plan->idle_ns, 1600000000);
+    assert_int_equal(plan->round_ns, 3200000000);
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+static void test_a_round_is_at_least_a_second_and_no_longer_than_it_must_be(void **state) {
+    (void)state;
+    struct catalog *catalog = level1_and_others(4);
+    static const uint64_t slots_ns[] = {1000000, 10000000, 33333333, 99999999, 166666667, 200000000, 3000000000};
+    for (size_t i = 0; i < N_OF(slots_ns); i++) {
+        const struct plan_selection selections[] = {{0, 1}, {1, 1}}; // 5 slots
+        const struct plan_request request = {catalog, 2, selections, 2, slots_ns[i], 0};
+        struct plan *plan;
+        assert_int_equal(plan_new(&request, &plan), 0);
+        check_plan(plan, 0);
+        assert_true(plan->round_ns == 5 * slots_ns[i] || plan->round_ns < 1000000000 + 5 * slots_ns[i]);
+        plan_free(plan);
+    }
+    catalog_free(catalog);
+}
+
+static void test_level_1_gets_a_third_of_the_round_by_default(void **state) {
+    (void)state;
+    static const double idles[] = {0, 0.1, 0.2, 0.3};
+    for (unsigned others = 0; others <= 4; others++) {
+        struct catalog *catalog = level1_and_others(others);
+        for (size_t i = 0; i < N_OF(idles); i++) {
+            struct plan *plan = plan_of_all(catalog, 2, idles[i]);
+            check_plan(plan, idles[i]);
+            assert_true(level1_share_of_round(plan) >= 1.0 / 3 - 1e-9);
+            for (size_t u = 1; u < plan->n_units; u++)
+                assert_int_equal(plan->units[u].slots, plan->units[1].slots);
+            plan_free(plan);
+        }
+        catalog_free(catalog);
+    }
+}
+
+static void test_level_1_gets_no_more_than_half_of_the_slots_by_default(void **state) {
+    (void)state;
+    struct catalog *catalog = level1_and_others(4);
+    static const double idles[] = {0.4, 0.8}; // a third of the round would be 5 of 9 slots, or more than there are
+    for (size_t i = 0; i < N_OF(idles); i++) {
+        struct plan *plan = plan_of_all(catalog, 2, idles[i]);
+        assert_int_equal(plan->units[0].slots, 4);
+        assert_int_equal(plan->n_windows, 8);
+        plan_free(plan);
+    }
+    struct plan *plan = plan_of_all(catalog, 2, 0);
+    assert_int_equal(plan->units[0].slots, 2); // of 6: a third exactly
+    assert_int_equal(plan->n_windows, 6);
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+static void test_a_users_weight_counts_even_where_level_1_gets_less_than_a_third(void **state) {
+    (void)state;
+    struct catalog *catalog = level1_and_others(2);
+    const struct plan_selection selections[] = {{0, 1}, {1, 7}};
+    struct plan *plan = plan_of(catalog, 2, 0.1, selections, 2);
+    check_plan(plan, 0.1);
+    assert_int_equal(plan->n_units, 3);
+    assert_int_equal(plan->units[0].slots, 1);
+    assert_int_equal(plan->units[1].slots, 7);
+    assert_int_equal(plan->units[2].slots, 7);
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+static void test_the_greater_weight_of_a_metric_selected_twice_counts(void **state) {
+    (void)state;
+    struct catalog *catalog = empty_catalog();
+    metric_of(catalog, "ab", "A / B", NULL);
+    metric_of(catalog, "cd", "C / D", NULL);
+    group_of(catalog, "One", "ab cd");
+    group_of(catalog, "Two", "cd");
+    const struct plan_selection one[] = {{0, 5}, {1, 9}}, other[] = {{0, 0}, {1, 6}};
+    struct plan *plan = plan_of(catalog, 2, 0, one, 2);
+    assert_int_equal(plan->units[plan->metrics[0].unit].slots, 5);
+    assert_int_equal(plan->units[plan->metrics[1].unit].slots, 9);
+    plan_free(plan);
+    plan = plan_of(catalog, 2, 0, other, 2);
+    assert_int_equal(plan->units[plan->metrics[0].unit].slots, 1);
+    assert_int_equal(plan->units[plan->metrics[1].unit].slots, 6);
+    plan_free(plan);
+    plan = plan_of(catalog, 4, 0, other, 2); // one event group for both
+    assert_int_equal(plan->n_units, 1);
+    assert_int_equal(plan->units[0].slots, 6);
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+// ---- order ----
+
+enum { ROUNDS = 10000, ENTRIES = 7 };
+
+// A plan whose round has 7 entries: 5 event groups of 1 s, one of them twice, and the idle slot.
+static struct plan *plan_of_7(struct catalog *catalog) {
+    const struct plan_selection selections[] = {{0, 2}, {1, 1}};
+    const struct plan_request request = {catalog, 2, selections, 2, 1000000000, 0.1};
+    struct plan *plan;
+    assert_int_equal(plan_new(&request, &plan), 0);
+    assert_int_equal(plan->n_round, ENTRIES);
+    return plan;
+}
+
+static void test_an_order_holds_every_entry_once_and_can_be_repeated(void **state) {
+    (void)state;
+    uint64_t random = seed_begin();
+    struct catalog *catalog = level1_and_others(4);
+    struct plan *plan = plan_of_7(catalog);
+    for (int i = 0; i < 1000; i++) {
+        uint64_t seed = random_next(&random), round = random_next(&random);
+        unsigned core = (unsigned)random_next(&random), order[ENTRIES], again[ENTRIES], seen = 0;
+        plan_order(plan, seed, core, round, order);
+        plan_order(plan, seed, core, round, again);
+        assert_memory_equal(order, again, sizeof order);
+        for (size_t j = 0; j < ENTRIES; j++) {
+            assert_true(order[j] < ENTRIES);
+            seen |= 1u << order[j];
+        }
+        assert_int_equal(seen, (1u << ENTRIES) - 1);
+    }
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+// The first entries of two streams of orders, counted together: as independent as 49 cells of 10,000 can show.
+// Chi-square with 48 degrees of freedom is above 110 once in a million.
+static void check_independent(const struct plan *plan, unsigned core_b, uint64_t round_shift, uint64_t seed_b) {
+    double pairs[ENTRIES][ENTRIES] = {0}, chi_square = 0, expected = (double)ROUNDS / (ENTRIES * ENTRIES);
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        unsigned a[ENTRIES], b[ENTRIES];
+        plan_order(plan, 1, 0, round, a);
+        plan_order(plan, seed_b, core_b, round + round_shift, b);
+        pairs[a[0]][b[0]]++;
+    }
+    for (size_t i = 0; i < ENTRIES; i++)
+        for (size_t j = 0; j < ENTRIES; j++)
+            chi_square += (pairs[i][j] - expected) * (pairs[i][j] - expected) / expected;
+    if (chi_square > 110)
+        fail_msg("core %u, %llu rounds on, seed %llu: chi-square %g", core_b, (unsigned long long)round_shift,
+                 (unsigned long long)seed_b, chi_square);
+}
+
+static void test_orders_of_other_cores_rounds_and_seeds_are_independent(void **state) {
+    (void)state;
+    struct catalog *catalog = level1_and_others(4);
+    struct plan *plan = plan_of_7(catalog);
+    for (unsigned core = 1; core < 8; core++)
+        check_independent(plan, core, 0, 1);
+    for (uint64_t shift = 1; shift < 8; shift++)
+        check_independent(plan, 0, shift, 1);
+    check_independent(plan, 1, 1, 1);
+    check_independent(plan, 0, 0, 2);
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+static void test_every_entry_comes_at_every_place_equally_often(void **state) {
+    (void)state;
+    struct catalog *catalog = level1_and_others(4);
+    struct plan *plan = plan_of_7(catalog);
+    double counts[ENTRIES][ENTRIES] = {0}, expected = (double)ROUNDS / ENTRIES;
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        unsigned order[ENTRIES];
+        plan_order(plan, 42, 3, round, order);
+        for (size_t place = 0; place < ENTRIES; place++)
+            counts[order[place]][place]++;
+    }
+    double deviation = sqrt(expected * (1 - 1.0 / ENTRIES));
+    for (size_t i = 0; i < ENTRIES; i++)
+        for (size_t j = 0; j < ENTRIES; j++)
+            assert_true(fabs(counts[i][j] - expected) < 4.5 * deviation);
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+// ---- the shipped Neoverse V2 ----
+
+static struct catalog *neoverse_v2(void) {
+    static struct errors errors;
+    struct catalog *catalog = NULL;
+    if (spec_json_load("specs/neoverse-v2.json", &errors, &catalog) != 0)
+        fail_msg("%s", errors.items[0].text);
+    return catalog;
+}
+
+static struct plan *default_plan(const struct catalog *catalog, unsigned counters) {
+    static const char *const names[] = {"stage_1", "General", "MPKI", "Miss_Ratio"};
+    struct plan_selection selections[N_OF(names)] = {0};
+    for (size_t i = 0; i < N_OF(names); i++) {
+        int group = catalog_find_group(catalog, names[i]);
+        assert_true(group >= 0);
+        selections[i].group = (unsigned)group;
+    }
+    struct plan *plan = plan_of(catalog, counters, 0.1, selections, N_OF(names));
+    check_plan(plan, 0.1);
+    return plan;
+}
+
+static void test_neoverse_v2_on_6_counters_takes_5_event_groups(void **state) {
+    (void)state;
+    struct catalog *catalog = neoverse_v2();
+    struct plan *plan = default_plan(catalog, 6);
+    assert_int_equal(plan->n_metrics, 25); // 4 + 1 + 10 + 10
+    for (size_t i = 0; i < plan->n_metrics; i++)
+        assert_true(plan->metrics[i].unit >= 0);
+    assert_int_equal(plan->n_groups, 5); // of 6 + 19 events that need a counter
+    assert_int_equal(plan->n_units, 5);
+    assert_int_equal(plan->units[plan->level1_unit].n_groups, 1);
+    assert_true(level1_share_of_round(plan) >= 1.0 / 3);
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+static void test_neoverse_v2_on_2_counters_is_a_composite(void **state) {
+    (void)state;
+    struct catalog *catalog = neoverse_v2();
+    struct plan *plan = default_plan(catalog, 2);
+    for (size_t i = 0; i < plan->n_metrics; i++)
+        assert_true(plan->metrics[i].unit >= 0);
+    const struct plan_unit *unit = &plan->units[plan->level1_unit];
+    assert_int_equal(unit->n_groups, 3);
+    assert_int_equal(unit->reference, catalog_find_event(catalog, "CPU_CYCLES"));
+    assert_int_equal(plan->n_units, 21); // level 1, and each of the 20 pairs of MPKI and Miss_Ratio alone
+    assert_true(level1_share_of_round(plan) >= 1.0 / 3);
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+static void test_neoverse_v2_with_more_counters_takes_fewer_event_groups(void **state) {
+    (void)state;
+    struct catalog *catalog = neoverse_v2();
+    struct plan *plan = default_plan(catalog, 20);
+    assert_int_equal(plan->n_groups, 2);
+    plan_free(plan);
+    plan = default_plan(catalog, 0);
+    assert_int_equal(plan->n_groups, 1);
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+static void test_neoverse_v2_on_1_counter_keeps_what_fits(void **state) {
+    (void)state;
+    struct catalog *catalog = neoverse_v2();
+    struct plan *plan = default_plan(catalog, 1);
+    for (size_t i = 0; i < plan->n_metrics; i++) {
+        bool is_ipc = strcmp(catalog->metrics[plan->metrics[i].metric].name, "ipc") == 0;
+        assert_int_equal(plan->metrics[i].unit, is_ipc ? 0 : -1); // INST_RETIRED beside the cycle counter
+    }
+    assert_int_equal(plan->n_units, 1);
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_idle_slot_is_its_share_to_the_nanosecond),
+        cmocka_unit_test(test_a_round_is_at_least_a_second_and_no_longer_than_it_must_be),
+        cmocka_unit_test(test_level_1_gets_a_third_of_the_round_by_default),
+        cmocka_unit_test(test_level_1_gets_no_more_than_half_of_the_slots_by_default),
+        cmocka_unit_test(test_a_users_weight_counts_even_where_level_1_gets_less_than_a_third),
+        cmocka_unit_test(test_the_greater_weight_of_a_metric_selected_twice_counts),
+        cmocka_unit_test(test_an_order_holds_every_entry_once_and_can_be_repeated),
+        cmocka_unit_test(test_orders_of_other_cores_rounds_and_seeds_are_independent),
+        cmocka_unit_test(test_every_entry_comes_at_every_place_equally_often),
+        cmocka_unit_test(test_neoverse_v2_on_6_counters_takes_5_event_groups),
+        cmocka_unit_test(test_neoverse_v2_on_2_counters_is_a_composite),
+        cmocka_unit_test(test_neoverse_v2_with_more_counters_takes_fewer_event_groups),
+        cmocka_unit_test(test_neoverse_v2_on_1_counter_keeps_what_fits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "collectors/pmu_linux.h"
+
+// The kernel's software events are real data on every machine: these tests count page faults that the test itself
+// makes.
+
+enum { TYPE_SOFTWARE = 1, MINOR_FAULTS = 5, CONTEXT_SWITCHES = 3, PAGES = 3000 };
+
+static const uint64_t EVENTS[] = {MINOR_FAULTS, CONTEXT_SWITCHES};
+
+static size_t count_fds(void) {
+    size_t n = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    assert_non_null(folder);
+    while (readdir(folder))
+        n++;
+    closedir(folder);
+    return n;
+}
+
+static void touch_pages(void) {
+    size_t size = PAGES * (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    madvise(memory, size, MADV_NOHUGEPAGE);
+    for (size_t i = 0; i < PAGES; i++)
+        memory[i * (size_t)sysconf(_SC_PAGESIZE)] = 1;
+    munmap(memory, size);
+}
+
+// Runs this test on one CPU and returns its number.
+static unsigned stay_on_one_cpu(void) {
+    int cpu = sched_getcpu();
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET((unsigned)cpu, &set);
+    assert_int_equal(sched_setaffinity(0, sizeof set, &set), 0);
+    return (unsigned)cpu;
+}
+
+static struct pmu *open_pmu(void) {
+    struct pmu *pmu;
+    assert_int_equal(pmu_linux_new(TYPE_SOFTWARE, &pmu), 0);
+    int handle = pmu->ops->open(pmu, 0, EVENTS, 2);
+    if (handle == -EACCES || handle == -EPERM) {
+        pmu->ops->free(pmu);
+        print_message("skipped: perf_event_open is not allowed here\n");
+        skip();
+    }
+    assert_true(handle >= 0);
+    pmu->ops->close(pmu, handle);
+    return pmu;
+}
+
+static void test_an_enabled_group_counts_and_a_disabled_one_does_not(void **state) {
+    (void)state;
+    struct pmu *pmu = open_pmu();
+    struct pmu_times before, times;
+    uint64_t counts[2];
+    int handle = pmu->ops->open(pmu, stay_on_one_cpu(), EVENTS, 2);
+    assert_true(handle >= 0);
+    touch_pages();
+    assert_int_equal(pmu->ops->read(pmu, handle, &times, counts, 2), 0);
+    assert_int_equal(counts[0], 0);
+    assert_int_equal(times.enabled_ns, 0);
+    assert_int_equal(pmu->ops->enable(pmu, handle, true), 0);
+    touch_pages();
+    assert_int_equal(pmu->ops->enable(pmu, handle, false), 0);
+    assert_int_equal(pmu->ops->read(pmu, handle, &before, counts, 2), 0);
+    assert_true(counts[0] >= PAGES);
+    assert_true(before.enabled_ns > 0 && before.running_ns == before.enabled_ns);
+    uint64_t faults = counts[0];
+    touch_pages();
+    assert_int_equal(pmu->ops->read(pmu, handle, &times, counts, 2), 0);
+    assert_int_equal(counts[0], faults);
+    assert_int_equal(times.enabled_ns, before.enabled_ns);
+    pmu->ops->close(pmu, handle);
+    pmu->ops->free(pmu);
+}
+
+static void test_two_groups_count_their_own_slots(void **state) {
+    (void)state;
+    struct pmu *pmu = open_pmu();
+    struct pmu_times times;
+    uint64_t counts[2];
+    unsigned cpu = stay_on_one_cpu();
+    int a = pmu->ops->open(pmu, cpu, EVENTS, 2), b = pmu->ops->open(pmu, cpu, EVENTS, 1);
+    assert_true(a >= 0 && b >= 0 && a != b);
+    pmu->ops->enable(pmu, a, true);
+    touch_pages();
+    pmu->ops->enable(pmu, a, false);
+    pmu->ops->enable(pmu, b, true);
+    touch_pages();
+    touch_pages();
+    pmu->ops->enable(pmu, b, false);
+    assert_int_equal(pmu->ops->read(pmu, a, &times, counts, 2), 0);
+    assert_true(counts[0] >= PAGES && counts[0] < PAGES * 3 / 2);
+    assert_int_equal(pmu->ops->read(pmu, b, &times, counts, 1), 0);
+    assert_true(counts[0] >= 2 * PAGES && counts[0] < 3 * PAGES);
+    pmu->ops->free(pmu); // with both still open
+}
+
+static void test_what_cannot_be_opened_is_an_errno_and_leaves_nothing_open(void **state) {
+    (void)state;
+    struct pmu *pmu = open_pmu();
+    size_t before = count_fds();
+    const uint64_t unknown[] = {MINOR_FAULTS, 0xffff};
+    assert_true(pmu->ops->open(pmu, 0, unknown, 2) < 0);          // the second is no event
+    assert_true(pmu->ops->open(pmu, 1 << 20, EVENTS, 2) < 0);     // no such CPU
+    assert_int_equal(pmu->ops->open(pmu, 0, EVENTS, 0), -EINVAL); // no event
+    assert_int_equal(count_fds(), before);
+    pmu->ops->free(pmu);
+}
+
+static void test_closing_gives_back_every_file_descriptor(void **state) {
+    (void)state;
+    size_t before = count_fds();
+    struct pmu *pmu = open_pmu();
+    for (int i = 0; i < 100; i++) {
+        int handle = pmu->ops->open(pmu, 0, EVENTS, 2);
+        assert_true(handle >= 0);
+        if (i % 2)
+            pmu->ops->close(pmu, handle);
+    }
+    assert_int_equal(count_fds(), before + 100);
+    pmu->ops->free(pmu);
+    assert_int_equal(count_fds(), before);
+}
+
+static void test_a_read_of_another_size_says_that_the_group_is_gone(void **state) {
+    (void)state;
+    struct pmu *pmu = open_pmu();
+    struct pmu_times times;
+    uint64_t counts[3];
+    int handle = pmu->ops->open(pmu, 0, EVENTS, 2);
+    assert_int_equal(pmu->ops->read(pmu, handle, &times, counts, 3), -ENODEV); // short, as after hot-unplug
+    pmu->ops->free(pmu);
+}
+
+static void test_every_errno_has_a_reason_and_a_remedy(void **state) {
+    (void)state;
+    static const int errors[] = {-EACCES, -EPERM, -ENOENT, -ENODEV, -EOPNOTSUPP, -EMFILE, -ENFILE, -EINVAL, -EBUSY};
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        assert_true(strlen(pmu_linux_reason(errors[i])) > 0);
+        assert_null(strchr(pmu_linux_reason(errors[i]), ' '));
+        assert_true(strlen(pmu_linux_remedy(errors[i])) > 10);
+    }
+    assert_non_null(strstr(pmu_linux_remedy(-EACCES), "CAP_PERFMON"));
+    assert_non_null(strstr(pmu_linux_remedy(-EMFILE), "LimitNOFILE"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_enabled_group_counts_and_a_disabled_one_does_not),
+        cmocka_unit_test(test_two_groups_count_their_own_slots),
+        cmocka_unit_test(test_what_cannot_be_opened_is_an_errno_and_leaves_nothing_open),
+        cmocka_unit_test(test_closing_gives_back_every_file_descriptor),
+        cmocka_unit_test(test_a_read_of_another_size_says_that_the_group_is_gone),
+        cmocka_unit_test(test_every_errno_has_a_reason_and_a_remedy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

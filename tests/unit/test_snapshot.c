@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/plan_check.h"
+
+#include "core/snapshot.h"
+
+static struct topology *two_sockets(void) {
+    static const struct topology_source cpus[] = {
+        {0, 0, 0, true}, {1, 1, 0, true}, {2, 0, 1, true}, {3, 1, 1, false}, {4, 2, 1, true}};
+    struct topology *topology;
+    assert_int_equal(topology_new(cpus, N_OF(cpus), 0, &topology), 0);
+    return topology;
+}
+
+static struct catalog *some_metrics(void) {
+    struct catalog *catalog = empty_catalog();
+    level1_of(catalog, "4 * FIXED_CYCLES", "100 * A / (4 * FIXED_CYCLES)", "100 * B / (4 * FIXED_CYCLES)");
+    metric_of(catalog, "cd", "C / D", NULL);
+    metric_of(catalog, "de", "D / (E + cpu_seconds)", NULL);
+    metric_of(catalog, "wide", "(F + G + H) / I", NULL);
+    group_of(catalog, "L1", "frontend_bound backend_bound");
+    group_of(catalog, "Rest", "cd de wide");
+    return catalog;
+}
+
+// Counts each offset that a layout gives out.
+struct census {
+    size_t n_values;
+    unsigned *seen;
+};
+
+static void count(struct census *census, size_t offset) {
+    assert_true(offset < census->n_values);
+    census->seen[offset]++;
+}
+
+static void count_scope(struct census *census, const struct snapshot_layout *layout, size_t scope) {
+    for (size_t m = 0; m < layout->n_metrics; m++) {
+        count(census, snapshot_metric(layout, scope, m));
+        count(census, snapshot_rate_above(layout, scope, m));
+        count(census, snapshot_numerator(layout, scope, m));
+        count(census, snapshot_denominator(layout, scope, m));
+    }
+    count(census, snapshot_deviation(layout, scope));
+    for (size_t c = 0; c < layout->n_level1; c++)
+        count(census, snapshot_category(layout, scope, c));
+    count(census, snapshot_pipeline_slots(layout, scope));
+    for (size_t e = 0; e < layout->n_events; e++)
+        count(census, snapshot_event(layout, scope, e));
+    count(census, snapshot_covered(layout, scope));
+    for (int reason = 0; reason < UNCOVERED_N; reason++)
+        count(census, snapshot_uncovered(layout, scope, (enum uncovered)reason));
+}
+
+static void count_host(struct census *census, const struct snapshot_layout *layout) {
+    for (size_t g = 0; g < layout->plan->n_groups; g++) {
+        for (int result = 0; result < WINDOW_RESULT_N; result++)
+            count(census, snapshot_windows(layout, g, (enum window_result)result));
+        count(census, snapshot_enabled(layout, g));
+        count(census, snapshot_running(layout, g));
+    }
+    for (int value = 0; value < SELF_N; value++)
+        count(census, snapshot_self(layout, (enum self_value)value));
+}
+
+// Every value of a snapshot has one place, and every place holds one value.
+static void check_layout(const struct snapshot_layout *layout) {
+    struct census census = {layout->n_values, calloc(layout->n_values, sizeof *census.seen)};
+    assert_non_null(census.seen);
+    for (size_t scope = 0; scope < layout->n_scopes; scope++)
+        count_scope(&census, layout, scope);
+    count_host(&census, layout);
+    for (size_t i = 0; i < layout->n_values; i++)
+        assert_int_equal(census.seen[i], 1);
+    free(census.seen);
+}
+
+static void test_every_value_has_one_place_and_every_place_one_value(void **state) {
+    (void)state;
+    struct catalog *catalog = some_metrics();
+    struct topology *topology = two_sockets();
+    const struct plan_selection selections[] = {{0, 0}, {1, 0}};
+    for (unsigned counters = 0; counters < 5; counters++)
+        for (size_t first = 0; first < 2; first++)
+            for (size_t n = 0; n <= 2 - first; n++) {
+                struct plan *plan = plan_of(catalog, counters, 0.1, selections + first, n);
+                struct snapshot_layout *layout = snapshot_layout_new(plan, topology);
+                assert_non_null(layout);
+                check_layout(layout);
+                assert_null(snapshot_layout_free(layout));
+                plan_free(plan);
+            }
+    assert_null(snapshot_layout_free(NULL));
+    topology_free(topology);
+    catalog_free(catalog);
+}
+
+static void test_a_layout_has_a_scope_for_the_host_each_socket_and_each_cpu(void **state) {
+    (void)state;
+    struct catalog *catalog = some_metrics();
+    struct topology *topology = two_sockets();
+    struct plan *plan = plan_of_all(catalog, 4, 0.1);
+    struct snapshot_layout *layout = snapshot_layout_new(plan, topology);
+    assert_int_equal(layout->n_scopes, 1 + 2 + 4);
+    assert_int_equal(snapshot_scope_socket(1), 2);
+    assert_int_equal(snapshot_scope_cpu(layout, 0), 3);
+    assert_int_equal(snapshot_scope_cpu(layout, 3), 6);
+    assert_int_equal(layout->n_metrics, 5);
+    assert_int_equal(layout->n_level1, 2);
+    assert_int_equal(layout->n_events, 10); // FIXED_CYCLES, A to I, each once
+    for (unsigned e = 0; e < 10; e++)
+        assert_int_equal(layout->events[e], e + 1);
+    snapshot_layout_free(layout);
+    plan_free(plan);
+
+    const struct plan_selection rest = {1, 0}; // without level 1, and without what does not fit
+    plan = plan_of(catalog, 2, 0.1, &rest, 1);
+    layout = snapshot_layout_new(plan, topology);
+    assert_int_equal(layout->n_level1, 0);
+    assert_int_equal(layout->n_metrics, 3);
+    assert_int_equal(layout->n_events, 3); // C, D, E
+    snapshot_layout_free(layout);
+    plan_free(plan);
+    topology_free(topology);
+    catalog_free(catalog);
+}
+
+static void test_a_new_snapshot_holds_no_value(void **state) {
+    (void)state;
+    struct catalog *catalog = some_metrics();
+    struct topology *topology = two_sockets();
+    struct plan *plan = plan_of_all(catalog, 4, 0.1);
+    struct snapshot_layout *layout = snapshot_layout_new(plan, topology);
+    struct snapshot *snapshot = snapshot_new(layout);
+    assert_non_null(snapshot);
+    assert_ptr_equal(snapshot->layout, layout);
+    assert_int_equal(snapshot->sequence, 0);
+    for (size_t i = 0; i < layout->n_values; i++)
+        assert_true(isnan(snapshot->values[i]));
+    for (size_t i = 0; i < layout->n_scopes * layout->n_metrics; i++)
+        assert_int_equal(snapshot->absent[i], ABSENT_NO_ROUND);
+    snapshot_unref(snapshot);
+    snapshot_layout_free(layout);
+    plan_free(plan);
+    topology_free(topology);
+    catalog_free(catalog);
+}
+
+static void test_a_snapshot_lives_until_its_last_reference_goes(void **state) {
+    (void)state;
+    struct catalog *catalog = some_metrics();
+    struct topology *topology = two_sockets();
+    struct plan *plan = plan_of_all(catalog, 4, 0.1);
+    struct snapshot_layout *layout = snapshot_layout_new(plan, topology);
+    struct snapshot *snapshot = snapshot_new(layout);
+    assert_int_equal(atomic_load(&snapshot->references), 1);
+    assert_ptr_equal(snapshot_ref(snapshot), snapshot);
+    assert_ptr_equal(snapshot_ref(snapshot), snapshot);
+    assert_int_equal(atomic_load(&snapshot->references), 3);
+    assert_null(snapshot_unref(snapshot));
+    assert_null(snapshot_unref(snapshot));
+    assert_int_equal(atomic_load(&snapshot->references), 1);
+    snapshot->values[layout->n_values - 1] = 1; // still there: the address sanitizer watches
+    assert_null(snapshot_unref(snapshot));
+    assert_null(snapshot_unref(NULL));
+    snapshot_layout_free(layout);
+    plan_free(plan);
+    topology_free(topology);
+    catalog_free(catalog);
+}
+
+static void test_reasons_have_names_and_bounds_ascend(void **state) {
+    (void)state;
+    static const char *const names[] = {"starved", "failed", "gap"};
+    assert_int_equal(N_OF(names), UNCOVERED_N);
+    for (size_t i = 0; i < N_OF(names); i++)
+        assert_string_equal(uncovered_name((enum uncovered)i), names[i]);
+    assert_string_equal(absent_text(ABSENT_NOT), "");
+    for (int a = ABSENT_NOT + 1; a < ABSENT_N; a++) {
+        assert_true(strlen(absent_text((enum absent)a)) > 10);
+        for (int b = ABSENT_NOT; b < a; b++)
+            assert_string_not_equal(absent_text((enum absent)a), absent_text((enum absent)b));
+    }
+    for (size_t i = 1; i < SELF_BUCKETS_N; i++)
+        assert_true(snapshot_rotation_bounds[i] > snapshot_rotation_bounds[i - 1]);
+    assert_true(snapshot_rotation_bounds[0] > 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_value_has_one_place_and_every_place_one_value),
+        cmocka_unit_test(test_a_layout_has_a_scope_for_the_host_each_socket_and_each_cpu),
+        cmocka_unit_test(test_a_new_snapshot_holds_no_value),
+        cmocka_unit_test(test_a_snapshot_lives_until_its_last_reference_goes),
+        cmocka_unit_test(test_reasons_have_names_and_bounds_ascend),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
