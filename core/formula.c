@@ -160,7 +160,7 @@ static const struct formula_node *parse_all(struct parser *p) {
     return root;
 }
 
-// Postfix order of a tree. Recursion is bounded: chains lean left, and node_height has been checked by the caller.
+// Postfix order of a tree. Recursion is bounded by NODES_MAX.
 static void flatten(const struct formula_node *node, struct formula_step *steps, size_t *n) {
     if (node->left)
         flatten(node->left, steps, n);

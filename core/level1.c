@@ -26,14 +26,15 @@ bool level1_split(const struct catalog *catalog, const double *counts, double *c
 
 void level1_increase(const double *signed_slots, size_t n, double *owed, double *increase) {
     double slots = 0, positive = 0, debt = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i++)
         slots += signed_slots[i];
-        owed[i] += signed_slots[i];
-        positive += fmax(owed[i], 0);
-    }
-    if (!(slots > 0)) { // nothing to share out: what was added stays owed
+    if (!(slots > 0)) { // nothing to share out
         memset(increase, 0, n * sizeof *increase);
         return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        owed[i] += signed_slots[i];
+        positive += fmax(owed[i], 0);
     }
     for (size_t i = 0; i < n; i++) {
         increase[i] = fmax(owed[i], 0) / positive * slots;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/plan.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,12 +9,10 @@
 #include <string.h>
 
 #include "core/plan_pack.h"
-#include "core/random.h"
+#include "core/plan_round.h"
 
 // Making a plan: select metrics, turn each into an item (a set of events that stay together; the level-1 categories are
 // one item), pack the items into event groups, give each its slots.
-
-static const uint64_t ROUND_NS_MIN = UINT64_C(1000000000); // a snapshot more often than once a second tells nobody more
 
 struct item {
     struct plan_set set;
@@ -42,25 +41,6 @@ bool plan_fits(const struct catalog *catalog, const unsigned *events, size_t n, 
     for (size_t i = 0; i < n; i++)
         general += !catalog->events[events[i]].fixed;
     return general_counters == 0 || general <= general_counters;
-}
-
-uint64_t plan_entry_ns(const struct plan *plan, size_t entry) {
-    unsigned unit = plan->round[entry];
-    return unit == plan->n_units ? plan->idle_ns : plan->units[unit].n_groups * plan->slot_ns;
-}
-
-void plan_order(const struct plan *plan, uint64_t seed, unsigned core, uint64_t round, unsigned *order) {
-    uint64_t state = seed;
-    state = random_next(&state) ^ core;
-    state = random_next(&state) ^ round;
-    for (unsigned i = 0; i < plan->n_round; i++)
-        order[i] = i;
-    for (size_t i = plan->n_round; i > 1; i--) {
-        size_t j = (size_t)random_below(&state, i);
-        unsigned swap = order[i - 1];
-        order[i - 1] = order[j];
-        order[j] = swap;
-    }
 }
 
 // ---- selection ----
@@ -369,21 +349,6 @@ static unsigned unit_weight(const struct draft *draft, unsigned unit) {
     return weight;
 }
 
-static unsigned slots_of_round(const struct plan *plan) {
-    unsigned slots = 0;
-    for (size_t u = 0; u < plan->n_units; u++)
-        slots += plan->units[u].slots * plan->units[u].n_groups;
-    return slots;
-}
-
-// Level 1 decides everything else: it gets a third of the time, but never more than half of the slots.
-static void give_level1_its_third(struct plan *plan, double idle) {
-    struct plan_unit *unit = &plan->units[plan->level1_unit];
-    double wanted = 1.0 / 3 / (1 - idle) < 0.5 ? 1.0 / 3 / (1 - idle) : 0.5;
-    while (unit->slots * unit->n_groups < wanted * slots_of_round(plan) && unit->slots < PLAN_WEIGHT_MAX)
-        unit->slots++;
-}
-
 static void give_slots(struct draft *draft) {
     struct plan *plan = draft->plan;
     for (unsigned u = 0; u < plan->n_units; u++) {
@@ -391,27 +356,11 @@ static void give_slots(struct draft *draft) {
         plan->units[u].slots = weight > 0 ? weight : 1;
     }
     if (plan->level1_unit >= 0 && unit_weight(draft, (unsigned)plan->level1_unit) == 0)
-        give_level1_its_third(plan, draft->request->idle);
+        plan_give_level1_its_third(plan, draft->request->idle);
     unsigned times =
-        (unsigned)((ROUND_NS_MIN + slots_of_round(plan) * plan->slot_ns - 1) / (slots_of_round(plan) * plan->slot_ns));
+        (unsigned)((PLAN_ROUND_NS_MIN + plan_slots(plan) * plan->slot_ns - 1) / (plan_slots(plan) * plan->slot_ns));
     for (size_t u = 0; u < plan->n_units; u++)
         plan->units[u].slots *= times;
-}
-
-static int make_round(struct plan *plan, double idle) {
-    uint64_t busy_ns = slots_of_round(plan) * plan->slot_ns;
-    plan->idle_ns = plan->n_units == 0 ? ROUND_NS_MIN : (uint64_t)((double)busy_ns * idle / (1 - idle) + 0.5);
-    plan->round_ns = busy_ns + plan->idle_ns;
-    plan->n_windows = slots_of_round(plan);
-    plan->round = calloc(plan->n_windows + 1, sizeof *plan->round);
-    if (!plan->round)
-        return -ENOMEM;
-    for (unsigned u = 0; u < plan->n_units; u++)
-        for (unsigned i = 0; i < plan->units[u].slots; i++)
-            plan->round[plan->n_round++] = u;
-    if (plan->idle_ns > 0)
-        plan->round[plan->n_round++] = (unsigned)plan->n_units;
-    return 0;
 }
 
 // ---- all of it ----
@@ -464,10 +413,11 @@ static int draft_run(struct draft *draft) {
     name_groups(draft);
     if (plan->n_units > 0)
         give_slots(draft);
-    return make_round(plan, draft->request->idle);
+    return plan_make_round(plan, draft->request->idle);
 }
 
 int plan_new(const struct plan_request *request, struct plan **out) {
+    assert(request->slot_ns > 0 && request->idle >= 0 && request->idle <= 0.9);
     struct plan *plan = calloc(1, sizeof *plan);
     if (!plan)
         return -ENOMEM;

@@ -42,7 +42,7 @@ struct plan_metric {
 
 // What the kernel puts on the counters together.
 struct plan_group {
-    char name[PLAN_NAME_MAX]; // after the first metric group it serves; unique
+    char name[PLAN_NAME_MAX]; // after the selected metric group that most of its metrics come from; unique
     unsigned *events;         // of the catalog, ascending, never CATALOG_CPU_SECONDS
     size_t n_events;
     unsigned unit;

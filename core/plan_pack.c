@@ -12,7 +12,7 @@
 // Each bin counts how many of its sets hold each event, so that adding and removing a set costs as much as the set has
 // events. Events with counters of their own do not count.
 
-enum { SEARCH_STEPS_PER_SET = 2000, NOISE_PERCENT = 5 };
+enum { SEARCH_STEPS_PER_SET = 2000, SEARCH_WORK_MAX = 100000000, NOISE_PERCENT = 5 };
 
 struct pack_item { // a set that no other contains, as a list of events that need a general counter
     unsigned set;
@@ -31,6 +31,7 @@ struct packing {
     unsigned capacity;
     size_t n_bins;
     unsigned *best; // bin of each item
+    bool *placed;   // by pack_greedily
     uint64_t random;
 };
 
@@ -91,24 +92,36 @@ static unsigned overflow(const struct packing *p, unsigned bin) {
     return p->width[bin] > p->capacity ? p->width[bin] - p->capacity : 0;
 }
 
-// The widest first, each where it adds the fewest events.
-static void pack_greedily(struct packing *p) {
-    for (size_t width = PLAN_PACK_EVENTS_MAX + 1; width-- > 0;) {
-        for (size_t i = 0; i < p->n_items; i++) {
-            struct pack_item *item = &p->items[i];
-            if (item->n_events != width)
-                continue;
-            unsigned best = (unsigned)p->n_bins, fewest = UINT_MAX;
-            for (unsigned bin = 0; bin < p->n_bins; bin++) {
-                unsigned more = added(p, item, bin);
-                if (p->width[bin] + more <= p->capacity && more < fewest) {
-                    best = bin;
-                    fewest = more;
-                }
-            }
-            p->n_bins += best == p->n_bins;
-            put(p, item, best);
+// The item that comes next in the last bin: of those that fit, the one that adds the fewest events (the most to an
+// empty bin), and of these the widest. NULL where none fits.
+static struct pack_item *pick_next(struct packing *p) {
+    unsigned bin = (unsigned)p->n_bins - 1, fewest = UINT_MAX;
+    struct pack_item *next = NULL;
+    for (size_t i = 0; i < p->n_items; i++) {
+        struct pack_item *item = &p->items[i];
+        if (p->placed[i])
+            continue;
+        unsigned more = p->width[bin] > 0 ? added(p, item, bin) : 0;
+        if (p->width[bin] + more > p->capacity)
+            continue;
+        if (more < fewest || (more == fewest && item->n_events > next->n_events)) {
+            next = item;
+            fewest = more;
         }
+    }
+    return next;
+}
+
+// One bin after the other, each filled with what belongs together.
+static void pack_greedily(struct packing *p) {
+    for (size_t n = 0; n < p->n_items; n++) {
+        struct pack_item *item = p->n_bins > 0 ? pick_next(p) : NULL;
+        if (!item) {
+            p->n_bins++;
+            item = pick_next(p);
+        }
+        put(p, item, (unsigned)p->n_bins - 1);
+        p->placed[item - p->items] = true;
     }
 }
 
@@ -167,7 +180,8 @@ static bool search(struct packing *p) {
         take(p, &p->items[i]);
         put(p, &p->items[i], best_bin(p, &p->items[i], (unsigned)p->n_bins));
     }
-    for (size_t step = 0; step < SEARCH_STEPS_PER_SET * p->n_items; step++) {
+    size_t steps = SEARCH_STEPS_PER_SET * p->n_items, most = SEARCH_WORK_MAX / p->n_items; // a step looks at all items
+    for (size_t step = 0; step < (steps < most ? steps : most); step++) {
         struct pack_item *item = pick_misfit(p);
         if (!item)
             return true;
@@ -185,11 +199,13 @@ static int packing_init(struct packing *p, size_t n, unsigned general_counters) 
                           .events = calloc(n * PLAN_PACK_EVENTS_MAX + 1, sizeof *p->events),
                           .users = calloc((n + 1) * PLAN_PACK_EVENTS_MAX, sizeof *p->users),
                           .width = calloc(n + 1, sizeof *p->width),
-                          .best = calloc(n + 1, sizeof *p->best)};
-    return p->items && p->container && p->events && p->users && p->width && p->best ? 0 : -ENOMEM;
+                          .best = calloc(n + 1, sizeof *p->best),
+                          .placed = calloc(n + 1, sizeof *p->placed)};
+    return p->items && p->container && p->events && p->users && p->width && p->best && p->placed ? 0 : -ENOMEM;
 }
 
 static void packing_deinit(struct packing *p) {
+    free(p->placed);
     free(p->best);
     free(p->width);
     free(p->users);

@@ -168,8 +168,8 @@ static void test_bins_that_are_exactly_full_are_found_again(void **state) {
     uint64_t random = 20240501;
     for (int i = 0; i < 20; i++) {
         struct instance instance;
-        planted(&random, 2, 6, &instance);
-        assert_int_equal(pack(&instance), 2);
+        planted(&random, 8, 6, &instance);
+        assert_int_equal(pack(&instance), 8);
     }
 }
 
@@ -177,7 +177,7 @@ static void test_the_same_input_gives_the_same_bins(void **state) {
     (void)state;
     uint64_t random = 7;
     struct instance instance;
-    planted(&random, 2, 6, &instance);
+    planted(&random, 8, 6, &instance);
     unsigned first[SETS_MAX], second[SETS_MAX];
     assert_true(plan_pack(instance.sets, instance.n, &instance.fixed, 6, first) > 0);
     assert_true(plan_pack(instance.sets, instance.n, &instance.fixed, 6, second) > 0);
