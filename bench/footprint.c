@@ -252,8 +252,12 @@ static bool measure_software(const char *daemon, const char *config, double peer
     struct program program =
         start((const char *const[]){daemon, "--path.data", ".", "--config", config, "--pmu", "linux", NULL});
     size_t bytes;
+    char page[32768];
     double pss = largest_pss(&program, pages, &bytes);
+    fetch(&program, "/metrics", page, sizeof page);
     stop(&program);
+    if (!strstr(page, "\ntopdownd_pmu_up{pmu=\"software\"} 1\n"))
+        (void)printf("note: event groups cannot be opened here, so without their counts:\n");
     bool within = report("software events", sysconf(_SC_NPROCESSORS_ONLN), pss, bytes);
     (void)printf("  a program with the same libraries and one page: %.2f MiB, so ours is %.2f MiB; ratio %.2f\n",
                  peer / MIB, (pss - peer) / MIB, pss / peer);
