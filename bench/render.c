@@ -150,9 +150,7 @@ int main(void) {
     struct catalog *catalog;
     if (spec_json_load("specs/neoverse-v2.json", &errors, &catalog) < 0)
         give_up("specs/neoverse-v2.json cannot be read: start from the source folder");
-    struct plan *plan = make_plan(catalog);
-    struct topology *topology = make_topology();
-    struct snapshot_layout *layout = snapshot_layout_new(plan, topology);
+    struct snapshot_layout *layout = snapshot_layout_new(make_plan(catalog), make_topology());
     struct snapshot *snapshot = layout ? snapshot_new(layout) : NULL;
     if (!snapshot)
         give_up("memory is short");
@@ -169,9 +167,7 @@ int main(void) {
                               .counters_usable = 7};
     bool host = measure("host page", &view, snapshot, false), cpu = measure("CPU page", &view, snapshot, true);
     snapshot_unref(snapshot);
-    snapshot_layout_free(layout);
-    topology_free(topology);
-    plan_free(plan);
+    snapshot_layout_unref(layout);
     catalog_free(catalog);
 #ifdef __OPTIMIZE__
     const bool limited = true;

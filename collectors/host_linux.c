@@ -69,36 +69,79 @@ static int read_online(const struct host_roots *roots, struct errors *errors, st
     return 0;
 }
 
+static struct topology_source describe_cpu(const struct host_roots *roots, unsigned cpu, bool selected) {
+    return (struct topology_source){.id = cpu,
+                                    .core = (int)cpu_number(roots, cpu, "topology/core_id", -1),
+                                    .package = (int)cpu_number(roots, cpu, "topology/physical_package_id", -1),
+                                    .selected = selected};
+}
+
+// The CPU as `known` has it; NULL where it does not.
+static const struct topology_cpu *find_cpu(const struct topology *known, unsigned id) {
+    for (size_t i = 0; known && i < known->n_cpus; i++)
+        if (known->cpus[i].id == id)
+            return &known->cpus[i];
+    return NULL;
+}
+
+// The CPUs that are online, and those of `known` (may be NULL) that are away now: their cores are not known any more.
+static int build_topology(const struct host_roots *roots, const struct cpuset *online, const struct cpuset *selected,
+                          const struct topology *known, struct topology **out) {
+    size_t n = 0;
+    struct topology_source *cpus = calloc(cpuset_count(online) + (known ? known->n_cpus : 0), sizeof *cpus);
+    if (!cpus)
+        return -ENOMEM;
+    for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
+        const struct topology_cpu *away = find_cpu(known, cpu);
+        if (cpuset_has(online, cpu))
+            cpus[n++] = describe_cpu(roots, cpu, !selected || cpuset_has(selected, cpu));
+        else if (away)
+            cpus[n++] = (struct topology_source){
+                .id = cpu, .core = -1, .package = (int)known->sockets[away->socket].id, .selected = true};
+    }
+    long long kilohertz = n > 0 ? cpu_number(roots, cpus[0].id, "cpufreq/cpuinfo_max_freq", 0) : 0;
+    int r = topology_new(cpus, n, kilohertz > 0 ? (double)kilohertz * 1e3 : 0, out);
+    free(cpus);
+    return r;
+}
+
 int host_linux_topology(const struct host_roots *roots, const struct cpuset *selected, struct errors *errors,
                         struct topology **out) {
     struct cpuset online;
     int r = read_online(roots, errors, &online);
     if (r < 0)
         return r;
-    size_t n = 0;
-    struct topology_source *cpus = calloc(cpuset_count(&online), sizeof *cpus);
-    if (!cpus)
-        return -ENOMEM;
-    bool any = false;
+    r = build_topology(roots, &online, selected, NULL, out);
+    return r == -EINVAL ? errors_add(errors, NULL, 0, 0, "none of the CPUs that `cpus` names is online") : r;
+}
+
+int host_linux_topology_update(const struct host_roots *roots, const struct cpuset *selected,
+                               const struct topology *known, struct topology **out) {
+    struct cpuset online;
+    struct errors ignored = {0}; // an unreadable file now is no news about CPUs
+    if (read_online(roots, &ignored, &online) < 0)
+        return 0;
     for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
-        if (!cpuset_has(&online, cpu))
+        if (!cpuset_has(&online, cpu) || (selected && !cpuset_has(selected, cpu)) || find_cpu(known, cpu))
             continue;
-        cpus[n++] = (struct topology_source){
-            .id = cpu,
-            .core = (int)cpu_number(roots, cpu, "topology/core_id", -1),
-            .package = (int)cpu_number(roots, cpu, "topology/physical_package_id", -1),
-            .selected = !selected || cpuset_has(selected, cpu),
-        };
-        any = any || cpus[n - 1].selected;
+        int r = build_topology(roots, &online, selected, known, out);
+        return r < 0 ? r : 1;
     }
-    if (any) {
-        long long kilohertz = cpu_number(roots, cpus[0].id, "cpufreq/cpuinfo_max_freq", 0);
-        r = topology_new(cpus, n, kilohertz > 0 ? (double)kilohertz * 1e3 : 0, out);
-    } else {
-        r = errors_add(errors, NULL, 0, 0, "none of the CPUs that `cpus` names is online");
+    return 0;
+}
+
+void host_linux_left_alone(const struct host_roots *roots, struct cpuset *out) {
+    static const char *const files[] = {"isolated", "nohz_full"};
+    char path[PATH_BYTES], text[FILE_BYTES];
+    *out = (struct cpuset){{0}};
+    for (size_t i = 0; i < 2; i++) {
+        struct cpuset set;
+        (void)snprintf(path, sizeof path, "%s/devices/system/cpu/%s", roots->sysfs, files[i]);
+        if (read_file(path, text, sizeof text) < 0 || cpuset_parse(text, &set) < 0)
+            continue; // such as "(null)"
+        for (size_t w = 0; w < CPUSET_MAX / 64; w++)
+            out->words[w] |= set.words[w];
     }
-    free(cpus);
-    return r;
 }
 
 int host_linux_pmu_type(const struct host_roots *roots, const char *pmu, uint32_t *out) {

@@ -18,17 +18,25 @@ struct host_roots {
     const char *procfs; // "/proc"
 };
 
-enum { HOST_NAME_MAX = 128 };
+enum { HOST_TEXT_MAX = 128 };
 
 struct host_cpu {
-    char vendor[HOST_NAME_MAX]; // as /proc/cpuinfo says it, "unknown" where it does not
-    char model[HOST_NAME_MAX];
+    char vendor[HOST_TEXT_MAX]; // as /proc/cpuinfo says it, "unknown" where it does not
+    char model[HOST_TEXT_MAX];
 };
 
 // The CPUs that are online; `selected` may be NULL for all of them. -EINVAL with the file and the remedy in `errors`,
 // -ENOMEM.
 int host_linux_topology(const struct host_roots *roots, const struct cpuset *selected, struct errors *errors,
                         struct topology **out);
+
+// Looks for selected CPUs that are online and that `known` does not have. Where there are some: 1, and a topology of
+// all CPUs, those of `known` that are away included; else 0. -ENOMEM.
+int host_linux_topology_update(const struct host_roots *roots, const struct cpuset *selected,
+                               const struct topology *known, struct topology **out);
+
+// The CPUs that somebody wants left alone: isolated (isolcpus=) and without a tick (nohz_full=).
+void host_linux_left_alone(const struct host_roots *roots, struct cpuset *out);
 
 // perf_event_attr.type of a PMU. A negative errno where the kernel has no such PMU.
 int host_linux_pmu_type(const struct host_roots *roots, const char *pmu, uint32_t *out);

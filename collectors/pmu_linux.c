@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -22,13 +23,12 @@ struct linux_group {
 struct pmu_linux {
     struct pmu pmu; // first
     uint32_t type;
+    bool exclude_guest;
     struct linux_group *groups;
     size_t n_groups, capacity;
 };
 
-static struct pmu_linux *of(struct pmu *pmu) {
-    return (struct pmu_linux *)pmu;
-}
+static struct pmu_linux *of(struct pmu *pmu) { return (struct pmu_linux *)pmu; }
 
 static int perf_event_open(struct perf_event_attr *attr, int cpu, int leader) {
     long fd = syscall(SYS_perf_event_open, attr, -1, cpu, leader, PERF_FLAG_FD_CLOEXEC);
@@ -69,6 +69,7 @@ static int group_open(const struct pmu_linux *l, unsigned cpu, const uint64_t *c
             .config = configs[group->n],
             .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
             .disabled = group->n == 0,
+            .exclude_guest = l->exclude_guest,
         };
         int fd = perf_event_open(&attr, (int)cpu, group->n == 0 ? -1 : group->fds[0]);
         if (fd < 0)
@@ -117,9 +118,7 @@ static int linux_read(struct pmu *pmu, int handle, struct pmu_times *times, uint
     return 0;
 }
 
-static void linux_close(struct pmu *pmu, int handle) {
-    group_deinit(&of(pmu)->groups[handle]);
-}
+static void linux_close(struct pmu *pmu, int handle) { group_deinit(&of(pmu)->groups[handle]); }
 
 static void linux_free(struct pmu *pmu) {
     struct pmu_linux *l = of(pmu);
@@ -129,7 +128,7 @@ static void linux_free(struct pmu *pmu) {
     free(l);
 }
 
-int pmu_linux_new(uint32_t type, struct pmu **out) {
+int pmu_linux_new(uint32_t type, bool exclude_guest, struct pmu **out) {
     static const struct pmu_ops ops = {.advance = linux_advance,
                                        .open = linux_open,
                                        .enable = linux_enable,
@@ -141,13 +140,17 @@ int pmu_linux_new(uint32_t type, struct pmu **out) {
         return -ENOMEM;
     l->pmu.ops = &ops;
     l->type = type;
+    l->exclude_guest = exclude_guest && type != PERF_TYPE_SOFTWARE; // some kernels refuse it there
     *out = &l->pmu;
     return 0;
 }
 
 int pmu_linux_probe_hardware(void) {
-    struct perf_event_attr attr = {
-        .type = PERF_TYPE_HARDWARE, .size = sizeof attr, .config = PERF_COUNT_HW_CPU_CYCLES, .disabled = 1};
+    struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
+                                   .size = sizeof attr,
+                                   .config = PERF_COUNT_HW_CPU_CYCLES,
+                                   .disabled = 1,
+                                   .exclude_guest = 1}; // a guest that has the PMU for itself does not matter here
     long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC); // of this process, on any CPU
     if (fd < 0)
         return -errno;
@@ -161,33 +164,64 @@ const char *pmu_linux_reason(int error) {
     case -EPERM:
         return "not_allowed";
     case -ENOENT:
-    case -ENODEV:
-    case -EOPNOTSUPP:
+    case -ENOSYS:
         return "absent";
+    case -ENODEV:
+        return "offline";
     case -EMFILE:
     case -ENFILE:
         return "too_many_files";
+    case -EBUSY:
+        return "busy";
+    case -EINVAL:
+    case -EOPNOTSUPP:
+        return "refused";
     default:
         return "failed";
     }
 }
 
-const char *pmu_linux_remedy(int error) {
+static const char *remedy_of(int error) {
     switch (error) {
     case -EACCES:
+        return "counting on all CPUs needs CAP_PERFMON, which the systemd unit gives, or root; where "
+               "kernel.perf_event_paranoid is 3 or more, as Debian sets it, only CAP_SYS_ADMIN is enough: set it to 2 "
+               "(sysctl kernel.perf_event_paranoid=2) or give the unit that capability";
     case -EPERM:
-        return "give the daemon CAP_PERFMON (the systemd unit does), or run it as root; with "
-               "kernel.perf_event_paranoid 3 or 4 only CAP_SYS_ADMIN is enough";
+        return "a security policy forbids perf_event_open, such as a container's seccomp profile: allow it there, and "
+               "give the daemon CAP_PERFMON";
     case -ENOENT:
-    case -EOPNOTSUPP:
-        return "the kernel or the virtual machine does not offer these counters: a hypervisor may have a setting "
-               "for a virtual PMU";
+        return "the kernel does not offer these counters: most virtual machines hide the CPU's PMU, and a hypervisor "
+               "may have a setting for a virtual one; or the kernel is too old for this CPU";
+    case -ENOSYS:
+        return "the kernel is built without perf events: use one with CONFIG_PERF_EVENTS";
     case -ENODEV:
-        return "the CPU is offline: bring it back, or restart the daemon to leave it out";
+        return "the CPU is offline: bring it back, and it is measured from the next round on";
+    case -EINVAL:
+        return "the kernel does not take such an event, or so many at once, on this PMU: use a newer kernel, or name "
+               "other metric groups; where guests is auto, try guests: share";
+    case -EBUSY:
+        return "somebody has the PMU for himself (an exclusive event, a debugger, another profiler's driver): end that "
+               "program";
+    case -EOPNOTSUPP:
+        return "the PMU cannot do this, or guests that have it for themselves are running: with guests: auto the "
+               "daemon keeps out of their way";
     case -EMFILE:
+        return "raise the limit of open files (LimitNOFILE= in the systemd unit, ulimit -n in a shell), or measure "
+               "fewer CPUs or metric groups";
     case -ENFILE:
-        return "raise the limit of open files (LimitNOFILE= in the systemd unit, ulimit -n in a shell)";
+        return "the whole host has no file left: raise fs.file-max (sysctl), or find out who holds them";
+    case -ENOMEM:
+        return "the kernel has no memory left for events: free some, or measure fewer CPUs or metric groups";
     default:
         return "see perf_event_open(2) for this error";
     }
+}
+
+void pmu_linux_remedy(int error, size_t files, char *out, size_t size) {
+    int length = 0;
+    if ((error == -EMFILE || error == -ENFILE) && files > 0)
+        length = snprintf(out, size, "%zu file descriptors are needed, one for each event and CPU: ", files);
+    if (length >= 0 && (size_t)length < size)
+        (void)snprintf(out + length, size - (size_t)length, "%s", remedy_of(error));
 }

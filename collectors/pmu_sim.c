@@ -83,6 +83,7 @@ static int group_new(const struct catalog *catalog, const uint64_t *configs, siz
             group->fixed |= bit;
         else
             group->general++;
+        group->general_leader = group->general_leader || (i == 0 && group->general > 0);
     }
     if (r < 0) {
         group_free(group);
@@ -126,7 +127,7 @@ static int sim_open(struct pmu *pmu, unsigned id, const uint64_t *configs, size_
     int r = group_new(sim->catalog, configs, n, &group);
     if (r < 0)
         return r;
-    r = cpu->offline ? -ENODEV : sim_cpu_can_hold(cpu, group) ? 0 : -EINVAL;
+    r = cpu->offline ? -ENODEV : sim_cpu_accepts(cpu, group) ? 0 : -EINVAL;
     if (r < 0) {
         group_free(group);
         return r;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectors/sampler.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +8,16 @@
 // Every core walks through its own order of the round's entries. All orders are as long, so all cores reach the end of
 // the round at the same edge, and there the readings of the round are complete. When the caller comes late, all edges
 // still to come move back by as much: a slot is never shorter than planned, and cores stay in step.
+//
+// Opening an event costs up to 18 us on another CPU, so that a thousand CPUs take seconds. It is spread over steps of
+// about a millisecond of work; the first round begins when all is open, and what has to be opened again later is opened
+// beside the rotation.
 
-enum { IDLE = -1 }; // as an event group: none
+static const uint64_t RETRY_NS = UINT64_C(60000000000); // until an event group that could not be opened is tried again
+static const uint64_t OPENING_NS = 1000000;             // from one step that opens to the next
+
+enum { OPENED_A_STEP = 64 }; // events
+enum { IDLE = -1 };          // as an event group: none
 
 struct core {
     unsigned *cpus; // indexes into the topology
@@ -21,9 +28,9 @@ struct core {
     int group;        // that is counting, or IDLE
     uint64_t edge_ns; // where this event group's slots end, without slip
 };
-
 struct channel {            // an event group on a CPU
-    int handle;             // negative errno: could not be opened
+    int handle;             // negative errno: could not be opened, or -ENODEV: its CPU went away
+    uint64_t retry_ns;      // where not open: when to try again
     struct pmu_times times; // totals at the last reading
     uint64_t *counts;
 };
@@ -36,11 +43,14 @@ struct sampler {
     struct core *cores;
     unsigned *core_cpus, *orders; // memory of the cores' arrays
     struct channel *channels;     // [cpu][group]
+    size_t n_channels;            // 0 until they are made
+    size_t to_open;               // the first that this pass of opening has not looked at; n_channels: it is over
     uint64_t *counts, *fresh;     // memory of the channels' counts; of one reading
     struct readings *readings;
     uint64_t slip_ns; // by how much edges have moved in this round
-    bool opened, round_over;
+    bool started, round_over;
     int error, round_error;
+    uint64_t calls, interrupts;
 };
 
 static struct channel *channel_of(const struct sampler *s, unsigned cpu, int group) {
@@ -79,6 +89,7 @@ static void make_channels(struct sampler *s) {
             counts += s->plan->groups[g].n_events;
         }
     }
+    s->n_channels = s->topology->n_cpus * s->plan->n_groups;
 }
 
 int sampler_new(const struct plan *plan, const struct topology *topology, struct pmu *pmu, uint64_t seed,
@@ -108,10 +119,9 @@ int sampler_new(const struct plan *plan, const struct topology *topology, struct
 struct sampler *sampler_free(struct sampler *s) {
     if (!s)
         return NULL;
-    if (s->opened)
-        for (size_t i = 0; i < s->topology->n_cpus * s->plan->n_groups; i++)
-            if (s->channels[i].handle >= 0)
-                s->pmu->ops->close(s->pmu, s->channels[i].handle);
+    for (size_t i = 0; i < s->n_channels; i++)
+        if (s->channels[i].handle >= 0)
+            s->pmu->ops->close(s->pmu, s->channels[i].handle);
     readings_free(s->readings);
     free(s->fresh);
     free(s->counts);
@@ -127,18 +137,48 @@ struct sampler *sampler_free(struct sampler *s) {
 
 static void note_error(struct sampler *s, int error) { s->round_error = error; }
 
-static void open_channels(struct sampler *s) {
+static void toggle(struct sampler *s, unsigned cpu, int group, bool enabled) {
+    struct channel *channel = channel_of(s, cpu, group);
+    if (channel->handle < 0)
+        return;
+    s->calls++;
+    s->interrupts++;
+    int r = s->pmu->ops->enable(s->pmu, channel->handle, enabled);
+    if (r < 0)
+        note_error(s, r);
+}
+
+// Opens an event group on a CPU; where its slot is now, it starts at once. Returns how many events that took.
+static size_t open_channel(struct sampler *s, unsigned cpu, int group, uint64_t now_ns) {
+    const struct plan_group *plan_group = &s->plan->groups[group];
+    struct channel *channel = channel_of(s, cpu, group);
     uint64_t configs[PLAN_GROUP_EVENTS_MAX];
-    for (unsigned cpu = 0; cpu < s->topology->n_cpus; cpu++) {
-        for (size_t g = 0; g < s->plan->n_groups; g++) {
-            const struct plan_group *group = &s->plan->groups[g];
-            for (size_t e = 0; e < group->n_events; e++)
-                configs[e] = s->plan->catalog->events[group->events[e]].config;
-            channel_of(s, cpu, (int)g)->handle =
-                s->pmu->ops->open(s->pmu, s->topology->cpus[cpu].id, configs, group->n_events);
-        }
+    for (size_t e = 0; e < plan_group->n_events; e++)
+        configs[e] = s->plan->catalog->events[plan_group->events[e]].config;
+    channel->handle = s->pmu->ops->open(s->pmu, s->topology->cpus[cpu].id, configs, plan_group->n_events);
+    channel->times = (struct pmu_times){0};
+    memset(channel->counts, 0, plan_group->n_events * sizeof *channel->counts);
+    size_t n = channel->handle == -ENODEV ? 1 : plan_group->n_events; // a CPU that is away refuses the first
+    s->calls += n;
+    if (channel->handle < 0)
+        channel->retry_ns = channel->handle == -ENODEV ? 0 : now_ns + RETRY_NS;
+    else if (s->cores[s->topology->cpus[cpu].core].group == group)
+        toggle(s, cpu, group, true);
+    return n;
+}
+
+// Opens what is not open and due, as much as one step may.
+static void open_channels(struct sampler *s, uint64_t now_ns) {
+    for (size_t opened = 0; s->to_open < s->n_channels; s->to_open++) {
+        const struct channel *channel = &s->channels[s->to_open];
+        unsigned cpu = (unsigned)(s->to_open / s->plan->n_groups);
+        int group = (int)(s->to_open % s->plan->n_groups);
+        if (channel->handle >= 0 || channel->retry_ns > now_ns)
+            continue;
+        if (opened > 0 && opened + s->plan->groups[group].n_events > OPENED_A_STEP)
+            return;
+        opened += open_channel(s, cpu, group, now_ns);
     }
-    s->opened = true;
 }
 
 static enum window_result result_of(const struct window *window) {
@@ -149,18 +189,32 @@ static enum window_result result_of(const struct window *window) {
     return window->running_ns < window->enabled_ns ? WINDOW_CONTENDED : WINDOW_COMPLETE;
 }
 
+// The CPU went away: the event group has dissolved for good.
+static void lose_channel(struct sampler *s, struct channel *channel) {
+    if (channel->handle >= 0)
+        s->pmu->ops->close(s->pmu, channel->handle);
+    channel->handle = -ENODEV;
+    channel->retry_ns = 0;
+}
+
 // Takes what the event group has counted since its last reading as a window.
-static void read_window(struct sampler *s, unsigned cpu, int group) {
+static void read_window(struct sampler *s, unsigned cpu, int group, bool running) {
     const struct plan_group *plan_group = &s->plan->groups[group];
     struct channel *channel = channel_of(s, cpu, group);
     struct window *window = readings_add(s->readings, cpu, (unsigned)group, plan_group->n_events);
     struct pmu_times times = {0};
     window->result = WINDOW_FAILED;
     int r = channel->handle;
-    if (r >= 0)
+    if (r >= 0) {
+        s->calls++;
+        s->interrupts += running;
         r = s->pmu->ops->read(s->pmu, channel->handle, &times, s->fresh, plan_group->n_events);
+    }
     if (r < 0) {
         note_error(s, r);
+        window->error = r;
+        if (r == -ENODEV)
+            lose_channel(s, channel);
         return;
     }
     window->enabled_ns = times.enabled_ns - channel->times.enabled_ns;
@@ -172,13 +226,6 @@ static void read_window(struct sampler *s, unsigned cpu, int group) {
     window->result = result_of(window);
 }
 
-static void toggle(struct sampler *s, unsigned cpu, int group, bool enabled) {
-    struct channel *channel = channel_of(s, cpu, group);
-    int r = channel->handle < 0 ? 0 : s->pmu->ops->enable(s->pmu, channel->handle, enabled);
-    if (r < 0)
-        note_error(s, r);
-}
-
 // Disable, enable, read: in this order the new group finds the counters free, and the read interrupts nobody.
 static void change_group(struct sampler *s, unsigned cpu, int from, int to, bool round_ends) {
     if (from == to && !round_ends)
@@ -188,7 +235,7 @@ static void change_group(struct sampler *s, unsigned cpu, int from, int to, bool
     if (from != to && to != IDLE)
         toggle(s, cpu, to, true);
     if (from != IDLE)
-        read_window(s, cpu, from);
+        read_window(s, cpu, from, from == to);
 }
 
 // ---- a core's walk through the round ----
@@ -257,7 +304,7 @@ static bool core_catch_up(struct sampler *s, struct core *core, uint64_t now_ns)
 }
 
 static void start(struct sampler *s, uint64_t now_ns) {
-    open_channels(s);
+    s->started = true;
     readings_begin(s->readings, 0, now_ns);
     for (size_t c = 0; c < s->topology->n_cores; c++) {
         core_begin(s, c, 0, now_ns);
@@ -272,10 +319,31 @@ static void end_round(struct sampler *s, uint64_t now_ns) {
         core_begin(s, c, s->readings->round + 1, now_ns);
         core_change(s, &s->cores[c], true);
     }
+    s->to_open = 0;
     s->readings->end_ns = now_ns;
     s->error = s->round_error;
     s->round_error = 0;
     s->round_over = true;
+}
+
+// Changes event groups at the edges that are due.
+static void rotate(struct sampler *s, uint64_t now_ns) {
+    uint64_t due_ns = first_edge_ns(s);
+    if (due_ns > now_ns)
+        return;
+    if (now_ns - due_ns > s->plan->slot_ns / 4)
+        s->slip_ns += now_ns - due_ns;
+    bool round_ends = false;
+    for (size_t c = 0; c < s->topology->n_cores; c++)
+        round_ends = core_catch_up(s, &s->cores[c], now_ns) || round_ends;
+    if (round_ends)
+        end_round(s, now_ns);
+}
+
+static uint64_t next_deadline_ns(const struct sampler *s, uint64_t now_ns) {
+    uint64_t edge_ns = s->started ? first_edge_ns(s) : UINT64_MAX;
+    uint64_t opening_ns = s->to_open < s->n_channels ? now_ns + OPENING_NS : UINT64_MAX;
+    return edge_ns < opening_ns ? edge_ns : opening_ns;
 }
 
 int sampler_step(struct sampler *s, uint64_t now_ns, uint64_t *deadline_ns) {
@@ -283,19 +351,12 @@ int sampler_step(struct sampler *s, uint64_t now_ns, uint64_t *deadline_ns) {
     if (s->round_over)
         readings_begin(s->readings, s->readings->round + 1, s->readings->end_ns);
     s->round_over = false;
-    if (!s->opened)
+    if (s->started)
+        rotate(s, now_ns);
+    open_channels(s, now_ns);
+    if (!s->started && s->to_open == s->n_channels)
         start(s, now_ns);
-    uint64_t due_ns = first_edge_ns(s);
-    if (due_ns <= now_ns) {
-        if (now_ns - due_ns > s->plan->slot_ns / 4)
-            s->slip_ns += now_ns - due_ns;
-        bool round_ends = false;
-        for (size_t c = 0; c < s->topology->n_cores; c++)
-            round_ends = core_catch_up(s, &s->cores[c], now_ns) || round_ends;
-        if (round_ends)
-            end_round(s, now_ns);
-    }
-    *deadline_ns = first_edge_ns(s);
+    *deadline_ns = next_deadline_ns(s, now_ns);
     return s->round_over;
 }
 
@@ -306,11 +367,17 @@ int sampler_round_error(const struct sampler *s) { return s->error; }
 int sampler_open_error(const struct sampler *s, size_t *n_failed) {
     int error = 0;
     *n_failed = 0;
-    for (size_t i = 0; s->opened && i < s->topology->n_cpus * s->plan->n_groups; i++) {
-        if (s->channels[i].handle >= 0)
+    for (size_t i = 0; s->started && i < s->n_channels; i++) {
+        int handle = s->channels[i].handle;
+        if (handle >= 0)
             continue;
-        error = error ? error : s->channels[i].handle;
+        if (error == 0 || error == -ENODEV)
+            error = handle;
         ++*n_failed;
     }
     return error;
 }
+
+uint64_t sampler_calls(const struct sampler *s) { return s->calls; }
+
+uint64_t sampler_interrupts(const struct sampler *s) { return s->interrupts; }

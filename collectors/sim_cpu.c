@@ -142,8 +142,11 @@ void sim_cpu_add(const struct sim_cpu *cpu, struct sim_group *group) {
     group->accounted_ns = cpu->now_ns;
 }
 
-bool sim_cpu_can_hold(const struct sim_cpu *cpu, const struct sim_group *group) {
-    return fits(cpu, group, (struct held){0});
+bool sim_cpu_accepts(const struct sim_cpu *cpu, const struct sim_group *group) {
+    struct sim_group validated = *group;
+    if (cpu->surplus && group->general_leader)
+        validated.general--;
+    return cpu->validates_nothing || fits(cpu, &validated, (struct held){0});
 }
 
 void sim_cpu_enable(struct sim_cpu *cpu, struct sim_group *group) {
@@ -241,7 +244,9 @@ static enum sim_rank rank_of(enum scenario_rival_kind kind) {
 // The group that a rival opens. One that wants more counters than there are takes them all.
 static struct sim_group rival_group(const struct scenario_rival *rival, unsigned general_counters) {
     bool all = general_counters > 0 && rival->counters > general_counters;
-    return (struct sim_group){.rank = rank_of(rival->kind), .general = all ? general_counters : rival->counters};
+    return (struct sim_group){.rank = rank_of(rival->kind),
+                              .general = all ? general_counters : rival->counters,
+                              .fixed = rival->cycles ? 1 : 0};
 }
 
 int sim_cpu_init(struct sim_cpu *cpu, const struct scenario *scenario, unsigned id, const struct sim_load *load) {
@@ -252,6 +257,8 @@ int sim_cpu_init(struct sim_cpu *cpu, const struct scenario *scenario, unsigned 
     if (!rivals)
         return -ENOMEM;
     *cpu = (struct sim_cpu){.general_counters = scenario->general_counters,
+                            .validates_nothing = scenario->validates_nothing,
+                            .surplus = scenario->surplus,
                             .load = load,
                             .tick_phase_ns = (id * UINT64_C(2472136) + 1234567) % SIM_TICK_NS, // as far apart as can be
                             .rivals = rivals};

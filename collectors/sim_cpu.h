@@ -31,6 +31,7 @@ struct sim_group {
     enum sim_rank rank;
     unsigned general; // events that can only have a general counter
     uint64_t fixed;   // bits: the fixed counters it would like, else takes general ones instead
+    bool general_leader;
     unsigned *events; // what it counts, of the catalog; none for a rival
     struct sim_count *counts;
     size_t n_events;
@@ -47,6 +48,7 @@ struct sim_rival {
 
 struct sim_cpu {
     unsigned general_counters; // 0: no limit
+    bool validates_nothing, surplus;
     const struct sim_load *load;
     uint64_t load_phase_ns; // where the load was when the host began
     uint64_t now_ns, tick_phase_ns, next_edge_ns;
@@ -71,8 +73,9 @@ void sim_cpu_run(struct sim_cpu *cpu, uint64_t now_ns);
 // Introduces a new group, disabled.
 void sim_cpu_add(const struct sim_cpu *cpu, struct sim_group *group);
 
-// True where the group would fit if nothing else were on the counters.
-bool sim_cpu_can_hold(const struct sim_cpu *cpu, const struct sim_group *group);
+// What is asked before a group is opened: whether it would fit if nothing else were on the counters. As the scenario
+// says, the answer may be wrong.
+bool sim_cpu_accepts(const struct sim_cpu *cpu, const struct sim_group *group);
 
 // Both do nothing where the group is so already, or is dead.
 void sim_cpu_enable(struct sim_cpu *cpu, struct sim_group *group);

@@ -29,12 +29,20 @@ struct config_group {
     unsigned weight; // slots a round for its event groups; 0: the default
 };
 
+// What to do where the host may run guests.
+enum config_guests {
+    CONFIG_GUESTS_AUTO, // keep out of their way: their time is not counted
+    CONFIG_GUESTS_SHARE // count them too
+};
+
 // What can stand at the top level and in a profile; the profile wins.
 struct config_settings {
     uint64_t slot_ns;
     double idle; // 0 to 0.9
     bool cpus_all;
-    struct cpuset cpus; // where not all
+    struct cpuset cpus;        // where not all
+    unsigned reserve_counters; // of each CPU, that are left to others: 0 to 31
+    enum config_guests guests;
 };
 
 struct config_profile {

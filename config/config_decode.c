@@ -21,8 +21,10 @@ enum { SLOT_DEFAULT_MS = 200 };
 #define LISTEN_DEFAULT_PORT 10813
 #define N_OF(array) (sizeof(array) / sizeof(array)[0])
 
-static const char *const top_keys[] = {"listen", "profile", "profiles", "hosts", "slot", "idle", "cpus"};
-static const char *const profile_keys[] = {"groups", "weights", "slot", "idle", "cpus"};
+static const char *const top_keys[] = {"listen", "profile", "profiles", "hosts", "slot",
+                                       "idle",   "cpus",    "counters", "guests"};
+static const char *const profile_keys[] = {"groups", "weights", "slot", "idle", "cpus", "counters", "guests"};
+static const char *const counters_keys[] = {"reserve"};
 static const char *const host_keys[] = {"match", "profile"};
 static const char *const match_keys[] = {"hostname", "cpu", "file"};
 static const char *const default_groups[] = {"stage_1", "General", "MPKI", "Miss_Ratio"};
@@ -81,16 +83,31 @@ static void check_keys(const struct decoder *decoder, const struct yaml_tree *ma
     }
 }
 
+static void decode_counters(const struct decoder *decoder, const struct yaml_tree *counters,
+                            struct config_settings *settings) {
+    if (!config_value_is(counters, YAML_TREE_MAP, "counters", "{reserve: 1}", decoder->errors))
+        return;
+    check_keys(decoder, counters, counters_keys, N_OF(counters_keys));
+    const struct yaml_tree *reserve = yaml_tree_get(counters, "reserve");
+    if (reserve)
+        (void)config_value_reserve(reserve, &settings->reserve_counters, decoder->errors);
+}
+
 static void decode_settings(const struct decoder *decoder, const struct yaml_tree *map,
                             struct config_settings *settings) {
     const struct yaml_tree *slot = yaml_tree_get(map, "slot"), *idle = yaml_tree_get(map, "idle");
-    const struct yaml_tree *cpus = yaml_tree_get(map, "cpus");
+    const struct yaml_tree *cpus = yaml_tree_get(map, "cpus"), *counters = yaml_tree_get(map, "counters");
+    const struct yaml_tree *guests = yaml_tree_get(map, "guests");
     if (slot)
         (void)config_value_slot(slot, &settings->slot_ns, decoder->errors);
     if (idle)
         (void)config_value_idle(idle, &settings->idle, decoder->errors);
     if (cpus)
         (void)config_value_cpus(cpus, settings, decoder->errors);
+    if (counters)
+        decode_counters(decoder, counters, settings);
+    if (guests)
+        (void)config_value_guests(guests, &settings->guests, decoder->errors);
 }
 
 static struct config_group *find_group(const struct config_profile *profile, const char *name) {

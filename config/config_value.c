@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every message says what was written, what is allowed, and shows a right value. Numbers are read here, not by strtod,
-// which takes more than we mean to (hexadecimal, "inf", white space) and depends on the locale.
+// Every message says what was written, what is allowed, and shows a right value.
 #include "config/config_value.h"
 
 #include <arpa/inet.h>
@@ -8,7 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/decimal.h"
 #include "core/plan.h"
+
+enum { RESERVE_MAX = 31 };
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -68,58 +70,18 @@ bool config_value_text(const struct yaml_tree *value, const char *key, size_t ma
     return false;
 }
 
-// A number as written: digits / 10^places. 15 digits are exact in a double.
-struct decimal {
-    uint64_t digits;
-    unsigned places;
-};
-enum { DECIMAL_DIGITS_MAX = 15 };
-
-static bool read_decimal(const char **text, struct decimal *out) {
-    struct decimal decimal = {0};
-    const char *c = *text;
-    bool point = false;
-    unsigned n = 0;
-    for (; is_digit(*c) || (*c == '.' && !point && n > 0); c++) {
-        if (*c == '.') {
-            point = true;
-            continue;
-        }
-        if (++n > DECIMAL_DIGITS_MAX)
-            return false;
-        decimal.digits = decimal.digits * 10 + (uint64_t)(*c - '0');
-        decimal.places += point;
-    }
-    if (n == 0 || (point && decimal.places == 0))
-        return false;
-    *out = decimal;
-    *text = c;
-    return true;
-}
-
-static double power_of_ten(unsigned exponent) {
-    double power = 1;
-    while (exponent-- > 0)
-        power *= 10;
-    return power;
-}
-
 bool config_value_slot(const struct yaml_tree *value, uint64_t *slot_ns, struct errors *errors) {
     if (!config_value_is(value, YAML_TREE_SCALAR, "slot", "200ms", errors))
         return false;
-    const char *unit = value->text;
-    struct decimal number;
-    if (!read_decimal(&unit, &number))
-        return refuse(errors, value, "slot", "is not a duration: write a number and ms or s, such as 200ms");
-    double unit_ns = strcmp(unit, "ms") == 0 ? 1e6 : strcmp(unit, "s") == 0 ? 1e9 : 0;
-    if (unit_ns == 0 && *unit == '\0') {
-        const char *word = value->text;
+    const char *word = value->text;
+    double duration_ns;
+    int r = decimal_read_duration(word, &duration_ns);
+    if (r == -EDOM) {
         (void)yaml_tree_error(errors, &value->origin, "slot: \"%s\" has no unit: write %sms or %ss", word, word, word);
         return false;
     }
-    if (unit_ns == 0)
+    if (r < 0)
         return refuse(errors, value, "slot", "is not a duration: write a number and ms or s, such as 200ms");
-    double duration_ns = (double)number.digits * unit_ns / power_of_ten(number.places);
     if (duration_ns < 10e6 || duration_ns > 60e9)
         return refuse(errors, value, "slot", "is out of range: 10ms to 60s are allowed");
     *slot_ns = (uint64_t)(duration_ns + 0.5);
@@ -131,12 +93,12 @@ bool config_value_idle(const struct yaml_tree *value, double *idle, struct error
         return false;
     const char *unit = value->text;
     struct decimal number;
-    if (!read_decimal(&unit, &number) || (*unit != '\0' && strcmp(unit, "%") != 0))
+    if (!decimal_read(&unit, &number) || (*unit != '\0' && strcmp(unit, "%") != 0))
         return refuse(errors, value, "idle", "is not a share: write it as 10% or 0.1");
-    double share = (double)number.digits / power_of_ten(number.places + (*unit == '%' ? 2 : 0));
-    if (share > 0.9)
+    number.places += *unit == '%' ? 2 : 0;
+    if (decimal_value(number) > 0.9)
         return refuse(errors, value, "idle", "is out of range: 0% to 90% (0 to 0.9) are allowed");
-    *idle = share;
+    *idle = decimal_value(number);
     return true;
 }
 
@@ -160,16 +122,49 @@ bool config_value_cpus(const struct yaml_tree *value, struct config_settings *se
     return true;
 }
 
-bool config_value_weight(const struct yaml_tree *value, unsigned *weight, struct errors *errors) {
-    if (!config_value_is(value, YAML_TREE_SCALAR, "weight", "3", errors))
-        return false;
+static bool read_whole(const struct yaml_tree *value, uint64_t *out) {
     const char *end = value->text;
     struct decimal number;
-    if (!read_decimal(&end, &number) || *end != '\0' || number.places > 0)
+    if (!decimal_read(&end, &number) || *end != '\0' || number.places > 0)
+        return false;
+    *out = number.digits;
+    return true;
+}
+
+bool config_value_weight(const struct yaml_tree *value, unsigned *weight, struct errors *errors) {
+    uint64_t number;
+    if (!config_value_is(value, YAML_TREE_SCALAR, "weight", "3", errors))
+        return false;
+    if (!read_whole(value, &number))
         return refuse(errors, value, "weight", "is not a whole number: write how many slots a round, such as 3");
-    if (number.digits < 1 || number.digits > PLAN_WEIGHT_MAX)
+    if (number < 1 || number > PLAN_WEIGHT_MAX)
         return refuse(errors, value, "weight", "is out of range: 1 to 100 are allowed");
-    *weight = (unsigned)number.digits;
+    *weight = (unsigned)number;
+    return true;
+}
+
+bool config_value_reserve(const struct yaml_tree *value, unsigned *reserve, struct errors *errors) {
+    uint64_t number;
+    if (!config_value_is(value, YAML_TREE_SCALAR, "reserve", "1", errors))
+        return false;
+    if (!read_whole(value, &number))
+        return refuse(errors, value, "reserve", "is not a whole number: write how many counters, such as 1");
+    if (number > RESERVE_MAX)
+        return refuse(errors, value, "reserve", "is out of range: 0 to 31 are allowed");
+    *reserve = (unsigned)number;
+    return true;
+}
+
+bool config_value_guests(const struct yaml_tree *value, enum config_guests *guests, struct errors *errors) {
+    if (!config_value_is(value, YAML_TREE_SCALAR, "guests", "auto", errors))
+        return false;
+    if (strcmp(value->text, "auto") == 0)
+        *guests = CONFIG_GUESTS_AUTO;
+    else if (strcmp(value->text, "share") == 0)
+        *guests = CONFIG_GUESTS_SHARE;
+    else
+        return refuse(errors, value, "guests",
+                      "is neither: write auto to leave guests and their counters alone, or share to count them too");
     return true;
 }
 

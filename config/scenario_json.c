@@ -249,8 +249,8 @@ static void read_kind(const struct json_node *node, struct scenario_rival *rival
 }
 
 static void read_rival(const struct json_node *node, const struct scenario *scenario, struct scenario_rival *rival) {
-    static const char *const keys[] = {"kind",          "cpus",           "counters",  "from_seconds",
-                                       "until_seconds", "period_seconds", "on_seconds"};
+    static const char *const keys[] = {"kind",         "cpus",          "counters",       "cycles",
+                                       "from_seconds", "until_seconds", "period_seconds", "on_seconds"};
     if (!json_is_object(node))
         return;
     json_check_keys(node, keys, COUNT(keys));
@@ -258,6 +258,7 @@ static void read_rival(const struct json_node *node, const struct scenario *scen
     read_cpus(node, scenario, &rival->cpus);
     bool counts = rival->kind == RIVAL_PINNED || rival->kind == RIVAL_FLEXIBLE || rival->kind == RIVAL_TASK;
     (void)json_get_count(node, "counters", counts ? JSON_REQUIRED : JSON_OPTIONAL, 0, COUNTERS_MAX, &rival->counters);
+    (void)json_get_bool(node, "cycles", JSON_OPTIONAL, &rival->cycles);
     (void)json_get_number(node, "from_seconds", JSON_OPTIONAL, 0, SECONDS_MAX, &rival->from_seconds);
     (void)json_get_number(node, "until_seconds", JSON_OPTIONAL, 0, SECONDS_MAX, &rival->until_seconds);
     (void)json_get_number(node, "period_seconds", JSON_OPTIONAL, 1e-3, SECONDS_MAX, &rival->period_seconds);
@@ -287,12 +288,16 @@ static void read_rivals(struct scenario_reader *reader, const struct json_node *
 static void read_host(struct scenario_reader *reader, const struct json_node *root) {
     struct scenario *scenario = reader->scenario;
     const char *spec = "";
+    bool validates = true;
     scenario->threads_per_core = 1;
     (void)json_get_text(root, "spec", JSON_REQUIRED, &spec);
     (void)json_get_count(root, "sockets", JSON_REQUIRED, 1, SCENARIO_CPUS_MAX, &scenario->sockets);
     (void)json_get_count(root, "cores_per_socket", JSON_REQUIRED, 1, SCENARIO_CPUS_MAX, &scenario->cores_per_socket);
     (void)json_get_count(root, "threads_per_core", JSON_OPTIONAL, 1, 8, &scenario->threads_per_core);
     (void)json_get_count(root, "general_counters", JSON_REQUIRED, 0, COUNTERS_MAX, &scenario->general_counters);
+    (void)json_get_bool(root, "validates", JSON_OPTIONAL, &validates);
+    (void)json_get_bool(root, "surplus", JSON_OPTIONAL, &scenario->surplus);
+    scenario->validates_nothing = !validates;
     (void)json_get_number(root, "maximum_frequency_hz", JSON_OPTIONAL, 0, FREQUENCY_MAX,
                           &scenario->maximum_frequency_hz);
     (void)json_get_number(root, "frequency_hz", JSON_OPTIONAL, 1, FREQUENCY_MAX, &reader->frequency_hz);
@@ -312,6 +317,8 @@ static void read_document(struct scenario_reader *reader, const struct json_node
                                        "cores_per_socket",
                                        "threads_per_core",
                                        "general_counters",
+                                       "validates",
+                                       "surplus",
                                        "frequency_hz",
                                        "maximum_frequency_hz",
                                        "mixes",

@@ -62,7 +62,7 @@ static void read_product(struct spec_reader *spec, const struct json_node *root,
     struct json_node product;
     if (!json_get_object(root, "product_configuration", JSON_REQUIRED, &product))
         return;
-    const char *name = NULL, *vendor = "", *microarchitecture = NULL, *pmu = "armv8_pmuv3*";
+    const char *name = NULL, *vendor = "", *microarchitecture = NULL, *pmu = "armv*";
     (void)json_get_text(&product, "product_name", JSON_REQUIRED, &name);
     if (json_get_text(&product, "implementer", JSON_OPTIONAL, &vendor) && strcmp(vendor, "0x41") == 0)
         vendor = "Arm";

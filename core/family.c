@@ -20,12 +20,17 @@ const struct family_info family_table[FAMILY_N] = {
     [FAMILY_PEAK_PIPELINE_SLOTS] = {PREFIX "peak_pipeline_slots_per_second", "gauge",
                                     "Pipeline slots a second with every measured core at its maximum frequency."},
     [FAMILY_COVERED] = {PREFIX "covered_cpu_seconds_total", "counter",
-                        "CPU time that the totals stand for, averaged over the event groups of the plan."},
-    [FAMILY_UNCOVERED] = {PREFIX "uncovered_cpu_seconds_total", "counter",
-                          "CPU time that the totals do not stand for, by reason: starved (others held the counters), "
-                          "failed (could not open or read), gap (the daemon did not run)."},
-    [FAMILY_CPUS] = {PREFIX "cpus", "gauge",
-                     "CPUs that are online, by state: measured, excluded (by the configuration)."},
+                        "CPU time that the totals stand for, averaged over the selected metrics."},
+    [FAMILY_UNCOVERED] =
+        {PREFIX "uncovered_cpu_seconds_total", "counter",
+         "CPU time that the totals do not stand for, by reason: starved (others held the counters), "
+         "failed (could not open or read), offline, stalled (an event never counts), not_plannable (too "
+         "few counters, or an event is not there), yielded (handed over on request), gap (the daemon "
+         "did not run)."},
+    [FAMILY_CPUS] =
+        {PREFIX "cpus", "gauge",
+         "CPUs by state: measured, excluded (by the configuration, isolated, or another kind of core), offline "
+         "(away in the last round)."},
     [FAMILY_WINDOWS] =
         {PREFIX "event_group_windows_total", "counter",
          "Windows in which an event group was to count on a CPU, by result: complete, contended (shared the "
@@ -35,6 +40,10 @@ const struct family_info family_table[FAMILY_N] = {
     [FAMILY_RUNNING] =
         {PREFIX "event_group_running_seconds_total", "counter",
          "Time in which an event group was on the counters, summed over CPUs. Less than enabled: contention."},
+    [FAMILY_NOT_LIVE] =
+        {PREFIX "event_not_live", "gauge",
+         "1 for each event that yields no samples, by state: stalled (runs and never counts), unsupported "
+         "(the PMU does not have it), starved (never got the counters in the last round)."},
     [FAMILY_DEVIATION] =
         {PREFIX "level1_deviation_ratio", "gauge",
          "Largest difference in the last round between a category's share of the pipeline slots counted and "
@@ -48,6 +57,15 @@ const struct family_info family_table[FAMILY_N] = {
                                   "How long it took to change event groups on all CPUs at one slot edge."},
     [FAMILY_COLLECTION] = {PREFIX "collection_seconds_total", "counter",
                            "CPU time spent on rotating and reading event groups."},
+    [FAMILY_CALLS] = {PREFIX "pmu_calls_total", "counter", "Calls to the PMU for rotating and reading event groups."},
+    [FAMILY_INTERRUPTS] = {PREFIX "interrupts_total", "counter", "Interrupts of other CPUs by these calls."},
+    [FAMILY_INTERRUPT_SECONDS] =
+        {PREFIX "interrupt_seconds_total", "counter",
+         "CPU time that these interrupts took from other CPUs, estimated: as long each as a call "
+         "takes here."},
+    [FAMILY_BUDGET] = {PREFIX "budget_used_ratio", "gauge",
+                       "Share of the budget that measuring has used in the last 30 s: 1 is the larger of 0.01 % of the "
+                       "machine and 0.1 % of one CPU. Above it slots become longer."},
     [FAMILY_LAST_SNAPSHOT] = {PREFIX "last_snapshot_timestamp_seconds", "gauge",
                               "When the last round ended, in seconds since the epoch."},
     [FAMILY_CPU_INFO] = {PREFIX "cpu_info", "gauge", "The host's CPU and the spec that it is measured with."},
@@ -66,7 +84,7 @@ const struct family_info family_table[FAMILY_N] = {
     [FAMILY_CPU_EVENT] = {PREFIX "cpu_event_total", "counter",
                           "Raw events of one CPU, extrapolated to all covered time."},
     [FAMILY_CPU_COVERED] = {PREFIX "cpu_covered_seconds_total", "counter",
-                            "Time of one CPU that its totals stand for, averaged over the event groups of the plan."},
+                            "Time of one CPU that its totals stand for, averaged over the selected metrics."},
     [FAMILY_CPU_UNCOVERED] = {PREFIX "cpu_uncovered_seconds_total", "counter",
                               "Time of one CPU that its totals do not stand for, by reason."},
 };

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,8 +90,14 @@ static unsigned general_width(const struct draft *draft, const struct plan_set *
     return width;
 }
 
+// General counters that an event group may take.
+static unsigned capacity(const struct draft *draft) {
+    const struct plan *plan = draft->plan;
+    return plan->general_counters == 0 ? UINT_MAX : plan->general_counters - plan->reserved_counters;
+}
+
 static bool set_fits(const struct draft *draft, const struct plan_set *set) {
-    return draft->request->general_counters == 0 || general_width(draft, set) <= draft->request->general_counters;
+    return general_width(draft, set) <= capacity(draft);
 }
 
 static bool set_empty(const struct plan_set *set) {
@@ -116,15 +123,33 @@ static int level1_set(struct draft *draft, struct plan_set *set) {
 static bool split_fits(const struct draft *draft) {
     const struct catalog_level1 *level1 = &draft->catalog->level1;
     for (size_t i = 0; i < level1->n_parts; i++)
-        if (!plan_fits(draft->catalog, level1->parts[i].events, level1->parts[i].n, draft->request->general_counters))
+        if (!plan_fits(draft->catalog, level1->parts[i].events, level1->parts[i].n, capacity(draft)))
             return false;
-    return level1->n_parts > 0;
+    return level1->n_parts > 0 && capacity(draft) > 0;
+}
+
+// An event of the set that the PMU says it does not have, or -1.
+static int find_unsupported(const struct draft *draft, const struct plan_set *set) {
+    for (size_t bit = 0; bit < draft->n_events; bit++)
+        if (set->words[bit / 64] >> (bit % 64) & 1 && draft->plan->support[draft->event_of[bit]] == PLAN_UNSUPPORTED)
+            return (int)draft->event_of[bit];
+    return -1;
+}
+
+static void say_too_wide(const struct draft *draft, const struct plan_set *set, bool level1, char *out, size_t size) {
+    char reserved[64] = "";
+    if (draft->plan->reserved_counters > 0)
+        (void)snprintf(reserved, sizeof reserved, ", %u of them reserved for others", draft->plan->reserved_counters);
+    (void)snprintf(out, size, "%s %u counters at once, this host has %u%s%s",
+                   level1 ? "the level-1 categories need" : "needs", general_width(draft, set),
+                   draft->request->general_counters, reserved, level1 ? ", and the spec has no split that fits" : "");
 }
 
 // The item of a metric: its own, or the one that all level-1 categories share.
 static int draft_item(struct draft *draft, size_t index, unsigned weight) {
     struct plan_metric *metric = &draft->plan->metrics[index];
     bool level1 = metric_is_level1(draft->catalog, metric->metric);
+    draft->plan->level1_selected = draft->plan->level1_selected || level1;
     if (level1 && draft->level1_item >= 0) {
         draft->item_of[index] = draft->level1_item;
         return 0;
@@ -135,12 +160,14 @@ static int draft_item(struct draft *draft, size_t index, unsigned weight) {
     if (r < 0)
         return r;
     draft->item_of[index] = -1;
+    int unsupported = find_unsupported(draft, &set);
     if (set_empty(&set)) {
         (void)snprintf(metric->reason, sizeof metric->reason, "its formula counts no event");
+    } else if (unsupported >= 0) {
+        (void)snprintf(metric->reason, sizeof metric->reason, "this CPU's PMU does not support the event %s",
+                       draft->catalog->events[unsupported].name);
     } else if (!set_fits(draft, &set) && !(level1 && split_fits(draft))) {
-        (void)snprintf(metric->reason, sizeof metric->reason, "%s %u counters at once, this host has %u%s",
-                       level1 ? "the level-1 categories need" : "needs", general_width(draft, &set),
-                       draft->request->general_counters, level1 ? " and the spec has no split that fits" : "");
+        say_too_wide(draft, &set, level1, metric->reason, sizeof metric->reason);
     } else {
         draft->item_of[index] = (int)draft->n_items;
         if (level1)
@@ -277,6 +304,13 @@ static int bins_append(struct draft *draft, const struct plan_set *sets, const u
     return 0;
 }
 
+// As plan_pack takes it: 0 is no limit. Where no general counter is left, no set that gets here needs one.
+static unsigned pack_capacity(const struct draft *draft) {
+    if (draft->plan->general_counters == 0)
+        return 0;
+    return capacity(draft) > 0 ? capacity(draft) : 1;
+}
+
 static int draft_pack(struct draft *draft) {
     struct plan_set *sets = calloc(draft->n_items + 1, sizeof *sets);
     struct item **packed = calloc(draft->n_items + 1, sizeof *packed);
@@ -293,7 +327,7 @@ static int draft_pack(struct draft *draft) {
         }
     }
     if (r >= 0)
-        r = plan_pack(sets, n, &draft->fixed, draft->request->general_counters, bins);
+        r = plan_pack(sets, n, &draft->fixed, pack_capacity(draft), bins);
     if (r >= 0)
         r = bins_append(draft, sets, bins, packed, n);
     free(bins);
@@ -370,8 +404,11 @@ static int draft_init(struct draft *draft, const struct plan_request *request, s
     *draft = (struct draft){.request = request, .catalog = request->catalog, .plan = plan, .level1_item = -1};
     plan->catalog = request->catalog;
     plan->general_counters = request->general_counters;
+    plan->reserved_counters =
+        request->reserved_counters < request->general_counters ? request->reserved_counters : request->general_counters;
     plan->slot_ns = request->slot_ns;
     plan->level1_unit = -1;
+    plan->support = calloc(n_events, sizeof *plan->support);
     plan->metrics = calloc(n_metrics + 1, sizeof *plan->metrics);
     plan->units = calloc(n_metrics + 1, sizeof *plan->units);
     plan->groups = calloc(n_metrics + CATALOG_SPLIT_MAX + 1, sizeof *plan->groups);
@@ -380,11 +417,13 @@ static int draft_init(struct draft *draft, const struct plan_request *request, s
     draft->selection_of = calloc(n_metrics + 1, sizeof *draft->selection_of);
     draft->event_of = calloc(n_events, sizeof *draft->event_of);
     draft->bit_of = malloc(n_events * sizeof *draft->bit_of);
-    if (!plan->metrics || !plan->units || !plan->groups || !draft->items || !draft->item_of || !draft->selection_of ||
-        !draft->event_of || !draft->bit_of)
+    if (!plan->support || !plan->metrics || !plan->units || !plan->groups || !draft->items || !draft->item_of ||
+        !draft->selection_of || !draft->event_of || !draft->bit_of)
         return -ENOMEM;
     for (size_t i = 0; i < n_events; i++)
         draft->bit_of[i] = -1;
+    if (request->support)
+        memcpy(plan->support, request->support, n_events);
     return 0;
 }
 
@@ -444,6 +483,7 @@ struct plan *plan_free(struct plan *plan) {
             free(plan->groups[g].events);
         free(plan->groups);
         free(plan->metrics);
+        free(plan->support);
         free(plan);
     }
     return NULL;

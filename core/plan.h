@@ -22,16 +22,25 @@ enum {
     PLAN_GROUP_EVENTS_MAX = 512
 };
 
+// Whether the PMU says that it can count an event.
+enum plan_support {
+    PLAN_SUPPORT_UNKNOWN, // it does not say: an event that never counts is not believed
+    PLAN_SUPPORTED,       // an event that never counts really never happens
+    PLAN_UNSUPPORTED
+};
+
 struct plan_request {
     const struct catalog *catalog; // borrowed, and must outlive the plan
     unsigned general_counters;     // that can be had on this host; 0: no limit
+    unsigned reserved_counters;    // of these, left to others; may be all of them
     const struct plan_selection {
         unsigned group;  // metric group of the catalog
         unsigned weight; // slots a round for its event groups; 0: the default
     } * selections;
     size_t n_selections;
     uint64_t slot_ns;
-    double idle; // share of a round in which nothing is held, 0 to 0.9
+    double idle;            // share of a round in which nothing is held, 0 to 0.9
+    const uint8_t *support; // enum plan_support of each of the catalog's events; NULL: all unknown
 };
 
 struct plan_metric {
@@ -65,9 +74,11 @@ struct plan {
     size_t n_groups;
     struct plan_unit *units;
     size_t n_units;
-    int level1_unit; // -1: no level-1 split here
-    unsigned general_counters;
-    uint64_t slot_ns, idle_ns, round_ns; // round_ns = all slots + idle_ns
+    uint8_t *support;                             // of each of the catalog's events
+    bool level1_selected;                         // a level-1 category is among the metrics
+    int level1_unit;                              // -1: no level-1 split here
+    unsigned general_counters, reserved_counters; // the second are at most the first
+    uint64_t slot_ns, idle_ns, round_ns;          // round_ns = all slots + idle_ns
     unsigned *round; // unit of each entry of a round before it is shuffled; n_units stands for the idle slot
     size_t n_round;
     size_t n_windows; // at most, of one CPU in a round

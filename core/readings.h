@@ -25,6 +25,7 @@ struct window {
     enum window_result result;
     uint64_t enabled_ns, running_ns; // of this window
     uint64_t *counts;                // in the order of the group's events, unscaled; 0 where there is no data
+    int error;                       // of WINDOW_FAILED: a negative errno; -ENODEV: the CPU is offline
 };
 
 struct readings {

@@ -5,6 +5,7 @@
 // A simulated host as data: its CPUs, what runs on them, and who else uses the counters. docs/scenarios.md explains the
 // files; config/scenario_json.h reads them; collectors/pmu_sim.h brings them to life.
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -54,6 +55,7 @@ struct scenario_rival {
     enum scenario_rival_kind kind;
     struct cpuset cpus;
     unsigned counters;                  // general counters it takes
+    bool cycles;                        // and the first fixed one, where that is taken one general counter more
     double from_seconds, until_seconds; // until_seconds 0: for ever
     double period_seconds, on_seconds;
 };
@@ -63,6 +65,8 @@ struct scenario {
     char *spec; // whose events the host counts
     unsigned sockets, cores_per_socket, threads_per_core;
     unsigned general_counters;   // 0: no limit
+    bool validates_nothing;      // an event group of any size opens, as on some drivers; too large, it never runs
+    bool surplus;                // opening overlooks the group's leader, as on Linux: one member too many is accepted
     double maximum_frequency_hz; // 0: unknown
     struct scenario_load *loads;
     size_t n_loads;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/snapshot.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -13,7 +14,8 @@ const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.0003, 0.001, 
 enum { GROUP_STRIDE = WINDOW_RESULT_N + 2 };
 
 const char *uncovered_name(enum uncovered reason) {
-    static const char *const names[UNCOVERED_N] = {"starved", "failed", "gap"};
+    static const char *const names[UNCOVERED_N] = {"starved",       "failed",  "offline", "stalled",
+                                                   "not_plannable", "yielded", "gap"};
     return names[reason];
 }
 
@@ -24,9 +26,17 @@ const char *absent_text(enum absent reason) {
         "not plannable on this host, see /api/v1/plan",
         "its event group never got the counters in this round: others hold them",
         "its event group could not be opened or read in this round",
+        "its CPU is offline",
+        "an event that it needs runs and has never counted",
+        "the counters are handed over on request (topdownd yield)",
         "its formula divides by zero: nothing of what it is a share of happened in this round",
     };
     return texts[reason];
+}
+
+const char *event_trouble_name(enum event_trouble trouble) {
+    static const char *const names[EVENT_TROUBLE_N] = {"stalled", "unsupported", "starved"};
+    return names[trouble];
 }
 
 size_t snapshot_metric(const struct snapshot_layout *layout, size_t scope, size_t metric) {
@@ -85,59 +95,92 @@ size_t snapshot_running(const struct snapshot_layout *layout, size_t group) {
     return snapshot_windows(layout, group, WINDOW_RESULT_N) + 1;
 }
 
-size_t snapshot_self(const struct snapshot_layout *layout, enum self_value value) {
-    return snapshot_windows(layout, layout->plan->n_groups, 0) + (size_t)value;
+size_t snapshot_trouble(const struct snapshot_layout *layout, size_t event, enum event_trouble trouble) {
+    return snapshot_windows(layout, layout->plan->n_groups, 0) + event * EVENT_TROUBLE_N + (size_t)trouble;
 }
 
-// Which of the catalog's events the plan counts.
+size_t snapshot_offline(const struct snapshot_layout *layout, size_t socket) {
+    return snapshot_trouble(layout, layout->n_events, 0) + 2 * socket;
+}
+
+size_t snapshot_measured(const struct snapshot_layout *layout, size_t socket) {
+    return snapshot_offline(layout, socket) + 1;
+}
+
+size_t snapshot_self(const struct snapshot_layout *layout, enum self_value value) {
+    return snapshot_offline(layout, layout->topology->n_sockets) + (size_t)value;
+}
+
+static void mark(const struct formula *formula, bool *wanted) {
+    for (size_t i = 0; i < formula->n_variables; i++)
+        wanted[formula->variables[i]] = true;
+}
+
+// Which of the catalog's events the selected metrics need.
 static int layout_events(struct snapshot_layout *layout) {
     const struct plan *plan = layout->plan;
-    bool *counted = calloc(layout->catalog->n_events, sizeof *counted);
-    layout->events = calloc(layout->catalog->n_events, sizeof *layout->events);
-    if (!counted || !layout->events) {
-        free(counted);
-        return -1;
+    const struct catalog *catalog = layout->catalog;
+    bool *wanted = calloc(catalog->n_events, sizeof *wanted);
+    layout->events = calloc(catalog->n_events, sizeof *layout->events);
+    if (!wanted || !layout->events) {
+        free(wanted);
+        return -ENOMEM;
     }
-    for (size_t u = 0; u < plan->n_units; u++)
-        for (size_t e = 0; e < plan->units[u].n_events; e++)
-            counted[plan->units[u].events[e]] = true;
-    for (unsigned e = 0; e < layout->catalog->n_events; e++)
-        if (counted[e])
+    for (size_t m = 0; m < plan->n_metrics; m++)
+        mark(catalog->metrics[plan->metrics[m].metric].formula, wanted);
+    if (plan->level1_selected) { // the categories are one unit, selected or not
+        mark(catalog->level1.pipeline_slots, wanted);
+        for (size_t i = 0; i < catalog->level1.n_categories; i++)
+            mark(catalog->metrics[catalog->level1.categories[i].metric].formula, wanted);
+    }
+    for (unsigned e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++)
+        if (wanted[e])
             layout->events[layout->n_events++] = e;
-    free(counted);
+    free(wanted);
     return 0;
 }
 
-struct snapshot_layout *snapshot_layout_new(const struct plan *plan, const struct topology *topology) {
+struct snapshot_layout *snapshot_layout_new(struct plan *plan, struct topology *topology) {
     struct snapshot_layout *layout = calloc(1, sizeof *layout);
     if (!layout)
         return NULL;
     layout->catalog = plan->catalog;
     layout->plan = plan;
+    atomic_init(&layout->references, 1);
+    if (layout_events(layout) < 0) {
+        free(layout->events);
+        free(layout);
+        return NULL;
+    }
     layout->topology = topology;
     layout->n_scopes = 1 + topology->n_sockets + topology->n_cpus;
     layout->n_metrics = plan->n_metrics;
-    layout->n_level1 = plan->level1_unit >= 0 ? plan->catalog->level1.n_categories : 0;
-    if (layout_events(layout) < 0)
-        return snapshot_layout_free(layout);
+    layout->n_level1 = plan->level1_selected ? plan->catalog->level1.n_categories : 0;
     layout->scope_stride = snapshot_uncovered(layout, 0, UNCOVERED_N); // scope 0 starts at 0 whatever the stride
     layout->n_values = snapshot_self(layout, SELF_N);
     return layout;
 }
 
-struct snapshot_layout *snapshot_layout_free(struct snapshot_layout *layout) {
-    if (layout) {
+struct snapshot_layout *snapshot_layout_ref(struct snapshot_layout *layout) {
+    atomic_fetch_add_explicit(&layout->references, 1, memory_order_relaxed);
+    return layout;
+}
+
+struct snapshot_layout *snapshot_layout_unref(struct snapshot_layout *layout) {
+    if (layout && atomic_fetch_sub_explicit(&layout->references, 1, memory_order_acq_rel) == 1) {
         free(layout->events);
+        topology_free(layout->topology);
+        plan_free(layout->plan);
         free(layout);
     }
     return NULL;
 }
 
-struct snapshot *snapshot_new(const struct snapshot_layout *layout) {
+struct snapshot *snapshot_new(struct snapshot_layout *layout) {
     struct snapshot *snapshot = calloc(1, sizeof *snapshot);
     if (!snapshot)
         return NULL;
-    snapshot->layout = layout;
+    snapshot->layout = snapshot_layout_ref(layout);
     atomic_init(&snapshot->references, 1);
     snapshot->values = malloc(layout->n_values * sizeof *snapshot->values);
     snapshot->absent = malloc(layout->n_scopes * layout->n_metrics + 1);
@@ -159,6 +202,7 @@ struct snapshot *snapshot_unref(struct snapshot *snapshot) {
     if (snapshot && atomic_fetch_sub_explicit(&snapshot->references, 1, memory_order_acq_rel) == 1) {
         free(snapshot->absent);
         free(snapshot->values);
+        snapshot_layout_unref(snapshot->layout);
         free(snapshot);
     }
     return NULL;

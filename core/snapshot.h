@@ -20,9 +20,14 @@
 
 // Why CPU time is uncovered.
 enum uncovered {
-    UNCOVERED_STARVED, // other users held the counters
-    UNCOVERED_FAILED,  // an event group could not be opened or read
-    UNCOVERED_GAP,     // the daemon itself did not run for longer than a few rounds (stopped, suspended)
+    UNCOVERED_STARVED,       // other users held the counters
+    UNCOVERED_FAILED,        // an event group could not be opened or read
+    UNCOVERED_OFFLINE,       // the CPU was away
+    UNCOVERED_STALLED,       // an event ran and never counted
+    UNCOVERED_NOT_PLANNABLE, // the metric does not fit the counters that can be had, or needs an event that is not
+                             // there
+    UNCOVERED_YIELDED,       // the counters were handed over on request
+    UNCOVERED_GAP, // the daemon itself did not run for longer than a few rounds (stopped, suspended, overloaded)
     UNCOVERED_N
 };
 const char *uncovered_name(enum uncovered reason);
@@ -34,10 +39,22 @@ enum absent {
     ABSENT_NOT_PLANNABLE, // see the plan
     ABSENT_STARVED,
     ABSENT_FAILED,
+    ABSENT_OFFLINE,
+    ABSENT_STALLED,
+    ABSENT_YIELDED,   // the counters are handed over
     ABSENT_UNDEFINED, // the formula divides by zero: nothing happened
     ABSENT_N
 };
 const char *absent_text(enum absent reason);
+
+// Events that yield no samples. What is live, or idle with everything it is a share of, is in no such state.
+enum event_trouble {
+    EVENT_STALLED,     // runs and has never counted, while what it is a share of counts
+    EVENT_UNSUPPORTED, // the PMU does not have it
+    EVENT_STARVED,     // its event groups never got the counters in the last round
+    EVENT_TROUBLE_N
+};
+const char *event_trouble_name(enum event_trouble trouble);
 
 // Values that are not about a scope. The caller of derive_round fills them in.
 enum self_value {
@@ -48,6 +65,10 @@ enum self_value {
     SELF_ROTATION_BUCKETS,        // SELF_BUCKETS_N cumulative counts
     SELF_ROTATION_BUCKETS_END = SELF_ROTATION_BUCKETS + 7,
     SELF_PMU_UP = SELF_ROTATION_BUCKETS_END, // 1, 0
+    SELF_CALLS,                              // to the PMU, total
+    SELF_INTERRUPTS,                         // of other CPUs by these calls, total
+    SELF_INTERRUPT_SECONDS,                  // what they took from these CPUs, estimated, total
+    SELF_BUDGET_USED,                        // share of the budget in the last whole period
     SELF_PROCESS_CPU_SECONDS,
     SELF_PROCESS_RESIDENT_BYTES,
     SELF_PROCESS_VIRTUAL_BYTES,
@@ -61,12 +82,13 @@ extern const double snapshot_rotation_bounds[SELF_BUCKETS_N]; // upper bounds in
 
 struct snapshot_layout {
     const struct catalog *catalog;
-    const struct plan *plan;
-    const struct topology *topology;
+    struct plan *plan;         // owned
+    struct topology *topology; // owned
+    atomic_uint references;
     size_t n_scopes;     // 1 + sockets + CPUs
     size_t n_metrics;    // of the plan
     size_t n_level1;     // categories of the plan's level-1 split, 0 where there is none
-    size_t n_events;     // distinct events of the plan, without CATALOG_CPU_SECONDS
+    size_t n_events;     // distinct events of the selected metrics, plannable or not, without CATALOG_CPU_SECONDS
     unsigned *events;    // of the catalog
     size_t scope_stride; // values of one scope
     size_t n_values;
@@ -87,8 +109,11 @@ size_t snapshot_covered(const struct snapshot_layout *layout, size_t scope); // 
 size_t snapshot_uncovered(const struct snapshot_layout *layout, size_t scope, enum uncovered reason);
 // Of the whole host:
 size_t snapshot_windows(const struct snapshot_layout *layout, size_t group, enum window_result result);
-size_t snapshot_enabled(const struct snapshot_layout *layout, size_t group); // seconds
-size_t snapshot_running(const struct snapshot_layout *layout, size_t group); // seconds
+size_t snapshot_enabled(const struct snapshot_layout *layout, size_t group);                             // seconds
+size_t snapshot_running(const struct snapshot_layout *layout, size_t group);                             // seconds
+size_t snapshot_trouble(const struct snapshot_layout *layout, size_t event, enum event_trouble trouble); // 1 or NaN
+size_t snapshot_offline(const struct snapshot_layout *layout, size_t socket);  // CPUs that were away in the last round
+size_t snapshot_measured(const struct snapshot_layout *layout, size_t socket); // CPUs that were there
 size_t snapshot_self(const struct snapshot_layout *layout, enum self_value value);
 
 static inline size_t snapshot_scope_socket(size_t socket) { return 1 + socket; }
@@ -96,11 +121,14 @@ static inline size_t snapshot_scope_cpu(const struct snapshot_layout *layout, si
     return 1 + layout->topology->n_sockets + cpu;
 }
 
-struct snapshot_layout *snapshot_layout_new(const struct plan *plan, const struct topology *topology);
-struct snapshot_layout *snapshot_layout_free(struct snapshot_layout *layout);
+// Takes over the plan and the topology, which are freed with the layout; with one reference, held by the caller. NULL
+// where memory is short: then they are still the caller's.
+struct snapshot_layout *snapshot_layout_new(struct plan *plan, struct topology *topology);
+struct snapshot_layout *snapshot_layout_ref(struct snapshot_layout *layout);
+struct snapshot_layout *snapshot_layout_unref(struct snapshot_layout *layout); // returns NULL, takes NULL
 
 struct snapshot {
-    const struct snapshot_layout *layout; // outlives every snapshot
+    struct snapshot_layout *layout; // a reference
     atomic_uint references;
     uint64_t sequence;         // 0: nothing measured yet; then the number of rounds
     uint64_t start_ns, end_ns; // the round that the gauges cover
@@ -109,7 +137,7 @@ struct snapshot {
 };
 
 // One reference held by the caller; all values NaN.
-struct snapshot *snapshot_new(const struct snapshot_layout *layout);
+struct snapshot *snapshot_new(struct snapshot_layout *layout);
 struct snapshot *snapshot_ref(struct snapshot *snapshot);
 struct snapshot *snapshot_unref(struct snapshot *snapshot); // returns NULL, takes NULL
 

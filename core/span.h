@@ -3,7 +3,8 @@
 #define TOPDOWND_CORE_SPAN_H
 
 // The time that a measurement stands for. A round with data stands for itself and for the few rounds without data
-// before it; a longer gap is given up.
+// before it; a longer gap is given up. While a CPU is offline nothing happens on it that could be made up for: that gap
+// has a limit of 0.
 
 #include <stdbool.h>
 

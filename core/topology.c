@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int source_check(const struct topology_source *cpus, size_t n) {
     bool any = false;
@@ -66,6 +67,20 @@ int topology_new(const struct topology_source *cpus, size_t n, double maximum_fr
     free(core_of);
     *out = topology;
     return 0;
+}
+
+struct topology *topology_copy(const struct topology *topology) {
+    struct topology *copy = calloc(1, sizeof *copy);
+    if (!copy)
+        return NULL;
+    *copy = *topology;
+    copy->cpus = calloc(topology->n_cpus, sizeof *copy->cpus);
+    copy->sockets = calloc(topology->n_sockets, sizeof *copy->sockets);
+    if (!copy->cpus || !copy->sockets)
+        return topology_free(copy);
+    memcpy(copy->cpus, topology->cpus, topology->n_cpus * sizeof *copy->cpus);
+    memcpy(copy->sockets, topology->sockets, topology->n_sockets * sizeof *copy->sockets);
+    return copy;
 }
 
 struct topology *topology_free(struct topology *topology) {

@@ -37,6 +37,9 @@ struct topology_source {
 // Builds a topology of the selected ones of `n` CPUs, which must ascend by id. Returns 0, -ENOMEM, or -EINVAL where
 // none is selected or ids repeat.
 int topology_new(const struct topology_source *cpus, size_t n, double maximum_frequency_hz, struct topology **out);
+// NULL where memory is short.
+struct topology *topology_copy(const struct topology *topology);
+
 struct topology *topology_free(struct topology *topology);
 
 #endif

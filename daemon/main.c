@@ -4,6 +4,7 @@
 
 #include "daemon/options.h"
 #include "daemon/service.h"
+#include "daemon/yield.h"
 
 int main(int argc, char **argv) {
     struct options options;
@@ -18,6 +19,8 @@ int main(int argc, char **argv) {
         return EXIT_SUCCESS;
     case COMMAND_CHECK_CONFIG:
         return service_check_config(&options);
+    case COMMAND_YIELD:
+        return yield_run(&options);
     default:
         return service_run(&options);
     }

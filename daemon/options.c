@@ -6,9 +6,28 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/decimal.h"
 #include "core/error.h"
 
-enum { OPTION_HELP = 1, OPTION_VERSION, OPTION_CONFIG, OPTION_PMU, OPTION_SYSFS, OPTION_PROCFS, OPTION_DATA };
+enum {
+    OPTION_HELP = 1,
+    OPTION_VERSION,
+    OPTION_CONFIG,
+    OPTION_PMU,
+    OPTION_SYSFS,
+    OPTION_PROCFS,
+    OPTION_DATA,
+    OPTION_RUN,
+    OPTION_SOCKET,
+    OPTION_FOR,
+    OPTION_END
+};
+
+// What was said of yield on the command line.
+struct yield_words {
+    const char *length; // --for
+    bool end;           // --end
+};
 
 void options_help(void) {
     (void)puts("Usage: topdownd [COMMAND] [OPTION]...\n"
@@ -17,6 +36,7 @@ void options_help(void) {
                "Commands:\n"
                "  run                 measure and serve, in the foreground (the default)\n"
                "  check-config        check the configuration, say which profile this host gets, and exit\n"
+               "  yield               have the running daemon hand all counters over to others, and exit\n"
                "\n"
                "Options:\n"
                "  --config FILE       configuration (" TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml; conf.d/*.yaml\n"
@@ -27,6 +47,10 @@ void options_help(void) {
                "  --path.sysfs DIR    where sysfs is mounted (/sys)\n"
                "  --path.procfs DIR   where procfs is mounted (/proc)\n"
                "  --path.data DIR     folder that holds specs/ and scenarios/ (found beside the program)\n"
+               "  --path.run DIR      folder of the control socket (what systemd makes, /run/topdownd)\n"
+               "  --for TIME          yield: for how long, 1s to 1h; it ends by itself\n"
+               "  --end               yield: take the counters back now\n"
+               "  --socket PATH       yield: the daemon's control socket (/run/topdownd/control.sock)\n"
                "  --help, --version\n"
                "\n"
                "Exit status: 0 ended on request, 1 failed while running, 2 wrong command line, configuration or\n"
@@ -60,21 +84,43 @@ static int parse_pmu(const char *word, struct options *options) {
 }
 
 static int parse_command(int argc, char **argv, struct options *options) {
-    static const char *const commands[] = {"run", "check-config"};
+    static const char *const commands[] = {"run", "check-config", "yield"};
     if (optind == argc)
         return 0;
     if (optind + 1 < argc)
         return fail("there is one command too many:", argv[optind + 1], NULL);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         if (strcmp(argv[optind], commands[i]) == 0) {
             options->command = (enum command)i;
             return 0;
         }
     }
-    return fail("there is no command", argv[optind], error_suggest(argv[optind], commands, 2));
+    return fail("there is no command", argv[optind], error_suggest(argv[optind], commands, 3));
 }
 
-static int parse_option(int option, struct options *options) {
+static int say(const char *what) {
+    (void)fprintf(stderr, "topdownd: %s\n", what);
+    return -EINVAL;
+}
+
+static int parse_yield(const struct yield_words *words, struct options *options) {
+    double ns = 0;
+    if (options->command != COMMAND_YIELD)
+        return words->length || words->end || options->socket
+                   ? say("--for, --end and --socket go with the command yield")
+                   : 0;
+    if (!words->length == !words->end)
+        return say("for how long? 'topdownd yield --for 60s', or 'topdownd yield --end' to end it now");
+    int r = words->length ? decimal_read_duration(words->length, &ns) : 0;
+    if (r < 0)
+        return say("--for takes a number and ms, s, m or h, such as 60s");
+    if (words->length && (ns < 1e9 || ns > 3600e9))
+        return say("--for is out of range: 1s to 1h are allowed");
+    options->yield_seconds = ns * 1e-9;
+    return 0;
+}
+
+static int parse_option(int option, struct options *options, struct yield_words *words) {
     switch (option) {
     case OPTION_CONFIG:
         options->config = optarg;
@@ -91,6 +137,18 @@ static int parse_option(int option, struct options *options) {
     case OPTION_DATA:
         options->data = optarg;
         return 0;
+    case OPTION_RUN:
+        options->run = optarg;
+        return 0;
+    case OPTION_SOCKET:
+        options->socket = optarg;
+        return 0;
+    case OPTION_FOR:
+        words->length = optarg;
+        return 0;
+    case OPTION_END:
+        words->end = true;
+        return 0;
     default:
         return -EINVAL; // getopt_long has said why
     }
@@ -105,20 +163,27 @@ int options_parse(int argc, char **argv, struct options *out) {
         {"path.sysfs", required_argument, NULL, OPTION_SYSFS},
         {"path.procfs", required_argument, NULL, OPTION_PROCFS},
         {"path.data", required_argument, NULL, OPTION_DATA},
+        {"path.run", required_argument, NULL, OPTION_RUN},
+        {"socket", required_argument, NULL, OPTION_SOCKET},
+        {"for", required_argument, NULL, OPTION_FOR},
+        {"end", no_argument, NULL, OPTION_END},
         {NULL, 0, NULL, 0},
     };
     struct options options = {
         .config = TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml", .sysfs = "/sys", .procfs = "/proc"};
+    struct yield_words words = {0};
     for (int option; (option = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
         if (option == OPTION_HELP || option == OPTION_VERSION) {
             out->command = option == OPTION_HELP ? COMMAND_HELP : COMMAND_VERSION;
             return 0;
         }
-        int r = parse_option(option, &options);
+        int r = parse_option(option, &options, &words);
         if (r < 0)
             return r;
     }
     int r = parse_command(argc, argv, &options);
+    if (r == 0)
+        r = parse_yield(&words, &options);
     if (r < 0)
         return r;
     *out = options;

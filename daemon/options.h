@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-enum command { COMMAND_RUN, COMMAND_CHECK_CONFIG, COMMAND_HELP, COMMAND_VERSION };
+enum command { COMMAND_RUN, COMMAND_CHECK_CONFIG, COMMAND_YIELD, COMMAND_HELP, COMMAND_VERSION };
 enum pmu_kind { PMU_AUTO, PMU_LINUX, PMU_SIM };
 
 struct options {
@@ -16,7 +16,10 @@ struct options {
     const char *config;
     bool config_given; // false: the default path, which may be absent
     const char *sysfs, *procfs;
-    const char *data; // folder with specs/ and scenarios/; NULL: found beside the program
+    const char *data;     // folder with specs/ and scenarios/; NULL: found beside the program
+    const char *run;      // folder of the control socket; NULL: where systemd made one
+    const char *socket;   // yield: the daemon's control socket; NULL: in the folder
+    double yield_seconds; // 1 to 3600, or 0 to take the counters back
 };
 
 // Reads the command line. Returns 0, or -EINVAL after printing what is wrong.

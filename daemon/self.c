@@ -16,16 +16,23 @@ void self_step_begin(struct self *self) {
     self->step_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-void self_step_end(struct self *self) {
+void self_step_end(struct self *self, uint64_t calls, uint64_t interrupts) {
     double seconds = (double)(self_monotonic_ns() - self->step_begun_ns) * 1e-9;
-    self->collection_seconds += (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - self->step_cpu_ns) * 1e-9;
+    double cpu_seconds = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - self->step_cpu_ns) * 1e-9;
+    self->collection_seconds += cpu_seconds;
+    if (calls == 0)
+        return; // nothing was due
+    self->calls += calls;
+    self->interrupts += interrupts;
+    self->interrupt_seconds += cpu_seconds * (double)interrupts / (double)calls;
     self->rotations++;
     self->rotation_seconds += seconds;
     for (size_t i = 0; i < SELF_BUCKETS_N; i++)
         self->buckets[i] += seconds <= snapshot_rotation_bounds[i];
 }
 
-void self_fill(const struct self *self, const struct host_roots *roots, bool pmu_up, struct snapshot *snapshot) {
+void self_fill(const struct self *self, const struct host_roots *roots, bool pmu_up, double budget_used,
+               struct snapshot *snapshot) {
     struct host_process process;
     host_linux_process(roots, &process);
     double *values = snapshot->values + snapshot_self(snapshot->layout, 0);
@@ -37,6 +44,10 @@ void self_fill(const struct self *self, const struct host_roots *roots, bool pmu
     for (size_t i = 0; i < SELF_BUCKETS_N; i++)
         values[SELF_ROTATION_BUCKETS + i] = self->buckets[i];
     values[SELF_PMU_UP] = pmu_up;
+    values[SELF_CALLS] = (double)self->calls;
+    values[SELF_INTERRUPTS] = (double)self->interrupts;
+    values[SELF_INTERRUPT_SECONDS] = self->interrupt_seconds;
+    values[SELF_BUDGET_USED] = budget_used;
     values[SELF_PROCESS_CPU_SECONDS] = process.cpu_seconds;
     values[SELF_PROCESS_RESIDENT_BYTES] = process.resident_bytes;
     values[SELF_PROCESS_VIRTUAL_BYTES] = process.virtual_bytes;

@@ -8,7 +8,9 @@
 #include "core/snapshot.h"
 
 struct self {
+    uint64_t calls, interrupts; // to the PMU; of other CPUs
     double collection_seconds;
+    double interrupt_seconds; // taken from other CPUs, estimated
     double rotations, rotation_seconds;
     double buckets[SELF_BUCKETS_N]; // cumulative, as in the exposition
     uint64_t step_begun_ns, step_cpu_ns;
@@ -19,9 +21,12 @@ uint64_t self_monotonic_ns(void);
 
 // Around each step of the sampler.
 void self_step_begin(struct self *self);
-void self_step_end(struct self *self);
+// `calls` to the PMU were made in the step, and `interrupts` of other CPUs by them: each is taken to have cost its CPU
+// as much as a call cost here.
+void self_step_end(struct self *self, uint64_t calls, uint64_t interrupts);
 
 // Writes the self values of a snapshot.
-void self_fill(const struct self *self, const struct host_roots *roots, bool pmu_up, struct snapshot *snapshot);
+void self_fill(const struct self *self, const struct host_roots *roots, bool pmu_up, double budget_used,
+               struct snapshot *snapshot);
 
 #endif

@@ -6,18 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/resource.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
-#include "collectors/sampler.h"
-#include "core/derive.h"
+#include "daemon/control.h"
 #include "daemon/log.h"
+#include "daemon/measure.h"
 #include "daemon/self.h"
 #include "daemon/setup.h"
 #include "daemon/summary.h"
-#include "daemon/watch.h"
 #include "exporters/http.h"
 
 // This thread runs the event loop: the sampler's timer, signals, the watchdog. The HTTP server has a thread of its own.
@@ -27,17 +25,12 @@ enum { EXIT_WRONG = 2, TIMER_ACCURACY_US = 500 };
 
 struct service {
     struct setup setup;
-    struct pmu *pmu;
-    struct sampler *sampler;
-    struct derive *derive;
-    struct watch *watch;
-    struct self self;
-    struct view view;
+    struct measure *measure;
     struct http_server *http;
+    struct control *control; // NULL: there is no folder for its socket
     sd_event *loop;
     sd_event_source *timer;
     uint64_t watchdog_us, watchdog_fed_us; // 0: systemd does not watch
-    bool pmu_up;
 };
 
 static void feed_watchdog(struct service *s) {
@@ -48,33 +41,21 @@ static void feed_watchdog(struct service *s) {
     s->watchdog_fed_us = now_us;
 }
 
-static void finish_round(struct service *s) {
-    const struct readings *readings = sampler_readings(s->sampler);
-    struct snapshot *snapshot = snapshot_new(s->setup.layout);
-    derive_round(s->derive, readings, snapshot);
-    if (!snapshot) {
-        log_error("no memory for a snapshot: this round is in the totals, but not shown");
-        return;
-    }
-    s->pmu_up = readings->n_windows > 0 && summary_counted(readings);
-    self_fill(&s->self, &s->setup.source.roots, s->pmu_up, snapshot);
-    http_server_publish(s->http, snapshot);
-    watch_round(s->watch, snapshot, sampler_round_error(s->sampler));
+static void publish(struct service *s, struct snapshot *snapshot) {
     char status[SUMMARY_LINE_MAX];
-    summary_status(&s->view, snapshot, status, sizeof status);
+    http_server_publish(s->http, measure_view(s->measure), snapshot);
+    summary_status(measure_view(s->measure), snapshot, status, sizeof status);
     (void)sd_notifyf(0, "STATUS=%s", status);
-    snapshot_unref(snapshot);
 }
 
-// One step of the sampler; *deadline_ns is when the next is due.
 static int step(struct service *s, uint64_t *deadline_ns) {
-    self_step_begin(&s->self);
-    int round_over = sampler_step(s->sampler, self_monotonic_ns(), deadline_ns);
-    self_step_end(&s->self);
-    if (round_over)
-        finish_round(s);
+    struct snapshot *snapshot;
+    int r = measure_step(s->measure, deadline_ns, &snapshot);
+    if (snapshot)
+        publish(s, snapshot);
+    snapshot_unref(snapshot);
     feed_watchdog(s);
-    return 0;
+    return r;
 }
 
 // When to wake: at the sampler's deadline, but in time for the watchdog where slots are long.
@@ -87,9 +68,23 @@ static int on_timer(sd_event_source *timer, uint64_t due_us, void *context) {
     (void)due_us;
     struct service *s = context;
     uint64_t deadline_ns;
-    step(s, &deadline_ns);
-    int r = sd_event_source_set_time(timer, wake_us(s, deadline_ns));
+    int r = step(s, &deadline_ns);
+    if (r >= 0)
+        r = sd_event_source_set_time(timer, wake_us(s, deadline_ns));
     return r < 0 ? r : sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
+}
+
+// Somebody wants the counters, or (0) no longer: done, and shown, when this returns.
+static int on_yield(double seconds, void *context) {
+    struct service *s = context;
+    uint64_t deadline_ns;
+    measure_yield(s->measure, seconds);
+    int r = step(s, &deadline_ns);
+    if (r >= 0)
+        r = sd_event_source_set_time(s->timer, wake_us(s, deadline_ns));
+    if (r < 0)
+        (void)sd_event_exit(s->loop, r);
+    return r;
 }
 
 static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *context) {
@@ -135,68 +130,28 @@ static int open_http(struct service *s, struct errors *errors) {
     return http_server_new(addresses, config->n_listen, errors, &s->http);
 }
 
-static int make_view(struct service *s) {
-    const struct setup *setup = &s->setup;
-    s->view = (struct view){.layout = setup->layout,
-                            .simulated = setup->source.scenario != NULL,
-                            .version = TOPDOWND_VERSION,
-                            .hostname = setup->hostname,
-                            .pmu = setup->source.pmu_name,
-                            .cpu_vendor = setup->source.cpu.vendor,
-                            .cpu_model = setup->source.cpu.model,
-                            .cpu_microarchitecture = setup->source.microarchitecture,
-                            .profile = setup->profile->name,
-                            .config_hash = setup->config->hash,
-                            .counters_total = source_counters(&setup->source),
-                            .counters_usable = source_counters(&setup->source)};
-    return getrandom(&s->view.seed, sizeof s->view.seed, 0) == sizeof s->view.seed ? 0 : -EIO;
-}
-
-static int open_measuring(struct service *s, struct errors *errors) {
-    int r = make_view(s);
-    if (r == 0)
-        r = source_pmu(&s->setup.source, self_monotonic_ns(), errors, &s->pmu);
-    if (r == 0)
-        r = sampler_new(s->setup.plan, s->setup.topology, s->pmu, s->view.seed, &s->sampler);
-    if (r < 0)
-        return r;
-    s->derive = derive_new(s->setup.layout);
-    s->watch = watch_new(s->setup.layout);
-    return s->derive && s->watch ? 0 : -ENOMEM;
-}
-
-// The first step opens the event groups; what cannot be opened is known before the first page is served.
+// The first step opens the event groups. It cannot end a round, so the first page shows that nothing is measured yet.
 static int start(struct service *s) {
     uint64_t deadline_ns;
-    step(s, &deadline_ns);
-    size_t n_failed;
-    int error = sampler_open_error(s->sampler, &n_failed);
-    if (error < 0)
-        source_note_open_error(&s->setup.source, error, n_failed);
-    s->view.pmu_errors = s->setup.source.errors;
-    s->view.n_pmu_errors = s->setup.source.n_errors;
-    struct snapshot *snapshot = snapshot_new(s->setup.layout);
+    struct snapshot *none;
+    int r = measure_step(s->measure, &deadline_ns, &none);
+    struct snapshot *snapshot = r < 0 ? NULL : measure_snapshot(s->measure);
     if (!snapshot)
-        return -ENOMEM;
-    derive_initial(s->derive, snapshot);
-    self_fill(&s->self, &s->setup.source.roots, error == 0, snapshot);
-    int r = http_server_start(s->http, &s->view, snapshot);
+        return r < 0 ? r : -ENOMEM;
+    r = http_server_start(s->http, measure_view(s->measure), snapshot);
     snapshot_unref(snapshot);
     if (r < 0)
         return r;
-    return sd_event_add_time(s->loop, &s->timer, CLOCK_MONOTONIC, wake_us(s, deadline_ns), TIMER_ACCURACY_US, on_timer,
-                             s);
+    r = sd_event_add_time(s->loop, &s->timer, CLOCK_MONOTONIC, wake_us(s, deadline_ns), TIMER_ACCURACY_US, on_timer, s);
+    return r < 0 ? r : sd_event_source_set_exit_on_failure(s->timer, true); // never measure nothing in silence
 }
 
 // In reverse of service_open.
 static void service_close(struct service *s) {
     s->timer = sd_event_source_unref(s->timer);
+    s->control = control_free(s->control);
     s->http = http_server_free(s->http);
-    s->watch = watch_free(s->watch);
-    s->derive = derive_free(s->derive);
-    s->sampler = sampler_free(s->sampler);
-    if (s->pmu)
-        s->pmu->ops->free(s->pmu);
+    s->measure = measure_free(s->measure);
     setup_deinit(&s->setup);
     s->loop = sd_event_unref(s->loop);
 }
@@ -209,7 +164,9 @@ static int service_open(struct service *s, const struct options *options, struct
     if (r >= 0)
         r = open_http(s, errors);
     if (r >= 0)
-        r = open_measuring(s, errors);
+        r = control_new(s->loop, options->run, on_yield, s, errors, &s->control);
+    if (r >= 0)
+        r = measure_new(&s->setup, errors, &s->measure);
     if (r >= 0)
         r = start(s);
     return r;
@@ -221,7 +178,7 @@ int service_run(const struct options *options) {
     int r = s && errors ? service_open(s, options, errors) : -ENOMEM;
     int status = EXIT_WRONG;
     if (r >= 0) {
-        summary_start(&s->view, &s->setup, s->http);
+        summary_start(measure_view(s->measure), &s->setup, s->http);
         (void)sd_notify(0, "READY=1");
         r = sd_event_loop(s->loop);
         status = r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
@@ -240,13 +197,18 @@ int service_run(const struct options *options) {
 int service_check_config(const struct options *options) {
     struct setup *setup = calloc(1, sizeof *setup);
     struct errors *errors = calloc(1, sizeof *errors);
+    struct plan *plan = NULL;
     int r = setup && errors ? setup_init(setup, options, errors) : -ENOMEM;
+    if (r >= 0)
+        r = setup_plan(setup, setup->source.general_counters, setup->profile->settings.reserve_counters, 1, errors,
+                       &plan);
     if (r < 0 && errors && errors->n > 0)
         log_errors(errors);
     else if (r < 0)
         log_error("%s", strerror(-r));
     else
-        summary_config(setup);
+        summary_config(setup, plan);
+    plan_free(plan);
     if (setup)
         setup_deinit(setup);
     free(errors);

@@ -24,19 +24,24 @@ static void choose_profile(struct setup *setup) {
     setup->profile = config_select(setup->config, &facts);
 }
 
-static int make_plan(struct setup *setup, struct errors *errors) {
-    struct plan_selection *selections;
-    int n = selection_make(setup->profile, setup->source.catalog, &selections, setup->missing, sizeof setup->missing);
-    if (n < 0)
-        return n;
+static int make_selections(struct setup *setup) {
+    int n = selection_make(setup->profile, setup->source.catalog, &setup->selections, setup->missing,
+                           sizeof setup->missing);
+    setup->n_selections = n < 0 ? 0 : (size_t)n;
+    return n < 0 ? n : 0;
+}
+
+int setup_plan(const struct setup *setup, unsigned general_counters, unsigned reserved_counters, double slot_factor,
+               struct errors *errors, struct plan **out) {
     const struct plan_request request = {.catalog = setup->source.catalog,
-                                         .general_counters = setup->source.general_counters,
-                                         .selections = selections,
-                                         .n_selections = (size_t)n,
-                                         .slot_ns = setup->profile->settings.slot_ns,
+                                         .general_counters = general_counters,
+                                         .reserved_counters = reserved_counters,
+                                         .selections = setup->selections,
+                                         .n_selections = setup->n_selections,
+                                         .support = setup->source.support,
+                                         .slot_ns = (uint64_t)((double)setup->profile->settings.slot_ns * slot_factor),
                                          .idle = setup->profile->settings.idle};
-    int r = plan_new(&request, &setup->plan);
-    free(selections);
+    int r = plan_new(&request, out);
     if (r == -E2BIG)
         return errors_add(errors, NULL, 0, 0,
                           "profile %s asks for more than %d events or %d event groups: name fewer metric groups",
@@ -62,18 +67,14 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
         return r;
     choose_profile(setup);
     const struct config_settings *settings = &setup->profile->settings;
+    source_choose_guests(&setup->source, settings->guests == CONFIG_GUESTS_SHARE);
     r = source_topology(&setup->source, settings->cpus_all ? NULL : &settings->cpus, errors, &setup->topology);
-    if (r == 0)
-        r = make_plan(setup, errors);
-    if (r < 0)
-        return r;
-    setup->layout = snapshot_layout_new(setup->plan, setup->topology);
-    return setup->layout ? 0 : -ENOMEM;
+    return r == 0 ? make_selections(setup) : r;
 }
 
 void setup_deinit(struct setup *setup) {
-    setup->layout = snapshot_layout_free(setup->layout);
-    setup->plan = plan_free(setup->plan);
+    free(setup->selections);
+    setup->selections = NULL;
     setup->topology = topology_free(setup->topology);
     source_deinit(&setup->source);
     specs_deinit(&setup->specs);

@@ -18,13 +18,18 @@ struct setup {
     const struct config_profile *profile;
     struct source source;
     struct topology *topology;
-    struct plan *plan;
-    struct snapshot_layout *layout;
+    struct plan_selection *selections; // the profile's metric groups, as far as this host's spec has them
+    size_t n_selections;
     char missing[SETUP_MISSING_MAX]; // metric groups that this host's spec does not have
 };
 
 // Returns 0, -EINVAL with what is wrong in `errors`, -ENOMEM. setup_deinit in every case.
 int setup_init(struct setup *setup, const struct options *options, struct errors *errors);
 void setup_deinit(struct setup *setup);
+
+// The plan for so many general counters (0: events take none), so many of which are left to others, and slots so much
+// longer than configured. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM.
+int setup_plan(const struct setup *setup, unsigned general_counters, unsigned reserved_counters, double slot_factor,
+               struct errors *errors, struct plan **out);
 
 #endif

@@ -4,11 +4,16 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "collectors/host_guests.h"
 #include "collectors/pmu_linux.h"
 #include "collectors/pmu_sim.h"
 #include "config/scenario_json.h"
+#include "core/identify.h"
+#include "core/plan.h"
+#include "daemon/log.h"
 
 static const char SOFTWARE[] = "software"; // the spec, and the kernel's PMU, for hosts without a hardware PMU
 
@@ -29,89 +34,217 @@ static int choose_spec(struct source *source, const struct specs *specs, const c
                : errors_add(errors, NULL, 0, 0, "there is no spec '%s' among those that ship with topdownd", name);
 }
 
+static int make_support(struct source *source, enum plan_support support) {
+    source->support = malloc(source->catalog->n_events);
+    if (!source->support)
+        return -ENOMEM;
+    memset(source->support, (int)support, source->catalog->n_events);
+    return 0;
+}
+
 static int init_sim(struct source *source, const struct options *options, const char *data, const struct specs *specs,
                     struct errors *errors) {
-    char path[DATA_PATH_MAX + 64];
-    (void)snprintf(path, sizeof path, "%s/scenarios/demo.json", data);
-    int r = scenario_json_load(options->scenario ? options->scenario : path, errors, &source->scenario);
+    if (options->scenario)
+        (void)snprintf(source->scenario_path, sizeof source->scenario_path, "%s", options->scenario);
+    else
+        (void)snprintf(source->scenario_path, sizeof source->scenario_path, "%s/scenarios/demo.json", data);
+    int r = scenario_json_load(source->scenario_path, errors, &source->scenario);
     if (r == 0)
         r = choose_spec(source, specs, source->scenario->spec, errors);
+    if (r == 0)
+        r = make_support(source, PLAN_SUPPORT_UNKNOWN);
     if (r < 0)
         return r;
     source->pmu_name = "simulated";
     source->microarchitecture = source->catalog->product.microarchitecture;
     source->general_counters = source->scenario->general_counters;
-    (void)snprintf(source->cpu.vendor, HOST_NAME_MAX, "%s", source->catalog->product.vendor);
-    (void)snprintf(source->cpu.model, HOST_NAME_MAX, "%s", source->catalog->product.name);
+    (void)snprintf(source->cpu.vendor, HOST_TEXT_MAX, "%s", source->catalog->product.vendor);
+    (void)snprintf(source->cpu.model, HOST_TEXT_MAX, "%s", source->catalog->product.name);
     return 0;
 }
 
-static int init_linux(struct source *source, const struct specs *specs, struct errors *errors) {
+// ---- this host's own PMU ----
+
+// The spec for the first CPU among those whose PMU this host has; NULL where there is none.
+static const struct catalog *choose_by_identity(const struct source *source, const struct specs *specs) {
+    const struct catalog *here[DATA_SPECS_MAX];
+    char name[HOST_TEXT_MAX];
+    uint32_t midr, type;
+    size_t n = 0;
+    for (size_t i = 0; i < specs->n; i++)
+        if ((specs->catalogs[i]->product.n_midrs > 0 || specs->catalogs[i]->product.generic) &&
+            host_linux_find_pmu(&source->roots, specs->catalogs[i]->product.pmu, name, sizeof name, &type) == 0)
+            here[n++] = specs->catalogs[i];
+    for (unsigned cpu = 0; cpu < CPUSET_MAX && n > 0; cpu++)
+        if (host_linux_midr(&source->roots, cpu, &midr) == 0)
+            return catalog_choose_midr(here, n, midr);
+    return NULL;
+}
+
+// What the PMU rules out is out. What it advertises still has to show that it counts: a driver may advertise events
+// that the machine below it never counts.
+static int find_support(struct source *source) {
+    struct host_pmu_events events = {0};
+    int r = make_support(source, PLAN_SUPPORT_UNKNOWN);
+    if (r < 0)
+        return r;
+    r = host_linux_pmu_events(&source->roots, source->pmu_name, &events);
+    if (r == -ENOMEM)
+        return r;
+    for (size_t e = 0; e < source->catalog->n_events && r == 0; e++)
+        if (host_pmu_events_rule_out(&events, source->catalog->events[e].config))
+            source->support[e] = PLAN_UNSUPPORTED;
+    host_pmu_events_deinit(&events);
+    return 0;
+}
+
+static int init_hardware(struct source *source, const struct catalog *catalog, struct errors *errors) {
+    source->catalog = catalog;
+    if (host_linux_find_pmu(&source->roots, catalog->product.pmu, source->pmu_found, sizeof source->pmu_found,
+                            &source->pmu_type) < 0)
+        return errors_add(errors, NULL, 0, 0, "the PMU %s has gone", catalog->product.pmu);
+    source->pmu_name = source->pmu_found;
+    source->microarchitecture = catalog->product.generic ? "unknown" : catalog->product.microarchitecture;
+    source->general_counters = catalog->general_counters;
+    if (catalog->product.generic)
+        note(source, source->pmu_name, "unknown_core",
+             "there is no spec for this CPU: the architecture's common events are measured, without level 1");
+    return find_support(source);
+}
+
+static void note_no_hardware(struct source *source, int error) {
+    char remedy[PMU_LINUX_REMEDY_MAX];
+    pmu_linux_remedy(error, 0, remedy, sizeof remedy);
+    note(source, "cpu", pmu_linux_reason(error),
+         "no hardware PMU can be used (%s), so there is no Topdown, no MPKI and no miss ratio; the kernel's software "
+         "events are measured instead: %s",
+         strerror(-error), remedy);
+}
+
+static int init_software(struct source *source, const struct specs *specs, struct errors *errors) {
     int r = choose_spec(source, specs, SOFTWARE, errors);
+    if (r == 0)
+        r = make_support(source, PLAN_SUPPORTED);
     if (r < 0)
         return r;
     source->pmu_name = source->catalog->product.pmu;
     source->microarchitecture = "unknown";
-    source->general_counters = source->catalog->general_counters;
-    host_linux_cpu(&source->roots, &source->cpu);
+    if (host_linux_pmu_type(&source->roots, source->pmu_name, &source->pmu_type) < 0)
+        return errors_add(errors, NULL, 0, 0,
+                          "%s/bus/event_source/devices/%s/type cannot be read: mount sysfs, say where it is with "
+                          "--path.sysfs, or use a kernel with perf events",
+                          source->roots.sysfs, source->pmu_name);
     int hardware = pmu_linux_probe_hardware();
     if (hardware == 0)
         note(source, "cpu", "unsupported",
              "this host has a hardware PMU, and this version has no spec for it yet: only the kernel's software events "
              "are measured");
     else
-        note(source, "cpu", pmu_linux_reason(hardware),
-             "no hardware PMU can be used (%s), so there is no Topdown, no MPKI and no miss ratio; the kernel's "
-             "software "
-             "events are measured instead. %s%s",
-             strerror(-hardware),
-             hardware == -ENOENT ? "Most virtual machines hide the PMU: " : "To mend it: ", pmu_linux_remedy(hardware));
+        note_no_hardware(source, hardware);
     return 0;
 }
 
 int source_init(struct source *source, const struct options *options, const char *data, const struct specs *specs,
                 struct errors *errors) {
     *source = (struct source){.roots = {.sysfs = options->sysfs, .procfs = options->procfs}};
-    return options->pmu == PMU_SIM ? init_sim(source, options, data, specs, errors) : init_linux(source, specs, errors);
+    if (options->pmu == PMU_SIM)
+        return init_sim(source, options, data, specs, errors);
+    host_linux_cpu(&source->roots, &source->cpu);
+    const struct catalog *catalog = choose_by_identity(source, specs);
+    return catalog ? init_hardware(source, catalog, errors) : init_software(source, specs, errors);
 }
 
-void source_deinit(struct source *source) { source->scenario = scenario_free(source->scenario); }
+void source_deinit(struct source *source) {
+    free(source->support);
+    source->support = NULL;
+    source->scenario = scenario_free(source->scenario);
+}
+
+static void remove_cpus(struct cpuset *set, const struct cpuset *removed) {
+    for (size_t w = 0; w < CPUSET_MAX / 64; w++)
+        set->words[w] &= ~removed->words[w];
+}
+
+static void keep_cpus(struct cpuset *set, const struct cpuset *kept) {
+    for (size_t w = 0; w < CPUSET_MAX / 64; w++)
+        set->words[w] &= kept->words[w];
+}
+
+// The CPUs to measure: those that the PMU counts on (a host may have cores of several kinds), and of these the selected
+// ones; where none are selected, all that nobody wants left alone.
+static void choose_cpus(const struct source *source, const struct cpuset *selected, struct cpuset *out) {
+    struct cpuset left_alone;
+    if (host_linux_pmu_cpus(&source->roots, source->pmu_name, out) < 0)
+        memset(out, 0xff, sizeof *out);
+    host_linux_left_alone(&source->roots, &left_alone);
+    if (selected)
+        keep_cpus(out, selected);
+    else
+        remove_cpus(out, &left_alone);
+}
+
+int source_topology_update(const struct source *source, const struct cpuset *selected, const struct topology *known,
+                           struct topology **out) {
+    struct cpuset cpus;
+    if (source->scenario)
+        return 0;
+    choose_cpus(source, selected, &cpus);
+    return host_linux_topology_update(&source->roots, &cpus, known, out);
+}
 
 int source_topology(const struct source *source, const struct cpuset *selected, struct errors *errors,
                     struct topology **out) {
-    if (!source->scenario)
-        return host_linux_topology(&source->roots, selected, errors, out);
+    struct cpuset cpus;
+    if (!source->scenario) {
+        choose_cpus(source, selected, &cpus);
+        return host_linux_topology(&source->roots, &cpus, errors, out);
+    }
     int r = pmu_sim_topology(source->scenario, selected, out);
     return r == -EINVAL ? errors_add(errors, NULL, 0, 0, "the simulated host has none of the CPUs that `cpus` names")
                         : r;
 }
 
+void source_choose_guests(struct source *source, bool share) {
+    source->exclude_guest =
+        !source->scenario && source_takes_counters(source) && !share && host_guests_possible(&source->roots);
+}
+
 int source_pmu(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out) {
-    if (source->scenario) {
-        const char *unknown = NULL;
-        int r = pmu_sim_new(source->scenario, source->catalog, now_ns, &unknown, out);
-        return r == -EINVAL ? errors_add(errors, source->scenario->name, 0, 0,
-                                         "the event %.80s has no such rate, or spec %s does not have it",
-                                         unknown ? unknown : "?", source->catalog->product.spec)
-                            : r;
+    if (!source->scenario)
+        return pmu_linux_new(source->pmu_type, source->exclude_guest, out);
+    const char *unknown = NULL;
+    int r = pmu_sim_new(source->scenario, source->catalog, now_ns, &unknown, out);
+    return r == -EINVAL ? errors_add(errors, source->scenario_path, 0, 0,
+                                     "the event %.80s has no such rate, or spec %s does not have it",
+                                     unknown ? unknown : "?", source->catalog->product.spec)
+                        : r;
+}
+
+bool source_note_open_error(struct source *source, int error, size_t n_failed, size_t files) {
+    if (error == source->open_error)
+        return false;
+    if (source->open_error != 0) {
+        source->n_errors--;
+        log_info("%s: event groups can be opened again", source->pmu_name);
     }
-    uint32_t type;
-    if (host_linux_pmu_type(&source->roots, source->pmu_name, &type) < 0)
-        return errors_add(errors, NULL, 0, 0,
-                          "%s/bus/event_source/devices/%s/type cannot be read: mount sysfs, say where it is with "
-                          "--path.sysfs, or use a kernel with perf events",
-                          source->roots.sysfs, source->pmu_name);
-    return pmu_linux_new(type, out);
+    source->open_error = error;
+    if (error != 0) {
+        char remedy[PMU_LINUX_REMEDY_MAX];
+        pmu_linux_remedy(error, files, remedy, sizeof remedy);
+        note(source, source->pmu_name, pmu_linux_reason(error), "%zu event groups could not be opened (%s): %s",
+             n_failed, strerror(-error), remedy);
+        log_warning("%s: %s", source->pmu_name, source->errors[source->n_errors - 1].text);
+    }
+    return true;
 }
 
-void source_note_open_error(struct source *source, int error, size_t n_failed) {
-    note(source, source->pmu_name, pmu_linux_reason(error), "%zu event groups could not be opened (%s): %s", n_failed,
-         strerror(-error), pmu_linux_remedy(error));
+bool source_takes_counters(const struct source *source) {
+    return source->scenario ? source->general_counters > 0 : strcmp(source->catalog->product.pmu, SOFTWARE) != 0;
 }
 
-unsigned source_counters(const struct source *source) {
+unsigned source_fixed_counters(const struct source *source) {
     unsigned fixed = 0;
     for (size_t e = 0; e < source->catalog->n_events; e++)
         fixed += source->catalog->events[e].fixed;
-    return source->general_counters == 0 ? 0 : source->general_counters + fixed;
+    return fixed;
 }

@@ -11,20 +11,26 @@
 #include "daemon/options.h"
 #include "exporters/view.h"
 
-enum { SOURCE_ERRORS_MAX = 2, SOURCE_TEXT_MAX = 512 };
+enum { SOURCE_ERRORS_MAX = 3, SOURCE_TEXT_MAX = 512 };
 
 struct source {
     const struct catalog *catalog; // borrowed from the specs
     struct scenario *scenario;     // simulated, else NULL
+    char scenario_path[DATA_PATH_MAX + 64];
     struct host_roots roots;
     struct host_cpu cpu;
     const char *microarchitecture; // of the CPU, "unknown" where it is not known
     const char *pmu_name;
-    unsigned general_counters; // 0: events take none
+    uint32_t pmu_type; // of perf_event_open, where not simulated
+    char pmu_found[HOST_TEXT_MAX];
+    unsigned general_counters; // as stated; 0: not stated, or events take none
+    uint8_t *support;          // enum plan_support of each of the catalog's events
+    bool exclude_guest;        // what guests do is not counted
     // what is missing or fails, for people and for topdownd_pmu_error
     struct view_pmu_error errors[SOURCE_ERRORS_MAX];
     char error_texts[SOURCE_ERRORS_MAX][SOURCE_TEXT_MAX];
     size_t n_errors;
+    int open_error; // that the last of them is about, 0: it is not about opening
 };
 
 // Decides; says what a host without a hardware PMU lacks. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM.
@@ -36,13 +42,23 @@ void source_deinit(struct source *source);
 int source_topology(const struct source *source, const struct cpuset *selected, struct errors *errors,
                     struct topology **out);
 
+// Whether CPUs to measure have come online that `known` does not have: 1 and a new topology with them, 0, or -ENOMEM.
+int source_topology_update(const struct source *source, const struct cpuset *selected, const struct topology *known,
+                           struct topology **out);
+
+// Decides whether guests are left alone: where this host may run any, unless they are to share the counters.
+void source_choose_guests(struct source *source, bool share);
+
 // Opens nothing yet. A simulated host's time begins at now_ns.
 int source_pmu(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out);
 
-// Notes that `n_failed` event groups could not be opened because of `error` (a negative errno).
-void source_note_open_error(struct source *source, int error, size_t n_failed);
+// Notes that `n_failed` event groups cannot be opened because of `error` (a negative errno), or that none fails any
+// more (0); all of them together need `files` file descriptors (0: not known yet). True where this is news, which has
+// been logged.
+bool source_note_open_error(struct source *source, int error, size_t n_failed, size_t files);
 
-// Counters of one CPU, fixed ones included; 0: events take none.
-unsigned source_counters(const struct source *source);
+// Whether events take hardware counters at all.
+bool source_takes_counters(const struct source *source);
+unsigned source_fixed_counters(const struct source *source);
 
 #endif

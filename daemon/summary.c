@@ -15,14 +15,13 @@ static size_t plannable(const struct plan *plan) {
 }
 
 // "64 CPUs on 2 sockets (6 general counters and 1 fixed)"
-static void describe_cpus(const struct setup *setup, char *out, size_t size) {
+static void describe_cpus(const struct setup *setup, unsigned counters, char *out, size_t size) {
     const struct topology *topology = setup->topology;
     int length = snprintf(out, size, "%zu CPU%s on %zu socket%s", topology->n_cpus, topology->n_cpus == 1 ? "" : "s",
                           topology->n_sockets, topology->n_sockets == 1 ? "" : "s");
-    unsigned general = setup->source.general_counters;
-    if (length > 0 && general > 0)
-        (void)snprintf(out + length, size - (size_t)length, " with %u general and %u fixed counters each", general,
-                       source_counters(&setup->source) - general);
+    if (length > 0 && counters > 0)
+        (void)snprintf(out + length, size - (size_t)length, " with %u general and %u fixed counters each", counters,
+                       source_fixed_counters(&setup->source));
     else if (length > 0)
         (void)snprintf(out + length, size - (size_t)length, "; software events take no counters");
 }
@@ -34,26 +33,34 @@ static void describe_plan(const struct plan *plan, char *out, size_t size) {
                    (double)plan->slot_ns * 1e-6, (double)plan->idle_ns / (double)plan->round_ns * 100);
 }
 
+static void warn_of_not_plannable(const struct plan *plan) {
+    for (size_t m = 0; m < plan->n_metrics; m++)
+        if (plan->metrics[m].unit < 0)
+            log_warning("metric %s is not plannable: %s", plan->catalog->metrics[plan->metrics[m].metric].export_name,
+                        plan->metrics[m].reason);
+}
+
 void summary_start(const struct view *view, const struct setup *setup, const struct http_server *http) {
     char cpus[SUMMARY_LINE_MAX], plan[SUMMARY_LINE_MAX];
-    describe_cpus(setup, cpus, sizeof cpus);
+    describe_cpus(setup, view->layout->plan->general_counters, cpus, sizeof cpus);
     log_info("topdownd %s on %s: %s%s, spec %s", view->version, view->hostname,
              view->simulated ? "SIMULATED host, " : "", cpus, setup->source.catalog->product.spec);
     for (size_t i = 0; i < setup->source.n_errors; i++)
         log_warning("%s: %s", setup->source.errors[i].pmu, setup->source.errors[i].text);
     if (setup->missing[0] != '\0')
         log_warning("profile %s: this host cannot measure %s", setup->profile->name, setup->missing);
-    if (setup->plan->n_units == 0) {
+    if (view->layout->plan->n_units == 0) {
         log_info("profile %s: measuring nothing", setup->profile->name);
     } else {
-        describe_plan(setup->plan, plan, sizeof plan);
+        describe_plan(view->layout->plan, plan, sizeof plan);
         log_info("profile %s: %s", setup->profile->name, plan);
     }
-    for (size_t m = 0; m < setup->plan->n_metrics; m++)
-        if (setup->plan->metrics[m].unit < 0)
-            log_warning("metric %s is not plannable: %s",
-                        setup->source.catalog->metrics[setup->plan->metrics[m].metric].name,
-                        setup->plan->metrics[m].reason);
+    if (view->layout->plan->reserved_counters > 0)
+        log_info("%u of %u general counters are left to others", view->layout->plan->reserved_counters,
+                 view->layout->plan->general_counters);
+    if (setup->source.exclude_guest)
+        log_info("this host can run guests of KVM: what they do is not counted (guests: share counts it)");
+    warn_of_not_plannable(view->layout->plan);
     for (size_t i = 0; i < setup->config->n_listen; i++) {
         const char *address = setup->config->listen[i].address;
         bool ipv6 = strchr(address, ':') != NULL;
@@ -78,21 +85,20 @@ void summary_status(const struct view *view, const struct snapshot *snapshot, ch
     }
 }
 
-void summary_config(const struct setup *setup) {
-    char cpus[SUMMARY_LINE_MAX], plan[SUMMARY_LINE_MAX];
-    describe_cpus(setup, cpus, sizeof cpus);
-    describe_plan(setup->plan, plan, sizeof plan);
+void summary_config(const struct setup *setup, const struct plan *plan) {
+    char cpus[SUMMARY_LINE_MAX], text[SUMMARY_LINE_MAX];
+    describe_cpus(setup, plan->general_counters, cpus, sizeof cpus);
+    describe_plan(plan, text, sizeof text);
     for (size_t i = 0; i < setup->config->n_files; i++)
         (void)printf("%s: no mistakes\n", setup->config->files[i]);
     (void)printf("host %s, spec %s: %s\n", setup->hostname, setup->source.catalog->product.spec, cpus);
-    (void)printf("profile %s: %s\n", setup->profile->name, setup->plan->n_units == 0 ? "measures nothing" : plan);
+    (void)printf("profile %s: %s\n", setup->profile->name, plan->n_units == 0 ? "measures nothing" : text);
     if (setup->missing[0] != '\0')
         (void)printf("warning: this host cannot measure %s\n", setup->missing);
-    for (size_t m = 0; m < setup->plan->n_metrics; m++)
-        if (setup->plan->metrics[m].unit < 0)
+    for (size_t m = 0; m < plan->n_metrics; m++)
+        if (plan->metrics[m].unit < 0)
             (void)printf("warning: metric %s is not plannable: %s\n",
-                         setup->source.catalog->metrics[setup->plan->metrics[m].metric].name,
-                         setup->plan->metrics[m].reason);
+                         setup->source.catalog->metrics[plan->metrics[m].metric].export_name, plan->metrics[m].reason);
 }
 
 bool summary_counted(const struct readings *readings) {

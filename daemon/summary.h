@@ -16,7 +16,7 @@ void summary_start(const struct view *view, const struct setup *setup, const str
 void summary_status(const struct view *view, const struct snapshot *snapshot, char *out, size_t size);
 
 // To standard output.
-void summary_config(const struct setup *setup);
+void summary_config(const struct setup *setup, const struct plan *plan);
 
 // Whether any window of the round has data.
 bool summary_counted(const struct readings *readings);

@@ -15,7 +15,7 @@ struct watch {
     int error;
 };
 
-struct watch *watch_new(const struct snapshot_layout *layout) {
+struct watch *watch_new(const struct snapshot_layout *layout, const struct snapshot *now) {
     struct watch *watch = calloc(1, sizeof *watch);
     if (!watch)
         return NULL;
@@ -23,7 +23,12 @@ struct watch *watch_new(const struct snapshot_layout *layout) {
     watch->windows = calloc(layout->plan->n_groups + 1, sizeof *watch->windows);
     watch->trouble = calloc(layout->plan->n_groups + 1, sizeof *watch->trouble);
     watch->above = calloc(layout->n_metrics + 1, sizeof *watch->above);
-    return watch->windows && watch->trouble && watch->above ? watch : watch_free(watch);
+    if (!watch->windows || !watch->trouble || !watch->above)
+        return watch_free(watch);
+    for (size_t g = 0; g < layout->plan->n_groups; g++)
+        memcpy(watch->windows[g], now->values + snapshot_windows(layout, g, 0), sizeof watch->windows[g]);
+    watch->gap_seconds = now->values[snapshot_uncovered(layout, 0, UNCOVERED_GAP)];
+    return watch;
 }
 
 struct watch *watch_free(struct watch *watch) {

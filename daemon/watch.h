@@ -9,7 +9,8 @@
 
 struct watch; // private
 
-struct watch *watch_new(const struct snapshot_layout *layout); // NULL where memory is short
+// `now` is the state that changes are told from. NULL where memory is short. The layout is borrowed.
+struct watch *watch_new(const struct snapshot_layout *layout, const struct snapshot *now);
 struct watch *watch_free(struct watch *watch);
 
 // Compares a new snapshot, and the sampler's trouble in its round (a negative errno or 0), with what was known.

@@ -49,7 +49,9 @@ static void put(struct text *out, const char *string) {
 }
 
 static void put_row(struct text *out, const char *name, const char *value) {
-    text_format(out, "<tr><th>%s<td>", name);
+    text_string(out, "<tr><th>");
+    put(out, name);
+    text_string(out, "<td>");
     put(out, value);
     text_string(out, "\n");
 }
@@ -99,11 +101,21 @@ static void render_attention(const struct view *view, const struct snapshot *sna
     }
 }
 
-static size_t count_cpus(const struct topology *topology) {
+static size_t count_excluded(const struct topology *topology) {
     size_t excluded = 0;
     for (size_t s = 0; s < topology->n_sockets; s++)
         excluded += topology->sockets[s].excluded;
     return excluded;
+}
+
+static void render_cpus(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    const struct topology *topology = view->layout->topology;
+    double offline = view_offline(view, snapshot);
+    text_format(out, "<tr><th>CPUs<td>%zu measured on %zu socket%s, ", topology->n_cpus, topology->n_sockets,
+                topology->n_sockets == 1 ? "" : "s");
+    if (offline > 0)
+        text_format(out, "%.0f of them offline in the last round, ", offline);
+    text_format(out, "%zu excluded\n", count_excluded(topology));
 }
 
 static void render_counters(const struct view *view, struct text *out) {
@@ -142,15 +154,13 @@ static void render_coverage(const struct view *view, const struct snapshot *snap
 }
 
 static void render_facts(const struct view *view, const struct snapshot *snapshot, struct text *out) {
-    const struct topology *topology = view->layout->topology;
     text_string(out, "<h2>What is measured</h2>\n<table>\n<tr><th>CPU<td>");
     put(out, view->cpu_vendor);
     text_string(out, " ");
     put(out, view->cpu_model);
     text_string(out, "\n");
     put_row(out, "Spec", view->layout->catalog->product.spec);
-    text_format(out, "<tr><th>CPUs<td>%zu measured on %zu socket%s, %zu excluded\n", topology->n_cpus,
-                topology->n_sockets, topology->n_sockets == 1 ? "" : "s", count_cpus(topology));
+    render_cpus(view, snapshot, out);
     render_counters(view, out);
     put_row(out, "Profile", view->profile);
     render_schedule(view->layout->plan, out);
@@ -193,10 +203,10 @@ static void render_bar(const struct view *view, const struct snapshot *snapshot,
 
 static void render_level1(const struct view *view, const struct snapshot *snapshot, struct text *out) {
     const struct topology *topology = view->layout->topology;
-    if (view->layout->n_level1 == 0)
-        return;
+    if (view->layout->plan->level1_unit < 0)
+        return; // why is said with the metrics
     text_string(out, "<h2>Pipeline slots in the last round</h2>\n");
-    if (view->layout->plan->units[view->layout->plan->level1_unit].n_groups > 1)
+    if (view_composite(view))
         text_string(out,
                     "<p class=\"soft\">Composite: this host has too few counters for all categories at once, so they "
                     "come from adjacent windows.\n");
@@ -214,7 +224,7 @@ static void render_metric(const struct view *view, const struct snapshot *snapsh
     put(out, metric->help);
     text_string(out, "\"><td>");
     put(out, metric->export_name);
-    const char *reason = view_plannable(view, i) ? "" : view_absent_text(view, snapshot, 0, i);
+    const char *reason = "";
     for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
         size_t scope = snapshot_scope_socket(s);
         double value = snapshot->values[snapshot_metric(view->layout, scope, i)];
@@ -234,15 +244,51 @@ static void render_metric(const struct view *view, const struct snapshot *snapsh
     text_string(out, "\n");
 }
 
+static size_t count_plannable(const struct view *view) {
+    size_t n = 0;
+    for (size_t i = 0; i < view->layout->n_metrics; i++)
+        n += view_plannable(view, i);
+    return n;
+}
+
 static void render_metrics(const struct view *view, const struct snapshot *snapshot, struct text *out) {
     const struct topology *topology = view->layout->topology;
+    if (count_plannable(view) == 0)
+        return;
     text_string(out, "<h2>Metrics of the last round</h2>\n<table>\n<tr><th>Metric");
     for (size_t s = 0; s < topology->n_sockets; s++)
         text_format(out, "<th>Socket %u", topology->sockets[s].id);
     text_string(out, "<th>Unit<th>Why there is no value\n");
     for (size_t i = 0; i < view->layout->n_metrics; i++)
-        render_metric(view, snapshot, i, out);
+        if (view_plannable(view, i))
+            render_metric(view, snapshot, i, out);
     text_string(out, "</table>\n");
+}
+
+static void render_not_plannable(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    if (count_plannable(view) == view->layout->n_metrics)
+        return;
+    text_string(out, "<h2>Metrics that cannot be measured now</h2>\n<table>\n<tr><th>Metric<th>Why\n");
+    for (size_t i = 0; i < view->layout->n_metrics; i++)
+        if (!view_plannable(view, i))
+            put_row(out, view_metric(view, i)->export_name, view_absent_text(view, snapshot, 0, i));
+    text_string(out, "</table>\n");
+}
+
+static void render_not_live(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    const struct snapshot_layout *layout = view->layout;
+    bool any = false;
+    for (size_t e = 0; e < layout->n_events; e++) {
+        enum event_trouble trouble = view_trouble(view, snapshot, e);
+        if (trouble == EVENT_TROUBLE_N)
+            continue;
+        text_string(out, any ? "" : "<h2>Events that yield no samples</h2>\n<table>\n<tr><th>Event<th>State<th>Why\n");
+        text_string(out, "<tr><td>");
+        put(out, layout->catalog->events[layout->events[e]].name);
+        text_format(out, "<td>%s<td>%s\n", event_trouble_name(trouble), view_trouble_text(trouble));
+        any = true;
+    }
+    text_string(out, any ? "</table>\n" : "");
 }
 
 int html_render(const struct view *view, const struct snapshot *snapshot, struct text *out) {
@@ -251,8 +297,9 @@ int html_render(const struct view *view, const struct snapshot *snapshot, struct
     render_attention(view, snapshot, out);
     render_facts(view, snapshot, out);
     render_level1(view, snapshot, out);
-    if (view->layout->n_metrics > 0)
-        render_metrics(view, snapshot, out);
+    render_metrics(view, snapshot, out);
+    render_not_plannable(view, snapshot, out);
+    render_not_live(view, snapshot, out);
     text_string(out, LINKS);
     return out->failed ? -ENOMEM : 0;
 }

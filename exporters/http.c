@@ -37,18 +37,18 @@ struct http_server {
     int fds[HTTP_ADDRESSES_MAX]; // -1 once the library owns it
     uint16_t ports[HTTP_ADDRESSES_MAX];
     int stop_fd;
-    const struct view *view;
     uint64_t request_ms_max;
     pthread_t thread;
     bool running;
     atomic_size_t renders;
 
     pthread_mutex_t lock;
-    struct snapshot *newest; // under the lock
-    uint64_t generation;     // under the lock: counts what was published
+    struct snapshot *newest; // under the lock, as the rest of this paragraph
+    struct view *view;       // that it belongs to
+    uint64_t generation;     // counts what was published
 
     struct MHD_Daemon *daemons[HTTP_ADDRESSES_MAX];
-    struct http_templates templates;
+    struct http_templates templates; // of the view they name
     struct cached_page pages[HTTP_PAGE_N];
     struct http_connections connections;
     uint64_t connection_changes; // connections that came and went
@@ -87,20 +87,30 @@ static enum MHD_Result respond_text(struct MHD_Connection *connection, unsigned 
     return respond(connection, status, "text/plain; charset=utf-8", body, NULL, NULL);
 }
 
-// A reference to the newest snapshot, and which one it is.
-static struct snapshot *newest_snapshot(struct http_server *server, uint64_t *generation) {
+// The newest snapshot with its view (a reference to both), and which one it is.
+struct publication {
+    struct snapshot *snapshot;
+    struct view *view;
+    uint64_t generation;
+};
+static struct publication newest(struct http_server *server) {
     pthread_mutex_lock(&server->lock);
-    struct snapshot *snapshot = snapshot_ref(server->newest);
-    *generation = server->generation;
+    struct publication publication = {snapshot_ref(server->newest), view_ref(server->view), server->generation};
     pthread_mutex_unlock(&server->lock);
-    return snapshot;
+    return publication;
+}
+
+static void publication_unref(struct publication *publication) {
+    snapshot_unref(publication->snapshot);
+    view_unref(publication->view);
 }
 
 // The page as a response, NULL where memory is short.
-static struct MHD_Response *render(struct http_server *server, enum http_page page, const struct snapshot *snapshot) {
+static struct MHD_Response *render(struct http_server *server, enum http_page page,
+                                   const struct publication *publication) {
     struct text text = {0};
     atomic_fetch_add(&server->renders, 1);
-    if (http_page_render(page, &server->templates, server->view, snapshot, &text) < 0) {
+    if (http_page_render(page, &server->templates, publication->view, publication->snapshot, &text) < 0) {
         text_free(&text);
         return NULL;
     }
@@ -121,25 +131,23 @@ static struct MHD_Response *render(struct http_server *server, enum http_page pa
 static enum MHD_Result respond_page(struct http_server *server, struct MHD_Connection *connection,
                                     enum http_page page) {
     struct cached_page *cached = &server->pages[page];
-    uint64_t generation;
-    struct snapshot *snapshot = newest_snapshot(server, &generation);
-    if (cached->generation != generation) {
+    struct publication publication = newest(server);
+    if (cached->generation != publication.generation) {
         if (cached->response)
             MHD_destroy_response(cached->response);
-        cached->response = render(server, page, snapshot);
-        cached->generation = cached->response ? generation : 0;
+        cached->response = render(server, page, &publication);
+        cached->generation = cached->response ? publication.generation : 0;
     }
-    snapshot_unref(snapshot);
+    publication_unref(&publication);
     if (!cached->response)
         return respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "Memory is short, try again.\n");
     return MHD_queue_response(connection, MHD_HTTP_OK, cached->response);
 }
 
 static enum MHD_Result respond_ready(struct http_server *server, struct MHD_Connection *connection) {
-    uint64_t generation;
-    struct snapshot *snapshot = newest_snapshot(server, &generation);
-    uint64_t sequence = snapshot->sequence;
-    snapshot_unref(snapshot);
+    struct publication publication = newest(server);
+    uint64_t sequence = publication.snapshot->sequence;
+    publication_unref(&publication);
     if (sequence >= 1)
         return respond_text(connection, MHD_HTTP_OK, "topdownd is ready.\n");
     return respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
@@ -273,23 +281,24 @@ static int start_thread(struct http_server *server) {
     return -r;
 }
 
-int http_server_start(struct http_server *server, const struct view *view, struct snapshot *snapshot) {
-    server->view = view;
-    http_server_publish(server, snapshot);
+int http_server_start(struct http_server *server, struct view *view, struct snapshot *snapshot) {
+    http_server_publish(server, view, snapshot);
     int r = http_connections_init(&server->connections, server->n_addresses * HTTP_CONNECTIONS_MAX);
     if (r == 0)
         r = start_daemons(server);
     return r < 0 ? r : start_thread(server);
 }
 
-void http_server_publish(struct http_server *server, struct snapshot *snapshot) {
+void http_server_publish(struct http_server *server, struct view *view, struct snapshot *snapshot) {
     snapshot_ref(snapshot);
+    view_ref(view);
     pthread_mutex_lock(&server->lock);
-    struct snapshot *old = server->newest;
+    struct publication old = {.snapshot = server->newest, .view = server->view};
     server->newest = snapshot;
+    server->view = view;
     server->generation++;
     pthread_mutex_unlock(&server->lock);
-    snapshot_unref(old);
+    publication_unref(&old);
 }
 
 int http_server_new(const struct http_address *addresses, size_t n, struct errors *errors, struct http_server **out) {
@@ -345,6 +354,7 @@ struct http_server *http_server_free(struct http_server *server) {
     http_connections_deinit(&server->connections);
     http_templates_deinit(&server->templates);
     snapshot_unref(server->newest);
+    view_unref(server->view);
     if (server->stop_fd >= 0)
         close(server->stop_fd);
     pthread_mutex_destroy(&server->lock);

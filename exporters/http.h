@@ -24,12 +24,13 @@ struct http_server;
 // `errors` (port taken, not allowed, no such address), -ENOMEM.
 int http_server_new(const struct http_address *addresses, size_t n, struct errors *errors, struct http_server **out);
 
-// Starts the thread that answers. `view` is borrowed until http_server_free; `snapshot` is the first one (a reference
-// is taken). Returns 0 or a negative errno.
-int http_server_start(struct http_server *server, const struct view *view, struct snapshot *snapshot);
+// Starts the thread that answers, with the first view and snapshot (references are taken). Returns 0 or a negative
+// errno.
+int http_server_start(struct http_server *server, struct view *view, struct snapshot *snapshot);
 
-// Publishes a newer snapshot (a reference is taken). Called from another thread; waits for a pointer swap at most.
-void http_server_publish(struct http_server *server, struct snapshot *snapshot);
+// Publishes a newer snapshot and the view that it belongs to (references are taken). Called from another thread; waits
+// for a pointer swap at most.
+void http_server_publish(struct http_server *server, struct view *view, struct snapshot *snapshot);
 
 // The port that address `i` is bound to.
 uint16_t http_server_port(const struct http_server *server, size_t i);

@@ -20,6 +20,7 @@ const char http_page_list[] = "There is no such page. These exist:\n"
 void http_templates_deinit(struct http_templates *templates) {
     templates->cpu = prometheus_page_free(templates->cpu);
     templates->host = prometheus_page_free(templates->host);
+    templates->view = view_unref(templates->view);
 }
 
 static int find_scope(const char *scope) {
@@ -61,22 +62,27 @@ const char *http_page_content_type(enum http_page page) {
     }
 }
 
-static int render_metrics(struct prometheus_page **template, bool per_cpu, const struct view *view,
+static int render_metrics(struct http_templates *templates, bool per_cpu, struct view *view,
                           const struct snapshot *snapshot, struct text *out) {
+    struct prometheus_page **template = per_cpu ? &templates->cpu : &templates->host;
+    if (templates->view != view) {
+        http_templates_deinit(templates);
+        templates->view = view_ref(view);
+    }
     if (!*template)
         *template = prometheus_page_new(view, per_cpu);
     return *template ? prometheus_render(*template, snapshot, out) : -ENOMEM;
 }
 
-int http_page_render(enum http_page page, struct http_templates *templates, const struct view *view,
+int http_page_render(enum http_page page, struct http_templates *templates, struct view *view,
                      const struct snapshot *snapshot, struct text *out) {
     switch (page) {
     case HTTP_PAGE_ROOT:
         return html_render(view, snapshot, out);
     case HTTP_PAGE_METRICS:
-        return render_metrics(&templates->host, false, view, snapshot, out);
+        return render_metrics(templates, false, view, snapshot, out);
     case HTTP_PAGE_METRICS_CPU:
-        return render_metrics(&templates->cpu, true, view, snapshot, out);
+        return render_metrics(templates, true, view, snapshot, out);
     case HTTP_PAGE_PLAN:
         return json_render_plan(view, out);
     case HTTP_PAGE_STATUS:

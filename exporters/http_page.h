@@ -22,6 +22,7 @@ enum http_page {
 
 // The Prometheus templates, each made when its page is first asked for.
 struct http_templates {
+    struct view *view; // that they were made for; a reference
     struct prometheus_page *host, *cpu;
 };
 void http_templates_deinit(struct http_templates *templates);
@@ -35,7 +36,7 @@ const char *http_page_content_type(enum http_page page);
 extern const char http_page_list[];
 
 // Appends the page. Returns 0 or -ENOMEM.
-int http_page_render(enum http_page page, struct http_templates *templates, const struct view *view,
+int http_page_render(enum http_page page, struct http_templates *templates, struct view *view,
                      const struct snapshot *snapshot, struct text *out);
 
 #endif

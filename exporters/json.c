@@ -29,7 +29,7 @@ static void add_level1(struct json *json, const struct view *view, const struct 
         json_string(json, item, "metric", layout->catalog->metrics[metric].export_name);
     }
     json_number(json, level1, "deviation_ratio", value_of(snapshot, snapshot_deviation(layout, scope)));
-    json_bool(json, level1, "composite", layout->plan->units[layout->plan->level1_unit].n_groups > 1);
+    json_bool(json, level1, "composite", view_composite(view));
 }
 
 static void add_metric(struct json *json, cJSON *metrics, const struct view *view, const struct snapshot *snapshot,
@@ -48,7 +48,7 @@ static void add_metric(struct json *json, cJSON *metrics, const struct view *vie
     view_metric_unit(metric, unit, sizeof(unit));
     json_string(json, item, "unit", unit);
     double k;
-    if (!view_plannable(view, i) || !catalog_metric_ratio(metric, &k))
+    if (!catalog_metric_ratio(metric, &k))
         return;
     json_number(json, item, "numerator_total", value_of(snapshot, snapshot_numerator(layout, scope, i)));
     json_number(json, item, "denominator_total", value_of(snapshot, snapshot_denominator(layout, scope, i)));

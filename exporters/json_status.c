@@ -29,6 +29,13 @@ void json_attention(struct json *json, const struct view *view, const struct sna
     }
 }
 
+static void add_event_name(struct json *json, cJSON *item, const struct catalog_event *event) {
+    char code[24];
+    (void)snprintf(code, sizeof(code), "0x%" PRIx64, event->config);
+    json_string(json, item, "name", event->name);
+    json_string(json, item, "code", code);
+}
+
 static void add_event_group(struct json *json, cJSON *groups, const struct view *view, size_t g) {
     const struct plan *plan = view->layout->plan;
     const struct plan_group *group = &plan->groups[g];
@@ -36,14 +43,8 @@ static void add_event_group(struct json *json, cJSON *groups, const struct view 
     cJSON *item = json_object(json, groups, NULL);
     json_string(json, item, "name", group->name);
     cJSON *events = json_array(json, item, "events");
-    for (size_t e = 0; e < group->n_events; e++) {
-        const struct catalog_event *event = &plan->catalog->events[group->events[e]];
-        char code[24];
-        (void)snprintf(code, sizeof(code), "0x%" PRIx64, event->config);
-        cJSON *entry = json_object(json, events, NULL);
-        json_string(json, entry, "name", event->name);
-        json_string(json, entry, "code", code);
-    }
+    for (size_t e = 0; e < group->n_events; e++)
+        add_event_name(json, json_object(json, events, NULL), &plan->catalog->events[group->events[e]]);
     cJSON *metrics = json_array(json, item, "metrics");
     for (size_t i = 0; i < plan->n_metrics; i++)
         if (plan->metrics[i].unit == (int)group->unit)
@@ -66,6 +67,24 @@ static void add_unit(struct json *json, cJSON *units, const struct plan *plan, s
         json_null(json, item, "reference");
 }
 
+// What is asked for, measured or not, and whether the PMU says that it has it.
+static void add_events(struct json *json, const struct snapshot_layout *layout) {
+    static const char *const supports[] = {
+        [PLAN_SUPPORT_UNKNOWN] = "unknown", [PLAN_SUPPORTED] = "supported", [PLAN_UNSUPPORTED] = "unsupported"};
+    cJSON *events = json_array(json, NULL, "events");
+    for (size_t e = 0; e < layout->n_events; e++) {
+        cJSON *item = json_object(json, events, NULL);
+        add_event_name(json, item, &layout->catalog->events[layout->events[e]]);
+        json_string(json, item, "support", supports[layout->plan->support[layout->events[e]]]);
+    }
+}
+
+static void add_counters(struct json *json, cJSON *parent, const struct view *view) {
+    bool counters = view->counters_total > 0;
+    json_number(json, parent, "counters_total", counters ? (double)view->counters_total : NAN);
+    json_number(json, parent, "counters_usable", counters ? (double)view->counters_usable : NAN);
+}
+
 int json_render_plan(const struct view *view, struct text *out) {
     const struct plan *plan = view->layout->plan;
     struct json json = json_new();
@@ -73,6 +92,8 @@ int json_render_plan(const struct view *view, struct text *out) {
     (void)snprintf(seed, sizeof(seed), "%" PRIu64, view->seed);
     json_bool(&json, NULL, "simulated", view->simulated);
     json_whole(&json, NULL, "general_counters", plan->general_counters);
+    json_whole(&json, NULL, "reserved_counters", plan->reserved_counters);
+    add_counters(&json, NULL, view);
     json_number(&json, NULL, "slot_seconds", (double)plan->slot_ns / 1e9);
     json_number(&json, NULL, "idle_seconds", (double)plan->idle_ns / 1e9);
     json_number(&json, NULL, "round_seconds", (double)plan->round_ns / 1e9);
@@ -84,6 +105,7 @@ int json_render_plan(const struct view *view, struct text *out) {
     cJSON *units = json_array(&json, NULL, "units");
     for (size_t u = 0; u < plan->n_units; u++)
         add_unit(&json, units, plan, u);
+    add_events(&json, view->layout);
     cJSON *missing = json_array(&json, NULL, "not_plannable");
     for (size_t i = 0; i < plan->n_metrics; i++) {
         if (view_plannable(view, i))
@@ -114,19 +136,32 @@ static void add_hardware(struct json *json, const struct view *view, const struc
         json_whole(json, item, "cores", socket->cores);
         json_whole(json, item, "cpus_measured", socket->measured);
         json_whole(json, item, "cpus_excluded", socket->excluded);
+        json_number(json, item, "cpus_offline", snapshot->values[snapshot_offline(view->layout, s)]);
     }
     cJSON *pmu = json_object(json, NULL, "pmu");
     json_string(json, pmu, "name", view->pmu);
     json_number(json, pmu, "up", snapshot->values[snapshot_self(view->layout, SELF_PMU_UP)]);
-    bool counters = view->counters_total > 0;
-    json_number(json, pmu, "counters_total", counters ? (double)view->counters_total : NAN);
-    json_number(json, pmu, "counters_usable", counters ? (double)view->counters_usable : NAN);
+    add_counters(json, pmu, view);
     cJSON *errors = json_array(json, NULL, "pmu_errors");
     for (size_t i = 0; i < view->n_pmu_errors; i++) {
         cJSON *item = json_object(json, errors, NULL);
         json_string(json, item, "pmu", view->pmu_errors[i].pmu);
         json_string(json, item, "reason", view->pmu_errors[i].reason);
         json_string(json, item, "text", view->pmu_errors[i].text);
+    }
+}
+
+static void add_not_live(struct json *json, const struct view *view, const struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = view->layout;
+    cJSON *events = json_array(json, NULL, "events_not_live");
+    for (size_t e = 0; e < layout->n_events; e++) {
+        enum event_trouble trouble = view_trouble(view, snapshot, e);
+        if (trouble == EVENT_TROUBLE_N)
+            continue;
+        cJSON *item = json_object(json, events, NULL);
+        json_string(json, item, "event", layout->catalog->events[layout->events[e]].name);
+        json_string(json, item, "state", event_trouble_name(trouble));
+        json_string(json, item, "text", view_trouble_text(trouble));
     }
 }
 
@@ -156,6 +191,7 @@ int json_render_status(const struct view *view, const struct snapshot *snapshot,
     json_bool(&json, NULL, "simulated", view->simulated);
     json_string(&json, NULL, "hostname", view->hostname);
     add_hardware(&json, view, snapshot);
+    add_not_live(&json, view, snapshot);
     cJSON *config = json_object(&json, NULL, "config");
     json_string(&json, config, "profile", view->profile);
     json_string(&json, config, "hash", hash);

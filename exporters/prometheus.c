@@ -66,7 +66,7 @@ static void add_uncovered(struct prometheus_page *page, const struct view *view,
 
 // Whether the metric's quotient is exported, and what it is multiplied with.
 static bool exported_ratio(const struct view *view, size_t metric, double *k) {
-    return view_plannable(view, metric) && catalog_metric_ratio(view_metric(view, metric), k);
+    return catalog_metric_ratio(view_metric(view, metric), k);
 }
 
 static bool same(double a, double b) { return fabs(a - b) <= 1e-12 * fabs(b); }
@@ -151,7 +151,7 @@ static void add_hardware(struct prometheus_page *page, const struct view *view) 
     const struct topology *topology = view->layout->topology;
     const struct catalog_level1 *level1 = &view->layout->catalog->level1;
     add_family(page, FAMILY_PEAK_PIPELINE_SLOTS);
-    double peak = view->layout->n_level1 > 0 ? level1->width * topology->maximum_frequency_hz : 0;
+    double peak = view->layout->plan->level1_unit >= 0 ? level1->width * topology->maximum_frequency_hz : 0;
     for (size_t s = 0; s < topology->n_sockets && peak > 0; s++) {
         struct scope_labels scope = socket_labels(view, s);
         const struct page_label label = {"socket", scope.socket};
@@ -165,9 +165,11 @@ static void add_cpus(struct prometheus_page *page, const struct view *view) {
     for (size_t s = 0; s < topology->n_sockets; s++) {
         struct scope_labels scope = socket_labels(view, s);
         struct page_label labels[] = {{"socket", scope.socket}, {"state", "measured"}};
-        page_series_fixed(page, labels, 2, topology->sockets[s].measured);
+        page_series(page, "", labels, 2, PAGE_WHOLE, snapshot_measured(view->layout, s));
         labels[1].value = "excluded";
         page_series_fixed(page, labels, 2, topology->sockets[s].excluded);
+        labels[1].value = "offline";
+        page_series(page, "", labels, 2, PAGE_WHOLE, snapshot_offline(view->layout, s));
     }
 }
 
@@ -205,6 +207,17 @@ static void add_event_groups(struct prometheus_page *page, const struct view *vi
         const struct page_label label = {"event_group", plan->groups[g].name};
         page_series(page, "", &label, 1, PAGE_REAL, snapshot_running(layout, g));
     }
+}
+
+static void add_not_live(struct prometheus_page *page, const struct view *view) {
+    const struct snapshot_layout *layout = view->layout;
+    add_family(page, FAMILY_NOT_LIVE);
+    for (size_t e = 0; e < layout->n_events; e++)
+        for (int state = 0; state < EVENT_TROUBLE_N; state++) {
+            const struct page_label labels[] = {{"event", layout->catalog->events[layout->events[e]].name},
+                                                {"state", event_trouble_name((enum event_trouble)state)}};
+            page_series(page, "", labels, 2, PAGE_WHOLE, snapshot_trouble(layout, e, (enum event_trouble)state));
+        }
 }
 
 static void add_deviation(struct prometheus_page *page, const struct view *view) {
@@ -326,10 +339,15 @@ static void add_host(struct prometheus_page *page, const struct view *view) {
     add_coverage(page, view);
     add_cpus(page, view);
     add_event_groups(page, view);
+    add_not_live(page, view);
     add_deviation(page, view);
     add_pmu(page, view);
     add_rotation(page, view);
     add_self(page, view, FAMILY_COLLECTION, PAGE_REAL, SELF_COLLECTION_SECONDS);
+    add_self(page, view, FAMILY_CALLS, PAGE_WHOLE, SELF_CALLS);
+    add_self(page, view, FAMILY_INTERRUPTS, PAGE_WHOLE, SELF_INTERRUPTS);
+    add_self(page, view, FAMILY_INTERRUPT_SECONDS, PAGE_REAL, SELF_INTERRUPT_SECONDS);
+    add_self(page, view, FAMILY_BUDGET, PAGE_REAL, SELF_BUDGET_USED);
     add_self(page, view, FAMILY_LAST_SNAPSHOT, PAGE_REAL, SELF_LAST_SNAPSHOT_TIMESTAMP);
     add_info(page, view);
     add_gauges(page, view, false);

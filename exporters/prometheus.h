@@ -19,7 +19,7 @@ struct prometheus_page *prometheus_page_free(struct prometheus_page *page);
 // Appends the whole exposition. Returns 0 or -ENOMEM.
 int prometheus_render(const struct prometheus_page *page, const struct snapshot *snapshot, struct text *out);
 
-// How many samples the page has when nothing is absent.
+// How many samples the page has at most: when nothing is absent, and every event is in trouble of every kind.
 size_t prometheus_series(const struct prometheus_page *page);
 
 #endif

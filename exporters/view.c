@@ -2,7 +2,64 @@
 #include "exporters/view.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+static void errors_free(struct view_pmu_error *errors, size_t n) {
+    for (size_t i = 0; errors && i < n; i++) {
+        free((char *)(uintptr_t)errors[i].text);
+        free((char *)(uintptr_t)errors[i].reason);
+        free((char *)(uintptr_t)errors[i].pmu);
+    }
+    free(errors);
+}
+
+static struct view_pmu_error *errors_copy(const struct view_pmu_error *errors, size_t n) {
+    struct view_pmu_error *copy = calloc(n + 1, sizeof(*copy));
+    for (size_t i = 0; copy && i < n; i++) {
+        copy[i] = (struct view_pmu_error){
+            .pmu = strdup(errors[i].pmu), .reason = strdup(errors[i].reason), .text = strdup(errors[i].text)};
+        if (!copy[i].pmu || !copy[i].reason || !copy[i].text) {
+            errors_free(copy, n);
+            return NULL;
+        }
+    }
+    return copy;
+}
+
+struct view *view_new(const struct view *facts) {
+    struct view *view = malloc(sizeof(*view));
+    struct view_pmu_error *errors = errors_copy(facts->pmu_errors, facts->n_pmu_errors);
+    if (!view || !errors) {
+        errors_free(errors, facts->n_pmu_errors);
+        free(view);
+        return NULL;
+    }
+    memcpy(view, facts, sizeof(*view));
+    atomic_init(&view->references, 1);
+    snapshot_layout_ref(view->layout);
+    view->pmu_errors = errors;
+    return view;
+}
+
+struct view *view_ref(struct view *view) {
+    atomic_fetch_add_explicit(&view->references, 1, memory_order_relaxed);
+    return view;
+}
+
+struct view *view_unref(struct view *view) {
+    if (view && atomic_fetch_sub_explicit(&view->references, 1, memory_order_acq_rel) == 1) {
+        errors_free((struct view_pmu_error *)(uintptr_t)view->pmu_errors, view->n_pmu_errors);
+        snapshot_layout_unref(view->layout);
+        free(view);
+    }
+    return NULL;
+}
+
+bool view_composite(const struct view *view) {
+    int unit = view->layout->plan->level1_unit;
+    return unit >= 0 && view->layout->plan->units[unit].n_groups > 1;
+}
 
 void view_metric_unit(const struct catalog_metric *metric, char *out, size_t size) {
     static const char percent[] = "percent";
@@ -24,6 +81,31 @@ double view_rate_above(const struct view *view, const struct snapshot *snapshot,
     double threshold = view_metric(view, metric)->rate_threshold;
     double rate = snapshot->values[snapshot_rate_above(view->layout, 0, metric)];
     return threshold > 0 && rate > threshold ? rate : 0;
+}
+
+enum event_trouble view_trouble(const struct view *view, const struct snapshot *snapshot, size_t event) {
+    int trouble = 0;
+    while (trouble < EVENT_TROUBLE_N &&
+           !(snapshot->values[snapshot_trouble(view->layout, event, (enum event_trouble)trouble)] > 0))
+        trouble++;
+    return (enum event_trouble)trouble;
+}
+
+const char *view_trouble_text(enum event_trouble trouble) {
+    static const char *const texts[EVENT_TROUBLE_N] = {
+        [EVENT_STALLED] =
+            "runs and has never counted, though what it is compared with does: its metrics are not believed",
+        [EVENT_UNSUPPORTED] = "this CPU's PMU does not have it",
+        [EVENT_STARVED] = "never got the counters in the last round: others hold them",
+    };
+    return texts[trouble];
+}
+
+double view_offline(const struct view *view, const struct snapshot *snapshot) {
+    double offline = 0;
+    for (size_t s = 0; s < view->layout->topology->n_sockets; s++)
+        offline += snapshot->values[snapshot_offline(view->layout, s)];
+    return offline;
 }
 
 const char *view_absent_text(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric) {

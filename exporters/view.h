@@ -2,8 +2,10 @@
 #ifndef TOPDOWND_EXPORTERS_VIEW_H
 #define TOPDOWND_EXPORTERS_VIEW_H
 
-// What an exporter knows beside the snapshot: facts that do not change while the daemon runs. All borrowed.
+// What an exporter knows beside the snapshot: facts that do not change as long as the plan does not. A new plan has a
+// new view. Immutable and shared by counting references, as snapshots are.
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +20,7 @@ struct view_pmu_error {
 };
 
 struct view {
-    const struct snapshot_layout *layout; // names catalog, plan and topology
+    struct snapshot_layout *layout; // names catalog, plan and topology; a reference
     bool simulated;
     const char *version;
     const char *hostname;                                       // for pages and JSON, never a label
@@ -27,10 +29,20 @@ struct view {
     const char *profile;                                        // in force
     uint64_t config_hash;
     uint64_t seed;                            // of the schedule
-    unsigned counters_total, counters_usable; // general and fixed, 0: events take none
+    unsigned counters_total, counters_usable; // of one CPU, general and fixed; 0: events take none
     const struct view_pmu_error *pmu_errors;
     size_t n_pmu_errors;
+    atomic_uint references;
 };
+
+// A copy of `facts` with one reference, held by the caller, which has a reference to the layout and copies of the PMU
+// errors; all other strings are borrowed and must outlive the daemon's threads. NULL where memory is short.
+struct view *view_new(const struct view *facts);
+struct view *view_ref(struct view *view);
+struct view *view_unref(struct view *view); // returns NULL, takes NULL
+
+// Whether level 1 is measured in parts.
+bool view_composite(const struct view *view);
 
 // The plan's metric `metric` as the catalog has it, and whether it can be measured here.
 const struct catalog_metric *view_metric(const struct view *view, size_t metric);
@@ -39,6 +51,14 @@ bool view_plannable(const struct view *view, size_t metric);
 // The unit that a metric is exported in, for people: "ratio of pipeline slots", or the vendor's. Cut at size - 1.
 enum { VIEW_UNIT_MAX = 80 };
 void view_metric_unit(const struct catalog_metric *metric, char *out, size_t size);
+
+// Why the plan's event `event` (index into layout->events) yields no samples; EVENT_TROUBLE_N where it does.
+enum event_trouble view_trouble(const struct view *view, const struct snapshot *snapshot, size_t event);
+// The same for people.
+const char *view_trouble_text(enum event_trouble trouble);
+
+// Of the CPUs to be measured on all sockets, how many were away in the last round; NaN before the first.
+double view_offline(const struct view *view, const struct snapshot *snapshot);
 
 // Why the metric has no value in this scope; "" where it has one.
 const char *view_absent_text(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric);

@@ -3,11 +3,13 @@
 
 packages_build="gcc libc6-dev cmake ninja-build pkg-config libsystemd-dev libmicrohttpd-dev libcjson-dev libyaml-dev"
 packages_test="$packages_build clang libclang-rt-14-dev libcmocka-dev python3 python3-prometheus-client prometheus curl systemd mandoc"
+# tests/vm: an Arm machine, emulated, and a compiler for it; what runs there is unpacked by tests/vm/sysroot.py
+packages_vm="qemu-system-arm gcc-aarch64-linux-gnu cmake ninja-build pkg-config python3 tar"
 
-# install_packages build|test
+# install_packages build|test|vm
 install_packages() {
   local wanted missing="" package
-  case $1 in build) wanted=$packages_build ;; test) wanted=$packages_test ;; esac
+  case $1 in build) wanted=$packages_build ;; test) wanted=$packages_test ;; vm) wanted=$packages_vm ;; esac
   for package in $wanted; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"
   done

@@ -2,6 +2,7 @@
 """The daemon as its surroundings see it: signals, exit statuses, mistakes, systemd's protocol, HTTP, a long stop."""
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -292,6 +293,92 @@ def test_json_says_the_same_as_metrics():
             assert abs(parts - level1["pipeline_slots_total"]) <= 1e-9 * level1["pipeline_slots_total"], scope
         status = daemon.json("/api/v1/status")
         assert status["cpu"]["spec"] == "neoverse-v2" and status["snapshot"]["sequence"] >= 1, status
+
+
+# ---- what cannot be measured ----
+
+@contextlib.contextmanager
+def changed_steady_host(change):
+    """A daemon on the steady host after change(scenario)."""
+    scenario = json.loads(e2e.read_text(STEADY))
+    change(scenario)
+    with tempfile.TemporaryDirectory() as folder:
+        path = e2e.write_text(os.path.join(folder, "changed.json"), json.dumps(scenario))
+        with e2e.Daemon("--pmu", f"sim:{path}", yaml=YAML) as daemon:
+            yield daemon
+
+
+def metrics_of(page):
+    return {labels["metric"] for name, labels, _ in e2e.samples(page) if name == "topdownd_metric_numerator_total"}
+
+
+def test_an_event_that_never_counts_is_listed_and_only_its_metrics_are_absent():
+    def without_misses(scenario):
+        del scenario["loads"]["steady"]["keyframes"][0]["rates"]["LL_CACHE_MISS_RD"]
+    with changed_steady_host(without_misses) as daemon:
+        snapshot, page = daemon.wait_round(2), daemon.get("/metrics")
+        cpus, status, html = daemon.get("/metrics/cpu"), daemon.json("/api/v1/status"), daemon.get("/")
+        plan = daemon.json("/api/v1/plan")
+    assert [(e["event"], e["state"]) for e in status["events_not_live"]] == [("LL_CACHE_MISS_RD", "stalled")], status
+    assert e2e.value_of(page, "topdownd_event_not_live") == 1, "more than one event, or more than one state of it"
+    assert "LL_CACHE_MISS_RD" in html and "LL_CACHE_MISS_RD" not in cpus
+    host = snapshot["scopes"][0]
+    stalled = {m for m, v in host["metrics"].items() if v["reason"] and "never counted" in v["reason"]}
+    assert len(stalled) >= 2 and all(m.startswith("ll_cache") for m in stalled), stalled
+    assert metrics_of(page) == {m for m, v in host["metrics"].items() if "k" in v} - stalled
+    assert not [n for n, _, _ in e2e.samples(page + cpus) if n.startswith(("topdownd_ll_cache", "topdownd_cpu_ll_cache"))]
+    covered, uncovered = host["covered_cpu_seconds"], host["uncovered_cpu_seconds"]
+    share = len(stalled) / len(host["metrics"])  # a CPU's second is split evenly over the selected metrics
+    assert abs(uncovered["stalled"] / (covered + uncovered["stalled"]) - share) < 1e-9, uncovered
+    assert sum(uncovered.values()) == uncovered["stalled"], uncovered
+    assert {e["support"] for e in plan["events"]} == {"unknown"}, plan["events"]
+    return f"{', '.join(sorted(stalled))}: {share:.0%} of the time"
+
+
+def test_a_cpu_that_goes_away_is_counted_as_offline_and_its_time_as_uncovered():
+    def without_cpu_3(scenario):
+        scenario["rivals"] = [{"kind": "offline", "cpus": "3", "from_seconds": 0.5}]
+    with changed_steady_host(without_cpu_3) as daemon:
+        daemon.wait_round(6)
+        page, status, html = daemon.get("/metrics"), daemon.json("/api/v1/status"), daemon.get("/")
+        cpus = {c["cpu"]: c for c in daemon.json("/api/v1/snapshot?scope=cpu")["scopes"]}
+    assert e2e.value_of(page, "topdownd_cpus", state="offline", socket="0") == 1
+    assert e2e.value_of(page, "topdownd_cpus", state="offline", socket="1") == 0
+    assert [s["cpus_offline"] for s in status["sockets"]] == [1, 0]
+    assert "1 of them offline in the last round" in html
+    assert cpus[3]["metrics"]["ipc"]["value"] is None and "offline" in cpus[3]["metrics"]["ipc"]["reason"], cpus[3]
+    away = cpus[3]["uncovered_cpu_seconds"]["offline"]
+    assert away > 3 and cpus[2]["uncovered_cpu_seconds"]["offline"] == 0, away
+    assert abs(e2e.value_of(page, "topdownd_uncovered_cpu_seconds_total", reason="offline", socket="0") - away) < 2
+    assert abs(e2e.value_of(page, "topdownd_ipc", socket="0") - 1.5) < 1e-6  # the others go on
+    return f"{away:.1f} s"
+
+
+def test_on_one_counter_there_are_no_pipeline_slots_and_the_plan_says_why():
+    with changed_steady_host(lambda scenario: scenario.update(general_counters=1)) as daemon:
+        snapshot, page, cpus = daemon.wait_round(1), daemon.get("/metrics"), daemon.get("/metrics/cpu")
+        plan, html = daemon.json("/api/v1/plan"), daemon.get("/")
+    assert not [n for n, _, _ in e2e.samples(page + cpus) if "pipeline_slots" in n or "deviation" in n or "bound" in n]
+    assert abs(e2e.value_of(page, "topdownd_ipc", socket="0") - 1.5) < 1e-6  # the cycle counter and one more
+    assert (plan["general_counters"], plan["counters_usable"]) == (1, 2), plan
+    missing = {m["metric"]: m["reason"] for m in plan["not_plannable"]}
+    assert "counters at once, this host has 1" in missing["retiring_ratio"], missing
+    assert snapshot["scopes"][0]["level1"]["composite"] is False
+    assert snapshot["scopes"][0]["level1"]["pipeline_slots_total"] is None
+    assert "Pipeline slots in the last round" not in html and missing["retiring_ratio"] in html
+    return missing["retiring_ratio"]
+
+
+def test_on_two_counters_level_1_is_a_composite_and_the_truth():
+    with changed_steady_host(lambda scenario: scenario.update(general_counters=2)) as daemon:
+        snapshot, html = daemon.wait_round(1), daemon.get("/")
+    host = snapshot["scopes"][0]
+    assert host["level1"]["composite"] is True and "Composite" in html
+    total = host["level1"]["pipeline_slots_total"]
+    for category, share in (("frontend_bound", 0.24), ("bad_speculation", 0.0775), ("retiring", 0.3375),
+                            ("backend_bound", 0.345)):  # as the scenario says
+        found = host["level1"]["categories"][category]["pipeline_slots_total"] / total
+        assert abs(found - share) < 1e-6, (category, found)
 
 
 # ---- a long stop ----

@@ -5,18 +5,29 @@
 
 static struct recorder *of(struct pmu *pmu) { return (struct recorder *)pmu; }
 
-static void record(struct recorder *r, enum call_kind kind, int handle) {
+static void record(struct recorder *r, enum call_kind kind, int handle, size_t n_events) {
     if (r->n_calls < CALLS_MAX)
-        r->calls[r->n_calls++] = (struct call){kind, handle, r->now_ns};
+        r->calls[r->n_calls++] = (struct call){kind, handle, r->now_ns, n_events};
 }
 
 static void recorder_advance(struct pmu *pmu, uint64_t now_ns) {
     of(pmu)->now_ns = now_ns;
-    of(pmu)->inner->ops->advance(of(pmu)->inner, now_ns);
+    of(pmu)->inner->ops->advance(of(pmu)->inner, now_ns - of(pmu)->jumped_ns);
+}
+
+static int refused(struct recorder *r, unsigned cpu) {
+    r->n_fallible++;
+    if (r->n_fallible < r->fail_from || r->n_fallible >= r->fail_until)
+        return 0;
+    r->failed_cpu = cpu;
+    return r->fail_error;
 }
 
 static int recorder_open(struct pmu *pmu, unsigned cpu, const uint64_t *configs, size_t n) {
     struct recorder *r = of(pmu);
+    int error = refused(r, cpu);
+    if (error < 0)
+        return error;
     for (size_t i = 0; i < n; i++)
         if (r->refused_config != 0 && configs[i] == r->refused_config)
             return -EINVAL;
@@ -25,26 +36,38 @@ static int recorder_open(struct pmu *pmu, unsigned cpu, const uint64_t *configs,
         assert_true(handle < HANDLES_MAX);
         r->cpu_of[handle] = cpu;
         r->open[handle] = true;
-        record(r, CALL_OPEN, handle);
+        r->n_open++;
+        record(r, CALL_OPEN, handle, n);
     }
     return handle;
 }
 
 static int recorder_enable(struct pmu *pmu, int handle, bool enabled) {
-    record(of(pmu), enabled ? CALL_ENABLE : CALL_DISABLE, handle);
-    of(pmu)->enabled[handle] = enabled;
-    return of(pmu)->inner->ops->enable(of(pmu)->inner, handle, enabled);
+    struct recorder *r = of(pmu);
+    int error = refused(r, r->cpu_of[handle]);
+    if (error < 0)
+        return error;
+    record(r, enabled ? CALL_ENABLE : CALL_DISABLE, handle, 0);
+    r->enabled[handle] = enabled;
+    return r->inner->ops->enable(r->inner, handle, enabled);
 }
 
 static int recorder_read(struct pmu *pmu, int handle, struct pmu_times *times, uint64_t *counts, size_t n) {
-    record(of(pmu), CALL_READ, handle);
-    return of(pmu)->inner->ops->read(of(pmu)->inner, handle, times, counts, n);
+    struct recorder *r = of(pmu);
+    int error = refused(r, r->cpu_of[handle]);
+    if (error < 0)
+        return error;
+    record(r, CALL_READ, handle, 0);
+    return r->inner->ops->read(r->inner, handle, times, counts, n);
 }
 
 static void recorder_close(struct pmu *pmu, int handle) {
-    record(of(pmu), CALL_CLOSE, handle);
-    of(pmu)->open[handle] = false;
-    of(pmu)->inner->ops->close(of(pmu)->inner, handle);
+    struct recorder *r = of(pmu);
+    assert_true(r->open[handle]);
+    record(r, CALL_CLOSE, handle, 0);
+    r->open[handle] = false;
+    r->n_open--;
+    r->inner->ops->close(r->inner, handle);
 }
 
 static void recorder_free(struct pmu *pmu) { of(pmu)->inner->ops->free(of(pmu)->inner); }
@@ -61,6 +84,8 @@ void pipeline_load(struct pipeline *p, const char *scenario) {
     (void)snprintf(path, sizeof path, "specs/%s.json", p->scenario->spec);
     assert_int_equal(spec_json_load(path, &p->errors, &p->catalog), 0);
     assert_int_equal(pmu_sim_topology(p->scenario, NULL, &p->topology), 0);
+    p->support = calloc(p->catalog->n_events, sizeof *p->support); // PLAN_SUPPORT_UNKNOWN
+    assert_non_null(p->support);
 }
 
 static size_t select_groups(const struct pipeline *p, const char *const *groups, struct plan_selection *selections) {
@@ -75,56 +100,157 @@ static size_t select_groups(const struct pipeline *p, const char *const *groups,
     return n;
 }
 
-void pipeline_start(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const char *const *groups) {
+// Makes a plan for so many counters and goes on under it; what came before stays counted.
+static void change_plan(struct pipeline *p, unsigned counters) {
+    struct plan_request request = {.catalog = p->catalog,
+                                   .general_counters = counters,
+                                   .selections = p->selections,
+                                   .n_selections = p->n_selections,
+                                   .support = p->support,
+                                   .slot_ns = p->slot_ns,
+                                   .idle = 0.1};
+    struct plan *plan;
+    assert_int_equal(plan_new(&request, &plan), 0);
+    struct topology *topology = topology_copy(p->topology);
+    assert_non_null(topology);
+    struct snapshot_layout *layout = snapshot_layout_new(plan, topology); // owns both from here on
+    assert_non_null(layout);
+    struct derive *derive = derive_new(layout);
+    assert_non_null(derive);
+    if (p->derive)
+        assert_int_equal(derive_continue(derive, p->derive), 0);
+    derive_free(p->derive);
+    snapshot_layout_unref(p->layout);
+    p->derive = derive;
+    p->layout = layout;
+    p->plan = layout->plan;
+    p->n_plans++;
+}
+
+static void start_sampler(struct pipeline *p) {
+    assert_int_equal(sampler_new(p->plan, p->layout->topology, &p->recorder.pmu, p->seed, &p->sampler), 0);
+    p->deadline_ns = p->now_ns;
+}
+
+static void start_pmu(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const char *const *groups) {
     static const struct pmu_ops ops = {.advance = recorder_advance,
                                        .open = recorder_open,
                                        .enable = recorder_enable,
                                        .read = recorder_read,
                                        .close = recorder_close,
                                        .free = recorder_free};
-    struct plan_selection selections[GROUPS_MAX];
-    struct plan_request request = {.catalog = p->catalog,
-                                   .general_counters = p->scenario->general_counters,
-                                   .selections = selections,
-                                   .n_selections = select_groups(p, groups, selections),
-                                   .slot_ns = slot_ns,
-                                   .idle = 0.1};
     const char *unknown;
-    assert_int_equal(plan_new(&request, &p->plan), 0);
-    p->layout = snapshot_layout_new(p->plan, p->topology);
-    p->derive = derive_new(p->layout);
-    assert_non_null(p->layout);
-    assert_non_null(p->derive);
+    p->n_selections = select_groups(p, groups, p->selections);
+    p->slot_ns = slot_ns;
+    p->seed = seed;
+    p->now_ns = EPOCH_NS;
     assert_int_equal(pmu_sim_new(p->scenario, p->catalog, EPOCH_NS, &unknown, &p->recorder.inner), 0);
     p->recorder.pmu.ops = &ops;
     p->recorder.calls = calloc(CALLS_MAX, sizeof *p->recorder.calls);
     assert_non_null(p->recorder.calls);
-    assert_int_equal(sampler_new(p->plan, p->topology, &p->recorder.pmu, seed, &p->sampler), 0);
-    p->now_ns = p->deadline_ns = EPOCH_NS;
 }
 
-// Everything from the first total to the last value of an event group only grows.
-static void assert_nothing_fell(const struct pipeline *p, const struct snapshot *before, const struct snapshot *after) {
-    for (size_t scope = 0; scope < p->layout->n_scopes; scope++)
-        for (size_t i = snapshot_numerator(p->layout, scope, 0); i < (scope + 1) * p->layout->scope_stride; i++)
-            if (!(after->values[i] >= before->values[i]) && !(isnan(after->values[i]) && isnan(before->values[i])))
-                fail_msg("scope %zu, value %zu fell from %.17g to %.17g", scope, i, before->values[i],
-                         after->values[i]);
-    for (size_t i = snapshot_windows(p->layout, 0, 0); i < snapshot_self(p->layout, 0); i++)
-        assert_true(after->values[i] >= before->values[i]);
+void pipeline_start(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const char *const *groups) {
+    start_pmu(p, slot_ns, seed, groups);
+    change_plan(p, p->scenario->general_counters);
+    start_sampler(p);
+}
+
+// ---- following the counters, as daemon/measure.c does ----
+
+struct probe *pipeline_probe(const struct pipeline *p, struct pmu *pmu, uint64_t *now_ns) {
+    bool *usable = calloc(p->catalog->n_events, sizeof *usable);
+    assert_non_null(usable);
+    for (size_t e = 0; e < p->catalog->n_events; e++)
+        usable[e] = p->support[e] != PLAN_UNSUPPORTED;
+    struct probe *probe;
+    assert_int_equal(probe_new(p->catalog, usable, p->topology, pmu, &probe), 0);
+    uint64_t deadline_ns;
+    while (probe_step(probe, *now_ns, &deadline_ns) == 0)
+        *now_ns = deadline_ns;
+    free(usable);
+    return probe;
+}
+
+static int find_counters(struct pipeline *p) {
+    struct probe *probe = pipeline_probe(p, &p->recorder.pmu, &p->now_ns);
+    int answer = probe_error(probe) < 0 ? probe_error(probe) : (int)probe_counters(probe);
+    probe_free(probe);
+    assert_int_equal(p->recorder.n_open, 0);
+    return answer;
+}
+
+void pipeline_start_following(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const char *const *groups) {
+    start_pmu(p, slot_ns, seed, groups);
+    p->follows = true;
+    follow_init(&p->follow, p->scenario->general_counters);
+    int answer = find_counters(p);
+    (void)follow_answer(&p->follow, answer, p->now_ns);
+    change_plan(p, p->follow.counters);
+    start_sampler(p);
+}
+
+static void follow_counters(struct pipeline *p) {
+    follow_round(&p->follow, p->plan, sampler_readings(p->sampler));
+    if (!follow_should_probe(&p->follow, p->now_ns))
+        return;
+    p->sampler = sampler_free(p->sampler);
+    int answer = find_counters(p);
+    if (follow_answer(&p->follow, answer, p->now_ns))
+        change_plan(p, p->follow.counters);
+    start_sampler(p);
+}
+
+// ---- running ----
+
+// 0 may give way to no value: a total that has not moved is hidden when it turns out that it cannot.
+static void assert_did_not_fall(double after, double before, const char *what, size_t index) {
+    if (!(after >= before) && !isnan(before) && !(before == 0 && isnan(after)))
+        fail_msg("%s %zu fell from %.17g to %.17g", what, index, before, after);
+}
+
+// Everything from the first total of a scope to its last, under whatever plan: they have the same layout.
+static void assert_no_scope_fell(const struct snapshot *before, const struct snapshot *after) {
+    const struct snapshot_layout *layout = after->layout;
+    assert_int_equal(layout->scope_stride, before->layout->scope_stride);
+    for (size_t scope = 0; scope < layout->n_scopes; scope++)
+        for (size_t i = snapshot_numerator(layout, scope, 0); i < (scope + 1) * layout->scope_stride; i++)
+            assert_did_not_fall(after->values[i], before->values[i], "value", i);
+}
+
+static void assert_no_event_group_fell(struct pipeline *p) {
+    for (size_t g = 0; g < p->plan->n_groups; g++) {
+        struct seen_group *seen = p->seen;
+        while (seen < p->seen + p->n_seen && strcmp(seen->name, p->plan->groups[g].name) != 0)
+            seen++;
+        if (seen == p->seen + p->n_seen) {
+            assert_true(p->n_seen++ < SEEN_MAX);
+            *seen = (struct seen_group){0};
+            (void)snprintf(seen->name, sizeof seen->name, "%s", p->plan->groups[g].name);
+        }
+        const double *totals = &p->snapshot->values[snapshot_windows(p->layout, g, 0)];
+        for (size_t i = 0; i < WINDOW_RESULT_N + 2; i++)
+            assert_did_not_fall(totals[i], seen->totals[i], seen->name, i);
+        memcpy(seen->totals, totals, sizeof seen->totals);
+    }
 }
 
 bool pipeline_step(struct pipeline *p, uint64_t late_ns) {
     p->now_ns = p->deadline_ns + late_ns;
     if (sampler_step(p->sampler, p->now_ns, &p->deadline_ns) == 0)
         return false;
-    struct snapshot *snapshot = snapshot_new(p->layout);
+    struct snapshot *snapshot = snapshot_new(p->layout), *before = p->snapshot;
     assert_non_null(snapshot);
     derive_round(p->derive, sampler_readings(p->sampler), snapshot);
-    if (p->snapshot)
-        assert_nothing_fell(p, p->snapshot, snapshot);
-    snapshot_unref(p->snapshot);
     p->snapshot = snapshot;
+    if (before)
+        assert_no_scope_fell(before, snapshot);
+    else
+        p->start_ns = snapshot->start_ns;
+    snapshot_unref(before);
+    assert_no_event_group_fell(p);
+    if (p->follows)
+        follow_counters(p);
     return true;
 }
 
@@ -133,17 +259,36 @@ void pipeline_run(struct pipeline *p, unsigned rounds) {
         rounds -= pipeline_step(p, 0);
 }
 
-void pipeline_stop(struct pipeline *p) {
-    snapshot_unref(p->snapshot);
-    sampler_free(p->sampler);
-    for (int handle = 0; handle < HANDLES_MAX; handle++)
-        assert_false(p->recorder.open[handle]);
+void pipeline_run_until(struct pipeline *p, double seconds) {
+    while ((double)(p->now_ns - EPOCH_NS) < seconds * 1e9)
+        pipeline_step(p, 0);
+}
+
+void pipeline_yield(struct pipeline *p, double seconds) {
+    p->sampler = sampler_free(p->sampler);
+    assert_int_equal(p->recorder.n_open, 0);
+    p->now_ns += (uint64_t)(seconds * 1e9);
+    derive_pause(p->derive, p->now_ns, UNCOVERED_YIELDED);
+    start_sampler(p);
+}
+
+void pipeline_end(struct pipeline *p) {
+    p->snapshot = snapshot_unref(p->snapshot);
+    p->sampler = sampler_free(p->sampler);
+    assert_int_equal(p->recorder.n_open, 0);
     if (p->recorder.inner)
         p->recorder.pmu.ops->free(&p->recorder.pmu);
     free(p->recorder.calls);
-    derive_free(p->derive);
-    snapshot_layout_free(p->layout);
-    plan_free(p->plan);
+    p->recorder = (struct recorder){0};
+    p->derive = derive_free(p->derive);
+    p->layout = snapshot_layout_unref(p->layout);
+    p->plan = NULL;
+    p->n_plans = p->n_seen = 0;
+}
+
+void pipeline_stop(struct pipeline *p) {
+    pipeline_end(p);
+    free(p->support);
     topology_free(p->topology);
     catalog_free(p->catalog);
     scenario_free(p->scenario);
@@ -200,10 +345,59 @@ double pipeline_uncovered(const struct pipeline *p, enum uncovered reason) {
     return p->snapshot->values[snapshot_uncovered(p->layout, 0, reason)];
 }
 
+void assert_gauges_true(const struct pipeline *p, size_t scope, double relative) {
+    const struct snapshot *snapshot = p->snapshot;
+    const struct plan *plan = snapshot->layout->plan;
+    for (size_t m = 0; m < plan->n_metrics; m++) {
+        double value = snapshot->values[snapshot_metric(snapshot->layout, scope, m)];
+        if (plan->metrics[m].unit >= 0)
+            assert_near(value, pipeline_truth(p, scope, m, snapshot->start_ns, snapshot->end_ns), relative,
+                        p->catalog->metrics[plan->metrics[m].metric].name);
+        else
+            assert_true(isnan(value) && snapshot->absent[scope * plan->n_metrics + m] == ABSENT_NOT_PLANNABLE &&
+                        plan->metrics[m].reason[0] != '\0');
+    }
+}
+
+void assert_gauges_absent(const struct pipeline *p, size_t scope, enum absent reason) {
+    for (size_t m = 0; m < p->plan->n_metrics; m++) {
+        assert_true(isnan(p->snapshot->values[snapshot_metric(p->layout, scope, m)]));
+        assert_int_equal(p->snapshot->absent[scope * p->plan->n_metrics + m], reason);
+    }
+}
+
+void assert_totals_true(const struct pipeline *p, size_t scope, double relative) {
+    for (size_t m = 0; m < p->plan->n_metrics; m++) {
+        const struct catalog_metric *metric = &p->catalog->metrics[p->plan->metrics[m].metric];
+        if (!metric->formula->is_ratio)
+            continue;
+        const double *values = p->snapshot->values;
+        assert_near(values[snapshot_numerator(p->layout, scope, m)],
+                    pipeline_true_sum(p, scope, &metric->formula->numerator, p->start_ns, p->snapshot->end_ns),
+                    relative, metric->name);
+        assert_near(values[snapshot_denominator(p->layout, scope, m)],
+                    pipeline_true_sum(p, scope, &metric->formula->denominator, p->start_ns, p->snapshot->end_ns),
+                    relative, metric->name);
+    }
+}
+
+void assert_all_accounted(const struct pipeline *p, double relative) {
+    for (size_t scope = 0; scope < p->layout->n_scopes; scope++) {
+        size_t cpus = 0;
+        for (size_t cpu = 0; cpu < p->topology->n_cpus; cpu++)
+            cpus += in_scope(p, scope, cpu);
+        double sum = p->snapshot->values[snapshot_covered(p->layout, scope)];
+        for (unsigned reason = 0; reason < UNCOVERED_N; reason++)
+            sum += p->snapshot->values[snapshot_uncovered(p->layout, scope, (enum uncovered)reason)];
+        double elapsed = (double)(p->snapshot->end_ns - p->start_ns) * 1e-9;
+        assert_near(sum, (double)cpus * elapsed, relative, "covered and uncovered time");
+    }
+}
+
 double pipeline_windows(const struct pipeline *p, enum window_result result) {
     double n = 0;
-    for (size_t g = 0; g < p->plan->n_groups; g++)
-        n += p->snapshot->values[snapshot_windows(p->layout, g, result)];
+    for (size_t g = 0; g < p->snapshot->layout->plan->n_groups; g++)
+        n += p->snapshot->values[snapshot_windows(p->snapshot->layout, g, result)];
     return n;
 }
 

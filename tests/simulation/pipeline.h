@@ -3,7 +3,8 @@
 #define TOPDOWND_TESTS_SIMULATION_PIPELINE_H
 
 // The whole way from a simulated host to snapshots, in virtual time: scenario and spec from files, a plan, the sampler
-// on a simulated PMU behind a recorder of calls, and derive.
+// on a simulated PMU behind a recorder of calls, and derive. Either under one plan, or as the daemon does it: probing
+// for counters, and changing the plan when there are more or fewer.
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,15 +20,17 @@
 #include <string.h>
 
 #include "collectors/pmu_sim.h"
+#include "collectors/probe.h"
 #include "collectors/sampler.h"
 #include "config/scenario_json.h"
 #include "config/spec_json.h"
 #include "core/derive.h"
+#include "core/follow.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define EPOCH_NS UINT64_C(5000000000)
 
-enum { GROUPS_MAX = 32, CALLS_MAX = 200000, HANDLES_MAX = 4096 };
+enum { GROUPS_MAX = 32, CALLS_MAX = 200000, HANDLES_MAX = 4096, SEEN_MAX = 64 };
 
 enum call_kind { CALL_OPEN, CALL_ENABLE, CALL_DISABLE, CALL_READ, CALL_CLOSE };
 
@@ -35,9 +38,10 @@ struct call {
     enum call_kind kind;
     int handle;
     uint64_t at_ns;
+    size_t n_events; // of CALL_OPEN
 };
 
-// Passes everything on to `inner` and writes it down; refuses to open what test says.
+// Passes everything on to `inner` and writes it down; refuses what the test says.
 struct recorder {
     struct pmu pmu; // first
     struct pmu *inner;
@@ -46,7 +50,19 @@ struct recorder {
     size_t n_calls;
     unsigned cpu_of[HANDLES_MAX];
     bool open[HANDLES_MAX], enabled[HANDLES_MAX];
+    size_t n_open;
     uint64_t refused_config; // an event group that holds it cannot be opened; 0: none
+    uint64_t jumped_ns;      // how far the clock has jumped ahead of the host's time
+    // Of all calls that can fail, counted from 1, those from fail_from on and before fail_until fail with fail_error.
+    size_t n_fallible, fail_from, fail_until;
+    int fail_error;
+    unsigned failed_cpu; // of the last one
+};
+
+// The newest totals of an event group, by its name.
+struct seen_group {
+    char name[PLAN_NAME_MAX];
+    double totals[WINDOW_RESULT_N + 2];
 };
 
 struct pipeline {
@@ -54,13 +70,23 @@ struct pipeline {
     struct catalog *catalog;
     struct scenario *scenario;
     struct topology *topology;
-    struct plan *plan;
-    struct snapshot_layout *layout;
+    struct plan_selection selections[GROUPS_MAX];
+    size_t n_selections;
+    uint8_t *support; // enum plan_support by catalog event, for the test to change before it starts
+    uint64_t slot_ns, seed;
+    bool follows; // the counters that can be had
+    struct follow follow;
+    size_t n_plans;                 // so far
+    const struct plan *plan;        // the layout's
+    struct snapshot_layout *layout; // of the present plan
     struct recorder recorder;
     struct sampler *sampler;
     struct derive *derive;
     struct snapshot *snapshot; // the newest, NULL before the first round
+    uint64_t start_ns;         // of the first round
     uint64_t now_ns, deadline_ns;
+    struct seen_group seen[SEEN_MAX];
+    size_t n_seen;
 };
 
 // Loads the scenario and its spec. The test may then change p->scenario before pipeline_start.
@@ -69,13 +95,27 @@ void pipeline_load(struct pipeline *p, const char *scenario);
 // Plans these metric groups (NULL ends the list; none: all of them) and gets ready.
 void pipeline_start(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const char *const *groups);
 
+// The same, but finds the counters by probing, and follows them from then on.
+void pipeline_start_following(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const char *const *groups);
+
 // Runs until `rounds` more rounds have ended; each new snapshot is checked for totals that fell.
 void pipeline_run(struct pipeline *p, unsigned rounds);
 
 // One step at the deadline, `late_ns` later than it asks for. True where a round ended.
 bool pipeline_step(struct pipeline *p, uint64_t late_ns);
 
+// Runs until so many seconds after EPOCH_NS.
+void pipeline_run_until(struct pipeline *p, double seconds);
+
+// Hands all counters over for so long, at once.
+void pipeline_yield(struct pipeline *p, double seconds);
+
+// Ends what was started, and checks that nothing stays open; pipeline_stop frees what was loaded, too.
+void pipeline_end(struct pipeline *p);
 void pipeline_stop(struct pipeline *p);
+
+// Looks for counters on this PMU until there is an answer; *now_ns moves on.
+struct probe *pipeline_probe(const struct pipeline *p, struct pmu *pmu, uint64_t *now_ns);
 
 // The plan's metric with this export name.
 size_t pipeline_metric(const struct pipeline *p, const char *export_name);
@@ -87,10 +127,23 @@ double pipeline_true_sum(const struct pipeline *p, size_t scope, const struct fo
                          uint64_t to_ns);
 
 double pipeline_uncovered(const struct pipeline *p, enum uncovered reason);
+
+// In every scope, all CPU time since the first round began is covered or uncovered.
+void assert_all_accounted(const struct pipeline *p, double relative);
 double pipeline_windows(const struct pipeline *p, enum window_result result); // of all event groups
 
 // Adds a rival on all CPUs and returns it; its times are to be set.
 struct scenario_rival *pipeline_add_rival(struct pipeline *p, enum scenario_rival_kind kind, unsigned counters);
+
+// Every metric that has a value in this scope's newest snapshot has the true one, and every plannable metric has a
+// value.
+void assert_gauges_true(const struct pipeline *p, size_t scope, double relative);
+
+// No metric has a value there, all for this reason.
+void assert_gauges_absent(const struct pipeline *p, size_t scope, enum absent reason);
+
+// Totals of ratios are the truth for all the time since the first round began.
+void assert_totals_true(const struct pipeline *p, size_t scope, double relative);
 
 void assert_near(double value, double truth, double relative, const char *what);
 

@@ -108,6 +108,56 @@ static void test_a_group_that_no_counters_could_hold_is_refused(void **state) {
     host_stop(&host);
 }
 
+// Enables a group for a second: true where it was on the counters, and then it has counted.
+static bool runs(struct host *host, int handle, size_t n) {
+    assert_true(handle >= 0);
+    host_enable(host, handle);
+    host_go_to(host, host->now_ns + SECOND);
+    struct reading reading = host_read(host, handle, n);
+    host_disable(host, handle);
+    assert_true(reading.times.enabled_ns == SECOND);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(reading.counts[i] > 0, reading.times.running_ns > 0);
+    return reading.times.running_ns > 0;
+}
+
+static void test_a_pmu_that_validates_nothing_accepts_a_group_that_never_runs(void **state) {
+    (void)state;
+    struct host host;
+    host_init(&host, 1, 2);
+    host.scenario.validates_nothing = true;
+    host_start(&host);
+    assert_true(runs(&host, host_open(&host, CYCLES, G1, G2), 3));
+    assert_false(runs(&host, host_open(&host, G1, G2, G3), 3));
+    assert_false(runs(&host, host_open(&host, CYCLES, G1, G2, G3, G4, G5, G6, G7, G8, G9), 10));
+    host_stop(&host);
+}
+
+static void test_a_surplus_member_is_accepted_where_the_leader_needs_a_general_counter(void **state) {
+    (void)state;
+    struct host host;
+    host_init(&host, 1, 2);
+    host.scenario.surplus = true;
+    host_start(&host);
+    assert_true(runs(&host, host_open(&host, G1, G2), 2));
+    assert_false(runs(&host, host_open(&host, G1, G2, G3), 3));
+    assert_int_equal(host_open(&host, G1, G2, G3, G4), -EINVAL);
+    assert_int_equal(host_open(&host, CYCLES, G1, G2, G3), -EINVAL); // its leader has a counter of its own
+    host_stop(&host);
+}
+
+static void test_a_rival_on_the_cycle_counter_makes_cycles_take_a_general_one(void **state) {
+    (void)state;
+    struct host host;
+    host_init(&host, 1, 2);
+    host_add_rival(&host, RIVAL_PINNED, 0)->cycles = true;
+    host_start(&host);
+    assert_true(runs(&host, host_open(&host, G1, G2), 2));
+    assert_true(runs(&host, host_open(&host, CYCLES, G1), 2));
+    assert_false(runs(&host, host_open(&host, CYCLES, G1, G2), 3));
+    host_stop(&host);
+}
+
 static void test_without_a_limit_everything_fits(void **state) {
     (void)state;
     struct host host;
@@ -336,6 +386,9 @@ int main(void) {
         cmocka_unit_test(test_each_cpu_is_ahead_of_the_one_before_by_the_stagger),
         cmocka_unit_test(test_the_last_assignment_counts_and_without_one_a_cpu_is_idle),
         cmocka_unit_test(test_a_group_that_no_counters_could_hold_is_refused),
+        cmocka_unit_test(test_a_pmu_that_validates_nothing_accepts_a_group_that_never_runs),
+        cmocka_unit_test(test_a_surplus_member_is_accepted_where_the_leader_needs_a_general_counter),
+        cmocka_unit_test(test_a_rival_on_the_cycle_counter_makes_cycles_take_a_general_one),
         cmocka_unit_test(test_without_a_limit_everything_fits),
         cmocka_unit_test(test_an_unknown_event_cpu_or_handle_is_refused),
         cmocka_unit_test(test_a_closed_handle_is_used_again_and_starts_at_0),

@@ -108,10 +108,10 @@ static void test_a_tenth_of_every_round_nothing_is_held(void **state) {
     start(&p, 1, 4);
     pipeline_run(&p, 10);
     struct call *calls = calloc(CALLS_MAX, sizeof *calls);
-    uint64_t elapsed_ns = p.snapshot->end_ns - EPOCH_NS;
+    uint64_t elapsed_ns = p.snapshot->end_ns - p.start_ns;
     for (unsigned cpu = 0; cpu < p.topology->n_cpus; cpu++) {
         size_t n = calls_of(&p, cpu, calls);
-        uint64_t idle_ns = 0, off_ns = EPOCH_NS;
+        uint64_t idle_ns = 0, off_ns = p.start_ns;
         bool on = false;
         for (size_t i = 0; i < n; i++) {
             if (calls[i].kind == CALL_ENABLE) {
@@ -218,9 +218,74 @@ static void test_nothing_is_pinned_or_reset_and_groups_stay_open(void **state) {
     for (size_t i = 0; i < p.recorder.n_calls; i++) {
         opened += p.recorder.calls[i].kind == CALL_OPEN;
         assert_int_not_equal(p.recorder.calls[i].kind, CALL_CLOSE);
-        assert_true(p.recorder.calls[i].kind != CALL_OPEN || p.recorder.calls[i].at_ns == EPOCH_NS);
+        assert_true(p.recorder.calls[i].kind != CALL_OPEN || p.recorder.calls[i].at_ns <= p.start_ns);
     }
     assert_int_equal(opened, p.topology->n_cpus * p.plan->n_groups);
+    pipeline_stop(&p);
+}
+
+// Opens of one step between two times: at most 64 events, and the next step is a millisecond later. Returns how many.
+static size_t check_opening(const struct pipeline *p, uint64_t from_ns, uint64_t until_ns) {
+    size_t events = 0, opens = 0;
+    uint64_t step_ns = 0;
+    for (size_t i = 0; i < p->recorder.n_calls; i++) {
+        const struct call *call = &p->recorder.calls[i];
+        if (call->kind != CALL_OPEN || call->at_ns < from_ns || call->at_ns > until_ns)
+            continue;
+        if (call->at_ns != step_ns) {
+            assert_true(step_ns == 0 || call->at_ns == step_ns + SECOND_NS / 1000);
+            step_ns = call->at_ns;
+            events = 0;
+        }
+        events += call->n_events;
+        assert_true(events <= 64);
+        opens++;
+    }
+    return opens;
+}
+
+static void test_event_groups_are_opened_a_few_at_a_time_and_measuring_begins_behind_the_last(void **state) {
+    (void)state;
+    struct pipeline p;
+    pipeline_load(&p, "scenarios/demo.json");
+    struct scenario_rival *rival = pipeline_add_rival(&p, RIVAL_OFFLINE, 0);
+    (void)cpuset_parse("0-31", &rival->cpus);
+    rival->from_seconds = 10;
+    rival->until_seconds = 20;
+    pipeline_start(&p, SLOT_NS, 11, DEFAULT_GROUPS);
+    pipeline_run(&p, 2);
+    size_t all = p.topology->n_cpus * p.plan->n_groups;
+    assert_int_equal(check_opening(&p, EPOCH_NS, p.start_ns), all);
+    for (size_t i = 0; i < p.recorder.n_calls; i++)
+        assert_true(p.recorder.calls[i].kind == CALL_OPEN || p.recorder.calls[i].at_ns >= p.start_ns);
+    while (pipeline_windows(&p, WINDOW_COMPLETE) == 0 || p.now_ns < EPOCH_NS + 20 * SECOND_NS)
+        pipeline_step(&p, 0);
+    while (!pipeline_step(&p, 0)) // to the end of the round in which they came back
+        ;
+    uint64_t back_ns = p.now_ns;
+    pipeline_run(&p, 1);
+    assert_int_equal(check_opening(&p, back_ns, p.now_ns - 1), all / 2);
+    pipeline_stop(&p);
+}
+
+static void test_calls_and_interrupts_are_counted(void **state) {
+    (void)state;
+    struct pipeline p;
+    start(&p, 1, 12);
+    pipeline_run(&p, 5);
+    uint64_t opened = 0, others = 0, of_stopped = 0;
+    bool *on = calloc(HANDLES_MAX, sizeof *on);
+    for (size_t i = 0; i < p.recorder.n_calls; i++) {
+        const struct call *call = &p.recorder.calls[i];
+        opened += call->n_events;
+        others += call->kind != CALL_OPEN;
+        of_stopped += call->kind == CALL_READ && !on[call->handle];
+        if (call->kind == CALL_ENABLE || call->kind == CALL_DISABLE)
+            on[call->handle] = call->kind == CALL_ENABLE;
+    }
+    free(on);
+    assert_true(sampler_calls(p.sampler) == opened + others);
+    assert_true(of_stopped > 0 && sampler_interrupts(p.sampler) == others - of_stopped);
     pipeline_stop(&p);
 }
 
@@ -298,6 +363,8 @@ int main(void) {
         cmocka_unit_test(test_smt_siblings_always_count_the_same_event_group),
         cmocka_unit_test(test_orders_differ_between_cores_and_rounds_and_repeat_with_the_seed),
         cmocka_unit_test(test_nothing_is_pinned_or_reset_and_groups_stay_open),
+        cmocka_unit_test(test_event_groups_are_opened_a_few_at_a_time_and_measuring_begins_behind_the_last),
+        cmocka_unit_test(test_calls_and_interrupts_are_counted),
         cmocka_unit_test(test_permuting_cpus_changes_no_sum),
         cmocka_unit_test(test_a_sum_is_a_ratio_of_sums_never_a_mean_of_ratios),
     };

@@ -14,10 +14,10 @@
 
 struct exporter_host {
     struct catalog *catalog;
-    struct plan *plan;
-    struct topology *topology;
     struct snapshot_layout *layout;
-    struct view view;
+    struct plan *plan;         // the layout's
+    struct topology *topology; // the layout's
+    struct view view;          // not counted: tests change it as they like
 };
 
 static inline void host_add_metric(struct catalog *catalog, const char *name, const char *formula, const char *units,
@@ -83,21 +83,35 @@ static inline struct catalog *host_catalog(void) {
 static const struct view_pmu_error HOST_PMU_ERRORS[] = {
     {"cpu_core", "absent", "the kernel shows no cpu_core: <load> its driver"}};
 
-static inline void host_init(struct exporter_host *host) {
-    host->catalog = host_catalog();
+// The layout of both metric groups on so many counters; the PMU says that it has CYCLES and does not say what else.
+static inline struct snapshot_layout *host_layout(const struct catalog *catalog, unsigned counters) {
+    static const uint8_t support[11] = {[1] = PLAN_SUPPORTED}; // by the catalog's events, the first is time
     const struct plan_selection selections[] = {{.group = 0}, {.group = 1}};
-    const struct plan_request request = {.catalog = host->catalog,
-                                         .general_counters = 4,
+    const struct plan_request request = {.catalog = catalog,
+                                         .general_counters = counters,
                                          .selections = selections,
                                          .n_selections = 2,
                                          .slot_ns = 200000000,
-                                         .idle = 0.1};
-    assert_int_equal(plan_new(&request, &host->plan), 0);
+                                         .idle = 0.1,
+                                         .support = support};
+    struct plan *plan;
+    struct topology *topology;
+    assert_int_equal(catalog->n_events, sizeof(support));
+    assert_int_equal(plan_new(&request, &plan), 0);
     const struct topology_source cpus[] = {
         {0, 0, 0, true}, {1, 1, 0, true}, {4, 0, 7, true}, {5, 1, 7, false}}; // id, core, package, selected
-    assert_int_equal(topology_new(cpus, 4, 2e9, &host->topology), 0);
-    host->layout = snapshot_layout_new(host->plan, host->topology);
-    assert_non_null(host->layout);
+    assert_int_equal(topology_new(cpus, 4, 2e9, &topology), 0);
+    struct snapshot_layout *layout = snapshot_layout_new(plan, topology);
+    assert_non_null(layout);
+    return layout;
+}
+
+// A host whose plan has so many counters, of four.
+static inline void host_init_with(struct exporter_host *host, struct catalog *catalog, unsigned counters) {
+    host->catalog = catalog;
+    host->layout = host_layout(catalog, counters);
+    host->plan = host->layout->plan;
+    host->topology = host->layout->topology;
     host->view = (struct view){.layout = host->layout,
                                .version = "1.2.3",
                                .hostname = "<box>",
@@ -108,16 +122,17 @@ static inline void host_init(struct exporter_host *host) {
                                .profile = "default",
                                .config_hash = 0xABC,
                                .seed = 18446744073709551615u,
-                               .counters_total = 5,
-                               .counters_usable = 4,
+                               .counters_total = 7,
+                               .counters_usable = counters + 1,
                                .pmu_errors = HOST_PMU_ERRORS,
                                .n_pmu_errors = 1};
 }
 
+static inline void host_init(struct exporter_host *host) { host_init_with(host, host_catalog(), 4); }
+
 static inline void host_deinit(struct exporter_host *host) {
-    snapshot_layout_free(host->layout);
-    topology_free(host->topology);
-    plan_free(host->plan);
+    assert_int_equal(atomic_load(&host->layout->references), 1); // nobody has kept one
+    snapshot_layout_unref(host->layout);
     catalog_free(host->catalog);
 }
 
@@ -136,8 +151,10 @@ static inline void host_fill_scope(const struct exporter_host *host, struct snap
     double *values = snapshot->values, n = (double)(s + 1);
     for (size_t m = 0; m < layout->n_metrics; m++) {
         double k;
-        if (host->plan->metrics[m].unit < 0)
+        if (host->plan->metrics[m].unit < 0) {
+            snapshot->absent[s * layout->n_metrics + m] = ABSENT_NOT_PLANNABLE;
             continue;
+        }
         values[snapshot_metric(layout, s, m)] = n + (double)m / 100;
         snapshot->absent[s * layout->n_metrics + m] = ABSENT_NOT;
         if (!catalog_metric_ratio(&host->catalog->metrics[host->plan->metrics[m].metric], &k))
@@ -145,10 +162,12 @@ static inline void host_fill_scope(const struct exporter_host *host, struct snap
         values[snapshot_numerator(layout, s, m)] = n * 1e6 + (double)m + 0.25;
         values[snapshot_denominator(layout, s, m)] = n * 1e9 + (double)m + 0.75;
     }
-    values[snapshot_deviation(layout, s)] = n / 1000;
-    for (size_t c = 0; c < layout->n_level1; c++)
-        values[snapshot_category(layout, s, c)] = n * 1e12 + (double)c + 0.25;
-    values[snapshot_pipeline_slots(layout, s)] = n * 4e12 + 7;
+    if (host->plan->level1_unit >= 0) {
+        values[snapshot_deviation(layout, s)] = n / 1000;
+        for (size_t c = 0; c < layout->n_level1; c++)
+            values[snapshot_category(layout, s, c)] = n * 1e12 + (double)c + 0.25;
+        values[snapshot_pipeline_slots(layout, s)] = n * 4e12 + 7;
+    }
     for (size_t e = 0; e < layout->n_events; e++)
         values[snapshot_event(layout, s, e)] = n * 1e15 + (double)e;
     values[snapshot_covered(layout, s)] = n * 100 + 0.125;
@@ -167,6 +186,26 @@ static inline void host_fill_self(const struct exporter_host *host, struct snaps
     snapshot->values[snapshot_self(host->layout, SELF_PMU_UP)] = 1;
 }
 
+// Index of an event in the layout.
+static inline size_t host_event(const struct exporter_host *host, const char *name) {
+    for (size_t e = 0; e < host->layout->n_events; e++)
+        if (strcmp(host->catalog->events[host->layout->events[e]].name, name) == 0)
+            return e;
+    fail_msg("no event %s in the layout", name);
+    return 0;
+}
+
+// An event in each kind of trouble, and one of socket 0's CPUs away.
+static inline void host_fill_troubles(const struct exporter_host *host, struct snapshot *snapshot) {
+    snapshot->values[snapshot_trouble(host->layout, host_event(host, "STALLED"), EVENT_STALLED)] = 1;
+    snapshot->values[snapshot_trouble(host->layout, host_event(host, "L1D_MISS"), EVENT_UNSUPPORTED)] = 1;
+    snapshot->values[snapshot_trouble(host->layout, host_event(host, "FAULTS"), EVENT_STARVED)] = 1;
+    snapshot->values[snapshot_offline(host->layout, 0)] = 1;
+    snapshot->values[snapshot_offline(host->layout, 1)] = 0;
+    snapshot->values[snapshot_measured(host->layout, 0)] = 1;
+    snapshot->values[snapshot_measured(host->layout, 1)] = 1;
+}
+
 // A snapshot in which everything that can have a value has one.
 static inline struct snapshot *host_snapshot(const struct exporter_host *host) {
     struct snapshot *snapshot = snapshot_new(host->layout);
@@ -182,6 +221,7 @@ static inline struct snapshot *host_snapshot(const struct exporter_host *host) {
         snapshot->values[snapshot_enabled(host->layout, g)] = (double)(g + 1) * 20.5;
         snapshot->values[snapshot_running(host->layout, g)] = (double)(g + 1) * 20.25;
     }
+    host_fill_troubles(host, snapshot);
     host_fill_self(host, snapshot);
     return snapshot;
 }

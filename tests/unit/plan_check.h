@@ -14,17 +14,24 @@ static const char *const EVENTS[EVENTS_N] = {"FIXED_CYCLES", "A", "B", "C", "D",
 
 static inline struct catalog *empty_catalog(void) { return catalog_of(EVENTS, EVENTS_N); }
 
-static inline struct plan *plan_of(const struct catalog *catalog, unsigned counters, double idle,
-                                   const struct plan_selection *selections, size_t n) {
+// `support`: what the PMU says of each event; NULL: nothing.
+static inline struct plan *plan_supporting(const struct catalog *catalog, const uint8_t *support, unsigned counters,
+                                           double idle, const struct plan_selection *selections, size_t n) {
     const struct plan_request request = {.catalog = catalog,
                                          .general_counters = counters,
                                          .selections = selections,
                                          .n_selections = n,
                                          .slot_ns = SLOT_NS,
-                                         .idle = idle};
+                                         .idle = idle,
+                                         .support = support};
     struct plan *plan = NULL;
     assert_int_equal(plan_new(&request, &plan), 0);
     return plan;
+}
+
+static inline struct plan *plan_of(const struct catalog *catalog, unsigned counters, double idle,
+                                   const struct plan_selection *selections, size_t n) {
+    return plan_supporting(catalog, NULL, counters, idle, selections, n);
 }
 
 // A plan of all the catalog's groups.
@@ -68,6 +75,7 @@ static inline void check_groups(const struct plan *plan) {
         for (size_t i = 0; i < group->n_events; i++) {
             assert_in_range(group->events[i], 1, plan->catalog->n_events - 1);
             assert_true(i == 0 || group->events[i] > group->events[i - 1]);
+            assert_true(plan->support[group->events[i]] != PLAN_UNSUPPORTED);
         }
         for (size_t other = 0; other < g; other++)
             assert_string_not_equal(group->name, plan->groups[other].name);
@@ -96,7 +104,24 @@ static inline void check_units(const struct plan *plan) {
     assert_int_equal(next_group, plan->n_groups);
 }
 
+static inline bool is_level1(const struct catalog *catalog, unsigned metric) {
+    for (size_t i = 0; i < catalog->level1.n_categories; i++)
+        if (catalog->level1.categories[i].metric == metric)
+            return true;
+    return false;
+}
+
 static inline void check_metrics(const struct plan *plan) {
+    bool level1 = false, level1_planned = false;
+    for (size_t m = 0; m < plan->n_metrics; m++) {
+        bool category = is_level1(plan->catalog, plan->metrics[m].metric);
+        level1 = level1 || category;
+        level1_planned = level1_planned || (category && plan->metrics[m].unit >= 0);
+        if (category) // the categories stand or fall together
+            assert_int_equal(plan->metrics[m].unit, plan->level1_unit);
+    }
+    assert_int_equal(plan->level1_selected, level1);
+    assert_int_equal(plan->level1_unit >= 0, level1_planned);
     for (size_t m = 0; m < plan->n_metrics; m++) {
         const struct plan_metric *metric = &plan->metrics[m];
         for (size_t other = 0; other < m; other++)

@@ -54,6 +54,8 @@ static void assert_is_default(const struct config *config) {
     assert_true(profile->settings.slot_ns == 200000000);
     assert_true(profile->settings.idle == 0.1);
     assert_true(profile->settings.cpus_all);
+    assert_int_equal(profile->settings.reserve_counters, 0);
+    assert_int_equal(profile->settings.guests, CONFIG_GUESTS_AUTO);
 }
 
 static void test_a_file_that_says_nothing_means_all_defaults(void **state) {
@@ -141,9 +143,10 @@ static void test_a_slot_is_read_with_its_unit(void **state) {
     static const struct {
         const char *text;
         uint64_t slot_ns;
-    } cases[] = {{"slot: 10ms", 10000000},   {"slot: 200ms", 200000000},     {"slot: '1s'", 1000000000},
-                 {"slot: 60s", 60000000000}, {"slot: 0.25s", 250000000},     {"slot: 12.5ms", 12500000},
-                 {"slot: 0.01s", 10000000},  {"slot: 60000ms", 60000000000}, {"slot: 010ms", 10000000}};
+    } cases[] = {{"slot: 10ms", 10000000},       {"slot: 200ms", 200000000}, {"slot: '1s'", 1000000000},
+                 {"slot: 60s", 60000000000},     {"slot: 0.25s", 250000000}, {"slot: 12.5ms", 12500000},
+                 {"slot: 0.01s", 10000000},      {"slot: 1m", 60000000000},  {"slot: 0.5m", 30000000000},
+                 {"slot: 60000ms", 60000000000}, {"slot: 010ms", 10000000}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct config *config = parse(cases[i].text);
         assert_true(config->profiles[0].settings.slot_ns == cases[i].slot_ns);
@@ -192,6 +195,22 @@ static void test_a_profile_takes_from_the_top_level_what_it_does_not_say(void **
     assert_false(a->cpus_all || b->cpus_all);
     assert_int_equal(cpuset_count(&b->cpus), 2);
     assert_true(profile_of(config, "default")->settings.slot_ns == 2000000000);
+    config_free(config);
+}
+
+static void test_counters_and_guests_of_a_profile_win_over_the_top_level(void **state) {
+    (void)state;
+    struct config *config = parse("counters: {reserve: 2}\nguests: share\n"
+                                  "profiles:\n"
+                                  "  a: {groups: [], counters: {reserve: 31}, guests: auto}\n"
+                                  "  b: {groups: [], counters: {}}\n"
+                                  "  c: {groups: [], counters: {reserve: 0}}\n");
+    assert_int_equal(profile_of(config, "a")->settings.reserve_counters, 31);
+    assert_int_equal(profile_of(config, "a")->settings.guests, CONFIG_GUESTS_AUTO);
+    assert_int_equal(profile_of(config, "b")->settings.reserve_counters, 2);
+    assert_int_equal(profile_of(config, "b")->settings.guests, CONFIG_GUESTS_SHARE);
+    assert_int_equal(profile_of(config, "c")->settings.reserve_counters, 0);
+    assert_int_equal(profile_of(config, "default")->settings.reserve_counters, 2);
     config_free(config);
 }
 
@@ -320,6 +339,7 @@ int main(void) {
         cmocka_unit_test(test_idle_is_read_as_percentage_or_fraction),
         cmocka_unit_test(test_cpus_are_all_or_a_list),
         cmocka_unit_test(test_a_profile_takes_from_the_top_level_what_it_does_not_say),
+        cmocka_unit_test(test_counters_and_guests_of_a_profile_win_over_the_top_level),
         cmocka_unit_test(test_addresses_lose_brackets_and_keep_their_text),
         cmocka_unit_test(test_the_first_host_whose_keys_all_match_gives_the_profile),
         cmocka_unit_test(test_hosts_match_without_case),

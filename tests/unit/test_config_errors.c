@@ -7,13 +7,16 @@ static void test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known(v
     (void)state;
     static const struct refusal refusals[] = {
         {"\n  slots: 1s", "t.yaml:2:3: unknown key \"slots\": did you mean \"slot\"? known here are listen, profile, "
-                          "profiles, hosts, slot, idle, cpus"},
+                          "profiles, hosts, slot, idle, cpus, counters, guests"},
         {"zzzzzz: 1", "t.yaml:1:1: unknown key \"zzzzzz\": known here are listen, profile, profiles, hosts, slot, "
-                      "idle, cpus"},
-        {"counters: {reserve: 0}", "t.yaml:1:1: unknown key \"counters\": known here are listen, profile, profiles, "
-                                   "hosts, slot, idle, cpus"},
-        {"profiles: {a: {groups: [], weight: {}}}", "t.yaml:1:28: unknown key \"weight\": did you mean \"weights\"? "
-                                                    "known here are groups, weights, slot, idle, cpus"},
+                      "idle, cpus, counters, guests"},
+        {"counter: {reserve: 0}", "t.yaml:1:1: unknown key \"counter\": did you mean \"counters\"? known here are "
+                                  "listen, profile, profiles, hosts, slot, idle, cpus, counters, guests"},
+        {"counters: {reserved: 0}", "t.yaml:1:12: unknown key \"reserved\": did you mean \"reserve\"? known here are "
+                                    "reserve"},
+        {"profiles: {a: {groups: [], weight: {}}}",
+         "t.yaml:1:28: unknown key \"weight\": did you mean \"weights\"? "
+         "known here are groups, weights, slot, idle, cpus, counters, guests"},
         {"hosts: [{match: {cpu: x}, profile: default, Match: 1}]",
          "t.yaml:1:45: unknown key \"Match\": did you mean \"match\"? known here are match, profile"},
         {"hosts: [{match: {host_name: x}, profile: default}]",
@@ -50,6 +53,9 @@ static void test_a_wrong_type_is_refused_with_a_right_example(void **state) {
          "t.yaml:1:23: cpu must be a single value, such as \"neoverse-*\", and is a list"},
         {"slot: [1s]", "t.yaml:1:7: slot must be a single value, such as 200ms, and is a list"},
         {"idle: {}", "t.yaml:1:7: idle must be a single value, such as 10%, and is a mapping"},
+        {"counters: 2", "t.yaml:1:11: counters must be a mapping, such as {reserve: 1}, and is a single value"},
+        {"counters: {reserve: [1]}", "t.yaml:1:21: reserve must be a single value, such as 1, and is a list"},
+        {"guests: [auto]", "t.yaml:1:9: guests must be a single value, such as auto, and is a list"},
         {"cpus: [0, 1]", "t.yaml:1:7: cpus must be a single value, such as all or \"0-3,8\", and is a list"},
         {"just text", "t.yaml:1:1: the file must be a mapping of keys to values, such as \"slot: 200ms\""},
         {"- a", "t.yaml:1:1: the file must be a mapping of keys to values, such as \"slot: 200ms\""},
@@ -62,6 +68,8 @@ static void test_a_key_without_a_value_is_refused(void **state) {
     static const struct refusal refusals[] = {
         {"slot: ~", "t.yaml:1:7: slot has no value: write one, such as 200ms, or remove the key"},
         {"idle: null", "t.yaml:1:7: idle has no value: write one, such as 10%, or remove the key"},
+        {"counters:", "t.yaml:1:10: counters has no value: write one, such as {reserve: 1}, or remove the key"},
+        {"guests: ~", "t.yaml:1:9: guests has no value: write one, such as auto, or remove the key"},
         {"profile:\nslot: 1s", "t.yaml:1:9: profile has no value: write one, such as default, or remove the key"},
         {"listen:", "t.yaml:1:8: listen has no value: write one, such as [\"127.0.0.1:10813\"], or remove the key"},
         {"profiles:\nprofile: a\nhosts: [{match: {cpu: a}, profile: b}]",
@@ -86,7 +94,9 @@ static void test_a_slot_needs_a_unit_and_a_sane_length(void **state) {
                  {"1000000000000000s", none},
                  {"-1s", none},
                  {"1 s", none},
-                 {"5m", none},
+                 {"5m", range},
+                 {"1h", range},
+                 {"5d", none},
                  {"1e3ms", none},
                  {"0x10ms", none},
                  {"1.s", none},
@@ -114,6 +124,36 @@ static void test_idle_outside_0_to_90_per_cent_is_refused(void **state) {
         char text[64], error[160];
         (void)snprintf(text, sizeof text, "idle: '%s'", cases[i].idle);
         (void)snprintf(error, sizeof error, "t.yaml:1:7: idle: \"%s\" %s", cases[i].idle, cases[i].error);
+        refuse(text, error);
+    }
+}
+
+static void test_0_to_31_counters_can_be_reserved(void **state) {
+    (void)state;
+    static const char range[] = "is out of range: 0 to 31 are allowed";
+    static const char none[] = "is not a whole number: write how many counters, such as 1";
+    static const struct {
+        const char *reserve, *error;
+    } cases[] = {{"32", range},  {"999999999999999", range}, {"-1", none}, {"1.5", none}, {"2.0", none}, {"all", none},
+                 {"0x10", none}, {"1000000000000000", none}};
+    accept("counters: {reserve: 31}");
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        char text[64], error[160];
+        (void)snprintf(text, sizeof text, "counters: {reserve: '%s'}", cases[i].reserve);
+        (void)snprintf(error, sizeof error, "t.yaml:1:21: reserve: \"%s\" %s", cases[i].reserve, cases[i].error);
+        refuse(text, error);
+    }
+}
+
+static void test_guests_are_left_alone_or_shared_with(void **state) {
+    (void)state;
+    static const char remedy[] =
+        "is neither: write auto to leave guests and their counters alone, or share to count them too";
+    static const char *const words[] = {"Auto", "exclude", "", "true"};
+    for (size_t i = 0; i < N_OF(words); i++) {
+        char text[64], error[200];
+        (void)snprintf(text, sizeof text, "profiles: {a: {groups: [], guests: '%s'}}", words[i]);
+        (void)snprintf(error, sizeof error, "t.yaml:1:36: guests: \"%s\" %s", words[i], remedy);
         refuse(text, error);
     }
 }
@@ -287,6 +327,8 @@ int main(void) {
         cmocka_unit_test(test_a_key_without_a_value_is_refused),
         cmocka_unit_test(test_a_slot_needs_a_unit_and_a_sane_length),
         cmocka_unit_test(test_idle_outside_0_to_90_per_cent_is_refused),
+        cmocka_unit_test(test_0_to_31_counters_can_be_reserved),
+        cmocka_unit_test(test_guests_are_left_alone_or_shared_with),
         cmocka_unit_test(test_cpus_must_name_some_that_can_exist),
         cmocka_unit_test(test_an_address_that_cannot_be_bound_is_refused_with_the_remedy),
         cmocka_unit_test(test_listen_takes_1_to_16_different_addresses),

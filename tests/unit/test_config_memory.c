@@ -72,7 +72,8 @@ static size_t fail_each_allocation(load_function *load, const char *path, int ex
 static int parse_rich(const char *name, struct errors *errors, struct config **out) {
     static const char text[] = "listen: [\"127.0.0.1:1\", \"[::1]:2\", \"127.0.0.1:3\"]\n"
                                "profiles: {a: {groups: [MPKI], weights: {MPKI: 3}}, default: {slot: 1s}}\n"
-                               "hosts: [{match: {hostname: a, cpu: b, file: /c}, profile: a}]\n";
+                               "hosts: [{match: {hostname: a, cpu: b, file: /c}, profile: a}]\n"
+                               "counters: {reserve: 1}\nguests: share\n";
     return config_parse(name, text, strlen(text), errors, out);
 }
 
@@ -81,7 +82,8 @@ static int parse_wrong(const char *name, struct errors *errors, struct config **
                                "profile: aa\n"
                                "profile: bb\n"
                                "profiles: {a: {groups: [MPKI, mpki], weights: {MPK: 3}}}\n"
-                               "hosts: [{match: {hostname: a}, profile: aaa}, x]\n";
+                               "hosts: [{match: {hostname: a}, profile: aaa}, x]\n"
+                               "counters: {reserve: x, res: 1}\nguests: no\n";
     return config_parse(name, text, strlen(text), errors, out);
 }
 

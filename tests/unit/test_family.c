@@ -77,6 +77,28 @@ static void test_what_begins_like_a_page_or_a_histogram_of_ours_collides(void **
         assert_false(family_collides(free_names[i]));
 }
 
+static char *read_text(const char *path) {
+    FILE *file = fopen(path, "r");
+    char *text = calloc(1, 1 << 17);
+    assert_non_null(file);
+    assert_non_null(text);
+    size_t n = fread(text, 1, (1 << 17) - 1, file);
+    assert_true(n > 0 && n < (1 << 17) - 1);
+    (void)fclose(file);
+    return text;
+}
+
+static void test_every_family_of_ours_is_documented_with_its_type(void **state) {
+    (void)state;
+    char *text = read_text("docs/metrics.md"), row[160];
+    for (int i = 0; i < FAMILY_N; i++) {
+        (void)snprintf(row, sizeof row, "| `%s` | %s | ", family_table[i].name, family_table[i].type);
+        if (strncmp(family_table[i].name, "topdownd_", 9) == 0 && !strstr(text, row))
+            fail_msg("docs/metrics.md has no %s", row);
+    }
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_family_has_a_sound_name_a_type_and_a_sentence_of_help),
@@ -85,6 +107,7 @@ int main(void) {
         cmocka_unit_test(test_names_are_unique),
         cmocka_unit_test(test_every_name_of_ours_collides),
         cmocka_unit_test(test_what_begins_like_a_page_or_a_histogram_of_ours_collides),
+        cmocka_unit_test(test_every_family_of_ours_is_documented_with_its_type),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

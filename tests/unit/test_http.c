@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A real server on free ports of the loopback, spoken to by a client that sends bytes and reads bytes.
+// What goes over the wire, and who is let in; what is published meanwhile: test_http_publish.c.
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,147 +9,9 @@
 
 #include <cmocka.h>
 
-#include <errno.h>
-#include <netinet/in.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "exporter_host.h"
-#include "exporters/http.h"
-
-static const struct http_address LOOPBACK = {"127.0.0.1:0", "127.0.0.1", 0};
-
-struct fixture {
-    struct exporter_host host;
-    struct snapshot *snapshot;
-    struct http_server *server;
-};
-
-static int setup_with_limit(void **state, unsigned limit_ms) {
-    struct fixture *f = calloc(1, sizeof(*f));
-    struct errors errors = {0};
-    assert_non_null(f);
-    host_init(&f->host);
-    f->snapshot = host_snapshot(&f->host);
-    assert_int_equal(http_server_new(&LOOPBACK, 1, &errors, &f->server), 0);
-    if (limit_ms)
-        http_server_limit_request(f->server, limit_ms);
-    assert_int_equal(http_server_start(f->server, &f->host.view, f->snapshot), 0);
-    *state = f;
-    return 0;
-}
-
-static int setup(void **state) { return setup_with_limit(state, 0); }
-
-static int setup_impatient(void **state) { return setup_with_limit(state, 300); }
-
-static int teardown(void **state) {
-    struct fixture *f = *state;
-    assert_null(http_server_free(f->server));
-    assert_int_equal(atomic_load(&f->snapshot->references), 1); // the server gave its own back
-    snapshot_unref(f->snapshot);
-    host_deinit(&f->host);
-    free(f);
-    return 0;
-}
-
-static int dial(uint16_t port) {
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const struct timeval patience = {.tv_sec = 20};
-    const struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0 ||
-        connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-        return -1;
-    return fd;
-}
-
-static int connect_to(const struct fixture *f) {
-    int fd = dial(http_server_port(f->server, 0));
-    assert_true(fd >= 0);
-    return fd;
-}
-
-static void send_bytes(int fd, const char *bytes, size_t n) {
-    assert_int_equal(send(fd, bytes, n, MSG_NOSIGNAL), (ssize_t)n);
-}
-
-static void send_text(int fd, const char *text) { send_bytes(fd, text, strlen(text)); }
-
-// Reads until the other side closes; terminated, owned by the caller.
-static char *read_all(int fd) {
-    size_t n = 0, size = 1 << 16;
-    char *text = malloc(size);
-    for (;;) {
-        assert_non_null(text);
-        ssize_t got = recv(fd, text + n, size - n - 1, 0);
-        if (got < 0 && errno != ECONNRESET)
-            fail_msg("nothing came for long: %s", strerror(errno));
-        if (got <= 0)
-            break;
-        n += (size_t)got;
-        if (size - n < 4096)
-            text = realloc(text, size *= 2);
-    }
-    text[n] = '\0';
-    return text;
-}
-
-// Sends a request (%s: what closes the connection) and returns the whole answer.
-static char *ask(const struct fixture *f, const char *method, const char *target) {
-    char request[256];
-    (void)snprintf(request, sizeof(request), "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", method, target);
-    int fd = connect_to(f);
-    send_text(fd, request);
-    char *answer = read_all(fd);
-    close(fd);
-    return answer;
-}
-
-static int status_of(const char *answer) {
-    int status = 0;
-    if (sscanf(answer, "HTTP/1.1 %d ", &status) != 1)
-        fail_msg("no HTTP: %.80s", answer);
-    return status;
-}
-
-static const char *body_of(const char *answer) {
-    const char *end = strstr(answer, "\r\n\r\n");
-    assert_non_null(end);
-    return end + 4;
-}
-
-static size_t length_of(const char *answer) {
-    const char *header = strcasestr(answer, "\r\nContent-Length: ");
-    assert_non_null(header);
-    return strtoul(header + 18, NULL, 10);
-}
-
-static void assert_header(const char *answer, const char *line) {
-    const char *found = strcasestr(answer, line);
-    if (!found || found > body_of(answer))
-        fail_msg("no header %s in %.600s", line, answer);
-}
-
-static void assert_page(const struct fixture *f, const char *target, int status, const char *type, const char *part) {
-    char *answer = ask(f, "GET", target);
-    if (status_of(answer) != status)
-        fail_msg("%s: status %d", target, status_of(answer));
-    assert_header(answer, type);
-    assert_header(answer, "Cache-Control: no-store\r\n");
-    assert_header(answer, "X-Content-Type-Options: nosniff\r\n");
-    assert_header(answer, "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline';");
-    assert_int_equal(length_of(answer), strlen(body_of(answer)));
-    if (!strstr(body_of(answer), part))
-        fail_msg("%s has no '%s'", target, part);
-    free(answer);
-}
+#include "http_check.h"
 
 static void test_every_route_answers(void **state) {
     const struct fixture *f = *state;
@@ -327,85 +189,6 @@ static void test_garbage_is_survived(void **state) {
     free(answer);
 }
 
-static void test_a_snapshot_is_rendered_once_however_often_it_is_asked_for(void **state) {
-    const struct fixture *f = *state;
-    assert_int_equal(http_server_renders(f->server), 0);
-    for (int i = 0; i < 50; i++)
-        free(ask(f, i % 2 ? "GET" : "HEAD", "/metrics"));
-    assert_int_equal(http_server_renders(f->server), 1);
-    free(ask(f, "GET", "/metrics/cpu"));
-    assert_int_equal(http_server_renders(f->server), 2);
-    free(ask(f, "GET", "/metrics"));
-    assert_int_equal(http_server_renders(f->server), 2);
-    struct snapshot *newer = host_snapshot(&f->host);
-    newer->sequence = 4;
-    newer->values[snapshot_metric(f->host.layout, snapshot_scope_socket(0), host_metric(&f->host, "ipc"))] = 0.5;
-    http_server_publish(f->server, newer);
-    snapshot_unref(newer);
-    assert_page(f, "/metrics", 200, "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n",
-                "topdownd_ipc{socket=\"0\"} 0.5\n");
-    assert_int_equal(http_server_renders(f->server), 3);
-}
-
-static void test_it_is_ready_when_a_round_has_been_measured(void **state) {
-    const struct fixture *f = *state;
-    struct snapshot *first = snapshot_new(f->host.layout);
-    http_server_publish(f->server, first);
-    assert_page(f, "/-/ready", 503, "Content-Type: text/plain; charset=utf-8\r\n", "first round");
-    assert_page(f, "/-/healthy", 200, "Content-Type: text/plain; charset=utf-8\r\n", "healthy");
-    first = snapshot_unref(first);
-    http_server_publish(f->server, f->snapshot);
-    assert_page(f, "/-/ready", 200, "Content-Type: text/plain; charset=utf-8\r\n", "ready");
-}
-
-struct scraper {
-    pthread_t thread;
-    uint16_t port;
-    const char *error;
-};
-
-static void *scrape(void *context) {
-    struct scraper *scraper = context;
-    for (int i = 0; i < 40 && !scraper->error; i++) {
-        int fd = dial(scraper->port);
-        const char *request = i % 2 ? "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-                                    : "GET /api/v1/snapshot?scope=cpu HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-        if (fd < 0 || send(fd, request, strlen(request), MSG_NOSIGNAL) < 0) {
-            scraper->error = "cannot ask";
-            return NULL;
-        }
-        char *answer = read_all(fd);
-        const char *body = strstr(answer, "\r\n\r\n");
-        if (!body || length_of(answer) != strlen(body + 4))
-            scraper->error = "an incomplete answer";
-        free(answer);
-        close(fd);
-    }
-    return NULL;
-}
-
-static void test_snapshots_are_published_while_several_scrape(void **state) {
-    const struct fixture *f = *state;
-    struct scraper scrapers[4];
-    for (int i = 0; i < 4; i++) {
-        scrapers[i] = (struct scraper){.port = http_server_port(f->server, 0)};
-        assert_int_equal(pthread_create(&scrapers[i].thread, NULL, scrape, &scrapers[i]), 0);
-    }
-    for (unsigned i = 0; i < 300; i++) {
-        struct snapshot *snapshot = host_snapshot(&f->host);
-        snapshot->sequence = 10 + i;
-        http_server_publish(f->server, snapshot);
-        snapshot_unref(snapshot);
-        const struct timespec pause = {.tv_nsec = 500000};
-        nanosleep(&pause, NULL);
-    }
-    for (int i = 0; i < 4; i++) {
-        pthread_join(scrapers[i].thread, NULL);
-        if (scrapers[i].error)
-            fail_msg("%s", scrapers[i].error);
-    }
-}
-
 static void test_it_ends_promptly_with_connections_open(void **state) {
     struct fixture *f = *state;
     int fds[40];
@@ -466,7 +249,7 @@ static void test_one_server_serves_several_addresses(void **state) {
     struct http_server *server;
     const struct http_address addresses[] = {LOOPBACK, LOOPBACK, LOOPBACK};
     assert_int_equal(http_server_new(addresses, 3, &errors, &server), 0);
-    assert_int_equal(http_server_start(server, &f->host.view, f->snapshot), 0);
+    assert_int_equal(http_server_start(server, f->view, f->snapshot), 0);
     for (size_t i = 0; i < 3; i++) {
         int fd = dial(http_server_port(server, i));
         assert_true(fd >= 0);
@@ -492,9 +275,6 @@ int main(void) {
         IMPATIENT(test_a_request_that_never_ends_is_cut_off),
         IMPATIENT(test_a_connection_that_is_used_again_and_again_is_not_cut_off),
         IMPATIENT(test_garbage_is_survived),
-        WITH(test_a_snapshot_is_rendered_once_however_often_it_is_asked_for),
-        WITH(test_it_is_ready_when_a_round_has_been_measured),
-        WITH(test_snapshots_are_published_while_several_scrape),
         WITH(test_it_ends_promptly_with_connections_open),
         WITH(test_a_taken_port_and_a_foreign_address_are_told_with_the_remedy),
         WITH(test_either_all_addresses_are_bound_or_none),

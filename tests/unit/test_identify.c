@@ -38,7 +38,7 @@ static int shipped_setup(void **state) {
             return -1;
         }
         shipped->n_all++;
-        if (strcmp(shipped->all[i]->product.pmu, "armv8_pmuv3*") == 0)
+        if (strcmp(shipped->all[i]->product.pmu, "armv*") == 0)
             shipped->arm[shipped->n_arm++] = shipped->all[i];
     }
     globfree(&files);

@@ -68,6 +68,12 @@ static cJSON *render_snapshot(const struct exporter_host *host, const struct sna
     return parse(&text);
 }
 
+static cJSON *render_status(const struct exporter_host *host, const struct snapshot *snapshot) {
+    struct text text = {0};
+    assert_int_equal(json_render_status(&host->view, snapshot, &text), 0);
+    return parse(&text);
+}
+
 static void test_the_host_has_totals_gauges_and_events(void **state) {
     (void)state;
     struct exporter_host host;
@@ -98,7 +104,13 @@ static void test_the_host_has_totals_gauges_and_events(void **state) {
     assert_text(root, "scopes[0].metrics.retiring_ratio.unit", "ratio of pipeline slots");
     assert_number(root, "scopes[0].events.INST", 1e15 + 1);
     assert_number(root, "scopes[0].covered_cpu_seconds", 100.125);
-    assert_number(root, "scopes[0].uncovered_cpu_seconds.gap", 2);
+    static const char *const reasons[] = {"starved", "failed", "offline", "stalled", "not_plannable", "yielded", "gap"};
+    assert_int_equal(cJSON_GetArraySize(at(root, "scopes[0].uncovered_cpu_seconds")), 7);
+    for (int i = 0; i < 7; i++) {
+        char path[64];
+        (void)snprintf(path, sizeof(path), "scopes[0].uncovered_cpu_seconds.%s", reasons[i]);
+        assert_number(root, path, 1 + i * 0.5);
+    }
     cJSON_Delete(root);
     snapshot_unref(snapshot);
     host_deinit(&host);
@@ -199,6 +211,98 @@ static void test_the_plan_names_event_groups_and_what_cannot_be_planned(void **s
     host_deinit(&host);
 }
 
+static void test_the_plan_says_of_each_event_whether_the_pmu_has_it(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    host.plan->support[catalog_find_event(host.catalog, "L1D_MISS")] = PLAN_UNSUPPORTED;
+    host.plan->reserved_counters = 2;
+    struct text text = {0};
+    assert_int_equal(json_render_plan(&host.view, &text), 0);
+    cJSON *root = parse(&text);
+    assert_number(root, "general_counters", 4);
+    assert_number(root, "reserved_counters", 2);
+    assert_number(root, "counters_total", 7);
+    assert_number(root, "counters_usable", 5);
+    assert_int_equal(cJSON_GetArraySize(at(root, "events")), 10); // also those of what cannot be planned
+    assert_text(root, "events[0].name", "CYCLES");
+    assert_text(root, "events[0].code", "0x11");
+    assert_text(root, "events[0].support", "supported");
+    assert_text(root, "events[1].support", "unknown");
+    assert_text(root, "events[8].name", "L1D_MISS");
+    assert_text(root, "events[8].support", "unsupported");
+    cJSON_Delete(root);
+    host.view.counters_total = host.view.counters_usable = 0;
+    assert_int_equal(json_render_plan(&host.view, &text), 0);
+    root = parse(&text);
+    assert_true(cJSON_IsNull(at(root, "counters_total")));
+    assert_true(cJSON_IsNull(at(root, "counters_usable")));
+    cJSON_Delete(root);
+    host_deinit(&host);
+}
+
+static void test_the_status_lists_the_events_that_are_not_live(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    cJSON *root = render_status(&host, snapshot);
+    static const char *const expected[][2] = {
+        {"STALLED", "stalled"}, {"L1D_MISS", "unsupported"}, {"FAULTS", "starved"}};
+    assert_int_equal(cJSON_GetArraySize(at(root, "events_not_live")), 3);
+    for (int i = 0; i < 3; i++) {
+        const cJSON *event = cJSON_GetArrayItem(at(root, "events_not_live"), i);
+        assert_text(event, "event", expected[i][0]);
+        assert_text(event, "state", expected[i][1]);
+        assert_true(strlen(at(event, "text")->valuestring) > 10);
+    }
+    cJSON_Delete(root);
+    snapshot_unref(snapshot);
+    snapshot = snapshot_new(host.layout); // before the first round
+    root = render_status(&host, snapshot);
+    assert_int_equal(cJSON_GetArraySize(at(root, "events_not_live")), 0);
+    assert_true(cJSON_IsNull(at(root, "sockets[0].cpus_offline")));
+    cJSON_Delete(root);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_level_1_that_cannot_be_planned_is_null_and_no_composite(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init_with(&host, host_catalog(), 2);
+    assert_int_equal(host.plan->level1_unit, -1);
+    assert_false(view_composite(&host.view));
+    struct snapshot *snapshot = host_snapshot(&host);
+    cJSON *root = render_snapshot(&host, snapshot, JSON_HOST);
+    assert_true(cJSON_IsNull(at(root, "scopes[0].level1.pipeline_slots_total")));
+    assert_true(cJSON_IsNull(at(root, "scopes[0].level1.categories.retiring.pipeline_slots_total")));
+    assert_true(cJSON_IsFalse(at(root, "scopes[0].level1.composite")));
+    assert_non_null(strstr(at(root, "scopes[0].metrics.retiring_ratio.reason")->valuestring, "need 4 counters"));
+    cJSON_Delete(root);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_a_metric_that_can_no_longer_be_planned_keeps_its_totals(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    cJSON *root = render_snapshot(&host, snapshot, JSON_HOST);
+    assert_true(cJSON_IsNull(at(root, "scopes[0].metrics.wide.numerator_total"))); // never measured
+    cJSON_Delete(root);
+    snapshot->values[snapshot_numerator(host.layout, 0, host_metric(&host, "wide"))] = 41;
+    snapshot->values[snapshot_denominator(host.layout, 0, host_metric(&host, "wide"))] = 42;
+    root = render_snapshot(&host, snapshot, JSON_HOST);
+    assert_true(cJSON_IsNull(at(root, "scopes[0].metrics.wide.value")));
+    assert_number(root, "scopes[0].metrics.wide.numerator_total", 41);
+    assert_number(root, "scopes[0].metrics.wide.denominator_total", 42);
+    cJSON_Delete(root);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
 static void test_the_status_tells_the_host_the_pmu_and_the_configuration(void **state) {
     (void)state;
     struct exporter_host host;
@@ -206,16 +310,17 @@ static void test_the_status_tells_the_host_the_pmu_and_the_configuration(void **
     host.view.simulated = true;
     host.view.hostname = "b\xFFx\"";
     struct snapshot *snapshot = host_snapshot(&host);
-    struct text text = {0};
-    assert_int_equal(json_render_status(&host.view, snapshot, &text), 0);
-    cJSON *root = parse(&text);
+    cJSON *root = render_status(&host, snapshot);
     assert_text(root, "version", "1.2.3");
     assert_true(cJSON_IsTrue(at(root, "simulated")));
     assert_text(root, "hostname", "b\xEF\xBF\xBDx\"");
     assert_text(root, "cpu.model", "Toy \"one\"\\\n");
     assert_number(root, "sockets[1].cpus_excluded", 1);
     assert_number(root, "pmu.up", 1);
-    assert_number(root, "pmu.counters_usable", 4);
+    assert_number(root, "sockets[0].cpus_offline", 1);
+    assert_number(root, "sockets[1].cpus_offline", 0);
+    assert_number(root, "pmu.counters_total", 7);
+    assert_number(root, "pmu.counters_usable", 5);
     assert_text(root, "pmu_errors[0].text", "the kernel shows no cpu_core: <load> its driver");
     assert_text(root, "config.hash", "0000000000000abc");
     assert_number(root, "snapshot.sequence", 3);
@@ -252,6 +357,72 @@ static void test_the_page_escapes_what_comes_from_outside_and_tells_simulation_a
     host_deinit(&host);
 }
 
+static char *render_html(const struct exporter_host *host, const struct snapshot *snapshot) {
+    struct text text = {0};
+    assert_int_equal(html_render(&host->view, snapshot, &text), 0);
+    text_append(&text, "", 1);
+    return text.data;
+}
+
+static void test_the_page_tells_what_is_not_measured_and_why(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init_with(&host, host_catalog(), 2);
+    struct snapshot *snapshot = host_snapshot(&host);
+    char *page = render_html(&host, snapshot);
+    assert_null(strstr(page, "Pipeline slots in the last round"));
+    assert_non_null(strstr(page, "<h2>Metrics that cannot be measured now</h2>"));
+    assert_non_null(strstr(page, "<tr><th>retiring_ratio<td>the level-1 categories need 4 counters at once, this host "
+                                 "has 2, and the spec has no split that fits\n"));
+    assert_null(strstr(page, "<tr title=\"\"><td>wide")); // not among those that are measured
+    assert_non_null(strstr(page, "<h2>Events that yield no samples</h2>"));
+    assert_non_null(strstr(page, "<tr><td>L1D_MISS<td>unsupported<td>this CPU's PMU does not have it\n"));
+    assert_non_null(
+        strstr(page, "<tr><th>CPUs<td>3 measured on 2 sockets, 1 of them offline in the last round, 1 excluded"));
+    free(page);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_the_page_says_nothing_of_trouble_where_there_is_none(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = snapshot_new(host.layout);
+    host.plan->metrics[host_metric(&host, "wide")].unit = 0; // as if there were more counters
+    char *page = render_html(&host, snapshot);
+    assert_null(strstr(page, "cannot be measured now"));
+    assert_null(strstr(page, "Events that yield no samples"));
+    assert_null(strstr(page, "offline"));
+    assert_non_null(strstr(page, "<tr><th>CPUs<td>3 measured on 2 sockets, 1 excluded\n"));
+    free(page);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_a_view_is_a_copy_that_lives_until_its_last_reference_goes(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    char reason[] = "absent", words[] = "remedy";
+    const struct view_pmu_error error = {"cpu", reason, words};
+    host.view.pmu_errors = &error;
+    struct view *view = view_new(&host.view);
+    assert_non_null(view);
+    reason[0] = words[0] = '!'; // the view has its own
+    assert_string_equal(view->pmu_errors[0].reason, "absent");
+    assert_string_equal(view->pmu_errors[0].text, "remedy");
+    assert_int_equal(atomic_load(&view->references), 1);
+    assert_int_equal(atomic_load(&host.layout->references), 2);
+    assert_ptr_equal(view_ref(view), view);
+    assert_null(view_unref(view));
+    assert_string_equal(view->version, "1.2.3"); // still there: the address sanitizer watches
+    assert_null(view_unref(view));
+    assert_int_equal(atomic_load(&host.layout->references), 1);
+    assert_null(view_unref(NULL));
+    host_deinit(&host);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_host_has_totals_gauges_and_events),
@@ -259,8 +430,15 @@ int main(void) {
         cmocka_unit_test(test_what_is_absent_is_null_with_a_reason),
         cmocka_unit_test(test_a_rate_above_its_threshold_asks_for_attention),
         cmocka_unit_test(test_the_plan_names_event_groups_and_what_cannot_be_planned),
+        cmocka_unit_test(test_the_plan_says_of_each_event_whether_the_pmu_has_it),
         cmocka_unit_test(test_the_status_tells_the_host_the_pmu_and_the_configuration),
+        cmocka_unit_test(test_the_status_lists_the_events_that_are_not_live),
+        cmocka_unit_test(test_level_1_that_cannot_be_planned_is_null_and_no_composite),
+        cmocka_unit_test(test_a_metric_that_can_no_longer_be_planned_keeps_its_totals),
         cmocka_unit_test(test_the_page_escapes_what_comes_from_outside_and_tells_simulation_and_trouble),
+        cmocka_unit_test(test_the_page_tells_what_is_not_measured_and_why),
+        cmocka_unit_test(test_the_page_says_nothing_of_trouble_where_there_is_none),
+        cmocka_unit_test(test_a_view_is_a_copy_that_lives_until_its_last_reference_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

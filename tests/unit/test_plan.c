@@ -32,20 +32,27 @@ static struct catalog *random_catalog(uint64_t *random) {
 static void test_random_plans_obey_every_rule(void **state) {
     (void)state;
     uint64_t random = seed_begin();
-    size_t plannable = 0, not_plannable = 0;
+    size_t plannable = 0, not_plannable = 0, unsupported = 0;
     for (int i = 0; i < 2000; i++) {
         struct catalog *catalog = random_catalog(&random);
         double idle = random_unit(&random) * 0.9;
         const struct plan_selection selections[] = {{0, (unsigned)random_below(&random, 5)},
                                                     {1, (unsigned)random_below(&random, 5)}};
-        struct plan *plan = plan_of(catalog, (unsigned)random_below(&random, 7), idle, selections, 2);
+        uint8_t support[1 + EVENTS_N] = {0};
+        for (size_t e = 1; e < N_OF(support); e++)
+            support[e] = random_below(&random, 8) == 0 ? PLAN_UNSUPPORTED : (uint8_t)random_below(&random, 2);
+        unsigned counters = (unsigned)random_below(&random, 7);
+        struct plan *plan = plan_supporting(catalog, support, counters, idle, selections, 2);
+        assert_memory_equal(plan->support, support, sizeof support);
         check_plan(plan, idle);
-        for (size_t m = 0; m < plan->n_metrics; m++)
+        for (size_t m = 0; m < plan->n_metrics; m++) {
             *(plan->metrics[m].unit < 0 ? &not_plannable : &plannable) += 1;
+            unsupported += strstr(plan->metrics[m].reason, "does not support") != NULL;
+        }
         plan_free(plan);
         catalog_free(catalog);
     }
-    assert_true(plannable > 1000 && not_plannable > 1000);
+    assert_true(plannable > 1000 && not_plannable > 1000 && unsupported > 1000);
 }
 
 // ---- event groups ----
@@ -184,7 +191,7 @@ static void test_what_does_not_fit_is_listed_with_the_reason(void **state) {
 static void test_level_1_without_a_split_that_fits_is_not_plannable(void **state) {
     (void)state;
     const char *const parts[2][3] = {{"FIXED_CYCLES", "A", "B"}, {"FIXED_CYCLES", "C", "D"}};
-    const char *const wanted = "the level-1 categories need 4 counters at once, this host has %u and the spec has no "
+    const char *const wanted = "the level-1 categories need 4 counters at once, this host has %u, and the spec has no "
                                "split that fits";
     for (size_t n_parts = 0; n_parts <= 2; n_parts += 2) {
         struct catalog *catalog = empty_catalog();
@@ -205,6 +212,51 @@ static void test_level_1_without_a_split_that_fits_is_not_plannable(void **state
         plan_free(plan);
         catalog_free(catalog);
     }
+}
+
+static void test_a_metric_that_needs_an_unsupported_event_is_not_plannable(void **state) {
+    (void)state;
+    struct catalog *catalog = empty_catalog();
+    metric_of(catalog, "ab", "A / B", NULL);
+    metric_of(catalog, "ac", "A / C", NULL);
+    metric_of(catalog, "de", "D / E", NULL);
+    group_of(catalog, "All", "ab ac de");
+    uint8_t support[1 + EVENTS_N] = {0}; // D and E: not known
+    support[catalog_find_event(catalog, "A")] = support[catalog_find_event(catalog, "C")] = PLAN_SUPPORTED;
+    support[catalog_find_event(catalog, "B")] = PLAN_UNSUPPORTED;
+    const struct plan_selection selection = {0, 0};
+    struct plan *plan = plan_supporting(catalog, support, 4, 0.1, &selection, 1);
+    check_plan(plan, 0.1);
+    assert_int_equal(plan->metrics[0].unit, -1);
+    assert_string_equal(plan->metrics[0].reason, "this CPU's PMU does not support the event B");
+    assert_int_equal(plan->n_groups, 1);
+    expect_events(plan->groups[0].events, plan->groups[0].n_events, "A C D E");
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+static void test_one_unsupported_event_takes_all_level_1_categories_along(void **state) {
+    (void)state;
+    struct catalog *catalog = empty_catalog();
+    level1_of(catalog, "4 * D", "A / FIXED_CYCLES", "B / FIXED_CYCLES");
+    group_of(catalog, "L1", "frontend_bound backend_bound");
+    const struct plan_selection selection = {0, 0};
+    static const char *const events[] = {"B", "D"}; // of one category, and of the pipeline slots
+    for (size_t i = 0; i < N_OF(events); i++) {
+        uint8_t support[1 + EVENTS_N] = {0};
+        support[catalog_find_event(catalog, events[i])] = PLAN_UNSUPPORTED;
+        struct plan *plan = plan_supporting(catalog, support, 4, 0.1, &selection, 1);
+        check_plan(plan, 0.1);
+        assert_true(plan->level1_selected);
+        assert_int_equal(plan->level1_unit, -1);
+        for (size_t m = 0; m < 2; m++) {
+            const char *reason = plan->metrics[m].reason;
+            assert_int_equal(strncmp(reason, "this CPU's PMU does not support the event ", 42), 0);
+            assert_string_equal(reason + 42, events[i]);
+        }
+        plan_free(plan);
+    }
+    catalog_free(catalog);
 }
 
 static void test_level_1_on_too_few_counters_is_a_composite_of_its_split(void **state) {
@@ -276,7 +328,12 @@ static struct catalog *wide_catalog(unsigned few) {
 
 static void refuse_plan(const struct catalog *catalog, unsigned group, unsigned counters) {
     const struct plan_selection selection = {.group = group};
-    const struct plan_request request = {catalog, counters, &selection, 1, SLOT_NS, 0.1};
+    const struct plan_request request = {.catalog = catalog,
+                                         .general_counters = counters,
+                                         .selections = &selection,
+                                         .n_selections = 1,
+                                         .slot_ns = SLOT_NS,
+                                         .idle = 0.1};
     struct plan *const untouched = (struct plan *)(void *)&untouched, *plan = untouched;
     assert_int_equal(plan_new(&request, &plan), -E2BIG);
     assert_ptr_equal(plan, untouched);
@@ -315,6 +372,8 @@ int main(void) {
         cmocka_unit_test(test_a_group_is_named_after_the_first_of_equally_served_metric_groups),
         cmocka_unit_test(test_what_does_not_fit_is_listed_with_the_reason),
         cmocka_unit_test(test_level_1_without_a_split_that_fits_is_not_plannable),
+        cmocka_unit_test(test_a_metric_that_needs_an_unsupported_event_is_not_plannable),
+        cmocka_unit_test(test_one_unsupported_event_takes_all_level_1_categories_along),
         cmocka_unit_test(test_level_1_on_too_few_counters_is_a_composite_of_its_split),
         cmocka_unit_test(test_no_selection_is_one_idle_second),
         cmocka_unit_test(test_more_events_than_a_plan_can_hold_are_refused),

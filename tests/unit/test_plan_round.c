@@ -54,7 +54,11 @@ static void test_a_round_is_at_least_a_second_and_no_longer_than_it_must_be(void
     static const uint64_t slots_ns[] = {1000000, 10000000, 33333333, 99999999, 166666667, 200000000, 3000000000};
     for (size_t i = 0; i < N_OF(slots_ns); i++) {
         const struct plan_selection selections[] = {{0, 1}, {1, 1}}; // 5 slots
-        const struct plan_request request = {catalog, 2, selections, 2, slots_ns[i], 0};
+        const struct plan_request request = {.catalog = catalog,
+                                             .general_counters = 2,
+                                             .selections = selections,
+                                             .n_selections = 2,
+                                             .slot_ns = slots_ns[i]};
         struct plan *plan;
         assert_int_equal(plan_new(&request, &plan), 0);
         check_plan(plan, 0);
@@ -142,7 +146,12 @@ enum { ROUNDS = 10000, ENTRIES = 7 };
 // A plan whose round has 7 entries: 5 event groups of 1 s, one of them twice, and the idle slot.
 static struct plan *plan_of_7(struct catalog *catalog) {
     const struct plan_selection selections[] = {{0, 2}, {1, 1}};
-    const struct plan_request request = {catalog, 2, selections, 2, 1000000000, 0.1};
+    const struct plan_request request = {.catalog = catalog,
+                                         .general_counters = 2,
+                                         .selections = selections,
+                                         .n_selections = 2,
+                                         .slot_ns = 1000000000,
+                                         .idle = 0.1};
     struct plan *plan;
     assert_int_equal(plan_new(&request, &plan), 0);
     assert_int_equal(plan->n_round, ENTRIES);

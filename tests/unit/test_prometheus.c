@@ -212,13 +212,77 @@ static void test_a_metric_that_is_no_ratio_of_sums_has_only_a_gauge(void **state
     host_deinit(&host);
 }
 
-static void test_a_metric_that_cannot_be_planned_is_not_there(void **state) {
+static void test_a_metric_that_never_could_be_planned_is_not_there(void **state) {
     (void)state;
     struct exporter_host host;
     host_init(&host);
     struct snapshot *snapshot = host_snapshot(&host);
     char *text = render(&host.view, snapshot, false);
     assert_absent(text, "wide");
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_a_metric_that_can_no_longer_be_planned_keeps_its_counters(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    size_t wide = host_metric(&host, "wide"), socket7 = snapshot_scope_socket(1);
+    assert_false(view_plannable(&host.view, wide));
+    snapshot->values[snapshot_numerator(host.layout, socket7, wide)] = 41; // of when there were more counters
+    snapshot->values[snapshot_denominator(host.layout, socket7, wide)] = 42;
+    char *text = render(&host.view, snapshot, false);
+    assert_line(text, "topdownd_metric_numerator_total{socket=\"7\",metric=\"wide\"} 41");
+    assert_line(text, "topdownd_metric_denominator_total{socket=\"7\",metric=\"wide\"} 42");
+    assert_absent(text, "topdownd_wide");
+    assert_absent(text, "{socket=\"0\",metric=\"wide\"}");
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_level_1_that_is_selected_and_cannot_be_planned_has_no_pipeline_slots(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init_with(&host, host_catalog(), 3); // the categories need four
+    assert_true(host.plan->level1_selected);
+    assert_int_equal(host.plan->level1_unit, -1);
+    struct snapshot *snapshot = host_snapshot(&host);
+    for (int per_cpu = 0; per_cpu < 2; per_cpu++) {
+        char *text = render(&host.view, snapshot, per_cpu);
+        assert_absent(text, "pipeline_slots");
+        assert_absent(text, "category=");
+        assert_absent(text, "deviation");
+        assert_absent(text, "_bound");
+        assert_non_null(strstr(text, per_cpu ? "topdownd_cpu_ipc{" : "topdownd_ipc{")); // the rest is there
+        free(text);
+    }
+    for (size_t c = 0; c < 4; c++) // and where it has been measured before, it stands still
+        snapshot->values[snapshot_category(host.layout, snapshot_scope_socket(1), c)] = 100 + (double)c;
+    char *text = render(&host.view, snapshot, false);
+    assert_line(text, "topdownd_pipeline_slots_total{socket=\"7\",category=\"retiring\"} 102");
+    assert_absent(text, "topdownd_peak_pipeline_slots_per_second");
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_events_and_cpus_that_are_all_right_are_not_listed(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    for (size_t e = 0; e < host.layout->n_events; e++)
+        for (int t = 0; t < EVENT_TROUBLE_N; t++)
+            snapshot->values[snapshot_trouble(host.layout, e, (enum event_trouble)t)] = NAN;
+    char *text = render(&host.view, snapshot, false);
+    assert_absent(text, "topdownd_event_not_live");
+    free(text);
+    snapshot->values[snapshot_trouble(host.layout, host_event(&host, "INST"), EVENT_STARVED)] = 1;
+    text = render(&host.view, snapshot, false);
+    assert_line(text, "topdownd_event_not_live{event=\"INST\",state=\"starved\"} 1");
     free(text);
     snapshot_unref(snapshot);
     host_deinit(&host);
@@ -263,19 +327,23 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     struct exporter_host host;
     host_init(&host);
     struct snapshot *snapshot = host_snapshot(&host);
-    // docs/metrics.md; S = 2 sockets, C = 4 categories, M = 11 plannable metrics, R = 10 of them ratios, G event
-    // groups, E = 1 PMU error, 5 counters
-    size_t groups = host.plan->n_groups;
-    size_t expected = 2 * (4 + 11 + 2 * 10 + 1 + 1 + 3 + 2 + 1) + 6 * groups + 1 + 1 + 2 + 10 + 2 + 3 + 6;
-    struct prometheus_page *page = prometheus_page_new(&host.view, false);
-    assert_int_equal(prometheus_series(page), expected);
-    prometheus_page_free(page);
+    // docs/metrics.md: S = 2 sockets, C = 4 categories, M = 11 plannable metrics, R = 10 of them ratios, G event
+    // groups, E = 1 PMU error, L = 3 events that are not live, 5 counters. Per socket: peak, deviation, covered,
+    // uncovered, CPUs. Per host: the histogram, what measuring costs, the PMU, the last snapshot, infos, the process.
+    size_t expected = 2 * (4 + 11 + 2 * 10 + 1 + 1 + 1 + UNCOVERED_N + 3) + 6 * host.plan->n_groups + 1 + 3 +
+                      (10 + 5 + 1 + 2 + 1 + 3 + 6);
+    assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 13) + 6 * host.plan->n_groups + 1 + 3 + 28);
     char *text = render(&host.view, snapshot, false);
     assert_int_equal(count_series(text), expected);
     free(text);
     text = render(&host.view, snapshot, true);
-    assert_int_equal(count_series(text), 3 * (4 + 11 + 10 + 1 + 3)); // 3 CPUs, 10 events
+    assert_int_equal(count_series(text), 3 * (4 + 11 + 10 + 1 + UNCOVERED_N)); // 3 CPUs, 10 events
+    assert_int_equal(UNCOVERED_N + 1, 8);                                      // docs/metrics.md
     free(text);
+    struct prometheus_page *page = prometheus_page_new(&host.view, false);
+    // at most: every event in all three states, and the counters of the ratio that cannot be planned
+    assert_int_equal(prometheus_series(page), expected - 3 + 3 * 10 + 2 * 2);
+    prometheus_page_free(page);
     snapshot_unref(snapshot);
     host_deinit(&host);
 }
@@ -287,7 +355,8 @@ static void test_a_plan_without_metrics_still_makes_a_page(void **state) {
     struct plan *empty;
     const struct plan_request request = {.catalog = host.catalog, .general_counters = 4, .slot_ns = 1000000};
     assert_int_equal(plan_new(&request, &empty), 0);
-    struct snapshot_layout *layout = snapshot_layout_new(empty, host.topology);
+    struct snapshot_layout *layout = snapshot_layout_new(empty, topology_copy(host.topology));
+    assert_non_null(layout);
     struct view view = host.view;
     view.layout = layout;
     struct snapshot *snapshot = snapshot_new(layout);
@@ -299,8 +368,7 @@ static void test_a_plan_without_metrics_still_makes_a_page(void **state) {
     assert_string_equal(text, "");
     free(text);
     snapshot_unref(snapshot);
-    snapshot_layout_free(layout);
-    plan_free(empty);
+    snapshot_layout_unref(layout);
     host_deinit(&host);
 }
 
@@ -315,7 +383,10 @@ int main(void) {
         cmocka_unit_test(test_labels_and_help_are_escaped),
         cmocka_unit_test(test_the_help_of_numerators_gives_every_factor),
         cmocka_unit_test(test_a_metric_that_is_no_ratio_of_sums_has_only_a_gauge),
-        cmocka_unit_test(test_a_metric_that_cannot_be_planned_is_not_there),
+        cmocka_unit_test(test_a_metric_that_never_could_be_planned_is_not_there),
+        cmocka_unit_test(test_a_metric_that_can_no_longer_be_planned_keeps_its_counters),
+        cmocka_unit_test(test_level_1_that_is_selected_and_cannot_be_planned_has_no_pipeline_slots),
+        cmocka_unit_test(test_events_and_cpus_that_are_all_right_are_not_listed),
         cmocka_unit_test(test_peak_slots_are_width_times_frequency_times_cores),
         cmocka_unit_test(test_software_events_have_no_counters_to_count),
         cmocka_unit_test(test_the_number_of_series_is_the_one_of_the_documentation),

@@ -88,6 +88,29 @@ static void test_rivals_of_every_kind_are_read(void **state) {
     scenario_free(s);
 }
 
+static void test_a_pmus_traps_are_read_and_absent_by_default(void **state) {
+    (void)state;
+    const struct {
+        const char *keys;
+        bool validates_nothing, surplus;
+    } cases[] = {{"", false, false},
+                 {"\"validates\": true, \"surplus\": false,", false, false},
+                 {"\"validates\": false,", true, false},
+                 {"\"surplus\": true,", false, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[1024];
+        struct scenario *s;
+        (void)snprintf(text, sizeof text, "{%s %s, %s, \"rivals\": [%s, %s]}", cases[i].keys, HOST, LOADS,
+                       "{\"kind\": \"pinned\", \"cpus\": \"0\", \"counters\": 0, \"cycles\": true}",
+                       "{\"kind\": \"pinned\", \"cpus\": \"0\", \"counters\": 1}");
+        assert_int_equal(read_scenario(text, &s), 0);
+        assert_int_equal(s->validates_nothing, cases[i].validates_nothing);
+        assert_int_equal(s->surplus, cases[i].surplus);
+        assert_true(s->rivals[0].cycles && !s->rivals[1].cycles);
+        scenario_free(s);
+    }
+}
+
 static void test_mistakes_are_refused_with_their_path(void **state) {
     (void)state;
     const struct {
@@ -124,6 +147,9 @@ static void test_mistakes_are_refused_with_their_path(void **state) {
         {ASSIGN("{\"cpus\": \"0\", \"load\": \"wep\"}"), "assignments[0]: there is no load \"wep\"; did you mean web?"},
         {RIVAL("{\"kind\": \"pined\", \"cpus\": \"0\", \"counters\": 1}"),
          "rivals[0]: kind is none of pinned, flexible, task, refuse, offline; did you mean pinned?"},
+        {"{\"validates\": 0, " HOST "," LOADS "}", "validates: must be true or false"},
+        {RIVAL("{\"kind\": \"task\", \"cpus\": \"0\", \"counters\": 1, \"cycles\": 1}"),
+         "rivals[0].cycles: must be true or false"},
         {RIVAL("{\"kind\": \"task\", \"cpus\": \"0\"}"), "rivals[0].counters: is missing"},
         {RIVAL("{\"kind\": \"task\", \"cpus\": \"0\", \"counters\": 1, \"from_seconds\": 5, \"until_seconds\": 5}"),
          "rivals[0]: until_seconds must be later"},
@@ -315,6 +341,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_scenario_is_read_and_its_mixes_become_rates),
         cmocka_unit_test(test_rivals_of_every_kind_are_read),
+        cmocka_unit_test(test_a_pmus_traps_are_read_and_absent_by_default),
         cmocka_unit_test(test_mistakes_are_refused_with_their_path),
         cmocka_unit_test(test_a_mix_needs_a_frequency_and_sane_numbers),
         cmocka_unit_test(test_expanding_mixes_is_bounded),

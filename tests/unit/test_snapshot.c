@@ -22,6 +22,12 @@ static struct catalog *some_metrics(void) {
     return catalog;
 }
 
+static struct snapshot_layout *layout_of(struct plan *plan) {
+    struct snapshot_layout *layout = snapshot_layout_new(plan, two_sockets());
+    assert_non_null(layout);
+    return layout;
+}
+
 // Counts each offset that a layout gives out.
 struct census {
     size_t n_values;
@@ -58,6 +64,13 @@ static void count_host(struct census *census, const struct snapshot_layout *layo
         count(census, snapshot_enabled(layout, g));
         count(census, snapshot_running(layout, g));
     }
+    for (size_t e = 0; e < layout->n_events; e++)
+        for (int trouble = 0; trouble < EVENT_TROUBLE_N; trouble++)
+            count(census, snapshot_trouble(layout, e, (enum event_trouble)trouble));
+    for (size_t s = 0; s < layout->topology->n_sockets; s++) {
+        count(census, snapshot_offline(layout, s));
+        count(census, snapshot_measured(layout, s));
+    }
     for (int value = 0; value < SELF_N; value++)
         count(census, snapshot_self(layout, (enum self_value)value));
 }
@@ -77,29 +90,23 @@ static void check_layout(const struct snapshot_layout *layout) {
 static void test_every_value_has_one_place_and_every_place_one_value(void **state) {
     (void)state;
     struct catalog *catalog = some_metrics();
-    struct topology *topology = two_sockets();
     const struct plan_selection selections[] = {{0, 0}, {1, 0}};
     for (unsigned counters = 0; counters < 5; counters++)
         for (size_t first = 0; first < 2; first++)
             for (size_t n = 0; n <= 2 - first; n++) {
                 struct plan *plan = plan_of(catalog, counters, 0.1, selections + first, n);
-                struct snapshot_layout *layout = snapshot_layout_new(plan, topology);
-                assert_non_null(layout);
+                struct snapshot_layout *layout = layout_of(plan);
                 check_layout(layout);
-                assert_null(snapshot_layout_free(layout));
-                plan_free(plan);
+                assert_null(snapshot_layout_unref(layout));
             }
-    assert_null(snapshot_layout_free(NULL));
-    topology_free(topology);
+    assert_null(snapshot_layout_unref(NULL));
     catalog_free(catalog);
 }
 
 static void test_a_layout_has_a_scope_for_the_host_each_socket_and_each_cpu(void **state) {
     (void)state;
     struct catalog *catalog = some_metrics();
-    struct topology *topology = two_sockets();
-    struct plan *plan = plan_of_all(catalog, 4, 0.1);
-    struct snapshot_layout *layout = snapshot_layout_new(plan, topology);
+    struct snapshot_layout *layout = layout_of(plan_of_all(catalog, 4, 0.1));
     assert_int_equal(layout->n_scopes, 1 + 2 + 4);
     assert_int_equal(snapshot_scope_socket(1), 2);
     assert_int_equal(snapshot_scope_cpu(layout, 0), 3);
@@ -109,27 +116,53 @@ static void test_a_layout_has_a_scope_for_the_host_each_socket_and_each_cpu(void
     assert_int_equal(layout->n_events, 10); // FIXED_CYCLES, A to I, each once
     for (unsigned e = 0; e < 10; e++)
         assert_int_equal(layout->events[e], e + 1);
-    snapshot_layout_free(layout);
-    plan_free(plan);
+    snapshot_layout_unref(layout);
 
-    const struct plan_selection rest = {1, 0}; // without level 1, and without what does not fit
-    plan = plan_of(catalog, 2, 0.1, &rest, 1);
-    layout = snapshot_layout_new(plan, topology);
+    const struct plan_selection rest = {1, 0}; // without level 1
+    layout = layout_of(plan_of(catalog, 4, 0.1, &rest, 1));
     assert_int_equal(layout->n_level1, 0);
     assert_int_equal(layout->n_metrics, 3);
-    assert_int_equal(layout->n_events, 3); // C, D, E
-    snapshot_layout_free(layout);
-    plan_free(plan);
-    topology_free(topology);
+    assert_int_equal(layout->n_events, 7); // C to I
+    snapshot_layout_unref(layout);
+    catalog_free(catalog);
+}
+
+static void test_what_does_not_fit_now_keeps_its_places_for_when_it_does(void **state) {
+    (void)state;
+    struct catalog *catalog = some_metrics();
+    struct snapshot_layout *layout = layout_of(plan_of_all(catalog, 1, 0.1)); // nothing fits
+    assert_int_equal(layout->plan->n_units, 0);
+    assert_int_equal(layout->plan->level1_unit, -1);
+    assert_int_equal(layout->n_metrics, 5);
+    assert_int_equal(layout->n_level1, 2);
+    assert_int_equal(layout->n_events, 10);
+    for (unsigned e = 0; e < 10; e++)
+        assert_int_equal(layout->events[e], e + 1);
+    snapshot_layout_unref(layout);
+    catalog_free(catalog);
+}
+
+static void test_a_layout_lives_as_long_as_a_snapshot_of_it(void **state) {
+    (void)state;
+    struct catalog *catalog = some_metrics();
+    struct snapshot_layout *layout = layout_of(plan_of_all(catalog, 4, 0.1));
+    assert_int_equal(atomic_load(&layout->references), 1);
+    assert_ptr_equal(snapshot_layout_ref(layout), layout);
+    struct snapshot *snapshot = snapshot_new(layout);
+    assert_int_equal(atomic_load(&layout->references), 3);
+    snapshot_layout_unref(layout);
+    snapshot_layout_unref(layout);
+    assert_int_equal(atomic_load(&layout->references), 1);
+    assert_int_equal(snapshot->layout->plan->n_metrics, 5); // still there: the address sanitizer watches
+    assert_int_equal(snapshot->layout->topology->n_cpus, 4);
+    snapshot_unref(snapshot);
     catalog_free(catalog);
 }
 
 static void test_a_new_snapshot_holds_no_value(void **state) {
     (void)state;
     struct catalog *catalog = some_metrics();
-    struct topology *topology = two_sockets();
-    struct plan *plan = plan_of_all(catalog, 4, 0.1);
-    struct snapshot_layout *layout = snapshot_layout_new(plan, topology);
+    struct snapshot_layout *layout = layout_of(plan_of_all(catalog, 4, 0.1));
     struct snapshot *snapshot = snapshot_new(layout);
     assert_non_null(snapshot);
     assert_ptr_equal(snapshot->layout, layout);
@@ -139,18 +172,14 @@ static void test_a_new_snapshot_holds_no_value(void **state) {
     for (size_t i = 0; i < layout->n_scopes * layout->n_metrics; i++)
         assert_int_equal(snapshot->absent[i], ABSENT_NO_ROUND);
     snapshot_unref(snapshot);
-    snapshot_layout_free(layout);
-    plan_free(plan);
-    topology_free(topology);
+    snapshot_layout_unref(layout);
     catalog_free(catalog);
 }
 
 static void test_a_snapshot_lives_until_its_last_reference_goes(void **state) {
     (void)state;
     struct catalog *catalog = some_metrics();
-    struct topology *topology = two_sockets();
-    struct plan *plan = plan_of_all(catalog, 4, 0.1);
-    struct snapshot_layout *layout = snapshot_layout_new(plan, topology);
+    struct snapshot_layout *layout = layout_of(plan_of_all(catalog, 4, 0.1));
     struct snapshot *snapshot = snapshot_new(layout);
     assert_int_equal(atomic_load(&snapshot->references), 1);
     assert_ptr_equal(snapshot_ref(snapshot), snapshot);
@@ -162,15 +191,17 @@ static void test_a_snapshot_lives_until_its_last_reference_goes(void **state) {
     snapshot->values[layout->n_values - 1] = 1; // still there: the address sanitizer watches
     assert_null(snapshot_unref(snapshot));
     assert_null(snapshot_unref(NULL));
-    snapshot_layout_free(layout);
-    plan_free(plan);
-    topology_free(topology);
+    snapshot_layout_unref(layout);
     catalog_free(catalog);
 }
 
 static void test_reasons_have_names_and_bounds_ascend(void **state) {
     (void)state;
-    static const char *const names[] = {"starved", "failed", "gap"};
+    static const char *const names[] = {"starved", "failed", "offline", "stalled", "not_plannable", "yielded", "gap"};
+    static const char *const troubles[] = {"stalled", "unsupported", "starved"};
+    assert_int_equal(N_OF(troubles), EVENT_TROUBLE_N);
+    for (size_t i = 0; i < N_OF(troubles); i++)
+        assert_string_equal(event_trouble_name((enum event_trouble)i), troubles[i]);
     assert_int_equal(N_OF(names), UNCOVERED_N);
     for (size_t i = 0; i < N_OF(names); i++)
         assert_string_equal(uncovered_name((enum uncovered)i), names[i]);
@@ -189,6 +220,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_value_has_one_place_and_every_place_one_value),
         cmocka_unit_test(test_a_layout_has_a_scope_for_the_host_each_socket_and_each_cpu),
+        cmocka_unit_test(test_what_does_not_fit_now_keeps_its_places_for_when_it_does),
+        cmocka_unit_test(test_a_layout_lives_as_long_as_a_snapshot_of_it),
         cmocka_unit_test(test_a_new_snapshot_holds_no_value),
         cmocka_unit_test(test_a_snapshot_lives_until_its_last_reference_goes),
         cmocka_unit_test(test_reasons_have_names_and_bounds_ascend),

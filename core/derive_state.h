@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_DERIVE_STATE_H
+#define TOPDOWND_CORE_DERIVE_STATE_H
+
+// What the files of derive share: derive.c makes it and runs a round, derive_window.c takes readings in,
+// derive_advance.c moves totals, derive_gauge.c writes a snapshot.
+//
+// A unit's values are the CPU seconds of its windows, then its events' counts. One round goes through three arrays of
+// such values: `windows` per CPU (sums over its windows, scaled for contention), `sums` per scope (extrapolated to the
+// round), and `dense`, one unit's values by catalog event, which is what formulas read.
+
+#include "core/derive.h"
+#include "core/span.h"
+#include "core/total.h"
+
+enum { DERIVE_GROUP_TOTALS = WINDOW_RESULT_N + 2 };
+
+struct derive_unit {
+    size_t first; // offset of its values within a row
+    size_t n;
+    size_t n_metrics, n_stalled; // of the plan's metrics, in this round
+};
+
+// What an event group of an earlier plan counted: should it come back, its totals go on.
+struct derive_past_group {
+    char name[PLAN_NAME_MAX];
+    double totals[DERIVE_GROUP_TOTALS];
+};
+
+struct derive {
+    struct snapshot_layout *layout; // a reference
+    struct derive_unit *units;
+    size_t row;      // values of all units
+    size_t n_totals; // of a scope
+
+    // of the round
+    double *windows;         // [cpu][row]
+    double *sums;            // [scope][row]
+    uint8_t *data;           // [scope][unit]: 1 where there was data
+    uint8_t *trouble;        // [cpu][unit]: enum uncovered, why there was none
+    uint8_t *offline;        // [cpu]
+    double *level1_slots;    // [cpu][category]: signed, of the windows that could be split
+    double *level1_seconds;  // [cpu]: of these windows
+    double *level1_increase; // [scope][category]
+    uint8_t *stalled;        // [metric]
+    bool level1_stalled;
+    double *dense;           // [catalog event]
+    double *window, *joined; // one window's values
+
+    // kept from round to round
+    uint64_t rounds; // so far
+    uint64_t end_ns; // of the last round, 0 before the first
+    bool *counted;   // [catalog event]: has counted since the start
+    bool *planned;   // [metric]: has been plannable at some time: coverage is split over these
+    size_t n_planned;
+    struct span *unit_spans;   // [cpu][unit]
+    struct span *level1_spans; // [cpu]
+    struct span *event_spans;  // [cpu][event]
+    double *owed;              // [cpu][category]
+    double *parts;             // [cpu][part][value of the level-1 unit]: windows of an unfinished composite
+    unsigned *parts_done;      // [cpu]
+    struct total *totals;      // [scope][field]
+    double *group_totals;      // windows by result, enabled and running seconds, as in the snapshot
+    struct derive_past_group *past_groups;
+    size_t n_past_groups;
+};
+
+struct derive_round_time {
+    double seconds;       // that can be extrapolated over
+    double gap_seconds;   // that cannot
+    double limit_seconds; // longest gap to extrapolate over
+};
+
+static inline size_t derive_n_cpus(const struct derive *d) { return d->layout->topology->n_cpus; }
+static inline size_t derive_n_units(const struct derive *d) { return d->layout->plan->n_units; }
+static inline size_t derive_n_group_totals(const struct derive *d) {
+    return d->layout->plan->n_groups * DERIVE_GROUP_TOTALS;
+}
+
+// derive_window.c
+void derive_dense_fill(struct derive *d, size_t unit, const double *values, double factor);
+void derive_take_window(struct derive *d, const struct window *window);
+
+// derive_advance.c: a CPU's windows into its totals and into the sums of its scopes; which metrics are stalled comes
+// first.
+void derive_find_stalled(struct derive *d);
+void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_time *time);
+
+// Adds to a total in all scopes of the CPU; the field is given by its place in scope 0 of a snapshot.
+void derive_add(struct derive *d, size_t cpu, size_t field_of_scope_0, double amount);
+
+// derive_gauge.c
+void derive_write_totals(const struct derive *d, struct snapshot *out);
+void derive_write_gauges(struct derive *d, struct snapshot *out);
+// Events that are not live, and CPUs; what is of a round alone only where there has been one.
+void derive_write_states(const struct derive *d, struct snapshot *out, bool of_round);
+
+#endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <string.h>
+
+#include "core/derive_state.h"
+#include "core/level1.h"
+
+// Readings into a CPU's sums over the round's windows.
+
+static const double NS = 1e-9;
+
+void derive_dense_fill(struct derive *d, size_t unit, const double *values, double factor) {
+    const struct plan_unit *plan_unit = &d->layout->plan->units[unit];
+    d->dense[CATALOG_CPU_SECONDS] = values[0] * factor;
+    for (size_t i = 0; i < plan_unit->n_events; i++)
+        d->dense[plan_unit->events[i]] = values[1 + i] * factor;
+}
+
+static size_t position(const struct plan_unit *unit, unsigned event) {
+    size_t i = 0;
+    while (unit->events[i] != event)
+        i++;
+    return i;
+}
+
+// A window's values by the unit's events, scaled for contention; events of other parts are 0.
+static void window_values(const struct derive *d, const struct window *window, double *values) {
+    const struct plan_group *group = &d->layout->plan->groups[window->group];
+    const struct plan_unit *unit = &d->layout->plan->units[group->unit];
+    double scale = (double)window->enabled_ns / (double)window->running_ns;
+    memset(values, 0, (1 + unit->n_events) * sizeof *values);
+    values[0] = (double)window->enabled_ns * NS;
+    for (size_t i = 0; i < group->n_events; i++)
+        values[1 + position(unit, group->events[i])] = (double)window->counts[i] * scale;
+}
+
+// Joins the parts of a composite into the values of one window as long as all of them. An event's count is scaled from
+// its own parts to the whole by the event that is in every part; where that one did not happen, by time.
+static void join_parts(const struct derive *d, const struct plan_unit *unit, double *parts, double *joined) {
+    size_t n = 1 + unit->n_events, by = unit->reference >= 0 ? 1 + position(unit, (unsigned)unit->reference) : 0;
+    double whole = 0;
+    for (size_t p = 0; p < unit->n_groups; p++)
+        whole += parts[p * n + by];
+    if (whole == 0)
+        by = 0;
+    memset(joined, 0, n * sizeof *joined);
+    for (size_t p = 0; p < unit->n_groups; p++)
+        joined[0] += parts[p * n];
+    whole = by == 0 ? joined[0] : whole;
+    for (size_t i = 0; i < unit->n_events; i++) {
+        double measured = 0;
+        for (size_t p = 0; p < unit->n_groups; p++) {
+            const struct plan_group *group = &d->layout->plan->groups[unit->first_group + p];
+            for (size_t e = 0; e < group->n_events; e++) {
+                if (group->events[e] != unit->events[i])
+                    continue;
+                joined[1 + i] += parts[p * n + 1 + i];
+                measured += parts[p * n + by];
+            }
+        }
+        joined[1 + i] = measured > 0 ? joined[1 + i] / measured * whole : 0;
+    }
+}
+
+// Values of a finished window of a unit: into the CPU's sums, and where it is level 1, split by category.
+static void take_values(struct derive *d, unsigned cpu, unsigned unit, const double *values) {
+    double *sums = d->windows + cpu * d->row + d->units[unit].first;
+    for (size_t i = 0; i < d->units[unit].n; i++)
+        sums[i] += values[i];
+    if ((int)unit != d->layout->plan->level1_unit)
+        return;
+    double categories[CATEGORY_N], slots;
+    derive_dense_fill(d, unit, values, 1);
+    if (!level1_split(d->layout->catalog, d->dense, categories, &slots))
+        return;
+    d->level1_seconds[cpu] += values[0];
+    for (size_t i = 0; i < d->layout->n_level1; i++)
+        d->level1_slots[cpu * d->layout->n_level1 + i] += categories[i];
+}
+
+static void take_part(struct derive *d, const struct window *window, unsigned unit_index) {
+    const struct plan_unit *unit = &d->layout->plan->units[unit_index];
+    size_t part = window->group - unit->first_group, n = d->units[unit_index].n;
+    double *parts = d->parts + window->cpu * unit->n_groups * n;
+    if (part == 0)
+        d->parts_done[window->cpu] = 0;
+    if (part != d->parts_done[window->cpu])
+        return; // an earlier part has no data: the windows would not be adjacent
+    window_values(d, window, parts + part * n);
+    if (++d->parts_done[window->cpu] < unit->n_groups)
+        return;
+    join_parts(d, unit, parts, d->joined);
+    take_values(d, window->cpu, unit_index, d->joined);
+}
+
+static enum uncovered trouble_of(const struct window *window) {
+    if (window->result == WINDOW_STARVED)
+        return UNCOVERED_STARVED;
+    return window->error == -ENODEV ? UNCOVERED_OFFLINE : UNCOVERED_FAILED;
+}
+
+static void note_counting(struct derive *d, const struct window *window) {
+    const struct plan_group *group = &d->layout->plan->groups[window->group];
+    for (size_t i = 0; i < group->n_events; i++)
+        d->counted[group->events[i]] = d->counted[group->events[i]] || window->counts[i] > 0;
+}
+
+void derive_take_window(struct derive *d, const struct window *window) {
+    unsigned unit = d->layout->plan->groups[window->group].unit;
+    double *totals = d->group_totals + window->group * DERIVE_GROUP_TOTALS;
+    totals[window->result]++;
+    totals[WINDOW_RESULT_N] += (double)window->enabled_ns * NS;
+    totals[WINDOW_RESULT_N + 1] += (double)window->running_ns * NS;
+    if (window->result == WINDOW_STARVED || window->result == WINDOW_FAILED) {
+        d->trouble[window->cpu * derive_n_units(d) + unit] = (uint8_t)trouble_of(window);
+        d->offline[window->cpu] = d->offline[window->cpu] || window->error == -ENODEV;
+        d->parts_done[window->cpu] = UINT32_MAX; // a composite's windows would not be adjacent
+        return;
+    }
+    note_counting(d, window);
+    if (d->layout->plan->units[unit].n_groups > 1) {
+        take_part(d, window, unit);
+        return;
+    }
+    window_values(d, window, d->window);
+    take_values(d, window->cpu, unit, d->window);
+}

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/measure.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "collectors/probe.h"
+#include "collectors/sampler.h"
+#include "core/budget.h"
+#include "core/derive.h"
+#include "core/follow.h"
+#include "daemon/log.h"
+#include "daemon/self.h"
+#include "daemon/summary.h"
+#include "daemon/watch.h"
+
+static const double NS = 1e-9;
+static const uint64_t SECOND_NS = UINT64_C(1000000000);
+static const uint64_t CPUS_NS = UINT64_C(5000000000); // between looks for CPUs that came online
+
+// All that belongs to a plan.
+struct stage {
+    struct snapshot_layout *layout;
+    struct view *view;
+    struct derive *derive;
+    struct watch *watch;
+};
+
+struct measure {
+    struct setup *setup;
+    struct pmu *pmu;
+    uint64_t seed;
+    struct follow follow; // how many general counters there are
+    bool none_free;       // others held all of them when they were last looked for
+    uint64_t cpus_ns;     // when CPUs were last looked for
+
+    struct stage stage;      // of the present plan
+    struct sampler *sampler; // NULL while the counters are handed over
+
+    struct self self;
+    struct budget budget;
+    bool pmu_up, round_over;
+    uint64_t yielded_until_ns; // 0: not handed over
+};
+
+// ---- probing ----
+
+static void sleep_until(uint64_t when_ns) {
+    struct timespec when = {.tv_sec = (time_t)(when_ns / SECOND_NS), .tv_nsec = (long)(when_ns % SECOND_NS)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL) == EINTR)
+        ;
+}
+
+// Takes some 60 ms, in which nothing else is measured. Returns the counters that can be had, 0: none, or a negative
+// errno.
+static int probe_counters_now(struct measure *m) {
+    const struct source *source = &m->setup->source;
+    bool *usable = calloc(source->catalog->n_events, sizeof *usable);
+    struct probe *probe = NULL;
+    int r = usable ? 0 : -ENOMEM;
+    for (size_t e = 0; e < source->catalog->n_events && r == 0; e++)
+        usable[e] = source->support[e] != PLAN_UNSUPPORTED;
+    if (r == 0)
+        r = probe_new(source->catalog, usable, m->setup->topology, m->pmu, &probe);
+    uint64_t deadline_ns = 0;
+    while (r == 0 && !probe_step(probe, self_monotonic_ns(), &deadline_ns))
+        sleep_until(deadline_ns);
+    if (r == 0 && probe_error(probe) < 0)
+        r = probe_error(probe);
+    else if (r == 0)
+        r = (int)probe_counters(probe);
+    probe_free(probe);
+    free(usable);
+    return r;
+}
+
+// ---- a plan and all that belongs to it ----
+
+static struct view *make_view(const struct measure *m, struct snapshot_layout *layout) {
+    const struct setup *setup = m->setup;
+    unsigned fixed = source_fixed_counters(&setup->source);
+    const struct view facts = {.layout = layout,
+                               .simulated = setup->source.scenario != NULL,
+                               .version = TOPDOWND_VERSION,
+                               .hostname = setup->hostname,
+                               .pmu = setup->source.pmu_name,
+                               .cpu_vendor = setup->source.cpu.vendor,
+                               .cpu_model = setup->source.cpu.model,
+                               .cpu_microarchitecture = setup->source.microarchitecture,
+                               .profile = setup->profile->name,
+                               .config_hash = setup->config->hash,
+                               .seed = m->seed,
+                               .counters_total = m->follow.counters == 0 ? 0 : m->follow.most_counters + fixed,
+                               .counters_usable =
+                                   m->follow.counters == 0 || m->none_free ? 0 : m->follow.counters + fixed,
+                               .pmu_errors = setup->source.errors,
+                               .n_pmu_errors = setup->source.n_errors};
+    return view_new(&facts);
+}
+
+static int make_layout(const struct measure *m, struct errors *errors, struct snapshot_layout **out) {
+    // what others hold already is part of what is reserved for them
+    unsigned held = m->follow.most_counters - m->follow.counters,
+             reserve = m->setup->profile->settings.reserve_counters;
+    struct plan *plan;
+    int r =
+        setup_plan(m->setup, m->follow.counters, reserve > held ? reserve - held : 0, m->budget.factor, errors, &plan);
+    if (r < 0)
+        return r;
+    struct topology *topology = topology_copy(m->setup->topology);
+    struct snapshot_layout *layout = topology ? snapshot_layout_new(plan, topology) : NULL;
+    if (!layout) {
+        topology_free(topology);
+        plan_free(plan);
+        return -ENOMEM;
+    }
+    *out = layout;
+    return 0;
+}
+
+static int start_sampler(struct measure *m) {
+    return sampler_new(m->stage.layout->plan, m->stage.layout->topology, m->pmu, m->seed, &m->sampler);
+}
+
+static struct watch *make_watch(const struct derive *derive, struct snapshot_layout *layout) {
+    struct snapshot *now = snapshot_new(layout);
+    if (!now)
+        return NULL;
+    derive_initial(derive, now);
+    struct watch *watch = watch_new(layout, now);
+    snapshot_unref(now);
+    return watch;
+}
+
+static void stage_deinit(struct stage *stage) {
+    watch_free(stage->watch);
+    derive_free(stage->derive);
+    view_unref(stage->view);
+    snapshot_layout_unref(stage->layout);
+}
+
+static int stage_init(struct stage *stage, const struct measure *m, struct errors *errors) {
+    *stage = (struct stage){0};
+    int r = make_layout(m, errors, &stage->layout);
+    if (r < 0)
+        return r;
+    stage->view = make_view(m, stage->layout);
+    stage->derive = derive_new(stage->layout);
+    if (stage->derive && m->stage.derive && derive_continue(stage->derive, m->stage.derive) < 0)
+        stage->derive = derive_free(stage->derive);
+    if (stage->derive)
+        stage->watch = make_watch(stage->derive, stage->layout);
+    if (stage->view && stage->derive && stage->watch)
+        return 0;
+    stage_deinit(stage);
+    return -ENOMEM;
+}
+
+// Makes a plan for the present counters and goes on under it; on failure the old one stays.
+static int change_plan(struct measure *m, struct errors *errors) {
+    struct stage stage;
+    int r = stage_init(&stage, m, errors);
+    if (r < 0)
+        return r;
+    m->sampler = sampler_free(m->sampler);
+    stage_deinit(&m->stage);
+    m->stage = stage;
+    return start_sampler(m);
+}
+
+static void refresh_view(struct measure *m) {
+    struct view *view = make_view(m, m->stage.layout);
+    if (!view)
+        return; // what it would tell is in the log
+    view_unref(m->stage.view);
+    m->stage.view = view;
+}
+
+// Names what a change of plan loses or brings back.
+static void log_change(const struct plan *before, const struct plan *after) {
+    for (size_t i = 0; i < after->n_metrics; i++) {
+        const struct catalog_metric *metric = &after->catalog->metrics[after->metrics[i].metric];
+        bool was = before->metrics[i].unit >= 0, is = after->metrics[i].unit >= 0;
+        if (was && !is)
+            log_warning("%s is no longer measured: %s", metric->export_name, after->metrics[i].reason);
+        else if (!was && is)
+            log_info("%s is measured again", metric->export_name);
+    }
+    log_info("%u general counters can be had instead of %u: %zu event groups instead of %zu", after->general_counters,
+             before->general_counters, after->n_groups, before->n_groups);
+}
+
+// CPUs that were offline at the start are measured from when they come online.
+static int follow_cpus(struct measure *m) {
+    if (self_monotonic_ns() - m->cpus_ns < CPUS_NS)
+        return 0;
+    m->cpus_ns = self_monotonic_ns();
+    struct topology *topology, *before = m->setup->topology;
+    const struct config_settings *settings = &m->setup->profile->settings;
+    int r = source_topology_update(&m->setup->source, settings->cpus_all ? NULL : &settings->cpus, before, &topology);
+    if (r <= 0)
+        return r;
+    struct errors errors = {0};
+    m->setup->topology = topology;
+    r = change_plan(m, &errors);
+    log_errors(&errors);
+    if (r < 0) {
+        m->setup->topology = before;
+        topology_free(topology);
+        return r == -EINVAL ? 0 : r;
+    }
+    log_info("%zu CPUs are measured instead of %zu: some have come online", topology->n_cpus, before->n_cpus);
+    topology_free(before);
+    return 0;
+}
+
+// Makes slots longer or shorter where the budget says so.
+static int follow_budget(struct measure *m) {
+    double cost = m->self.collection_seconds + m->self.interrupt_seconds;
+    if (!budget_update(&m->budget, (double)self_monotonic_ns() * NS, cost))
+        return 0;
+    struct errors errors = {0};
+    int r = change_plan(m, &errors);
+    log_errors(&errors);
+    if (r == 0)
+        log_info("measuring used %.0f %% of its budget: a slot is %.0f ms from now on", m->budget.used * 100,
+                 (double)m->stage.layout->plan->slot_ns * 1e-6);
+    return r == -EINVAL ? 0 : r;
+}
+
+static void note_none_free(struct measure *m, bool none_free) {
+    if (none_free == m->none_free)
+        return;
+    m->none_free = none_free;
+    if (none_free)
+        log_warning(
+            "others hold all counters: what is missing is uncovered time, and measuring goes on when they let go");
+    else
+        log_info("counters can be had again");
+    refresh_view(m);
+}
+
+// Looks how many counters there are now, and follows. Nothing of ours may hold any.
+static int follow_counters(struct measure *m) {
+    m->sampler = sampler_free(m->sampler);
+    struct follow before = m->follow;
+    int counters = probe_counters_now(m);
+    note_none_free(m, counters == 0);
+    if (!follow_answer(&m->follow, counters, self_monotonic_ns()))
+        return start_sampler(m);
+    struct snapshot_layout *old = snapshot_layout_ref(m->stage.layout);
+    struct errors errors = {0};
+    int r = change_plan(m, &errors);
+    if (r == 0)
+        log_change(old->plan, m->stage.layout->plan);
+    else
+        m->follow.counters = before.counters;
+    log_errors(&errors);
+    snapshot_layout_unref(old);
+    return r == -EINVAL ? start_sampler(m) : r;
+}
+
+// ---- making ----
+
+static int find_counters(struct measure *m) {
+    unsigned stated = m->setup->source.general_counters;
+    if (!source_takes_counters(&m->setup->source)) {
+        follow_init(&m->follow, 0);
+        return 0;
+    }
+    follow_init(&m->follow, stated > 0 ? stated : 1); // 1: the spec does not say, and nothing else is known yet
+    int counters = probe_counters_now(m);
+    follow_answer(&m->follow, counters, self_monotonic_ns());
+    m->none_free = counters == 0;
+    if (counters < 0)
+        source_note_open_error(&m->setup->source, counters, m->setup->topology->n_cpus, 0);
+    else if (counters == 0)
+        log_warning("no counter can be had now: others hold them (perf, a guest's PMU, the NMI watchdog)");
+    return 0;
+}
+
+int measure_new(struct setup *setup, struct errors *errors, struct measure **out) {
+    struct measure *m = calloc(1, sizeof *m);
+    if (!m)
+        return -ENOMEM;
+    m->setup = setup;
+    int r = getrandom(&m->seed, sizeof m->seed, 0) == sizeof m->seed ? 0 : -EIO;
+    if (r == 0)
+        r = source_pmu(&setup->source, self_monotonic_ns(), errors, &m->pmu);
+    budget_init(&m->budget, setup->topology->n_cpus, (double)self_monotonic_ns() * NS, 0);
+    if (r == 0)
+        r = find_counters(m);
+    if (r == 0)
+        r = change_plan(m, errors);
+    if (r < 0) {
+        measure_free(m);
+        return r;
+    }
+    *out = m;
+    return 0;
+}
+
+struct measure *measure_free(struct measure *m) {
+    if (m) {
+        sampler_free(m->sampler);
+        stage_deinit(&m->stage);
+        if (m->pmu)
+            m->pmu->ops->free(m->pmu);
+        free(m);
+    }
+    return NULL;
+}
+
+// ---- steps ----
+
+static size_t files_needed(const struct measure *m) {
+    size_t n = 0;
+    for (size_t g = 0; g < m->stage.layout->plan->n_groups; g++)
+        n += m->stage.layout->plan->groups[g].n_events;
+    return n * m->setup->topology->n_cpus;
+}
+
+// Says once what the kernel refuses, and once that it no longer does.
+static void note_open_error(struct measure *m) {
+    size_t n_failed;
+    int error = sampler_open_error(m->sampler, &n_failed);
+    if (source_note_open_error(&m->setup->source, error == -ENODEV ? 0 : error, n_failed, files_needed(m)))
+        refresh_view(m);
+}
+
+static struct snapshot *finish_round(struct measure *m) {
+    const struct readings *readings = sampler_readings(m->sampler);
+    struct snapshot *snapshot = snapshot_new(m->stage.layout);
+    derive_round(m->stage.derive, readings, snapshot);
+    m->pmu_up = summary_counted(readings);
+    follow_round(&m->follow, m->stage.layout->plan, readings);
+    if (!m->follow.starving)
+        note_none_free(m, false);
+    note_open_error(m);
+    if (!snapshot) {
+        log_error("no memory for a snapshot: this round is in the totals, but not shown");
+        return NULL;
+    }
+    self_fill(&m->self, &m->setup->source.roots, m->pmu_up, m->budget.used, snapshot);
+    watch_round(m->stage.watch, snapshot, sampler_round_error(m->sampler));
+    return snapshot;
+}
+
+static void mark_yielded(struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    for (size_t i = 0; i < layout->n_scopes * layout->n_metrics; i++)
+        snapshot->absent[i] =
+            layout->plan->metrics[i % layout->n_metrics].unit < 0 ? ABSENT_NOT_PLANNABLE : ABSENT_YIELDED;
+}
+
+struct snapshot *measure_snapshot(struct measure *m) {
+    struct snapshot *snapshot = snapshot_new(m->stage.layout);
+    if (!snapshot)
+        return NULL;
+    derive_initial(m->stage.derive, snapshot);
+    if (m->yielded_until_ns > 0)
+        mark_yielded(snapshot);
+    self_fill(&m->self, &m->setup->source.roots, m->pmu_up, m->budget.used, snapshot);
+    return snapshot;
+}
+
+// While the counters are handed over: a snapshot a second, so that nothing stale is shown.
+static int step_yielded(struct measure *m, uint64_t now_ns, uint64_t *deadline_ns, struct snapshot **out) {
+    derive_pause(m->stage.derive, now_ns, UNCOVERED_YIELDED);
+    if (now_ns < m->yielded_until_ns) {
+        *out = measure_snapshot(m);
+        *deadline_ns = now_ns + SECOND_NS < m->yielded_until_ns ? now_ns + SECOND_NS : m->yielded_until_ns;
+        return 0;
+    }
+    log_info("the counters are no longer handed over: measuring again");
+    m->yielded_until_ns = 0;
+    return start_sampler(m);
+}
+
+// After a round: follows what the host does. Where the plan changes, so do sampler and view.
+static int look_around(struct measure *m) {
+    int r = follow_should_probe(&m->follow, self_monotonic_ns()) ? follow_counters(m) : follow_budget(m);
+    return r == 0 ? follow_cpus(m) : r;
+}
+
+int measure_step(struct measure *m, uint64_t *deadline_ns, struct snapshot **out) {
+    *out = NULL;
+    int r = 0;
+    if (m->yielded_until_ns > 0)
+        r = step_yielded(m, self_monotonic_ns(), deadline_ns, out);
+    else if (m->round_over)
+        r = look_around(m);
+    m->round_over = false;
+    if (r < 0 || m->yielded_until_ns > 0)
+        return r;
+    uint64_t calls = sampler_calls(m->sampler), interrupts = sampler_interrupts(m->sampler);
+    self_step_begin(&m->self);
+    m->round_over = sampler_step(m->sampler, self_monotonic_ns(), deadline_ns);
+    self_step_end(&m->self, sampler_calls(m->sampler) - calls, sampler_interrupts(m->sampler) - interrupts);
+    if (m->round_over) {
+        *out = finish_round(m);
+        *deadline_ns = self_monotonic_ns(); // to look around: not now, because the snapshot belongs to the present view
+    }
+    return 0;
+}
+
+void measure_yield(struct measure *m, double seconds) {
+    uint64_t now_ns = self_monotonic_ns();
+    if (seconds <= 0 && m->yielded_until_ns == 0)
+        return;
+    m->sampler = sampler_free(m->sampler);
+    m->yielded_until_ns = now_ns + (uint64_t)(seconds * (double)SECOND_NS);
+    m->pmu_up = false;
+}
+
+struct view *measure_view(const struct measure *m) {
+    return m->stage.view;
+}

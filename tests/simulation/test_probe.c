@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/simulation/pipeline.h"
+
+// How many general counters can be had, on hosts where the answer is known.
+
+enum { CPUS = 8 };
+
+static struct pipeline load(unsigned counters) {
+    struct pipeline p;
+    pipeline_load(&p, "tests/data/scenarios/steady.json");
+    assert_int_equal(p.topology->n_cpus, CPUS);
+    p.scenario->general_counters = counters;
+    return p;
+}
+
+struct answer {
+    unsigned counters;
+    int error;
+    uint64_t took_ns;
+};
+
+// Probes twice on the same host: the first leaves nothing behind that the second would notice.
+static struct answer probe(struct pipeline *p) {
+    const char *unknown;
+    struct answer answers[2];
+    struct pmu *pmu;
+    uint64_t now_ns = EPOCH_NS;
+    assert_int_equal(pmu_sim_new(p->scenario, p->catalog, EPOCH_NS, &unknown, &pmu), 0);
+    for (int i = 0; i < 2; i++) {
+        uint64_t begin_ns = now_ns;
+        struct probe *made = pipeline_probe(p, pmu, &now_ns);
+        answers[i] = (struct answer){probe_counters(made), probe_error(made), now_ns - begin_ns};
+        probe_free(made);
+    }
+    assert_int_equal(answers[0].counters, answers[1].counters);
+    assert_int_equal(answers[0].error, answers[1].error);
+    assert_true(answers[0].counters == 0 || answers[0].error == 0);
+    pmu->ops->free(pmu);
+    pipeline_stop(p);
+    return answers[0];
+}
+
+static void test_one_to_twenty_counters_are_found(void **state) {
+    (void)state;
+    for (unsigned counters = 1; counters <= 20; counters++) {
+        struct pipeline p = load(counters);
+        assert_int_equal(probe(&p).counters, counters);
+    }
+}
+
+static void test_a_pmu_that_validates_nothing_does_not_deceive(void **state) {
+    (void)state;
+    const unsigned counters[] = {2, 6, 20};
+    for (size_t i = 0; i < 3; i++) {
+        struct pipeline p = load(counters[i]);
+        p.scenario->validates_nothing = true;
+        assert_int_equal(probe(&p).counters, counters[i]);
+    }
+}
+
+static void test_a_surplus_member_that_opens_and_never_runs_does_not_deceive(void **state) {
+    (void)state;
+    const unsigned counters[] = {2, 6, 20};
+    for (size_t i = 0; i < 3; i++) {
+        struct pipeline p = load(counters[i]);
+        p.scenario->surplus = true;
+        // without the cycle counter, every leader needs a general counter
+        int cycles = catalog_find_event(p.catalog, "CPU_CYCLES");
+        p.support[cycles] = PLAN_UNSUPPORTED;
+        assert_int_equal(probe(&p).counters, counters[i]);
+    }
+}
+
+static void test_what_a_pinned_rival_holds_is_not_found(void **state) {
+    (void)state;
+    struct pipeline p = load(6);
+    pipeline_add_rival(&p, RIVAL_PINNED, 4);
+    assert_int_equal(probe(&p).counters, 2);
+    p = load(6);
+    pipeline_add_rival(&p, RIVAL_PINNED, 6);
+    struct answer answer = probe(&p);
+    assert_int_equal(answer.counters, 0);
+    assert_int_equal(answer.error, 0); // others hold them: no error
+}
+
+static void test_a_watchdog_on_the_cycle_counter_costs_one_general_counter(void **state) {
+    (void)state;
+    struct pipeline p = load(6);
+    pipeline_add_rival(&p, RIVAL_PINNED, 0)->cycles = true;
+    assert_int_equal(probe(&p).counters, 5);
+}
+
+static void test_flexible_rivals_take_turns_and_take_nothing_away(void **state) {
+    (void)state;
+    struct pipeline p = load(6);
+    pipeline_add_rival(&p, RIVAL_FLEXIBLE, 6);
+    assert_int_equal(probe(&p).counters, 6);
+    p = load(6);
+    pipeline_add_rival(&p, RIVAL_TASK, 6);
+    assert_int_equal(probe(&p).counters, 6);
+}
+
+static void test_what_cannot_be_opened_is_an_error_and_no_number(void **state) {
+    (void)state;
+    struct pipeline p = load(6);
+    pipeline_add_rival(&p, RIVAL_REFUSE, 0);
+    struct answer answer = probe(&p);
+    assert_int_equal(answer.counters, 0);
+    assert_int_equal(answer.error, -EMFILE);
+}
+
+static void test_cpus_that_are_offline_do_not_count(void **state) {
+    (void)state;
+    struct pipeline p = load(6);
+    struct scenario_rival *rival = pipeline_add_rival(&p, RIVAL_OFFLINE, 0);
+    (void)cpuset_parse("0-4,6-7", &rival->cpus);
+    assert_int_equal(probe(&p).counters, 6);
+    p = load(6);
+    pipeline_add_rival(&p, RIVAL_OFFLINE, 0);
+    struct answer answer = probe(&p);
+    assert_int_equal(answer.counters, 0);
+    assert_int_equal(answer.error, -ENODEV);
+    // one is there, and somebody holds its counters: that is no error
+    p = load(6);
+    rival = pipeline_add_rival(&p, RIVAL_OFFLINE, 0);
+    (void)cpuset_parse("0-6", &rival->cpus);
+    pipeline_add_rival(&p, RIVAL_PINNED, 6);
+    answer = probe(&p);
+    assert_int_equal(answer.counters, 0);
+    assert_int_equal(answer.error, 0);
+}
+
+static void test_a_cpu_without_file_descriptors_says_nothing_about_counters(void **state) {
+    (void)state;
+    struct pipeline p = load(6);
+    struct scenario_rival *rival = pipeline_add_rival(&p, RIVAL_REFUSE, 0);
+    (void)cpuset_parse("0-5", &rival->cpus); // more than half
+    assert_int_equal(probe(&p).counters, 6);
+}
+
+static void test_one_disturbed_cpu_of_eight_does_not_shrink_the_answer_and_five_do(void **state) {
+    (void)state;
+    struct pipeline p = load(6);
+    struct scenario_rival *rival = pipeline_add_rival(&p, RIVAL_PINNED, 6);
+    (void)cpuset_parse("5", &rival->cpus);
+    assert_int_equal(probe(&p).counters, 6);
+    p = load(6);
+    rival = pipeline_add_rival(&p, RIVAL_PINNED, 3);
+    (void)cpuset_parse("0-4", &rival->cpus);
+    assert_int_equal(probe(&p).counters, 3);
+}
+
+static void test_probing_a_small_host_takes_an_eighth_of_a_second_at_most(void **state) {
+    (void)state;
+    for (unsigned counters = 1; counters <= 32; counters++) {
+        struct pipeline p = load(counters);
+        assert_true(probe(&p).took_ns <= SECOND_NS / 8);
+    }
+}
+
+// Steps through a probe of a host of 64 CPUs and ends it after `steps` of them.
+static size_t count_steps(size_t steps) {
+    struct pipeline p;
+    const char *unknown;
+    pipeline_load(&p, "scenarios/demo.json");
+    struct pmu *pmu;
+    struct probe *made;
+    bool usable[CATALOG_EVENTS_MAX];
+    memset(usable, true, sizeof usable);
+    assert_int_equal(pmu_sim_new(p.scenario, p.catalog, EPOCH_NS, &unknown, &pmu), 0);
+    assert_int_equal(probe_new(p.catalog, usable, p.topology, pmu, &made), 0);
+    uint64_t now_ns = EPOCH_NS, deadline_ns = now_ns;
+    size_t n = 0;
+    while (n < steps && probe_step(made, now_ns, &deadline_ns) == 0) {
+        assert_true(deadline_ns >= now_ns + SECOND_NS / 1000);
+        now_ns = deadline_ns;
+        n++;
+    }
+    probe_free(
+        made); // before the answer: closes what is open, else the PMU's memory would show up as a leak of handles
+    const uint64_t config = p.catalog->events[1].config;
+    assert_int_equal(pmu->ops->open(pmu, 0, &config, 1), 0); // the lowest handle is free
+    pmu->ops->free(pmu);
+    pipeline_stop(&p);
+    return n;
+}
+
+static void test_a_larger_host_is_probed_in_steps_and_nothing_stays_open_whenever_it_ends(void **state) {
+    (void)state;
+    size_t all = count_steps(SIZE_MAX);
+    assert_true(all > 5 * 2 * 8); // five sizes, each opened and closed on 64 CPUs, a few at a time
+    for (size_t steps = 0; steps < all; steps += 7)
+        assert_int_equal(count_steps(steps), steps);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_to_twenty_counters_are_found),
+        cmocka_unit_test(test_a_pmu_that_validates_nothing_does_not_deceive),
+        cmocka_unit_test(test_a_surplus_member_that_opens_and_never_runs_does_not_deceive),
+        cmocka_unit_test(test_what_a_pinned_rival_holds_is_not_found),
+        cmocka_unit_test(test_a_watchdog_on_the_cycle_counter_costs_one_general_counter),
+        cmocka_unit_test(test_flexible_rivals_take_turns_and_take_nothing_away),
+        cmocka_unit_test(test_what_cannot_be_opened_is_an_error_and_no_number),
+        cmocka_unit_test(test_cpus_that_are_offline_do_not_count),
+        cmocka_unit_test(test_a_cpu_without_file_descriptors_says_nothing_about_counters),
+        cmocka_unit_test(test_one_disturbed_cpu_of_eight_does_not_shrink_the_answer_and_five_do),
+        cmocka_unit_test(test_probing_a_small_host_takes_an_eighth_of_a_second_at_most),
+        cmocka_unit_test(test_a_larger_host_is_probed_in_steps_and_nothing_stays_open_whenever_it_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Snapshots, and plans with their views, are published while clients ask: each page is made once, of one view, and
+// nothing is freed that somebody still reads.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <time.h>
+
+#include "http_check.h"
+
+static void test_a_snapshot_is_rendered_once_however_often_it_is_asked_for(void **state) {
+    const struct fixture *f = *state;
+    assert_int_equal(http_server_renders(f->server), 0);
+    for (int i = 0; i < 50; i++)
+        free(ask(f, i % 2 ? "GET" : "HEAD", "/metrics"));
+    assert_int_equal(http_server_renders(f->server), 1);
+    free(ask(f, "GET", "/metrics/cpu"));
+    assert_int_equal(http_server_renders(f->server), 2);
+    free(ask(f, "GET", "/metrics"));
+    assert_int_equal(http_server_renders(f->server), 2);
+    struct snapshot *newer = host_snapshot(&f->host);
+    newer->sequence = 4;
+    newer->values[snapshot_metric(f->host.layout, snapshot_scope_socket(0), host_metric(&f->host, "ipc"))] = 0.5;
+    http_server_publish(f->server, f->view, newer);
+    snapshot_unref(newer);
+    assert_page(f, "/metrics", 200, "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n",
+                "topdownd_ipc{socket=\"0\"} 0.5\n");
+    assert_int_equal(http_server_renders(f->server), 3);
+}
+
+static void test_it_is_ready_when_a_round_has_been_measured(void **state) {
+    const struct fixture *f = *state;
+    struct snapshot *first = snapshot_new(f->host.layout);
+    http_server_publish(f->server, f->view, first);
+    assert_page(f, "/-/ready", 503, "Content-Type: text/plain; charset=utf-8\r\n", "first round");
+    assert_page(f, "/-/healthy", 200, "Content-Type: text/plain; charset=utf-8\r\n", "healthy");
+    first = snapshot_unref(first);
+    http_server_publish(f->server, f->view, f->snapshot);
+    assert_page(f, "/-/ready", 200, "Content-Type: text/plain; charset=utf-8\r\n", "ready");
+}
+
+// Asks for every page in turn, and looks whether each is whole, and of one view.
+struct scraper {
+    pthread_t thread;
+    uint16_t port;
+    const char *error;
+};
+
+// Views of 4 and of 2 general counters, and what on each page is of the one alone and of the other alone: how many
+// counters are usable, and whether level 1 is measured, which takes 4.
+static const struct {
+    const char *target;
+    const char *wide[2], *narrow[2];
+} MARKS[] = {
+    {"/metrics",
+     {"state=\"usable\"} 5\n", "topdownd_retiring_ratio{"},
+     {"state=\"usable\"} 3\n", "topdownd_event_group_enabled_seconds_total{event_group=\"others_3\"}"}},
+    {"/api/v1/snapshot?scope=cpu",
+     {"\"level1\":{\"pipeline_slots_total\":16000000000007,", "\"retiring_ratio\":{\"value\":4.02,"},
+     {"\"level1\":{\"pipeline_slots_total\":null,", "\"retiring_ratio\":{\"value\":null,\"reason\":\"the level-1"}},
+    {"/api/v1/plan", {"\"counters_usable\":\t5,", "\"topdown_l1\""}, {"\"counters_usable\":\t3,", "\"others_3\""}},
+    {"/", {"5 of 7 counters", "Pipeline slots in the last"}, {"3 of 7 counters", "<th>retiring_ratio<td>the level-1"}},
+};
+
+static const char *check_page(const char *answer, size_t page) {
+    const char *body = strstr(answer, "\r\n\r\n");
+    if (!body || status_of(answer) != 200 || length_of(answer) != strlen(body + 4))
+        return "an incomplete answer";
+    int wide = 0, narrow = 0;
+    for (size_t i = 0; i < 2; i++) {
+        wide += strstr(body, MARKS[page].wide[i]) != NULL;
+        narrow += strstr(body, MARKS[page].narrow[i]) != NULL;
+    }
+    if ((wide == 2 && narrow == 0) || (wide == 0 && narrow == 2))
+        return NULL;
+    (void)fprintf(stderr, "%s: %d marks of the one view, %d of the other\n", MARKS[page].target, wide, narrow);
+    return "a page that is not of one view";
+}
+
+static void *scrape(void *context) {
+    struct scraper *scraper = context;
+    for (size_t i = 0; i < 40 && !scraper->error; i++) {
+        size_t page = i % (sizeof(MARKS) / sizeof(MARKS[0]));
+        char request[256];
+        (void)snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+                       MARKS[page].target);
+        int fd = dial(scraper->port);
+        if (fd < 0 || send(fd, request, strlen(request), MSG_NOSIGNAL) < 0) {
+            scraper->error = "cannot ask";
+            return NULL;
+        }
+        char *answer = read_all(fd);
+        scraper->error = check_page(answer, page);
+        free(answer);
+        close(fd);
+    }
+    return NULL;
+}
+
+static void start_scrapers(const struct fixture *f, struct scraper scrapers[4]) {
+    for (int i = 0; i < 4; i++) {
+        scrapers[i] = (struct scraper){.port = http_server_port(f->server, 0)};
+        assert_int_equal(pthread_create(&scrapers[i].thread, NULL, scrape, &scrapers[i]), 0);
+    }
+}
+
+static void end_scrapers(struct scraper scrapers[4]) {
+    for (int i = 0; i < 4; i++)
+        pthread_join(scrapers[i].thread, NULL);
+    for (int i = 0; i < 4; i++)
+        if (scrapers[i].error)
+            fail_msg("%s", scrapers[i].error);
+}
+
+static void pause_half_a_millisecond(void) {
+    const struct timespec pause = {.tv_nsec = 500000};
+    nanosleep(&pause, NULL);
+}
+
+static void test_snapshots_are_published_while_several_scrape(void **state) {
+    const struct fixture *f = *state;
+    struct scraper scrapers[4];
+    start_scrapers(f, scrapers);
+    for (unsigned i = 0; i < 300; i++) {
+        struct snapshot *snapshot = host_snapshot(&f->host);
+        snapshot->sequence = 10 + i;
+        http_server_publish(f->server, f->view, snapshot);
+        snapshot_unref(snapshot);
+        pause_half_a_millisecond();
+    }
+    end_scrapers(scrapers);
+}
+
+// Publishes a snapshot of another plan, of which nobody but the server keeps anything.
+static void publish_another_plan(const struct fixture *f, unsigned counters, uint64_t sequence) {
+    struct exporter_host host;
+    host_init_with(&host, f->host.catalog, counters);
+    struct view *view = view_new(&host.view);
+    struct snapshot *snapshot = host_snapshot(&host);
+    assert_non_null(view);
+    snapshot->sequence = sequence;
+    http_server_publish(f->server, view, snapshot);
+    snapshot_unref(snapshot);
+    view_unref(view);
+    snapshot_layout_unref(host.layout);
+}
+
+static void test_plans_change_while_several_scrape(void **state) {
+    const struct fixture *f = *state;
+    struct scraper scrapers[4];
+    start_scrapers(f, scrapers);
+    for (unsigned i = 0; i < 300; i++) {
+        publish_another_plan(f, i % 3 == 0 ? 2 : 4, 10 + i); // sometimes another one of the same kind
+        pause_half_a_millisecond();
+    }
+    end_scrapers(scrapers);
+}
+
+static void test_pages_are_made_anew_for_another_plan(void **state) {
+    const struct fixture *f = *state;
+    const char *prometheus = "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n";
+    assert_page(f, "/metrics", 200, prometheus, "# TYPE topdownd_retiring_ratio gauge\n");
+    size_t references = atomic_load(&f->view->references);
+    assert_int_equal(references, 3); // ours, of what is published, and of the page
+    publish_another_plan(f, 2, 4);
+    assert_page(f, "/metrics", 200, prometheus, "topdownd_pmu_counters{pmu=\"toy_pmu_0\",state=\"usable\"} 3\n");
+    char *answer = ask(f, "GET", "/metrics");
+    assert_null(strstr(answer, "topdownd_retiring_ratio"));
+    free(answer);
+    assert_int_equal(atomic_load(&f->view->references), 1);
+    http_server_publish(f->server, f->view, f->snapshot);
+    assert_page(f, "/metrics", 200, prometheus, "# TYPE topdownd_retiring_ratio gauge\n");
+}
+
+int main(void) {
+#define WITH(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        WITH(test_a_snapshot_is_rendered_once_however_often_it_is_asked_for),
+        WITH(test_it_is_ready_when_a_round_has_been_measured),
+        WITH(test_snapshots_are_published_while_several_scrape),
+        WITH(test_plans_change_while_several_scrape),
+        WITH(test_pages_are_made_anew_for_another_plan),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

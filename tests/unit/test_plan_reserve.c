@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Plans that leave counters to others.
+#include "tests/unit/plan_check.h"
+
+static struct plan *plan_reserving(const struct catalog *catalog, unsigned counters, unsigned reserved) {
+    const struct plan_selection selection = {0, 0};
+    const struct plan_request request = {.catalog = catalog,
+                                         .general_counters = counters,
+                                         .reserved_counters = reserved,
+                                         .selections = &selection,
+                                         .n_selections = 1,
+                                         .slot_ns = SLOT_NS,
+                                         .idle = 0.1};
+    struct plan *plan = NULL;
+    assert_int_equal(plan_new(&request, &plan), 0);
+    check_plan(plan, 0.1);
+    return plan;
+}
+
+static struct catalog *catalog_of_pairs(void) {
+    struct catalog *catalog = empty_catalog();
+    metric_of(catalog, "ab", "A / B", NULL);
+    metric_of(catalog, "cd", "C / D", NULL);
+    metric_of(catalog, "efg", "(E + F) / G", NULL);
+    metric_of(catalog, "cycles", "FIXED_CYCLES / cpu_seconds", NULL);
+    group_of(catalog, "All", "ab cd efg cycles");
+    return catalog;
+}
+
+static void test_no_event_group_takes_a_reserved_counter(void **state) {
+    (void)state;
+    static const struct {
+        unsigned counters, reserved;
+        size_t groups, unplannable;
+    } cases[] = {{7, 0, 1, 0}, {7, 2, 2, 0}, {7, 3, 2, 0}, {6, 3, 3, 0}, {5, 3, 2, 1}};
+    struct catalog *catalog = catalog_of_pairs();
+    for (size_t i = 0; i < N_OF(cases); i++) {
+        struct plan *plan = plan_reserving(catalog, cases[i].counters, cases[i].reserved);
+        size_t unplannable = 0;
+        for (size_t m = 0; m < plan->n_metrics; m++)
+            unplannable += plan->metrics[m].unit < 0;
+        assert_int_equal(plan->n_groups, cases[i].groups);
+        assert_int_equal(unplannable, cases[i].unplannable);
+        for (size_t g = 0; g < plan->n_groups; g++)
+            assert_true(plan_fits(catalog, plan->groups[g].events, plan->groups[g].n_events,
+                                  cases[i].counters - cases[i].reserved));
+        assert_int_equal(plan->general_counters, cases[i].counters);
+        assert_int_equal(plan->reserved_counters, cases[i].reserved);
+        plan_free(plan);
+    }
+    catalog_free(catalog);
+}
+
+static void test_what_no_longer_fits_says_that_counters_are_reserved(void **state) {
+    (void)state;
+    struct catalog *catalog = catalog_of_pairs();
+    struct plan *plan = plan_reserving(catalog, 4, 2);
+    assert_string_equal(plan->metrics[2].reason,
+                        "needs 3 counters at once, this host has 4, 2 of them reserved for others");
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+static void test_where_all_are_reserved_only_fixed_counters_are_used(void **state) {
+    (void)state;
+    struct catalog *catalog = catalog_of_pairs();
+    for (unsigned reserved = 4; reserved <= 31; reserved += 27) {
+        struct plan *plan = plan_reserving(catalog, 4, reserved);
+        for (size_t m = 0; m < 3; m++)
+            assert_int_equal(plan->metrics[m].unit, -1);
+        assert_string_equal(plan->metrics[0].reason,
+                            "needs 2 counters at once, this host has 4, 4 of them reserved for others");
+        assert_int_equal(plan->reserved_counters, 4);
+        assert_int_equal(plan->n_groups, 1);
+        expect_events(plan->groups[0].events, plan->groups[0].n_events, "FIXED_CYCLES");
+        plan_free(plan);
+    }
+    catalog_free(catalog);
+}
+
+static void test_where_all_are_reserved_level_1_is_not_measured_in_parts_either(void **state) {
+    (void)state;
+    const char *const parts[2][2] = {{"FIXED_CYCLES", "A"}, {"FIXED_CYCLES", "B"}};
+    struct catalog *catalog = empty_catalog();
+    struct catalog_error error;
+    level1_of(catalog, "4 * FIXED_CYCLES", "A / FIXED_CYCLES", "B / FIXED_CYCLES");
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(catalog_add_level1_part(catalog, parts[i], 2, &error), 0);
+    group_of(catalog, "L1", "frontend_bound backend_bound");
+    struct plan *plan = plan_reserving(catalog, 2, 1);
+    assert_int_equal(plan->units[plan->level1_unit].n_groups, 2); // one counter is left: in parts
+    plan_free(plan);
+    plan = plan_reserving(catalog, 2, 2);
+    assert_int_equal(plan->n_units, 0);
+    assert_int_equal(plan->level1_unit, -1);
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+static void test_events_that_take_no_counters_are_not_limited(void **state) {
+    (void)state;
+    struct catalog *catalog = catalog_of_pairs();
+    struct plan *plan = plan_reserving(catalog, 0, 31);
+    assert_int_equal(plan->n_groups, 1);
+    assert_int_equal(plan->groups[0].n_events, 8);
+    assert_int_equal(plan->reserved_counters, 0);
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_event_group_takes_a_reserved_counter),
+        cmocka_unit_test(test_what_no_longer_fits_says_that_counters_are_reserved),
+        cmocka_unit_test(test_where_all_are_reserved_only_fixed_counters_are_used),
+        cmocka_unit_test(test_where_all_are_reserved_level_1_is_not_measured_in_parts_either),
+        cmocka_unit_test(test_events_that_take_no_counters_are_not_limited),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# Builds for Arm against Debian packages that sysroot.py has unpacked under TOPDOWND_SYSROOT.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)
+set(CMAKE_SYSROOT ${TOPDOWND_SYSROOT})
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TOPDOWND_SYSROOT)
+set(ENV{PKG_CONFIG_SYSROOT_DIR} ${TOPDOWND_SYSROOT})
+set(ENV{PKG_CONFIG_LIBDIR} ${TOPDOWND_SYSROOT}/usr/lib/aarch64-linux-gnu/pkgconfig)
