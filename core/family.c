@@ -53,6 +53,10 @@ const struct family_info family_table[FAMILY_N] = {
     [FAMILY_PMU_COUNTERS] =
         {PREFIX "pmu_counters", "gauge",
          "Hardware counters of one CPU, by state: total, usable. Absent where events need no counters."},
+    [FAMILY_GUESTS_EXCLUDED] =
+        {PREFIX "guests_excluded", "gauge",
+         "1 where what runs in KVM guests is not counted, 0 where it is. Absent where events need no "
+         "counters."},
     [FAMILY_ROTATION_DURATION] = {PREFIX "rotation_duration_seconds", "histogram",
                                   "How long it took to change event groups on all CPUs at one slot edge."},
     [FAMILY_COLLECTION] = {PREFIX "collection_seconds_total", "counter",

@@ -96,6 +96,7 @@ static struct view *make_view(const struct measure *m, struct snapshot_layout *l
                                .counters_total = m->follow.counters == 0 ? 0 : m->follow.most_counters + fixed,
                                .counters_usable =
                                    m->follow.counters == 0 || m->none_free ? 0 : m->follow.counters + fixed,
+                               .guests_excluded = setup->source.exclude_guest,
                                .pmu_errors = setup->source.errors,
                                .n_pmu_errors = setup->source.n_errors};
     return view_new(&facts);

@@ -83,6 +83,7 @@ static void add_counters(struct json *json, cJSON *parent, const struct view *vi
     bool counters = view->counters_total > 0;
     json_number(json, parent, "counters_total", counters ? (double)view->counters_total : NAN);
     json_number(json, parent, "counters_usable", counters ? (double)view->counters_usable : NAN);
+    json_bool(json, parent, "guests_excluded", view->guests_excluded);
 }
 
 int json_render_plan(const struct view *view, struct text *out) {

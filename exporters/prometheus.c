@@ -244,6 +244,8 @@ static void add_pmu(struct prometheus_page *page, const struct view *view) {
     page_series_fixed(page, labels, 2, view->counters_total);
     labels[1].value = "usable";
     page_series_fixed(page, labels, 2, view->counters_usable);
+    add_family(page, FAMILY_GUESTS_EXCLUDED);
+    page_series_fixed(page, labels, 1, view->guests_excluded);
 }
 
 static void add_rotation(struct prometheus_page *page, const struct view *view) {

@@ -29,6 +29,7 @@ struct view {
     const char *profile;                                        // in force
     uint64_t config_hash;
     uint64_t seed;                            // of the schedule
+    bool guests_excluded;                     // what runs in KVM guests is not counted; only where events take counters
     unsigned counters_total, counters_usable; // of one CPU, general and fixed; 0: events take none
     const struct view_pmu_error *pmu_errors;
     size_t n_pmu_errors;

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/host_tree.h"
+
+#include <errno.h>
+
+// CPUs that come and go, and CPUs that are to be left alone.
+
+static void write_cpu(const struct host_tree *tree, unsigned cpu, const char *core, const char *package) {
+    char name[128];
+    (void)snprintf(name, sizeof name, "devices/system/cpu/cpu%u/topology/core_id", cpu);
+    host_tree_write(tree, name, core);
+    (void)snprintf(name, sizeof name, "devices/system/cpu/cpu%u/topology/physical_package_id", cpu);
+    host_tree_write(tree, name, package);
+}
+
+static struct topology *known_topology(const struct host_tree *tree) {
+    struct errors errors = {0};
+    struct topology *known = NULL;
+    host_tree_write(tree, "devices/system/cpu/online", "0-1,3\n");
+    write_cpu(tree, 0, "0\n", "0\n");
+    write_cpu(tree, 1, "1\n", "0\n");
+    write_cpu(tree, 3, "0\n", "1\n");
+    assert_int_equal(host_linux_topology(&tree->roots, NULL, &errors, &known), 0);
+    return known;
+}
+
+static void test_nothing_new_online_is_no_update(void **state) {
+    struct host_tree *tree = *state;
+    struct topology *known = known_topology(tree), *updated = NULL;
+    assert_int_equal(host_linux_topology_update(&tree->roots, NULL, known, &updated), 0);
+    host_tree_write(tree, "devices/system/cpu/online", "0\n"); // CPUs that went away are the sampler's business
+    assert_int_equal(host_linux_topology_update(&tree->roots, NULL, known, &updated), 0);
+    host_tree_write(tree, "devices/system/cpu/online", "nonsense\n");
+    assert_int_equal(host_linux_topology_update(&tree->roots, NULL, known, &updated), 0);
+    assert_null(updated);
+    topology_free(known);
+}
+
+static void test_a_cpu_that_comes_online_joins_and_those_away_stay(void **state) {
+    struct host_tree *tree = *state;
+    struct topology *known = known_topology(tree), *updated = NULL;
+    host_tree_write(tree, "devices/system/cpu/online", "0-2\n"); // 2 is new, 3 is away
+    write_cpu(tree, 2, "1\n", "0\n");                            // a sibling of CPU 1
+    assert_int_equal(host_linux_topology_update(&tree->roots, NULL, known, &updated), 1);
+    assert_int_equal(updated->n_cpus, 4);
+    assert_int_equal(updated->n_sockets, 2);
+    assert_int_equal(updated->cpus[3].id, 3);
+    assert_int_equal(updated->sockets[updated->cpus[3].socket].id, 1); // its socket has not vanished
+    assert_int_equal(updated->cpus[1].core, updated->cpus[2].core);
+    assert_int_not_equal(updated->cpus[0].core, updated->cpus[3].core);
+    topology_free(updated);
+    topology_free(known);
+}
+
+static void test_a_new_cpu_that_is_not_selected_is_no_news(void **state) {
+    struct host_tree *tree = *state;
+    struct topology *known = known_topology(tree), *updated = NULL;
+    struct cpuset selected;
+    assert_int_equal(cpuset_parse("0-1,3", &selected), 0);
+    host_tree_write(tree, "devices/system/cpu/online", "0-3\n");
+    write_cpu(tree, 2, "1\n", "0\n");
+    assert_int_equal(host_linux_topology_update(&tree->roots, &selected, known, &updated), 0);
+    cpuset_add(&selected, 2);
+    assert_int_equal(host_linux_topology_update(&tree->roots, &selected, known, &updated), 1);
+    topology_free(updated);
+    topology_free(known);
+}
+
+static void test_isolated_and_tickless_cpus_are_left_alone(void **state) {
+    struct host_tree *tree = *state;
+    struct cpuset set;
+    host_linux_left_alone(&tree->roots, &set);
+    assert_int_equal(cpuset_count(&set), 0); // no such files
+    host_tree_write(tree, "devices/system/cpu/isolated", "2-3\n");
+    host_tree_write(tree, "devices/system/cpu/nohz_full", "(null)\n"); // as kernels without it say
+    host_linux_left_alone(&tree->roots, &set);
+    assert_int_equal(cpuset_count(&set), 2);
+    host_tree_write(tree, "devices/system/cpu/nohz_full", "3,7\n");
+    host_linux_left_alone(&tree->roots, &set);
+    assert_int_equal(cpuset_count(&set), 3);
+    assert_true(cpuset_has(&set, 2) && cpuset_has(&set, 3) && cpuset_has(&set, 7));
+}
+
+#define TREE_TEST(test) cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        TREE_TEST(test_nothing_new_online_is_no_update),
+        TREE_TEST(test_a_cpu_that_comes_online_joins_and_those_away_stay),
+        TREE_TEST(test_a_new_cpu_that_is_not_selected_is_no_news),
+        TREE_TEST(test_isolated_and_tickless_cpus_are_left_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
