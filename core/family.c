@@ -19,13 +19,14 @@ const struct family_info family_table[FAMILY_N] = {
          "and from the same windows."},
     [FAMILY_PEAK_PIPELINE_SLOTS] = {PREFIX "peak_pipeline_slots_per_second", "gauge",
                                     "Pipeline slots a second with every measured core at its maximum frequency."},
-    [FAMILY_COVERED] = {PREFIX "covered_cpu_seconds_total", "counter",
-                        "CPU time that the totals stand for, averaged over the selected metrics."},
+    [FAMILY_COVERED] =
+        {PREFIX "covered_cpu_seconds_total", "counter",
+         "CPU time that the totals stand for, averaged over the metrics that can be, or once could be, measured here."},
     [FAMILY_UNCOVERED] =
         {PREFIX "uncovered_cpu_seconds_total", "counter",
          "CPU time that the totals do not stand for, by reason: starved (others held the counters), "
          "failed (could not open or read), offline, stalled (an event never counts), not_plannable (too "
-         "few counters, or an event is not there), yielded (handed over on request), gap (the daemon "
+         "few counters now), yielded (handed over on request), gap (the daemon "
          "did not run)."},
     [FAMILY_CPUS] =
         {PREFIX "cpus", "gauge",
@@ -88,7 +89,8 @@ const struct family_info family_table[FAMILY_N] = {
     [FAMILY_CPU_EVENT] = {PREFIX "cpu_event_total", "counter",
                           "Raw events of one CPU, extrapolated to all covered time."},
     [FAMILY_CPU_COVERED] = {PREFIX "cpu_covered_seconds_total", "counter",
-                            "Time of one CPU that its totals stand for, averaged over the selected metrics."},
+                            "Time of one CPU that its totals stand for, averaged over the metrics that can be, or once "
+                            "could be, measured here."},
     [FAMILY_CPU_UNCOVERED] = {PREFIX "cpu_uncovered_seconds_total", "counter",
                               "Time of one CPU that its totals do not stand for, by reason."},
 };
