@@ -2,17 +2,23 @@
 //
 // What collection costs beyond its system calls.
 //
-// Our path (the sampler on real event groups of the kernel's software events on all CPUs, readings, derived into
-// snapshots) runs through thousands of slots back to back: time is an argument, so it jumps from slot edge to slot edge
-// without sleeping. Which system calls that makes is recorded once; a bare loop then makes the same calls in the same
-// order on event groups of its own. Both are timed in turns, the fastest repetition of each counts, and the CPU time of
-// ours may be at most RATIO_MAX times that of the bare loop. A slot may take CALLS_MAX system calls on each CPU.
+//     bench_collect [--spec FILE] [--rounds N]
 //
-// Two plans: as shipped (one event group, which alternates with the idle slot), and as if there were two counters, so
-// that several event groups rotate. On other CPUs than its own a system call's interrupt hides nearly all else, so for
-// information both run once more on the own CPU alone, where calls are cheapest and our part is largest.
+// Our path (the sampler on real event groups on all CPUs, readings, derived into snapshots; the events are the kernel's
+// own unless another spec, and so another PMU, is named) runs through thousands of slots back to back: time is an
+// argument, so it jumps from slot edge to slot edge without sleeping. Which system calls that makes is recorded once; a
+// bare loop then makes the same calls in the same order on event groups of its own. Both are timed in turns, the
+// fastest repetition of each counts, and the CPU time of ours may be at most RATIO_MAX times that of the bare loop. A
+// slot may take CALLS_MAX system calls on each CPU.
+//
+// Two plans: the default metric groups with the spec's counters (software events are then one event group, which
+// alternates with the idle slot), and as if there were two counters, so that several event groups rotate. Events that
+// the PMU does not have are opened all the same: they run, count nothing, and cost what others cost. On other CPUs than
+// its own a system call's interrupt hides much of all else, so for information both run once more on the own CPU alone,
+// where calls are cheapest and our part is largest.
 
 #include <errno.h>
+#include <getopt.h>
 #include <linux/perf_event.h>
 #include <math.h>
 #include <sched.h>
@@ -34,7 +40,13 @@
 #define RATIO_MAX 1.5
 #define CALLS_MAX 3.0
 
-enum { SKIPPED = 77, REPETITIONS = 11, ROUNDS = 400, EVENTS_MAX = 64, SEED = 7, SLOT_NS = 200000000 };
+enum { SKIPPED = 77, REPETITIONS = 11, ROUNDS = 400, ROUNDS_MAX = 1000000, EVENTS_MAX = 64, SEED = 7 };
+enum { SLOT_NS = 200000000 };
+
+struct options {
+    const char *spec;
+    unsigned long rounds;
+};
 
 // What is measured, and everything it stands on.
 struct rig {
@@ -43,11 +55,12 @@ struct rig {
     struct topology *topology; // the layout's
     struct plan *plan;         // the layout's
     uint32_t type;             // perf_event_attr.type
+    unsigned long rounds;
 };
 
 enum call_kind { CALL_DISABLE, CALL_ENABLE, CALL_READ, CALL_N };
 
-// The system calls of ROUNDS rounds, in order, by the handle of the event group.
+// The system calls of all rounds, in order, by the handle of the event group.
 struct trace {
     struct call {
         int handle;
@@ -128,7 +141,7 @@ static uint64_t start_ns(struct sampler *sampler) {
     return next_ns;
 }
 
-// Lets ROUNDS rounds happen and returns the CPU time they took; opening the event groups does not count.
+// Lets all rounds happen and returns the CPU time they took; opening the event groups does not count.
 static double run_ours(const struct rig *rig, struct pmu *pmu, struct trace *trace) {
     struct sampler *sampler;
     int r = sampler_new(rig->plan, rig->topology, pmu, SEED, &sampler);
@@ -149,7 +162,7 @@ static double run_ours(const struct rig *rig, struct pmu *pmu, struct trace *tra
     if (trace)
         *trace = (struct trace){.calls = trace->calls, .capacity = trace->capacity};
     double begin = cpu_seconds();
-    for (unsigned round = 0; round < ROUNDS;) {
+    for (unsigned long round = 0; round < rig->rounds;) {
         if (sampler_step(sampler, now_ns, &now_ns) == 0)
             continue;
         struct snapshot *snapshot = snapshot_new(rig->layout);
@@ -233,6 +246,19 @@ static void enable_first(const struct trace *trace, int (*fds)[EVENTS_MAX], size
     }
 }
 
+// An event group that never gets onto the counters costs less than one that does.
+static void check_ran(int (*fds)[EVENTS_MAX], size_t n) {
+    struct {
+        uint64_t n, enabled_ns, running_ns, counts[EVENTS_MAX];
+    } group;
+    for (size_t i = 0; i < n; i++) {
+        if (read(fds[i][0], &group, sizeof group) < 0)
+            fail("an event group's times", -errno);
+        if (group.running_ns == 0)
+            fail("an event group was never on the counters", -EBUSY);
+    }
+}
+
 static double time_bare(const struct rig *rig, const struct trace *trace) {
     int(*fds)[EVENTS_MAX] = calloc(rig->topology->n_cpus * rig->plan->n_groups, sizeof *fds);
     if (!fds)
@@ -252,6 +278,7 @@ static double time_bare(const struct rig *rig, const struct trace *trace) {
             fail("bare loop", -errno);
     }
     double seconds = cpu_seconds() - begin;
+    check_ran(fds, n);
     close_bare(rig, fds, n);
     free(fds);
     return seconds;
@@ -281,31 +308,43 @@ static struct cpuset only_own_cpu(void) {
     return own;
 }
 
+// The metric groups of the daemon's default profile, where the spec has them.
 static void make_plan(struct rig *rig, unsigned general_counters) {
-    int stage = catalog_find_group(rig->catalog, "stage_1");
-    const struct plan_selection selection = {.group = (unsigned)stage};
+    static const char *const names[] = {"stage_1", "General", "MPKI", "Miss_Ratio"};
+    struct plan_selection selections[sizeof names / sizeof *names];
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int group = catalog_find_group(rig->catalog, names[i]);
+        if (group >= 0)
+            selections[n++] = (struct plan_selection){.group = (unsigned)group};
+    }
     const struct plan_request request = {.catalog = rig->catalog,
                                          .general_counters = general_counters,
-                                         .selections = &selection,
-                                         .n_selections = 1,
+                                         .selections = selections,
+                                         .n_selections = n,
                                          .slot_ns = SLOT_NS,
                                          .idle = 0.1};
-    int r = stage < 0 ? -ENOENT : plan_new(&request, &rig->plan);
+    int r = plan_new(&request, &rig->plan);
     if (r < 0)
         fail("plan", r);
+    if (rig->plan->n_groups == 0)
+        fail("a plan without event groups", -ENOENT);
 }
 
-// general_counters 0: as many events in a group as there are; `cpus` NULL: all.
-static void rig_init(struct rig *rig, unsigned general_counters, const struct cpuset *cpus) {
+// general_counters 0: as many as the spec says; `cpus` NULL: all.
+static void rig_init(struct rig *rig, const struct options *options, unsigned general_counters,
+                     const struct cpuset *cpus) {
     static const struct host_roots roots = {.sysfs = "/sys", .procfs = "/proc"};
     static struct errors errors; // far too large for a stack
-    if (spec_json_load("specs/software.json", &errors, &rig->catalog) < 0 ||
+    if (spec_json_load(options->spec, &errors, &rig->catalog) < 0 ||
         host_linux_topology(&roots, cpus, &errors, &rig->topology) < 0)
         show_errors(&errors);
-    int r = host_linux_pmu_type(&roots, rig->catalog->product.pmu, &rig->type);
+    char name[HOST_TEXT_MAX];
+    int r = host_linux_find_pmu(&roots, rig->catalog->product.pmu, name, sizeof name, &rig->type);
     if (r < 0)
-        fail("the type of the software PMU", r);
-    make_plan(rig, general_counters);
+        fail("the spec's PMU", r);
+    rig->rounds = options->rounds;
+    make_plan(rig, general_counters > 0 ? general_counters : rig->catalog->general_counters);
     rig->layout = snapshot_layout_new(rig->plan, rig->topology);
     if (!rig->layout)
         fail("layout", -ENOMEM);
@@ -316,6 +355,14 @@ static void rig_deinit(struct rig *rig) {
     catalog_free(rig->catalog);
 }
 
+// The parts of a composite have a slot each.
+static size_t slots_of_round(const struct plan *plan) {
+    size_t n = 0;
+    for (size_t i = 0; i < plan->n_round; i++)
+        n += plan->round[i] < plan->n_units ? plan->units[plan->round[i]].n_groups : 1;
+    return n;
+}
+
 static double least(double a, double b) { return a < b ? a : b; }
 
 // What ours takes: CPU time as a multiple of the bare loop's, and system calls per slot and CPU.
@@ -323,19 +370,21 @@ struct result {
     double ratio, calls;
 };
 
-static struct result compare(const char *name, unsigned general_counters, const struct cpuset *cpus) {
+static struct result compare(const struct options *options, const char *name, unsigned general_counters,
+                             const struct cpuset *cpus) {
     struct rig rig = {0};
     struct trace trace = {0};
-    rig_init(&rig, general_counters, cpus);
+    rig_init(&rig, options, general_counters, cpus);
     record(&rig, &trace);
     double ours = 1e9, bare = 1e9;
     for (int i = 0; i < REPETITIONS; i++) {
         bare = least(bare, time_bare(&rig, &trace));
         ours = least(ours, time_ours(&rig));
     }
-    double slots = (double)rig.plan->n_round * ROUNDS * (double)rig.topology->n_cpus;
-    (void)printf("%s, %zu CPU%s, %d rounds of %zu slots, event groups: %zu\n", name, rig.topology->n_cpus,
-                 rig.topology->n_cpus == 1 ? "" : "s", ROUNDS, rig.plan->n_round, rig.plan->n_groups);
+    size_t n_slots = slots_of_round(rig.plan);
+    double slots = (double)n_slots * (double)rig.rounds * (double)rig.topology->n_cpus;
+    (void)printf("%s, %zu CPU%s, %lu rounds of %zu slots, event groups: %zu\n", name, rig.topology->n_cpus,
+                 rig.topology->n_cpus == 1 ? "" : "s", rig.rounds, n_slots, rig.plan->n_groups);
     (void)printf("  system calls per slot and CPU: %.2f (disable %.2f, enable %.2f, read %.2f)\n",
                  (double)trace.n / slots, (double)trace.by_kind[CALL_DISABLE] / slots,
                  (double)trace.by_kind[CALL_ENABLE] / slots, (double)trace.by_kind[CALL_READ] / slots);
@@ -347,18 +396,36 @@ static struct result compare(const char *name, unsigned general_counters, const 
     return result;
 }
 
-int main(void) {
+static struct options parse(int n_words, char **words) {
+    static const struct option known[] = {
+        {"spec", required_argument, NULL, 's'}, {"rounds", required_argument, NULL, 'r'}, {0}};
+    struct options options = {.spec = "specs/software.json", .rounds = ROUNDS};
+    for (int option; (option = getopt_long(n_words, words, "", known, NULL)) != -1;) {
+        if (option == 's')
+            options.spec = optarg;
+        else if (option == 'r')
+            options.rounds = strtoul(optarg, NULL, 10);
+        if ((option != 's' && option != 'r') || options.rounds == 0 || options.rounds > ROUNDS_MAX) {
+            (void)fprintf(stderr, "usage: bench_collect [--spec FILE] [--rounds N]\n");
+            exit(EXIT_FAILURE);
+        }
+    }
+    return options;
+}
+
+int main(int n_words, char **words) {
+    const struct options options = parse(n_words, words);
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
         files.rlim_cur = files.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &files);
     }
-    struct result shipped = compare("as shipped", 0, NULL),
-                  rotating = compare("as if there were two counters", 2, NULL);
+    struct result shipped = compare(&options, "as shipped", 0, NULL),
+                  rotating = compare(&options, "as if there were two counters", 2, NULL);
     double ratio = fmax(shipped.ratio, rotating.ratio), calls = fmax(shipped.calls, rotating.calls);
     struct cpuset own = only_own_cpu();
-    (void)compare("for information: as shipped, on the own CPU", 0, &own);
-    (void)compare("for information: as if there were two counters, on the own CPU", 2, &own);
+    (void)compare(&options, "for information: as shipped, on the own CPU", 0, &own);
+    (void)compare(&options, "for information: as if there were two counters, on the own CPU", 2, &own);
     bool within = ratio <= RATIO_MAX && calls <= CALLS_MAX;
     (void)printf("bench/collect: ratio %.2f, at most %.1f; %.2f system calls per slot and CPU, at most %.0f: %s\n",
                  ratio, RATIO_MAX, calls, CALLS_MAX, within ? "ok" : "OVER THE LIMIT");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The initramfs that a test machine boots: our own first process, the daemon, and the libraries and modules that they need."""
+"""The initramfs that a test machine boots: our own first process, the daemon, a benchmark, and the libraries and modules that they need."""
 
 import glob
 import lzma
@@ -67,9 +67,9 @@ class Archive:
         self.file.close()
 
 
-def needed_libraries(root, binary):
-    """The shared libraries of a binary, and theirs: {name: path}."""
-    found, queue = {}, [binary]
+def needed_libraries(root, binaries):
+    """The shared libraries of binaries, and theirs: {name: path}."""
+    found, queue = {}, list(binaries)
     while queue:
         for name in re.findall(r"\(NEEDED\).*\[(.*)\]", run(["aarch64-linux-gnu-readelf", "-d", queue.pop()])):
             if name not in found:
@@ -85,11 +85,13 @@ def add_modules(archive, folder):
                 archive.add(f"modules/{i:02}-{name}.ko", file.read())
 
 
-def build_daemon(source_root, build, root):
+def build_programs(source_root, build, root):
+    """{name in the archive: path}."""
     run(["cmake", "--fresh", "-S", source_root, "-B", build, "-G", "Ninja",
-         f"-DCMAKE_TOOLCHAIN_FILE={source_root}/tests/vm/aarch64.cmake", f"-DTOPDOWND_SYSROOT={root}", "-DTOPDOWND_TESTS=OFF"])
-    run(["cmake", "--build", build, "--target", "topdownd"])
-    return os.path.join(build, "topdownd")
+         f"-DCMAKE_TOOLCHAIN_FILE={source_root}/tests/vm/aarch64.cmake", f"-DTOPDOWND_SYSROOT={root}", "-DTOPDOWND_TESTS=OFF",
+         "-DTOPDOWND_BENCH=ON"])
+    run(["cmake", "--build", build, "--target", "topdownd", "bench_collect"])
+    return {"usr/sbin/topdownd": f"{build}/topdownd", "usr/bin/bench_collect": f"{build}/bench/bench_collect"}
 
 
 def build_init(source_root, build, root):
@@ -100,13 +102,14 @@ def build_init(source_root, build, root):
 
 
 def make_initramfs(path, source_root, build, root):
-    daemon = build_daemon(source_root, build, root)
+    programs = build_programs(source_root, build, root)
     archive = Archive(path)
     archive.add_console()
     archive.add_file("init", build_init(source_root, build, root), 0o755)
-    archive.add_file("usr/sbin/topdownd", daemon, 0o755)
+    for name, program in programs.items():
+        archive.add_file(name, program, 0o755)
     archive.add_link("lib", "usr/lib")
-    for name, library in needed_libraries(root, daemon).items():
+    for name, library in needed_libraries(root, programs.values()).items():
         archive.add_file(f"{LIBRARY_FOLDER}/{name}", library, 0o755)
     archive.add_link(f"usr/lib/{LOADER}", f"aarch64-linux-gnu/{LOADER}")
     add_modules(archive, kernel(root)[1])

@@ -358,6 +358,24 @@ def test_the_group_of_a_task_gets_its_share():
         return f"{share:.1%} of its time"
 
 
+# ---- cost ----
+
+def collecting_costs(cpu, spec):
+    """What the benchmark says in its last line; it fails over its limits."""
+    with SETTING.machine(cpu) as machine:
+        machine.wait_boot()
+        said = machine.run(f"/usr/bin/bench_collect --spec /usr/share/topdownd/specs/{spec}.json --rounds 5")
+    groups = [int(n) for n in re.findall(r"event groups: (\d+)", "\n".join(said))]
+    assert len(groups) == 4 and min(groups) >= 2, said
+    assert re.fullmatch(r"bench/collect: ratio .*: ok", said[-1]), said
+    return f"{spec}: " + said[-1].removeprefix("bench/collect: ").removesuffix(": ok")
+
+
+def test_collecting_costs_little_more_than_its_system_calls():
+    # CPU time is a count of instructions here, so few rounds do.
+    return "; ".join([collecting_costs(NEOVERSE_N1, "neoverse-n1"), collecting_costs(NEOVERSE_V2, "neoverse-v2")])
+
+
 # ---- Prometheus ----
 
 def test_prometheus_on_the_host_scrapes_the_guest():

@@ -15,6 +15,7 @@
 //     burn SECONDS CPU           keeps a CPU busy, and answers then
 //     pin [GENERAL]              see work.h; `unpin` ends it
 //     taskgroup SECONDS CPU      see work.h
+//     run PROGRAM ARGUMENT...    to its end; what it says, and as the last line how it ended
 //
 // What takes time runs in a child, which inherits the connection and answers when it is done; meanwhile the next
 // request is served. The machine is switched off by ending the emulator.
@@ -157,16 +158,22 @@ static void do_start(struct guest *guest, char **words, int out) {
     answer(out, guest->daemon < 0 ? errno : 0);
 }
 
+// How a program ended, by the status of waitpid.
+static void say_end(int status, int out) {
+    if (WIFEXITED(status))
+        (void)dprintf(out, "exit %d\n", WEXITSTATUS(status));
+    else
+        (void)dprintf(out, "signal %d\n", WTERMSIG(status));
+}
+
 static void do_status(const struct guest *guest, int out) {
     answer(out, 0);
     if (guest->daemon != 0)
         (void)dprintf(out, "running\n");
     else if (!guest->daemon_ended)
         (void)dprintf(out, "none\n");
-    else if (WIFEXITED(guest->daemon_status))
-        (void)dprintf(out, "exit %d\n", WEXITSTATUS(guest->daemon_status));
     else
-        (void)dprintf(out, "signal %d\n", WTERMSIG(guest->daemon_status));
+        say_end(guest->daemon_status, out);
 }
 
 static void do_unpin(struct guest *guest, int out) {
@@ -180,6 +187,21 @@ static void do_unpin(struct guest *guest, int out) {
     answer(out, 0);
 }
 
+// Runs a program to its end; the answer is what it says and how it ended.
+static _Noreturn void work_run(char **words, int out) {
+    int status;
+    answer(out, 0);
+    pid_t child = fork();
+    if (child == 0) {
+        if (dup2(out, 1) >= 0 && dup2(out, 2) >= 0)
+            execv(words[0], words);
+        _exit(127);
+    }
+    if (child > 0 && waitpid(child, &status, 0) == child)
+        say_end(status, out);
+    _exit(0);
+}
+
 // What takes time, in a child. Returns its number to the parent.
 static pid_t work_begin(char **words, size_t n, int out) {
     pid_t child = fork();
@@ -188,6 +210,8 @@ static pid_t work_begin(char **words, size_t n, int out) {
             answer(out, errno);
         return child;
     }
+    if (strcmp(words[0], "run") == 0)
+        work_run(words + 1, out);
     if (strcmp(words[0], "pin") == 0)
         work_pin(n > 1 ? atoi(words[1]) : -1, out);
     double seconds = strtod(words[1], NULL);
@@ -229,6 +253,8 @@ static void serve(struct guest *guest, char *line, const char *text, int out) {
     else if (strcmp(command, "unpin") == 0)
         do_unpin(guest, out);
     else if ((strcmp(command, "burn") == 0 || strcmp(command, "taskgroup") == 0) && n == 3)
+        (void)work_begin(words, n, out);
+    else if (strcmp(command, "run") == 0 && n > 1)
         (void)work_begin(words, n, out);
     else
         answer(out, EINVAL);
