@@ -20,6 +20,7 @@
 struct host_tree {
     char root[256];
     struct host_roots roots;
+    struct errors errors;
 };
 
 static inline int host_tree_setup(void **state) {
@@ -59,6 +60,15 @@ static inline void host_tree_write(const struct host_tree *tree, const char *nam
     assert_non_null(file);
     (void)fputs(text, file);
     (void)fclose(file);
+}
+
+static inline void host_tree_write_cpu(const struct host_tree *tree, unsigned cpu, const char *core,
+                                       const char *package) {
+    char name[128];
+    (void)snprintf(name, sizeof name, "devices/system/cpu/cpu%u/topology/core_id", cpu);
+    host_tree_write(tree, name, core);
+    (void)snprintf(name, sizeof name, "devices/system/cpu/cpu%u/topology/physical_package_id", cpu);
+    host_tree_write(tree, name, package);
 }
 
 static inline void host_tree_write_midr(const struct host_tree *tree, unsigned cpu, const char *text) {

@@ -5,21 +5,13 @@
 
 // CPUs that come and go, and CPUs that are to be left alone.
 
-static void write_cpu(const struct host_tree *tree, unsigned cpu, const char *core, const char *package) {
-    char name[128];
-    (void)snprintf(name, sizeof name, "devices/system/cpu/cpu%u/topology/core_id", cpu);
-    host_tree_write(tree, name, core);
-    (void)snprintf(name, sizeof name, "devices/system/cpu/cpu%u/topology/physical_package_id", cpu);
-    host_tree_write(tree, name, package);
-}
-
 static struct topology *known_topology(const struct host_tree *tree) {
     struct errors errors = {0};
     struct topology *known = NULL;
     host_tree_write(tree, "devices/system/cpu/online", "0-1,3\n");
-    write_cpu(tree, 0, "0\n", "0\n");
-    write_cpu(tree, 1, "1\n", "0\n");
-    write_cpu(tree, 3, "0\n", "1\n");
+    host_tree_write_cpu(tree, 0, "0\n", "0\n");
+    host_tree_write_cpu(tree, 1, "1\n", "0\n");
+    host_tree_write_cpu(tree, 3, "0\n", "1\n");
     assert_int_equal(host_linux_topology(&tree->roots, NULL, &errors, &known), 0);
     return known;
 }
@@ -40,7 +32,7 @@ static void test_a_cpu_that_comes_online_joins_and_those_away_stay(void **state)
     struct host_tree *tree = *state;
     struct topology *known = known_topology(tree), *updated = NULL;
     host_tree_write(tree, "devices/system/cpu/online", "0-2\n"); // 2 is new, 3 is away
-    write_cpu(tree, 2, "1\n", "0\n");                            // a sibling of CPU 1
+    host_tree_write_cpu(tree, 2, "1\n", "0\n");                  // a sibling of CPU 1
     assert_int_equal(host_linux_topology_update(&tree->roots, NULL, known, &updated), 1);
     assert_int_equal(updated->n_cpus, 4);
     assert_int_equal(updated->n_sockets, 2);
@@ -58,7 +50,7 @@ static void test_a_new_cpu_that_is_not_selected_is_no_news(void **state) {
     struct cpuset selected;
     assert_int_equal(cpuset_parse("0-1,3", &selected), 0);
     host_tree_write(tree, "devices/system/cpu/online", "0-3\n");
-    write_cpu(tree, 2, "1\n", "0\n");
+    host_tree_write_cpu(tree, 2, "1\n", "0\n");
     assert_int_equal(host_linux_topology_update(&tree->roots, &selected, known, &updated), 0);
     cpuset_add(&selected, 2);
     assert_int_equal(host_linux_topology_update(&tree->roots, &selected, known, &updated), 1);
