@@ -65,20 +65,30 @@ static int init_sim(struct source *source, const struct options *options, const 
 
 // ---- this host's own PMU ----
 
-// The spec for the first CPU among those whose PMU this host has; NULL where there is none.
-static const struct catalog *choose_by_identity(const struct source *source, const struct specs *specs) {
-    const struct catalog *here[DATA_SPECS_MAX];
+static void find_candidates(struct source *source, const struct specs *specs) {
     char name[HOST_TEXT_MAX];
-    uint32_t midr, type;
-    size_t n = 0;
+    uint32_t type;
     for (size_t i = 0; i < specs->n; i++)
         if ((specs->catalogs[i]->product.n_midrs > 0 || specs->catalogs[i]->product.generic) &&
             host_linux_find_pmu(&source->roots, specs->catalogs[i]->product.pmu, name, sizeof name, &type) == 0)
-            here[n++] = specs->catalogs[i];
-    for (unsigned cpu = 0; cpu < CPUSET_MAX && n > 0; cpu++)
-        if (host_linux_midr(&source->roots, cpu, &midr) == 0)
-            return catalog_choose_midr(here, n, midr);
-    return NULL;
+            source->candidates[source->n_candidates++] = specs->catalogs[i];
+}
+
+// The spec for a CPU. NULL where the kernel does not say what core it is (it is offline, or no Arm core), or where no
+// spec is for it.
+static const struct catalog *spec_of_cpu(const struct source *source, unsigned cpu) {
+    uint32_t midr;
+    if (source->n_candidates == 0 || host_linux_midr(&source->roots, cpu, &midr) < 0)
+        return NULL;
+    return catalog_choose_midr(source->candidates, source->n_candidates, midr);
+}
+
+// The spec of the first CPU that has one.
+static const struct catalog *choose_by_identity(const struct source *source) {
+    const struct catalog *catalog = NULL;
+    for (unsigned cpu = 0; cpu < CPUSET_MAX && source->n_candidates > 0 && !catalog; cpu++)
+        catalog = spec_of_cpu(source, cpu);
+    return catalog;
 }
 
 // What the PMU rules out is out. What it advertises still has to show that it counts: a driver may advertise events
@@ -150,7 +160,8 @@ int source_init(struct source *source, const struct options *options, const char
     if (options->pmu == PMU_SIM)
         return init_sim(source, options, data, specs, errors);
     host_linux_cpu(&source->roots, &source->cpu);
-    const struct catalog *catalog = choose_by_identity(source, specs);
+    find_candidates(source, specs);
+    const struct catalog *catalog = choose_by_identity(source);
     return catalog ? init_hardware(source, catalog, errors) : init_software(source, specs, errors);
 }
 
@@ -170,6 +181,15 @@ static void keep_cpus(struct cpuset *set, const struct cpuset *kept) {
         set->words[w] &= kept->words[w];
 }
 
+// Cores of other kinds need a spec of their own. What is offline does not say what it is, and stays.
+static void remove_other_cores(const struct source *source, struct cpuset *set) {
+    for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
+        const struct catalog *catalog = cpuset_has(set, cpu) ? spec_of_cpu(source, cpu) : NULL;
+        if (catalog && catalog != source->catalog)
+            set->words[cpu / 64] &= ~(UINT64_C(1) << (cpu % 64));
+    }
+}
+
 // The CPUs to measure: those that the PMU counts on (a host may have cores of several kinds), and of these the selected
 // ones; where none are selected, all that nobody wants left alone.
 static void choose_cpus(const struct source *source, const struct cpuset *selected, struct cpuset *out) {
@@ -186,9 +206,18 @@ static void choose_cpus(const struct source *source, const struct cpuset *select
 int source_topology_update(const struct source *source, const struct cpuset *selected, const struct topology *known,
                            struct topology **out) {
     struct cpuset cpus;
+    struct topology *candidate;
     if (source->scenario)
         return 0;
     choose_cpus(source, selected, &cpus);
+    int r = host_linux_topology_update(&source->roots, &cpus, known, &candidate);
+    if (r <= 0 || source->n_candidates == 0) {
+        if (r > 0)
+            *out = candidate;
+        return r;
+    }
+    topology_free(candidate); // only now is it worth asking every CPU what core it is
+    remove_other_cores(source, &cpus);
     return host_linux_topology_update(&source->roots, &cpus, known, out);
 }
 
@@ -197,6 +226,8 @@ int source_topology(const struct source *source, const struct cpuset *selected, 
     struct cpuset cpus;
     if (!source->scenario) {
         choose_cpus(source, selected, &cpus);
+        if (source->n_candidates > 0)
+            remove_other_cores(source, &cpus);
         return host_linux_topology(&source->roots, &cpus, errors, out);
     }
     int r = pmu_sim_topology(source->scenario, selected, out);

@@ -14,8 +14,10 @@
 enum { SOURCE_ERRORS_MAX = 3, SOURCE_TEXT_MAX = 512 };
 
 struct source {
-    const struct catalog *catalog; // borrowed from the specs
-    struct scenario *scenario;     // simulated, else NULL
+    const struct catalog *catalog;                    // borrowed from the specs
+    const struct catalog *candidates[DATA_SPECS_MAX]; // specs for cores that the kernel has a PMU for
+    size_t n_candidates;
+    struct scenario *scenario; // simulated, else NULL
     char scenario_path[DATA_PATH_MAX + 64];
     struct host_roots roots;
     struct host_cpu cpu;

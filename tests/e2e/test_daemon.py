@@ -151,6 +151,30 @@ def test_an_unreadable_sysfs_is_refused():
     return refused("--pmu", "linux", "--path.sysfs", "/nonexistent", says=r"/nonexistent/.*(sysfs|mount)")
 
 
+def arm_sysfs(folder, midrs):
+    """A made-up Arm host: a PMU, and a CPU for each MIDR_EL1."""
+    files = {"devices/system/cpu/online": f"0-{len(midrs) - 1}", "bus/event_source/devices/armv8_pmuv3_0/type": "8"}
+    for cpu, midr in enumerate(midrs):
+        files[f"devices/system/cpu/cpu{cpu}/regs/identification/midr_el1"] = midr
+        files[f"devices/system/cpu/cpu{cpu}/topology/core_id"] = str(cpu)
+        files[f"devices/system/cpu/cpu{cpu}/topology/physical_package_id"] = "0"
+    for name, text in files.items():
+        os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
+        e2e.write_text(os.path.join(folder, name), text + "\n")
+
+
+def test_cpus_are_measured_by_their_own_spec_or_not_at_all():
+    n1, v1, unknown = "0x00000000413fd0c1", "0x00000000411fd401", "0x00000000410fd000"
+    for midrs, spec, cpus in (((n1,) * 4, "neoverse-n1", 4), ((v1, v1, n1), "neoverse-v1", 2),
+                              ((unknown, unknown), "armv8-pmuv3", 2), ((n1, unknown), "neoverse-n1", 1)):
+        with tempfile.TemporaryDirectory() as folder:
+            arm_sysfs(folder, midrs)
+            status, log = e2e.run_daemon("check-config", "--path.sysfs", folder, yaml=e2e.LISTEN_ANYWHERE)
+        assert status == 0, log
+        assert f"spec {spec}: {cpus} CPU" in log, (midrs, log)
+    return "cores of two kinds share no spec"
+
+
 def test_unknown_words_on_the_command_line_are_refused():
     refused("--pmux", "sim", says="--pmux")
     refused("--pmu", "simm", says="simm.*sim")
