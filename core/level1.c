@@ -28,7 +28,7 @@ void level1_increase(const double *signed_slots, size_t n, double *owed, double 
     double slots = 0, positive = 0, debt = 0;
     for (size_t i = 0; i < n; i++)
         slots += signed_slots[i];
-    if (!(slots > 0)) { // nothing to share out
+    if (!(slots > 0) || !isfinite(slots)) { // nothing to share out
         memset(increase, 0, n * sizeof *increase);
         return;
     }

@@ -246,9 +246,14 @@ static void *serve(void *context) {
         int ready = poll(fds, server->n_addresses + 1, next_timeout(server));
         if (stop->revents)
             return NULL;
-        uint64_t changes = server->connection_changes;
-        for (size_t i = 0; i < server->n_addresses; i++)
-            MHD_run(server->daemons[i]);
+        // At its limit of connections the library stops listening, and listens again only in a run after the one in
+        // which connections ended: so it runs until nothing changes.
+        uint64_t changes = server->connection_changes, before;
+        do {
+            before = server->connection_changes;
+            for (size_t i = 0; i < server->n_addresses; i++)
+                MHD_run(server->daemons[i]);
+        } while (before != server->connection_changes);
         // Somebody waits to be let in and could not be: no file descriptor is left.
         if (ready > 0 && changes == server->connection_changes && http_connections_none(&server->connections))
             poll(stop, 1, EXHAUSTED_PAUSE_MS);
