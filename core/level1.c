@@ -41,7 +41,7 @@ void level1_increase(const double *signed_slots, size_t n, double *owed, double 
         owed[i] -= increase[i];
         debt += fmax(-owed[i], 0);
     }
-    if (debt > slots)
+    if (debt > LEVEL1_DEBT_MAX * slots)
         for (size_t i = 0; i < n; i++)
-            owed[i] *= slots / debt;
+            owed[i] *= LEVEL1_DEBT_MAX * slots / debt;
 }

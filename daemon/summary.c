@@ -60,6 +60,8 @@ void summary_start(const struct view *view, const struct setup *setup, const str
                  view->layout->plan->general_counters);
     if (setup->source.exclude_guest)
         log_info("this host can run guests of KVM: what they do is not counted (guests: share counts it)");
+    if (view_composite(view))
+        log_info("level 1 is a composite: too few counters for one window, so its parts come from adjacent ones");
     warn_of_not_plannable(view->layout->plan);
     for (size_t i = 0; i < setup->config->n_listen; i++) {
         const char *address = setup->config->listen[i].address;
