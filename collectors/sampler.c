@@ -6,8 +6,9 @@
 #include <string.h>
 
 // Every core walks through its own order of the round's entries. All orders are as long, so all cores reach the end of
-// the round at the same edge, and there the readings of the round are complete. When the caller comes late, all edges
-// still to come move back by as much: a slot is never shorter than planned, and cores stay in step.
+// the round at the same edge, and there the readings of the round are complete. When the caller comes late by more than
+// a quarter of a slot, all edges still to come move back by as much, so that no slot is lost; less is taken from the
+// next slot. So cores stay in step.
 //
 // Opening an event costs up to 18 us on another CPU, so that a thousand CPUs take seconds. It is spread over steps of
 // about a millisecond of work; the first round begins when all is open, and what has to be opened again later is opened
