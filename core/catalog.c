@@ -205,12 +205,15 @@ int catalog_set_counters(struct catalog *catalog, unsigned general, const char *
     return 0;
 }
 
-static int lookup_event(void *context, const char *name, size_t length) {
+static int lookup_event(void *context, enum formula_name_kind kind, const char *name, size_t length,
+                        struct formula_symbol *out) {
     const struct catalog *catalog = context;
-    for (size_t i = 0; i < catalog->n_events; i++)
-        if (strlen(catalog->events[i].name) == length && memcmp(catalog->events[i].name, name, length) == 0)
-            return (int)i;
-    return -1;
+    for (size_t i = 0; i < catalog->n_events && kind == FORMULA_ID; i++)
+        if (strlen(catalog->events[i].name) == length && memcmp(catalog->events[i].name, name, length) == 0) {
+            *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_EVENT, .index = (unsigned)i};
+            return 0;
+        }
+    return -ENOENT;
 }
 
 int catalog_compile(struct catalog *catalog, const char *text, struct formula **out, struct catalog_error *error) {

@@ -6,14 +6,14 @@
 
 bool level1_split(const struct catalog *catalog, const double *counts, double *categories, double *pipeline_slots) {
     const struct catalog_level1 *level1 = &catalog->level1;
-    double shares[CATEGORY_N], sum = 0, slots = formula_evaluate(level1->pipeline_slots, counts);
+    double shares[CATEGORY_N], sum = 0, slots = formula_evaluate(level1->pipeline_slots, counts, NULL);
     if (slots == 0) {
         memset(categories, 0, level1->n_categories * sizeof *categories);
         *pipeline_slots = 0;
         return true;
     }
     for (size_t i = 0; i < level1->n_categories; i++) {
-        shares[i] = formula_evaluate(catalog->metrics[level1->categories[i].metric].formula, counts);
+        shares[i] = formula_evaluate(catalog->metrics[level1->categories[i].metric].formula, counts, NULL);
         sum += shares[i];
     }
     if (!(slots > 0) || !(sum > 0)) // NaN included

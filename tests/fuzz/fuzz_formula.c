@@ -13,12 +13,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { VARIABLES = 16 };
 
-static int lookup_any(void *context, const char *name, size_t length) {
+static int lookup_any(void *context, enum formula_name_kind kind, const char *name, size_t length,
+                      struct formula_symbol *out) {
     (void)context;
+    (void)kind;
     size_t sum = length;
     for (size_t i = 0; i < length; i++)
         sum = sum * 31 + (unsigned char)name[i];
-    return (int)(sum % VARIABLES);
+    *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_EVENT, .index = (unsigned)(sum % VARIABLES)};
+    return 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -34,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int r = formula_compile(text, &scope, &formula, &error);
     assert((r == 0) == (formula != NULL));
     if (r == 0) {
-        (void)formula_evaluate(formula, values);
+        (void)formula_evaluate(formula, values, NULL);
         for (size_t i = 0; i < formula->n_variables; i++)
             assert(formula->variables[i] < VARIABLES && (i == 0 || formula->variables[i] > formula->variables[i - 1]));
         if (formula->is_ratio)

@@ -327,7 +327,7 @@ double pipeline_truth(const struct pipeline *p, size_t scope, size_t metric, uin
     const struct catalog_metric *m = &p->catalog->metrics[p->plan->metrics[metric].metric];
     double *counts = calloc(p->catalog->n_events, sizeof *counts);
     true_counts(p, scope, from_ns, to_ns, counts);
-    double value = formula_evaluate(m->formula, counts) * m->export_scale;
+    double value = formula_evaluate(m->formula, counts, NULL) * m->export_scale;
     free(counts);
     return value;
 }

@@ -102,7 +102,7 @@ static void compare_metric(const struct catalog *catalog, const double *counts, 
         const char *word = strtok_r(NULL, " \n", &rest);
         assert_non_null(word);
         double wanted = strtod(word, NULL);
-        double got = formula_evaluate(catalog->metrics[metric].formula, counts + trial * catalog->n_events);
+        double got = formula_evaluate(catalog->metrics[metric].formula, counts + trial * catalog->n_events, NULL);
         *n_nan += isnan(wanted) ? 1 : 0;
         if (!same(got, wanted))
             fail_msg("%s, trial %zu: %.17g, Python says %.17g", name, trial, got, wanted);
@@ -213,8 +213,8 @@ static void compare_formulas(const struct pair *pair, struct random *random) {
             int metric = catalog_find_metric(pair->arm, pair->ours->metrics[i].name);
             assert_true(metric >= 0);
             assert_string_equal(pair->ours->metrics[i].units, pair->arm->metrics[metric].units);
-            assert_true(same(formula_evaluate(pair->ours->metrics[i].formula, same_counts),
-                             formula_evaluate(pair->arm->metrics[metric].formula, theirs)));
+            assert_true(same(formula_evaluate(pair->ours->metrics[i].formula, same_counts, NULL),
+                             formula_evaluate(pair->arm->metrics[metric].formula, theirs, NULL)));
         }
     }
     free(same_counts);

@@ -11,11 +11,14 @@
 static const char *const NAMES[] = {"A", "B", "C", "Z", "INST_RETIRED", "L1D.MISS_2"};
 static const double VALUES[] = {2, 3, 5, 0, 700, 1100};
 
-static int lookup(void *context, const char *name, size_t length) {
+static int lookup(void *context, enum formula_name_kind kind, const char *name, size_t length,
+                  struct formula_symbol *out) {
     (void)context;
-    for (size_t i = 0; i < N_OF(NAMES); i++)
-        if (strlen(NAMES[i]) == length && memcmp(NAMES[i], name, length) == 0)
-            return (int)i;
+    for (size_t i = 0; i < N_OF(NAMES) && kind == FORMULA_ID; i++)
+        if (strlen(NAMES[i]) == length && memcmp(NAMES[i], name, length) == 0) {
+            *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_EVENT, .index = (unsigned)i};
+            return 0;
+        }
     return -ENOENT;
 }
 
@@ -31,7 +34,7 @@ static struct formula *compile(const char *text) {
 
 static double value_of(const char *text) {
     struct formula *formula = compile(text);
-    double value = formula_evaluate(formula, VALUES);
+    double value = formula_evaluate(formula, VALUES, NULL);
     formula_free(formula);
     return value;
 }
@@ -170,7 +173,7 @@ static void test_a_formula_that_reads_no_value_has_none(void **state) {
     } cases[] = {{"A", false}, {"A * 0", false}, {"A - A", false}, {"C - C", false}, {"C", false}, {"B + 1", true}};
     for (size_t i = 0; i < N_OF(cases); i++) {
         struct formula *formula = compile(cases[i].text);
-        assert_int_equal(!isnan(formula_evaluate(formula, values)), cases[i].defined);
+        assert_int_equal(!isnan(formula_evaluate(formula, values, NULL)), cases[i].defined);
         formula_free(formula);
     }
 }
@@ -353,7 +356,7 @@ static void check_random_tree(struct trees *trees) {
     for (size_t i = 0; i < N_OF(NAMES); i++)
         values[i] = (double)random_below(&trees->random, 1000);
     struct formula *formula = compile(text);
-    double wanted = tree_value(tree, values), value = formula_evaluate(formula, values);
+    double wanted = tree_value(tree, values), value = formula_evaluate(formula, values, NULL);
     if (isfinite(wanted) ? value != wanted : !isnan(value))
         fail_msg("%s is %.17g, not %.17g", text, value, wanted);
     formula_free(formula);

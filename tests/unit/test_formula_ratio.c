@@ -10,11 +10,14 @@
 
 static const char *const NAMES[] = {"A", "B", "C", "D", "LD", "INST"};
 
-static int lookup(void *context, const char *name, size_t length) {
+static int lookup(void *context, enum formula_name_kind kind, const char *name, size_t length,
+                  struct formula_symbol *out) {
     (void)context;
-    for (size_t i = 0; i < N_OF(NAMES); i++)
-        if (strlen(NAMES[i]) == length && memcmp(NAMES[i], name, length) == 0)
-            return (int)i;
+    for (size_t i = 0; i < N_OF(NAMES) && kind == FORMULA_ID; i++)
+        if (strlen(NAMES[i]) == length && memcmp(NAMES[i], name, length) == 0) {
+            *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_EVENT, .index = (unsigned)i};
+            return 0;
+        }
     return -ENOENT;
 }
 
@@ -220,7 +223,7 @@ static bool check_ratio(uint64_t *random, const char *text) {
             values[i] = (double)(1 + random_below(random, 1 << 20));
         double upper = formula_sum_evaluate(&formula->numerator, values);
         double lower = formula_sum_evaluate(&formula->denominator, values);
-        double wanted = formula_evaluate(formula, values), value = formula->scale * upper / lower;
+        double wanted = formula_evaluate(formula, values, NULL), value = formula->scale * upper / lower;
         if (!(upper > 0 && lower > 0 && fabs(value - wanted) <= 1e-12 * wanted))
             fail_msg("%s is %.17g, but its ratio is %.17g * %.17g / %.17g", text, wanted, formula->scale, upper, lower);
     }

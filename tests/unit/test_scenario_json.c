@@ -224,7 +224,7 @@ static void check_keyframe(const struct catalog *catalog, const struct scenario_
     }
     for (size_t i = 0; i < catalog->n_metrics; i++) {
         const struct catalog_metric *metric = &catalog->metrics[i];
-        double value = formula_evaluate(metric->formula, counts) * metric->export_scale;
+        double value = formula_evaluate(metric->formula, counts, NULL) * metric->export_scale;
         bool is_share = strstr(metric->export_name, "ratio") != NULL;
         double most = is_share ? 1 : strstr(metric->export_name, "mpki") ? 100 : 8;
         if (!(isfinite(value) && value > 0 && value < most))
@@ -232,7 +232,7 @@ static void check_keyframe(const struct catalog *catalog, const struct scenario_
     }
     double sum = 0;
     for (size_t i = 0; i < catalog->level1.n_categories; i++)
-        sum += formula_evaluate(catalog->metrics[catalog->level1.categories[i].metric].formula, counts) / 100;
+        sum += formula_evaluate(catalog->metrics[catalog->level1.categories[i].metric].formula, counts, NULL) / 100;
     assert_int_equal(catalog->level1.n_categories, 4);
     assert_true(fabs(sum - 1) < 1e-9);
 }
@@ -315,7 +315,7 @@ static void test_the_steady_load_has_the_values_that_its_description_says(void *
                   {"retiring", 33.75}, {"backend_bound", 34.5}, {"l1d_cache_mpki", 10}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         int metric = catalog_find_metric(catalog, wanted[i].metric);
-        assert_true(fabs(formula_evaluate(catalog->metrics[metric].formula, counts) - wanted[i].value) < 1e-9);
+        assert_true(fabs(formula_evaluate(catalog->metrics[metric].formula, counts, NULL) - wanted[i].value) < 1e-9);
     }
     assert_int_equal(scenario_n_cpus(steady), 8);
     assert_int_equal(steady->general_counters, 6);

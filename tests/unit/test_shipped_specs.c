@@ -133,7 +133,7 @@ static double level1_of(const struct catalog *catalog, enum category category, d
         counts[catalog_find_event(catalog, names[i])] = values[i];
     for (size_t i = 0; i < catalog->level1.n_categories; i++)
         if (catalog->level1.categories[i].category == category)
-            return formula_evaluate(catalog->metrics[catalog->level1.categories[i].metric].formula, counts);
+            return formula_evaluate(catalog->metrics[catalog->level1.categories[i].metric].formula, counts, NULL);
     fail_msg("no category %s", category_name(category));
     return 0;
 }

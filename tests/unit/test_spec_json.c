@@ -453,7 +453,7 @@ static void test_the_software_spec_measures_the_kernels_events(void **state) {
     assert_true(faults->rate_threshold == 100);
     assert_true(strlen(faults->rate_advice) > 0);
     const double counts[] = {20, 0, 0, 0, 50, 0, 0}; // 20 CPU seconds
-    assert_true(formula_evaluate(faults->formula, counts) == 2.5);
+    assert_true(formula_evaluate(faults->formula, counts, NULL) == 2.5);
     catalog_free(catalog);
 }
 
