@@ -62,7 +62,7 @@ int data_load_specs(const char *data, struct specs *out, struct errors *errors) 
         if (r == 0 && specs.n == DATA_SPECS_MAX)
             r = errors_add(errors, folder, 0, 0, "holds more than %d specs", DATA_SPECS_MAX);
         if (r == 0)
-            r = spec_json_load(path, errors, &specs.catalogs[specs.n]);
+            r = spec_json_load(path, NULL, errors, &specs.catalogs[specs.n]);
         if (r == 0)
             specs.n++;
     }

@@ -31,7 +31,7 @@ void json_attention(struct json *json, const struct view *view, const struct sna
 
 static void add_event_name(struct json *json, cJSON *item, const struct catalog_event *event) {
     char code[24];
-    (void)snprintf(code, sizeof(code), "0x%" PRIx64, event->config);
+    (void)snprintf(code, sizeof(code), "0x%" PRIx64, event->code.config);
     json_string(json, item, "name", event->name);
     json_string(json, item, "code", code);
 }

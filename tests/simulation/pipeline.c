@@ -82,7 +82,7 @@ void pipeline_load(struct pipeline *p, const char *scenario) {
         print_error("%s: %s\n", scenario, p->errors.items[0].text);
     assert_int_equal(r, 0);
     (void)snprintf(path, sizeof path, "specs/%s.json", p->scenario->spec);
-    assert_int_equal(spec_json_load(path, &p->errors, &p->catalog), 0);
+    assert_int_equal(spec_json_load(path, NULL, &p->errors, &p->catalog), 0);
     assert_int_equal(pmu_sim_topology(p->scenario, NULL, &p->topology), 0);
     p->support = calloc(p->catalog->n_events, sizeof *p->support); // PLAN_SUPPORT_UNKNOWN
     assert_non_null(p->support);

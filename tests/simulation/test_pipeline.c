@@ -192,7 +192,7 @@ static void test_an_event_that_cannot_be_opened_costs_only_what_needs_it(void **
     struct pipeline p;
     pipeline_load(&p, STEADY);
     int walk = catalog_find_event(p.catalog, "DTLB_WALK");
-    p.recorder.refused_config = p.catalog->events[walk].config;
+    p.recorder.refused_config = p.catalog->events[walk].code.config;
     start_default(&p, 10);
     pipeline_run(&p, 6);
     size_t absent = 0;

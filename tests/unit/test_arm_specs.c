@@ -57,7 +57,7 @@ static struct catalog *load(const char *path) {
     static struct errors errors;
     struct catalog *catalog = NULL;
     memset(&errors, 0, sizeof errors);
-    if (spec_json_load(path, &errors, &catalog) != 0)
+    if (spec_json_load(path, NULL, &errors, &catalog) != 0)
         fail_msg("%s: %s", path, errors.items[0].text);
     return catalog;
 }
@@ -173,7 +173,7 @@ static void test_our_specs_have_the_vendors_events_and_codes(void **state) {
         for (size_t i = 1; i < pair.ours->n_events; i++) {
             int event = catalog_find_event(pair.arm, pair.ours->events[i].name);
             assert_true(event > 0);
-            assert_true(pair.arm->events[event].config == pair.ours->events[i].config);
+            assert_true(pair.arm->events[event].code.config == pair.ours->events[i].code.config);
         }
         assert_int_equal(pair.ours->n_events, 1 + cores[c].n_events);
         pair_free(&pair);
@@ -263,7 +263,7 @@ static void test_the_generic_spec_needs_common_events_only(void **state) {
     cJSON *list = read_json(COMMON_EVENTS);
     for (size_t i = 1; i < pair.ours->n_events; i++) {
         uint64_t code = common_event(list, pair.ours->events[i].name);
-        assert_int_equal(pair.ours->events[i].config, code);
+        assert_int_equal(pair.ours->events[i].code.config, code);
         assert_true(code <= 0x3f || (code >= 0x4000 && code <= 0x403f));
     }
     cJSON_Delete(list);

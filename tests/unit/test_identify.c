@@ -33,7 +33,7 @@ static int shipped_setup(void **state) {
     if (!shipped || glob("specs/*.json", 0, NULL, &files) != 0)
         return -1;
     for (size_t i = 0; i < files.gl_pathc && i < SPECS_MAX; i++) {
-        if (spec_json_load(files.gl_pathv[i], &errors, &shipped->all[i]) < 0) {
+        if (spec_json_load(files.gl_pathv[i], NULL, &errors, &shipped->all[i]) < 0) {
             print_error("%s: %s\n", files.gl_pathv[i], errors.items[0].text);
             return -1;
         }

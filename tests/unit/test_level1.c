@@ -24,9 +24,9 @@ static struct catalog *four_categories(void) {
     metric_of(catalog, names[1], "100 * (B / (4 * CYCLES) + D / CYCLES)", "percent of slots");
     metric_of(catalog, names[2], "100 * (C / (4 * CYCLES))", "percent of slots");
     metric_of(catalog, names[3], "100 * (1 - (A + B + C) / (4 * CYCLES))", "percent of slots");
-    assert_int_equal(catalog_set_level1(catalog, "4 * CYCLES", 4, &error), 0);
+    assert_int_equal(catalog_set_level1(catalog, &catalog->level1, "4 * CYCLES", 4, &error), 0);
     for (int i = 0; i < 4; i++)
-        assert_int_equal(catalog_set_level1_category(catalog, (enum category)i, names[i], &error), 0);
+        assert_int_equal(catalog_set_level1_category(catalog, &catalog->level1, (enum category)i, names[i], &error), 0);
     return catalog;
 }
 

@@ -85,7 +85,7 @@ static void test_where_all_are_reserved_level_1_is_not_measured_in_parts_either(
     struct catalog_error error;
     level1_of(catalog, "4 * FIXED_CYCLES", "A / FIXED_CYCLES", "B / FIXED_CYCLES");
     for (size_t i = 0; i < 2; i++)
-        assert_int_equal(catalog_add_level1_part(catalog, parts[i], 2, &error), 0);
+        assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, parts[i], 2, &error), 0);
     group_of(catalog, "L1", "frontend_bound backend_bound");
     struct plan *plan = plan_reserving(catalog, 2, 1);
     assert_int_equal(plan->units[plan->level1_unit].n_groups, 2); // one counter is left: in parts

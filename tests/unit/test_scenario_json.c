@@ -271,7 +271,7 @@ static void check_hierarchy(const struct scenario_keyframe *keyframe) {
 static void check_against_spec(const char *path, size_t n_events) {
     struct scenario *scenario = load_good(path);
     struct catalog *catalog = NULL;
-    assert_int_equal(spec_json_load("specs/neoverse-v2.json", &errors, &catalog), 0);
+    assert_int_equal(spec_json_load("specs/neoverse-v2.json", NULL, &errors, &catalog), 0);
     assert_string_equal(scenario->spec, catalog->product.spec);
     for (size_t i = 0; i < scenario->n_loads; i++)
         for (size_t k = 0; k < scenario->loads[i].n_keyframes; k++) {
@@ -303,7 +303,7 @@ static void test_the_steady_load_has_the_values_that_its_description_says(void *
     check_against_spec("tests/data/scenarios/steady.json", 50);
     struct scenario *steady = load_good("tests/data/scenarios/steady.json");
     struct catalog *catalog = NULL;
-    assert_int_equal(spec_json_load("specs/neoverse-v2.json", &errors, &catalog), 0);
+    assert_int_equal(spec_json_load("specs/neoverse-v2.json", NULL, &errors, &catalog), 0);
     double counts[CATALOG_EVENTS_MAX] = {0};
     const struct scenario_keyframe *keyframe = &steady->loads[0].keyframes[0];
     for (size_t i = 0; i < keyframe->n_rates; i++)
@@ -327,7 +327,7 @@ static void test_the_steady_software_load_names_the_software_specs_events(void *
     (void)state;
     struct scenario *scenario = load_good("tests/data/scenarios/steady-software.json");
     struct catalog *catalog = NULL;
-    assert_int_equal(spec_json_load("specs/software.json", &errors, &catalog), 0);
+    assert_int_equal(spec_json_load("specs/software.json", NULL, &errors, &catalog), 0);
     assert_string_equal(scenario->spec, catalog->product.spec);
     const struct scenario_keyframe *keyframe = &scenario->loads[0].keyframes[0];
     assert_int_equal(keyframe->n_rates, 6);

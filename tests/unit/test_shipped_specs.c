@@ -33,7 +33,7 @@ static struct catalog *load(const char *name) {
     char path[128];
     struct catalog *catalog = NULL;
     (void)snprintf(path, sizeof path, "specs/%s.json", name);
-    if (spec_json_load(path, &errors, &catalog) < 0)
+    if (spec_json_load(path, NULL, &errors, &catalog) < 0)
         fail_msg("%s: %s", path, errors.items[0].text);
     return catalog;
 }
