@@ -18,10 +18,10 @@ enum { FIT_COUNTERS_MAX = 64, FIT_FIXED_MAX = 64, FIT_REGISTERS_MAX = 8, FIT_REA
 // What an event needs. All zero but fixed = -1: any one general counter.
 struct fit_event {
     uint64_t counters; // general counters that can count it, bit per counter; 0: any
-    unsigned takes;    // general counters at once; 0 is 1. More than one are neighbours, and the first one's number is a
-                       // multiple of `takes`; `counters` then says which can be the first. So it is with AMD's events
-                       // of more than 15 a cycle: an even counter and the next (Linux, arch/x86/events/amd/core.c,
-                       // amd_core_pmu_init: even_ctr_mask)
+    unsigned takes; // general counters at once; 0 is 1. More than one are neighbours, and the first one's number is a
+                    // multiple of `takes`; `counters` then says which can be the first. So it is with AMD's events
+                    // of more than 15 a cycle: an even counter and the next (Linux, arch/x86/events/amd/core.c,
+                    // amd_core_pmu_init: even_ctr_mask)
     int fixed; // number of the fixed counter of its own, below FIT_FIXED_MAX; -1: none. Where that is taken, by others
                // or by another event of the group, it needs general ones
     unsigned reg;       // shared register that it programs, counted from 1, at most FIT_REGISTERS_MAX; 0: none
@@ -30,9 +30,9 @@ struct fit_event {
 };
 
 struct fit_pmu {
-    unsigned general;     // general counters that can be had; 0: no limit
-    unsigned reserved;    // of these, left to others
-    uint64_t fixed_taken; // fixed counters that others hold, bit each
+    unsigned general;                          // general counters that can be had; 0: no limit
+    unsigned reserved;                         // of these, left to others
+    uint64_t fixed_taken;                      // fixed counters that others hold, bit each
     unsigned registers[FIT_REGISTERS_MAX + 1]; // how many values at once, by fit_event.reg; 0: no limit
 };
 
@@ -46,9 +46,9 @@ enum fit_cause {
 // Why events do not fit.
 struct fit_reason {
     enum fit_cause cause;
-    unsigned needed, available; // counters; with FIT_REGISTER values
-    unsigned reg;               // with FIT_REGISTER
-    size_t n;                   // events that collide, at most as many as fit here; FIT_COUNTERS names none
+    unsigned needed, available;             // counters; with FIT_REGISTER values
+    unsigned reg;                           // with FIT_REGISTER
+    size_t n;                               // events that collide, at most as many as fit here; FIT_COUNTERS names none
     unsigned events[FIT_REASON_EVENTS_MAX]; // indexes into the needs
 };
 
@@ -70,6 +70,9 @@ unsigned fit_excess(const struct fit_pmu *pmu, const struct fit_event *needs, co
 
 // General counters that the event needs where nothing but `pmu` is in its way.
 unsigned fit_width(const struct fit_pmu *pmu, const struct fit_event *need);
+
+// The fixed counter that it could have, as a bit; 0: none.
+uint64_t fit_fixed(const struct fit_pmu *pmu, const struct fit_event *need);
 
 // True where the event asks for more than its fit_width of any general counters: then counting is not enough.
 bool fit_is_constrained(const struct fit_pmu *pmu, const struct fit_event *need);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/plan_fit.h"
 #include "core/plan_pack.h"
 #include "core/plan_round.h"
 
@@ -26,23 +27,16 @@ struct draft {
     const struct plan_request *request;
     const struct catalog *catalog;
     struct plan *plan;
-    unsigned *event_of; // catalog event of each bit
-    int *bit_of;        // bit of each catalog event, -1
-    size_t n_events;    // bits in use
-    struct plan_set fixed;
-    struct item *items; // one per plan metric, [0 .. n_items)
+    unsigned *event_of;                           // catalog event of each bit
+    int *bit_of;                                  // bit of each catalog event, -1
+    size_t n_events;                              // bits in use
+    struct fit_event needs[PLAN_PACK_EVENTS_MAX]; // of each bit
+    struct item *items;                           // one per plan metric, [0 .. n_items)
     size_t n_items;
     int *item_of;           // item of each plan metric, -1: not plannable
     unsigned *selection_of; // which selection named the metric first
     int level1_item;        // -1
 };
-
-bool plan_fits(const struct catalog *catalog, const unsigned *events, size_t n, unsigned general_counters) {
-    size_t general = 0;
-    for (size_t i = 0; i < n; i++)
-        general += !catalog->events[events[i]].fixed;
-    return general_counters == 0 || general <= general_counters;
-}
 
 // ---- selection ----
 
@@ -68,9 +62,8 @@ static int set_add(struct draft *draft, struct plan_set *set, unsigned event) {
         if (draft->n_events == PLAN_PACK_EVENTS_MAX)
             return -E2BIG;
         *bit = (int)draft->n_events;
+        draft->needs[draft->n_events] = draft->plan->needs[event];
         draft->event_of[draft->n_events++] = event;
-        if (draft->catalog->events[event].fixed)
-            draft->fixed.words[*bit / 64] |= UINT64_C(1) << (*bit % 64);
     }
     set->words[*bit / 64] |= UINT64_C(1) << (*bit % 64);
     return 0;
@@ -83,21 +76,14 @@ static int set_add_formula(struct draft *draft, struct plan_set *set, const stru
     return r;
 }
 
-static unsigned general_width(const struct draft *draft, const struct plan_set *set) {
-    unsigned width = 0;
-    for (size_t w = 0; w < PLAN_PACK_WORDS; w++)
-        width += (unsigned)__builtin_popcountll(set->words[w] & ~draft->fixed.words[w]);
-    return width;
-}
-
-// General counters that an event group may take.
-static unsigned capacity(const struct draft *draft) {
-    const struct plan *plan = draft->plan;
-    return plan->general_counters == 0 ? UINT_MAX : plan->general_counters - plan->reserved_counters;
-}
-
-static bool set_fits(const struct draft *draft, const struct plan_set *set) {
-    return general_width(draft, set) <= capacity(draft);
+// Fills `why`, which names events of the catalog, where the set does not fit.
+static bool set_fits(const struct draft *draft, const struct plan_set *set, struct fit_reason *why) {
+    unsigned events[PLAN_PACK_EVENTS_MAX];
+    size_t n = 0;
+    for (size_t bit = 0; bit < draft->n_events; bit++)
+        if (set->words[bit / 64] >> (bit % 64) & 1)
+            events[n++] = draft->event_of[bit];
+    return fit_check(&draft->plan->pmu, draft->plan->needs, events, n, why);
 }
 
 static bool set_empty(const struct plan_set *set) {
@@ -122,10 +108,11 @@ static int level1_set(struct draft *draft, struct plan_set *set) {
 
 static bool split_fits(const struct draft *draft) {
     const struct catalog_level1 *level1 = &draft->catalog->level1;
+    const struct plan *plan = draft->plan;
     for (size_t i = 0; i < level1->n_parts; i++)
-        if (!plan_fits(draft->catalog, level1->parts[i].events, level1->parts[i].n, capacity(draft)))
+        if (!plan_fits(plan, level1->parts[i].events, level1->parts[i].n))
             return false;
-    return level1->n_parts > 0 && capacity(draft) > 0;
+    return level1->n_parts > 0 && (plan->general_counters == 0 || plan->general_counters > plan->reserved_counters);
 }
 
 // An event of the set that the PMU says it does not have, or -1.
@@ -134,15 +121,6 @@ static int find_unsupported(const struct draft *draft, const struct plan_set *se
         if (set->words[bit / 64] >> (bit % 64) & 1 && draft->plan->support[draft->event_of[bit]] == PLAN_UNSUPPORTED)
             return (int)draft->event_of[bit];
     return -1;
-}
-
-static void say_too_wide(const struct draft *draft, const struct plan_set *set, bool level1, char *out, size_t size) {
-    char reserved[64] = "";
-    if (draft->plan->reserved_counters > 0)
-        (void)snprintf(reserved, sizeof reserved, ", %u of them reserved for others", draft->plan->reserved_counters);
-    (void)snprintf(out, size, "%s %u counters at once, this host has %u%s%s",
-                   level1 ? "the level-1 categories need" : "needs", general_width(draft, set),
-                   draft->request->general_counters, reserved, level1 ? ", and the spec has no split that fits" : "");
 }
 
 // The item of a metric: its own, or the one that all level-1 categories share.
@@ -161,13 +139,14 @@ static int draft_item(struct draft *draft, size_t index, unsigned weight) {
         return r;
     draft->item_of[index] = -1;
     int unsupported = find_unsupported(draft, &set);
+    struct fit_reason why;
     if (set_empty(&set)) {
         (void)snprintf(metric->reason, sizeof metric->reason, "its formula counts no event");
     } else if (unsupported >= 0) {
         (void)snprintf(metric->reason, sizeof metric->reason, "this CPU's PMU does not support the event %s",
                        draft->catalog->events[unsupported].name);
-    } else if (!set_fits(draft, &set) && !(level1 && split_fits(draft))) {
-        say_too_wide(draft, &set, level1, metric->reason, sizeof metric->reason);
+    } else if (!set_fits(draft, &set, &why) && !(level1 && split_fits(draft))) {
+        plan_fit_explain(draft->request, &why, level1, metric->reason, sizeof metric->reason);
     } else {
         draft->item_of[index] = (int)draft->n_items;
         if (level1)
@@ -304,13 +283,6 @@ static int bins_append(struct draft *draft, const struct plan_set *sets, const u
     return 0;
 }
 
-// As plan_pack takes it: 0 is no limit. Where no general counter is left, no set that gets here needs one.
-static unsigned pack_capacity(const struct draft *draft) {
-    if (draft->plan->general_counters == 0)
-        return 0;
-    return capacity(draft) > 0 ? capacity(draft) : 1;
-}
-
 static int draft_pack(struct draft *draft) {
     struct plan_set *sets = calloc(draft->n_items + 1, sizeof *sets);
     struct item **packed = calloc(draft->n_items + 1, sizeof *packed);
@@ -319,7 +291,7 @@ static int draft_pack(struct draft *draft) {
     size_t n = 0;
     for (size_t i = 0; i < draft->n_items && r >= 0; i++) {
         struct item *item = &draft->items[i];
-        if (set_fits(draft, &item->set)) {
+        if (set_fits(draft, &item->set, NULL)) {
             sets[n] = item->set;
             packed[n++] = item;
         } else {
@@ -327,7 +299,7 @@ static int draft_pack(struct draft *draft) {
         }
     }
     if (r >= 0)
-        r = plan_pack(sets, n, &draft->fixed, pack_capacity(draft), bins);
+        r = plan_pack(sets, n, &draft->plan->pmu, draft->needs, bins, NULL);
     if (r >= 0)
         r = bins_append(draft, sets, bins, packed, n);
     free(bins);
@@ -424,7 +396,7 @@ static int draft_init(struct draft *draft, const struct plan_request *request, s
         draft->bit_of[i] = -1;
     if (request->support)
         memcpy(plan->support, request->support, n_events);
-    return 0;
+    return plan_fit_init(plan, request);
 }
 
 static void draft_deinit(struct draft *draft) {
@@ -483,6 +455,7 @@ struct plan *plan_free(struct plan *plan) {
             free(plan->groups[g].events);
         free(plan->groups);
         free(plan->metrics);
+        free(plan->needs);
         free(plan->support);
         free(plan);
     }

@@ -13,10 +13,11 @@
 #include <stdint.h>
 
 #include "core/catalog.h"
+#include "core/fit.h"
 
 enum {
     PLAN_NAME_MAX = 64,
-    PLAN_REASON_MAX = 200,
+    PLAN_REASON_MAX = 320,
     PLAN_WEIGHT_MAX = 100,
     PLAN_UNITS_MAX = 256,
     PLAN_GROUP_EVENTS_MAX = 512
@@ -33,6 +34,13 @@ struct plan_request {
     const struct catalog *catalog; // borrowed, and must outlive the plan
     unsigned general_counters;     // that can be had on this host; 0: no limit
     unsigned reserved_counters;    // of these, left to others; may be all of them
+    uint64_t fixed_taken;          // fixed counters that others hold (the NMI watchdog), bit per fit_event.fixed
+    const struct fit_event *needs; // of each of the catalog's events; NULL: as the catalog's flags `fixed` say,
+                                   // numbered in order from 0, and any general counter for the others
+    struct plan_register { // that events share, by fit_event.reg - 1; the first unnamed one ends them
+        const char *name;  // the term that programs it
+        unsigned values;   // that it holds at once
+    } registers[FIT_REGISTERS_MAX];
     const struct plan_selection {
         unsigned group;  // metric group of the catalog
         unsigned weight; // slots a round for its event groups; 0: the default
@@ -75,6 +83,8 @@ struct plan {
     struct plan_unit *units;
     size_t n_units;
     uint8_t *support;                             // of each of the catalog's events
+    struct fit_event *needs;                      // likewise
+    struct fit_pmu pmu;                           // what there is of what they need
     bool level1_selected;                         // a level-1 category is among the metrics
     int level1_unit;                              // -1: no level-1 split here
     unsigned general_counters, reserved_counters; // the second are at most the first
@@ -89,8 +99,8 @@ struct plan {
 int plan_new(const struct plan_request *request, struct plan **out);
 struct plan *plan_free(struct plan *plan);
 
-// True where the event group fits: events with a fixed counter take theirs, the others one general counter each.
-bool plan_fits(const struct catalog *catalog, const unsigned *events, size_t n, unsigned general_counters);
+// True where the events, of the catalog, can be on the plan's counters at once.
+bool plan_fits(const struct plan *plan, const unsigned *events, size_t n);
 
 // How long entry `entry` of the round lasts.
 uint64_t plan_entry_ns(const struct plan *plan, size_t entry);
