@@ -108,7 +108,7 @@ static bool read_counter_list(const struct json_node *ours, uint64_t *out) {
 }
 
 static void read_event(struct spec_reader *spec, const struct json_node *event) {
-    struct catalog_event_text text = {.name = event->key};
+    struct catalog_event_text text = {.name = event->key, .takes = 1};
     struct json_node ours = {0};
     char terms[TERMS_MAX];
     uint64_t code;
@@ -120,7 +120,7 @@ static void read_event(struct spec_reader *spec, const struct json_node *event) 
     if (json_get_object(event, "topdownd", JSON_OPTIONAL, &ours)) {
         append_terms(&ours, terms, sizeof terms);
         (void)json_get_text(&ours, "pmu", JSON_OPTIONAL, &text.pmu);
-        (void)json_get_count(&ours, "takes", JSON_OPTIONAL, 1, 2, &text.takes);
+        (void)json_get_count(&ours, "takes", JSON_OPTIONAL, 0, 2, &text.takes);
         (void)json_get_bool(&ours, "sampling_only", JSON_OPTIONAL, &text.sampling_only);
         if (!read_counter_list(&ours, &text.counters))
             return;

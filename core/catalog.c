@@ -85,6 +85,7 @@ int catalog_new(const char *spec, const char *vendor, const char *name, const ch
 }
 
 static void level1_deinit(struct catalog_level1 *level1) {
+    free(level1->metrics);
     formula_free(level1->pipeline_slots);
     free(level1->pipeline_slots_text);
 }

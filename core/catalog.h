@@ -119,6 +119,8 @@ struct catalog_level1 {
         enum category category;
         unsigned metric;
     } categories[CATEGORY_N];
+    unsigned *metrics; // the categories' and those that these are made of, ascending
+    size_t n_metrics;
     size_t n_parts; // event groups to measure it with where it does not fit the counters; 0: it cannot be split
     struct {
         unsigned events[CATALOG_SPLIT_EVENTS_MAX];
@@ -206,7 +208,7 @@ struct catalog_event_text {
     const char *terms; // required, as perf writes them
     const char *pmu;   // NULL: the core PMU; else its code is config itself until a host's format is known
     uint64_t counters; // general counters that can count it, a bit each; 0: all
-    unsigned takes;    // general counters at once; 0: 1
+    unsigned takes;    // general counters at once; 0: none (a field of PERF_METRICS)
     bool sampling_only;
 };
 int catalog_add_event_text(struct catalog *catalog, const struct catalog_event_text *text, struct catalog_error *error);

@@ -28,7 +28,7 @@ int catalog_append_event(struct catalog *catalog, const struct catalog_event_tex
                                     .terms = catalog_copy(text->terms),
                                     .need = {.counters = text->counters, .takes = text->takes, .fixed = -1},
                                     .sampling_only = text->sampling_only};
-    event->need.free = kind != EVENT_COUNTED;
+    event->need.free = kind != EVENT_COUNTED || text->takes == 0;
     if (!event->name || !event->title || !event->terms ||
         name_index_add(&catalog->event_index, event->name, (unsigned)catalog->n_events) < 0) {
         catalog_free_event(event);
@@ -114,6 +114,7 @@ int catalog_add_event_text(struct catalog *catalog, const struct catalog_event_t
     if (index < 0)
         return index;
     catalog->events[index].code = code;
+    catalog->events[index].need.free = catalog->events[index].need.free || pmu != 0;
     find_register(catalog, &catalog->events[index]);
     return index;
 }
@@ -123,7 +124,7 @@ int catalog_add_event(struct catalog *catalog, const char *name, const char *tit
     char terms[40];
     (void)snprintf(terms, sizeof terms, "config=0x%llx", (unsigned long long)config);
     int index = catalog_add_event_text(
-        catalog, &(struct catalog_event_text){.name = name, .title = title, .terms = terms}, error);
+        catalog, &(struct catalog_event_text){.name = name, .title = title, .terms = terms, .takes = 1}, error);
     if (index >= 0)
         catalog->events[index].code.config = config;
     return index;

@@ -26,6 +26,37 @@ int catalog_set_level1(struct catalog *catalog, struct catalog_level1 *level1, c
     return 0;
 }
 
+static bool holds(const unsigned *metrics, size_t n, unsigned metric) {
+    for (size_t i = 0; i < n; i++)
+        if (metrics[i] == metric)
+            return true;
+    return false;
+}
+
+static int compare_unsigned(const void *a, const void *b) {
+    const unsigned *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+// Adds a metric and all that it is made of to level 1's metrics.
+static int add_metrics(const struct catalog *catalog, struct catalog_level1 *level1, unsigned metric) {
+    unsigned *metrics = realloc(level1->metrics, catalog->n_metrics * sizeof *metrics);
+    if (!metrics)
+        return -ENOMEM;
+    level1->metrics = metrics;
+    size_t walked = level1->n_metrics;
+    if (!holds(metrics, level1->n_metrics, metric))
+        metrics[level1->n_metrics++] = metric;
+    for (; walked < level1->n_metrics; walked++) {
+        const struct formula *formula = catalog->metrics[metrics[walked]].formula;
+        for (size_t m = 0; m < formula->n_metrics; m++)
+            if (!holds(metrics, level1->n_metrics, formula->metrics[m]))
+                metrics[level1->n_metrics++] = formula->metrics[m];
+    }
+    qsort(metrics, level1->n_metrics, sizeof *metrics, compare_unsigned);
+    return 0;
+}
+
 int catalog_set_level1_category(struct catalog *catalog, struct catalog_level1 *level1, enum category category,
                                 const char *metric, struct catalog_error *error) {
     int index = catalog_find_metric(catalog, metric);
@@ -38,6 +69,9 @@ int catalog_set_level1_category(struct catalog *catalog, struct catalog_level1 *
     for (size_t i = 0; i < level1->n_categories; i++)
         if (level1->categories[i].category == category || level1->categories[i].metric == (unsigned)index)
             return catalog_fail(error, "category %s or its metric stands twice in level 1", category_name(category));
+    int r = add_metrics(catalog, level1, (unsigned)index);
+    if (r < 0)
+        return r;
     level1->categories[level1->n_categories].category = category;
     level1->categories[level1->n_categories++].metric = (unsigned)index;
     return 0;
@@ -80,6 +114,8 @@ static int parts_hold(const struct catalog *catalog, const struct catalog_level1
                       struct catalog_error *error) {
     for (size_t i = 0; i < formula->n_variables; i++) {
         size_t part = 0;
+        if (catalog->events[formula->variables[i]].kind != EVENT_COUNTED)
+            continue;
         while (part < level1->n_parts && !part_has(level1, part, formula->variables[i]))
             part++;
         if (part == level1->n_parts)
@@ -102,8 +138,8 @@ static int check_level1(const struct catalog *catalog, const struct catalog_leve
     if (level1->n_parts == 1 || !parts_share_an_event(level1))
         return catalog_fail(error, "the level-1 split needs at least two parts, and one event that is in all of them");
     int r = parts_hold(catalog, level1, level1->pipeline_slots, error);
-    for (size_t i = 0; i < level1->n_categories && r == 0; i++)
-        r = parts_hold(catalog, level1, catalog->metrics[level1->categories[i].metric].formula, error);
+    for (size_t i = 0; i < level1->n_metrics && r == 0; i++)
+        r = parts_hold(catalog, level1, catalog->metrics[level1->metrics[i]].formula, error);
     return r;
 }
 

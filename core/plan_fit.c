@@ -6,32 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A catalog event that has a counter of its own gets the next number; beyond what can be numbered it takes none.
-static void derive_needs(const struct catalog *catalog, struct fit_event *needs) {
-    int fixed = 0;
-    for (size_t e = 0; e < catalog->n_events; e++) {
-        needs[e] = (struct fit_event){.fixed = -1};
-        if (catalog->events[e].fixed && fixed < FIT_FIXED_MAX)
-            needs[e].fixed = fixed++;
-        else if (catalog->events[e].fixed)
-            needs[e].free = true;
-    }
-}
-
 int plan_fit_init(struct plan *plan, const struct plan_request *request) {
-    size_t n = request->catalog->n_events;
-    plan->needs = calloc(n, sizeof *plan->needs);
+    const struct catalog *catalog = request->catalog;
+    plan->needs = calloc(catalog->n_events, sizeof *plan->needs);
     if (!plan->needs)
         return -ENOMEM;
-    if (request->needs)
-        memcpy(plan->needs, request->needs, n * sizeof *plan->needs);
-    else
-        derive_needs(request->catalog, plan->needs);
-    plan->pmu = (struct fit_pmu){.general = request->general_counters,
-                                 .reserved = request->reserved_counters,
-                                 .fixed_taken = request->fixed_taken};
-    for (size_t i = 0; i < FIT_REGISTERS_MAX && request->registers[i].name; i++)
-        plan->pmu.registers[i + 1] = request->registers[i].values;
+    for (size_t e = 0; e < catalog->n_events; e++)
+        plan->needs[e] = catalog->events[e].need;
+    plan->pmu = (struct fit_pmu){.general = request->general_counters, .reserved = request->reserved_counters};
+    if (request->nmi_watchdog && catalog->watchdog_event >= 0)
+        plan->pmu.fixed_taken = UINT64_C(1) << catalog->events[catalog->watchdog_event].need.fixed;
+    for (size_t i = 0; i < catalog->n_registers; i++)
+        plan->pmu.registers[i + 1] = catalog->registers[i].values;
     return 0;
 }
 
@@ -77,7 +63,7 @@ void plan_fit_explain(const struct plan_request *request, const struct fit_reaso
         break;
     case FIT_REGISTER:
         (void)snprintf(out, size, "%s %u values of %s at once (%s), the CPU holds %u%s", subject, why->needed,
-                       request->registers[why->reg - 1].name, names, why->available, split);
+                       request->catalog->registers[why->reg - 1].term, names, why->available, split);
         break;
     }
 }
