@@ -9,14 +9,14 @@
 
 #include "core/formula.h"
 
-// Every MetricExpr and MetricThreshold of the vendors' files for Linux compiles, and is worth what formula_eval.py, an
+// Every MetricExpr and MetricThreshold of the vendors' files for Linux compiles, and is worth what evaluate_perf.py, an
 // evaluator in another language, finds for random counts. The scope answers every name.
 
 #define LINUX_FOLDER "../shared/telemetry/linux"
 
 enum { TRIALS = 4, NAMES_MAX = 512, EXPRESSIONS_MIN = 4800 };
 
-// The values of one trial, by the name as formula_eval.py has it.
+// The values of one trial, by the name as evaluate_perf.py has it.
 struct trial {
     uint64_t random;
     cJSON *values;
@@ -123,7 +123,7 @@ static int file_try(const char *path, const struct stat *status, int type, struc
 // Compares with what the other evaluator prints; returns how many values are finite.
 static size_t compare(struct comparison *comparison, const char *tasks_path) {
     char command[256], line[64];
-    (void)snprintf(command, sizeof command, "python3 tests/unit/formula_eval.py < %s", tasks_path);
+    (void)snprintf(command, sizeof command, "python3 tests/unit/evaluate_perf.py < %s", tasks_path);
     FILE *results = popen(command, "r");
     assert_non_null(results);
     size_t finite = 0;
