@@ -97,10 +97,10 @@ static double binary(char sign, double left, double right) {
     case '>':
         return right < left ? 1 : 0;
     case '%':
-        if (!(fabs(left) < 1e15 && fabs(right) < 1e15)) // too large for the way below, or NaN
-            return isnan(left) || isnan(right) || (int64_t)fmin(fabs(right), 1) == 0 ? NAN
-                                                                                     : fmod(trunc(left), trunc(right));
-        return (int64_t)right == 0 ? NAN : (double)((int64_t)left % (int64_t)right);
+        right = trunc(right);
+        if (fabs(left) < 1e15 && fabs(right) < 1e15 && right != 0)
+            return (double)((int64_t)left % (int64_t)right);
+        return right == 0 ? NAN : fmod(trunc(left), right);
     default:
         return logic(sign, left, right);
     }
