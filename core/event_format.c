@@ -33,7 +33,7 @@ struct event_format {
 // One term of a text: names and values are not terminated.
 struct term {
     const char *name, *value; // value NULL: a bare term
-    int name_length, value_length;
+    size_t name_length, value_length;
 };
 
 // What has been encoded so far.
@@ -154,37 +154,40 @@ int event_format_add(struct event_format *format, const char *name, const char *
 
 // ---- terms ----
 
-// Takes the next term off *text; false at the end.
-static bool next_term(const char **text, struct term *out) {
+// Takes the next term off *text, which ends behind the last one.
+static void next_term(const char **text, struct term *out) {
     const char *from = *text + strspn(*text, " \t\r\n");
     size_t length = strcspn(from, ",");
-    *text = from + length + (from[length] == ',');
+    *text = from + length;
     while (length > 0 && isspace((unsigned char)from[length - 1]))
         length--;
     const char *equals = memchr(from, '=', length);
-    *out = (struct term){.name = from, .name_length = (int)length};
+    *out = (struct term){.name = from, .name_length = length};
     if (equals) {
-        out->name_length = (int)(equals - from);
+        out->name_length = (size_t)(equals - from);
         out->value = equals + 1;
-        out->value_length = (int)length - out->name_length - 1;
+        out->value_length = length - out->name_length - 1;
     }
-    return true;
 }
 
+// As much of a text as an error shows of it.
+static int shown(size_t length) { return length < 40 ? (int)length : 40; }
+
 static int read_value(const struct term *term, uint64_t *out, struct event_format_error *error) {
-    char digits[32], *end;
-    bool hex = term->value_length > 2 && term->value[0] == '0' && (term->value[1] == 'x' || term->value[1] == 'X');
-    int skip = hex ? 2 : 0, length = term->value ? term->value_length - skip : 0;
     *out = 1;
     if (!term->value)
         return 0;
-    (void)snprintf(digits, sizeof digits, "%.*s", length, term->value + skip);
+    char digits[24];
+    bool hex = term->value_length > 2 && term->value[0] == '0' && (term->value[1] == 'x' || term->value[1] == 'X');
+    size_t skip = hex ? 2 : 0, length = term->value_length - skip;
+    bool fits = length > 0 && length < sizeof digits;
+    memcpy(digits, term->value + skip, fits ? length : 0);
+    digits[fits ? length : 0] = '\0';
     errno = 0;
-    unsigned long long value = strtoull(digits, &end, hex ? 16 : 10);
-    if (length >= (int)sizeof digits || !isxdigit((unsigned char)digits[0]) || *end != '\0' || end == digits ||
-        errno != 0)
-        return refuse(error, "%.*s=%.*s is not a number of at most 64 bits, decimal or 0x...", term->name_length,
-                      term->name, term->value_length < 40 ? term->value_length : 40, term->value);
+    unsigned long long value = strtoull(digits, NULL, hex ? 16 : 10);
+    if (!fits || strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789") != length || errno != 0)
+        return refuse(error, "%.*s=%.*s is not a number of at most 64 bits, decimal or 0x...", shown(term->name_length),
+                      term->name, shown(term->value_length), term->value);
     *out = value;
     return 0;
 }
@@ -214,7 +217,7 @@ static int encode_field(struct encoding *e, const struct event_format_field *fie
 }
 
 static bool term_is(const struct term *term, const char *name) {
-    return strlen(name) == (size_t)term->name_length && memcmp(name, term->name, (size_t)term->name_length) == 0;
+    return strlen(name) == term->name_length && memcmp(name, term->name, term->name_length) == 0;
 }
 
 static bool is_ignored(const struct term *term) {
@@ -227,7 +230,7 @@ static bool is_ignored(const struct term *term) {
 static int refuse_unknown(const struct event_format *format, const struct term *term,
                           struct event_format_error *error) {
     size_t length = (size_t)snprintf(error->text, sizeof error->text, "the PMU has no term \"%.*s\"; it has",
-                                     term->name_length < 40 ? term->name_length : 40, term->name);
+                                     shown(term->name_length), term->name);
     for (size_t i = 0; i < format->n && length < sizeof error->text; i++)
         length += (size_t)snprintf(error->text + length, sizeof error->text - length, "%s %s", i > 0 ? "," : "",
                                    format->fields[i].name);
@@ -242,14 +245,12 @@ static int encode_term(const struct event_format *format, struct encoding *e, co
     if (term->name_length == 0)
         return refuse(error, "a term is missing: terms are name or name=value with ',' between them");
     for (size_t i = 0; i < e->n_seen; i++)
-        if (e->seen[i].name_length == term->name_length &&
-            memcmp(e->seen[i].name, term->name, (size_t)term->name_length) == 0)
-            return refuse(error, "the term \"%.*s\" is there twice", term->name_length < 40 ? term->name_length : 40,
-                          term->name);
+        if (e->seen[i].name_length == term->name_length && memcmp(e->seen[i].name, term->name, term->name_length) == 0)
+            return refuse(error, "the term \"%.*s\" is there twice", shown(term->name_length), term->name);
     if (e->n_seen == EVENT_FORMAT_TERMS_MAX)
         return refuse(error, "more than %d terms", EVENT_FORMAT_TERMS_MAX);
     e->seen[e->n_seen++] = *term;
-    const struct event_format_field *field = find(format, term->name, (size_t)term->name_length);
+    const struct event_format_field *field = find(format, term->name, term->name_length);
     unsigned word = 0;
     while (word < EVENT_FORMAT_WORDS && !term_is(term, WORDS[word]))
         word++;
@@ -266,12 +267,14 @@ static int encode_term(const struct event_format *format, struct encoding *e, co
 int event_format_encode(const struct event_format *format, const char *terms, struct pmu_event *out,
                         struct event_format_error *error) {
     struct encoding e = {0};
-    struct term term;
-    int r;
-    do {
+    int r = 0;
+    for (bool more = true; more && r == 0;) {
+        struct term term;
         next_term(&terms, &term);
+        more = *terms == ',';
+        terms += more;
         r = encode_term(format, &e, &term, error);
-    } while (r == 0 && *terms != '\0');
+    }
     if (r < 0)
         return r;
     out->config = e.whole[0] | e.fields[0];
