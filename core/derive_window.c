@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/derive_state.h"
-#include "core/level1.h"
 
 // Readings into a CPU's sums over the round's windows.
 
