@@ -298,6 +298,11 @@ static void test_peak_slots_are_width_times_frequency_times_cores(void **state) 
     assert_line(text, "topdownd_peak_pipeline_slots_per_second{socket=\"0\"} 16000000000");
     assert_line(text, "topdownd_peak_pipeline_slots_per_second{socket=\"7\"} 8000000000");
     free(text);
+    assert_int_equal(host.topology->sockets[0].measured, 2);
+    host.topology->sockets[0].cores = 1; // as where the two are SMT siblings: they share one core's pipeline
+    text = render(&host.view, snapshot, false);
+    assert_line(text, "topdownd_peak_pipeline_slots_per_second{socket=\"0\"} 8000000000");
+    free(text);
     host.topology->maximum_frequency_hz = 0;
     text = render(&host.view, snapshot, false);
     assert_absent(text, "topdownd_peak_pipeline_slots_per_second");
@@ -329,7 +334,8 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     struct snapshot *snapshot = host_snapshot(&host);
     // docs/metrics.md: S = 2 sockets, C = 4 categories, M = 11 plannable metrics, R = 10 of them ratios, G event
     // groups, E = 1 PMU error, L = 3 events that are not live, 5 counters. Per socket: peak, deviation, covered,
-    // uncovered, CPUs. Per host: the histogram, what measuring costs, the PMU, guests, the last snapshot, infos, the process.
+    // uncovered, CPUs. Per host: the histogram, what measuring costs, the PMU, guests, the last snapshot, infos, the
+    // process.
     size_t expected = 2 * (4 + 11 + 2 * 10 + 1 + 1 + 1 + UNCOVERED_N + 3) + 6 * host.plan->n_groups + 1 + 3 +
                       (10 + 5 + 1 + 2 + 1 + 1 + 3 + 6);
     assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 13) + 6 * host.plan->n_groups + 1 + 3 + 29);
