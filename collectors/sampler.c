@@ -118,6 +118,8 @@ int sampler_new(const struct plan *plan, const struct topology *topology, struct
     return 0;
 }
 
+uint64_t sampler_next_round(const struct sampler *s) { return s->readings->round + s->started; }
+
 struct sampler *sampler_free(struct sampler *s) {
     if (!s)
         return NULL;

@@ -24,6 +24,9 @@ struct sampler;
 int sampler_new(const struct plan *plan, const struct topology *topology, struct pmu *pmu, uint64_t seed,
                 uint64_t first_round, struct sampler **out);
 
+// With which round a sampler that follows this one should go on: the round under way is given away.
+uint64_t sampler_next_round(const struct sampler *sampler);
+
 // Closes all event groups.
 struct sampler *sampler_free(struct sampler *sampler);
 

@@ -127,10 +127,10 @@ static int start_sampler(struct measure *m) {
     return sampler_new(m->stage.layout->plan, m->stage.layout->topology, m->pmu, m->seed, m->next_round, &m->sampler);
 }
 
-// Lets go of all counters. The round under way is given away.
+// Lets go of all counters.
 static void stop_sampler(struct measure *m) {
     if (m->sampler)
-        m->next_round = sampler_readings(m->sampler)->round + 1;
+        m->next_round = sampler_next_round(m->sampler);
     m->sampler = sampler_free(m->sampler);
 }
 

@@ -133,9 +133,8 @@ static void start_sampler(struct pipeline *p) {
     p->deadline_ns = p->now_ns;
 }
 
-// The round under way is given away.
 static void stop_sampler(struct pipeline *p) {
-    p->next_round = sampler_readings(p->sampler)->round + 1;
+    p->next_round = sampler_next_round(p->sampler);
     p->sampler = sampler_free(p->sampler);
 }
 

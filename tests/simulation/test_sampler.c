@@ -108,6 +108,7 @@ static void test_a_sampler_goes_on_with_the_round_it_is_given(void **state) {
         fault_load(&p);
         p.next_round = first;
         pipeline_start(&p, SLOT_NS, 3, GROUPS);
+        assert_int_equal(sampler_next_round(p.sampler), first); // it has not begun yet
         for (unsigned round = first; round < ROUNDS; round++) {
             pipeline_run(&p, 1);
             assert_int_equal(round_of(&p), round);
