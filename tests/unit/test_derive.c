@@ -27,8 +27,9 @@ static struct catalog *level1_catalog(const char *frontend, const char *backend)
     return catalog;
 }
 
-// Measures the catalog's only group, twice a round, in slots of a second, on `n` CPUs with a socket each.
-static void host_init(struct host *host, struct catalog *catalog, unsigned counters, size_t n) {
+// Measures the catalog's only group, twice a round, in slots of a second, on the `n` CPUs from `first` on, with a
+// socket each.
+static struct snapshot_layout *layout_of(struct catalog *catalog, unsigned counters, unsigned first, size_t n) {
     static const uint8_t support[N_EVENTS] = {PLAN_SUPPORTED, PLAN_SUPPORTED, PLAN_SUPPORTED, PLAN_SUPPORTED,
                                               PLAN_SUPPORTED};
     const struct plan_selection selection = {.group = 0, .weight = 2};
@@ -43,17 +44,26 @@ static void host_init(struct host *host, struct catalog *catalog, unsigned count
     struct topology *topology;
     assert_true(n <= N_OF(cpus) && catalog->n_events <= N_EVENTS);
     for (unsigned i = 0; i < n; i++)
-        cpus[i] = (struct topology_source){.id = i, .package = (int)i, .selected = true};
+        cpus[i] = (struct topology_source){.id = first + i, .package = (int)(first + i), .selected = true};
     assert_int_equal(plan_new(&request, &plan), 0);
     assert_int_equal(plan->n_units, 1);
     assert_int_equal(topology_new(cpus, n, 0, &topology), 0);
-    *host = (struct host){.catalog = catalog, .layout = snapshot_layout_new(plan, topology)};
-    assert_non_null(host->layout);
+    struct snapshot_layout *layout = snapshot_layout_new(plan, topology);
+    assert_non_null(layout);
+    return layout;
+}
+
+static void host_init_on(struct host *host, struct catalog *catalog, unsigned counters, unsigned first, size_t n) {
+    *host = (struct host){.catalog = catalog, .layout = layout_of(catalog, counters, first, n)};
     host->derive = derive_new(host->layout);
-    host->readings = readings_new(plan, topology);
+    host->readings = readings_new(host->layout->plan, host->layout->topology);
     assert_non_null(host->derive);
     assert_non_null(host->readings);
     readings_begin(host->readings, 0, SECOND_NS);
+}
+
+static void host_init(struct host *host, struct catalog *catalog, unsigned counters, size_t n) {
+    host_init_on(host, catalog, counters, 0, n);
 }
 
 static void host_deinit(struct host *host) {
@@ -285,6 +295,24 @@ static void test_what_a_cpu_owes_is_its_own(void **state) {
     host_deinit(&host);
 }
 
+static void test_what_a_cpu_owes_it_owes_under_the_next_plan_too(void **state) {
+    (void)state;
+    struct host host, next;
+    host_init(&host, level1_catalog("100 * (A - C) / (4 * CYCLES)", "100 * (B + C) / (4 * CYCLES)"), 4, 2);
+    COUNTED(&host, 0, 0, 1000, 1000, 3000, 0);
+    COUNTED(&host, 1, 0, 1000, 0, 4000, 400); // -400 and 4400
+    end_round(&host, 1);
+    host_init_on(&next, host.catalog, 4, 1, 1); // CPU 1 alone
+    assert_int_equal(derive_continue(next.derive, host.derive), 0);
+    readings_begin(next.readings, 1, 2 * SECOND_NS);
+    COUNTED(&next, 0, 0, 1000, 1000, 3000, 0);
+    end_round(&next, 1);
+    expect_level1(&next, snapshot_scope_cpu(next.layout, 0), 600, 7400);
+    next.catalog = NULL; // the first one's
+    host_deinit(&next);
+    host_deinit(&host);
+}
+
 static void test_each_scope_has_its_own_deviation_from_the_vendors_shares(void **state) {
     (void)state;
     struct host host;
@@ -339,6 +367,7 @@ int main(void) {
         cmocka_unit_test(test_level_1_and_raw_events_make_up_for_a_short_gap),
         cmocka_unit_test(test_a_round_without_memory_for_a_snapshot_is_in_the_totals),
         cmocka_unit_test(test_what_a_cpu_owes_is_its_own),
+        cmocka_unit_test(test_what_a_cpu_owes_it_owes_under_the_next_plan_too),
         cmocka_unit_test(test_each_scope_has_its_own_deviation_from_the_vendors_shares),
         cmocka_unit_test(test_a_rate_is_of_the_whole_host_and_high_above_its_threshold),
     };
