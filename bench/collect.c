@@ -144,7 +144,7 @@ static uint64_t start_ns(struct sampler *sampler) {
 // Lets all rounds happen and returns the CPU time they took; opening the event groups does not count.
 static double run_ours(const struct rig *rig, struct pmu *pmu, struct trace *trace) {
     struct sampler *sampler;
-    int r = sampler_new(rig->plan, rig->topology, pmu, SEED, &sampler);
+    int r = sampler_new(rig->plan, rig->topology, pmu, SEED, 0, &sampler);
     struct derive *derive = derive_new(rig->layout);
     if (r < 0 || !derive)
         fail("sampler", -ENOMEM);

@@ -270,31 +270,29 @@ static void read_document(struct spec_reader *spec, const struct json_node *root
     spec_take(ours.value ? &ours : root, catalog_check(spec->catalog, &error), &error);
 }
 
+// Takes over the document, NULL where there is none.
+static int read_spec(struct spec_reader *spec, cJSON *document, struct catalog **out) {
+    if (document) {
+        const struct json_node root = json_root(&spec->reader, document);
+        read_document(spec, &root);
+    }
+    if (spec->reader.status == 0)
+        *out = spec->catalog;
+    else
+        catalog_free(spec->catalog);
+    free(spec->uncountable.names);
+    cJSON_Delete(document);
+    return spec->reader.status;
+}
+
 int spec_json_parse(const char *name, const char *text, size_t length, const struct environment *environment,
                     struct errors *errors, struct catalog **out) {
     struct spec_reader spec = {.reader = {.file = name, .errors = errors}, .environment = environment};
-    cJSON *document = json_parse(&spec.reader, text, length, SPEC_DEPTH_MAX);
-    if (document) {
-        const struct json_node root = json_root(&spec.reader, document);
-        read_document(&spec, &root);
-    }
-    if (spec.reader.status == 0)
-        *out = spec.catalog;
-    else
-        catalog_free(spec.catalog);
-    free(spec.uncountable.names);
-    cJSON_Delete(document);
-    return spec.reader.status;
+    return read_spec(&spec, json_parse(&spec.reader, text, length, SPEC_DEPTH_MAX), out);
 }
 
 int spec_json_load(const char *path, const struct environment *environment, struct errors *errors,
                    struct catalog **out) {
-    char *text;
-    size_t length;
-    int r = json_read_file(path, SPEC_FILE_MAX, errors, &text, &length);
-    if (r < 0)
-        return r;
-    r = spec_json_parse(path, text, length, environment, errors, out);
-    free(text);
-    return r;
+    struct spec_reader spec = {.reader = {.file = path, .errors = errors}, .environment = environment};
+    return read_spec(&spec, json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX), out);
 }

@@ -248,8 +248,9 @@ static void give_slots(struct plan_draft *draft) {
         unsigned weight = unit_weight(draft, u);
         plan->units[u].slots = plan_unit_resident(plan, u) ? 0 : weight > 0 ? weight : 1;
     }
-    if (plan->level1_unit >= 0 && !plan_unit_resident(plan, (unsigned)plan->level1_unit) &&
-        unit_weight(draft, (unsigned)plan->level1_unit) == 0)
+    // another metric's weight in the same event group is no word about level 1
+    if (draft->level1_item >= 0 && draft->items[draft->level1_item].weight == 0 &&
+        !plan_unit_resident(plan, (unsigned)plan->level1_unit))
         plan_give_level1_its_third(plan, draft->request->idle);
     unsigned times =
         (unsigned)((PLAN_ROUND_NS_MIN + plan_slots(plan) * plan->slot_ns - 1) / (plan_slots(plan) * plan->slot_ns));

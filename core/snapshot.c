@@ -193,6 +193,13 @@ struct snapshot *snapshot_new(struct snapshot_layout *layout) {
     return snapshot;
 }
 
+double snapshot_high_rate(const struct snapshot *snapshot, size_t metric) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    double threshold = layout->catalog->metrics[layout->plan->metrics[metric].metric].rate_threshold;
+    double rate = snapshot->values[snapshot_rate_above(layout, 0, metric)];
+    return threshold > 0 && rate > threshold ? rate : 0;
+}
+
 struct snapshot *snapshot_ref(struct snapshot *snapshot) {
     atomic_fetch_add_explicit(&snapshot->references, 1, memory_order_relaxed);
     return snapshot;

@@ -136,6 +136,9 @@ struct snapshot {
     uint8_t *absent;           // [scope][metric], enum absent
 };
 
+// How often a second what the metric counts happened on the whole host, where that needs a cause; else 0.
+double snapshot_high_rate(const struct snapshot *snapshot, size_t metric);
+
 // One reference held by the caller; all values NaN.
 struct snapshot *snapshot_new(struct snapshot_layout *layout);
 struct snapshot *snapshot_ref(struct snapshot *snapshot);

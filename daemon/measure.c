@@ -39,6 +39,7 @@ struct measure {
 
     struct stage stage;      // of the present plan
     struct sampler *sampler; // NULL while the counters are handed over
+    uint64_t next_round;     // where a new sampler goes on
 
     struct self self;
     struct budget budget;
@@ -123,7 +124,14 @@ static int make_layout(const struct measure *m, struct errors *errors, struct sn
 }
 
 static int start_sampler(struct measure *m) {
-    return sampler_new(m->stage.layout->plan, m->stage.layout->topology, m->pmu, m->seed, &m->sampler);
+    return sampler_new(m->stage.layout->plan, m->stage.layout->topology, m->pmu, m->seed, m->next_round, &m->sampler);
+}
+
+// Lets go of all counters.
+static void stop_sampler(struct measure *m) {
+    if (m->sampler)
+        m->next_round = sampler_next_round(m->sampler);
+    m->sampler = sampler_free(m->sampler);
 }
 
 static struct watch *make_watch(const struct derive *derive, struct snapshot_layout *layout) {
@@ -166,7 +174,7 @@ static int change_plan(struct measure *m, struct errors *errors) {
     int r = stage_init(&stage, m, errors);
     if (r < 0)
         return r;
-    m->sampler = sampler_free(m->sampler);
+    stop_sampler(m);
     stage_deinit(&m->stage);
     m->stage = stage;
     return start_sampler(m);
@@ -246,7 +254,7 @@ static void note_none_free(struct measure *m, bool none_free) {
 
 // Looks how many counters there are now, and follows. Nothing of ours may hold any.
 static int follow_counters(struct measure *m) {
-    m->sampler = sampler_free(m->sampler);
+    stop_sampler(m);
     struct follow before = m->follow;
     int counters = probe_counters_now(m);
     note_none_free(m, counters == 0);
@@ -412,7 +420,7 @@ void measure_yield(struct measure *m, double seconds) {
     uint64_t now_ns = self_monotonic_ns();
     if (seconds <= 0 && m->yielded_until_ns == 0)
         return;
-    m->sampler = sampler_free(m->sampler);
+    stop_sampler(m);
     m->yielded_until_ns = now_ns + (uint64_t)(seconds * (double)SECOND_NS);
     m->pmu_up = false;
 }

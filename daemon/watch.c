@@ -70,8 +70,8 @@ static void watch_group(struct watch *watch, const struct snapshot *snapshot, si
 
 static void watch_metric(struct watch *watch, const struct snapshot *snapshot, size_t m) {
     const struct catalog_metric *metric = &watch->layout->catalog->metrics[watch->layout->plan->metrics[m].metric];
-    double rate = snapshot->values[snapshot_rate_above(watch->layout, 0, m)];
-    bool above = metric->rate_threshold > 0 && rate > metric->rate_threshold;
+    double rate = snapshot_high_rate(snapshot, m);
+    bool above = rate > 0;
     if (above && !watch->above[m])
         log_warning("%s: %.0f a second on this host, more than %.0f needs a cause. %s", metric->title, rate,
                     metric->rate_threshold, metric->rate_advice);

@@ -85,7 +85,7 @@ static void render_banner(const struct view *view, const struct snapshot *snapsh
 
 static void render_attention(const struct view *view, const struct snapshot *snapshot, struct text *out) {
     for (size_t i = 0; i < view->layout->n_metrics; i++) {
-        double rate = view_rate_above(view, snapshot, i);
+        double rate = snapshot_high_rate(snapshot, i);
         if (rate == 0)
             continue;
         const struct catalog_metric *metric = view_metric(view, i);

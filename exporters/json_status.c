@@ -17,7 +17,7 @@ static const char SCHEDULE[] =
 void json_attention(struct json *json, const struct view *view, const struct snapshot *snapshot) {
     cJSON *attention = json_array(json, NULL, "attention");
     for (size_t i = 0; i < view->layout->n_metrics; i++) {
-        double rate = view_rate_above(view, snapshot, i);
+        double rate = snapshot_high_rate(snapshot, i);
         if (rate == 0)
             continue;
         const struct catalog_metric *metric = view_metric(view, i);

@@ -77,12 +77,6 @@ const struct catalog_metric *view_metric(const struct view *view, size_t metric)
     return &view->layout->catalog->metrics[view->layout->plan->metrics[metric].metric];
 }
 
-double view_rate_above(const struct view *view, const struct snapshot *snapshot, size_t metric) {
-    double threshold = view_metric(view, metric)->rate_threshold;
-    double rate = snapshot->values[snapshot_rate_above(view->layout, 0, metric)];
-    return threshold > 0 && rate > threshold ? rate : 0;
-}
-
 enum event_trouble view_trouble(const struct view *view, const struct snapshot *snapshot, size_t event) {
     int trouble = 0;
     while (trouble < EVENT_TROUBLE_N &&

@@ -64,7 +64,4 @@ double view_offline(const struct view *view, const struct snapshot *snapshot);
 // Why the metric has no value in this scope; "" where it has one.
 const char *view_absent_text(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric);
 
-// How often a second what the metric counts happened on the whole host, where that needs a cause; else 0.
-double view_rate_above(const struct view *view, const struct snapshot *snapshot, size_t metric);
-
 #endif

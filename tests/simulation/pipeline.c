@@ -128,8 +128,14 @@ static void change_plan(struct pipeline *p, unsigned counters) {
 }
 
 static void start_sampler(struct pipeline *p) {
-    assert_int_equal(sampler_new(p->plan, p->layout->topology, &p->recorder.pmu, p->seed, &p->sampler), 0);
+    assert_int_equal(sampler_new(p->plan, p->layout->topology, &p->recorder.pmu, p->seed, p->next_round, &p->sampler),
+                     0);
     p->deadline_ns = p->now_ns;
+}
+
+static void stop_sampler(struct pipeline *p) {
+    p->next_round = sampler_next_round(p->sampler);
+    p->sampler = sampler_free(p->sampler);
 }
 
 static void start_pmu(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const char *const *groups) {
@@ -194,7 +200,7 @@ static void follow_counters(struct pipeline *p) {
     follow_round(&p->follow, p->plan, sampler_readings(p->sampler));
     if (!follow_should_probe(&p->follow, p->now_ns))
         return;
-    p->sampler = sampler_free(p->sampler);
+    stop_sampler(p);
     int answer = find_counters(p);
     if (follow_answer(&p->follow, answer, p->now_ns))
         change_plan(p, p->follow.counters);
@@ -265,7 +271,7 @@ void pipeline_run_until(struct pipeline *p, double seconds) {
 }
 
 void pipeline_yield(struct pipeline *p, double seconds) {
-    p->sampler = sampler_free(p->sampler);
+    stop_sampler(p);
     assert_int_equal(p->recorder.n_open, 0);
     p->now_ns += (uint64_t)(seconds * 1e9);
     derive_pause(p->derive, p->now_ns, UNCOVERED_YIELDED);
@@ -284,6 +290,7 @@ void pipeline_end(struct pipeline *p) {
     p->layout = snapshot_layout_unref(p->layout);
     p->plan = NULL;
     p->n_plans = p->n_seen = 0;
+    p->next_round = 0;
 }
 
 void pipeline_stop(struct pipeline *p) {

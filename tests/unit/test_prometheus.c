@@ -298,6 +298,11 @@ static void test_peak_slots_are_width_times_frequency_times_cores(void **state) 
     assert_line(text, "topdownd_peak_pipeline_slots_per_second{socket=\"0\"} 16000000000");
     assert_line(text, "topdownd_peak_pipeline_slots_per_second{socket=\"7\"} 8000000000");
     free(text);
+    assert_int_equal(host.topology->sockets[0].measured, 2);
+    host.topology->sockets[0].cores = 1; // as where the two are SMT siblings: they share one core's pipeline
+    text = render(&host.view, snapshot, false);
+    assert_line(text, "topdownd_peak_pipeline_slots_per_second{socket=\"0\"} 8000000000");
+    free(text);
     host.topology->maximum_frequency_hz = 0;
     text = render(&host.view, snapshot, false);
     assert_absent(text, "topdownd_peak_pipeline_slots_per_second");

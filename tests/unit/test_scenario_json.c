@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/scenario_json.h"
 #include "config/spec_json.h"
@@ -283,6 +284,23 @@ static void check_against_spec(const char *path, size_t n_events) {
     scenario_free(scenario);
 }
 
+static void test_a_missing_or_huge_file_is_refused_in_words(void **state) {
+    (void)state;
+    char path[] = P_tmpdir "/test_scenario_json.XXXXXX";
+    struct scenario *scenario = NULL;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, (4 << 20) + 1), 0);
+    close(fd);
+    memset(&errors, 0, sizeof errors);
+    assert_int_equal(scenario_json_load(path, &errors, &scenario), -EINVAL);
+    assert_string_equal(errors.items[0].text, "is larger than 4194304 bytes");
+    unlink(path);
+    assert_int_equal(scenario_json_load(path, &errors, &scenario), -EINVAL);
+    assert_string_equal(errors.items[1].text, "cannot be opened: No such file or directory");
+    assert_null(scenario);
+}
+
 static void test_the_demos_mixes_are_plausible_on_every_metric(void **state) {
     (void)state;
     check_against_spec("scenarios/demo.json", 50);
@@ -345,6 +363,7 @@ int main(void) {
         cmocka_unit_test(test_mistakes_are_refused_with_their_path),
         cmocka_unit_test(test_a_mix_needs_a_frequency_and_sane_numbers),
         cmocka_unit_test(test_expanding_mixes_is_bounded),
+        cmocka_unit_test(test_a_missing_or_huge_file_is_refused_in_words),
         cmocka_unit_test(test_the_demos_mixes_are_plausible_on_every_metric),
         cmocka_unit_test(test_the_steady_load_has_the_values_that_its_description_says),
         cmocka_unit_test(test_the_steady_software_load_names_the_software_specs_events),
