@@ -156,7 +156,7 @@ def arm_sysfs(folder, midrs):
     files = {"devices/system/cpu/online": f"0-{len(midrs) - 1}", "bus/event_source/devices/armv8_pmuv3_0/type": "8"}
     for cpu, midr in enumerate(midrs):
         files[f"devices/system/cpu/cpu{cpu}/regs/identification/midr_el1"] = midr
-        files[f"devices/system/cpu/cpu{cpu}/topology/core_id"] = str(cpu)
+        files[f"devices/system/cpu/cpu{cpu}/topology/core_cpus_list"] = str(cpu)
         files[f"devices/system/cpu/cpu{cpu}/topology/physical_package_id"] = "0"
     for name, text in files.items():
         os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
