@@ -126,12 +126,13 @@ static int start_sampler(struct measure *m) {
     return sampler_new(m->stage.layout->plan, m->stage.layout->topology, m->pmu, m->seed, &m->sampler);
 }
 
-static struct watch *make_watch(const struct derive *derive, struct snapshot_layout *layout) {
+static struct watch *make_watch(const struct derive *derive, struct snapshot_layout *layout,
+                                const struct watch *before) {
     struct snapshot *now = snapshot_new(layout);
     if (!now)
         return NULL;
     derive_initial(derive, now);
-    struct watch *watch = watch_new(layout, now);
+    struct watch *watch = watch_new(layout, now, before);
     snapshot_unref(now);
     return watch;
 }
@@ -153,7 +154,7 @@ static int stage_init(struct stage *stage, const struct measure *m, struct error
     if (stage->derive && m->stage.derive && derive_continue(stage->derive, m->stage.derive) < 0)
         stage->derive = derive_free(stage->derive);
     if (stage->derive)
-        stage->watch = make_watch(stage->derive, stage->layout);
+        stage->watch = make_watch(stage->derive, stage->layout, m->stage.watch);
     if (stage->view && stage->derive && stage->watch)
         return 0;
     stage_deinit(stage);

@@ -395,7 +395,8 @@ def test_on_one_counter_there_are_no_pipeline_slots_and_the_plan_says_why():
 
 def test_on_two_counters_level_1_is_a_composite_and_the_truth():
     with changed_steady_host(lambda scenario: scenario.update(general_counters=2)) as daemon:
-        snapshot, html = daemon.wait_round(1), daemon.get("/")
+        snapshot, html, metrics = daemon.wait_round(1), daemon.get("/"), daemon.get("/metrics")
+    assert e2e.value_of(metrics, "topdownd_level1_composite") == 1
     host = snapshot["scopes"][0]
     assert host["level1"]["composite"] is True and "Composite" in html
     total = host["level1"]["pipeline_slots_total"]

@@ -306,6 +306,30 @@ static void test_peak_slots_are_width_times_frequency_times_cores(void **state) 
     host_deinit(&host);
 }
 
+static void test_level_1_says_whether_it_is_a_composite(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    char *text = render(&host.view, snapshot, false);
+    assert_non_null(strstr(text, "\ntopdownd_level1_composite 0\n"));
+    free(text);
+    host.plan->units[host.plan->level1_unit].n_groups = 2; // as on too few counters
+    text = render(&host.view, snapshot, false);
+    assert_non_null(strstr(text, "\ntopdownd_level1_composite 1\n"));
+    free(text);
+    host.plan->units[host.plan->level1_unit].n_groups = 1;
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+    host_init_with(&host, host_catalog(), 2); // no level 1
+    snapshot = host_snapshot(&host);
+    text = render(&host.view, snapshot, false);
+    assert_absent(text, "topdownd_level1_composite");
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
 static void test_software_events_have_no_counters_to_count(void **state) {
     (void)state;
     struct exporter_host host;
@@ -329,10 +353,11 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     struct snapshot *snapshot = host_snapshot(&host);
     // docs/metrics.md: S = 2 sockets, C = 4 categories, M = 11 plannable metrics, R = 10 of them ratios, G event
     // groups, E = 1 PMU error, L = 3 events that are not live, 5 counters. Per socket: peak, deviation, covered,
-    // uncovered, CPUs. Per host: the histogram, what measuring costs, the PMU, guests, the last snapshot, infos, the process.
+    // uncovered, CPUs. Per host: composite, the histogram, what measuring costs, the PMU, guests, the last snapshot,
+    // infos, the process.
     size_t expected = 2 * (4 + 11 + 2 * 10 + 1 + 1 + 1 + UNCOVERED_N + 3) + 6 * host.plan->n_groups + 1 + 3 +
-                      (10 + 5 + 1 + 2 + 1 + 1 + 3 + 6);
-    assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 13) + 6 * host.plan->n_groups + 1 + 3 + 29);
+                      (1 + 10 + 5 + 1 + 2 + 1 + 1 + 3 + 6);
+    assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 13) + 6 * host.plan->n_groups + 1 + 3 + 30);
     char *text = render(&host.view, snapshot, false);
     assert_int_equal(count_series(text), expected);
     free(text);
@@ -388,6 +413,7 @@ int main(void) {
         cmocka_unit_test(test_level_1_that_is_selected_and_cannot_be_planned_has_no_pipeline_slots),
         cmocka_unit_test(test_events_and_cpus_that_are_all_right_are_not_listed),
         cmocka_unit_test(test_peak_slots_are_width_times_frequency_times_cores),
+        cmocka_unit_test(test_level_1_says_whether_it_is_a_composite),
         cmocka_unit_test(test_software_events_have_no_counters_to_count),
         cmocka_unit_test(test_the_number_of_series_is_the_one_of_the_documentation),
         cmocka_unit_test(test_a_plan_without_metrics_still_makes_a_page),
