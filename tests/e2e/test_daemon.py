@@ -440,6 +440,35 @@ def test_a_long_stop_is_a_gap_and_totals_never_fall():
     return f"stopped for {stopped} s on 8 CPUs: {gap:.1f} CPU seconds uncovered, {covered:.1f} covered, {len(old)} totals"
 
 
+def gauges_of_the_last_round(page):
+    names = re.findall(r"^# TYPE (topdownd_\w+(?:_ratio|_mpki|_ipc)) gauge$", page, re.M) + ["topdownd_ipc"]
+    return [sample for sample in e2e.samples(page) if sample[0] in names]
+
+
+def test_the_first_scrape_after_a_stop_shows_nothing_old():
+    with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=YAML) as daemon:
+        stopped = daemon.json("/api/v1/plan")["round_seconds"] * 3 + 2 + 1
+        daemon.wait_round(daemon.wait_round(1)["sequence"] + 1)  # it has only just ended
+        old = gauges_of_the_last_round(daemon.get("/metrics"))
+        assert old and daemon.json("/api/v1/snapshot")["scopes"][0]["metrics"]["ipc"]["value"] > 0
+        daemon.process.send_signal(signal.SIGSTOP)
+        time.sleep(stopped)
+        with socket.create_connection(("127.0.0.1", daemon.port), e2e.TIMEOUT) as client:
+            client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            continued = time.time()
+            daemon.process.send_signal(signal.SIGCONT)
+            page = b"".join(iter(lambda: client.recv(65536), b"")).decode().partition("\r\n\r\n")[2]
+        ready = e2e.fetch(daemon.port, "/-/ready").status
+        shown, taken = gauges_of_the_last_round(page), e2e.value_of(page, "topdownd_last_snapshot_timestamp_seconds")
+        assert taken > continued or not shown, shown  # a round may have ended in between
+        assert taken > continued or e2e.value_of(page, "topdownd_pmu_up") == 0
+        assert e2e.value_of(page, "topdownd_pipeline_slots_total") > 0
+        daemon.wait_round(daemon.sequence() + 1)
+        assert len(gauges_of_the_last_round(daemon.get("/metrics"))) == len(old)
+        assert e2e.fetch(daemon.port, "/-/ready").status == 200
+    return f"stopped for {stopped:.1f} s: {len(shown)} gauges instead of {len(old)}, ready {ready}"
+
+
 if __name__ == "__main__":
     e2e.prometheus_parser()
     e2e.run_tests()
