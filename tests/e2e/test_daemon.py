@@ -267,6 +267,29 @@ def test_a_watchdog_that_is_meant_for_another_process_is_not_fed():
         assert "WATCHDOG=1" not in notifications.received, notifications.received
 
 
+def many_cpus(stack):
+    """A scenario of 1,024 CPUs: to find out how many counters can be had takes most of a second there, or more."""
+    scenario = json.loads(e2e.read_text(STEADY))
+    scenario.update(sockets=8, cores_per_socket=64, threads_per_core=2)
+    return e2e.write_text(os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "many.json"), json.dumps(scenario))
+
+
+def test_while_counters_are_looked_for_it_shows_that_it_lives_and_can_be_ended():
+    with contextlib.ExitStack() as stack:
+        notifications = Notifications(stack)
+        daemon = stack.enter_context(e2e.Daemon(
+            "--pmu", f"sim:{many_cpus(stack)}", yaml=YAML, ready=False,
+            environment={"NOTIFY_SOCKET": notifications.path, "WATCHDOG_USEC": "40000"}))
+        for _ in range(3):
+            notifications.wait("WATCHDOG=1")
+        daemon.process.send_signal(signal.SIGTERM)
+        notifications.wait("STOPPING=1")
+        assert daemon.wait() == 0
+        assert "READY=1" not in notifications.received, notifications.received
+        assert "ending" in daemon.log() and "look at" not in daemon.log(), daemon.log()
+    return f"{notifications.received.count('WATCHDOG=1')} signs of life before it was ready"
+
+
 # ---- HTTP ----
 
 def test_it_is_healthy_at_once_and_ready_after_the_first_round():
