@@ -56,6 +56,10 @@ struct view *view_unref(struct view *view) {
     return NULL;
 }
 
+bool view_stale(const struct view *view, uint64_t age_ms) {
+    return age_ms > VIEW_STALE_ROUNDS * view->layout->plan->round_ns / 1000000 + VIEW_STALE_MS;
+}
+
 bool view_composite(const struct view *view) {
     int unit = view->layout->plan->level1_unit;
     return unit >= 0 && view->layout->plan->units[unit].n_groups > 1;
