@@ -246,7 +246,8 @@ static bool explain_unknown_event(const struct spec_reader *spec, const struct j
 }
 
 static void read_metric(struct spec_reader *spec, const struct json_node *metric) {
-    static const char *const keys[] = {"name", "rate_threshold", "rate_advice"};
+    static const char *const keys[] = {"name",   "rate_threshold", "rate_advice", "meaning",
+                                       "parent", "threshold",      "constraint"};
     struct catalog_metric_text text = {.name = metric->key};
     struct json_node ours;
     bool good = json_get_text(metric, "formula", JSON_REQUIRED, &text.formula);
