@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "config/spec_json.h"
+#include "core/plan.h"
 
 // What the Arm specs that ship have in common. That each agrees with its vendor's file: test_arm_specs.c.
 
@@ -155,6 +156,40 @@ static void test_level_1_is_there_where_the_core_counts_pipeline_slots(void **st
     }
 }
 
+// All groups at once, on the counters that the vendor states, and on the fewest that level 1 can do with.
+static void expect_plan(const struct catalog *catalog, unsigned general_counters, size_t level1_groups) {
+    struct plan_selection selections[64] = {0};
+    assert_true(catalog->n_groups <= N_OF(selections));
+    for (size_t g = 0; g < catalog->n_groups; g++)
+        selections[g].group = (unsigned)g;
+    const struct plan_request request = {.catalog = catalog,
+                                         .general_counters = general_counters,
+                                         .selections = selections,
+                                         .n_selections = catalog->n_groups,
+                                         .slot_ns = 200000000};
+    struct plan *plan;
+    assert_int_equal(plan_new(&request, &plan), 0);
+    assert_int_equal(plan->n_metrics, catalog->n_metrics);
+    for (size_t i = 0; i < plan->n_metrics; i++)
+        if (plan->metrics[i].unit < 0)
+            fail_msg("%s: %s", catalog->metrics[plan->metrics[i].metric].name, plan->metrics[i].reason);
+    if (catalog->level1.present)
+        assert_int_equal(plan->units[plan->level1_unit].n_groups, level1_groups);
+    plan_free(plan);
+}
+
+static void test_every_group_plans_on_the_counters_of_its_core(void **state) {
+    (void)state;
+    for (size_t c = 0; c < N_OF(shipped); c++) {
+        struct catalog *catalog = load(shipped[c].name);
+        assert_int_equal(catalog->general_counters, 6);
+        expect_plan(catalog, 6, shipped[c].counters == 5 ? 2 : 1); // 7 events beside the cycles do not fit 6 counters
+        expect_plan(catalog, 7, 1);
+        expect_plan(catalog, 5, shipped[c].n_parts);
+        catalog_free(catalog);
+    }
+}
+
 // What is peculiar to a core's counts.
 struct peculiar {
     double slot_excess;   // pipeline slots that the hardware counts too many, in all, as the front end's
@@ -238,6 +273,7 @@ int main(void) {
         cmocka_unit_test(test_every_core_has_the_vendor_neutral_metrics),
         cmocka_unit_test(test_every_core_has_the_groups_of_the_default_profile),
         cmocka_unit_test(test_level_1_is_there_where_the_core_counts_pipeline_slots),
+        cmocka_unit_test(test_every_group_plans_on_the_counters_of_its_core),
         cmocka_unit_test(test_the_level_1_split_of_each_core_worked_out_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
