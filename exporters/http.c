@@ -6,6 +6,9 @@
 //
 // A page that has been rendered is kept as a response object of the library, which counts who still sends it: any
 // number of clients, also slow ones, read the same bytes, and the last one frees them.
+//
+// A request is what the library hands over in three calls: on_target with the target as it was sent, and on_request
+// when the headers are there and when all of it is. What they tell one another is one of the marks below.
 
 #include "exporters/http.h"
 
@@ -54,6 +57,11 @@ struct http_server {
     uint64_t connection_changes; // connections that came and went
 };
 
+// How far a request is, in the library's pointer for us. NULL: its target has been seen.
+static const char target_refused, headers_seen;
+static void *mark(const char *stage) { return (void *)(uintptr_t)stage; }
+
+// The clock is the one of those below core/ that is not daemon/'s: clients' patience has nothing to do with measuring.
 static uint64_t now_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -174,6 +182,13 @@ static bool has_body(struct MHD_Connection *connection) {
            MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Transfer-Encoding");
 }
 
+// The library ends a path at an escaped zero byte, so that only the target as sent tells /%00 from /.
+static void *on_target(void *context, const char *target, struct MHD_Connection *connection) {
+    (void)context;
+    (void)connection;
+    return strstr(target, "%00") ? mark(&target_refused) : NULL;
+}
+
 // Called by the library when a request's headers are there, and again when all of it is.
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *path,
                                   const char *method, const char *version, const char *body, size_t *body_length,
@@ -188,11 +203,13 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     if (has_body(connection))
         return respond(connection, MHD_HTTP_CONTENT_TOO_LARGE, "text/plain; charset=utf-8",
                        "A request must not have a body.\n", "Connection", "close");
+    if (*request == &target_refused)
+        return respond_text(connection, MHD_HTTP_BAD_REQUEST, "A path or query must not have a zero byte.\n");
     if (!*request) {
-        *request = server;
+        *request = mark(&headers_seen);
         return MHD_YES;
     }
-    return respond_path(server, connection, path);
+    return respond_path(server, connection, http_page_path(path));
 }
 
 static void on_connection(void *context, struct MHD_Connection *connection, void **slot,
@@ -264,9 +281,10 @@ static int start_daemons(struct http_server *server) {
     for (size_t i = 0; i < server->n_addresses; i++) {
         server->daemons[i] = MHD_start_daemon(
             MHD_USE_EPOLL, 0, NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, server->fds[i],
-            MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-            (unsigned)IDLE_SECONDS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES_MAX,
-            MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+            MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+            (unsigned)HTTP_CLIENT_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS_MAX,
+            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES_MAX, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+            MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
             MHD_OPTION_NOTIFY_COMPLETED, on_answered, server, MHD_OPTION_END);
         if (!server->daemons[i])
             return -ENOMEM;

@@ -16,7 +16,10 @@ struct http_address {
     uint16_t port;       // 0: any free one
 };
 
-enum { HTTP_ADDRESSES_MAX = 16, HTTP_CONNECTIONS_MAX = 128 }; // connections: per address
+// Connections: of each address that is listened on, and of these from one client's address. A client may hold half, so
+// that one that opens connections and forgets them shuts out itself alone; scrapers and proxies need a few. Behind
+// loopback all clients are one.
+enum { HTTP_ADDRESSES_MAX = 16, HTTP_CONNECTIONS_MAX = 128, HTTP_CLIENT_CONNECTIONS_MAX = 64 };
 
 struct http_server;
 
