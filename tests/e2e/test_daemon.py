@@ -352,6 +352,20 @@ def test_json_says_the_same_as_metrics():
         assert status["cpu"]["spec"] == "neoverse-v2" and status["snapshot"]["sequence"] >= 1, status
 
 
+def test_the_first_lines_of_metrics_are_those_of_the_readme():
+    shown = re.search(r"first lines of `/metrics` are:\n\n```\n(.*?)```", e2e.read_text(os.path.join(ROOT, "README.md")), re.S)
+    lines = shown.group(1).splitlines()
+    with e2e.Daemon("--pmu", "sim") as daemon:
+        daemon.wait_round(1)
+        page = daemon.get("/metrics").splitlines()
+    assert len(lines) >= 5, lines
+    for line, printed in zip(lines, page):
+        if line.startswith("#"):
+            assert line == printed, (line, printed)
+        else:
+            assert re.sub(r" \d+$", "", line) == re.sub(r" \d+$", "", printed), (line, printed)
+
+
 # ---- what cannot be measured ----
 
 @contextlib.contextmanager
