@@ -61,7 +61,7 @@ struct http_server {
 static const char target_refused, headers_seen;
 static void *mark(const char *stage) { return (void *)(uintptr_t)stage; }
 
-// The clock is the one of those below core/ that is not daemon/'s: clients' patience has nothing to do with measuring.
+// Outside daemon/ the only clock: how long a client may take has nothing to do with measuring.
 static uint64_t now_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
