@@ -39,6 +39,7 @@ struct http_server {
     size_t n_addresses;
     int fds[HTTP_ADDRESSES_MAX]; // -1 once the library owns it
     uint16_t ports[HTTP_ADDRESSES_MAX];
+    unsigned client_connections[HTTP_ADDRESSES_MAX]; // at most, of one client; 0: no limit
     int stop_fd;
     uint64_t request_ms_max;
     pthread_t thread;
@@ -282,7 +283,7 @@ static int start_daemons(struct http_server *server) {
         server->daemons[i] = MHD_start_daemon(
             MHD_USE_EPOLL, 0, NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, server->fds[i],
             MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-            (unsigned)HTTP_CLIENT_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS_MAX,
+            server->client_connections[i], MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS_MAX,
             MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES_MAX, MHD_OPTION_STRICT_FOR_CLIENT, 1,
             MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
             MHD_OPTION_NOTIFY_COMPLETED, on_answered, server, MHD_OPTION_END);
@@ -324,6 +325,8 @@ void http_server_publish(struct http_server *server, struct view *view, struct s
     publication_unref(&old);
 }
 
+static bool is_loopback(const char *address) { return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0; }
+
 int http_server_new(const struct http_address *addresses, size_t n, struct errors *errors, struct http_server **out) {
     if (n > HTTP_ADDRESSES_MAX)
         return errors_add(errors, NULL, 0, 0, "listen has %zu addresses, at most %d are possible", n,
@@ -334,8 +337,10 @@ int http_server_new(const struct http_address *addresses, size_t n, struct error
     pthread_mutex_init(&server->lock, NULL);
     server->request_ms_max = HTTP_REQUEST_MS_MAX;
     server->n_addresses = n;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         server->fds[i] = -1;
+        server->client_connections[i] = is_loopback(addresses[i].address) ? 0 : HTTP_CLIENT_CONNECTIONS_MAX;
+    }
     server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int r = server->stop_fd < 0 ? errors_add(errors, NULL, 0, 0, "the HTTP server: %s", strerror(errno)) : 0;
     for (size_t i = 0; i < n && r == 0; i++)

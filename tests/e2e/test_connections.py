@@ -6,6 +6,8 @@ Every address of 127.0.0.0/8 is this host's, so that one machine is many clients
 
 import contextlib
 import os
+import re
+import signal
 import socket
 import time
 
@@ -17,13 +19,21 @@ TOTAL, OF_ONE_CLIENT = 128, 64  # exporters/http.h
 PATIENCE = 5  # seconds; the server ends an idle connection by itself after ten
 
 
-def dial(daemon, client):
-    return socket.create_connection(("127.0.0.1", daemon.port), PATIENCE, source_address=(client, 0))
+@contextlib.contextmanager
+def started():
+    """A daemon, its port on loopback, and its port on all addresses, which is asked through loopback, too."""
+    with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml='listen: ["127.0.0.1:0", "0.0.0.0:0"]\n') as daemon:
+        found = e2e.wait_for(lambda: re.search(r"look at http://0\.0\.0\.0:(\d+)/", daemon.log()), "the second port")
+        yield daemon, daemon.port, int(found.group(1))
 
 
-def answers(daemon, client):
+def dial(port, client):
+    return socket.create_connection(("127.0.0.1", port), PATIENCE, source_address=(client, 0))
+
+
+def answers(port, client):
     """Whether a new connection of this client gets an answer, without waiting for others to be ended as idle."""
-    with contextlib.suppress(OSError), dial(daemon, client) as connection:
+    with contextlib.suppress(OSError), dial(port, client) as connection:
         connection.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         return connection.recv(15) == b"HTTP/1.1 200 OK"
     return False
@@ -41,35 +51,47 @@ def taken(connections):
     return held
 
 
-def idle(daemon, stack, client, n):
-    return [stack.enter_context(dial(daemon, client)) for _ in range(n)]
+def idle(port, stack, client, n):
+    return [stack.enter_context(dial(port, client)) for _ in range(n)]
 
 
 def test_one_client_cannot_take_all_connections():
-    with e2e.Daemon("--pmu", f"sim:{STEADY}") as daemon, contextlib.ExitStack() as stack:
-        mine = idle(daemon, stack, "127.0.0.2", OF_ONE_CLIENT + 20)
+    with started() as (_, _, port), contextlib.ExitStack() as stack:
+        mine = idle(port, stack, "127.0.0.2", OF_ONE_CLIENT + 20)
         held = taken(mine)
         assert held == OF_ONE_CLIENT, held
-        assert not answers(daemon, "127.0.0.2"), "more than a client may have"
-        assert answers(daemon, "127.0.0.3"), "another client is kept out"
+        assert not answers(port, "127.0.0.2"), "more than a client may have"
+        assert answers(port, "127.0.0.3"), "another client is kept out"
         mine[0].close()
-        e2e.wait_for(lambda: answers(daemon, "127.0.0.2"), "the place that has become free", PATIENCE)
+        e2e.wait_for(lambda: answers(port, "127.0.0.2"), "the place that has become free", PATIENCE)
     return f"{held} of {len(mine)} connections of one client"
 
 
+def test_on_loopback_all_are_one_client_and_who_comes_too_many_waits():
+    with started() as (_, port, _), contextlib.ExitStack() as stack:
+        mine = idle(port, stack, "127.0.0.1", TOTAL)
+        held = taken(mine)
+        assert held == TOTAL, held
+        late = stack.enter_context(dial(port, "127.0.0.1"))
+        late.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n")
+        mine[0].close()
+        assert late.recv(15) == b"HTTP/1.1 200 OK"
+
+
 def test_it_answers_at_once_when_all_connections_have_ended_together():
-    for attempt in range(3):
-        with e2e.Daemon("--pmu", f"sim:{STEADY}") as daemon:
+    with started() as (daemon, loopback, everywhere):
+        for port in (loopback, everywhere, loopback):
             with contextlib.ExitStack() as stack:
-                all_of_them = [c for client in ("127.0.0.2", "127.0.0.3")
-                               for c in idle(daemon, stack, client, OF_ONE_CLIENT)]
-                assert len(all_of_them) == TOTAL
-                held = taken(all_of_them)
+                mine = [c for client in ("127.0.0.2", "127.0.0.3") for c in idle(port, stack, client, OF_ONE_CLIENT)]
+                assert len(mine) == TOTAL
+                held = taken(mine)
                 assert held == TOTAL, held
+                daemon.process.send_signal(signal.SIGSTOP)  # so that it sees all ends at once
+            daemon.process.send_signal(signal.SIGCONT)
             begun = time.monotonic()
-            assert answers(daemon, "127.0.0.4"), f"deaf after {TOTAL} connections had ended (attempt {attempt + 1})"
+            assert answers(port, "127.0.0.4"), f"deaf after {TOTAL} connections had ended"
             seconds = time.monotonic() - begun
-            assert daemon.stop() >= 0
+        assert daemon.stop() >= 0
     return f"{TOTAL} ended together, and the next one was answered after {seconds * 1000:.0f} ms"
 
 
