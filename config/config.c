@@ -25,7 +25,9 @@ struct loader {
     struct errors *errors;
     size_t errors_before;
     size_t nodes_left;
-    bool unreadable; // a file could not be read or understood
+    bool unreadable;     // a file could not be read or understood
+    config_check *check; // NULL: none
+    const void *context; // of the check
 };
 
 static size_t count_errors(const struct errors *errors) { return errors->n + errors->dropped; }
@@ -63,6 +65,8 @@ static int loader_add(struct loader *loader, const char *name, const char *text,
 static int loader_finish(struct loader *loader, int status, struct config **out) {
     if (status == 0 && !loader->unreadable)
         status = config_decode(loader->tree, loader->config, loader->errors);
+    if (status == 0 && !loader->unreadable && loader->check)
+        status = loader->check(loader->config, loader->context, loader->errors);
     if (status == 0 && count_errors(loader->errors) > loader->errors_before)
         status = -EINVAL;
     if (status == 0) {
@@ -197,9 +201,12 @@ static int loader_read_folder(struct loader *loader, const char *folder) {
     return r;
 }
 
-int config_load(const char *path, struct errors *errors, struct config **out) {
+int config_load_checked(const char *path, config_check *check, const void *context, struct errors *errors,
+                        struct config **out) {
     struct loader loader;
     int r = loader_init(&loader, errors);
+    loader.check = check;
+    loader.context = context;
     if (r == 0)
         r = loader_read(&loader, path);
     const char *slash = strrchr(path, '/');
@@ -211,6 +218,10 @@ int config_load(const char *path, struct errors *errors, struct config **out) {
         free(folder);
     }
     return loader_finish(&loader, r, out);
+}
+
+int config_load(const char *path, struct errors *errors, struct config **out) {
+    return config_load_checked(path, NULL, NULL, errors, out);
 }
 
 static void profile_deinit(struct config_profile *profile) {

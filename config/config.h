@@ -40,7 +40,8 @@ struct config_settings {
     uint64_t slot_ns;
     double idle; // 0 to 0.9
     bool cpus_all;
-    struct cpuset cpus;        // where not all
+    struct cpuset cpus; // where not all; from cpus_origin
+    struct config_origin cpus_origin;
     unsigned reserve_counters; // of each CPU, that are left to others: 0 to 31
     enum config_guests guests;
 };
@@ -80,6 +81,15 @@ struct config {
 // Reads `path` and, where it exists, the folder conf.d beside it (*.yaml in lexical order). Returns 0, -EINVAL with
 // what is wrong in `errors` (an unreadable file too), -ENOMEM.
 int config_load(const char *path, struct errors *errors, struct config **out);
+
+// What only the caller can know of a configuration, such as which metric groups there are. The configuration is as good
+// as it could be understood: what was wrong in it is in `errors` already and left out, or has its default. Returns 0,
+// -EINVAL with more in `errors`, or -ENOMEM.
+typedef int config_check(const struct config *config, const void *context, struct errors *errors);
+
+// The same as config_load with `check`, so that all mistakes are shown at once.
+int config_load_checked(const char *path, config_check *check, const void *context, struct errors *errors,
+                        struct config **out);
 
 // The same from memory, without conf.d; `name` stands for the file in errors.
 int config_parse(const char *name, const char *text, size_t length, struct errors *errors, struct config **out);

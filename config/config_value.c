@@ -119,6 +119,7 @@ bool config_value_cpus(const struct yaml_tree *value, struct config_settings *se
         return refuse(errors, value, "cpus", "names no CPU: to measure nothing, use a profile with groups: []");
     settings->cpus_all = false;
     settings->cpus = cpus;
+    settings->cpus_origin = value->origin;
     return true;
 }
 

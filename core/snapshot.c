@@ -236,7 +236,9 @@ struct snapshot *snapshot_stale(const struct snapshot *snapshot) {
     remove_gauges(stale);
     for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
         stale->values[snapshot_self(layout, gauges[i])] = NAN;
-    stale->values[snapshot_self(layout, SELF_PMU_UP)] = 0;
+    double *pmu_up = &stale->values[snapshot_self(layout, SELF_PMU_UP)];
+    if (!isnan(*pmu_up)) // NaN: nothing is asked of it
+        *pmu_up = 0;
     return stale;
 }
 

@@ -240,10 +240,9 @@ int control_new(sd_event *loop, const char *folder, control_yield *yield, void *
     struct errors unnamed = {0};
     struct control *control = NULL;
     int r = 0;
+    // Started by hand there may be no folder. That is no trouble: `yield` says how to get a socket.
     if (named || access(CONTROL_FOLDER, W_OK | X_OK) == 0)
         r = control_open(loop, folder ? folder : made ? made : CONTROL_FOLDER, named ? errors : &unnamed, &control);
-    else
-        log_info("no folder for a control socket (--path.run): topdownd yield cannot reach this daemon");
     free(made);
     if (!named && r == -EINVAL) {
         log_errors(&unnamed);

@@ -27,7 +27,7 @@ struct control; // private
 // Listens in `folder` (--path.run), else in $RUNTIME_DIRECTORY, else in CONTROL_FOLDER where that can be written. A
 // socket that a dead daemon has left is replaced. Returns 0; or -EINVAL with the reason in `errors` where the folder
 // was named and cannot be used, for instance because another daemon listens there; or another negative errno. *out is
-// NULL where there is no folder, or not an own one, which is logged. `loop` must outlive it.
+// NULL where there is no folder, or none of our own, which is logged. `loop` must outlive it.
 int control_new(sd_event *loop, const char *folder, control_yield *yield, void *context, struct errors *errors,
                 struct control **out);
 // Answers from now on; until then requests wait in the kernel's queue. Returns 0 or a negative errno.

@@ -2,16 +2,48 @@
 #include "daemon/log.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <systemd/sd-daemon.h>
+#include <unistd.h>
 
-enum { LINE_MAX_BYTES = 1024 };
+enum { LINE_MAX_BYTES = 1024, ESCAPE_BYTES = 4 };
+
+// The variable names the journal's stream; a program that was started with its standard error elsewhere inherits it all
+// the same.
+static bool to_journal(void) {
+    const char *stream = getenv("JOURNAL_STREAM");
+    struct stat status;
+    char found[64];
+    if (!stream || fstat(STDERR_FILENO, &status) < 0)
+        return false;
+    (void)snprintf(found, sizeof found, "%ju:%ju", (uintmax_t)status.st_dev, (uintmax_t)status.st_ino);
+    return strcmp(stream, found) == 0;
+}
+
+// Names come from files and from the command line: a line break in one must not pass for a second line, nor a control
+// sequence reach a terminal.
+static void escape_controls(const char *text, char *out, size_t size) {
+    size_t length = 0;
+    for (; *text != '\0' && length + ESCAPE_BYTES < size; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c < ' ' || c == 0x7f)
+            length += (size_t)snprintf(out + length, size - length, "\\x%02x", c);
+        else
+            out[length++] = *text;
+    }
+    out[length] = '\0';
+}
 
 static void log_line(const char *priority, const char *word, const char *format, va_list arguments) {
-    char line[LINE_MAX_BYTES];
-    (void)vsnprintf(line, sizeof line, format, arguments);
-    if (getenv("JOURNAL_STREAM"))
+    char text[LINE_MAX_BYTES], line[LINE_MAX_BYTES];
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    escape_controls(text, line, sizeof line);
+    if (to_journal())
         (void)fprintf(stderr, "%s%s\n", priority, line);
     else
         (void)fprintf(stderr, "topdownd: %s%s\n", word, line);

@@ -2,7 +2,8 @@
 #ifndef TOPDOWND_DAEMON_LOG_H
 #define TOPDOWND_DAEMON_LOG_H
 
-// Lines for the journal (with a priority in front, see sd-daemon(3)) or for a terminal (without). One event, one line.
+// Lines for the journal (with a priority in front, see sd-daemon(3); $JOURNAL_STREAM says whether standard error is
+// its) or for a terminal (without). One event, one line: control characters are written as \xHH.
 
 #include "core/error.h"
 

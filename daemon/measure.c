@@ -2,6 +2,7 @@
 #include "daemon/measure.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -241,6 +242,12 @@ static void note_open_error(struct measure *m) {
         refresh_view(m);
 }
 
+// A plan without event groups asks nothing of the PMU, so nothing is known of it.
+static void fill_self(struct measure *m, struct snapshot *snapshot) {
+    double pmu_up = m->stage.layout->plan->n_units > 0 ? m->pmu_up : NAN;
+    self_fill(&m->self, &m->setup->source.roots, pmu_up, m->budget.used, snapshot);
+}
+
 static struct snapshot *finish_round(struct measure *m) {
     const struct readings *readings = sampler_readings(m->sampler);
     struct snapshot *snapshot = snapshot_new(m->stage.layout);
@@ -254,7 +261,7 @@ static struct snapshot *finish_round(struct measure *m) {
         log_error("no memory for a snapshot: this round is in the totals, but not shown");
         return NULL;
     }
-    self_fill(&m->self, &m->setup->source.roots, m->pmu_up, m->budget.used, snapshot);
+    fill_self(m, snapshot);
     watch_round(m->stage.watch, snapshot, sampler_round_error(m->sampler));
     return snapshot;
 }
@@ -273,7 +280,7 @@ struct snapshot *measure_snapshot(struct measure *m) {
     derive_initial(m->stage.derive, snapshot);
     if (m->yielded_until_ns > 0)
         mark_yielded(snapshot);
-    self_fill(&m->self, &m->setup->source.roots, m->pmu_up, m->budget.used, snapshot);
+    fill_self(m, snapshot);
     return snapshot;
 }
 

@@ -28,7 +28,8 @@ static bool in_some_spec(const struct specs *specs, const char *name) {
     return false;
 }
 
-int selection_check(const struct config *config, const struct specs *specs, struct errors *errors) {
+int selection_check(const struct config *config, const void *context, struct errors *errors) {
+    const struct specs *specs = context;
     int r = 0;
     for (size_t p = 0; p < config->n_profiles; p++) {
         for (size_t g = 0; g < config->profiles[p].n_groups; g++) {

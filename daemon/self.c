@@ -31,7 +31,7 @@ void self_step_end(struct self *self, uint64_t calls, uint64_t interrupts) {
         self->buckets[i] += seconds <= snapshot_rotation_bounds[i];
 }
 
-void self_fill(struct self *self, const struct host_roots *roots, bool pmu_up, double budget_used,
+void self_fill(struct self *self, const struct host_roots *roots, double pmu_up, double budget_used,
                struct snapshot *snapshot) {
     host_linux_process(roots, &self->process);
     double *values = snapshot->values + snapshot_self(snapshot->layout, 0);

@@ -26,8 +26,8 @@ void self_step_begin(struct self *self);
 // as much as a call cost here.
 void self_step_end(struct self *self, uint64_t calls, uint64_t interrupts);
 
-// Writes the self values of a snapshot.
-void self_fill(struct self *self, const struct host_roots *roots, bool pmu_up, double budget_used,
+// Writes the self values of a snapshot. pmu_up: 1, 0, or NaN where the PMU is not asked for anything.
+void self_fill(struct self *self, const struct host_roots *roots, double pmu_up, double budget_used,
                struct snapshot *snapshot);
 
 #endif

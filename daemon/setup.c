@@ -11,17 +11,36 @@
 
 static bool file_exists(const char *path) { return access(path, F_OK) == 0; }
 
-// An absent file at the default path is a host with the default configuration.
-static int load_config(struct setup *setup, const struct options *options, struct errors *errors) {
-    if (!options->config_given && !file_exists(options->config))
-        return config_parse("built-in defaults", "", 0, errors, &setup->config);
-    return config_load(options->config, errors, &setup->config);
+// An absent file at the default path is a host with the default configuration. Without specs (NULL) what the profiles
+// name cannot be checked.
+static int load_config(struct setup *setup, const struct options *options, const struct specs *specs,
+                       struct errors *errors) {
+    if (options->config_given || file_exists(options->config))
+        return config_load_checked(options->config, specs ? selection_check : NULL, specs, errors, &setup->config);
+    int r = config_parse("built-in defaults", "", 0, errors, &setup->config);
+    return r == 0 && specs ? selection_check(setup->config, specs, errors) : r;
 }
 
 static void choose_profile(struct setup *setup) {
     const struct config_facts facts = {
         .hostname = setup->hostname, .cpu = setup->source.catalog->product.spec, .file_exists = file_exists};
     setup->profile = config_select(setup->config, &facts);
+}
+
+// Where `cpus` is at fault, the error is at its place.
+static int find_topology(struct setup *setup, struct errors *errors) {
+    const struct config_settings *settings = &setup->profile->settings;
+    const struct config_origin *origin = &settings->cpus_origin;
+    struct errors found = {0};
+    int r = source_topology(&setup->source, settings->cpus_all ? NULL : &settings->cpus, &found, &setup->topology);
+    for (size_t i = 0; i < found.n; i++) {
+        const struct error *error = &found.items[i];
+        if (error->file[0] != '\0' || settings->cpus_all)
+            (void)errors_add(errors, error->file, error->line, error->column, "%s", error->text);
+        else
+            (void)errors_add(errors, origin->file, origin->line, origin->column, "%s", error->text);
+    }
+    return r;
 }
 
 static int make_selections(struct setup *setup) {
@@ -52,23 +71,20 @@ int setup_plan(const struct setup *setup, unsigned general_counters, unsigned re
 int setup_init(struct setup *setup, const struct options *options, struct errors *errors) {
     *setup = (struct setup){.hostname = "unknown"};
     (void)gethostname(setup->hostname, sizeof setup->hostname - 1);
-    int r = load_config(setup, options, errors);
-    if (r == -ENOMEM)
-        return r;
     int found = data_find(options->data, setup->data, sizeof setup->data, errors);
     if (found == 0)
         found = data_load_specs(setup->data, &setup->specs, errors);
+    if (found == -ENOMEM)
+        return found;
+    int r = load_config(setup, options, found == 0 ? &setup->specs : NULL, errors);
     if (r < 0 || found < 0)
         return r < 0 ? r : found;
-    r = selection_check(setup->config, &setup->specs, errors);
-    if (r == 0)
-        r = source_init(&setup->source, options, setup->data, &setup->specs, errors);
+    r = source_init(&setup->source, options, setup->data, &setup->specs, errors);
     if (r < 0)
         return r;
     choose_profile(setup);
-    const struct config_settings *settings = &setup->profile->settings;
-    source_choose_guests(&setup->source, settings->guests == CONFIG_GUESTS_SHARE);
-    r = source_topology(&setup->source, settings->cpus_all ? NULL : &settings->cpus, errors, &setup->topology);
+    source_choose_guests(&setup->source, setup->profile->settings.guests == CONFIG_GUESTS_SHARE);
+    r = find_topology(setup, errors);
     return r == 0 ? make_selections(setup) : r;
 }
 

@@ -7,6 +7,8 @@
 
 #include "daemon/log.h"
 
+enum { ROUND_SECONDS_EXPECTED = 60 }; // Prometheus' usual windows are of five minutes: room for four rounds
+
 static size_t plannable(const struct plan *plan) {
     size_t n = 0;
     for (size_t m = 0; m < plan->n_metrics; m++)
@@ -33,6 +35,18 @@ static void describe_plan(const struct plan *plan, char *out, size_t size) {
                    (double)plan->slot_ns * 1e-6, (double)plan->idle_ns / (double)plan->round_ns * 100);
 }
 
+// What to say of a round that is longer than what reads it expects; false where there is nothing to say.
+static bool describe_long_round(const struct plan *plan, char *out, size_t size) {
+    double seconds = (double)plan->round_ns * 1e-9;
+    if (seconds <= ROUND_SECONDS_EXPECTED)
+        return false;
+    (void)snprintf(out, size,
+                   "a round takes %.0f s: values are as old, and rate() in PromQL needs windows of four rounds, %.0f "
+                   "min; for shorter ones make slot or idle smaller, or name fewer groups",
+                   seconds, seconds * 4 / 60);
+    return true;
+}
+
 static void warn_of_not_plannable(const struct plan *plan) {
     for (size_t m = 0; m < plan->n_metrics; m++)
         if (plan->metrics[m].unit < 0)
@@ -55,6 +69,8 @@ void summary_start(const struct view *view, const struct setup *setup, const str
         describe_plan(view->layout->plan, plan, sizeof plan);
         log_info("profile %s: %s", setup->profile->name, plan);
     }
+    if (describe_long_round(view->layout->plan, plan, sizeof plan))
+        log_warning("profile %s: %s", setup->profile->name, plan);
     if (view->layout->plan->reserved_counters > 0)
         log_info("%u of %u general counters are left to others", view->layout->plan->reserved_counters,
                  view->layout->plan->general_counters);
@@ -97,6 +113,8 @@ void summary_config(const struct setup *setup, const struct plan *plan) {
     (void)printf("profile %s: %s\n", setup->profile->name, plan->n_units == 0 ? "measures nothing" : text);
     if (setup->missing[0] != '\0')
         (void)printf("warning: this host cannot measure %s\n", setup->missing);
+    if (describe_long_round(plan, text, sizeof text))
+        (void)printf("warning: %s\n", text);
     for (size_t m = 0; m < plan->n_metrics; m++)
         if (plan->metrics[m].unit < 0)
             (void)printf("warning: metric %s is not plannable: %s\n",

@@ -26,7 +26,9 @@ static const char *remedy(int error) {
     switch (error) {
     case ENOENT:
     case ENOTDIR:
-        return "no topdownd listens there: start it, or say where its control socket is with --socket";
+        return "no topdownd listens there: start the service (systemctl start topdownd); one that is started by hand "
+               "needs "
+               "--path.run DIR, and yield the same";
     case ECONNREFUSED:
         return "the topdownd that listened there has ended: start it again";
     case EACCES:

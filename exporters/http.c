@@ -6,6 +6,9 @@
 //
 // A page that has been rendered is kept as a response object of the library, which counts who still sends it: any
 // number of clients, also slow ones, read the same bytes, and the last one frees them.
+//
+// A request is what the library hands over in three calls: on_target with the target as it was sent, and on_request
+// when the headers are there and when all of it is. What they tell one another is one of the marks below.
 
 #include "exporters/http.h"
 
@@ -36,6 +39,7 @@ struct http_server {
     size_t n_addresses;
     int fds[HTTP_ADDRESSES_MAX]; // -1 once the library owns it
     uint16_t ports[HTTP_ADDRESSES_MAX];
+    unsigned client_connections[HTTP_ADDRESSES_MAX]; // at most, of one client; 0: no limit
     int stop_fd;
     uint64_t request_ms_max;
     uint64_t (*clock_ms)(void *context); // tells the age of what is published
@@ -57,6 +61,11 @@ struct http_server {
     uint64_t connection_changes; // connections that came and went
 };
 
+// How far a request is, in the library's pointer for us. NULL: its target has been seen.
+static const char target_refused, headers_seen;
+static void *mark(const char *stage) { return (void *)(uintptr_t)stage; }
+
+// Outside daemon/ the only clock: how long a client may take has nothing to do with measuring.
 static uint64_t now_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -197,6 +206,13 @@ static bool has_body(struct MHD_Connection *connection) {
            MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Transfer-Encoding");
 }
 
+// The library ends a path at an escaped zero byte, so that only the target as sent tells /%00 from /.
+static void *on_target(void *context, const char *target, struct MHD_Connection *connection) {
+    (void)context;
+    (void)connection;
+    return strstr(target, "%00") ? mark(&target_refused) : NULL;
+}
+
 // Called by the library when a request's headers are there, and again when all of it is.
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *path,
                                   const char *method, const char *version, const char *body, size_t *body_length,
@@ -211,11 +227,13 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     if (has_body(connection))
         return respond(connection, MHD_HTTP_CONTENT_TOO_LARGE, "text/plain; charset=utf-8",
                        "A request must not have a body.\n", "Connection", "close");
+    if (*request == &target_refused)
+        return respond_text(connection, MHD_HTTP_BAD_REQUEST, "A path or query must not have a zero byte.\n");
     if (!*request) {
-        *request = server;
+        *request = mark(&headers_seen);
         return MHD_YES;
     }
-    return respond_path(server, connection, path);
+    return respond_path(server, connection, http_page_path(path));
 }
 
 static void on_connection(void *context, struct MHD_Connection *connection, void **slot,
@@ -287,9 +305,10 @@ static int start_daemons(struct http_server *server) {
     for (size_t i = 0; i < server->n_addresses; i++) {
         server->daemons[i] = MHD_start_daemon(
             MHD_USE_EPOLL, 0, NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, server->fds[i],
-            MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-            (unsigned)IDLE_SECONDS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES_MAX,
-            MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+            MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+            server->client_connections[i], MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS_MAX,
+            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES_MAX, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+            MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
             MHD_OPTION_NOTIFY_COMPLETED, on_answered, server, MHD_OPTION_END);
         if (!server->daemons[i])
             return -ENOMEM;
@@ -331,6 +350,8 @@ void http_server_publish(struct http_server *server, struct view *view, struct s
     publication_unref(&old);
 }
 
+static bool is_loopback(const char *address) { return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0; }
+
 int http_server_new(const struct http_address *addresses, size_t n, struct errors *errors, struct http_server **out) {
     if (n > HTTP_ADDRESSES_MAX)
         return errors_add(errors, NULL, 0, 0, "listen has %zu addresses, at most %d are possible", n,
@@ -342,8 +363,10 @@ int http_server_new(const struct http_address *addresses, size_t n, struct error
     server->request_ms_max = HTTP_REQUEST_MS_MAX;
     server->clock_ms = boot_ms;
     server->n_addresses = n;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         server->fds[i] = -1;
+        server->client_connections[i] = is_loopback(addresses[i].address) ? 0 : HTTP_CLIENT_CONNECTIONS_MAX;
+    }
     server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int r = server->stop_fd < 0 ? errors_add(errors, NULL, 0, 0, "the HTTP server: %s", strerror(errno)) : 0;
     for (size_t i = 0; i < n && r == 0; i++)

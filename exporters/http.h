@@ -18,7 +18,11 @@ struct http_address {
     uint16_t port;       // 0: any free one
 };
 
-enum { HTTP_ADDRESSES_MAX = 16, HTTP_CONNECTIONS_MAX = 128 }; // connections: per address
+// Connections: of each address that is listened on, and of these from one client's address. A client may hold half, so
+// that one that opens connections and forgets them shuts out itself alone; what it opens beyond is closed. On a
+// loopback address all clients are one, so there is no such limit: it could only turn away who would else wait a
+// moment.
+enum { HTTP_ADDRESSES_MAX = 16, HTTP_CONNECTIONS_MAX = 128, HTTP_CLIENT_CONNECTIONS_MAX = 64 };
 
 struct http_server;
 

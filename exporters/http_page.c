@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <strings.h>
 
 #include "exporters/html.h"
 #include "exporters/json.h"
@@ -35,6 +36,14 @@ static int find_scope(const char *scope) {
     if (strcmp(scope, "cpu") == 0)
         return HTTP_PAGE_SNAPSHOT_CPU;
     return -EINVAL;
+}
+
+const char *http_page_path(const char *target) {
+    static const char scheme[] = "http://";
+    if (strncasecmp(target, scheme, sizeof(scheme) - 1) != 0)
+        return target;
+    const char *path = strchr(target + sizeof(scheme) - 1, '/');
+    return path ? path : "/";
 }
 
 int http_page_find(const char *path, const char *scope) {

@@ -27,6 +27,10 @@ struct http_templates {
 };
 void http_templates_deinit(struct http_templates *templates);
 
+// The path of a request's target, which may also be a whole URI (RFC 9112, 3.2.2): http://host:port/path. Its host does
+// not matter, as the header Host does not.
+const char *http_page_path(const char *target);
+
 // The page of a path and of the query's scope (NULL: none given). -ENOENT: no such page, -EINVAL: no such scope.
 int http_page_find(const char *path, const char *scope);
 

@@ -14,7 +14,7 @@ install_packages() {
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing="$missing $package"
   done
   [ -n "$missing" ] || return 0
-  echo "installing:$missing" >&2
+  echo "installing Debian packages:$missing" >&2
   local sudo=""
   if [ "$(id -u)" != 0 ]; then
     command -v sudo >/dev/null || { echo "not root and no sudo: install these packages first:$missing" >&2; return 1; }

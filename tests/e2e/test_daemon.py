@@ -84,19 +84,52 @@ def test_mistakes_in_the_configuration_are_shown_at_once_and_nothing_listens():
         yaml = (f'listen: ["127.0.0.1:{taken_port(stack)}"]\n'
                 "slott: 200ms\n"
                 "idle: 95%\n"
-                "profiles:\n  default: {groups: [Mpkj]}\n")
+                "profiles:\n  default: {groups: [Mpkj]}\n  other: {groups: [Generel]}\n"
+                "hosts:\n  - {match: {cpu: \"*\"}, profile: nobody}\n")
         status, log = e2e.run_daemon("--pmu", "sim", yaml=yaml)
     assert status == 2, log
     assert re.search(r"topdownd\.yaml:2:1: .*slott.*slot", log), log
     assert re.search(r"topdownd\.yaml:3:7: idle.*90", log), log
     assert "taken" not in log and "look at" not in log, log
-    assert log.count("topdownd.yaml:") == 2, log
+    assert re.search(r"topdownd\.yaml:5:22: .*Mpkj.*MPKI", log), log
+    assert re.search(r"topdownd\.yaml:6:20: .*Generel.*General", log), log
+    assert re.search(r"topdownd\.yaml:8:34: .*nobody", log), log
+    assert log.count("topdownd.yaml:") == 5, log
     return f"{log.count('topdownd.yaml:')} mistakes with file, line and column"
 
 
 def test_a_metric_group_that_no_spec_has_is_refused_with_a_suggestion():
     return refused("--pmu", "sim", yaml=e2e.LISTEN_ANYWHERE + "profiles:\n  default: {groups: [stage_1, MPKJ]}\n",
                    says=r"topdownd\.yaml:3:\d+: .*MPKJ.*MPKI")
+
+
+def test_cpus_that_the_host_does_not_have_are_refused_with_their_place():
+    yaml = e2e.LISTEN_ANYWHERE + "profile: few\nprofiles:\n  few: {groups: [MPKI],\n        cpus: 777}\n"
+    refused("--pmu", "sim", yaml=yaml, says=r"topdownd\.yaml:5:15: .*`cpus`")
+    with tempfile.TemporaryDirectory() as folder:
+        arm_sysfs(folder, ("0x00000000413fd0c1",))
+        return refused("check-config", "--path.sysfs", folder, yaml=yaml, says=r"topdownd\.yaml:5:15: .*`cpus`")
+
+
+def test_a_round_that_is_too_long_for_usual_windows_is_warned_of():
+    for yaml, minutes in (("slot: 60s\nidle: 90%\n", 80), ("slot: 5s\n", None)):
+        status, log = e2e.run_daemon("check-config", "--pmu", "sim", yaml=e2e.LISTEN_ANYWHERE + yaml)
+        assert status == 0 and ("warning: a round takes" in log) == bool(minutes), log
+        if minutes:
+            assert f"a round takes {minutes * 60} s" in log and f"{4 * minutes} min" in log, log
+    with e2e.Daemon("--pmu", "sim", yaml=e2e.LISTEN_ANYWHERE + "slot: 60s\nidle: 90%\n") as daemon:
+        assert "warning: profile default: a round takes 4800 s" in daemon.log(), daemon.log()
+
+
+def test_who_measures_nothing_says_nothing_of_the_pmu():
+    yaml = YAML + "profile: off\nprofiles: {off: {groups: []}}\n"
+    with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=yaml) as daemon:
+        daemon.wait_round(2)
+        page, status = daemon.get("/metrics"), daemon.json("/api/v1/status")
+        assert "measuring nothing" in daemon.log(), daemon.log()
+    assert "topdownd_pmu_up{" not in page and "topdownd_pmu_error{" not in page, page
+    assert status["pmu"]["up"] is None, status["pmu"]
+    assert e2e.value_of(page, "topdownd_last_snapshot_timestamp_seconds") > 0
 
 
 def test_broken_yaml_is_refused_with_its_place():
@@ -340,6 +373,20 @@ def test_json_says_the_same_as_metrics():
             assert abs(parts - level1["pipeline_slots_total"]) <= 1e-9 * level1["pipeline_slots_total"], scope
         status = daemon.json("/api/v1/status")
         assert status["cpu"]["spec"] == "neoverse-v2" and status["snapshot"]["sequence"] >= 1, status
+
+
+def test_the_first_lines_of_metrics_are_those_of_the_readme():
+    shown = re.search(r"first lines of `/metrics` are:\n\n```\n(.*?)```", e2e.read_text(os.path.join(ROOT, "README.md")), re.S)
+    lines = shown.group(1).splitlines()
+    with e2e.Daemon("--pmu", "sim") as daemon:
+        daemon.wait_round(1)
+        page = daemon.get("/metrics").splitlines()
+    assert len(lines) >= 5, lines
+    for line, printed in zip(lines, page):
+        if line.startswith("#"):
+            assert line == printed, (line, printed)
+        else:
+            assert re.sub(r" \d+$", "", line) == re.sub(r" \d+$", "", printed), (line, printed)
 
 
 # ---- what cannot be measured ----

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The systemd unit and the manuals, judged by systemd's and mandoc's own tools."""
+"""The installation, as it is: unit and manuals, judged by systemd's and mandoc's own tools, and the program that starts."""
 
+import contextlib
 import glob
 import os
 import re
@@ -11,6 +12,7 @@ import tempfile
 import e2e
 
 BINARY, ROOT = e2e.arguments()
+BUILD = os.path.dirname(BINARY)
 EXPOSURE_BELOW = 3.0
 
 
@@ -23,20 +25,33 @@ def need(program, package):
         raise e2e.Skip(f"{program} is not installed (Debian package {package})")
 
 
-def unit_text():
-    """The unit as the build has made it, beside the binary; from the template where the binary came alone."""
-    made = os.path.join(os.path.dirname(BINARY), "systemd/topdownd.service")
-    if os.path.exists(made):
-        return e2e.read_text(made)
-    template = e2e.read_text(os.path.join(ROOT, "systemd/topdownd.service.in"))
-    return template.replace("@CMAKE_INSTALL_FULL_SBINDIR@", "/usr/sbin")
+@contextlib.contextmanager
+def installed():
+    """A folder with what `cmake --install` puts on a host: the folder stands for /."""
+    if not os.path.exists(os.path.join(BUILD, "cmake_install.cmake")):
+        raise e2e.Skip("the binary does not come from a build folder that could be installed")
+    need("cmake", "cmake")
+    with tempfile.TemporaryDirectory() as root:
+        done = subprocess.run(["cmake", "--install", BUILD], env=os.environ | {"DESTDIR": root}, capture_output=True,
+                              text=True, timeout=e2e.TIMEOUT, check=False)
+        assert done.returncode == 0, done
+        yield root
 
 
-def runnable_unit(folder):
-    """A copy whose program exists: the installed one may not be there."""
-    text, n = re.subn(r"^ExecStart=\S+/topdownd\b", f"ExecStart={BINARY}", unit_text(), flags=re.M)
-    assert n == 1, "one ExecStart= with an absolute path"
-    return e2e.write_text(os.path.join(folder, "topdownd.service"), text)
+def on_the_host(root, *command):
+    """The command that runs `command` on this host as if the installation were on it, which nothing else sees."""
+    overlays = [f"mount -t overlay overlay -o lowerdir={root}/{name}:/{name} /{name}" for name in ("usr", "etc")]
+    return ["unshare", "--mount", "sh", "-ec", "\n".join([*overlays, 'exec "$@"']), "sh", *command]
+
+
+def need_own_mounts(root):
+    done = run(*on_the_host(root, "true"))
+    if done.returncode != 0:
+        raise e2e.Skip(f"no mounts of one's own (root and overlayfs are needed): {done.stderr.strip()}")
+
+
+def unit_text(root):
+    return e2e.read_text(os.path.join(root, "usr/lib/systemd/system/topdownd.service"))
 
 
 def settings(text):
@@ -46,20 +61,47 @@ def settings(text):
     return found
 
 
-def test_systemd_finds_no_fault_with_the_unit():
+def test_systemd_finds_no_fault_with_the_unit_as_it_is_installed():
     need("systemd-analyze", "systemd")
-    with tempfile.TemporaryDirectory() as folder:
-        done = run("systemd-analyze", "verify", "--man=no", runnable_unit(folder))
+    with installed() as root:
+        need_own_mounts(root)
+        manuals = "yes" if shutil.which("man") else "no"  # whether those that it names exist
+        verify = on_the_host(root, "systemd-analyze", "verify", f"--man={manuals}", "topdownd.service")
+        done = run(*verify)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), done
-        # What it says of a fault, so that silence means something.
-        faulty = e2e.write_text(os.path.join(folder, "faulty.service"), unit_text() + "[Service]\nPrivateTemp=yes\n")
-        assert "PrivateTemp" in run("systemd-analyze", "verify", "--man=no", faulty).stderr
+        # What it says of faults, so that silence means something.
+        path = os.path.join(root, "usr/lib/systemd/system/topdownd.service")
+        e2e.write_text(path, unit_text(root) + "[Service]\nPrivateTemp=yes\n")
+        os.remove(os.path.join(root, "usr/sbin/topdownd"))
+        faults = run(*verify).stderr
+        assert "PrivateTemp" in faults and "/usr/sbin/topdownd is not executable" in faults, faults
+
+
+def test_what_the_unit_starts_runs_as_it_is_installed():
+    with installed() as root:
+        need_own_mounts(root)
+        start = settings(unit_text(root))["ExecStart"]
+        assert len(start) == 1, start
+        program, *words = start[0].split()
+        version = run(*on_the_host(root, program, "--version"))
+        assert version.returncode == 0 and re.fullmatch(r"topdownd \d+\.\d+\.\d+\n", version.stdout), version
+        # It finds its specs, its scenarios and its configuration by itself; only the port is ours.
+        e2e.write_text(os.path.join(root, "etc/topdownd/conf.d/port.yaml"), e2e.LISTEN_ANYWHERE)
+        with e2e.Program(on_the_host(root, program, *words, "--pmu", "sim")) as daemon:
+            found = e2e.wait_for(lambda: re.search(r"look at http://127\.0\.0\.1:(\d+)/", daemon.log()) or
+                                 daemon.ended(), "the line that says where to look")
+            assert found is not True, daemon.log()
+            page = e2e.fetch(int(found.group(1)), "/metrics").text()
+            assert 'spec="neoverse-v2"' in page and "topdownd_build_info{" in page, page
+            daemon.stop()
+    return version.stdout.strip()
 
 
 def test_the_unit_exposes_little():
     need("systemd-analyze", "systemd")
-    with tempfile.TemporaryDirectory() as folder:
-        done = run("systemd-analyze", "security", "--offline=true", "--no-pager", runnable_unit(folder))
+    with installed() as root:
+        unit = os.path.join(root, "usr/lib/systemd/system/topdownd.service")
+        done = run("systemd-analyze", "security", "--offline=true", "--no-pager", unit)
     assert done.returncode == 0, done
     exposure = float(re.search(r"Overall exposure level for topdownd\.service: ([\d.]+)", done.stdout).group(1))
     assert exposure < EXPOSURE_BELOW, done.stdout
@@ -67,9 +109,11 @@ def test_the_unit_exposes_little():
 
 
 def test_the_unit_gives_one_capability_and_a_user_of_its_own():
-    unit = settings(unit_text())
+    with installed() as root:
+        text = unit_text(root)
+    unit = settings(text)
     assert unit["AmbientCapabilities"] == unit["CapabilityBoundingSet"] == ["CAP_PERFMON"], unit
-    assert set(re.findall(r"CAP_\w+", re.sub(r"^#.*$", "", unit_text(), flags=re.M))) == {"CAP_PERFMON"}
+    assert set(re.findall(r"CAP_\w+", re.sub(r"^#.*$", "", text, flags=re.M))) == {"CAP_PERFMON"}
     assert unit["Type"] == ["notify"] and unit["User"] == ["topdownd"] and unit["NoNewPrivileges"] == ["yes"], unit
     assert "2" in unit["RestartPreventExitStatus"] and float(unit["WatchdogSec"][0].rstrip("s")) > 0, unit
     sysusers = e2e.read_text(os.path.join(ROOT, "systemd/topdownd.sysusers"))

@@ -85,6 +85,31 @@ static void test_level1_counts_width_times_cycles(void **state) {
     pipeline_stop(&p);
 }
 
+// Neoverse V2: of 16e9 pipeline slots a second 12e9 stall, 4e9 at the front and 6e9 at the back, so the vendor's
+// formulas add up to (16 - 12 + 4 + 6) / 16 = 0.875. Scaled to all pipeline slots each is 1 / 0.875 of itself.
+static void test_the_difference_to_the_vendors_formula_is_told(void **state) {
+    (void)state;
+    struct pipeline p;
+    pipeline_load(&p, STEADY);
+    struct scenario_keyframe *keyframe = &p.scenario->loads[0].keyframes[0];
+    for (size_t i = 0; i < keyframe->n_rates; i++)
+        if (strcmp(keyframe->rates[i].event, "STALL_SLOT") == 0)
+            keyframe->rates[i].per_second = 12e9;
+    start_default(&p, 5);
+    pipeline_run(&p, 5);
+    static const char *const categories[] = {"frontend_bound_ratio", "bad_speculation_ratio", "retiring_ratio",
+                                             "backend_bound_ratio"};
+    double sum = 0, largest = 0;
+    for (size_t i = 0; i < 4; i++) {
+        double share = pipeline_gauge(&p, 0, categories[i]);
+        sum += share;
+        largest = fmax(largest, share);
+    }
+    assert_near(sum, 0.875, 1e-6, "sum of the vendor's formulas");
+    assert_near(p.snapshot->values[snapshot_deviation(p.layout, 0)], largest * (1 / 0.875 - 1), 1e-6, "deviation");
+    pipeline_stop(&p);
+}
+
 static void test_thirty_percent_stolen_is_contended_scaled_and_counted(void **state) {
     (void)state;
     struct pipeline p;
@@ -314,6 +339,7 @@ int main(void) {
         cmocka_unit_test(test_hours_pass_and_totals_still_equal_the_truth),
         cmocka_unit_test(test_level1_categories_add_up_to_all_pipeline_slots),
         cmocka_unit_test(test_level1_counts_width_times_cycles),
+        cmocka_unit_test(test_the_difference_to_the_vendors_formula_is_told),
         cmocka_unit_test(test_thirty_percent_stolen_is_contended_scaled_and_counted),
         cmocka_unit_test(test_counters_never_had_give_no_sample_and_totals_stand_still),
         cmocka_unit_test(test_a_short_gap_is_made_up_for),

@@ -34,6 +34,30 @@ static void test_every_route_answers(void **state) {
     assert_page(f, "/../etc/passwd", 404, text, "/metrics");
 }
 
+static void test_a_whole_uri_is_as_good_as_its_path(void **state) {
+    const struct fixture *f = *state;
+    const char *json = "Content-Type: application/json\r\n", *text = "Content-Type: text/plain; charset=utf-8\r\n";
+    const char *html = "Content-Type: text/html; charset=utf-8\r\n";
+    assert_page(f, "http://127.0.0.1:10813/-/healthy", 200, text, "topdownd is healthy.\n");
+    assert_page(f, "HTTP://[::1]/api/v1/snapshot?scope=cpu", 200, json, "\"scope\":\"cpu\"");
+    assert_page(f, "http://host", 200, html, "<!doctype html>");
+    assert_page(f, "http://host?x=/y", 200, html, "<!doctype html>");
+    assert_page(f, "http://host/", 200, html, "<!doctype html>");
+    assert_page(f, "http://host/nothing", 404, text, "/metrics");
+    assert_page(f, "http:/metrics", 404, text, "/metrics");
+    assert_page(f, "ftp://host/metrics", 404, text, "/metrics");
+}
+
+static void test_a_target_with_a_zero_byte_is_refused(void **state) {
+    const struct fixture *f = *state;
+    const char *text = "Content-Type: text/plain; charset=utf-8\r\n";
+    static const char *const targets[] = {"/%00", "/metrics%00", "/metrics%00.txt", "/api/v1/snapshot?scope=cpu%00",
+                                          "http://host/%00"};
+    for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++)
+        assert_page(f, targets[i], 400, text, "zero byte");
+    assert_page(f, "/%2D/healthy", 200, text, "topdownd is healthy.\n"); // other escapes are fine
+}
+
 static void test_head_has_the_length_and_no_body(void **state) {
     const struct fixture *f = *state;
     char *get = ask(f, "GET", "/metrics"), *head = ask(f, "HEAD", "/metrics");
@@ -267,6 +291,8 @@ int main(void) {
 #define IMPATIENT(function) cmocka_unit_test_setup_teardown(function, setup_impatient, teardown)
     const struct CMUnitTest tests[] = {
         WITH(test_every_route_answers),
+        WITH(test_a_whole_uri_is_as_good_as_its_path),
+        WITH(test_a_target_with_a_zero_byte_is_refused),
         WITH(test_head_has_the_length_and_no_body),
         WITH(test_other_methods_are_refused_with_those_that_are_allowed),
         WITH(test_a_request_with_a_body_is_refused_and_the_body_is_not_taken_for_a_request),

@@ -80,7 +80,7 @@ static void test_every_metric_is_finite_on_positive_counts(void **state) {
             counts[i] = 1000 + 7 * (double)i;
         counts[catalog_find_event(catalog, "CPU_CYCLES")] = 1e6;
         for (size_t i = 0; i < catalog->n_metrics; i++)
-            if (!isfinite(formula_evaluate(catalog->metrics[i].formula, counts)))
+            if (!isfinite(formula_evaluate(catalog->metrics[i].formula, counts, NULL)))
                 fail_msg("%s: %s is not finite", shipped[c].name, catalog->metrics[i].name);
         catalog_free(catalog);
     }
@@ -261,7 +261,7 @@ static void test_the_level_1_split_of_each_core_worked_out_by_hand(void **state)
         assert_true(fabs(level1_of(catalog, CATEGORY_BAD_SPECULATION, counts) - wanted[c].bad_speculation) < 1e-9);
         assert_true(fabs(level1_of(catalog, CATEGORY_RETIRING, counts) - wanted[c].retiring) < 1e-9);
         assert_true(fabs(level1_of(catalog, CATEGORY_BACKEND_BOUND, counts) - wanted[c].backend) < 1e-9);
-        assert_true(formula_evaluate(catalog->level1.pipeline_slots, counts) == 1000 * catalog->level1.width);
+        assert_true(formula_evaluate(catalog->level1.pipeline_slots, counts, NULL) == 1000 * catalog->level1.width);
         catalog_free(catalog);
     }
 }
