@@ -247,12 +247,13 @@ static size_t fewest_bins(const struct packing *p) {
             used[p->items[i].events[e]] = true;
     for (unsigned e = 0; e < PLAN_PACK_EVENTS_MAX; e++) {
         width += used[e] ? p->widths[e] : 0;
-        if (!used[e] || !p->constrained[e])
-            continue;
-        size_t masked = p->needs[e].counters != 0 ? bins_for_mask(p, used, p->needs[e].counters) : 0;
-        size_t values = p->needs[e].reg != 0 ? bins_for_register(p, used, p->needs[e].reg) : 0;
-        most = masked > most ? masked : most;
-        most = values > most ? values : most;
+        bool masked = used[e] && p->constrained[e] && p->needs[e].counters != 0;
+        size_t bins = masked ? bins_for_mask(p, used, p->needs[e].counters) : 0;
+        most = bins > most ? bins : most;
+    }
+    for (unsigned reg = 1; reg <= FIT_REGISTERS_MAX; reg++) {
+        size_t bins = bins_for_register(p, used, reg);
+        most = bins > most ? bins : most;
     }
     return bins_for(width, p->capacity) > most ? bins_for(width, p->capacity) : most;
 }
@@ -375,7 +376,8 @@ int plan_pack(const struct plan_set *sets, size_t n, const struct fit_pmu *pmu, 
         pack_greedily(&p);
         keep(&p);
         r = (int)p.n_bins;
-        while ((size_t)r > fewest_bins(&p) && search(&p)) {
+        size_t fewest = fewest_bins(&p);
+        while ((size_t)r > fewest && search(&p)) {
             keep(&p);
             r = (int)p.n_bins;
         }
