@@ -37,9 +37,10 @@ struct plan_request {
     uint64_t fixed_taken;          // fixed counters that others hold (the NMI watchdog), bit per fit_event.fixed
     const struct fit_event *needs; // of each of the catalog's events; NULL: as the catalog's flags `fixed` say,
                                    // numbered in order from 0, and any general counter for the others
-    struct plan_register { // that events share, by fit_event.reg - 1; the first unnamed one ends them
-        const char *name;  // the term that programs it
-        unsigned values;   // that it holds at once
+    // Registers that events share, by fit_event.reg - 1; the first unnamed one ends them.
+    struct plan_register {
+        const char *name; // the term that programs it
+        unsigned values;  // that it holds at once
     } registers[FIT_REGISTERS_MAX];
     const struct plan_selection {
         unsigned group;  // metric group of the catalog
