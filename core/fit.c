@@ -263,9 +263,14 @@ unsigned fit_excess(const struct fit_pmu *pmu, const struct fit_event *needs, co
     return without + missing + register_excess(pmu, needs, events, n, NULL);
 }
 
+// Keeps them in order, so that the words do not depend on the path of the search.
 static void reason_add(struct fit_reason *why, unsigned event) {
-    if (why->n < FIT_REASON_EVENTS_MAX)
-        why->events[why->n++] = event;
+    if (why->n == FIT_REASON_EVENTS_MAX)
+        return;
+    size_t at = why->n++;
+    for (; at > 0 && why->events[at - 1] > event; at--)
+        why->events[at] = why->events[at - 1];
+    why->events[at] = event;
 }
 
 // A piece that found no place, and those that hold all the counters it asked for: one more than there are counters.

@@ -137,12 +137,15 @@ static unsigned ask(struct packing *p, const struct plan_set *set) {
     return fit_excess(p->pmu, p->needs, events, n);
 }
 
+static unsigned overflow(const struct packing *p, unsigned width) {
+    return width > p->capacity ? width - p->capacity : 0;
+}
+
 // By how much the bin would not fit if it had `more` wider events, those of the item (NULL: none) added to it.
 static unsigned excess_with(struct packing *p, unsigned bin, const struct pack_item *item, unsigned more) {
     const struct pack_bin *b = &p->bins[bin];
-    unsigned width = b->width + more;
     if (b->n_constrained == 0 && !(item && item->constrained))
-        return width > p->capacity ? width - p->capacity : 0;
+        return overflow(p, b->width + more);
     struct plan_set set = b->held;
     for (size_t w = 0; item && w < PLAN_PACK_WORDS; w++)
         set.words[w] |= p->sets[item->set].words[w];
@@ -191,7 +194,8 @@ static struct pack_item *pick_next(struct packing *p) {
         unsigned more = empty ? 0 : added(p, item, bin);
         if (more > fewest || (more == fewest && item->width <= next->width))
             continue;
-        if (empty || excess_with(p, bin, item, more) == 0) { // every set fits alone
+        // every set fits alone
+        if (empty || (overflow(p, p->bins[bin].width + more) == 0 && excess_with(p, bin, item, more) == 0)) {
             next = item;
             fewest = more;
         }
@@ -243,12 +247,13 @@ static size_t fewest_bins(const struct packing *p) {
             used[p->items[i].events[e]] = true;
     for (unsigned e = 0; e < PLAN_PACK_EVENTS_MAX; e++) {
         width += used[e] ? p->widths[e] : 0;
-        if (!used[e] || !p->constrained[e])
-            continue;
-        size_t masked = p->needs[e].counters != 0 ? bins_for_mask(p, used, p->needs[e].counters) : 0;
-        size_t values = p->needs[e].reg != 0 ? bins_for_register(p, used, p->needs[e].reg) : 0;
-        most = masked > most ? masked : most;
-        most = values > most ? values : most;
+        bool masked = used[e] && p->constrained[e] && p->needs[e].counters != 0;
+        size_t bins = masked ? bins_for_mask(p, used, p->needs[e].counters) : 0;
+        most = bins > most ? bins : most;
+    }
+    for (unsigned reg = 1; reg <= FIT_REGISTERS_MAX; reg++) {
+        size_t bins = bins_for_register(p, used, reg);
+        most = bins > most ? bins : most;
     }
     return bins_for(width, p->capacity) > most ? bins_for(width, p->capacity) : most;
 }
@@ -268,6 +273,11 @@ static struct pack_item *pick_misfit(struct packing *p) {
     return picked;
 }
 
+// Of an item that makes a bin's excess `excess` instead of `now`, and adds `more`.
+static unsigned cost_of(unsigned excess, unsigned now, unsigned more) {
+    return (excess > now ? excess - now : 0) * PLAN_PACK_EVENTS_MAX + more;
+}
+
 // The bin that an item is best moved to: where it least makes what does not fit, and of these where it adds least.
 static unsigned best_bin(struct packing *p, const struct pack_item *item, unsigned from) {
     if (random_below(&p->random, 100) < NOISE_PERCENT)
@@ -277,8 +287,10 @@ static unsigned best_bin(struct packing *p, const struct pack_item *item, unsign
     for (unsigned bin = 0; bin < p->n_bins; bin++) {
         if (bin == from && p->n_bins > 1)
             continue;
-        unsigned more = added(p, item, bin), excess = excess_with(p, bin, item, more), now = p->bins[bin].excess;
-        unsigned cost = (excess > now ? excess - now : 0) * PLAN_PACK_EVENTS_MAX + more;
+        unsigned more = added(p, item, bin), now = p->bins[bin].excess;
+        if (cost_of(overflow(p, p->bins[bin].width + more), now, more) > least)
+            continue; // whatever fit.h says, it is no less
+        unsigned cost = cost_of(excess_with(p, bin, item, more), now, more);
         if (cost > least)
             continue;
         ties = cost < least ? 1 : ties + 1;
@@ -318,7 +330,7 @@ static int packing_init(struct packing *p, const struct plan_set *sets, size_t n
     *p = (struct packing){.sets = sets,
                           .pmu = pmu,
                           .needs = needs,
-                          .capacity = pmu->general > 0 ? pmu->general - reserved : PLAN_PACK_EVENTS_MAX,
+                          .capacity = pmu->general > 0 ? pmu->general - reserved : UINT_MAX,
                           .items = calloc(n + 1, sizeof *p->items),
                           .container = calloc(n + 1, sizeof *p->container),
                           .events = calloc(n * PLAN_PACK_EVENTS_MAX + 1, sizeof *p->events),
@@ -364,7 +376,8 @@ int plan_pack(const struct plan_set *sets, size_t n, const struct fit_pmu *pmu, 
         pack_greedily(&p);
         keep(&p);
         r = (int)p.n_bins;
-        while ((size_t)r > fewest_bins(&p) && search(&p)) {
+        size_t fewest = fewest_bins(&p);
+        while ((size_t)r > fewest && search(&p)) {
             keep(&p);
             r = (int)p.n_bins;
         }
