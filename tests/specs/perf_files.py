@@ -267,7 +267,11 @@ class SpecModel:
     def misfits(self, name, general, fixed, shared):
         """A metric whose events cannot be counted together (sampling only and other PMUs aside)."""
         events = {e: self.events[e].get("topdownd", {}) for e in self.leaves(self.metrics[name]["formula"])}
-        needs = [t.get("counters", list(range(general))) for e, t in events.items() if e not in fixed and "pmu" not in t]
+        core = [t for e, t in events.items() if e not in fixed and "pmu" not in t]
+        # An event that takes two counters takes an even one and the next; one such in a metric is all that there is.
+        pairs = [t for t in core if t.get("takes", 1) > 1]
+        needs = [t.get("counters", list(range(general))) for t in core if t not in pairs]
+        needs += [[c] for t in pairs for c in range(t["takes"])]
         out = [] if place(needs) else [f"metric {name} does not fit {general} counters"]
         for term, limit in shared.items():
             if len({t[term] for t in events.values() if term in t}) > limit:
