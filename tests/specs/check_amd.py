@@ -154,7 +154,7 @@ def main():
         ours, vendor = perf_files.SpecModel(f"{source}/specs/{zen}.json", counts), perf_files.VendorModel(folder, counts)
         check_events(zen, ours, vendor)
         compared = check_formulas(zen, source, folder)
-        for problem in ours.problems() + perf_files.copied(ours.spec, entries):
+        for problem in ours.problems() + ours.neutral_problems() + perf_files.copied(ours.spec, entries):
             failures.append(f"{zen}: {problem}")
         if number >= 4:
             check_level1(zen, source)

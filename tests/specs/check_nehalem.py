@@ -101,7 +101,7 @@ def main():
         ours = perf_files.SpecModel(f"{source}/specs/{name}.json", perf_files.Counts(SEED))
         check_events(name, ours, vendor)
         check_formulas(name, source)
-        for problem in ours.problems() + perf_files.copied(ours.spec, vendor.values()):
+        for problem in ours.problems() + ours.neutral_problems() + perf_files.copied(ours.spec, vendor.values()):
             failures.append(f"{name}: {problem}")
         print(f"{name}: {len(ours.events)} events, {len(ours.metrics)} metrics, {len(ours.groups)} groups")
     failures.extend(perf_files.misidentified(source, linux, "GenuineIntel", (6,), {folder: name for name, folder in SPECS}))

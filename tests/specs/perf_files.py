@@ -14,6 +14,8 @@ import re
 TOKEN = re.compile(r"\s*(#\w+|(?:[0-9A-Za-z_.:@?]|\\.|(?<=@)=)+|[-+*/%()<>&|^,])")
 NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$", re.IGNORECASE)
 UNITS = {"L3PMC": "amd_l3", "DFPMC": "amd_df", "UMCPMC": "amd_umc"}
+CACHES = ("branch", "l1i_cache", "l1d_cache", "l2_cache", "ll_cache", "itlb", "dtlb")
+NEUTRAL = ["ipc"] + [f"{c}_mpki" for c in CACHES] + [f"{c}_miss_ratio" for c in CACHES]  # what dashboards rely on
 GENERIC = {"instructions": 0xC0, "cycles": 0x76}  # what the kernel makes of them on AMD
 FIXED = {"INST_RETIRED.ANY": (0xC0, 0), "CPU_CLK_UNHALTED.THREAD": (0x3C, 0), "CPU_CLK_UNHALTED.REF": (0, 3)}
 
@@ -129,7 +131,9 @@ class Formula:
             return float({"|": bool(a) or bool(b), "&": bool(a) and bool(b), "^": bool(a) != bool(b)}[operator])
         if operator in "<>":
             return float(a < b if operator == "<" else a > b)
-        return {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "/": lambda: a / b if b else math.nan, "%": lambda: a % b}[operator]()
+        if operator in "/%" and b == 0:
+            return math.nan
+        return {"+": lambda: a + b, "-": lambda: a - b, "*": lambda: a * b, "/": lambda: a / b, "%": lambda: math.fmod(a, b)}[operator]()
 
     def unary(self):
         return -self.unary() if self.take("-") else self.primary()
@@ -263,6 +267,16 @@ class SpecModel:
             out += [f"group {name}: no metric {m}" for m in group["metrics"] if m not in self.metrics]
             out += [f"group {name} has no {key}" for key in ("title", "description") if not group.get(key)]
         return out + self.tree_problems()
+
+    def neutral_problems(self):
+        """What every vendor's full spec has: the vendor-neutral export names, each in the group where users look for it."""
+        out = []
+        for name in NEUTRAL:
+            group = {"ipc": "General"}.get(name, "MPKI" if name.endswith("_mpki") else "Miss_Ratio")
+            exports = [self.metrics[m]["topdownd"].get("name", m) for m in self.groups.get(group, {"metrics": []})["metrics"]]
+            if name not in exports:
+                out.append(f"group {group} exports no {name}")
+        return out
 
     def misfits(self, name, general, fixed, shared):
         """A metric whose events cannot be counted together (sampling only and other PMUs aside)."""
