@@ -7,7 +7,7 @@ enum { NEEDS_N = EVENTS_N + 1, CYCLES = 1, A, B, C, D, E, F };
 
 struct host {
     struct catalog *catalog;
-    struct fit_event needs[NEEDS_N];
+    struct fit_event needs[NEEDS_N]; // put into the catalog when the plan is made
     struct plan_request request;
 };
 
@@ -16,13 +16,15 @@ static void host_init(struct host *host) {
     *host = (struct host){.catalog = empty_catalog()};
     for (size_t e = 0; e < NEEDS_N; e++)
         host->needs[e].fixed = e == CYCLES ? 1 : -1;
-    host->request = (struct plan_request){
-        .catalog = host->catalog, .general_counters = 4, .needs = host->needs, .slot_ns = SLOT_NS, .idle = 0.1};
+    host->request =
+        (struct plan_request){.catalog = host->catalog, .general_counters = 4, .slot_ns = SLOT_NS, .idle = 0.1};
 }
 
 static struct plan *plan_host(struct host *host) {
     static const struct plan_selection all = {0};
     struct plan *plan = NULL;
+    for (size_t e = 1; e < NEEDS_N; e++)
+        host->catalog->events[e].need = host->needs[e];
     host->request.selections = &all;
     host->request.n_selections = 1;
     assert_int_equal(plan_new(&host->request, &plan), 0);
@@ -63,7 +65,7 @@ static void test_a_metric_of_two_values_of_one_register_names_the_register(void 
     (void)state;
     struct host host;
     host_init(&host);
-    host.request.registers[0] = (struct plan_register){"offcore_rsp", 1};
+    assert_int_equal(catalog_add_register(host.catalog, "offcore_rsp", 1, &(struct catalog_error){0}), 0);
     host.needs[A] = (struct fit_event){.fixed = -1, .reg = 1, .reg_value = 0x2011};
     host.needs[B] = (struct fit_event){.fixed = -1, .reg = 1, .reg_value = 0x4011};
     expect_reason(&host, "A / (B + FIXED_CYCLES)", "needs 2 values of offcore_rsp at once (A and B), the CPU holds 1");
@@ -88,7 +90,8 @@ static void test_with_the_watchdog_on_a_metric_of_cycles_may_no_longer_fit(void 
     host_init(&host);
     expect_reason(&host, "(A + B + C + D) / FIXED_CYCLES", "");
     host_init(&host);
-    host.request.fixed_taken = 0x2;
+    host.catalog->watchdog_event = CYCLES;
+    host.request.nmi_watchdog = true;
     expect_reason(&host, "(A + B + C + D) / FIXED_CYCLES", "needs 5 counters at once, this host has 4");
 }
 
@@ -96,7 +99,7 @@ static void test_metrics_that_collide_take_turns(void **state) {
     (void)state;
     struct host host;
     host_init(&host);
-    host.request.registers[0] = (struct plan_register){"offcore_rsp", 1};
+    assert_int_equal(catalog_add_register(host.catalog, "offcore_rsp", 1, &(struct catalog_error){0}), 0);
     host.needs[A] = (struct fit_event){.fixed = -1, .reg = 1, .reg_value = 0x2011};
     host.needs[B] = (struct fit_event){.fixed = -1, .reg = 1, .reg_value = 0x4011};
     host.needs[C].counters = host.needs[D].counters = host.needs[E].counters = 0x1;
@@ -125,7 +128,7 @@ static void test_level_1_that_collides_is_measured_in_parts(void **state) {
     host.needs[A].counters = host.needs[B].counters = 0x8;
     level1_of(host.catalog, "4 * FIXED_CYCLES", "A / FIXED_CYCLES", "B / FIXED_CYCLES");
     for (size_t i = 0; i < 2; i++)
-        assert_int_equal(catalog_add_level1_part(host.catalog, parts[i], 2, &error), 0);
+        assert_int_equal(catalog_add_level1_part(host.catalog, &host.catalog->level1, parts[i], 2, &error), 0);
     group_of(host.catalog, "L1", "frontend_bound backend_bound");
     struct plan *plan = plan_host(&host);
     assert_int_equal(plan->units[plan->level1_unit].n_groups, 2);
