@@ -82,36 +82,19 @@ def fail(text):
     failures.append(text)
 
 
-# Numbers whose arithmetic is that of the language: a / 0 is NaN, comparisons and logic give 0 or 1.
-def divide(a, b):
-    return a / b if b else math.nan
-
-
+# Numbers whose arithmetic is that of the language: a / 0 is NaN.
 class Value(float):
-    def __add__(self, other):
-        return Value(float(self) + other)
+    pass
 
-    __radd__ = __add__
 
-    def __sub__(self, other):
-        return Value(float(self) - other)
-
-    def __rsub__(self, other):
-        return Value(other - float(self))
-
-    def __mul__(self, other):
-        return Value(float(self) * other)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other):
-        return Value(divide(float(self), float(other)))
-
-    def __rtruediv__(self, other):
-        return Value(divide(float(other), float(self)))
-
-    def __neg__(self):
-        return Value(-float(self))
+for operator, work in {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "truediv": lambda a, b: a / b if b else math.nan,
+}.items():
+    setattr(Value, f"__{operator}__", lambda a, b, work=work: Value(work(float(a), float(b))))
+    setattr(Value, f"__r{operator}__", lambda a, b, work=work: Value(work(float(b), float(a))))
 
 
 def smallest(a, b):
@@ -333,6 +316,8 @@ def check_structure(spec, vendor, file):
             fail(f"{file}: {name} has parent {extra.get('parent')} and not {parent}")
         if not metric.get("title") or not metric.get("description") or not metric.get("units"):
             fail(f"{file}: {name} has no title, description or units")
+        if re.search(r"TopdownL\d", str(vendor.metrics.get(name, {}).get("MetricGroup"))) and not extra.get("meaning"):
+            fail(f"{file}: {name} is in the tree and says nothing to a developer")
     for name in vendor.metrics:
         if name.startswith("tma_") and not vendor.foreign(name) and name not in LEFT_OUT and plain(name) not in spec["metrics"]:
             fail(f"{file}: {name} is not in the spec")
@@ -359,11 +344,10 @@ def check_events(spec, vendor, file):
         for term in dict(encoding):
             if term not in spec["topdownd"]["format"]:
                 fail(f"{file}: {name} has the term {term}, which the format has not")
-        # A name of ours with a suffix is the vendor's event with terms of a formula: same code, same counters.
-        theirs = vendor.events.get(name.upper()) or vendor.events.get(re.sub(r"(_u..)?(_c\d+)?(_i)?(_e)?$", "", name))
+        # A name of ours with a suffix is the vendor's event with terms of a formula; a few have a name of their own. Same code, same counters.
+        theirs = vendor.events.get(name.upper()) or vendor.events.get(re.sub(r"(_c\d+)?(_i)?(_e)?$", "", name))
         if not theirs:
-            theirs = next((e for e in vendor.events.values() if (Vendor.terms(e)["event"], Vendor.terms(e)["umask"]) ==
-                           (dict(encoding)["event"], dict(encoding).get("umask", 0))), None)
+            theirs = next((e for e in vendor.events.values() if Vendor.terms(e)["event"] == dict(encoding)["event"]), None)
         if not theirs:
             fail(f"{file}: {name} is no event of the vendor's")
             continue
@@ -422,6 +406,43 @@ def check_names(spec, file):
             fail(f"{file}: the resident event {name} is not there")
 
 
+def check_level1(spec, file):
+    """Level 1 from ordinary events is level 1 from PERF_METRICS, where the counts are. A split holds what level 1 needs."""
+    plain_level1 = spec["topdownd"].get("level1_without_resident")
+    for level1 in filter(None, (spec["topdownd"].get("level1"), plain_level1)):
+        needed, waiting = set(), list(level1["categories"].values()) + sorted(names_of(level1["pipeline_slots"]))
+        for name in waiting:
+            if name in spec["metrics"]:
+                waiting += sorted(names_of(spec["metrics"][name]["formula"]))
+            elif name[0] != "#":
+                needed.add(name.replace("\\", ""))
+        parts = [set(part) for part in level1.get("split", [])]
+        if parts and (set().union(*parts) != needed or len(set.intersection(*parts)) != 1):
+            fail(f"{file}: the split of level 1 is not of its events: {sorted(set().union(*parts) ^ needed)}")
+        if sorted(level1["categories"]) != sorted(CATEGORIES):
+            fail(f"{file}: level 1 has not the four categories")
+    if not plain_level1:
+        return
+    counts = {"INT_MISC.CLEARS_COUNT": 2.0, "INT_MISC.UOP_DROPPING": 5.0, "slots": 1000.0, "TOPDOWN.SLOTS_P": 1000.0}
+    for names, count in (
+        (("topdown-fe-bound", "IDQ_BUBBLES.CORE", "IDQ_UOPS_NOT_DELIVERED.CORE"), 200.0),
+        (("topdown-be-bound", "TOPDOWN.BACKEND_BOUND_SLOTS"), 300.0),
+        (("topdown-retiring", "UOPS_RETIRED.SLOTS"), 400.0),
+        (("topdown-bad-spec",), 100.0),
+    ):
+        counts.update(dict.fromkeys(names, count))
+
+    def value(name):
+        if name in spec["metrics"]:
+            return evaluate(spec["metrics"][name]["formula"], value)
+        return counts[name.replace("\\", "")]
+
+    for category in CATEGORIES:
+        a, b = value(spec["topdownd"]["level1"]["categories"][category]), value(plain_level1["categories"][category])
+        if not same(a, b):
+            fail(f"{file}: {category} is {a} from PERF_METRICS and {b} from ordinary events")
+
+
 def phrases(text):
     words = re.findall(r"[a-z0-9]+", text.lower())
     return {tuple(words[i : i + 8]) for i in range(len(words) - 7)}
@@ -467,6 +488,7 @@ def main():
     for file in list(SPECS) + ["intel-generic"]:
         spec = json.load(open(os.path.join(source, "specs", file + ".json"), encoding="utf-8"))
         check_names(spec, file)
+        check_level1(spec, file)
         check_words(spec, spoken, file)
         if file in vendors:
             compared += check_formulas(spec, vendors[file], file)
