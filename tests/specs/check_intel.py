@@ -46,6 +46,8 @@ LEFT_OUT = {
     "tma_info_system_time": "the length of the measurement, which formulas have as duration_time",
     "tma_info_system_mux": "how well perf shared counters over time; the daemon has coverage families for that",
 }
+# Errors of the vendor's files: (folder, event) to the right unit mask. 8_FLOPS is 256-bit single (0x20) and 512-bit double (0x40).
+ERRATA = {(f, "FP_ARITH_INST_RETIRED.8_FLOPS"): "0x60" for f in ("skylakex", "cascadelakex")}
 # An operand of these kinds is not of the core's PMU, or cannot be counted.
 FOREIGN = re.compile(r"^(UNC_|cbox|cha|imc_|pcu_|cstate|power@|uncore|msr@(aperf|smi))|:R$")
 
@@ -135,6 +137,7 @@ class Vendor:
                 if "MetricName" in item:
                     self.metrics[item["MetricName"]] = item
                 if "EventName" in item and "Unit" not in item:
+                    item["UMask"] = ERRATA.get((os.path.basename(folder), item["EventName"]), item.get("UMask", "0"))
                     self.events[item["EventName"].upper()] = item
         self.texts = [item.get(k, "") for item in list(self.metrics.values()) + list(self.events.values())
                       for k in ("BriefDescription", "PublicDescription")]
