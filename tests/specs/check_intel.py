@@ -99,12 +99,7 @@ for operator, work in {
     setattr(Value, f"__r{operator}__", lambda a, b, work=work: Value(work(float(b), float(a))))
 
 
-def smallest(a, b):
-    return a if a < b else b
-
-
-def largest(a, b):
-    return a if a > b else b
+LANGUAGE = {"smallest": lambda a, b: a if a < b else b, "largest": lambda a, b: a if a > b else b}
 
 
 def names_of(expression):
@@ -120,12 +115,12 @@ def evaluate(expression, value_of):
         if text in ("if", "else"):
             return text
         if text in ("min", "max"):
-            return {"min": "smallest", "max": "largest"}[text]
+            return "smallest" if text == "min" else "largest"
         values.append(Value(float(text) if NUMBER.match(text) else value_of(text)))
         return f"v[{len(values) - 1}]"
 
     text = NAME.sub(operand, expression).replace("&", "and").replace("|", "or")
-    return float(eval(text, {"v": values, "smallest": smallest, "largest": largest}))
+    return float(eval(text, {"v": values, **LANGUAGE}))
 
 
 class Vendor:
