@@ -78,10 +78,7 @@ NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 WORDS = {"if", "else", "min", "max", "d_ratio", "has_event", "source_count"}
 
 failures = []
-
-
-def fail(text):
-    failures.append(text)
+fail = failures.append
 
 
 # Numbers whose arithmetic is that of the language: a / 0 is NaN.
@@ -251,8 +248,7 @@ def plain(name):
 
 
 def check_formulas(spec, vendor, file):
-    compared = 0
-    finite = set()
+    compared, finite = 0, set()
     for seed in range(ROUNDS):
         world, names = World(f"{file} {seed}", vendor.events.get("TOPDOWN_RETIRING.ALL_P") is None), {}
         for name in vendor.metrics:
@@ -474,8 +470,7 @@ def main():
     domain, description = rows[2].index("Count Domain"), rows[2].index("Metric Description")
     tree = {"tma_" + next(c for c in row[1:7] if c).lower(): row[domain] for row in rows[3:] if row[0][:2] in ("FE", "BA", "BE", "RE")}
     tree["tma_dram_bound"] = tree["tma_l3_miss_bound"]  # its name on older cores
-    spoken = set()
-    vendors = {}
+    spoken, vendors = set(), {}
     for file, folder in SPECS.items():
         vendors[file] = Vendor(os.path.join(shared, "linux", "arch", "x86", folder))
         for text in vendors[file].texts:
