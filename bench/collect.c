@@ -144,7 +144,7 @@ static uint64_t start_ns(struct sampler *sampler) {
 // Lets all rounds happen and returns the CPU time they took; opening the event groups does not count.
 static double run_ours(const struct rig *rig, struct pmu *pmu, struct trace *trace) {
     struct sampler *sampler;
-    int r = sampler_new(rig->plan, rig->topology, pmu, SEED, &sampler);
+    int r = sampler_new(rig->plan, rig->topology, pmu, SEED, 0, &sampler);
     struct derive *derive = derive_new(rig->layout);
     if (r < 0 || !derive)
         fail("sampler", -ENOMEM);
@@ -220,7 +220,7 @@ static size_t open_bare(const struct rig *rig, int (*fds)[EVENTS_MAX]) {
         for (size_t g = 0; g < rig->plan->n_groups; g++, n++) {
             const struct plan_group *group = &rig->plan->groups[g];
             for (size_t e = 0; e < group->n_events; e++)
-                fds[n][e] = open_event(rig->type, rig->catalog->events[group->events[e]].config,
+                fds[n][e] = open_event(rig->type, rig->catalog->events[group->events[e]].code.config,
                                        rig->topology->cpus[cpu].id, e == 0 ? -1 : fds[n][0]);
         }
     }
@@ -336,7 +336,7 @@ static void rig_init(struct rig *rig, const struct options *options, unsigned ge
                      const struct cpuset *cpus) {
     static const struct host_roots roots = {.sysfs = "/sys", .procfs = "/proc"};
     static struct errors errors; // far too large for a stack
-    if (spec_json_load(options->spec, &errors, &rig->catalog) < 0 ||
+    if (spec_json_load(options->spec, NULL, &errors, &rig->catalog) < 0 ||
         host_linux_topology(&roots, cpus, &errors, &rig->topology) < 0)
         show_errors(&errors);
     char name[HOST_TEXT_MAX];

@@ -148,7 +148,7 @@ static void fill(const struct snapshot_layout *layout, struct snapshot *snapshot
 int main(void) {
     struct errors errors = {0};
     struct catalog *catalog;
-    if (spec_json_load("specs/neoverse-v2.json", &errors, &catalog) < 0)
+    if (spec_json_load("specs/neoverse-v2.json", NULL, &errors, &catalog) < 0)
         give_up("specs/neoverse-v2.json cannot be read: start from the source folder");
     struct snapshot_layout *layout = snapshot_layout_new(make_plan(catalog), make_topology());
     struct snapshot *snapshot = layout ? snapshot_new(layout) : NULL;

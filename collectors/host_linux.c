@@ -5,11 +5,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 // Every file read here is small; what does not fit the buffer is not looked at.
@@ -69,10 +73,29 @@ static int read_online(const struct host_roots *roots, struct errors *errors, st
     return 0;
 }
 
+// The lowest of the online CPUs that share the physical core, which tells cores apart on the whole host: a core_id is
+// one only within its die or cluster. -1 where the kernel does not say.
+static int first_sibling(const struct host_roots *roots, unsigned cpu) {
+    static const char *const files[] = {"core_cpus_list", "thread_siblings_list"}; // the second before Linux 5.3
+    char path[PATH_BYTES], text[FILE_BYTES];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct cpuset siblings;
+        (void)snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/topology/%s", roots->sysfs, cpu, files[i]);
+        if (read_file(path, text, sizeof text) < 0 || cpuset_parse(text, &siblings) < 0 || !cpuset_has(&siblings, cpu))
+            continue;
+        int first = 0;
+        while (!cpuset_has(&siblings, (unsigned)first))
+            first++;
+        return first;
+    }
+    return -1;
+}
+
 static struct topology_source describe_cpu(const struct host_roots *roots, unsigned cpu, bool selected) {
+    long long package = cpu_number(roots, cpu, "topology/physical_package_id", 0);
     return (struct topology_source){.id = cpu,
-                                    .core = (int)cpu_number(roots, cpu, "topology/core_id", -1),
-                                    .package = (int)cpu_number(roots, cpu, "topology/physical_package_id", -1),
+                                    .core = first_sibling(roots, cpu),
+                                    .package = package < 0 || package > INT_MAX ? 0 : (int)package,
                                     .selected = selected};
 }
 
@@ -325,7 +348,7 @@ void host_linux_cpu(const struct host_roots *roots, struct host_cpu *out) {
         (void)snprintf(out->model, sizeof out->model, "unknown");
 }
 
-static double count_fds(const char *path) {
+static double list_fds(const char *path) {
     DIR *folder = opendir(path);
     if (!folder)
         return NAN;
@@ -336,13 +359,24 @@ static double count_fds(const char *path) {
     return n;
 }
 
+// Since Linux 6.2 procfs gives their number as the folder's size. Before, each has to be listed.
+static void count_fds(const char *path, struct host_process *process) {
+    struct statfs system;
+    struct stat status;
+    if (statfs(path, &system) == 0 && system.f_type == PROC_SUPER_MAGIC && stat(path, &status) == 0 &&
+        status.st_size > 0)
+        process->open_fds = (double)status.st_size;
+    else if (process->calls % HOST_FDS_CALLS == 0)
+        process->open_fds = list_fds(path);
+}
+
 // Seconds since the epoch at which the host booted, from /proc/stat.
 static double boot_timestamp(const struct host_roots *roots) {
     char path[PATH_BYTES], line[256];
     double boot = NAN;
     (void)snprintf(path, sizeof path, "%s/stat", roots->procfs);
     FILE *file = fopen(path, "re");
-    while (file && fgets(line, sizeof line, file))
+    while (file && isnan(boot) && fgets(line, sizeof line, file))
         if (strncmp(line, "btime ", 6) == 0)
             boot = strtod(line + 6, NULL);
     if (file)
@@ -350,27 +384,37 @@ static double boot_timestamp(const struct host_roots *roots) {
     return boot;
 }
 
-void host_linux_process(const struct host_roots *roots, struct host_process *out) {
+// Fields 22, 23 and 24 of proc(5); the name in field 2 may hold anything, so counting begins behind it.
+static void read_stat(const struct host_roots *roots, struct host_process *process) {
     char path[PATH_BYTES], text[2048];
-    *out = (struct host_process){NAN, NAN, NAN, NAN, NAN, NAN};
-    struct rusage usage;
-    if (getrusage(RUSAGE_SELF, &usage) == 0)
-        out->cpu_seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
-        out->max_fds = (double)limit.rlim_cur;
-    (void)snprintf(path, sizeof path, "%s/self/fd", roots->procfs);
-    out->open_fds = count_fds(path);
     (void)snprintf(path, sizeof path, "%s/self/stat", roots->procfs);
     const char *fields = read_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
     unsigned long long start_ticks, virtual_bytes, resident_pages;
-    // fields 22, 23 and 24 of proc(5); the name in field 2 may hold anything, so counting begins behind it
-    if (fields &&
+    process->virtual_bytes = process->resident_bytes = NAN;
+    if (!fields ||
         sscanf(fields, ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %llu",
-               &start_ticks, &virtual_bytes, &resident_pages) == 3) {
-        out->virtual_bytes = (double)virtual_bytes;
-        out->resident_bytes = (double)resident_pages * (double)sysconf(_SC_PAGESIZE);
-        out->start_timestamp = boot_timestamp(roots) + (double)start_ticks / (double)sysconf(_SC_CLK_TCK);
-    }
+               &start_ticks, &virtual_bytes, &resident_pages) != 3)
+        return;
+    process->virtual_bytes = (double)virtual_bytes;
+    process->resident_bytes = (double)resident_pages * (double)sysconf(_SC_PAGESIZE);
+    if (isnan(process->start_timestamp))
+        process->start_timestamp = boot_timestamp(roots) + (double)start_ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+void host_linux_process(const struct host_roots *roots, struct host_process *process) {
+    char path[PATH_BYTES];
+    if (process->calls == 0)
+        process->open_fds = process->start_timestamp = NAN;
+    process->cpu_seconds = process->max_fds = NAN;
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        process->cpu_seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                               (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+        process->max_fds = (double)limit.rlim_cur;
+    (void)snprintf(path, sizeof path, "%s/self/fd", roots->procfs);
+    count_fds(path, process);
+    read_stat(roots, process);
+    process->calls++;
 }

@@ -69,10 +69,14 @@ bool host_pmu_events_rule_out(const struct host_pmu_events *events, uint64_t con
 
 void host_linux_cpu(const struct host_roots *roots, struct host_cpu *out);
 
-// Figures of this process, NaN where unreadable.
+// Figures of this process, NaN where unreadable. Zeroed before the first call and kept for the next one: what never
+// changes is read once, and where the kernel does not tell how many file descriptors are open (before Linux 6.2) they
+// are counted in every HOST_FDS_CALLS-th call only, because that takes milliseconds where there are thousands.
+enum { HOST_FDS_CALLS = 60 };
 struct host_process {
     double cpu_seconds, resident_bytes, virtual_bytes, open_fds, max_fds, start_timestamp;
+    uint64_t calls;
 };
-void host_linux_process(const struct host_roots *roots, struct host_process *out);
+void host_linux_process(const struct host_roots *roots, struct host_process *process);
 
 #endif

@@ -50,7 +50,7 @@ static struct sim_group *group_free(struct sim_group *group) {
 
 static int find_config(const struct catalog *catalog, uint64_t config) {
     for (size_t i = CATALOG_CPU_SECONDS + 1; i < catalog->n_events; i++) {
-        if (catalog->events[i].config == config)
+        if (catalog->events[i].code.config == config)
             return (int)i;
     }
     return -ENOENT;

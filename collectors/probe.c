@@ -32,10 +32,10 @@ struct probe {
 static void take_configs(struct probe *p, const struct catalog *catalog, const bool *usable) {
     for (size_t e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++)
         if (usable[e] && catalog->events[e].fixed && p->n_fixed < PROBE_FIXED_MAX)
-            p->configs[p->n_fixed++] = catalog->events[e].config;
+            p->configs[p->n_fixed++] = catalog->events[e].code.config;
     for (size_t e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++)
         if (usable[e] && !catalog->events[e].fixed && p->n_general < PROBE_COUNTERS_MAX)
-            p->configs[p->n_fixed + p->n_general++] = catalog->events[e].config;
+            p->configs[p->n_fixed + p->n_general++] = catalog->events[e].code.config;
 }
 
 // On to the size in the middle, where there is one left.

@@ -94,7 +94,7 @@ static void make_channels(struct sampler *s) {
 }
 
 int sampler_new(const struct plan *plan, const struct topology *topology, struct pmu *pmu, uint64_t seed,
-                struct sampler **out) {
+                uint64_t first_round, struct sampler **out) {
     struct sampler *s = calloc(1, sizeof *s);
     if (!s)
         return -ENOMEM;
@@ -111,11 +111,14 @@ int sampler_new(const struct plan *plan, const struct topology *topology, struct
         sampler_free(s);
         return -ENOMEM;
     }
+    readings_begin(s->readings, first_round, 0);
     make_cores(s);
     make_channels(s);
     *out = s;
     return 0;
 }
+
+uint64_t sampler_next_round(const struct sampler *s) { return s->readings->round + s->started; }
 
 struct sampler *sampler_free(struct sampler *s) {
     if (!s)
@@ -155,7 +158,7 @@ static size_t open_channel(struct sampler *s, unsigned cpu, int group, uint64_t 
     struct channel *channel = channel_of(s, cpu, group);
     uint64_t configs[PLAN_GROUP_EVENTS_MAX];
     for (size_t e = 0; e < plan_group->n_events; e++)
-        configs[e] = s->plan->catalog->events[plan_group->events[e]].config;
+        configs[e] = s->plan->catalog->events[plan_group->events[e]].code.config;
     channel->handle = s->pmu->ops->open(s->pmu, s->topology->cpus[cpu].id, configs, plan_group->n_events);
     channel->times = (struct pmu_times){0};
     memset(channel->counts, 0, plan_group->n_events * sizeof *channel->counts);
@@ -306,9 +309,9 @@ static bool core_catch_up(struct sampler *s, struct core *core, uint64_t now_ns)
 
 static void start(struct sampler *s, uint64_t now_ns) {
     s->started = true;
-    readings_begin(s->readings, 0, now_ns);
+    readings_begin(s->readings, s->readings->round, now_ns);
     for (size_t c = 0; c < s->topology->n_cores; c++) {
-        core_begin(s, c, 0, now_ns);
+        core_begin(s, c, s->readings->round, now_ns);
         core_change(s, &s->cores[c], false);
     }
 }

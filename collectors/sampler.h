@@ -19,9 +19,13 @@
 
 struct sampler;
 
-// Everything is borrowed and must outlive the sampler. Returns 0 or -ENOMEM.
+// Everything is borrowed and must outlive the sampler. Rounds are counted from first_round: a sampler that goes on for
+// another one must not go through the same random orders again. Returns 0 or -ENOMEM.
 int sampler_new(const struct plan *plan, const struct topology *topology, struct pmu *pmu, uint64_t seed,
-                struct sampler **out);
+                uint64_t first_round, struct sampler **out);
+
+// With which round a sampler that follows this one should go on: the round under way is given away.
+uint64_t sampler_next_round(const struct sampler *sampler);
 
 // Closes all event groups.
 struct sampler *sampler_free(struct sampler *sampler);

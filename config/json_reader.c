@@ -140,6 +140,17 @@ cJSON *json_parse(struct json_reader *reader, const char *text, size_t length, s
     return NULL;
 }
 
+cJSON *json_load(struct json_reader *reader, size_t size_max, size_t depth_max) {
+    char *text;
+    size_t length;
+    reader->status = json_read_file(reader->file, size_max, reader->errors, &text, &length);
+    if (reader->status < 0)
+        return NULL;
+    cJSON *document = json_parse(reader, text, length, depth_max);
+    free(text);
+    return document;
+}
+
 char *json_file_stem(const char *file) {
     const char *slash = strrchr(file, '/');
     const char *base = slash ? slash + 1 : file;

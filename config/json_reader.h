@@ -44,6 +44,9 @@ int json_read_file(const char *path, size_t size_max, struct errors *errors, cha
 // cJSON_Delete.
 cJSON *json_parse(struct json_reader *reader, const char *text, size_t length, size_t depth_max);
 
+// The same with the text of the reader's file, of at most `size_max` bytes.
+cJSON *json_load(struct json_reader *reader, size_t size_max, size_t depth_max);
+
 // A file's name without folder and ".json", for free(); NULL where memory is short.
 char *json_file_stem(const char *file);
 

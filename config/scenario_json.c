@@ -339,33 +339,31 @@ static void read_document(struct scenario_reader *reader, const struct json_node
     read_rivals(reader, root);
 }
 
-int scenario_json_parse(const char *name, const char *text, size_t length, struct errors *errors,
-                        struct scenario **out) {
-    struct scenario_reader reader = {.reader = {.file = name, .errors = errors}};
-    cJSON *document = json_parse(&reader.reader, text, length, DEPTH_MAX);
+// Takes over the document, NULL where there is none.
+static int read_scenario(struct scenario_reader *reader, cJSON *document, struct scenario **out) {
     if (document) {
-        const struct json_node root = json_root(&reader.reader, document);
-        reader.scenario = calloc(1, sizeof *reader.scenario);
-        if (reader.scenario)
-            read_document(&reader, &root);
+        const struct json_node root = json_root(&reader->reader, document);
+        reader->scenario = calloc(1, sizeof *reader->scenario);
+        if (reader->scenario)
+            read_document(reader, &root);
         else
             json_fail_memory(&root);
     }
-    if (reader.reader.status == 0)
-        *out = reader.scenario;
+    if (reader->reader.status == 0)
+        *out = reader->scenario;
     else
-        scenario_free(reader.scenario);
+        scenario_free(reader->scenario);
     cJSON_Delete(document);
-    return reader.reader.status;
+    return reader->reader.status;
+}
+
+int scenario_json_parse(const char *name, const char *text, size_t length, struct errors *errors,
+                        struct scenario **out) {
+    struct scenario_reader reader = {.reader = {.file = name, .errors = errors}};
+    return read_scenario(&reader, json_parse(&reader.reader, text, length, DEPTH_MAX), out);
 }
 
 int scenario_json_load(const char *path, struct errors *errors, struct scenario **out) {
-    char *text;
-    size_t length;
-    int r = json_read_file(path, FILE_SIZE_MAX, errors, &text, &length);
-    if (r < 0)
-        return r;
-    r = scenario_json_parse(path, text, length, errors, out);
-    free(text);
-    return r;
+    struct scenario_reader reader = {.reader = {.file = path, .errors = errors}};
+    return read_scenario(&reader, json_load(&reader.reader, FILE_SIZE_MAX, DEPTH_MAX), out);
 }

@@ -10,8 +10,11 @@
 
 enum { SPEC_FILE_MAX = 16 << 20, SPEC_DEPTH_MAX = 64 };
 
-// Returns 0, -EINVAL with what is wrong in `errors`, -ENOMEM. The spec's name is the file's without folder and ".json".
-int spec_json_load(const char *path, struct errors *errors, struct catalog **out);
-int spec_json_parse(const char *name, const char *text, size_t length, struct errors *errors, struct catalog **out);
+// `environment` is what the formulas are compiled for; NULL: environment_init's. Returns 0, -EINVAL with what is wrong
+// in `errors`, -ENOMEM. The spec's name is the file's without folder and ".json".
+int spec_json_load(const char *path, const struct environment *environment, struct errors *errors,
+                   struct catalog **out);
+int spec_json_parse(const char *name, const char *text, size_t length, const struct environment *environment,
+                    struct errors *errors, struct catalog **out);
 
 #endif

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/catalog_level1.h"
+#include "core/catalog_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-int catalog_set_level1(struct catalog *catalog, const char *pipeline_slots, double width, struct catalog_error *error) {
-    struct catalog_level1 *level1 = &catalog->level1;
+int catalog_set_level1(struct catalog *catalog, struct catalog_level1 *level1, const char *pipeline_slots, double width,
+                       struct catalog_error *error) {
     if (level1->present)
         return catalog_fail(error, "level 1 stands twice");
     if (!(width > 0 && width <= 64))
         return catalog_fail(error, "the width is the number of pipeline slots a cycle, between 1 and 64");
     struct formula *formula;
-    int r = catalog_compile(catalog, pipeline_slots, &formula, error);
+    int r = catalog_compile(catalog, pipeline_slots, NULL, &formula, error);
     if (r < 0)
         return r;
     level1->pipeline_slots_text = strdup(pipeline_slots);
@@ -26,24 +26,59 @@ int catalog_set_level1(struct catalog *catalog, const char *pipeline_slots, doub
     return 0;
 }
 
-int catalog_set_level1_category(struct catalog *catalog, enum category category, const char *metric,
-                                struct catalog_error *error) {
-    struct catalog_level1 *level1 = &catalog->level1;
+static bool holds(const unsigned *metrics, size_t n, unsigned metric) {
+    for (size_t i = 0; i < n; i++)
+        if (metrics[i] == metric)
+            return true;
+    return false;
+}
+
+static int compare_unsigned(const void *a, const void *b) {
+    const unsigned *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+// Adds a metric and all that it is made of to level 1's metrics.
+static int add_metrics(const struct catalog *catalog, struct catalog_level1 *level1, unsigned metric) {
+    unsigned *metrics = realloc(level1->metrics, catalog->n_metrics * sizeof *metrics);
+    if (!metrics)
+        return -ENOMEM;
+    level1->metrics = metrics;
+    size_t walked = level1->n_metrics;
+    if (!holds(metrics, level1->n_metrics, metric))
+        metrics[level1->n_metrics++] = metric;
+    for (; walked < level1->n_metrics; walked++) {
+        const struct formula *formula = catalog->metrics[metrics[walked]].formula;
+        for (size_t m = 0; m < formula->n_metrics; m++)
+            if (!holds(metrics, level1->n_metrics, formula->metrics[m]))
+                metrics[level1->n_metrics++] = formula->metrics[m];
+    }
+    qsort(metrics, level1->n_metrics, sizeof *metrics, compare_unsigned);
+    return 0;
+}
+
+int catalog_set_level1_category(struct catalog *catalog, struct catalog_level1 *level1, enum category category,
+                                const char *metric, struct catalog_error *error) {
     int index = catalog_find_metric(catalog, metric);
     if (index < 0)
         return catalog_fail(error, "level 1 names the metric %.60s, which the spec does not have", metric);
     if (catalog->metrics[index].domain != METRIC_PIPELINE_SLOTS)
-        return catalog_fail(error, "level 1 names the metric %.60s, whose units are not 'percent of slots'", metric);
+        return catalog_fail(
+            error, "level 1 names the metric %.60s, whose units are neither 'percent of slots' nor 'share of slots'",
+            metric);
     for (size_t i = 0; i < level1->n_categories; i++)
         if (level1->categories[i].category == category || level1->categories[i].metric == (unsigned)index)
             return catalog_fail(error, "category %s or its metric stands twice in level 1", category_name(category));
+    int r = add_metrics(catalog, level1, (unsigned)index);
+    if (r < 0)
+        return r;
     level1->categories[level1->n_categories].category = category;
     level1->categories[level1->n_categories++].metric = (unsigned)index;
     return 0;
 }
 
-int catalog_add_level1_part(struct catalog *catalog, const char *const *events, size_t n, struct catalog_error *error) {
-    struct catalog_level1 *level1 = &catalog->level1;
+int catalog_add_level1_part(struct catalog *catalog, struct catalog_level1 *level1, const char *const *events, size_t n,
+                            struct catalog_error *error) {
     if (level1->n_parts == CATALOG_SPLIT_MAX || n > CATALOG_SPLIT_EVENTS_MAX)
         return catalog_fail(error, "a split has at most %d parts of %d events", CATALOG_SPLIT_MAX,
                             CATALOG_SPLIT_EVENTS_MAX);
@@ -75,10 +110,12 @@ static bool parts_share_an_event(const struct catalog_level1 *level1) {
     return false;
 }
 
-static int parts_hold(const struct catalog *catalog, const struct formula *formula, struct catalog_error *error) {
-    const struct catalog_level1 *level1 = &catalog->level1;
+static int parts_hold(const struct catalog *catalog, const struct catalog_level1 *level1, const struct formula *formula,
+                      struct catalog_error *error) {
     for (size_t i = 0; i < formula->n_variables; i++) {
         size_t part = 0;
+        if (catalog->events[formula->variables[i]].kind != EVENT_COUNTED)
+            continue;
         while (part < level1->n_parts && !part_has(level1, part, formula->variables[i]))
             part++;
         if (part == level1->n_parts)
@@ -88,8 +125,8 @@ static int parts_hold(const struct catalog *catalog, const struct formula *formu
     return 0;
 }
 
-int catalog_check(const struct catalog *catalog, struct catalog_error *error) {
-    const struct catalog_level1 *level1 = &catalog->level1;
+static int check_level1(const struct catalog *catalog, const struct catalog_level1 *level1,
+                        struct catalog_error *error) {
     if (!level1->present)
         return level1->n_categories == 0 && level1->n_parts == 0
                    ? 0
@@ -100,8 +137,13 @@ int catalog_check(const struct catalog *catalog, struct catalog_error *error) {
         return 0;
     if (level1->n_parts == 1 || !parts_share_an_event(level1))
         return catalog_fail(error, "the level-1 split needs at least two parts, and one event that is in all of them");
-    int r = parts_hold(catalog, level1->pipeline_slots, error);
-    for (size_t i = 0; i < level1->n_categories && r == 0; i++)
-        r = parts_hold(catalog, catalog->metrics[level1->categories[i].metric].formula, error);
+    int r = parts_hold(catalog, level1, level1->pipeline_slots, error);
+    for (size_t i = 0; i < level1->n_metrics && r == 0; i++)
+        r = parts_hold(catalog, level1, catalog->metrics[level1->metrics[i]].formula, error);
     return r;
+}
+
+int catalog_check(const struct catalog *catalog, struct catalog_error *error) {
+    int r = check_level1(catalog, &catalog->level1, error);
+    return r == 0 ? check_level1(catalog, &catalog->level1_without_resident, error) : r;
 }

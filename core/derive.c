@@ -46,13 +46,13 @@ static int allocate_kept(struct derive *d) {
     d->unit_spans = calloc(cpus * derive_n_units(d) + 1, sizeof *d->unit_spans);
     d->level1_spans = calloc(cpus, sizeof *d->level1_spans);
     d->event_spans = calloc(cpus * layout->n_events + 1, sizeof *d->event_spans);
-    d->owed = calloc(cpus * layout->n_level1 + 1, sizeof *d->owed);
+    d->debts = calloc(cpus, sizeof *d->debts);
     d->parts_done = calloc(cpus, sizeof *d->parts_done);
     d->parts = calloc(parts > 1 ? cpus * parts * d->units[layout->plan->level1_unit].n : 1, sizeof *d->parts);
     d->totals = calloc(layout->n_scopes * d->n_totals, sizeof *d->totals);
     d->group_totals = calloc(derive_n_group_totals(d) + 1, sizeof *d->group_totals);
-    return d->counted && d->planned && d->unit_spans && d->level1_spans && d->event_spans && d->owed && d->parts_done &&
-                   d->parts && d->totals && d->group_totals
+    return d->counted && d->planned && d->unit_spans && d->level1_spans && d->event_spans && d->debts &&
+                   d->parts_done && d->parts && d->totals && d->group_totals
                ? 0
                : -1;
 }
@@ -92,7 +92,7 @@ struct derive *derive_free(struct derive *d) {
     free(d->totals);
     free(d->parts);
     free(d->parts_done);
-    free(d->owed);
+    free(d->debts);
     free(d->event_spans);
     free(d->level1_spans);
     free(d->unit_spans);
@@ -215,8 +215,7 @@ static void give_up_pending(struct derive *d, size_t cpu, const struct derive *o
 
 static void continue_cpu(struct derive *d, size_t cpu, const struct derive *old, size_t old_cpu) {
     continue_scope(d, snapshot_scope_cpu(d->layout, cpu), old, snapshot_scope_cpu(old->layout, old_cpu));
-    memcpy(d->owed + cpu * d->layout->n_level1, old->owed + old_cpu * d->layout->n_level1,
-           d->layout->n_level1 * sizeof *d->owed);
+    d->debts[cpu] = old->debts[old_cpu];
     give_up_pending(d, cpu, old, old_cpu);
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/derive_state.h"
-#include "core/level1.h"
 
 // Totals: what a CPU counted in a round, extrapolated to the time that it stands for.
 
@@ -119,7 +118,7 @@ static void advance_level1(struct derive *d, size_t cpu, const struct derive_rou
     double slots[CATEGORY_N], increase[CATEGORY_N], all = 0;
     for (size_t i = 0; i < n; i++)
         slots[i] = d->level1_slots[cpu * n + i] * step.covered_seconds / seconds;
-    level1_increase(slots, n, d->owed + cpu * n, increase);
+    level1_increase(slots, n, &d->debts[cpu], increase);
     struct scopes scopes = scopes_of(d, cpu);
     for (size_t i = 0; i < n; i++) {
         derive_add(d, cpu, snapshot_category(layout, 0, i), increase[i]);

@@ -110,7 +110,7 @@ static void write_gauge(struct derive *d, struct snapshot *out, size_t scope, si
     }
     const double *sums = d->sums + scope * d->row + d->units[unit].first;
     derive_dense_fill(d, unit, sums, 1);
-    double value = formula_evaluate(metric->formula, d->dense) * metric->export_scale;
+    double value = formula_evaluate(metric->formula, d->dense, NULL) * metric->export_scale;
     *absent = isnan(value) ? ABSENT_UNDEFINED : ABSENT_NOT;
     out->values[snapshot_metric(d->layout, scope, m)] = value;
     if (scope == 0)

@@ -10,6 +10,7 @@
 // round), and `dense`, one unit's values by catalog event, which is what formulas read.
 
 #include "core/derive.h"
+#include "core/level1.h"
 #include "core/span.h"
 #include "core/total.h"
 
@@ -56,7 +57,7 @@ struct derive {
     struct span *unit_spans;   // [cpu][unit]
     struct span *level1_spans; // [cpu]
     struct span *event_spans;  // [cpu][event]
-    double *owed;              // [cpu][category]
+    struct level1_debt *debts; // [cpu]
     double *parts;             // [cpu][part][value of the level-1 unit]: windows of an unfinished composite
     unsigned *parts_done;      // [cpu]
     struct total *totals;      // [scope][field]

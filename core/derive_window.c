@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/derive_state.h"
-#include "core/level1.h"
 
 // Readings into a CPU's sums over the round's windows.
 
@@ -84,8 +83,10 @@ static void take_part(struct derive *d, const struct window *window, unsigned un
     double *parts = d->parts + window->cpu * unit->n_groups * n;
     if (part == 0)
         d->parts_done[window->cpu] = 0;
-    if (part != d->parts_done[window->cpu])
+    if (part != d->parts_done[window->cpu]) {
+        d->parts_done[window->cpu] = UINT32_MAX;
         return; // an earlier part has no data: the windows would not be adjacent
+    }
     window_values(d, window, parts + part * n);
     if (++d->parts_done[window->cpu] < unit->n_groups)
         return;

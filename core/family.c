@@ -49,6 +49,10 @@ const struct family_info family_table[FAMILY_N] = {
         {PREFIX "level1_deviation_ratio", "gauge",
          "Largest difference in the last round between a category's share of the pipeline slots counted and "
          "the vendor's own formula."},
+    [FAMILY_COMPOSITE] =
+        {PREFIX "level1_composite", "gauge",
+         "1 where level 1 comes from several adjacent windows, because there are too few counters for all its "
+         "categories at once; 0 where it comes from one. Absent where it is not measured."},
     [FAMILY_PMU_UP] = {PREFIX "pmu_up", "gauge", "1 where the PMU delivered counts in the last round."},
     [FAMILY_PMU_ERROR] = {PREFIX "pmu_error", "gauge", "1 for each PMU that is missing or fails, with the reason."},
     [FAMILY_PMU_COUNTERS] =

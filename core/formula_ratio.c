@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/formula_tree.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-// Finds out whether a formula is k A/B with A and B sums of counts, by computing with such forms: every node is a
-// number, a sum of variables, or k times a quotient of two sums, or none of these. Only then can A and B be exported as
-// counters and divided after summing over hosts.
+#include "core/formula_step.h"
+
+// Finds out whether a formula is k A/B with A and B sums of counts, by evaluating it with such forms: every operand is
+// a number, a sum of events, or k times a quotient of two sums, or none of these. Only then can A and B be exported as
+// counters and divided after summing over hosts. Formulas of very many events are not looked at: no counter holds them.
+
+enum { RATIO_EVENTS_MAX = 256 };
 
 enum form_kind { FORM_NONE, FORM_NUMBER, FORM_SUM, FORM_RATIO };
 
@@ -87,30 +89,53 @@ static struct form form_divide(const struct ratio_search *search, struct form le
     return left;
 }
 
-static struct form form_of(struct ratio_search *search, const struct formula_node *node) {
-    if (node->kind == FORMULA_NUMBER)
-        return (struct form){.kind = FORM_NUMBER, .scale = node->number};
-    if (node->kind == FORMULA_VARIABLE)
-        return form_variable(search, node->variable);
-    struct form left = form_of(search, node->left);
-    if (node->kind == FORMULA_NEGATE)
-        return form_scale(search, left, -1);
-    struct form right = form_of(search, node->right);
-    if (left.kind == FORM_NONE || right.kind == FORM_NONE) {
-        form_free(&left);
-        form_free(&right);
-        return left;
+static struct form form_operand(struct ratio_search *search, const struct formula_step *step) {
+    if (step->operation == STEP_NUMBER)
+        return (struct form){.kind = FORM_NUMBER, .scale = step->number};
+    return step->operation == STEP_EVENT ? form_variable(search, step->index) : (struct form){.kind = FORM_NONE};
+}
+
+// Takes both operands.
+static struct form form_binary(struct ratio_search *search, enum formula_operation operation, struct form left,
+                               struct form right) {
+    if (left.kind != FORM_NONE && right.kind != FORM_NONE) {
+        switch (operation) {
+        case STEP_ADD:
+            return form_add(search, left, right, 1);
+        case STEP_SUBTRACT:
+            return form_add(search, left, right, -1);
+        case STEP_MULTIPLY:
+            return form_multiply(search, left, right);
+        case STEP_DIVIDE:
+        case STEP_D_RATIO:
+            return form_divide(search, left, right);
+        default:
+            break;
+        }
     }
-    switch (node->kind) {
-    case FORMULA_ADD:
-        return form_add(search, left, right, 1);
-    case FORMULA_SUBTRACT:
-        return form_add(search, left, right, -1);
-    case FORMULA_MULTIPLY:
-        return form_multiply(search, left, right);
-    default:
-        return form_divide(search, left, right);
+    form_free(&left);
+    form_free(&right);
+    return left;
+}
+
+static struct form form_of(struct ratio_search *search) {
+    struct form stack[FORMULA_STACK_MAX], *top = stack;
+    for (size_t i = 0; i < search->formula->n_steps; i++) {
+        const struct formula_step *step = &search->formula->steps[i];
+        top -= formula_operands(step->operation);
+        if (step->operation < STEP_NEGATE) {
+            *top = form_operand(search, step);
+        } else if (step->operation == STEP_NEGATE) {
+            *top = form_scale(search, *top, -1);
+        } else if (step->operation == STEP_SELECT) {
+            for (size_t j = 0; j < 3; j++)
+                form_free(&top[j]);
+        } else {
+            *top = form_binary(search, step->operation, top[0], top[1]);
+        }
+        top++;
     }
+    return stack[0];
 }
 
 // The common coefficient of a sum's terms, 1 where they differ.
@@ -151,9 +176,11 @@ static int sum_take(const struct formula *formula, const double *coefficients, d
     return 0;
 }
 
-int formula_ratio_find(const struct formula_node *root, struct formula *formula) {
+int formula_ratio_find(struct formula *formula) {
+    if (formula->n_variables > RATIO_EVENTS_MAX)
+        return 0;
     struct ratio_search search = {.formula = formula};
-    struct form form = form_of(&search, root);
+    struct form form = form_of(&search);
     struct formula_sum upper = {0}, lower = {0};
     int r = search.result;
     if (r == 0 && form.kind == FORM_RATIO) {

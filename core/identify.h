@@ -14,6 +14,11 @@
 // architecture and part are the same, and variant and revision (r<variant>p<revision>) are the entry's or later.
 bool midr_matches(uint32_t entry, uint32_t midr);
 
+// True where `pattern` describes an x86 CPU, written as perf writes it: vendor-family-model-stepping, family decimal,
+// model and stepping hexadecimal ("GenuineIntel-6-8F-4"). The pattern is a POSIX extended regular expression for the
+// whole text; one with fewer than three '-' describes all steppings (tools/perf/arch/x86/util/header.c).
+bool cpuid_matches(const char *pattern, const char *cpuid);
+
 // The spec for a CPU: of all entries that cover it the latest variant and revision wins, where two specs have the same
 // one the first. Where there is none it is the first generic spec, and NULL where there is no generic one either. Every
 // architecture has a generic spec of its own, so `catalogs` are to be those whose PMU this host has.

@@ -6,14 +6,14 @@
 
 bool level1_split(const struct catalog *catalog, const double *counts, double *categories, double *pipeline_slots) {
     const struct catalog_level1 *level1 = &catalog->level1;
-    double shares[CATEGORY_N], sum = 0, slots = formula_evaluate(level1->pipeline_slots, counts);
+    double shares[CATEGORY_N], sum = 0, slots = formula_evaluate(level1->pipeline_slots, counts, NULL);
     if (slots == 0) {
         memset(categories, 0, level1->n_categories * sizeof *categories);
         *pipeline_slots = 0;
         return true;
     }
     for (size_t i = 0; i < level1->n_categories; i++) {
-        shares[i] = formula_evaluate(catalog->metrics[level1->categories[i].metric].formula, counts);
+        shares[i] = formula_evaluate(catalog->metrics[level1->categories[i].metric].formula, counts, NULL);
         sum += shares[i];
     }
     if (!(slots > 0) || !(sum > 0)) // NaN included
@@ -24,8 +24,8 @@ bool level1_split(const struct catalog *catalog, const double *counts, double *c
     return true;
 }
 
-void level1_increase(const double *signed_slots, size_t n, double *owed, double *increase) {
-    double slots = 0, positive = 0, debt = 0;
+void level1_increase(const double *signed_slots, size_t n, struct level1_debt *debt, double *increase) {
+    double *owed = debt->owed, slots = 0, positive = 0, all = 0;
     for (size_t i = 0; i < n; i++)
         slots += signed_slots[i];
     if (!(slots > 0) || !isfinite(slots)) { // nothing to share out
@@ -39,9 +39,10 @@ void level1_increase(const double *signed_slots, size_t n, double *owed, double 
     for (size_t i = 0; i < n; i++) {
         increase[i] = fmax(owed[i], 0) / positive * slots;
         owed[i] -= increase[i];
-        debt += fmax(-owed[i], 0);
+        all += fmax(-owed[i], 0);
     }
-    if (debt > LEVEL1_DEBT_MAX * slots)
-        for (size_t i = 0; i < n; i++)
-            owed[i] *= LEVEL1_DEBT_MAX * slots / debt;
+    debt->busiest_slots = fmax(slots, debt->busiest_slots * (1 - 1.0 / LEVEL1_MEMORY));
+    double limit = LEVEL1_DEBT_MAX * debt->busiest_slots;
+    for (size_t i = 0; i < n && all > limit; i++)
+        owed[i] *= limit / all;
 }

@@ -8,8 +8,16 @@
 
 #include "core/catalog.h"
 
-// Calls' worth of slots that may be owed: so many that a quiet call after a busy one forgives nothing.
-enum { LEVEL1_DEBT_MAX = 100 };
+enum {
+    LEVEL1_DEBT_MAX = 100, // the busiest recent call's slots that may be owed: noise never comes near
+    LEVEL1_MEMORY = 1000   // calls after which the busiest one counts for 1/e
+};
+
+// What one CPU's counters have withheld so far; all zero at the beginning.
+struct level1_debt {
+    double owed[CATEGORY_N]; // adds up to 0; negative: the category has got too much
+    double busiest_slots;    // of a recent call, fading
+};
 
 // One window of one CPU: counts by catalog event to pipeline slots by category, in the order of level1.categories. The
 // vendor's shares are scaled to add up to 1; a slightly negative share stays negative. False where there is no such
@@ -17,11 +25,11 @@ enum { LEVEL1_DEBT_MAX = 100 };
 // slots: true, all 0.
 bool level1_split(const struct catalog *catalog, const double *counts, double *categories, double *pipeline_slots);
 
-// Turns signed slots into an increase of counters, which only grow. `owed` holds what earlier calls withheld (it adds
-// up to 0): a category whose sum with it is negative increases by nothing and owes the rest, the others together give
-// up as much, so that the increase adds up to the sum of `signed_slots`. Nothing is clipped, so no bias builds up under
-// noise; only a debt of more than the slots of LEVEL1_DEBT_MAX such calls is forgiven, lest a category that was
-// negative for long be missing for long.
-void level1_increase(const double *signed_slots, size_t n, double *owed, double *increase);
+// Turns signed slots into an increase of counters, which only grow. A category whose sum with what is owed is negative
+// increases by nothing and owes the rest, the others together give up as much, so that the increase adds up to the sum
+// of `signed_slots`. Nothing is clipped, so no bias builds up under noise. Only a debt of more than LEVEL1_DEBT_MAX
+// times the slots of the busiest recent call is forgiven, lest a category that was negative for long be missing for
+// long: a quiet call forgives nothing of what a busy one owes, unless LEVEL1_MEMORY calls and more have been quiet.
+void level1_increase(const double *signed_slots, size_t n, struct level1_debt *debt, double *increase);
 
 #endif

@@ -9,196 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/plan_draft.h"
+#include "core/plan_fit.h"
 #include "core/plan_pack.h"
 #include "core/plan_round.h"
 
-// Making a plan: select metrics, turn each into an item (a set of events that stay together; the level-1 categories are
-// one item), pack the items into event groups, give each its slots.
-
-struct item {
-    struct plan_set set;
-    unsigned weight; // 0: the default
-    int unit;
-    bool level1;
-};
-
-struct draft {
-    const struct plan_request *request;
-    const struct catalog *catalog;
-    struct plan *plan;
-    unsigned *event_of; // catalog event of each bit
-    int *bit_of;        // bit of each catalog event, -1
-    size_t n_events;    // bits in use
-    struct plan_set fixed;
-    struct item *items; // one per plan metric, [0 .. n_items)
-    size_t n_items;
-    int *item_of;           // item of each plan metric, -1: not plannable
-    unsigned *selection_of; // which selection named the metric first
-    int level1_item;        // -1
-};
-
-bool plan_fits(const struct catalog *catalog, const unsigned *events, size_t n, unsigned general_counters) {
-    size_t general = 0;
-    for (size_t i = 0; i < n; i++)
-        general += !catalog->events[events[i]].fixed;
-    return general_counters == 0 || general <= general_counters;
-}
-
-// ---- selection ----
-
-static int plan_metric_index(const struct plan *plan, unsigned metric) {
-    for (size_t i = 0; i < plan->n_metrics; i++)
-        if (plan->metrics[i].metric == metric)
-            return (int)i;
-    return -1;
-}
-
-static size_t selection_size(const struct plan_request *request) {
-    size_t n = 0;
-    for (size_t s = 0; s < request->n_selections; s++)
-        n += request->catalog->groups[request->selections[s].group].n_metrics;
-    return n;
-}
-
-static int set_add(struct draft *draft, struct plan_set *set, unsigned event) {
-    if (event == CATALOG_CPU_SECONDS)
-        return 0;
-    int *bit = &draft->bit_of[event];
-    if (*bit < 0) {
-        if (draft->n_events == PLAN_PACK_EVENTS_MAX)
-            return -E2BIG;
-        *bit = (int)draft->n_events;
-        draft->event_of[draft->n_events++] = event;
-        if (draft->catalog->events[event].fixed)
-            draft->fixed.words[*bit / 64] |= UINT64_C(1) << (*bit % 64);
-    }
-    set->words[*bit / 64] |= UINT64_C(1) << (*bit % 64);
-    return 0;
-}
-
-static int set_add_formula(struct draft *draft, struct plan_set *set, const struct formula *formula) {
-    int r = 0;
-    for (size_t i = 0; i < formula->n_variables && r == 0; i++)
-        r = set_add(draft, set, formula->variables[i]);
-    return r;
-}
-
-static unsigned general_width(const struct draft *draft, const struct plan_set *set) {
-    unsigned width = 0;
-    for (size_t w = 0; w < PLAN_PACK_WORDS; w++)
-        width += (unsigned)__builtin_popcountll(set->words[w] & ~draft->fixed.words[w]);
-    return width;
-}
-
-// General counters that an event group may take.
-static unsigned capacity(const struct draft *draft) {
-    const struct plan *plan = draft->plan;
-    return plan->general_counters == 0 ? UINT_MAX : plan->general_counters - plan->reserved_counters;
-}
-
-static bool set_fits(const struct draft *draft, const struct plan_set *set) {
-    return general_width(draft, set) <= capacity(draft);
-}
-
-static bool set_empty(const struct plan_set *set) {
-    static const struct plan_set empty;
-    return memcmp(set, &empty, sizeof empty) == 0;
-}
-
-static bool metric_is_level1(const struct catalog *catalog, unsigned metric) {
-    for (size_t i = 0; i < catalog->level1.n_categories; i++)
-        if (catalog->level1.categories[i].metric == metric)
-            return true;
-    return false;
-}
-
-static int level1_set(struct draft *draft, struct plan_set *set) {
-    const struct catalog_level1 *level1 = &draft->catalog->level1;
-    int r = set_add_formula(draft, set, level1->pipeline_slots);
-    for (size_t i = 0; i < level1->n_categories && r == 0; i++)
-        r = set_add_formula(draft, set, draft->catalog->metrics[level1->categories[i].metric].formula);
-    return r;
-}
-
-static bool split_fits(const struct draft *draft) {
-    const struct catalog_level1 *level1 = &draft->catalog->level1;
-    for (size_t i = 0; i < level1->n_parts; i++)
-        if (!plan_fits(draft->catalog, level1->parts[i].events, level1->parts[i].n, capacity(draft)))
-            return false;
-    return level1->n_parts > 0 && capacity(draft) > 0;
-}
-
-// An event of the set that the PMU says it does not have, or -1.
-static int find_unsupported(const struct draft *draft, const struct plan_set *set) {
-    for (size_t bit = 0; bit < draft->n_events; bit++)
-        if (set->words[bit / 64] >> (bit % 64) & 1 && draft->plan->support[draft->event_of[bit]] == PLAN_UNSUPPORTED)
-            return (int)draft->event_of[bit];
-    return -1;
-}
-
-static void say_too_wide(const struct draft *draft, const struct plan_set *set, bool level1, char *out, size_t size) {
-    char reserved[64] = "";
-    if (draft->plan->reserved_counters > 0)
-        (void)snprintf(reserved, sizeof reserved, ", %u of them reserved for others", draft->plan->reserved_counters);
-    (void)snprintf(out, size, "%s %u counters at once, this host has %u%s%s",
-                   level1 ? "the level-1 categories need" : "needs", general_width(draft, set),
-                   draft->request->general_counters, reserved, level1 ? ", and the spec has no split that fits" : "");
-}
-
-// The item of a metric: its own, or the one that all level-1 categories share.
-static int draft_item(struct draft *draft, size_t index, unsigned weight) {
-    struct plan_metric *metric = &draft->plan->metrics[index];
-    bool level1 = metric_is_level1(draft->catalog, metric->metric);
-    draft->plan->level1_selected = draft->plan->level1_selected || level1;
-    if (level1 && draft->level1_item >= 0) {
-        draft->item_of[index] = draft->level1_item;
-        return 0;
-    }
-    struct plan_set set = {0};
-    int r = level1 ? level1_set(draft, &set)
-                   : set_add_formula(draft, &set, draft->catalog->metrics[metric->metric].formula);
-    if (r < 0)
-        return r;
-    draft->item_of[index] = -1;
-    int unsupported = find_unsupported(draft, &set);
-    if (set_empty(&set)) {
-        (void)snprintf(metric->reason, sizeof metric->reason, "its formula counts no event");
-    } else if (unsupported >= 0) {
-        (void)snprintf(metric->reason, sizeof metric->reason, "this CPU's PMU does not support the event %s",
-                       draft->catalog->events[unsupported].name);
-    } else if (!set_fits(draft, &set) && !(level1 && split_fits(draft))) {
-        say_too_wide(draft, &set, level1, metric->reason, sizeof metric->reason);
-    } else {
-        draft->item_of[index] = (int)draft->n_items;
-        if (level1)
-            draft->level1_item = (int)draft->n_items;
-        draft->items[draft->n_items++] = (struct item){.set = set, .weight = weight, .unit = -1, .level1 = level1};
-    }
-    return 0;
-}
-
-static int draft_select(struct draft *draft) {
-    struct plan *plan = draft->plan;
-    for (unsigned s = 0; s < draft->request->n_selections; s++) {
-        const struct plan_selection *selection = &draft->request->selections[s];
-        const struct catalog_group *group = &draft->catalog->groups[selection->group];
-        for (size_t i = 0; i < group->n_metrics; i++) {
-            int index = plan_metric_index(plan, group->metrics[i]);
-            if (index < 0) {
-                index = (int)plan->n_metrics++;
-                plan->metrics[index] = (struct plan_metric){.metric = group->metrics[i], .unit = -1};
-                draft->selection_of[index] = s;
-                int r = draft_item(draft, (size_t)index, selection->weight);
-                if (r < 0)
-                    return r;
-            }
-            int item = draft->item_of[index];
-            if (item >= 0 && selection->weight > draft->items[item].weight)
-                draft->items[item].weight = selection->weight;
-        }
-    }
-    return 0;
-}
+// Making a plan: select metrics and turn each into an item, a set of events that stay together (plan_select.c; the
+// level-1 categories are one item), pack the items into event groups, give each its slots.
 
 // ---- event groups ----
 
@@ -207,13 +24,18 @@ static int compare_unsigned(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-static int events_of_set(const struct draft *draft, const struct plan_set *set, unsigned **out, size_t *n_out) {
+static bool is_resident(const struct plan_draft *draft, unsigned event) {
+    return draft->resident && draft->catalog->events[event].resident;
+}
+
+static int events_of_set(const struct plan_draft *draft, const struct plan_set *set, bool with_resident, unsigned **out,
+                         size_t *n_out) {
     unsigned *events = calloc(draft->n_events + 1, sizeof *events);
     if (!events)
         return -ENOMEM;
     size_t n = 0;
     for (size_t bit = 0; bit < draft->n_events; bit++)
-        if (set->words[bit / 64] >> (bit % 64) & 1)
+        if (plan_set_has(set, bit) && (with_resident || !is_resident(draft, draft->event_of[bit])))
             events[n++] = draft->event_of[bit];
     qsort(events, n, sizeof *events, compare_unsigned);
     *out = events;
@@ -221,9 +43,9 @@ static int events_of_set(const struct draft *draft, const struct plan_set *set, 
     return 0;
 }
 
-static int group_append(struct draft *draft, unsigned unit, const struct plan_set *set) {
+static int group_append(struct plan_draft *draft, unsigned unit, const struct plan_set *set) {
     struct plan_group *group = &draft->plan->groups[draft->plan->n_groups];
-    int r = events_of_set(draft, set, &group->events, &group->n_events);
+    int r = events_of_set(draft, set, false, &group->events, &group->n_events);
     if (r == 0) {
         group->unit = unit;
         draft->plan->n_groups++;
@@ -232,11 +54,11 @@ static int group_append(struct draft *draft, unsigned unit, const struct plan_se
 }
 
 // Appends a unit for `set`; its event groups follow.
-static int unit_append(struct draft *draft, const struct plan_set *set) {
+static int unit_append(struct plan_draft *draft, const struct plan_set *set) {
     struct plan *plan = draft->plan;
     struct plan_unit *unit = &plan->units[plan->n_units];
     *unit = (struct plan_unit){.first_group = (unsigned)plan->n_groups, .reference = -1};
-    int r = events_of_set(draft, set, &unit->events, &unit->n_events);
+    int r = events_of_set(draft, set, true, &unit->events, &unit->n_events);
     if (r < 0)
         return r;
     return (int)plan->n_units++;
@@ -254,13 +76,13 @@ static bool in_every_part(const struct catalog_level1 *level1, unsigned event) {
 }
 
 // Level 1 on too few counters: one unit whose parts run in adjacent slots.
-static int composite_append(struct draft *draft, struct item *item) {
+static int composite_append(struct plan_draft *draft, struct plan_item *item) {
     const struct catalog_level1 *level1 = &draft->catalog->level1;
     struct plan_set all = {0};
     int r = 0;
     for (size_t i = 0; i < level1->n_parts && r == 0; i++)
         for (size_t j = 0; j < level1->parts[i].n && r == 0; j++)
-            r = set_add(draft, &all, level1->parts[i].events[j]);
+            r = plan_draft_add(draft, &all, level1->parts[i].events[j]);
     if (r == 0)
         r = item->unit = unit_append(draft, &all);
     if (r < 0)
@@ -273,7 +95,7 @@ static int composite_append(struct draft *draft, struct item *item) {
     for (size_t i = 0; i < level1->n_parts && r == 0; i++) {
         struct plan_set part = {0};
         for (size_t j = 0; j < level1->parts[i].n && r == 0; j++)
-            r = set_add(draft, &part, level1->parts[i].events[j]);
+            r = plan_draft_add(draft, &part, level1->parts[i].events[j]);
         if (r == 0)
             r = group_append(draft, (unsigned)item->unit, &part);
         unit->n_groups++;
@@ -282,8 +104,8 @@ static int composite_append(struct draft *draft, struct item *item) {
 }
 
 // One unit and event group for every bin; the bin of the first item comes first.
-static int bins_append(struct draft *draft, const struct plan_set *sets, const unsigned *bins,
-                       struct item *const *packed, size_t n) {
+static int bins_append(struct plan_draft *draft, const struct plan_set *sets, const unsigned *bins,
+                       struct plan_item *const *packed, size_t n) {
     for (size_t i = 0; i < n; i++) {
         if (packed[i]->unit >= 0)
             continue;
@@ -304,22 +126,57 @@ static int bins_append(struct draft *draft, const struct plan_set *sets, const u
     return 0;
 }
 
-// As plan_pack takes it: 0 is no limit. Where no general counter is left, no set that gets here needs one.
-static unsigned pack_capacity(const struct draft *draft) {
-    if (draft->plan->general_counters == 0)
-        return 0;
-    return capacity(draft) > 0 ? capacity(draft) : 1;
+// The resident group, in the order that the kernel wants: its leader, then what the items need of the rest. Where
+// nothing rotates, it is an event group like any other.
+static int resident_append(struct plan_draft *draft) {
+    struct plan *plan = draft->plan;
+    struct plan_set all = {0};
+    bool needed = false, rotates = plan->n_units > 0;
+    for (size_t i = 0; i < draft->n_items; i++)
+        for (size_t w = 0; w < PLAN_PACK_WORDS; w++)
+            all.words[w] |= draft->items[i].set.words[w];
+    unsigned *events = calloc(CATALOG_RESIDENT_MAX, sizeof *events), n = 0;
+    if (!events)
+        return -ENOMEM;
+    for (size_t i = 0; i < draft->catalog->n_resident; i++) {
+        unsigned event = draft->catalog->resident[i];
+        bool held = draft->bit_of[event] >= 0 && plan_set_has(&all, (size_t)draft->bit_of[event]);
+        needed = needed || held;
+        if (i == 0 || held)
+            events[n++] = event;
+    }
+    struct plan_unit *unit = &plan->units[plan->n_units];
+    *unit = (struct plan_unit){.first_group = (unsigned)plan->n_groups, .n_groups = 1, .reference = -1};
+    unit->events = needed ? calloc(n, sizeof *unit->events) : NULL;
+    if (!unit->events) {
+        free(events);
+        return needed ? -ENOMEM : 0;
+    }
+    memcpy(unit->events, events, n * sizeof *events);
+    qsort(unit->events, n, sizeof *unit->events, compare_unsigned);
+    unit->n_events = n;
+    plan->groups[plan->n_groups] =
+        (struct plan_group){.events = events, .n_events = n, .unit = (unsigned)plan->n_units};
+    for (size_t i = 0; i < draft->n_items; i++)
+        if (draft->items[i].resident)
+            draft->items[i].unit = (int)plan->n_units;
+    plan->resident_group = rotates ? (int)plan->n_groups : -1;
+    plan->n_groups++;
+    plan->n_units++;
+    return 0;
 }
 
-static int draft_pack(struct draft *draft) {
+static int draft_pack(struct plan_draft *draft) {
     struct plan_set *sets = calloc(draft->n_items + 1, sizeof *sets);
-    struct item **packed = calloc(draft->n_items + 1, sizeof *packed);
+    struct plan_item **packed = calloc(draft->n_items + 1, sizeof *packed);
     unsigned *bins = calloc(draft->n_items + 1, sizeof *bins);
     int r = sets && packed && bins ? 0 : -ENOMEM;
     size_t n = 0;
     for (size_t i = 0; i < draft->n_items && r >= 0; i++) {
-        struct item *item = &draft->items[i];
-        if (set_fits(draft, &item->set)) {
+        struct plan_item *item = &draft->items[i];
+        if (item->resident)
+            continue;
+        if (!item->level1 || plan_draft_fits(draft, &item->set)) {
             sets[n] = item->set;
             packed[n++] = item;
         } else {
@@ -327,9 +184,11 @@ static int draft_pack(struct draft *draft) {
         }
     }
     if (r >= 0)
-        r = plan_pack(sets, n, &draft->fixed, pack_capacity(draft), bins);
+        r = plan_pack(sets, n, &draft->pmu, draft->needs, bins, NULL);
     if (r >= 0)
         r = bins_append(draft, sets, bins, packed, n);
+    if (r >= 0 && draft->resident)
+        r = resident_append(draft);
     free(bins);
     free(packed);
     free(sets);
@@ -339,7 +198,7 @@ static int draft_pack(struct draft *draft) {
 // ---- names ----
 
 // The selected metric group that most of the unit's metrics come from.
-static const char *unit_subject(const struct draft *draft, unsigned unit) {
+static const char *unit_subject(const struct plan_draft *draft, unsigned unit) {
     size_t best = 0, best_count = 0;
     for (unsigned s = 0; s < draft->request->n_selections; s++) {
         size_t count = 0;
@@ -360,7 +219,7 @@ static bool name_taken(const struct plan *plan, const char *name, size_t before)
     return false;
 }
 
-static void name_groups(struct draft *draft) {
+static void name_groups(struct plan_draft *draft) {
     struct plan *plan = draft->plan;
     for (size_t g = 0; g < plan->n_groups; g++) {
         char base[PLAN_NAME_MAX - 12], *name = plan->groups[g].name;
@@ -375,7 +234,7 @@ static void name_groups(struct draft *draft) {
 
 // ---- slots ----
 
-static unsigned unit_weight(const struct draft *draft, unsigned unit) {
+static unsigned unit_weight(const struct plan_draft *draft, unsigned unit) {
     unsigned weight = 0;
     for (size_t i = 0; i < draft->n_items; i++)
         if (draft->items[i].unit == (int)unit && draft->items[i].weight > weight)
@@ -383,13 +242,15 @@ static unsigned unit_weight(const struct draft *draft, unsigned unit) {
     return weight;
 }
 
-static void give_slots(struct draft *draft) {
+static void give_slots(struct plan_draft *draft) {
     struct plan *plan = draft->plan;
     for (unsigned u = 0; u < plan->n_units; u++) {
         unsigned weight = unit_weight(draft, u);
-        plan->units[u].slots = weight > 0 ? weight : 1;
+        plan->units[u].slots = plan_unit_resident(plan, u) ? 0 : weight > 0 ? weight : 1;
     }
-    if (plan->level1_unit >= 0 && unit_weight(draft, (unsigned)plan->level1_unit) == 0)
+    // another metric's weight in the same event group is no word about level 1
+    if (draft->level1_item >= 0 && draft->items[draft->level1_item].weight == 0 &&
+        !plan_unit_resident(plan, (unsigned)plan->level1_unit))
         plan_give_level1_its_third(plan, draft->request->idle);
     unsigned times =
         (unsigned)((PLAN_ROUND_NS_MIN + plan_slots(plan) * plan->slot_ns - 1) / (plan_slots(plan) * plan->slot_ns));
@@ -399,35 +260,62 @@ static void give_slots(struct draft *draft) {
 
 // ---- all of it ----
 
-static int draft_init(struct draft *draft, const struct plan_request *request, struct plan *plan) {
-    size_t n_events = request->catalog->n_events, n_metrics = selection_size(request);
-    *draft = (struct draft){.request = request, .catalog = request->catalog, .plan = plan, .level1_item = -1};
+// Every selected metric, and all that they may need.
+static size_t metrics_at_most(const struct plan_request *request) {
+    size_t n = 0;
+    for (size_t s = 0; s < request->n_selections; s++)
+        n += request->catalog->groups[request->selections[s].group].n_metrics;
+    return n > 0 ? n + request->catalog->n_metrics : 0;
+}
+
+// What the resident group takes is not there for the others.
+static void set_resident_aside(struct plan_draft *draft) {
+    const struct catalog *catalog = draft->catalog;
+    struct plan *plan = draft->plan;
+    draft->pmu = plan->pmu;
+    draft->resident =
+        catalog->n_resident > 0 && fit_check(&plan->pmu, plan->needs, catalog->resident, catalog->n_resident, NULL);
+    for (size_t i = 0; i < catalog->n_resident; i++) {
+        const struct fit_event *need = &plan->needs[catalog->resident[i]];
+        if (!draft->resident)
+            plan->support[catalog->resident[i]] = PLAN_UNSUPPORTED;
+        else if (need->fixed >= 0)
+            draft->pmu.fixed_taken |= UINT64_C(1) << need->fixed;
+        if (draft->resident && draft->pmu.general > 0)
+            draft->pmu.reserved += fit_width(&plan->pmu, need);
+    }
+}
+
+static int draft_init(struct plan_draft *draft, const struct plan_request *request, struct plan *plan) {
+    size_t n_events = request->catalog->n_events, n_metrics = metrics_at_most(request);
+    *draft = (struct plan_draft){.request = request, .catalog = request->catalog, .plan = plan, .level1_item = -1};
     plan->catalog = request->catalog;
     plan->general_counters = request->general_counters;
     plan->reserved_counters =
         request->reserved_counters < request->general_counters ? request->reserved_counters : request->general_counters;
     plan->slot_ns = request->slot_ns;
-    plan->level1_unit = -1;
+    plan->level1_unit = plan->resident_group = -1;
     plan->support = calloc(n_events, sizeof *plan->support);
     plan->metrics = calloc(n_metrics + 1, sizeof *plan->metrics);
-    plan->units = calloc(n_metrics + 1, sizeof *plan->units);
-    plan->groups = calloc(n_metrics + CATALOG_SPLIT_MAX + 1, sizeof *plan->groups);
+    plan->units = calloc(n_metrics + 2, sizeof *plan->units);
+    plan->groups = calloc(n_metrics + CATALOG_SPLIT_MAX + 2, sizeof *plan->groups);
     draft->items = calloc(n_metrics + 1, sizeof *draft->items);
     draft->item_of = calloc(n_metrics + 1, sizeof *draft->item_of);
     draft->selection_of = calloc(n_metrics + 1, sizeof *draft->selection_of);
     draft->event_of = calloc(n_events, sizeof *draft->event_of);
     draft->bit_of = malloc(n_events * sizeof *draft->bit_of);
     if (!plan->support || !plan->metrics || !plan->units || !plan->groups || !draft->items || !draft->item_of ||
-        !draft->selection_of || !draft->event_of || !draft->bit_of)
+        !draft->selection_of || !draft->event_of || !draft->bit_of || plan_fit_init(plan, request) < 0)
         return -ENOMEM;
     for (size_t i = 0; i < n_events; i++)
         draft->bit_of[i] = -1;
     if (request->support)
         memcpy(plan->support, request->support, n_events);
+    set_resident_aside(draft);
     return 0;
 }
 
-static void draft_deinit(struct draft *draft) {
+static void draft_deinit(struct plan_draft *draft) {
     free(draft->bit_of);
     free(draft->event_of);
     free(draft->selection_of);
@@ -435,9 +323,9 @@ static void draft_deinit(struct draft *draft) {
     free(draft->items);
 }
 
-static int draft_run(struct draft *draft) {
+static int draft_run(struct plan_draft *draft) {
     struct plan *plan = draft->plan;
-    int r = draft_select(draft);
+    int r = plan_draft_select(draft);
     if (r >= 0)
         r = draft_pack(draft);
     if (r < 0)
@@ -460,7 +348,7 @@ int plan_new(const struct plan_request *request, struct plan **out) {
     struct plan *plan = calloc(1, sizeof *plan);
     if (!plan)
         return -ENOMEM;
-    struct draft draft;
+    struct plan_draft draft;
     int r = draft_init(&draft, request, plan);
     if (r == 0)
         r = draft_run(&draft);
@@ -482,7 +370,9 @@ struct plan *plan_free(struct plan *plan) {
         for (size_t g = 0; g < plan->n_groups; g++)
             free(plan->groups[g].events);
         free(plan->groups);
+        free(plan->evaluation);
         free(plan->metrics);
+        free(plan->needs);
         free(plan->support);
         free(plan);
     }

@@ -4,19 +4,22 @@
 
 // From metric groups to event groups, and from event groups to a round.
 //
-// A metric's events are never parted: they lie in one event group, so that a ratio comes from one window. The level-1
-// categories are one unit. Event groups are packed to be as few as the counters allow. Then each gets its slots in the
-// round, and one idle slot leaves the counters to others. A plan makes no system call and is only read once made.
+// A metric's events are never parted: they lie in one event group, so that a ratio comes from one window; what it takes
+// from other metrics are their values, so that they are planned too. The level-1 categories are one unit. Where the
+// spec names resident events, one more event group counts these all the time, and each rotating group is read together
+// with it. Event groups are packed to be as few as the counters allow. Then each gets its slots in the round, and one
+// idle slot leaves the counters to others. A plan makes no system call and is only read once made.
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "core/catalog.h"
+#include "core/fit.h"
 
 enum {
     PLAN_NAME_MAX = 64,
-    PLAN_REASON_MAX = 200,
+    PLAN_REASON_MAX = 320,
     PLAN_WEIGHT_MAX = 100,
     PLAN_UNITS_MAX = 256,
     PLAN_GROUP_EVENTS_MAX = 512
@@ -26,8 +29,10 @@ enum {
 enum plan_support {
     PLAN_SUPPORT_UNKNOWN, // it does not say: an event that never counts is not believed
     PLAN_SUPPORTED,       // an event that never counts really never happens
-    PLAN_UNSUPPORTED
+    PLAN_UNSUPPORTED,
+    PLAN_ELSEWHERE // it belongs to a PMU that does not count for each CPU, or that this host lacks
 };
+enum { PLAN_NOT_PLANNABLE = -1, PLAN_COMBINED = -2 }; // instead of a unit
 
 struct plan_request {
     const struct catalog *catalog; // borrowed, and must outlive the plan
@@ -41,18 +46,20 @@ struct plan_request {
     uint64_t slot_ns;
     double idle;            // share of a round in which nothing is held, 0 to 0.9
     const uint8_t *support; // enum plan_support of each of the catalog's events; NULL: all unknown
+    bool nmi_watchdog;      // holds the fixed counter that the spec says
 };
 
 struct plan_metric {
     unsigned metric;              // of the catalog
-    int unit;                     // -1: not plannable
+    bool auxiliary;               // not selected: another one needs its value
+    int unit;                     // or PLAN_NOT_PLANNABLE, or PLAN_COMBINED: all it needs are other metrics' values
     char reason[PLAN_REASON_MAX]; // why it is not plannable, else ""
 };
 
 // What the kernel puts on the counters together.
 struct plan_group {
     char name[PLAN_NAME_MAX]; // after the selected metric group that most of its metrics come from; unique
-    unsigned *events;         // of the catalog, ascending, never CATALOG_CPU_SECONDS
+    unsigned *events;         // of the catalog, ascending (the resident group's in its own order), all of them counted
     size_t n_events;
     unsigned unit;
 };
@@ -61,25 +68,29 @@ struct plan_group {
 struct plan_unit {
     unsigned first_group, n_groups; // more than one: composite
     unsigned slots;                 // times a round
-    unsigned *events;               // of all its groups, ascending
+    unsigned *events;               // of all its groups and of the resident one as far as its metrics need, ascending
     size_t n_events;
     int reference; // composite: the catalog's event that is in every part; else -1
 };
 
 struct plan {
     const struct catalog *catalog;
-    struct plan_metric *metrics; // every selected metric once, in order of selection
+    struct plan_metric *metrics; // every selected metric once, in order of selection, then the auxiliary ones
     size_t n_metrics;
+    unsigned *evaluation; // places in `metrics` in an order in which each comes after those it needs
     struct plan_group *groups;
     size_t n_groups;
     struct plan_unit *units;
     size_t n_units;
     uint8_t *support;                             // of each of the catalog's events
+    struct fit_event *needs;                      // likewise
+    struct fit_pmu pmu;                           // what there is of what they need
     bool level1_selected;                         // a level-1 category is among the metrics
     int level1_unit;                              // -1: no level-1 split here
+    int resident_group;                           // that counts beside the rotating ones; -1: none
     unsigned general_counters, reserved_counters; // the second are at most the first
     uint64_t slot_ns, idle_ns, round_ns;          // round_ns = all slots + idle_ns
-    unsigned *round; // unit of each entry of a round before it is shuffled; n_units stands for the idle slot
+    unsigned *round; // rotating unit of each entry of a round before it is shuffled; n_units stands for the idle slot
     size_t n_round;
     size_t n_windows; // at most, of one CPU in a round
 };
@@ -89,8 +100,13 @@ struct plan {
 int plan_new(const struct plan_request *request, struct plan **out);
 struct plan *plan_free(struct plan *plan);
 
-// True where the event group fits: events with a fixed counter take theirs, the others one general counter each.
-bool plan_fits(const struct catalog *catalog, const unsigned *events, size_t n, unsigned general_counters);
+// True where the events, of the catalog, can be on the plan's counters at once.
+bool plan_fits(const struct plan *plan, const unsigned *events, size_t n);
+
+// True where the unit is the resident group, which has no slots of its own.
+static inline bool plan_unit_resident(const struct plan *plan, unsigned unit) {
+    return plan->resident_group >= 0 && plan->groups[plan->resident_group].unit == unit;
+}
 
 // How long entry `entry` of the round lasts.
 uint64_t plan_entry_ns(const struct plan *plan, size_t entry);

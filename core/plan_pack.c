@@ -10,28 +10,43 @@
 #include "core/random.h"
 
 // Each bin counts how many of its sets hold each event, so that adding and removing a set costs as much as the set has
-// events. Events with counters of their own do not count.
+// events. Events that have counters of their own, whatever else is in the bin, do not count. Where a bin holds an event
+// that asks for more than any one counter, its width says only how full it is, and core/fit.h whether it fits.
 
-enum { SEARCH_STEPS_PER_SET = 2000, SEARCH_WORK_MAX = 100000000, NOISE_PERCENT = 5 };
+enum { SEARCH_STEPS_PER_SET = 2000, NOISE_PERCENT = 5 };
 
-struct pack_item { // a set that no other contains, as a list of events that need a general counter
+struct pack_item { // a set that no other contains, as a list of events that count
     unsigned set;
     unsigned *events;
     size_t n_events;
+    unsigned width;
+    bool constrained; // holds an event that asks for more than any one counter
     unsigned bin;
 };
 
 struct packing {
+    const struct plan_set *sets;
+    const struct fit_pmu *pmu;
+    const struct fit_event *needs;
+    unsigned widths[PLAN_PACK_EVENTS_MAX];  // of each event: general counters
+    bool constrained[PLAN_PACK_EVENTS_MAX]; // asks for more than any counters
     struct pack_item *items;
     size_t n_items;
     unsigned *container; // of each set: itself, or a set that contains it
     unsigned *events;    // memory of the items' lists
     unsigned *users;     // [bin][event]: items that hold the event
-    unsigned *width;     // [bin]: events with users
+    struct pack_bin {
+        struct plan_set held;   // events with users
+        unsigned width;         // of these
+        unsigned n_constrained; // of these
+        unsigned excess;        // by how much they do not fit
+    } * bins;
     unsigned capacity;
     size_t n_bins;
-    unsigned *best; // bin of each item
-    bool *placed;   // by pack_greedily
+    unsigned *best;    // bin of each item
+    unsigned *item_of; // of each set that contains itself
+    bool *placed;      // by pack_greedily
+    struct plan_pack_work work;
     uint64_t random;
 };
 
@@ -44,8 +59,42 @@ static bool set_contains(const struct plan_set *outer, const struct plan_set *in
     return true;
 }
 
+// What each event asks for. Events that would like the same fixed counter are in each other's way.
+static void weigh_events(struct packing *p, size_t n) {
+    struct plan_set all = {0};
+    uint64_t liked = 0, contested = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t w = 0; w < PLAN_PACK_WORDS; w++)
+            all.words[w] |= p->sets[i].words[w];
+    for (unsigned e = 0; e < PLAN_PACK_EVENTS_MAX; e++) {
+        if (!set_has(&all, e))
+            continue;
+        uint64_t fixed = fit_fixed(p->pmu, &p->needs[e]);
+        contested |= liked & fixed;
+        liked |= fixed;
+    }
+    for (unsigned e = 0; e < PLAN_PACK_EVENTS_MAX; e++) {
+        if (!set_has(&all, e))
+            continue;
+        p->widths[e] = fit_width(p->pmu, &p->needs[e]);
+        p->constrained[e] =
+            fit_is_constrained(p->pmu, &p->needs[e]) || (fit_fixed(p->pmu, &p->needs[e]) & contested) != 0;
+    }
+}
+
+static void fill_item(const struct packing *p, struct pack_item *item) {
+    for (unsigned e = 0; e < PLAN_PACK_EVENTS_MAX; e++) {
+        if (!set_has(&p->sets[item->set], e) || (p->widths[e] == 0 && !p->constrained[e]))
+            continue;
+        item->events[item->n_events++] = e;
+        item->width += p->widths[e];
+        item->constrained = item->constrained || p->constrained[e];
+    }
+}
+
 // Sets that another one contains follow it; of equal ones the first leads.
-static void make_items(struct packing *p, const struct plan_set *sets, size_t n, const struct plan_set *fixed) {
+static void make_items(struct packing *p, size_t n) {
+    const struct plan_set *sets = p->sets;
     unsigned *events = p->events;
     for (unsigned i = 0; i < n; i++) {
         p->container[i] = i;
@@ -58,53 +107,91 @@ static void make_items(struct packing *p, const struct plan_set *sets, size_t n,
             continue;
         struct pack_item *item = &p->items[p->n_items++];
         *item = (struct pack_item){.set = i, .events = events};
-        for (unsigned event = 0; event < PLAN_PACK_EVENTS_MAX; event++)
-            if (set_has(&sets[i], event) && !set_has(fixed, event))
-                item->events[item->n_events++] = event;
+        fill_item(p, item);
         events += item->n_events;
     }
 }
 
 static unsigned *users_of(const struct packing *p, unsigned bin) { return p->users + bin * PLAN_PACK_EVENTS_MAX; }
 
-static void put(struct packing *p, struct pack_item *item, unsigned bin) {
-    unsigned *users = users_of(p, bin);
-    for (size_t i = 0; i < item->n_events; i++)
-        p->width[bin] += users[item->events[i]]++ == 0;
-    item->bin = bin;
-}
-
-static void take(struct packing *p, struct pack_item *item) {
-    unsigned *users = users_of(p, item->bin);
-    for (size_t i = 0; i < item->n_events; i++)
-        p->width[item->bin] -= --users[item->events[i]] == 0;
-}
-
 static unsigned added(const struct packing *p, const struct pack_item *item, unsigned bin) {
     const unsigned *users = users_of(p, bin);
     unsigned n = 0;
     for (size_t i = 0; i < item->n_events; i++)
-        n += users[item->events[i]] == 0;
+        n += users[item->events[i]] == 0 ? p->widths[item->events[i]] : 0;
     return n;
 }
 
-static unsigned overflow(const struct packing *p, unsigned bin) {
-    return p->width[bin] > p->capacity ? p->width[bin] - p->capacity : 0;
+static bool may_ask(const struct packing *p) { return p->work.fits < PLAN_PACK_FITS_MAX; }
+
+// By how much a set does not fit. Nothing more may be asked: by more than anything.
+static unsigned ask(struct packing *p, const struct plan_set *set) {
+    unsigned events[PLAN_PACK_EVENTS_MAX];
+    size_t n = 0;
+    if (!may_ask(p))
+        return PLAN_PACK_EVENTS_MAX;
+    for (unsigned w = 0; w < PLAN_PACK_WORDS; w++)
+        for (uint64_t left = set->words[w]; left != 0; left &= left - 1)
+            events[n++] = w * 64 + (unsigned)__builtin_ctzll(left);
+    p->work.fits += n * n;
+    return fit_excess(p->pmu, p->needs, events, n);
+}
+
+// By how much the bin would not fit if it had `more` wider events, those of the item (NULL: none) added to it.
+static unsigned excess_with(struct packing *p, unsigned bin, const struct pack_item *item, unsigned more) {
+    const struct pack_bin *b = &p->bins[bin];
+    unsigned width = b->width + more;
+    if (b->n_constrained == 0 && !(item && item->constrained))
+        return width > p->capacity ? width - p->capacity : 0;
+    struct plan_set set = b->held;
+    for (size_t w = 0; item && w < PLAN_PACK_WORDS; w++)
+        set.words[w] |= p->sets[item->set].words[w];
+    return ask(p, &set);
+}
+
+static void put(struct packing *p, struct pack_item *item, unsigned bin) {
+    unsigned *users = users_of(p, bin);
+    struct pack_bin *b = &p->bins[bin];
+    for (size_t i = 0; i < item->n_events; i++) {
+        unsigned e = item->events[i];
+        if (users[e]++ > 0)
+            continue;
+        b->width += p->widths[e];
+        b->n_constrained += p->constrained[e];
+        b->held.words[e / 64] |= UINT64_C(1) << (e % 64);
+    }
+    item->bin = bin;
+    b->excess = excess_with(p, bin, NULL, 0);
+}
+
+static void take(struct packing *p, struct pack_item *item) {
+    unsigned *users = users_of(p, item->bin);
+    struct pack_bin *b = &p->bins[item->bin];
+    for (size_t i = 0; i < item->n_events; i++) {
+        unsigned e = item->events[i];
+        if (--users[e] > 0)
+            continue;
+        b->width -= p->widths[e];
+        b->n_constrained -= p->constrained[e];
+        b->held.words[e / 64] &= ~(UINT64_C(1) << (e % 64));
+    }
+    b->excess = excess_with(p, item->bin, NULL, 0);
 }
 
 // The item that comes next in the last bin: of those that fit, the one that adds the fewest events (the most to an
 // empty bin), and of these the widest. NULL where none fits.
 static struct pack_item *pick_next(struct packing *p) {
     unsigned bin = (unsigned)p->n_bins - 1, fewest = UINT_MAX;
+    bool empty = p->bins[bin].width == 0 && p->bins[bin].n_constrained == 0;
     struct pack_item *next = NULL;
     for (size_t i = 0; i < p->n_items; i++) {
         struct pack_item *item = &p->items[i];
         if (p->placed[i])
             continue;
-        unsigned more = p->width[bin] > 0 ? added(p, item, bin) : 0;
-        if (p->width[bin] + more > p->capacity)
+        unsigned more = empty ? 0 : added(p, item, bin);
+        if (more > fewest || (more == fewest && item->width <= next->width))
             continue;
-        if (more < fewest || (more == fewest && item->n_events > next->n_events)) {
+        if (empty || excess_with(p, bin, item, more) == 0) { // every set fits alone
             next = item;
             fewest = more;
         }
@@ -125,13 +212,45 @@ static void pack_greedily(struct packing *p) {
     }
 }
 
+static size_t bins_for(size_t n, size_t room) { return room > 0 ? (n + room - 1) / room : n; }
+
+// The fewest bins for the events that only the counters of `mask` can count.
+static size_t bins_for_mask(const struct packing *p, const bool *used, uint64_t mask) {
+    size_t n = 0;
+    for (unsigned e = 0; e < PLAN_PACK_EVENTS_MAX; e++)
+        n += used[e] && p->widths[e] == 1 && p->needs[e].counters != 0 && (p->needs[e].counters & ~mask) == 0;
+    return bins_for(n, (size_t)__builtin_popcountll(mask));
+}
+
+// The fewest bins for the values of a shared register.
+static size_t bins_for_register(const struct packing *p, const bool *used, unsigned reg) {
+    size_t values = 0;
+    for (unsigned e = 0; e < PLAN_PACK_EVENTS_MAX; e++) {
+        bool counts = used[e] && p->needs[e].reg == reg;
+        for (unsigned other = 0; other < e && counts; other++)
+            counts = !used[other] || p->needs[other].reg != reg || p->needs[other].reg_value != p->needs[e].reg_value;
+        values += counts;
+    }
+    return p->pmu->registers[reg] > 0 ? bins_for(values, p->pmu->registers[reg]) : 1;
+}
+
+// No packing has fewer.
 static size_t fewest_bins(const struct packing *p) {
-    unsigned used[PLAN_PACK_EVENTS_MAX] = {0}, distinct = 0;
+    bool used[PLAN_PACK_EVENTS_MAX] = {0};
+    size_t width = 0, most = 1;
     for (size_t i = 0; i < p->n_items; i++)
         for (size_t e = 0; e < p->items[i].n_events; e++)
-            distinct += used[p->items[i].events[e]]++ == 0;
-    size_t bins = (distinct + p->capacity - 1) / p->capacity;
-    return bins > 0 ? bins : 1;
+            used[p->items[i].events[e]] = true;
+    for (unsigned e = 0; e < PLAN_PACK_EVENTS_MAX; e++) {
+        width += used[e] ? p->widths[e] : 0;
+        if (!used[e] || !p->constrained[e])
+            continue;
+        size_t masked = p->needs[e].counters != 0 ? bins_for_mask(p, used, p->needs[e].counters) : 0;
+        size_t values = p->needs[e].reg != 0 ? bins_for_register(p, used, p->needs[e].reg) : 0;
+        most = masked > most ? masked : most;
+        most = values > most ? values : most;
+    }
+    return bins_for(width, p->capacity) > most ? bins_for(width, p->capacity) : most;
 }
 
 static void keep(struct packing *p) {
@@ -144,12 +263,12 @@ static struct pack_item *pick_misfit(struct packing *p) {
     struct pack_item *picked = NULL;
     uint64_t n = 0;
     for (size_t i = 0; i < p->n_items; i++)
-        if (overflow(p, p->items[i].bin) > 0 && random_below(&p->random, ++n) == 0)
+        if (p->bins[p->items[i].bin].excess > 0 && random_below(&p->random, ++n) == 0)
             picked = &p->items[i];
     return picked;
 }
 
-// The bin that an item is best moved to: where the widths exceed the capacity least, and of these where it adds least.
+// The bin that an item is best moved to: where it least makes what does not fit, and of these where it adds least.
 static unsigned best_bin(struct packing *p, const struct pack_item *item, unsigned from) {
     if (random_below(&p->random, 100) < NOISE_PERCENT)
         return (unsigned)random_below(&p->random, p->n_bins);
@@ -158,9 +277,8 @@ static unsigned best_bin(struct packing *p, const struct pack_item *item, unsign
     for (unsigned bin = 0; bin < p->n_bins; bin++) {
         if (bin == from && p->n_bins > 1)
             continue;
-        unsigned more = added(p, item, bin), width = p->width[bin] + more;
-        unsigned cost =
-            (width > p->capacity ? width - p->capacity - overflow(p, bin) : 0) * PLAN_PACK_EVENTS_MAX + more;
+        unsigned more = added(p, item, bin), excess = excess_with(p, bin, item, more), now = p->bins[bin].excess;
+        unsigned cost = (excess > now ? excess - now : 0) * PLAN_PACK_EVENTS_MAX + more;
         if (cost > least)
             continue;
         ties = cost < least ? 1 : ties + 1;
@@ -180,34 +298,44 @@ static bool search(struct packing *p) {
         take(p, &p->items[i]);
         put(p, &p->items[i], best_bin(p, &p->items[i], (unsigned)p->n_bins));
     }
-    size_t steps = SEARCH_STEPS_PER_SET * p->n_items, most = SEARCH_WORK_MAX / p->n_items; // a step looks at all items
-    for (size_t step = 0; step < (steps < most ? steps : most); step++) {
+    size_t steps = SEARCH_STEPS_PER_SET * p->n_items,
+           most = PLAN_PACK_STEPS_MAX / p->n_items; // a step looks at all items
+    for (size_t step = 0; step < (steps < most ? steps : most) && may_ask(p); step++) {
         struct pack_item *item = pick_misfit(p);
         if (!item)
             return true;
         unsigned from = item->bin;
         take(p, item);
         put(p, item, best_bin(p, item, from));
+        p->work.steps++;
     }
     return false;
 }
 
-static int packing_init(struct packing *p, size_t n, unsigned general_counters) {
-    *p = (struct packing){.capacity = general_counters > 0 ? general_counters : PLAN_PACK_EVENTS_MAX,
+static int packing_init(struct packing *p, const struct plan_set *sets, size_t n, const struct fit_pmu *pmu,
+                        const struct fit_event *needs) {
+    unsigned reserved = pmu->reserved < pmu->general ? pmu->reserved : pmu->general;
+    *p = (struct packing){.sets = sets,
+                          .pmu = pmu,
+                          .needs = needs,
+                          .capacity = pmu->general > 0 ? pmu->general - reserved : PLAN_PACK_EVENTS_MAX,
                           .items = calloc(n + 1, sizeof *p->items),
                           .container = calloc(n + 1, sizeof *p->container),
                           .events = calloc(n * PLAN_PACK_EVENTS_MAX + 1, sizeof *p->events),
                           .users = calloc((n + 1) * PLAN_PACK_EVENTS_MAX, sizeof *p->users),
-                          .width = calloc(n + 1, sizeof *p->width),
+                          .bins = calloc(n + 1, sizeof *p->bins),
                           .best = calloc(n + 1, sizeof *p->best),
+                          .item_of = calloc(n + 1, sizeof *p->item_of),
                           .placed = calloc(n + 1, sizeof *p->placed)};
-    return p->items && p->container && p->events && p->users && p->width && p->best && p->placed ? 0 : -ENOMEM;
+    return p->items && p->container && p->events && p->users && p->bins && p->best && p->item_of && p->placed ? 0
+                                                                                                              : -ENOMEM;
 }
 
 static void packing_deinit(struct packing *p) {
     free(p->placed);
+    free(p->item_of);
     free(p->best);
-    free(p->width);
+    free(p->bins);
     free(p->users);
     free(p->events);
     free(p->container);
@@ -216,23 +344,23 @@ static void packing_deinit(struct packing *p) {
 
 // Every set goes where the one that contains it is.
 static void write_bins(const struct packing *p, size_t n, unsigned *bins) {
-    unsigned *item_of = p->width; // done with, and as long
     for (unsigned i = 0; i < p->n_items; i++)
-        item_of[p->items[i].set] = i;
+        p->item_of[p->items[i].set] = i;
     for (size_t i = 0; i < n; i++) {
         unsigned leader = (unsigned)i;
         while (p->container[leader] != leader)
             leader = p->container[leader];
-        bins[i] = p->best[item_of[leader]];
+        bins[i] = p->best[p->item_of[leader]];
     }
 }
 
-int plan_pack(const struct plan_set *sets, size_t n, const struct plan_set *fixed, unsigned general_counters,
-              unsigned *bins) {
+int plan_pack(const struct plan_set *sets, size_t n, const struct fit_pmu *pmu, const struct fit_event *needs,
+              unsigned *bins, struct plan_pack_work *work) {
     struct packing p;
-    int r = packing_init(&p, n, general_counters);
+    int r = packing_init(&p, sets, n, pmu, needs);
     if (r == 0 && n > 0) {
-        make_items(&p, sets, n, fixed);
+        weigh_events(&p, n);
+        make_items(&p, n);
         pack_greedily(&p);
         keep(&p);
         r = (int)p.n_bins;
@@ -242,6 +370,8 @@ int plan_pack(const struct plan_set *sets, size_t n, const struct plan_set *fixe
         }
         write_bins(&p, n, bins);
     }
+    if (work && r >= 0)
+        *work = p.work;
     packing_deinit(&p);
     return r;
 }

@@ -27,6 +27,8 @@ int plan_make_round(struct plan *plan, double idle) {
     plan->round_ns = busy_ns + plan->idle_ns;
     plan->n_windows = plan_slots(plan);
     plan->round = calloc(plan->n_windows + 1, sizeof *plan->round);
+    if (plan->resident_group >= 0) // one beside each
+        plan->n_windows *= 2;
     if (!plan->round)
         return -ENOMEM;
     for (unsigned u = 0; u < plan->n_units; u++)

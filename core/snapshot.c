@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 // A scope's fields: gauges (n_metrics values, n_metrics rates, deviation), then totals (n_metrics numerators, n_metrics
 // denominators, n_level1 categories, pipeline slots, n_events events, covered, UNCOVERED_N uncovered). After all
@@ -30,6 +31,7 @@ const char *absent_text(enum absent reason) {
         "an event that it needs runs and has never counted",
         "the counters are handed over on request (topdownd yield)",
         "its formula divides by zero: nothing of what it is a share of happened in this round",
+        "no round has ended for a while: the daemon was stopped, hangs, or is overloaded",
     };
     return texts[reason];
 }
@@ -191,6 +193,51 @@ struct snapshot *snapshot_new(struct snapshot_layout *layout) {
     for (size_t i = 0; i < layout->n_scopes * layout->n_metrics; i++)
         snapshot->absent[i] = ABSENT_NO_ROUND;
     return snapshot;
+}
+
+double snapshot_high_rate(const struct snapshot *snapshot, size_t metric) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    double threshold = layout->catalog->metrics[layout->plan->metrics[metric].metric].rate_threshold;
+    double rate = snapshot->values[snapshot_rate_above(layout, 0, metric)];
+    return threshold > 0 && rate > threshold ? rate : 0;
+}
+
+// Takes out the gauges of all scopes.
+static void remove_gauges(struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    for (size_t scope = 0; scope < layout->n_scopes; scope++) {
+        for (size_t i = snapshot_metric(layout, scope, 0); i < first_total(layout, scope); i++)
+            snapshot->values[i] = NAN;
+        for (size_t m = 0; m < layout->n_metrics; m++) {
+            uint8_t *absent = &snapshot->absent[scope * layout->n_metrics + m];
+            if (*absent != ABSENT_NOT_PLANNABLE && *absent != ABSENT_NO_ROUND) // these are still true
+                *absent = ABSENT_STALE;
+        }
+    }
+    for (size_t e = 0; e < layout->n_events; e++)
+        snapshot->values[snapshot_trouble(layout, e, EVENT_STARVED)] = NAN;
+    for (size_t s = 0; s < layout->topology->n_sockets; s++)
+        snapshot->values[snapshot_offline(layout, s)] = snapshot->values[snapshot_measured(layout, s)] = NAN;
+}
+
+struct snapshot *snapshot_stale(const struct snapshot *snapshot) {
+    static const enum self_value gauges[] = {SELF_BUDGET_USED, SELF_PROCESS_RESIDENT_BYTES, SELF_PROCESS_VIRTUAL_BYTES,
+                                             SELF_PROCESS_OPEN_FDS};
+    struct snapshot_layout *layout = snapshot->layout;
+    struct snapshot *stale = snapshot_new(layout);
+    if (!stale)
+        return NULL;
+    stale->sequence = snapshot->sequence;
+    stale->start_ns = snapshot->start_ns;
+    stale->end_ns = snapshot->end_ns;
+    stale->stale = true;
+    memcpy(stale->values, snapshot->values, layout->n_values * sizeof *stale->values);
+    memcpy(stale->absent, snapshot->absent, layout->n_scopes * layout->n_metrics);
+    remove_gauges(stale);
+    for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
+        stale->values[snapshot_self(layout, gauges[i])] = NAN;
+    stale->values[snapshot_self(layout, SELF_PMU_UP)] = 0;
+    return stale;
 }
 
 struct snapshot *snapshot_ref(struct snapshot *snapshot) {

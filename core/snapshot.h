@@ -43,6 +43,7 @@ enum absent {
     ABSENT_STALLED,
     ABSENT_YIELDED,   // the counters are handed over
     ABSENT_UNDEFINED, // the formula divides by zero: nothing happened
+    ABSENT_STALE,     // the last round is long over: see snapshot_stale
     ABSENT_N
 };
 const char *absent_text(enum absent reason);
@@ -134,10 +135,17 @@ struct snapshot {
     uint64_t start_ns, end_ns; // the round that the gauges cover
     double *values;            // layout->n_values
     uint8_t *absent;           // [scope][metric], enum absent
+    bool stale;                // made by snapshot_stale
 };
+
+// How often a second what the metric counts happened on the whole host, where that needs a cause; else 0.
+double snapshot_high_rate(const struct snapshot *snapshot, size_t metric);
 
 // One reference held by the caller; all values NaN.
 struct snapshot *snapshot_new(struct snapshot_layout *layout);
+// A copy without what holds only for the last round, for when no newer one comes though it should have: no gauges, the
+// PMU is down, totals as they were. NULL where memory is short.
+struct snapshot *snapshot_stale(const struct snapshot *snapshot);
 struct snapshot *snapshot_ref(struct snapshot *snapshot);
 struct snapshot *snapshot_unref(struct snapshot *snapshot); // returns NULL, takes NULL
 

@@ -27,7 +27,7 @@ struct topology {
     double maximum_frequency_hz; // of one core; 0: unknown
 };
 
-// One CPU as a host describes it. core and package are the kernel's ids: a core's is unique only within its package.
+// One CPU as a host describes it. SMT siblings have the same core and package, and no other CPU has both; -1: unknown.
 struct topology_source {
     unsigned id;
     int core, package;

@@ -203,8 +203,7 @@ static int listen_at(struct control *control, const char *path, struct errors *e
     control->bound = bind(control->fd, (const struct sockaddr *)&control->address, sizeof control->address) == 0;
     if (!control->bound || chmod(path, SOCKET_MODE) < 0 || listen(control->fd, CLIENTS_MAX) < 0)
         return refuse(control, errors, strerror(errno));
-    r = sd_event_add_io(control->loop, &control->listener, control->fd, EPOLLIN, on_connection, control);
-    return r < 0 ? r : sd_event_source_set_ratelimit(control->listener, SECOND_US, ACCEPTS_A_SECOND);
+    return 0;
 }
 
 static int control_open(sd_event *loop, const char *folder, struct errors *errors, struct control **out) {
@@ -257,6 +256,13 @@ int control_new(sd_event *loop, const char *folder, control_yield *yield, void *
     if (r == 0)
         *out = control;
     return r;
+}
+
+int control_start(struct control *control) {
+    int r = sd_event_add_io(control->loop, &control->listener, control->fd, EPOLLIN, on_connection, control);
+    if (r >= 0)
+        r = sd_event_source_set_ratelimit(control->listener, SECOND_US, ACCEPTS_A_SECOND);
+    return r < 0 ? r : 0;
 }
 
 struct control *control_free(struct control *control) {

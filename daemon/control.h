@@ -30,6 +30,9 @@ struct control; // private
 // NULL where there is no folder, or not an own one, which is logged. `loop` must outlive it.
 int control_new(sd_event *loop, const char *folder, control_yield *yield, void *context, struct errors *errors,
                 struct control **out);
+// Answers from now on; until then requests wait in the kernel's queue. Returns 0 or a negative errno.
+int control_start(struct control *control);
+
 struct control *control_free(struct control *control); // removes the socket
 
 #endif

@@ -44,7 +44,8 @@ int data_find(const char *given, char *out, size_t size, struct errors *errors) 
 
 static int is_json(const struct dirent *entry) {
     size_t length = strlen(entry->d_name);
-    return length > 5 && entry->d_name[0] != '.' && strcmp(entry->d_name + length - 5, ".json") == 0;
+    return length > 5 && entry->d_name[0] != '.' && strcmp(entry->d_name + length - 5, ".json") == 0 &&
+           strcmp(entry->d_name, "cpus.json") != 0; // which spec is for which CPU
 }
 
 int data_load_specs(const char *data, struct specs *out, struct errors *errors) {
@@ -62,7 +63,7 @@ int data_load_specs(const char *data, struct specs *out, struct errors *errors) 
         if (r == 0 && specs.n == DATA_SPECS_MAX)
             r = errors_add(errors, folder, 0, 0, "holds more than %d specs", DATA_SPECS_MAX);
         if (r == 0)
-            r = spec_json_load(path, errors, &specs.catalogs[specs.n]);
+            r = spec_json_load(path, NULL, errors, &specs.catalogs[specs.n]);
         if (r == 0)
             specs.n++;
     }

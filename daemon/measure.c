@@ -3,31 +3,19 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
 #include "collectors/probe.h"
 #include "collectors/sampler.h"
 #include "core/budget.h"
-#include "core/derive.h"
-#include "core/follow.h"
 #include "daemon/log.h"
 #include "daemon/self.h"
+#include "daemon/stage.h"
 #include "daemon/summary.h"
-#include "daemon/watch.h"
 
 static const double NS = 1e-9;
 static const uint64_t SECOND_NS = UINT64_C(1000000000);
 static const uint64_t CPUS_NS = UINT64_C(5000000000); // between looks for CPUs that came online
-
-// All that belongs to a plan.
-struct stage {
-    struct snapshot_layout *layout;
-    struct view *view;
-    struct derive *derive;
-    struct watch *watch;
-};
 
 struct measure {
     struct setup *setup;
@@ -38,7 +26,10 @@ struct measure {
     uint64_t cpus_ns;     // when CPUs were last looked for
 
     struct stage stage;      // of the present plan
-    struct sampler *sampler; // NULL while the counters are handed over
+    struct sampler *sampler; // NULL while the counters are looked for, or handed over
+    uint64_t next_round;     // where a new sampler goes on
+    struct probe *probe;     // NULL while they are not looked for
+    struct errors *errors;   // borrowed, until there is a first plan
 
     struct self self;
     struct budget budget;
@@ -46,152 +37,43 @@ struct measure {
     uint64_t yielded_until_ns; // 0: not handed over
 };
 
-// ---- probing ----
-
-static void sleep_until(uint64_t when_ns) {
-    struct timespec when = {.tv_sec = (time_t)(when_ns / SECOND_NS), .tv_nsec = (long)(when_ns % SECOND_NS)};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &when, NULL) == EINTR)
-        ;
-}
-
-// Takes some 60 ms, in which nothing else is measured. Returns the counters that can be had, 0: none, or a negative
-// errno.
-static int probe_counters_now(struct measure *m) {
-    const struct source *source = &m->setup->source;
-    bool *usable = calloc(source->catalog->n_events, sizeof *usable);
-    struct probe *probe = NULL;
-    int r = usable ? 0 : -ENOMEM;
-    for (size_t e = 0; e < source->catalog->n_events && r == 0; e++)
-        usable[e] = source->support[e] != PLAN_UNSUPPORTED;
-    if (r == 0)
-        r = probe_new(source->catalog, usable, m->setup->topology, m->pmu, &probe);
-    uint64_t deadline_ns = 0;
-    while (r == 0 && !probe_step(probe, self_monotonic_ns(), &deadline_ns))
-        sleep_until(deadline_ns);
-    if (r == 0 && probe_error(probe) < 0)
-        r = probe_error(probe);
-    else if (r == 0)
-        r = (int)probe_counters(probe);
-    probe_free(probe);
-    free(usable);
-    return r;
-}
-
 // ---- a plan and all that belongs to it ----
 
-static struct view *make_view(const struct measure *m, struct snapshot_layout *layout) {
-    const struct setup *setup = m->setup;
-    unsigned fixed = source_fixed_counters(&setup->source);
-    const struct view facts = {.layout = layout,
-                               .simulated = setup->source.scenario != NULL,
-                               .version = TOPDOWND_VERSION,
-                               .hostname = setup->hostname,
-                               .pmu = setup->source.pmu_name,
-                               .cpu_vendor = setup->source.cpu.vendor,
-                               .cpu_model = setup->source.cpu.model,
-                               .cpu_microarchitecture = setup->source.microarchitecture,
-                               .profile = setup->profile->name,
-                               .config_hash = setup->config->hash,
-                               .seed = m->seed,
-                               .counters_total = m->follow.counters == 0 ? 0 : m->follow.most_counters + fixed,
-                               .counters_usable =
-                                   m->follow.counters == 0 || m->none_free ? 0 : m->follow.counters + fixed,
-                               .guests_excluded = setup->source.exclude_guest,
-                               .pmu_errors = setup->source.errors,
-                               .n_pmu_errors = setup->source.n_errors};
-    return view_new(&facts);
+static struct stage_request request_of(const struct measure *m) {
+    return (struct stage_request){.setup = m->setup,
+                                  .seed = m->seed,
+                                  .follow = m->follow,
+                                  .none_free = m->none_free,
+                                  .slot_factor = m->budget.factor};
 }
 
-static int make_layout(const struct measure *m, struct errors *errors, struct snapshot_layout **out) {
-    // what others hold already is part of what is reserved for them
-    unsigned held = m->follow.most_counters - m->follow.counters,
-             reserve = m->setup->profile->settings.reserve_counters;
-    struct plan *plan;
-    int r =
-        setup_plan(m->setup, m->follow.counters, reserve > held ? reserve - held : 0, m->budget.factor, errors, &plan);
-    if (r < 0)
-        return r;
-    struct topology *topology = topology_copy(m->setup->topology);
-    struct snapshot_layout *layout = topology ? snapshot_layout_new(plan, topology) : NULL;
-    if (!layout) {
-        topology_free(topology);
-        plan_free(plan);
-        return -ENOMEM;
-    }
-    *out = layout;
-    return 0;
+static void refresh_view(struct measure *m) {
+    struct stage_request request = request_of(m);
+    stage_refresh_view(&m->stage, &request);
 }
 
 static int start_sampler(struct measure *m) {
-    return sampler_new(m->stage.layout->plan, m->stage.layout->topology, m->pmu, m->seed, &m->sampler);
+    return sampler_new(m->stage.layout->plan, m->stage.layout->topology, m->pmu, m->seed, m->next_round, &m->sampler);
 }
 
-static struct watch *make_watch(const struct derive *derive, struct snapshot_layout *layout) {
-    struct snapshot *now = snapshot_new(layout);
-    if (!now)
-        return NULL;
-    derive_initial(derive, now);
-    struct watch *watch = watch_new(layout, now);
-    snapshot_unref(now);
-    return watch;
-}
-
-static void stage_deinit(struct stage *stage) {
-    watch_free(stage->watch);
-    derive_free(stage->derive);
-    view_unref(stage->view);
-    snapshot_layout_unref(stage->layout);
-}
-
-static int stage_init(struct stage *stage, const struct measure *m, struct errors *errors) {
-    *stage = (struct stage){0};
-    int r = make_layout(m, errors, &stage->layout);
-    if (r < 0)
-        return r;
-    stage->view = make_view(m, stage->layout);
-    stage->derive = derive_new(stage->layout);
-    if (stage->derive && m->stage.derive && derive_continue(stage->derive, m->stage.derive) < 0)
-        stage->derive = derive_free(stage->derive);
-    if (stage->derive)
-        stage->watch = make_watch(stage->derive, stage->layout);
-    if (stage->view && stage->derive && stage->watch)
-        return 0;
-    stage_deinit(stage);
-    return -ENOMEM;
+// Lets go of all counters.
+static void stop_sampler(struct measure *m) {
+    if (m->sampler)
+        m->next_round = sampler_next_round(m->sampler);
+    m->sampler = sampler_free(m->sampler);
 }
 
 // Makes a plan for the present counters and goes on under it; on failure the old one stays.
 static int change_plan(struct measure *m, struct errors *errors) {
     struct stage stage;
-    int r = stage_init(&stage, m, errors);
+    struct stage_request request = request_of(m);
+    int r = stage_init(&stage, &request, &m->stage, errors);
     if (r < 0)
         return r;
-    m->sampler = sampler_free(m->sampler);
+    stop_sampler(m);
     stage_deinit(&m->stage);
     m->stage = stage;
     return start_sampler(m);
-}
-
-static void refresh_view(struct measure *m) {
-    struct view *view = make_view(m, m->stage.layout);
-    if (!view)
-        return; // what it would tell is in the log
-    view_unref(m->stage.view);
-    m->stage.view = view;
-}
-
-// Names what a change of plan loses or brings back.
-static void log_change(const struct plan *before, const struct plan *after) {
-    for (size_t i = 0; i < after->n_metrics; i++) {
-        const struct catalog_metric *metric = &after->catalog->metrics[after->metrics[i].metric];
-        bool was = before->metrics[i].unit >= 0, is = after->metrics[i].unit >= 0;
-        if (was && !is)
-            log_warning("%s is no longer measured: %s", metric->export_name, after->metrics[i].reason);
-        else if (!was && is)
-            log_info("%s is measured again", metric->export_name);
-    }
-    log_info("%u general counters can be had instead of %u: %zu event groups instead of %zu", after->general_counters,
-             before->general_counters, after->n_groups, before->n_groups);
 }
 
 // CPUs that were offline at the start are measured from when they come online.
@@ -244,11 +126,35 @@ static void note_none_free(struct measure *m, bool none_free) {
     refresh_view(m);
 }
 
-// Looks how many counters there are now, and follows. Nothing of ours may hold any.
-static int follow_counters(struct measure *m) {
-    m->sampler = sampler_free(m->sampler);
+// ---- how many counters there are ----
+
+// Looks for them from now on, in steps. Nothing of ours may hold any meanwhile.
+static int begin_probe(struct measure *m) {
+    const struct source *source = &m->setup->source;
+    bool *usable = calloc(source->catalog->n_events, sizeof *usable);
+    if (!usable)
+        return -ENOMEM;
+    for (size_t e = 0; e < source->catalog->n_events; e++)
+        usable[e] = source->support[e] != PLAN_UNSUPPORTED;
+    stop_sampler(m);
+    int r = probe_new(source->catalog, usable, m->setup->topology, m->pmu, &m->probe);
+    free(usable);
+    return r;
+}
+
+// `counters`: what was found, 0: none, or a negative errno.
+static int make_first_plan(struct measure *m, int counters) {
+    follow_answer(&m->follow, counters, self_monotonic_ns());
+    m->none_free = counters == 0;
+    if (counters < 0)
+        source_note_open_error(&m->setup->source, counters, m->setup->topology->n_cpus, 0);
+    else if (counters == 0)
+        log_warning("no counter can be had now: others hold them (perf, a guest's PMU, the NMI watchdog)");
+    return change_plan(m, m->errors);
+}
+
+static int follow_counters(struct measure *m, int counters) {
     struct follow before = m->follow;
-    int counters = probe_counters_now(m);
     note_none_free(m, counters == 0);
     if (!follow_answer(&m->follow, counters, self_monotonic_ns()))
         return start_sampler(m);
@@ -256,7 +162,7 @@ static int follow_counters(struct measure *m) {
     struct errors errors = {0};
     int r = change_plan(m, &errors);
     if (r == 0)
-        log_change(old->plan, m->stage.layout->plan);
+        stage_log_change(old->plan, m->stage.layout->plan);
     else
         m->follow.counters = before.counters;
     log_errors(&errors);
@@ -264,23 +170,26 @@ static int follow_counters(struct measure *m) {
     return r == -EINVAL ? start_sampler(m) : r;
 }
 
+static int step_probe(struct measure *m, uint64_t *deadline_ns) {
+    if (!probe_step(m->probe, self_monotonic_ns(), deadline_ns))
+        return 0;
+    int error = probe_error(m->probe), counters = error < 0 ? error : (int)probe_counters(m->probe);
+    m->probe = probe_free(m->probe);
+    return m->stage.layout ? follow_counters(m, counters) : make_first_plan(m, counters);
+}
+
 // ---- making ----
 
-static int find_counters(struct measure *m) {
-    unsigned stated = m->setup->source.general_counters;
-    if (!source_takes_counters(&m->setup->source)) {
+// Events that take counters have to wait for the probe's answer.
+static int begin(struct measure *m) {
+    const struct source *source = &m->setup->source;
+    if (!source_takes_counters(source)) {
         follow_init(&m->follow, 0);
-        return 0;
+        return change_plan(m, m->errors);
     }
-    follow_init(&m->follow, stated > 0 ? stated : 1); // 1: the spec does not say, and nothing else is known yet
-    int counters = probe_counters_now(m);
-    follow_answer(&m->follow, counters, self_monotonic_ns());
-    m->none_free = counters == 0;
-    if (counters < 0)
-        source_note_open_error(&m->setup->source, counters, m->setup->topology->n_cpus, 0);
-    else if (counters == 0)
-        log_warning("no counter can be had now: others hold them (perf, a guest's PMU, the NMI watchdog)");
-    return 0;
+    // 1: the spec does not say, and nothing else is known yet
+    follow_init(&m->follow, source->general_counters > 0 ? source->general_counters : 1);
+    return begin_probe(m);
 }
 
 int measure_new(struct setup *setup, struct errors *errors, struct measure **out) {
@@ -288,14 +197,13 @@ int measure_new(struct setup *setup, struct errors *errors, struct measure **out
     if (!m)
         return -ENOMEM;
     m->setup = setup;
+    m->errors = errors;
     int r = getrandom(&m->seed, sizeof m->seed, 0) == sizeof m->seed ? 0 : -EIO;
     if (r == 0)
         r = source_pmu(&setup->source, self_monotonic_ns(), errors, &m->pmu);
     budget_init(&m->budget, setup->topology->n_cpus, (double)self_monotonic_ns() * NS, 0);
     if (r == 0)
-        r = find_counters(m);
-    if (r == 0)
-        r = change_plan(m, errors);
+        r = begin(m);
     if (r < 0) {
         measure_free(m);
         return r;
@@ -306,6 +214,7 @@ int measure_new(struct setup *setup, struct errors *errors, struct measure **out
 
 struct measure *measure_free(struct measure *m) {
     if (m) {
+        probe_free(m->probe);
         sampler_free(m->sampler);
         stage_deinit(&m->stage);
         if (m->pmu)
@@ -383,7 +292,9 @@ static int step_yielded(struct measure *m, uint64_t now_ns, uint64_t *deadline_n
 
 // After a round: follows what the host does. Where the plan changes, so do sampler and view.
 static int look_around(struct measure *m) {
-    int r = follow_should_probe(&m->follow, self_monotonic_ns()) ? follow_counters(m) : follow_budget(m);
+    if (follow_should_probe(&m->follow, self_monotonic_ns()))
+        return begin_probe(m);
+    int r = follow_budget(m);
     return r == 0 ? follow_cpus(m) : r;
 }
 
@@ -395,7 +306,9 @@ int measure_step(struct measure *m, uint64_t *deadline_ns, struct snapshot **out
     else if (m->round_over)
         r = look_around(m);
     m->round_over = false;
-    if (r < 0 || m->yielded_until_ns > 0)
+    if (r == 0 && m->probe)
+        r = step_probe(m, deadline_ns);
+    if (r < 0 || m->probe || m->yielded_until_ns > 0)
         return r;
     uint64_t calls = sampler_calls(m->sampler), interrupts = sampler_interrupts(m->sampler);
     self_step_begin(&m->self);
@@ -412,7 +325,8 @@ void measure_yield(struct measure *m, double seconds) {
     uint64_t now_ns = self_monotonic_ns();
     if (seconds <= 0 && m->yielded_until_ns == 0)
         return;
-    m->sampler = sampler_free(m->sampler);
+    m->probe = probe_free(m->probe); // begun again when they are still missed afterwards
+    stop_sampler(m);
     m->yielded_until_ns = now_ns + (uint64_t)(seconds * (double)SECOND_NS);
     m->pmu_up = false;
 }

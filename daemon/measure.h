@@ -7,7 +7,7 @@
 //
 // Whether a plan fits is never assumed. The number of counters is probed at the start; again when an event group
 // starves on every CPU, because someone has taken counters; and every minute while there are fewer than there were, to
-// grow back.
+// grow back. Looking for them takes steps like all else, so that nothing has to wait meanwhile.
 
 #include <stdint.h>
 
@@ -17,14 +17,18 @@
 
 struct measure;
 
-// Takes what `setup` knows (borrowed), finds the counters and makes the first plan. Returns 0, -EINVAL with the reason
-// in `errors`, -ENOMEM or another negative errno.
+// Takes what `setup` knows (borrowed) and begins to look for counters; the first plan is made in the step that has
+// found them. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM or another negative errno. `errors` is borrowed
+// until there is a plan.
 int measure_new(struct setup *setup, struct errors *errors, struct measure **out);
 struct measure *measure_free(struct measure *measure);
 
 // Does what is due; *deadline_ns is when to come again. Where a round has ended, *out is its snapshot, a reference of
-// the caller's; else NULL. Returns 0 or a negative errno that ends the daemon (memory).
+// the caller's; else NULL. Returns 0 or a negative errno that ends the daemon: -EINVAL with the reason in the errors of
+// measure_new where there is no first plan, else memory.
 int measure_step(struct measure *measure, uint64_t *deadline_ns, struct snapshot **out);
+
+// From here on: once there is a view.
 
 // A snapshot of the totals as they are, without gauges: before the first round, and while the counters are handed over.
 struct snapshot *measure_snapshot(struct measure *measure);
@@ -33,7 +37,8 @@ struct snapshot *measure_snapshot(struct measure *measure);
 // takes them back in the next step.
 void measure_yield(struct measure *measure, double seconds);
 
-// The view of the present plan; and of the snapshot that the last step has given; borrowed until the next step.
+// The view of the present plan; and of the snapshot that the last step has given; borrowed until the next step. NULL
+// before there is a plan.
 struct view *measure_view(const struct measure *measure);
 
 #endif

@@ -31,10 +31,9 @@ void self_step_end(struct self *self, uint64_t calls, uint64_t interrupts) {
         self->buckets[i] += seconds <= snapshot_rotation_bounds[i];
 }
 
-void self_fill(const struct self *self, const struct host_roots *roots, bool pmu_up, double budget_used,
+void self_fill(struct self *self, const struct host_roots *roots, bool pmu_up, double budget_used,
                struct snapshot *snapshot) {
-    struct host_process process;
-    host_linux_process(roots, &process);
+    host_linux_process(roots, &self->process);
     double *values = snapshot->values + snapshot_self(snapshot->layout, 0);
     if (snapshot->sequence > 0)
         values[SELF_LAST_SNAPSHOT_TIMESTAMP] = (double)clock_ns(CLOCK_REALTIME) * 1e-9;
@@ -48,10 +47,10 @@ void self_fill(const struct self *self, const struct host_roots *roots, bool pmu
     values[SELF_INTERRUPTS] = (double)self->interrupts;
     values[SELF_INTERRUPT_SECONDS] = self->interrupt_seconds;
     values[SELF_BUDGET_USED] = budget_used;
-    values[SELF_PROCESS_CPU_SECONDS] = process.cpu_seconds;
-    values[SELF_PROCESS_RESIDENT_BYTES] = process.resident_bytes;
-    values[SELF_PROCESS_VIRTUAL_BYTES] = process.virtual_bytes;
-    values[SELF_PROCESS_OPEN_FDS] = process.open_fds;
-    values[SELF_PROCESS_MAX_FDS] = process.max_fds;
-    values[SELF_PROCESS_START_TIMESTAMP] = process.start_timestamp;
+    values[SELF_PROCESS_CPU_SECONDS] = self->process.cpu_seconds;
+    values[SELF_PROCESS_RESIDENT_BYTES] = self->process.resident_bytes;
+    values[SELF_PROCESS_VIRTUAL_BYTES] = self->process.virtual_bytes;
+    values[SELF_PROCESS_OPEN_FDS] = self->process.open_fds;
+    values[SELF_PROCESS_MAX_FDS] = self->process.max_fds;
+    values[SELF_PROCESS_START_TIMESTAMP] = self->process.start_timestamp;
 }

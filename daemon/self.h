@@ -14,6 +14,7 @@ struct self {
     double rotations, rotation_seconds;
     double buckets[SELF_BUCKETS_N]; // cumulative, as in the exposition
     uint64_t step_begun_ns, step_cpu_ns;
+    struct host_process process;
 };
 
 // The clocks; daemon/ alone reads them.
@@ -26,7 +27,7 @@ void self_step_begin(struct self *self);
 void self_step_end(struct self *self, uint64_t calls, uint64_t interrupts);
 
 // Writes the self values of a snapshot.
-void self_fill(const struct self *self, const struct host_roots *roots, bool pmu_up, double budget_used,
+void self_fill(struct self *self, const struct host_roots *roots, bool pmu_up, double budget_used,
                struct snapshot *snapshot);
 
 #endif

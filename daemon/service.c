@@ -24,12 +24,14 @@
 enum { EXIT_WRONG = 2, TIMER_ACCURACY_US = 500 };
 
 struct service {
+    struct errors errors; // why it did not start
     struct setup setup;
     struct measure *measure;
     struct http_server *http;
     struct control *control; // NULL: there is no folder for its socket
     sd_event *loop;
     sd_event_source *timer;
+    bool serving;                          // there is a plan, and questions are answered
     uint64_t watchdog_us, watchdog_fed_us; // 0: systemd does not watch
 };
 
@@ -48,9 +50,29 @@ static void publish(struct service *s, struct snapshot *snapshot) {
     (void)sd_notifyf(0, "STATUS=%s", status);
 }
 
+// Answers from now on: the first plan is there. The step that made it has opened the event groups, and cannot have
+// ended a round, so the first page shows that nothing is measured yet.
+static int serve(struct service *s) {
+    struct snapshot *snapshot = measure_snapshot(s->measure);
+    if (!snapshot)
+        return -ENOMEM;
+    int r = http_server_start(s->http, measure_view(s->measure), snapshot);
+    snapshot_unref(snapshot);
+    if (r == 0 && s->control)
+        r = control_start(s->control);
+    if (r < 0)
+        return r;
+    s->serving = true;
+    summary_start(measure_view(s->measure), &s->setup, s->http);
+    (void)sd_notify(0, "READY=1");
+    return 0;
+}
+
 static int step(struct service *s, uint64_t *deadline_ns) {
     struct snapshot *snapshot;
     int r = measure_step(s->measure, deadline_ns, &snapshot);
+    if (r >= 0 && !s->serving && measure_view(s->measure))
+        r = serve(s);
     if (snapshot)
         publish(s, snapshot);
     snapshot_unref(snapshot);
@@ -130,19 +152,8 @@ static int open_http(struct service *s, struct errors *errors) {
     return http_server_new(addresses, config->n_listen, errors, &s->http);
 }
 
-// The first step opens the event groups. It cannot end a round, so the first page shows that nothing is measured yet.
 static int start(struct service *s) {
-    uint64_t deadline_ns;
-    struct snapshot *none;
-    int r = measure_step(s->measure, &deadline_ns, &none);
-    struct snapshot *snapshot = r < 0 ? NULL : measure_snapshot(s->measure);
-    if (!snapshot)
-        return r < 0 ? r : -ENOMEM;
-    r = http_server_start(s->http, measure_view(s->measure), snapshot);
-    snapshot_unref(snapshot);
-    if (r < 0)
-        return r;
-    r = sd_event_add_time(s->loop, &s->timer, CLOCK_MONOTONIC, wake_us(s, deadline_ns), TIMER_ACCURACY_US, on_timer, s);
+    int r = sd_event_add_time(s->loop, &s->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY_US, on_timer, s);
     return r < 0 ? r : sd_event_source_set_exit_on_failure(s->timer, true); // never measure nothing in silence
 }
 
@@ -156,7 +167,8 @@ static void service_close(struct service *s) {
     s->loop = sd_event_unref(s->loop);
 }
 
-static int service_open(struct service *s, const struct options *options, struct errors *errors) {
+static int service_open(struct service *s, const struct options *options) {
+    struct errors *errors = &s->errors;
     raise_file_limit();
     int r = open_loop(s);
     if (r >= 0)
@@ -174,22 +186,16 @@ static int service_open(struct service *s, const struct options *options, struct
 
 int service_run(const struct options *options) {
     struct service *s = calloc(1, sizeof *s);
-    struct errors *errors = calloc(1, sizeof *errors);
-    int r = s && errors ? service_open(s, options, errors) : -ENOMEM;
-    int status = EXIT_WRONG;
-    if (r >= 0) {
-        summary_start(measure_view(s->measure), &s->setup, s->http);
-        (void)sd_notify(0, "READY=1");
+    int r = s ? service_open(s, options) : -ENOMEM;
+    if (r >= 0)
         r = sd_event_loop(s->loop);
-        status = r < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-    }
-    if (errors && errors->n > 0)
-        log_errors(errors);
+    int status = r >= 0 ? EXIT_SUCCESS : s && s->serving ? EXIT_FAILURE : EXIT_WRONG;
+    if (s && s->errors.n > 0)
+        log_errors(&s->errors);
     else if (r < 0)
         log_error("%s", strerror(-r));
     if (s)
         service_close(s);
-    free(errors);
     free(s);
     return status;
 }

@@ -102,7 +102,7 @@ static int find_support(struct source *source) {
     if (r == -ENOMEM)
         return r;
     for (size_t e = 0; e < source->catalog->n_events && r == 0; e++)
-        if (host_pmu_events_rule_out(&events, source->catalog->events[e].config))
+        if (host_pmu_events_rule_out(&events, source->catalog->events[e].code.config))
             source->support[e] = PLAN_UNSUPPORTED;
     host_pmu_events_deinit(&events);
     return 0;

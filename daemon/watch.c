@@ -4,27 +4,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/alarm.h"
 #include "daemon/log.h"
 
 struct watch {
     const struct snapshot_layout *layout;
     double (*windows)[WINDOW_RESULT_N]; // totals by event group
     bool (*trouble)[WINDOW_RESULT_N];   // whether the last round had such windows
-    bool *above;                        // by metric: its rate needs a cause
+    struct alarm *alarms;               // by the catalog's metric: its rate needs a cause
     double gap_seconds;
     int error;
 };
 
-struct watch *watch_new(const struct snapshot_layout *layout, const struct snapshot *now) {
+struct watch *watch_new(const struct snapshot_layout *layout, const struct snapshot *now, const struct watch *before) {
     struct watch *watch = calloc(1, sizeof *watch);
     if (!watch)
         return NULL;
     watch->layout = layout;
     watch->windows = calloc(layout->plan->n_groups + 1, sizeof *watch->windows);
     watch->trouble = calloc(layout->plan->n_groups + 1, sizeof *watch->trouble);
-    watch->above = calloc(layout->n_metrics + 1, sizeof *watch->above);
-    if (!watch->windows || !watch->trouble || !watch->above)
+    watch->alarms = calloc(layout->catalog->n_metrics + 1, sizeof *watch->alarms);
+    if (!watch->windows || !watch->trouble || !watch->alarms)
         return watch_free(watch);
+    if (before)
+        memcpy(watch->alarms, before->alarms, layout->catalog->n_metrics * sizeof *watch->alarms);
     for (size_t g = 0; g < layout->plan->n_groups; g++)
         memcpy(watch->windows[g], now->values + snapshot_windows(layout, g, 0), sizeof watch->windows[g]);
     watch->gap_seconds = now->values[snapshot_uncovered(layout, 0, UNCOVERED_GAP)];
@@ -33,7 +36,7 @@ struct watch *watch_new(const struct snapshot_layout *layout, const struct snaps
 
 struct watch *watch_free(struct watch *watch) {
     if (watch) {
-        free(watch->above);
+        free(watch->alarms);
         free(watch->trouble);
         free(watch->windows);
         free(watch);
@@ -70,14 +73,16 @@ static void watch_group(struct watch *watch, const struct snapshot *snapshot, si
 
 static void watch_metric(struct watch *watch, const struct snapshot *snapshot, size_t m) {
     const struct catalog_metric *metric = &watch->layout->catalog->metrics[watch->layout->plan->metrics[m].metric];
+    struct alarm *alarm = &watch->alarms[watch->layout->plan->metrics[m].metric];
     double rate = snapshot->values[snapshot_rate_above(watch->layout, 0, m)];
-    bool above = metric->rate_threshold > 0 && rate > metric->rate_threshold;
-    if (above && !watch->above[m])
+    double seconds = (double)(snapshot->end_ns - snapshot->start_ns) * 1e-9;
+    if (metric->rate_threshold <= 0 || !alarm_update(alarm, rate, metric->rate_threshold, seconds))
+        return;
+    if (alarm->on)
         log_warning("%s: %.0f a second on this host, more than %.0f needs a cause. %s", metric->title, rate,
                     metric->rate_threshold, metric->rate_advice);
-    else if (!above && watch->above[m])
-        log_info("%s: back below %.0f a second", metric->title, metric->rate_threshold);
-    watch->above[m] = above;
+    else
+        log_info("%s: well below %.0f a second again", metric->title, metric->rate_threshold);
 }
 
 void watch_round(struct watch *watch, const struct snapshot *snapshot, int round_error) {

@@ -74,6 +74,8 @@ static void render_banner(const struct view *view, const struct snapshot *snapsh
                     "a scenario, and every series carries simulated=\"true\".\n");
     if (snapshot->sequence == 0)
         text_string(out, "<p class=\"warn\">Nothing has been measured yet: the first round has not ended.\n");
+    else if (snapshot->stale)
+        text_format(out, "<p class=\"warn\"><b>Nothing new.</b> So %s.\n", absent_text(ABSENT_STALE));
     for (size_t i = 0; i < view->n_pmu_errors; i++) {
         text_string(out, "<p class=\"warn\"><b>PMU ");
         put(out, view->pmu_errors[i].pmu);
@@ -85,7 +87,7 @@ static void render_banner(const struct view *view, const struct snapshot *snapsh
 
 static void render_attention(const struct view *view, const struct snapshot *snapshot, struct text *out) {
     for (size_t i = 0; i < view->layout->n_metrics; i++) {
-        double rate = view_rate_above(view, snapshot, i);
+        double rate = snapshot_high_rate(snapshot, i);
         if (rate == 0)
             continue;
         const struct catalog_metric *metric = view_metric(view, i);

@@ -28,7 +28,7 @@
 enum { CONNECTION_BYTES_MAX = 32 << 10, IDLE_SECONDS_MAX = 10, EXHAUSTED_PAUSE_MS = 100 };
 
 struct cached_page {
-    uint64_t generation; // of the snapshot it shows; 0: none
+    uint64_t generation; // of the publication it shows; 0: none
     struct MHD_Response *response;
 };
 
@@ -38,6 +38,8 @@ struct http_server {
     uint16_t ports[HTTP_ADDRESSES_MAX];
     int stop_fd;
     uint64_t request_ms_max;
+    uint64_t (*clock_ms)(void *context); // tells the age of what is published
+    void *clock_context;
     pthread_t thread;
     bool running;
     atomic_size_t renders;
@@ -46,6 +48,7 @@ struct http_server {
     struct snapshot *newest; // under the lock, as the rest of this paragraph
     struct view *view;       // that it belongs to
     uint64_t generation;     // counts what was published
+    uint64_t published_ms;   // when, by the clock below
 
     struct MHD_Daemon *daemons[HTTP_ADDRESSES_MAX];
     struct http_templates templates; // of the view they name
@@ -57,6 +60,13 @@ struct http_server {
 static uint64_t now_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static uint64_t boot_ms(void *context) {
+    (void)context;
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
@@ -91,12 +101,19 @@ static enum MHD_Result respond_text(struct MHD_Connection *connection, unsigned 
 struct publication {
     struct snapshot *snapshot;
     struct view *view;
-    uint64_t generation;
+    uint64_t generation; // odd where it is stale
+    bool stale;
 };
 static struct publication newest(struct http_server *server) {
+    uint64_t at_ms = server->clock_ms(server->clock_context);
     pthread_mutex_lock(&server->lock);
-    struct publication publication = {snapshot_ref(server->newest), view_ref(server->view), server->generation};
+    struct publication publication = {snapshot_ref(server->newest), view_ref(server->view), 2 * server->generation,
+                                      false};
+    uint64_t published_ms = server->published_ms;
     pthread_mutex_unlock(&server->lock);
+    // it may have been published since the clock was read
+    publication.stale = at_ms > published_ms && view_stale(publication.view, at_ms - published_ms);
+    publication.generation += publication.stale;
     return publication;
 }
 
@@ -110,7 +127,11 @@ static struct MHD_Response *render(struct http_server *server, enum http_page pa
                                    const struct publication *publication) {
     struct text text = {0};
     atomic_fetch_add(&server->renders, 1);
-    if (http_page_render(page, &server->templates, publication->view, publication->snapshot, &text) < 0) {
+    struct snapshot *shown =
+        publication->stale ? snapshot_stale(publication->snapshot) : snapshot_ref(publication->snapshot);
+    int r = shown ? http_page_render(page, &server->templates, publication->view, shown, &text) : -ENOMEM;
+    snapshot_unref(shown);
+    if (r < 0) {
         text_free(&text);
         return NULL;
     }
@@ -148,6 +169,8 @@ static enum MHD_Result respond_ready(struct http_server *server, struct MHD_Conn
     struct publication publication = newest(server);
     uint64_t sequence = publication.snapshot->sequence;
     publication_unref(&publication);
+    if (sequence >= 1 && publication.stale)
+        return respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, http_page_stale);
     if (sequence >= 1)
         return respond_text(connection, MHD_HTTP_OK, "topdownd is ready.\n");
     return respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
@@ -297,11 +320,13 @@ int http_server_start(struct http_server *server, struct view *view, struct snap
 void http_server_publish(struct http_server *server, struct view *view, struct snapshot *snapshot) {
     snapshot_ref(snapshot);
     view_ref(view);
+    uint64_t at_ms = server->clock_ms(server->clock_context);
     pthread_mutex_lock(&server->lock);
     struct publication old = {.snapshot = server->newest, .view = server->view};
     server->newest = snapshot;
     server->view = view;
     server->generation++;
+    server->published_ms = at_ms;
     pthread_mutex_unlock(&server->lock);
     publication_unref(&old);
 }
@@ -315,6 +340,7 @@ int http_server_new(const struct http_address *addresses, size_t n, struct error
         return -ENOMEM;
     pthread_mutex_init(&server->lock, NULL);
     server->request_ms_max = HTTP_REQUEST_MS_MAX;
+    server->clock_ms = boot_ms;
     server->n_addresses = n;
     for (size_t i = 0; i < n; i++)
         server->fds[i] = -1;
@@ -335,6 +361,11 @@ uint16_t http_server_port(const struct http_server *server, size_t i) { return s
 size_t http_server_renders(const struct http_server *server) { return atomic_load(&server->renders); }
 
 void http_server_limit_request(struct http_server *server, unsigned limit_ms) { server->request_ms_max = limit_ms; }
+
+void http_server_use_clock(struct http_server *server, uint64_t (*clock_ms)(void *context), void *context) {
+    server->clock_ms = clock_ms;
+    server->clock_context = context;
+}
 
 static void stop_thread(struct http_server *server) {
     if (!server->running)

@@ -5,7 +5,9 @@
 // The HTTP server: one thread of its own for all addresses, GET and HEAD only.
 //
 // It holds the newest snapshot and renders a page of it when the page is first asked for, then serves the same bytes
-// until the next snapshot. Rendering happens in the server's thread; a request never reaches the sampler or the PMU.
+// until the next snapshot. Where none comes for too long (view_stale) it renders the last one once more, without its
+// gauges: it is the thread that lives on when the other one hangs. Rendering happens in the server's thread; a request
+// never reaches the sampler or the PMU.
 
 #include "core/error.h"
 #include "exporters/view.h"
@@ -37,6 +39,10 @@ uint16_t http_server_port(const struct http_server *server, size_t i);
 
 // How often a page has been rendered.
 size_t http_server_renders(const struct http_server *server);
+
+// How the age of what is published is told, before http_server_start: milliseconds of a clock that never goes back.
+// Where it is not called: a clock that also runs while the host is suspended.
+void http_server_use_clock(struct http_server *server, uint64_t (*clock_ms)(void *context), void *context);
 
 // Limits the time that one request may take, from its first byte to the last one of the answer; before
 // http_server_start. HTTP_REQUEST_MS_MAX where it is not called.

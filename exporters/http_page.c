@@ -15,7 +15,11 @@ const char http_page_list[] = "There is no such page. These exist:\n"
                               "/api/v1/plan      JSON: event groups, their schedule, and what cannot be measured here\n"
                               "/api/v1/status    JSON: the daemon, its CPU, PMU and configuration\n"
                               "/-/healthy        200 while the daemon runs\n"
-                              "/-/ready          200 once a round has been measured\n";
+                              "/-/ready          200 while rounds are measured\n";
+
+const char http_page_stale[] =
+    "No round has ended for more than three rounds' time: the daemon was stopped, hangs, or is "
+    "overloaded.\n";
 
 void http_templates_deinit(struct http_templates *templates) {
     templates->cpu = prometheus_page_free(templates->cpu);

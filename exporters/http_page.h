@@ -35,6 +35,9 @@ const char *http_page_content_type(enum http_page page);
 // All paths with a few words on each, for who asked for one that does not exist.
 extern const char http_page_list[];
 
+// Why the server is not ready though it was.
+extern const char http_page_stale[];
+
 // Appends the page. Returns 0 or -ENOMEM.
 int http_page_render(enum http_page page, struct http_templates *templates, struct view *view,
                      const struct snapshot *snapshot, struct text *out);

@@ -17,7 +17,7 @@ static const char SCHEDULE[] =
 void json_attention(struct json *json, const struct view *view, const struct snapshot *snapshot) {
     cJSON *attention = json_array(json, NULL, "attention");
     for (size_t i = 0; i < view->layout->n_metrics; i++) {
-        double rate = view_rate_above(view, snapshot, i);
+        double rate = snapshot_high_rate(snapshot, i);
         if (rate == 0)
             continue;
         const struct catalog_metric *metric = view_metric(view, i);
@@ -31,7 +31,7 @@ void json_attention(struct json *json, const struct view *view, const struct sna
 
 static void add_event_name(struct json *json, cJSON *item, const struct catalog_event *event) {
     char code[24];
-    (void)snprintf(code, sizeof(code), "0x%" PRIx64, event->config);
+    (void)snprintf(code, sizeof(code), "0x%" PRIx64, event->code.config);
     json_string(json, item, "name", event->name);
     json_string(json, item, "code", code);
 }

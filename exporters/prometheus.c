@@ -228,6 +228,13 @@ static void add_deviation(struct prometheus_page *page, const struct view *view)
     }
 }
 
+static void add_composite(struct prometheus_page *page, const struct view *view) {
+    if (view->layout->plan->level1_unit < 0)
+        return;
+    add_family(page, FAMILY_COMPOSITE);
+    page_series_fixed(page, NULL, 0, view_composite(view));
+}
+
 static void add_pmu(struct prometheus_page *page, const struct view *view) {
     struct page_label labels[] = {{"pmu", view->pmu}, {NULL, NULL}};
     add_family(page, FAMILY_PMU_UP);
@@ -343,6 +350,7 @@ static void add_host(struct prometheus_page *page, const struct view *view) {
     add_event_groups(page, view);
     add_not_live(page, view);
     add_deviation(page, view);
+    add_composite(page, view);
     add_pmu(page, view);
     add_rotation(page, view);
     add_self(page, view, FAMILY_COLLECTION, PAGE_REAL, SELF_COLLECTION_SECONDS);

@@ -56,6 +56,10 @@ struct view *view_unref(struct view *view) {
     return NULL;
 }
 
+bool view_stale(const struct view *view, uint64_t age_ms) {
+    return age_ms > VIEW_STALE_ROUNDS * view->layout->plan->round_ns / 1000000 + VIEW_STALE_MS;
+}
+
 bool view_composite(const struct view *view) {
     int unit = view->layout->plan->level1_unit;
     return unit >= 0 && view->layout->plan->units[unit].n_groups > 1;
@@ -75,12 +79,6 @@ bool view_plannable(const struct view *view, size_t metric) { return view->layou
 
 const struct catalog_metric *view_metric(const struct view *view, size_t metric) {
     return &view->layout->catalog->metrics[view->layout->plan->metrics[metric].metric];
-}
-
-double view_rate_above(const struct view *view, const struct snapshot *snapshot, size_t metric) {
-    double threshold = view_metric(view, metric)->rate_threshold;
-    double rate = snapshot->values[snapshot_rate_above(view->layout, 0, metric)];
-    return threshold > 0 && rate > threshold ? rate : 0;
 }
 
 enum event_trouble view_trouble(const struct view *view, const struct snapshot *snapshot, size_t event) {

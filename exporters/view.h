@@ -42,6 +42,12 @@ struct view *view_new(const struct view *facts);
 struct view *view_ref(struct view *view);
 struct view *view_unref(struct view *view); // returns NULL, takes NULL
 
+// Whether a snapshot that was published `age_ms` ago is too old to show its gauges: a newer one comes after a round,
+// and after the next plan's first round where the plan changes. Three rounds and VIEW_STALE_MS are time for both, for
+// probing, and for a busy host.
+enum { VIEW_STALE_ROUNDS = 3, VIEW_STALE_MS = 2000 };
+bool view_stale(const struct view *view, uint64_t age_ms);
+
 // Whether level 1 is measured in parts.
 bool view_composite(const struct view *view);
 
@@ -63,8 +69,5 @@ double view_offline(const struct view *view, const struct snapshot *snapshot);
 
 // Why the metric has no value in this scope; "" where it has one.
 const char *view_absent_text(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric);
-
-// How often a second what the metric counts happened on the whole host, where that needs a cause; else 0.
-double view_rate_above(const struct view *view, const struct snapshot *snapshot, size_t metric);
 
 #endif

@@ -156,7 +156,7 @@ def arm_sysfs(folder, midrs):
     files = {"devices/system/cpu/online": f"0-{len(midrs) - 1}", "bus/event_source/devices/armv8_pmuv3_0/type": "8"}
     for cpu, midr in enumerate(midrs):
         files[f"devices/system/cpu/cpu{cpu}/regs/identification/midr_el1"] = midr
-        files[f"devices/system/cpu/cpu{cpu}/topology/core_id"] = str(cpu)
+        files[f"devices/system/cpu/cpu{cpu}/topology/core_cpus_list"] = str(cpu)
         files[f"devices/system/cpu/cpu{cpu}/topology/physical_package_id"] = "0"
     for name, text in files.items():
         os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
@@ -265,6 +265,29 @@ def test_a_watchdog_that_is_meant_for_another_process_is_not_fed():
         daemon.stop()
         notifications.wait("STOPPING=1")
         assert "WATCHDOG=1" not in notifications.received, notifications.received
+
+
+def many_cpus(stack):
+    """A scenario of 1,024 CPUs: to find out how many counters can be had takes most of a second there, or more."""
+    scenario = json.loads(e2e.read_text(STEADY))
+    scenario.update(sockets=8, cores_per_socket=64, threads_per_core=2)
+    return e2e.write_text(os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "many.json"), json.dumps(scenario))
+
+
+def test_while_counters_are_looked_for_it_shows_that_it_lives_and_can_be_ended():
+    with contextlib.ExitStack() as stack:
+        notifications = Notifications(stack)
+        daemon = stack.enter_context(e2e.Daemon(
+            "--pmu", f"sim:{many_cpus(stack)}", yaml=YAML, ready=False,
+            environment={"NOTIFY_SOCKET": notifications.path, "WATCHDOG_USEC": "40000"}))
+        for _ in range(3):
+            notifications.wait("WATCHDOG=1")
+        daemon.process.send_signal(signal.SIGTERM)
+        notifications.wait("STOPPING=1")
+        assert daemon.wait() == 0
+        assert "READY=1" not in notifications.received, notifications.received
+        assert "ending" in daemon.log() and "look at" not in daemon.log(), daemon.log()
+    return f"{notifications.received.count('WATCHDOG=1')} signs of life before it was ready"
 
 
 # ---- HTTP ----
@@ -395,7 +418,8 @@ def test_on_one_counter_there_are_no_pipeline_slots_and_the_plan_says_why():
 
 def test_on_two_counters_level_1_is_a_composite_and_the_truth():
     with changed_steady_host(lambda scenario: scenario.update(general_counters=2)) as daemon:
-        snapshot, html = daemon.wait_round(1), daemon.get("/")
+        snapshot, html, metrics = daemon.wait_round(1), daemon.get("/"), daemon.get("/metrics")
+    assert e2e.value_of(metrics, "topdownd_level1_composite") == 1
     host = snapshot["scopes"][0]
     assert host["level1"]["composite"] is True and "Composite" in html
     total = host["level1"]["pipeline_slots_total"]
@@ -437,6 +461,35 @@ def test_a_long_stop_is_a_gap_and_totals_never_fall():
                e2e.value_of(before, "topdownd_covered_cpu_seconds_total"))
     assert abs(covered + gap - 8 * elapsed) < 0.02 * 8 * elapsed, (covered, gap, elapsed)
     return f"stopped for {stopped} s on 8 CPUs: {gap:.1f} CPU seconds uncovered, {covered:.1f} covered, {len(old)} totals"
+
+
+def gauges_of_the_last_round(page):
+    names = re.findall(r"^# TYPE (topdownd_\w+(?:_ratio|_mpki|_ipc)) gauge$", page, re.M) + ["topdownd_ipc"]
+    return [sample for sample in e2e.samples(page) if sample[0] in names]
+
+
+def test_the_first_scrape_after_a_stop_shows_nothing_old():
+    with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=YAML) as daemon:
+        stopped = daemon.json("/api/v1/plan")["round_seconds"] * 3 + 2 + 1
+        daemon.wait_round(daemon.wait_round(1)["sequence"] + 1)  # it has only just ended
+        old = gauges_of_the_last_round(daemon.get("/metrics"))
+        assert old and daemon.json("/api/v1/snapshot")["scopes"][0]["metrics"]["ipc"]["value"] > 0
+        daemon.process.send_signal(signal.SIGSTOP)
+        time.sleep(stopped)
+        with socket.create_connection(("127.0.0.1", daemon.port), e2e.TIMEOUT) as client:
+            client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            continued = time.time()
+            daemon.process.send_signal(signal.SIGCONT)
+            page = b"".join(iter(lambda: client.recv(65536), b"")).decode().partition("\r\n\r\n")[2]
+        ready = e2e.fetch(daemon.port, "/-/ready").status
+        shown, taken = gauges_of_the_last_round(page), e2e.value_of(page, "topdownd_last_snapshot_timestamp_seconds")
+        assert taken > continued or not shown, shown  # a round may have ended in between
+        assert taken > continued or e2e.value_of(page, "topdownd_pmu_up") == 0
+        assert e2e.value_of(page, "topdownd_pipeline_slots_total") > 0
+        daemon.wait_round(daemon.sequence() + 1)
+        assert len(gauges_of_the_last_round(daemon.get("/metrics"))) == len(old)
+        assert e2e.fetch(daemon.port, "/-/ready").status == 200
+    return f"stopped for {stopped:.1f} s: {len(shown)} gauges instead of {len(old)}, ready {ready}"
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct errors errors;
     struct catalog *catalog = NULL;
     memset(&errors, 0, sizeof errors);
-    int r = spec_json_parse("fuzz.json", (const char *)data, size, &errors, &catalog);
+    int r = spec_json_parse("fuzz.json", (const char *)data, size, NULL, &errors, &catalog);
     assert((r == 0) == (catalog != NULL));
     assert((r == 0) == (errors.n == 0));
     for (size_t i = 0; i < errors.n; i++)

@@ -82,7 +82,7 @@ void pipeline_load(struct pipeline *p, const char *scenario) {
         print_error("%s: %s\n", scenario, p->errors.items[0].text);
     assert_int_equal(r, 0);
     (void)snprintf(path, sizeof path, "specs/%s.json", p->scenario->spec);
-    assert_int_equal(spec_json_load(path, &p->errors, &p->catalog), 0);
+    assert_int_equal(spec_json_load(path, NULL, &p->errors, &p->catalog), 0);
     assert_int_equal(pmu_sim_topology(p->scenario, NULL, &p->topology), 0);
     p->support = calloc(p->catalog->n_events, sizeof *p->support); // PLAN_SUPPORT_UNKNOWN
     assert_non_null(p->support);
@@ -128,8 +128,14 @@ static void change_plan(struct pipeline *p, unsigned counters) {
 }
 
 static void start_sampler(struct pipeline *p) {
-    assert_int_equal(sampler_new(p->plan, p->layout->topology, &p->recorder.pmu, p->seed, &p->sampler), 0);
+    assert_int_equal(sampler_new(p->plan, p->layout->topology, &p->recorder.pmu, p->seed, p->next_round, &p->sampler),
+                     0);
     p->deadline_ns = p->now_ns;
+}
+
+static void stop_sampler(struct pipeline *p) {
+    p->next_round = sampler_next_round(p->sampler);
+    p->sampler = sampler_free(p->sampler);
 }
 
 static void start_pmu(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const char *const *groups) {
@@ -194,7 +200,7 @@ static void follow_counters(struct pipeline *p) {
     follow_round(&p->follow, p->plan, sampler_readings(p->sampler));
     if (!follow_should_probe(&p->follow, p->now_ns))
         return;
-    p->sampler = sampler_free(p->sampler);
+    stop_sampler(p);
     int answer = find_counters(p);
     if (follow_answer(&p->follow, answer, p->now_ns))
         change_plan(p, p->follow.counters);
@@ -265,7 +271,7 @@ void pipeline_run_until(struct pipeline *p, double seconds) {
 }
 
 void pipeline_yield(struct pipeline *p, double seconds) {
-    p->sampler = sampler_free(p->sampler);
+    stop_sampler(p);
     assert_int_equal(p->recorder.n_open, 0);
     p->now_ns += (uint64_t)(seconds * 1e9);
     derive_pause(p->derive, p->now_ns, UNCOVERED_YIELDED);
@@ -284,6 +290,7 @@ void pipeline_end(struct pipeline *p) {
     p->layout = snapshot_layout_unref(p->layout);
     p->plan = NULL;
     p->n_plans = p->n_seen = 0;
+    p->next_round = 0;
 }
 
 void pipeline_stop(struct pipeline *p) {
@@ -327,7 +334,7 @@ double pipeline_truth(const struct pipeline *p, size_t scope, size_t metric, uin
     const struct catalog_metric *m = &p->catalog->metrics[p->plan->metrics[metric].metric];
     double *counts = calloc(p->catalog->n_events, sizeof *counts);
     true_counts(p, scope, from_ns, to_ns, counts);
-    double value = formula_evaluate(m->formula, counts) * m->export_scale;
+    double value = formula_evaluate(m->formula, counts, NULL) * m->export_scale;
     free(counts);
     return value;
 }

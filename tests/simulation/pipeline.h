@@ -81,6 +81,7 @@ struct pipeline {
     struct snapshot_layout *layout; // of the present plan
     struct recorder recorder;
     struct sampler *sampler;
+    uint64_t next_round; // where a new sampler goes on
     struct derive *derive;
     struct snapshot *snapshot; // the newest, NULL before the first round
     uint64_t start_ns;         // of the first round

@@ -113,7 +113,7 @@ static void test_an_unsupported_event_is_not_opened_and_costs_only_its_metrics(v
     fault_load(&p);
     unsigned event = (unsigned)catalog_find_event(p.catalog, "BR_MIS_PRED_RETIRED");
     p.support[event] = PLAN_UNSUPPORTED;
-    p.recorder.refused_config = p.catalog->events[event].config; // it would fail what it is in
+    p.recorder.refused_config = p.catalog->events[event].code.config; // it would fail what it is in
     start(&p);
     assert_int_equal(p.follow.counters, 6);
     pipeline_run_until(&p, 30);

@@ -192,7 +192,7 @@ static void test_an_event_that_cannot_be_opened_costs_only_what_needs_it(void **
     struct pipeline p;
     pipeline_load(&p, STEADY);
     int walk = catalog_find_event(p.catalog, "DTLB_WALK");
-    p.recorder.refused_config = p.catalog->events[walk].config;
+    p.recorder.refused_config = p.catalog->events[walk].code.config;
     start_default(&p, 10);
     pipeline_run(&p, 6);
     size_t absent = 0;
@@ -246,6 +246,38 @@ static void test_level1_on_two_counters_is_a_composite_and_right_on_a_steady_loa
     pipeline_stop(&p);
 }
 
+// The same work at a speed that swings between full and a twentieth: parts that are adjacent count very different
+// numbers of cycles, and only the counts per cycle are steady.
+static void test_a_composite_is_right_on_a_load_that_changes(void **state) {
+    (void)state;
+    struct pipeline p;
+    pipeline_load(&p, STEADY);
+    p.scenario->general_counters = 2;
+    struct scenario_load *load = &p.scenario->loads[0];
+    struct scenario_keyframe *keyframes = realloc(load->keyframes, 2 * sizeof *keyframes);
+    assert_non_null(keyframes);
+    load->keyframes = keyframes;
+    load->n_keyframes = 2;
+    load->period_seconds = 0.73;
+    keyframes[1] = (struct scenario_keyframe){.at_seconds = 0.3, .n_rates = keyframes[0].n_rates};
+    keyframes[1].rates = calloc(keyframes[1].n_rates, sizeof *keyframes[1].rates);
+    for (size_t i = 0; i < keyframes[0].n_rates; i++)
+        keyframes[1].rates[i] =
+            (struct scenario_rate){strdup(keyframes[0].rates[i].event), keyframes[0].rates[i].per_second / 20};
+    start_default(&p, 13);
+    assert_true(p.plan->units[p.plan->level1_unit].n_groups > 1);
+    for (int i = 0; i < 20; i++) {
+        pipeline_run(&p, 1);
+        for (size_t scope = 0; scope < p.layout->n_scopes; scope++) {
+            assert_near(pipeline_gauge(&p, scope, "frontend_bound_ratio"), 0.24, 1e-6, "frontend");
+            assert_near(pipeline_gauge(&p, scope, "bad_speculation_ratio"), 0.0775, 1e-6, "bad speculation");
+            assert_near(pipeline_gauge(&p, scope, "retiring_ratio"), 0.3375, 1e-6, "retiring");
+            assert_near(pipeline_gauge(&p, scope, "backend_bound_ratio"), 0.345, 1e-6, "backend");
+        }
+    }
+    pipeline_stop(&p);
+}
+
 static void test_totals_never_fall_whatever_happens(void **state) {
     (void)state;
     unsigned seed = 20261121;
@@ -290,6 +322,7 @@ int main(void) {
         cmocka_unit_test(test_an_event_that_cannot_be_opened_costs_only_what_needs_it),
         cmocka_unit_test(test_a_cpu_that_cannot_be_measured_leaves_the_others_right),
         cmocka_unit_test(test_level1_on_two_counters_is_a_composite_and_right_on_a_steady_load),
+        cmocka_unit_test(test_a_composite_is_right_on_a_load_that_changes),
         cmocka_unit_test(test_totals_never_fall_whatever_happens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,6 +52,8 @@ static void test_a_slot_edge_is_disable_enable_read(void **state) {
                 assert_int_equal(on, -1);
                 if (to_read >= 0)
                     assert_true(calls[i].at_ns == calls[i - 1].at_ns);
+                else // out of the idle slot: nothing happened at this edge yet, no read either
+                    assert_true(i == 0 || calls[i].at_ns > calls[i - 1].at_ns);
                 on = calls[i].handle;
                 break;
             case CALL_READ: // the one just disabled; or the one that goes on over the end of a round

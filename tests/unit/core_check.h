@@ -56,9 +56,11 @@ static inline void level1_of(struct catalog *catalog, const char *pipeline_slots
     struct catalog_error error;
     metric_of(catalog, "frontend_bound", frontend, "percent of slots");
     metric_of(catalog, "backend_bound", backend, "percent of slots");
-    assert_int_equal(catalog_set_level1(catalog, pipeline_slots, 4, &error), 0);
-    assert_int_equal(catalog_set_level1_category(catalog, CATEGORY_FRONTEND_BOUND, "frontend_bound", &error), 0);
-    assert_int_equal(catalog_set_level1_category(catalog, CATEGORY_BACKEND_BOUND, "backend_bound", &error), 0);
+    assert_int_equal(catalog_set_level1(catalog, &catalog->level1, pipeline_slots, 4, &error), 0);
+    assert_int_equal(
+        catalog_set_level1_category(catalog, &catalog->level1, CATEGORY_FRONTEND_BOUND, "frontend_bound", &error), 0);
+    assert_int_equal(
+        catalog_set_level1_category(catalog, &catalog->level1, CATEGORY_BACKEND_BOUND, "backend_bound", &error), 0);
 }
 
 // `metrics`: names with one space between them.

@@ -53,11 +53,14 @@ static inline void host_add_metrics(struct catalog *catalog) {
 
 static inline void host_add_level1(struct catalog *catalog) {
     struct catalog_error error;
-    assert_int_equal(catalog_set_level1(catalog, "4 * CYCLES", 4, &error), 0);
-    assert_int_equal(catalog_set_level1_category(catalog, CATEGORY_FRONTEND_BOUND, "frontend_bound", &error), 0);
-    assert_int_equal(catalog_set_level1_category(catalog, CATEGORY_BAD_SPECULATION, "bad_speculation", &error), 0);
-    assert_int_equal(catalog_set_level1_category(catalog, CATEGORY_RETIRING, "retiring", &error), 0);
-    assert_int_equal(catalog_set_level1_category(catalog, CATEGORY_BACKEND_BOUND, "backend_bound", &error), 0);
+    assert_int_equal(catalog_set_level1(catalog, &catalog->level1, "4 * CYCLES", 4, &error), 0);
+    assert_int_equal(
+        catalog_set_level1_category(catalog, &catalog->level1, CATEGORY_FRONTEND_BOUND, "frontend_bound", &error), 0);
+    assert_int_equal(
+        catalog_set_level1_category(catalog, &catalog->level1, CATEGORY_BAD_SPECULATION, "bad_speculation", &error), 0);
+    assert_int_equal(catalog_set_level1_category(catalog, &catalog->level1, CATEGORY_RETIRING, "retiring", &error), 0);
+    assert_int_equal(
+        catalog_set_level1_category(catalog, &catalog->level1, CATEGORY_BACKEND_BOUND, "backend_bound", &error), 0);
 }
 
 static inline struct catalog *host_catalog(void) {

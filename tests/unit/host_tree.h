@@ -62,11 +62,11 @@ static inline void host_tree_write(const struct host_tree *tree, const char *nam
     (void)fclose(file);
 }
 
-static inline void host_tree_write_cpu(const struct host_tree *tree, unsigned cpu, const char *core,
+static inline void host_tree_write_cpu(const struct host_tree *tree, unsigned cpu, const char *siblings,
                                        const char *package) {
     char name[128];
-    (void)snprintf(name, sizeof name, "devices/system/cpu/cpu%u/topology/core_id", cpu);
-    host_tree_write(tree, name, core);
+    (void)snprintf(name, sizeof name, "devices/system/cpu/cpu%u/topology/core_cpus_list", cpu);
+    host_tree_write(tree, name, siblings);
     (void)snprintf(name, sizeof name, "devices/system/cpu/cpu%u/topology/physical_package_id", cpu);
     host_tree_write(tree, name, package);
 }

@@ -24,7 +24,10 @@ struct fixture {
     struct view *view;
     struct snapshot *snapshot;
     struct http_server *server;
+    _Atomic uint64_t now_ms; // by which the server tells the age of what is published
 };
+
+static inline uint64_t fixture_clock(void *context) { return atomic_load(&((struct fixture *)context)->now_ms); }
 
 static inline int setup_with_limit(void **state, unsigned limit_ms) {
     struct fixture *f = calloc(1, sizeof(*f));
@@ -35,6 +38,7 @@ static inline int setup_with_limit(void **state, unsigned limit_ms) {
     assert_non_null(f->view);
     f->snapshot = host_snapshot(&f->host);
     assert_int_equal(http_server_new(&LOOPBACK, 1, &errors, &f->server), 0);
+    http_server_use_clock(f->server, fixture_clock, f);
     if (limit_ms)
         http_server_limit_request(f->server, limit_ms);
     assert_int_equal(http_server_start(f->server, f->view, f->snapshot), 0);

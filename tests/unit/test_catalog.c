@@ -36,7 +36,7 @@ static void test_what_is_added_is_copied_and_found_by_name(void **state) {
     name[0] = title[0] = '?';
     assert_int_equal(catalog_find_event(catalog, "D"), 5);
     assert_string_equal(catalog->events[5].title, "dees");
-    assert_int_equal(catalog->events[5].config, 0x99);
+    assert_int_equal(catalog->events[5].code.config, 0x99);
     assert_int_equal(catalog_find_event(catalog, "d"), -1);
     metric_of(catalog, "m", "A / B", NULL);
     assert_int_equal(catalog_find_metric(catalog, "m"), 0);
@@ -226,13 +226,14 @@ static void test_level_1_is_checked_as_it_is_added(void **state) {
     metric_of(catalog, "other", "A / C", "");
     metric_of(catalog, "retiring", "C / A", "percent of slots");
     assert_int_equal(catalog_check(catalog, &error), 0);
-    refused(catalog_set_level1(catalog, "A", 4, &error), &error, "level 1 stands twice");
-    refused(catalog_set_level1_category(catalog, CATEGORY_RETIRING, "NOPE", &error), &error, "names the metric NOPE");
-    refused(catalog_set_level1_category(catalog, CATEGORY_RETIRING, "other", &error), &error,
-            "whose units are not 'percent of slots'");
-    refused(catalog_set_level1_category(catalog, CATEGORY_FRONTEND_BOUND, "retiring", &error), &error,
+    refused(catalog_set_level1(catalog, &catalog->level1, "A", 4, &error), &error, "level 1 stands twice");
+    refused(catalog_set_level1_category(catalog, &catalog->level1, CATEGORY_RETIRING, "NOPE", &error), &error,
+            "names the metric NOPE");
+    refused(catalog_set_level1_category(catalog, &catalog->level1, CATEGORY_RETIRING, "other", &error), &error,
+            "whose units are neither 'percent of slots'");
+    refused(catalog_set_level1_category(catalog, &catalog->level1, CATEGORY_FRONTEND_BOUND, "retiring", &error), &error,
             "category frontend_bound or its metric stands twice");
-    refused(catalog_set_level1_category(catalog, CATEGORY_RETIRING, "frontend_bound", &error), &error,
+    refused(catalog_set_level1_category(catalog, &catalog->level1, CATEGORY_RETIRING, "frontend_bound", &error), &error,
             "category retiring or its metric stands twice");
     assert_int_equal(catalog->level1.n_categories, 2);
     catalog_free(catalog);
@@ -244,8 +245,8 @@ static void test_the_width_is_a_number_of_slots_a_cycle(void **state) {
     struct catalog_error error;
     const double bad[] = {0, -1, 65, NAN, INFINITY};
     for (size_t i = 0; i < N_OF(bad); i++)
-        refused(catalog_set_level1(catalog, "A", bad[i], &error), &error, "between 1 and 64");
-    refused(catalog_set_level1(catalog, "A +", 8, &error), &error, "formula, column 4");
+        refused(catalog_set_level1(catalog, &catalog->level1, "A", bad[i], &error), &error, "between 1 and 64");
+    refused(catalog_set_level1(catalog, &catalog->level1, "A +", 8, &error), &error, "formula, column 4");
     assert_false(catalog->level1.present);
     catalog_free(catalog);
 }
@@ -256,9 +257,9 @@ static void test_level_1_is_checked_as_a_whole(void **state) {
     struct catalog *catalog = small();
     metric_of(catalog, "one", "A / B", "percent of slots");
     assert_int_equal(catalog_check(catalog, &error), 0);
-    assert_int_equal(catalog_set_level1_category(catalog, CATEGORY_RETIRING, "one", &error), 0);
+    assert_int_equal(catalog_set_level1_category(catalog, &catalog->level1, CATEGORY_RETIRING, "one", &error), 0);
     refused(catalog_check(catalog, &error), &error, "but no pipeline slots");
-    assert_int_equal(catalog_set_level1(catalog, "A", 4, &error), 0);
+    assert_int_equal(catalog_set_level1(catalog, &catalog->level1, "A", 4, &error), 0);
     refused(catalog_check(catalog, &error), &error, "level 1 needs at least two categories");
     catalog_free(catalog);
 }
@@ -269,25 +270,26 @@ static void test_a_split_shares_an_event_and_holds_them_all(void **state) {
                       *const c[] = {"FIXED_CYCLES", "C"}, *const unknown[] = {"NOPE"};
     struct catalog_error error;
     struct catalog *catalog = with_level1();
-    refused(catalog_add_level1_part(catalog, unknown, 1, &error), &error, "the split names the event NOPE");
-    assert_int_equal(catalog_add_level1_part(catalog, a, 2, &error), 0);
+    refused(catalog_add_level1_part(catalog, &catalog->level1, unknown, 1, &error), &error,
+            "the split names the event NOPE");
+    assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, a, 2, &error), 0);
     refused(catalog_check(catalog, &error), &error, "needs at least two parts");
-    assert_int_equal(catalog_add_level1_part(catalog, b, 2, &error), 0);
+    assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, b, 2, &error), 0);
     assert_int_equal(catalog_check(catalog, &error), 0);
-    assert_int_equal(catalog_add_level1_part(catalog, only_b, 1, &error), 0);
+    assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, only_b, 1, &error), 0);
     refused(catalog_check(catalog, &error), &error, "one event that is in all of them");
     catalog_free(catalog);
 
     catalog = with_level1();
-    assert_int_equal(catalog_add_level1_part(catalog, a, 2, &error), 0);
-    assert_int_equal(catalog_add_level1_part(catalog, c, 2, &error), 0);
+    assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, a, 2, &error), 0);
+    assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, c, 2, &error), 0);
     refused(catalog_check(catalog, &error), &error, "no part of the level-1 split holds the event B");
     catalog_free(catalog);
 
     catalog = small();
     level1_of(catalog, "4 * C", "A / FIXED_CYCLES", "B / FIXED_CYCLES");
-    assert_int_equal(catalog_add_level1_part(catalog, a, 2, &error), 0);
-    assert_int_equal(catalog_add_level1_part(catalog, b, 2, &error), 0);
+    assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, a, 2, &error), 0);
+    assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, b, 2, &error), 0);
     refused(catalog_check(catalog, &error), &error, "no part of the level-1 split holds the event C");
     catalog_free(catalog);
 }
@@ -299,10 +301,12 @@ static void test_a_split_has_a_bounded_number_of_parts_and_events(void **state) 
         many[i] = "A";
     struct catalog_error error;
     struct catalog *catalog = with_level1();
-    refused(catalog_add_level1_part(catalog, many, N_OF(many), &error), &error, "at most 8 parts of 32 events");
+    refused(catalog_add_level1_part(catalog, &catalog->level1, many, N_OF(many), &error), &error,
+            "at most 8 parts of 32 events");
     for (int i = 0; i < CATALOG_SPLIT_MAX; i++)
-        assert_int_equal(catalog_add_level1_part(catalog, many, CATALOG_SPLIT_EVENTS_MAX, &error), 0);
-    refused(catalog_add_level1_part(catalog, many, 1, &error), &error, "at most 8 parts of 32 events");
+        assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, many, CATALOG_SPLIT_EVENTS_MAX, &error), 0);
+    refused(catalog_add_level1_part(catalog, &catalog->level1, many, 1, &error), &error,
+            "at most 8 parts of 32 events");
     catalog_free(catalog);
 }
 
@@ -315,7 +319,7 @@ static void test_a_catalog_holds_a_bounded_number_of_everything(void **state) {
         (void)snprintf(name, sizeof name, "E%zu", catalog->n_events);
         assert_true(catalog_add_event(catalog, name, "", 0, &error) > 0);
     }
-    refused(catalog_add_event(catalog, "more", "", 0, &error), &error, "more than 4096 events");
+    refused(catalog_add_event(catalog, "more", "", 0, &error), &error, "more than 16384 events");
     while (catalog->n_groups < CATALOG_GROUPS_MAX) {
         (void)snprintf(name, sizeof name, "G%zu", catalog->n_groups);
         assert_true(catalog_add_group(catalog, name, "", "", NULL, 0, &error) >= 0);
@@ -325,7 +329,7 @@ static void test_a_catalog_holds_a_bounded_number_of_everything(void **state) {
         (void)snprintf(name, sizeof name, "m%zu", catalog->n_metrics);
         metric_of(catalog, name, "A / B", NULL);
     }
-    refused(add_as(catalog, "more", NULL, &error), &error, "more than 4096 metrics");
+    refused(add_as(catalog, "more", NULL, &error), &error, "more than 8192 metrics");
     catalog_free(catalog);
 }
 

@@ -10,11 +10,14 @@
 
 static const char *const NAMES[] = {"A", "B", "C", "D", "LD", "INST"};
 
-static int lookup(void *context, const char *name, size_t length) {
+static int lookup(void *context, enum formula_name_kind kind, const char *name, size_t length,
+                  struct formula_symbol *out) {
     (void)context;
-    for (size_t i = 0; i < N_OF(NAMES); i++)
-        if (strlen(NAMES[i]) == length && memcmp(NAMES[i], name, length) == 0)
-            return (int)i;
+    for (size_t i = 0; i < N_OF(NAMES) && kind == FORMULA_ID; i++)
+        if (strlen(NAMES[i]) == length && memcmp(NAMES[i], name, length) == 0) {
+            *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_EVENT, .index = (unsigned)i};
+            return 0;
+        }
     return -ENOENT;
 }
 
@@ -132,6 +135,19 @@ static void test_what_is_not_one_quotient_of_sums_is_no_ratio(void **state) {
     expect_none("(A+1)/B");
 }
 
+static void test_of_the_functions_only_d_ratio_is_a_quotient(void **state) {
+    (void)state;
+    expect_ratio("d_ratio(A+B, C) * 100", 100, "A + B", "C");
+    expect_ratio("d_ratio(A, 8*C)", 1, "A", "8 C");
+    expect_ratio("min(3, 2) * A / B if 1 > 0 else C", 2, "A", "B"); // constants are gone by then
+    expect_none("d_ratio(A, B) / C");
+    expect_none("max(A, B) / C");
+    expect_none("A % B");
+    expect_none("A > B");
+    expect_none("A / B if C else D / B");
+    expect_none("(A if B else A) / C");
+}
+
 static void test_a_ratio_of_nothing_is_none(void **state) {
     (void)state;
     expect_none("(A-A)/B");
@@ -220,7 +236,7 @@ static bool check_ratio(uint64_t *random, const char *text) {
             values[i] = (double)(1 + random_below(random, 1 << 20));
         double upper = formula_sum_evaluate(&formula->numerator, values);
         double lower = formula_sum_evaluate(&formula->denominator, values);
-        double wanted = formula_evaluate(formula, values), value = formula->scale * upper / lower;
+        double wanted = formula_evaluate(formula, values, NULL), value = formula->scale * upper / lower;
         if (!(upper > 0 && lower > 0 && fabs(value - wanted) <= 1e-12 * wanted))
             fail_msg("%s is %.17g, but its ratio is %.17g * %.17g / %.17g", text, wanted, formula->scale, upper, lower);
     }
@@ -265,6 +281,7 @@ int main(void) {
         cmocka_unit_test(test_constants_are_folded),
         cmocka_unit_test(test_what_can_be_negative_is_no_ratio),
         cmocka_unit_test(test_what_is_not_one_quotient_of_sums_is_no_ratio),
+        cmocka_unit_test(test_of_the_functions_only_d_ratio_is_a_quotient),
         cmocka_unit_test(test_a_ratio_of_nothing_is_none),
         cmocka_unit_test(test_a_factor_that_no_double_holds_is_no_ratio),
         cmocka_unit_test(test_every_quotient_of_random_sums_is_a_ratio_of_the_same_value),

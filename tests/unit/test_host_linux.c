@@ -4,17 +4,18 @@
 #include <errno.h>
 #include <math.h>
 #include <time.h>
+#include <unistd.h>
 
 static void test_sockets_cores_and_siblings_are_told_apart(void **state) {
     struct host_tree *tree = *state;
     host_tree_write(tree, "devices/system/cpu/online", "0-3,6-7\n");
     host_tree_write(tree, "devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "2800000\n");
-    host_tree_write_cpu(tree, 0, "0\n", "0\n");
-    host_tree_write_cpu(tree, 1, "0\n", "1\n"); // the same core number on another socket is another core
-    host_tree_write_cpu(tree, 2, "0\n", "0\n"); // a sibling of CPU 0
-    host_tree_write_cpu(tree, 3, "0\n", "1\n");
-    host_tree_write_cpu(tree, 6, "1\n", "0\n");
-    host_tree_write_cpu(tree, 7, "1\n", "1\n");
+    host_tree_write_cpu(tree, 0, "0,2\n", "0\n");
+    host_tree_write_cpu(tree, 1, "1,3\n", "1\n");
+    host_tree_write_cpu(tree, 2, "0,2\n", "0\n");
+    host_tree_write_cpu(tree, 3, "1,3\n", "1\n");
+    host_tree_write_cpu(tree, 6, "6\n", "0\n");
+    host_tree_write_cpu(tree, 7, "7\n", "1\n");
     struct topology *topology;
     assert_int_equal(host_linux_topology(&tree->roots, NULL, &tree->errors, &topology), 0);
     assert_int_equal(topology->n_cpus, 6);
@@ -107,7 +108,7 @@ static void test_cpuinfo_of_x86_and_of_arm(void **state) {
 
 static void test_figures_of_this_process_are_plausible(void **state) {
     (void)state;
-    struct host_process process;
+    struct host_process process = {0};
     const struct host_roots roots = {.sysfs = "/sys", .procfs = "/proc"};
     host_linux_process(&roots, &process);
     assert_true(process.cpu_seconds >= 0 && process.cpu_seconds < 1000);
@@ -116,6 +117,48 @@ static void test_figures_of_this_process_are_plausible(void **state) {
     assert_true(process.open_fds >= 3 && process.open_fds <= process.max_fds);
     double age = (double)time(NULL) - process.start_timestamp;
     assert_true(age > -5 && age < 3600);
+}
+
+// A made-up procfs is no procfs, so its folder's size says nothing, as on kernels before 6.2.
+static void test_what_takes_long_is_not_read_in_every_call(void **state) {
+    struct host_tree *tree = *state;
+    struct host_process process = {0};
+    host_tree_write(tree, "self/fd/0", "");
+    host_tree_write(tree, "self/fd/1", "");
+    host_tree_write(tree, "self/fd/2", ""); // stands for the one that the folder itself takes
+    host_tree_write(tree, "self/stat", "7 (a) b) S 1 7 7 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 500 8192 2 0\n");
+    host_tree_write(tree, "stat", "cpu 1 2 3\nbtime 1700000000\nprocesses 1\n");
+    host_linux_process(&tree->roots, &process);
+    double started = 1700000000 + 500.0 / (double)sysconf(_SC_CLK_TCK);
+    assert_true(process.start_timestamp == started);
+    assert_true(process.open_fds == 2 && process.virtual_bytes == 8192);
+    host_tree_write(tree, "stat", "btime 1\n");
+    host_tree_write(tree, "self/fd/3", "");
+    host_tree_write(tree, "self/stat", "7 (a) S 1 7 7 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 500 4096 1 0\n");
+    for (int call = 1; call < HOST_FDS_CALLS; call++)
+        host_linux_process(&tree->roots, &process);
+    assert_true(process.start_timestamp == started);
+    assert_true(process.open_fds == 2 && process.virtual_bytes == 4096);
+    host_linux_process(&tree->roots, &process);
+    assert_true(process.open_fds == 3);
+}
+
+static void test_open_files_are_counted_in_every_call_where_the_kernel_does_it(void **state) {
+    (void)state;
+    struct host_process process = {0};
+    const struct host_roots roots = {.sysfs = "/sys", .procfs = "/proc"};
+    struct stat status;
+    if (stat("/proc/self/fd", &status) < 0 || status.st_size == 0)
+        skip(); // a kernel before 6.2
+    host_linux_process(&roots, &process);
+    double before = process.open_fds;
+    int fd = dup(0);
+    assert_true(fd >= 0);
+    host_linux_process(&roots, &process);
+    close(fd);
+    assert_true(process.open_fds == before + 1);
+    host_linux_process(&roots, &process);
+    assert_true(process.open_fds == before);
 }
 
 int main(void) {
@@ -130,6 +173,9 @@ int main(void) {
                                         host_tree_setup, host_tree_teardown),
         cmocka_unit_test_setup_teardown(test_a_pmus_type_is_read, host_tree_setup, host_tree_teardown),
         cmocka_unit_test_setup_teardown(test_cpuinfo_of_x86_and_of_arm, host_tree_setup, host_tree_teardown),
+        cmocka_unit_test_setup_teardown(test_what_takes_long_is_not_read_in_every_call, host_tree_setup,
+                                        host_tree_teardown),
+        cmocka_unit_test(test_open_files_are_counted_in_every_call_where_the_kernel_does_it),
         cmocka_unit_test(test_figures_of_this_process_are_plausible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@ static struct topology *known_topology(const struct host_tree *tree) {
     host_tree_write(tree, "devices/system/cpu/online", "0-1,3\n");
     host_tree_write_cpu(tree, 0, "0\n", "0\n");
     host_tree_write_cpu(tree, 1, "1\n", "0\n");
-    host_tree_write_cpu(tree, 3, "0\n", "1\n");
+    host_tree_write_cpu(tree, 3, "3\n", "1\n");
     assert_int_equal(host_linux_topology(&tree->roots, NULL, &errors, &known), 0);
     return known;
 }
@@ -32,7 +32,8 @@ static void test_a_cpu_that_comes_online_joins_and_those_away_stay(void **state)
     struct host_tree *tree = *state;
     struct topology *known = known_topology(tree), *updated = NULL;
     host_tree_write(tree, "devices/system/cpu/online", "0-2\n"); // 2 is new, 3 is away
-    host_tree_write_cpu(tree, 2, "1\n", "0\n");                  // a sibling of CPU 1
+    host_tree_write_cpu(tree, 1, "1-2\n", "0\n");                // its siblings
+    host_tree_write_cpu(tree, 2, "1-2\n", "0\n");
     assert_int_equal(host_linux_topology_update(&tree->roots, NULL, known, &updated), 1);
     assert_int_equal(updated->n_cpus, 4);
     assert_int_equal(updated->n_sockets, 2);
@@ -50,7 +51,7 @@ static void test_a_new_cpu_that_is_not_selected_is_no_news(void **state) {
     struct cpuset selected;
     assert_int_equal(cpuset_parse("0-1,3", &selected), 0);
     host_tree_write(tree, "devices/system/cpu/online", "0-3\n");
-    host_tree_write_cpu(tree, 2, "1\n", "0\n");
+    host_tree_write_cpu(tree, 2, "2\n", "0\n");
     assert_int_equal(host_linux_topology_update(&tree->roots, &selected, known, &updated), 0);
     cpuset_add(&selected, 2);
     assert_int_equal(host_linux_topology_update(&tree->roots, &selected, known, &updated), 1);
@@ -73,6 +74,71 @@ static void test_isolated_and_tickless_cpus_are_left_alone(void **state) {
     assert_true(cpuset_has(&set, 2) && cpuset_has(&set, 3) && cpuset_has(&set, 7));
 }
 
+// Each CPU's core and socket, in the order of the CPUs.
+static void assert_cores(const struct host_tree *tree, size_t n, const unsigned *cores, const unsigned *sockets) {
+    struct errors errors = {0};
+    struct topology *topology = NULL;
+    assert_int_equal(host_linux_topology(&tree->roots, NULL, &errors, &topology), 0);
+    assert_int_equal(topology->n_cpus, n);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(topology->cpus[i].core, cores[i]);
+        assert_int_equal(topology->sockets[topology->cpus[i].socket].id, sockets[i]);
+    }
+    topology_free(topology);
+}
+
+static void write_topology(const struct host_tree *tree, unsigned cpu, const char *file, const char *text) {
+    char name[128];
+    (void)snprintf(name, sizeof name, "devices/system/cpu/cpu%u/topology/%s", cpu, file);
+    host_tree_write(tree, name, text);
+}
+
+static void test_the_same_core_id_on_two_dies_is_two_cores(void **state) {
+    struct host_tree *tree = *state;
+    static const char *const siblings[] = {"0-1\n", "0-1\n", "2-3\n", "2-3\n"}, *const dies[] = {"0\n", "0\n", "1\n",
+                                                                                                 "1\n"};
+    host_tree_write(tree, "devices/system/cpu/online", "0-3\n");
+    for (unsigned cpu = 0; cpu < 4; cpu++) {
+        host_tree_write_cpu(tree, cpu, siblings[cpu], "0\n");
+        write_topology(tree, cpu, "core_id", "0\n");
+        write_topology(tree, cpu, "die_id", dies[cpu]);
+    }
+    assert_cores(tree, 4, (const unsigned[]){0, 0, 1, 1}, (const unsigned[]){0, 0, 0, 0});
+}
+
+static void test_siblings_lie_half_the_cpus_apart(void **state) {
+    struct host_tree *tree = *state;
+    host_tree_write(tree, "devices/system/cpu/online", "0-1,64-65\n");
+    host_tree_write_cpu(tree, 0, "0,64\n", "0\n");
+    host_tree_write_cpu(tree, 1, "1,65\n", "1\n");
+    host_tree_write_cpu(tree, 64, "0,64\n", "0\n");
+    host_tree_write_cpu(tree, 65, "1,65\n", "1\n");
+    assert_cores(tree, 4, (const unsigned[]){0, 1, 0, 1}, (const unsigned[]){0, 1, 0, 1});
+}
+
+static void test_an_older_kernel_calls_the_list_thread_siblings(void **state) {
+    struct host_tree *tree = *state;
+    host_tree_write(tree, "devices/system/cpu/online", "0-3\n");
+    write_topology(tree, 0, "thread_siblings_list", "0,2\n");
+    write_topology(tree, 2, "thread_siblings_list", "0,2\n");
+    // a list that is none, and one that the CPU itself is not on: each a core of its own
+    write_topology(tree, 1, "thread_siblings_list", "nonsense\n");
+    write_topology(tree, 3, "thread_siblings_list", "0,2\n");
+    assert_cores(tree, 4, (const unsigned[]){0, 1, 0, 2}, (const unsigned[]){0, 0, 0, 0});
+}
+
+static void test_a_socket_that_is_negative_missing_or_no_number_is_socket_0(void **state) {
+    struct host_tree *tree = *state;
+    host_tree_write(tree, "devices/system/cpu/online", "0-4\n");
+    write_topology(tree, 0, "physical_package_id", "-1\n");
+    write_topology(tree, 2, "physical_package_id", "4294967296\n");
+    write_topology(tree, 3, "physical_package_id", "two\n");
+    host_tree_write_cpu(tree, 0, "0-1\n", "-1\n"); // siblings also where one does not say its socket
+    write_topology(tree, 1, "core_cpus_list", "0-1\n");
+    host_tree_write_cpu(tree, 4, "4\n", "36\n");
+    assert_cores(tree, 5, (const unsigned[]){0, 0, 1, 2, 3}, (const unsigned[]){0, 0, 0, 0, 36});
+}
+
 #define TREE_TEST(test) cmocka_unit_test_setup_teardown(test, host_tree_setup, host_tree_teardown)
 
 int main(void) {
@@ -80,6 +146,10 @@ int main(void) {
         TREE_TEST(test_nothing_new_online_is_no_update),
         TREE_TEST(test_a_cpu_that_comes_online_joins_and_those_away_stay),
         TREE_TEST(test_a_new_cpu_that_is_not_selected_is_no_news),
+        TREE_TEST(test_the_same_core_id_on_two_dies_is_two_cores),
+        TREE_TEST(test_siblings_lie_half_the_cpus_apart),
+        TREE_TEST(test_an_older_kernel_calls_the_list_thread_siblings),
+        TREE_TEST(test_a_socket_that_is_negative_missing_or_no_number_is_socket_0),
         TREE_TEST(test_isolated_and_tickless_cpus_are_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,6 +46,68 @@ static void test_it_is_ready_when_a_round_has_been_measured(void **state) {
     assert_page(f, "/-/ready", 200, "Content-Type: text/plain; charset=utf-8\r\n", "ready");
 }
 
+static void assert_page_without(const struct fixture *f, const char *target, const char *part) {
+    char *answer = ask(f, "GET", target);
+    if (strstr(answer, part))
+        fail_msg("%s has '%s'", target, part);
+    free(answer);
+}
+
+// What is published is stale after three rounds and two seconds.
+static uint64_t fresh_ms(const struct fixture *f) { return 3 * f->host.plan->round_ns / 1000000 + 2000; }
+
+static void test_a_snapshot_that_no_newer_one_follows_loses_its_gauges(void **state) {
+    struct fixture *f = *state;
+    const char *prometheus = "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n",
+               *text = "Content-Type: text/plain";
+    atomic_store(&f->now_ms, fresh_ms(f));
+    assert_page(f, "/metrics", 200, prometheus, "\ntopdownd_ipc{socket=\"0\"} ");
+    assert_page(f, "/-/ready", 200, text, "ready");
+    atomic_store(&f->now_ms, fresh_ms(f) + 1);
+    assert_page(f, "/metrics", 200, prometheus, "\ntopdownd_pmu_up{pmu=\"toy_pmu_0\"} 0\n");
+    assert_page(f, "/metrics", 200, prometheus,
+                "\ntopdownd_metric_numerator_total{socket=\"0\",metric=\"ipc\"} 2000004\n");
+    assert_page(f, "/metrics", 200, prometheus, "\ntopdownd_covered_cpu_seconds_total{socket=\"0\"} 200.125\n");
+    assert_page_without(f, "/metrics", "topdownd_ipc");
+    assert_page_without(f, "/metrics/cpu", "topdownd_cpu_ipc");
+    assert_page(f, "/api/v1/snapshot", 200, "Content-Type: application/json",
+                "\"ipc\":{\"value\":null,\"reason\":\"no round has ended for a while");
+    assert_page(f, "/api/v1/status", 200, "Content-Type: application/json", "\"up\":\t0,");
+    assert_page(f, "/", 200, "Content-Type: text/html", "Nothing new.");
+    assert_page(f, "/-/ready", 503, text, "No round has ended");
+    assert_page(f, "/-/healthy", 200, text, "healthy");
+    http_server_publish(f->server, f->view, f->snapshot);
+    assert_page(f, "/metrics", 200, prometheus, "\ntopdownd_ipc{socket=\"0\"} ");
+    assert_page(f, "/-/ready", 200, text, "ready");
+}
+
+static void test_a_stale_page_is_rendered_once_too(void **state) {
+    struct fixture *f = *state;
+    for (int i = 0; i < 10; i++) {
+        free(ask(f, "GET", "/metrics"));
+        assert_int_equal(http_server_renders(f->server), 1);
+    }
+    for (unsigned i = 1; i < 10; i++) {
+        atomic_store(&f->now_ms, fresh_ms(f) + i);
+        free(ask(f, "GET", "/metrics"));
+        assert_int_equal(http_server_renders(f->server), 2);
+    }
+    http_server_publish(f->server, f->view, f->snapshot);
+    free(ask(f, "GET", "/metrics"));
+    assert_int_equal(http_server_renders(f->server), 3);
+}
+
+static void test_without_a_first_round_that_stays_the_reason(void **state) {
+    struct fixture *f = *state;
+    struct snapshot *first = snapshot_new(f->host.layout);
+    http_server_publish(f->server, f->view, first);
+    snapshot_unref(first);
+    atomic_store(&f->now_ms, fresh_ms(f) + 1);
+    assert_page(f, "/-/ready", 503, "Content-Type: text/plain", "first round");
+    assert_page(f, "/api/v1/snapshot", 200, "Content-Type: application/json",
+                "\"ipc\":{\"value\":null,\"reason\":\"nothing has been measured yet");
+}
+
 // Asks for every page in turn, and looks whether each is whole, and of one view.
 struct scraper {
     pthread_t thread;
@@ -184,6 +246,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         WITH(test_a_snapshot_is_rendered_once_however_often_it_is_asked_for),
         WITH(test_it_is_ready_when_a_round_has_been_measured),
+        WITH(test_a_snapshot_that_no_newer_one_follows_loses_its_gauges),
+        WITH(test_a_stale_page_is_rendered_once_too),
+        WITH(test_without_a_first_round_that_stays_the_reason),
         WITH(test_snapshots_are_published_while_several_scrape),
         WITH(test_plans_change_while_several_scrape),
         WITH(test_pages_are_made_anew_for_another_plan),

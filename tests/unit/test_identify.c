@@ -32,14 +32,17 @@ static int shipped_setup(void **state) {
     glob_t files;
     if (!shipped || glob("specs/*.json", 0, NULL, &files) != 0)
         return -1;
-    for (size_t i = 0; i < files.gl_pathc && i < SPECS_MAX; i++) {
-        if (spec_json_load(files.gl_pathv[i], &errors, &shipped->all[i]) < 0) {
+    for (size_t i = 0; i < files.gl_pathc && shipped->n_all < SPECS_MAX; i++) {
+        struct catalog **catalog = &shipped->all[shipped->n_all];
+        if (strcmp(files.gl_pathv[i], "specs/cpus.json") == 0) // no spec: which spec is for which CPU
+            continue;
+        if (spec_json_load(files.gl_pathv[i], NULL, &errors, catalog) < 0) {
             print_error("%s: %s\n", files.gl_pathv[i], errors.items[0].text);
             return -1;
         }
         shipped->n_all++;
-        if (strcmp(shipped->all[i]->product.pmu, "armv*") == 0)
-            shipped->arm[shipped->n_arm++] = shipped->all[i];
+        if (strcmp((*catalog)->product.pmu, "armv*") == 0)
+            shipped->arm[shipped->n_arm++] = *catalog;
     }
     globfree(&files);
     *state = shipped;
@@ -74,8 +77,18 @@ static void test_every_core_gets_its_spec(void **state) {
         {0x411fd401, "neoverse-v1"}, // r1p1: Graviton 3
         {0x410fd4f0, "neoverse-v2"}, // r0p0: Grace
         {0x410fd4f1, "neoverse-v2"}, // r0p1: Graviton 4
-        {0x410fd840, "armv8-pmuv3"}, // Neoverse V3, not described yet
-        {0x410fd8e1, "armv8-pmuv3"}, // Neoverse N3, not described yet
+        {0x410fd830, "neoverse-v3"}, // V3AE
+        {0x410fd840, "neoverse-v3"}, // r0p0
+        {0x410fd841, "neoverse-v3"}, // r0p1
+        {0x410fd8e0, "neoverse-n3"}, // r0p0
+        {0x410fd8e1, "neoverse-n3"}, // r0p1
+        {0x410fd8a0, "c1-nano"},     // r0p0
+        {0x410fd8b0, "c1-pro"},      // r0p0
+        {0x411fd8b1, "c1-pro"},      // r1p1
+        {0x411fd8b2, "c1-pro"},      // r1p2
+        {0x410fd8c0, "c1-ultra"},    // r0p0
+        {0x410fd900, "c1-premium"},  // r0p0
+        {0x410fd8d0, "armv8-pmuv3"}, // C1-SME2, a unit beside the cores that runs no program by itself
         {0x410fd083, "armv8-pmuv3"}, // Cortex-A72
         {0xc00fac30, "armv8-pmuv3"}, // AmpereOne
         {0x420fd490, "armv8-pmuv3"}, // the part number of another implementer means another core

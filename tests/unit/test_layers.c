@@ -57,9 +57,9 @@ static const struct {
                  {"perf_event.h", "collectors/pmu_linux.c", NULL}};
 
 // All that the core needs of the C library: no files, no clock, no threads. stdio.h is for snprintf.
-static const char *const CORE_HEADERS[] = {"assert.h", "ctype.h",     "errno.h",   "limits.h", "math.h",
-                                           "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h", "stdint.h",
-                                           "stdio.h",  "stdlib.h",    "string.h"};
+static const char *const CORE_HEADERS[] = {"assert.h", "ctype.h",     "errno.h",   "limits.h",  "math.h",
+                                           "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h",  "stdint.h",
+                                           "stdio.h",  "stdlib.h",    "string.h",  "strings.h", "regex.h"};
 
 static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
 

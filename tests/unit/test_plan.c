@@ -198,7 +198,7 @@ static void test_level_1_without_a_split_that_fits_is_not_plannable(void **state
         level1_of(catalog, "4 * FIXED_CYCLES", "A / B", "C / D");
         struct catalog_error error;
         for (size_t i = 0; i < n_parts; i++)
-            assert_int_equal(catalog_add_level1_part(catalog, parts[i], 3, &error), 0);
+            assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, parts[i], 3, &error), 0);
         group_of(catalog, "L1", "frontend_bound backend_bound");
         unsigned counters = n_parts == 0 ? 3 : 1;
         struct plan *plan = plan_of_all(catalog, counters, 0.1);
@@ -266,7 +266,7 @@ static void test_level_1_on_too_few_counters_is_a_composite_of_its_split(void **
     struct catalog_error error;
     level1_of(catalog, "4 * FIXED_CYCLES", "A / B", "C / D");
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(catalog_add_level1_part(catalog, parts[i], i == 1 ? 2 : 3, &error), 0);
+        assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, parts[i], i == 1 ? 2 : 3, &error), 0);
     metric_of(catalog, "ab", "A / B", NULL);
     group_of(catalog, "Other", "ab");
     group_of(catalog, "L1", "frontend_bound backend_bound");

@@ -40,10 +40,19 @@ static size_t fewest(struct instance *instance, size_t i, size_t n_bins, size_t 
     return best;
 }
 
+// The letters' events: each of `fixed` has a counter of its own.
+static void needs_of(const struct instance *instance, struct fit_event *needs) {
+    for (int e = 0; e < PLAN_PACK_EVENTS_MAX; e++)
+        needs[e] = (struct fit_event){.fixed = e < 64 && (instance->fixed.words[0] >> e & 1) ? e : -1};
+}
+
 // Packs, and checks that every bin fits and none is empty.
 static size_t pack(const struct instance *instance) {
     unsigned bins[SETS_MAX];
-    int n = plan_pack(instance->sets, instance->n, &instance->fixed, instance->counters, bins);
+    struct fit_event needs[PLAN_PACK_EVENTS_MAX];
+    const struct fit_pmu pmu = {.general = instance->counters};
+    needs_of(instance, needs);
+    int n = plan_pack(instance->sets, instance->n, &pmu, needs, bins, NULL);
     assert_true(n >= 0 && n <= (int)instance->n);
     for (unsigned bin = 0; bin < (unsigned)n; bin++) {
         uint64_t events = 0;
@@ -179,8 +188,11 @@ static void test_the_same_input_gives_the_same_bins(void **state) {
     struct instance instance;
     planted(&random, 8, 6, &instance);
     unsigned first[SETS_MAX], second[SETS_MAX];
-    assert_true(plan_pack(instance.sets, instance.n, &instance.fixed, 6, first) > 0);
-    assert_true(plan_pack(instance.sets, instance.n, &instance.fixed, 6, second) > 0);
+    struct fit_event needs[PLAN_PACK_EVENTS_MAX];
+    const struct fit_pmu pmu = {.general = 6};
+    needs_of(&instance, needs);
+    assert_true(plan_pack(instance.sets, instance.n, &pmu, needs, first, NULL) > 0);
+    assert_true(plan_pack(instance.sets, instance.n, &pmu, needs, second, NULL) > 0);
     assert_memory_equal(first, second, instance.n * sizeof first[0]);
 }
 

@@ -116,6 +116,29 @@ static void test_a_users_weight_counts_even_where_level_1_gets_less_than_a_third
     catalog_free(catalog);
 }
 
+static void test_another_groups_weight_in_level_1s_event_group_leaves_level_1_its_third(void **state) {
+    (void)state;
+    struct catalog *catalog = level1_and_others(4);
+    const struct plan_selection light[] = {{0, 0}, {1, 1}}, heavy[] = {{0, 0}, {1, 9}}, own[] = {{0, 1}, {1, 2}};
+    // 4 counters: A, B and the first of the others are one event group, C to H; the other three need 2 groups
+    struct plan *plan = plan_of(catalog, 4, 0.1, light, 2);
+    check_plan(plan, 0.1);
+    assert_int_equal(plan->n_units, 3);
+    assert_int_equal(plan->metrics[2].unit, plan->level1_unit); // they share
+    assert_true(level1_share_of_round(plan) >= 1.0 / 3 - 1e-9);
+    assert_int_equal(plan->units[0].slots, 2 * plan->units[1].slots); // 2 of 4 slots: with 1 of 3 it is 30 %
+    plan_free(plan);
+    plan = plan_of(catalog, 4, 0.1, heavy, 2); // 9 slots for each are no third for level 1 either: 9 of 27, less idle
+    assert_true(level1_share_of_round(plan) >= 1.0 / 3 - 1e-9);
+    assert_int_equal(plan->units[1].slots, 9);
+    assert_int_equal(plan->units[0].slots, 11);
+    plan_free(plan);
+    plan = plan_of(catalog, 4, 0.1, own, 2); // its own weight is there, and the greater one of the event group counts
+    assert_int_equal(plan->units[0].slots, plan->units[1].slots);
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
 static void test_the_greater_weight_of_a_metric_selected_twice_counts(void **state) {
     (void)state;
     struct catalog *catalog = empty_catalog();
@@ -235,7 +258,7 @@ static void test_every_entry_comes_at_every_place_equally_often(void **state) {
 static struct catalog *neoverse_v2(void) {
     static struct errors errors;
     struct catalog *catalog = NULL;
-    if (spec_json_load("specs/neoverse-v2.json", &errors, &catalog) != 0)
+    if (spec_json_load("specs/neoverse-v2.json", NULL, &errors, &catalog) != 0)
         fail_msg("%s", errors.items[0].text);
     return catalog;
 }
@@ -315,6 +338,7 @@ int main(void) {
         cmocka_unit_test(test_level_1_gets_a_third_of_the_round_by_default),
         cmocka_unit_test(test_level_1_gets_no_more_than_half_of_the_slots_by_default),
         cmocka_unit_test(test_a_users_weight_counts_even_where_level_1_gets_less_than_a_third),
+        cmocka_unit_test(test_another_groups_weight_in_level_1s_event_group_leaves_level_1_its_third),
         cmocka_unit_test(test_the_greater_weight_of_a_metric_selected_twice_counts),
         cmocka_unit_test(test_an_order_holds_every_entry_once_and_can_be_repeated),
         cmocka_unit_test(test_orders_of_other_cores_rounds_and_seeds_are_independent),

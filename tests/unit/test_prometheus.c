@@ -298,10 +298,101 @@ static void test_peak_slots_are_width_times_frequency_times_cores(void **state) 
     assert_line(text, "topdownd_peak_pipeline_slots_per_second{socket=\"0\"} 16000000000");
     assert_line(text, "topdownd_peak_pipeline_slots_per_second{socket=\"7\"} 8000000000");
     free(text);
+    assert_int_equal(host.topology->sockets[0].measured, 2);
+    host.topology->sockets[0].cores = 1; // as where the two are SMT siblings: they share one core's pipeline
+    text = render(&host.view, snapshot, false);
+    assert_line(text, "topdownd_peak_pipeline_slots_per_second{socket=\"0\"} 8000000000");
+    free(text);
     host.topology->maximum_frequency_hz = 0;
     text = render(&host.view, snapshot, false);
     assert_absent(text, "topdownd_peak_pipeline_slots_per_second");
     free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_level_1_says_whether_it_is_a_composite(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    char *text = render(&host.view, snapshot, false);
+    assert_non_null(strstr(text, "\ntopdownd_level1_composite 0\n"));
+    free(text);
+    host.plan->units[host.plan->level1_unit].n_groups = 2; // as on too few counters
+    text = render(&host.view, snapshot, false);
+    assert_non_null(strstr(text, "\ntopdownd_level1_composite 1\n"));
+    free(text);
+    host.plan->units[host.plan->level1_unit].n_groups = 1;
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+    host_init_with(&host, host_catalog(), 2); // no level 1
+    snapshot = host_snapshot(&host);
+    text = render(&host.view, snapshot, false);
+    assert_absent(text, "topdownd_level1_composite");
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+// The samples of the page that are no gauge's; owned by the caller.
+static char *totals_of(const char *exposition) {
+    char *totals = calloc(1, strlen(exposition) + 1);
+    bool gauge = false;
+    assert_non_null(totals);
+    for (const char *line = exposition, *end; *line; line = end) {
+        end = strchr(line, '\n') + 1;
+        if (strncmp(line, "# TYPE ", 7) == 0)
+            gauge = memmem(line, (size_t)(end - line), " gauge\n", 7) != NULL;
+        else if (*line != '#' && !gauge)
+            strncat(totals, line, (size_t)(end - line));
+    }
+    return totals;
+}
+
+static void test_a_stale_page_has_all_totals_and_of_the_gauges_only_what_is_still_true(void **state) {
+    (void)state;
+    static const char *const gauges[] = {"peak_pipeline_slots_per_second",
+                                         "event_not_live",
+                                         "cpus",
+                                         "level1_composite",
+                                         "pmu_up",
+                                         "pmu_error",
+                                         "pmu_counters",
+                                         "cpu_info",
+                                         "guests_excluded",
+                                         "last_snapshot_timestamp_seconds",
+                                         "build_info",
+                                         "config_info"};
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host), *stale = snapshot_stale(snapshot);
+    assert_non_null(stale);
+    assert_true(stale->stale && !snapshot->stale && stale->sequence == snapshot->sequence);
+    char *fresh_text = render(&host.view, snapshot, false), *text = render(&host.view, stale, false);
+    char *fresh_totals = totals_of(fresh_text), *totals = totals_of(text);
+    assert_string_equal(totals, fresh_totals);
+    size_t n = 0;
+    for (const char *line = strstr(text, "# TYPE topdownd_"); line; line = strstr(line + 1, "# TYPE topdownd_")) {
+        char name[128], type[16];
+        assert_int_equal(sscanf(line, "# TYPE topdownd_%127s %15s", name, type), 2);
+        bool known = strcmp(type, "gauge") != 0;
+        n += !known;
+        for (size_t i = 0; i < sizeof(gauges) / sizeof(gauges[0]); i++)
+            known = known || strcmp(name, gauges[i]) == 0;
+        if (!known)
+            fail_msg("%s is there", name);
+    }
+    assert_int_equal(n, sizeof(gauges) / sizeof(gauges[0]));
+    assert_line(text, "topdownd_pmu_up{pmu=\"toy_pmu_0\"} 0");
+    assert_absent(text, "state=\"measured\"");
+    assert_absent(text, "state=\"starved\"");
+    assert_absent(text, "process_resident_memory_bytes");
+    free(totals);
+    free(fresh_totals);
+    free(text);
+    free(fresh_text);
+    snapshot_unref(stale);
     snapshot_unref(snapshot);
     host_deinit(&host);
 }
@@ -329,10 +420,11 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     struct snapshot *snapshot = host_snapshot(&host);
     // docs/metrics.md: S = 2 sockets, C = 4 categories, M = 11 plannable metrics, R = 10 of them ratios, G event
     // groups, E = 1 PMU error, L = 3 events that are not live, 5 counters. Per socket: peak, deviation, covered,
-    // uncovered, CPUs. Per host: the histogram, what measuring costs, the PMU, guests, the last snapshot, infos, the process.
+    // uncovered, CPUs. Per host: composite, the histogram, what measuring costs, the PMU, guests, the last snapshot,
+    // infos, the process.
     size_t expected = 2 * (4 + 11 + 2 * 10 + 1 + 1 + 1 + UNCOVERED_N + 3) + 6 * host.plan->n_groups + 1 + 3 +
-                      (10 + 5 + 1 + 2 + 1 + 1 + 3 + 6);
-    assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 13) + 6 * host.plan->n_groups + 1 + 3 + 29);
+                      (1 + 10 + 5 + 1 + 2 + 1 + 1 + 3 + 6);
+    assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 13) + 6 * host.plan->n_groups + 1 + 3 + 30);
     char *text = render(&host.view, snapshot, false);
     assert_int_equal(count_series(text), expected);
     free(text);
@@ -388,6 +480,8 @@ int main(void) {
         cmocka_unit_test(test_level_1_that_is_selected_and_cannot_be_planned_has_no_pipeline_slots),
         cmocka_unit_test(test_events_and_cpus_that_are_all_right_are_not_listed),
         cmocka_unit_test(test_peak_slots_are_width_times_frequency_times_cores),
+        cmocka_unit_test(test_level_1_says_whether_it_is_a_composite),
+        cmocka_unit_test(test_a_stale_page_has_all_totals_and_of_the_gauges_only_what_is_still_true),
         cmocka_unit_test(test_software_events_have_no_counters_to_count),
         cmocka_unit_test(test_the_number_of_series_is_the_one_of_the_documentation),
         cmocka_unit_test(test_a_plan_without_metrics_still_makes_a_page),

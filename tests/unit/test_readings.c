@@ -17,7 +17,7 @@ static struct host host_new(void) {
     struct catalog_error error;
     level1_of(host.catalog, "4 * FIXED_CYCLES", "100 * A / (4 * FIXED_CYCLES)", "100 * B / (4 * FIXED_CYCLES)");
     for (size_t i = 0; i < 2; i++)
-        assert_int_equal(catalog_add_level1_part(host.catalog, parts[i], 2, &error), 0);
+        assert_int_equal(catalog_add_level1_part(host.catalog, &host.catalog->level1, parts[i], 2, &error), 0);
     metric_of(host.catalog, "c", "C / FIXED_CYCLES", NULL);
     group_of(host.catalog, "All", "frontend_bound backend_bound c");
     host.plan = plan_of_all(host.catalog, 1, 0.1);

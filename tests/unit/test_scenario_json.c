@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/scenario_json.h"
 #include "config/spec_json.h"
@@ -224,7 +225,7 @@ static void check_keyframe(const struct catalog *catalog, const struct scenario_
     }
     for (size_t i = 0; i < catalog->n_metrics; i++) {
         const struct catalog_metric *metric = &catalog->metrics[i];
-        double value = formula_evaluate(metric->formula, counts) * metric->export_scale;
+        double value = formula_evaluate(metric->formula, counts, NULL) * metric->export_scale;
         bool is_share = strstr(metric->export_name, "ratio") != NULL;
         double most = is_share ? 1 : strstr(metric->export_name, "mpki") ? 100 : 8;
         if (!(isfinite(value) && value > 0 && value < most))
@@ -232,7 +233,7 @@ static void check_keyframe(const struct catalog *catalog, const struct scenario_
     }
     double sum = 0;
     for (size_t i = 0; i < catalog->level1.n_categories; i++)
-        sum += formula_evaluate(catalog->metrics[catalog->level1.categories[i].metric].formula, counts) / 100;
+        sum += formula_evaluate(catalog->metrics[catalog->level1.categories[i].metric].formula, counts, NULL) / 100;
     assert_int_equal(catalog->level1.n_categories, 4);
     assert_true(fabs(sum - 1) < 1e-9);
 }
@@ -271,7 +272,7 @@ static void check_hierarchy(const struct scenario_keyframe *keyframe) {
 static void check_against_spec(const char *path, size_t n_events) {
     struct scenario *scenario = load_good(path);
     struct catalog *catalog = NULL;
-    assert_int_equal(spec_json_load("specs/neoverse-v2.json", &errors, &catalog), 0);
+    assert_int_equal(spec_json_load("specs/neoverse-v2.json", NULL, &errors, &catalog), 0);
     assert_string_equal(scenario->spec, catalog->product.spec);
     for (size_t i = 0; i < scenario->n_loads; i++)
         for (size_t k = 0; k < scenario->loads[i].n_keyframes; k++) {
@@ -281,6 +282,23 @@ static void check_against_spec(const char *path, size_t n_events) {
         }
     catalog_free(catalog);
     scenario_free(scenario);
+}
+
+static void test_a_missing_or_huge_file_is_refused_in_words(void **state) {
+    (void)state;
+    char path[] = P_tmpdir "/test_scenario_json.XXXXXX";
+    struct scenario *scenario = NULL;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(ftruncate(fd, (4 << 20) + 1), 0);
+    close(fd);
+    memset(&errors, 0, sizeof errors);
+    assert_int_equal(scenario_json_load(path, &errors, &scenario), -EINVAL);
+    assert_string_equal(errors.items[0].text, "is larger than 4194304 bytes");
+    unlink(path);
+    assert_int_equal(scenario_json_load(path, &errors, &scenario), -EINVAL);
+    assert_string_equal(errors.items[1].text, "cannot be opened: No such file or directory");
+    assert_null(scenario);
 }
 
 static void test_the_demos_mixes_are_plausible_on_every_metric(void **state) {
@@ -303,7 +321,7 @@ static void test_the_steady_load_has_the_values_that_its_description_says(void *
     check_against_spec("tests/data/scenarios/steady.json", 50);
     struct scenario *steady = load_good("tests/data/scenarios/steady.json");
     struct catalog *catalog = NULL;
-    assert_int_equal(spec_json_load("specs/neoverse-v2.json", &errors, &catalog), 0);
+    assert_int_equal(spec_json_load("specs/neoverse-v2.json", NULL, &errors, &catalog), 0);
     double counts[CATALOG_EVENTS_MAX] = {0};
     const struct scenario_keyframe *keyframe = &steady->loads[0].keyframes[0];
     for (size_t i = 0; i < keyframe->n_rates; i++)
@@ -315,7 +333,7 @@ static void test_the_steady_load_has_the_values_that_its_description_says(void *
                   {"retiring", 33.75}, {"backend_bound", 34.5}, {"l1d_cache_mpki", 10}};
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         int metric = catalog_find_metric(catalog, wanted[i].metric);
-        assert_true(fabs(formula_evaluate(catalog->metrics[metric].formula, counts) - wanted[i].value) < 1e-9);
+        assert_true(fabs(formula_evaluate(catalog->metrics[metric].formula, counts, NULL) - wanted[i].value) < 1e-9);
     }
     assert_int_equal(scenario_n_cpus(steady), 8);
     assert_int_equal(steady->general_counters, 6);
@@ -327,7 +345,7 @@ static void test_the_steady_software_load_names_the_software_specs_events(void *
     (void)state;
     struct scenario *scenario = load_good("tests/data/scenarios/steady-software.json");
     struct catalog *catalog = NULL;
-    assert_int_equal(spec_json_load("specs/software.json", &errors, &catalog), 0);
+    assert_int_equal(spec_json_load("specs/software.json", NULL, &errors, &catalog), 0);
     assert_string_equal(scenario->spec, catalog->product.spec);
     const struct scenario_keyframe *keyframe = &scenario->loads[0].keyframes[0];
     assert_int_equal(keyframe->n_rates, 6);
@@ -345,6 +363,7 @@ int main(void) {
         cmocka_unit_test(test_mistakes_are_refused_with_their_path),
         cmocka_unit_test(test_a_mix_needs_a_frequency_and_sane_numbers),
         cmocka_unit_test(test_expanding_mixes_is_bounded),
+        cmocka_unit_test(test_a_missing_or_huge_file_is_refused_in_words),
         cmocka_unit_test(test_the_demos_mixes_are_plausible_on_every_metric),
         cmocka_unit_test(test_the_steady_load_has_the_values_that_its_description_says),
         cmocka_unit_test(test_the_steady_software_load_names_the_software_specs_events),

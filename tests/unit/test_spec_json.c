@@ -40,7 +40,7 @@ static struct errors errors;
 static int read_spec(const char *text, struct catalog **catalog) {
     memset(&errors, 0, sizeof errors);
     *catalog = NULL;
-    return spec_json_parse("folder/test.json", text, strlen(text), &errors, catalog);
+    return spec_json_parse("folder/test.json", text, strlen(text), NULL, &errors, catalog);
 }
 
 static struct catalog *expect_good(const char *text) {
@@ -75,9 +75,9 @@ static void test_a_small_spec_becomes_a_catalog(void **state) {
     assert_int_equal(catalog->general_counters, 0);
     assert_false(catalog->level1.present);
     assert_int_equal(catalog->n_events, 5);
-    assert_int_equal(catalog->events[catalog_find_event(catalog, "CYCLES")].config, 0x11);
-    assert_int_equal(catalog->events[catalog_find_event(catalog, "WORK")].config, 8);
-    assert_int_equal(catalog->events[catalog_find_event(catalog, "SLOTS_A")].config, 61);
+    assert_int_equal(catalog->events[catalog_find_event(catalog, "CYCLES")].code.config, 0x11);
+    assert_int_equal(catalog->events[catalog_find_event(catalog, "WORK")].code.config, 8);
+    assert_int_equal(catalog->events[catalog_find_event(catalog, "SLOTS_A")].code.config, 61);
     assert_int_equal(catalog_find_event(catalog, "TRACE_ONLY"), -1);
     assert_string_equal(catalog->metrics[0].title, "T");
     assert_string_equal(catalog->metrics[0].help, "D");
@@ -269,8 +269,8 @@ static void test_codes_are_hexadecimal_or_decimal_and_nothing_else(void **state)
     struct catalog *catalog =
         expect_good("{" PRODUCT ", \"events\": {\"A\": {\"code\": \"0xFFFFFFFFFFFFFFFF\"}, \"B\": "
                     "{\"code\": 0}}, \"metrics\": {}, \"groups\": {\"metrics\": {}}}");
-    assert_true(catalog->events[1].config == UINT64_MAX);
-    assert_true(catalog->events[2].config == 0);
+    assert_true(catalog->events[1].code.config == UINT64_MAX);
+    assert_true(catalog->events[2].code.config == 0);
     catalog_free(catalog);
 }
 
@@ -393,7 +393,7 @@ static void test_every_cut_of_a_spec_is_refused(void **state) {
         memcpy(cut, whole, length);
         struct catalog *catalog = NULL;
         memset(&errors, 0, sizeof errors);
-        assert_int_equal(spec_json_parse("test.json", cut, length, &errors, &catalog), -EINVAL);
+        assert_int_equal(spec_json_parse("test.json", cut, length, NULL, &errors, &catalog), -EINVAL);
         assert_true(errors.n > 0);
         free(cut);
     }
@@ -412,20 +412,20 @@ static void test_unreadable_files_are_refused_in_words(void **state) {
     (void)snprintf(path, sizeof path, "%s/none.json", folder);
     struct catalog *catalog;
     memset(&errors, 0, sizeof errors);
-    assert_int_equal(spec_json_load(path, &errors, &catalog), -EINVAL);
+    assert_int_equal(spec_json_load(path, NULL, &errors, &catalog), -EINVAL);
     error_format(&errors.items[0], text, sizeof text);
     assert_non_null(strstr(text, "none.json: cannot be opened: No such file or directory"));
-    assert_int_equal(spec_json_load(folder, &errors, &catalog), -EINVAL);
+    assert_int_equal(spec_json_load(folder, NULL, &errors, &catalog), -EINVAL);
     assert_string_equal(errors.items[1].text, "is not a regular file");
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(spec_json_load(path, &errors, &catalog), -EINVAL);
+    assert_int_equal(spec_json_load(path, NULL, &errors, &catalog), -EINVAL);
     assert_string_equal(errors.items[2].text, "is not a regular file");
     unlink(path);
     FILE *huge = fopen(path, "w");
     assert_non_null(huge);
     assert_int_equal(ftruncate(fileno(huge), SPEC_FILE_MAX + 1), 0);
     fclose(huge);
-    assert_int_equal(spec_json_load(path, &errors, &catalog), -EINVAL);
+    assert_int_equal(spec_json_load(path, NULL, &errors, &catalog), -EINVAL);
     assert_string_equal(errors.items[3].text, "is larger than 16777216 bytes");
     unlink(path);
     rmdir(folder);
@@ -435,7 +435,7 @@ static void test_the_software_spec_measures_the_kernels_events(void **state) {
     (void)state;
     struct catalog *catalog;
     memset(&errors, 0, sizeof errors);
-    assert_int_equal(spec_json_load("specs/software.json", &errors, &catalog), 0);
+    assert_int_equal(spec_json_load("specs/software.json", NULL, &errors, &catalog), 0);
     assert_string_equal(catalog->product.spec, "software");
     assert_string_equal(catalog->product.pmu, "software");
     assert_int_equal(catalog->general_counters, 0);
@@ -445,7 +445,7 @@ static void test_the_software_spec_measures_the_kernels_events(void **state) {
     } events[] = {{"CONTEXT_SWITCHES", 3}, {"CPU_MIGRATIONS", 4},   {"MINOR_FAULTS", 5},
                   {"MAJOR_FAULTS", 6},     {"ALIGNMENT_FAULTS", 7}, {"EMULATION_FAULTS", 8}};
     for (size_t i = 0; i < 6; i++)
-        assert_true(catalog->events[catalog_find_event(catalog, events[i].name)].config == events[i].code);
+        assert_true(catalog->events[catalog_find_event(catalog, events[i].name)].code.config == events[i].code);
     const struct catalog_group *stage = &catalog->groups[catalog_find_group(catalog, "stage_1")];
     assert_int_equal(stage->n_metrics, 6);
     const struct catalog_metric *faults = &catalog->metrics[catalog_find_metric(catalog, "major_faults")];
@@ -453,7 +453,7 @@ static void test_the_software_spec_measures_the_kernels_events(void **state) {
     assert_true(faults->rate_threshold == 100);
     assert_true(strlen(faults->rate_advice) > 0);
     const double counts[] = {20, 0, 0, 0, 50, 0, 0}; // 20 CPU seconds
-    assert_true(formula_evaluate(faults->formula, counts) == 2.5);
+    assert_true(formula_evaluate(faults->formula, counts, NULL) == 2.5);
     catalog_free(catalog);
 }
 

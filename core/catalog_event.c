@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/catalog_private.h"
+
+// Events: their codes in the format of their PMU, and what they need of the counters.
+
+void catalog_free_event(struct catalog_event *event) {
+    free(event->terms);
+    free(event->title);
+    free(event->name);
+}
+
+int catalog_find_event(const struct catalog *catalog, const char *name) {
+    return name_index_find(&catalog->event_index, name, strlen(name), false);
+}
+
+int catalog_append_event(struct catalog *catalog, const struct catalog_event_text *text, enum catalog_event_kind kind) {
+    struct catalog_event *event = catalog_grow((void **)&catalog->events, catalog->n_events, sizeof *event);
+    if (!event)
+        return -ENOMEM;
+    *event = (struct catalog_event){.kind = kind,
+                                    .name = catalog_copy(text->name),
+                                    .title = catalog_copy(text->title),
+                                    .terms = catalog_copy(text->terms),
+                                    .need = {.counters = text->counters, .takes = text->takes, .fixed = -1},
+                                    .sampling_only = text->sampling_only};
+    event->need.free = kind != EVENT_COUNTED || text->takes == 0;
+    if (!event->name || !event->title || !event->terms ||
+        name_index_add(&catalog->event_index, event->name, (unsigned)catalog->n_events) < 0) {
+        catalog_free_event(event);
+        return -ENOMEM;
+    }
+    return (int)catalog->n_events++;
+}
+
+int catalog_add_format(struct catalog *catalog, const char *field, const char *bits, struct catalog_error *error) {
+    struct event_format_error format_error;
+    int r = catalog->format ? 0 : event_format_new(&catalog->format);
+    if (r == 0)
+        r = event_format_add(catalog->format, field, bits, &format_error);
+    return r == -EINVAL ? catalog_fail(error, "the format of %.40s: %s", field, format_error.text) : r;
+}
+
+int catalog_add_register(struct catalog *catalog, const char *term, unsigned values, struct catalog_error *error) {
+    if (catalog->n_registers == FIT_REGISTERS_MAX)
+        return catalog_fail(error, "there are more than %d shared registers", FIT_REGISTERS_MAX);
+    char *copied = catalog_copy(term);
+    if (!copied)
+        return -ENOMEM;
+    catalog->registers[catalog->n_registers++] = (struct catalog_register){.term = copied, .values = values};
+    return 0;
+}
+
+// Index of a PMU, added where it is new.
+static int find_pmu(struct catalog *catalog, const char *name, struct catalog_error *error) {
+    for (size_t i = 0; i < catalog->n_pmus; i++)
+        if (strcmp(catalog->pmus[i], name) == 0)
+            return (int)i;
+    if (catalog->n_pmus == CATALOG_PMUS_MAX)
+        return catalog_fail(error, "there are more than %d PMUs", CATALOG_PMUS_MAX);
+    char *copied = catalog_copy(name);
+    if (!copied)
+        return -ENOMEM;
+    catalog->pmus[catalog->n_pmus] = copied;
+    return (int)catalog->n_pmus++;
+}
+
+// True where one of the terms is `name`, whose value is *value. Terms are in order: encoding has seen to that.
+static bool term_value(const char *terms, const char *name, uint64_t *value) {
+    size_t length = strlen(name);
+    for (const char *term = terms; term; term = strchr(term, ',') ? strchr(term, ',') + 1 : NULL) {
+        if (strncmp(term, name, length) != 0 || term[length] != '=')
+            continue;
+        *value = strtoull(term + length + 1, NULL, 0);
+        return true;
+    }
+    return false;
+}
+
+// The shared register that the event programs, if one.
+static void find_register(const struct catalog *catalog, struct catalog_event *event) {
+    for (unsigned i = 0; i < catalog->n_registers; i++) {
+        uint64_t value;
+        if (!term_value(event->terms, catalog->registers[i].term, &value))
+            continue;
+        event->need.reg = i + 1;
+        event->need.reg_value = value;
+    }
+}
+
+int catalog_add_event_text(struct catalog *catalog, const struct catalog_event_text *text,
+                           struct catalog_error *error) {
+    int r = catalog_check_name("event", text->name, catalog_find_event(catalog, text->name) >= 0, error);
+    if (r < 0)
+        return r;
+    if (catalog->n_events == CATALOG_EVENTS_MAX)
+        return catalog_fail(error, "there are more than %d events", CATALOG_EVENTS_MAX);
+    int pmu = text->pmu ? find_pmu(catalog, text->pmu, error) : 0;
+    if (pmu < 0)
+        return pmu;
+    struct pmu_event code = {0};
+    if (pmu == 0 && catalog->format) {
+        struct event_format_error format_error;
+        r = event_format_encode(catalog->format, text->terms, &code, &format_error);
+        if (r < 0)
+            return r == -EINVAL ? catalog_fail(error, "the event %s: %s", text->name, format_error.text) : r;
+    }
+    code.pmu = (unsigned)pmu;
+    int index = catalog_append_event(catalog, text, EVENT_COUNTED);
+    if (index < 0)
+        return index;
+    catalog->events[index].code = code;
+    catalog->events[index].need.free = catalog->events[index].need.free || pmu != 0;
+    find_register(catalog, &catalog->events[index]);
+    return index;
+}
+
+int catalog_add_event(struct catalog *catalog, const char *name, const char *title, uint64_t config,
+                      struct catalog_error *error) {
+    char terms[40];
+    (void)snprintf(terms, sizeof terms, "config=0x%llx", (unsigned long long)config);
+    int index = catalog_add_event_text(
+        catalog, &(struct catalog_event_text){.name = name, .title = title, .terms = terms, .takes = 1}, error);
+    if (index >= 0)
+        catalog->events[index].code.config = config;
+    return index;
+}
+
+int catalog_encode(struct catalog *catalog, unsigned pmu, const struct event_format *format, bool *cannot) {
+    struct event_format_error error;
+    for (size_t e = 0; e < catalog->n_events; e++) {
+        struct catalog_event *event = &catalog->events[e];
+        if (event->kind != EVENT_COUNTED || event->code.pmu != pmu)
+            continue;
+        struct pmu_event code;
+        int r = event_format_encode(format, event->terms, &code, &error);
+        if (r == -ENOMEM)
+            return r;
+        code.pmu = pmu;
+        if (r < 0)
+            cannot[e] = true;
+        else
+            event->code = code;
+    }
+    return 0;
+}
+
+// ---- counters ----
+
+static int find_counted(const struct catalog *catalog, const char *what, const char *name,
+                        struct catalog_error *error) {
+    int event = catalog_find_event(catalog, name);
+    if (event < 0 || catalog->events[event].kind != EVENT_COUNTED)
+        return catalog_fail(error, "%s %.60s is not among the events", what, name);
+    return event;
+}
+
+int catalog_set_counters(struct catalog *catalog, unsigned general, const char *const *fixed_events, size_t n_fixed,
+                         struct catalog_error *error) {
+    for (size_t i = 0; i < n_fixed; i++) {
+        int event = find_counted(catalog, "the fixed counter's event", fixed_events[i], error);
+        if (event < 0)
+            return event;
+        catalog->events[event].fixed = true;
+        catalog->events[event].need.fixed = (int)i;
+    }
+    catalog->general_counters = general;
+    return 0;
+}
+
+int catalog_set_watchdog(struct catalog *catalog, const char *fixed_event, struct catalog_error *error) {
+    int event = find_counted(catalog, "the watchdog's event", fixed_event, error);
+    if (event < 0)
+        return event;
+    if (!catalog->events[event].fixed)
+        return catalog_fail(error, "the watchdog's event %.60s has no fixed counter", fixed_event);
+    catalog->watchdog_event = event;
+    return 0;
+}
+
+int catalog_set_resident(struct catalog *catalog, const char *const *events, size_t n, struct catalog_error *error) {
+    if (n > CATALOG_RESIDENT_MAX)
+        return catalog_fail(error, "the resident group has more than %d events", CATALOG_RESIDENT_MAX);
+    for (size_t i = 0; i < n; i++) {
+        int event = find_counted(catalog, "the resident group's event", events[i], error);
+        if (event < 0)
+            return event;
+        catalog->events[event].resident = true;
+        catalog->resident[catalog->n_resident++] = (unsigned)event;
+    }
+    return 0;
+}
+
+void catalog_drop_resident(struct catalog *catalog) {
+    struct catalog_level1 dropped = catalog->level1;
+    for (size_t i = 0; i < catalog->n_resident; i++)
+        catalog->events[catalog->resident[i]].resident = false;
+    catalog->n_resident = 0;
+    catalog->level1 = catalog->level1_without_resident;
+    catalog->level1_without_resident = dropped; // freed with the catalog
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_NAME_INDEX_H
+#define TOPDOWND_CORE_NAME_INDEX_H
+
+// Finds things by name among thousands: a hash table from names, which are borrowed, to numbers. Names that differ in
+// case alone are told apart, and can be looked up either way.
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct name_index {
+    struct name_entry {
+        const char *name; // NULL: free
+        unsigned number;
+    } * entries;
+    size_t n, capacity; // a power of two, never more than half full
+};
+
+int name_index_add(struct name_index *index, const char *name, unsigned number); // 0, -ENOMEM
+void name_index_deinit(struct name_index *index);
+
+// The number of the name; where the case does not matter, that of the first one added. -1 where there is none.
+int name_index_find(const struct name_index *index, const char *name, size_t length, bool any_case);
+
+#endif

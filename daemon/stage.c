@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/stage.h"
+
+#include <errno.h>
+
+#include "daemon/log.h"
+
+static struct view *make_view(const struct stage_request *request, struct snapshot_layout *layout) {
+    const struct setup *setup = request->setup;
+    unsigned fixed = source_fixed_counters(&setup->source);
+    const struct view facts = {
+        .layout = layout,
+        .simulated = setup->source.scenario != NULL,
+        .version = TOPDOWND_VERSION,
+        .hostname = setup->hostname,
+        .pmu = setup->source.pmu_name,
+        .cpu_vendor = setup->source.cpu.vendor,
+        .cpu_model = setup->source.cpu.model,
+        .cpu_microarchitecture = setup->source.microarchitecture,
+        .profile = setup->profile->name,
+        .config_hash = setup->config->hash,
+        .seed = request->seed,
+        .counters_total = request->follow.counters == 0 ? 0 : request->follow.most_counters + fixed,
+        .counters_usable = request->follow.counters == 0 || request->none_free ? 0 : request->follow.counters + fixed,
+        .guests_excluded = setup->source.exclude_guest,
+        .pmu_errors = setup->source.errors,
+        .n_pmu_errors = setup->source.n_errors};
+    return view_new(&facts);
+}
+
+static int make_layout(const struct stage_request *request, struct errors *errors, struct snapshot_layout **out) {
+    // what others hold already is part of what is reserved for them
+    unsigned held = request->follow.most_counters - request->follow.counters,
+             reserve = request->setup->profile->settings.reserve_counters;
+    struct plan *plan;
+    int r = setup_plan(request->setup, request->follow.counters, reserve > held ? reserve - held : 0,
+                       request->slot_factor, errors, &plan);
+    if (r < 0)
+        return r;
+    struct topology *topology = topology_copy(request->setup->topology);
+    struct snapshot_layout *layout = topology ? snapshot_layout_new(plan, topology) : NULL;
+    if (!layout) {
+        topology_free(topology);
+        plan_free(plan);
+        return -ENOMEM;
+    }
+    *out = layout;
+    return 0;
+}
+
+static struct watch *make_watch(const struct derive *derive, struct snapshot_layout *layout,
+                                const struct watch *before) {
+    struct snapshot *now = snapshot_new(layout);
+    if (!now)
+        return NULL;
+    derive_initial(derive, now);
+    struct watch *watch = watch_new(layout, now, before);
+    snapshot_unref(now);
+    return watch;
+}
+
+void stage_deinit(struct stage *stage) {
+    watch_free(stage->watch);
+    derive_free(stage->derive);
+    view_unref(stage->view);
+    snapshot_layout_unref(stage->layout);
+}
+
+int stage_init(struct stage *stage, const struct stage_request *request, const struct stage *before,
+               struct errors *errors) {
+    *stage = (struct stage){0};
+    int r = make_layout(request, errors, &stage->layout);
+    if (r < 0)
+        return r;
+    stage->view = make_view(request, stage->layout);
+    stage->derive = derive_new(stage->layout);
+    if (stage->derive && before->derive && derive_continue(stage->derive, before->derive) < 0)
+        stage->derive = derive_free(stage->derive);
+    if (stage->derive)
+        stage->watch = make_watch(stage->derive, stage->layout, before->watch);
+    if (stage->view && stage->derive && stage->watch)
+        return 0;
+    stage_deinit(stage);
+    return -ENOMEM;
+}
+
+void stage_refresh_view(struct stage *stage, const struct stage_request *request) {
+    struct view *view = make_view(request, stage->layout);
+    if (!view)
+        return; // what it would tell is in the log
+    view_unref(stage->view);
+    stage->view = view;
+}
+
+void stage_log_change(const struct plan *before, const struct plan *after) {
+    for (size_t i = 0; i < after->n_metrics; i++) {
+        const struct catalog_metric *metric = &after->catalog->metrics[after->metrics[i].metric];
+        bool was = before->metrics[i].unit >= 0, is = after->metrics[i].unit >= 0;
+        if (was && !is)
+            log_warning("%s is no longer measured: %s", metric->export_name, after->metrics[i].reason);
+        else if (!was && is)
+            log_info("%s is measured again", metric->export_name);
+    }
+    log_info("%u general counters can be had instead of %u: %zu event groups instead of %zu", after->general_counters,
+             before->general_counters, after->n_groups, before->n_groups);
+}

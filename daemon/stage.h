@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_STAGE_H
+#define TOPDOWND_DAEMON_STAGE_H
+
+// A plan and all that belongs to it: they are made together, and go together when another plan fits better. Only
+// totals, and what has been said in the log, go over to the next stage.
+
+#include "core/derive.h"
+#include "core/follow.h"
+#include "daemon/setup.h"
+#include "daemon/watch.h"
+#include "exporters/view.h"
+
+struct stage {
+    struct snapshot_layout *layout; // NULL: there is no stage yet
+    struct view *view;
+    struct derive *derive;
+    struct watch *watch;
+};
+
+// What a plan follows from.
+struct stage_request {
+    const struct setup *setup;
+    uint64_t seed;
+    struct follow follow; // how many general counters there are
+    bool none_free;       // others hold all of them
+    double slot_factor;   // by which slots are longer than configured
+};
+
+// Makes a plan; it goes on where `before` (all NULL: there was none) is. Returns 0, -EINVAL with the reason in
+// `errors`, -ENOMEM.
+int stage_init(struct stage *stage, const struct stage_request *request, const struct stage *before,
+               struct errors *errors);
+void stage_deinit(struct stage *stage);
+
+// Tells the new facts of `request` under the same plan. Where memory is short the old ones stay: the log has the news.
+void stage_refresh_view(struct stage *stage, const struct stage_request *request);
+
+// Logs which metrics a change of plan loses or brings back.
+void stage_log_change(const struct plan *before, const struct plan *after);
+
+#endif

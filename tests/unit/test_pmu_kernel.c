@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "collectors/pmu_linux.h"
+
+// What the driver asks of the kernel, down to the last bit. This program brings its own syscall() and ioctl(), which
+// come before the C library's: a fake kernel that opens any event, as an empty file in memory, and remembers what it
+// was asked. So these tests need neither a PMU nor a permission.
+
+enum { OPENED_MAX = 8, CONTROLS_MAX = 16, TYPE = 42 };
+
+static struct {
+    struct opened {
+        struct perf_event_attr attr;
+        int pid, cpu, leader, fd;
+        unsigned long flags;
+    } opened[OPENED_MAX];
+    struct control {
+        int fd;
+        unsigned long request, argument;
+    } controls[CONTROLS_MAX];
+    size_t n_opened, n_controls;
+    size_t refused; // the open, counted from 1, that fails with EBUSY; 0: none
+} kernel;
+
+long syscall(long number, ...) {
+    va_list arguments;
+    va_start(arguments, number);
+    const struct perf_event_attr *attr = va_arg(arguments, const struct perf_event_attr *);
+    struct opened opened = {.attr = *attr};
+    opened.pid = va_arg(arguments, int);
+    opened.cpu = va_arg(arguments, int);
+    opened.leader = va_arg(arguments, int);
+    opened.flags = va_arg(arguments, unsigned long);
+    va_end(arguments);
+    assert_int_equal(number, SYS_perf_event_open);
+    assert_true(kernel.n_opened < OPENED_MAX);
+    if (kernel.n_opened + 1 == kernel.refused) {
+        errno = EBUSY;
+        return -1;
+    }
+    opened.fd = memfd_create("event", MFD_CLOEXEC);
+    assert_true(opened.fd >= 0);
+    kernel.opened[kernel.n_opened++] = opened;
+    return opened.fd;
+}
+
+int ioctl(int fd, unsigned long request, ...) {
+    va_list arguments;
+    va_start(arguments, request);
+    unsigned long argument = (unsigned long)va_arg(arguments, int);
+    va_end(arguments);
+    assert_true(kernel.n_controls < CONTROLS_MAX);
+    kernel.controls[kernel.n_controls++] = (struct control){fd, request, argument};
+    return 0;
+}
+
+static struct pmu *new_pmu(uint32_t type, bool exclude_guest) {
+    struct pmu *pmu;
+    memset(&kernel, 0, sizeof kernel);
+    assert_int_equal(pmu_linux_new(type, exclude_guest, &pmu), 0);
+    return pmu;
+}
+
+static const uint64_t CONFIGS[] = {0x11, 0x8, 0x1b};
+
+// Every field that is not named is 0: nothing pinned, exclusive, inherited, sampled, or left out of the count.
+static void expect_attr(const struct perf_event_attr *attr, uint32_t type, uint64_t config, bool leads,
+                        bool exclude_guest) {
+    struct perf_event_attr wanted;
+    memset(&wanted, 0, sizeof wanted);
+    wanted.type = type;
+    wanted.size = sizeof wanted;
+    wanted.config = config;
+    wanted.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+    wanted.disabled = leads;
+    wanted.exclude_guest = exclude_guest;
+    assert_memory_equal(attr, &wanted, sizeof wanted);
+}
+
+static void test_a_group_is_opened_with_its_leader_stopped_and_all_else_left_to_the_kernel(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t type;
+        bool asked, excluded;
+    } cases[] = {{TYPE, false, false}, {TYPE, true, true}, {PERF_TYPE_SOFTWARE, true, false}};
+    for (size_t c = 0; c < 3; c++) {
+        struct pmu *pmu = new_pmu(cases[c].type, cases[c].asked);
+        assert_true(pmu->ops->open(pmu, 7, CONFIGS, 3) >= 0);
+        assert_int_equal(kernel.n_opened, 3);
+        for (size_t i = 0; i < 3; i++) {
+            const struct opened *opened = &kernel.opened[i];
+            expect_attr(&opened->attr, cases[c].type, CONFIGS[i], i == 0, cases[c].excluded);
+            assert_int_equal(opened->pid, -1); // of all processes
+            assert_int_equal(opened->cpu, 7);
+            assert_int_equal(opened->leader, i == 0 ? -1 : kernel.opened[0].fd);
+            assert_int_equal(opened->flags, PERF_FLAG_FD_CLOEXEC);
+        }
+        assert_int_equal(kernel.n_controls, 0);
+        pmu->ops->free(pmu);
+    }
+}
+
+static void test_starting_and_stopping_is_one_ioctl_on_the_leader_and_nothing_is_reset(void **state) {
+    (void)state;
+    struct pmu *pmu = new_pmu(TYPE, false);
+    struct pmu_times times;
+    uint64_t counts[3];
+    int handle = pmu->ops->open(pmu, 0, CONFIGS, 3);
+    pmu->ops->advance(pmu, 1);
+    assert_int_equal(pmu->ops->enable(pmu, handle, true), 0);
+    assert_int_equal(pmu->ops->enable(pmu, handle, false), 0);
+    (void)pmu->ops->read(pmu, handle, &times, counts, 3);
+    pmu->ops->close(pmu, handle);
+    pmu->ops->free(pmu);
+    assert_int_equal(kernel.n_controls, 2);
+    assert_true(kernel.controls[0].request == PERF_EVENT_IOC_ENABLE);
+    assert_true(kernel.controls[1].request == PERF_EVENT_IOC_DISABLE);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(kernel.controls[i].fd, kernel.opened[0].fd);
+        assert_int_equal(kernel.controls[i].argument, 0);
+    }
+}
+
+static void test_a_group_is_read_at_once_from_its_leader(void **state) {
+    (void)state;
+    struct pmu *pmu = new_pmu(TYPE, false);
+    static const uint64_t given[] = {3, 1000, 700, 11, 22, 33}; // how many, enabled, running, counts
+    struct pmu_times times;
+    uint64_t counts[3];
+    int handle = pmu->ops->open(pmu, 0, CONFIGS, 3);
+    assert_int_equal(pwrite(kernel.opened[0].fd, given, sizeof given, 0), sizeof given);
+    assert_int_equal(pmu->ops->read(pmu, handle, &times, counts, 3), 0);
+    assert_int_equal(times.enabled_ns, 1000);
+    assert_int_equal(times.running_ns, 700);
+    assert_memory_equal(counts, given + 3, sizeof counts);
+    pmu->ops->free(pmu);
+}
+
+static void test_a_member_that_is_refused_closes_the_others(void **state) {
+    (void)state;
+    struct pmu *pmu = new_pmu(TYPE, false);
+    kernel.refused = 3;
+    assert_int_equal(pmu->ops->open(pmu, 0, CONFIGS, 3), -EBUSY);
+    assert_int_equal(kernel.n_opened, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(fcntl(kernel.opened[i].fd, F_GETFD), -1);
+    pmu->ops->free(pmu);
+}
+
+static void test_the_question_for_hardware_counters_counts_nothing(void **state) {
+    (void)state;
+    memset(&kernel, 0, sizeof kernel);
+    assert_int_equal(pmu_linux_probe_hardware(), 0);
+    assert_int_equal(kernel.n_opened, 1);
+    assert_int_equal(kernel.opened[0].attr.type, PERF_TYPE_HARDWARE);
+    assert_int_equal(kernel.opened[0].attr.disabled, 1);
+    assert_int_equal(kernel.opened[0].attr.pinned, 0);
+    assert_int_equal(kernel.opened[0].pid, 0); // itself
+    assert_int_equal(kernel.opened[0].cpu, -1);
+    assert_int_equal(fcntl(kernel.opened[0].fd, F_GETFD), -1);
+    memset(&kernel, 0, sizeof kernel);
+    kernel.refused = 1;
+    assert_int_equal(pmu_linux_probe_hardware(), -EBUSY);
+    assert_int_equal(kernel.n_controls, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_group_is_opened_with_its_leader_stopped_and_all_else_left_to_the_kernel),
+        cmocka_unit_test(test_starting_and_stopping_is_one_ioctl_on_the_leader_and_nothing_is_reset),
+        cmocka_unit_test(test_a_group_is_read_at_once_from_its_leader),
+        cmocka_unit_test(test_a_member_that_is_refused_closes_the_others),
+        cmocka_unit_test(test_the_question_for_hardware_counters_counts_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
