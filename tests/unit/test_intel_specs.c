@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "config/spec_json.h"
+#include "core/plan.h"
+
+// What the Intel specs that ship have in common: they load, and all of their groups can be measured on the counters of
+// their core. That their formulas are the vendor's: tests/specs/check_intel.py.
+
+#define N_OF(array) (sizeof(array) / sizeof(array)[0])
+
+static const struct shipped {
+    const char *name;
+    double width;      // pipeline slots a cycle; 0: none known
+    unsigned counters; // general ones
+    bool resident;     // has PERF_METRICS
+} shipped[] = {
+    {"sandy-bridge-ep", 4, 4, false}, {"ivy-bridge-ep", 4, 4, false},  {"haswell-ep", 4, 4, false},
+    {"broadwell-ep", 4, 4, false},    {"skylake-sp", 4, 4, false},     {"cascade-lake", 4, 4, false},
+    {"ice-lake-sp", 5, 8, true},      {"sapphire-rapids", 6, 8, true}, {"emerald-rapids", 6, 8, true},
+    {"granite-rapids", 6, 8, true},   {"sierra-forest", 6, 8, false},  {"intel-generic", 0, 4, false},
+};
+
+static struct catalog *load(const char *name, bool smt) {
+    static struct errors errors;
+    struct environment environment;
+    environment_init(&environment);
+    environment.literals[LITERAL_SMT_ON] = smt;
+    environment.literals[LITERAL_HAS_PMEM] = 0;
+    environment.literals[LITERAL_SYSTEM_TSC_FREQ] = 2e9;
+    char path[128];
+    struct catalog *catalog = NULL;
+    (void)snprintf(path, sizeof path, "specs/%s.json", name);
+    if (spec_json_load(path, &environment, &errors, &catalog) < 0)
+        fail_msg("%s: %s", path, errors.items[0].text);
+    return catalog;
+}
+
+static void test_every_spec_has_its_level_1_and_its_counters(void **state) {
+    (void)state;
+    for (size_t c = 0; c < N_OF(shipped); c++) {
+        struct catalog *catalog = load(shipped[c].name, true);
+        assert_int_equal(catalog->general_counters, shipped[c].counters);
+        assert_int_equal(catalog->level1.present, shipped[c].width > 0);
+        assert_int_equal(catalog->level1.n_categories, shipped[c].width > 0 ? 4 : 0);
+        if (shipped[c].width > 0)
+            assert_true(catalog->level1.width == shipped[c].width);
+        assert_int_equal(catalog->level1_without_resident.present, shipped[c].resident);
+        catalog_free(catalog);
+    }
+}
+
+// Returns how many metrics have no place; `most` of them are printed.
+static size_t plan_all_groups(const struct shipped *spec, bool smt, bool watchdog) {
+    struct catalog *catalog = load(spec->name, smt);
+    struct plan_selection selections[128] = {0};
+    assert_true(catalog->n_groups <= N_OF(selections));
+    for (size_t g = 0; g < catalog->n_groups; g++)
+        selections[g].group = (unsigned)g;
+    const struct plan_request request = {.catalog = catalog,
+                                         .general_counters = catalog->general_counters,
+                                         .selections = selections,
+                                         .n_selections = catalog->n_groups,
+                                         .slot_ns = 200000000,
+                                         .nmi_watchdog = watchdog};
+    struct plan *plan;
+    assert_int_equal(plan_new(&request, &plan), 0);
+    size_t homeless = 0;
+    for (size_t i = 0; i < plan->n_metrics; i++)
+        if (plan->metrics[i].unit == PLAN_NOT_PLANNABLE) {
+            print_message("%s, SMT %d, watchdog %d: %s: %s\n", spec->name, smt, watchdog,
+                          catalog->metrics[plan->metrics[i].metric].name, plan->metrics[i].reason);
+            homeless++;
+        }
+    if (spec->width > 0)
+        assert_true(plan->level1_unit >= 0);
+    plan_free(plan);
+    catalog_free(catalog);
+    return homeless;
+}
+
+static void test_every_group_plans_on_the_counters_of_its_core(void **state) {
+    (void)state;
+    size_t homeless = 0;
+    for (size_t c = 0; c < N_OF(shipped); c++)
+        for (int host = 0; host < 4; host++)
+            homeless += plan_all_groups(&shipped[c], host & 1, host & 2);
+    assert_int_equal(homeless, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_spec_has_its_level_1_and_its_counters),
+        cmocka_unit_test(test_every_group_plans_on_the_counters_of_its_core),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
