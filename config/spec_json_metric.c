@@ -52,7 +52,7 @@ static int resolve(void *context, const char *name, struct catalog_error *error)
     struct metric_reader *reader = context;
     const struct catalog *catalog = reader->spec->catalog;
     int i = name_index_find(&reader->names, name, strlen(name), true);
-    if (i < 0 && (name_index_find(&catalog->event_index, name, strlen(name), true) >= 0 ||
+    if (i < 0 && (name_index_find(&catalog->event_index, name, strcspn(name, ":"), true) >= 0 ||
                   strcasecmp(name, "duration_time") == 0))
         return 0;
     if (i < 0)

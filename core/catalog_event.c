@@ -119,6 +119,39 @@ int catalog_add_event_text(struct catalog *catalog, const struct catalog_event_t
     return index;
 }
 
+// perf's modifiers say what is counted: u user space, k the kernel, h the hypervisor (perf-list(1)). -1: no such list.
+static int exclude_of(const char *modifiers) {
+    int counted = 0;
+    for (const char *c = modifiers; *c != '\0'; c++) {
+        if (*c != 'u' && *c != 'k' && *c != 'h')
+            return -1;
+        counted |= *c == 'u' ? PMU_EXCLUDE_USER : *c == 'k' ? PMU_EXCLUDE_KERNEL : PMU_EXCLUDE_HYPERVISOR;
+    }
+    return counted == 0 ? -1 : (PMU_EXCLUDE_USER | PMU_EXCLUDE_KERNEL | PMU_EXCLUDE_HYPERVISOR) & ~counted;
+}
+
+int catalog_add_modified(struct catalog *catalog, const char *name) {
+    const char *colon = strrchr(name, ':');
+    int exclude = colon ? exclude_of(colon + 1) : -1;
+    if (exclude < 0 || catalog->n_events == CATALOG_EVENTS_MAX)
+        return -ENOENT;
+    int base = name_index_find(&catalog->event_index, name, (size_t)(colon - name), true);
+    if (base < 0 || catalog->events[base].kind != EVENT_COUNTED)
+        return -ENOENT;
+    struct catalog_event of = catalog->events[base];
+    const struct catalog_event_text text = {.name = name, .title = of.title, .terms = of.terms, .takes = of.need.takes};
+    int index = catalog_append_event(catalog, &text, EVENT_COUNTED);
+    if (index < 0)
+        return index;
+    struct catalog_event *event = &catalog->events[index];
+    event->code = of.code;
+    event->code.exclude = (unsigned)exclude;
+    event->need = of.need;
+    event->fixed = of.fixed;
+    event->sampling_only = of.sampling_only;
+    return index;
+}
+
 int catalog_add_event(struct catalog *catalog, const char *name, const char *title, uint64_t config,
                       struct catalog_error *error) {
     char terms[40];
@@ -136,11 +169,12 @@ int catalog_encode(struct catalog *catalog, unsigned pmu, const struct event_for
         struct catalog_event *event = &catalog->events[e];
         if (event->kind != EVENT_COUNTED || event->code.pmu != pmu)
             continue;
-        struct pmu_event code;
+        struct pmu_event code = {0};
         int r = event_format_encode(format, event->terms, &code, &error);
         if (r == -ENOMEM)
             return r;
         code.pmu = pmu;
+        code.exclude = event->code.exclude;
         if (r < 0)
             cannot[e] = true;
         else

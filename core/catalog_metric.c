@@ -41,6 +41,7 @@ struct lookup {
     bool threshold;   // metrics stand for their values, counts too
     struct catalog_error *error;
     bool explained; // *error says what is wrong
+    bool asked;     // the formula names something
 };
 
 static int lookup_any_case(const struct name_index *index, const char *name, size_t length) {
@@ -60,7 +61,8 @@ static int lookup_metric(const struct lookup *lookup, const char *name, size_t l
     if (metric < 0)
         return -ENOENT;
     const struct formula *formula = catalog->metrics[metric].formula;
-    if (lookup->threshold || formula->scale_free)
+    bool constant = formula->n_variables == 0 && formula->n_metrics == 0;
+    if (lookup->threshold || (formula->scale_free && !constant))
         *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_METRIC, .index = (unsigned)metric};
     else
         *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_INLINE, .formula = formula};
@@ -95,6 +97,10 @@ static int lookup_id(struct lookup *lookup, const char *name, size_t length, str
     if (lookup_metric(lookup, name, length, out) == 0)
         return 0;
     int event = lookup_any_case(&catalog->event_index, name, length);
+    if (event < 0)
+        event = catalog_add_modified(catalog, text);
+    if (event == -ENOMEM)
+        return event;
     if (event >= 0) {
         *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_EVENT, .index = (unsigned)event};
         return 0;
@@ -128,6 +134,7 @@ static int lookup_name(void *context, enum formula_name_kind kind, const char *n
                        struct formula_symbol *out) {
     struct lookup *lookup = context;
     char text[LOOKUP_NAME_MAX];
+    lookup->asked = true;
     if (length >= sizeof text)
         return -ENOENT;
     memcpy(text, name, length);
@@ -168,7 +175,7 @@ int catalog_compile(struct catalog *catalog, const char *text, const char *self,
     int r = compile(&lookup, text, &formula);
     if (r < 0)
         return r;
-    if (formula->n_variables == 0 && formula->n_metrics == 0) {
+    if (!lookup.asked) { // what this host decides may come to nothing but a number; a number in the file is a mistake
         formula_free(formula);
         return catalog_fail(error, "the formula names no event");
     }

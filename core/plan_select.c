@@ -172,7 +172,7 @@ static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) 
     else if (set_empty(&set) && of->formula->n_metrics > 0)
         metric->unit = PLAN_COMBINED;
     else if (set_empty(&set))
-        refuse(metric, "its formula counts no event");
+        refuse(metric, "its formula counts no event on this host");
     else if (lacks_event(draft, &set, metric) || (!level1 && parted_by_vendor(draft, &set, metric)))
         return 0;
     else if (!set_fits(draft, &set, &why) && !(level1 && split_fits(draft)))

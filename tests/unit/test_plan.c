@@ -182,7 +182,7 @@ static void test_what_does_not_fit_is_listed_with_the_reason(void **state) {
     assert_int_equal(plan->metrics[0].unit, -1);
     assert_string_equal(plan->metrics[0].reason, "needs 3 counters at once, this host has 2");
     assert_int_equal(plan->metrics[1].unit, 0);
-    assert_string_equal(plan->metrics[2].reason, "its formula counts no event");
+    assert_string_equal(plan->metrics[2].reason, "its formula counts no event on this host");
     assert_int_equal(plan->level1_unit, -1);
     plan_free(plan);
     catalog_free(catalog);

@@ -150,18 +150,6 @@ static void test_level_1_that_collides_and_cannot_be_parted_says_so(void **state
     catalog_free(host.catalog);
 }
 
-static void test_without_needs_the_catalog_says_what_is_fixed(void **state) {
-    (void)state;
-    struct host host;
-    host_init(&host);
-    host.request.needs = NULL;
-    host.request.fixed_taken = 0x1; // the first fixed event's
-    expect_reason(&host, "(A + B + C + D) / FIXED_CYCLES", "needs 5 counters at once, this host has 4");
-    host_init(&host);
-    host.request.needs = NULL;
-    expect_reason(&host, "(A + B + C + D) / FIXED_CYCLES", "");
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_metric_of_three_events_for_two_counters_says_so),
@@ -172,7 +160,6 @@ int main(void) {
         cmocka_unit_test(test_metrics_that_collide_take_turns),
         cmocka_unit_test(test_level_1_that_collides_is_measured_in_parts),
         cmocka_unit_test(test_level_1_that_collides_and_cannot_be_parted_says_so),
-        cmocka_unit_test(test_without_needs_the_catalog_says_what_is_fixed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
