@@ -17,6 +17,12 @@ static size_t composite_parts(const struct plan *plan) {
     return plan->level1_unit >= 0 ? plan->units[plan->level1_unit].n_groups : 0;
 }
 
+// Values of a window of the resident group; 0 where there is none.
+static size_t resident_values(const struct derive *d) {
+    const struct plan *plan = d->layout->plan;
+    return plan->resident_group >= 0 ? d->units[plan->groups[plan->resident_group].unit].n : 0;
+}
+
 static int allocate_round(struct derive *d) {
     const struct snapshot_layout *layout = d->layout;
     size_t cpus = derive_n_cpus(d), scopes = layout->n_scopes, units = derive_n_units(d);
@@ -30,10 +36,11 @@ static int allocate_round(struct derive *d) {
     d->level1_increase = calloc(scopes * layout->n_level1 + 1, sizeof *d->level1_increase);
     d->stalled = calloc(layout->n_metrics + 1, sizeof *d->stalled);
     d->dense = calloc(layout->catalog->n_events, sizeof *d->dense);
+    d->values = calloc(layout->catalog->n_metrics + 1, sizeof *d->values);
     d->window = calloc(d->row + 1, sizeof *d->window);
     d->joined = calloc(d->row + 1, sizeof *d->joined);
     return d->windows && d->sums && d->data && d->trouble && d->offline && d->level1_slots && d->level1_seconds &&
-                   d->level1_increase && d->stalled && d->dense && d->window && d->joined
+                   d->level1_increase && d->stalled && d->dense && d->values && d->window && d->joined
                ? 0
                : -1;
 }
@@ -49,6 +56,9 @@ static int allocate_kept(struct derive *d) {
     d->debts = calloc(cpus, sizeof *d->debts);
     d->parts_done = calloc(cpus, sizeof *d->parts_done);
     d->parts = calloc(parts > 1 ? cpus * parts * d->units[layout->plan->level1_unit].n : 1, sizeof *d->parts);
+    d->resident = calloc(resident_values(d) * cpus + 1, sizeof *d->resident);
+    d->resident_state = calloc(cpus, sizeof *d->resident_state);
+    d->place = calloc(layout->catalog->n_metrics + 1, sizeof *d->place);
     d->totals = calloc(layout->n_scopes * d->n_totals, sizeof *d->totals);
     d->group_totals = calloc(derive_n_group_totals(d) + 1, sizeof *d->group_totals);
     return d->counted && d->planned && d->unit_spans && d->level1_spans && d->event_spans && d->debts &&
@@ -65,6 +75,23 @@ static void note_planned(struct derive *d) {
     }
 }
 
+static bool needs_resident(const struct plan *plan, unsigned unit) {
+    if (plan->resident_group < 0 || plan_unit_resident(plan, unit))
+        return false;
+    for (size_t i = 0; i < plan->units[unit].n_events; i++)
+        if (plan->catalog->events[plan->units[unit].events[i]].resident)
+            return true;
+    return false;
+}
+
+static void find_places(struct derive *d) {
+    const struct snapshot_layout *layout = d->layout;
+    for (size_t m = 0; m < layout->catalog->n_metrics; m++)
+        d->place[m] = -1;
+    for (size_t m = 0; m < layout->n_metrics; m++)
+        d->place[layout->plan->metrics[m].metric] = (int)m;
+}
+
 struct derive *derive_new(struct snapshot_layout *layout) {
     struct derive *d = calloc(1, sizeof *d);
     if (!d)
@@ -74,12 +101,15 @@ struct derive *derive_new(struct snapshot_layout *layout) {
     if (!d->units)
         return derive_free(d);
     for (size_t u = 0; u < derive_n_units(d); u++) {
-        d->units[u] = (struct derive_unit){.first = d->row, .n = 1 + layout->plan->units[u].n_events};
+        d->units[u] = (struct derive_unit){.first = d->row,
+                                           .n = 1 + layout->plan->units[u].n_events,
+                                           .with_resident = needs_resident(layout->plan, (unsigned)u)};
         d->row += d->units[u].n;
     }
     d->n_totals = layout->scope_stride - snapshot_numerator(layout, 0, 0);
     if (allocate_round(d) < 0 || allocate_kept(d) < 0)
         return derive_free(d);
+    find_places(d);
     note_planned(d);
     return d;
 }
@@ -90,6 +120,9 @@ struct derive *derive_free(struct derive *d) {
     free(d->past_groups);
     free(d->group_totals);
     free(d->totals);
+    free(d->place);
+    free(d->resident_state);
+    free(d->resident);
     free(d->parts);
     free(d->parts_done);
     free(d->debts);
@@ -100,6 +133,7 @@ struct derive *derive_free(struct derive *d) {
     free(d->counted);
     free(d->joined);
     free(d->window);
+    free(d->values);
     free(d->dense);
     free(d->stalled);
     free(d->level1_increase);
@@ -129,6 +163,7 @@ static void forget_round(struct derive *d) {
     memset(d->trouble, UNCOVERED_FAILED, derive_n_cpus(d) * derive_n_units(d));
     memset(d->offline, 0, derive_n_cpus(d));
     memset(d->stalled, 0, layout->n_metrics);
+    memset(d->resident_state, RESIDENT_NONE, derive_n_cpus(d));
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
         d->parts_done[cpu] = UINT32_MAX;
 }
@@ -159,7 +194,7 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
     if (!out)
         return;
     derive_write_totals(d, out);
-    derive_write_gauges(d, out);
+    derive_write_gauges(d, out, time.seconds);
     out->sequence = d->rounds;
     out->start_ns = readings->start_ns;
     out->end_ns = readings->end_ns;

@@ -26,7 +26,7 @@ static bool formula_stalled(const struct derive *d, const struct formula *formul
     bool some_doubtful = false, some_counted = false;
     for (size_t i = 0; i < formula->n_variables; i++) {
         unsigned event = formula->variables[i];
-        if (event == CATALOG_CPU_SECONDS || d->counted[event])
+        if (d->layout->catalog->events[event].kind != EVENT_COUNTED || d->counted[event])
             some_counted = true;
         else if (d->layout->plan->support[event] != PLAN_SUPPORTED)
             some_doubtful = true;
@@ -37,8 +37,8 @@ static bool formula_stalled(const struct derive *d, const struct formula *formul
 static bool level1_stalled(const struct derive *d) {
     const struct catalog *catalog = d->layout->catalog;
     bool stalled = formula_stalled(d, catalog->level1.pipeline_slots);
-    for (size_t i = 0; i < catalog->level1.n_categories; i++)
-        stalled = stalled || formula_stalled(d, catalog->metrics[catalog->level1.categories[i].metric].formula);
+    for (size_t i = 0; i < catalog->level1.n_metrics; i++)
+        stalled = stalled || formula_stalled(d, catalog->metrics[catalog->level1.metrics[i]].formula);
     return stalled;
 }
 
@@ -46,13 +46,18 @@ void derive_find_stalled(struct derive *d) {
     const struct plan *plan = d->layout->plan;
     for (size_t u = 0; u < derive_n_units(d); u++)
         d->units[u].n_metrics = d->units[u].n_stalled = 0;
-    for (size_t m = 0; m < plan->n_metrics; m++) {
-        if (plan->metrics[m].unit < 0)
+    for (size_t i = 0; i < plan->n_metrics; i++) {
+        unsigned m = plan->evaluation[i];
+        const struct formula *formula = d->layout->catalog->metrics[plan->metrics[m].metric].formula;
+        if (plan->metrics[m].unit == PLAN_NOT_PLANNABLE)
             continue;
-        struct derive_unit *unit = &d->units[plan->metrics[m].unit];
-        d->stalled[m] = formula_stalled(d, d->layout->catalog->metrics[plan->metrics[m].metric].formula);
-        unit->n_metrics++;
-        unit->n_stalled += d->stalled[m];
+        d->stalled[m] = formula_stalled(d, formula);
+        for (size_t n = 0; n < formula->n_metrics; n++)
+            d->stalled[m] = d->stalled[m] || d->stalled[d->place[formula->metrics[n]]];
+        if (plan->metrics[m].unit == PLAN_COMBINED)
+            continue;
+        d->units[plan->metrics[m].unit].n_metrics++;
+        d->units[plan->metrics[m].unit].n_stalled += d->stalled[m];
     }
     d->level1_stalled = plan->level1_unit >= 0 && level1_stalled(d);
 }
@@ -138,8 +143,9 @@ static void advance_events(struct derive *d, size_t cpu, const struct derive_rou
             const struct plan_unit *unit = &layout->plan->units[u];
             const double *values = d->windows + cpu * d->row + d->units[u].first;
             for (size_t i = 0; i < unit->n_events; i++) {
-                if (unit->events[i] != layout->events[e])
-                    continue;
+                if (unit->events[i] != layout->events[e] ||
+                    (d->units[u].with_resident && layout->catalog->events[layout->events[e]].resident))
+                    continue; // the resident group has those windows too
                 count += values[1 + i];
                 seconds += values[0];
             }

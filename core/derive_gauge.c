@@ -91,30 +91,39 @@ static void write_rate(const struct derive *d, struct snapshot *out, size_t m, c
             formula_sum_evaluate(&metric->formula->numerator, d->dense) / cpu_seconds * (double)derive_n_cpus(d);
 }
 
+// Why a metric has no value in a scope, before its formula is tried; ABSENT_NOT: nothing is in the way.
+static enum absent why_absent(const struct derive *d, const struct snapshot *out, size_t scope, size_t m) {
+    const struct plan_metric *planned = &d->layout->plan->metrics[m];
+    const struct formula *formula = d->layout->catalog->metrics[planned->metric].formula;
+    if (planned->unit == PLAN_NOT_PLANNABLE)
+        return ABSENT_NOT_PLANNABLE;
+    if (planned->unit >= 0 && !d->data[scope * derive_n_units(d) + (size_t)planned->unit])
+        return why_no_data(d, scope, (size_t)planned->unit);
+    for (size_t i = 0; i < formula->n_metrics; i++) {
+        enum absent needed = out->absent[scope * d->layout->n_metrics + (size_t)d->place[formula->metrics[i]]];
+        if (needed != ABSENT_NOT && needed != ABSENT_UNDEFINED) // what divides by zero may not be needed at all
+            return needed;
+    }
+    return d->stalled[m] ? ABSENT_STALLED : ABSENT_NOT;
+}
+
 static void write_gauge(struct derive *d, struct snapshot *out, size_t scope, size_t m) {
     const struct plan_metric *planned = &d->layout->plan->metrics[m];
     const struct catalog_metric *metric = &d->layout->catalog->metrics[planned->metric];
-    uint8_t *absent = &out->absent[scope * d->layout->n_metrics + m];
-    if (planned->unit < 0) {
-        *absent = ABSENT_NOT_PLANNABLE;
-        return;
+    enum absent absent = why_absent(d, out, scope, m);
+    d->values[planned->metric] = NAN;
+    if (absent == ABSENT_NOT) {
+        const double *sums = planned->unit >= 0 ? d->sums + scope * d->row + d->units[planned->unit].first : NULL;
+        if (sums)
+            derive_dense_fill(d, (size_t)planned->unit, sums, 1);
+        double value = formula_evaluate(metric->formula, d->dense, d->values);
+        d->values[planned->metric] = value;
+        out->values[snapshot_metric(d->layout, scope, m)] = value * metric->export_scale;
+        absent = isnan(value) ? ABSENT_UNDEFINED : ABSENT_NOT;
+        if (scope == 0 && sums)
+            write_rate(d, out, m, metric, sums[0]);
     }
-    size_t unit = (size_t)planned->unit;
-    if (!d->data[scope * derive_n_units(d) + unit]) {
-        *absent = (uint8_t)why_no_data(d, scope, unit);
-        return;
-    }
-    if (d->stalled[m]) {
-        *absent = ABSENT_STALLED;
-        return;
-    }
-    const double *sums = d->sums + scope * d->row + d->units[unit].first;
-    derive_dense_fill(d, unit, sums, 1);
-    double value = formula_evaluate(metric->formula, d->dense, NULL) * metric->export_scale;
-    *absent = isnan(value) ? ABSENT_UNDEFINED : ABSENT_NOT;
-    out->values[snapshot_metric(d->layout, scope, m)] = value;
-    if (scope == 0)
-        write_rate(d, out, m, metric, sums[0]);
+    out->absent[scope * d->layout->n_metrics + m] = (uint8_t)absent;
 }
 
 static int plan_metric_of(const struct snapshot_layout *layout, unsigned metric) {
@@ -191,10 +200,12 @@ void derive_write_states(const struct derive *d, struct snapshot *out, bool of_r
     }
 }
 
-void derive_write_gauges(struct derive *d, struct snapshot *out) {
+void derive_write_gauges(struct derive *d, struct snapshot *out, double round_seconds) {
+    size_t first_cpu = snapshot_scope_cpu(d->layout, 0);
     for (size_t scope = 0; scope < d->layout->n_scopes; scope++) {
-        for (size_t m = 0; m < d->layout->n_metrics; m++)
-            write_gauge(d, out, scope, m);
+        derive_dense_special(d, round_seconds, scope < first_cpu);
+        for (size_t i = 0; i < d->layout->n_metrics; i++)
+            write_gauge(d, out, scope, d->layout->plan->evaluation[i]);
         write_deviation(d, out, scope);
     }
     derive_write_states(d, out, true);

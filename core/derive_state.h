@@ -16,10 +16,14 @@
 
 enum { DERIVE_GROUP_TOTALS = WINDOW_RESULT_N + 2 };
 
+// What the resident group counted in the slot whose window comes next.
+enum resident_state { RESIDENT_NONE, RESIDENT_COUNTED, RESIDENT_STARVED, RESIDENT_FAILED, RESIDENT_OFFLINE };
+
 struct derive_unit {
     size_t first; // offset of its values within a row
     size_t n;
     size_t n_metrics, n_stalled; // of the plan's metrics, in this round
+    bool with_resident;          // its windows need those of the resident group
 };
 
 // What an event group of an earlier plan counted: should it come back, its totals go on.
@@ -46,6 +50,7 @@ struct derive {
     uint8_t *stalled;        // [metric]
     bool level1_stalled;
     double *dense;           // [catalog event]
+    double *values;          // [catalog metric]: of one scope or window, in the scale of the formulas
     double *window, *joined; // one window's values
 
     // kept from round to round
@@ -60,6 +65,9 @@ struct derive {
     struct level1_debt *debts; // [cpu]
     double *parts;             // [cpu][part][value of the level-1 unit]: windows of an unfinished composite
     unsigned *parts_done;      // [cpu]
+    double *resident;          // [cpu][value of the resident unit]: its window of the present slot
+    uint8_t *resident_state;   // [cpu]: enum resident_state
+    int *place;                // [catalog metric]: in the plan, -1: it is not there
     struct total *totals;      // [scope][field]
     double *group_totals;      // windows by result, enabled and running seconds, as in the snapshot
     struct derive_past_group *past_groups;
@@ -79,7 +87,9 @@ static inline size_t derive_n_group_totals(const struct derive *d) {
 }
 
 // derive_window.c
+// What is the same for one CPU and for sums over many: the seconds that passed, and 1 for more than one CPU's values.
 void derive_dense_fill(struct derive *d, size_t unit, const double *values, double factor);
+void derive_dense_special(struct derive *d, double seconds, double core_wide);
 void derive_take_window(struct derive *d, const struct window *window);
 
 // derive_advance.c: a CPU's windows into its totals and into the sums of its scopes; which metrics are stalled comes
@@ -92,7 +102,7 @@ void derive_add(struct derive *d, size_t cpu, size_t field_of_scope_0, double am
 
 // derive_gauge.c
 void derive_write_totals(const struct derive *d, struct snapshot *out);
-void derive_write_gauges(struct derive *d, struct snapshot *out);
+void derive_write_gauges(struct derive *d, struct snapshot *out, double round_seconds);
 // Events that are not live, and CPUs; what is of a round alone only where there has been one.
 void derive_write_states(const struct derive *d, struct snapshot *out, bool of_round);
 

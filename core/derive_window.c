@@ -15,6 +15,16 @@ void derive_dense_fill(struct derive *d, size_t unit, const double *values, doub
         d->dense[plan_unit->events[i]] = values[1 + i] * factor;
 }
 
+void derive_dense_special(struct derive *d, double seconds, double core_wide) {
+    const struct catalog *catalog = d->layout->catalog;
+    for (size_t e = 0; e < catalog->n_events; e++) {
+        if (catalog->events[e].kind == EVENT_DURATION)
+            d->dense[e] = seconds;
+        else if (catalog->events[e].kind == EVENT_CORE_WIDE)
+            d->dense[e] = core_wide;
+    }
+}
+
 static size_t position(const struct plan_unit *unit, unsigned event) {
     size_t i = 0;
     while (unit->events[i] != event)
@@ -70,7 +80,8 @@ static void take_values(struct derive *d, unsigned cpu, unsigned unit, const dou
         return;
     double categories[CATEGORY_N], slots;
     derive_dense_fill(d, unit, values, 1);
-    if (!level1_split(d->layout->catalog, d->dense, categories, &slots))
+    derive_dense_special(d, values[0], 0);
+    if (!level1_split(d->layout->catalog, d->dense, d->values, categories, &slots))
         return;
     d->level1_seconds[cpu] += values[0];
     for (size_t i = 0; i < d->layout->n_level1; i++)
@@ -94,6 +105,40 @@ static void take_part(struct derive *d, const struct window *window, unsigned un
     take_values(d, window->cpu, unit_index, d->joined);
 }
 
+// ---- the resident group ----
+
+// Its events in the window of a rotating group, which lasted as long: the two were read one after the other.
+static void add_resident(const struct derive *d, unsigned cpu, const struct plan_unit *unit, double *values) {
+    const struct plan *plan = d->layout->plan;
+    const struct plan_unit *resident = &plan->units[plan->groups[plan->resident_group].unit];
+    const double *counted = d->resident + cpu * (1 + resident->n_events);
+    for (size_t i = 0; i < unit->n_events; i++)
+        if (plan->catalog->events[unit->events[i]].resident)
+            values[1 + i] = counted[1 + position(resident, unit->events[i])] * values[0] / counted[0];
+}
+
+static enum resident_state resident_state_of(const struct window *window) {
+    if (window->result == WINDOW_STARVED)
+        return RESIDENT_STARVED;
+    if (window->result == WINDOW_FAILED)
+        return window->error == -ENODEV ? RESIDENT_OFFLINE : RESIDENT_FAILED;
+    return RESIDENT_COUNTED;
+}
+
+static void take_resident(struct derive *d, const struct window *window) {
+    size_t n = 1 + d->layout->plan->units[d->layout->plan->groups[window->group].unit].n_events;
+    d->resident_state[window->cpu] = (uint8_t)resident_state_of(window);
+    if (d->resident_state[window->cpu] == RESIDENT_COUNTED)
+        window_values(d, window, d->resident + window->cpu * n);
+}
+
+// Why a rotating group's window is of no use without the resident group's.
+static enum uncovered resident_trouble(enum resident_state state) {
+    return state == RESIDENT_STARVED   ? UNCOVERED_STARVED
+           : state == RESIDENT_OFFLINE ? UNCOVERED_OFFLINE
+                                       : UNCOVERED_FAILED;
+}
+
 static enum uncovered trouble_of(const struct window *window) {
     if (window->result == WINDOW_STARVED)
         return UNCOVERED_STARVED;
@@ -106,23 +151,40 @@ static void note_counting(struct derive *d, const struct window *window) {
         d->counted[group->events[i]] = d->counted[group->events[i]] || window->counts[i] > 0;
 }
 
-void derive_take_window(struct derive *d, const struct window *window) {
-    unsigned unit = d->layout->plan->groups[window->group].unit;
-    double *totals = d->group_totals + window->group * DERIVE_GROUP_TOTALS;
-    totals[window->result]++;
-    totals[WINDOW_RESULT_N] += (double)window->enabled_ns * NS;
-    totals[WINDOW_RESULT_N + 1] += (double)window->running_ns * NS;
-    if (window->result == WINDOW_STARVED || window->result == WINDOW_FAILED) {
-        d->trouble[window->cpu * derive_n_units(d) + unit] = (uint8_t)trouble_of(window);
-        d->offline[window->cpu] = d->offline[window->cpu] || window->error == -ENODEV;
-        d->parts_done[window->cpu] = UINT32_MAX; // a composite's windows would not be adjacent
+// A window with data.
+static void take_counts(struct derive *d, const struct window *window, unsigned unit, enum resident_state resident) {
+    note_counting(d, window);
+    if (d->units[unit].with_resident && resident != RESIDENT_COUNTED) {
+        d->trouble[window->cpu * derive_n_units(d) + unit] = (uint8_t)resident_trouble(resident);
         return;
     }
-    note_counting(d, window);
     if (d->layout->plan->units[unit].n_groups > 1) {
         take_part(d, window, unit);
         return;
     }
     window_values(d, window, d->window);
+    if (d->units[unit].with_resident)
+        add_resident(d, window->cpu, &d->layout->plan->units[unit], d->window);
     take_values(d, window->cpu, unit, d->window);
+}
+
+void derive_take_window(struct derive *d, const struct window *window) {
+    unsigned unit = d->layout->plan->groups[window->group].unit;
+    double *totals = d->group_totals + window->group * DERIVE_GROUP_TOTALS;
+    enum resident_state resident = d->resident_state[window->cpu];
+    totals[window->result]++;
+    totals[WINDOW_RESULT_N] += (double)window->enabled_ns * NS;
+    totals[WINDOW_RESULT_N + 1] += (double)window->running_ns * NS;
+    if (plan_unit_resident(d->layout->plan, unit))
+        take_resident(d, window);
+    else
+        d->resident_state[window->cpu] = RESIDENT_NONE; // it was of this slot
+    if (window->result != WINDOW_STARVED && window->result != WINDOW_FAILED) {
+        take_counts(d, window, unit, resident);
+        return;
+    }
+    d->trouble[window->cpu * derive_n_units(d) + unit] = (uint8_t)trouble_of(window);
+    d->offline[window->cpu] = d->offline[window->cpu] || window->error == -ENODEV;
+    if (!plan_unit_resident(d->layout->plan, unit))
+        d->parts_done[window->cpu] = UINT32_MAX; // a composite's windows would not be adjacent
 }

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-bool level1_split(const struct catalog *catalog, const double *counts, double *categories, double *pipeline_slots) {
+bool level1_split(const struct catalog *catalog, const double *counts, double *values, double *categories,
+                  double *pipeline_slots) {
     const struct catalog_level1 *level1 = &catalog->level1;
     double shares[CATEGORY_N], sum = 0, slots = formula_evaluate(level1->pipeline_slots, counts, NULL);
     if (slots == 0) {
@@ -12,8 +13,10 @@ bool level1_split(const struct catalog *catalog, const double *counts, double *c
         *pipeline_slots = 0;
         return true;
     }
+    for (size_t i = 0; i < level1->n_metrics; i++)
+        values[level1->metrics[i]] = formula_evaluate(catalog->metrics[level1->metrics[i]].formula, counts, values);
     for (size_t i = 0; i < level1->n_categories; i++) {
-        shares[i] = formula_evaluate(catalog->metrics[level1->categories[i].metric].formula, counts, NULL);
+        shares[i] = values[level1->categories[i].metric];
         sum += shares[i];
     }
     if (!(slots > 0) || !(sum > 0)) // NaN included

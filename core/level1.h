@@ -22,8 +22,9 @@ struct level1_debt {
 // One window of one CPU: counts by catalog event to pipeline slots by category, in the order of level1.categories. The
 // vendor's shares are scaled to add up to 1; a slightly negative share stays negative. False where there is no such
 // split (a formula divides by zero, or the shares do not add up to anything); outputs are untouched then. No pipeline
-// slots: true, all 0.
-bool level1_split(const struct catalog *catalog, const double *counts, double *categories, double *pipeline_slots);
+// slots: true, all 0. `values` is room for the values of the catalog's metrics: those that level 1 needs are written.
+bool level1_split(const struct catalog *catalog, const double *counts, double *values, double *categories,
+                  double *pipeline_slots);
 
 // Turns signed slots into an increase of counters, which only grow. A category whose sum with what is owed is negative
 // increases by nothing and owes the rest, the others together give up as much, so that the increase adds up to the sum

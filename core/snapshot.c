@@ -132,11 +132,11 @@ static int layout_events(struct snapshot_layout *layout) {
         mark(catalog->metrics[plan->metrics[m].metric].formula, wanted);
     if (plan->level1_selected) { // the categories are one unit, selected or not
         mark(catalog->level1.pipeline_slots, wanted);
-        for (size_t i = 0; i < catalog->level1.n_categories; i++)
-            mark(catalog->metrics[catalog->level1.categories[i].metric].formula, wanted);
+        for (size_t i = 0; i < catalog->level1.n_metrics; i++)
+            mark(catalog->metrics[catalog->level1.metrics[i]].formula, wanted);
     }
-    for (unsigned e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++)
-        if (wanted[e])
+    for (unsigned e = 0; e < catalog->n_events; e++)
+        if (wanted[e] && catalog->events[e].kind == EVENT_COUNTED)
             layout->events[layout->n_events++] = e;
     free(wanted);
     return 0;

@@ -36,8 +36,8 @@ static void test_a_split_shares_out_all_pipeline_slots(void **state) {
     (void)state;
     struct catalog *catalog = four_categories();
     const double counts[] = {0, 1000, 800, 200, 2000, 50};
-    double slots = 0, categories[4];
-    assert_true(level1_split(catalog, counts, categories, &slots));
+    double slots = 0, categories[4], values[64];
+    assert_true(level1_split(catalog, counts, values, categories, &slots));
     assert_true(slots == 4000);
     const double wanted[] = {600, 400, 2000, 1000};
     for (size_t i = 0; i < 4; i++)
@@ -49,8 +49,8 @@ static void test_a_negative_share_stays_negative(void **state) {
     (void)state;
     struct catalog *catalog = four_categories();
     const double counts[] = {0, 1000, 100, 500, 3450, 50}; // A - 4 D: -100; the rest: -50
-    double slots, categories[4];
-    assert_true(level1_split(catalog, counts, categories, &slots));
+    double slots, categories[4], values[64];
+    assert_true(level1_split(catalog, counts, values, categories, &slots));
     const double wanted[] = {-100, 700, 3450, -50};
     for (size_t i = 0; i < 4; i++)
         assert_true(near(categories[i], wanted[i], 1e-12));
@@ -63,8 +63,8 @@ static void test_shares_that_do_not_add_up_to_1_are_scaled(void **state) {
     struct catalog *catalog = catalog_of(events, N_OF(events));
     level1_of(catalog, "4 * CYCLES", "A / CYCLES", "B / CYCLES");
     const double counts[] = {0, 1000, 300, 500}; // shares 0.3 and 0.5 of 0.8
-    double slots, categories[2];
-    assert_true(level1_split(catalog, counts, categories, &slots));
+    double slots, categories[2], values[64];
+    assert_true(level1_split(catalog, counts, values, categories, &slots));
     assert_true(near(categories[0], 1500, 1e-12));
     assert_true(near(categories[1], 2500, 1e-12));
     catalog_free(catalog);
@@ -83,8 +83,8 @@ static void test_random_splits_add_up(void **state) {
                                  cycles * random_unit(&random),
                                  2 * cycles * random_unit(&random),
                                  0.1 * cycles * random_unit(&random)};
-        double slots, categories[4], sum = 0, size = 0;
-        assert_true(level1_split(catalog, counts, categories, &slots));
+        double slots, categories[4], values[64], sum = 0, size = 0;
+        assert_true(level1_split(catalog, counts, values, categories, &slots));
         assert_true(slots == 4 * cycles);
         for (size_t c = 0; c < 4; c++) {
             sum += categories[c];
@@ -101,8 +101,8 @@ static void test_no_pipeline_slots_are_shared_out_as_none(void **state) {
     (void)state;
     struct catalog *catalog = four_categories();
     const double counts[] = {0, 0, 0, 0, 0, 0};
-    double slots = 7, categories[4] = {7, 7, 7, 7};
-    assert_true(level1_split(catalog, counts, categories, &slots));
+    double values[64], slots = 7, categories[4] = {7, 7, 7, 7};
+    assert_true(level1_split(catalog, counts, values, categories, &slots));
     assert_true(slots == 0);
     for (size_t i = 0; i < 4; i++)
         assert_true(categories[i] == 0);
@@ -123,8 +123,8 @@ static void test_what_cannot_be_split_leaves_the_outputs_alone(void **state) {
         {0, 1000, 6, 3, 1},   // 2 and -5 to less than nothing
     };
     for (size_t i = 0; i < N_OF(bad); i++) {
-        double slots = 7, categories[2] = {7, 7};
-        assert_false(level1_split(catalog, bad[i], categories, &slots));
+        double values[64], slots = 7, categories[2] = {7, 7};
+        assert_false(level1_split(catalog, bad[i], values, categories, &slots));
         assert_true(slots == 7 && categories[0] == 7 && categories[1] == 7);
     }
     catalog_free(catalog);
