@@ -209,14 +209,15 @@ class World:
         draw = random.Random(seed)
         self.counts, self.vendor_values = {}, {}
         self.seed = seed
+        smt = draw.choice([0, 1])
         duration, frequency, cpus = draw.uniform(0.5, 5), draw.uniform(1e9, 4e9), draw.choice([4, 64])
         self.facts = {
             "duration_time": duration,
             "cpu_seconds": duration * cpus,
             "#num_cpus_online": cpus,
             "#system_tsc_freq": frequency,
-            "#smt_on": draw.choice([0, 1]),
-            "#core_wide": draw.choice([0, 1]),
+            "#smt_on": smt,
+            "#core_wide": 1 - smt,  # with SMT we take the vendor's form for single CPUs, which holds for sums, too
             "#has_pmem": 0,
             # The files of the P-cores mean one clock's ticks, those of the E-cores the sum over all CPUs.
             "msr@tsc@": frequency * duration * (1 if core_file else cpus),
