@@ -51,6 +51,10 @@ ERRATA = {(f, "FP_ARITH_INST_RETIRED.8_FLOPS"): "0x60" for f in ("skylakex", "ca
 # A share multiplied with a count of slots in the place of the share of useful work, as all newer files have it.
 WRONG = {(f, "tma_x87_use"): ("UOPS_RETIRED.RETIRE_SLOTS *", "tma_retiring *") for f in ("jaketown", "ivytown")}
 FITTED = ("NO_GROUP_EVENTS", "NO_GROUP_EVENTS_NMI")
+MODES = "counts user or kernel mode alone, which an event of a spec cannot say"
+LEFT_OUT.update(dict.fromkeys(("tma_info_system_kernel_cpi", "tma_info_system_kernel_utilization", "tma_info_system_ipfarbranch"), MODES))
+LEFT_OUT["tma_cxl_mem_bound"] = "is 0 without persistent memory, and persistent memory is in the share of main memory here"
+LEFT_OUT["tma_info_br_inst_mix_ipfarbranch"] = MODES
 # An operand of these kinds is not of the core's PMU, or cannot be counted.
 FOREIGN = re.compile(r"^(UNC_|cbox|cha|imc_|pcu_|cstate|power@|uncore|msr@(aperf|smi))|:R$")
 
@@ -205,15 +209,16 @@ class World:
         draw = random.Random(seed)
         self.counts, self.vendor_values = {}, {}
         self.seed = seed
+        smt = draw.choice([0, 1])
         duration, frequency, cpus = draw.uniform(0.5, 5), draw.uniform(1e9, 4e9), draw.choice([4, 64])
         self.facts = {
             "duration_time": duration,
             "cpu_seconds": duration * cpus,
             "#num_cpus_online": cpus,
             "#system_tsc_freq": frequency,
-            "#smt_on": draw.choice([0, 1]),
-            "#core_wide": draw.choice([0, 1]),
-            "#has_pmem": draw.choice([0, 1]),
+            "#smt_on": smt,
+            "#core_wide": 1 - smt,  # with SMT we take the vendor's form for single CPUs, which holds for sums, too
+            "#has_pmem": 0,
             # The files of the P-cores mean one clock's ticks, those of the E-cores the sum over all CPUs.
             "msr@tsc@": frequency * duration * (1 if core_file else cpus),
         }

@@ -57,7 +57,7 @@ static void test_every_spec_has_its_level_1_and_its_counters(void **state) {
     }
 }
 
-// Returns how many metrics have no place; `most` of them are printed.
+// Returns how many metrics have no place, and prints them.
 static size_t plan_all_groups(const struct shipped *spec, bool smt, bool watchdog) {
     struct catalog *catalog = load(spec->name, smt);
     struct plan_selection selections[128] = {0};
