@@ -48,9 +48,14 @@ static struct sim_group *group_free(struct sim_group *group) {
     return NULL;
 }
 
-static int find_config(const struct catalog *catalog, uint64_t config) {
+static bool is_code(const struct pmu_event *a, const struct pmu_event *b) {
+    return a->pmu == b->pmu && a->config == b->config && a->config1 == b->config1 && a->config2 == b->config2 &&
+           a->exclude == b->exclude;
+}
+
+static int find_event(const struct catalog *catalog, const struct pmu_event *code) {
     for (size_t i = CATALOG_CPU_SECONDS + 1; i < catalog->n_events; i++) {
-        if (catalog->events[i].code.config == config)
+        if (is_code(&catalog->events[i].code, code))
             return (int)i;
     }
     return -ENOENT;
@@ -64,7 +69,7 @@ static uint64_t fixed_bit(const struct catalog *catalog, unsigned event) {
     return catalog->events[event].fixed && before < FIXED_MAX ? UINT64_C(1) << before : 0;
 }
 
-static int group_new(const struct catalog *catalog, const uint64_t *configs, size_t n, struct sim_group **out) {
+static int group_new(const struct catalog *catalog, const struct pmu_event *codes, size_t n, struct sim_group **out) {
     struct sim_group *group = calloc(1, sizeof *group);
     if (!group)
         return -ENOMEM;
@@ -74,7 +79,7 @@ static int group_new(const struct catalog *catalog, const uint64_t *configs, siz
     group->counts = calloc(n, sizeof *group->counts);
     int r = group->events && group->counts ? 0 : -ENOMEM;
     for (size_t i = 0; r >= 0 && i < n; i++) {
-        r = find_config(catalog, configs[i]);
+        r = find_event(catalog, &codes[i]);
         if (r < 0)
             break;
         group->events[i] = (unsigned)r;
@@ -110,7 +115,7 @@ static int find_free_handle(struct pmu_sim *sim) {
     return (int)sim->first_free;
 }
 
-static int sim_open(struct pmu *pmu, unsigned id, const uint64_t *configs, size_t n) {
+static int sim_open(struct pmu *pmu, unsigned id, const struct pmu_event *events, size_t n) {
     struct pmu_sim *sim = of_pmu(pmu);
     if (id >= sim->n_cpus)
         return -ENODEV;
@@ -124,7 +129,7 @@ static int sim_open(struct pmu *pmu, unsigned id, const uint64_t *configs, size_
     if (handle < 0)
         return handle;
     struct sim_group *group;
-    int r = group_new(sim->catalog, configs, n, &group);
+    int r = group_new(sim->catalog, events, n, &group);
     if (r < 0)
         return r;
     r = cpu->offline ? -ENODEV : sim_cpu_accepts(cpu, group) ? 0 : -EINVAL;

@@ -156,10 +156,10 @@ static void toggle(struct sampler *s, unsigned cpu, int group, bool enabled) {
 static size_t open_channel(struct sampler *s, unsigned cpu, int group, uint64_t now_ns) {
     const struct plan_group *plan_group = &s->plan->groups[group];
     struct channel *channel = channel_of(s, cpu, group);
-    uint64_t configs[PLAN_GROUP_EVENTS_MAX];
+    struct pmu_event events[PLAN_GROUP_EVENTS_MAX];
     for (size_t e = 0; e < plan_group->n_events; e++)
-        configs[e] = s->plan->catalog->events[plan_group->events[e]].code.config;
-    channel->handle = s->pmu->ops->open(s->pmu, s->topology->cpus[cpu].id, configs, plan_group->n_events);
+        events[e] = s->plan->catalog->events[plan_group->events[e]].code;
+    channel->handle = s->pmu->ops->open(s->pmu, s->topology->cpus[cpu].id, events, plan_group->n_events);
     channel->times = (struct pmu_times){0};
     memset(channel->counts, 0, plan_group->n_events * sizeof *channel->counts);
     size_t n = channel->handle == -ENODEV ? 1 : plan_group->n_events; // a CPU that is away refuses the first
