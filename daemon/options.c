@@ -37,6 +37,8 @@ void options_help(void) {
                "  run                 measure and serve, in the foreground (the default)\n"
                "  check-config        check the configuration, say which profile this host gets, and exit\n"
                "  yield               have the running daemon hand all counters over to others, and exit\n"
+               "  list cpus|groups|metrics|events\n"
+               "                      show what is known of this CPU, or of another: topdownd list --help\n"
                "\n"
                "Options:\n"
                "  --config FILE       configuration (" TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml; conf.d/*.yaml\n"
@@ -66,7 +68,7 @@ static int fail(const char *what, const char *word, const char *suggestion) {
     return -EINVAL;
 }
 
-static int parse_pmu(const char *word, struct options *options) {
+int options_parse_pmu(const char *word, struct options *options) {
     static const char *const kinds[] = {"auto", "linux", "sim"};
     for (int i = 0; i < 3; i++) {
         if (strcmp(word, kinds[i]) == 0) {
@@ -83,10 +85,17 @@ static int parse_pmu(const char *word, struct options *options) {
     return fail("there is no PMU", word, error_suggest(word, kinds, 3));
 }
 
+static int say(const char *what) {
+    (void)fprintf(stderr, "topdownd: %s\n", what);
+    return -EINVAL;
+}
+
 static int parse_command(int argc, char **argv, struct options *options) {
-    static const char *const commands[] = {"run", "check-config", "yield"};
+    static const char *const commands[] = {"run", "check-config", "yield", "list"};
     if (optind == argc)
         return 0;
+    if (strcmp(argv[optind], commands[3]) == 0)
+        return say("the command list comes first, and its options after it");
     if (optind + 1 < argc)
         return fail("there is one command too many:", argv[optind + 1], NULL);
     for (int i = 0; i < 3; i++) {
@@ -95,12 +104,7 @@ static int parse_command(int argc, char **argv, struct options *options) {
             return 0;
         }
     }
-    return fail("there is no command", argv[optind], error_suggest(argv[optind], commands, 3));
-}
-
-static int say(const char *what) {
-    (void)fprintf(stderr, "topdownd: %s\n", what);
-    return -EINVAL;
+    return fail("there is no command", argv[optind], error_suggest(argv[optind], commands, 4));
 }
 
 static int parse_yield(const struct yield_words *words, struct options *options) {
@@ -127,7 +131,7 @@ static int parse_option(int option, struct options *options, struct yield_words 
         options->config_given = true;
         return 0;
     case OPTION_PMU:
-        return parse_pmu(optarg, options);
+        return options_parse_pmu(optarg, options);
     case OPTION_SYSFS:
         options->sysfs = optarg;
         return 0;

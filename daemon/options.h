@@ -25,6 +25,9 @@ struct options {
 // Reads the command line. Returns 0, or -EINVAL after printing what is wrong.
 int options_parse(int argc, char **argv, struct options *out);
 
+// Reads the value of --pmu. Returns 0, or -EINVAL after printing what is wrong.
+int options_parse_pmu(const char *word, struct options *options);
+
 void options_help(void);
 
 #endif
