@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "daemon/eval.h"
 #include "daemon/options.h"
 #include "daemon/service.h"
 #include "daemon/yield.h"
@@ -21,6 +22,8 @@ int main(int argc, char **argv) {
         return service_check_config(&options);
     case COMMAND_YIELD:
         return yield_run(&options);
+    case COMMAND_EVAL:
+        return eval_run(&options);
     default:
         return service_run(&options);
     }
