@@ -23,22 +23,27 @@ static int is_json(const struct dirent *entry) {
     return length > 5 && entry->d_name[0] != '.' && strcmp(entry->d_name + length - 5, ".json") == 0;
 }
 
-// Parses one file. Returns 0 (also where it is wrong, with the reason added), -ENOMEM.
-static int read_file(struct perf_files *files, const char *path, bool standard, struct errors *errors) {
+// Returns 0 (also where the text is wrong, with the reason added), -ENOMEM.
+static int add_document(struct perf_files *files, const char *path, const char *text, size_t length, bool standard,
+                        struct errors *errors) {
     struct json_reader reader = {.file = path, .errors = errors};
+    cJSON *document = json_parse_value(&reader, text, length, PERF_DEPTH_MAX);
+    if (!document)
+        return reader.status == -EINVAL ? 0 : reader.status;
+    struct perf_file *item = &files->files[files->n++];
+    *item = (struct perf_file){.path = strdup(path), .document = document, .standard = standard};
+    return item->path ? 0 : -ENOMEM;
+}
+
+static int read_file(struct perf_files *files, const char *path, bool standard, struct errors *errors) {
     char *text;
     size_t length;
     int r = json_read_file(path, PERF_FILE_MAX, errors, &text, &length);
     if (r < 0)
         return r == -EINVAL ? 0 : r;
-    cJSON *document = json_parse_value(&reader, text, length, PERF_DEPTH_MAX);
+    r = add_document(files, path, text, length, standard, errors);
     free(text);
-    if (!document)
-        return reader.status == -EINVAL ? 0 : reader.status;
-    struct perf_file *item = &files->files[files->n];
-    *item = (struct perf_file){.path = strdup(path), .document = document, .standard = standard};
-    files->n++;
-    return item->path ? 0 : -ENOMEM;
+    return r;
 }
 
 static int read_folder(struct perf_files *files, const char *folder, bool standard, struct errors *errors) {
@@ -113,6 +118,23 @@ int perf_files_open(const char *path, const char *cpuid, struct errors *errors, 
     if (r == 0)
         r = open_files(folder, errors, &files);
     free(folder);
+    if (r < 0)
+        perf_files_close(&files);
+    else
+        *out = files;
+    return r;
+}
+
+int perf_files_parse(const char *name, const char *text, size_t length, struct errors *errors, struct perf_files *out) {
+    struct perf_files files = {.name = json_file_stem(name), .folder = strdup(name)};
+    files.files = calloc(1, sizeof *files.files);
+    int r = files.name && files.folder && files.files ? 0 : -ENOMEM;
+    if (r == 0)
+        r = add_document(&files, name, text, length, false, errors);
+    if (r == 0 && files.n == 0)
+        r = -EINVAL; // add_document has said why
+    if (r == 0)
+        r = index_standards(&files);
     if (r < 0)
         perf_files_close(&files);
     else

@@ -35,6 +35,9 @@ struct perf_files {
 int perf_files_open(const char *path, const char *cpuid, struct errors *errors, struct perf_files *out);
 void perf_files_close(struct perf_files *files);
 
+// The same with one file from memory; `name` stands for it in errors.
+int perf_files_parse(const char *name, const char *text, size_t length, struct errors *errors, struct perf_files *out);
+
 // What an entry says. Fields that nothing here uses are not read.
 enum perf_field {
     PERF_EVENT_NAME,

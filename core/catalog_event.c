@@ -29,6 +29,8 @@ int catalog_append_event(struct catalog *catalog, const struct catalog_event_tex
                                     .need = {.counters = text->counters, .takes = text->takes, .fixed = -1},
                                     .sampling_only = text->sampling_only};
     event->need.free = kind != EVENT_COUNTED || text->takes == 0;
+    event->fixed = text->fixed > 0;
+    event->need.fixed = (int)text->fixed - 1;
     if (!event->name || !event->title || !event->terms ||
         name_index_add(&catalog->event_index, event->name, (unsigned)catalog->n_events) < 0) {
         catalog_free_event(event);
