@@ -296,6 +296,16 @@ static int resolve_other(struct perf_reader *reader, const char *name, const cha
                      : add_other_event(reader, name, made, whole.text, NULL, error);
 }
 
+// Another name for an event, such as cpu_core@NAME@: one counter counts both.
+static int resolve_alias(struct perf_reader *reader, const char *name, const char *event, size_t length,
+                         struct catalog_error *error) {
+    char text[PERF_GROUP_NAME_MAX];
+    (void)snprintf(text, sizeof text, "%.*s", (int)length, event);
+    int r = perf_event_resolve(reader, text, error);
+    int found = r == 0 ? name_index_find(&reader->catalog->event_index, text, strlen(text), true) : -1;
+    return r < 0 ? r : catalog_add_alias(reader->catalog, name, (unsigned)found, error);
+}
+
 // pmu@terms@ of the core PMU, or NAME@terms@.
 static int resolve_core(struct perf_reader *reader, const char *name, const char *event, size_t length,
                         const char *terms, struct catalog_error *error) {
@@ -308,6 +318,8 @@ static int resolve_core(struct perf_reader *reader, const char *name, const char
         if (r < 0)
             return r;
     }
+    if (length > 0 && *terms == '\0')
+        return resolve_alias(reader, name, event, length, error);
     merge(base.text, terms, &whole);
     if (whole.cut)
         return refuse(error, "the event %.80s has too many terms", name);
@@ -319,9 +331,19 @@ static int resolve_core(struct perf_reader *reader, const char *name, const char
     return add_core_event(reader, name, whole.text, entry, error);
 }
 
+static int resolve_modifiers(const char *name, const char *colon, struct catalog_error *error) {
+    if (strchr(colon, 'R'))
+        return refuse(error, "needs the retire latency of %.*s (:R), which only sampling gives",
+                      (int)(colon - name < 80 ? colon - name : 80), name);
+    return refuse(error, "needs %.*s counted in a part of the software only (%.10s), which topdownd does not do",
+                  (int)(colon - name < 80 ? colon - name : 80), name, colon);
+}
+
 static int resolve_terms(struct perf_reader *reader, const char *name, const char *at, struct catalog_error *error) {
     char head[PERF_GROUP_NAME_MAX], terms[PERF_TERMS_MAX];
     const char *close = strchr(at + 1, '@');
+    if (close && close[1] != '\0' && strspn(close + 1, ":ukhRpPGHSDWe") == strlen(close + 1))
+        return resolve_modifiers(name, close + 1, error);
     if ((size_t)(at - name) >= sizeof head || !close || close[1] != '\0' || (size_t)(close - at) > sizeof terms)
         return refuse(error, "needs %.100s, which is not written as pmu@terms@", name);
     (void)snprintf(head, sizeof head, "%.*s", (int)(at - name), name);
@@ -334,14 +356,6 @@ static int resolve_terms(struct perf_reader *reader, const char *name, const cha
     bool named = terms[name_length(terms)] != '='; // the first term is an event
     return named ? resolve_core(reader, name, terms, term_length(terms), next_term(terms), error)
                  : resolve_core(reader, name, "", 0, terms, error);
-}
-
-static int resolve_modifiers(const char *name, const char *colon, struct catalog_error *error) {
-    if (strchr(colon, 'R'))
-        return refuse(error, "needs the retire latency of %.*s (:R), which only sampling gives",
-                      (int)(colon - name < 80 ? colon - name : 80), name);
-    return refuse(error, "needs %.*s counted in a part of the software only (%.10s), which topdownd does not do",
-                  (int)(colon - name < 80 ? colon - name : 80), name, colon);
 }
 
 int perf_event_resolve(struct perf_reader *reader, const char *name, struct catalog_error *error) {

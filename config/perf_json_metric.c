@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,11 +7,12 @@
 #include <strings.h>
 
 #include "config/perf_json_private.h"
+#include "core/family.h"
 
 // Metrics, each added after those that it uses (struct catalog_resolver). What cannot be measured is kept with its
 // reason; where a condition that the host decides rules a branch out, what the branch needs does not count.
 
-enum { DEPTH_MAX = 256, UNITS_MAX = 160 };
+enum { DEPTH_MAX = 256, UNITS_MAX = 160, EXPORT_NAME_MAX = 128 };
 
 static int read_metric(struct perf_reader *reader, struct perf_item *item);
 
@@ -46,8 +48,9 @@ static int resolve(void *context, const char *name, struct catalog_error *error)
 
 // ---- units ----
 
-// "100%" to "share of the whole" and the factor to export with; `out` holds units that are made.
-static bool read_units(const struct perf_reader *reader, const struct perf_entry *entry, bool of_slots, char *out,
+// "100%" to "share of the whole" and the factor to export with; `out` holds the units. A level's shares are of slots,
+// though a file may say that the slots are filled with ops.
+static void read_units(const struct perf_reader *reader, const struct perf_entry *entry, bool of_slots, char *out,
                        double *scale) {
     const char *text = entry->fields[PERF_SCALE_UNIT], *unit = "";
     *scale = 1;
@@ -60,13 +63,12 @@ static bool read_units(const struct perf_reader *reader, const struct perf_entry
     bool sign = unit[0] == '%', word = strncmp(unit, "percent of ", 11) == 0;
     if (!sign && !word) {
         (void)snprintf(out, UNITS_MAX, "%.100s", unit);
-        return true;
+        return;
     }
-    const char *whole = word ? unit + 11 : unit[1] != '\0' ? unit + 1 : of_slots ? "slots" : "the whole";
+    const char *whole = of_slots ? "slots" : word ? unit + 11 : unit[1] != '\0' ? unit + 1 : "the whole";
     bool percent = *scale == 1; // the formula itself gives 0 to 100
     *scale /= 100;
     (void)snprintf(out, UNITS_MAX, "%s of %.100s", percent ? "percent" : "share", whole);
-    return true;
 }
 
 static bool in_group(const char *groups, const char *name) {
@@ -105,6 +107,18 @@ static enum metric_constraint read_constraint(const struct perf_reader *reader, 
             return known[i].constraint;
     perf_entry_fail(entry, reader->errors, "its MetricConstraint %.40s is not known: its events are not grouped", text);
     return CONSTRAINT_NO_GROUP;
+}
+
+// A name of the vendor's that would be one of the daemon's own families outside gets "perf_" in front; NULL: it would
+// not.
+static const char *other_export_name(const char *name, const char *units, char *out) {
+    size_t length = (size_t)snprintf(out, EXPORT_NAME_MAX, "perf_%.100s", name);
+    for (size_t i = 0; i < length; i++)
+        out[i] = isalnum((unsigned char)out[i]) ? (char)tolower((unsigned char)out[i]) : '_';
+    bool share = strncmp(units, "share of ", 9) == 0 || strncmp(units, "percent of ", 11) == 0;
+    if (share)
+        (void)snprintf(out + length, EXPORT_NAME_MAX - length, "_ratio");
+    return family_collides(out + 5) ? out : NULL;
 }
 
 // ---- adding ----
@@ -162,15 +176,17 @@ static int read_metric(struct perf_reader *reader, struct perf_item *item) {
     struct catalog_error error = {.text = ""};
     const struct perf_entry *entry = &item->entry;
     const char *name = entry->fields[PERF_METRIC_NAME], *brief = entry->fields[PERF_BRIEF];
-    char units[UNITS_MAX];
+    char units[UNITS_MAX], made[EXPORT_NAME_MAX];
     bool outer = reader->report;
     struct catalog_metric_text text = {.name = name, .title = name, .formula = entry->fields[PERF_METRIC_EXPR]};
     item->metric = PERF_BEING_READ;
     reader->report = false;
-    (void)read_units(reader, entry, is_of_slots(reader, entry), units, &text.export_scale);
+    read_units(reader, entry, is_of_slots(reader, entry), units, &text.export_scale);
     text.units = units;
     text.help = entry->fields[PERF_PUBLIC] ? entry->fields[PERF_PUBLIC] : brief;
     text.export_name = perf_tree_text(reader, "names", name);
+    if (!text.export_name)
+        text.export_name = other_export_name(name, units, made);
     text.constraint = read_constraint(reader, entry);
     // a metric's own name is the event
     int event = name_index_find(&reader->events, name, strlen(name), true);

@@ -158,6 +158,8 @@ struct catalog {
     size_t n_resident;
     struct catalog_event *events;
     size_t n_events; // [0] is CATALOG_CPU_SECONDS
+    char **aliases;  // other names of events, which event_index leads to them
+    size_t n_aliases;
     struct catalog_metric *metrics;
     size_t n_metrics;
     struct catalog_group *groups;
@@ -214,6 +216,9 @@ struct catalog_event_text {
     bool sampling_only;
 };
 int catalog_add_event_text(struct catalog *catalog, const struct catalog_event_text *text, struct catalog_error *error);
+
+// Another name for an event, in formulas and for catalog_find_event.
+int catalog_add_alias(struct catalog *catalog, const char *name, unsigned event, struct catalog_error *error);
 
 // An event of the core PMU whose code is config itself.
 int catalog_add_event(struct catalog *catalog, const char *name, const char *title, uint64_t config,

@@ -121,6 +121,17 @@ int catalog_add_event_text(struct catalog *catalog, const struct catalog_event_t
     return index;
 }
 
+int catalog_add_alias(struct catalog *catalog, const char *name, unsigned event, struct catalog_error *error) {
+    int r = catalog_check_name("event", name, catalog_find_event(catalog, name) >= 0, error);
+    if (r < 0)
+        return r;
+    char **alias = catalog_grow((void **)&catalog->aliases, catalog->n_aliases, sizeof *alias);
+    if (!alias || !(*alias = catalog_copy(name)))
+        return -ENOMEM;
+    catalog->n_aliases++;
+    return name_index_add(&catalog->event_index, *alias, event);
+}
+
 int catalog_add_event(struct catalog *catalog, const char *name, const char *title, uint64_t config,
                       struct catalog_error *error) {
     char terms[40];
