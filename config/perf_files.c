@@ -157,6 +157,7 @@ void perf_files_close(struct perf_files *files) {
 
 // ---- entries ----
 
+// The most frequent first.
 static const struct known_field {
     const char *name;
     size_t length;
@@ -165,39 +166,39 @@ static const struct known_field {
 #define FIELD(name, field)                                                                                             \
     { name, sizeof name - 1, field }
     FIELD("EventName", PERF_EVENT_NAME),
+    FIELD("BriefDescription", PERF_BRIEF),
+    FIELD("Counter", PERF_COUNTER),
     FIELD("EventCode", PERF_EVENT_CODE),
     FIELD("UMask", PERF_UMASK),
-    FIELD("BriefDescription", PERF_BRIEF),
-    FIELD("PublicDescription", PERF_PUBLIC),
     FIELD("Unit", PERF_UNIT),
-    FIELD("Counter", PERF_COUNTER),
+    FIELD("PublicDescription", PERF_PUBLIC),
     FIELD("MSRIndex", PERF_MSR_INDEX),
     FIELD("MSRValue", PERF_MSR_VALUE),
+    FIELD("PortMask", PERF_PORT_MASK),
+    FIELD("FCMask", PERF_FC_MASK),
     FIELD("CounterMask", PERF_COUNTER_MASK),
     FIELD("MetricName", PERF_METRIC_NAME),
     FIELD("MetricExpr", PERF_METRIC_EXPR),
     FIELD("MetricGroup", PERF_METRIC_GROUP),
     FIELD("MetricThreshold", PERF_METRIC_THRESHOLD),
-    FIELD("MetricConstraint", PERF_METRIC_CONSTRAINT),
     FIELD("ScaleUnit", PERF_SCALE_UNIT),
-    FIELD("ArchStdEvent", PERF_ARCH_STD_EVENT),
     FIELD("ExtSel", PERF_EXT_SEL),
-    FIELD("UMaskExt", PERF_UMASK_EXT),
     FIELD("Invert", PERF_INVERT),
-    FIELD("EdgeDetect", PERF_EDGE_DETECT),
-    FIELD("AnyThread", PERF_ANY_THREAD),
-    FIELD("PortMask", PERF_PORT_MASK),
-    FIELD("FCMask", PERF_FC_MASK),
-    FIELD("ConfigCode", PERF_CONFIG_CODE),
-    FIELD("LegacyConfigCode", PERF_LEGACY_CODE),
-    FIELD("EventidCode", PERF_EVENTID_CODE),
+    FIELD("Filter", PERF_FILTER),
+    FIELD("SliceId", PERF_SLICE_ID),
+    FIELD("UMaskExt", PERF_UMASK_EXT),
     FIELD("NodeType", PERF_NODE_TYPE),
     FIELD("RdWrMask", PERF_RD_WR_MASK),
+    FIELD("AnyThread", PERF_ANY_THREAD),
+    FIELD("EdgeDetect", PERF_EDGE_DETECT),
+    FIELD("ConfigCode", PERF_CONFIG_CODE),
     FIELD("EnAllCores", PERF_EN_ALL_CORES),
-    FIELD("EnAllSlices", PERF_EN_ALL_SLICES),
-    FIELD("SliceId", PERF_SLICE_ID),
     FIELD("ThreadMask", PERF_THREAD_MASK),
-    FIELD("Filter", PERF_FILTER),
+    FIELD("EventidCode", PERF_EVENTID_CODE),
+    FIELD("EnAllSlices", PERF_EN_ALL_SLICES),
+    FIELD("ArchStdEvent", PERF_ARCH_STD_EVENT),
+    FIELD("MetricConstraint", PERF_METRIC_CONSTRAINT),
+    FIELD("LegacyConfigCode", PERF_LEGACY_CODE),
     FIELD("CountersNumGeneric", PERF_GENERIC_COUNTERS),
 #undef FIELD
 };

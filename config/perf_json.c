@@ -91,7 +91,9 @@ static int index_name(struct perf_reader *reader, struct name_index *index, enum
 }
 
 static int items_index(struct perf_reader *reader) {
-    int r = 0;
+    int r = name_index_reserve(&reader->events, reader->n);
+    if (r == 0)
+        r = name_index_reserve(&reader->metrics, reader->n / 8);
     for (size_t i = 0; i < reader->n && r == 0; i++) {
         struct perf_item *item = &reader->items[i];
         r = index_name(reader, &reader->events, PERF_EVENT_NAME, i, &item->event);
@@ -104,9 +106,8 @@ static int items_index(struct perf_reader *reader) {
 static int items_collect(struct perf_reader *reader) {
     struct perf_cursor cursor = {.next = NULL};
     int r = items_reserve(reader);
-    struct perf_entry entry;
-    while (r == 0 && perf_files_next(&reader->files, &cursor, reader->errors, &entry))
-        reader->items[reader->n++].entry = entry;
+    while (r == 0 && perf_files_next(&reader->files, &cursor, reader->errors, &reader->items[reader->n].entry))
+        reader->n++;
     if (r < 0)
         return r;
     reader->pmu = reader->request->pmu;
@@ -118,9 +119,13 @@ static int items_collect(struct perf_reader *reader) {
     if (!reader->pmu)
         reader->pmu = "cpu";
     size_t kept = 0;
-    for (size_t i = 0; i < reader->n; i++)
-        if (!is_other_core(reader, reader->items[i].entry.fields[PERF_UNIT]))
-            reader->items[kept++] = reader->items[i];
+    for (size_t i = 0; i < reader->n; i++) {
+        if (is_other_core(reader, reader->items[i].entry.fields[PERF_UNIT]))
+            continue;
+        if (kept != i)
+            reader->items[kept] = reader->items[i];
+        kept++;
+    }
     reader->n = kept;
     return items_index(reader);
 }
