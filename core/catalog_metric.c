@@ -61,8 +61,12 @@ static int lookup_metric(const struct lookup *lookup, const char *name, size_t l
     if (metric < 0)
         return -ENOENT;
     const struct formula *formula = catalog->metrics[metric].formula;
+    if (catalog->metrics[metric].unmeasurable && !isnan(catalog->metrics[metric].constant)) {
+        *out = number(catalog->metrics[metric].constant);
+        return 0;
+    }
     bool constant = formula->n_variables == 0 && formula->n_metrics == 0;
-    if (lookup->threshold || (formula->scale_free && !constant))
+    if (lookup->threshold || catalog->metrics[metric].unmeasurable || (formula->scale_free && !constant))
         *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_METRIC, .index = (unsigned)metric};
     else
         *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_INLINE, .formula = formula};
@@ -313,13 +317,27 @@ int catalog_add_metric(struct catalog *catalog, const struct catalog_metric_text
     return r;
 }
 
+// What the environment makes of a formula without events; NaN where that is nothing.
+static double constant_of(struct catalog *catalog, const struct catalog_metric_text *text) {
+    struct catalog_error ignored;
+    struct lookup lookup = {.catalog = catalog, .self = text->name, .error = &ignored};
+    struct formula *formula;
+    if (compile(&lookup, text->formula, &formula) < 0)
+        return NAN;
+    double value = formula->n_variables == 0 && formula->n_metrics == 0 ? formula_evaluate(formula, NULL, NULL) : NAN;
+    formula_free(formula);
+    return value;
+}
+
 int catalog_add_unmeasurable(struct catalog *catalog, const struct catalog_metric_text *text, const char *reason,
                              struct catalog_error *error) {
     struct catalog_metric metric = {0};
     struct lookup lookup = {.catalog = catalog, .error = error};
     int r = check_metric(catalog, text->name, error);
-    if (r == 0)
+    if (r == 0) {
+        metric.constant = constant_of(catalog, text);
         r = compile(&lookup, "NaN", &metric.formula);
+    }
     if (r == 0)
         r = metric_init(catalog, &metric, text, error);
     if (r == 0 && !(metric.unmeasurable = catalog_copy(reason)))
@@ -329,6 +347,25 @@ int catalog_add_unmeasurable(struct catalog *catalog, const struct catalog_metri
     if (r < 0)
         catalog_free_metric(&metric);
     return r;
+}
+
+int catalog_set_unmeasurable(struct catalog *catalog, unsigned metric, const char *reason) {
+    struct catalog_error error;
+    struct lookup lookup = {.catalog = catalog, .error = &error};
+    struct formula *nothing;
+    char *copied = catalog_copy(reason);
+    int r = copied ? compile(&lookup, "NaN", &nothing) : -ENOMEM;
+    if (r < 0) {
+        free(copied);
+        return r;
+    }
+    struct catalog_metric *made = &catalog->metrics[metric];
+    formula_free(made->formula);
+    free(made->unmeasurable);
+    made->formula = nothing;
+    made->unmeasurable = copied;
+    made->constant = NAN;
+    return 0;
 }
 
 int catalog_set_parent(struct catalog *catalog, unsigned metric, const char *parent, struct catalog_error *error) {

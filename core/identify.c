@@ -32,7 +32,7 @@ bool cpuid_matches(const char *pattern, const char *cpuid) {
     if (length >= sizeof text || regcomp(&regex, pattern, REG_EXTENDED) != 0)
         return false;
     memcpy(text, cpuid, length + 1);
-    if (dashes_in(pattern) < 3 && dashes_in(text) == 3)
+    if (dashes_in(pattern) != 3 && dashes_in(text) == 3)
         *strrchr(text, '-') = '\0';
     bool matches = regexec(&regex, text, 1, &match, 0) == 0 && match.rm_so == 0 && text[match.rm_eo] == '\0';
     regfree(&regex);

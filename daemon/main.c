@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/eval.h"
 #include "daemon/list.h"
 #include "daemon/options.h"
 #include "daemon/service.h"
@@ -25,6 +26,8 @@ int main(int argc, char **argv) {
         return service_check_config(&options);
     case COMMAND_YIELD:
         return yield_run(&options);
+    case COMMAND_EVAL:
+        return eval_run(&options);
     default:
         return service_run(&options);
     }
