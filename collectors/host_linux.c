@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <math.h>
@@ -16,54 +15,22 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "collectors/host_file.h"
+
 // Every file read here is small; what does not fit the buffer is not looked at.
 
 enum { FILE_BYTES = 16384, PATH_BYTES = 512, ENTRY_BYTES = 256, EVENTS_MAX = 1024 };
 
-// Reads the start of a file into `text` and ends it. Returns its length or a negative errno.
-static ssize_t read_file(const char *path, char *text, size_t size) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    size_t length = 0;
-    while (length + 1 < size) {
-        ssize_t n = read(fd, text + length, size - 1 - length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            ssize_t r = -errno;
-            close(fd);
-            return r;
-        }
-        if (n == 0)
-            break;
-        length += (size_t)n;
-    }
-    close(fd);
-    text[length] = '\0';
-    return (ssize_t)length;
-}
-
-// Reads a file that holds one whole number; `otherwise` where it cannot be read or holds something else.
-static long long read_number(const char *path, long long otherwise) {
-    char text[64], *end;
-    if (read_file(path, text, sizeof text) <= 0)
-        return otherwise;
-    errno = 0;
-    long long value = strtoll(text, &end, 10);
-    return end == text || errno != 0 || (*end != '\n' && *end != '\0') ? otherwise : value;
-}
-
 static long long cpu_number(const struct host_roots *roots, unsigned cpu, const char *file, long long otherwise) {
     char path[PATH_BYTES];
     (void)snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/%s", roots->sysfs, cpu, file);
-    return read_number(path, otherwise);
+    return host_file_number(path, otherwise);
 }
 
 static int read_online(const struct host_roots *roots, struct errors *errors, struct cpuset *out) {
     char path[PATH_BYTES], text[FILE_BYTES];
     (void)snprintf(path, sizeof path, "%s/devices/system/cpu/online", roots->sysfs);
-    ssize_t length = read_file(path, text, sizeof text);
+    ssize_t length = host_file_read(path, text, sizeof text);
     if (length < 0)
         return errors_add(errors, path, 0, 0,
                           "cannot read which CPUs are online: %s; mount sysfs, or say where it is with --path.sysfs",
@@ -81,7 +48,8 @@ static int first_sibling(const struct host_roots *roots, unsigned cpu) {
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         struct cpuset siblings;
         (void)snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/topology/%s", roots->sysfs, cpu, files[i]);
-        if (read_file(path, text, sizeof text) < 0 || cpuset_parse(text, &siblings) < 0 || !cpuset_has(&siblings, cpu))
+        if (host_file_read(path, text, sizeof text) < 0 || cpuset_parse(text, &siblings) < 0 ||
+            !cpuset_has(&siblings, cpu))
             continue;
         int first = 0;
         while (!cpuset_has(&siblings, (unsigned)first))
@@ -160,7 +128,7 @@ void host_linux_left_alone(const struct host_roots *roots, struct cpuset *out) {
     for (size_t i = 0; i < 2; i++) {
         struct cpuset set;
         (void)snprintf(path, sizeof path, "%s/devices/system/cpu/%s", roots->sysfs, files[i]);
-        if (read_file(path, text, sizeof text) < 0 || cpuset_parse(text, &set) < 0)
+        if (host_file_read(path, text, sizeof text) < 0 || cpuset_parse(text, &set) < 0)
             continue; // such as "(null)"
         for (size_t w = 0; w < CPUSET_MAX / 64; w++)
             out->words[w] |= set.words[w];
@@ -170,7 +138,7 @@ void host_linux_left_alone(const struct host_roots *roots, struct cpuset *out) {
 int host_linux_pmu_type(const struct host_roots *roots, const char *pmu, uint32_t *out) {
     char path[PATH_BYTES];
     (void)snprintf(path, sizeof path, "%s/bus/event_source/devices/%s/type", roots->sysfs, pmu);
-    long long type = read_number(path, -1);
+    long long type = host_file_number(path, -1);
     if (type < 0 || type > UINT32_MAX)
         return -ENOENT;
     *out = (uint32_t)type;
@@ -180,7 +148,7 @@ int host_linux_pmu_type(const struct host_roots *roots, const char *pmu, uint32_
 int host_linux_midr(const struct host_roots *roots, unsigned cpu, uint32_t *out) {
     char path[PATH_BYTES], text[64], *end;
     (void)snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/regs/identification/midr_el1", roots->sysfs, cpu);
-    ssize_t length = read_file(path, text, sizeof text);
+    ssize_t length = host_file_read(path, text, sizeof text);
     if (length < 0)
         return -ENOENT;
     errno = 0;
@@ -226,7 +194,7 @@ int host_linux_pmu_cpus(const struct host_roots *roots, const char *pmu, struct 
     char path[PATH_BYTES], text[FILE_BYTES];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         (void)snprintf(path, sizeof path, "%s/bus/event_source/devices/%s/%s", roots->sysfs, pmu, files[i]);
-        if (read_file(path, text, sizeof text) >= 0)
+        if (host_file_read(path, text, sizeof text) >= 0)
             return cpuset_parse(text, out) < 0 ? -EINVAL : 0;
     }
     memset(out, 0xff, sizeof *out);
@@ -236,7 +204,7 @@ int host_linux_pmu_cpus(const struct host_roots *roots, const char *pmu, struct 
 // Reads "event=0x0011", what an Arm PMU says of an event; other PMUs name more than a number.
 static bool read_event(const char *path, uint64_t *config) {
     char text[64], *end;
-    if (read_file(path, text, sizeof text) < 0 || strncmp(text, "event=0x", 8) != 0 ||
+    if (host_file_read(path, text, sizeof text) < 0 || strncmp(text, "event=0x", 8) != 0 ||
         !isxdigit((unsigned char)text[8]))
         return false;
     errno = 0;
@@ -264,7 +232,7 @@ static bool kernel_names_all_events(const struct host_roots *roots) {
     char path[PATH_BYTES], text[64];
     unsigned major, minor;
     (void)snprintf(path, sizeof path, "%s/sys/kernel/osrelease", roots->procfs);
-    return read_file(path, text, sizeof text) > 0 && sscanf(text, "%3u.%3u", &major, &minor) == 2 &&
+    return host_file_read(path, text, sizeof text) > 0 && sscanf(text, "%3u.%3u", &major, &minor) == 2 &&
            (major > 5 || (major == 5 && minor >= 9));
 }
 
@@ -315,39 +283,6 @@ bool host_pmu_events_rule_out(const struct host_pmu_events *events, uint64_t con
     return false;
 }
 
-// Copies the value of a "key : value" line of /proc/cpuinfo, printable ASCII only. False where there is no such line.
-static bool cpuinfo_value(const char *text, const char *key, char *out, size_t size) {
-    size_t length = strlen(key);
-    for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
-        if (strncmp(line, key, length) != 0)
-            continue;
-        const char *c = line + length + strspn(line + length, " \t");
-        if (*c != ':')
-            continue;
-        c += 1 + strspn(c + 1, " \t");
-        size_t n = 0;
-        for (; *c != '\0' && *c != '\n' && n + 1 < size; c++)
-            out[n++] = isprint((unsigned char)*c) ? *c : '?';
-        out[n] = '\0';
-        return n > 0;
-    }
-    return false;
-}
-
-void host_linux_cpu(const struct host_roots *roots, struct host_cpu *out) {
-    char path[PATH_BYTES], text[FILE_BYTES];
-    (void)snprintf(path, sizeof path, "%s/cpuinfo", roots->procfs);
-    if (read_file(path, text, sizeof text) < 0)
-        text[0] = '\0';
-    // x86 names vendor and model; Arm gives the fields of MIDR_EL1
-    if (!cpuinfo_value(text, "vendor_id", out->vendor, sizeof out->vendor) &&
-        !cpuinfo_value(text, "CPU implementer", out->vendor, sizeof out->vendor))
-        (void)snprintf(out->vendor, sizeof out->vendor, "unknown");
-    if (!cpuinfo_value(text, "model name", out->model, sizeof out->model) &&
-        !cpuinfo_value(text, "CPU part", out->model, sizeof out->model))
-        (void)snprintf(out->model, sizeof out->model, "unknown");
-}
-
 static double list_fds(const char *path) {
     DIR *folder = opendir(path);
     if (!folder)
@@ -388,7 +323,7 @@ static double boot_timestamp(const struct host_roots *roots) {
 static void read_stat(const struct host_roots *roots, struct host_process *process) {
     char path[PATH_BYTES], text[2048];
     (void)snprintf(path, sizeof path, "%s/self/stat", roots->procfs);
-    const char *fields = read_file(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+    const char *fields = host_file_read(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
     unsigned long long start_ticks, virtual_bytes, resident_pages;
     process->virtual_bytes = process->resident_bytes = NAN;
     if (!fields ||

@@ -18,13 +18,6 @@ struct host_roots {
     const char *procfs; // "/proc"
 };
 
-enum { HOST_TEXT_MAX = 128 };
-
-struct host_cpu {
-    char vendor[HOST_TEXT_MAX]; // as /proc/cpuinfo says it, "unknown" where it does not
-    char model[HOST_TEXT_MAX];
-};
-
 // The CPUs that are online; `selected` may be NULL for all of them. -EINVAL with the file and the remedy in `errors`,
 // -ENOMEM.
 int host_linux_topology(const struct host_roots *roots, const struct cpuset *selected, struct errors *errors,
@@ -66,8 +59,6 @@ void host_pmu_events_deinit(struct host_pmu_events *events);
 // True where an Arm PMU is known not to have this event: one of the architecture's common events, which this kernel
 // would name if the PMU had it. Such an event can be opened and runs, and counts nothing.
 bool host_pmu_events_rule_out(const struct host_pmu_events *events, uint64_t config);
-
-void host_linux_cpu(const struct host_roots *roots, struct host_cpu *out);
 
 // Figures of this process, NaN where unreadable. Zeroed before the first call and kept for the next one: what never
 // changes is read once, and where the kernel does not tell how many file descriptors are open (before Linux 6.2) they

@@ -55,6 +55,11 @@ int host_pmu_alias(const struct host_roots *roots, const char *pmu, const char *
     return read_line(roots, pmu, "events", event, out, size);
 }
 
+bool host_pmu_has_cpumask(const struct host_roots *roots, const char *pmu) {
+    char path[PATH_BYTES];
+    return make_path(roots, pmu, "cpumask", NULL, path, sizeof path) && access(path, F_OK) == 0;
+}
+
 int host_pmu_cap(const struct host_roots *roots, const char *pmu, const char *cap, uint64_t *out) {
     char text[32], *end;
     int r = read_line(roots, pmu, "caps", cap, text, sizeof text);

@@ -29,12 +29,24 @@ struct probe {
     int error;                 // of this trial: why a CPU could not open the group
 };
 
+// An event that any counter can count, or that has one of its own: others would tell of fewer counters than there are,
+// and the resident ones are not counted by the groups that rotate.
+static bool tells(const struct catalog *catalog, const struct catalog_event *event) {
+    const struct fit_pmu stated = {.general = catalog->general_counters};
+    struct fit_event need = event->need;
+    need.fixed = -1;
+    return event->kind == EVENT_COUNTED && event->code.pmu == 0 && !event->resident && !event->sampling_only &&
+           !need.free && !fit_is_constrained(&stated, &need);
+}
+
 static void take_events(struct probe *p, const struct catalog *catalog, const bool *usable) {
     for (size_t e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++)
-        if (usable[e] && catalog->events[e].fixed && p->n_fixed < PROBE_FIXED_MAX)
+        if (usable[e] && tells(catalog, &catalog->events[e]) && catalog->events[e].fixed &&
+            p->n_fixed < PROBE_FIXED_MAX)
             p->events[p->n_fixed++] = catalog->events[e].code;
     for (size_t e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++)
-        if (usable[e] && !catalog->events[e].fixed && p->n_general < PROBE_COUNTERS_MAX)
+        if (usable[e] && tells(catalog, &catalog->events[e]) && !catalog->events[e].fixed &&
+            p->n_general < PROBE_COUNTERS_MAX)
             p->events[p->n_fixed + p->n_general++] = catalog->events[e].code;
 }
 

@@ -331,11 +331,19 @@ static int resolve_core(struct perf_reader *reader, const char *name, const char
     return add_core_event(reader, name, whole.text, entry, error);
 }
 
-static int resolve_modifiers(const char *name, const char *colon, struct catalog_error *error) {
+// The event itself; the catalog knows what its modifiers leave out.
+static int resolve_modifiers(struct perf_reader *reader, const char *name, const char *colon,
+                             struct catalog_error *error) {
+    char base[PERF_TERMS_MAX];
+    const char *modifiers = *colon == ':' ? colon + 1 : colon; // pmu@terms@u, EVENT:u
+    if (strspn(modifiers, "ukh") == strlen(modifiers) && (size_t)(colon - name) < sizeof base) {
+        (void)snprintf(base, sizeof base, "%.*s", (int)(colon - name), name);
+        return perf_event_resolve(reader, base, error);
+    }
     if (strchr(colon, 'R'))
         return refuse(error, "needs the retire latency of %.*s (:R), which only sampling gives",
                       (int)(colon - name < 80 ? colon - name : 80), name);
-    return refuse(error, "needs %.*s counted in a part of the software only (%.10s), which topdownd does not do",
+    return refuse(error, "needs %.*s with the modifiers %.10s, which topdownd does not know",
                   (int)(colon - name < 80 ? colon - name : 80), name, colon);
 }
 
@@ -343,7 +351,7 @@ static int resolve_terms(struct perf_reader *reader, const char *name, const cha
     char head[PERF_GROUP_NAME_MAX], terms[PERF_TERMS_MAX];
     const char *close = strchr(at + 1, '@');
     if (close && close[1] != '\0' && strspn(close + 1, ":ukhRpPGHSDWe") == strlen(close + 1))
-        return resolve_modifiers(name, close + 1, error);
+        return resolve_modifiers(reader, name, close + 1, error);
     if ((size_t)(at - name) >= sizeof head || !close || close[1] != '\0' || (size_t)(close - at) > sizeof terms)
         return refuse(error, "needs %.100s, which is not written as pmu@terms@", name);
     (void)snprintf(head, sizeof head, "%.*s", (int)(at - name), name);
@@ -371,7 +379,7 @@ int perf_event_resolve(struct perf_reader *reader, const char *name, struct cata
     if (at)
         return resolve_terms(reader, name, at, error);
     if (colon && find_item(reader, name, (size_t)(colon - name)) >= 0)
-        return resolve_modifiers(name, colon, error);
+        return resolve_modifiers(reader, name, colon, error);
     const char *alias = perf_tree_text_any(reader, "events", name);
     return alias ? add_core_event(reader, name, alias, NULL, error) : refuse_unknown(name, length, error);
 }

@@ -51,8 +51,8 @@ static void read_product(struct spec_reader *spec, const struct json_node *root,
     check_revision(&product, "minor_revision");
     if (ours->value) {
         static const char *const keys[] = {
-            "vendor",   "microarchitecture", "pmu",      "match",  "format",
-            "counters", "shared_registers",  "resident", "level1", "level1_without_resident"};
+            "vendor", "microarchitecture",      "pmu", "format", "counters", "shared_registers", "resident",
+            "level1", "level1_without_resident"};
         json_check_keys(ours, keys, COUNT(keys));
         (void)json_get_text(ours, "vendor", JSON_OPTIONAL, &vendor);
         (void)json_get_text(ours, "microarchitecture", JSON_OPTIONAL, &microarchitecture);
@@ -79,38 +79,6 @@ bool spec_parse_code(const char *text, uint64_t *code) {
     errno = 0;
     *code = strtoull(digits, NULL, hexadecimal ? 16 : 10);
     return errno == 0;
-}
-
-static void read_midr(struct spec_reader *spec, const struct json_node *node) {
-    struct catalog_error error;
-    const char *text = cJSON_IsString(node->value) ? node->value->valuestring : "";
-    uint64_t midr;
-    if (strncmp(text, "0x", 2) != 0 || !spec_parse_code(text, &midr) || midr > UINT32_MAX)
-        json_fail(node, "is not a MIDR_EL1: write it as \"0x410fd4f0\"");
-    else
-        spec_take(node, catalog_add_midr(spec->catalog, (uint32_t)midr, &error), &error);
-}
-
-// The CPUs that the spec is for.
-static void read_match(struct spec_reader *spec, const struct json_node *ours) {
-    static const char *const keys[] = {"midr", "generic"};
-    struct json_node match, midrs;
-    bool generic = false;
-    if (!ours->value || !json_get_object(ours, "match", JSON_OPTIONAL, &match))
-        return;
-    json_check_keys(&match, keys, COUNT(keys));
-    if (json_get_array(&match, "midr", JSON_OPTIONAL, CATALOG_MIDRS_MAX, &midrs)) {
-        const cJSON *value;
-        size_t index = 0;
-        cJSON_ArrayForEach(value, midrs.value) {
-            const struct json_node node = json_child(&midrs, value, index++);
-            read_midr(spec, &node);
-        }
-    }
-    if (json_get_bool(&match, "generic", JSON_OPTIONAL, &generic) && generic)
-        catalog_set_generic(spec->catalog);
-    if (spec->reader.status == 0 && !generic && spec->catalog->product.n_midrs == 0)
-        json_fail(&match, "matches no CPU: it needs midr, or generic: true");
 }
 
 static void read_group(struct spec_reader *spec, const struct json_node *group) {
@@ -226,7 +194,7 @@ static void read_split(struct spec_reader *spec, struct catalog_level1 *out, con
 
 static void read_level1(struct spec_reader *spec, const struct json_node *ours, const char *key,
                         struct catalog_level1 *out) {
-    static const char *const keys[] = {"pipeline_slots", "width", "categories", "split"};
+    static const char *const keys[] = {"pipeline_slots", "width", "per_thread", "categories", "split"};
     struct json_node level1;
     const char *pipeline_slots;
     double width;
@@ -237,6 +205,7 @@ static void read_level1(struct spec_reader *spec, const struct json_node *ours, 
     bool good = json_get_text(&level1, "pipeline_slots", JSON_REQUIRED, &pipeline_slots);
     if (json_get_number(&level1, "width", JSON_REQUIRED, 1, 64, &width) && good)
         spec_take(&level1, catalog_set_level1(spec->catalog, out, pipeline_slots, width, &error), &error);
+    (void)json_get_bool(&level1, "per_thread", JSON_OPTIONAL, &out->per_thread);
     read_categories(spec, out, &level1);
     read_split(spec, out, &level1);
 }
@@ -249,7 +218,6 @@ static void read_document(struct spec_reader *spec, const struct json_node *root
         return;
     if (spec->environment)
         catalog_set_environment(spec->catalog, spec->environment);
-    read_match(spec, &ours);
     spec_read_format(spec, &ours);
     if (spec->reader.status == 0)
         spec_read_events(spec, root);

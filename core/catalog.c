@@ -91,7 +91,6 @@ static void level1_deinit(struct catalog_level1 *level1) {
 }
 
 static void product_deinit(struct catalog_product *product) {
-    free(product->midrs);
     free(product->pmu);
     free(product->microarchitecture);
     free(product->name);
@@ -131,26 +130,6 @@ struct catalog *catalog_free(struct catalog *catalog) {
     free(catalog);
     return NULL;
 }
-
-int catalog_add_midr(struct catalog *catalog, uint32_t midr, struct catalog_error *error) {
-    struct catalog_product *product = &catalog->product;
-    // every core with 64 bits has 0xf in the architecture field, so this finds short forms such as 0x41d49
-    if ((midr >> 16 & 0xf) != 0xf)
-        return catalog_fail(
-            error, "0x%08x is not a whole MIDR_EL1: its fifth hexadecimal digit from the right must be f", midr);
-    for (size_t i = 0; i < product->n_midrs; i++)
-        if (product->midrs[i] == midr)
-            return catalog_fail(error, "the MIDR 0x%08x stands twice: remove one", midr);
-    if (product->n_midrs == CATALOG_MIDRS_MAX)
-        return catalog_fail(error, "there are more than %d MIDRs", CATALOG_MIDRS_MAX);
-    uint32_t *item = catalog_grow((void **)&product->midrs, product->n_midrs, sizeof *item);
-    if (!item)
-        return -ENOMEM;
-    *item = midr;
-    return (int)product->n_midrs++;
-}
-
-void catalog_set_generic(struct catalog *catalog) { catalog->product.generic = true; }
 
 void catalog_set_environment(struct catalog *catalog, const struct environment *environment) {
     catalog->environment = *environment;

@@ -25,7 +25,7 @@
 #include "core/pmu_event.h"
 
 enum { CATALOG_CPU_SECONDS = 0, CATALOG_EVENTS_MAX = 16384, CATALOG_METRICS_MAX = 8192, CATALOG_GROUPS_MAX = 1024 };
-enum { CATALOG_ERROR_MAX = 320, CATALOG_SPLIT_MAX = 8, CATALOG_SPLIT_EVENTS_MAX = 32, CATALOG_MIDRS_MAX = 64 };
+enum { CATALOG_ERROR_MAX = 320, CATALOG_SPLIT_MAX = 8, CATALOG_SPLIT_EVENTS_MAX = 32 };
 enum { CATALOG_PMUS_MAX = 64, CATALOG_RESIDENT_MAX = 24 };
 
 // The level-1 categories, the same words on every vendor.
@@ -114,7 +114,8 @@ struct catalog_level1 {
     bool present;
     char *pipeline_slots_text;
     struct formula *pipeline_slots;
-    double width; // pipeline slots a cycle and core
+    double width;    // pipeline slots a cycle and core
+    bool per_thread; // each hardware thread counts as many, whatever its sibling does: a core's sum is twice that
     size_t n_categories;
     struct {
         enum category category;
@@ -133,10 +134,7 @@ struct catalog_level1 {
 struct catalog_product {
     char *spec; // the spec's own name: its file's, without .json
     char *vendor, *name, *microarchitecture;
-    char *pmu;       // the kernel's PMU: a name, or a prefix ending in '*'
-    uint32_t *midrs; // Arm cores that it describes (core/identify.h); none twice
-    size_t n_midrs;
-    bool generic; // for cores of its architecture that no other spec describes
+    char *pmu; // the kernel's PMU: a name, or a prefix ending in '*'
 };
 
 // A register that several events program and that a physical core has few of (Intel's OFFCORE_RESPONSE MSRs).
@@ -184,10 +182,6 @@ struct catalog_error {
 int catalog_new(const char *spec, const char *vendor, const char *name, const char *microarchitecture, const char *pmu,
                 struct catalog **out);
 struct catalog *catalog_free(struct catalog *catalog);
-
-// A MIDR_EL1 in full, with the first variant and revision that the spec is for (core/identify.h).
-int catalog_add_midr(struct catalog *catalog, uint32_t midr, struct catalog_error *error);
-void catalog_set_generic(struct catalog *catalog);
 
 // Before anything else is added, where it is not environment_init's.
 void catalog_set_environment(struct catalog *catalog, const struct environment *environment);

@@ -133,11 +133,12 @@ static int exclude_of(const char *modifiers) {
 }
 
 int catalog_add_modified(struct catalog *catalog, const char *name) {
-    const char *colon = strrchr(name, ':');
-    int exclude = colon ? exclude_of(colon + 1) : -1;
+    const char *colon = strrchr(name, ':'), *at = strrchr(name, '@');
+    int exclude = colon ? exclude_of(colon + 1) : at ? exclude_of(at + 1) : -1;
+    size_t length = colon ? (size_t)(colon - name) : at ? (size_t)(at + 1 - name) : 0;
     if (exclude < 0 || catalog->n_events == CATALOG_EVENTS_MAX)
         return -ENOENT;
-    int base = name_index_find(&catalog->event_index, name, (size_t)(colon - name), true);
+    int base = name_index_find(&catalog->event_index, name, length, true);
     if (base < 0 || catalog->events[base].kind != EVENT_COUNTED)
         return -ENOENT;
     struct catalog_event of = catalog->events[base];

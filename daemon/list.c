@@ -253,7 +253,7 @@ static int list_metrics(const struct catalog *catalog, const char *group_name, s
 static int find_own(const struct options *host, const char *data, struct errors *errors, char *name, size_t size) {
     struct specs *specs = calloc(1, sizeof *specs);
     struct source *source = calloc(1, sizeof *source);
-    int r = specs && source ? data_load_specs(data, specs, errors) : -ENOMEM;
+    int r = specs && source ? data_open_specs(data, specs, errors) : -ENOMEM;
     if (r == 0) {
         r = source_init(source, host, data, specs, errors);
         if (r == 0)

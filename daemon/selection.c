@@ -6,30 +6,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *suggest_group(const struct specs *specs, const char *name) {
-    const char *best = NULL;
-    for (size_t i = 0; i < specs->n && !best; i++) {
-        const struct catalog *catalog = specs->catalogs[i];
-        const char **names = calloc(catalog->n_groups + 1, sizeof *names);
-        if (!names)
-            return NULL;
-        for (size_t g = 0; g < catalog->n_groups; g++)
-            names[g] = catalog->groups[g].name;
-        best = error_suggest(name, names, catalog->n_groups);
-        free(names);
+static const char *suggest_from(const struct catalog *catalog, const char *name) {
+    const char **names = calloc(catalog->n_groups + 1, sizeof *names);
+    if (!names)
+        return NULL;
+    for (size_t g = 0; g < catalog->n_groups; g++)
+        names[g] = catalog->groups[g].name;
+    const char *best = error_suggest(name, names, catalog->n_groups);
+    free(names);
+    return best;
+}
+
+static const char *suggest_group(const struct selection_specs *specs, const char *name) {
+    const char *best = suggest_from(specs->catalog, name);
+    for (size_t i = 0; i < specs->others->n && !best; i++) {
+        const struct catalog *catalog = specs_get(specs->others, i);
+        best = catalog ? suggest_from(catalog, name) : NULL;
     }
     return best;
 }
 
-static bool in_some_spec(const struct specs *specs, const char *name) {
-    for (size_t i = 0; i < specs->n; i++)
-        if (catalog_find_group(specs->catalogs[i], name) >= 0)
+static bool in_some_spec(const struct selection_specs *specs, const char *name) {
+    if (catalog_find_group(specs->catalog, name) >= 0)
+        return true;
+    for (size_t i = 0; i < specs->others->n; i++) {
+        const struct catalog *catalog = specs_get(specs->others, i);
+        if (catalog && catalog_find_group(catalog, name) >= 0)
             return true;
+    }
     return false;
 }
 
 int selection_check(const struct config *config, const void *context, struct errors *errors) {
-    const struct specs *specs = context;
+    const struct selection_specs *specs = context;
     int r = 0;
     for (size_t p = 0; p < config->n_profiles; p++) {
         for (size_t g = 0; g < config->profiles[p].n_groups; g++) {

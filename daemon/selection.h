@@ -8,9 +8,14 @@
 #include "core/plan.h"
 #include "daemon/data.h"
 
-// Every group of every profile must be in some spec: what is in none is an error with a suggestion. A config_check
-// whose context is a struct specs. Returns 0 or -EINVAL.
-int selection_check(const struct config *config, const void *specs, struct errors *errors);
+// Every group of every profile must be in some spec: what is in none is an error with a suggestion. Other specs than
+// this host's are only read where it lacks a group. A config_check whose context is a struct selection_specs. Returns 0
+// or -EINVAL.
+struct selection_specs {
+    const struct catalog *catalog; // this host's
+    struct specs *others;
+};
+int selection_check(const struct config *config, const void *selection_specs, struct errors *errors);
 
 // The profile's groups as far as `catalog` has them; for a catalog whose events take no counters (software), its first
 // stage where it has none of them. *missing gets the names of the others, comma-separated, "" where there are none; cut

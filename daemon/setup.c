@@ -13,7 +13,7 @@ static bool file_exists(const char *path) { return access(path, F_OK) == 0; }
 
 // An absent file at the default path is a host with the default configuration. Without specs (NULL) what the profiles
 // name cannot be checked.
-static int load_config(struct setup *setup, const struct options *options, const struct specs *specs,
+static int load_config(struct setup *setup, const struct options *options, const struct selection_specs *specs,
                        struct errors *errors) {
     if (options->config_given || file_exists(options->config))
         return config_load_checked(options->config, specs ? selection_check : NULL, specs, errors, &setup->config);
@@ -58,6 +58,7 @@ int setup_plan(const struct setup *setup, unsigned general_counters, unsigned re
                                          .selections = setup->selections,
                                          .n_selections = setup->n_selections,
                                          .support = setup->source.support,
+                                         .nmi_watchdog = setup->source.nmi_watchdog,
                                          .slot_ns = (uint64_t)((double)setup->profile->settings.slot_ns * slot_factor),
                                          .idle = setup->profile->settings.idle};
     int r = plan_new(&request, out);
@@ -73,15 +74,16 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
     (void)gethostname(setup->hostname, sizeof setup->hostname - 1);
     int found = data_find(options->data, setup->data, sizeof setup->data, errors);
     if (found == 0)
-        found = data_load_specs(setup->data, &setup->specs, errors);
-    if (found == -ENOMEM)
+        found = data_open_specs(setup->data, &setup->specs, errors);
+    if (found == 0)
+        found = source_init(&setup->source, options, setup->data, &setup->specs, errors);
+    if (found < 0 && found != -EINVAL)
         return found;
-    int r = load_config(setup, options, found == 0 ? &setup->specs : NULL, errors);
+    const struct selection_specs specs = {.catalog = setup->source.catalog, .others = &setup->specs};
+    int r = load_config(setup, options, found == 0 ? &specs : NULL, errors); // mistakes of both are shown
+    specs_forget(&setup->specs);
     if (r < 0 || found < 0)
         return r < 0 ? r : found;
-    r = source_init(&setup->source, options, setup->data, &setup->specs, errors);
-    if (r < 0)
-        return r;
     choose_profile(setup);
     source_choose_guests(&setup->source, setup->profile->settings.guests == CONFIG_GUESTS_SHARE);
     r = find_topology(setup, errors);

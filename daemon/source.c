@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/host_bind.h"
 #include "collectors/host_guests.h"
 #include "collectors/pmu_linux.h"
 #include "collectors/pmu_sim.h"
 #include "config/scenario_json.h"
-#include "core/identify.h"
 #include "core/plan.h"
 #include "daemon/log.h"
+#include "daemon/source_identify.h"
 
 static const char SOFTWARE[] = "software"; // the spec, and the kernel's PMU, for hosts without a hardware PMU
 
@@ -27,13 +28,6 @@ __attribute__((format(printf, 4, 5))) static void note(struct source *source, co
     source->errors[source->n_errors++] = (struct view_pmu_error){.pmu = pmu, .reason = reason, .text = text};
 }
 
-static int choose_spec(struct source *source, const struct specs *specs, const char *name, struct errors *errors) {
-    source->catalog = specs_find(specs, name);
-    return source->catalog
-               ? 0
-               : errors_add(errors, NULL, 0, 0, "there is no spec '%s' among those that ship with topdownd", name);
-}
-
 static int make_support(struct source *source, enum plan_support support) {
     source->support = malloc(source->catalog->n_events);
     if (!source->support)
@@ -42,15 +36,29 @@ static int make_support(struct source *source, enum plan_support support) {
     return 0;
 }
 
+// What formulas may ask of a simulated host.
+static void describe_scenario(const struct scenario *scenario, struct environment *out) {
+    double sockets = scenario->sockets, cores = sockets * scenario->cores_per_socket;
+    environment_init(out);
+    out->literals[LITERAL_SMT_ON] = scenario->threads_per_core > 1;
+    out->literals[LITERAL_NUM_CPUS] = out->literals[LITERAL_NUM_CPUS_ONLINE] = cores * scenario->threads_per_core;
+    out->literals[LITERAL_NUM_CORES] = cores;
+    out->literals[LITERAL_NUM_DIES] = out->literals[LITERAL_NUM_PACKAGES] = sockets;
+    out->literals[LITERAL_HAS_PMEM] = 0;
+}
+
 static int init_sim(struct source *source, const struct options *options, const char *data, const struct specs *specs,
                     struct errors *errors) {
+    struct environment environment;
     if (options->scenario)
         (void)snprintf(source->scenario_path, sizeof source->scenario_path, "%s", options->scenario);
     else
         (void)snprintf(source->scenario_path, sizeof source->scenario_path, "%s/scenarios/demo.json", data);
     int r = scenario_json_load(source->scenario_path, errors, &source->scenario);
-    if (r == 0)
-        r = choose_spec(source, specs, source->scenario->spec, errors);
+    if (r < 0)
+        return r;
+    describe_scenario(source->scenario, &environment);
+    r = specs_load(specs, source->scenario->spec, &environment, errors, &source->catalog);
     if (r == 0)
         r = make_support(source, PLAN_SUPPORT_UNKNOWN);
     if (r < 0)
@@ -65,61 +73,61 @@ static int init_sim(struct source *source, const struct options *options, const 
 
 // ---- this host's own PMU ----
 
-static void find_candidates(struct source *source, const struct specs *specs) {
-    char name[HOST_TEXT_MAX];
+// The core PMU's name before there is a spec: that of the first generic row whose PMU the kernel has.
+static void find_core_pmu(struct source *source) {
     uint32_t type;
-    for (size_t i = 0; i < specs->n; i++)
-        if ((specs->catalogs[i]->product.n_midrs > 0 || specs->catalogs[i]->product.generic) &&
-            host_linux_find_pmu(&source->roots, specs->catalogs[i]->product.pmu, name, sizeof name, &type) == 0)
-            source->candidates[source->n_candidates++] = specs->catalogs[i];
+    (void)snprintf(source->pmu_found, sizeof source->pmu_found, "cpu");
+    for (size_t i = 0; i < source->cpus->n; i++)
+        if (source->cpus->rows[i].pmu && host_cpu_find_pmu(&source->roots, source->cpus->rows[i].pmu, source->pmu_found,
+                                                           sizeof source->pmu_found, &type) == 0)
+            return;
 }
 
-// The spec for a CPU. NULL where the kernel does not say what core it is (it is offline, or no Arm core), or where no
-// spec is for it.
-static const struct catalog *spec_of_cpu(const struct source *source, unsigned cpu) {
-    uint32_t midr;
-    if (source->n_candidates == 0 || host_linux_midr(&source->roots, cpu, &midr) < 0)
-        return NULL;
-    return catalog_choose_midr(source->candidates, source->n_candidates, midr);
+// Reads a spec with its formulas compiled for this host.
+static int load_spec(struct source *source, const struct specs *specs, const char *name, struct errors *errors) {
+    struct environment environment;
+    find_core_pmu(source);
+    source->events = (struct host_events){.roots = source->roots, .pmu = source->pmu_found};
+    host_cpu_environment(&source->events, source->first_cpu, &environment);
+    return specs_load(specs, name, &environment, errors, &source->catalog);
 }
 
-// The spec of the first CPU that has one.
-static const struct catalog *choose_by_identity(const struct source *source) {
-    const struct catalog *catalog = NULL;
-    for (unsigned cpu = 0; cpu < CPUSET_MAX && source->n_candidates > 0 && !catalog; cpu++)
-        catalog = spec_of_cpu(source, cpu);
-    return catalog;
-}
-
-// What the PMU rules out is out. What it advertises still has to show that it counts: a driver may advertise events
-// that the machine below it never counts.
-static int find_support(struct source *source) {
-    struct host_pmu_events events = {0};
-    int r = make_support(source, PLAN_SUPPORT_UNKNOWN);
-    if (r < 0)
-        return r;
-    r = host_linux_pmu_events(&source->roots, source->pmu_name, &events);
-    if (r == -ENOMEM)
-        return r;
-    for (size_t e = 0; e < source->catalog->n_events && r == 0; e++)
-        if (host_pmu_events_rule_out(&events, source->catalog->events[e].code.config))
-            source->support[e] = PLAN_UNSUPPORTED;
-    host_pmu_events_deinit(&events);
-    return 0;
-}
-
-static int init_hardware(struct source *source, const struct catalog *catalog, struct errors *errors) {
-    source->catalog = catalog;
-    if (host_linux_find_pmu(&source->roots, catalog->product.pmu, source->pmu_found, sizeof source->pmu_found,
-                            &source->pmu_type) < 0)
-        return errors_add(errors, NULL, 0, 0, "the PMU %s has gone", catalog->product.pmu);
-    source->pmu_name = source->pmu_found;
-    source->microarchitecture = catalog->product.generic ? "unknown" : catalog->product.microarchitecture;
-    source->general_counters = catalog->general_counters;
-    if (catalog->product.generic)
+static void note_binding(struct source *source, const struct host_binding *binding) {
+    const struct catalog *catalog = source->catalog;
+    if (source->row->pmu)
         note(source, source->pmu_name, "unknown_core",
              "there is no spec for this CPU: the architecture's common events are measured, without level 1");
-    return find_support(source);
+    if (binding->resident_dropped)
+        note(source, source->pmu_name, "no_slots",
+             "the kernel does not show the PMU's own Topdown counters, as in most virtual machines: %s",
+             catalog->level1.present ? "level 1 is measured with ordinary events instead" : "there is no level 1");
+    if (binding->n_cannot > 0)
+        note(source, source->pmu_name, "events_unknown",
+             "the kernel cannot express %zu of the spec's events, and the metrics that need them are not measured",
+             binding->n_cannot);
+}
+
+// The spec of this host's CPU, bound to its PMU. 1 where the kernel has no such PMU.
+static int init_hardware(struct source *source, const struct specs *specs, struct errors *errors) {
+    struct host_binding binding;
+    int r = load_spec(source, specs, source->row->spec, errors);
+    if (r < 0)
+        return r;
+    const struct catalog *catalog = source->catalog;
+    if (host_cpu_find_pmu(&source->roots, catalog->product.pmu, source->pmu_found, sizeof source->pmu_found,
+                          &source->pmu_type) < 0)
+        return 1;
+    source->pmu_name = source->pmu_found;
+    r = host_bind(&source->roots, source->pmu_name, source->pmu_type, source->catalog, &binding);
+    if (r < 0)
+        return r;
+    source->support = binding.support; // ours from here on
+    memcpy(source->pmu_types, binding.types, sizeof source->pmu_types);
+    source->microarchitecture = source->row->pmu ? "unknown" : catalog->product.microarchitecture;
+    source->general_counters = catalog->general_counters;
+    source->nmi_watchdog = source->cpuid[0] != '\0' && host_cpu_nmi_watchdog(&source->roots);
+    note_binding(source, &binding);
+    return 0;
 }
 
 static void note_no_hardware(struct source *source, int error) {
@@ -132,7 +140,9 @@ static void note_no_hardware(struct source *source, int error) {
 }
 
 static int init_software(struct source *source, const struct specs *specs, struct errors *errors) {
-    int r = choose_spec(source, specs, SOFTWARE, errors);
+    source->row = NULL;
+    source->catalog = catalog_free(source->catalog);
+    int r = load_spec(source, specs, SOFTWARE, errors);
     if (r == 0)
         r = make_support(source, PLAN_SUPPORTED);
     if (r < 0)
@@ -144,6 +154,7 @@ static int init_software(struct source *source, const struct specs *specs, struc
                           "%s/bus/event_source/devices/%s/type cannot be read: mount sysfs, say where it is with "
                           "--path.sysfs, or use a kernel with perf events",
                           source->roots.sysfs, source->pmu_name);
+    source->pmu_types[0] = source->pmu_type;
     int hardware = pmu_linux_probe_hardware();
     if (hardware == 0)
         note(source, "cpu", "unsupported",
@@ -159,48 +170,16 @@ int source_init(struct source *source, const struct options *options, const char
     *source = (struct source){.roots = {.sysfs = options->sysfs, .procfs = options->procfs}};
     if (options->pmu == PMU_SIM)
         return init_sim(source, options, data, specs, errors);
-    host_linux_cpu(&source->roots, &source->cpu);
-    find_candidates(source, specs);
-    const struct catalog *catalog = choose_by_identity(source);
-    return catalog ? init_hardware(source, catalog, errors) : init_software(source, specs, errors);
+    source_identify(source, specs);
+    int r = source->row ? init_hardware(source, specs, errors) : 1;
+    return r == 1 ? init_software(source, specs, errors) : r;
 }
 
 void source_deinit(struct source *source) {
     free(source->support);
     source->support = NULL;
+    source->catalog = catalog_free(source->catalog);
     source->scenario = scenario_free(source->scenario);
-}
-
-static void remove_cpus(struct cpuset *set, const struct cpuset *removed) {
-    for (size_t w = 0; w < CPUSET_MAX / 64; w++)
-        set->words[w] &= ~removed->words[w];
-}
-
-static void keep_cpus(struct cpuset *set, const struct cpuset *kept) {
-    for (size_t w = 0; w < CPUSET_MAX / 64; w++)
-        set->words[w] &= kept->words[w];
-}
-
-// Cores of other kinds need a spec of their own. What is offline does not say what it is, and stays.
-static void remove_other_cores(const struct source *source, struct cpuset *set) {
-    for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
-        const struct catalog *catalog = cpuset_has(set, cpu) ? spec_of_cpu(source, cpu) : NULL;
-        if (catalog && catalog != source->catalog)
-            set->words[cpu / 64] &= ~(UINT64_C(1) << (cpu % 64));
-    }
-}
-
-// The CPUs to measure: those that the PMU counts on (a host may have cores of several kinds), and of these the selected
-// ones; where none are selected, all that nobody wants left alone.
-static void choose_cpus(const struct source *source, const struct cpuset *selected, struct cpuset *out) {
-    struct cpuset left_alone;
-    if (host_linux_pmu_cpus(&source->roots, source->pmu_name, out) < 0)
-        memset(out, 0xff, sizeof *out);
-    host_linux_left_alone(&source->roots, &left_alone);
-    if (selected)
-        keep_cpus(out, selected);
-    else
-        remove_cpus(out, &left_alone);
 }
 
 int source_topology_update(const struct source *source, const struct cpuset *selected, const struct topology *known,
@@ -209,26 +188,28 @@ int source_topology_update(const struct source *source, const struct cpuset *sel
     struct topology *candidate;
     if (source->scenario)
         return 0;
-    choose_cpus(source, selected, &cpus);
+    source_choose_cpus(source, selected, &cpus);
     int r = host_linux_topology_update(&source->roots, &cpus, known, &candidate);
-    if (r <= 0 || source->n_candidates == 0) {
-        if (r > 0)
-            *out = candidate;
+    if (r <= 0)
         return r;
-    }
     topology_free(candidate); // only now is it worth asking every CPU what core it is
-    remove_other_cores(source, &cpus);
+    source_remove_other_cores(source, &cpus);
     return host_linux_topology_update(&source->roots, &cpus, known, out);
 }
 
-int source_topology(const struct source *source, const struct cpuset *selected, struct errors *errors,
+int source_topology(struct source *source, const struct cpuset *selected, struct errors *errors,
                     struct topology **out) {
-    struct cpuset cpus;
     if (!source->scenario) {
-        choose_cpus(source, selected, &cpus);
-        if (source->n_candidates > 0)
-            remove_other_cores(source, &cpus);
-        return host_linux_topology(&source->roots, &cpus, errors, out);
+        struct cpuset cpus;
+        source_choose_cpus(source, selected, &cpus);
+        source_remove_other_cores(source, &cpus);
+        int r = host_linux_topology(&source->roots, &cpus, errors, out);
+        size_t n_other = source_count_other_cores(source, selected, &cpus);
+        if (r == 0 && n_other > 0)
+            note(source, source->pmu_name, "other_cores",
+                 "%zu CPUs have cores of another kind than those that are measured (spec %s), and are left out",
+                 n_other, source->catalog->product.spec);
+        return r;
     }
     int r = pmu_sim_topology(source->scenario, selected, out);
     return r == -EINVAL ? errors_add(errors, NULL, 0, 0, "the simulated host has none of the CPUs that `cpus` names")
@@ -276,6 +257,7 @@ bool source_takes_counters(const struct source *source) {
 unsigned source_fixed_counters(const struct source *source) {
     unsigned fixed = 0;
     for (size_t e = 0; e < source->catalog->n_events; e++)
-        fixed += source->catalog->events[e].fixed;
+        fixed +=
+            source->catalog->events[e].fixed && !(source->nmi_watchdog && (int)e == source->catalog->watchdog_event);
     return fixed;
 }

@@ -4,28 +4,33 @@
 
 // Where counts come from: the kernel's counters of this host, or a simulated host; and with which spec they are read.
 
-#include "collectors/host_linux.h"
+#include "collectors/host_cpu.h"
 #include "collectors/pmu.h"
 #include "core/scenario.h"
 #include "daemon/data.h"
 #include "daemon/options.h"
 #include "exporters/view.h"
 
-enum { SOURCE_ERRORS_MAX = 3, SOURCE_TEXT_MAX = 512 };
+enum { SOURCE_ERRORS_MAX = 6, SOURCE_TEXT_MAX = 512 };
 
 struct source {
-    const struct catalog *catalog;                    // borrowed from the specs
-    const struct catalog *candidates[DATA_SPECS_MAX]; // specs for cores that the kernel has a PMU for
-    size_t n_candidates;
-    struct scenario *scenario; // simulated, else NULL
+    struct catalog *catalog;    // encoded for this host
+    const struct cpu_map *cpus; // borrowed from the specs
+    const struct cpu_row *row;  // of the host's CPU; NULL: simulated, or no spec is for it
+    unsigned first_cpu;         // that has it
+    struct scenario *scenario;  // simulated, else NULL
     char scenario_path[DATA_PATH_MAX + 64];
     struct host_roots roots;
     struct host_cpu cpu;
+    char cpuid[HOST_CPUID_MAX];    // of an x86 CPU, else ""
+    struct host_events events;     // that formulas may ask for
     const char *microarchitecture; // of the CPU, "unknown" where it is not known
     const char *pmu_name;
-    uint32_t pmu_type; // of perf_event_open, where not simulated
+    uint32_t pmu_type;                    // of perf_event_open, where not simulated
+    uint32_t pmu_types[CATALOG_PMUS_MAX]; // of each of the catalog's PMUs whose events are not PLAN_ELSEWHERE
     char pmu_found[HOST_TEXT_MAX];
     unsigned general_counters; // as stated; 0: not stated, or events take none
+    bool nmi_watchdog;         // holds a counter of every CPU
     uint8_t *support;          // enum plan_support of each of the catalog's events
     bool exclude_guest;        // what guests do is not counted
     // what is missing or fails, for people and for topdownd_pmu_error
@@ -40,9 +45,8 @@ int source_init(struct source *source, const struct options *options, const char
                 struct errors *errors);
 void source_deinit(struct source *source);
 
-// `selected`: the CPUs to measure, NULL for all.
-int source_topology(const struct source *source, const struct cpuset *selected, struct errors *errors,
-                    struct topology **out);
+// `selected`: the CPUs to measure, NULL for all. Notes CPUs that are left out because their cores are of another kind.
+int source_topology(struct source *source, const struct cpuset *selected, struct errors *errors, struct topology **out);
 
 // Whether CPUs to measure have come online that `known` does not have: 1 and a new topology with them, 0, or -ENOMEM.
 int source_topology_update(const struct source *source, const struct cpuset *selected, const struct topology *known,
@@ -61,6 +65,7 @@ bool source_note_open_error(struct source *source, int error, size_t n_failed, s
 
 // Whether events take hardware counters at all.
 bool source_takes_counters(const struct source *source);
+// Fixed counters that can be had: one that the NMI watchdog holds cannot.
 unsigned source_fixed_counters(const struct source *source);
 
 #endif

@@ -155,7 +155,8 @@ static void add_hardware(struct prometheus_page *page, const struct view *view) 
     for (size_t s = 0; s < topology->n_sockets && peak > 0; s++) {
         struct scope_labels scope = socket_labels(view, s);
         const struct page_label label = {"socket", scope.socket};
-        page_series_fixed(page, &label, 1, peak * topology->sockets[s].cores);
+        const struct topology_socket *socket = &topology->sockets[s];
+        page_series_fixed(page, &label, 1, peak * (level1->per_thread ? socket->measured : socket->cores));
     }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "collectors/host_cpu.h"
 #include "tests/unit/host_tree.h"
 
 #include <errno.h>
@@ -92,16 +93,16 @@ static void test_a_pmus_type_is_read(void **state) {
 static void test_cpuinfo_of_x86_and_of_arm(void **state) {
     struct host_tree *tree = *state;
     struct host_cpu cpu;
-    host_linux_cpu(&tree->roots, &cpu);
+    host_cpu_describe(&tree->roots, &cpu);
     assert_string_equal(cpu.vendor, "unknown");
     assert_string_equal(cpu.model, "unknown");
     host_tree_write(tree, "cpuinfo",
                     "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel\t\t: 143\nmodel name\t: Xeon \"8\" \x01\n\n");
-    host_linux_cpu(&tree->roots, &cpu);
+    host_cpu_describe(&tree->roots, &cpu);
     assert_string_equal(cpu.vendor, "GenuineIntel");
     assert_string_equal(cpu.model, "Xeon \"8\" ?");
     host_tree_write(tree, "cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd4f\n");
-    host_linux_cpu(&tree->roots, &cpu);
+    host_cpu_describe(&tree->roots, &cpu);
     assert_string_equal(cpu.vendor, "0x41");
     assert_string_equal(cpu.model, "0xd4f");
 }

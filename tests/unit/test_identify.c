@@ -6,59 +6,54 @@
 
 #include <cmocka.h>
 #include <errno.h>
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "config/spec_json.h"
+#include "config/cpu_map_json.h"
 #include "core/identify.h"
 #include "tests/unit/core_check.h"
-#include "tests/unit/host_tree.h"
 
-enum { SPECS_MAX = 64 };
-
-// The specs that ship, and those of a host's PMU among them.
-struct shipped {
-    struct catalog *all[SPECS_MAX];
-    size_t n_all;
-    const struct catalog *arm[SPECS_MAX];
-    size_t n_arm;
-};
-
+// The map that ships.
 static int shipped_setup(void **state) {
     static struct errors errors;
-    struct shipped *shipped = calloc(1, sizeof *shipped);
-    glob_t files;
-    if (!shipped || glob("specs/*.json", 0, NULL, &files) != 0)
+    static struct cpu_map map;
+    if (cpu_map_json_load("specs/cpus.json", &errors, &map) < 0) {
+        print_error("%s\n", errors.items[0].text);
         return -1;
-    for (size_t i = 0; i < files.gl_pathc && shipped->n_all < SPECS_MAX; i++) {
-        struct catalog **catalog = &shipped->all[shipped->n_all];
-        if (strcmp(files.gl_pathv[i], "specs/cpus.json") == 0) // no spec: which spec is for which CPU
-            continue;
-        if (spec_json_load(files.gl_pathv[i], NULL, &errors, catalog) < 0) {
-            print_error("%s: %s\n", files.gl_pathv[i], errors.items[0].text);
-            return -1;
-        }
-        shipped->n_all++;
-        if (strcmp((*catalog)->product.pmu, "armv*") == 0)
-            shipped->arm[shipped->n_arm++] = *catalog;
     }
-    globfree(&files);
-    *state = shipped;
+    *state = &map;
     return 0;
 }
 
 static int shipped_teardown(void **state) {
-    struct shipped *shipped = *state;
-    for (size_t i = 0; i < shipped->n_all; i++)
-        catalog_free(shipped->all[i]);
-    free(shipped);
+    cpu_map_deinit(*state);
     return 0;
 }
 
+static bool has_pmu_named(const void *context, const char *pattern) {
+    const char *name = context;
+    size_t length = strlen(pattern);
+    return pattern[length - 1] == '*' ? strncmp(name, pattern, length - 1) == 0 : strcmp(name, pattern) == 0;
+}
+
+static const char *spec_of_midr(const struct cpu_map *map, uint32_t midr) {
+    const struct cpu_identity identity = {
+        .has_midr = true, .midr = midr, .vendor = "0x41", .has_pmu = has_pmu_named, .context = "armv8_pmuv3_0"};
+    const struct cpu_row *row = cpu_map_choose(map, &identity);
+    return row ? row->spec : "none";
+}
+
+static const char *spec_of_cpuid(const struct cpu_map *map, const char *cpuid, const char *pmu) {
+    char vendor[32];
+    (void)snprintf(vendor, sizeof vendor, "%.*s", (int)strcspn(cpuid, "-"), cpuid);
+    const struct cpu_identity identity = {.cpuid = cpuid, .vendor = vendor, .has_pmu = has_pmu_named, .context = pmu};
+    const struct cpu_row *row = cpu_map_choose(map, &identity);
+    return row ? row->spec : "none";
+}
+
 static void test_every_core_gets_its_spec(void **state) {
-    const struct shipped *shipped = *state;
     static const struct {
         uint32_t midr;
         const char *spec;
@@ -97,76 +92,184 @@ static void test_every_core_gets_its_spec(void **state) {
         {0x00000000, "armv8-pmuv3"},      {0xffffffff, "armv8-pmuv3"},
     };
     for (size_t i = 0; i < N_OF(table); i++) {
-        const struct catalog *catalog = catalog_choose_midr(shipped->arm, shipped->n_arm, table[i].midr);
-        assert_non_null(catalog);
-        if (strcmp(catalog->product.spec, table[i].spec) != 0)
-            fail_msg("0x%08x: %s instead of %s", table[i].midr, catalog->product.spec, table[i].spec);
+        const char *spec = spec_of_midr(*state, table[i].midr);
+        if (strcmp(spec, table[i].spec) != 0)
+            fail_msg("0x%08x: %s instead of %s", table[i].midr, spec, table[i].spec);
     }
 }
 
-static void test_no_two_specs_that_ship_want_the_same_core(void **state) {
-    const struct shipped *shipped = *state;
-    uint32_t seen[SPECS_MAX * 4];
-    size_t n = 0;
-    for (size_t i = 0; i < shipped->n_all; i++)
-        for (size_t j = 0; j < shipped->all[i]->product.n_midrs; j++) {
-            uint32_t midr = shipped->all[i]->product.midrs[j];
-            for (size_t k = 0; k < n; k++)
-                assert_int_not_equal(seen[k], midr);
-            assert_true(n < N_OF(seen));
-            seen[n++] = midr;
-        }
-    assert_true(n >= 7);
+static const struct {
+    const char *cpuid, *spec;
+} x86[] = {
+    {"GenuineIntel-6-1A-5", "nehalem-ep"},
+    {"GenuineIntel-6-1E-5", "nehalem-ep"},
+    {"GenuineIntel-6-1F-0", "nehalem-ep"},
+    {"GenuineIntel-6-2E-6", "intel-generic"}, // Nehalem-EX
+    {"GenuineIntel-6-2C-2", "westmere-ep"},
+    {"GenuineIntel-6-2F-2", "intel-generic"}, // Westmere-EX
+    {"GenuineIntel-6-2D-7", "sandy-bridge-ep"},
+    {"GenuineIntel-6-3E-4", "ivy-bridge-ep"},
+    {"GenuineIntel-6-3F-2", "haswell-ep"},
+    {"GenuineIntel-6-4F-1", "broadwell-ep"},
+    {"GenuineIntel-6-55-0", "skylake-sp"},
+    {"GenuineIntel-6-55-4", "skylake-sp"},
+    {"GenuineIntel-6-55-5", "cascade-lake"},
+    {"GenuineIntel-6-55-7", "cascade-lake"},
+    {"GenuineIntel-6-55-B", "cascade-lake"}, // Cooper Lake
+    {"GenuineIntel-6-6A-6", "ice-lake-sp"},
+    {"GenuineIntel-6-6C-1", "ice-lake-sp"},
+    {"GenuineIntel-6-8F-4", "sapphire-rapids"},
+    {"GenuineIntel-6-8F-8", "sapphire-rapids"},
+    {"GenuineIntel-6-CF-2", "emerald-rapids"},
+    {"GenuineIntel-6-AD-1", "granite-rapids"},
+    {"GenuineIntel-6-AE-1", "granite-rapids"},
+    {"GenuineIntel-6-AF-3", "sierra-forest"},
+    {"GenuineIntel-6-8-6", "intel-generic"},   // not 6-8F
+    {"GenuineIntel-6-11A-5", "intel-generic"}, // not 6-1A
+    {"GenuineIntel-15-6-4", "intel-generic"},  // another family
+    {"AuthenticAMD-23-1-2", "amd-zen"},        // Zen 1: Naples
+    {"AuthenticAMD-23-8-2", "amd-zen"},        // Zen+
+    {"AuthenticAMD-23-18-1", "amd-zen"},       // Zen+: Picasso
+    {"HygonGenuine-24-1-1", "amd-zen"},        // Dhyana
+    {"AuthenticAMD-23-31-0", "zen2"},          // Rome
+    {"AuthenticAMD-23-71-0", "zen2"},          // Matisse
+    {"AuthenticAMD-25-1-1", "zen3"},           // Milan
+    {"AuthenticAMD-25-21-0", "zen3"},          // Vermeer
+    {"AuthenticAMD-25-50-0", "zen3"},          // Cezanne
+    {"AuthenticAMD-25-11-1", "zen4"},          // Genoa
+    {"AuthenticAMD-25-A0-2", "zen4"},          // Bergamo, Siena
+    {"AuthenticAMD-25-61-2", "zen4"},          // Raphael
+    {"AuthenticAMD-26-2-1", "zen5"},           // Turin
+    {"AuthenticAMD-26-11-0", "zen5"},          // Turin Dense
+    {"AuthenticAMD-26-44-0", "zen5"},          // Granite Ridge
+    {"AuthenticAMD-26-50-0", "amd-zen"},       // Zen 6
+    {"AuthenticAMD-16-2-3", "amd-generic"},    // K10
+    {"AuthenticAMD-27-1-0", "amd-generic"},    // to come
+    {"CentaurHauls-7-3B-0", "none"},           // no spec, no generic one either
+};
+
+static void test_every_x86_cpu_gets_its_spec(void **state) {
+    for (size_t i = 0; i < N_OF(x86); i++) {
+        const char *spec = spec_of_cpuid(*state, x86[i].cpuid, "cpu");
+        if (strcmp(spec, x86[i].spec) != 0)
+            fail_msg("%s: %s instead of %s", x86[i].cpuid, spec, x86[i].spec);
+    }
 }
 
-static void test_one_generic_spec_ships_for_each_pmu(void **state) {
-    const struct shipped *shipped = *state;
-    size_t n_arm = 0;
-    for (size_t i = 0; i < shipped->n_all; i++)
-        for (size_t j = 0; shipped->all[i]->product.generic && j < shipped->n_all; j++)
-            if (shipped->all[j]->product.generic &&
-                strcmp(shipped->all[i]->product.pmu, shipped->all[j]->product.pmu) == 0)
-                assert_int_equal(i, j);
-    for (size_t i = 0; i < shipped->n_arm; i++)
-        n_arm += shipped->arm[i]->product.generic;
-    assert_int_equal(n_arm, 1);
+// Every row decides for some CPU of the tables: one that never does stands below another that hides it.
+static void test_every_row_of_the_map_that_ships_is_reached(void **state) {
+    const struct cpu_map *map = *state;
+    assert_true(map->n > 30);
+    for (size_t i = 0; i < map->n; i++) {
+        const struct cpu_row *row = &map->rows[i];
+        bool reached = row->pmu && strcmp(spec_of_midr(map, 0x410fd083), row->spec) == 0;
+        for (size_t j = 0; j < row->n_midrs; j++)
+            if (strcmp(spec_of_midr(map, row->midrs[j]), row->spec) != 0)
+                fail_msg("0x%08x is not for %s", row->midrs[j], row->spec);
+        reached = reached || row->n_midrs > 0;
+        for (size_t j = 0; j < N_OF(x86); j++)
+            reached = reached || strcmp(spec_of_cpuid(map, x86[j].cpuid, "cpu"), row->spec) == 0;
+        if (!reached)
+            fail_msg("no CPU reaches row %zu (%s)", i, row->spec);
+    }
 }
 
-static struct catalog *catalog_for(const char *spec, bool generic, const uint32_t *midrs, size_t n) {
-    struct catalog *catalog;
-    struct catalog_error error;
-    assert_int_equal(catalog_new(spec, "Acme", spec, spec, "anvil_pmu", &catalog), 0);
-    for (size_t i = 0; i < n; i++)
-        assert_int_equal(catalog_add_midr(catalog, midrs[i], &error), i);
-    if (generic)
-        catalog_set_generic(catalog);
-    return catalog;
+static void test_every_row_names_a_spec_that_ships(void **state) {
+    const struct cpu_map *map = *state;
+    for (size_t i = 0; i < map->n; i++) {
+        char path[128];
+        (void)snprintf(path, sizeof path, "specs/%s.json", map->rows[i].spec);
+        assert_int_equal(access(path, R_OK), 0);
+    }
 }
 
-static void test_without_a_generic_spec_an_unknown_core_has_none(void **state) {
+static void test_a_generic_row_needs_its_pmu_and_its_vendor(void **state) {
+    assert_string_equal(spec_of_cpuid(*state, "GenuineIntel-6-FF-1", "cpu"), "intel-generic");
+    assert_string_equal(spec_of_cpuid(*state, "GenuineIntel-6-FF-1", "software"), "none");
+    assert_string_equal(spec_of_cpuid(*state, "GenuineIntel-6-8F-4", "software"), "sapphire-rapids");
+    const struct cpu_identity nothing = {.vendor = "GenuineIntel", .has_pmu = has_pmu_named, .context = "cpu"};
+    assert_null(cpu_map_choose(*state, &nothing)); // the kernel does not say what CPU it is
+}
+
+static int parse_map(const char *text, struct errors *errors, struct cpu_map *map) {
+    *errors = (struct errors){0};
+    return cpu_map_json_parse("cpus.json", text, strlen(text), errors, map);
+}
+
+static void test_the_first_row_that_matches_a_cpuid_wins(void **state) {
     (void)state;
-    const uint32_t midr = 0x410fd4f1;
-    struct catalog *catalog = catalog_for("a", false, &midr, 1);
-    const struct catalog *const catalogs[] = {catalog};
-    assert_ptr_equal(catalog_choose_midr(catalogs, 1, 0x410fd4f1), catalog);
-    assert_null(catalog_choose_midr(catalogs, 1, 0x410fd4f0)); // an earlier revision than the spec is for
-    assert_null(catalog_choose_midr(catalogs, 0, 0x410fd4f1));
-    catalog_free(catalog);
+    struct errors errors;
+    struct cpu_map map;
+    assert_int_equal(parse_map("{\"cpus\": [{\"spec\": \"a\", \"cpuid\": [\"Acme-6-1\", \"Acme-6-2-[0123]\"]},"
+                               "{\"spec\": \"b\", \"cpuid\": [\"Acme-6-[0-9A-F]\"], \"known_as\": [\"Anvil\"]},"
+                               "{\"spec\": \"c\", \"generic\": \"cpu\"}]}",
+                               &errors, &map),
+                     0);
+    assert_string_equal(map.rows[1].known_as[0], "Anvil");
+    assert_string_equal(spec_of_cpuid(&map, "Acme-6-1-F", "cpu"), "a"); // any stepping
+    assert_string_equal(spec_of_cpuid(&map, "Acme-6-2-3", "cpu"), "a");
+    assert_string_equal(spec_of_cpuid(&map, "Acme-6-2-4", "cpu"), "b");
+    assert_string_equal(spec_of_cpuid(&map, "Acme-6-11-4", "cpu"), "c"); // the whole text has to match
+    assert_string_equal(spec_of_cpuid(&map, "Other-6-1-1", "cpu"), "c"); // any vendor
+    cpu_map_deinit(&map);
 }
 
-static void test_of_equal_entries_the_first_spec_wins_and_a_generic_spec_can_have_entries(void **state) {
+static void test_an_equal_entry_cannot_stand_twice_and_the_latest_wins(void **state) {
     (void)state;
-    const uint32_t midr = 0x410fd4f0;
-    struct catalog *a = catalog_for("a", true, NULL, 0), *b = catalog_for("b", true, &midr, 1),
-                   *c = catalog_for("c", false, &midr, 1);
-    const struct catalog *const forth[] = {a, b, c}, *const back[] = {c, b, a};
-    assert_ptr_equal(catalog_choose_midr(forth, 3, midr), b);
-    assert_ptr_equal(catalog_choose_midr(back, 3, midr), c);
-    assert_ptr_equal(catalog_choose_midr(forth, 3, 0x410fd400), a);
-    assert_ptr_equal(catalog_choose_midr(back, 3, 0x410fd400), b);
-    catalog_free(a);
-    catalog_free(b);
-    catalog_free(c);
+    struct errors errors;
+    struct cpu_map map;
+    assert_int_equal(parse_map("{\"cpus\": [{\"spec\": \"late\", \"midr\": [\"0x410fd4f1\"]},"
+                               "{\"spec\": \"early\", \"midr\": [\"0x410FD4F0\"]}]}",
+                               &errors, &map),
+                     0);
+    assert_string_equal(spec_of_midr(&map, 0x410fd4f0), "early");
+    assert_string_equal(spec_of_midr(&map, 0x410fd4f1), "late");
+    assert_string_equal(spec_of_midr(&map, 0x410fd400), "none");
+    cpu_map_deinit(&map);
+}
+
+#define ROW(row) "{\"cpus\": [{\"spec\": \"first\", \"midr\": [\"0x410fd490\"]}, {" row "}]}"
+
+static void test_wrong_maps_are_refused_with_their_place(void **state) {
+    (void)state;
+    static const char *const wrong[][2] = {
+        {"{}", "cpus: is missing"},
+        {"{\"cpus\": {}}", "cpus: must be a list"},
+        {"{\"cpus\": [1]}", "cpus[0]: must be an object"},
+        {"{\"cpu\": [], \"cpus\": []}", "cpu: there is no such key; did you mean cpus?"},
+        {ROW("\"midr\": [\"0x410fd4f0\"]"), "cpus[1].spec: is missing"},
+        {ROW("\"spec\": \"../a\", \"generic\": \"cpu\""), "cpus[1]: '../a' is no spec's name"},
+        {ROW("\"spec\": \"a\""), "cpus[1]: matches no CPU"},
+        {ROW("\"spec\": \"a\", \"midr\": []"), "cpus[1]: matches no CPU"},
+        {ROW("\"spec\": \"a\", \"midr\": [\"0x410fd4f0\"], \"generic\": \"cpu\""), "says in several ways"},
+        {ROW("\"spec\": \"a\", \"mdir\": []"), "cpus[1].mdir: there is no such key; did you mean midr?"},
+        {ROW("\"spec\": \"a\", \"midr\": \"0x410fd490\""), "cpus[1].midr: must be a list"},
+        {ROW("\"spec\": \"a\", \"midr\": [\"1091556496\"]"), "cpus[1]: '1091556496' is not a MIDR_EL1"},
+        {ROW("\"spec\": \"a\", \"midr\": [\"0x410fd49g\"]"), "is not a MIDR_EL1: write it as \"0x410fd4f0\""},
+        {ROW("\"spec\": \"a\", \"midr\": [\"0x\"]"), "is not a MIDR_EL1"},
+        {ROW("\"spec\": \"a\", \"midr\": [\"0x1410fd490\"]"), "is not a MIDR_EL1"},
+        {ROW("\"spec\": \"a\", \"midr\": [\"0x41d49\"]"), "0x00041d49 is not a whole MIDR_EL1"},
+        {ROW("\"spec\": \"a\", \"midr\": [\"0x410FD490\"]"), "the MIDR 0x410fd490 stands twice: remove one"},
+        {ROW("\"spec\": \"a\", \"midr\": [\"0x410fd4f0\", \"0x410FD4F0\"]"), "the MIDR 0x410fd4f0 stands twice"},
+        {ROW("\"spec\": \"a\", \"cpuid\": [\"Acme-6-[1\"]"), "'Acme-6-[1' is not an extended regular expression"},
+        {ROW("\"spec\": \"a\", \"cpuid\": [\"Acme-6-1\"], \"vendor\": \"Acme\""), "a vendor belongs to generic"},
+    };
+    for (size_t i = 0; i < N_OF(wrong); i++) {
+        struct errors errors;
+        struct cpu_map map = {.n = 77};
+        assert_int_equal(parse_map(wrong[i][0], &errors, &map), -EINVAL);
+        assert_int_equal(map.n, 77);
+        if (!strstr(errors.items[0].text, wrong[i][1]))
+            fail_msg("%s\nsays: %s", wrong[i][0], errors.items[0].text);
+    }
+}
+
+static void test_mistakes_in_several_rows_are_shown_at_once(void **state) {
+    (void)state;
+    struct errors errors;
+    struct cpu_map map;
+    assert_int_equal(parse_map("{\"cpus\": [{\"spec\": \"a\"}, {\"spec\": \"b\"}]}", &errors, &map), -EINVAL);
+    assert_int_equal(errors.n, 2);
 }
 
 // Every variant and revision of an entry against every one of a CPU, decided digit by digit.
@@ -196,94 +299,43 @@ static void test_every_other_bit_of_a_midr_tells_cores_apart(void **state) {
 static void test_the_latest_release_that_a_cpu_has_reached_wins(void **state) {
     (void)state;
     uint64_t random = seed_begin();
-    static const char *const names[] = {"a", "b", "c", "d"};
+    static char names[][2] = {"a", "b", "c", "d"};
     for (int trial = 0; trial < 100; trial++) {
-        struct catalog *owner[256] = {NULL}, *made[4];
-        const struct catalog *catalogs[4];
-        struct catalog_error error;
-        for (size_t i = 0; i < N_OF(made); i++)
-            catalogs[i] = made[i] = catalog_for(names[i], false, NULL, 0);
+        const char *owner[256] = {NULL};
+        struct cpu_map map = {0};
+        struct cpu_map_error error;
         for (int i = 0; i < 10; i++) {
             unsigned release = (unsigned)(random_next(&random) % 256);
+            uint32_t midr = 0x410fd490 | release >> 4 << 20 | (release & 15);
             if (owner[release])
                 continue;
-            owner[release] = made[random_next(&random) % N_OF(made)];
-            assert_true(catalog_add_midr(owner[release], 0x410fd490 | release >> 4 << 20 | (release & 15), &error) >=
-                        0);
+            struct cpu_row row = {.spec = names[random_next(&random) % N_OF(names)], .midrs = &midr, .n_midrs = 1};
+            owner[release] = row.spec;
+            assert_int_equal(cpu_map_add(&map, &row, &error), 0);
         }
-        const struct catalog *wanted = NULL;
+        const char *wanted = "none";
         for (unsigned release = 0; release < 256; release++) {
             wanted = owner[release] ? owner[release] : wanted;
-            assert_ptr_equal(catalog_choose_midr(catalogs, 4, 0x410fd490 | release >> 4 << 20 | (release & 15)),
-                             wanted);
+            assert_string_equal(spec_of_midr(&map, 0x410fd490 | release >> 4 << 20 | (release & 15)), wanted);
         }
-        for (size_t i = 0; i < N_OF(made); i++)
-            catalog_free(made[i]);
+        cpu_map_deinit(&map);
     }
-}
-
-static void test_a_catalog_refuses_a_midr_that_stands_twice_or_is_none(void **state) {
-    (void)state;
-    struct catalog *catalog = catalog_for("a", false, NULL, 0);
-    struct catalog_error error;
-    assert_int_equal(catalog_add_midr(catalog, 0x410fd490, &error), 0);
-    assert_int_equal(catalog_add_midr(catalog, 0x410fd493, &error), 1); // another revision is another entry
-    assert_int_equal(catalog_add_midr(catalog, 0x410fd490, &error), -EINVAL);
-    assert_non_null(strstr(error.text, "0x410fd490 stands twice"));
-    assert_int_equal(catalog_add_midr(catalog, 0x41d49, &error), -EINVAL);
-    assert_non_null(strstr(error.text, "0x00041d49 is not a whole MIDR_EL1"));
-    assert_int_equal(catalog->product.n_midrs, 2);
-    assert_int_equal(catalog->product.midrs[1], 0x410fd493);
-    for (unsigned i = 2; i < CATALOG_MIDRS_MAX; i++)
-        assert_int_equal(catalog_add_midr(catalog, 0xc00f0000 | i << 4, &error), i);
-    assert_int_equal(catalog_add_midr(catalog, 0x410fd4f0, &error), -EINVAL);
-    assert_non_null(strstr(error.text, "more than 64"));
-    catalog_free(catalog);
-}
-
-// What the daemon does, on a host whose CPUs differ.
-static void test_the_cpus_of_a_made_up_host_get_their_specs(void **state) {
-    void *tree_state = NULL;
-    const struct shipped *shipped = *state;
-    assert_int_equal(host_tree_setup(&tree_state), 0);
-    const struct host_tree *tree = tree_state;
-    static const char *const specs[] = {"neoverse-n2", "neoverse-n2-r0p3", "armv8-pmuv3"};
-    host_tree_write_midr(tree, 0, "0x000000006d0fd490\n");
-    host_tree_write_midr(tree, 1, "0x00000000410fd493\n");
-    host_tree_write_midr(tree, 2, "0x00000000610f0320\n");
-    host_tree_write_pmu(tree, "armv8_pmuv3_0", "type", "10\n");
-    host_tree_write_pmu(tree, "software", "type", "1\n");
-    const struct catalog *candidates[SPECS_MAX];
-    size_t n = 0;
-    for (size_t i = 0; i < shipped->n_all; i++) {
-        char name[64];
-        uint32_t type;
-        if (host_linux_find_pmu(&tree->roots, shipped->all[i]->product.pmu, name, sizeof name, &type) == 0)
-            candidates[n++] = shipped->all[i];
-    }
-    assert_int_equal(n, shipped->n_arm + 1); // and software
-    for (unsigned cpu = 0; cpu < N_OF(specs); cpu++) {
-        uint32_t midr;
-        assert_int_equal(host_linux_midr(&tree->roots, cpu, &midr), 0);
-        const struct catalog *catalog = catalog_choose_midr(candidates, n, midr);
-        assert_non_null(catalog);
-        assert_string_equal(catalog->product.spec, specs[cpu]);
-    }
-    assert_int_equal(host_tree_teardown(&tree_state), 0);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_core_gets_its_spec),
-        cmocka_unit_test(test_no_two_specs_that_ship_want_the_same_core),
-        cmocka_unit_test(test_one_generic_spec_ships_for_each_pmu),
-        cmocka_unit_test(test_without_a_generic_spec_an_unknown_core_has_none),
-        cmocka_unit_test(test_of_equal_entries_the_first_spec_wins_and_a_generic_spec_can_have_entries),
+        cmocka_unit_test(test_every_x86_cpu_gets_its_spec),
+        cmocka_unit_test(test_every_row_of_the_map_that_ships_is_reached),
+        cmocka_unit_test(test_every_row_names_a_spec_that_ships),
+        cmocka_unit_test(test_a_generic_row_needs_its_pmu_and_its_vendor),
+        cmocka_unit_test(test_the_first_row_that_matches_a_cpuid_wins),
+        cmocka_unit_test(test_an_equal_entry_cannot_stand_twice_and_the_latest_wins),
+        cmocka_unit_test(test_wrong_maps_are_refused_with_their_place),
+        cmocka_unit_test(test_mistakes_in_several_rows_are_shown_at_once),
         cmocka_unit_test(test_variant_counts_before_revision),
         cmocka_unit_test(test_every_other_bit_of_a_midr_tells_cores_apart),
         cmocka_unit_test(test_the_latest_release_that_a_cpu_has_reached_wins),
-        cmocka_unit_test(test_a_catalog_refuses_a_midr_that_stands_twice_or_is_none),
-        cmocka_unit_test(test_the_cpus_of_a_made_up_host_get_their_specs),
     };
     return cmocka_run_group_tests(tests, shipped_setup, shipped_teardown);
 }

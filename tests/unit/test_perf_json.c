@@ -304,7 +304,7 @@ static void test_what_cannot_be_measured_is_kept_with_its_reason(void **state) {
     } reasons[] = {{"uncore", "needs UNC_X of the PMU uncore_cha, which does not count by CPU"},
                    {"latency", "needs the retire latency of E (:R), which only sampling gives"},
                    {"sampled", "needs LAT, which can only be sampled"},
-                   {"kernel", "needs E counted in a part of the software only (:k), which topdownd does not do"},
+                   {"precise", "needs E with the modifiers :p, which topdownd does not know"},
                    {"unknown", "needs the event nothing, which is neither in the files nor known of this PMU"},
                    {"through",
                     "uses uncore, which cannot be measured: needs UNC_X of the PMU uncore_cha, which does not "
@@ -319,7 +319,9 @@ static void test_what_cannot_be_measured_is_kept_with_its_reason(void **state) {
         "/ E\"},"
         "{\"MetricName\":\"latency\",\"MetricExpr\":\"E * E:R\"},{\"MetricName\":\"sampled\",\"MetricExpr\":\"LAT / "
         "E\"},"
-        "{\"MetricName\":\"kernel\",\"MetricExpr\":\"E:k / E\"},{\"MetricName\":\"unknown\",\"MetricExpr\":\"E / "
+        "{\"MetricName\":\"kernel\",\"MetricExpr\":\"E:k / E\"},{\"MetricName\":\"precise\",\"MetricExpr\":\"E:p / "
+        "E\"},"
+        "{\"MetricName\":\"unknown\",\"MetricExpr\":\"E / "
         "nothing\"},"
         "{\"MetricName\":\"power\",\"MetricExpr\":\"power@energy\\\\-pkg@ / E\"},"
         "{\"MetricName\":\"none\",\"MetricExpr\":\"(E if #has_pmem > 0 else 0)\"},"
@@ -330,6 +332,8 @@ static void test_what_cannot_be_measured_is_kept_with_its_reason(void **state) {
         assert_non_null(metric_named(catalog, reasons[i].name)->unmeasurable);
         assert_string_equal(metric_named(catalog, reasons[i].name)->unmeasurable, reasons[i].reason);
     }
+    assert_null(metric_named(catalog, "kernel")->unmeasurable);
+    assert_int_equal(event_of(catalog, "E:k")->code.exclude, PMU_EXCLUDE_USER | PMU_EXCLUDE_HYPERVISOR);
     assert_true(metric_named(catalog, "none")->constant == 0);
     assert_null(metric_named(catalog, "without")->unmeasurable); // what the host rules out is no obstacle
     catalog_free(catalog);
