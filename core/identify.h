@@ -14,7 +14,8 @@ bool midr_matches(uint32_t entry, uint32_t midr);
 
 // True where `pattern` describes an x86 CPU, written as perf writes it: vendor-family-model-stepping, family decimal,
 // model and stepping hexadecimal ("GenuineIntel-6-8F-4"). The pattern is a POSIX extended regular expression for the
-// whole text; one with fewer than three '-' describes all steppings (tools/perf/arch/x86/util/header.c).
+// whole text; one with fewer than three '-' (but for those in brackets) describes all steppings
+// (tools/perf/arch/x86/util/header.c).
 bool cpuid_matches(const char *pattern, const char *cpuid);
 
 enum { CPU_MAP_ROWS_MAX = 1024, CPU_MAP_ENTRIES_MAX = 256, CPU_MAP_TEXT_MAX = 160, CPU_MAP_ERROR_MAX = 320 };
