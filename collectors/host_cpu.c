@@ -206,11 +206,12 @@ static void describe_topology(const struct host_roots *roots, double *literals) 
 static void describe_cpu(const struct host_roots *roots, unsigned cpu, struct environment *out) {
     struct host_cpu described;
     uint32_t midr;
-    if (host_cpu_cpuid(roots, out->cpuid, sizeof out->cpuid) < 0) {
-        if (host_linux_midr(roots, cpu, &midr) == 0)
-            (void)snprintf(out->cpuid, sizeof out->cpuid, "0x%016llx", (unsigned long long)midr);
+    if (host_linux_midr(roots, cpu, &midr) == 0) {
+        (void)snprintf(out->cpuid, sizeof out->cpuid, "0x%016llx", (unsigned long long)midr);
         return;
     }
+    if (host_cpu_cpuid(roots, out->cpuid, sizeof out->cpuid) < 0)
+        return;
     host_cpu_describe(roots, &described);
     double frequency = frequency_of_instruction(out->cpuid);
     out->literals[LITERAL_SYSTEM_TSC_FREQ] = isnan(frequency) ? frequency_of_text(described.model) : frequency;

@@ -30,7 +30,7 @@ bool host_cpu_nmi_watchdog(const struct host_roots *roots);
 bool host_cpu_online(const struct host_roots *roots, struct cpuset *out);
 
 // The literals of formulas on this host, whose core PMU is `pmu`; what cannot be known is NaN. The cpuid is
-// host_cpu_cpuid's, or the MIDR_EL1 of CPU `cpu` where that is known. Asks for events are answered by host_cpu_event
+// the MIDR_EL1 of CPU `cpu`, else host_cpu_cpuid's. Asks for events are answered by host_cpu_event
 // with `pmu_events` as its context, both borrowed as long as the environment is used.
 struct host_events {
     struct host_roots roots;

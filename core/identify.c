@@ -21,10 +21,14 @@ bool midr_matches(uint32_t entry, uint32_t midr) {
     return model_of(entry) == model_of(midr) && release_of(entry) <= release_of(midr);
 }
 
+// Those of a range, as in [0-9], divide nothing.
 static size_t dashes_in(const char *text) {
     size_t n = 0;
-    for (; *text != '\0'; text++)
-        n += *text == '-';
+    bool in_brackets = false;
+    for (; *text != '\0'; text++) {
+        in_brackets = *text == '[' || (in_brackets && *text != ']');
+        n += *text == '-' && !in_brackets;
+    }
     return n;
 }
 

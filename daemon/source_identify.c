@@ -12,7 +12,7 @@ static bool has_pmu(const void *context, const char *pattern) {
     return host_cpu_find_pmu(roots, pattern, name, sizeof name, &type) == 0;
 }
 
-// All x86 CPUs of a host are one by their CPUID; Arm cores say for each CPU what they are.
+// Arm cores say for each CPU what they are; all x86 CPUs of a host are one by their CPUID.
 static const struct cpu_row *row_of_cpu(const struct source *source, unsigned cpu) {
     struct cpu_identity identity = {.cpuid = source->cpuid[0] != '\0' ? source->cpuid : NULL,
                                     .vendor = source->cpu.vendor,
@@ -23,15 +23,20 @@ static const struct cpu_row *row_of_cpu(const struct source *source, unsigned cp
 }
 
 void source_identify(struct source *source, const struct specs *specs) {
+    struct cpuset online;
     source->cpus = &specs->cpus;
     host_cpu_describe(&source->roots, &source->cpu);
-    if (host_cpu_cpuid(&source->roots, source->cpuid, sizeof source->cpuid) < 0)
-        source->cpuid[0] = '\0';
-    unsigned last = source->cpuid[0] != '\0' ? 1 : CPUSET_MAX;
-    for (unsigned cpu = 0; cpu < last && !source->row; cpu++) {
-        source->row = row_of_cpu(source, cpu);
+    if (!host_cpu_online(&source->roots, &online))
+        return;
+    for (unsigned cpu = 0; cpu < CPUSET_MAX && !source->row; cpu++) {
+        source->row = cpuset_has(&online, cpu) ? row_of_cpu(source, cpu) : NULL;
         source->first_cpu = cpu;
     }
+    if (source->row)
+        return;
+    source->first_cpu = 0;
+    if (host_cpu_cpuid(&source->roots, source->cpuid, sizeof source->cpuid) == 0)
+        source->row = row_of_cpu(source, 0);
 }
 
 static void keep_cpus(struct cpuset *set, const struct cpuset *kept, bool inverted) {
