@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "config/spec_format.h"
 #include "core/cpuset.h"
 #include "core/error.h"
 
@@ -65,6 +66,13 @@ struct config_listen {
     uint16_t port;
 };
 
+// `specs:` at the top level: a vendor's files in the place of our own specs.
+struct config_specs {
+    char *path; // a file or folder, absolute; NULL: our own
+    enum spec_format format;
+    struct config_origin origin; // of the path
+};
+
 struct config {
     char **files; // that were read, in order
     size_t n_files;
@@ -75,6 +83,7 @@ struct config {
     int forced_profile; // `profile:` at the top level; -1: by match
     struct config_host *hosts;
     size_t n_hosts;
+    struct config_specs specs;
     uint64_t hash; // of the merged content, without comments and layout
 };
 

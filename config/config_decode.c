@@ -21,8 +21,9 @@ enum { SLOT_DEFAULT_MS = 200 };
 #define LISTEN_DEFAULT_PORT 10813
 #define N_OF(array) (sizeof(array) / sizeof(array)[0])
 
-static const char *const top_keys[] = {"listen", "profile", "profiles", "hosts", "slot",
-                                       "idle",   "cpus",    "counters", "guests"};
+static const char *const top_keys[] = {"listen", "profile", "profiles", "hosts",  "slot",
+                                       "idle",   "cpus",    "counters", "guests", "specs"};
+static const char *const specs_keys[] = {"path", "format"};
 static const char *const profile_keys[] = {"groups", "weights", "slot", "idle", "cpus", "counters", "guests"};
 static const char *const counters_keys[] = {"reserve"};
 static const char *const host_keys[] = {"match", "profile"};
@@ -355,6 +356,27 @@ static void decode_listen(struct decoder *decoder, const struct yaml_tree *liste
         decode_listen_item(decoder, listen->entries[i].value);
 }
 
+// A vendor's files, which are looked at when the host's CPU is known.
+static void decode_specs(struct decoder *decoder, const struct yaml_tree *specs) {
+    static const char example[] = "{path: /usr/share/pmu-events/arch, format: perf}";
+    if (!config_value_is(specs, YAML_TREE_MAP, "specs", example, decoder->errors))
+        return;
+    check_keys(decoder, specs, specs_keys, N_OF(specs_keys));
+    const struct yaml_tree *path = yaml_tree_get(specs, "path"), *format = yaml_tree_get(specs, "format");
+    if (!path)
+        (void)yaml_tree_error(decoder->errors, &specs->origin, "specs has no path: write specs: %s", example);
+    else if (config_value_text(path, "path", PATH_BYTES_MAX, "/usr/share/pmu-events/arch", decoder->errors)) {
+        if (path->text[0] != '/')
+            (void)yaml_tree_error(decoder->errors, &path->origin,
+                                  "path: \"%s\" is not an absolute path: begin it with /",
+                                  yaml_tree_word(path->text).text);
+        decoder->config->specs.path = copy_text(decoder, path->text);
+        decoder->config->specs.origin = path->origin;
+    }
+    if (format)
+        (void)config_value_format(format, &decoder->config->specs.format, decoder->errors);
+}
+
 int config_decode(const struct yaml_tree *tree, struct config *config, struct errors *errors) {
     struct decoder decoder = {.config = config, .errors = errors};
     struct config_settings settings = {
@@ -367,5 +389,7 @@ int config_decode(const struct yaml_tree *tree, struct config *config, struct er
     config->forced_profile = profile ? decode_profile_name(&decoder, profile) : -1;
     if (hosts)
         decode_hosts(&decoder, hosts);
+    if (yaml_tree_get(tree, "specs"))
+        decode_specs(&decoder, yaml_tree_get(tree, "specs"));
     return decoder.memory_short ? -ENOMEM : 0;
 }

@@ -169,6 +169,20 @@ bool config_value_guests(const struct yaml_tree *value, enum config_guests *gues
     return true;
 }
 
+bool config_value_format(const struct yaml_tree *value, enum spec_format *format, struct errors *errors) {
+    if (!config_value_is(value, YAML_TREE_SCALAR, "format", "perf", errors))
+        return false;
+    if (strcmp(value->text, "perf") == 0)
+        *format = SPEC_FORMAT_PERF;
+    else if (strcmp(value->text, "arm") == 0)
+        *format = SPEC_FORMAT_ARM;
+    else
+        return refuse(errors, value, "format",
+                      "is neither: write perf for the files of Linux tools/perf/pmu-events, or arm for Arm's "
+                      "specifications");
+    return true;
+}
+
 static bool read_port(const char *text, uint16_t *port) {
     unsigned long number = 0;
     size_t n = strlen(text);

@@ -31,7 +31,7 @@ static int read_all(int fd, char *text, size_t length) {
     return 0;
 }
 
-static int read_open_file(int fd, const char *path, size_t size_max, struct errors *errors, char **text,
+static int read_open_file(int fd, const char *path, size_t size_max, struct errors *errors, struct json_buffer *buffer,
                           size_t *length) {
     struct stat status;
     if (fstat(fd, &status) < 0)
@@ -41,26 +41,37 @@ static int read_open_file(int fd, const char *path, size_t size_max, struct erro
     if ((uintmax_t)status.st_size > size_max)
         return errors_add(errors, path, 0, 0, "is larger than %zu bytes", size_max);
     size_t size = (size_t)status.st_size;
-    char *buffer = malloc(size + 1);
-    if (!buffer)
-        return -ENOMEM;
-    int r = read_all(fd, buffer, size);
-    if (r < 0) {
-        free(buffer);
-        return errors_add(errors, path, 0, 0, "cannot be read: %s", strerror(-r));
+    if (size >= buffer->room) {
+        char *larger = realloc(buffer->text, size + 1);
+        if (!larger)
+            return -ENOMEM;
+        *buffer = (struct json_buffer){.text = larger, .room = size + 1};
     }
-    buffer[size] = '\0';
-    *text = buffer;
+    int r = read_all(fd, buffer->text, size);
+    if (r < 0)
+        return errors_add(errors, path, 0, 0, "cannot be read: %s", strerror(-r));
+    buffer->text[size] = '\0';
     *length = size;
     return 0;
 }
 
-int json_read_file(const char *path, size_t size_max, struct errors *errors, char **text, size_t *length) {
+int json_read_again(const char *path, size_t size_max, struct errors *errors, struct json_buffer *buffer,
+                    size_t *length) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe in the file's place must not hang us
     if (fd < 0)
         return errors_add(errors, path, 0, 0, "cannot be opened: %s", strerror(errno));
-    int r = read_open_file(fd, path, size_max, errors, text, length);
+    int r = read_open_file(fd, path, size_max, errors, buffer, length);
     close(fd);
+    return r;
+}
+
+int json_read_file(const char *path, size_t size_max, struct errors *errors, char **text, size_t *length) {
+    struct json_buffer buffer = {.text = NULL};
+    int r = json_read_again(path, size_max, errors, &buffer, length);
+    if (r < 0)
+        free(buffer.text);
+    else
+        *text = buffer.text;
     return r;
 }
 

@@ -39,6 +39,14 @@ enum json_need { JSON_OPTIONAL, JSON_REQUIRED };
 // -ENOMEM.
 int json_read_file(const char *path, size_t size_max, struct errors *errors, char **text, size_t *length);
 
+// The same for many files one after the other in one buffer, which is all zero at first; free(buffer.text).
+struct json_buffer {
+    char *text;
+    size_t room;
+};
+int json_read_again(const char *path, size_t size_max, struct errors *errors, struct json_buffer *buffer,
+                    size_t *length);
+
 // Parses text that is valid UTF-8 and JSON, nested at most `depth_max` deep, without a key that stands twice in one
 // object; the document is an object. Returns NULL where it is not, with the reason in the reader. Free with
 // cJSON_Delete.

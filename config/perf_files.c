@@ -35,19 +35,18 @@ static int add_document(struct perf_files *files, const char *path, const char *
     return item->path ? 0 : -ENOMEM;
 }
 
-static int read_file(struct perf_files *files, const char *path, bool standard, struct errors *errors) {
-    char *text;
+static int read_file(struct perf_files *files, const char *path, bool standard, struct errors *errors,
+                     struct json_buffer *buffer) {
     size_t length;
-    int r = json_read_file(path, PERF_FILE_MAX, errors, &text, &length);
-    if (r < 0)
-        return r == -EINVAL ? 0 : r;
-    r = add_document(files, path, text, length, standard, errors);
-    free(text);
-    return r;
+    int r = json_read_again(path, PERF_FILE_MAX, errors, buffer, &length);
+    if (r == 0)
+        r = add_document(files, path, buffer->text, length, standard, errors);
+    return r == -ENOMEM ? r : 0; // what is wrong with it has been said
 }
 
 static int read_folder(struct perf_files *files, const char *folder, bool standard, struct errors *errors) {
     struct dirent **entries;
+    struct json_buffer buffer = {.text = NULL};
     char path[PERF_PATH_MAX];
     int n = scandir(folder, &entries, is_json, compare_names), r = 0;
     if (n < 0)
@@ -58,8 +57,9 @@ static int read_folder(struct perf_files *files, const char *folder, bool standa
         if (r == 0 && files->n == PERF_FILES_MAX)
             r = errors_add(errors, folder, 0, 0, "holds more than %d files", PERF_FILES_MAX);
         if (r == 0 && length > 0 && (size_t)length < sizeof path)
-            r = read_file(files, path, standard, errors);
+            r = read_file(files, path, standard, errors, &buffer);
     }
+    free(buffer.text);
     free(entries);
     return r;
 }
@@ -98,8 +98,10 @@ static int open_files(const struct perf_folder *folder, struct errors *errors, s
     files->files = calloc(PERF_FILES_MAX, sizeof *files->files);
     if (!files->folder || !files->name || !files->files)
         return -ENOMEM;
-    int r = folder->is_file ? read_file(files, folder->path, false, errors)
+    struct json_buffer buffer = {.text = NULL};
+    int r = folder->is_file ? read_file(files, folder->path, false, errors, &buffer)
                             : read_folder(files, folder->path, false, errors);
+    free(buffer.text);
     if (r == 0 && files->n == 0)
         return errors_add(errors, folder->path, 0, 0, "%s",
                           folder->is_file ? "no event and no metric can be read from it"

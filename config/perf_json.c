@@ -34,10 +34,10 @@ const char *perf_tree_text_any(const struct perf_reader *reader, const char *obj
     return NULL;
 }
 
-// Whether a list at the top of trees.json names the word.
-static bool root_lists(const struct perf_reader *reader, const char *key, const char *word) {
+// Whether a list of trees.json names the word.
+static bool lists(const cJSON *list, const char *word) {
     const cJSON *item;
-    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(reader->root.value, key)) {
+    cJSON_ArrayForEach(item, list) {
         if (cJSON_IsString(item) && strcmp(item->valuestring, word) == 0)
             return true;
     }
@@ -61,17 +61,17 @@ const char *perf_pmu_of_unit(const struct perf_reader *reader, const char *unit,
 
 // ---- entries ----
 
+// Room for one more.
 static int items_reserve(struct perf_reader *reader) {
-    size_t room = 1;
-    for (size_t i = 0; i < reader->files.n; i++)
-        room += reader->files.files[i].standard ? 0 : (size_t)cJSON_GetArraySize(reader->files.files[i].document);
-    reader->items = calloc(room, sizeof *reader->items);
-    return reader->items ? 0 : -ENOMEM;
-}
-
-// A hybrid's files hold several core PMUs, of which a catalog describes one.
-static bool is_other_core(const struct perf_reader *reader, const char *unit) {
-    return unit && root_lists(reader, "core_pmus", unit) && strcmp(unit, reader->pmu) != 0;
+    if (reader->n < reader->room)
+        return 0;
+    size_t room = reader->room > 0 ? 2 * reader->room : 1024;
+    struct perf_item *items = realloc(reader->items, room * sizeof *items);
+    if (!items)
+        return -ENOMEM;
+    reader->items = items;
+    reader->room = room;
+    return 0;
 }
 
 static int index_name(struct perf_reader *reader, struct name_index *index, enum perf_field field, size_t i,
@@ -106,27 +106,31 @@ static int items_index(struct perf_reader *reader) {
 static int items_collect(struct perf_reader *reader) {
     struct perf_cursor cursor = {.next = NULL};
     int r = items_reserve(reader);
-    while (r == 0 && perf_files_next(&reader->files, &cursor, reader->errors, &reader->items[reader->n].entry))
+    while (r == 0 && perf_files_next(&reader->files, &cursor, reader->errors, &reader->items[reader->n].entry)) {
+        reader->items[reader->n].metric = reader->items[reader->n].event = PERF_UNREAD;
         reader->n++;
+        r = items_reserve(reader);
+    }
     if (r < 0)
         return r;
     reader->pmu = reader->request->pmu;
-    for (size_t i = 0; i < reader->n && !reader->pmu; i++) {
-        const char *unit = reader->items[i].entry.fields[PERF_UNIT];
-        if (unit && root_lists(reader, "core_pmus", unit))
-            reader->pmu = unit;
-    }
-    if (!reader->pmu)
-        reader->pmu = "cpu";
+    // a hybrid's files hold several core PMUs, of which a catalog describes one
+    const cJSON *core_pmus = cJSON_GetObjectItemCaseSensitive(reader->root.value, "core_pmus");
     size_t kept = 0;
     for (size_t i = 0; i < reader->n; i++) {
-        if (is_other_core(reader, reader->items[i].entry.fields[PERF_UNIT]))
+        const char *unit = reader->items[i].entry.fields[PERF_UNIT];
+        bool core = unit && lists(core_pmus, unit);
+        if (core && !reader->pmu)
+            reader->pmu = unit;
+        if (core && strcmp(unit, reader->pmu) != 0)
             continue;
         if (kept != i)
             reader->items[kept] = reader->items[i];
         kept++;
     }
     reader->n = kept;
+    if (!reader->pmu)
+        reader->pmu = "cpu";
     return items_index(reader);
 }
 

@@ -198,6 +198,22 @@ static void test_a_profile_takes_from_the_top_level_what_it_does_not_say(void **
     config_free(config);
 }
 
+static void test_specs_of_a_vendor_are_a_path_and_a_format(void **state) {
+    (void)state;
+    struct config *config = parse("specs:\n  path: /usr/share/pmu-events\n  format: perf\n");
+    assert_string_equal(config->specs.path, "/usr/share/pmu-events");
+    assert_int_equal(config->specs.format, SPEC_FORMAT_PERF);
+    assert_int_equal(config->specs.origin.line, 2);
+    assert_int_equal(config->specs.origin.column, 9);
+    config_free(config);
+    config = parse("specs: {path: /a/neoverse-v2.json}");
+    assert_int_equal(config->specs.format, SPEC_FORMAT_ANY);
+    config_free(config);
+    config = parse("slot: 1s");
+    assert_null(config->specs.path);
+    config_free(config);
+}
+
 static void test_counters_and_guests_of_a_profile_win_over_the_top_level(void **state) {
     (void)state;
     struct config *config = parse("counters: {reserve: 2}\nguests: share\n"
@@ -340,6 +356,7 @@ int main(void) {
         cmocka_unit_test(test_cpus_are_all_or_a_list),
         cmocka_unit_test(test_a_profile_takes_from_the_top_level_what_it_does_not_say),
         cmocka_unit_test(test_counters_and_guests_of_a_profile_win_over_the_top_level),
+        cmocka_unit_test(test_specs_of_a_vendor_are_a_path_and_a_format),
         cmocka_unit_test(test_addresses_lose_brackets_and_keep_their_text),
         cmocka_unit_test(test_the_first_host_whose_keys_all_match_gives_the_profile),
         cmocka_unit_test(test_hosts_match_without_case),

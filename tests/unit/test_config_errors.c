@@ -7,11 +7,11 @@ static void test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known(v
     (void)state;
     static const struct refusal refusals[] = {
         {"\n  slots: 1s", "t.yaml:2:3: unknown key \"slots\": did you mean \"slot\"? known here are listen, profile, "
-                          "profiles, hosts, slot, idle, cpus, counters, guests"},
+                          "profiles, hosts, slot, idle, cpus, counters, guests, specs"},
         {"zzzzzz: 1", "t.yaml:1:1: unknown key \"zzzzzz\": known here are listen, profile, profiles, hosts, slot, "
-                      "idle, cpus, counters, guests"},
+                      "idle, cpus, counters, guests, specs"},
         {"counter: {reserve: 0}", "t.yaml:1:1: unknown key \"counter\": did you mean \"counters\"? known here are "
-                                  "listen, profile, profiles, hosts, slot, idle, cpus, counters, guests"},
+                                  "listen, profile, profiles, hosts, slot, idle, cpus, counters, guests, specs"},
         {"counters: {reserved: 0}", "t.yaml:1:12: unknown key \"reserved\": did you mean \"reserve\"? known here are "
                                     "reserve"},
         {"profiles: {a: {groups: [], weight: {}}}",
@@ -21,6 +21,23 @@ static void test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known(v
          "t.yaml:1:45: unknown key \"Match\": did you mean \"match\"? known here are match, profile"},
         {"hosts: [{match: {host_name: x}, profile: default}]",
          "t.yaml:1:18: unknown key \"host_name\": did you mean \"hostname\"? known here are hostname, cpu, file"},
+    };
+    refuse_all(refusals, N_OF(refusals));
+}
+
+static void test_specs_of_a_vendor_that_are_wrong_are_refused(void **state) {
+    (void)state;
+    static const struct refusal refusals[] = {
+        {"specs: /usr/share", "t.yaml:1:8: specs must be a mapping, such as {path: /usr/share/pmu-events/arch, format: "
+                              "perf}, and is a single value"},
+        {"specs: {format: perf}",
+         "t.yaml:1:8: specs has no path: write specs: {path: /usr/share/pmu-events/arch, format: perf}"},
+        {"specs:\n  path: arch", "t.yaml:2:9: path: \"arch\" is not an absolute path: begin it with /"},
+        {"specs: {path: /a, format: json}", "t.yaml:1:27: format: \"json\" is neither: write perf for the files of "
+                                            "Linux tools/perf/pmu-events, or arm for "
+                                            "Arm's specifications"},
+        {"specs: {path: /a, formt: arm}",
+         "t.yaml:1:19: unknown key \"formt\": did you mean \"format\"? known here are path, format"},
     };
     refuse_all(refusals, N_OF(refusals));
 }
@@ -323,6 +340,7 @@ static void test_a_host_needs_a_match_with_something_in_it_and_a_profile(void **
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known),
+        cmocka_unit_test(test_specs_of_a_vendor_that_are_wrong_are_refused),
         cmocka_unit_test(test_a_wrong_type_is_refused_with_a_right_example),
         cmocka_unit_test(test_a_key_without_a_value_is_refused),
         cmocka_unit_test(test_a_slot_needs_a_unit_and_a_sane_length),
