@@ -12,6 +12,8 @@
 // such; the program fails where a goal is missed that the full run meets. --curve prints error and cost by slot length
 // instead.
 
+#define HALF_A_SECOND_NS UINT64_C(500000000)
+
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -114,11 +116,11 @@ static void make_settings(struct rig *rig) {
     for (int s = 0; s < SETTING_N; s++) {
         struct plan *plan = rig->plans[s] = plan_all(rig);
         unsigned others = (unsigned)plan->n_units - 1;
+        unsigned half = (unsigned)((HALF_A_SECOND_NS + rig->slot_ns - 1) / rig->slot_ns); // a round is a second or more
         if (s == SETTING_SOCKET)
             set_round(plan, 1, others, others);
         else if (s == SETTING_HALF)
-            set_round(plan, rig->slot_ns < 500000000 ? (unsigned)(500000000 / rig->slot_ns) : 1,
-                      rig->slot_ns < 500000000 ? (unsigned)(500000000 / rig->slot_ns) : 1, 1);
+            set_round(plan, half, half, 1);
         else
             set_round(plan, 1, 11, others < 11 ? others : 11);
         double length = (double)plan->round_ns * 1e-9;

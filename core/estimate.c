@@ -18,6 +18,7 @@ struct spread {
     double variance; // of a round's residual, summed over the scope's CPUs
     double squares;  // of each CPU's term squared: how many CPUs carry the variance
     double floor;    // of rounding to fields
+    double stretch;  // by how much the last round's errors weigh more than a usual round's, at least 1
 };
 
 struct estimate {
@@ -38,6 +39,7 @@ struct estimate {
     double *rounding;   // [cpu][unit]: variance of one field's count
     double *dense;      // [catalog event]
     double *at;         // [catalog metric]: its value at the scope's mean
+    double *stretch;    // [catalog metric]: see struct spread
     double *slopes;     // of one metric: by event, then by metric
     double *difference; // [catalog metric][cpu]: of residuals
     double *covered;    // [catalog metric][cpu]: share of time; -1: no difference
@@ -67,12 +69,13 @@ static bool allocate(struct estimate *e) {
     e->rounding = calloc(cpus * units, sizeof *e->rounding);
     e->dense = calloc(events, sizeof *e->dense);
     e->at = calloc(metrics, sizeof *e->at);
+    e->stretch = calloc(metrics, sizeof *e->stretch);
     e->slopes = calloc(events + metrics, sizeof *e->slopes);
     e->difference = calloc(metrics * cpus, sizeof *e->difference);
     e->covered = calloc(metrics * cpus, sizeof *e->covered);
     e->rounded = calloc(metrics * cpus, sizeof *e->rounded);
     return e->first && e->previous && e->share && e->mean && e->mean_rounds && e->spreads && e->now && e->now_share &&
-           e->rounding && e->dense && e->at && e->slopes && e->difference && e->covered && e->rounded;
+           e->rounding && e->dense && e->at && e->stretch && e->slopes && e->difference && e->covered && e->rounded;
 }
 
 struct estimate *estimate_new(const struct plan *plan, const struct topology *topology, double memory_rounds) {
@@ -98,6 +101,7 @@ struct estimate *estimate_free(struct estimate *e) {
     free(e->covered);
     free(e->difference);
     free(e->slopes);
+    free(e->stretch);
     free(e->at);
     free(e->dense);
     free(e->rounding);
@@ -161,7 +165,7 @@ static void extrapolate(struct estimate *e, const double *values, const struct e
 
 // CPUs of a scope, as a range with a filter: the host's and a socket's are among all, a CPU's is one.
 static bool in_scope(const struct estimate *e, size_t scope, size_t cpu) {
-    return scope == 0 || scope == 1 + e->topology->cpus[cpu].socket;
+    return scope == 0 || scope > e->topology->n_sockets || scope == 1 + e->topology->cpus[cpu].socket;
 }
 static size_t cpu_begin(const struct estimate *e, size_t scope) {
     return scope > e->topology->n_sockets ? scope - 1 - e->topology->n_sockets : 0;
@@ -173,16 +177,16 @@ static size_t cpu_end(const struct estimate *e, size_t scope) {
 static void move_mean(struct estimate *e, size_t scope, size_t u) {
     double *mean = e->mean + scope * e->row + e->first[u];
     double *rounds = &e->mean_rounds[scope * e->plan->n_units + u];
-    bool data = false, one = scope > e->topology->n_sockets;
+    bool data = false;
     for (size_t cpu = cpu_begin(e, scope); cpu < cpu_end(e, scope); cpu++)
-        data = data || ((one || in_scope(e, scope, cpu)) && e->now_share[cpu * e->plan->n_units + u] > 0);
+        data = data || (in_scope(e, scope, cpu) && e->now_share[cpu * e->plan->n_units + u] > 0);
     if (!data)
         return;
     double weight = weight_of(e, ++*rounds);
     for (size_t i = 0; i <= e->plan->units[u].n_events; i++) {
         double sum = 0;
         for (size_t cpu = cpu_begin(e, scope); cpu < cpu_end(e, scope); cpu++)
-            if (one || in_scope(e, scope, cpu))
+            if (in_scope(e, scope, cpu))
                 sum += e->now[cpu * e->row + e->first[u] + i];
         mean[i] += weight * (sum - mean[i]);
     }
@@ -247,6 +251,30 @@ static void add_metrics(struct estimate *e, const struct formula *formula, bool 
     }
 }
 
+// A round in which little was counted has a ratio of little: by its size against the mean's, each weighed by the
+// derivatives.
+static double stretch_of(const struct estimate *e, size_t scope, const struct plan_metric *metric) {
+    const struct formula *formula = e->plan->catalog->metrics[metric->metric].formula;
+    const struct plan_unit *unit = &e->plan->units[metric->unit];
+    size_t first = e->first[metric->unit];
+    double usual = 0, now = 0;
+    for (size_t i = 0; i < formula->n_variables; i++) {
+        size_t v = value_of(unit, formula->variables[i]);
+        usual += v > 0 ? fabs(e->slopes[i]) * e->mean[scope * e->row + first + v] : 0;
+        for (size_t cpu = cpu_begin(e, scope); cpu < cpu_end(e, scope) && v > 0; cpu++)
+            if (in_scope(e, scope, cpu))
+                now += fabs(e->slopes[i]) * e->now[cpu * e->row + first + v];
+    }
+    return now > 0 ? fmax(usual / now, 1) : 1;
+}
+
+// A metric of other metrics is as uncertain as the worst of them.
+static double stretch_of_metrics(const struct estimate *e, const struct formula *formula, double own) {
+    for (size_t i = 0; i < formula->n_metrics; i++)
+        own = fmax(own, e->stretch[formula->metrics[i]]);
+    return own;
+}
+
 // The differences of a metric's residuals on the scope's CPUs, with the derivatives at the scope's mean.
 static void find_differences(struct estimate *e, size_t scope, const struct plan_metric *metric, double seconds) {
     const struct formula *formula = e->plan->catalog->metrics[metric->metric].formula;
@@ -254,6 +282,8 @@ static void find_differences(struct estimate *e, size_t scope, const struct plan
         fill_dense(e, scope, (size_t)metric->unit, seconds);
     e->at[metric->metric] = estimate_slopes(formula, e->dense, e->at, e->slopes);
     bool known = isfinite(e->at[metric->metric]);
+    e->stretch[metric->metric] =
+        stretch_of_metrics(e, formula, known && metric->unit >= 0 ? stretch_of(e, scope, metric) : 1);
     for (size_t cpu = cpu_begin(e, scope); cpu < cpu_end(e, scope); cpu++) {
         size_t at = metric->metric * e->topology->n_cpus + cpu;
         e->difference[at] = e->rounded[at] = 0;
@@ -269,10 +299,10 @@ static void find_differences(struct estimate *e, size_t scope, const struct plan
 static void move_spread(struct estimate *e, size_t scope, size_t m) {
     struct spread *spread = &e->spreads[scope * e->plan->n_metrics + m];
     double variance = 0, squares = 0, floor = 0;
-    bool data = false, one = scope > e->topology->n_sockets;
+    bool data = false;
     for (size_t cpu = cpu_begin(e, scope); cpu < cpu_end(e, scope); cpu++) {
         size_t at = e->plan->metrics[m].metric * e->topology->n_cpus + cpu;
-        if (!(one || in_scope(e, scope, cpu)) || e->covered[at] < 0)
+        if (!in_scope(e, scope, cpu) || e->covered[at] < 0)
             continue;
         double term = e->difference[at] * e->difference[at] / 2 * (1 - e->covered[at]);
         data = true;
@@ -287,6 +317,7 @@ static void move_spread(struct estimate *e, size_t scope, size_t m) {
     spread->variance += weight * (variance - spread->variance);
     spread->squares += weight * (squares - spread->squares);
     spread->floor += weight * (floor - spread->floor);
+    spread->stretch = e->stretch[e->plan->metrics[m].metric];
 }
 
 static void keep_round(struct estimate *e) {
@@ -360,7 +391,8 @@ struct estimate_interval estimate_get(const struct estimate *e, size_t scope, si
     struct estimate_interval interval = {NAN, NAN, NAN, ESTIMATE_NONE};
     if (spread->rounds == 0 || !isfinite(value) || !isfinite(spread->variance))
         return interval;
-    interval.standard_error = sqrt(fmax(spread->variance, spread->floor) / rounds) * fabs(catalog_metric->export_scale);
+    interval.standard_error = sqrt(fmax(spread->variance, spread->floor) / rounds) *
+                              (rounds > 1 ? 1 : spread->stretch) * fabs(catalog_metric->export_scale);
     double half = interval.standard_error * student_95(estimate_degrees(e, scope, metric));
     interval.low = catalog_metric->formula->is_ratio && value >= 0 ? fmax(value - half, 0) : value - half;
     interval.high = value + half;
