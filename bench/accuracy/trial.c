@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/accuracy/trial.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/random.h"
+
+// Noise belongs to the load: what a window counts of it is part of the truth, and so is what nobody counted. Both are
+// independent normal parts, so the truth of a stretch is the exact count plus the noise of the windows in it plus one
+// draw for the rest.
+
+static const double TICK = 1.0 / LOAD_TICKS_A_SECOND;
+
+struct trial {
+    const struct setting *setting;
+    const struct plan *plan;
+    struct load *loads; // [cpu]
+    struct topology *topology;
+    size_t n_cpus, row, n_events;
+    size_t *first; // [unit]
+    uint64_t state;
+    struct estimate *minute, *gauge;
+
+    // of a round
+    double *values, *truth;      // [cpu][row]: counted and scaled for contention; all that happened
+    struct estimate_unit *units; // [cpu][unit]
+    double *on_left, *off_left;  // [cpu][unit]: not counted
+    // of all rounds
+    double *all_values, *all_truth; // [row]: extrapolated, over all CPUs
+    double *dense, *metrics;        // of one evaluation: by catalog event and metric
+};
+
+static void *array(size_t n, size_t size) {
+    void *made = calloc(n + 1, size);
+    if (!made)
+        abort();
+    return made;
+}
+
+static double rate(const struct trial *t, unsigned mix, unsigned event) {
+    return t->setting->rates[mix * t->n_events + event];
+}
+
+static double count_of(const struct trial *t, const struct load_kind *kind, unsigned event, double on, double off) {
+    return rate(t, kind->on, event) * on + rate(t, kind->off, event) * off;
+}
+
+static double noise_of(struct trial *t, const struct load_kind *kind, unsigned event, double on, double off) {
+    double a = rate(t, kind->on, event), b = rate(t, kind->off, event);
+    return kind->noise * sqrt(fmax(a * a * on + b * b * off, 0)) * load_normal(&t->state);
+}
+
+// Seconds on and off the load's first mix in a window, as far as the counters are ours.
+static void running(const struct load *load, double from, double to, double *on, double *off) {
+    *on = *off = 0;
+    for (double begin = from; begin < to;) {
+        double end = to;
+        if (load->kind->contended)
+            end = fmin(to, (floor(begin / TICK + 1e-9) + 1) * TICK);
+        if (load_tick_ours(load, (uint64_t)(begin / TICK + 1e-9))) {
+            double part = load_on(load, end) - load_on(load, begin);
+            *on += part;
+            *off += end - begin - part;
+        }
+        begin = end;
+    }
+}
+
+static void take_window(struct trial *t, size_t cpu, unsigned u, double from, double to) {
+    const struct plan_unit *unit = &t->plan->units[u];
+    const struct load *load = &t->loads[cpu];
+    double on, off, *values = t->values + cpu * t->row + t->first[u], *truth = t->truth + cpu * t->row + t->first[u];
+    struct estimate_unit *taken = &t->units[cpu * t->plan->n_units + u];
+    running(load, from, to, &on, &off);
+    if (!(on + off > 0))
+        return; // starved
+    double scale = (to - from) / (on + off);
+    values[0] += to - from;
+    taken->windows++;
+    taken->running_seconds += on + off;
+    t->on_left[cpu * t->plan->n_units + u] -= on;
+    t->off_left[cpu * t->plan->n_units + u] -= off;
+    for (size_t i = 0; i < unit->n_events; i++) {
+        double noise = noise_of(t, load->kind, unit->events[i], on, off);
+        values[1 + i] += (count_of(t, load->kind, unit->events[i], on, off) + noise) * scale;
+        truth[1 + i] += noise;
+    }
+}
+
+static void begin_round(struct trial *t, double from, double to) {
+    memset(t->values, 0, t->n_cpus * t->row * sizeof *t->values);
+    memset(t->truth, 0, t->n_cpus * t->row * sizeof *t->truth);
+    memset(t->units, 0, t->n_cpus * t->plan->n_units * sizeof *t->units);
+    for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
+        double on = load_on(&t->loads[cpu], to) - load_on(&t->loads[cpu], from);
+        for (size_t u = 0; u < t->plan->n_units; u++) {
+            t->on_left[cpu * t->plan->n_units + u] = on;
+            t->off_left[cpu * t->plan->n_units + u] = to - from - on;
+        }
+    }
+}
+
+static void find_truth(struct trial *t, double from, double to) {
+    for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
+        const struct load *load = &t->loads[cpu];
+        double on = load_on(load, to) - load_on(load, from), off = to - from - on;
+        for (size_t u = 0; u < t->plan->n_units; u++) {
+            double *truth = t->truth + cpu * t->row + t->first[u];
+            size_t at = cpu * t->plan->n_units + u;
+            truth[0] = to - from;
+            for (size_t i = 0; i < t->plan->units[u].n_events; i++) {
+                unsigned event = t->plan->units[u].events[i];
+                truth[1 + i] += count_of(t, load->kind, event, on, off) +
+                                noise_of(t, load->kind, event, fmax(t->on_left[at], 0), fmax(t->off_left[at], 0));
+            }
+        }
+    }
+}
+
+// Adds a round over the CPUs with data to `values`, extrapolated, and its truth over all CPUs to `truth`.
+static void add_round(const struct trial *t, double seconds, double *values, double *truth) {
+    for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
+        for (size_t u = 0; u < t->plan->n_units; u++) {
+            size_t first = cpu * t->row + t->first[u];
+            double scale = t->values[first] > 0 ? seconds / t->values[first] : 0;
+            for (size_t i = 0; i <= t->plan->units[u].n_events; i++) {
+                values[t->first[u] + i] += t->values[first + i] * scale;
+                truth[t->first[u] + i] += t->truth[first + i];
+            }
+        }
+    }
+}
+
+// All metrics of a row of sums into t->metrics, by place in the plan.
+static void evaluate(struct trial *t, const double *sums, double *out) {
+    for (size_t i = 0; i < t->plan->n_metrics; i++) {
+        unsigned m = t->plan->evaluation[i];
+        const struct plan_metric *metric = &t->plan->metrics[m];
+        out[m] = NAN;
+        if (metric->unit == PLAN_NOT_PLANNABLE)
+            continue;
+        if (metric->unit >= 0) {
+            const double *values = sums + t->first[metric->unit];
+            t->dense[CATALOG_CPU_SECONDS] = values[0];
+            for (size_t e = 0; e < t->plan->units[metric->unit].n_events; e++)
+                t->dense[t->plan->units[metric->unit].events[e]] = values[1 + e];
+            if (!(values[0] > 0))
+                continue;
+        }
+        const struct catalog_metric *of = &t->plan->catalog->metrics[metric->metric];
+        t->metrics[metric->metric] = formula_evaluate(of->formula, t->dense, t->metrics);
+        out[m] = t->metrics[metric->metric] * of->export_scale;
+    }
+}
+
+static void judge_gauges(struct trial *t, double seconds, size_t round, struct outcome *outcome) {
+    double *values = array(t->row, sizeof *values), *truth = array(t->row, sizeof *truth);
+    double *said = array(t->plan->n_metrics, sizeof *said), *is = array(t->plan->n_metrics, sizeof *is);
+    add_round(t, seconds, values, truth);
+    evaluate(t, values, said);
+    evaluate(t, truth, is);
+    for (size_t m = 0; m < t->plan->n_metrics && round >= 4; m++) {
+        struct estimate_interval interval = estimate_get(t->gauge, 0, m, said[m], 1);
+        if (interval.quality == ESTIMATE_NONE || !isfinite(is[m]))
+            continue;
+        outcome->shown[m]++;
+        outcome->inside[m] += is[m] >= interval.low - 1e-12 && is[m] <= interval.high + 1e-12;
+    }
+    free(is);
+    free(said);
+    free(truth);
+    free(values);
+}
+
+static void run_ours(struct trial *t, uint64_t seed, struct outcome *outcome) {
+    double length = (double)t->plan->round_ns * 1e-9;
+    size_t rounds = (size_t)(t->setting->seconds / length + 0.5);
+    unsigned *order = array(t->plan->n_round, sizeof *order);
+    for (size_t r = 0; r < rounds; r++) {
+        double from = (double)r * length;
+        begin_round(t, from, from + length);
+        for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
+            double at = from;
+            plan_order(t->plan, seed, (unsigned)cpu, r, order);
+            for (size_t i = 0; i < t->plan->n_round; i++) {
+                double end = at + (double)plan_entry_ns(t->plan, order[i]) * 1e-9;
+                if (t->plan->round[order[i]] < t->plan->n_units)
+                    take_window(t, cpu, t->plan->round[order[i]], at, end);
+                at = end;
+            }
+        }
+        find_truth(t, from, from + length);
+        add_round(t, length, t->all_values, t->all_truth);
+        estimate_take_round(t->minute, t->values, t->units, length);
+        estimate_take_round(t->gauge, t->values, t->units, length);
+        judge_gauges(t, length, r, outcome);
+    }
+    outcome->rotations = (double)t->plan->n_round / length;
+    free(order);
+    evaluate(t, t->all_values, outcome->value);
+    for (size_t m = 0; m < t->plan->n_metrics; m++) {
+        struct estimate_interval interval = estimate_get(t->minute, 0, m, outcome->value[m], (double)rounds);
+        outcome->low[m] = interval.low;
+        outcome->high[m] = interval.high;
+    }
+}
+
+static bool in_round(const struct plan *plan, unsigned unit) {
+    for (size_t i = 0; i < plan->n_round; i++)
+        if (plan->round[i] == unit)
+            return true;
+    return false;
+}
+
+// Whole event groups by turns of `slot` seconds; each CPU begins somewhere.
+static void run_groups(struct trial *t, double slot, struct outcome *outcome) {
+    double seconds = t->setting->seconds;
+    unsigned *units = array(t->plan->n_units, sizeof *units);
+    size_t n = 0;
+    for (unsigned u = 0; u < t->plan->n_units; u++)
+        if (in_round(t->plan, u))
+            units[n++] = u;
+    begin_round(t, 0, seconds);
+    for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
+        size_t turn = (size_t)random_below(&t->state, n);
+        for (size_t i = 0; (double)i * slot < seconds - slot / 2; i++)
+            take_window(t, cpu, units[(i + turn) % n], (double)i * slot, ((double)i + 1) * slot);
+    }
+    find_truth(t, 0, seconds);
+    add_round(t, seconds, t->all_values, t->all_truth);
+    evaluate(t, t->all_values, outcome->value);
+    outcome->rotations = 1 / slot;
+    free(units);
+}
+
+// Each event by itself: the kernel moves a list of them on by one each tick, and the first so many count.
+static void run_event(struct trial *t, size_t cpu, unsigned u, size_t i, size_t place, size_t n) {
+    unsigned event = t->plan->units[u].events[i];
+    const struct load *load = &t->loads[cpu];
+    double on = 0, off = 0, *values = t->values + cpu * t->row + t->first[u];
+    double seconds = t->setting->seconds, all = load_on(load, seconds);
+    size_t ticks = (size_t)(seconds * LOAD_TICKS_A_SECOND + 0.5), width = t->setting->n_counters;
+    bool always = t->plan->needs[event].fixed >= 0 || n <= width;
+    for (size_t tick = 0; tick < ticks;) {
+        size_t turn = (place + tick) % n, length = always ? ticks : width - turn;
+        if (always || turn < width) {
+            double a, b, end = (double)(tick + length < ticks ? tick + length : ticks) * TICK;
+            running(load, (double)tick * TICK, end, &a, &b);
+            on += a;
+            off += b;
+            tick += length;
+        } else {
+            tick += n - turn;
+        }
+    }
+    double noise = noise_of(t, load->kind, event, on, off), left = fmax(all - on, 0);
+    double scale = on + off > 0 ? seconds / (on + off) : 0;
+    values[0] = seconds;
+    values[1 + i] = (count_of(t, load->kind, event, on, off) + noise) * scale;
+    t->truth[cpu * t->row + t->first[u] + 1 + i] = noise + count_of(t, load->kind, event, all, seconds - all) +
+                                                   noise_of(t, load->kind, event, left, fmax(seconds - all - off, 0));
+}
+
+// The place of each event in the kernel's list; one that several event groups hold is in it once.
+static size_t list_events(const struct trial *t, size_t *place) {
+    size_t n = 0;
+    for (size_t e = 0; e < t->n_events; e++)
+        place[e] = SIZE_MAX;
+    for (unsigned u = 0; u < t->plan->n_units; u++)
+        for (size_t i = 0; i < t->plan->units[u].n_events && in_round(t->plan, u); i++) {
+            unsigned event = t->plan->units[u].events[i];
+            if (place[event] == SIZE_MAX)
+                place[event] = t->plan->needs[event].fixed >= 0 ? 0 : n++;
+        }
+    return n;
+}
+
+static void run_events(struct trial *t, struct outcome *outcome) {
+    size_t *place = array(t->n_events, sizeof *place), n = list_events(t, place);
+    for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
+        size_t turn = (size_t)random_below(&t->state, n);
+        for (unsigned u = 0; u < t->plan->n_units; u++)
+            for (size_t i = 0; i < t->plan->units[u].n_events && in_round(t->plan, u); i++)
+                run_event(t, cpu, u, i, place[t->plan->units[u].events[i]] + turn, n);
+    }
+    for (size_t cpu = 0; cpu < t->n_cpus; cpu++)
+        for (size_t u = 0; u < t->plan->n_units; u++)
+            t->truth[cpu * t->row + t->first[u]] = t->setting->seconds;
+    add_round(t, t->setting->seconds, t->all_values, t->all_truth);
+    evaluate(t, t->all_values, outcome->value);
+    outcome->rotations = LOAD_TICKS_A_SECOND;
+    free(place);
+}
+
+static struct topology *make_topology(size_t n) {
+    struct topology_source *sources = array(n, sizeof *sources);
+    struct topology *topology;
+    for (size_t i = 0; i < n; i++)
+        sources[i] = (struct topology_source){(unsigned)i, (int)i, 0, true};
+    if (topology_new(sources, n, 0, &topology) < 0)
+        abort();
+    free(sources);
+    return topology;
+}
+
+static void trial_begin(struct trial *t, const struct setting *setting, const struct load_kind *kind, uint64_t seed) {
+    const struct plan *plan = setting->plan;
+    size_t cpus = setting->n_cpus > 1 && kind->cpus > setting->n_cpus ? kind->cpus : setting->n_cpus;
+    *t = (struct trial){.setting = setting, .plan = plan, .n_cpus = cpus, .state = seed};
+    t->n_events = plan->catalog->n_events;
+    t->row = estimate_row(plan);
+    t->first = array(plan->n_units, sizeof *t->first);
+    for (size_t u = 1; u < plan->n_units; u++)
+        t->first[u] = t->first[u - 1] + 1 + plan->units[u - 1].n_events;
+    t->topology = make_topology(cpus);
+    t->minute = estimate_new(plan, t->topology, INFINITY);
+    t->gauge = estimate_new(plan, t->topology, ESTIMATE_MEMORY_ROUNDS);
+    t->values = array(cpus * t->row, sizeof(double));
+    t->truth = array(cpus * t->row, sizeof(double));
+    t->units = array(cpus * plan->n_units, sizeof *t->units);
+    t->on_left = array(cpus * plan->n_units, sizeof(double));
+    t->off_left = array(cpus * plan->n_units, sizeof(double));
+    t->all_values = array(t->row, sizeof(double));
+    t->all_truth = array(t->row, sizeof(double));
+    t->dense = array(t->n_events, sizeof(double));
+    t->metrics = array(plan->catalog->n_metrics, sizeof(double));
+    t->loads = array(cpus, sizeof *t->loads);
+    size_t *place = array(t->n_events, sizeof *place);
+    double beat = kind->beats_with_rival ? (double)list_events(t, place) * TICK : (double)plan->round_ns * 1e-9;
+    free(place);
+    for (unsigned cpu = 0; cpu < cpus; cpu++)
+        load_init(&t->loads[cpu], kind, setting->seconds * 1.1, beat, seed, cpu, (unsigned)cpus);
+}
+
+static void trial_end(struct trial *t) {
+    for (size_t cpu = 0; cpu < t->n_cpus; cpu++)
+        load_free(&t->loads[cpu]);
+    estimate_free(t->gauge);
+    estimate_free(t->minute);
+    topology_free(t->topology);
+    void *arrays[] = {t->loads,   t->metrics, t->dense, t->all_truth, t->all_values, t->off_left,
+                      t->on_left, t->units,   t->truth, t->values,    t->first};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        free(arrays[i]);
+}
+
+static void weigh(struct trial *t, double *weight) {
+    for (size_t m = 0; m < t->plan->n_metrics; m++) {
+        const struct plan_metric *metric = &t->plan->metrics[m];
+        const struct formula *formula = t->plan->catalog->metrics[metric->metric].formula;
+        weight[m] = 0;
+        if (metric->unit < 0 || !formula->is_ratio)
+            continue;
+        for (size_t i = 0; i < t->plan->units[metric->unit].n_events; i++)
+            t->dense[t->plan->units[metric->unit].events[i]] = t->all_truth[t->first[metric->unit] + 1 + i];
+        weight[m] = formula_sum_evaluate(&formula->denominator, t->dense);
+    }
+}
+
+void trial_run(const struct setting *setting, const struct load_kind *kind, enum method method, uint64_t seed,
+               struct outcome *outcome) {
+    struct trial t;
+    trial_begin(&t, setting, kind, seed);
+    switch (method) {
+    case METHOD_OURS:
+        run_ours(&t, seed, outcome);
+        break;
+    case METHOD_EVENTS:
+        run_events(&t, outcome);
+        break;
+    case METHOD_GROUPS:
+        run_groups(&t, 1, outcome);
+        break;
+    default:
+        run_groups(&t, TICK, outcome);
+        break;
+    }
+    evaluate(&t, t.all_truth, outcome->truth);
+    weigh(&t, outcome->weight);
+    trial_end(&t);
+}
