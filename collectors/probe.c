@@ -29,12 +29,18 @@ struct probe {
     int error;                 // of this trial: why a CPU could not open the group
 };
 
+// Any one counter can count it, whatever others count.
+static bool is_easy(const struct catalog_event *event) {
+    const struct fit_event *need = &event->need;
+    return !event->sampling_only && !need->free && need->counters == 0 && need->takes <= 1 && need->reg == 0;
+}
+
 static void take_events(struct probe *p, const struct catalog *catalog, const bool *usable) {
     for (size_t e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++)
         if (usable[e] && catalog->events[e].fixed && p->n_fixed < PROBE_FIXED_MAX)
             p->events[p->n_fixed++] = catalog->events[e].code;
     for (size_t e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++)
-        if (usable[e] && !catalog->events[e].fixed && p->n_general < PROBE_COUNTERS_MAX)
+        if (usable[e] && is_easy(&catalog->events[e]) && !catalog->events[e].fixed && p->n_general < PROBE_COUNTERS_MAX)
             p->events[p->n_fixed + p->n_general++] = catalog->events[e].code;
 }
 

@@ -43,7 +43,7 @@ static const struct {
 
 static void cpu_init(struct host *host, unsigned cores, unsigned threads) {
     static char load_name[] = "steady", names[EVENTS][8];
-    static const char *const fixed[] = {"OWN", "SLOTS"}, *const resident[] = {"SLOTS", "FIELD_1", "FIELD_2"};
+    static const char *const fixed[] = {"SLOTS", "OWN"}, *const resident[] = {"SLOTS", "FIELD_1", "FIELD_2"};
     static struct scenario_rate rates[EVENTS];
     struct catalog_error error;
     *host = (struct host){0};
@@ -245,6 +245,31 @@ static void test_a_field_is_rounded_by_what_happened_since_the_last_read_alone(v
     host_stop(&host);
 }
 
+static void test_a_field_is_rounded_when_its_group_leaves_the_counters_too(void **state) {
+    (void)state;
+    uint64_t counts[2];
+    for (int leaves = 0; leaves < 2; leaves++) {
+        struct host host;
+        cpu_init(&host, 1, 1);
+        struct scenario_rate first[] = {{"SLOTS", 1e9}, {"FIELD_1", 1e9}}, second[] = {{"SLOTS", 1e9}};
+        struct scenario_keyframe steps[] = {{0, first, 2}, {1 - 1e-9, first, 2}, {1, second, 1}, {5, second, 1}};
+        host.load = (struct scenario_load){host.load.name, 10, steps, 4};
+        host_start(&host);
+        int handle = OPEN(&host, 0, SLOTS, FIELD_1);
+        host_enable(&host, handle);
+        host_go_to(&host, SECOND);
+        if (leaves) {
+            host_disable(&host, handle);
+            host_enable(&host, handle);
+        }
+        host_go_to(&host, 4 * SECOND);
+        counts[leaves] = host_read(&host, handle, 2).counts[1];
+        host_stop(&host);
+    }
+    assert_int_equal(counts[0], 1003921568); // a quarter of 4e9: 64 of 255
+    assert_int_equal(counts[1], 1000000000); // all of 1e9, and nothing of 3e9
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_group_that_its_own_events_keep_off_the_counters_is_refused),
@@ -255,6 +280,7 @@ int main(void) {
         cmocka_unit_test(test_fields_are_counted_in_a_group_led_by_the_resident_leader_only),
         cmocka_unit_test(test_a_field_is_a_255th_of_its_leader_for_each_interval_between_reads),
         cmocka_unit_test(test_a_field_is_rounded_by_what_happened_since_the_last_read_alone),
+        cmocka_unit_test(test_a_field_is_rounded_when_its_group_leaves_the_counters_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
