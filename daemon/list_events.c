@@ -60,14 +60,36 @@ static unsigned count_metrics(const struct catalog *catalog, unsigned event) {
     return n;
 }
 
+// The format of another PMU is the host's to tell. Where all is the event's number, it is config itself.
+static bool encode_elsewhere(const char *terms, struct pmu_event *code) {
+    struct event_format *format;
+    struct event_format_error error;
+    if (event_format_new(&format) < 0)
+        return false;
+    bool encoded = event_format_add(format, "event", "config:0-63", &error) == 0 &&
+                   event_format_encode(format, terms, code, &error) == 0;
+    event_format_free(format);
+    return encoded;
+}
+
+static void add_code(const struct catalog_event *event, struct table *table) {
+    struct pmu_event code = event->code;
+    bool known = code.pmu == 0 || encode_elsewhere(event->terms, &code);
+    const uint64_t words[] = {code.config, code.config1, code.config2};
+    for (int i = 0; i < 3; i++) {
+        if (known)
+            table_format(table, "0x%" PRIx64, words[i]);
+        else
+            table_text(table, NULL);
+    }
+}
+
 static void add_event(const struct catalog *catalog, unsigned index, struct table *table) {
     const struct catalog_event *event = &catalog->events[index];
     const struct fit_event *need = &event->need;
     table_text(table, event->name);
     table_text(table, catalog->pmus[event->code.pmu]);
-    table_format(table, "0x%" PRIx64, event->code.config);
-    table_format(table, "0x%" PRIx64, event->code.config1);
-    table_format(table, "0x%" PRIx64, event->code.config2);
+    add_code(event, table);
     add_exclude(event->code.exclude, table);
     table_text(table, event->terms);
     add_counters(need, table);

@@ -74,7 +74,7 @@ static bool known_as(const struct list_specs *list, const char *spec, const char
     return false;
 }
 
-enum { BY_SPEC, BY_ALIAS, BY_PRODUCT, BY_VENDOR, WAYS };
+enum { BY_SPEC, BY_ALIAS, BY_VENDOR, BY_PRODUCT, WAYS };
 
 static bool is_called(struct list_specs *list, size_t spec, int way, const char *name) {
     char full[NAME_MAX_FOLDED];

@@ -28,7 +28,7 @@ void list_specs_deinit(struct list_specs *list);
 int list_specs_load(struct list_specs *list, size_t spec, struct errors *errors);
 
 // Finds the specs that are called so, by the first way that finds any: the spec's name, what its CPUs are known as, the
-// product's name with or without the vendor's, the vendor. Case, spaces, '_' and '-' do not count. Sets found[i] of
+// vendor, the product's name with or without the vendor's. Case, spaces, '_' and '-' do not count. Sets found[i] of
 // each spec (an array of DATA_SPECS_MAX) and returns how many they are.
 size_t list_specs_find(struct list_specs *list, const char *name, bool *found);
 

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`topdownd list`, the catalog and the tree."""
+
+import glob
+import json
+import os
+import subprocess
+import tempfile
+
+import e2e
+
+BINARY, ROOT = e2e.arguments()
+SPECS = sorted(os.path.basename(path)[:-5] for path in glob.glob(os.path.join(ROOT, "specs/*.json"))
+               if not path.endswith("cpus.json"))
+NOBODY = 65534
+
+
+def run(*words, **settings):
+    return subprocess.run([BINARY, "list", *words, "--path.data", ROOT], capture_output=True, text=True,
+                          timeout=e2e.TIMEOUT, **settings)
+
+
+def listed(*words):
+    done = run(*words, "--json")
+    assert (done.returncode, done.stderr) == (0, ""), done
+    return json.loads(done.stdout)
+
+
+def refused(*words):
+    done = run(*words)
+    assert (done.returncode, done.stdout) == (2, ""), done
+    return done.stderr
+
+
+def spec_file(spec):
+    return json.loads(e2e.read_text(os.path.join(ROOT, "specs", spec + ".json")))
+
+
+def test_every_spec_is_listed_with_what_identifies_its_cpus():
+    cpus = {cpu["spec"]: cpu for cpu in listed("cpus")}
+    assert sorted(cpus) == SPECS, set(cpus) ^ set(SPECS)
+    for row in spec_file("cpus")["cpus"]:
+        cpu = cpus[row["spec"]]
+        for key in ("midr", "cpuid", "known_as"):
+            assert cpu[key] == row.get(key, []), (row, cpu)
+    assert cpus["sapphire-rapids"]["vendor"] == "Intel" and cpus["zen4"]["vendor"] == "AMD"
+    return f"{len(cpus)} specs"
+
+
+def test_every_spec_lists_its_groups_metrics_and_events():
+    for spec in SPECS:
+        file = spec_file(spec)
+        metrics = listed("metrics", "--cpu", spec)
+        assert {m["name"]: m["formula"] for m in metrics} == {n: m["formula"] for n, m in file["metrics"].items()}, spec
+        groups = {g["name"]: g for g in listed("groups", "--cpu", spec)}
+        for name, group in file["groups"]["metrics"].items():
+            assert groups[name]["metrics"] == len(group["metrics"]), (spec, name)
+        events = {e["name"]: e for e in listed("events", "--cpu", spec)}
+        assert set(file["events"]) <= set(events), (spec, set(file["events"]) - set(events))
+        for name, event in events.items():
+            assert event["config"] is None or event["config"].startswith("0x"), (spec, name)
+            assert event["config"] is not None or event["pmu"] not in ("cpu", "armv*", "software"), (spec, name)
+    return f"{len(SPECS)} specs"
+
+
+def test_events_have_the_attributes_that_their_vendor_states():
+    """By hand from the vendors' files and the kernel's PMU formats."""
+    expected = {
+        "sapphire-rapids": {"topdown-retiring": ("0x8000", "0x0"), "slots": ("0x400", "0x0"),
+                            "UOPS_RETIRED.SLOTS": ("0x2c2", "0x0"), "INST_RETIRED.ANY": ("0xc0", "0x0"),
+                            "OCR.DEMAND_DATA_RD.L3_HIT.SNOOP_HITM": ("0x12a", "0x10003c0001")},
+        "nehalem-ep": {"UOPS_ISSUED.STALL_CYCLES": ("0x180010e", "0x0")},
+        "zen4": {"de_no_dispatch_per_slot.no_ops_from_frontend": ("0x1000001a0", "0x0"),
+                 "ex_ret_ucode_ops": ("0x1000000c2", "0x0"), "ex_ret_instr": ("0xc0", "0x0")},
+        "neoverse-v2": {"CPU_CYCLES": ("0x11", "0x0"), "INST_RETIRED": ("0x8", "0x0")},
+    }
+    for spec, names in expected.items():
+        events = {e["name"]: e for e in listed("events", "--cpu", spec)}
+        for name, (config, config1) in names.items():
+            event = events[name]
+            assert (event["config"], event["config1"], event["config2"]) == (config, config1, "0x0"), (spec, event)
+    events = {e["name"]: e for e in listed("events", "--cpu", "sapphire-rapids")}
+    assert (events["slots"]["fixed"], events["slots"]["fixed_counter"], events["slots"]["resident"]) == (True, 3, True)
+    ocr = events["OCR.DEMAND_DATA_RD.L3_HIT.SNOOP_HITM"]
+    assert (ocr["register"], ocr["register_value"], ocr["counters"]) == ("offcore_rsp", "0x10003c0001", [0, 1, 2, 3]), ocr
+    l3 = {e["name"]: e for e in listed("events", "--cpu", "zen2")}["l3_misses"]
+    assert (l3["pmu"], l3["config"], l3["terms"]) == ("amd_l3", None, "event=0x4,umask=0x1"), l3
+
+
+def test_a_cpu_is_found_by_any_of_its_names():
+    spec = listed("events", "--cpu", "neoverse-v2")
+    for name in ("Neoverse_V2", "graviton-4", "GRACE", "Arm Neoverse V2"):
+        assert listed("events", "--cpu", name) == spec, name
+    assert {cpu["spec"] for cpu in listed("cpus", "--cpu", "amd")} >= {"zen2", "zen3", "zen4", "zen5"}
+    assert [cpu["spec"] for cpu in listed("cpus", "--cpu", "Milan")] == ["zen3"]
+
+
+def test_a_list_is_a_table_unless_json_is_asked_for():
+    lines = run("metrics", "--cpu", "neoverse-v2", "--group", "general").stdout.splitlines()
+    assert lines[0].split() == ["METRIC", "NAME", "UNITS", "TITLE", "GROUPS"], lines
+    assert lines[1].startswith("ipc ") and len(lines) == 2, lines
+    assert run("groups", "--pmu", "sim").stdout == run("groups", "--cpu", "neoverse-v2").stdout
+    for what in ("cpus", "groups", "metrics", "events"):
+        assert len(run(what, "--cpu", "sapphire-rapids").stdout.splitlines()) == 1 + len(
+            listed(what, "--cpu", "sapphire-rapids")), what
+
+
+def test_a_list_of_this_host_needs_no_privileges():
+    def become_nobody():
+        if os.geteuid() == 0:
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+    for what in ("cpus", "groups", "metrics", "events"):
+        done = run(what, preexec_fn=become_nobody)
+        assert (done.returncode, done.stderr) == (0, "") and len(done.stdout.splitlines()) > 1, done
+
+
+def test_a_wrong_word_is_an_error_with_a_suggestion():
+    assert "did you mean 'events'?" in refused("event")
+    assert "did you mean 'sapphire-rapids'?" in refused("events", "--cpu", "saphire-rapids")
+    assert "did you mean 'General'?" in refused("metrics", "--cpu", "zen4", "--group", "generl")
+    assert "zen4" in refused("events", "--cpu", "AMD")
+    assert "list what?" in refused()
+    assert "one word too many: 'events'" in refused("cpus", "events")
+    assert "--group" in refused("events", "--group", "General")
+    assert refused("cpus", "--jsn")
+
+
+def test_a_broken_spec_costs_only_itself():
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("zen4.json", "cpus.json"):
+            e2e.write_text(os.path.join(folder, "specs", name), e2e.read_text(os.path.join(ROOT, "specs", name)))
+        e2e.write_text(os.path.join(folder, "specs", "odd.json"), "{\n")
+        command = [BINARY, "list", "cpus", "--json", "--path.data", folder]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=e2e.TIMEOUT)
+        assert [cpu["spec"] for cpu in json.loads(done.stdout)] == ["zen4"] and "odd.json:1" in done.stderr, done
+        command[2:] = ["events", "--cpu", "zen4", "--path.data", folder]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=e2e.TIMEOUT)
+        assert (done.returncode, done.stderr) == (0, ""), done
+
+
+def test_the_tree_and_the_catalog_of_a_simulated_host():
+    with e2e.Daemon("--pmu", "sim") as daemon:
+        snapshot = daemon.wait_round(1)
+        tree = daemon.json("/api/v1/topdown")
+        assert list(tree)[0] == "bound" and tree["bound_reason"] is None and tree["bound"]["text"], tree
+        nodes = {node["metric"]: node for node in tree["scopes"][0]["tree"]}
+        level1 = [category["metric"] for category in snapshot["scopes"][0]["level1"]["categories"].values()]
+        assert set(level1) <= set(nodes) and list(nodes)[:4] == level1, (level1, nodes)
+        assert abs(sum(nodes[name]["value"] for name in level1) - 1) < 0.05, nodes
+        if tree["bound"]["exceeded"]:
+            high = {name: nodes[name]["value"] for name in level1 if nodes[name]["high"]}
+            assert tree["bound"]["path"][0] == max(high, key=high.get), (tree["bound"], high)
+        for scope, n in (("socket", 2), ("cpu", 64)):
+            scopes = daemon.json(f"/api/v1/topdown?scope={scope}")["scopes"]
+            assert len(scopes) == n and all("bound" in s and s["tree"] for s in scopes), scope
+        assert e2e.fetch(daemon.port, "/api/v1/topdown?scope=core").status == 400
+        catalog = daemon.json("/api/v1/catalog")
+        file = spec_file(catalog["spec"])
+        assert {m["name"]: m["formula"] for m in catalog["metrics"]} == {
+            name: metric["formula"] for name, metric in file["metrics"].items()}
+        planned = {m["metric"] for m in catalog["metrics"] if m["planned"] and m["selected"]}
+        plan = {name for group in daemon.json("/api/v1/plan")["event_groups"] for name in group["metrics"]}
+        assert planned == plan and all(m["reason"] for m in catalog["metrics"] if not m["planned"]), (planned, plan)
+        page = daemon.get("/metrics")
+        for metric in catalog["metrics"]:
+            assert (f"\n# TYPE {metric['families'][0]} gauge\n" in page) == (metric["metric"] in planned), metric
+        assert "What this host is bound by" in daemon.get("/")
+        return tree["bound"]["text"][:60]
+
+
+if __name__ == "__main__":
+    e2e.run_tests()
