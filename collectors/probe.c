@@ -39,11 +39,17 @@ static bool tells(const struct catalog *catalog, const struct catalog_event *eve
            !need.free && !fit_is_constrained(&stated, &need);
 }
 
+// Of an event and the same one with modifiers, which have one fixed counter, the first.
 static void take_events(struct probe *p, const struct catalog *catalog, const bool *usable) {
-    for (size_t e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++)
-        if (usable[e] && tells(catalog, &catalog->events[e]) && catalog->events[e].fixed &&
-            p->n_fixed < PROBE_FIXED_MAX)
-            p->events[p->n_fixed++] = catalog->events[e].code;
+    uint64_t taken = 0;
+    for (size_t e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++) {
+        const struct catalog_event *event = &catalog->events[e];
+        uint64_t bit = event->fixed ? UINT64_C(1) << event->need.fixed : 0;
+        if (!usable[e] || !tells(catalog, event) || bit == 0 || (taken & bit) != 0 || p->n_fixed == PROBE_FIXED_MAX)
+            continue;
+        taken |= bit;
+        p->events[p->n_fixed++] = event->code;
+    }
     for (size_t e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++)
         if (usable[e] && tells(catalog, &catalog->events[e]) && !catalog->events[e].fixed &&
             p->n_general < PROBE_COUNTERS_MAX)

@@ -137,7 +137,7 @@ static int begin_probe(struct measure *m) {
         return -ENOMEM;
     for (size_t e = 0; e < source->catalog->n_events; e++)
         usable[e] = (source->support[e] == PLAN_SUPPORT_UNKNOWN || source->support[e] == PLAN_SUPPORTED) &&
-                    !(source->nmi_watchdog && (int)e == source->catalog->watchdog_event);
+                    !source_watchdog_holds(source, e);
     stop_sampler(m);
     int r = probe_new(source->catalog, usable, m->setup->topology, m->pmu, &m->probe);
     free(usable);

@@ -254,10 +254,17 @@ bool source_takes_counters(const struct source *source) {
     return source->scenario ? source->general_counters > 0 : strcmp(source->catalog->product.pmu, SOFTWARE) != 0;
 }
 
+bool source_watchdog_holds(const struct source *source, size_t event) {
+    const struct catalog *catalog = source->catalog;
+    return source->nmi_watchdog && catalog->watchdog_event >= 0 && catalog->events[event].fixed &&
+           catalog->events[event].need.fixed == catalog->events[catalog->watchdog_event].need.fixed;
+}
+
+// An event and the same one with modifiers have one counter.
 unsigned source_fixed_counters(const struct source *source) {
-    unsigned fixed = 0;
+    uint64_t fixed = 0;
     for (size_t e = 0; e < source->catalog->n_events; e++)
-        fixed +=
-            source->catalog->events[e].fixed && !(source->nmi_watchdog && (int)e == source->catalog->watchdog_event);
-    return fixed;
+        if (source->catalog->events[e].fixed && !source_watchdog_holds(source, e))
+            fixed |= UINT64_C(1) << source->catalog->events[e].need.fixed;
+    return (unsigned)__builtin_popcountll(fixed);
 }

@@ -65,6 +65,8 @@ bool source_note_open_error(struct source *source, int error, size_t n_failed, s
 
 // Whether events take hardware counters at all.
 bool source_takes_counters(const struct source *source);
+// True where the NMI watchdog holds the fixed counter of the catalog's event.
+bool source_watchdog_holds(const struct source *source, size_t event);
 // Fixed counters that can be had: one that the NMI watchdog holds cannot.
 unsigned source_fixed_counters(const struct source *source);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulation/pipeline.h"
+#include "tests/simulation/sim_host.h"
 
 // How many general counters can be had, on hosts where the answer is known.
 
@@ -203,6 +204,90 @@ static void test_a_larger_host_is_probed_in_steps_and_nothing_stays_open_wheneve
         assert_int_equal(count_steps(steps), steps);
 }
 
+// ---- which events it asks with ----
+
+// A PMU on which everything opens and runs; remembers what it was asked.
+struct asked {
+    struct pmu pmu; // first
+    uint64_t configs[256];
+    size_t n;
+};
+
+static void asked_advance(struct pmu *pmu, uint64_t now_ns) {
+    (void)pmu;
+    (void)now_ns;
+}
+
+static int asked_open(struct pmu *pmu, unsigned cpu, const uint64_t *configs, size_t n) {
+    struct asked *asked = (struct asked *)pmu;
+    (void)cpu;
+    for (size_t i = 0; i < n && asked->n < 256; i++)
+        asked->configs[asked->n++] = configs[i];
+    return 0;
+}
+
+static int asked_enable(struct pmu *pmu, int handle, bool enabled) {
+    (void)pmu;
+    (void)enabled;
+    return handle;
+}
+
+static int asked_read(struct pmu *pmu, int handle, struct pmu_times *times, uint64_t *counts, size_t n) {
+    (void)pmu;
+    *times = (struct pmu_times){.enabled_ns = 1, .running_ns = 1};
+    for (size_t i = 0; i < n; i++)
+        counts[i] = 1;
+    return handle;
+}
+
+static void asked_close(struct pmu *pmu, int handle) {
+    (void)pmu;
+    (void)handle;
+}
+
+static size_t times_asked(const struct asked *asked, uint64_t config) {
+    size_t n = 0;
+    for (size_t i = 0; i < asked->n; i++)
+        n += asked->configs[i] == config;
+    return n;
+}
+
+static void test_only_events_that_any_counter_can_count_tell_how_many_there_are(void **state) {
+    (void)state;
+    static const struct pmu_ops ops = {asked_advance, asked_open, asked_enable, asked_read, asked_close, NULL};
+    struct asked asked = {.pmu.ops = &ops};
+    struct host host;
+    bool usable[HOST_EVENTS];
+    uint64_t now_ns = 0, deadline_ns;
+    struct probe *probe;
+    host_init(&host, 1, 8);
+    struct catalog_event *events = host.catalog->events;
+    memset(usable, true, sizeof usable);
+    usable[G1] = false;
+    events[G2].need.counters = 3; // the first two only
+    events[G3].need.takes = 2;
+    events[G4].need.reg = 1;
+    events[G5].code.pmu = 1;
+    events[G6].sampling_only = true;
+    events[G7].resident = true;
+    events[G8].fixed = true; // the fixed counter of CYCLES, with modifiers: one of the two is enough
+    events[G8].need.fixed = events[CYCLES].need.fixed;
+    const struct topology_source cpu = {.selected = true};
+    struct topology *topology;
+    assert_int_equal(topology_new(&cpu, 1, 0, &topology), 0);
+    assert_int_equal(probe_new(host.catalog, usable, topology, &asked.pmu, &probe), 0);
+    while (!probe_step(probe, now_ns, &deadline_ns))
+        now_ns = deadline_ns;
+    assert_int_equal(probe_counters(probe), 1); // G9 alone
+    assert_true(times_asked(&asked, host_config(CYCLES)) > 0);
+    assert_true(times_asked(&asked, host_config(G9)) > 0);
+    for (unsigned event = G1; event <= G8; event++)
+        assert_int_equal(times_asked(&asked, host_config(event)), 0);
+    probe_free(probe);
+    topology_free(topology);
+    catalog_free(host.catalog);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_to_twenty_counters_are_found),
@@ -218,6 +303,7 @@ int main(void) {
         cmocka_unit_test(test_one_disturbed_cpu_of_eight_does_not_shrink_the_answer_and_five_do),
         cmocka_unit_test(test_probing_a_small_host_takes_an_eighth_of_a_second_at_most),
         cmocka_unit_test(test_a_larger_host_is_probed_in_steps_and_nothing_stays_open_whenever_it_ends),
+        cmocka_unit_test(test_only_events_that_any_counter_can_count_tell_how_many_there_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
