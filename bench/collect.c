@@ -31,6 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "collectors/host_cpu.h"
 #include "collectors/host_linux.h"
 #include "collectors/pmu_linux.h"
 #include "collectors/sampler.h"

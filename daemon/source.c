@@ -115,10 +115,10 @@ static int init_hardware(struct source *source, const struct specs *specs, struc
         return r;
     const struct catalog *catalog = source->catalog;
     if (host_cpu_find_pmu(&source->roots, catalog->product.pmu, source->pmu_found, sizeof source->pmu_found,
-                          &source->pmu_type) < 0)
+                          &source->pmu_types[0]) < 0)
         return 1;
     source->pmu_name = source->pmu_found;
-    r = host_bind(&source->roots, source->pmu_name, source->pmu_type, source->catalog, &binding);
+    r = host_bind(&source->roots, source->pmu_name, source->pmu_types[0], source->catalog, &binding);
     if (r < 0)
         return r;
     source->support = binding.support; // ours from here on
@@ -149,12 +149,11 @@ static int init_software(struct source *source, const struct specs *specs, struc
         return r;
     source->pmu_name = source->catalog->product.pmu;
     source->microarchitecture = "unknown";
-    if (host_linux_pmu_type(&source->roots, source->pmu_name, &source->pmu_type) < 0)
+    if (host_linux_pmu_type(&source->roots, source->pmu_name, &source->pmu_types[0]) < 0)
         return errors_add(errors, NULL, 0, 0,
                           "%s/bus/event_source/devices/%s/type cannot be read: mount sysfs, say where it is with "
                           "--path.sysfs, or use a kernel with perf events",
                           source->roots.sysfs, source->pmu_name);
-    source->pmu_types[0] = source->pmu_type;
     int hardware = pmu_linux_probe_hardware();
     if (hardware == 0)
         note(source, "cpu", "unsupported",
@@ -223,7 +222,7 @@ void source_choose_guests(struct source *source, bool share) {
 
 int source_pmu(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out) {
     if (!source->scenario)
-        return pmu_linux_new(&source->pmu_type, 1, source->exclude_guest, out);
+        return pmu_linux_new(source->pmu_types, source->catalog->n_pmus, source->exclude_guest, out);
     const char *unknown = NULL;
     int r = pmu_sim_new(source->scenario, source->catalog, now_ns, &unknown, out);
     return r == -EINVAL ? errors_add(errors, source->scenario_path, 0, 0,

@@ -26,8 +26,7 @@ struct source {
     struct host_events events;     // that formulas may ask for
     const char *microarchitecture; // of the CPU, "unknown" where it is not known
     const char *pmu_name;
-    uint32_t pmu_type;                    // of perf_event_open, where not simulated
-    uint32_t pmu_types[CATALOG_PMUS_MAX]; // of each of the catalog's PMUs whose events are not PLAN_ELSEWHERE
+    uint32_t pmu_types[CATALOG_PMUS_MAX]; // perf_event_attr.type of each of the catalog's PMUs but those elsewhere
     char pmu_found[HOST_TEXT_MAX];
     unsigned general_counters; // as stated; 0: not stated, or events take none
     bool nmi_watchdog;         // holds a counter of every CPU
