@@ -218,11 +218,11 @@ static void asked_advance(struct pmu *pmu, uint64_t now_ns) {
     (void)now_ns;
 }
 
-static int asked_open(struct pmu *pmu, unsigned cpu, const uint64_t *configs, size_t n) {
+static int asked_open(struct pmu *pmu, unsigned cpu, const struct pmu_event *events, size_t n) {
     struct asked *asked = (struct asked *)pmu;
     (void)cpu;
     for (size_t i = 0; i < n && asked->n < 256; i++)
-        asked->configs[asked->n++] = configs[i];
+        asked->configs[asked->n++] = events[i].config;
     return 0;
 }
 
