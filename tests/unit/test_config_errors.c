@@ -7,16 +7,16 @@ static void test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known(v
     (void)state;
     static const struct refusal refusals[] = {
         {"\n  slots: 1s", "t.yaml:2:3: unknown key \"slots\": did you mean \"slot\"? known here are listen, profile, "
-                          "profiles, hosts, slot, idle, cpus, counters, guests"},
+                          "profiles, hosts, slot, idle, cpus, counters, guests, mode"},
         {"zzzzzz: 1", "t.yaml:1:1: unknown key \"zzzzzz\": known here are listen, profile, profiles, hosts, slot, "
-                      "idle, cpus, counters, guests"},
+                      "idle, cpus, counters, guests, mode"},
         {"counter: {reserve: 0}", "t.yaml:1:1: unknown key \"counter\": did you mean \"counters\"? known here are "
-                                  "listen, profile, profiles, hosts, slot, idle, cpus, counters, guests"},
+                                  "listen, profile, profiles, hosts, slot, idle, cpus, counters, guests, mode"},
         {"counters: {reserved: 0}", "t.yaml:1:12: unknown key \"reserved\": did you mean \"reserve\"? known here are "
                                     "reserve"},
         {"profiles: {a: {groups: [], weight: {}}}",
          "t.yaml:1:28: unknown key \"weight\": did you mean \"weights\"? "
-         "known here are groups, weights, slot, idle, cpus, counters, guests"},
+         "known here are groups, weights, slot, idle, cpus, counters, guests, mode"},
         {"hosts: [{match: {cpu: x}, profile: default, Match: 1}]",
          "t.yaml:1:45: unknown key \"Match\": did you mean \"match\"? known here are match, profile"},
         {"hosts: [{match: {host_name: x}, profile: default}]",
