@@ -312,7 +312,7 @@ void adapt_decision_text(const struct catalog *catalog, const struct adapt_decis
     if (!isnan(decision->value))
         (void)snprintf(value, sizeof value, " (%.3g)", decision->value);
     (void)snprintf(out, size, "%.80s %s: %.80s %s%s", catalog->groups[decision->group].name,
-                   decision->raised ? "gets more of the round" : "gives its slots back",
+                   decision->raised ? "is raised" : "is no longer raised",
                    catalog->metrics[decision->metric].export_name, decision->raised ? "is high" : "has fallen", value);
 }
 

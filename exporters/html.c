@@ -138,7 +138,7 @@ static void render_mode(const struct view *view, struct text *out) {
         const struct adapt_group *group = &view->adapt->groups[i];
         if (!group->raised)
             continue;
-        text_string(out, any ? ", " : ", more of the round for ");
+        text_string(out, any ? ", " : ", raised: ");
         put(out, view->layout->catalog->groups[group->group].name);
         text_string(out, " (");
         put(out, view->layout->catalog->metrics[group->metric].export_name);
