@@ -10,6 +10,10 @@ static const char *const GROUPS[] = {"stage_1",
                                      "L1I_Cache_Effectiveness",
                                      "L1D_Cache_Effectiveness",
                                      "L2_Cache_Effectiveness",
+                                     "SVE_Effectiveness",
+                                     "FP_Precision_Mix",
+                                     "FP_Arithmetic_Intensity",
+                                     "General",
                                      NULL};
 enum { BRANCH = 1, ITLB, L1I, L1D, L2 };
 
