@@ -82,6 +82,13 @@ static void test_a_users_weight_is_what_raising_multiplies(void **state) {
     expect_slots((unsigned[]){0, 3, 0, 0, 0, 0}, (bool[]){0, 1, 0, 0, 0, 0}, (unsigned[]){8, 9, 1, 1, 1, 1});
 }
 
+// 0.3704 of 500 others and 295
+static void test_level_1_has_its_third_beside_many_slots(void **state) {
+    (void)state;
+    expect_slots((unsigned[]){0, 100, 100, 100, 100, 100}, (bool[GROUPS_N]){0},
+                 (unsigned[]){295, 100, 100, 100, 100, 100});
+}
+
 static void test_raising_all_is_raising_none(void **state) {
     (void)state;
     expect_slots((unsigned[]){0, 0, 0, 0, 0, 0}, (bool[]){0, 1, 1, 1, 1, 1}, (unsigned[]){3, 1, 1, 1, 1, 1});
@@ -229,6 +236,7 @@ int main(void) {
         cmocka_unit_test(test_a_raised_group_gets_four_times_its_slots),
         cmocka_unit_test(test_a_round_gets_no_more_than_twice_its_slots),
         cmocka_unit_test(test_a_users_weight_is_what_raising_multiplies),
+        cmocka_unit_test(test_level_1_has_its_third_beside_many_slots),
         cmocka_unit_test(test_raising_all_is_raising_none),
         cmocka_unit_test(test_level_1_keeps_its_third_whatever_its_weight_is),
         cmocka_unit_test(test_on_every_spec_shares_and_minima_hold_whatever_the_values_are),

@@ -55,6 +55,9 @@ static void test_a_wrong_type_is_refused_with_a_right_example(void **state) {
         {"idle: {}", "t.yaml:1:7: idle must be a single value, such as 10%, and is a mapping"},
         {"counters: 2", "t.yaml:1:11: counters must be a mapping, such as {reserve: 1}, and is a single value"},
         {"counters: {reserve: [1]}", "t.yaml:1:21: reserve must be a single value, such as 1, and is a list"},
+        {"mode: [fixed]", "t.yaml:1:7: mode must be a single value, such as fixed, and is a list"},
+        {"mode: Adaptive", "t.yaml:1:7: mode: \"Adaptive\" is neither: write fixed for the shares of time that the "
+                           "weights say, or adaptive for more of it where the bottleneck is"},
         {"guests: [auto]", "t.yaml:1:9: guests must be a single value, such as auto, and is a list"},
         {"cpus: [0, 1]", "t.yaml:1:7: cpus must be a single value, such as all or \"0-3,8\", and is a list"},
         {"just text", "t.yaml:1:1: the file must be a mapping of keys to values, such as \"slot: 200ms\""},
