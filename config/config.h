@@ -36,6 +36,12 @@ enum config_guests {
     CONFIG_GUESTS_SHARE // count them too
 };
 
+// How the round's slots are shared out.
+enum config_mode {
+    CONFIG_MODE_FIXED,   // as the weights say
+    CONFIG_MODE_ADAPTIVE // more for what the method's decision tree says to look at now
+};
+
 // What can stand at the top level and in a profile; the profile wins.
 struct config_settings {
     uint64_t slot_ns;
@@ -45,6 +51,7 @@ struct config_settings {
     struct config_origin cpus_origin;
     unsigned reserve_counters; // of each CPU, that are left to others: 0 to 31
     enum config_guests guests;
+    enum config_mode mode;
 };
 
 struct config_profile {

@@ -183,6 +183,20 @@ bool config_value_format(const struct yaml_tree *value, enum spec_format *format
     return true;
 }
 
+bool config_value_mode(const struct yaml_tree *value, enum config_mode *mode, struct errors *errors) {
+    if (!config_value_is(value, YAML_TREE_SCALAR, "mode", "fixed", errors))
+        return false;
+    if (strcmp(value->text, "fixed") == 0)
+        *mode = CONFIG_MODE_FIXED;
+    else if (strcmp(value->text, "adaptive") == 0)
+        *mode = CONFIG_MODE_ADAPTIVE;
+    else
+        return refuse(errors, value, "mode",
+                      "is neither: write fixed for the shares of time that the weights say, or adaptive for more of it "
+                      "where the bottleneck is");
+    return true;
+}
+
 static bool read_port(const char *text, uint16_t *port) {
     unsigned long number = 0;
     size_t n = strlen(text);

@@ -75,6 +75,11 @@ const struct family_info family_table[FAMILY_N] = {
     [FAMILY_BUDGET] = {PREFIX "budget_used_ratio", "gauge",
                        "Share of the budget that measuring has used in the last 30 s: 1 is the larger of 0.01 % of the "
                        "machine and 0.1 % of one CPU. Above it slots become longer."},
+    [FAMILY_DECISIONS] =
+        {PREFIX "schedule_decisions_total", "counter",
+         "Metric groups that the adaptive schedule has raised to more of the round, by the level-1 category "
+         "that was high, and that have given it back, by the one that fell. Absent where the schedule "
+         "is fixed."},
     [FAMILY_LAST_SNAPSHOT] = {PREFIX "last_snapshot_timestamp_seconds", "gauge",
                               "When the last round ended, in seconds since the epoch."},
     [FAMILY_CPU_INFO] = {PREFIX "cpu_info", "gauge", "The host's CPU and the spec that it is measured with."},

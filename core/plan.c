@@ -235,23 +235,55 @@ static void name_groups(struct plan_draft *draft) {
 // ---- slots ----
 
 static unsigned unit_weight(const struct plan_draft *draft, unsigned unit) {
-    unsigned weight = 0;
+    unsigned weight = 1;
     for (size_t i = 0; i < draft->n_items; i++)
         if (draft->items[i].unit == (int)unit && draft->items[i].weight > weight)
             weight = draft->items[i].weight;
     return weight;
 }
 
-static void give_slots(struct plan_draft *draft) {
-    struct plan *plan = draft->plan;
+// Level 1 has its third, so what is measured beside it is not raised.
+static bool unit_raised(const struct plan_draft *draft, unsigned unit) {
+    bool raised = false;
+    for (size_t i = 0; i < draft->n_items; i++)
+        raised = raised || (draft->items[i].unit == (int)unit && draft->items[i].raised);
+    return raised && draft->plan->level1_unit != (int)unit;
+}
+
+// Raising all is raising none.
+static bool some_raised(const struct plan_draft *draft) {
+    const struct plan *plan = draft->plan;
+    bool some = false, all = true;
     for (unsigned u = 0; u < plan->n_units; u++) {
-        unsigned weight = unit_weight(draft, u);
-        plan->units[u].slots = plan_unit_resident(plan, u) ? 0 : weight > 0 ? weight : 1;
+        if (plan_unit_resident(plan, u) || plan->level1_unit == (int)u)
+            continue;
+        some = some || unit_raised(draft, u);
+        all = all && unit_raised(draft, u);
     }
+    return some && !all;
+}
+
+// Raised units get `times` their slots. Returns how many slots all have.
+static unsigned give_weights(struct plan_draft *draft, unsigned times) {
+    struct plan *plan = draft->plan;
+    for (unsigned u = 0; u < plan->n_units; u++)
+        plan->units[u].slots =
+            plan_unit_resident(plan, u) ? 0 : unit_weight(draft, u) * (unit_raised(draft, u) ? times : 1);
     // another metric's weight in the same event group is no word about level 1
-    if (draft->level1_item >= 0 && draft->items[draft->level1_item].weight == 0 &&
+    if (draft->level1_item >= 0 && (draft->items[draft->level1_item].weight == 0 || draft->request->adaptive) &&
         !plan_unit_resident(plan, (unsigned)plan->level1_unit))
         plan_give_level1_its_third(plan, draft->request->idle);
+    return plan_slots(plan);
+}
+
+static void give_slots(struct plan_draft *draft) {
+    struct plan *plan = draft->plan;
+    unsigned baseline = give_weights(draft, 1), raise = some_raised(draft) ? PLAN_RAISE_MAX : 1;
+    for (size_t u = 0; u < plan->n_units; u++)
+        plan->units[u].baseline_share =
+            (double)(plan->units[u].slots * plan->units[u].n_groups) / baseline * (1 - draft->request->idle);
+    while (give_weights(draft, raise) > PLAN_GROWTH_MAX * baseline)
+        raise--;
     unsigned times =
         (unsigned)((PLAN_ROUND_NS_MIN + plan_slots(plan) * plan->slot_ns - 1) / (plan_slots(plan) * plan->slot_ns));
     for (size_t u = 0; u < plan->n_units; u++)

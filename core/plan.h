@@ -9,6 +9,11 @@
 // spec names resident events, one more event group counts these all the time, and each rotating group is read together
 // with it. Event groups are packed to be as few as the counters allow. Then each gets its slots in the round, and one
 // idle slot leaves the counters to others. A plan makes no system call and is only read once made.
+//
+// An adaptive plan may have raised metric groups (core/adapt.h). Their event groups get PLAN_RAISE_MAX times their
+// slots, or as many times less as keep the round within PLAN_GROWTH_MAX times its slots, so that every other event
+// group keeps its slots and at least half of its share of the round. Level 1 keeps its third of the time. Where all
+// event groups but level 1's are raised, none is: shares are relative.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +27,9 @@ enum {
     PLAN_REASON_MAX = 320,
     PLAN_WEIGHT_MAX = 100,
     PLAN_UNITS_MAX = 256,
-    PLAN_GROUP_EVENTS_MAX = 512
+    PLAN_GROUP_EVENTS_MAX = 512,
+    PLAN_RAISE_MAX = 4, // a raised metric group's event groups get at most so many times their slots
+    PLAN_GROWTH_MAX = 2 // and a round at most so many times the slots that it has while none is raised
 };
 
 // Whether the PMU says that it can count an event.
@@ -43,10 +50,12 @@ struct plan_request {
         unsigned weight; // slots a round for its event groups; 0: the default
     } * selections;
     size_t n_selections;
+    const bool *raised; // of each selection: its event groups get more slots; NULL: none
     uint64_t slot_ns;
     double idle;            // share of a round in which nothing is held, 0 to 0.9
     const uint8_t *support; // enum plan_support of each of the catalog's events; NULL: all unknown
     bool nmi_watchdog;      // holds the fixed counter that the spec says
+    bool adaptive;          // level 1 keeps its third of the time whatever the weights are
 };
 
 struct plan_metric {
@@ -68,6 +77,7 @@ struct plan_group {
 struct plan_unit {
     unsigned first_group, n_groups; // more than one: composite
     unsigned slots;                 // times a round
+    double baseline_share;          // of a round while no metric group is raised, all its groups
     unsigned *events;               // of all its groups and of the resident one as far as its metrics need, ascending
     size_t n_events;
     int reference; // composite: the catalog's event that is in every part; else -1
@@ -109,6 +119,9 @@ static inline bool plan_metric_planned(const struct plan_metric *metric) { retur
 static inline bool plan_unit_resident(const struct plan *plan, unsigned unit) {
     return plan->resident_group >= 0 && plan->groups[plan->resident_group].unit == unit;
 }
+
+// The share of the round in which the unit's event groups count; 0 for the resident group.
+double plan_share(const struct plan *plan, unsigned unit);
 
 // How long entry `entry` of the round lasts.
 uint64_t plan_entry_ns(const struct plan *plan, size_t entry);

@@ -13,6 +13,7 @@ struct plan_item {
     unsigned weight; // 0: the default
     int unit;
     bool level1;
+    bool raised;   // a raised selection has a metric of it
     bool resident; // all its events are
 };
 

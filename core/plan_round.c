@@ -17,7 +17,7 @@ unsigned plan_slots(const struct plan *plan) {
 void plan_give_level1_its_third(struct plan *plan, double idle) {
     struct plan_unit *unit = &plan->units[plan->level1_unit];
     double wanted = 1.0 / 3 / (1 - idle) < 0.5 ? 1.0 / 3 / (1 - idle) : 0.5;
-    while (unit->slots * unit->n_groups < wanted * plan_slots(plan) && unit->slots < PLAN_WEIGHT_MAX)
+    while (unit->slots * unit->n_groups < wanted * plan_slots(plan))
         unit->slots++;
 }
 
@@ -37,6 +37,10 @@ int plan_make_round(struct plan *plan, double idle) {
     if (plan->idle_ns > 0)
         plan->round[plan->n_round++] = (unsigned)plan->n_units;
     return 0;
+}
+
+double plan_share(const struct plan *plan, unsigned unit) {
+    return (double)(plan->units[unit].slots * plan->units[unit].n_groups * plan->slot_ns) / (double)plan->round_ns;
 }
 
 uint64_t plan_entry_ns(const struct plan *plan, size_t entry) {

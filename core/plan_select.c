@@ -204,6 +204,8 @@ static int select_metric(struct plan_draft *draft, unsigned metric, unsigned sel
     int item = draft->item_of[index];
     if (item >= 0 && weight > draft->items[item].weight)
         draft->items[item].weight = weight;
+    if (item >= 0 && draft->request->raised && draft->request->raised[selection])
+        draft->items[item].raised = true;
     return r;
 }
 

@@ -8,6 +8,7 @@
 
 #include "collectors/probe.h"
 #include "collectors/sampler.h"
+#include "core/adapt.h"
 #include "core/budget.h"
 #include "daemon/log.h"
 #include "daemon/self.h"
@@ -34,6 +35,8 @@ struct measure {
 
     struct self self;
     struct budget budget;
+    struct adapt *adapt; // NULL: the schedule is fixed
+    bool adapt_due;      // it asks for another plan
     bool pmu_up, round_over;
     uint64_t yielded_until_ns; // 0: not handed over
 };
@@ -45,7 +48,8 @@ static struct stage_request request_of(const struct measure *m) {
                                   .seed = m->seed,
                                   .follow = m->follow,
                                   .none_free = m->none_free,
-                                  .slot_factor = m->budget.factor};
+                                  .slot_factor = m->budget.factor,
+                                  .adapt = m->adapt};
 }
 
 static void refresh_view(struct measure *m) {
@@ -112,6 +116,18 @@ static int follow_budget(struct measure *m) {
     if (r == 0)
         log_info("measuring used %.0f %% of its budget: a slot is %.0f ms from now on", m->budget.used * 100,
                  (double)m->stage.layout->plan->slot_ns * 1e-6);
+    return r == -EINVAL ? 0 : r;
+}
+
+// Gives more of the round to what the last round says to look at.
+static int follow_bottleneck(struct measure *m) {
+    if (!m->adapt_due)
+        return 0;
+    m->adapt_due = false;
+    struct errors errors = {0};
+    int r = change_plan(m, &errors);
+    log_errors(&errors);
+    stage_log_decisions(m->setup->source.catalog, adapt_report(m->adapt));
     return r == -EINVAL ? 0 : r;
 }
 
@@ -203,6 +219,8 @@ int measure_new(struct setup *setup, struct errors *errors, struct measure **out
     int r = getrandom(&m->seed, sizeof m->seed, 0) == sizeof m->seed ? 0 : -EIO;
     if (r == 0)
         r = source_pmu(&setup->source, self_monotonic_ns(), errors, &m->pmu);
+    if (r == 0 && setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE)
+        r = adapt_new(setup->source.catalog, setup->selections, setup->n_selections, &m->adapt);
     budget_init(&m->budget, setup->topology->n_cpus, (double)self_monotonic_ns() * NS, 0);
     if (r == 0)
         r = begin(m);
@@ -219,6 +237,7 @@ struct measure *measure_free(struct measure *m) {
         probe_free(m->probe);
         sampler_free(m->sampler);
         stage_deinit(&m->stage);
+        adapt_free(m->adapt);
         if (m->pmu)
             m->pmu->ops->free(m->pmu);
         free(m);
@@ -263,6 +282,8 @@ static struct snapshot *finish_round(struct measure *m) {
         return NULL;
     }
     fill_self(m, snapshot);
+    if (m->adapt && adapt_round(m->adapt, snapshot))
+        m->adapt_due = true;
     watch_round(m->stage.watch, snapshot, sampler_round_error(m->sampler));
     return snapshot;
 }
@@ -300,9 +321,11 @@ static int step_yielded(struct measure *m, uint64_t now_ns, uint64_t *deadline_n
 
 // After a round: follows what the host does. Where the plan changes, so do sampler and view.
 static int look_around(struct measure *m) {
-    if (follow_should_probe(&m->follow, self_monotonic_ns()))
+    int r = follow_bottleneck(m);
+    if (r == 0 && follow_should_probe(&m->follow, self_monotonic_ns()))
         return begin_probe(m);
-    int r = follow_budget(m);
+    if (r == 0)
+        r = follow_budget(m);
     return r == 0 ? follow_cpus(m) : r;
 }
 

@@ -206,8 +206,8 @@ int service_check_config(const struct options *options) {
     struct plan *plan = NULL;
     int r = setup && errors ? setup_init(setup, options, errors) : -ENOMEM;
     if (r >= 0)
-        r = setup_plan(setup, setup->source.general_counters, setup->profile->settings.reserve_counters, 1, errors,
-                       &plan);
+        r = setup_plan(setup, NULL, setup->source.general_counters, setup->profile->settings.reserve_counters, 1,
+                       errors, &plan);
     if (r < 0 && errors && errors->n > 0)
         log_errors(errors);
     else if (r < 0)

@@ -50,17 +50,19 @@ static int make_selections(struct setup *setup) {
     return n < 0 ? n : 0;
 }
 
-int setup_plan(const struct setup *setup, unsigned general_counters, unsigned reserved_counters, double slot_factor,
-               struct errors *errors, struct plan **out) {
+int setup_plan(const struct setup *setup, const bool *raised, unsigned general_counters, unsigned reserved_counters,
+               double slot_factor, struct errors *errors, struct plan **out) {
     const struct plan_request request = {.catalog = setup->source.catalog,
                                          .general_counters = general_counters,
                                          .reserved_counters = reserved_counters,
                                          .selections = setup->selections,
                                          .n_selections = setup->n_selections,
+                                         .raised = raised,
                                          .support = setup->source.support,
                                          .nmi_watchdog = setup->source.nmi_watchdog,
                                          .slot_ns = (uint64_t)((double)setup->profile->settings.slot_ns * slot_factor),
-                                         .idle = setup->profile->settings.idle};
+                                         .idle = setup->profile->settings.idle,
+                                         .adaptive = setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE};
     int r = plan_new(&request, out);
     if (r == -E2BIG)
         return errors_add(errors, NULL, 0, 0,

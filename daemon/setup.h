@@ -28,8 +28,9 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
 void setup_deinit(struct setup *setup);
 
 // The plan for so many general counters (0: events take none), so many of which are left to others, and slots so much
-// longer than configured. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM.
-int setup_plan(const struct setup *setup, unsigned general_counters, unsigned reserved_counters, double slot_factor,
-               struct errors *errors, struct plan **out);
+// longer than configured. `raised`: of each selection, whether it gets more of the round; NULL: none does. Returns 0,
+// -EINVAL with the reason in `errors`, -ENOMEM.
+int setup_plan(const struct setup *setup, const bool *raised, unsigned general_counters, unsigned reserved_counters,
+               double slot_factor, struct errors *errors, struct plan **out);
 
 #endif

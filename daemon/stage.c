@@ -22,6 +22,7 @@ static struct view *make_view(const struct stage_request *request, struct snapsh
         .seed = request->seed,
         .counters_total = request->follow.counters == 0 ? 0 : request->follow.most_counters + fixed,
         .counters_usable = request->follow.counters == 0 || request->none_free ? 0 : request->follow.counters + fixed,
+        .adapt = request->adapt ? adapt_report(request->adapt) : NULL,
         .guests_excluded = setup->source.exclude_guest,
         .pmu_errors = setup->source.errors,
         .n_pmu_errors = setup->source.n_errors};
@@ -33,8 +34,8 @@ static int make_layout(const struct stage_request *request, struct errors *error
     unsigned held = request->follow.most_counters - request->follow.counters,
              reserve = request->setup->profile->settings.reserve_counters;
     struct plan *plan;
-    int r = setup_plan(request->setup, request->follow.counters, reserve > held ? reserve - held : 0,
-                       request->slot_factor, errors, &plan);
+    int r = setup_plan(request->setup, request->adapt ? adapt_raised(request->adapt) : NULL, request->follow.counters,
+                       reserve > held ? reserve - held : 0, request->slot_factor, errors, &plan);
     if (r < 0)
         return r;
     struct topology *topology = topology_copy(request->setup->topology);
@@ -90,6 +91,14 @@ void stage_refresh_view(struct stage *stage, const struct stage_request *request
         return; // what it would tell is in the log
     view_unref(stage->view);
     stage->view = view;
+}
+
+void stage_log_decisions(const struct catalog *catalog, const struct adapt_report *report) {
+    for (size_t i = report->n_decisions - report->n_new; i < report->n_decisions; i++) {
+        char text[ADAPT_TEXT_MAX];
+        adapt_decision_text(catalog, &report->decisions[i], text, sizeof text);
+        log_info("%s", text);
+    }
 }
 
 void stage_log_change(const struct plan *before, const struct plan *after) {

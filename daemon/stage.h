@@ -5,6 +5,7 @@
 // A plan and all that belongs to it: they are made together, and go together when another plan fits better. Only
 // totals, and what has been said in the log, go over to the next stage.
 
+#include "core/adapt.h"
 #include "core/derive.h"
 #include "core/follow.h"
 #include "daemon/setup.h"
@@ -22,9 +23,10 @@ struct stage {
 struct stage_request {
     const struct setup *setup;
     uint64_t seed;
-    struct follow follow; // how many general counters there are
-    bool none_free;       // others hold all of them
-    double slot_factor;   // by which slots are longer than configured
+    struct follow follow;      // how many general counters there are
+    bool none_free;            // others hold all of them
+    double slot_factor;        // by which slots are longer than configured
+    const struct adapt *adapt; // NULL: the schedule is fixed
 };
 
 // Makes a plan; it goes on where `before` (all NULL: there was none) is. Returns 0, -EINVAL with the reason in
@@ -35,6 +37,9 @@ void stage_deinit(struct stage *stage);
 
 // Tells the new facts of `request` under the same plan. Where memory is short the old ones stay: the log has the news.
 void stage_refresh_view(struct stage *stage, const struct stage_request *request);
+
+// Logs the decisions of the last change, each with its reason.
+void stage_log_decisions(const struct catalog *catalog, const struct adapt_report *report);
 
 // Logs which metrics a change of plan loses or brings back.
 void stage_log_change(const struct plan *before, const struct plan *after);

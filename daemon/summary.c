@@ -28,11 +28,13 @@ static void describe_cpus(const struct setup *setup, unsigned counters, char *ou
         (void)snprintf(out + length, size - (size_t)length, "; software events take no counters");
 }
 
-static void describe_plan(const struct plan *plan, char *out, size_t size) {
+static void describe_plan(const struct setup *setup, const struct plan *plan, char *out, size_t size) {
+    bool adaptive = setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE;
     (void)snprintf(out, size,
-                   "%zu metrics in %zu event group%s; a round takes %.2f s in slots of %.0f ms, %.0f %% of it idle",
+                   "%zu metrics in %zu event group%s; a round takes %.2f s in slots of %.0f ms, %.0f %% of it idle%s",
                    plannable(plan), plan->n_groups, plan->n_groups == 1 ? "" : "s", (double)plan->round_ns * 1e-9,
-                   (double)plan->slot_ns * 1e-6, (double)plan->idle_ns / (double)plan->round_ns * 100);
+                   (double)plan->slot_ns * 1e-6, (double)plan->idle_ns / (double)plan->round_ns * 100,
+                   adaptive ? "; adaptive: it may take twice as long while the bottleneck gets more of it" : "");
 }
 
 // What to say of a round that is longer than what reads it expects; false where there is nothing to say.
@@ -66,7 +68,7 @@ void summary_start(const struct view *view, const struct setup *setup, const str
     if (view->layout->plan->n_units == 0) {
         log_info("profile %s: measuring nothing", setup->profile->name);
     } else {
-        describe_plan(view->layout->plan, plan, sizeof plan);
+        describe_plan(setup, view->layout->plan, plan, sizeof plan);
         log_info("profile %s: %s", setup->profile->name, plan);
     }
     if (describe_long_round(view->layout->plan, plan, sizeof plan))
@@ -106,7 +108,7 @@ void summary_status(const struct view *view, const struct snapshot *snapshot, ch
 void summary_config(const struct setup *setup, const struct plan *plan) {
     char cpus[SUMMARY_LINE_MAX], text[SUMMARY_LINE_MAX];
     describe_cpus(setup, plan->general_counters, cpus, sizeof cpus);
-    describe_plan(plan, text, sizeof text);
+    describe_plan(setup, plan, text, sizeof text);
     for (size_t i = 0; i < setup->config->n_files; i++)
         (void)printf("%s: no mistakes\n", setup->config->files[i]);
     (void)printf("host %s, spec %s: %s\n", setup->hostname, setup->source.catalog->product.spec, cpus);

@@ -123,7 +123,28 @@ static void render_counters(const struct view *view, struct text *out) {
     text_string(out, "\n");
 }
 
-static void render_schedule(const struct plan *plan, struct text *out) {
+static void render_mode(const struct view *view, struct text *out) {
+    if (!view->adapt)
+        return;
+    text_string(out, "; adaptive");
+    bool any = false;
+    for (size_t i = 0; i < view->adapt->n_groups; i++) {
+        const struct adapt_group *group = &view->adapt->groups[i];
+        if (!group->raised)
+            continue;
+        text_string(out, any ? ", " : ", raised: ");
+        html_put(out, view->layout->catalog->groups[group->group].name);
+        text_string(out, " (");
+        html_put(out, view->layout->catalog->metrics[group->metric].export_name);
+        text_string(out, " was high)");
+        any = true;
+    }
+    text_string(out, any ? "" : ", nothing is raised");
+}
+
+static void render_schedule(const struct view *view, struct text *out) {
+    const struct plan *plan = view->layout->plan;
+
     text_format(out, "<tr><th>Schedule<td>%zu event group%s, slots of ", plan->n_groups,
                 plan->n_groups == 1 ? "" : "s");
     html_put_number(out, (double)plan->slot_ns / 1e6);
@@ -131,7 +152,9 @@ static void render_schedule(const struct plan *plan, struct text *out) {
     html_put_number(out, (double)plan->round_ns / 1e9);
     text_string(out, " s, ");
     html_put_number(out, (double)plan->idle_ns / 1e6);
-    text_string(out, " ms of it with no counter held\n");
+    text_string(out, " ms of it with no counter held");
+    render_mode(view, out);
+    text_string(out, "\n");
 }
 
 static void render_coverage(const struct view *view, const struct snapshot *snapshot, struct text *out) {
@@ -160,7 +183,7 @@ static void render_facts(const struct view *view, const struct snapshot *snapsho
     render_cpus(view, snapshot, out);
     render_counters(view, out);
     put_row(out, "Profile", view->profile);
-    render_schedule(view->layout->plan, out);
+    render_schedule(view, out);
     text_format(out, "<tr><th>Rounds<td>%llu\n", (unsigned long long)snapshot->sequence);
     render_coverage(view, snapshot, out);
     put_row(out, "Version", view->version);

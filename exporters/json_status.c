@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "core/adapt.h"
 #include "exporters/json.h"
 #include "exporters/json_parts.h"
 
@@ -56,6 +57,7 @@ static void add_event_group(struct json *json, cJSON *groups, const struct view 
     add_metrics_of(json, item, view, (int)group->unit);
     json_whole(json, item, "slots", unit->slots);
     json_number(json, item, "share_of_time", (double)(unit->slots * plan->slot_ns) / (double)plan->round_ns);
+    json_number(json, item, "baseline_share_of_time", unit->baseline_share / unit->n_groups);
     json_bool(json, item, "composite", unit->n_groups > 1);
 }
 
@@ -93,6 +95,60 @@ static void add_counters(struct json *json, cJSON *parent, const struct view *vi
     json_bool(json, parent, "guests_excluded", view->guests_excluded);
 }
 
+static const char *mode_of(const struct view *view) { return view->adapt ? "adaptive" : "fixed"; }
+
+static void add_adaptive_group(struct json *json, cJSON *groups, const struct view *view,
+                               const struct adapt_group *group) {
+    const struct catalog *catalog = view->layout->catalog;
+    struct adapt_share share = adapt_share(view->layout->plan, group->group);
+    cJSON *item = json_object(json, groups, NULL);
+    json_string(json, item, "group", catalog->groups[group->group].name);
+    json_number(json, item, "share_of_time", share.now);
+    json_number(json, item, "baseline_share_of_time", share.baseline);
+    json_bool(json, item, "raised", group->raised);
+    if (group->raised)
+        json_string(json, item, "raised_by", catalog->metrics[group->metric].export_name);
+    else
+        json_null(json, item, "raised_by");
+    json_number(json, item, "value", group->raised ? group->value : NAN);
+    json_number(json, item, "since_timestamp_seconds", group->since_seconds);
+}
+
+// What the adaptive schedule has raised, and the last decisions, the newest first.
+static void add_adaptive(struct json *json, const struct view *view) {
+    const struct catalog *catalog = view->layout->catalog;
+    if (!view->adapt) {
+        json_null(json, NULL, "adaptive");
+        return;
+    }
+    cJSON *adaptive = json_object(json, NULL, "adaptive");
+    cJSON *groups = json_array(json, adaptive, "groups");
+    for (size_t i = 0; i < view->adapt->n_groups; i++)
+        add_adaptive_group(json, groups, view, &view->adapt->groups[i]);
+    cJSON *decisions = json_array(json, adaptive, "decisions");
+    for (size_t i = view->adapt->n_decisions; i-- > 0;) {
+        const struct adapt_decision *decision = &view->adapt->decisions[i];
+        char text[ADAPT_TEXT_MAX];
+        adapt_decision_text(catalog, decision, text, sizeof(text));
+        cJSON *item = json_object(json, decisions, NULL);
+        json_string(json, item, "group", catalog->groups[decision->group].name);
+        json_bool(json, item, "raised", decision->raised);
+        json_string(json, item, "metric", catalog->metrics[decision->metric].export_name);
+        json_number(json, item, "value", decision->value);
+        json_number(json, item, "timestamp_seconds", decision->at_seconds);
+        json_string(json, item, "reason", text);
+    }
+}
+
+static void add_schedule(struct json *json, const struct view *view) {
+    cJSON *schedule = json_object(json, NULL, "schedule");
+    json_string(json, schedule, "mode", mode_of(view));
+    cJSON *raised = json_array(json, schedule, "raised");
+    for (size_t i = 0; view->adapt && i < view->adapt->n_groups; i++)
+        if (view->adapt->groups[i].raised)
+            json_string(json, raised, NULL, view->layout->catalog->groups[view->adapt->groups[i].group].name);
+}
+
 int json_render_plan(const struct view *view, struct text *out) {
     const struct plan *plan = view->layout->plan;
     struct json json = json_new();
@@ -107,6 +163,8 @@ int json_render_plan(const struct view *view, struct text *out) {
     json_number(&json, NULL, "round_seconds", (double)plan->round_ns / 1e9);
     json_string(&json, NULL, "schedule", SCHEDULE);
     json_string(&json, NULL, "seed", seed); // more bits than many readers keep of a number
+    json_string(&json, NULL, "mode", mode_of(view));
+    add_adaptive(&json, view);
     cJSON *groups = json_array(&json, NULL, "event_groups");
     for (size_t g = 0; g < plan->n_groups; g++)
         add_event_group(&json, groups, view, g);
@@ -205,6 +263,7 @@ int json_render_status(const struct view *view, const struct snapshot *snapshot,
     cJSON *config = json_object(&json, NULL, "config");
     json_string(&json, config, "profile", view->profile);
     json_string(&json, config, "hash", hash);
+    add_schedule(&json, view);
     cJSON *last = json_object(&json, NULL, "snapshot");
     json_whole(&json, last, "sequence", snapshot->sequence);
     json_number(&json, last, "timestamp_seconds",

@@ -278,6 +278,22 @@ static void add_self(struct prometheus_page *page, const struct view *view, enum
     page_series(page, "", NULL, 0, kind, snapshot_self(view->layout, value));
 }
 
+static void add_decisions(struct prometheus_page *page, const struct view *view) {
+    if (!view->adapt)
+        return;
+    add_family(page, FAMILY_DECISIONS);
+    for (size_t i = 0; i < ADAPT_CAUSES_N; i++) {
+        char reason[NUMBER_MAX + 16];
+        const struct page_label label = {"reason", reason};
+        if (!adapt_cause_exists(view->layout->catalog, i))
+            continue;
+        (void)snprintf(reason, sizeof(reason), "%s_high", adapt_cause_name(i));
+        page_series_fixed(page, &label, 1, view->adapt->causes[i].high);
+        (void)snprintf(reason, sizeof(reason), "%s_fell", adapt_cause_name(i));
+        page_series_fixed(page, &label, 1, view->adapt->causes[i].fell);
+    }
+}
+
 static void add_info(struct prometheus_page *page, const struct view *view) {
     char hash[NUMBER_MAX];
     (void)snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)view->config_hash);
@@ -359,6 +375,7 @@ static void add_host(struct prometheus_page *page, const struct view *view) {
     add_self(page, view, FAMILY_INTERRUPTS, PAGE_WHOLE, SELF_INTERRUPTS);
     add_self(page, view, FAMILY_INTERRUPT_SECONDS, PAGE_REAL, SELF_INTERRUPT_SECONDS);
     add_self(page, view, FAMILY_BUDGET, PAGE_REAL, SELF_BUDGET_USED);
+    add_decisions(page, view);
     add_self(page, view, FAMILY_LAST_SNAPSHOT, PAGE_REAL, SELF_LAST_SNAPSHOT_TIMESTAMP);
     add_info(page, view);
     add_gauges(page, view, false);

@@ -30,7 +30,9 @@ static struct view_pmu_error *errors_copy(const struct view_pmu_error *errors, s
 struct view *view_new(const struct view *facts) {
     struct view *view = malloc(sizeof(*view));
     struct view_pmu_error *errors = errors_copy(facts->pmu_errors, facts->n_pmu_errors);
-    if (!view || !errors) {
+    struct adapt_report *adapt = facts->adapt ? adapt_report_copy(facts->adapt) : NULL;
+    if (!view || !errors || (facts->adapt && !adapt)) {
+        adapt_report_free(adapt);
         errors_free(errors, facts->n_pmu_errors);
         free(view);
         return NULL;
@@ -39,6 +41,7 @@ struct view *view_new(const struct view *facts) {
     atomic_init(&view->references, 1);
     snapshot_layout_ref(view->layout);
     view->pmu_errors = errors;
+    view->adapt = adapt;
     return view;
 }
 
@@ -50,6 +53,7 @@ struct view *view_ref(struct view *view) {
 struct view *view_unref(struct view *view) {
     if (view && atomic_fetch_sub_explicit(&view->references, 1, memory_order_acq_rel) == 1) {
         errors_free((struct view_pmu_error *)(uintptr_t)view->pmu_errors, view->n_pmu_errors);
+        adapt_report_free((struct adapt_report *)(uintptr_t)view->adapt);
         snapshot_layout_unref(view->layout);
         free(view);
     }

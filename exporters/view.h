@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/adapt.h"
 #include "core/snapshot.h"
 
 // A PMU that is missing or fails.
@@ -31,13 +32,15 @@ struct view {
     uint64_t seed;                            // of the schedule
     bool guests_excluded;                     // what runs in KVM guests is not counted; only where events take counters
     unsigned counters_total, counters_usable; // of one CPU, general and fixed; 0: events take none
+    const struct adapt_report *adapt;         // of the adaptive schedule; NULL: it is fixed
     const struct view_pmu_error *pmu_errors;
     size_t n_pmu_errors;
     atomic_uint references;
 };
 
 // A copy of `facts` with one reference, held by the caller, which has a reference to the layout and copies of the PMU
-// errors; all other strings are borrowed and must outlive the daemon's threads. NULL where memory is short.
+// errors and the report; all other strings are borrowed and must outlive the daemon's threads. NULL where memory is
+// short.
 struct view *view_new(const struct view *facts);
 struct view *view_ref(struct view *view);
 struct view *view_unref(struct view *view); // returns NULL, takes NULL

@@ -204,7 +204,9 @@ static void change_plan(struct pipeline *p, unsigned counters) {
                                    .support = p->support,
                                    .nmi_watchdog = p->nmi_watchdog,
                                    .slot_ns = p->slot_ns,
-                                   .idle = 0.1};
+                                   .idle = 0.1,
+                                   .raised = p->adapt ? adapt_raised(p->adapt) : NULL,
+                                   .adaptive = p->adapt != NULL};
     struct plan *plan;
     assert_int_equal(plan_new(&request, &plan), 0);
     struct topology *topology = topology_copy(p->topology);
@@ -303,6 +305,20 @@ static void follow_counters(struct pipeline *p) {
     start_sampler(p);
 }
 
+// ---- following the bottleneck, likewise ----
+
+void pipeline_adapt(struct pipeline *p) {
+    assert_int_equal(adapt_new(p->catalog, p->selections, p->n_selections, &p->adapt), 0);
+}
+
+static void follow_bottleneck(struct pipeline *p) {
+    if (!adapt_round(p->adapt, p->snapshot))
+        return;
+    stop_sampler(p);
+    change_plan(p, p->plan->general_counters);
+    start_sampler(p);
+}
+
 // ---- running ----
 
 // 0 may give way to no value: a total that has not moved is hidden when it turns out that it cannot.
@@ -355,6 +371,8 @@ bool pipeline_step(struct pipeline *p, uint64_t late_ns) {
     assert_no_event_group_fell(p);
     if (p->follows)
         follow_counters(p);
+    if (p->adapt)
+        follow_bottleneck(p);
     return true;
 }
 
@@ -385,6 +403,7 @@ void pipeline_end(struct pipeline *p) {
     free(p->recorder.calls);
     p->recorder = (struct recorder){0};
     p->derive = derive_free(p->derive);
+    p->adapt = adapt_free(p->adapt);
     p->layout = snapshot_layout_unref(p->layout);
     p->plan = NULL;
     p->n_plans = p->n_seen = 0;

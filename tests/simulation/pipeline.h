@@ -24,6 +24,7 @@
 #include "collectors/sampler.h"
 #include "config/scenario_json.h"
 #include "config/spec_json.h"
+#include "core/adapt.h"
 #include "core/derive.h"
 #include "core/follow.h"
 #include "core/random.h"
@@ -79,6 +80,7 @@ struct pipeline {
     bool raw;     // nothing is derived: there are readings, and no snapshots
     bool follows; // the counters that can be had
     struct follow follow;
+    struct adapt *adapt;            // NULL: the schedule is fixed
     size_t n_plans;                 // so far
     const struct plan *plan;        // the layout's
     struct snapshot_layout *layout; // of the present plan
@@ -106,6 +108,9 @@ void pipeline_start(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const c
 
 // The same, but finds the counters by probing, and follows them from then on.
 void pipeline_start_following(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const char *const *groups);
+
+// From the next round on the schedule is adaptive. To be called after a start.
+void pipeline_adapt(struct pipeline *p);
 
 // Runs until `rounds` more rounds have ended; each new snapshot is checked for totals that fell.
 void pipeline_run(struct pipeline *p, unsigned rounds);

@@ -5,9 +5,11 @@
 // A small host for the exporters' tests: a made-up CPU with every kind of metric, two sockets whose ids have a gap, and
 // a snapshot whose values can be told apart by looking at them.
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/adapt.h"
 #include "core/plan.h"
 #include "core/snapshot.h"
 #include "exporters/view.h"
@@ -188,6 +190,21 @@ static inline void host_fill_self(const struct exporter_host *host, struct snaps
     snapshot->values[snapshot_self(host->layout, SELF_ROTATION_SUM)] = 0.0625;
     snapshot->values[snapshot_self(host->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = 1700000000.125;
     snapshot->values[snapshot_self(host->layout, SELF_PMU_UP)] = 1;
+}
+
+// An adaptive schedule in which the second metric group is raised, after it was and was not. Both groups of the catalog
+// are in it.
+static inline struct adapt_report host_report(struct adapt_group groups[2]) {
+    groups[0] = (struct adapt_group){.group = 0, .value = NAN, .since_seconds = NAN};
+    groups[1] =
+        (struct adapt_group){.group = 1, .raised = true, .metric = 3, .value = 0.5, .since_seconds = 1700000200};
+    struct adapt_report report = {.groups = groups, .n_groups = 2, .n_decisions = 3, .n_new = 1};
+    report.decisions[0] = (struct adapt_decision){1, 0, true, 0.25, 1700000000};
+    report.decisions[1] = (struct adapt_decision){1, 0, false, NAN, 1700000100};
+    report.decisions[2] = (struct adapt_decision){1, 3, true, 0.5, 1700000200};
+    report.causes[CATEGORY_FRONTEND_BOUND] = (struct adapt_cause_count){1, 1};
+    report.causes[CATEGORY_BACKEND_BOUND] = (struct adapt_cause_count){1, 0};
+    return report;
 }
 
 // Index of an event in the layout.

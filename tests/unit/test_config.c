@@ -214,6 +214,18 @@ static void test_specs_of_a_vendor_are_a_path_and_a_format(void **state) {
     config_free(config);
 }
 
+static void test_the_mode_is_fixed_unless_a_profile_or_the_top_level_says_adaptive(void **state) {
+    (void)state;
+    struct config *config = parse("profiles: {a: {groups: []}, b: {groups: [], mode: adaptive}}\n");
+    assert_int_equal(profile_of(config, "a")->settings.mode, CONFIG_MODE_FIXED);
+    assert_int_equal(profile_of(config, "b")->settings.mode, CONFIG_MODE_ADAPTIVE);
+    config_free(config);
+    config = parse("mode: adaptive\nprofiles: {a: {groups: []}, b: {groups: [], mode: fixed}}\n");
+    assert_int_equal(profile_of(config, "a")->settings.mode, CONFIG_MODE_ADAPTIVE);
+    assert_int_equal(profile_of(config, "b")->settings.mode, CONFIG_MODE_FIXED);
+    config_free(config);
+}
+
 static void test_counters_and_guests_of_a_profile_win_over_the_top_level(void **state) {
     (void)state;
     struct config *config = parse("counters: {reserve: 2}\nguests: share\n"
@@ -355,6 +367,7 @@ int main(void) {
         cmocka_unit_test(test_idle_is_read_as_percentage_or_fraction),
         cmocka_unit_test(test_cpus_are_all_or_a_list),
         cmocka_unit_test(test_a_profile_takes_from_the_top_level_what_it_does_not_say),
+        cmocka_unit_test(test_the_mode_is_fixed_unless_a_profile_or_the_top_level_says_adaptive),
         cmocka_unit_test(test_counters_and_guests_of_a_profile_win_over_the_top_level),
         cmocka_unit_test(test_specs_of_a_vendor_are_a_path_and_a_format),
         cmocka_unit_test(test_addresses_lose_brackets_and_keep_their_text),

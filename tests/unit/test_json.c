@@ -211,6 +211,84 @@ static void test_the_plan_names_event_groups_and_what_cannot_be_planned(void **s
     host_deinit(&host);
 }
 
+static void test_a_fixed_plan_says_so(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct text text = {0};
+    assert_int_equal(json_render_plan(&host.view, &text), 0);
+    cJSON *root = parse(&text);
+    assert_text(root, "mode", "fixed");
+    assert_true(cJSON_IsNull(at(root, "adaptive")));
+    const cJSON *group;
+    cJSON_ArrayForEach(group, at(root, "event_groups")) assert_true(
+        fabs(at(group, "share_of_time")->valuedouble - at(group, "baseline_share_of_time")->valuedouble) < 1e-9);
+    cJSON_Delete(root);
+    host_deinit(&host);
+}
+
+static void test_an_adaptive_plan_says_what_is_raised_why_and_since_when(void **state) {
+    (void)state;
+    struct exporter_host host;
+    struct adapt_group groups[2];
+    host_init(&host);
+    const struct adapt_report report = host_report(groups);
+    struct text text = {0};
+    host.view.adapt = &report;
+    assert_int_equal(json_render_plan(&host.view, &text), 0);
+    cJSON *root = parse(&text);
+    assert_text(root, "mode", "adaptive");
+    assert_text(root, "adaptive.groups[0].group", "Topdown_L1");
+    assert_true(cJSON_IsFalse(at(root, "adaptive.groups[0].raised")));
+    assert_true(cJSON_IsNull(at(root, "adaptive.groups[0].raised_by")));
+    assert_true(cJSON_IsNull(at(root, "adaptive.groups[0].since_timestamp_seconds")));
+    assert_true(cJSON_IsTrue(at(root, "adaptive.groups[1].raised")));
+    assert_text(root, "adaptive.groups[1].raised_by", "backend_bound_ratio");
+    assert_number(root, "adaptive.groups[1].value", 0.5);
+    assert_number(root, "adaptive.groups[1].since_timestamp_seconds", 1700000200);
+    assert_int_equal(cJSON_GetArraySize(at(root, "adaptive.decisions")), 3);
+    assert_text(root, "adaptive.decisions[0].reason", "Others is raised: backend_bound_ratio is high (0.5)");
+    assert_text(root, "adaptive.decisions[1].reason", "Others is no longer raised: frontend_bound_ratio has fallen");
+    assert_true(cJSON_IsNull(at(root, "adaptive.decisions[1].value")));
+    assert_number(root, "adaptive.decisions[2].timestamp_seconds", 1700000000);
+    // each metric group has event groups of its own here: theirs and the idle time are the round
+    double sum = at(root, "idle_seconds")->valuedouble / at(root, "round_seconds")->valuedouble;
+    for (int i = 0; i < 2; i++)
+        sum += at(cJSON_GetArrayItem(at(root, "adaptive.groups"), i), "share_of_time")->valuedouble;
+    assert_true(fabs(sum - 1) < 1e-9);
+    cJSON_Delete(root);
+    host_deinit(&host);
+}
+
+static void test_status_and_page_say_what_is_raised(void **state) {
+    (void)state;
+    struct exporter_host host;
+    struct adapt_group groups[2];
+    host_init(&host);
+    const struct adapt_report report = host_report(groups);
+    struct snapshot *snapshot = host_snapshot(&host);
+    struct text text = {0};
+    assert_int_equal(json_render_status(&host.view, snapshot, &text), 0);
+    cJSON *root = parse(&text);
+    assert_text(root, "schedule.mode", "fixed");
+    assert_int_equal(cJSON_GetArraySize(at(root, "schedule.raised")), 0);
+    cJSON_Delete(root);
+    host.view.adapt = &report;
+    assert_int_equal(json_render_status(&host.view, snapshot, &text), 0);
+    root = parse(&text);
+    assert_text(root, "schedule.mode", "adaptive");
+    assert_int_equal(cJSON_GetArraySize(at(root, "schedule.raised")), 1);
+    assert_text(root, "schedule.raised[0]", "Others");
+    cJSON_Delete(root);
+    text = (struct text){0};
+    assert_int_equal(html_render(&host.view, snapshot, &text), 0);
+    text_append(&text, "", 1);
+    assert_non_null(strstr(text.data, "; adaptive, raised: Others (backend_bound_ratio was high)"));
+    text_free(&text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
 static void test_the_plan_says_of_each_event_whether_the_pmu_has_it(void **state) {
     (void)state;
     struct exporter_host host;
@@ -430,6 +508,9 @@ int main(void) {
         cmocka_unit_test(test_what_is_absent_is_null_with_a_reason),
         cmocka_unit_test(test_a_rate_above_its_threshold_asks_for_attention),
         cmocka_unit_test(test_the_plan_names_event_groups_and_what_cannot_be_planned),
+        cmocka_unit_test(test_a_fixed_plan_says_so),
+        cmocka_unit_test(test_an_adaptive_plan_says_what_is_raised_why_and_since_when),
+        cmocka_unit_test(test_status_and_page_say_what_is_raised),
         cmocka_unit_test(test_the_plan_says_of_each_event_whether_the_pmu_has_it),
         cmocka_unit_test(test_the_status_tells_the_host_the_pmu_and_the_configuration),
         cmocka_unit_test(test_the_status_lists_the_events_that_are_not_live),

@@ -401,6 +401,28 @@ static void test_a_stale_page_has_all_totals_and_of_the_gauges_only_what_is_stil
     host_deinit(&host);
 }
 
+static void test_decisions_are_counted_by_reason_where_the_schedule_is_adaptive(void **state) {
+    (void)state;
+    struct exporter_host host;
+    struct adapt_group groups[2];
+    host_init(&host);
+    const struct adapt_report report = host_report(groups);
+    struct snapshot *snapshot = host_snapshot(&host);
+    char *text = render(&host.view, snapshot, false);
+    assert_null(strstr(text, "schedule_decisions"));
+    free(text);
+    host.view.adapt = &report;
+    text = render(&host.view, snapshot, false);
+    assert_non_null(strstr(text, "topdownd_schedule_decisions_total{reason=\"frontend_bound_fell\"} 1\n"));
+    assert_non_null(strstr(text, "topdownd_schedule_decisions_total{reason=\"backend_bound_high\"} 1\n"));
+    assert_non_null(strstr(text, "topdownd_schedule_decisions_total{reason=\"backend_bound_fell\"} 0\n"));
+    assert_non_null(strstr(text, "topdownd_schedule_decisions_total{reason=\"other_high\"} 0\n"));
+    assert_null(strstr(text, "reason=\"smt_contention_high\"")); // this CPU has no such category
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
 static void test_software_events_have_no_counters_to_count(void **state) {
     (void)state;
     struct exporter_host host;
@@ -486,6 +508,7 @@ int main(void) {
         cmocka_unit_test(test_peak_slots_are_width_times_frequency_times_cores),
         cmocka_unit_test(test_level_1_says_whether_it_is_a_composite),
         cmocka_unit_test(test_a_stale_page_has_all_totals_and_of_the_gauges_only_what_is_still_true),
+        cmocka_unit_test(test_decisions_are_counted_by_reason_where_the_schedule_is_adaptive),
         cmocka_unit_test(test_software_events_have_no_counters_to_count),
         cmocka_unit_test(test_the_number_of_series_is_the_one_of_the_documentation),
         cmocka_unit_test(test_a_plan_without_metrics_still_makes_a_page),

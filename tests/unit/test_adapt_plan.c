@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/plan_check.h"
+
+#include <dirent.h>
+
+#include "config/spec_json.h"
+#include "core/adapt.h"
+
+// What raised metric groups get of the round, and what all others keep: whatever the values, on every shipped spec.
+
+enum { GROUPS_N = 6 };
+
+// Six groups of one metric, of two events each: on two counters each is an event group of its own. The first one is
+// level 1.
+static struct catalog *six_groups(void) {
+    struct catalog *catalog = empty_catalog();
+    level1_of(catalog, "4 * FIXED_CYCLES", "100 * (A / (4 * FIXED_CYCLES))", "100 * (B / (4 * FIXED_CYCLES))");
+    metric_of(catalog, "m1", "C / D", "");
+    metric_of(catalog, "m2", "E / F", "");
+    metric_of(catalog, "m3", "G / H", "");
+    metric_of(catalog, "m4", "I / J", "");
+    metric_of(catalog, "m5", "K / A", "");
+    group_of(catalog, "stage_1", "frontend_bound backend_bound");
+    group_of(catalog, "one", "m1");
+    group_of(catalog, "two", "m2");
+    group_of(catalog, "three", "m3");
+    group_of(catalog, "four", "m4");
+    group_of(catalog, "five", "m5");
+    return catalog;
+}
+
+static struct plan *plan_raising(const struct catalog *catalog, unsigned counters,
+                                 const struct plan_selection *selections, size_t n, const bool *raised) {
+    const struct plan_request request = {.catalog = catalog,
+                                         .general_counters = counters,
+                                         .selections = selections,
+                                         .n_selections = n,
+                                         .slot_ns = SLOT_NS,
+                                         .idle = 0.1,
+                                         .raised = raised,
+                                         .adaptive = true};
+    struct plan *plan = NULL;
+    assert_int_equal(plan_new(&request, &plan), 0);
+    return plan;
+}
+
+// Slots of the six groups in order, of a plan with these weights and raised groups.
+static void expect_slots(const unsigned weights[GROUPS_N], const bool raised[GROUPS_N],
+                         const unsigned slots[GROUPS_N]) {
+    struct catalog *catalog = six_groups();
+    struct plan_selection selections[GROUPS_N];
+    for (unsigned s = 0; s < GROUPS_N; s++)
+        selections[s] = (struct plan_selection){s, weights[s]};
+    struct plan *plan = plan_raising(catalog, 2, selections, GROUPS_N, raised);
+    check_plan(plan, 0.1);
+    for (size_t i = 0; i < plan->n_metrics; i++) {
+        size_t group = plan->metrics[i].metric < 2 ? 0 : plan->metrics[i].metric - 1;
+        assert_int_equal(plan->units[plan->metrics[i].unit].slots, slots[group]);
+    }
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+// With 10 % idle, level 1 needs 0.3704 of the slots for its third: 3 beside 5 others.
+static void test_a_raised_group_gets_four_times_its_slots(void **state) {
+    (void)state;
+    expect_slots((unsigned[]){0, 0, 0, 0, 0, 0}, (bool[GROUPS_N]){0}, (unsigned[]){3, 1, 1, 1, 1, 1});
+    // 4 + 4 others, and 5 for level 1: 13 slots, not more than twice 8
+    expect_slots((unsigned[]){0, 0, 0, 0, 0, 0}, (bool[]){0, 1, 0, 0, 0, 0}, (unsigned[]){5, 4, 1, 1, 1, 1});
+}
+
+static void test_a_round_gets_no_more_than_twice_its_slots(void **state) {
+    (void)state;
+    // with 4: 16 + 1 and 10 are 27 slots, with 3: 13 and 8 are 21, with 2: 9 and 6 are 15, within twice 8
+    expect_slots((unsigned[]){0, 0, 0, 0, 0, 0}, (bool[]){0, 1, 1, 1, 1, 0}, (unsigned[]){6, 2, 2, 2, 2, 1});
+}
+
+static void test_a_users_weight_is_what_raising_multiplies(void **state) {
+    (void)state;
+    expect_slots((unsigned[]){0, 3, 0, 0, 0, 0}, (bool[GROUPS_N]){0}, (unsigned[]){5, 3, 1, 1, 1, 1});
+    // with 4: 12 + 4 and 10 are 26 slots, more than twice 12; with 3: 13 and 8 are 21
+    expect_slots((unsigned[]){0, 3, 0, 0, 0, 0}, (bool[]){0, 1, 0, 0, 0, 0}, (unsigned[]){8, 9, 1, 1, 1, 1});
+}
+
+// 0.3704 of 500 others and 295
+static void test_level_1_has_its_third_beside_many_slots(void **state) {
+    (void)state;
+    expect_slots((unsigned[]){0, 100, 100, 100, 100, 100}, (bool[GROUPS_N]){0},
+                 (unsigned[]){295, 100, 100, 100, 100, 100});
+}
+
+static void test_raising_all_is_raising_none(void **state) {
+    (void)state;
+    expect_slots((unsigned[]){0, 0, 0, 0, 0, 0}, (bool[]){0, 1, 1, 1, 1, 1}, (unsigned[]){3, 1, 1, 1, 1, 1});
+}
+
+static void test_level_1_keeps_its_third_whatever_its_weight_is(void **state) {
+    (void)state;
+    expect_slots((unsigned[]){1, 0, 0, 0, 0, 0}, (bool[GROUPS_N]){0}, (unsigned[]){3, 1, 1, 1, 1, 1});
+    expect_slots((unsigned[]){4, 0, 0, 0, 0, 0}, (bool[GROUPS_N]){0}, (unsigned[]){4, 1, 1, 1, 1, 1});
+}
+
+// ---- any sequence of values, on every spec ----
+
+struct run {
+    struct catalog *catalog;
+    struct plan_selection selections[8];
+    size_t n;
+    unsigned counters;
+    struct snapshot_layout *layout;
+    uint64_t round_ns; // of the plan while nothing is raised
+};
+
+static void choose(struct run *run, uint64_t *state) {
+    run->n = 0;
+    for (int tries = 0; tries < 8; tries++) {
+        unsigned group = (unsigned)random_below(state, run->catalog->n_groups);
+        bool there = run->catalog->groups[group].n_metrics > 40; // planning many takes long here
+        for (size_t s = 0; s < run->n; s++)
+            there = there || run->selections[s].group == group;
+        unsigned weight = random_below(state, 4) == 0 ? 1 + (unsigned)random_below(state, 9) : 0;
+        if (!there)
+            run->selections[run->n++] = (struct plan_selection){group, weight};
+    }
+    run->counters = run->catalog->general_counters > 0 ? 2 + (unsigned)random_below(state, 7) : 0;
+}
+
+static void check_shares(const struct run *run, const struct plan *plan) {
+    double sum = (double)plan->idle_ns / (double)plan->round_ns;
+    for (unsigned u = 0; u < plan->n_units; u++) {
+        double share = plan_share(plan, u);
+        sum += share;
+        if (plan_unit_resident(plan, u))
+            continue;
+        assert_true(plan->units[u].slots >= 1);
+        assert_true(share >= plan->units[u].baseline_share / PLAN_GROWTH_MAX - 1e-9);
+    }
+    assert_true(fabs(sum - 1) < 1e-9);
+    assert_true(plan->round_ns <= PLAN_GROWTH_MAX * run->round_ns);
+    if (plan->level1_unit >= 0 && !plan_unit_resident(plan, (unsigned)plan->level1_unit))
+        assert_true(plan_share(plan, (unsigned)plan->level1_unit) >= 1.0 / 3 - 1e-9);
+}
+
+static void use_plan(struct run *run, const bool *raised) {
+    const struct topology_source cpu = {0, 0, 0, true};
+    struct topology *topology;
+    struct plan *plan = plan_raising(run->catalog, run->counters, run->selections, run->n, raised);
+    if (!raised)
+        run->round_ns = plan->round_ns;
+    check_shares(run, plan);
+    snapshot_layout_unref(run->layout);
+    assert_int_equal(topology_new(&cpu, 1, 0, &topology), 0);
+    run->layout = snapshot_layout_new(plan, topology);
+    assert_non_null(run->layout);
+}
+
+// Values that stay for a while, jump, or are not there.
+static void fill(struct snapshot *snapshot, uint64_t *state, double level) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    for (size_t i = 0; i < layout->n_metrics; i++) {
+        double scale = layout->catalog->metrics[layout->plan->metrics[i].metric].export_scale;
+        double value = level * (0.5 + random_unit(state)) * (scale < 1 ? 100 * scale : 1);
+        snapshot->values[snapshot_metric(layout, 0, i)] = random_below(state, 10) == 0 ? NAN : value;
+    }
+}
+
+static unsigned run_rounds(struct run *run, struct adapt *adapt, uint64_t *state) {
+    unsigned changes = 0;
+    uint64_t now_ns = 0, changed_ns = 0;
+    uint64_t raised_in[8] = {0};
+    double level = 1;
+    for (unsigned r = 1; r <= 150; r++) {
+        struct snapshot *snapshot = snapshot_new(run->layout);
+        bool before[8];
+        assert_non_null(snapshot);
+        if (random_below(state, 12) == 0)
+            level = 2 * random_unit(state) * random_unit(state);
+        fill(snapshot, state, level);
+        snapshot->end_ns = now_ns += run->layout->plan->round_ns + random_below(state, 2000000000);
+        memcpy(before, adapt_raised(adapt), run->n * sizeof *before);
+        bool changed = adapt_round(adapt, snapshot);
+        snapshot_unref(snapshot);
+        assert_int_equal(changed, memcmp(before, adapt_raised(adapt), run->n * sizeof *before) != 0);
+        for (size_t s = 0; s < run->n; s++) { // what is raised stays so for ten rounds
+            if (before[s] && !adapt_raised(adapt)[s])
+                assert_true(r - raised_in[s] >= ADAPT_ROUNDS_LOW);
+            if (!before[s] && adapt_raised(adapt)[s])
+                raised_in[s] = r;
+        }
+        if (!changed)
+            continue;
+        assert_true(changes == 0 || now_ns - changed_ns >= UINT64_C(60000000000));
+        changed_ns = now_ns;
+        changes++;
+        use_plan(run, adapt_raised(adapt));
+    }
+    return changes;
+}
+
+static void test_on_every_spec_shares_and_minima_hold_whatever_the_values_are(void **state) {
+    (void)state;
+    uint64_t random = seed_begin();
+    struct dirent **entries;
+    unsigned changes = 0, specs = 0;
+    int n = scandir("specs", &entries, NULL, alphasort);
+    assert_true(n > 0);
+    for (int i = 0; i < n; i++) {
+        struct run run = {0};
+        struct errors errors = {0};
+        struct adapt *adapt;
+        char path[512];
+        size_t length = strlen(entries[i]->d_name);
+        (void)snprintf(path, sizeof path, "specs/%s", entries[i]->d_name);
+        bool spec = length > 5 && strcmp(entries[i]->d_name + length - 5, ".json") == 0 &&
+                    strcmp(entries[i]->d_name, "cpus.json") != 0;
+        free(entries[i]);
+        if (!spec)
+            continue;
+        assert_int_equal(spec_json_load(path, NULL, &errors, &run.catalog), 0);
+        choose(&run, &random);
+        use_plan(&run, NULL);
+        assert_int_equal(adapt_new(run.catalog, run.selections, run.n, &adapt), 0);
+        changes += run_rounds(&run, adapt, &random);
+        specs++;
+        adapt_free(adapt);
+        snapshot_layout_unref(run.layout);
+        catalog_free(run.catalog);
+    }
+    free(entries);
+    print_message("%u changes of plan on %u specs\n", changes, specs);
+    assert_true(changes > specs / 4); // else nothing was tested
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_raised_group_gets_four_times_its_slots),
+        cmocka_unit_test(test_a_round_gets_no_more_than_twice_its_slots),
+        cmocka_unit_test(test_a_users_weight_is_what_raising_multiplies),
+        cmocka_unit_test(test_level_1_has_its_third_beside_many_slots),
+        cmocka_unit_test(test_raising_all_is_raising_none),
+        cmocka_unit_test(test_level_1_keeps_its_third_whatever_its_weight_is),
+        cmocka_unit_test(test_on_every_spec_shares_and_minima_hold_whatever_the_values_are),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
