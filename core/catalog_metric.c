@@ -289,7 +289,7 @@ static int metric_init(struct catalog *catalog, struct catalog_metric *metric, c
 
 static int append_metric(struct catalog *catalog, struct catalog_metric *made) {
     struct catalog_metric *metric = catalog_grow((void **)&catalog->metrics, catalog->n_metrics, sizeof *metric);
-    if (!metric || name_index_reserve(&catalog->metric_index) < 0 || name_index_reserve(&catalog->export_index) < 0)
+    if (!metric || name_index_make_room(&catalog->metric_index) < 0 || name_index_make_room(&catalog->export_index) < 0)
         return -ENOMEM;
     (void)name_index_add(&catalog->metric_index, made->name, (unsigned)catalog->n_metrics);
     (void)name_index_add(&catalog->export_index, made->export_name, (unsigned)catalog->n_metrics);

@@ -52,12 +52,12 @@ static int double_capacity(struct name_index *index) {
     return 0;
 }
 
-int name_index_reserve(struct name_index *index) {
+int name_index_make_room(struct name_index *index) {
     return 2 * (index->n + 1) > index->capacity ? double_capacity(index) : 0;
 }
 
 int name_index_add(struct name_index *index, const char *name, unsigned number) {
-    int r = name_index_reserve(index);
+    int r = name_index_make_room(index);
     if (r == 0)
         put(index, name, number);
     return r;

@@ -17,7 +17,7 @@ struct name_index {
 };
 
 int name_index_add(struct name_index *index, const char *name, unsigned number); // 0, -ENOMEM
-int name_index_reserve(struct name_index *index); // the next addition cannot fail; 0, -ENOMEM
+int name_index_make_room(struct name_index *index); // the next addition cannot fail; 0, -ENOMEM
 void name_index_deinit(struct name_index *index);
 
 // The number of the name; where the case does not matter, that of the first one added. -1 where there is none.
