@@ -113,7 +113,7 @@ static void check_keys_once(const struct json_node *node) {
     }
 }
 
-cJSON *json_parse(struct json_reader *reader, const char *text, size_t length, size_t depth_max) {
+cJSON *json_parse_value(struct json_reader *reader, const char *text, size_t length, size_t depth_max) {
     size_t at = 0;
     const char *wrong = json_scan(text, length, depth_max, JSON_VALUES_MAX, &at);
     if (wrong) {
@@ -129,10 +129,19 @@ cJSON *json_parse(struct json_reader *reader, const char *text, size_t length, s
     }
     while (at < length && memchr(" \t\r\n", text[at], 4))
         at++;
+    if (at == length)
+        return document;
+    fail_at(reader, text, at, "there is more after the end of the JSON value");
+    cJSON_Delete(document);
+    return NULL;
+}
+
+cJSON *json_parse(struct json_reader *reader, const char *text, size_t length, size_t depth_max) {
+    cJSON *document = json_parse_value(reader, text, length, depth_max);
+    if (!document)
+        return NULL;
     const struct json_node root = json_root(reader, document);
-    if (at < length)
-        fail_at(reader, text, at, "there is more after the end of the JSON value");
-    else if (json_is_object(&root))
+    if (json_is_object(&root))
         check_keys_once(&root);
     if (reader->status == 0)
         return document;

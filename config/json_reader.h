@@ -44,7 +44,10 @@ int json_read_file(const char *path, size_t size_max, struct errors *errors, cha
 // cJSON_Delete.
 cJSON *json_parse(struct json_reader *reader, const char *text, size_t length, size_t depth_max);
 
-// The same with the text of the reader's file, of at most `size_max` bytes.
+// The same for any value, without a look at its keys.
+cJSON *json_parse_value(struct json_reader *reader, const char *text, size_t length, size_t depth_max);
+
+// json_parse with the text of the reader's file, of at most `size_max` bytes.
 cJSON *json_load(struct json_reader *reader, size_t size_max, size_t depth_max);
 
 // A file's name without folder and ".json", for free(); NULL where memory is short.

@@ -116,6 +116,9 @@ struct catalog *catalog_free(struct catalog *catalog) {
     for (size_t i = 0; i < catalog->n_metrics; i++)
         catalog_free_metric(&catalog->metrics[i]);
     free(catalog->metrics);
+    for (size_t i = 0; i < catalog->n_aliases; i++)
+        free(catalog->aliases[i]);
+    free(catalog->aliases);
     for (size_t i = 0; i < catalog->n_events; i++)
         catalog_free_event(&catalog->events[i]);
     free(catalog->events);

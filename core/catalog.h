@@ -85,6 +85,7 @@ struct catalog_metric {
     enum metric_domain domain;
     struct formula *formula;   // variables are event indexes, metrics are metric indexes; NaN where it is unmeasurable
     char *unmeasurable;        // why no host can measure it as the spec has it; NULL: none of that kind is known
+    double constant;           // of an unmeasurable one: what it is worth on every CPU of this host; NaN: nothing known
     char *threshold_text;      // "" where there is none
     struct formula *threshold; // over metrics, in the scale of their formulas; not 0: look here. NULL: none
     char *meaning;             // what a high value says to a software developer; "" where the spec has none
@@ -158,6 +159,8 @@ struct catalog {
     size_t n_resident;
     struct catalog_event *events;
     size_t n_events; // [0] is CATALOG_CPU_SECONDS
+    char **aliases;  // other names of events, which event_index leads to them
+    size_t n_aliases;
     struct catalog_metric *metrics;
     size_t n_metrics;
     struct catalog_group *groups;
@@ -211,9 +214,13 @@ struct catalog_event_text {
     const char *pmu;   // NULL: the core PMU; else config is the term `event` until a host's format is known
     uint64_t counters; // general counters that can count it, a bit each; 0: all
     unsigned takes;    // general counters at once; 0: none (a field of PERF_METRICS)
+    unsigned fixed;    // 1 + the number of the fixed counter that counts it; 0: none, or said by catalog_set_counters
     bool sampling_only;
 };
 int catalog_add_event_text(struct catalog *catalog, const struct catalog_event_text *text, struct catalog_error *error);
+
+// Another name for an event, in formulas and for catalog_find_event.
+int catalog_add_alias(struct catalog *catalog, const char *name, unsigned event, struct catalog_error *error);
 
 // An event of the core PMU whose code is config itself.
 int catalog_add_event(struct catalog *catalog, const char *name, const char *title, uint64_t config,
@@ -247,9 +254,13 @@ struct catalog_metric_text {
 int catalog_add_metric(struct catalog *catalog, const struct catalog_metric_text *text, struct catalog_error *error);
 
 // The same with a formula that cannot be compiled, or not measured anywhere: kept with the reason, for those who look
-// for it.
+// for it. Where the environment makes the formula a number (0 for a memory that the host does not have), others may use
+// it.
 int catalog_add_unmeasurable(struct catalog *catalog, const struct catalog_metric_text *text, const char *reason,
                              struct catalog_error *error);
+
+// Makes a metric unmeasurable that has just been added, before another one uses it.
+int catalog_set_unmeasurable(struct catalog *catalog, unsigned metric, const char *reason);
 
 // When all metrics are there: what refers to others that may come later.
 int catalog_set_parent(struct catalog *catalog, unsigned metric, const char *parent, struct catalog_error *error);

@@ -29,6 +29,8 @@ int catalog_append_event(struct catalog *catalog, const struct catalog_event_tex
                                     .need = {.counters = text->counters, .takes = text->takes, .fixed = -1},
                                     .sampling_only = text->sampling_only};
     event->need.free = kind != EVENT_COUNTED || text->takes == 0;
+    event->fixed = text->fixed > 0;
+    event->need.fixed = (int)text->fixed - 1;
     if (!event->name || !event->title || !event->terms ||
         name_index_add(&catalog->event_index, event->name, (unsigned)catalog->n_events) < 0) {
         catalog_free_event(event);
@@ -159,6 +161,17 @@ int catalog_add_modified(struct catalog *catalog, const char *name) {
     event->fixed = of.fixed;
     event->sampling_only = of.sampling_only;
     return index;
+}
+
+int catalog_add_alias(struct catalog *catalog, const char *name, unsigned event, struct catalog_error *error) {
+    int r = catalog_check_name("event", name, catalog_find_event(catalog, name) >= 0, error);
+    if (r < 0)
+        return r;
+    char **alias = catalog_grow((void **)&catalog->aliases, catalog->n_aliases, sizeof *alias);
+    if (!alias || !(*alias = catalog_copy(name)))
+        return -ENOMEM;
+    catalog->n_aliases++;
+    return name_index_add(&catalog->event_index, *alias, event);
 }
 
 int catalog_add_event(struct catalog *catalog, const char *name, const char *title, uint64_t config,

@@ -49,11 +49,13 @@ static struct formula_symbol number(double value) {
 }
 
 // What a metric stands for: its value, or its formula. One that no host can measure is named, not put in place, so that
-// what needs it can say so.
+// what needs it can say so, unless its worth is known.
 static struct formula_symbol metric_symbol(const struct lookup *lookup, unsigned index) {
     const struct catalog_metric *metric = &lookup->catalog->metrics[index];
     const struct formula *formula = metric->formula;
     bool constant = formula->n_variables == 0 && formula->n_metrics == 0;
+    if (metric->unmeasurable && !isnan(metric->constant))
+        return number(metric->constant);
     if (lookup->threshold || metric->unmeasurable || (formula->scale_free && !constant))
         return (struct formula_symbol){.kind = FORMULA_SYMBOL_METRIC, .index = index};
     return (struct formula_symbol){.kind = FORMULA_SYMBOL_INLINE, .formula = formula};
@@ -323,13 +325,27 @@ int catalog_add_metric(struct catalog *catalog, const struct catalog_metric_text
     return r;
 }
 
+// What the environment makes of a formula without events; NaN where that is nothing.
+static double constant_of(struct catalog *catalog, const struct catalog_metric_text *text) {
+    struct catalog_error ignored;
+    struct lookup lookup = {.catalog = catalog, .self = text->name, .error = &ignored};
+    struct formula *formula;
+    if (compile(&lookup, text->formula, &formula) < 0)
+        return NAN;
+    double value = formula->n_variables == 0 && formula->n_metrics == 0 ? formula_evaluate(formula, NULL, NULL) : NAN;
+    formula_free(formula);
+    return value;
+}
+
 int catalog_add_unmeasurable(struct catalog *catalog, const struct catalog_metric_text *text, const char *reason,
                              struct catalog_error *error) {
     struct catalog_metric metric = {0};
     struct lookup lookup = {.catalog = catalog, .error = error};
     int r = check_metric(catalog, text->name, error);
-    if (r == 0)
+    if (r == 0) {
+        metric.constant = constant_of(catalog, text);
         r = compile(&lookup, "NaN", &metric.formula);
+    }
     if (r == 0)
         r = metric_init(catalog, &metric, text, error);
     if (r == 0 && !(metric.unmeasurable = catalog_copy(reason)))
@@ -339,6 +355,25 @@ int catalog_add_unmeasurable(struct catalog *catalog, const struct catalog_metri
     if (r < 0)
         catalog_free_metric(&metric);
     return r;
+}
+
+int catalog_set_unmeasurable(struct catalog *catalog, unsigned metric, const char *reason) {
+    struct catalog_error error;
+    struct lookup lookup = {.catalog = catalog, .error = &error};
+    struct formula *nothing;
+    char *copied = catalog_copy(reason);
+    int r = copied ? compile(&lookup, "NaN", &nothing) : -ENOMEM;
+    if (r < 0) {
+        free(copied);
+        return r;
+    }
+    struct catalog_metric *made = &catalog->metrics[metric];
+    formula_free(made->formula);
+    free(made->unmeasurable);
+    made->formula = nothing;
+    made->unmeasurable = copied;
+    made->constant = NAN;
+    return 0;
 }
 
 int catalog_set_parent(struct catalog *catalog, unsigned metric, const char *parent, struct catalog_error *error) {

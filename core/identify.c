@@ -17,14 +17,10 @@ bool midr_matches(uint32_t entry, uint32_t midr) {
     return model_of(entry) == model_of(midr) && release_of(entry) <= release_of(midr);
 }
 
-// Those within brackets, [5-9], are no dashes of the text.
-static size_t dashes_in(const char *pattern) {
+static size_t dashes_in(const char *text) {
     size_t n = 0;
-    bool bracket = false;
-    for (; *pattern != '\0'; pattern++) {
-        bracket = bracket ? *pattern != ']' : *pattern == '[';
-        n += !bracket && *pattern == '-';
-    }
+    for (; *text != '\0'; text++)
+        n += *text == '-';
     return n;
 }
 
@@ -41,7 +37,7 @@ bool cpuid_matches(const char *pattern, const char *cpuid) {
     if (length >= sizeof text || !is_affordable(pattern) || regcomp(&regex, pattern, REG_EXTENDED) != 0)
         return false;
     memcpy(text, cpuid, length + 1);
-    if (dashes_in(pattern) < 3 && dashes_in(text) == 3)
+    if (dashes_in(pattern) != 3 && dashes_in(text) == 3)
         *strrchr(text, '-') = '\0';
     bool matches = regexec(&regex, text, 1, &match, 0) == 0 && match.rm_so == 0 && text[match.rm_eo] == '\0';
     regfree(&regex);

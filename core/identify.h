@@ -18,7 +18,7 @@ bool midr_matches(uint32_t entry, uint32_t midr);
 
 // True where `pattern` describes an x86 CPU, written as perf writes it: vendor-family-model-stepping, family decimal,
 // model and stepping hexadecimal ("GenuineIntel-6-8F-4"). The pattern is a POSIX extended regular expression for the
-// whole text; one with fewer than three '-' outside of brackets describes all steppings
+// whole text; unless it has three '-' it describes all steppings, ranges such as [0-9A-F] counted as perf counts them
 // (tools/perf/arch/x86/util/header.c). One that is longer than CPUID_PATTERN_MAX or has '{' or '\\' describes none.
 bool cpuid_matches(const char *pattern, const char *cpuid);
 

@@ -56,6 +56,15 @@ int name_index_make_room(struct name_index *index) {
     return 2 * (index->n + 1) > index->capacity ? double_capacity(index) : 0;
 }
 
+int name_index_reserve(struct name_index *index, size_t n) {
+    size_t capacity = CAPACITY_MIN;
+    while (capacity < 2 * (n + 1))
+        capacity *= 2;
+    index->entries = calloc(capacity, sizeof *index->entries);
+    index->capacity = index->entries ? capacity : 0;
+    return index->entries ? 0 : -ENOMEM;
+}
+
 int name_index_add(struct name_index *index, const char *name, unsigned number) {
     int r = name_index_make_room(index);
     if (r == 0)

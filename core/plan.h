@@ -103,6 +103,8 @@ struct plan *plan_free(struct plan *plan);
 // True where the events, of the catalog, can be on the plan's counters at once.
 bool plan_fits(const struct plan *plan, const unsigned *events, size_t n);
 
+static inline bool plan_metric_planned(const struct plan_metric *metric) { return metric->unit != PLAN_NOT_PLANNABLE; }
+
 // True where the unit is the resident group, which has no slots of its own.
 static inline bool plan_unit_resident(const struct plan *plan, unsigned unit) {
     return plan->resident_group >= 0 && plan->groups[plan->resident_group].unit == unit;

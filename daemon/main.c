@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "daemon/eval.h"
+#include "daemon/list.h"
 #include "daemon/options.h"
 #include "daemon/service.h"
 #include "daemon/yield.h"
 
 int main(int argc, char **argv) {
     struct options options;
+    if (argc > 1 && strcmp(argv[1], "list") == 0)
+        return list_main(argc - 1, argv + 1); // has options of its own
     if (options_parse(argc, argv, &options) < 0)
         return 2;
     switch (options.command) {
@@ -21,6 +26,8 @@ int main(int argc, char **argv) {
         return service_check_config(&options);
     case COMMAND_YIELD:
         return yield_run(&options);
+    case COMMAND_EVAL:
+        return eval_run(&options);
     default:
         return service_run(&options);
     }

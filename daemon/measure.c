@@ -270,7 +270,7 @@ static void mark_yielded(struct snapshot *snapshot) {
     const struct snapshot_layout *layout = snapshot->layout;
     for (size_t i = 0; i < layout->n_scopes * layout->n_metrics; i++)
         snapshot->absent[i] =
-            layout->plan->metrics[i % layout->n_metrics].unit < 0 ? ABSENT_NOT_PLANNABLE : ABSENT_YIELDED;
+            plan_metric_planned(&layout->plan->metrics[i % layout->n_metrics]) ? ABSENT_YIELDED : ABSENT_NOT_PLANNABLE;
 }
 
 struct snapshot *measure_snapshot(struct measure *m) {

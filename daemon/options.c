@@ -20,7 +20,12 @@ enum {
     OPTION_RUN,
     OPTION_SOCKET,
     OPTION_FOR,
-    OPTION_END
+    OPTION_END,
+    OPTION_SPEC,
+    OPTION_FORMAT,
+    OPTION_CPUID,
+    OPTION_COUNTS,
+    OPTION_SCALED
 };
 
 // What was said of yield on the command line.
@@ -37,6 +42,9 @@ void options_help(void) {
                "  run                 measure and serve, in the foreground (the default)\n"
                "  check-config        check the configuration, say which profile this host gets, and exit\n"
                "  yield               have the running daemon hand all counters over to others, and exit\n"
+               "  list cpus|groups|metrics|events\n"
+               "                      show what is known of this CPU, or of another: topdownd list --help\n"
+               "  eval                evaluate a spec's metrics over given counts, print a JSON object, and exit\n"
                "\n"
                "Options:\n"
                "  --config FILE       configuration (" TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml; conf.d/*.yaml\n"
@@ -51,6 +59,11 @@ void options_help(void) {
                "  --for TIME          yield: for how long, 1s to 1h; it ends by itself\n"
                "  --end               yield: take the counters back now\n"
                "  --socket PATH       yield: the daemon's control socket (/run/topdownd/control.sock)\n"
+               "  --spec PATH         eval: a vendor's file, or a folder of them\n"
+               "  --format KIND       eval: arm or perf (by what is there)\n"
+               "  --cpuid ID          eval: the CPU, as in GenuineIntel-6-8F-4 or 0x410fd4f0\n"
+               "  --counts FILE       eval: a JSON object of names and numbers\n"
+               "  --scaled            eval: apply each metric's ScaleUnit\n"
                "  --help, --version\n"
                "\n"
                "Exit status: 0 ended on request, 1 failed while running, 2 wrong command line, configuration or\n"
@@ -66,7 +79,7 @@ static int fail(const char *what, const char *word, const char *suggestion) {
     return -EINVAL;
 }
 
-static int parse_pmu(const char *word, struct options *options) {
+int options_parse_pmu(const char *word, struct options *options) {
     static const char *const kinds[] = {"auto", "linux", "sim"};
     for (int i = 0; i < 3; i++) {
         if (strcmp(word, kinds[i]) == 0) {
@@ -83,24 +96,26 @@ static int parse_pmu(const char *word, struct options *options) {
     return fail("there is no PMU", word, error_suggest(word, kinds, 3));
 }
 
+static int say(const char *what) {
+    (void)fprintf(stderr, "topdownd: %s\n", what);
+    return -EINVAL;
+}
+
 static int parse_command(int argc, char **argv, struct options *options) {
-    static const char *const commands[] = {"run", "check-config", "yield"};
+    static const char *const commands[] = {"run", "check-config", "yield", "eval", "list"};
     if (optind == argc)
         return 0;
+    if (strcmp(argv[optind], commands[4]) == 0)
+        return say("the command list comes first, and its options after it");
     if (optind + 1 < argc)
         return fail("there is one command too many:", argv[optind + 1], NULL);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         if (strcmp(argv[optind], commands[i]) == 0) {
             options->command = (enum command)i;
             return 0;
         }
     }
-    return fail("there is no command", argv[optind], error_suggest(argv[optind], commands, 3));
-}
-
-static int say(const char *what) {
-    (void)fprintf(stderr, "topdownd: %s\n", what);
-    return -EINVAL;
+    return fail("there is no command", argv[optind], error_suggest(argv[optind], commands, 5));
 }
 
 static int parse_yield(const struct yield_words *words, struct options *options) {
@@ -120,6 +135,48 @@ static int parse_yield(const struct yield_words *words, struct options *options)
     return 0;
 }
 
+static int check_eval(const struct options *options) {
+    bool given = options->eval.spec || options->eval.counts || options->eval.cpuid || options->eval.scaled ||
+                 options->eval.format != SPEC_FORMAT_ANY;
+    if (options->command != COMMAND_EVAL)
+        return given ? say("--spec, --format, --cpuid, --counts and --scaled go with the command eval") : 0;
+    if (!options->eval.spec || !options->eval.counts)
+        return say("what over which counts? 'topdownd eval --spec FILE_OR_FOLDER --counts FILE'");
+    return 0;
+}
+
+static int parse_format(const char *word, enum spec_format *out) {
+    static const char *const formats[] = {"arm", "perf"};
+    for (int i = 0; i < 2; i++)
+        if (strcmp(word, formats[i]) == 0) {
+            *out = i == 0 ? SPEC_FORMAT_ARM : SPEC_FORMAT_PERF;
+            return 0;
+        }
+    return fail("there is no format", word, error_suggest(word, formats, 2));
+}
+
+// The options of eval; -ENOENT for any other.
+static int parse_eval_option(int option, struct options *options) {
+    switch (option) {
+    case OPTION_SPEC:
+        options->eval.spec = optarg;
+        return 0;
+    case OPTION_FORMAT:
+        return parse_format(optarg, &options->eval.format);
+    case OPTION_CPUID:
+        options->eval.cpuid = optarg;
+        return 0;
+    case OPTION_COUNTS:
+        options->eval.counts = optarg;
+        return 0;
+    case OPTION_SCALED:
+        options->eval.scaled = true;
+        return 0;
+    default:
+        return -ENOENT;
+    }
+}
+
 static int parse_option(int option, struct options *options, struct yield_words *words) {
     switch (option) {
     case OPTION_CONFIG:
@@ -127,7 +184,7 @@ static int parse_option(int option, struct options *options, struct yield_words 
         options->config_given = true;
         return 0;
     case OPTION_PMU:
-        return parse_pmu(optarg, options);
+        return options_parse_pmu(optarg, options);
     case OPTION_SYSFS:
         options->sysfs = optarg;
         return 0;
@@ -167,6 +224,11 @@ int options_parse(int argc, char **argv, struct options *out) {
         {"socket", required_argument, NULL, OPTION_SOCKET},
         {"for", required_argument, NULL, OPTION_FOR},
         {"end", no_argument, NULL, OPTION_END},
+        {"spec", required_argument, NULL, OPTION_SPEC},
+        {"format", required_argument, NULL, OPTION_FORMAT},
+        {"cpuid", required_argument, NULL, OPTION_CPUID},
+        {"counts", required_argument, NULL, OPTION_COUNTS},
+        {"scaled", no_argument, NULL, OPTION_SCALED},
         {NULL, 0, NULL, 0},
     };
     struct options options = {
@@ -177,13 +239,17 @@ int options_parse(int argc, char **argv, struct options *out) {
             out->command = option == OPTION_HELP ? COMMAND_HELP : COMMAND_VERSION;
             return 0;
         }
-        int r = parse_option(option, &options, &words);
+        int r = parse_eval_option(option, &options);
+        if (r == -ENOENT)
+            r = parse_option(option, &options, &words);
         if (r < 0)
             return r;
     }
     int r = parse_command(argc, argv, &options);
     if (r == 0)
         r = parse_yield(&words, &options);
+    if (r == 0)
+        r = check_eval(&options);
     if (r < 0)
         return r;
     *out = options;

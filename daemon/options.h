@@ -6,7 +6,9 @@
 
 #include <stdbool.h>
 
-enum command { COMMAND_RUN, COMMAND_CHECK_CONFIG, COMMAND_YIELD, COMMAND_HELP, COMMAND_VERSION };
+#include "config/spec_format.h"
+
+enum command { COMMAND_RUN, COMMAND_CHECK_CONFIG, COMMAND_YIELD, COMMAND_EVAL, COMMAND_HELP, COMMAND_VERSION };
 enum pmu_kind { PMU_AUTO, PMU_LINUX, PMU_SIM };
 
 struct options {
@@ -20,10 +22,19 @@ struct options {
     const char *run;      // folder of the control socket; NULL: where systemd made one
     const char *socket;   // yield: the daemon's control socket; NULL: in the folder
     double yield_seconds; // 1 to 3600, or 0 to take the counters back
+    struct {
+        const char *spec, *counts;
+        const char *cpuid; // NULL: not given
+        enum spec_format format;
+        bool scaled;
+    } eval;
 };
 
 // Reads the command line. Returns 0, or -EINVAL after printing what is wrong.
 int options_parse(int argc, char **argv, struct options *out);
+
+// Reads the value of --pmu. Returns 0, or -EINVAL after printing what is wrong.
+int options_parse_pmu(const char *word, struct options *options);
 
 void options_help(void);
 

@@ -95,7 +95,9 @@ void stage_refresh_view(struct stage *stage, const struct stage_request *request
 void stage_log_change(const struct plan *before, const struct plan *after) {
     for (size_t i = 0; i < after->n_metrics; i++) {
         const struct catalog_metric *metric = &after->catalog->metrics[after->metrics[i].metric];
-        bool was = before->metrics[i].unit >= 0, is = after->metrics[i].unit >= 0;
+        bool was = plan_metric_planned(&before->metrics[i]), is = plan_metric_planned(&after->metrics[i]);
+        if (after->metrics[i].auxiliary)
+            continue; // those that need it are told of
         if (was && !is)
             log_warning("%s is no longer measured: %s", metric->export_name, after->metrics[i].reason);
         else if (!was && is)

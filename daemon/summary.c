@@ -12,7 +12,7 @@ enum { ROUND_SECONDS_EXPECTED = 60 }; // Prometheus' usual windows are of five m
 static size_t plannable(const struct plan *plan) {
     size_t n = 0;
     for (size_t m = 0; m < plan->n_metrics; m++)
-        n += plan->metrics[m].unit >= 0;
+        n += plan_metric_planned(&plan->metrics[m]) && !plan->metrics[m].auxiliary;
     return n;
 }
 
@@ -49,7 +49,7 @@ static bool describe_long_round(const struct plan *plan, char *out, size_t size)
 
 static void warn_of_not_plannable(const struct plan *plan) {
     for (size_t m = 0; m < plan->n_metrics; m++)
-        if (plan->metrics[m].unit < 0)
+        if (!plan_metric_planned(&plan->metrics[m]) && !plan->metrics[m].auxiliary)
             log_warning("metric %s is not plannable: %s", plan->catalog->metrics[plan->metrics[m].metric].export_name,
                         plan->metrics[m].reason);
 }
@@ -96,7 +96,7 @@ void summary_status(const struct view *view, const struct snapshot *snapshot, ch
     for (size_t m = 0; m < layout->n_metrics && length < size; m++) {
         const struct catalog_metric *metric = &layout->catalog->metrics[layout->plan->metrics[m].metric];
         double value = snapshot->values[snapshot_metric(layout, 0, m)];
-        if (metric->domain != METRIC_PIPELINE_SLOTS || isnan(value))
+        if (metric->domain != METRIC_PIPELINE_SLOTS || isnan(value) || layout->plan->metrics[m].auxiliary)
             continue;
         length += (size_t)snprintf(out + length, size - length, "%s%s %.0f %%", separator, metric->name, value * 100);
         separator = ", ";
@@ -116,7 +116,7 @@ void summary_config(const struct setup *setup, const struct plan *plan) {
     if (describe_long_round(plan, text, sizeof text))
         (void)printf("warning: %s\n", text);
     for (size_t m = 0; m < plan->n_metrics; m++)
-        if (plan->metrics[m].unit < 0)
+        if (!plan_metric_planned(&plan->metrics[m]) && !plan->metrics[m].auxiliary)
             (void)printf("warning: metric %s is not plannable: %s\n",
                          setup->source.catalog->metrics[plan->metrics[m].metric].export_name, plan->metrics[m].reason);
 }

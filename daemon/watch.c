@@ -76,7 +76,8 @@ static void watch_metric(struct watch *watch, const struct snapshot *snapshot, s
     struct alarm *alarm = &watch->alarms[watch->layout->plan->metrics[m].metric];
     double rate = snapshot->values[snapshot_rate_above(watch->layout, 0, m)];
     double seconds = (double)(snapshot->end_ns - snapshot->start_ns) * 1e-9;
-    if (metric->rate_threshold <= 0 || !alarm_update(alarm, rate, metric->rate_threshold, seconds))
+    if (metric->rate_threshold <= 0 || watch->layout->plan->metrics[m].auxiliary ||
+        !alarm_update(alarm, rate, metric->rate_threshold, seconds))
         return;
     if (alarm->on)
         log_warning("%s: %.0f a second on this host, more than %.0f needs a cause. %s", metric->title, rate,

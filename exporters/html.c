@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One static page, readable with any browser and without a network: styles stand in the page, bars are widths in per
-// cent. Everything that comes from a file or from the host goes through put().
+// cent. Everything that comes from a file or from the host goes through html_put().
 
 #include "exporters/html.h"
+#include "exporters/html_parts.h"
 
 #include <errno.h>
 #include <math.h>
@@ -26,6 +27,10 @@ static const char HEAD[] =
     "@media(max-width:50em){table{display:block;overflow-x:auto}td,th{overflow-wrap:normal}}\n"
     ".warn{background:var(--warn);border-left:4px solid var(--warnline);padding:.4em .8em;margin:.8em 0}\n"
     ".bar{display:flex;height:1.4em;max-width:50em;background:var(--line)}.bar span{display:block;height:100%}\n"
+    "ul.tree{list-style:none;margin:.4em 0;padding:0}ul.tree ul{list-style:none;padding-left:1.4em}\n"
+    ".tree .bar{display:inline-flex;width:12em;height:.7em;margin-right:.6em}.high{font-weight:600}"
+    ".clocks{background:repeating-linear-gradient(45deg,var(--soft) 0 3px,transparent 3px 6px)}"
+    ".slots{background:var(--b)}\n"
     ".key{display:inline-block;width:.8em;height:.8em;margin-right:.4em}\n"
     ".c0{background:var(--f)}.c1{background:var(--s)}.c2{background:var(--r)}.c3{background:var(--b)}"
     ".c4{background:var(--t)}\n</style></head><body>\n";
@@ -36,6 +41,9 @@ static const char LINKS[] =
     "<tr><td><a href=\"/metrics/cpu\">/metrics/cpu</a><td>for Prometheus: per CPU, with raw events\n"
     "<tr><td><a href=\"/api/v1/snapshot\">/api/v1/snapshot</a><td>the last values as JSON; also "
     "<a href=\"/api/v1/snapshot?scope=socket\">per socket</a>, <a href=\"/api/v1/snapshot?scope=cpu\">per CPU</a>\n"
+    "<tr><td><a href=\"/api/v1/topdown\">/api/v1/topdown</a><td>what the CPUs are bound by, as a tree; also "
+    "<a href=\"/api/v1/topdown?scope=socket\">per socket</a>, <a href=\"/api/v1/topdown?scope=cpu\">per CPU</a>\n"
+    "<tr><td><a href=\"/api/v1/catalog\">/api/v1/catalog</a><td>all metrics of this CPU's spec, measured or not\n"
     "<tr><td><a href=\"/api/v1/plan\">/api/v1/plan</a><td>event groups, their schedule, and what cannot be measured "
     "here\n"
     "<tr><td><a href=\"/api/v1/status\">/api/v1/status</a><td>the daemon, its CPU, PMU and configuration\n"
@@ -43,31 +51,17 @@ static const char LINKS[] =
     "<tr><td><a href=\"/-/ready\">/-/ready</a><td>200 once a round has been measured\n"
     "</table>\n</body></html>\n";
 
-static void put(struct text *out, const char *string) {
-    static const struct text_escape escapes[] = {{'&', "&amp;"},  {'<', "&lt;"},   {'>', "&gt;"},
-                                                 {'"', "&quot;"}, {'\'', "&#39;"}, {0, NULL}};
-    text_escaped(out, string, escapes);
-}
-
 static void put_row(struct text *out, const char *name, const char *value) {
     text_string(out, "<tr><th>");
-    put(out, name);
+    html_put(out, name);
     text_string(out, "<td>");
-    put(out, value);
+    html_put(out, value);
     text_string(out, "\n");
-}
-
-// A number for people: four digits are what a round's measurement is good for.
-static void put_number(struct text *out, double value) {
-    if (fabs(value) >= 1000)
-        text_format(out, "%.0f", value);
-    else
-        text_format(out, "%.4g", value);
 }
 
 static void render_banner(const struct view *view, const struct snapshot *snapshot, struct text *out) {
     text_string(out, "<h1>topdownd on ");
-    put(out, view->hostname);
+    html_put(out, view->hostname);
     text_string(out, "</h1>\n");
     if (view->simulated)
         text_string(out,
@@ -79,9 +73,9 @@ static void render_banner(const struct view *view, const struct snapshot *snapsh
         text_format(out, "<p class=\"warn\"><b>Nothing new.</b> So %s.\n", absent_text(ABSENT_STALE));
     for (size_t i = 0; i < view->n_pmu_errors; i++) {
         text_string(out, "<p class=\"warn\"><b>PMU ");
-        put(out, view->pmu_errors[i].pmu);
+        html_put(out, view->pmu_errors[i].pmu);
         text_string(out, "</b>: ");
-        put(out, view->pmu_errors[i].text);
+        html_put(out, view->pmu_errors[i].text);
         text_string(out, "\n");
     }
 }
@@ -89,17 +83,17 @@ static void render_banner(const struct view *view, const struct snapshot *snapsh
 static void render_attention(const struct view *view, const struct snapshot *snapshot, struct text *out) {
     for (size_t i = 0; i < view->layout->n_metrics; i++) {
         double rate = snapshot_high_rate(snapshot, i);
-        if (rate == 0)
+        if (rate == 0 || !view_exported(view, i))
             continue;
         const struct catalog_metric *metric = view_metric(view, i);
         text_string(out, "<p class=\"warn\"><b>");
-        put(out, metric->title[0] ? metric->title : metric->name);
+        html_put(out, view_title(metric));
         text_string(out, "</b>: ");
-        put_number(out, rate);
+        html_put_number(out, rate);
         text_string(out, " a second on this host, more than ");
-        put_number(out, metric->rate_threshold);
+        html_put_number(out, metric->rate_threshold);
         text_string(out, " needs a cause. ");
-        put(out, metric->rate_advice);
+        html_put(out, metric->rate_advice);
         text_string(out, "\n");
     }
 }
@@ -123,7 +117,7 @@ static void render_cpus(const struct view *view, const struct snapshot *snapshot
 
 static void render_counters(const struct view *view, struct text *out) {
     text_string(out, "<tr><th>PMU<td>");
-    put(out, view->pmu);
+    html_put(out, view->pmu);
     if (view->counters_total > 0)
         text_format(out, ", %u of %u counters usable", view->counters_usable, view->counters_total);
     text_string(out, "\n");
@@ -132,11 +126,11 @@ static void render_counters(const struct view *view, struct text *out) {
 static void render_schedule(const struct plan *plan, struct text *out) {
     text_format(out, "<tr><th>Schedule<td>%zu event group%s, slots of ", plan->n_groups,
                 plan->n_groups == 1 ? "" : "s");
-    put_number(out, (double)plan->slot_ns / 1e6);
+    html_put_number(out, (double)plan->slot_ns / 1e6);
     text_string(out, " ms, a round takes ");
-    put_number(out, (double)plan->round_ns / 1e9);
+    html_put_number(out, (double)plan->round_ns / 1e9);
     text_string(out, " s, ");
-    put_number(out, (double)plan->idle_ns / 1e6);
+    html_put_number(out, (double)plan->idle_ns / 1e6);
     text_string(out, " ms of it with no counter held\n");
 }
 
@@ -145,12 +139,12 @@ static void render_coverage(const struct view *view, const struct snapshot *snap
     if (!isfinite(covered))
         return;
     text_string(out, "<tr><th>Coverage<td>");
-    put_number(out, covered);
+    html_put_number(out, covered);
     text_string(out, " CPU seconds; uncovered:");
     for (int reason = 0; reason < UNCOVERED_N; reason++) {
         double seconds = snapshot->values[snapshot_uncovered(view->layout, 0, (enum uncovered)reason)];
         text_format(out, "%s %s ", reason ? "," : "", uncovered_name((enum uncovered)reason));
-        put_number(out, isfinite(seconds) ? seconds : 0);
+        html_put_number(out, isfinite(seconds) ? seconds : 0);
         text_string(out, " s");
     }
     text_string(out, "\n");
@@ -158,9 +152,9 @@ static void render_coverage(const struct view *view, const struct snapshot *snap
 
 static void render_facts(const struct view *view, const struct snapshot *snapshot, struct text *out) {
     text_string(out, "<h2>What is measured</h2>\n<table>\n<tr><th>CPU<td>");
-    put(out, view->cpu_vendor);
+    html_put(out, view->cpu_vendor);
     text_string(out, " ");
-    put(out, view->cpu_model);
+    html_put(out, view->cpu_model);
     text_string(out, "\n");
     put_row(out, "Spec", view->layout->catalog->product.spec);
     render_cpus(view, snapshot, out);
@@ -224,16 +218,16 @@ static void render_metric(const struct view *view, const struct snapshot *snapsh
     char unit[VIEW_UNIT_MAX];
     view_metric_unit(metric, unit, sizeof(unit));
     text_string(out, "<tr title=\"");
-    put(out, metric->help);
+    html_put(out, metric->help);
     text_string(out, "\"><td>");
-    put(out, metric->export_name);
+    html_put(out, metric->export_name);
     const char *reason = "";
     for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
         size_t scope = snapshot_scope_socket(s);
         double value = snapshot->values[snapshot_metric(view->layout, scope, i)];
         text_string(out, "<td class=\"n\">");
         if (isfinite(value)) {
-            put_number(out, value);
+            html_put_number(out, value);
             continue;
         }
         text_string(out, "&ndash;");
@@ -241,39 +235,40 @@ static void render_metric(const struct view *view, const struct snapshot *snapsh
             reason = view_absent_text(view, snapshot, scope, i);
     }
     text_string(out, "<td>");
-    put(out, unit);
+    html_put(out, unit);
     text_string(out, "<td class=\"soft\">");
-    put(out, reason);
+    html_put(out, reason);
     text_string(out, "\n");
 }
 
-static size_t count_plannable(const struct view *view) {
+// The metrics to show that can be measured, or cannot.
+static size_t count_metrics(const struct view *view, bool plannable) {
     size_t n = 0;
     for (size_t i = 0; i < view->layout->n_metrics; i++)
-        n += view_plannable(view, i);
+        n += view_exported(view, i) && view_plannable(view, i) == plannable;
     return n;
 }
 
 static void render_metrics(const struct view *view, const struct snapshot *snapshot, struct text *out) {
     const struct topology *topology = view->layout->topology;
-    if (count_plannable(view) == 0)
+    if (count_metrics(view, true) == 0)
         return;
     text_string(out, "<h2>Metrics of the last round</h2>\n<table>\n<tr><th>Metric");
     for (size_t s = 0; s < topology->n_sockets; s++)
         text_format(out, "<th>Socket %u", topology->sockets[s].id);
     text_string(out, "<th>Unit<th>Why there is no value\n");
     for (size_t i = 0; i < view->layout->n_metrics; i++)
-        if (view_plannable(view, i))
+        if (view_exported(view, i) && view_plannable(view, i))
             render_metric(view, snapshot, i, out);
     text_string(out, "</table>\n");
 }
 
 static void render_not_plannable(const struct view *view, const struct snapshot *snapshot, struct text *out) {
-    if (count_plannable(view) == view->layout->n_metrics)
+    if (count_metrics(view, false) == 0)
         return;
     text_string(out, "<h2>Metrics that cannot be measured now</h2>\n<table>\n<tr><th>Metric<th>Why\n");
     for (size_t i = 0; i < view->layout->n_metrics; i++)
-        if (!view_plannable(view, i))
+        if (view_exported(view, i) && !view_plannable(view, i))
             put_row(out, view_metric(view, i)->export_name, view_absent_text(view, snapshot, 0, i));
     text_string(out, "</table>\n");
 }
@@ -287,7 +282,7 @@ static void render_not_live(const struct view *view, const struct snapshot *snap
             continue;
         text_string(out, any ? "" : "<h2>Events that yield no samples</h2>\n<table>\n<tr><th>Event<th>State<th>Why\n");
         text_string(out, "<tr><td>");
-        put(out, layout->catalog->events[layout->events[e]].name);
+        html_put(out, layout->catalog->events[layout->events[e]].name);
         text_format(out, "<td>%s<td>%s\n", event_trouble_name(trouble), view_trouble_text(trouble));
         any = true;
     }
@@ -298,11 +293,12 @@ int html_render(const struct view *view, const struct snapshot *snapshot, struct
     text_string(out, HEAD);
     render_banner(view, snapshot, out);
     render_attention(view, snapshot, out);
+    int r = html_tree_render(view, snapshot, out);
     render_facts(view, snapshot, out);
     render_level1(view, snapshot, out);
     render_metrics(view, snapshot, out);
     render_not_plannable(view, snapshot, out);
     render_not_live(view, snapshot, out);
     text_string(out, LINKS);
-    return out->failed ? -ENOMEM : 0;
+    return r < 0 ? r : out->failed ? -ENOMEM : 0;
 }

@@ -49,10 +49,11 @@ struct http_server {
     atomic_size_t renders;
 
     pthread_mutex_t lock;
-    struct snapshot *newest; // under the lock, as the rest of this paragraph
-    struct view *view;       // that it belongs to
-    uint64_t generation;     // counts what was published
-    uint64_t published_ms;   // when, by the clock below
+    struct snapshot *newest;  // under the lock, as the rest of this paragraph
+    struct view *view;        // that it belongs to
+    uint64_t generation;      // counts what was published
+    uint64_t view_generation; // since when it is with this view
+    uint64_t published_ms;    // when, by the clock below
 
     struct MHD_Daemon *daemons[HTTP_ADDRESSES_MAX];
     struct http_templates templates; // of the view they name
@@ -111,13 +112,16 @@ struct publication {
     struct snapshot *snapshot;
     struct view *view;
     uint64_t generation; // odd where it is stale
+    uint64_t view_generation;
     bool stale;
 };
 static struct publication newest(struct http_server *server) {
     uint64_t at_ms = server->clock_ms(server->clock_context);
     pthread_mutex_lock(&server->lock);
-    struct publication publication = {snapshot_ref(server->newest), view_ref(server->view), 2 * server->generation,
-                                      false};
+    struct publication publication = {.snapshot = snapshot_ref(server->newest),
+                                      .view = view_ref(server->view),
+                                      .generation = 2 * server->generation,
+                                      .view_generation = 2 * server->view_generation};
     uint64_t published_ms = server->published_ms;
     pthread_mutex_unlock(&server->lock);
     // it may have been published since the clock was read
@@ -162,11 +166,12 @@ static enum MHD_Result respond_page(struct http_server *server, struct MHD_Conne
                                     enum http_page page) {
     struct cached_page *cached = &server->pages[page];
     struct publication publication = newest(server);
-    if (cached->generation != publication.generation) {
+    uint64_t generation = http_page_changes(page) ? publication.generation : publication.view_generation;
+    if (cached->generation != generation) {
         if (cached->response)
             MHD_destroy_response(cached->response);
         cached->response = render(server, page, &publication);
-        cached->generation = cached->response ? publication.generation : 0;
+        cached->generation = cached->response ? generation : 0;
     }
     publication_unref(&publication);
     if (!cached->response)
@@ -345,6 +350,8 @@ void http_server_publish(struct http_server *server, struct view *view, struct s
     server->newest = snapshot;
     server->view = view;
     server->generation++;
+    if (view != old.view)
+        server->view_generation = server->generation;
     server->published_ms = at_ms;
     pthread_mutex_unlock(&server->lock);
     publication_unref(&old);

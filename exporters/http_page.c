@@ -13,7 +13,9 @@ const char http_page_list[] = "There is no such page. These exist:\n"
                               "/metrics          for Prometheus: per socket\n"
                               "/metrics/cpu      for Prometheus: per CPU, with raw events\n"
                               "/api/v1/snapshot  JSON: the last values; ?scope=host, socket or cpu\n"
+                              "/api/v1/topdown   JSON: what the CPUs are bound by, as a tree; ?scope= likewise\n"
                               "/api/v1/plan      JSON: event groups, their schedule, and what cannot be measured here\n"
+                              "/api/v1/catalog   JSON: all metrics of this CPU's spec, measured or not\n"
                               "/api/v1/status    JSON: the daemon, its CPU, PMU and configuration\n"
                               "/-/healthy        200 while the daemon runs\n"
                               "/-/ready          200 while rounds are measured\n";
@@ -28,13 +30,14 @@ void http_templates_deinit(struct http_templates *templates) {
     templates->view = view_unref(templates->view);
 }
 
-static int find_scope(const char *scope) {
+// The page of a scope, where `host` is the host's; the sockets' and the CPUs' follow it.
+static int find_scope(const char *scope, enum http_page host) {
     if (!scope || strcmp(scope, "host") == 0)
-        return HTTP_PAGE_SNAPSHOT_HOST;
+        return (int)host;
     if (strcmp(scope, "socket") == 0)
-        return HTTP_PAGE_SNAPSHOT_SOCKET;
+        return (int)host + (HTTP_PAGE_SNAPSHOT_SOCKET - HTTP_PAGE_SNAPSHOT_HOST);
     if (strcmp(scope, "cpu") == 0)
-        return HTTP_PAGE_SNAPSHOT_CPU;
+        return (int)host + (HTTP_PAGE_SNAPSHOT_CPU - HTTP_PAGE_SNAPSHOT_HOST);
     return -EINVAL;
 }
 
@@ -55,12 +58,15 @@ int http_page_find(const char *path, const char *scope) {
         {"/metrics", HTTP_PAGE_METRICS},
         {"/metrics/cpu", HTTP_PAGE_METRICS_CPU},
         {"/api/v1/plan", HTTP_PAGE_PLAN},
+        {"/api/v1/catalog", HTTP_PAGE_CATALOG},
         {"/api/v1/status", HTTP_PAGE_STATUS},
     };
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
         if (strcmp(path, pages[i].path) == 0)
             return (int)pages[i].page;
-    return strcmp(path, "/api/v1/snapshot") == 0 ? find_scope(scope) : -ENOENT;
+    if (strcmp(path, "/api/v1/snapshot") == 0)
+        return find_scope(scope, HTTP_PAGE_SNAPSHOT_HOST);
+    return strcmp(path, "/api/v1/topdown") == 0 ? find_scope(scope, HTTP_PAGE_TOPDOWN_HOST) : -ENOENT;
 }
 
 const char *http_page_content_type(enum http_page page) {
@@ -74,6 +80,8 @@ const char *http_page_content_type(enum http_page page) {
         return "application/json";
     }
 }
+
+bool http_page_changes(enum http_page page) { return page != HTTP_PAGE_PLAN && page != HTTP_PAGE_CATALOG; }
 
 static int render_metrics(struct http_templates *templates, bool per_cpu, struct view *view,
                           const struct snapshot *snapshot, struct text *out) {
@@ -98,8 +106,14 @@ int http_page_render(enum http_page page, struct http_templates *templates, stru
         return render_metrics(templates, true, view, snapshot, out);
     case HTTP_PAGE_PLAN:
         return json_render_plan(view, out);
+    case HTTP_PAGE_CATALOG:
+        return json_render_catalog(view, out);
     case HTTP_PAGE_STATUS:
         return json_render_status(view, snapshot, out);
+    case HTTP_PAGE_TOPDOWN_HOST:
+    case HTTP_PAGE_TOPDOWN_SOCKET:
+    case HTTP_PAGE_TOPDOWN_CPU:
+        return json_render_topdown(view, snapshot, (enum json_scope)(JSON_HOST + (page - HTTP_PAGE_TOPDOWN_HOST)), out);
     default:
         return json_render_snapshot(view, snapshot, (enum json_scope)(JSON_HOST + (page - HTTP_PAGE_SNAPSHOT_HOST)),
                                     out);

@@ -15,7 +15,11 @@ enum http_page {
     HTTP_PAGE_SNAPSHOT_HOST,
     HTTP_PAGE_SNAPSHOT_SOCKET,
     HTTP_PAGE_SNAPSHOT_CPU,
+    HTTP_PAGE_TOPDOWN_HOST,
+    HTTP_PAGE_TOPDOWN_SOCKET,
+    HTTP_PAGE_TOPDOWN_CPU,
     HTTP_PAGE_PLAN,
+    HTTP_PAGE_CATALOG,
     HTTP_PAGE_STATUS,
     HTTP_PAGE_N
 };
@@ -35,6 +39,9 @@ const char *http_page_path(const char *target);
 int http_page_find(const char *path, const char *scope);
 
 const char *http_page_content_type(enum http_page page);
+
+// False where the page is the same for all snapshots of a view.
+bool http_page_changes(enum http_page page);
 
 // All paths with a few words on each, for who asked for one that does not exist.
 extern const char http_page_list[];

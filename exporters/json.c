@@ -63,12 +63,22 @@ static void add_coverage(struct json *json, const struct view *view, const struc
                     value_of(snapshot, snapshot_uncovered(view->layout, scope, (enum uncovered)reason)));
 }
 
-// What says which scope an object is about.
-static void add_scope_name(struct json *json, const struct view *view, enum json_scope kind, size_t i) {
+size_t json_scope_count(const struct view *view, enum json_scope scope) {
     const struct topology *topology = view->layout->topology;
-    if (kind == JSON_HOST) {
+    return scope == JSON_HOST ? 1 : scope == JSON_SOCKET ? topology->n_sockets : topology->n_cpus;
+}
+
+size_t json_scope_index(const struct view *view, enum json_scope scope, size_t i) {
+    return scope == JSON_HOST     ? 0
+           : scope == JSON_SOCKET ? snapshot_scope_socket(i)
+                                  : snapshot_scope_cpu(view->layout, i);
+}
+
+void json_scope_name(struct json *json, const struct view *view, enum json_scope scope, size_t i) {
+    const struct topology *topology = view->layout->topology;
+    if (scope == JSON_HOST) {
         json_string(json, NULL, "scope", "host");
-    } else if (kind == JSON_SOCKET) {
+    } else if (scope == JSON_SOCKET) {
         json_whole(json, NULL, "socket", topology->sockets[i].id);
     } else {
         json_whole(json, NULL, "cpu", topology->cpus[i].id);
@@ -79,15 +89,14 @@ static void add_scope_name(struct json *json, const struct view *view, enum json
 static int render_scope(const struct view *view, const struct snapshot *snapshot, enum json_scope kind, size_t i,
                         struct text *out) {
     const struct snapshot_layout *layout = view->layout;
-    size_t scope = kind == JSON_HOST     ? 0
-                   : kind == JSON_SOCKET ? snapshot_scope_socket(i)
-                                         : snapshot_scope_cpu(layout, i);
+    size_t scope = json_scope_index(view, kind, i);
     struct json json = json_new();
-    add_scope_name(&json, view, kind, i);
+    json_scope_name(&json, view, kind, i);
     add_level1(&json, view, snapshot, scope);
     cJSON *metrics = json_object(&json, NULL, "metrics");
     for (size_t m = 0; m < layout->n_metrics; m++)
-        add_metric(&json, metrics, view, snapshot, scope, m);
+        if (view_exported(view, m))
+            add_metric(&json, metrics, view, snapshot, scope, m);
     cJSON *events = json_object(&json, NULL, "events");
     for (size_t e = 0; e < layout->n_events; e++)
         json_number(&json, events, layout->catalog->events[layout->events[e]].name,
@@ -98,33 +107,29 @@ static int render_scope(const struct view *view, const struct snapshot *snapshot
     return json_finish(&json, false, out);
 }
 
-// All but the scopes.
-static int render_head(const struct view *view, const struct snapshot *snapshot, enum json_scope scope,
-                       struct text *out) {
+void json_moment(struct json *json, const struct view *view, const struct snapshot *snapshot, enum json_scope scope) {
     static const char *const scopes[] = {[JSON_HOST] = "host", [JSON_SOCKET] = "socket", [JSON_CPU] = "cpu"};
-    struct json json = json_new();
-    json_bool(&json, NULL, "simulated", view->simulated);
-    json_whole(&json, NULL, "sequence", snapshot->sequence);
-    cJSON *round = json_object(&json, NULL, "round");
-    json_whole(&json, round, "start_ns", snapshot->start_ns);
-    json_whole(&json, round, "end_ns", snapshot->end_ns);
-    json_number(&json, round, "seconds", (double)(snapshot->end_ns - snapshot->start_ns) * 1e-9);
-    json_number(&json, NULL, "timestamp_seconds",
+    json_bool(json, NULL, "simulated", view->simulated);
+    json_whole(json, NULL, "sequence", snapshot->sequence);
+    cJSON *round = json_object(json, NULL, "round");
+    json_whole(json, round, "start_ns", snapshot->start_ns);
+    json_whole(json, round, "end_ns", snapshot->end_ns);
+    json_number(json, round, "seconds", (double)(snapshot->end_ns - snapshot->start_ns) * 1e-9);
+    json_number(json, NULL, "timestamp_seconds",
                 value_of(snapshot, snapshot_self(view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)));
-    json_string(&json, NULL, "scope", scopes[scope]);
-    return json_finish(&json, false, out);
+    json_string(json, NULL, "scope", scopes[scope]);
 }
 
 int json_render_snapshot(const struct view *view, const struct snapshot *snapshot, enum json_scope scope,
                          struct text *out) {
-    const struct topology *topology = view->layout->topology;
-    size_t n = scope == JSON_HOST ? 1 : scope == JSON_SOCKET ? topology->n_sockets : topology->n_cpus;
-    int r = render_head(view, snapshot, scope, out);
+    struct json json = json_new();
+    json_moment(&json, view, snapshot, scope);
+    int r = json_finish(&json, false, out); // all but the scopes
     if (r < 0)
         return r;
     out->length--; // the closing brace comes last
     text_string(out, ",\"scopes\":[");
-    for (size_t i = 0; i < n && r == 0; i++) {
+    for (size_t i = 0; i < json_scope_count(view, scope) && r == 0; i++) {
         text_string(out, i ? ",\n" : "\n");
         r = render_scope(view, snapshot, scope, i, out);
     }

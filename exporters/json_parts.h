@@ -4,8 +4,17 @@
 
 // What stands in more than one of the JSON pages.
 
+#include "exporters/json.h"
 #include "exporters/json_object.h"
 #include "exporters/view.h"
+
+// What is shown and of when: "simulated" to "scope".
+void json_moment(struct json *json, const struct view *view, const struct snapshot *snapshot, enum json_scope scope);
+
+// How many objects a scope has, which one of the snapshot's scopes the i-th is, and what says in it what it is about.
+size_t json_scope_count(const struct view *view, enum json_scope scope);
+size_t json_scope_index(const struct view *view, enum json_scope scope, size_t i);
+void json_scope_name(struct json *json, const struct view *view, enum json_scope scope, size_t i);
 
 // "attention": what happened so often in the last round that it needs a cause.
 void json_attention(struct json *json, const struct view *view, const struct snapshot *snapshot);

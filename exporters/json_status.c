@@ -18,7 +18,7 @@ void json_attention(struct json *json, const struct view *view, const struct sna
     cJSON *attention = json_array(json, NULL, "attention");
     for (size_t i = 0; i < view->layout->n_metrics; i++) {
         double rate = snapshot_high_rate(snapshot, i);
-        if (rate == 0)
+        if (rate == 0 || !view_exported(view, i))
             continue;
         const struct catalog_metric *metric = view_metric(view, i);
         cJSON *item = json_object(json, attention, NULL);
@@ -36,6 +36,14 @@ static void add_event_name(struct json *json, cJSON *item, const struct catalog_
     json_string(json, item, "code", code);
 }
 
+// The metrics that are measured by a unit, or, with PLAN_COMBINED, made of other metrics' values only.
+static void add_metrics_of(struct json *json, cJSON *parent, const struct view *view, int unit) {
+    cJSON *metrics = json_array(json, parent, "metrics"), *auxiliary = json_array(json, parent, "auxiliary_metrics");
+    for (size_t i = 0; i < view->layout->n_metrics; i++)
+        if (view->layout->plan->metrics[i].unit == unit)
+            json_string(json, view_exported(view, i) ? metrics : auxiliary, NULL, view_metric(view, i)->export_name);
+}
+
 static void add_event_group(struct json *json, cJSON *groups, const struct view *view, size_t g) {
     const struct plan *plan = view->layout->plan;
     const struct plan_group *group = &plan->groups[g];
@@ -45,10 +53,7 @@ static void add_event_group(struct json *json, cJSON *groups, const struct view 
     cJSON *events = json_array(json, item, "events");
     for (size_t e = 0; e < group->n_events; e++)
         add_event_name(json, json_object(json, events, NULL), &plan->catalog->events[group->events[e]]);
-    cJSON *metrics = json_array(json, item, "metrics");
-    for (size_t i = 0; i < plan->n_metrics; i++)
-        if (plan->metrics[i].unit == (int)group->unit)
-            json_string(json, metrics, NULL, view_metric(view, i)->export_name);
+    add_metrics_of(json, item, view, (int)group->unit);
     json_whole(json, item, "slots", unit->slots);
     json_number(json, item, "share_of_time", (double)(unit->slots * plan->slot_ns) / (double)plan->round_ns);
     json_bool(json, item, "composite", unit->n_groups > 1);
@@ -69,8 +74,10 @@ static void add_unit(struct json *json, cJSON *units, const struct plan *plan, s
 
 // What is asked for, measured or not, and whether the PMU says that it has it.
 static void add_events(struct json *json, const struct snapshot_layout *layout) {
-    static const char *const supports[] = {
-        [PLAN_SUPPORT_UNKNOWN] = "unknown", [PLAN_SUPPORTED] = "supported", [PLAN_UNSUPPORTED] = "unsupported"};
+    static const char *const supports[] = {[PLAN_SUPPORT_UNKNOWN] = "unknown",
+                                           [PLAN_SUPPORTED] = "supported",
+                                           [PLAN_UNSUPPORTED] = "unsupported",
+                                           [PLAN_ELSEWHERE] = "elsewhere"};
     cJSON *events = json_array(json, NULL, "events");
     for (size_t e = 0; e < layout->n_events; e++) {
         cJSON *item = json_object(json, events, NULL);
@@ -106,6 +113,7 @@ int json_render_plan(const struct view *view, struct text *out) {
     cJSON *units = json_array(&json, NULL, "units");
     for (size_t u = 0; u < plan->n_units; u++)
         add_unit(&json, units, plan, u);
+    add_metrics_of(&json, json_object(&json, NULL, "combined"), view, PLAN_COMBINED);
     add_events(&json, view->layout);
     cJSON *missing = json_array(&json, NULL, "not_plannable");
     for (size_t i = 0; i < plan->n_metrics; i++) {
@@ -114,6 +122,7 @@ int json_render_plan(const struct view *view, struct text *out) {
         cJSON *item = json_object(&json, missing, NULL);
         json_string(&json, item, "metric", view_metric(view, i)->export_name);
         json_string(&json, item, "reason", plan->metrics[i].reason);
+        json_bool(&json, item, "auxiliary", plan->metrics[i].auxiliary);
     }
     int r = json_finish(&json, true, out);
     text_string(out, "\n");

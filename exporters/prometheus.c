@@ -66,7 +66,7 @@ static void add_uncovered(struct prometheus_page *page, const struct view *view,
 
 // Whether the metric's quotient is exported, and what it is multiplied with.
 static bool exported_ratio(const struct view *view, size_t metric, double *k) {
-    return catalog_metric_ratio(view_metric(view, metric), k);
+    return view_exported(view, metric) && catalog_metric_ratio(view_metric(view, metric), k);
 }
 
 static bool same(double a, double b) { return fabs(a - b) <= 1e-12 * fabs(b); }
@@ -298,7 +298,7 @@ static void add_info(struct prometheus_page *page, const struct view *view) {
 static void append_gauge_help(const struct view *view, const struct catalog_metric *metric, struct text *help) {
     char unit[VIEW_UNIT_MAX];
     view_metric_unit(metric, unit, sizeof(unit));
-    text_format(help, "%s", metric->title[0] ? metric->title : metric->name);
+    text_format(help, "%s", view_title(metric));
     if (metric->help[0])
         text_format(help, ": %s", metric->help);
     text_format(help, "%s %s's name: %s.", help->length > 0 && help->data[help->length - 1] == '.' ? "" : ".",
@@ -315,7 +315,7 @@ static void add_gauges(struct prometheus_page *page, const struct view *view, bo
     size_t n = per_cpu ? topology->n_cpus : topology->n_sockets;
     struct text name = {0}, help = {0};
     for (size_t i = 0; i < view->layout->n_metrics; i++) {
-        if (!view_plannable(view, i))
+        if (!view_plannable(view, i) || !view_exported(view, i))
             continue;
         const struct catalog_metric *metric = view_metric(view, i);
         name.length = help.length = 0;

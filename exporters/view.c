@@ -75,7 +75,21 @@ void view_metric_unit(const struct catalog_metric *metric, char *out, size_t siz
         (void)snprintf(out, size, "%s", metric->units);
 }
 
-bool view_plannable(const struct view *view, size_t metric) { return view->layout->plan->metrics[metric].unit >= 0; }
+bool view_plannable(const struct view *view, size_t metric) {
+    return plan_metric_planned(&view->layout->plan->metrics[metric]);
+}
+
+const char VIEW_NOT_SELECTED[] = "not selected: no metric group of the profile in force has it";
+
+bool view_exported(const struct view *view, size_t metric) { return !view->layout->plan->metrics[metric].auxiliary; }
+
+const char *view_domain_text(enum metric_domain domain) {
+    static const char *const texts[] = {
+        [METRIC_OTHER] = "other", [METRIC_PIPELINE_SLOTS] = "pipeline slots", [METRIC_CLOCKS] = "clock cycles"};
+    return texts[domain];
+}
+
+const char *view_title(const struct catalog_metric *metric) { return metric->title[0] ? metric->title : metric->name; }
 
 const struct catalog_metric *view_metric(const struct view *view, size_t metric) {
     return &view->layout->catalog->metrics[view->layout->plan->metrics[metric].metric];

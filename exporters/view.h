@@ -55,6 +55,16 @@ bool view_composite(const struct view *view);
 const struct catalog_metric *view_metric(const struct view *view, size_t metric);
 bool view_plannable(const struct view *view, size_t metric);
 
+// Why a metric that is not in the plan has no value.
+extern const char VIEW_NOT_SELECTED[];
+
+// False for what was not selected, and is measured only because another metric needs it.
+bool view_exported(const struct view *view, size_t metric);
+
+// What the metric is a share of, and what it is called, for people.
+const char *view_domain_text(enum metric_domain domain);
+const char *view_title(const struct catalog_metric *metric);
+
 // The unit that a metric is exported in, for people: "ratio of pipeline slots", or the vendor's. Cut at size - 1.
 enum { VIEW_UNIT_MAX = 80 };
 void view_metric_unit(const struct catalog_metric *metric, char *out, size_t size);

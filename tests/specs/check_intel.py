@@ -59,17 +59,9 @@ LEFT_OUT["tma_info_br_inst_mix_ipfarbranch"] = MODES
 FOREIGN = re.compile(r"^(UNC_|cbox|cha|imc_|pcu_|cstate|power@|uncore|msr@(aperf|smi))|:R$")
 
 # Sysfs names of the kernel.
-PERF_METRICS = {
-    "slots": 0x04,
-    "topdown-retiring": 0x80,
-    "topdown-bad-spec": 0x81,
-    "topdown-fe-bound": 0x82,
-    "topdown-be-bound": 0x83,
-    "topdown-heavy-ops": 0x84,
-    "topdown-br-mispredict": 0x85,
-    "topdown-fetch-lat": 0x86,
-    "topdown-mem-bound": 0x87,
-}
+PERF_METRICS = {"slots": 0x04}
+METRIC_EVENTS = ("retiring", "bad-spec", "fe-bound", "be-bound", "heavy-ops", "br-mispredict", "fetch-lat", "mem-bound")
+PERF_METRICS.update({"topdown-" + name: 0x80 + i for i, name in enumerate(METRIC_EVENTS)})
 # Fixed counters, as the kernel encodes them. The _P events are the same on a general counter.
 FIXED = {
     "INST_RETIRED.ANY": (0xC0, 0),
@@ -83,7 +75,6 @@ FIXED = {
 NAME = re.compile(r"[A-Za-z_][0-9A-Za-z_\-]*@(?:[^@\\]|\\.)*@(?::\w+)?|(?:[0-9A-Za-z_.:?]|\\.)+(?:@(?:[^@\\]|\\.)*@)?|#\w+")
 NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
 WORDS = {"if", "else", "min", "max", "d_ratio", "has_event", "source_count"}
-
 failures = []
 fail = failures.append
 
@@ -198,7 +189,7 @@ def our_encoding(spec, name):
         name, modifier = name[:-2], name[-1]
     event = spec["events"][name.replace("\\", "")]
     terms = {"event": int(event["code"], 16)}
-    terms.update({k: int(str(v), 0) for k, v in event.get("topdownd", {}).items() if k != "counters"})
+    terms.update({k: int(str(v), 0) for k, v in event.get("topdownd", {}).items() if k not in ("counters", "takes")})
     return tuple(sorted(terms.items())), modifier
 
 
@@ -425,8 +416,6 @@ def check_level1(spec, file):
         parts = [set(part) for part in level1.get("split", [])]
         if parts and (set().union(*parts) != needed or len(set.intersection(*parts)) != 1):
             fail(f"{file}: the split of level 1 is not of its events: {sorted(set().union(*parts) ^ needed)}")
-        if sorted(level1["categories"]) != sorted(CATEGORIES):
-            fail(f"{file}: level 1 has not the four categories")
     if not plain_level1:
         return
     counts = {"INT_MISC.CLEARS_COUNT": 2.0, "INT_MISC.UOP_DROPPING": 5.0, "slots": 1000.0, "TOPDOWN.SLOTS_P": 1000.0}

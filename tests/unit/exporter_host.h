@@ -89,11 +89,12 @@ static const struct view_pmu_error HOST_PMU_ERRORS[] = {
 // The layout of both metric groups on so many counters; the PMU says that it has CYCLES and does not say what else.
 static inline struct snapshot_layout *host_layout(const struct catalog *catalog, unsigned counters) {
     static const uint8_t support[11] = {[1] = PLAN_SUPPORTED}; // by the catalog's events, the first is time
-    const struct plan_selection selections[] = {{.group = 0}, {.group = 1}};
+    const struct plan_selection selections[] = {{.group = 0}, {.group = 1}, {.group = 2}};
+    assert_true(catalog->n_groups <= 3);
     const struct plan_request request = {.catalog = catalog,
                                          .general_counters = counters,
                                          .selections = selections,
-                                         .n_selections = 2,
+                                         .n_selections = catalog->n_groups,
                                          .slot_ns = 200000000,
                                          .idle = 0.1,
                                          .support = support};
@@ -154,7 +155,7 @@ static inline void host_fill_scope(const struct exporter_host *host, struct snap
     double *values = snapshot->values, n = (double)(s + 1);
     for (size_t m = 0; m < layout->n_metrics; m++) {
         double k;
-        if (host->plan->metrics[m].unit < 0) {
+        if (!plan_metric_planned(&host->plan->metrics[m])) {
             snapshot->absent[s * layout->n_metrics + m] = ABSENT_NOT_PLANNABLE;
             continue;
         }

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/perf_json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "config/perf_json_private.h"
+
+// The entries are indexed by name first; metrics then pull in the metrics and events that their formulas name, so that
+// a start costs what is used and not what is there.
+
+enum { TREES_FILE_MAX = 1 << 20, TREES_DEPTH_MAX = 8, FIXED_MAX = 16 };
+
+const char **perf_tree_texts(const struct perf_reader *reader, const char *key, size_t *n) {
+    const char **texts = NULL;
+    return json_get_texts(&reader->tree, key, JSON_OPTIONAL, PERF_LIST_MAX, &texts, n) ? texts : NULL;
+}
+
+const char *perf_tree_text(const struct perf_reader *reader, const char *object, const char *key) {
+    return cJSON_GetStringValue(
+        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(reader->tree.value, object), key));
+}
+
+const char *perf_tree_text_any(const struct perf_reader *reader, const char *object, const char *key) {
+    const cJSON *child;
+    cJSON_ArrayForEach(child, cJSON_GetObjectItemCaseSensitive(reader->tree.value, object)) {
+        if (strcasecmp(child->string, key) == 0)
+            return cJSON_GetStringValue(child);
+    }
+    return NULL;
+}
+
+// Whether a list at the top of trees.json names the word.
+static bool root_lists(const struct perf_reader *reader, const char *key, const char *word) {
+    const cJSON *item;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(reader->root.value, key)) {
+        if (cJSON_IsString(item) && strcmp(item->valuestring, word) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool perf_is_core(const struct perf_reader *reader, const char *unit) {
+    return !unit || strcmp(unit, "core") == 0 || strcmp(unit, reader->pmu) == 0;
+}
+
+const char *perf_pmu_of_unit(const struct perf_reader *reader, const char *unit, char *out, size_t size) {
+    const char *known = cJSON_GetStringValue(
+        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(reader->root.value, "units"), unit));
+    if (known)
+        return known;
+    (void)snprintf(out, size, "uncore_%s", unit);
+    for (char *c = out; *c != '\0'; c++)
+        *c = *c == ' ' ? '_' : (char)(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
+    return out;
+}
+
+// ---- entries ----
+
+static int items_reserve(struct perf_reader *reader) {
+    size_t room = 1;
+    for (size_t i = 0; i < reader->files.n; i++)
+        room += reader->files.files[i].standard ? 0 : (size_t)cJSON_GetArraySize(reader->files.files[i].document);
+    reader->items = calloc(room, sizeof *reader->items);
+    return reader->items ? 0 : -ENOMEM;
+}
+
+// A hybrid's files hold several core PMUs, of which a catalog describes one.
+static bool is_other_core(const struct perf_reader *reader, const char *unit) {
+    return unit && root_lists(reader, "core_pmus", unit) && strcmp(unit, reader->pmu) != 0;
+}
+
+static int index_name(struct perf_reader *reader, struct name_index *index, enum perf_field field, size_t i,
+                      enum perf_state *state) {
+    const struct perf_entry *entry = &reader->items[i].entry;
+    const char *name = entry->fields[field];
+    int other = name ? name_index_find(index, name, strlen(name), true) : -1;
+    if (other < 0)
+        return name ? name_index_add(index, name, (unsigned)i) : 0;
+    const struct perf_entry *first = &reader->items[other].entry;
+    const char *a = entry->fields[PERF_METRIC_EXPR], *b = first->fields[PERF_METRIC_EXPR];
+    *state = PERF_WRONG;
+    if (field == PERF_EVENT_NAME || !a || !b || strcmp(a, b) != 0)
+        perf_entry_fail(entry, reader->errors, "stands twice, first in %.120s, entry %zu: that one is used",
+                        first->file, first->place);
+    return 0;
+}
+
+static int items_index(struct perf_reader *reader) {
+    int r = name_index_reserve(&reader->events, reader->n);
+    if (r == 0)
+        r = name_index_reserve(&reader->metrics, reader->n / 8);
+    for (size_t i = 0; i < reader->n && r == 0; i++) {
+        struct perf_item *item = &reader->items[i];
+        r = index_name(reader, &reader->events, PERF_EVENT_NAME, i, &item->event);
+        if (r == 0 && item->entry.fields[PERF_METRIC_EXPR])
+            r = index_name(reader, &reader->metrics, PERF_METRIC_NAME, i, &item->metric);
+    }
+    return r;
+}
+
+static int items_collect(struct perf_reader *reader) {
+    struct perf_cursor cursor = {.next = NULL};
+    int r = items_reserve(reader);
+    while (r == 0 && perf_files_next(&reader->files, &cursor, reader->errors, &reader->items[reader->n].entry))
+        reader->n++;
+    if (r < 0)
+        return r;
+    reader->pmu = reader->request->pmu;
+    for (size_t i = 0; i < reader->n && !reader->pmu; i++) {
+        const char *unit = reader->items[i].entry.fields[PERF_UNIT];
+        if (unit && root_lists(reader, "core_pmus", unit))
+            reader->pmu = unit;
+    }
+    if (!reader->pmu)
+        reader->pmu = "cpu";
+    size_t kept = 0;
+    for (size_t i = 0; i < reader->n; i++) {
+        if (is_other_core(reader, reader->items[i].entry.fields[PERF_UNIT]))
+            continue;
+        if (kept != i)
+            reader->items[kept] = reader->items[i];
+        kept++;
+    }
+    reader->n = kept;
+    return items_index(reader);
+}
+
+// ---- which tree ----
+
+static bool tree_fits(const struct perf_reader *reader, const cJSON *tree, const struct environment *environment) {
+    const char *pattern = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(tree, "cpuid"));
+    const cJSON *event;
+    cJSON_ArrayForEach(event, cJSON_GetObjectItemCaseSensitive(tree, "not_with")) {
+        if (cJSON_IsString(event) &&
+            name_index_find(&reader->events, event->valuestring, strlen(event->valuestring), true) >= 0)
+            return false;
+    }
+    return pattern && environment_is_cpu(environment, pattern);
+}
+
+static int tree_choose(struct perf_reader *reader) {
+    struct json_node trees;
+    const cJSON *tree;
+    struct environment environment = reader->environment;
+    size_t index = 0;
+    if (!json_get_array(&reader->root, "trees", JSON_REQUIRED, PERF_LIST_MAX, &trees))
+        return reader->trees_reader.status;
+    cJSON_ArrayForEach(tree, trees.value) {
+        if (tree_fits(reader, tree, &environment)) {
+            reader->tree = json_child(&reader->root, tree, index);
+            return 0;
+        }
+        index++;
+    }
+    return errors_add(reader->errors, reader->request->trees, 0, 0,
+                      "has no tree for the CPU %.60s, which %.100s is for: the formats of its PMU and its level 1 are "
+                      "not known",
+                      environment.cpuid[0] != '\0' ? environment.cpuid : "(not given)", reader->files.folder);
+}
+
+// The width of the CPU, from the first row that describes it; 0 where none does.
+static double tree_width(const struct perf_reader *reader) {
+    const cJSON *row;
+    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(reader->tree.value, "widths")) {
+        if (cJSON_IsNumber(row) && environment_is_cpu(&reader->environment, row->string))
+            return row->valuedouble;
+    }
+    return 0;
+}
+
+// ---- the catalog ----
+
+static bool has_event(const void *context, const char *name) {
+    const struct perf_reader *reader = context;
+    return name_index_find(&reader->events, name, strlen(name), true) >= 0 ||
+           catalog_find_event(reader->catalog, name) >= 0;
+}
+
+static int take(struct perf_reader *reader, int r, const struct catalog_error *error) {
+    return r == -EINVAL ? errors_add(reader->errors, reader->request->trees, 0, 0, "%s", error->text) : r < 0 ? r : 0;
+}
+
+static int read_format(struct perf_reader *reader) {
+    struct catalog_error error;
+    const cJSON *field;
+    int r = 0;
+    cJSON_ArrayForEach(field, cJSON_GetObjectItemCaseSensitive(reader->tree.value, "format")) {
+        if (r == 0 && cJSON_IsString(field))
+            r = take(reader, catalog_add_format(reader->catalog, field->string, field->valuestring, &error), &error);
+    }
+    cJSON_ArrayForEach(field, cJSON_GetObjectItemCaseSensitive(reader->tree.value, "shared_registers")) {
+        if (r == 0 && cJSON_IsNumber(field) && field->valuedouble >= 1)
+            r = take(reader, catalog_add_register(reader->catalog, field->string, (unsigned)field->valuedouble, &error),
+                     &error);
+    }
+    return r;
+}
+
+static int catalog_begin(struct perf_reader *reader) {
+    const char *vendor = "", *pmu = reader->pmu;
+    (void)json_get_text(&reader->tree, "vendor", JSON_REQUIRED, &vendor);
+    if (!reader->request->pmu && strcmp(pmu, "cpu") == 0)
+        (void)json_get_text(&reader->tree, "pmu", JSON_OPTIONAL, &pmu);
+    if (reader->trees_reader.status < 0)
+        return reader->trees_reader.status;
+    const char *name = reader->files.name;
+    int r = catalog_new(name, vendor, name, name, pmu, &reader->catalog);
+    if (r < 0)
+        return r;
+    double width = tree_width(reader);
+    if (isnan(reader->environment.literals[LITERAL_SLOTS]) && width > 0)
+        reader->environment.literals[LITERAL_SLOTS] = width;
+    struct environment environment = reader->environment;
+    if (!environment.has_event) {
+        environment.has_event = has_event;
+        environment.context = reader;
+    }
+    catalog_set_environment(reader->catalog, &environment);
+    return read_format(reader);
+}
+
+static unsigned general_counters(const struct perf_reader *reader) {
+    double general = 4;
+    (void)json_get_number(&reader->tree, "general_counters", JSON_OPTIONAL, 1, 64, &general);
+    for (size_t i = 0; i < reader->n; i++) {
+        const char *text = reader->items[i].entry.fields[PERF_GENERIC_COUNTERS];
+        const char *unit = reader->items[i].entry.fields[PERF_UNIT];
+        if (text && unit && perf_is_core(reader, unit) && atoi(text) >= 1 && atoi(text) <= 64)
+            general = atoi(text);
+    }
+    return (unsigned)general;
+}
+
+// The events of a list of the tree that are in the catalog.
+static size_t known_events(const struct perf_reader *reader, const char *key, const char *out[static PERF_LIST_MAX]) {
+    size_t n = 0, known = 0;
+    const char **events = perf_tree_texts(reader, key, &n);
+    for (size_t i = 0; i < n; i++)
+        if (catalog_find_event(reader->catalog, events[i]) >= 0)
+            out[known++] = events[i];
+    free(events);
+    return known;
+}
+
+static int read_counters(struct perf_reader *reader) {
+    struct catalog_error error;
+    const char *events[PERF_LIST_MAX], *watchdog;
+    size_t n = known_events(reader, "fixed", events);
+    int r = take(reader, catalog_set_counters(reader->catalog, general_counters(reader), events, n, &error), &error);
+    // a group of one event is none
+    n = known_events(reader, "resident", events);
+    if (r == 0 && n > 1 && n <= CATALOG_RESIDENT_MAX)
+        r = take(reader, catalog_set_resident(reader->catalog, events, n, &error), &error);
+    if (r == 0 && json_get_text(&reader->tree, "nmi_watchdog", JSON_OPTIONAL, &watchdog)) {
+        int event = catalog_find_event(reader->catalog, watchdog);
+        if (event >= 0 && reader->catalog->events[event].fixed)
+            r = take(reader, catalog_set_watchdog(reader->catalog, watchdog, &error), &error);
+    }
+    return r;
+}
+
+static int read_all(struct perf_reader *reader) {
+    struct catalog_error error;
+    reader->root = json_root(&reader->trees_reader, reader->trees);
+    int r = items_collect(reader);
+    if (r == 0)
+        r = tree_choose(reader);
+    if (r == 0)
+        r = catalog_begin(reader);
+    if (r == 0 && reader->request->all_events)
+        r = perf_events_read(reader);
+    if (r == 0)
+        r = perf_metrics_read(reader);
+    if (r == 0)
+        r = read_counters(reader);
+    if (r == 0)
+        r = perf_groups_read(reader);
+    if (r == 0)
+        r = perf_metrics_refer(reader);
+    if (r == 0)
+        r = take(reader, catalog_check(reader->catalog, &error), &error);
+    return r == 0 ? reader->failed : r;
+}
+
+static int load(struct perf_reader *reader, struct catalog **out) {
+    environment_init(&reader->environment);
+    if (reader->request->environment)
+        reader->environment = *reader->request->environment;
+    if (reader->request->cpuid)
+        (void)snprintf(reader->environment.cpuid, sizeof reader->environment.cpuid, "%s", reader->request->cpuid);
+    reader->trees_reader = (struct json_reader){.file = reader->request->trees, .errors = reader->errors};
+    reader->trees = json_load(&reader->trees_reader, TREES_FILE_MAX, TREES_DEPTH_MAX);
+    int r = reader->trees ? read_all(reader) : reader->trees_reader.status;
+    if (r == 0 && reader->trees_reader.status < 0)
+        r = reader->trees_reader.status;
+    if (r == 0) {
+        catalog_set_environment(reader->catalog, &reader->environment);
+        *out = reader->catalog;
+    } else {
+        catalog_free(reader->catalog);
+    }
+    name_index_deinit(&reader->metrics);
+    name_index_deinit(&reader->events);
+    free(reader->items);
+    cJSON_Delete(reader->trees);
+    return r;
+}
+
+int perf_json_load(const struct perf_json_request *request, struct errors *errors, struct catalog **out) {
+    struct perf_reader reader = {.request = request, .errors = errors};
+    int r = perf_files_open(request->path, request->cpuid, errors, &reader.files);
+    if (r == 0)
+        r = load(&reader, out);
+    perf_files_close(&reader.files);
+    return r;
+}
+
+int perf_json_parse(const struct perf_json_request *request, const char *name, const char *text, size_t length,
+                    struct errors *errors, struct catalog **out) {
+    struct perf_reader reader = {.request = request, .errors = errors};
+    int r = perf_files_parse(name, text, length, errors, &reader.files);
+    if (r == 0)
+        r = load(&reader, out);
+    perf_files_close(&reader.files);
+    return r;
+}

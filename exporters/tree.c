@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporters/tree.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MISSING_MAX = 4 };
+static const double FAR = 1e300; // beyond every threshold
+
+// What the tree is built from: the catalog's metrics as lists of siblings, and which of them lead to something.
+struct links {
+    int *first, *next; // of each metric: the first below it, the next beside it; -1: none
+    bool *wanted;      // measured, or above what is measured
+    bool *root;        // where the methodology begins
+};
+
+static void links_deinit(struct links *links) {
+    free(links->root);
+    free(links->wanted);
+    free(links->next);
+    free(links->first);
+}
+
+static bool links_init(struct links *links, const struct catalog *catalog, const int *places) {
+    size_t n = catalog->n_metrics;
+    links->first = malloc((n + 1) * sizeof *links->first);
+    links->next = malloc((n + 1) * sizeof *links->next);
+    links->wanted = calloc(n + 1, sizeof *links->wanted);
+    links->root = calloc(n + 1, sizeof *links->root);
+    if (!links->first || !links->next || !links->wanted || !links->root)
+        return false;
+    for (size_t m = 0; m < n; m++)
+        links->first[m] = links->next[m] = -1;
+    for (size_t m = n; m-- > 0;) {
+        int parent = catalog->metrics[m].parent;
+        if (parent >= 0) {
+            links->next[m] = links->first[parent];
+            links->first[parent] = (int)m;
+        }
+        for (int above = (int)m; places[m] >= 0 && above >= 0 && !links->wanted[above];
+             above = catalog->metrics[above].parent)
+            links->wanted[above] = true;
+    }
+    for (size_t i = 0; i < catalog->n_nodes; i++)
+        links->root[catalog->nodes[i].metric] = catalog->nodes[i].root;
+    return true;
+}
+
+static void add_node(struct tree *tree, struct links *links, unsigned metric, unsigned depth, bool category) {
+    if (!links->wanted[metric] || depth >= TREE_DEPTH_MAX)
+        return;
+    links->wanted[metric] = false; // each once
+    tree->nodes[tree->n++] = (struct tree_node){.metric = metric,
+                                                .place = tree->places[metric],
+                                                .depth = depth,
+                                                .category = category,
+                                                .value = NAN,
+                                                .high = TREE_HIGH_UNKNOWN};
+    for (int child = links->first[metric]; child >= 0; child = links->next[child])
+        add_node(tree, links, (unsigned)child, depth + 1, false);
+}
+
+static bool build(struct tree *tree) {
+    const struct catalog *catalog = tree->view->layout->catalog;
+    struct links links;
+    bool made = links_init(&links, catalog, tree->places);
+    for (size_t i = 0; made && catalog->level1.present && i < catalog->level1.n_categories; i++)
+        add_node(tree, &links, catalog->level1.categories[i].metric, 0, true);
+    for (unsigned m = 0; made && m < catalog->n_metrics; m++)
+        if (catalog->metrics[m].parent < 0 && (links.first[m] >= 0 || links.root[m]))
+            add_node(tree, &links, m, 0, false);
+    links_deinit(&links);
+    return made;
+}
+
+struct tree *tree_new(const struct view *view) {
+    const struct plan *plan = view->layout->plan;
+    size_t n = view->layout->catalog->n_metrics;
+    struct tree *tree = calloc(1, sizeof *tree);
+    if (!tree)
+        return NULL;
+    tree->view = view;
+    tree->nodes = calloc(n + 1, sizeof *tree->nodes);
+    tree->places = malloc((n + 1) * sizeof *tree->places);
+    tree->values = malloc((n + 1) * sizeof *tree->values);
+    if (!tree->nodes || !tree->places || !tree->values)
+        return tree_free(tree);
+    for (size_t m = 0; m < n; m++) {
+        tree->places[m] = -1;
+        tree->values[m] = NAN;
+    }
+    for (size_t i = 0; i < plan->n_metrics; i++)
+        tree->places[plan->metrics[i].metric] = (int)i;
+    return build(tree) ? tree : tree_free(tree);
+}
+
+struct tree *tree_free(struct tree *tree) {
+    if (tree) {
+        free(tree->values);
+        free(tree->places);
+        free(tree->nodes);
+        free(tree);
+    }
+    return NULL;
+}
+
+static enum tree_high judge(double *values, const struct formula *threshold) {
+    unsigned missing[MISSING_MAX];
+    size_t n = 0, n_high = 0, n_low = 0;
+    for (size_t i = 0; i < threshold->n_metrics; i++) {
+        if (!isnan(values[threshold->metrics[i]]))
+            continue;
+        if (n == MISSING_MAX)
+            return TREE_HIGH_UNKNOWN;
+        missing[n++] = threshold->metrics[i];
+    }
+    for (unsigned ends = 0; ends < 1u << n; ends++) {
+        for (size_t i = 0; i < n; i++)
+            values[missing[i]] = ends >> i & 1 ? FAR : -FAR;
+        double high = formula_evaluate(threshold, NULL, values);
+        n_high += high != 0 && !isnan(high);
+        n_low += high == 0;
+    }
+    for (size_t i = 0; i < n; i++)
+        values[missing[i]] = NAN;
+    return n_high == 1u << n ? TREE_HIGH : n_low == 1u << n ? TREE_LOW : TREE_HIGH_UNKNOWN;
+}
+
+void tree_evaluate(struct tree *tree, const struct snapshot *snapshot, size_t scope) {
+    const struct snapshot_layout *layout = tree->view->layout;
+    for (size_t i = 0; i < layout->n_metrics; i++)
+        tree->values[layout->plan->metrics[i].metric] =
+            snapshot->values[snapshot_metric(layout, scope, i)] / view_metric(tree->view, i)->export_scale;
+    for (size_t i = 0; i < tree->n; i++) {
+        struct tree_node *node = &tree->nodes[i];
+        const struct catalog_metric *metric = &layout->catalog->metrics[node->metric];
+        node->value = tree->values[node->metric] * metric->export_scale;
+        if (node->place >= 0)
+            node->value = snapshot->values[snapshot_metric(layout, scope, (size_t)node->place)];
+        node->high =
+            metric->threshold && isfinite(node->value) ? judge(tree->values, metric->threshold) : TREE_HIGH_UNKNOWN;
+    }
+}
+
+size_t tree_next(const struct tree *tree, size_t node) {
+    size_t next = node + 1;
+    while (next < tree->n && tree->nodes[next].depth > tree->nodes[node].depth)
+        next++;
+    return next;
+}
+
+static bool is_share(const struct tree *tree, size_t node) {
+    return tree->view->layout->catalog->metrics[tree->nodes[node].metric].domain != METRIC_OTHER;
+}
+
+// The largest of the nodes beside `node` and after it; with `high` of those above their thresholds. tree->n: none.
+static size_t largest(const struct tree *tree, size_t node, bool categories, bool high) {
+    size_t found = tree->n, depth = node < tree->n ? tree->nodes[node].depth : 0;
+    for (size_t i = node; i < tree->n && tree->nodes[i].depth >= depth; i = tree_next(tree, i)) {
+        const struct tree_node *each = &tree->nodes[i];
+        if (!isfinite(each->value) || !is_share(tree, i) || (categories && !each->category) ||
+            (high && each->high != TREE_HIGH))
+            continue;
+        if (found == tree->n || each->value > tree->nodes[found].value)
+            found = i;
+    }
+    return found;
+}
+
+// Why none of the candidates has a value.
+static const char *why_unknown(const struct tree *tree, bool categories, const struct snapshot *snapshot,
+                               size_t scope) {
+    for (size_t i = 0; i < tree->n; i = tree_next(tree, i)) {
+        const struct tree_node *node = &tree->nodes[i];
+        if (node->place >= 0 && is_share(tree, i) && (node->category || !categories))
+            return view_absent_text(tree->view, snapshot, scope, (size_t)node->place);
+    }
+    return "no metric group that is measured here says what the CPUs are bound by";
+}
+
+struct tree_bound tree_find_bound(const struct tree *tree, const struct snapshot *snapshot, size_t scope) {
+    struct tree_bound bound = {.exceeded = TREE_HIGH, .reason = ""};
+    bool categories = tree->n > 0 && tree->nodes[0].category;
+    size_t node = largest(tree, 0, categories, true);
+    for (; node < tree->n && bound.n < TREE_DEPTH_MAX; node = largest(tree, node + 1, false, true)) {
+        bound.path[bound.n++] = node;
+        if (tree_next(tree, node) == node + 1)
+            return bound; // nothing is below it
+    }
+    if (bound.n > 0)
+        return bound;
+    node = largest(tree, 0, categories, false);
+    bound.exceeded = TREE_LOW;
+    if (node == tree->n) {
+        bound.reason = why_unknown(tree, categories, snapshot, scope);
+        bound.exceeded = TREE_HIGH_UNKNOWN;
+        return bound;
+    }
+    bound.path[bound.n++] = node;
+    for (size_t i = 0; i < tree->n; i = tree_next(tree, i))
+        if (tree->nodes[i].high == TREE_HIGH_UNKNOWN && (tree->nodes[i].category || !categories))
+            bound.exceeded = TREE_HIGH_UNKNOWN;
+    return bound;
+}
+
+static void add_share(const struct tree *tree, size_t node, struct text *out) {
+    const struct catalog_metric *metric = &tree->view->layout->catalog->metrics[tree->nodes[node].metric];
+    text_format(out, "%s, %.3g %% of %s", view_title(metric), 100 * tree->nodes[node].value,
+                view_domain_text(metric->domain));
+}
+
+void tree_bound_text(const struct tree *tree, const struct tree_bound *bound, struct text *out) {
+    if (bound->n == 0) {
+        text_format(out, "Not known: %s.", bound->reason);
+        return;
+    }
+    const struct tree_node *last = &tree->nodes[bound->path[bound->n - 1]];
+    const char *meaning = tree->view->layout->catalog->metrics[last->metric].meaning;
+    if (bound->exceeded != TREE_HIGH)
+        text_string(out, "Nothing stands out. The largest share: ");
+    for (size_t i = 0; i < bound->n; i++) {
+        text_string(out, i > 0 ? "; in it " : "");
+        add_share(tree, bound->path[i], out);
+    }
+    if (bound->exceeded == TREE_HIGH)
+        text_format(out, ".%s%s", meaning[0] ? " " : "", meaning);
+    else if (bound->exceeded == TREE_LOW)
+        text_string(out, ". No share of the first level is above its threshold.");
+    else
+        text_string(out, ". Not every threshold of the first level could be judged.");
+}

@@ -1,0 +1,339 @@
+# SPDX-License-Identifier: Apache-2.0
+"""topdownd eval against another evaluator, for every metric of every vendor's file that lies beside the repository, and
+what it does with names, literals, several PMUs, and files that are wrong."""
+import glob
+import io
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import e2e
+
+TOPDOWND, SOURCE = e2e.arguments()
+TELEMETRY = os.path.join(SOURCE, "..", "shared", "telemetry")
+TRIALS = 3
+sys.path.insert(0, os.path.join(SOURCE, "tests", "unit"))
+sys.stdin = io.StringIO("")
+import evaluate_perf  # noqa: E402  reads what stands on standard input: nothing
+
+SEED = int(os.environ.get("SEED", random.randrange(1 << 30)))
+chance = random.Random(SEED)
+keep = tempfile.TemporaryDirectory(prefix="topdownd-eval-")
+folder = keep.name
+
+
+def need_telemetry():
+    if not os.path.isdir(TELEMETRY):
+        raise e2e.Skip(f"{TELEMETRY} is not there")
+
+
+def write(name, content):
+    path = os.path.join(folder, name)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as out:
+        out.write(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def run(*words):
+    done = subprocess.run([TOPDOWND, "eval", *words], capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+def evaluate(spec, counts, *words, status=0):
+    code, out, err = run("--spec", spec, "--counts", write("counts.json", counts), *words)
+    assert code == status, (spec, words, code, out[:200], err)
+    return json.loads(out)
+
+
+class Reference:
+    """The metrics of one vendor's folder or file, evaluated in Python."""
+
+    def __init__(self, metrics, counts):
+        self.metrics, self.counts = metrics, counts  # {(pmu, name in lower case): text}
+        self.lower = {}
+        for name, value in counts.items():
+            self.lower.setdefault(name.lower(), value)
+        self.known = {}
+
+    def count(self, name):
+        return self.counts.get(name, self.lower.get(name.lower()))
+
+    def metric(self, pmu, name):
+        key = (pmu, name.lower())
+        if key not in self.known:
+            self.known[key] = math.nan  # never asked for: the vendors' metrics do not lead back to themselves
+            code, constants = evaluate_perf.translate(self.metrics[key], Names(self, pmu, name))
+            scope = {"V": constants, "min": evaluate_perf.smaller, "max": evaluate_perf.larger,
+                     "d_ratio": evaluate_perf.d_ratio}
+            self.known[key] = eval(code, scope).n
+        return self.known[key]
+
+
+class Names:
+    """What the names of one formula are worth."""
+
+    def __init__(self, reference, pmu, own):
+        self.reference, self.pmu, self.own = reference, pmu, own.lower()
+
+    def __getitem__(self, name):
+        reference = self.reference
+        if (self.pmu, name.lower()) in reference.metrics and name.lower() != self.own:
+            return reference.metric(self.pmu, name)
+        value = reference.count(name)
+        if value is None and name.startswith("has_event("):
+            return reference.count(name[len("has_event("):-1]) is not None
+        if value is None and name.startswith("strcmp_cpuid_str("):
+            return 0
+        return 1 if value is None and name.startswith("source_count(") else value
+
+
+def names_of(text):
+    """Every name of a formula, as counts.json has it."""
+    class Collect(dict):
+        def __missing__(self, name):
+            self[name] = None
+            return 1
+    found = Collect()
+    evaluate_perf.translate(text, found)
+    return list(found)
+
+
+def counts_for(metrics):
+    """Numbers for the names of all formulas: now and then none, 0, or another case of the letters."""
+    counts = {}
+    for (pmu, _), text in metrics.items():
+        for name in names_of(text):
+            dice = chance.random()
+            if dice < 0.03 or (pmu, name.lower()) in metrics and dice < 0.97 or name.startswith("strcmp_cpuid_str"):
+                continue
+            small = name.startswith(("#", "has_event(", "source_count("))
+            value = chance.randrange(3) if small else 0 if dice < 0.08 else chance.randrange(1 << chance.randrange(1, 44))
+            counts.setdefault(name.upper() if dice > 0.98 and not small else name, value)
+    return counts
+
+
+def compare(label, got, expected):
+    assert set(got) == set(expected), (label, set(got) ^ set(expected))
+    finite = 0
+    for name, value in expected.items():
+        if value is None or not math.isfinite(value):
+            assert got[name] is None, (label, name, got[name], value)
+            continue
+        finite += 1
+        assert got[name] is not None and math.isclose(got[name], value, rel_tol=1e-12, abs_tol=0), \
+            (label, name, got[name], value)
+    return finite
+
+
+def read_perf(path, standards):
+    """[(pmu, name, text, ScaleUnit)] of a folder or file, ArchStdEvent resolved."""
+    metrics = []
+    for file in sorted(glob.glob(path + "/*.json")) if os.path.isdir(path) else [path]:
+        entries = json.load(open(file))
+        for entry in entries if isinstance(entries, list) else []:
+            whole = {**standards.get(entry.get("ArchStdEvent", "").lower(), {}), **entry}
+            if "MetricExpr" in whole:
+                metrics.append((whole.get("Unit", ""), whole["MetricName"], whole["MetricExpr"], whole.get("ScaleUnit")))
+    return metrics
+
+
+def number_of(scale_unit):
+    """The longest beginning that is a number."""
+    for end in range(len(scale_unit), 0, -1):
+        try:
+            return float(scale_unit[:end])
+        except ValueError:
+            pass
+    raise ValueError(scale_unit)
+
+
+def expected_keys(metrics, value_of):
+    pmus = {}
+    for pmu, name, _, _ in metrics:
+        pmus.setdefault(name, []).append(pmu)
+    expected = {}
+    for pmu, name, _, scale in metrics:
+        value = value_of(pmu, name, scale)
+        if pmus[name][0] == pmu:
+            expected[name] = value
+        if len(set(pmus[name])) > 1:
+            expected[f"{name}@{pmu}"] = value
+    return expected
+
+
+def try_perf(path, standards):
+    metrics = read_perf(path, standards)
+    table = {}
+    for pmu, name, text, _ in metrics:
+        table.setdefault((pmu, name.lower()), text)
+    finite = 0
+    for trial in range(TRIALS):
+        counts = counts_for(table)
+        reference = Reference(table, counts)
+        scaled = trial == 0
+
+        def value_of(pmu, name, scale):
+            value = reference.metric(pmu, name)
+            return value * number_of(scale) if scaled and scale else value
+        expected = expected_keys(metrics, value_of)
+        words = (["--scaled"] if scaled else []) + (["--format", "perf"] if trial == 1 else [])
+        finite += compare(path, evaluate(path, counts, *words), expected)
+    return len(metrics), finite
+
+
+def test_every_metric_of_linux():
+    need_telemetry()
+    total = finite = folders = 0
+    for arch in ("x86", "arm64", "common"):
+        root = os.path.join(TELEMETRY, "linux", "arch", arch)
+        standards = {}
+        for file in glob.glob(root + "/*.json"):
+            for entry in json.load(open(file)):
+                for key in ("EventName", "MetricName"):
+                    if key in entry:
+                        standards.setdefault(entry[key].lower(), entry)
+        for path in sorted({os.path.dirname(file) for file in glob.glob(root + "/**/*.json", recursive=True)}):
+            if path == root:
+                continue
+            n, f = try_perf(path, standards)
+            total, finite, folders = total + n, finite + f, folders + 1
+            for file in sorted(glob.glob(path + "/*metrics.json")):
+                try_perf(file, standards)
+    assert total >= 3300 and finite > total * TRIALS / 2
+    return f"{total} metrics of {folders} folders, {finite} finite values in {TRIALS} trials each, seed {SEED}"
+
+
+def test_every_metric_of_arm():
+    need_telemetry()
+    total = finite = 0
+    for path in sorted(glob.glob(os.path.join(TELEMETRY, "arm", "cpu", "*.json"))):
+        table = {("", name.lower()): metric["formula"] for name, metric in json.load(open(path))["metrics"].items()}
+        names = {name.lower(): name for name in json.load(open(path))["metrics"]}
+        for trial in range(TRIALS):
+            counts = counts_for(table)
+            reference = Reference(table, counts)
+            expected = {names[name]: reference.metric("", name) for _, name in table}
+            words = ["--format", "arm"] if trial == 1 else ["--scaled"] if trial == 2 else []
+            finite += compare(path, evaluate(path, counts, *words), expected)
+        total += len(table)
+    assert total >= 1000 and finite > total
+    return f"{total} metrics of Arm's files, {finite} finite values in {TRIALS} trials each, seed {SEED}"
+
+
+def chosen(cpuid, *path):
+    code, out, err = run("--spec", os.path.join(TELEMETRY, *path), "--cpuid", cpuid, "--counts", write("none.json", {}))
+    assert code == 0, err
+    return set(json.loads(out))
+
+
+def test_the_folder_is_chosen_by_mapfile():
+    need_telemetry()
+    linux = ("linux", "arch")
+
+    def names(*path):
+        return set(json.loads(run("--spec", os.path.join(TELEMETRY, *linux, *path), "--counts",
+                                  write("none.json", {}))[1]))
+    for cpuid, expected in (("GenuineIntel-6-8F-4", ("x86", "sapphirerapids")),
+                            ("GenuineIntel-6-55-4", ("x86", "skylakex")),
+                            ("GenuineIntel-6-55-7", ("x86", "cascadelakex")),
+                            ("AuthenticAMD-23-1-2", ("x86", "amdzen1")),
+                            ("AuthenticAMD-23-31-0", ("x86", "amdzen2")),
+                            ("AuthenticAMD-25-61-2", ("x86", "amdzen4")),
+                            ("AuthenticAMD-25-21-0", ("x86", "amdzen3")),
+                            ("AuthenticAMD-26-2-1", ("x86", "amdzen5")),
+                            ("0x00000000410fd4f0", ("arm64", "arm", "neoverse-n2-v2")),
+                            ("0x413fd0c1", ("arm64", "arm", "neoverse-n1"))):
+        assert chosen(cpuid, *linux) == names(*expected), cpuid
+        assert chosen(cpuid, *linux, expected[0]) == names(*expected), cpuid
+
+
+def test_arms_file_is_chosen_by_midr():
+    need_telemetry()
+    for cpuid, file in (("0x410fd493", "neoverse-n2-r0p3"), ("0x410fd492", "neoverse-n2"), ("0x410fd4f1", "neoverse-v2"),
+                        ("0x411fd8b1", "arm-c1-pro-r1p1-pmu"), ("0x412fd0c1", "neoverse-n1")):
+        expected = set(json.load(open(os.path.join(TELEMETRY, "arm", "cpu", file + ".json")))["metrics"])
+        assert chosen(cpuid, "arm") == expected and chosen(cpuid, "arm", "cpu") == expected, cpuid
+
+
+def small(metrics):
+    return [{"MetricName": name, "MetricExpr": text, **more} for name, text, more in metrics]
+
+
+def test_names_and_literals():
+    path = write("small.json", small([
+        ("a", "cpu@X.Y\\,cmask\\=1@ / b", {}), ("b", "A + 1", {}), ("SELF", "self * 2", {}),
+        ("smt", "3 if #SMT_on else 4", {}), ("has", "has_event(e\\-f)", {}), ("hasnt", "has_event(none)", {}),
+        ("source", "source_count(E.f)", {}), ("cpuid", "strcmp_cpuid_str(0x410fd490)", {}),
+        ("absent", "none + 1", {}), ("zero", "1 / 0", {}), ("time", "1 / duration_time", {}),
+        ("scale", "2", {"ScaleUnit": "6.103515625e-5MiB"}), ("percent", "0.5", {"ScaleUnit": "1e2%"})]))
+    counts = {"cpu@x.y,cmask=1@": 6, "a": 2, "self": 5, "#smt_on": 0, "e-f": 0, "duration_time": 0.5}
+    assert evaluate(path, counts, "--cpuid", "0x410fd493", status=1)["a"] is None  # a and b use each other
+    code, out, err = run("--spec", path, "--counts", write("c.json", counts))
+    assert code == 1 and "leads back to itself" in err, err
+    del counts["a"]
+    path = write("small.json", [m for m in json.load(open(path)) if m["MetricName"] != "a"] +
+                 small([("c", "cpu@X.Y\\,cmask\\=1@ / b", {})]))
+    counts["A"] = 2
+    got = evaluate(path, counts, "--cpuid", "0x410fd493")
+    assert got == {"b": 3, "SELF": 10, "smt": 4, "has": 1, "hasnt": 0, "source": 1, "cpuid": 1, "absent": None,
+                   "zero": None, "time": 2, "scale": 2, "percent": 0.5, "c": 2}, got
+    got = evaluate(path, {**counts, "has_event(none)": 1, "source_count(E.f)": 7, "#SMT_ON": 1}, "--scaled")
+    assert (got["hasnt"], got["source"], got["smt"], got["scale"], got["percent"], got["cpuid"]) == \
+        (1, 7, 4, 2 * 6.103515625e-5, 50, 0), got
+
+
+def test_a_loop_costs_only_what_needs_it():
+    path = write("loop.json", small([("x", "y + 1", {}), ("y", "z", {}), ("z", "x", {}), ("uses", "2 * x", {}),
+                                     ("fine", "2 * e", {}), ("dropped", "x if 0 else e", {}), ("wrong", "e +", {})]))
+    code, out, err = run("--spec", path, "--counts", write("c.json", {"e": 4}))
+    assert code == 1 and json.loads(out) == {"x": None, "y": None, "z": None, "uses": None, "fine": 8, "dropped": 4,
+                                             "wrong": None}, (code, out, err)
+    assert "wrong: formula, column 4" in err and "fine" not in err, err
+
+
+def test_one_name_on_two_pmus():
+    path = write("two.json", small([("m", "e", {"Unit": "cpu_core"}), ("m", "2 * e", {"Unit": "cpu_atom"}),
+                                    ("n", "m", {"Unit": "cpu_atom"}), ("k", "m", {}), ("d", "1", {}), ("d", "1", {}),
+                                    ("t", "1", {}), ("t", "2", {})]))
+    assert evaluate(path, {"e": 3, "m": 10}) == {"m": 3, "m@cpu_core": 3, "m@cpu_atom": 6, "n": 6, "k": 10, "d": 1,
+                                                 "t": 1, "t#2": 2}
+
+
+def test_wrong_entries_are_named_and_cost_themselves():
+    path = write("wrong.json", [{"MetricName": "none"}, {"MetricExpr": "1"}, 7, {"MetricName": "u", "MetricExpr": "1",
+                                "ScaleUnit": "%"}, {"MetricName": 3}, {"ArchStdEvent": "nowhere"},
+                                {"MetricName": "good", "MetricExpr": "e"}])
+    code, out, err = run("--spec", path, "--counts", write("c.json", {"e": 4}), "--scaled")
+    assert code == 1 and json.loads(out) == {"u": None, "good": 4}, (out, err)
+    for words in ("entry 1 (none): the metric has no MetricExpr", "entry 2 (without a name): the metric has no MetricName",
+                  "entry 3", "entry 4 (u): its ScaleUnit", "entry 5", "entry 6 (nowhere): its ArchStdEvent"):
+        assert "wrong.json: " + words in err, (words, err)
+
+
+def test_what_cannot_be_read_is_said():
+    good, counts = write("good.json", small([("m", "1", {})])), write("c.json", {})
+    arch = write("arch/mapfile.csv", "Family-model,Version,Filename,EventType\nAcme-1-2,v1,acme,core\n")
+    write("arch/acme/m.json", small([("m", "1", {})]))
+    for words, said in ((["--spec", "/nowhere", "--counts", counts], "/nowhere: cannot be read"),
+                        (["--spec", good, "--counts", "/nowhere"], "/nowhere: cannot be opened"),
+                        (["--spec", good, "--counts", write("l.json", [1])], "must be an object"),
+                        (["--spec", good, "--counts", write("t.json", {"e": "1"})], "e: must be a number"),
+                        (["--spec", write("x.json", "x"), "--counts", counts], "neither a list (perf) nor an object"),
+                        (["--spec", write("y.json", "[1"), "--counts", counts], "y.json:1:"),
+                        (["--spec", os.path.dirname(arch), "--counts", counts], "say which one"),
+                        (["--spec", os.path.dirname(arch), "--cpuid", "Acme-1-3-4", "--counts", counts], "no row of"),
+                        (["--counts", counts], "eval --spec"), (["--spec", good], "--counts"),
+                        (["--spec", good, "--counts", counts, "--format", "prf"], "did you mean 'perf'"),
+                        (["--spec", os.path.dirname(os.path.dirname(arch)) + "/none", "--counts", counts], "none")):
+        code, out, err = run(*words)
+        assert code == 2 and out == "" and said in err, (words, code, out, err)
+    assert evaluate(os.path.dirname(arch), {}, "--cpuid", "Acme-1-2-3") == {"m": 1}
+
+
+if __name__ == "__main__":
+    e2e.run_tests()

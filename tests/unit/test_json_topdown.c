@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exporters/html.h"
+#include "exporters/json.h"
+#include "exporters/prometheus.h"
+#include "exporters/tree.h"
+#include "tree_host.h"
+
+// Compares with tests/data/golden/NAME, or writes it where TOPDOWND_GOLDEN_WRITE is set.
+static void check_golden(const char *name, struct text *text) {
+    char path[256];
+    (void)snprintf(path, sizeof(path), "tests/data/golden/%s", name);
+    text_append(text, "", 1);
+    assert_false(text->failed);
+    bool write = getenv("TOPDOWND_GOLDEN_WRITE") != NULL;
+    FILE *file = fopen(path, write ? "w" : "r");
+    if (!file)
+        fail_msg("%s cannot be opened: the test runs in the source root", path);
+    if (write) {
+        assert_int_equal(fwrite(text->data, 1, text->length - 1, file), text->length - 1);
+    } else {
+        char *expected = calloc(1, 1 << 20);
+        assert_non_null(expected);
+        assert_true(fread(expected, 1, (1 << 20) - 1, file) > 0);
+        assert_string_equal(text->data, expected);
+        free(expected);
+    }
+    (void)fclose(file);
+    cJSON *root = cJSON_ParseWithOpts(text->data, NULL, 1);
+    assert_non_null(root);
+    cJSON_Delete(root);
+    text_free(text);
+}
+
+static void test_the_tree_of_the_host_is_as_on_file(void **state) {
+    (void)state;
+    struct exporter_host host;
+    tree_host_init(&host);
+    struct snapshot *snapshot = tree_snapshot(&host);
+    struct text text = {0};
+    tree_set(&host, snapshot, 0, "core_bound", NAN);
+    assert_int_equal(json_render_topdown(&host.view, snapshot, JSON_HOST, &text), 0);
+    check_golden("toy_topdown.json", &text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_the_catalog_is_as_on_file(void **state) {
+    (void)state;
+    struct exporter_host host;
+    tree_host_init(&host);
+    struct text text = {0};
+    assert_int_equal(json_render_catalog(&host.view, &text), 0);
+    check_golden("toy_catalog.json", &text);
+    host_deinit(&host);
+}
+
+// What the scope is bound by: its path as "a/b", and the text.
+static void find_bound(const struct exporter_host *host, const struct snapshot *snapshot, char path[256],
+                       char sentence[1024], enum tree_high *exceeded) {
+    struct tree *tree = tree_new(&host->view);
+    assert_non_null(tree);
+    tree_evaluate(tree, snapshot, 0);
+    struct tree_bound bound = tree_find_bound(tree, snapshot, 0);
+    path[0] = '\0';
+    for (size_t i = 0; i < bound.n; i++) {
+        strcat(path, i > 0 ? "/" : "");
+        strcat(path, host->catalog->metrics[tree->nodes[bound.path[i]].metric].name);
+    }
+    struct text text = {0};
+    tree_bound_text(tree, &bound, &text);
+    text_append(&text, "", 1);
+    assert_false(text.failed);
+    (void)snprintf(sentence, 1024, "%s", text.data);
+    *exceeded = bound.exceeded;
+    text_free(&text);
+    tree_free(tree);
+}
+
+static void assert_bound(const struct exporter_host *host, const struct snapshot *snapshot, const char *expected_path,
+                         enum tree_high expected_exceeded, const char *expected_sentence) {
+    char path[256], sentence[1024];
+    enum tree_high exceeded;
+    find_bound(host, snapshot, path, sentence, &exceeded);
+    assert_string_equal(path, expected_path);
+    assert_string_equal(sentence, expected_sentence);
+    assert_int_equal(exceeded, expected_exceeded);
+}
+
+// Retiring is larger, but below its threshold. Hidden has no value, so what is below it does not count.
+static void test_the_largest_branch_above_its_threshold_is_followed_down(void **state) {
+    (void)state;
+    struct exporter_host host;
+    tree_host_init(&host);
+    struct snapshot *snapshot = tree_snapshot(&host);
+    assert_bound(
+        &host, snapshot, "backend_bound/memory_bound", TREE_HIGH,
+        "backend_bound, 35 % of pipeline slots; in it memory_bound, 25 % of pipeline slots. Mend <this> & that.");
+    tree_set(&host, snapshot, 0, "frontend_bound", 0.4);
+    assert_bound(&host, snapshot, "frontend_bound", TREE_HIGH, "frontend_bound, 40 % of pipeline slots.");
+    tree_set(&host, snapshot, 0, "fetch_latency", 0.101); // a threshold of 10: in the formula's own scale
+    assert_bound(
+        &host, snapshot, "frontend_bound/fetch_latency", TREE_HIGH,
+        "frontend_bound, 40 % of pipeline slots; in it fetch_latency, 10.1 % of clock cycles. Mend <this> & that.");
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_where_nothing_is_above_its_threshold_the_largest_is_named(void **state) {
+    (void)state;
+    struct exporter_host host;
+    tree_host_init(&host);
+    struct snapshot *snapshot = tree_snapshot(&host);
+    tree_set(&host, snapshot, 0, "frontend_bound", 0.15);
+    tree_set(&host, snapshot, 0, "backend_bound", 0.2);
+    assert_bound(&host, snapshot, "retiring", TREE_HIGH_UNKNOWN,
+                 "Nothing stands out. The largest share: retiring, 45 % of pipeline slots. Not every threshold of the "
+                 "first level could be judged.");
+    tree_set(&host, snapshot, 0, "retiring", 0.71);
+    assert_bound(&host, snapshot, "retiring", TREE_HIGH, "retiring, 71 % of pipeline slots.");
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_without_values_the_answer_is_why(void **state) {
+    (void)state;
+    struct exporter_host host;
+    tree_host_init(&host);
+    struct snapshot *snapshot = snapshot_new(host.layout);
+    char sentence[256];
+    (void)snprintf(sentence, sizeof(sentence), "Not known: %s.", absent_text(ABSENT_NO_ROUND));
+    assert_bound(&host, snapshot, "", TREE_HIGH_UNKNOWN, sentence);
+    struct text text = {0};
+    assert_int_equal(json_render_topdown(&host.view, snapshot, JSON_CPU, &text), 0);
+    text_append(&text, "", 1);
+    cJSON *root = cJSON_ParseWithOpts(text.data, NULL, 1);
+    assert_true(cJSON_IsNull(cJSON_GetObjectItem(root, "bound")));
+    assert_string_equal(cJSON_GetObjectItem(root, "bound_reason")->valuestring, absent_text(ABSENT_NO_ROUND));
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(root, "scopes")), 3);
+    cJSON_Delete(root);
+    text_free(&text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static enum tree_high high_of(const struct exporter_host *host, const struct snapshot *snapshot, const char *name) {
+    enum tree_high high = TREE_HIGH_UNKNOWN;
+    struct tree *tree = tree_new(&host->view);
+    bool found = false;
+    assert_non_null(tree);
+    tree_evaluate(tree, snapshot, 0);
+    for (size_t i = 0; i < tree->n; i++) {
+        if (strcmp(host->catalog->metrics[tree->nodes[i].metric].name, name) == 0) {
+            high = tree->nodes[i].high;
+            found = true;
+        }
+    }
+    assert_true(found);
+    tree_free(tree);
+    return high;
+}
+
+static void test_a_threshold_is_judged_as_far_as_what_it_reads_is_measured(void **state) {
+    (void)state;
+    struct exporter_host host;
+    tree_host_init(&host);
+    struct snapshot *snapshot = tree_snapshot(&host);
+    assert_int_equal(high_of(&host, snapshot, "backend_bound"), TREE_HIGH);
+    assert_int_equal(high_of(&host, snapshot, "fetch_latency"), TREE_LOW);
+    assert_int_equal(high_of(&host, snapshot, "bad_speculation"), TREE_HIGH_UNKNOWN); // has none
+    assert_int_equal(high_of(&host, snapshot, "retiring"), TREE_HIGH_UNKNOWN);        // hidden decides
+    tree_set(&host, snapshot, 0, "retiring", 0.8);
+    assert_int_equal(high_of(&host, snapshot, "retiring"), TREE_HIGH); // whatever hidden is
+    tree_set(&host, snapshot, 0, "frontend_bound", NAN);
+    assert_int_equal(high_of(&host, snapshot, "fetch_latency"), TREE_LOW); // 9 is not above 10
+    assert_int_equal(high_of(&host, snapshot, "frontend_bound"), TREE_HIGH_UNKNOWN);
+    tree_set(&host, snapshot, 0, "fetch_latency", 0.2);
+    assert_int_equal(high_of(&host, snapshot, "fetch_latency"), TREE_HIGH_UNKNOWN);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static bool contains(struct text *text, const char *word) {
+    text_append(text, "", 1);
+    assert_false(text->failed);
+    bool found = strstr(text->data, word) != NULL;
+    text->length--;
+    return found;
+}
+
+// core_part is what another metric needs; memory_bound is made of it, and core_bound of metrics alone.
+static void test_what_was_not_selected_is_measured_but_not_exported(void **state) {
+    (void)state;
+    struct exporter_host host;
+    tree_host_init(&host);
+    assert_true(host.plan->metrics[host_metric(&host, "core_part")].auxiliary);
+    assert_int_equal(host.plan->metrics[host_metric(&host, "core_bound")].unit, PLAN_COMBINED);
+    struct snapshot *snapshot = tree_snapshot(&host);
+    struct text text = {0};
+    for (int per_cpu = 0; per_cpu < 2; per_cpu++) {
+        struct prometheus_page *page = prometheus_page_new(&host.view, per_cpu);
+        assert_non_null(page);
+        text.length = 0;
+        assert_int_equal(prometheus_render(page, snapshot, &text), 0);
+        assert_false(contains(&text, "core_part"));
+        assert_true(contains(&text, per_cpu ? "\ntopdownd_cpu_core_bound_ratio{" : "\ntopdownd_core_bound_ratio{"));
+        prometheus_page_free(page);
+    }
+    text.length = 0;
+    assert_int_equal(json_render_snapshot(&host.view, snapshot, JSON_HOST, &text), 0);
+    assert_false(contains(&text, "core_part"));
+    assert_true(contains(&text, "\"core_bound_ratio\":{\"value\":0.1,"));
+    text.length = 0;
+    assert_int_equal(html_render(&host.view, snapshot, &text), 0);
+    assert_false(contains(&text, "core_part"));
+    assert_true(contains(&text, "core_bound_ratio"));
+    text_free(&text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static const cJSON *find_named(const cJSON *array, const char *key, const char *value) {
+    const cJSON *item;
+    cJSON_ArrayForEach(item, array) {
+        const cJSON *member = key ? cJSON_GetObjectItem(item, key) : item;
+        if (strcmp(member->valuestring, value) == 0)
+            return item;
+    }
+    return NULL;
+}
+
+static void test_the_plan_marks_what_was_not_selected_and_what_is_combined(void **state) {
+    (void)state;
+    struct exporter_host host;
+    tree_host_init(&host);
+    struct text text = {0};
+    assert_int_equal(json_render_plan(&host.view, &text), 0);
+    text_append(&text, "", 1);
+    cJSON *root = cJSON_Parse(text.data);
+    const cJSON *group, *combined = cJSON_GetObjectItem(root, "combined");
+    int found = 0;
+    cJSON_ArrayForEach(group, cJSON_GetObjectItem(root, "event_groups")) {
+        found += find_named(cJSON_GetObjectItem(group, "auxiliary_metrics"), NULL, "core_part_ratio") != NULL;
+        assert_null(find_named(cJSON_GetObjectItem(group, "metrics"), NULL, "core_part_ratio"));
+    }
+    assert_int_equal(found, 1);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(combined, "metrics")), 1);
+    assert_non_null(find_named(cJSON_GetObjectItem(combined, "metrics"), NULL, "core_bound_ratio"));
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(combined, "auxiliary_metrics")), 0);
+    assert_null(find_named(cJSON_GetObjectItem(root, "not_plannable"), "metric", "core_bound_ratio"));
+    cJSON_Delete(root);
+    text_free(&text);
+    host_deinit(&host);
+}
+
+static void test_the_page_shows_the_answer_and_the_tree_escaped(void **state) {
+    (void)state;
+    struct exporter_host host;
+    tree_host_init(&host);
+    struct snapshot *snapshot = tree_snapshot(&host);
+    struct text text = {0};
+    assert_int_equal(html_render(&host.view, snapshot, &text), 0);
+    assert_true(contains(&text, "in it memory_bound, 25 % of pipeline slots. Mend &lt;this&gt; &amp; that.\n"));
+    assert_true(contains(&text, "<span class=\"high\">memory_bound 25 %</span>"));
+    assert_true(contains(&text, "<span class=\"clocks\" style=\"width:9.00%\"></span></span><span>fetch_latency 9 %"
+                                "</span> <span class=\"soft\">of clock cycles</span></li>"));
+    text_free(&text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_tree_of_the_host_is_as_on_file),
+        cmocka_unit_test(test_the_catalog_is_as_on_file),
+        cmocka_unit_test(test_the_largest_branch_above_its_threshold_is_followed_down),
+        cmocka_unit_test(test_where_nothing_is_above_its_threshold_the_largest_is_named),
+        cmocka_unit_test(test_without_values_the_answer_is_why),
+        cmocka_unit_test(test_a_threshold_is_judged_as_far_as_what_it_reads_is_measured),
+        cmocka_unit_test(test_what_was_not_selected_is_measured_but_not_exported),
+        cmocka_unit_test(test_the_plan_marks_what_was_not_selected_and_what_is_combined),
+        cmocka_unit_test(test_the_page_shows_the_answer_and_the_tree_escaped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
