@@ -61,11 +61,10 @@ static struct formula_symbol metric_symbol(const struct lookup *lookup, unsigned
     return (struct formula_symbol){.kind = FORMULA_SYMBOL_INLINE, .formula = formula};
 }
 
-// Looks for a metric, then for an event; a metric's own name means the event.
+// Looks for a metric, then for an event. A metric's own name means the event: it is not there yet.
 static int lookup_added(const struct lookup *lookup, const char *name, bool any_case, struct formula_symbol *out) {
     const struct catalog *catalog = lookup->catalog;
-    bool self = lookup->self && strcasecmp(lookup->self, name) == 0;
-    int metric = self ? -1 : name_index_find(&catalog->metric_index, name, strlen(name), any_case);
+    int metric = name_index_find(&catalog->metric_index, name, strlen(name), any_case);
     int event = metric < 0 ? name_index_find(&catalog->event_index, name, strlen(name), any_case) : -1;
     if (metric >= 0)
         *out = metric_symbol(lookup, (unsigned)metric);

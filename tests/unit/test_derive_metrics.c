@@ -218,6 +218,8 @@ static void test_what_needs_a_stalled_metric_is_stalled(void **state) {
     expect_absent(&host, 0, "other", ABSENT_STALLED);
     expect_absent(&host, 0, "combined", ABSENT_STALLED);
     expect_absent(&host, 0, "mixed", ABSENT_STALLED);
+    // other and mixed, of three with events
+    near("stalled", host.snapshot->values[snapshot_uncovered(host.layout, cpu_scope(&host, 0), UNCOVERED_STALLED)], 2);
     windows_of(&host, 0, FIRST);
     end_round(&host, 3);
     expect(&host, 0, "mixed", 0.2);
@@ -360,6 +362,28 @@ static void test_a_starved_resident_group_starves_what_needs_it_in_that_slot(voi
     host_deinit(&host);
 }
 
+static void test_what_the_resident_group_counted_is_in_the_totals_once(void **state) {
+    (void)state;
+    struct host host;
+    resident_init(&host);
+    (void)resident_window(&host, SLOT_A);
+    (void)window_of(&host, 0, group_with(&host, R_A), SLOT_A);
+    (void)resident_window(&host, SLOT_B);
+    fail_window(window_of(&host, 0, group_with(&host, R_B), SLOT_B), WINDOW_STARVED, 0);
+    end_round(&host, 2);
+    expect_absent(&host, cpu_scope(&host, 0), "b", ABSENT_STARVED);
+    expect(&host, cpu_scope(&host, 0), "ipc", 500.0 / 4000);
+    bool found = false;
+    for (size_t e = 0; e < host.layout->n_events; e++) {
+        if (host.layout->events[e] != R_INST)
+            continue;
+        expect_total(&host, snapshot_event(host.layout, 0, e), 500);
+        found = true;
+    }
+    assert_true(found);
+    host_deinit(&host);
+}
+
 static void test_a_resident_window_is_good_for_one_slot(void **state) {
     (void)state;
     struct host host;
@@ -403,6 +427,7 @@ int main(void) {
         cmocka_unit_test(test_a_rotating_group_is_read_with_the_resident_one_of_its_slot),
         cmocka_unit_test(test_windows_of_unequal_length_are_brought_to_the_rotating_ones),
         cmocka_unit_test(test_a_starved_resident_group_starves_what_needs_it_in_that_slot),
+        cmocka_unit_test(test_what_the_resident_group_counted_is_in_the_totals_once),
         cmocka_unit_test(test_a_resident_window_is_good_for_one_slot),
         cmocka_unit_test(test_a_cpu_that_is_away_is_offline_in_both_groups),
     };
