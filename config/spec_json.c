@@ -106,33 +106,52 @@ static void read_groups(struct spec_reader *spec, const struct json_node *root) 
     }
 }
 
-static bool is_root(const struct json_node *tree, const char *metric) {
-    const cJSON *roots = cJSON_GetObjectItemCaseSensitive(tree->value, "root_nodes"), *root;
-    cJSON_ArrayForEach(root, roots) {
-        if (cJSON_IsString(root) && strcmp(root->valuestring, metric) == 0)
-            return true;
+// Where the tree begins; of the metrics of the spec, a flag each.
+static void read_roots(struct spec_reader *spec, const struct json_node *tree, bool *is_root) {
+    const char **roots;
+    size_t n;
+    if (!json_get_texts(tree, "root_nodes", JSON_OPTIONAL, SPEC_LIST_MAX, &roots, &n))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        int metric = catalog_find_metric(spec->catalog, roots[i]);
+        if (metric >= 0)
+            is_root[metric] = true;
+        else
+            json_fail(tree, "root_nodes names the metric %.60s, which the spec does not have", roots[i]);
     }
-    return false;
+    free(roots);
+}
+
+static void read_node(struct spec_reader *spec, const struct json_node *node, const bool *is_root) {
+    const char *name, **next = NULL;
+    size_t n = 0;
+    struct catalog_error error;
+    if (!json_is_object(node) || !json_get_text(node, "name", JSON_REQUIRED, &name))
+        return;
+    (void)json_get_texts(node, "next_items", JSON_OPTIONAL, SPEC_LIST_MAX, &next, &n);
+    int metric = catalog_find_metric(spec->catalog, name);
+    spec_take(node, catalog_add_node(spec->catalog, name, metric >= 0 && is_root[metric], next, n, &error), &error);
+    free(next);
 }
 
 static void read_tree(struct spec_reader *spec, const struct json_node *topdown) {
     struct json_node tree, metrics;
     const cJSON *value;
     size_t index = 0;
-    if (!json_get_object(topdown, "decision_tree", JSON_OPTIONAL, &tree) ||
-        !json_get_array(&tree, "metrics", JSON_OPTIONAL, SPEC_LIST_MAX, &metrics))
+    if (!json_get_object(topdown, "decision_tree", JSON_OPTIONAL, &tree))
         return;
-    cJSON_ArrayForEach(value, metrics.value) {
-        const struct json_node node = json_child(&metrics, value, index++);
-        const char *name, **next = NULL;
-        size_t n = 0;
-        struct catalog_error error;
-        if (!json_is_object(&node) || !json_get_text(&node, "name", JSON_REQUIRED, &name))
-            continue;
-        (void)json_get_texts(&node, "next_items", JSON_OPTIONAL, SPEC_LIST_MAX, &next, &n);
-        spec_take(&node, catalog_add_node(spec->catalog, name, is_root(&tree, name), next, n, &error), &error);
-        free(next);
+    bool *is_root = calloc(spec->catalog->n_metrics + 1, sizeof *is_root);
+    if (!is_root) {
+        json_fail_memory(&tree);
+        return;
     }
+    read_roots(spec, &tree, is_root);
+    if (json_get_array(&tree, "metrics", JSON_OPTIONAL, SPEC_LIST_MAX, &metrics))
+        cJSON_ArrayForEach(value, metrics.value) {
+            const struct json_node node = json_child(&metrics, value, index++);
+            read_node(spec, &node, is_root);
+        }
+    free(is_root);
 }
 
 // The stages of the methodology become groups of their own, so that a profile can ask for stage_1 on any CPU.
@@ -218,7 +237,7 @@ static void read_document(struct spec_reader *spec, const struct json_node *root
         return;
     if (spec->environment)
         catalog_set_environment(spec->catalog, spec->environment);
-    spec_read_format(spec, &ours);
+    spec_read_format(spec, root, &ours);
     if (spec->reader.status == 0)
         spec_read_events(spec, root);
     if (spec->reader.status == 0)

@@ -45,11 +45,11 @@ static bool can_be_counted(const struct json_node *event) {
 }
 
 // The bits of each term in the PMU's event code. Where the spec states none, the code is the number itself.
-void spec_read_format(struct spec_reader *spec, const struct json_node *ours) {
+void spec_read_format(struct spec_reader *spec, const struct json_node *root, const struct json_node *ours) {
     struct json_node format;
     struct catalog_error error;
     if (!ours->value || !json_get_object(ours, "format", JSON_OPTIONAL, &format)) {
-        spec_take(ours, catalog_add_format(spec->catalog, "event", "config:0-63", &error), &error);
+        spec_take(root, catalog_add_format(spec->catalog, "event", "config:0-63", &error), &error);
         return;
     }
     const cJSON *value;
@@ -70,6 +70,13 @@ static bool is_ours(const char *key) {
     return false;
 }
 
+// A term's name as formats have it: it becomes a part of a text.
+static bool is_term(const char *name) {
+    size_t length = strlen(name);
+    return length > 0 && length < EVENT_FORMAT_NAME_MAX &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == length;
+}
+
 // Appends ",name=value" for each term in the event's topdownd object.
 static void append_terms(const struct json_node *ours, char *terms, size_t size) {
     const cJSON *value;
@@ -78,6 +85,11 @@ static void append_terms(const struct json_node *ours, char *terms, size_t size)
         uint64_t number = 0;
         if (is_ours(value->string))
             continue;
+        if (!is_term(value->string)) {
+            json_fail(&term, "is not the name of a term: letters, digits, '_', '-' and '.', at most %d",
+                      EVENT_FORMAT_NAME_MAX - 1);
+            continue;
+        }
         if (cJSON_IsNumber(value) && value->valuedouble >= 0 && value->valuedouble <= UINT32_MAX &&
             floor(value->valuedouble) == value->valuedouble) {
             number = (uint64_t)value->valuedouble;
@@ -86,25 +98,38 @@ static void append_terms(const struct json_node *ours, char *terms, size_t size)
             continue;
         }
         size_t length = strlen(terms);
-        if (number != 0)
-            (void)snprintf(terms + length, size - length, ",%.30s=0x%llx", value->string, (unsigned long long)number);
+        if (number == 0)
+            continue;
+        int more = snprintf(terms + length, size - length, ",%s=0x%llx", value->string, (unsigned long long)number);
+        if (more < 0 || (size_t)more >= size - length) {
+            json_fail(ours, "has more terms than any PMU: %zu characters of them at most", size - 1);
+            return;
+        }
     }
 }
 
+static bool is_whole(const struct json_node *node, double min, double max) {
+    if (!json_is_number(node, min, max))
+        return false;
+    if (floor(node->value->valuedouble) != node->value->valuedouble)
+        json_fail(node, "must be a whole number");
+    return floor(node->value->valuedouble) == node->value->valuedouble;
+}
+
 // A list of counters to a bit each.
-static bool read_counter_list(const struct json_node *ours, uint64_t *out) {
+static void read_counter_list(const struct json_node *ours, uint64_t *out) {
     struct json_node list;
     const cJSON *value;
     size_t index = 0;
     if (!json_get_array(ours, "counters", JSON_OPTIONAL, COUNTERS_MAX, &list))
-        return true;
+        return;
     cJSON_ArrayForEach(value, list.value) {
         const struct json_node node = json_child(&list, value, index++);
-        if (!json_is_number(&node, 0, COUNTERS_MAX - 1))
-            return false;
-        *out |= UINT64_C(1) << (unsigned)value->valuedouble;
+        if (is_whole(&node, 0, COUNTERS_MAX - 1))
+            *out |= UINT64_C(1) << (unsigned)value->valuedouble;
     }
-    return true;
+    if (index == 0)
+        json_fail(&list, "lists no counter: leave it out where any will do");
 }
 
 static void read_event(struct spec_reader *spec, const struct json_node *event) {
@@ -122,8 +147,7 @@ static void read_event(struct spec_reader *spec, const struct json_node *event) 
         (void)json_get_text(&ours, "pmu", JSON_OPTIONAL, &text.pmu);
         (void)json_get_count(&ours, "takes", JSON_OPTIONAL, 0, 2, &text.takes);
         (void)json_get_bool(&ours, "sampling_only", JSON_OPTIONAL, &text.sampling_only);
-        if (!read_counter_list(&ours, &text.counters))
-            return;
+        read_counter_list(&ours, &text.counters);
     }
     struct catalog_error error;
     spec_take(event, catalog_add_event_text(spec->catalog, &text, &error), &error);
@@ -137,7 +161,7 @@ static void read_registers(struct spec_reader *spec, const struct json_node *our
         return;
     cJSON_ArrayForEach(value, registers.value) {
         const struct json_node node = json_child(&registers, value, 0);
-        if (json_is_number(&node, 1, COUNTERS_MAX))
+        if (is_whole(&node, 1, COUNTERS_MAX))
             spec_take(&node, catalog_add_register(spec->catalog, value->string, (unsigned)value->valuedouble, &error),
                       &error);
     }

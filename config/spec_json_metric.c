@@ -51,7 +51,11 @@ static void read_metric(struct metric_reader *reader, size_t i);
 static int resolve(void *context, const char *name, struct catalog_error *error) {
     struct metric_reader *reader = context;
     const struct catalog *catalog = reader->spec->catalog;
-    int i = name_index_find(&reader->names, name, strlen(name), true);
+    int i = name_index_find(&reader->names, name, strlen(name), false);
+    if (i < 0 && catalog_find_event(catalog, name) >= 0)
+        return 0;
+    if (i < 0)
+        i = name_index_find(&reader->names, name, strlen(name), true);
     if (i < 0 && (name_index_find(&catalog->event_index, name, strcspn(name, ":"), true) >= 0 ||
                   strcasecmp(name, "duration_time") == 0))
         return 0;
@@ -118,6 +122,12 @@ static void read_metric(struct metric_reader *reader, size_t i) {
     reader->states[i] = r < 0 ? METRIC_WRONG : METRIC_READ;
 }
 
+// What a catalog makes of a text of the metric's topdownd object is said at that text.
+static void take_reference(const struct json_node *ours, const char *key, int r, const struct catalog_error *error) {
+    const struct json_node at = json_child(ours, cJSON_GetObjectItemCaseSensitive(ours->value, key), 0);
+    spec_take(&at, r, error);
+}
+
 // What refers to other metrics without being computed from them.
 static void read_references(const struct metric_reader *reader, size_t i) {
     const struct json_node metric = json_child(reader->metrics, reader->values[i], 0);
@@ -128,9 +138,11 @@ static void read_references(const struct metric_reader *reader, size_t i) {
     if (index < 0 || !json_get_object(&metric, "topdownd", JSON_OPTIONAL, &ours))
         return;
     if (json_get_text(&ours, "parent", JSON_OPTIONAL, &text))
-        spec_take(&metric, catalog_set_parent(reader->spec->catalog, (unsigned)index, text, &error), &error);
+        take_reference(&ours, "parent", catalog_set_parent(reader->spec->catalog, (unsigned)index, text, &error),
+                       &error);
     if (json_get_text(&ours, "threshold", JSON_OPTIONAL, &text))
-        spec_take(&metric, catalog_set_threshold(reader->spec->catalog, (unsigned)index, text, &error), &error);
+        take_reference(&ours, "threshold", catalog_set_threshold(reader->spec->catalog, (unsigned)index, text, &error),
+                       &error);
 }
 
 static int list_metrics(struct metric_reader *reader) {

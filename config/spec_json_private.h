@@ -34,7 +34,7 @@ void spec_take(const struct json_node *node, int result, const struct catalog_er
 bool spec_parse_code(const char *text, uint64_t *code);
 
 // `ours` is the topdownd object, whose value may be absent.
-void spec_read_format(struct spec_reader *spec, const struct json_node *ours);
+void spec_read_format(struct spec_reader *spec, const struct json_node *root, const struct json_node *ours);
 void spec_read_events(struct spec_reader *spec, const struct json_node *root);
 void spec_read_counters(struct spec_reader *spec, const struct json_node *ours);
 void spec_read_metrics(struct spec_reader *spec, const struct json_node *root);

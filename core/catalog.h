@@ -11,7 +11,8 @@
 // A metric may use others. One that is a ratio is used by its value, which may come from other windows; one that is a
 // count is put in place, so that its events are counted together with the rest (core/formula.h, scale_free). A metric
 // is added after those it uses, so evaluating in order of index is always right; a loader that reads them in another
-// order sets a resolver, which is asked for every name first.
+// order sets a resolver, which is asked for every name first. That goes CATALOG_DEPTH_MAX metrics deep; in order there
+// is no such bound.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,7 +27,7 @@
 
 enum { CATALOG_CPU_SECONDS = 0, CATALOG_EVENTS_MAX = 16384, CATALOG_METRICS_MAX = 8192, CATALOG_GROUPS_MAX = 1024 };
 enum { CATALOG_ERROR_MAX = 320, CATALOG_SPLIT_MAX = 8, CATALOG_SPLIT_EVENTS_MAX = 32 };
-enum { CATALOG_PMUS_MAX = 64, CATALOG_RESIDENT_MAX = 24 };
+enum { CATALOG_PMUS_MAX = 64, CATALOG_RESIDENT_MAX = 24, CATALOG_DEPTH_MAX = 64 };
 
 // The level-1 categories, the same words on every vendor.
 enum category {
@@ -168,6 +169,7 @@ struct catalog {
     size_t n_nodes;
     struct environment environment;          // that the formulas are compiled for
     const struct catalog_resolver *resolver; // while it is being loaded
+    unsigned depth;                          // metrics that are being added, each for the one before
     struct name_index event_index, metric_index, export_index;
 };
 
@@ -203,7 +205,7 @@ struct catalog_event_text {
     const char *name;  // required
     const char *title; // may be NULL
     const char *terms; // required, as perf writes them
-    const char *pmu;   // NULL: the core PMU; else its code is config itself until a host's format is known
+    const char *pmu;   // NULL: the core PMU; else config is the term `event` until a host's format is known
     uint64_t counters; // general counters that can count it, a bit each; 0: all
     unsigned takes;    // general counters at once; 0: none (a field of PERF_METRICS)
     unsigned fixed;    // 1 + the number of the fixed counter that counts it; 0: none, or said by catalog_set_counters
@@ -221,15 +223,16 @@ int catalog_set_counters(struct catalog *catalog, unsigned general, const char *
                          struct catalog_error *error);
 int catalog_set_watchdog(struct catalog *catalog, const char *fixed_event, struct catalog_error *error);
 
-// The events of the resident group, its leader first.
+// The events of the resident group, of the core PMU, its leader first. Once.
 int catalog_set_resident(struct catalog *catalog, const char *const *events, size_t n, struct catalog_error *error);
 
 // Encodes the events of a PMU again, in the host's own format. An event that it cannot encode is left as it is, and
 // cannot[event] is set (an array of n_events, borrowed).
 int catalog_encode(struct catalog *catalog, unsigned pmu, const struct event_format *format, bool *cannot);
 
-// Measures level 1 without the resident group from now on, where the spec knows how: else there is no level 1. Before
-// any plan is made.
+// Measures level 1 without the resident group from now on, where the spec knows how: else there is no level 1. Its
+// events are like any others then; which of them the host does not have is for the plan's request to say. Before any
+// plan is made. Without a resident group nothing changes.
 void catalog_drop_resident(struct catalog *catalog);
 
 struct catalog_metric_text {
@@ -277,8 +280,8 @@ int catalog_add_level1_part(struct catalog *catalog, struct catalog_level1 *leve
 // To be called last: what only the whole can tell (level 1 is complete, parts share an event and hold all events).
 int catalog_check(const struct catalog *catalog, struct catalog_error *error);
 
-// Index, or -1. Groups compare as name_equal says; events and metrics to the letter, and formulas look both up without
-// case where that finds nothing.
+// Index, or -1. Groups compare as name_equal says; events and metrics to the letter. A formula's name is a metric, else
+// an event, to the letter; where there is neither, the same without case. Its metric's own name means the event.
 int catalog_find_event(const struct catalog *catalog, const char *name);
 int catalog_find_metric(const struct catalog *catalog, const char *name);
 int catalog_find_group(const struct catalog *catalog, const char *name);

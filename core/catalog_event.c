@@ -50,6 +50,8 @@ int catalog_add_format(struct catalog *catalog, const char *field, const char *b
 int catalog_add_register(struct catalog *catalog, const char *term, unsigned values, struct catalog_error *error) {
     if (catalog->n_registers == FIT_REGISTERS_MAX)
         return catalog_fail(error, "there are more than %d shared registers", FIT_REGISTERS_MAX);
+    if (catalog->format && !event_format_find(catalog->format, term))
+        return catalog_fail(error, "the shared register %.40s is no term of the format", term);
     char *copied = catalog_copy(term);
     if (!copied)
         return -ENOMEM;
@@ -83,7 +85,7 @@ static bool term_value(const char *terms, const char *name, uint64_t *value) {
     return false;
 }
 
-// The shared register that the event programs, if one.
+// The shared register that an event of the core PMU programs, if one.
 static void find_register(const struct catalog *catalog, struct catalog_event *event) {
     for (unsigned i = 0; i < catalog->n_registers; i++) {
         uint64_t value;
@@ -112,12 +114,15 @@ int catalog_add_event_text(struct catalog *catalog, const struct catalog_event_t
             return r == -EINVAL ? catalog_fail(error, "the event %s: %s", text->name, format_error.text) : r;
     }
     code.pmu = (unsigned)pmu;
+    if (pmu != 0)
+        (void)term_value(text->terms, "event", &code.config);
     int index = catalog_append_event(catalog, text, EVENT_COUNTED);
     if (index < 0)
         return index;
     catalog->events[index].code = code;
     catalog->events[index].need.free = catalog->events[index].need.free || pmu != 0;
-    find_register(catalog, &catalog->events[index]);
+    if (pmu == 0)
+        find_register(catalog, &catalog->events[index]);
     return index;
 }
 
@@ -125,9 +130,13 @@ int catalog_add_event_text(struct catalog *catalog, const struct catalog_event_t
 static int exclude_of(const char *modifiers) {
     int counted = 0;
     for (const char *c = modifiers; *c != '\0'; c++) {
-        if (*c != 'u' && *c != 'k' && *c != 'h')
+        int one = *c == 'u'   ? PMU_EXCLUDE_USER
+                  : *c == 'k' ? PMU_EXCLUDE_KERNEL
+                  : *c == 'h' ? PMU_EXCLUDE_HYPERVISOR
+                              : 0;
+        if (one == 0 || (counted & one) != 0)
             return -1;
-        counted |= *c == 'u' ? PMU_EXCLUDE_USER : *c == 'k' ? PMU_EXCLUDE_KERNEL : PMU_EXCLUDE_HYPERVISOR;
+        counted |= one;
     }
     return counted == 0 ? -1 : (PMU_EXCLUDE_USER | PMU_EXCLUDE_KERNEL | PMU_EXCLUDE_HYPERVISOR) & ~counted;
 }
@@ -204,6 +213,9 @@ static int find_counted(const struct catalog *catalog, const char *what, const c
     int event = catalog_find_event(catalog, name);
     if (event < 0 || catalog->events[event].kind != EVENT_COUNTED)
         return catalog_fail(error, "%s %.60s is not among the events", what, name);
+    if (catalog->events[event].code.pmu != 0)
+        return catalog_fail(error, "%s %.60s is of the PMU %.60s, not of the core's", what, name,
+                            catalog->pmus[catalog->events[event].code.pmu]);
     return event;
 }
 
@@ -233,10 +245,16 @@ int catalog_set_watchdog(struct catalog *catalog, const char *fixed_event, struc
 int catalog_set_resident(struct catalog *catalog, const char *const *events, size_t n, struct catalog_error *error) {
     if (n > CATALOG_RESIDENT_MAX)
         return catalog_fail(error, "the resident group has more than %d events", CATALOG_RESIDENT_MAX);
+    if (catalog->n_resident > 0)
+        return catalog_fail(error, "there is a resident group already");
     for (size_t i = 0; i < n; i++) {
         int event = find_counted(catalog, "the resident group's event", events[i], error);
         if (event < 0)
             return event;
+        if (catalog->events[event].resident)
+            return catalog_fail(error, "the resident group's event %.60s stands twice", events[i]);
+        if (catalog->events[event].sampling_only)
+            return catalog_fail(error, "the resident group's event %.60s can only be sampled, not counted", events[i]);
         catalog->events[event].resident = true;
         catalog->resident[catalog->n_resident++] = (unsigned)event;
     }
@@ -245,6 +263,8 @@ int catalog_set_resident(struct catalog *catalog, const char *const *events, siz
 
 void catalog_drop_resident(struct catalog *catalog) {
     struct catalog_level1 dropped = catalog->level1;
+    if (catalog->n_resident == 0)
+        return;
     for (size_t i = 0; i < catalog->n_resident; i++)
         catalog->events[catalog->resident[i]].resident = false;
     catalog->n_resident = 0;

@@ -143,7 +143,22 @@ static int check_level1(const struct catalog *catalog, const struct catalog_leve
     return r;
 }
 
+// The parts of a split take turns, and the resident group does not.
+static int check_resident(const struct catalog *catalog, struct catalog_error *error) {
+    const struct catalog_level1 *level1 = &catalog->level1;
+    for (size_t part = 0; part < level1->n_parts; part++)
+        for (size_t i = 0; i < level1->parts[part].n; i++)
+            if (catalog->events[level1->parts[part].events[i]].resident)
+                return catalog_fail(error, "the level-1 split names the event %s, which is in the resident group",
+                                    catalog->events[level1->parts[part].events[i]].name);
+    if (catalog->n_resident == 0 && catalog->level1_without_resident.present)
+        return catalog_fail(error, "there is a level 1 without the resident group, but no such group");
+    return 0;
+}
+
 int catalog_check(const struct catalog *catalog, struct catalog_error *error) {
     int r = check_level1(catalog, &catalog->level1, error);
-    return r == 0 ? check_level1(catalog, &catalog->level1_without_resident, error) : r;
+    if (r == 0)
+        r = check_level1(catalog, &catalog->level1_without_resident, error);
+    return r == 0 ? check_resident(catalog, error) : r;
 }

@@ -44,40 +44,42 @@ struct lookup {
     bool asked;     // the formula names something
 };
 
-static int lookup_any_case(const struct name_index *index, const char *name, size_t length) {
-    int found = name_index_find(index, name, length, false);
-    return found >= 0 ? found : name_index_find(index, name, length, true);
-}
-
 static struct formula_symbol number(double value) {
     return (struct formula_symbol){.kind = FORMULA_SYMBOL_NUMBER, .number = value};
 }
 
-static int lookup_metric(const struct lookup *lookup, const char *name, size_t length, struct formula_symbol *out) {
-    const struct catalog *catalog = lookup->catalog;
-    if (lookup->self && strlen(lookup->self) == length && strncasecmp(lookup->self, name, length) == 0)
-        return -ENOENT; // its own name means the event
-    int metric = lookup_any_case(&catalog->metric_index, name, length);
-    if (metric < 0)
-        return -ENOENT;
-    const struct formula *formula = catalog->metrics[metric].formula;
-    if (catalog->metrics[metric].unmeasurable && !isnan(catalog->metrics[metric].constant)) {
-        *out = number(catalog->metrics[metric].constant);
-        return 0;
-    }
+// What a metric stands for: its value, or its formula. One that no host can measure is named, not put in place, so that
+// what needs it can say so, unless its worth is known.
+static struct formula_symbol metric_symbol(const struct lookup *lookup, unsigned index) {
+    const struct catalog_metric *metric = &lookup->catalog->metrics[index];
+    const struct formula *formula = metric->formula;
     bool constant = formula->n_variables == 0 && formula->n_metrics == 0;
-    if (lookup->threshold || catalog->metrics[metric].unmeasurable || (formula->scale_free && !constant))
-        *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_METRIC, .index = (unsigned)metric};
-    else
-        *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_INLINE, .formula = formula};
-    return 0;
+    if (metric->unmeasurable && !isnan(metric->constant))
+        return number(metric->constant);
+    if (lookup->threshold || metric->unmeasurable || (formula->scale_free && !constant))
+        return (struct formula_symbol){.kind = FORMULA_SYMBOL_METRIC, .index = index};
+    return (struct formula_symbol){.kind = FORMULA_SYMBOL_INLINE, .formula = formula};
+}
+
+// Looks for a metric, then for an event. A metric's own name means the event: it is not there yet.
+static int lookup_added(const struct lookup *lookup, const char *name, bool any_case, struct formula_symbol *out) {
+    const struct catalog *catalog = lookup->catalog;
+    int metric = name_index_find(&catalog->metric_index, name, strlen(name), any_case);
+    int event = metric < 0 ? name_index_find(&catalog->event_index, name, strlen(name), any_case) : -1;
+    if (metric >= 0)
+        *out = metric_symbol(lookup, (unsigned)metric);
+    else if (event >= 0)
+        *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_EVENT, .index = (unsigned)event};
+    return metric >= 0 || event >= 0 ? 0 : -ENOENT;
 }
 
 // An event of this kind that no PMU counts, added when a formula first names it.
 static int special_event(struct catalog *catalog, const char *name, enum catalog_event_kind kind,
                          struct formula_symbol *out) {
-    int event = catalog_find_event(catalog, name);
-    if (event < 0)
+    int event = 0;
+    while (event < (int)catalog->n_events && catalog->events[event].kind != kind)
+        event++;
+    if (event == (int)catalog->n_events)
         event = catalog_append_event(catalog, &(struct catalog_event_text){.name = name, .terms = ""}, kind);
     if (event < 0)
         return event;
@@ -85,32 +87,34 @@ static int special_event(struct catalog *catalog, const char *name, enum catalog
     return 0;
 }
 
-static int lookup_id(struct lookup *lookup, const char *name, size_t length, struct formula_symbol *out) {
+// Has the loader add what the name stands for, where it is not there yet.
+static int resolve(struct lookup *lookup, const char *name) {
     struct catalog *catalog = lookup->catalog;
-    char text[LOOKUP_NAME_MAX];
-    if (length >= sizeof text)
-        return -ENOENT;
-    memcpy(text, name, length);
-    text[length] = '\0';
-    if (catalog->resolver && (!lookup->self || strcasecmp(lookup->self, text) != 0)) {
-        int r = catalog->resolver->resolve(catalog->resolver->context, text, lookup->error);
-        lookup->explained = r == -EINVAL;
-        if (r < 0)
-            return r;
-    }
-    if (lookup_metric(lookup, name, length, out) == 0)
+    if (!catalog->resolver || (lookup->self && strcasecmp(lookup->self, name) == 0))
         return 0;
-    int event = lookup_any_case(&catalog->event_index, name, length);
-    if (event < 0)
-        event = catalog_add_modified(catalog, text);
-    if (event == -ENOMEM)
-        return event;
-    if (event >= 0) {
+    int r = -EINVAL;
+    catalog->depth++;
+    if (catalog->depth > CATALOG_DEPTH_MAX)
+        (void)catalog_fail(lookup->error, "uses metrics of metrics more than %d deep, against the order of the file",
+                           CATALOG_DEPTH_MAX);
+    else
+        r = catalog->resolver->resolve(catalog->resolver->context, name, lookup->error);
+    catalog->depth--;
+    lookup->explained = r == -EINVAL;
+    return r;
+}
+
+static int lookup_id(struct lookup *lookup, const char *name, struct formula_symbol *out) {
+    struct catalog *catalog = lookup->catalog;
+    int r = resolve(lookup, name);
+    if (r < 0 || lookup_added(lookup, name, false, out) == 0 || lookup_added(lookup, name, true, out) == 0)
+        return r;
+    if (strcasecmp(name, "duration_time") == 0)
+        return special_event(catalog, "duration_time", EVENT_DURATION, out);
+    int event = catalog_add_modified(catalog, name);
+    if (event >= 0)
         *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_EVENT, .index = (unsigned)event};
-        return 0;
-    }
-    return strcasecmp(text, "duration_time") == 0 ? special_event(catalog, "duration_time", EVENT_DURATION, out)
-                                                  : -ENOENT;
+    return event < 0 ? event : 0;
 }
 
 static int lookup_literal(struct catalog *catalog, const char *name, size_t length, struct formula_symbol *out) {
@@ -131,7 +135,7 @@ static double has_event(const struct catalog *catalog, const char *name) {
     const struct environment *environment = &catalog->environment;
     if (environment->has_event)
         return environment->has_event(environment->context, name);
-    return catalog_find_event(catalog, name) >= 0;
+    return name_index_find(&catalog->event_index, name, strlen(name), true) >= 0;
 }
 
 static int lookup_name(void *context, enum formula_name_kind kind, const char *name, size_t length,
@@ -157,7 +161,7 @@ static int lookup_name(void *context, enum formula_name_kind kind, const char *n
         *out = number(environment_is_cpu(&lookup->catalog->environment, text));
         return 0;
     default:
-        return lookup_id(lookup, name, length, out);
+        return lookup_id(lookup, text, out);
     }
 }
 
@@ -286,9 +290,10 @@ static int metric_init(struct catalog *catalog, struct catalog_metric *metric, c
 
 static int append_metric(struct catalog *catalog, struct catalog_metric *made) {
     struct catalog_metric *metric = catalog_grow((void **)&catalog->metrics, catalog->n_metrics, sizeof *metric);
-    if (!metric || name_index_add(&catalog->metric_index, made->name, (unsigned)catalog->n_metrics) < 0 ||
-        name_index_add(&catalog->export_index, made->export_name, (unsigned)catalog->n_metrics) < 0)
+    if (!metric || name_index_make_room(&catalog->metric_index) < 0 || name_index_make_room(&catalog->export_index) < 0)
         return -ENOMEM;
+    (void)name_index_add(&catalog->metric_index, made->name, (unsigned)catalog->n_metrics);
+    (void)name_index_add(&catalog->export_index, made->export_name, (unsigned)catalog->n_metrics);
     *metric = *made;
     return (int)catalog->n_metrics++;
 }
@@ -306,6 +311,8 @@ int catalog_add_metric(struct catalog *catalog, const struct catalog_metric_text
     int r = check_metric(catalog, text->name, error);
     if (r == 0)
         r = catalog_compile(catalog, text->formula, text->name, &metric.formula, error);
+    if (r == 0) // it may have added others
+        r = check_metric(catalog, text->name, error);
     if (r == 0)
         r = metric_init(catalog, &metric, text, error);
     if (r == 0 && text->rate_threshold > 0 && !metric.formula->is_ratio)

@@ -62,7 +62,8 @@ static int allocate_kept(struct derive *d) {
     d->totals = calloc(layout->n_scopes * d->n_totals, sizeof *d->totals);
     d->group_totals = calloc(derive_n_group_totals(d) + 1, sizeof *d->group_totals);
     return d->counted && d->planned && d->unit_spans && d->level1_spans && d->event_spans && d->debts &&
-                   d->parts_done && d->parts && d->totals && d->group_totals
+                   d->parts_done && d->parts && d->resident && d->resident_state && d->place && d->totals &&
+                   d->group_totals
                ? 0
                : -1;
 }

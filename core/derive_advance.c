@@ -26,6 +26,8 @@ static bool formula_stalled(const struct derive *d, const struct formula *formul
     bool some_doubtful = false, some_counted = false;
     for (size_t i = 0; i < formula->n_variables; i++) {
         unsigned event = formula->variables[i];
+        if (d->layout->catalog->events[event].kind == EVENT_CORE_WIDE)
+            continue; // counts nothing
         if (d->layout->catalog->events[event].kind != EVENT_COUNTED || d->counted[event])
             some_counted = true;
         else if (d->layout->plan->support[event] != PLAN_SUPPORTED)

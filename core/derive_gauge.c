@@ -107,6 +107,14 @@ static enum absent why_absent(const struct derive *d, const struct snapshot *out
     return d->stalled[m] ? ABSENT_STALLED : ABSENT_NOT;
 }
 
+// The time that a scope's CPUs were measured: for formulas that have no window of their own.
+static double cpu_seconds_of(const struct derive *d, size_t scope) {
+    double seconds = 0;
+    for (size_t u = 0; u < derive_n_units(d); u++)
+        seconds = fmax(seconds, d->sums[scope * d->row + d->units[u].first]);
+    return seconds;
+}
+
 static void write_gauge(struct derive *d, struct snapshot *out, size_t scope, size_t m) {
     const struct plan_metric *planned = &d->layout->plan->metrics[m];
     const struct catalog_metric *metric = &d->layout->catalog->metrics[planned->metric];
@@ -116,6 +124,8 @@ static void write_gauge(struct derive *d, struct snapshot *out, size_t scope, si
         const double *sums = planned->unit >= 0 ? d->sums + scope * d->row + d->units[planned->unit].first : NULL;
         if (sums)
             derive_dense_fill(d, (size_t)planned->unit, sums, 1);
+        else
+            d->dense[CATALOG_CPU_SECONDS] = cpu_seconds_of(d, scope);
         double value = formula_evaluate(metric->formula, d->dense, d->values);
         d->values[planned->metric] = value;
         out->values[snapshot_metric(d->layout, scope, m)] = value * metric->export_scale;
@@ -124,13 +134,6 @@ static void write_gauge(struct derive *d, struct snapshot *out, size_t scope, si
             write_rate(d, out, m, metric, sums[0]);
     }
     out->absent[scope * d->layout->n_metrics + m] = (uint8_t)absent;
-}
-
-static int plan_metric_of(const struct snapshot_layout *layout, unsigned metric) {
-    for (size_t m = 0; m < layout->n_metrics; m++)
-        if (layout->plan->metrics[m].metric == metric)
-            return (int)m;
-    return -1;
 }
 
 static void write_deviation(const struct derive *d, struct snapshot *out, size_t scope) {
@@ -142,7 +145,7 @@ static void write_deviation(const struct derive *d, struct snapshot *out, size_t
     if (!(all > 0))
         return;
     for (size_t i = 0; i < layout->n_level1; i++) {
-        int m = plan_metric_of(layout, layout->catalog->level1.categories[i].metric);
+        int m = d->place[layout->catalog->level1.categories[i].metric];
         if (m < 0)
             continue;
         double difference = fabs(increase[i] / all - out->values[snapshot_metric(layout, scope, (size_t)m)]);

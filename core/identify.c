@@ -21,15 +21,16 @@ bool midr_matches(uint32_t entry, uint32_t midr) {
     return model_of(entry) == model_of(midr) && release_of(entry) <= release_of(midr);
 }
 
-// Those of a range, as in [0-9], divide nothing.
 static size_t dashes_in(const char *text) {
     size_t n = 0;
-    bool in_brackets = false;
-    for (; *text != '\0'; text++) {
-        in_brackets = *text == '[' || (in_brackets && *text != ']');
-        n += *text == '-' && !in_brackets;
-    }
+    for (; *text != '\0'; text++)
+        n += *text == '-';
     return n;
+}
+
+// A short pattern may stand for a machine of any size ("((a{255}){255}){255}"), or be matched for years ("\\1").
+static bool is_affordable(const char *pattern) {
+    return strlen(pattern) <= CPUID_PATTERN_MAX && strpbrk(pattern, "{\\") == NULL;
 }
 
 bool cpuid_matches(const char *pattern, const char *cpuid) {
@@ -37,7 +38,7 @@ bool cpuid_matches(const char *pattern, const char *cpuid) {
     size_t length = strlen(cpuid);
     regex_t regex;
     regmatch_t match;
-    if (length >= sizeof text || regcomp(&regex, pattern, REG_EXTENDED) != 0)
+    if (length >= sizeof text || !is_affordable(pattern) || regcomp(&regex, pattern, REG_EXTENDED) != 0)
         return false;
     memcpy(text, cpuid, length + 1);
     if (dashes_in(pattern) != 3 && dashes_in(text) == 3)

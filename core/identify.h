@@ -8,14 +8,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { CPUID_PATTERN_MAX = 255 };
+
 // True where a spec's entry covers a CPU with this MIDR_EL1 (Arm Architecture Reference Manual, MIDR_EL1): implementer,
 // architecture and part are the same, and variant and revision (r<variant>p<revision>) are the entry's or later.
 bool midr_matches(uint32_t entry, uint32_t midr);
 
 // True where `pattern` describes an x86 CPU, written as perf writes it: vendor-family-model-stepping, family decimal,
 // model and stepping hexadecimal ("GenuineIntel-6-8F-4"). The pattern is a POSIX extended regular expression for the
-// whole text; unless it has three '-', those within brackets not counted, it describes all steppings
-// (tools/perf/arch/x86/util/header.c).
+// whole text; unless it has three '-' it describes all steppings, ranges such as [0-9A-F] counted as perf counts them
+// (tools/perf/arch/x86/util/header.c). One that is longer than CPUID_PATTERN_MAX or has '{' or '\\' describes none.
 bool cpuid_matches(const char *pattern, const char *cpuid);
 
 enum { CPU_MAP_ROWS_MAX = 1024, CPU_MAP_ENTRIES_MAX = 256, CPU_MAP_TEXT_MAX = 160, CPU_MAP_ERROR_MAX = 320 };

@@ -52,6 +52,10 @@ static int double_capacity(struct name_index *index) {
     return 0;
 }
 
+int name_index_make_room(struct name_index *index) {
+    return 2 * (index->n + 1) > index->capacity ? double_capacity(index) : 0;
+}
+
 int name_index_reserve(struct name_index *index, size_t n) {
     size_t capacity = CAPACITY_MIN;
     while (capacity < 2 * (n + 1))
@@ -62,10 +66,10 @@ int name_index_reserve(struct name_index *index, size_t n) {
 }
 
 int name_index_add(struct name_index *index, const char *name, unsigned number) {
-    if (2 * (index->n + 1) > index->capacity && double_capacity(index) < 0)
-        return -ENOMEM;
-    put(index, name, number);
-    return 0;
+    int r = name_index_make_room(index);
+    if (r == 0)
+        put(index, name, number);
+    return r;
 }
 
 void name_index_deinit(struct name_index *index) {

@@ -17,6 +17,7 @@ struct name_index {
 };
 
 int name_index_add(struct name_index *index, const char *name, unsigned number); // 0, -ENOMEM
+int name_index_make_room(struct name_index *index); // the next addition cannot fail; 0, -ENOMEM
 // Makes room for n names at once, in an empty index.
 int name_index_reserve(struct name_index *index, size_t n); // 0, -ENOMEM
 void name_index_deinit(struct name_index *index);

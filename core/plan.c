@@ -292,34 +292,28 @@ static void give_slots(struct plan_draft *draft) {
 
 // ---- all of it ----
 
-// Every selected metric, and all that they may need.
-static size_t metrics_at_most(const struct plan_request *request) {
-    size_t n = 0;
-    for (size_t s = 0; s < request->n_selections; s++)
-        n += request->catalog->groups[request->selections[s].group].n_metrics;
-    return n > 0 ? n + request->catalog->n_metrics : 0;
-}
-
-// What the resident group takes is not there for the others.
+// What the resident group takes is not there for the others. It needs its leader and room; without it, its events are
+// like any others, but for those that take no counter (plan_select.c).
 static void set_resident_aside(struct plan_draft *draft) {
     const struct catalog *catalog = draft->catalog;
-    struct plan *plan = draft->plan;
+    const struct plan *plan = draft->plan;
+    unsigned events[CATALOG_RESIDENT_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < catalog->n_resident; i++)
+        if (plan->support[catalog->resident[i]] != PLAN_UNSUPPORTED)
+            events[n++] = catalog->resident[i];
     draft->pmu = plan->pmu;
-    draft->resident =
-        catalog->n_resident > 0 && fit_check(&plan->pmu, plan->needs, catalog->resident, catalog->n_resident, NULL);
-    for (size_t i = 0; i < catalog->n_resident; i++) {
-        const struct fit_event *need = &plan->needs[catalog->resident[i]];
-        if (!draft->resident)
-            plan->support[catalog->resident[i]] = PLAN_UNSUPPORTED;
-        else if (need->fixed >= 0)
-            draft->pmu.fixed_taken |= UINT64_C(1) << need->fixed;
-        if (draft->resident && draft->pmu.general > 0)
+    draft->resident = n > 0 && events[0] == catalog->resident[0] && fit_check(&plan->pmu, plan->needs, events, n, NULL);
+    for (size_t i = 0; i < n && draft->resident; i++) {
+        const struct fit_event *need = &plan->needs[events[i]];
+        draft->pmu.fixed_taken |= fit_fixed(&plan->pmu, need);
+        if (draft->pmu.general > 0)
             draft->pmu.reserved += fit_width(&plan->pmu, need);
     }
 }
 
 static int draft_init(struct plan_draft *draft, const struct plan_request *request, struct plan *plan) {
-    size_t n_events = request->catalog->n_events, n_metrics = metrics_at_most(request);
+    size_t n_events = request->catalog->n_events, n_metrics = request->catalog->n_metrics;
     *draft = (struct plan_draft){.request = request, .catalog = request->catalog, .plan = plan, .level1_item = -1};
     plan->catalog = request->catalog;
     plan->general_counters = request->general_counters;
@@ -334,10 +328,12 @@ static int draft_init(struct plan_draft *draft, const struct plan_request *reque
     draft->items = calloc(n_metrics + 1, sizeof *draft->items);
     draft->item_of = calloc(n_metrics + 1, sizeof *draft->item_of);
     draft->selection_of = calloc(n_metrics + 1, sizeof *draft->selection_of);
+    draft->dependent = calloc(n_metrics + 1, sizeof *draft->dependent);
     draft->event_of = calloc(n_events, sizeof *draft->event_of);
     draft->bit_of = malloc(n_events * sizeof *draft->bit_of);
     if (!plan->support || !plan->metrics || !plan->units || !plan->groups || !draft->items || !draft->item_of ||
-        !draft->selection_of || !draft->event_of || !draft->bit_of || plan_fit_init(plan, request) < 0)
+        !draft->selection_of || !draft->dependent || !draft->event_of || !draft->bit_of ||
+        plan_fit_init(plan, request) < 0)
         return -ENOMEM;
     for (size_t i = 0; i < n_events; i++)
         draft->bit_of[i] = -1;
@@ -350,6 +346,7 @@ static int draft_init(struct plan_draft *draft, const struct plan_request *reque
 static void draft_deinit(struct plan_draft *draft) {
     free(draft->bit_of);
     free(draft->event_of);
+    free(draft->dependent);
     free(draft->selection_of);
     free(draft->item_of);
     free(draft->items);

@@ -32,6 +32,7 @@ struct plan_draft {
     int *item_of;           // item of each plan metric, -1: none
     unsigned *selection_of; // which selection named the metric first
     int level1_item;        // -1
+    bool *dependent;        // of each plan metric: its reason is another metric's
 };
 
 // Sets the plan's metrics and the items they belong to; what cannot be planned gets its reason. 0, -ENOMEM, -E2BIG.

@@ -72,9 +72,16 @@ static bool set_resident(const struct plan_draft *draft, const struct plan_set *
 
 // ---- level 1 ----
 
-static bool is_level1(const struct catalog *catalog, unsigned metric) {
+static bool is_category(const struct catalog *catalog, unsigned metric) {
     for (size_t i = 0; i < catalog->level1.n_categories; i++)
         if (catalog->level1.categories[i].metric == metric)
+            return true;
+    return false;
+}
+
+static bool is_of_level1(const struct catalog *catalog, unsigned metric) {
+    for (size_t i = 0; i < catalog->level1.n_metrics; i++)
+        if (catalog->level1.metrics[i] == metric)
             return true;
     return false;
 }
@@ -88,16 +95,34 @@ static int level1_set(struct plan_draft *draft, struct plan_set *set) {
     return r;
 }
 
+// No event of a split is resident (catalog_check), so its needs are the catalog's.
 static bool split_fits(const struct plan_draft *draft) {
     const struct catalog_level1 *level1 = &draft->catalog->level1;
     const struct plan *plan = draft->plan;
     for (size_t i = 0; i < level1->n_parts; i++)
-        if (!plan_fits(plan, level1->parts[i].events, level1->parts[i].n))
+        if (!fit_check(&draft->pmu, plan->needs, level1->parts[i].events, level1->parts[i].n, NULL))
             return false;
     return level1->n_parts > 0 && (plan->general_counters == 0 || plan->general_counters > plan->reserved_counters);
 }
 
 // ---- what rules a metric out ----
+
+// True where the categories of level 1 hang on a metric that no host can measure: they stand or fall together.
+static bool level1_unmeasurable(const struct catalog *catalog, struct plan_metric *metric) {
+    for (size_t i = 0; i < catalog->level1.n_metrics; i++) {
+        const struct catalog_metric *of = &catalog->metrics[catalog->level1.metrics[i]];
+        if (!of->unmeasurable)
+            continue;
+        refuse(metric, "the level-1 categories need the metric %.60s: %.200s", of->name, of->unmeasurable);
+        return true;
+    }
+    return false;
+}
+
+// A field of PERF_METRICS is counted in the resident group or not at all.
+static bool lacks_resident(const struct plan_draft *draft, const struct catalog_event *event) {
+    return event->resident && event->need.free && !draft->resident;
+}
 
 // True where an event of the set cannot be had at all; the reason is the metric's.
 static bool lacks_event(const struct plan_draft *draft, const struct plan_set *set, struct plan_metric *metric) {
@@ -115,6 +140,11 @@ static bool lacks_event(const struct plan_draft *draft, const struct plan_set *s
                 metric,
                 "the event %.100s belongs to the PMU %.60s, which this host lacks or which does not count for each CPU",
                 event->name, draft->catalog->pmus[event->code.pmu]);
+        else if (lacks_resident(draft, event))
+            refuse(metric,
+                   "the event %.100s can only be counted beside %.100s and the rest of the resident group, for which "
+                   "the CPU has no room",
+                   event->name, draft->catalog->events[draft->catalog->resident[0]].name);
         if (metric->reason[0] != '\0')
             return true;
     }
@@ -151,14 +181,14 @@ static void new_item(struct plan_draft *draft, size_t index, const struct plan_s
         .set = *set, .weight = weight, .unit = -1, .level1 = level1, .resident = set_resident(draft, set)};
 }
 
-// The item of a metric: its own, or the one that all level-1 categories share.
+// The item of a metric: its own, or the one that all level-1 categories share with the metrics they are made of.
 static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) {
     struct plan_metric *metric = &draft->plan->metrics[index];
     const struct catalog_metric *of = &draft->catalog->metrics[metric->metric];
-    bool level1 = is_level1(draft->catalog, metric->metric);
+    bool level1 = is_category(draft->catalog, metric->metric);
     draft->item_of[index] = -1;
     draft->plan->level1_selected = draft->plan->level1_selected || level1;
-    if (level1 && draft->level1_item >= 0) {
+    if (draft->level1_item >= 0 && is_of_level1(draft->catalog, metric->metric)) {
         draft->item_of[index] = draft->level1_item;
         return 0;
     }
@@ -169,6 +199,8 @@ static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) 
         return r;
     if (of->unmeasurable)
         refuse(metric, "%s", of->unmeasurable);
+    else if (level1 && level1_unmeasurable(draft->catalog, metric))
+        return 0;
     else if (set_empty(&set) && of->formula->n_metrics > 0)
         metric->unit = PLAN_COMBINED;
     else if (set_empty(&set))
@@ -241,6 +273,12 @@ static int order_evaluation(struct plan *plan) {
     return 0;
 }
 
+static void unplan(struct plan_draft *draft, size_t index) {
+    draft->plan->metrics[index].unit = PLAN_NOT_PLANNABLE;
+    draft->item_of[index] = -1;
+    draft->dependent[index] = true;
+}
+
 // What needs a metric that cannot be planned cannot be, either.
 static void drop_dependent(struct plan_draft *draft) {
     struct plan *plan = draft->plan;
@@ -251,12 +289,57 @@ static void drop_dependent(struct plan_draft *draft) {
             const struct plan_metric *needed = &plan->metrics[find_metric(plan, formula->metrics[m])];
             if (needed->reason[0] == '\0')
                 continue;
-            refuse(metric, "needs the metric %.60s: %.200s", draft->catalog->metrics[needed->metric].name,
-                   needed->reason);
-            metric->unit = PLAN_NOT_PLANNABLE;
-            draft->item_of[plan->evaluation[i]] = -1;
+            if (draft->dependent[needed - plan->metrics]) // the cause, not the way to it
+                refuse(metric, "%s", needed->reason);
+            else
+                refuse(metric, "needs the metric %.60s: %.200s", draft->catalog->metrics[needed->metric].name,
+                       needed->reason);
+            unplan(draft, plan->evaluation[i]);
         }
     }
+}
+
+// Without one category there is no level 1. True where a category was dropped.
+static bool drop_level1(struct plan_draft *draft) {
+    struct plan *plan = draft->plan;
+    const struct plan_metric *cause = NULL;
+    bool dropped = false;
+    for (size_t i = 0; i < plan->n_metrics && !cause; i++)
+        if (is_category(draft->catalog, plan->metrics[i].metric) && plan->metrics[i].reason[0] != '\0')
+            cause = &plan->metrics[i];
+    for (size_t i = 0; i < plan->n_metrics && cause; i++) {
+        struct plan_metric *metric = &plan->metrics[i];
+        if (!is_category(draft->catalog, metric->metric) || metric->reason[0] != '\0')
+            continue;
+        refuse(metric, "%s", cause->reason);
+        unplan(draft, i);
+        dropped = true;
+    }
+    return dropped;
+}
+
+// What only metrics need that cannot be planned is not measured for nothing.
+static int drop_unneeded(struct plan_draft *draft) {
+    struct plan *plan = draft->plan;
+    bool *needed = calloc(plan->n_metrics + 1, sizeof *needed);
+    if (!needed)
+        return -ENOMEM;
+    for (size_t i = plan->n_metrics; i-- > 0;) { // those that need others come first
+        size_t index = plan->evaluation[i];
+        struct plan_metric *metric = &plan->metrics[index];
+        const struct formula *formula = draft->catalog->metrics[metric->metric].formula;
+        if (metric->reason[0] != '\0')
+            continue;
+        if (metric->auxiliary && !needed[index]) {
+            refuse(metric, "none of the metrics that need it can be planned");
+            unplan(draft, index);
+            continue;
+        }
+        for (size_t m = 0; m < formula->n_metrics; m++)
+            needed[find_metric(plan, formula->metrics[m])] = true;
+    }
+    free(needed);
+    return 0;
 }
 
 // Items that no metric is left of are not packed.
@@ -293,6 +376,9 @@ int plan_draft_select(struct plan_draft *draft) {
     if (r < 0)
         return r;
     drop_dependent(draft);
+    if (drop_level1(draft))
+        drop_dependent(draft);
+    r = drop_unneeded(draft);
     drop_empty_items(draft);
-    return 0;
+    return r;
 }

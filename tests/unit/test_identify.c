@@ -322,8 +322,49 @@ static void test_the_latest_release_that_a_cpu_has_reached_wins(void **state) {
     }
 }
 
+// perf's rule: the pattern is for the whole text, whose stepping counts where the pattern has three '-'.
+static void test_a_cpuid_pattern_is_for_the_whole_text(void **state) {
+    (void)state;
+    static const struct {
+        const char *pattern, *cpuid;
+        bool matches;
+    } cases[] = {
+        {"GenuineIntel-6-8F", "GenuineIntel-6-8F-4", true},
+        {"GenuineIntel-6-8F-[4-8]", "GenuineIntel-6-8F-4", false}, // four '-': no stepping is compared, as in perf
+        {"GenuineIntel-6-8F-[45678]", "GenuineIntel-6-8F-4", true},
+        {"GenuineIntel-6-8F-[45678]", "GenuineIntel-6-8F-9", false},
+        {"GenuineIntel-6-8F-[45678]", "GenuineIntel-6-8F-44", false},
+        {"GenuineIntel-6-8", "GenuineIntel-6-8F-4", false},
+        {"ntel-6-8F", "GenuineIntel-6-8F-4", false},
+        {"GenuineIntel-6-(8F|CF)", "GenuineIntel-6-CF-2", true},
+        {"GenuineIntel-6-8|GenuineIntel-6-8F", "GenuineIntel-6-8F-2", true}, // the longest counts
+        {"AuthenticAMD-25-([[:xdigit:]]|1[[:xdigit:]])", "AuthenticAMD-25-11-1", true},
+        {"AuthenticAMD-25-([[:xdigit:]]|1[[:xdigit:]])", "AuthenticAMD-25-21-1", false},
+        {"GenuineIntel-6-8F", "genuineintel-6-8f-4", false},
+        {"GenuineIntel-6-8F-(4", "GenuineIntel-6-8F-4", false},
+        {"GenuineIntel-6-[8F", "GenuineIntel-6-8F-4", false},
+        {"", "GenuineIntel-6-8F-4", false},
+        {"", "", true},
+        {".*", "GenuineIntel-6-8F-4", true},
+        {".*{255}", "GenuineIntel-6-8F-4", false},
+        {"(.)\\1*.*", "GGGGGGGGGGGG", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (cpuid_matches(cases[i].pattern, cases[i].cpuid) != cases[i].matches)
+            fail_msg("%s, %s", cases[i].pattern, cases[i].cpuid);
+    char pattern[CPUID_PATTERN_MAX + 2];
+    memset(pattern, '.', sizeof pattern);
+    for (size_t i = 1; i < sizeof pattern; i += 2)
+        pattern[i] = '*';
+    pattern[CPUID_PATTERN_MAX + 1] = '\0';
+    assert_false(cpuid_matches(pattern, "a"));
+    pattern[CPUID_PATTERN_MAX - 1] = '\0';
+    assert_true(cpuid_matches(pattern, "a"));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_cpuid_pattern_is_for_the_whole_text),
         cmocka_unit_test(test_every_core_gets_its_spec),
         cmocka_unit_test(test_every_x86_cpu_gets_its_spec),
         cmocka_unit_test(test_every_row_of_the_map_that_ships_is_reached),

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/environment.h"
+
+static void test_at_first_nothing_is_known_but_that_there_is_smt(void **state) {
+    (void)state;
+    struct environment environment;
+    environment_init(&environment);
+    for (int i = 0; i < LITERAL_N; i++)
+        assert_true(i == LITERAL_SMT_ON ? environment.literals[i] == 1 : isnan(environment.literals[i]));
+    assert_string_equal(environment.cpuid, "");
+    assert_null(environment.has_event);
+    assert_false(environment_is_cpu(&environment, ".*"));
+}
+
+static void test_a_literal_is_found_in_any_case_and_as_a_whole(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        int literal;
+    } cases[] = {{"smt_on", LITERAL_SMT_ON},
+                 {"SMT_On", LITERAL_SMT_ON},
+                 {"core_wide", LITERAL_CORE_WIDE},
+                 {"num_cpus", LITERAL_NUM_CPUS},
+                 {"num_cpus_online", LITERAL_NUM_CPUS_ONLINE},
+                 {"num_cores", LITERAL_NUM_CORES},
+                 {"num_dies", LITERAL_NUM_DIES},
+                 {"num_packages", LITERAL_NUM_PACKAGES},
+                 {"slots", LITERAL_SLOTS},
+                 {"system_tsc_freq", LITERAL_SYSTEM_TSC_FREQ},
+                 {"has_pmem", LITERAL_HAS_PMEM},
+                 {"smt", -1},
+                 {"smt_on_", -1},
+                 {"", -1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(environment_find_literal(cases[i].name, strlen(cases[i].name)), cases[i].literal);
+    assert_int_equal(environment_find_literal("slots and more", 5), LITERAL_SLOTS);
+}
+
+static void test_an_x86_cpu_is_compared_by_pattern_and_an_arm_core_by_release(void **state) {
+    (void)state;
+    struct environment environment;
+    environment_init(&environment);
+    strcpy(environment.cpuid, "GenuineIntel-6-8F-4");
+    assert_true(environment_is_cpu(&environment, "GenuineIntel-6-[8C]F"));
+    assert_false(environment_is_cpu(&environment, "GenuineIntel-6-CF"));
+    assert_false(environment_is_cpu(&environment, "0x410fd4f0"));
+    strcpy(environment.cpuid, "0x00000000411fd493"); // r1p3
+    assert_true(environment_is_cpu(&environment, "0x00000000410fd490"));
+    assert_true(environment_is_cpu(&environment, "0x411fd493"));
+    assert_false(environment_is_cpu(&environment, "0x411fd494"));
+    assert_false(environment_is_cpu(&environment, "0x410fd4f0"));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_at_first_nothing_is_known_but_that_there_is_smt),
+        cmocka_unit_test(test_a_literal_is_found_in_any_case_and_as_a_whole),
+        cmocka_unit_test(test_an_x86_cpu_is_compared_by_pattern_and_an_arm_core_by_release),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
