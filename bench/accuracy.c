@@ -29,7 +29,7 @@
 #include "config/scenario_json.h"
 #include "config/spec_json.h"
 
-enum { FULL_SEEDS = 200, TEST_SEEDS = 20, KINDS_MAX = 16, JOBS_MAX = 256, SLOT_MS = 200 };
+enum { FULL_SEEDS = 200, TEST_SEEDS = 20, JOBS_MAX = 256, SLOT_MS = 200 };
 static const char *const METHODS[] = {"topdownd", "events, 4 ms", "groups, 1 s", "groups, 4 ms"};
 
 struct rig {
@@ -306,7 +306,7 @@ int main(int argc, char **argv) {
     run(&rig, METHOD_N, scores);
     for (unsigned s = 0; s < SETTING_N; s++)
         print_setting(&rig, scores, s);
-    bool met = goals_check(scores);
+    bool met = goals_check(scores, seeds >= FULL_SEEDS);
     scores_free(scores);
     rig_free(&rig);
     return met ? EXIT_SUCCESS : EXIT_FAILURE;

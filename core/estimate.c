@@ -375,7 +375,7 @@ double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
                   : scope <= e->topology->n_sockets ? e->topology->sockets[scope - 1].measured
                                                     : 1;
     double carried = spread->squares > 0 ? 3 * spread->variance * spread->variance / spread->squares : (double)cpus;
-    return one * fmax(1, fmin(carried, (double)cpus));
+    return one * fmin(carried, (double)cpus);
 }
 
 static enum estimate_quality quality_of(const struct catalog_metric *metric, double value, double half) {
