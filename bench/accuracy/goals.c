@@ -134,14 +134,14 @@ static bool check_intervals(const struct scores *scores, unsigned s, const char 
     return goal(full, name, text, 100 * least, 75, 100) && met;
 }
 
-bool goals_check(const struct scores *scores, bool full) {
+bool goals_check(const struct scores *scores, unsigned n_settings, bool full) {
     static const struct {
         const char *name;
         double median, p95, worst;
     } goals[SETTING_N] = {{"socket", 0.25, 1, 2}, {"half", 0.3, 1.5, 2.5}, {"a twelfth", INFINITY, 6, INFINITY}};
     bool met = true;
     printf("\n");
-    for (unsigned s = 0; s < SETTING_N; s++) {
+    for (unsigned s = 0; s < n_settings; s++) {
         unsigned kinds = (unsigned)scores->n_kinds;
         const char *name = goals[s].name;
         struct summary all = scores_summary(scores, s, METHOD_OURS, kinds);

@@ -50,6 +50,6 @@ double scores_worst(const struct scores *scores, unsigned setting);
 
 // Prints each goal with what came of it. False where one is missed that the full run meets; goals for single loads
 // count only in a `full` run.
-bool goals_check(const struct scores *scores, bool full);
+bool goals_check(const struct scores *scores, unsigned n_settings, bool full);
 
 #endif
