@@ -17,7 +17,7 @@ struct spread {
     double weights2; // sum of the squared weights: one over the number of rounds that count
     double variance; // of a round's residual, summed over the scope's CPUs
     double squares;  // of each CPU's term squared: how many CPUs carry the variance
-    double floor;    // of rounding to fields
+    double floor;    // standard error by rounding to fields
     double stretch;  // by how much the last round's errors weigh more than a usual round's, at least 1
 };
 
@@ -36,14 +36,14 @@ struct estimate {
     // of the round
     double *now;        // [cpu][row]: extrapolated
     double *now_share;  // [cpu][unit]
-    double *rounding;   // [cpu][unit]: variance of one field's count
+    double *rounding;   // [cpu][unit]: standard error of one field's count
     double *dense;      // [catalog event]
     double *at;         // [catalog metric]: its value at the scope's mean
     double *stretch;    // [catalog metric]: see struct spread
     double *slopes;     // of one metric: by event, then by metric
     double *difference; // [catalog metric][cpu]: of residuals
     double *covered;    // [catalog metric][cpu]: share of time; -1: no difference
-    double *rounded;    // [catalog metric][cpu]: variance by rounding
+    double *rounded;    // [catalog metric][cpu]: standard error by rounding
 };
 
 // ---- making ----
@@ -140,13 +140,7 @@ static double field_slots(const struct plan *plan, const struct plan_unit *unit,
     return !fields ? 0 : leader > 0 ? leader : sum;
 }
 
-// Rounding to a step is off by anything up to half of it, evenly: step^2 / 12 a window.
-static double rounding_variance(double slots, unsigned windows) {
-    double step = windows > 0 ? slots / windows / ESTIMATE_FIELD_STEPS : 0;
-    return step * step / 12 * windows;
-}
-
-static void extrapolate(struct estimate *e, const double *values, const struct estimate_unit *units, double seconds) {
+static void extrapolate(struct estimate *e, const double *values, const double *running_seconds, double seconds) {
     for (size_t cpu = 0; cpu < e->topology->n_cpus; cpu++) {
         for (size_t u = 0; u < e->plan->n_units; u++) {
             const struct plan_unit *unit = &e->plan->units[u];
@@ -156,9 +150,9 @@ static void extrapolate(struct estimate *e, const double *values, const struct e
             double scale = from[0] > 0 ? seconds / from[0] : 0;
             for (size_t i = 0; i <= unit->n_events; i++)
                 to[i] = from[i] * scale;
-            e->now_share[at] = from[0] > 0 ? fmin(units[at].running_seconds / seconds, 1) : 0;
-            e->rounding[at] =
-                rounding_variance(field_slots(e->plan, unit, from + 1), units[at].windows) * scale * scale;
+            e->now_share[at] = from[0] > 0 ? fmin(running_seconds[at] / seconds, 1) : 0;
+            // off by up to half a step, evenly: a step / sqrt(12)
+            e->rounding[at] = field_slots(e->plan, unit, to + 1) / ESTIMATE_FIELD_STEPS / sqrt(12);
         }
     }
 }
@@ -224,6 +218,7 @@ static void add_counts(struct estimate *e, const struct formula *formula, size_t
     size_t share = cpu * e->plan->n_units + u;
     if (!(e->share[share] > 0 && e->now_share[share] > 0))
         return;
+    double rounded2 = 0;
     e->covered[at] = (e->share[share] + e->now_share[share]) / 2;
     for (size_t i = 0; i < formula->n_variables; i++) {
         unsigned event = formula->variables[i];
@@ -232,8 +227,9 @@ static void add_counts(struct estimate *e, const struct formula *formula, size_t
             continue;
         e->difference[at] += e->slopes[i] * (now[v] - before[v]);
         if (is_field(e->plan, event))
-            e->rounded[at] += e->slopes[i] * e->slopes[i] * e->rounding[share];
+            rounded2 += e->slopes[i] * e->slopes[i];
     }
+    e->rounded[at] = sqrt(rounded2) * e->rounding[share];
 }
 
 static void add_metrics(struct estimate *e, const struct formula *formula, bool own, size_t cpu, size_t at) {
@@ -246,7 +242,7 @@ static void add_metrics(struct estimate *e, const struct formula *formula, bool 
             continue;
         e->covered[at] = first ? e->covered[other] : fmin(e->covered[at], e->covered[other]);
         e->difference[at] += slopes[i] * e->difference[other];
-        e->rounded[at] += slopes[i] * slopes[i] * e->rounded[other];
+        e->rounded[at] += fabs(slopes[i]) * e->rounded[other];
         first = false;
     }
 }
@@ -306,7 +302,7 @@ static void move_spread(struct estimate *e, size_t scope, size_t m) {
             continue;
         double term = e->difference[at] * e->difference[at] / 2 * (1 - e->covered[at]);
         data = true;
-        variance += term + e->rounded[at] * e->covered[at]; // rounding is an error of what was counted, too
+        variance += term;
         squares += term * term;
         floor += e->rounded[at];
     }
@@ -333,10 +329,10 @@ static void keep_round(struct estimate *e) {
     }
 }
 
-void estimate_take_round(struct estimate *e, const double *values, const struct estimate_unit *units, double seconds) {
+void estimate_take_round(struct estimate *e, const double *values, const double *running_seconds, double seconds) {
     if (!(seconds > 0))
         return;
-    extrapolate(e, values, units, seconds);
+    extrapolate(e, values, running_seconds, seconds);
     for (size_t scope = 0; scope < e->n_scopes; scope++) {
         for (size_t u = 0; u < e->plan->n_units; u++)
             move_mean(e, scope, u);
@@ -391,9 +387,13 @@ struct estimate_interval estimate_get(const struct estimate *e, size_t scope, si
     struct estimate_interval interval = {NAN, NAN, NAN, ESTIMATE_NONE};
     if (spread->rounds == 0 || !isfinite(value) || !isfinite(spread->variance))
         return interval;
-    interval.standard_error = sqrt(fmax(spread->variance, spread->floor) / rounds) *
-                              (rounds > 1 ? 1 : spread->stretch) * fabs(catalog_metric->export_scale);
-    double half = interval.standard_error * student_95(estimate_degrees(e, scope, metric));
+    double stretch = rounds > 1 ? 1 : spread->stretch, by_chance = spread->variance / rounds, floor = spread->floor;
+    by_chance *= stretch * stretch;
+    double variance = by_chance + floor * floor;
+    interval.standard_error = sqrt(variance) * fabs(catalog_metric->export_scale);
+    // only what was estimated from differences has few degrees of freedom (Satterthwaite)
+    double sure = by_chance > 0 ? variance / by_chance : INFINITY;
+    double half = interval.standard_error * student_95(estimate_degrees(e, scope, metric) * sure * sure);
     interval.low = catalog_metric->formula->is_ratio && value >= 0 ? fmax(value - half, 0) : value - half;
     interval.high = value + half;
     interval.quality = quality_of(catalog_metric, value, half);

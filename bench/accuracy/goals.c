@@ -120,12 +120,14 @@ static double least_inside(const struct scores *scores, unsigned setting, bool p
     return least;
 }
 
-static bool check_intervals(const struct scores *scores, unsigned s, const char *name, bool full) {
+// Rounding to fields is allowed for by a bound, so that the intervals of `fields` hold the truth more often than asked.
+static bool check_intervals(const struct scores *scores, unsigned s, const char *name, bool fields, bool full) {
+    double most = fields ? 100 : 98;
     const char *load = "";
     char text[80];
     struct summary all = scores_summary(scores, s, METHOD_OURS, (unsigned)scores->n_kinds);
-    bool met = goal(true, name, "intervals with the truth inside, %", 100 * all.inside, 93, 98);
-    met = goal(true, name, "the same of single rounds, %", 100 * all.inside_gauge, 93, 98) && met;
+    bool met = goal(true, name, "intervals with the truth inside, %", 100 * all.inside, 93, most);
+    met = goal(true, name, "the same of single rounds, %", 100 * all.inside_gauge, 93, most) && met;
     double least = least_inside(scores, s, false, &load);
     (void)snprintf(text, sizeof text, "the same, worst load (%s), %%", load);
     met = goal(full && s != SETTING_TWELFTH, name, text, 100 * least, 88, 100) && met;
@@ -152,9 +154,11 @@ bool goals_check(const struct scores *scores, unsigned n_settings, bool full) {
         met = goal(true, name, "95th percentile, points", all.p95, 0, goals[s].p95) && met;
         met =
             goal(full, name, "95th percentile, worst load, points", scores_worst(scores, s), 0, goals[s].worst) && met;
-        met = goal(full, name, "95th percentile by the better rival's", all.p95 / rival, 0, 1) && met;
+        met = goal(full && n_settings == SETTING_N, name, "95th percentile by the better rival's", all.p95 / rival, 0,
+                   1) &&
+              met;
         met = goal(true, name, "rotations by those of the 4 ms rival", cost, 0, 0.1) && met;
-        met = check_intervals(scores, s, name, full) && met;
+        met = check_intervals(scores, s, name, n_settings < SETTING_N, full) && met;
     }
     return met;
 }

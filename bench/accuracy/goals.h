@@ -49,7 +49,7 @@ struct summary scores_summary(const struct scores *scores, unsigned setting, uns
 double scores_worst(const struct scores *scores, unsigned setting);
 
 // Prints each goal with what came of it. False where one is missed that the full run meets; goals for single loads
-// count only in a `full` run.
+// count only in a `full` run. Fewer settings than all: level 1 counts all the time, in fields of 8 bits.
 bool goals_check(const struct scores *scores, unsigned n_settings, bool full);
 
 #endif

@@ -25,9 +25,9 @@ struct trial {
     struct estimate *minute, *gauge;
 
     // of a round
-    double *values, *truth;      // [cpu][row]: counted and scaled for contention; all that happened
-    struct estimate_unit *units; // [cpu][unit]
-    double *on_left, *off_left;  // [cpu][unit]: not counted
+    double *values, *truth;     // [cpu][row]: counted and scaled for contention; all that happened
+    double *running;            // [cpu][unit]: seconds
+    double *on_left, *off_left; // [cpu][unit]: not counted
     // of all rounds
     double *all_values, *all_truth; // [row]: extrapolated, over all CPUs
     double *dense, *metrics;        // of one evaluation: by catalog event and metric
@@ -86,14 +86,12 @@ static void take_window(struct trial *t, size_t cpu, unsigned u, double from, do
     const struct load *load = &t->loads[cpu];
     double counts[PLAN_GROUP_EVENTS_MAX];
     double on, off, *values = t->values + cpu * t->row + t->first[u], *truth = t->truth + cpu * t->row + t->first[u];
-    struct estimate_unit *taken = &t->units[cpu * t->plan->n_units + u];
     running(load, from, to, &on, &off);
     if (!(on + off > 0))
         return; // starved
     double scale = (to - from) / (on + off);
     values[0] += to - from;
-    taken->windows++;
-    taken->running_seconds += on + off;
+    t->running[cpu * t->plan->n_units + u] += on + off;
     t->on_left[cpu * t->plan->n_units + u] -= on;
     t->off_left[cpu * t->plan->n_units + u] -= off;
     for (size_t i = 0; i < unit->n_events; i++) {
@@ -109,7 +107,7 @@ static void take_window(struct trial *t, size_t cpu, unsigned u, double from, do
 static void begin_round(struct trial *t, double from, double to) {
     memset(t->values, 0, t->n_cpus * t->row * sizeof *t->values);
     memset(t->truth, 0, t->n_cpus * t->row * sizeof *t->truth);
-    memset(t->units, 0, t->n_cpus * t->plan->n_units * sizeof *t->units);
+    memset(t->running, 0, t->n_cpus * t->plan->n_units * sizeof *t->running);
     for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
         double on = load_on(&t->loads[cpu], to) - load_on(&t->loads[cpu], from);
         for (size_t u = 0; u < t->plan->n_units; u++) {
@@ -212,8 +210,8 @@ static void run_ours(struct trial *t, uint64_t seed, struct outcome *outcome) {
         }
         find_truth(t, from, from + length);
         add_round(t, length, t->all_values, t->all_truth);
-        estimate_take_round(t->minute, t->values, t->units, length);
-        estimate_take_round(t->gauge, t->values, t->units, length);
+        estimate_take_round(t->minute, t->values, t->running, length);
+        estimate_take_round(t->gauge, t->values, t->running, length);
         judge_gauges(t, length, r, outcome);
     }
     outcome->rotations = (double)t->plan->n_round / length;
@@ -350,7 +348,7 @@ static void trial_begin(struct trial *t, const struct setting *setting, const st
     t->gauge = estimate_new(plan, t->topology, ESTIMATE_MEMORY_ROUNDS);
     t->values = array(cpus * t->row, sizeof(double));
     t->truth = array(cpus * t->row, sizeof(double));
-    t->units = array(cpus * plan->n_units, sizeof *t->units);
+    t->running = array(cpus * plan->n_units, sizeof(double));
     t->on_left = array(cpus * plan->n_units, sizeof(double));
     t->off_left = array(cpus * plan->n_units, sizeof(double));
     t->all_values = array(t->row, sizeof(double));
@@ -372,7 +370,7 @@ static void trial_end(struct trial *t) {
     estimate_free(t->minute);
     topology_free(t->topology);
     void *arrays[] = {t->loads,   t->metrics, t->dense, t->all_truth, t->all_values, t->off_left,
-                      t->on_left, t->units,   t->truth, t->values,    t->first};
+                      t->on_left, t->running, t->truth, t->values,    t->first};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
 }

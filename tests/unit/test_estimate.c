@@ -17,7 +17,7 @@ struct rig {
     struct topology *topology;
     struct estimate *estimate;
     double values[CPUS_MAX][8];
-    struct estimate_unit units[CPUS_MAX];
+    double running[CPUS_MAX];
 };
 
 static const char *const EVENTS[] = {"A", "B", "C"};
@@ -54,11 +54,11 @@ static void count(struct rig *rig, size_t cpu, double seconds, double a, double 
     row[0] = seconds;
     row[1] = a;
     row[2] = b;
-    rig->units[cpu] = (struct estimate_unit){1, seconds};
+    rig->running[cpu] = seconds;
 }
 
 static void round_of(struct rig *rig, double seconds) {
-    estimate_take_round(rig->estimate, (double *)rig->values, rig->units, seconds);
+    estimate_take_round(rig->estimate, (double *)rig->values, rig->running, seconds);
 }
 
 static struct estimate_interval interval(const struct rig *rig, size_t scope, size_t metric, double value) {
@@ -199,7 +199,7 @@ static void test_contention_leaves_less_covered(void **state) {
     rig_init(&rig, 1, "A", 16);
     for (int r = 0; r < 2; r++) {
         count(&rig, 0, 2, 30 + 10 * r, 100);
-        rig.units[0].running_seconds = 1;
+        rig.running[0] = 1;
         round_of(&rig, 2);
     }
     expect_near(interval(&rig, 0, 0, 0.3).standard_error, sqrt(0.1 * 0.1 / 2 * 0.5), 1e-6);
@@ -273,9 +273,9 @@ static struct catalog *resident_catalog(void) {
     return catalog;
 }
 
-// 100 of 200 slots in each window, a window a round, half of the time covered. A field is a multiple of 200 / 255, off
-// by a twelfth of its square; by each of both fields the derivative is 1 / 400, so the variance of the ratio is
-// 2 / 12 x (0.5 / 255)^2. With two windows of 50 of 100 a round it is half of that.
+// 100 of 200 slots in each round, half of the time covered. A field is a multiple of a 255th, off by a standard error
+// of 1 / sqrt(12) of that; by each of both fields the ratio's derivative times the slots is 0.5, so its standard error
+// is sqrt(2) x 0.5 / 255 / sqrt(12), however many rounds there are; GOOD / SLOTS has 1 / 255 / sqrt(12).
 static void test_rounding_of_fields_is_a_floor(void **state) {
     (void)state;
     struct rig rig = {.catalog = resident_catalog()};
@@ -286,15 +286,15 @@ static void test_rounding_of_fields_is_a_floor(void **state) {
     assert_int_equal(plan_new(&request, &rig.plan), 0);
     assert_int_equal(rig.plan->n_units, 1);
     assert_int_equal(topology_new(&cpu, 1, 0, &rig.topology), 0);
-    for (unsigned windows = 1; windows <= 2; windows++) {
-        rig.estimate = estimate_new(rig.plan, rig.topology, 16);
-        const double values[] = {1, 200, 100, 100}; // seconds, SLOTS, GOOD, LOST
-        const struct estimate_unit unit = {windows, 1};
-        for (int r = 0; r < 5; r++)
-            estimate_take_round(rig.estimate, values, &unit, 2);
-        expect_near(interval(&rig, 0, 0, 0.5).standard_error, 0.5 / 255 * sqrt(2.0 / 12 / windows), 1e-6);
-        rig.estimate = estimate_free(rig.estimate);
-    }
+    rig.estimate = estimate_new(rig.plan, rig.topology, 16);
+    const double values[] = {1, 200, 100, 100}, running = 1; // seconds, SLOTS, GOOD, LOST
+    for (int r = 0; r < 5; r++)
+        estimate_take_round(rig.estimate, values, &running, 2);
+    double wanted = sqrt(2) * 0.5 / 255 / sqrt(12);
+    expect_near(interval(&rig, 0, 0, 0.5).standard_error, wanted, 1e-6);
+    expect_near(estimate_get(rig.estimate, 0, 0, 0.5, 100).standard_error, wanted, 1e-6);
+    expect_near(interval(&rig, 0, 0, 0.5).high, 0.5 + 1.96 * wanted, 1e-4);
+    expect_near(interval(&rig, 0, 1, 0.5).standard_error, 1.0 / 255 / sqrt(12), 1e-6);
     rig_free(&rig);
 }
 
