@@ -15,8 +15,8 @@
 struct spread {
     double rounds;   // so far
     double weights2; // sum of the squared weights: one over the number of rounds that count
-    double variance; // of a round's residual, summed over the scope's CPUs
-    double squares;  // of each CPU's term squared: how many CPUs carry the variance
+    double variance; // of a round's residual, summed over the scope's cores
+    double squares;  // of each core's term squared: how many cores carry the variance
     double floor;    // standard error by rounding to fields
     double stretch;  // by how much the last round's errors weigh more than a usual round's, at least 1
 };
@@ -43,6 +43,7 @@ struct estimate {
     double *slopes;     // of one metric: by event, then by metric
     double *difference; // [catalog metric][cpu]: of residuals
     double *covered;    // [catalog metric][cpu]: share of time; -1: no difference
+    double *core;       // [core]: of one metric's differences
     double *rounded;    // [catalog metric][cpu]: standard error by rounding
 };
 
@@ -72,10 +73,12 @@ static bool allocate(struct estimate *e) {
     e->stretch = calloc(metrics, sizeof *e->stretch);
     e->slopes = calloc(events + metrics, sizeof *e->slopes);
     e->difference = calloc(metrics * cpus, sizeof *e->difference);
+    e->core = calloc(e->topology->n_cores + 1, sizeof *e->core);
     e->covered = calloc(metrics * cpus, sizeof *e->covered);
     e->rounded = calloc(metrics * cpus, sizeof *e->rounded);
     return e->first && e->previous && e->share && e->mean && e->mean_rounds && e->spreads && e->now && e->now_share &&
-           e->rounding && e->dense && e->at && e->stretch && e->slopes && e->difference && e->covered && e->rounded;
+           e->rounding && e->dense && e->at && e->stretch && e->slopes && e->difference && e->covered && e->core &&
+           e->rounded;
 }
 
 struct estimate *estimate_new(const struct plan *plan, const struct topology *topology, double memory_rounds) {
@@ -98,6 +101,7 @@ struct estimate *estimate_free(struct estimate *e) {
     if (!e)
         return NULL;
     free(e->rounded);
+    free(e->core);
     free(e->covered);
     free(e->difference);
     free(e->slopes);
@@ -292,28 +296,45 @@ static void find_differences(struct estimate *e, size_t scope, const struct plan
     }
 }
 
+// SMT siblings have their slots at the same places, so what they say is one draw: differences are summed by core first.
+static void sum_cores(struct estimate *e, size_t scope, size_t metric) {
+    for (size_t cpu = cpu_begin(e, scope); cpu < cpu_end(e, scope); cpu++)
+        e->core[e->topology->cpus[cpu].core] = 0;
+    for (size_t cpu = cpu_begin(e, scope); cpu < cpu_end(e, scope); cpu++) {
+        size_t at = metric * e->topology->n_cpus + cpu;
+        if (in_scope(e, scope, cpu) && e->covered[at] >= 0)
+            e->core[e->topology->cpus[cpu].core] += e->difference[at] * sqrt(1 - e->covered[at]);
+    }
+}
+
 static void move_spread(struct estimate *e, size_t scope, size_t m) {
     struct spread *spread = &e->spreads[scope * e->plan->n_metrics + m];
+    size_t metric = e->plan->metrics[m].metric;
     double variance = 0, squares = 0, floor = 0;
     bool data = false;
     for (size_t cpu = cpu_begin(e, scope); cpu < cpu_end(e, scope); cpu++) {
-        size_t at = e->plan->metrics[m].metric * e->topology->n_cpus + cpu;
+        size_t at = metric * e->topology->n_cpus + cpu;
         if (!in_scope(e, scope, cpu) || e->covered[at] < 0)
             continue;
-        double term = e->difference[at] * e->difference[at] / 2 * (1 - e->covered[at]);
         data = true;
-        variance += term;
-        squares += term * term;
         floor += e->rounded[at];
     }
     if (!data)
         return;
+    sum_cores(e, scope, metric);
+    bool one = scope > e->topology->n_sockets;
+    size_t first = one ? e->topology->cpus[cpu_begin(e, scope)].core : 0, end = one ? first + 1 : e->topology->n_cores;
+    for (size_t core = first; core < end; core++) {
+        double term = e->core[core] * e->core[core] / 2;
+        variance += term;
+        squares += term * term;
+    }
     double weight = weight_of(e, ++spread->rounds);
     spread->weights2 = (1 - weight) * (1 - weight) * spread->weights2 + weight * weight;
     spread->variance += weight * (variance - spread->variance);
     spread->squares += weight * (squares - spread->squares);
     spread->floor += weight * (floor - spread->floor);
-    spread->stretch = e->stretch[e->plan->metrics[m].metric];
+    spread->stretch = e->stretch[metric];
 }
 
 static void keep_round(struct estimate *e) {
@@ -360,18 +381,19 @@ const char *estimate_quality_name(enum estimate_quality quality) {
 }
 
 // n differences between n + 1 successive values are worth 2 n^2 / (3 n - 1) degrees of freedom: neighbours share a
-// value (von Neumann et al., "The mean square successive difference", 1941). CPUs that vary alike multiply that by
+// value (von Neumann et al., "The mean square successive difference", 1941). Cores that vary alike multiply that by
 // their number (Satterthwaite 1946); a normal term's square is on average three times its mean's.
 double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
     const struct spread *spread = &e->spreads[scope * e->plan->n_metrics + metric];
     if (spread->rounds == 0)
         return 0;
     double n = 1 / spread->weights2, one = 2 * n * n / (3 * n - 1);
-    size_t cpus = scope == 0                        ? e->topology->n_cpus
-                  : scope <= e->topology->n_sockets ? e->topology->sockets[scope - 1].measured
-                                                    : 1;
-    double carried = spread->squares > 0 ? 3 * spread->variance * spread->variance / spread->squares : (double)cpus;
-    return one * fmin(carried, (double)cpus);
+    const struct topology *topology = e->topology;
+    size_t cores = 1;
+    if (scope <= topology->n_sockets)
+        cores = scope == 0 ? topology->n_cores : topology->sockets[scope - 1].cores;
+    double carried = spread->squares > 0 ? 3 * spread->variance * spread->variance / spread->squares : (double)cores;
+    return one * fmin(carried, (double)cores);
 }
 
 static enum estimate_quality quality_of(const struct catalog_metric *metric, double value, double half) {

@@ -9,9 +9,9 @@
 // made into one number, its residual: the metric's derivatives times the counts (for a ratio, (numerator - R x
 // denominator) / denominator). Half the squared difference of two successive residuals estimates a residual's variance,
 // whatever the load's slow course; the share of time that was covered is taken off, for what was counted is known.
-// CPUs have their slots at places of their own, so the variances of their residuals add up to a socket's and the
+// Cores have their slots at places of their own, so the variances of their residuals add up to a socket's and the
 // host's. One round has one difference, so the variance is an exponentially weighted mean over recent rounds; degrees
-// of freedom follow from how many rounds and CPUs carry it. docs/estimation.md derives all of this, with its limits.
+// of freedom follow from how many rounds and cores carry it. docs/estimation.md derives all of this, with its limits.
 //
 // A field of PERF_METRICS is a share of the pipeline slots in 255ths, so each window's count is rounded. A load that
 // does not change is rounded the same way every time and everywhere: that error does not shrink with windows, rounds or

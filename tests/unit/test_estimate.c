@@ -164,6 +164,27 @@ static void test_variances_of_cpus_add_up(void **state) {
     rig_free(&rig);
 }
 
+// The same with two siblings of a core that change alike: their residuals of 0.1 each are one of 0.2 together.
+static void test_siblings_of_a_core_are_one_draw(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, 2, "A", 16);
+    estimate_free(rig.estimate);
+    topology_free(rig.topology);
+    const struct topology_source sources[] = {{0, 0, 0, true}, {1, 0, 0, true}};
+    assert_int_equal(topology_new(sources, 2, 0, &rig.topology), 0);
+    rig.estimate = estimate_new(rig.plan, rig.topology, 16);
+    for (int r = 0; r < 2; r++) {
+        count(&rig, 0, 2, 40 + 20 * r, 100);
+        count(&rig, 1, 2, 40 + 20 * r, 100);
+        round_of(&rig, 10);
+    }
+    expect_near(interval(&rig, 0, 0, 0.6).standard_error, sqrt(0.016), 1e-6);
+    expect_near(interval(&rig, 2, 0, 0.6).standard_error, sqrt(0.016), 1e-6); // one of them
+    expect_near(estimate_degrees(rig.estimate, 0, 0), 1, 1e-9);
+    rig_free(&rig);
+}
+
 static void test_a_load_that_never_changes_has_no_error(void **state) {
     (void)state;
     struct rig rig;
@@ -395,6 +416,7 @@ int main(void) {
         cmocka_unit_test(test_there_is_no_interval_before_the_second_round),
         cmocka_unit_test(test_two_rounds_by_hand),
         cmocka_unit_test(test_variances_of_cpus_add_up),
+        cmocka_unit_test(test_siblings_of_a_core_are_one_draw),
         cmocka_unit_test(test_a_load_that_never_changes_has_no_error),
         cmocka_unit_test(test_what_is_covered_entirely_has_no_error),
         cmocka_unit_test(test_contention_leaves_less_covered),
