@@ -43,7 +43,7 @@ struct estimate {
     double *slopes;     // of one metric: by event, then by metric
     double *difference; // [catalog metric][cpu]: of residuals
     double *covered;    // [catalog metric][cpu]: share of time; -1: no difference
-    double *core;       // [core]: of one metric's differences
+    double *core;       // [core]: of one metric's differences, 0 in between
     double *rounded;    // [catalog metric][cpu]: standard error by rounding
 };
 
@@ -298,8 +298,6 @@ static void find_differences(struct estimate *e, size_t scope, const struct plan
 
 // SMT siblings have their slots at the same places, so what they say is one draw: differences are summed by core first.
 static void sum_cores(struct estimate *e, size_t scope, size_t metric) {
-    for (size_t cpu = cpu_begin(e, scope); cpu < cpu_end(e, scope); cpu++)
-        e->core[e->topology->cpus[cpu].core] = 0;
     for (size_t cpu = cpu_begin(e, scope); cpu < cpu_end(e, scope); cpu++) {
         size_t at = metric * e->topology->n_cpus + cpu;
         if (in_scope(e, scope, cpu) && e->covered[at] >= 0)
@@ -322,10 +320,10 @@ static void move_spread(struct estimate *e, size_t scope, size_t m) {
     if (!data)
         return;
     sum_cores(e, scope, metric);
-    bool one = scope > e->topology->n_sockets;
-    size_t first = one ? e->topology->cpus[cpu_begin(e, scope)].core : 0, end = one ? first + 1 : e->topology->n_cores;
-    for (size_t core = first; core < end; core++) {
-        double term = e->core[core] * e->core[core] / 2;
+    for (size_t cpu = cpu_begin(e, scope); cpu < cpu_end(e, scope); cpu++) {
+        double *core = &e->core[e->topology->cpus[cpu].core];
+        double term = *core * *core / 2;
+        *core = 0; // taken: a sibling adds nothing
         variance += term;
         squares += term * term;
     }
