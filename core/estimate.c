@@ -15,9 +15,9 @@
 struct spread {
     double rounds;   // so far
     double weights2; // sum of the squared weights: one over the number of rounds that count
-    double variance; // of a round's residual, summed over the scope's CPUs
-    double squares;  // of each CPU's term squared: how many CPUs carry the variance
-    double floor;    // of rounding to fields
+    double variance; // of a round's residual, summed over the scope's cores
+    double squares;  // of each core's term squared: how many cores carry the variance
+    double floor;    // standard error by rounding to fields
     double stretch;  // by how much the last round's errors weigh more than a usual round's, at least 1
 };
 
@@ -36,14 +36,15 @@ struct estimate {
     // of the round
     double *now;        // [cpu][row]: extrapolated
     double *now_share;  // [cpu][unit]
-    double *rounding;   // [cpu][unit]: variance of one field's count
+    double *rounding;   // [cpu][unit]: standard error of one field's count
     double *dense;      // [catalog event]
     double *at;         // [catalog metric]: its value at the scope's mean
     double *stretch;    // [catalog metric]: see struct spread
     double *slopes;     // of one metric: by event, then by metric
     double *difference; // [catalog metric][cpu]: of residuals
     double *covered;    // [catalog metric][cpu]: share of time; -1: no difference
-    double *rounded;    // [catalog metric][cpu]: variance by rounding
+    double *core;       // [core]: of one metric's differences, 0 in between
+    double *rounded;    // [catalog metric][cpu]: standard error by rounding
 };
 
 // ---- making ----
@@ -72,10 +73,12 @@ static bool allocate(struct estimate *e) {
     e->stretch = calloc(metrics, sizeof *e->stretch);
     e->slopes = calloc(events + metrics, sizeof *e->slopes);
     e->difference = calloc(metrics * cpus, sizeof *e->difference);
+    e->core = calloc(e->topology->n_cores + 1, sizeof *e->core);
     e->covered = calloc(metrics * cpus, sizeof *e->covered);
     e->rounded = calloc(metrics * cpus, sizeof *e->rounded);
     return e->first && e->previous && e->share && e->mean && e->mean_rounds && e->spreads && e->now && e->now_share &&
-           e->rounding && e->dense && e->at && e->stretch && e->slopes && e->difference && e->covered && e->rounded;
+           e->rounding && e->dense && e->at && e->stretch && e->slopes && e->difference && e->covered && e->core &&
+           e->rounded;
 }
 
 struct estimate *estimate_new(const struct plan *plan, const struct topology *topology, double memory_rounds) {
@@ -98,6 +101,7 @@ struct estimate *estimate_free(struct estimate *e) {
     if (!e)
         return NULL;
     free(e->rounded);
+    free(e->core);
     free(e->covered);
     free(e->difference);
     free(e->slopes);
@@ -140,13 +144,7 @@ static double field_slots(const struct plan *plan, const struct plan_unit *unit,
     return !fields ? 0 : leader > 0 ? leader : sum;
 }
 
-// Rounding to a step is off by anything up to half of it, evenly: step^2 / 12 a window.
-static double rounding_variance(double slots, unsigned windows) {
-    double step = windows > 0 ? slots / windows / ESTIMATE_FIELD_STEPS : 0;
-    return step * step / 12 * windows;
-}
-
-static void extrapolate(struct estimate *e, const double *values, const struct estimate_unit *units, double seconds) {
+static void extrapolate(struct estimate *e, const double *values, const double *running_seconds, double seconds) {
     for (size_t cpu = 0; cpu < e->topology->n_cpus; cpu++) {
         for (size_t u = 0; u < e->plan->n_units; u++) {
             const struct plan_unit *unit = &e->plan->units[u];
@@ -156,9 +154,9 @@ static void extrapolate(struct estimate *e, const double *values, const struct e
             double scale = from[0] > 0 ? seconds / from[0] : 0;
             for (size_t i = 0; i <= unit->n_events; i++)
                 to[i] = from[i] * scale;
-            e->now_share[at] = from[0] > 0 ? fmin(units[at].running_seconds / seconds, 1) : 0;
-            e->rounding[at] =
-                rounding_variance(field_slots(e->plan, unit, from + 1), units[at].windows) * scale * scale;
+            e->now_share[at] = from[0] > 0 ? fmin(running_seconds[at] / seconds, 1) : 0;
+            // off by up to half a step, evenly: a step / sqrt(12)
+            e->rounding[at] = field_slots(e->plan, unit, to + 1) / ESTIMATE_FIELD_STEPS / sqrt(12);
         }
     }
 }
@@ -224,6 +222,7 @@ static void add_counts(struct estimate *e, const struct formula *formula, size_t
     size_t share = cpu * e->plan->n_units + u;
     if (!(e->share[share] > 0 && e->now_share[share] > 0))
         return;
+    double rounded2 = 0;
     e->covered[at] = (e->share[share] + e->now_share[share]) / 2;
     for (size_t i = 0; i < formula->n_variables; i++) {
         unsigned event = formula->variables[i];
@@ -232,8 +231,9 @@ static void add_counts(struct estimate *e, const struct formula *formula, size_t
             continue;
         e->difference[at] += e->slopes[i] * (now[v] - before[v]);
         if (is_field(e->plan, event))
-            e->rounded[at] += e->slopes[i] * e->slopes[i] * e->rounding[share];
+            rounded2 += e->slopes[i] * e->slopes[i];
     }
+    e->rounded[at] = sqrt(rounded2) * e->rounding[share];
 }
 
 static void add_metrics(struct estimate *e, const struct formula *formula, bool own, size_t cpu, size_t at) {
@@ -246,7 +246,7 @@ static void add_metrics(struct estimate *e, const struct formula *formula, bool 
             continue;
         e->covered[at] = first ? e->covered[other] : fmin(e->covered[at], e->covered[other]);
         e->difference[at] += slopes[i] * e->difference[other];
-        e->rounded[at] += slopes[i] * slopes[i] * e->rounded[other];
+        e->rounded[at] += fabs(slopes[i]) * e->rounded[other];
         first = false;
     }
 }
@@ -296,28 +296,43 @@ static void find_differences(struct estimate *e, size_t scope, const struct plan
     }
 }
 
+// SMT siblings have their slots at the same places, so what they say is one draw: differences are summed by core first.
+static void sum_cores(struct estimate *e, size_t scope, size_t metric) {
+    for (size_t cpu = cpu_begin(e, scope); cpu < cpu_end(e, scope); cpu++) {
+        size_t at = metric * e->topology->n_cpus + cpu;
+        if (in_scope(e, scope, cpu) && e->covered[at] >= 0)
+            e->core[e->topology->cpus[cpu].core] += e->difference[at] * sqrt(1 - e->covered[at]);
+    }
+}
+
 static void move_spread(struct estimate *e, size_t scope, size_t m) {
     struct spread *spread = &e->spreads[scope * e->plan->n_metrics + m];
+    size_t metric = e->plan->metrics[m].metric;
     double variance = 0, squares = 0, floor = 0;
     bool data = false;
     for (size_t cpu = cpu_begin(e, scope); cpu < cpu_end(e, scope); cpu++) {
-        size_t at = e->plan->metrics[m].metric * e->topology->n_cpus + cpu;
+        size_t at = metric * e->topology->n_cpus + cpu;
         if (!in_scope(e, scope, cpu) || e->covered[at] < 0)
             continue;
-        double term = e->difference[at] * e->difference[at] / 2 * (1 - e->covered[at]);
         data = true;
-        variance += term + e->rounded[at] * e->covered[at]; // rounding is an error of what was counted, too
-        squares += term * term;
         floor += e->rounded[at];
     }
     if (!data)
         return;
+    sum_cores(e, scope, metric);
+    for (size_t cpu = cpu_begin(e, scope); cpu < cpu_end(e, scope); cpu++) {
+        double *core = &e->core[e->topology->cpus[cpu].core];
+        double term = *core * *core / 2;
+        *core = 0; // taken: a sibling adds nothing
+        variance += term;
+        squares += term * term;
+    }
     double weight = weight_of(e, ++spread->rounds);
     spread->weights2 = (1 - weight) * (1 - weight) * spread->weights2 + weight * weight;
     spread->variance += weight * (variance - spread->variance);
     spread->squares += weight * (squares - spread->squares);
     spread->floor += weight * (floor - spread->floor);
-    spread->stretch = e->stretch[e->plan->metrics[m].metric];
+    spread->stretch = e->stretch[metric];
 }
 
 static void keep_round(struct estimate *e) {
@@ -333,10 +348,10 @@ static void keep_round(struct estimate *e) {
     }
 }
 
-void estimate_take_round(struct estimate *e, const double *values, const struct estimate_unit *units, double seconds) {
+void estimate_take_round(struct estimate *e, const double *values, const double *running_seconds, double seconds) {
     if (!(seconds > 0))
         return;
-    extrapolate(e, values, units, seconds);
+    extrapolate(e, values, running_seconds, seconds);
     for (size_t scope = 0; scope < e->n_scopes; scope++) {
         for (size_t u = 0; u < e->plan->n_units; u++)
             move_mean(e, scope, u);
@@ -364,18 +379,19 @@ const char *estimate_quality_name(enum estimate_quality quality) {
 }
 
 // n differences between n + 1 successive values are worth 2 n^2 / (3 n - 1) degrees of freedom: neighbours share a
-// value (von Neumann et al., "The mean square successive difference", 1941). CPUs that vary alike multiply that by
+// value (von Neumann et al., "The mean square successive difference", 1941). Cores that vary alike multiply that by
 // their number (Satterthwaite 1946); a normal term's square is on average three times its mean's.
 double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
     const struct spread *spread = &e->spreads[scope * e->plan->n_metrics + metric];
     if (spread->rounds == 0)
         return 0;
     double n = 1 / spread->weights2, one = 2 * n * n / (3 * n - 1);
-    size_t cpus = scope == 0                        ? e->topology->n_cpus
-                  : scope <= e->topology->n_sockets ? e->topology->sockets[scope - 1].measured
-                                                    : 1;
-    double carried = spread->squares > 0 ? 3 * spread->variance * spread->variance / spread->squares : (double)cpus;
-    return one * fmax(1, fmin(carried, (double)cpus));
+    const struct topology *topology = e->topology;
+    size_t cores = 1;
+    if (scope <= topology->n_sockets)
+        cores = scope == 0 ? topology->n_cores : topology->sockets[scope - 1].cores;
+    double carried = spread->squares > 0 ? 3 * spread->variance * spread->variance / spread->squares : (double)cores;
+    return one * fmin(carried, (double)cores);
 }
 
 static enum estimate_quality quality_of(const struct catalog_metric *metric, double value, double half) {
@@ -391,9 +407,13 @@ struct estimate_interval estimate_get(const struct estimate *e, size_t scope, si
     struct estimate_interval interval = {NAN, NAN, NAN, ESTIMATE_NONE};
     if (spread->rounds == 0 || !isfinite(value) || !isfinite(spread->variance))
         return interval;
-    interval.standard_error = sqrt(fmax(spread->variance, spread->floor) / rounds) *
-                              (rounds > 1 ? 1 : spread->stretch) * fabs(catalog_metric->export_scale);
-    double half = interval.standard_error * student_95(estimate_degrees(e, scope, metric));
+    double stretch = rounds > 1 ? 1 : spread->stretch, by_chance = spread->variance / rounds, floor = spread->floor;
+    by_chance *= stretch * stretch;
+    double variance = by_chance + floor * floor;
+    interval.standard_error = sqrt(variance) * fabs(catalog_metric->export_scale);
+    // only what was estimated from differences has few degrees of freedom (Satterthwaite)
+    double sure = by_chance > 0 ? variance / by_chance : INFINITY;
+    double half = interval.standard_error * student_95(estimate_degrees(e, scope, metric) * sure * sure);
     interval.low = catalog_metric->formula->is_ratio && value >= 0 ? fmax(value - half, 0) : value - half;
     interval.high = value + half;
     interval.quality = quality_of(catalog_metric, value, half);

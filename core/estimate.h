@@ -9,12 +9,13 @@
 // made into one number, its residual: the metric's derivatives times the counts (for a ratio, (numerator - R x
 // denominator) / denominator). Half the squared difference of two successive residuals estimates a residual's variance,
 // whatever the load's slow course; the share of time that was covered is taken off, for what was counted is known.
-// CPUs have their slots at places of their own, so the variances of their residuals add up to a socket's and the
+// Cores have their slots at places of their own, so the variances of their residuals add up to a socket's and the
 // host's. One round has one difference, so the variance is an exponentially weighted mean over recent rounds; degrees
-// of freedom follow from how many rounds and CPUs carry it. docs/estimation.md derives all of this, with its limits.
+// of freedom follow from how many rounds and cores carry it. docs/estimation.md derives all of this, with its limits.
 //
-// A field of PERF_METRICS is a share of the pipeline slots in 255ths, so each window's count is rounded: that is an
-// error even of a load that never changes, and a floor of the variance.
+// A field of PERF_METRICS is a share of the pipeline slots in 255ths, so each window's count is rounded. A load that
+// does not change is rounded the same way every time and everywhere: that error does not shrink with windows, rounds or
+// CPUs, and is a floor of the standard error.
 //
 // Derivatives are taken numerically where recent rounds are, so this holds for every formula; a metric made of other
 // metrics passes their residuals on. All memory is taken when made.
@@ -54,18 +55,13 @@ struct estimate_interval {
 struct estimate *estimate_new(const struct plan *plan, const struct topology *topology, double memory_rounds);
 struct estimate *estimate_free(struct estimate *estimate);
 
-// Of a unit's windows on one CPU in a round.
-struct estimate_unit {
-    unsigned windows;
-    double running_seconds; // really on the counters: less than the CPU seconds under contention
-};
-
 // How many values a row has: for each unit of the plan, in order, CPU seconds and the counts of unit->events.
 size_t estimate_row(const struct plan *plan);
 
 // Takes in a round that lasted `seconds`. `values` is [cpu][row], sums over the round's windows, scaled for contention
-// and not extrapolated; `units` is [cpu][unit]. A unit without data has 0 CPU seconds.
-void estimate_take_round(struct estimate *estimate, const double *values, const struct estimate_unit *units,
+// and not extrapolated; `running_seconds` is [cpu][unit], for how long the unit really was on the counters: less than
+// the CPU seconds under contention. A unit without data has 0 CPU seconds.
+void estimate_take_round(struct estimate *estimate, const double *values, const double *running_seconds,
                          double seconds);
 
 // A CPU went away or time passed unmeasured: the rounds before and after are no neighbours.

@@ -98,14 +98,67 @@ double scores_worst(const struct scores *scores, unsigned setting) {
     return worst;
 }
 
-static bool goal(bool must, const char *what, double value, double low, double high) {
+// ---- goals ----
+
+static bool goal(bool must, const char *setting, const char *what, double value, double low, double high) {
     bool met = value >= low && value <= high;
-    printf("%-6s %-72s %7.2f  (%g to %g)\n", met ? "met" : must ? "FAILED" : "missed", what, value, low, high);
+    const char *word = met ? "met" : must ? "FAILED" : "missed";
+    printf("%-6s %-9s %-52s %7.2f   of %g to %g\n", word, setting, what, value, low, high);
     return met || !must;
 }
 
-bool goals_check(const struct scores *scores) {
-    (void)scores;
-    (void)goal;
-    return true;
+// The share of intervals with the truth inside for the load that has the fewest.
+static double least_inside(const struct scores *scores, unsigned setting, bool periodic, const char **name) {
+    double least = 1;
+    for (unsigned k = 0; k < scores->n_kinds; k++) {
+        double inside = scores_summary(scores, setting, METHOD_OURS, k).inside;
+        if (load_is_periodic(&load_kinds[k]) == periodic && inside < least) {
+            least = inside;
+            *name = load_kinds[k].name;
+        }
+    }
+    return least;
+}
+
+// Rounding to fields is allowed for by a bound, so that the intervals of `fields` hold the truth more often than asked.
+static bool check_intervals(const struct scores *scores, unsigned s, const char *name, bool fields, bool full) {
+    double most = fields ? 100 : 98;
+    const char *load = "";
+    char text[80];
+    struct summary all = scores_summary(scores, s, METHOD_OURS, (unsigned)scores->n_kinds);
+    bool met = goal(true, name, "intervals with the truth inside, %", 100 * all.inside, 93, most);
+    met = goal(true, name, "the same of single rounds, %", 100 * all.inside_gauge, 93, most) && met;
+    double least = least_inside(scores, s, false, &load);
+    (void)snprintf(text, sizeof text, "the same, worst load (%s), %%", load);
+    met = goal(full && s != SETTING_TWELFTH, name, text, 100 * least, 88, 100) && met;
+    least = least_inside(scores, s, true, &load);
+    (void)snprintf(text, sizeof text, "the same, worst periodic load (%s), %%", load);
+    return goal(full, name, text, 100 * least, 75, 100) && met;
+}
+
+bool goals_check(const struct scores *scores, unsigned n_settings, bool full) {
+    static const struct {
+        const char *name;
+        double median, p95, worst;
+    } goals[SETTING_N] = {{"socket", 0.25, 1, 2}, {"half", 0.3, 1.5, 2.5}, {"a twelfth", INFINITY, 6, INFINITY}};
+    bool met = true;
+    printf("\n");
+    for (unsigned s = 0; s < n_settings; s++) {
+        unsigned kinds = (unsigned)scores->n_kinds;
+        const char *name = goals[s].name;
+        struct summary all = scores_summary(scores, s, METHOD_OURS, kinds);
+        double rival = fmin(scores_summary(scores, s, METHOD_EVENTS, kinds).p95,
+                            scores_summary(scores, s, METHOD_GROUPS, kinds).p95);
+        double cost = scores->of[s][METHOD_OURS][0].rotations / scores->of[s][METHOD_EVENTS][0].rotations;
+        met = goal(true, name, "median error, points", all.median, 0, goals[s].median) && met;
+        met = goal(true, name, "95th percentile, points", all.p95, 0, goals[s].p95) && met;
+        met =
+            goal(full, name, "95th percentile, worst load, points", scores_worst(scores, s), 0, goals[s].worst) && met;
+        met = goal(full && n_settings == SETTING_N, name, "95th percentile by the better rival's", all.p95 / rival, 0,
+                   1) &&
+              met;
+        met = goal(true, name, "rotations by those of the 4 ms rival", cost, 0, 0.1) && met;
+        met = check_intervals(scores, s, name, n_settings < SETTING_N, full) && met;
+    }
+    return met;
 }

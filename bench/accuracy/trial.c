@@ -25,9 +25,9 @@ struct trial {
     struct estimate *minute, *gauge;
 
     // of a round
-    double *values, *truth;      // [cpu][row]: counted and scaled for contention; all that happened
-    struct estimate_unit *units; // [cpu][unit]
-    double *on_left, *off_left;  // [cpu][unit]: not counted
+    double *values, *truth;     // [cpu][row]: counted and scaled for contention; all that happened
+    double *running;            // [cpu][unit]: seconds
+    double *on_left, *off_left; // [cpu][unit]: not counted
     // of all rounds
     double *all_values, *all_truth; // [row]: extrapolated, over all CPUs
     double *dense, *metrics;        // of one evaluation: by catalog event and metric
@@ -69,31 +69,45 @@ static void running(const struct load *load, double from, double to, double *on,
     }
 }
 
+// A field of PERF_METRICS is its share of the pipeline slots in 255ths.
+static void round_fields(const struct trial *t, const struct plan_unit *unit, double *counts) {
+    const struct catalog *catalog = t->plan->catalog;
+    double slots = 0;
+    for (size_t i = 0; i < unit->n_events; i++)
+        if (catalog->n_resident > 0 && unit->events[i] == catalog->resident[0])
+            slots = counts[i];
+    for (size_t i = 0; i < unit->n_events && slots > 0; i++)
+        if (catalog->events[unit->events[i]].resident && t->plan->needs[unit->events[i]].free)
+            counts[i] = nearbyint(counts[i] / slots * ESTIMATE_FIELD_STEPS) / ESTIMATE_FIELD_STEPS * slots;
+}
+
 static void take_window(struct trial *t, size_t cpu, unsigned u, double from, double to) {
     const struct plan_unit *unit = &t->plan->units[u];
     const struct load *load = &t->loads[cpu];
+    double counts[PLAN_GROUP_EVENTS_MAX];
     double on, off, *values = t->values + cpu * t->row + t->first[u], *truth = t->truth + cpu * t->row + t->first[u];
-    struct estimate_unit *taken = &t->units[cpu * t->plan->n_units + u];
     running(load, from, to, &on, &off);
     if (!(on + off > 0))
         return; // starved
     double scale = (to - from) / (on + off);
     values[0] += to - from;
-    taken->windows++;
-    taken->running_seconds += on + off;
+    t->running[cpu * t->plan->n_units + u] += on + off;
     t->on_left[cpu * t->plan->n_units + u] -= on;
     t->off_left[cpu * t->plan->n_units + u] -= off;
     for (size_t i = 0; i < unit->n_events; i++) {
         double noise = noise_of(t, load->kind, unit->events[i], on, off);
-        values[1 + i] += (count_of(t, load->kind, unit->events[i], on, off) + noise) * scale;
+        counts[i] = count_of(t, load->kind, unit->events[i], on, off) + noise;
         truth[1 + i] += noise;
     }
+    round_fields(t, unit, counts);
+    for (size_t i = 0; i < unit->n_events; i++)
+        values[1 + i] += counts[i] * scale;
 }
 
 static void begin_round(struct trial *t, double from, double to) {
     memset(t->values, 0, t->n_cpus * t->row * sizeof *t->values);
     memset(t->truth, 0, t->n_cpus * t->row * sizeof *t->truth);
-    memset(t->units, 0, t->n_cpus * t->plan->n_units * sizeof *t->units);
+    memset(t->running, 0, t->n_cpus * t->plan->n_units * sizeof *t->running);
     for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
         double on = load_on(&t->loads[cpu], to) - load_on(&t->loads[cpu], from);
         for (size_t u = 0; u < t->plan->n_units; u++) {
@@ -189,13 +203,15 @@ static void run_ours(struct trial *t, uint64_t seed, struct outcome *outcome) {
                 double end = at + (double)plan_entry_ns(t->plan, order[i]) * 1e-9;
                 if (t->plan->round[order[i]] < t->plan->n_units)
                     take_window(t, cpu, t->plan->round[order[i]], at, end);
+                if (t->plan->resident_group >= 0)
+                    take_window(t, cpu, t->plan->groups[t->plan->resident_group].unit, at, end);
                 at = end;
             }
         }
         find_truth(t, from, from + length);
         add_round(t, length, t->all_values, t->all_truth);
-        estimate_take_round(t->minute, t->values, t->units, length);
-        estimate_take_round(t->gauge, t->values, t->units, length);
+        estimate_take_round(t->minute, t->values, t->running, length);
+        estimate_take_round(t->gauge, t->values, t->running, length);
         judge_gauges(t, length, r, outcome);
     }
     outcome->rotations = (double)t->plan->n_round / length;
@@ -229,11 +245,23 @@ static void run_groups(struct trial *t, double slot, struct outcome *outcome) {
         for (size_t i = 0; (double)i * slot < seconds - slot / 2; i++)
             take_window(t, cpu, units[(i + turn) % n], (double)i * slot, ((double)i + 1) * slot);
     }
+    for (size_t cpu = 0; cpu < t->n_cpus && t->plan->resident_group >= 0; cpu++)
+        for (double at = 0; at < seconds - 0.5; at++) // read once a second
+            take_window(t, cpu, t->plan->groups[t->plan->resident_group].unit, at, at + 1);
     find_truth(t, 0, seconds);
     add_round(t, seconds, t->all_values, t->all_truth);
     evaluate(t, t->all_values, outcome->value);
     outcome->rotations = 1 / slot;
     free(units);
+}
+
+static bool measured(const struct plan *plan, unsigned unit) {
+    return in_round(plan, unit) || plan_unit_resident(plan, unit);
+}
+
+// Counts all the time: has a counter of its own or needs none.
+static bool counts_always(const struct plan *plan, unsigned event) {
+    return plan->needs[event].fixed >= 0 || plan->needs[event].free;
 }
 
 // Each event by itself: the kernel moves a list of them on by one each tick, and the first so many count.
@@ -243,7 +271,7 @@ static void run_event(struct trial *t, size_t cpu, unsigned u, size_t i, size_t 
     double on = 0, off = 0, *values = t->values + cpu * t->row + t->first[u];
     double seconds = t->setting->seconds, all = load_on(load, seconds);
     size_t ticks = (size_t)(seconds * LOAD_TICKS_A_SECOND + 0.5), width = t->setting->n_counters;
-    bool always = t->plan->needs[event].fixed >= 0 || n <= width;
+    bool always = counts_always(t->plan, event) || n <= width;
     for (size_t tick = 0; tick < ticks;) {
         size_t turn = (place + tick) % n, length = always ? ticks : width - turn;
         if (always || turn < width) {
@@ -270,10 +298,10 @@ static size_t list_events(const struct trial *t, size_t *place) {
     for (size_t e = 0; e < t->n_events; e++)
         place[e] = SIZE_MAX;
     for (unsigned u = 0; u < t->plan->n_units; u++)
-        for (size_t i = 0; i < t->plan->units[u].n_events && in_round(t->plan, u); i++) {
+        for (size_t i = 0; i < t->plan->units[u].n_events && measured(t->plan, u); i++) {
             unsigned event = t->plan->units[u].events[i];
             if (place[event] == SIZE_MAX)
-                place[event] = t->plan->needs[event].fixed >= 0 ? 0 : n++;
+                place[event] = counts_always(t->plan, event) ? 0 : n++;
         }
     return n;
 }
@@ -283,7 +311,7 @@ static void run_events(struct trial *t, struct outcome *outcome) {
     for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
         size_t turn = (size_t)random_below(&t->state, n);
         for (unsigned u = 0; u < t->plan->n_units; u++)
-            for (size_t i = 0; i < t->plan->units[u].n_events && in_round(t->plan, u); i++)
+            for (size_t i = 0; i < t->plan->units[u].n_events && measured(t->plan, u); i++)
                 run_event(t, cpu, u, i, place[t->plan->units[u].events[i]] + turn, n);
     }
     for (size_t cpu = 0; cpu < t->n_cpus; cpu++)
@@ -320,7 +348,7 @@ static void trial_begin(struct trial *t, const struct setting *setting, const st
     t->gauge = estimate_new(plan, t->topology, ESTIMATE_MEMORY_ROUNDS);
     t->values = array(cpus * t->row, sizeof(double));
     t->truth = array(cpus * t->row, sizeof(double));
-    t->units = array(cpus * plan->n_units, sizeof *t->units);
+    t->running = array(cpus * plan->n_units, sizeof(double));
     t->on_left = array(cpus * plan->n_units, sizeof(double));
     t->off_left = array(cpus * plan->n_units, sizeof(double));
     t->all_values = array(t->row, sizeof(double));
@@ -342,7 +370,7 @@ static void trial_end(struct trial *t) {
     estimate_free(t->minute);
     topology_free(t->topology);
     void *arrays[] = {t->loads,   t->metrics, t->dense, t->all_truth, t->all_values, t->off_left,
-                      t->on_left, t->units,   t->truth, t->values,    t->first};
+                      t->on_left, t->running, t->truth, t->values,    t->first};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
 }

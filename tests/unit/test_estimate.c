@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/core_check.h"
+
+#include <math.h>
+
+#include "core/estimate.h"
+#include "core/estimate_slope.h"
+#include "core/student.h"
+
+// Toy plans with one or two units, fed with rounds by hand; expected values are worked out in the comments.
+
+enum { ROUNDS = 200, CPUS_MAX = 8 };
+
+struct rig {
+    struct catalog *catalog;
+    struct plan *plan;
+    struct topology *topology;
+    struct estimate *estimate;
+    double values[CPUS_MAX][8];
+    double running[CPUS_MAX];
+};
+
+static const char *const EVENTS[] = {"A", "B", "C"};
+
+// Metric 0: A / B; metric 1: what `second` says. One event group holds A and B.
+static void rig_init(struct rig *rig, size_t n_cpus, const char *second, double memory_rounds) {
+    *rig = (struct rig){.catalog = catalog_of(EVENTS, 3)};
+    metric_of(rig->catalog, "ratio", "A / B", "");
+    metric_of(rig->catalog, "second", second, "");
+    group_of(rig->catalog, "all", "ratio second");
+    struct plan_selection all = {0, 1};
+    struct plan_request request = {
+        .catalog = rig->catalog, .general_counters = 4, .selections = &all, .n_selections = 1, .slot_ns = 1000000000};
+    assert_int_equal(plan_new(&request, &rig->plan), 0);
+    assert_int_equal(rig->plan->n_units, 1);
+    struct topology_source sources[CPUS_MAX];
+    for (unsigned i = 0; i < n_cpus; i++)
+        sources[i] = (struct topology_source){i, (int)i, (int)(i % 2), true};
+    assert_int_equal(topology_new(sources, n_cpus, 0, &rig->topology), 0);
+    rig->estimate = estimate_new(rig->plan, rig->topology, memory_rounds);
+    assert_non_null(rig->estimate);
+}
+
+static void rig_free(struct rig *rig) {
+    estimate_free(rig->estimate);
+    topology_free(rig->topology);
+    plan_free(rig->plan);
+    catalog_free(rig->catalog);
+}
+
+// What a CPU counted in `seconds`, in one window.
+static void count(struct rig *rig, size_t cpu, double seconds, double a, double b) {
+    double *row = (double *)rig->values + cpu * estimate_row(rig->plan);
+    row[0] = seconds;
+    row[1] = a;
+    row[2] = b;
+    rig->running[cpu] = seconds;
+}
+
+static void round_of(struct rig *rig, double seconds) {
+    estimate_take_round(rig->estimate, (double *)rig->values, rig->running, seconds);
+}
+
+static struct estimate_interval interval(const struct rig *rig, size_t scope, size_t metric, double value) {
+    return estimate_get(rig->estimate, scope, metric, value, 1);
+}
+
+static void expect_near(double value, double wanted, double relative) {
+    if (!(fabs(value - wanted) <= relative * fabs(wanted)))
+        fail_msg("%.12g instead of %.12g", value, wanted);
+}
+
+// ---- Student's t ----
+
+static void test_student_agrees_with_the_table(void **state) {
+    (void)state;
+    static const double table[][2] = {{1, 12.706}, {2, 4.303},  {5, 2.571},  {10, 2.228},
+                                      {12, 2.179}, {20, 2.086}, {30, 2.042}, {1e9, 1.960}};
+    for (size_t i = 0; i < N_OF(table); i++)
+        expect_near(student_95(table[i][0]), table[i][1], 0.001);
+    assert_true(student_95(0) == student_95(1));
+    for (double d = 1; d < 100; d += 0.25)
+        assert_true(student_95(d + 0.25) < student_95(d));
+}
+
+// ---- derivatives ----
+
+static double slope_at(const char *text, double a, double b, unsigned which) {
+    struct catalog *catalog = catalog_of(EVENTS, 3);
+    metric_of(catalog, "m", text, "");
+    double events[] = {1, a, b, 0}, slopes[3];
+    estimate_slopes(catalog->metrics[0].formula, events, NULL, slopes);
+    assert_true(events[1] == a && events[2] == b);
+    double slope = slopes[which];
+    catalog_free(catalog);
+    return slope;
+}
+
+static void test_derivatives_by_hand(void **state) {
+    (void)state;
+    expect_near(slope_at("A / B", 30, 10, 0), 0.1, 1e-6);
+    expect_near(slope_at("A / B", 30, 10, 1), -0.3, 1e-6);
+    expect_near(slope_at("1 - A * A / (B * B)", 3, 6, 0), -6.0 / 36, 1e-6);
+    expect_near(slope_at("max(A / B - 1, 0)", 30, 10, 0), 0.1, 1e-6);
+    assert_true(slope_at("max(A / B - 5, 0)", 30, 10, 0) == 0);
+    expect_near(slope_at("max(A - B, 0)", 10, 10, 0), 0.5, 1e-6); // at the kink: the mean of 0 and 1
+    assert_true(slope_at("A / B", 0, 10, 0) == 0);
+    assert_true(slope_at("A / B", 3, 0, 0) == 0); // no value
+}
+
+// ---- the standard error ----
+
+static void test_there_is_no_interval_before_the_second_round(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, 1, "100 * A / B", 16);
+    assert_int_equal(interval(&rig, 0, 0, 0.5).quality, ESTIMATE_NONE);
+    count(&rig, 0, 1, 50, 100);
+    round_of(&rig, 2);
+    assert_int_equal(interval(&rig, 0, 0, 0.5).quality, ESTIMATE_NONE);
+    assert_true(isnan(interval(&rig, 0, 0, 0.5).low));
+    round_of(&rig, 2);
+    assert_int_equal(interval(&rig, 0, 0, 0.5).quality, ESTIMATE_GOOD);
+    rig_free(&rig);
+}
+
+// Two rounds of 10 s, 2 s of each covered: A 40 then 60 of B 100, extrapolated 200 and 300 of 500. The mean is 250 of
+// 500, so a residual is (A - 0.5 B) / 500: the difference is 0.2, half its square 0.02, less the share covered 0.016.
+static void test_two_rounds_by_hand(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, 1, "100 * A / B", 16);
+    count(&rig, 0, 2, 40, 100);
+    round_of(&rig, 10);
+    count(&rig, 0, 2, 60, 100);
+    round_of(&rig, 10);
+    struct estimate_interval of = interval(&rig, 0, 0, 0.6);
+    expect_near(of.standard_error, sqrt(0.016), 1e-6);
+    expect_near(estimate_degrees(rig.estimate, 0, 0), 1, 1e-9);
+    expect_near(of.high - 0.6, 12.7062 * sqrt(0.016), 1e-4);
+    assert_true(of.low == 0); // a ratio of counts is not negative
+    assert_int_equal(of.quality, ESTIMATE_POOR);
+    expect_near(interval(&rig, 0, 1, 60).standard_error, 100 * sqrt(0.016), 1e-6);
+    expect_near(estimate_get(rig.estimate, 0, 0, 0.5, 4).standard_error, sqrt(0.016 / 4), 1e-6);
+    rig_free(&rig);
+}
+
+// Two CPUs with equal counts that differ in opposite ways: the host's variance is the sum of both, by twice the size.
+// Each CPU's residual in the host's metric is half of its own, so the variance is 2 x 0.016 / 4.
+static void test_variances_of_cpus_add_up(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, 2, "100 * A / B", 16);
+    count(&rig, 0, 2, 40, 100);
+    count(&rig, 1, 2, 60, 100);
+    round_of(&rig, 10);
+    count(&rig, 0, 2, 60, 100);
+    count(&rig, 1, 2, 40, 100);
+    round_of(&rig, 10);
+    expect_near(interval(&rig, 0, 0, 0.5).standard_error, sqrt(0.008), 1e-6);
+    expect_near(interval(&rig, 1, 0, 0.6).standard_error, sqrt(0.016), 1e-6); // sockets of one CPU each
+    expect_near(interval(&rig, 3, 0, 0.6).standard_error, sqrt(0.016), 1e-6); // the CPU
+    expect_near(estimate_degrees(rig.estimate, 0, 0), 2, 1e-9);
+    rig_free(&rig);
+}
+
+// The same with two siblings of a core that change alike: their residuals of 0.1 each are one of 0.2 together.
+static void test_siblings_of_a_core_are_one_draw(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, 2, "A", 16);
+    estimate_free(rig.estimate);
+    topology_free(rig.topology);
+    const struct topology_source sources[] = {{0, 0, 0, true}, {1, 0, 0, true}};
+    assert_int_equal(topology_new(sources, 2, 0, &rig.topology), 0);
+    rig.estimate = estimate_new(rig.plan, rig.topology, 16);
+    for (int r = 0; r < 2; r++) {
+        count(&rig, 0, 2, 40 + 20 * r, 100);
+        count(&rig, 1, 2, 40 + 20 * r, 100);
+        round_of(&rig, 10);
+    }
+    expect_near(interval(&rig, 0, 0, 0.6).standard_error, sqrt(0.016), 1e-6);
+    expect_near(interval(&rig, 2, 0, 0.6).standard_error, sqrt(0.016), 1e-6); // one of them
+    expect_near(estimate_degrees(rig.estimate, 0, 0), 1, 1e-9);
+    rig_free(&rig);
+}
+
+static void test_a_load_that_never_changes_has_no_error(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, 2, "1 - A / B", 16);
+    for (int r = 0; r < 10; r++) {
+        count(&rig, 0, 0.3, 0.3 * 7e9, 0.3 * 9e9);
+        count(&rig, 1, 0.7, 0.7 * 1e8, 0.7 * 3e8);
+        round_of(&rig, 3);
+    }
+    for (size_t scope = 0; scope < 5; scope++) {
+        assert_true(interval(&rig, scope, 0, 0.5).standard_error < 1e-9);
+        assert_true(interval(&rig, scope, 1, 0.5).standard_error < 1e-9);
+    }
+    rig_free(&rig);
+}
+
+static void test_what_is_covered_entirely_has_no_error(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, 1, "A", 16);
+    for (int r = 0; r < 10; r++) {
+        count(&rig, 0, 2, 30 + 5 * (r % 2), 100);
+        round_of(&rig, 2);
+    }
+    assert_true(interval(&rig, 0, 0, 0.3).standard_error == 0);
+    rig_free(&rig);
+}
+
+// Half of the counters' time is another's: what was not seen inside the slots is uncovered, too.
+static void test_contention_leaves_less_covered(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, 1, "A", 16);
+    for (int r = 0; r < 2; r++) {
+        count(&rig, 0, 2, 30 + 10 * r, 100);
+        rig.running[0] = 1;
+        round_of(&rig, 2);
+    }
+    expect_near(interval(&rig, 0, 0, 0.3).standard_error, sqrt(0.1 * 0.1 / 2 * 0.5), 1e-6);
+    rig_free(&rig);
+}
+
+// The mean of two rounds is 110 of 200 in 4 s; the last one counted a tenth of the first.
+static void test_a_round_of_little_is_less_certain(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, 1, "A", 16);
+    count(&rig, 0, 1, 100, 200);
+    round_of(&rig, 2);
+    count(&rig, 0, 1, 10, 10);
+    round_of(&rig, 2);
+    double lasting = estimate_get(rig.estimate, 0, 0, 0.5, 2).standard_error * sqrt(2);
+    double slope_a = 1.0 / 210, slope_b = 110.0 / 210 / 210; // the mean round: 110 of A, 210 of B
+    double usual = slope_a * 110 + slope_b * 210, now = slope_a * 20 + slope_b * 20;
+    expect_near(interval(&rig, 0, 0, 1).standard_error, lasting * usual / now, 1e-6);
+    rig_free(&rig);
+}
+
+static void test_a_round_without_data_changes_nothing(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, 1, "A", 16);
+    for (int r = 0; r < 3; r++) {
+        count(&rig, 0, 1, 30 + 10 * (r % 2), 100);
+        round_of(&rig, 2);
+    }
+    struct estimate_interval before = interval(&rig, 0, 0, 0.3);
+    count(&rig, 0, 0, 0, 0);
+    round_of(&rig, 2);
+    assert_true(interval(&rig, 0, 0, 0.3).standard_error == before.standard_error);
+    rig_free(&rig);
+}
+
+static void test_after_a_gap_rounds_are_no_neighbours(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, 1, "A", 16);
+    count(&rig, 0, 1, 30, 100);
+    round_of(&rig, 2);
+    estimate_forget_cpu(rig.estimate, 0);
+    count(&rig, 0, 1, 90, 100);
+    round_of(&rig, 2);
+    assert_int_equal(interval(&rig, 0, 0, 0.9).quality, ESTIMATE_NONE);
+    rig_free(&rig);
+}
+
+// ---- fields of PERF_METRICS ----
+
+static const char *const RESIDENT[] = {"SLOTS", "GOOD", "LOST"};
+
+static struct catalog *resident_catalog(void) {
+    struct catalog *catalog;
+    struct catalog_error error;
+    assert_int_equal(catalog_new("toy", "Acme", "Toy", "toy", "toy_pmu", &catalog), 0);
+    for (unsigned i = 0; i < N_OF(RESIDENT); i++) {
+        struct catalog_event_text text = {.name = RESIDENT[i], .title = "", .terms = "", .takes = i == 0};
+        char terms[16];
+        (void)snprintf(terms, sizeof terms, "config=%u", i + 1);
+        text.terms = terms;
+        assert_int_equal(catalog_add_event_text(catalog, &text, &error), i + 1);
+    }
+    assert_int_equal(catalog_set_counters(catalog, 4, RESIDENT, 1, &error), 0);
+    assert_int_equal(catalog_set_resident(catalog, RESIDENT, N_OF(RESIDENT), &error), 0);
+    metric_of(catalog, "ratio", "GOOD / (GOOD + LOST)", "");
+    metric_of(catalog, "second", "GOOD / SLOTS", "");
+    group_of(catalog, "all", "ratio second");
+    return catalog;
+}
+
+// 100 of 200 slots in each round, half of the time covered. A field is a multiple of a 255th, off by a standard error
+// of 1 / sqrt(12) of that; by each of both fields the ratio's derivative times the slots is 0.5, so its standard error
+// is sqrt(2) x 0.5 / 255 / sqrt(12), however many rounds there are; GOOD / SLOTS has 1 / 255 / sqrt(12).
+static void test_rounding_of_fields_is_a_floor(void **state) {
+    (void)state;
+    struct rig rig = {.catalog = resident_catalog()};
+    struct plan_selection all = {0, 1};
+    struct plan_request request = {
+        .catalog = rig.catalog, .general_counters = 4, .selections = &all, .n_selections = 1, .slot_ns = 1000000000};
+    struct topology_source cpu = {0, 0, 0, true};
+    assert_int_equal(plan_new(&request, &rig.plan), 0);
+    assert_int_equal(rig.plan->n_units, 1);
+    assert_int_equal(topology_new(&cpu, 1, 0, &rig.topology), 0);
+    rig.estimate = estimate_new(rig.plan, rig.topology, 16);
+    const double values[] = {1, 200, 100, 100}, running = 1; // seconds, SLOTS, GOOD, LOST
+    for (int r = 0; r < 5; r++)
+        estimate_take_round(rig.estimate, values, &running, 2);
+    double wanted = sqrt(2) * 0.5 / 255 / sqrt(12);
+    expect_near(interval(&rig, 0, 0, 0.5).standard_error, wanted, 1e-6);
+    expect_near(estimate_get(rig.estimate, 0, 0, 0.5, 100).standard_error, wanted, 1e-6);
+    expect_near(interval(&rig, 0, 0, 0.5).high, 0.5 + 1.96 * wanted, 1e-4);
+    expect_near(interval(&rig, 0, 1, 0.5).standard_error, 1.0 / 255 / sqrt(12), 1e-6);
+    rig_free(&rig);
+}
+
+// ---- properties ----
+
+static void feed(struct rig *rig, uint64_t seed, size_t n_cpus, int rounds, double scale) {
+    for (int r = 0; r < rounds; r++) {
+        for (size_t cpu = 0; cpu < n_cpus; cpu++) {
+            double b = scale * 1e6 * (1 + random_unit(&seed));
+            count(rig, cpu, 1, b * (0.2 + 0.6 * random_unit(&seed)), b);
+        }
+        round_of(rig, 10);
+    }
+}
+
+static void test_scaling_all_rates_leaves_errors_of_ratios(void **state) {
+    (void)state;
+    uint64_t seed = seed_begin();
+    struct rig one, many;
+    rig_init(&one, 4, "A * A / (B * B)", 16);
+    rig_init(&many, 4, "A * A / (B * B)", 16);
+    feed(&one, seed, 4, 30, 1);
+    feed(&many, seed, 4, 30, 1000);
+    for (size_t scope = 0; scope < 7; scope++)
+        for (size_t m = 0; m < 2; m++)
+            expect_near(interval(&many, scope, m, 0.5).standard_error, interval(&one, scope, m, 0.5).standard_error,
+                        1e-6);
+    rig_free(&many);
+    rig_free(&one);
+}
+
+static void test_scaling_all_rates_scales_errors_of_counts(void **state) {
+    (void)state;
+    uint64_t seed = seed_begin();
+    struct rig one, many;
+    rig_init(&one, 2, "A + B", 16);
+    rig_init(&many, 2, "A + B", 16);
+    feed(&one, seed, 2, 30, 1);
+    feed(&many, seed, 2, 30, 1000);
+    expect_near(interval(&many, 0, 1, 1e9).standard_error, 1000 * interval(&one, 0, 1, 1e6).standard_error, 1e-6);
+    rig_free(&many);
+    rig_free(&one);
+}
+
+// Four times the rounds and four times the CPUs halve the error each: the first exactly, the second within what chance
+// allows (of 400 terms, five standard deviations are 15 %).
+static void test_errors_shrink_with_time_and_cpus(void **state) {
+    (void)state;
+    uint64_t seed = seed_begin();
+    struct rig two, eight;
+    rig_init(&two, 2, "A", INFINITY);
+    rig_init(&eight, 8, "A", INFINITY);
+    feed(&two, seed, 2, ROUNDS, 1);
+    feed(&eight, seed, 8, ROUNDS, 1);
+    double of_two = estimate_get(two.estimate, 0, 0, 0.5, 2).standard_error;
+    expect_near(estimate_get(two.estimate, 0, 0, 0.5, 8).standard_error, of_two / 2, 1e-9);
+    expect_near(estimate_get(eight.estimate, 0, 0, 0.5, 2).standard_error, of_two / 2, 0.25);
+    rig_free(&eight);
+    rig_free(&two);
+}
+
+// Counts of independent rounds: A / B varies by 0.6 / sqrt(12) from round to round, and so does the estimate say, less
+// the tenth of the time that is covered.
+static void test_the_error_is_that_of_independent_rounds(void **state) {
+    (void)state;
+    uint64_t seed = seed_begin();
+    struct rig rig;
+    rig_init(&rig, 1, "A", INFINITY);
+    for (int r = 0; r < 4000; r++) {
+        count(&rig, 0, 1, 1e6 * (0.2 + 0.6 * random_unit(&seed)), 1e6);
+        round_of(&rig, 10);
+    }
+    expect_near(estimate_get(rig.estimate, 0, 0, 0.5, 2).standard_error, 0.6 / sqrt(12) * sqrt(0.9 / 2), 0.1);
+    assert_true(estimate_degrees(rig.estimate, 0, 0) > 2000);
+    rig_free(&rig);
+}
+
+static void test_memory_is_bounded(void **state) {
+    (void)state;
+    uint64_t seed = seed_begin();
+    struct rig rig;
+    rig_init(&rig, 1, "A", 16);
+    feed(&rig, seed, 1, ROUNDS, 1);
+    // sum of w (1 - w)^i squared is w / (2 - w): 31 differences, worth 2 n^2 / (3 n - 1) = 20.9, fewer by heavy tails
+    assert_in_range((unsigned)estimate_degrees(rig.estimate, 0, 0), 5, 20);
+    for (int r = 0; r < ROUNDS; r++) {
+        count(&rig, 0, 1, 50, 100);
+        round_of(&rig, 10);
+    }
+    assert_true(interval(&rig, 0, 0, 0.5).standard_error < 1e-3);
+    rig_free(&rig);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_student_agrees_with_the_table),
+        cmocka_unit_test(test_derivatives_by_hand),
+        cmocka_unit_test(test_there_is_no_interval_before_the_second_round),
+        cmocka_unit_test(test_two_rounds_by_hand),
+        cmocka_unit_test(test_variances_of_cpus_add_up),
+        cmocka_unit_test(test_siblings_of_a_core_are_one_draw),
+        cmocka_unit_test(test_a_load_that_never_changes_has_no_error),
+        cmocka_unit_test(test_what_is_covered_entirely_has_no_error),
+        cmocka_unit_test(test_contention_leaves_less_covered),
+        cmocka_unit_test(test_a_round_of_little_is_less_certain),
+        cmocka_unit_test(test_a_round_without_data_changes_nothing),
+        cmocka_unit_test(test_after_a_gap_rounds_are_no_neighbours),
+        cmocka_unit_test(test_rounding_of_fields_is_a_floor),
+        cmocka_unit_test(test_scaling_all_rates_leaves_errors_of_ratios),
+        cmocka_unit_test(test_scaling_all_rates_scales_errors_of_counts),
+        cmocka_unit_test(test_errors_shrink_with_time_and_cpus),
+        cmocka_unit_test(test_the_error_is_that_of_independent_rounds),
+        cmocka_unit_test(test_memory_is_bounded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
