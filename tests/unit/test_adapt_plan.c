@@ -89,6 +89,22 @@ static void test_level_1_has_its_third_beside_many_slots(void **state) {
                  (unsigned[]){295, 100, 100, 100, 100, 100});
 }
 
+// On three counters K goes with A and B of level 1: "five" is measured there.
+static void test_what_is_measured_beside_level_1_raises_nothing(void **state) {
+    (void)state;
+    struct catalog *catalog = six_groups();
+    const struct plan_selection selections[] = {{0, 0}, {5, 0}, {1, 0}, {2, 0}};
+    struct plan *plan = plan_raising(catalog, 3, selections, 4, (bool[]){false, true, true, false});
+    const unsigned metrics[] = {6, 2, 3}, slots[] = {3, 4, 1}; // of the catalog: m5, m1, m2
+    assert_int_equal(plan->n_units, 3);
+    for (size_t i = 0; i < plan->n_metrics; i++)
+        for (size_t m = 0; m < 3; m++)
+            if (plan->metrics[i].metric == metrics[m])
+                assert_int_equal(plan->units[plan->metrics[i].unit].slots, slots[m]);
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
 static void test_raising_all_is_raising_none(void **state) {
     (void)state;
     expect_slots((unsigned[]){0, 0, 0, 0, 0, 0}, (bool[]){0, 1, 1, 1, 1, 1}, (unsigned[]){3, 1, 1, 1, 1, 1});
@@ -230,6 +246,7 @@ int main(void) {
         cmocka_unit_test(test_a_round_gets_no_more_than_twice_its_slots),
         cmocka_unit_test(test_a_users_weight_is_what_raising_multiplies),
         cmocka_unit_test(test_level_1_has_its_third_beside_many_slots),
+        cmocka_unit_test(test_what_is_measured_beside_level_1_raises_nothing),
         cmocka_unit_test(test_raising_all_is_raising_none),
         cmocka_unit_test(test_level_1_keeps_its_third_whatever_its_weight_is),
         cmocka_unit_test(test_on_every_spec_shares_and_minima_hold_whatever_the_values_are),
