@@ -221,6 +221,8 @@ static int find_counted(const struct catalog *catalog, const char *what, const c
 
 int catalog_set_counters(struct catalog *catalog, unsigned general, const char *const *fixed_events, size_t n_fixed,
                          struct catalog_error *error) {
+    if (n_fixed > FIT_FIXED_MAX)
+        return catalog_fail(error, "more than %d fixed counters", FIT_FIXED_MAX);
     for (size_t i = 0; i < n_fixed; i++) {
         int event = find_counted(catalog, "the fixed counter's event", fixed_events[i], error);
         if (event < 0)

@@ -126,7 +126,7 @@ static void write_gauge(struct derive *d, struct snapshot *out, size_t scope, si
             derive_dense_fill(d, (size_t)planned->unit, sums, 1);
         else
             d->dense[CATALOG_CPU_SECONDS] = cpu_seconds_of(d, scope);
-        double value = formula_evaluate(metric->formula, d->dense, d->values);
+        double value = formula_evaluate_known(metric->formula, d->dense, d->values);
         d->values[planned->metric] = value;
         out->values[snapshot_metric(d->layout, scope, m)] = value * metric->export_scale;
         absent = isnan(value) ? ABSENT_UNDEFINED : ABSENT_NOT;

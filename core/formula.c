@@ -137,7 +137,11 @@ double formula_apply(enum formula_operation operation, double left, double right
     }
 }
 
-double formula_evaluate(const struct formula *formula, const double *events, const double *metrics) {
+static bool has_no_value(enum formula_operation operation, double left) {
+    return (operation == STEP_MIN || operation == STEP_MAX) && isnan(left);
+}
+
+static double evaluate(const struct formula *formula, const double *events, const double *metrics, bool known) {
     double stack[FORMULA_STACK_MAX], *top = stack; // where the next value goes
     for (const struct formula_step *step = formula->steps, *end = step + formula->n_steps; step < end; step++) {
         switch (step->operation) {
@@ -159,11 +163,20 @@ double formula_evaluate(const struct formula *formula, const double *events, con
             break;
         default:
             top--;
-            top[-1] = formula_apply(step->operation, top[-1], top[0]);
+            if (!known || !has_no_value(step->operation, top[-1]))
+                top[-1] = formula_apply(step->operation, top[-1], top[0]);
         }
     }
     assert(top == stack + 1);
     return isfinite(stack[0]) ? stack[0] : NAN;
+}
+
+double formula_evaluate(const struct formula *formula, const double *events, const double *metrics) {
+    return evaluate(formula, events, metrics, false);
+}
+
+double formula_evaluate_known(const struct formula *formula, const double *events, const double *metrics) {
+    return evaluate(formula, events, metrics, true);
 }
 
 double formula_sum_evaluate(const struct formula_sum *sum, const double *events) {

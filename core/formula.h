@@ -103,6 +103,10 @@ struct formula *formula_free(struct formula *formula);
 // The formula's value; NaN where it has none or is not finite. `metrics` may be NULL where n_metrics is 0.
 double formula_evaluate(const struct formula *formula, const double *events, const double *metrics);
 
+// The same, but min(a, b) and max(a, b) have no value where a has none, instead of b's: for what is exported, since on a
+// CPU that does nothing max(1 - parts, 0) would be 0 although no part is known.
+double formula_evaluate_known(const struct formula *formula, const double *events, const double *metrics);
+
 double formula_sum_evaluate(const struct formula_sum *sum, const double *events);
 
 #endif

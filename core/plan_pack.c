@@ -13,7 +13,7 @@
 // events. Events that have counters of their own, whatever else is in the bin, do not count. Where a bin holds an event
 // that asks for more than any one counter, its width says only how full it is, and core/fit.h whether it fits.
 
-enum { SEARCH_STEPS_PER_SET = 500, NOISE_PERCENT = 5 };
+enum { SEARCH_STEPS_PER_SET = 500, NOISE_PERCENT = 1 };
 
 struct pack_item { // a set that no other contains, as a list of events that count
     unsigned set;

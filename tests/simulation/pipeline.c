@@ -365,7 +365,7 @@ double pipeline_truth(const struct pipeline *p, size_t scope, size_t metric, uin
     double *values = calloc(p->catalog->n_metrics, sizeof *values);
     true_counts(p, scope, from_ns, to_ns, counts);
     for (unsigned m = 0; m <= wanted; m++) // each comes after those that it uses
-        values[m] = formula_evaluate(p->catalog->metrics[m].formula, counts, values);
+        values[m] = formula_evaluate_known(p->catalog->metrics[m].formula, counts, values);
     double value = values[wanted] * p->catalog->metrics[wanted].export_scale;
     free(values);
     free(counts);

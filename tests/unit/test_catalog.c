@@ -83,6 +83,19 @@ static void test_a_fixed_counter_names_an_event(void **state) {
     catalog_free(catalog);
 }
 
+static void test_there_are_no_more_fixed_counters_than_bits_in_a_mask(void **state) {
+    (void)state;
+    struct catalog *catalog = small();
+    struct catalog_error error;
+    const char *events[FIT_FIXED_MAX + 1];
+    for (size_t i = 0; i < N_OF(events); i++)
+        events[i] = "B";
+    refused(catalog_set_counters(catalog, 6, events, N_OF(events), &error), &error, "more than 64 fixed counters");
+    assert_false(catalog->events[catalog_find_event(catalog, "B")].fixed);
+    assert_int_equal(catalog_set_counters(catalog, 6, events, FIT_FIXED_MAX, &error), 0);
+    catalog_free(catalog);
+}
+
 // What metric `name` with these units is exported as, by default.
 static void exported(const char *name, const char *units, const char *export_name, double scale,
                      enum metric_domain domain) {
@@ -349,6 +362,7 @@ int main(void) {
         cmocka_unit_test(test_an_event_that_stands_twice_is_refused),
         cmocka_unit_test(test_names_are_printable_and_of_bounded_length),
         cmocka_unit_test(test_a_fixed_counter_names_an_event),
+        cmocka_unit_test(test_there_are_no_more_fixed_counters_than_bits_in_a_mask),
         cmocka_unit_test(test_per_cent_becomes_a_ratio_and_its_name_says_of_what),
         cmocka_unit_test(test_an_export_name_is_sound_free_and_not_the_daemons_own),
         cmocka_unit_test(test_a_wrong_formula_is_refused_with_its_column),
