@@ -127,8 +127,10 @@ int perf_folder_find(const char *path, const char *cpuid, struct errors *errors,
         return -ENOENT;
     if (found == 0)
         find_architecture(path, out->architecture);
-    if (stat(out->path, &status) < 0)
-        return errors_add(errors, out->path, 0, 0, "mapfile.csv names this folder, which cannot be read: %s",
-                          strerror(errno));
-    return 0;
+    if (stat(out->path, &status) == 0)
+        return 0;
+    int r = errno == ENOENT ? -ENOENT : -EINVAL; // a tree need not have all that its map names
+    (void)errors_add(errors, out->path, 0, 0, "mapfile.csv names this folder, which cannot be read: %s",
+                     strerror(errno));
+    return r;
 }
