@@ -82,8 +82,8 @@ static void bind_resident(const struct host_roots *roots, const char *pmu, struc
             whole = whole && host_pmu_alias(roots, pmu, event->name, ignored, sizeof ignored) != -ENOENT;
     }
     if (!fields && catalog->n_resident > 0)
-        whole = host_pmu_alias(roots, pmu, catalog->events[catalog->resident[0]].name, ignored, sizeof ignored) !=
-                -ENOENT;
+        whole =
+            host_pmu_alias(roots, pmu, catalog->events[catalog->resident[0]].name, ignored, sizeof ignored) != -ENOENT;
     if (whole)
         return;
     for (size_t i = 0; i < catalog->n_resident; i++)

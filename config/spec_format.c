@@ -88,6 +88,8 @@ enum spec_format spec_format_guess(const char *path, struct errors *errors) {
         is_file(below))
         return SPEC_FORMAT_ARM;
     format = guess_folder(path);
+    if (format == SPEC_FORMAT_ANY && path_format(below, "%s/cpu", path) && guess_folder(below) == SPEC_FORMAT_ARM)
+        return SPEC_FORMAT_ARM;
     // what holds architectures has no JSON file of its own
     return format == SPEC_FORMAT_ANY ? SPEC_FORMAT_PERF : format;
 }

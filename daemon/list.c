@@ -289,6 +289,7 @@ static int find_own(const struct list_options *options, const char *data, struct
             (void)snprintf(name, LIST_SPEC_NAME_MAX, "%s", source->catalog->product.spec);
         if (r == 0 && source->vendors) {
             *vendors = source->catalog;
+            (*vendors)->environment.has_event = NULL; // it asks the source, which ends here
             source->catalog = NULL;
         }
         source_deinit(source);

@@ -52,6 +52,42 @@ def test_a_cpu_that_no_spec_of_ours_is_for_is_measured_from_the_vendors_files():
     assert "topdownd_new_broken" not in said and re.search(r"all\.json.*new_broken", said), said
 
 
+def arm_host(folder, midrs):
+    """An Arm host of one socket, a CPU for each MIDR_EL1, whose kernel has one PMU for all."""
+    last = len(midrs) - 1
+    files = {"devices/system/cpu/online": f"0-{last}", "devices/system/cpu/present": f"0-{last}",
+             "bus/event_source/devices/software/type": "1", "bus/event_source/devices/armv8_pmuv3_0/type": "8",
+             "bus/event_source/devices/armv8_pmuv3_0/cpus": f"0-{last}",
+             "bus/event_source/devices/armv8_pmuv3_0/format/event": "config:0-15", "cpuinfo": "processor\t: 0\n"}
+    for cpu, midr in enumerate(midrs):
+        files[f"devices/system/cpu/cpu{cpu}/regs/identification/midr_el1"] = f"0x{midr:016x}"
+        files[f"devices/system/cpu/cpu{cpu}/topology/core_cpus_list"] = str(cpu)
+        files[f"devices/system/cpu/cpu{cpu}/topology/package_cpus_list"] = f"0-{last}"
+        files[f"devices/system/cpu/cpu{cpu}/topology/physical_package_id"] = "0"
+    test_hosts.write_all(folder, files)
+
+
+def test_an_arm_core_that_no_spec_of_ours_is_for_is_measured_from_a_file_like_arms():
+    metrics = {name: {"title": name, "units": "percent of slots", "formula": f"100 * {event} / (CPU_CYCLES * 12)"}
+               for name, event in (("frontend_bound", "FE"), ("backend_bound", "BE"), ("retiring", "OP"), ("bad_speculation", "BAD"))}
+    document = {"product_configuration": {"product_name": "New Core", "implementer": "0x41", "part_num": "0xeee", "num_slots": 12,
+                                          "major_revision": "0", "minor_revision": "0"},
+                "events": {"CPU_CYCLES": {"code": "0x11"}, "FE": {"code": "0x3e"}, "BE": {"code": "0x3d"}, "OP": {"code": "0x3a"},
+                           "BAD": {"code": "0x10"}},
+                "metrics": metrics, "groups": {"metrics": {"Topdown_L1": {"metrics": list(metrics)}}},
+                "methodologies": {"topdown_methodology": {"metric_grouping": {"stage_1": ["Topdown_L1"]}}}}
+    other = dict(document, product_configuration=dict(document["product_configuration"], part_num="0xeef"))
+    with tempfile.TemporaryDirectory() as folder:
+        arm_host(folder, [0x410feee0, 0x411feee2, 0x410feef0])  # a newer one of the same core, and one of another
+        for name, text in (("new-core", document), ("small-core", other)):
+            e2e.write_text(os.path.join(folder, f"files/cpu/{name}.json"), json.dumps(text))
+        status, said = e2e.run_daemon("check-config", "--path.sysfs", folder, "--path.procfs", folder,
+                                      yaml=e2e.LISTEN_ANYWHERE + f"specs: {{path: '{folder}/files'}}\n")
+        assert status == 0 and "spec new-core: 2 CPUs on 1 socket with 6 general and 1 fixed" in said, said
+        assert "1 CPUs have cores of another kind" in said and "no spec for this CPU" not in said, said
+        assert "profile default: 4 metrics in 1 event group" in said, said
+
+
 def test_the_format_is_found_out():
     status, said = on_host("GenuineIntel-6-FE-1", "specs: {path: '{files}/arch/x86/newlake/all.json'}", "check-config")
     assert status == 0 and "spec all: 4 CPUs" in said, said
