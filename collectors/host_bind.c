@@ -69,17 +69,21 @@ static int bind_other(const struct host_roots *roots, struct catalog *catalog, u
 
 // ---- the resident group ----
 
-// Its leader and its fields have names of the kernel's own; where one is not among the PMU's events, as in most virtual
-// machines, none of them counts.
+// Its fields have names of the kernel's own; where one is not among the PMU's events, as in most virtual machines, none
+// of them counts. The kernel shows the leader beside them, though under a name that a vendor's files need not use.
 static void bind_resident(const struct host_roots *roots, const char *pmu, struct catalog *catalog,
                           struct host_binding *binding) {
     char ignored[1024];
-    bool whole = true;
+    bool whole = true, fields = false;
     for (size_t i = 0; i < catalog->n_resident; i++) {
         const struct catalog_event *event = &catalog->events[catalog->resident[i]];
-        if (i == 0 || event->need.free)
+        fields = fields || event->need.free;
+        if (event->need.free)
             whole = whole && host_pmu_alias(roots, pmu, event->name, ignored, sizeof ignored) != -ENOENT;
     }
+    if (!fields && catalog->n_resident > 0)
+        whole =
+            host_pmu_alias(roots, pmu, catalog->events[catalog->resident[0]].name, ignored, sizeof ignored) != -ENOENT;
     if (whole)
         return;
     for (size_t i = 0; i < catalog->n_resident; i++)

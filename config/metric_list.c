@@ -111,7 +111,7 @@ int metric_list_load(const char *path, enum spec_format format, const char *cpui
         metric_list_deinit(&list);
     else
         *out = list;
-    return r;
+    return r == -ENOENT ? -EINVAL : r; // nothing to fall back on
 }
 
 void metric_list_deinit(struct metric_list *list) {

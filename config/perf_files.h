@@ -31,7 +31,8 @@ struct perf_files {
 // `path` is a JSON file, a folder of the JSON files of one CPU, an architecture's folder with its mapfile.csv, or one
 // that holds such folders, itself or in arch/. Where mapfile.csv chooses, `cpuid` (as perf writes it) has to be given,
 // else it may be NULL. Returns 0 with what is wrong with single files added to `errors`, -EINVAL with the reason added
-// where nothing can be read at all, -ENOMEM. Free with perf_files_close, which takes all zero too.
+// where nothing can be read at all, -ENOENT with the reason where there are no files for this CPU, -ENOMEM. Free with
+// perf_files_close, which takes all zero too.
 int perf_files_open(const char *path, const char *cpuid, struct errors *errors, struct perf_files *out);
 void perf_files_close(struct perf_files *files);
 

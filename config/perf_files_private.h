@@ -11,7 +11,7 @@ struct perf_folder {
     bool is_file;
 };
 
-// See perf_files_open. Returns 0, or -EINVAL with the reason added to `errors`.
+// See perf_files_open. Returns 0, or -EINVAL or -ENOENT with the reason added to `errors`.
 int perf_folder_find(const char *path, const char *cpuid, struct errors *errors, struct perf_folder *out);
 
 #endif

@@ -116,17 +116,21 @@ int perf_folder_find(const char *path, const char *cpuid, struct errors *errors,
     if (found < 0)
         return found;
     if (mapped && !cpuid)
-        return errors_add(errors, path, 0, 0,
-                          "holds the files of many CPUs: say which one, as perf writes it, such as "
-                          "GenuineIntel-6-8F-4 or 0x410fd4f0, or name its folder");
+        (void)errors_add(errors, path, 0, 0,
+                         "holds the files of many CPUs: say which one, as perf writes it, such as "
+                         "GenuineIntel-6-8F-4 or 0x410fd4f0, or name its folder");
+    else if (mapped && found == 0)
+        (void)errors_add(errors, path, 0, 0,
+                         "no row of mapfile.csv describes the CPU %.60s: name the folder of a CPU that is like it",
+                         cpuid);
     if (mapped && found == 0)
-        return errors_add(errors, path, 0, 0,
-                          "no row of mapfile.csv describes the CPU %.60s: name the folder of a CPU that is like it",
-                          cpuid);
+        return -ENOENT;
     if (found == 0)
         find_architecture(path, out->architecture);
-    if (stat(out->path, &status) < 0)
-        return errors_add(errors, out->path, 0, 0, "mapfile.csv names this folder, which cannot be read: %s",
-                          strerror(errno));
-    return 0;
+    if (stat(out->path, &status) == 0)
+        return 0;
+    int r = errno == ENOENT ? -ENOENT : -EINVAL; // a tree need not have all that its map names
+    (void)errors_add(errors, out->path, 0, 0, "mapfile.csv names this folder, which cannot be read: %s",
+                     strerror(errno));
+    return r;
 }

@@ -161,10 +161,11 @@ static int tree_choose(struct perf_reader *reader) {
         }
         index++;
     }
-    return errors_add(reader->errors, reader->request->trees, 0, 0,
-                      "has no tree for the CPU %.60s, which %.100s is for: the formats of its PMU and its level 1 are "
-                      "not known",
-                      environment.cpuid[0] != '\0' ? environment.cpuid : "(not given)", reader->files.folder);
+    (void)errors_add(reader->errors, reader->request->trees, 0, 0,
+                     "has no tree for the CPU %.60s, which %.100s is for: the formats of its PMU and its level 1 are "
+                     "not known",
+                     environment.cpuid[0] != '\0' ? environment.cpuid : "(not given)", reader->files.folder);
+    return -ENOENT;
 }
 
 // The width of the CPU, from the first row that describes it; 0 where none does.

@@ -23,7 +23,8 @@ struct perf_json_request {
 };
 
 // Returns 0 with what is wrong with single entries added to `errors`; each costs only what needs it. Returns -EINVAL
-// with the reason where there can be no catalog at all, -ENOMEM. The spec's name is the folder's.
+// with the reason where there can be no catalog at all, -ENOENT with the reason where nothing there is for this CPU,
+// -ENOMEM. The spec's name is the folder's.
 int perf_json_load(const struct perf_json_request *request, struct errors *errors, struct catalog **out);
 
 // The same with one file's text in the place of the request's path; `name` stands for the file.

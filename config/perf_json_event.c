@@ -188,10 +188,21 @@ static bool is_sampled(const struct perf_reader *reader, const char *terms) {
     return found;
 }
 
+// A field of the register that the resident group's leader counts into: all of the tree's list but the leader.
+static bool is_field(const struct perf_reader *reader, const char *name) {
+    size_t n = 0;
+    const char **resident = perf_tree_texts(reader, "resident", &n);
+    bool found = false;
+    for (size_t i = 1; i < n; i++)
+        found = found || strcmp(resident[i], name) == 0;
+    free(resident);
+    return found;
+}
+
 // Adds an event of the core PMU, whose needs are those of an entry (NULL: none are known).
 static int add_core_event(struct perf_reader *reader, const char *name, const char *terms,
                           const struct perf_entry *entry, struct catalog_error *error) {
-    struct catalog_event_text text = {.name = name, .terms = terms, .takes = 1};
+    struct catalog_event_text text = {.name = name, .terms = terms, .takes = is_field(reader, name) ? 0 : 1};
     if (entry) {
         text.title = entry->fields[PERF_BRIEF];
         read_counter(entry->fields[PERF_COUNTER], &text.counters, &text.fixed);

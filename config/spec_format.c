@@ -88,6 +88,8 @@ enum spec_format spec_format_guess(const char *path, struct errors *errors) {
         is_file(below))
         return SPEC_FORMAT_ARM;
     format = guess_folder(path);
+    if (format == SPEC_FORMAT_ANY && path_format(below, "%s/cpu", path) && guess_folder(below) == SPEC_FORMAT_ARM)
+        return SPEC_FORMAT_ARM;
     // what holds architectures has no JSON file of its own
     return format == SPEC_FORMAT_ANY ? SPEC_FORMAT_PERF : format;
 }
@@ -148,9 +150,11 @@ static int search_mapping(struct arm_search *search, const char *mapping, const 
         product =
             cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItem(document, keys[i]), "name"));
     int r = product ? 1 : 0;
-    if (product && !file_of_product(folder, product, search->out))
-        r = errors_add(search->errors, mapping, 0, 0, "the CPU %s is a %.60s, whose file is not in %.100s",
-                       search->cpuid, product, folder);
+    if (product && !file_of_product(folder, product, search->out)) {
+        (void)errors_add(search->errors, mapping, 0, 0, "the CPU %s is a %.60s, whose file is not in %.100s",
+                         search->cpuid, product, folder);
+        r = -ENOENT;
+    }
     cJSON_Delete(document);
     return r;
 }
@@ -262,13 +266,16 @@ static int search_folder(struct arm_search *search, const char *given) {
         (void)snprintf(search->out, SPEC_PATH_MAX, "%s", path);
         return 0;
     }
-    if (!search->cpuid && n > 1)
-        return errors_add(search->errors, given, 0, 0,
-                          "holds the files of many CPUs: say which one by its MIDR_EL1, such as 0x410fd4f0, or name "
-                          "its file");
-    return errors_add(search->errors, given, 0, 0,
-                      "holds no file for the CPU %.60s: name the file of one that is like it",
-                      search->cpuid ? search->cpuid : "");
+    if (n <= 0)
+        return errors_add(search->errors, given, 0, 0, "holds no files (*.json)");
+    if (!search->cpuid)
+        (void)errors_add(search->errors, given, 0, 0,
+                         "holds the files of many CPUs: say which one by its MIDR_EL1, such as 0x410fd4f0, or name "
+                         "its file");
+    else
+        (void)errors_add(search->errors, given, 0, 0,
+                         "holds no file for the CPU %.60s: name the file of one that is like it", search->cpuid);
+    return -ENOENT;
 }
 
 int spec_arm_find(const char *path, const char *cpuid, struct errors *errors, char out[SPEC_PATH_MAX]) {

@@ -21,7 +21,8 @@ enum { SPEC_PATH_MAX = 4096 };
 // The one file of Arm's for a CPU: `path` itself where that is a file; else by the MIDR_EL1 in `cpuid`, in a folder of
 // such files or one that holds them in cpu/. Where mapping.json is in it or beside it, that says which (a whole MIDR
 // first, else implementer and part); where cpus.json is (our own specs), that; else what each file says of itself
-// (implementer, part, revision). A folder of one file needs no CPU. Returns 0, or -EINVAL with the reason in `errors`.
+// (implementer, part, revision). A folder of one file needs no CPU. Returns 0, or with the reason in `errors` -EINVAL,
+// or -ENOENT where there is none for this CPU.
 int spec_arm_find(const char *path, const char *cpuid, struct errors *errors, char out[SPEC_PATH_MAX]);
 
 #endif

@@ -257,8 +257,7 @@ static void read_document(struct spec_reader *spec, const struct json_node *root
     spec_take(ours.value ? &ours : root, catalog_check(spec->catalog, &error), &error);
 }
 
-// Takes over the document, NULL where there is none.
-static int read_spec(struct spec_reader *spec, cJSON *document, struct catalog **out) {
+int spec_read(struct spec_reader *spec, cJSON *document, struct catalog **out) {
     if (document) {
         const struct json_node root = json_root(&spec->reader, document);
         read_document(spec, &root);
@@ -275,11 +274,11 @@ static int read_spec(struct spec_reader *spec, cJSON *document, struct catalog *
 int spec_json_parse(const char *name, const char *text, size_t length, const struct environment *environment,
                     struct errors *errors, struct catalog **out) {
     struct spec_reader spec = {.reader = {.file = name, .errors = errors}, .environment = environment};
-    return read_spec(&spec, json_parse(&spec.reader, text, length, SPEC_DEPTH_MAX), out);
+    return spec_read(&spec, json_parse(&spec.reader, text, length, SPEC_DEPTH_MAX), out);
 }
 
 int spec_json_load(const char *path, const struct environment *environment, struct errors *errors,
                    struct catalog **out) {
     struct spec_reader spec = {.reader = {.file = path, .errors = errors}, .environment = environment};
-    return read_spec(&spec, json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX), out);
+    return spec_read(&spec, json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX), out);
 }

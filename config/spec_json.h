@@ -17,4 +17,9 @@ int spec_json_load(const char *path, const struct environment *environment, stru
 int spec_json_parse(const char *name, const char *text, size_t length, const struct environment *environment,
                     struct errors *errors, struct catalog **out);
 
+// A vendor's own file, which says nothing of the counters, nor what level 1 is made of: where it has no object
+// "topdownd", that of the file `defaults` stands in, as far as it fits (docs/specs.md).
+int spec_json_load_vendor(const char *path, const char *defaults, const struct environment *environment,
+                          struct errors *errors, struct catalog **out);
+
 #endif

@@ -27,6 +27,10 @@ struct spec_reader {
     struct uncountable uncountable;
 };
 
+// Makes a catalog of a document that it takes over, NULL where there is none. Returns 0, -EINVAL with the reason in the
+// reader's errors, -ENOMEM.
+int spec_read(struct spec_reader *spec, cJSON *document, struct catalog **out);
+
 // Takes over the result of a catalog function: what the catalog refuses is an error at `node`.
 void spec_take(const struct json_node *node, int result, const struct catalog_error *error);
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/list_specs.h"
 #include "daemon/options.h"
@@ -28,6 +29,7 @@ enum {
     OPTION_SYSFS,
     OPTION_PROCFS,
     OPTION_DATA,
+    OPTION_CONFIG,
 };
 
 struct list_options {
@@ -50,6 +52,7 @@ void list_help(void) {
                "  --cpu NAME          of that CPU: a spec, what the CPU is known as, or (cpus) a vendor\n"
                "  --group GROUP       metrics: only those of that metric group\n"
                "  --json              an array of objects\n"
+               "  --config FILE       configuration, which may name a vendor's files for this host\n"
                "  --pmu KIND, --path.sysfs DIR, --path.procfs DIR, --path.data DIR\n"
                "                      as for the daemon: topdownd --help");
 }
@@ -101,6 +104,10 @@ static int parse_option(int option, struct list_options *options) {
     case OPTION_DATA:
         options->host.data = optarg;
         return 0;
+    case OPTION_CONFIG:
+        options->host.config = optarg;
+        options->host.config_given = true;
+        return 0;
     default:
         return -EINVAL; // getopt_long has said why
     }
@@ -116,6 +123,7 @@ static int parse(int argc, char **argv, struct list_options *options) {
         {"path.sysfs", required_argument, NULL, OPTION_SYSFS},
         {"path.procfs", required_argument, NULL, OPTION_PROCFS},
         {"path.data", required_argument, NULL, OPTION_DATA},
+        {"config", required_argument, NULL, OPTION_CONFIG},
         {NULL, 0, NULL, 0},
     };
     int r = 0;
@@ -249,18 +257,45 @@ static int list_metrics(const struct catalog *catalog, const char *group_name, s
 
 // ---- which CPU ----
 
-// The spec that the daemon would use here.
-static int find_own(const struct options *host, const char *data, struct errors *errors, char *name, size_t size) {
+// The one spec that a list is of.
+struct subject {
+    bool found[DATA_SPECS_MAX]; // which of our own; of a list of CPUs any number
+    struct catalog *vendors;    // or of the vendor's files; NULL: one of our own
+};
+
+static int load_config(const struct options *host, struct errors *errors, struct config **out) {
+    return host->config_given || access(host->config, F_OK) == 0
+               ? config_load(host->config, errors, out)
+               : config_parse("built-in defaults", "", 0, errors, out);
+}
+
+// The spec that the daemon would use here: its name, and where it is not of our own, the catalog.
+static int find_own(const struct list_options *options, const char *data, struct errors *errors, char *name,
+                    struct catalog **vendors) {
     struct specs *specs = calloc(1, sizeof *specs);
     struct source *source = calloc(1, sizeof *source);
-    int r = specs && source ? data_open_specs(data, specs, errors) : -ENOMEM;
+    struct config *config = NULL;
+    int r = specs && source ? load_config(&options->host, errors, &config) : -ENOMEM;
+    if (r == 0)
+        r = data_open_specs(data, specs, errors);
     if (r == 0) {
-        r = source_init(source, host, data, specs, errors);
+        const struct source_request request = {.options = &options->host,
+                                               .data = data,
+                                               .specs = specs,
+                                               .vendor = &config->specs,
+                                               .all_events = options->what == LIST_EVENTS};
+        r = source_init(source, &request, errors);
         if (r == 0)
-            (void)snprintf(name, size, "%s", source->catalog->product.spec);
+            (void)snprintf(name, LIST_SPEC_NAME_MAX, "%s", source->catalog->product.spec);
+        if (r == 0 && source->vendors) {
+            *vendors = source->catalog;
+            (*vendors)->environment.has_event = NULL; // it asks the source, which ends here
+            source->catalog = NULL;
+        }
         source_deinit(source);
         specs_deinit(specs);
     }
+    config_free(config);
     free(source);
     free(specs);
     return r;
@@ -284,38 +319,40 @@ static int say_unknown(const struct list_specs *list, const char *name) {
 
 // Sets which specs are meant: one, or for a list of CPUs any number.
 static int choose(struct list_specs *list, const struct list_options *options, const char *data, struct errors *errors,
-                  bool *found) {
+                  struct subject *subject) {
     char own[LIST_SPEC_NAME_MAX];
     const char *name = options->cpu;
     if (!name && options->what == LIST_CPUS) {
-        memset(found, true, list->n);
+        memset(subject->found, true, list->n);
         return 0;
     }
-    int r = name ? 0 : find_own(&options->host, data, errors, own, sizeof own);
-    if (r < 0)
+    int r = name ? 0 : find_own(options, data, errors, own, &subject->vendors);
+    if (r < 0 || subject->vendors)
         return r;
     name = name ? name : own;
-    size_t n = list_specs_find(list, name, found);
+    size_t n = list_specs_find(list, name, subject->found);
     if (n == 0)
         return say_unknown(list, name);
-    return n > 1 && options->what != LIST_CPUS ? say_ambiguous(list, name, found) : 0;
+    return n > 1 && options->what != LIST_CPUS ? say_ambiguous(list, name, subject->found) : 0;
 }
 
 // ---- the command ----
 
-static int fill(struct list_specs *list, const struct list_options *options, const bool *found, struct errors *errors,
-                struct table *table) {
+static int fill(struct list_specs *list, const struct list_options *options, const struct subject *subject,
+                struct errors *errors, struct table *table) {
+    const struct catalog *catalog = subject->vendors;
     size_t spec = 0;
     if (options->what == LIST_CPUS) {
-        list_cpus(list, found, table);
+        list_cpus(list, subject->found, table);
         return 0;
     }
-    while (!found[spec])
+    while (!catalog && !subject->found[spec])
         spec++;
-    int r = list_specs_load(list, spec, errors);
+    int r = catalog ? 0 : list_specs_load(list, spec, errors);
     if (r < 0)
         return r;
-    const struct catalog *catalog = list->specs[spec].catalog;
+    if (!catalog)
+        catalog = list->specs[spec].catalog;
     if (options->what == LIST_METRICS)
         return list_metrics(catalog, options->group, table);
     if (options->what == LIST_GROUPS)
@@ -346,22 +383,24 @@ static int run(const struct list_options *options, struct list_specs *list, stru
 #undef COLUMNS
     struct table *table = &tables[options->what];
     char data[DATA_PATH_MAX];
-    bool found[DATA_SPECS_MAX] = {false};
+    struct subject subject = {.vendors = NULL};
     int r = data_find(options->host.data, data, sizeof data, errors);
     if (r == 0)
         r = list_specs_init(list, data, errors);
     if (r == 0)
-        r = choose(list, options, data, errors, found);
+        r = choose(list, options, data, errors, &subject);
     if (r == 0)
-        r = fill(list, options, found, errors, table);
+        r = fill(list, options, &subject, errors, table);
     if (r == 0)
         r = print(table, options->json);
     table_deinit(table);
+    catalog_free(subject.vendors);
     return r;
 }
 
 int list_main(int argc, char **argv) {
-    struct list_options options = {.host = {.sysfs = "/sys", .procfs = "/proc"}};
+    struct list_options options = {
+        .host = {.config = TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml", .sysfs = "/sys", .procfs = "/proc"}};
     struct errors errors = {0};
     if (parse(argc, argv, &options) < 0)
         return EXIT_WRONG;

@@ -40,6 +40,8 @@ static bool in_some_spec(const struct selection_specs *specs, const char *name) 
 int selection_check(const struct config *config, const void *context, struct errors *errors) {
     const struct selection_specs *specs = context;
     int r = 0;
+    if (config->specs.path && !specs->vendors)
+        return 0;
     for (size_t p = 0; p < config->n_profiles; p++) {
         for (size_t g = 0; g < config->profiles[p].n_groups; g++) {
             const struct config_group *group = &config->profiles[p].groups[g];
@@ -59,8 +61,8 @@ static void name_missing(char *missing, size_t size, const char *name) {
     (void)snprintf(missing + length, size - length, "%s%s", length > 0 ? ", " : "", name);
 }
 
-int selection_make(const struct config_profile *profile, const struct catalog *catalog, struct plan_selection **out,
-                   char *missing, size_t size) {
+int selection_make(const struct config_profile *profile, const struct catalog *catalog, bool vendors,
+                   struct plan_selection **out, char *missing, size_t size) {
     struct plan_selection *selections = calloc(profile->n_groups + 1, sizeof *selections);
     if (!selections)
         return -ENOMEM;
@@ -74,7 +76,7 @@ int selection_make(const struct config_profile *profile, const struct catalog *c
             name_missing(missing, size, profile->groups[g].name);
     }
     int first_stage = catalog_find_group(catalog, "stage_1");
-    if (n == 0 && profile->n_groups > 0 && catalog->general_counters == 0 && first_stage >= 0)
+    if (n == 0 && profile->n_groups > 0 && (catalog->general_counters == 0 || vendors) && first_stage >= 0)
         selections[n++] = (struct plan_selection){.group = (unsigned)first_stage};
     *out = selections;
     return n;

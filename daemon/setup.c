@@ -11,14 +11,42 @@
 
 static bool file_exists(const char *path) { return access(path, F_OK) == 0; }
 
-// An absent file at the default path is a host with the default configuration. Without specs (NULL) what the profiles
-// name cannot be checked.
-static int load_config(struct setup *setup, const struct options *options, const struct selection_specs *specs,
-                       struct errors *errors) {
-    if (options->config_given || file_exists(options->config))
-        return config_load_checked(options->config, specs ? selection_check : NULL, specs, errors, &setup->config);
+// The configuration says where specs come from, and the spec which metric groups the configuration may name.
+struct checking {
+    struct setup *setup;
+    const struct options *options;
+    bool done; // the source was looked for, or cannot be
+};
+
+static int init_source(struct checking *checking, const struct config_specs *vendor, struct errors *errors) {
+    struct setup *setup = checking->setup;
+    const struct source_request request = {
+        .options = checking->options, .data = setup->data, .specs = &setup->specs, .vendor = vendor};
+    checking->done = true;
+    return source_init(&setup->source, &request, errors);
+}
+
+static int check_config(const struct config *config, const void *context, struct errors *errors) {
+    struct checking *checking = *(struct checking *const *)context; // what it finds is not const
+    struct setup *setup = checking->setup;
+    int r = init_source(checking, &config->specs, errors);
+    const struct selection_specs specs = {
+        .catalog = setup->source.catalog, .vendors = setup->source.vendors, .others = &setup->specs};
+    return r == 0 ? selection_check(config, &specs, errors) : r;
+}
+
+// An absent file at the default path is a host with the default configuration. Mistakes of both, the configuration and
+// the host, are shown.
+static int load_config(struct setup *setup, const struct options *options, bool specs, struct errors *errors) {
+    struct checking checking = {.setup = setup, .options = options, .done = !specs}, *context = &checking;
+    if (options->config_given || file_exists(options->config)) {
+        int r = config_load_checked(options->config, specs ? check_config : NULL, &context, errors, &setup->config);
+        if (r == -EINVAL && !checking.done)
+            (void)init_source(&checking, NULL, errors);
+        return r;
+    }
     int r = config_parse("built-in defaults", "", 0, errors, &setup->config);
-    return r == 0 && specs ? selection_check(setup->config, specs, errors) : r;
+    return r == 0 && specs ? check_config(setup->config, &context, errors) : r;
 }
 
 static void choose_profile(struct setup *setup) {
@@ -44,8 +72,8 @@ static int find_topology(struct setup *setup, struct errors *errors) {
 }
 
 static int make_selections(struct setup *setup) {
-    int n = selection_make(setup->profile, setup->source.catalog, &setup->selections, setup->missing,
-                           sizeof setup->missing);
+    int n = selection_make(setup->profile, setup->source.catalog, setup->source.vendors, &setup->selections,
+                           setup->missing, sizeof setup->missing);
     setup->n_selections = n < 0 ? 0 : (size_t)n;
     return n < 0 ? n : 0;
 }
@@ -77,12 +105,9 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
     int found = data_find(options->data, setup->data, sizeof setup->data, errors);
     if (found == 0)
         found = data_open_specs(setup->data, &setup->specs, errors);
-    if (found == 0)
-        found = source_init(&setup->source, options, setup->data, &setup->specs, errors);
     if (found < 0 && found != -EINVAL)
         return found;
-    const struct selection_specs specs = {.catalog = setup->source.catalog, .others = &setup->specs};
-    int r = load_config(setup, options, found == 0 ? &specs : NULL, errors); // mistakes of both are shown
+    int r = load_config(setup, options, found == 0, errors);
     specs_forget(&setup->specs);
     if (r < 0 || found < 0)
         return r < 0 ? r : found;

@@ -15,6 +15,7 @@
 #include "core/plan.h"
 #include "daemon/log.h"
 #include "daemon/source_identify.h"
+#include "daemon/source_vendor.h"
 
 static const char SOFTWARE[] = "software"; // the spec, and the kernel's PMU, for hosts without a hardware PMU
 
@@ -47,18 +48,41 @@ static void describe_scenario(const struct scenario *scenario, struct environmen
     out->literals[LITERAL_HAS_PMEM] = 0;
 }
 
-static int init_sim(struct source *source, const struct options *options, const char *data, const struct specs *specs,
-                    struct errors *errors) {
+// From the vendor's files, where the configuration names them. 1 where it does not, or they have nothing for this CPU.
+static int load_vendors(struct source *source, const struct source_request *request, const char *cpuid, const char *pmu,
+                        const struct environment *environment, struct errors *errors) {
+    char reason[SOURCE_TEXT_MAX];
+    if (!request->vendor || !request->vendor->path)
+        return 1;
+    // what a scenario says may happen need not be what a metric reads
+    const struct vendor_request vendor = {.specs = request->vendor,
+                                          .data = request->data,
+                                          .cpuid = cpuid,
+                                          .pmu = pmu,
+                                          .environment = environment,
+                                          .all_events = request->all_events || source->scenario};
+    int r = source_vendor_load(&vendor, errors, reason, sizeof reason, &source->catalog);
+    source->vendors = r == 0;
+    if (r == 1)
+        note(source, "cpu", "not_in_specs", "the vendor's files are not used: %s", reason);
+    return r;
+}
+
+static int init_sim(struct source *source, const struct source_request *request, struct errors *errors) {
     struct environment environment;
-    if (options->scenario)
-        (void)snprintf(source->scenario_path, sizeof source->scenario_path, "%s", options->scenario);
+    char cpuid[HOST_CPUID_MAX];
+    if (request->options->scenario)
+        (void)snprintf(source->scenario_path, sizeof source->scenario_path, "%s", request->options->scenario);
     else
-        (void)snprintf(source->scenario_path, sizeof source->scenario_path, "%s/scenarios/demo.json", data);
+        (void)snprintf(source->scenario_path, sizeof source->scenario_path, "%s/scenarios/demo.json", request->data);
     int r = scenario_json_load(source->scenario_path, errors, &source->scenario);
     if (r < 0)
         return r;
     describe_scenario(source->scenario, &environment);
-    r = specs_load(specs, source->scenario->spec, &environment, errors, &source->catalog);
+    source_vendor_cpuid(&request->specs->cpus, source->scenario->spec, cpuid, sizeof cpuid);
+    r = load_vendors(source, request, cpuid, NULL, &environment, errors);
+    if (r == 1)
+        r = specs_load(request->specs, source->scenario->spec, &environment, errors, &source->catalog);
     if (r == 0)
         r = make_support(source, PLAN_SUPPORT_UNKNOWN);
     if (r < 0)
@@ -73,28 +97,36 @@ static int init_sim(struct source *source, const struct options *options, const 
 
 // ---- this host's own PMU ----
 
-// The core PMU's name before there is a spec: that of the first generic row whose PMU the kernel has.
-static void find_core_pmu(struct source *source) {
+// The core PMU's name before there is a spec: that of the first generic row whose PMU the kernel has. True where the
+// kernel has one under another name in its place, as on hosts with cores of two kinds.
+static bool find_core_pmu(struct source *source) {
     uint32_t type;
     (void)snprintf(source->pmu_found, sizeof source->pmu_found, "cpu");
-    for (size_t i = 0; i < source->cpus->n; i++)
-        if (source->cpus->rows[i].pmu && host_cpu_find_pmu(&source->roots, source->cpus->rows[i].pmu, source->pmu_found,
-                                                           sizeof source->pmu_found, &type) == 0)
-            return;
+    for (size_t i = 0; i < source->cpus->n; i++) {
+        const char *pmu = source->cpus->rows[i].pmu;
+        if (pmu && host_cpu_find_pmu(&source->roots, pmu, source->pmu_found, sizeof source->pmu_found, &type) == 0)
+            return !strchr(pmu, '*') && strcmp(pmu, source->pmu_found) != 0;
+    }
+    return false;
 }
 
-// Reads a spec with its formulas compiled for this host.
-static int load_spec(struct source *source, const struct specs *specs, const char *name, struct errors *errors) {
+// Reads a spec with its formulas compiled for this host: of the vendor's files where they are to be used and have this
+// CPU, else `name`. 1 where there is none (NULL).
+static int load_spec(struct source *source, const struct source_request *request, const char *name, bool vendors,
+                     struct errors *errors) {
     struct environment environment;
-    find_core_pmu(source);
+    bool replaced = find_core_pmu(source);
     source->events = (struct host_events){.roots = source->roots, .pmu = source->pmu_found};
     host_cpu_environment(&source->events, source->first_cpu, &environment);
-    return specs_load(specs, name, &environment, errors, &source->catalog);
+    int r = vendors ? load_vendors(source, request, environment.cpuid, replaced ? source->pmu_found : NULL,
+                                   &environment, errors)
+                    : 1;
+    return r == 1 && name ? specs_load(request->specs, name, &environment, errors, &source->catalog) : r;
 }
 
 static void note_binding(struct source *source, const struct host_binding *binding) {
     const struct catalog *catalog = source->catalog;
-    if (source->row->pmu)
+    if (!source->vendors && source->row->pmu)
         note(source, source->pmu_name, "unknown_core",
              "there is no spec for this CPU: the architecture's common events are measured, without level 1");
     if (binding->resident_dropped)
@@ -108,10 +140,10 @@ static void note_binding(struct source *source, const struct host_binding *bindi
 }
 
 // The spec of this host's CPU, bound to its PMU. 1 where the kernel has no such PMU.
-static int init_hardware(struct source *source, const struct specs *specs, struct errors *errors) {
+static int init_hardware(struct source *source, const struct source_request *request, struct errors *errors) {
     struct host_binding binding;
-    int r = load_spec(source, specs, source->row->spec, errors);
-    if (r < 0)
+    int r = load_spec(source, request, source->row ? source->row->spec : NULL, true, errors);
+    if (r != 0)
         return r;
     const struct catalog *catalog = source->catalog;
     if (host_cpu_find_pmu(&source->roots, catalog->product.pmu, source->pmu_found, sizeof source->pmu_found,
@@ -123,7 +155,7 @@ static int init_hardware(struct source *source, const struct specs *specs, struc
         return r;
     source->support = binding.support; // ours from here on
     memcpy(source->pmu_types, binding.types, sizeof source->pmu_types);
-    source->microarchitecture = source->row->pmu ? "unknown" : catalog->product.microarchitecture;
+    source->microarchitecture = !source->vendors && source->row->pmu ? "unknown" : catalog->product.microarchitecture;
     source->general_counters = catalog->general_counters;
     source->nmi_watchdog = source->cpuid[0] != '\0' && host_cpu_nmi_watchdog(&source->roots);
     note_binding(source, &binding);
@@ -139,10 +171,11 @@ static void note_no_hardware(struct source *source, int error) {
          strerror(-error), remedy);
 }
 
-static int init_software(struct source *source, const struct specs *specs, struct errors *errors) {
+static int init_software(struct source *source, const struct source_request *request, struct errors *errors) {
     source->row = NULL;
+    source->vendors = false;
     source->catalog = catalog_free(source->catalog);
-    int r = load_spec(source, specs, SOFTWARE, errors);
+    int r = load_spec(source, request, SOFTWARE, false, errors);
     if (r == 0)
         r = make_support(source, PLAN_SUPPORTED);
     if (r < 0)
@@ -164,14 +197,15 @@ static int init_software(struct source *source, const struct specs *specs, struc
     return 0;
 }
 
-int source_init(struct source *source, const struct options *options, const char *data, const struct specs *specs,
-                struct errors *errors) {
+int source_init(struct source *source, const struct source_request *request, struct errors *errors) {
+    const struct options *options = request->options;
     *source = (struct source){.roots = {.sysfs = options->sysfs, .procfs = options->procfs}};
     if (options->pmu == PMU_SIM)
-        return init_sim(source, options, data, specs, errors);
-    source_identify(source, specs);
-    int r = source->row ? init_hardware(source, specs, errors) : 1;
-    return r == 1 ? init_software(source, specs, errors) : r;
+        return init_sim(source, request, errors);
+    source_identify(source, request->specs);
+    bool vendors = request->vendor && request->vendor->path;
+    int r = source->row || vendors ? init_hardware(source, request, errors) : 1;
+    return r == 1 ? init_software(source, request, errors) : r;
 }
 
 void source_deinit(struct source *source) {

@@ -6,15 +6,17 @@
 
 #include "collectors/host_cpu.h"
 #include "collectors/pmu.h"
+#include "config/config.h"
 #include "core/scenario.h"
 #include "daemon/data.h"
 #include "daemon/options.h"
 #include "exporters/view.h"
 
-enum { SOURCE_ERRORS_MAX = 6, SOURCE_TEXT_MAX = 512 };
+enum { SOURCE_ERRORS_MAX = 8, SOURCE_TEXT_MAX = 512 };
 
 struct source {
     struct catalog *catalog;    // encoded for this host
+    bool vendors;               // made of the vendor's files
     const struct cpu_map *cpus; // borrowed from the specs
     const struct cpu_row *row;  // of the host's CPU; NULL: simulated, or no spec is for it
     unsigned first_cpu;         // that has it
@@ -39,9 +41,17 @@ struct source {
     int open_error; // that the last of them is about, 0: it is not about opening
 };
 
-// Decides; says what a host without a hardware PMU lacks. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM.
-int source_init(struct source *source, const struct options *options, const char *data, const struct specs *specs,
-                struct errors *errors);
+struct source_request {
+    const struct options *options;
+    const char *data; // folder
+    const struct specs *specs;
+    const struct config_specs *vendor; // NULL or without a path: our own specs
+    bool all_events;                   // also those of the vendor's files that no metric uses
+};
+
+// Decides; says what a host without a hardware PMU lacks, and where the vendor's files have nothing for its CPU, which
+// then has our own spec. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM.
+int source_init(struct source *source, const struct source_request *request, struct errors *errors);
 void source_deinit(struct source *source);
 
 // `selected`: the CPUs to measure, NULL for all. Notes CPUs that are left out because their cores are of another kind.

@@ -59,13 +59,23 @@ void source_choose_cpus(const struct source *source, const struct cpuset *select
         keep_cpus(out, &of_pmu, false);
 }
 
+// Another spec, or of the vendor's files those of another core: implementer and part are not the same.
+static bool is_other_core(const struct source *source, unsigned cpu) {
+    static const uint32_t core = 0xff00fff0;
+    uint32_t first, midr;
+    if (source->vendors)
+        return host_linux_midr(&source->roots, source->first_cpu, &first) == 0 &&
+               host_linux_midr(&source->roots, cpu, &midr) == 0 && ((first ^ midr) & core) != 0;
+    const struct cpu_row *row = row_of_cpu(source, cpu);
+    return row && strcmp(row->spec, source->row->spec) != 0;
+}
+
 // What is offline does not say what it is, and stays.
 void source_remove_other_cores(const struct source *source, struct cpuset *set) {
-    if (!source->row || source->cpuid[0] != '\0')
+    if ((!source->row && !source->vendors) || source->cpuid[0] != '\0')
         return;
     for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
-        const struct cpu_row *row = cpuset_has(set, cpu) ? row_of_cpu(source, cpu) : NULL;
-        if (row && strcmp(row->spec, source->row->spec) != 0)
+        if (cpuset_has(set, cpu) && is_other_core(source, cpu))
             set->words[cpu / 64] &= ~(UINT64_C(1) << (cpu % 64));
     }
 }

@@ -112,6 +112,8 @@ void summary_config(const struct setup *setup, const struct plan *plan) {
     for (size_t i = 0; i < setup->config->n_files; i++)
         (void)printf("%s: no mistakes\n", setup->config->files[i]);
     (void)printf("host %s, spec %s: %s\n", setup->hostname, setup->source.catalog->product.spec, cpus);
+    for (size_t i = 0; i < setup->source.n_errors; i++)
+        (void)printf("warning: %s: %s\n", setup->source.errors[i].pmu, setup->source.errors[i].text);
     (void)printf("profile %s: %s\n", setup->profile->name, plan->n_units == 0 ? "measures nothing" : text);
     if (setup->missing[0] != '\0')
         (void)printf("warning: this host cannot measure %s\n", setup->missing);

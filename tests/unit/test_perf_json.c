@@ -386,7 +386,7 @@ static void test_a_cpu_without_a_tree_is_refused(void **state) {
     const struct perf_json_request request = {.cpuid = "Acme-1-2-3", .trees = TREES};
     struct errors errors = {.n = 0};
     struct catalog *catalog = NULL;
-    assert_int_equal(perf_json_parse(&request, "made-up.json", "[]", 2, &errors, &catalog), -EINVAL);
+    assert_int_equal(perf_json_parse(&request, "made-up.json", "[]", 2, &errors, &catalog), -ENOENT);
     assert_non_null(strstr(errors.items[0].text, "has no tree for the CPU Acme-1-2-3"));
     assert_null(catalog);
 }

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The vendors' files as they are in the place of our own specs (`specs:` of the configuration).
+
+Small files made here show what is said and what is fallen back on; where the vendors' own lie beside the source, the simulated
+host whose level 1 is known by hand is measured through them, too."""
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+
+import e2e
+import test_hosts
+
+BINARY, ROOT = e2e.arguments()
+TELEMETRY = os.path.join(ROOT, "../shared/telemetry")
+STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
+LEVEL1 = {"frontend_bound": 0.24, "bad_speculation": 0.0775, "retiring": 0.3375, "backend_bound": 0.345}  # of steady.json
+# of a CPU that no spec of ours is for
+TREE = {"arch/x86/mapfile.csv": "Family-model,Version,Filename,EventType\nGenuineIntel-6-FE,v1,newlake,core",
+        "arch/x86/newlake/all.json": json.dumps([
+            {"EventName": "INST_RETIRED.ANY", "EventCode": "0xc0", "BriefDescription": "Instructions"},
+            {"EventName": "CPU_CLK_UNHALTED.THREAD", "EventCode": "0x3c", "BriefDescription": "Cycles"},
+            {"EventName": "NEW.STALLS", "EventCode": "0xa3", "UMask": "0x4", "BriefDescription": "Stalls"},
+            {"EventName": "UNUSED", "EventCode": "0xa4", "BriefDescription": "In no metric"},
+            {"MetricName": "tma_info_thread_ipc", "MetricExpr": "INST_RETIRED.ANY / CPU_CLK_UNHALTED.THREAD"},
+            {"MetricName": "new_stalls", "MetricExpr": "NEW.STALLS / CPU_CLK_UNHALTED.THREAD", "MetricGroup": "TopdownL1"},
+            {"MetricName": "new_broken", "MetricExpr": "NEW.STALLS / (", "MetricGroup": "TopdownL1"}])}
+
+
+def need_telemetry():
+    if not os.path.isdir(TELEMETRY):
+        raise e2e.Skip("the vendors' files are not there")
+
+
+def on_host(cpu, specs, *command, files=None, **host):
+    """What a command says on a made-up host: its status and its words. `specs` may name {files}, the folder of the tree."""
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as tree:
+        test_hosts.x86_host(folder, cpu, **host)
+        test_hosts.write_all(tree, TREE if files is None else files)
+        config = e2e.write_text(os.path.join(folder, "made-up.yaml"), specs.replace("{files}", tree) + "\n")
+        done = subprocess.run([BINARY, *command, "--config", config, "--path.data", ROOT, "--path.sysfs", folder, "--path.procfs",
+                               folder], capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+
+def test_a_cpu_that_no_spec_of_ours_is_for_is_measured_from_the_vendors_files():
+    status, said = on_host("GenuineIntel-6-FE-1", "specs: {path: '{files}', format: perf}", "check-config")
+    assert status == 0 and "spec newlake: 4 CPUs on 1 socket with 4 general" in said, said
+    assert "this host cannot measure MPKI, Miss_Ratio" in said, said
+    assert "topdownd_new_broken" not in said and re.search(r"all\.json.*new_broken", said), said
+
+
+def arm_host(folder, midrs):
+    """An Arm host of one socket, a CPU for each MIDR_EL1, whose kernel has one PMU for all."""
+    last = len(midrs) - 1
+    files = {"devices/system/cpu/online": f"0-{last}", "devices/system/cpu/present": f"0-{last}",
+             "bus/event_source/devices/software/type": "1", "bus/event_source/devices/armv8_pmuv3_0/type": "8",
+             "bus/event_source/devices/armv8_pmuv3_0/cpus": f"0-{last}",
+             "bus/event_source/devices/armv8_pmuv3_0/format/event": "config:0-15", "cpuinfo": "processor\t: 0\n"}
+    for cpu, midr in enumerate(midrs):
+        files[f"devices/system/cpu/cpu{cpu}/regs/identification/midr_el1"] = f"0x{midr:016x}"
+        files[f"devices/system/cpu/cpu{cpu}/topology/core_cpus_list"] = str(cpu)
+        files[f"devices/system/cpu/cpu{cpu}/topology/package_cpus_list"] = f"0-{last}"
+        files[f"devices/system/cpu/cpu{cpu}/topology/physical_package_id"] = "0"
+    test_hosts.write_all(folder, files)
+
+
+def test_an_arm_core_that_no_spec_of_ours_is_for_is_measured_from_a_file_like_arms():
+    metrics = {name: {"title": name, "units": "percent of slots", "formula": f"100 * {event} / (CPU_CYCLES * 12)"}
+               for name, event in (("frontend_bound", "FE"), ("backend_bound", "BE"), ("retiring", "OP"), ("bad_speculation", "BAD"))}
+    document = {"product_configuration": {"product_name": "New Core", "implementer": "0x41", "part_num": "0xeee", "num_slots": 12,
+                                          "major_revision": "0", "minor_revision": "0"},
+                "events": {"CPU_CYCLES": {"code": "0x11"}, "FE": {"code": "0x3e"}, "BE": {"code": "0x3d"}, "OP": {"code": "0x3a"},
+                           "BAD": {"code": "0x10"}},
+                "metrics": metrics, "groups": {"metrics": {"Topdown_L1": {"metrics": list(metrics)}}},
+                "methodologies": {"topdown_methodology": {"metric_grouping": {"stage_1": ["Topdown_L1"]}}}}
+    other = dict(document, product_configuration=dict(document["product_configuration"], part_num="0xeef"))
+    with tempfile.TemporaryDirectory() as folder:
+        arm_host(folder, [0x410feee0, 0x411feee2, 0x410feef0])  # a newer one of the same core, and one of another
+        for name, text in (("new-core", document), ("small-core", other)):
+            e2e.write_text(os.path.join(folder, f"files/cpu/{name}.json"), json.dumps(text))
+        status, said = e2e.run_daemon("check-config", "--path.sysfs", folder, "--path.procfs", folder,
+                                      yaml=e2e.LISTEN_ANYWHERE + f"specs: {{path: '{folder}/files'}}\n")
+        assert status == 0 and "spec new-core: 2 CPUs on 1 socket with 6 general and 1 fixed" in said, said
+        assert "1 CPUs have cores of another kind" in said and "no spec for this CPU" not in said, said
+        assert "profile default: 4 metrics in 1 event group" in said, said
+
+
+def test_the_format_is_found_out():
+    status, said = on_host("GenuineIntel-6-FE-1", "specs: {path: '{files}/arch/x86/newlake/all.json'}", "check-config")
+    assert status == 0 and "spec all: 4 CPUs" in said, said
+
+
+def test_the_lists_are_of_the_vendors_files_too():
+    _, metrics = on_host("GenuineIntel-6-FE-1", "specs: {path: '{files}'}", "list", "metrics")
+    assert re.search(r"^ipc +tma_info_thread_ipc", metrics, re.M) and "new_stalls" in metrics, metrics
+    _, events = on_host("GenuineIntel-6-FE-1", "specs: {path: '{files}'}", "list", "events")
+    assert re.search(r"^NEW.STALLS +cpu +0x4a3", events, re.M), events
+    assert re.search(r"^UNUSED +cpu +0xa4", events, re.M), events  # all that there are, not only what a metric needs
+    _, groups = on_host("GenuineIntel-6-FE-1", "specs: {path: '{files}'}", "list", "groups")
+    assert re.search(r"^stage_1 +2 ", groups, re.M), groups
+
+
+def test_a_cpu_that_the_files_do_not_have_keeps_our_own_spec_and_is_told_of():
+    status, said = on_host("GenuineIntel-6-8F-8", "specs: {path: '{files}'}", "check-config", events=test_hosts.SLOTS)
+    assert status == 0 and "spec sapphire-rapids" in said, said
+    assert re.search(r"the vendor's files are not used: .*no row of mapfile.csv describes the CPU GenuineIntel-6-8F-8", said), said
+    # the profile may then name groups that only the vendor's files have
+    status, said = on_host("GenuineIntel-6-8F-8", "profiles: {default: {groups: [stage_1, Newest]}}\nspecs: {path: '{files}'}",
+                           "check-config", events=test_hosts.SLOTS)
+    assert status == 0 and "this host cannot measure Newest" in said, said
+
+
+def test_a_folder_that_the_map_names_and_that_is_missing_is_no_obstacle():
+    files = {name: text for name, text in TREE.items() if name.endswith("csv")}
+    status, said = on_host("GenuineIntel-6-FE-1", "specs: {path: '{files}', format: perf}", "check-config", files=files)
+    assert status == 0 and "spec intel-generic" in said and "mapfile.csv names this folder" in said, said
+
+
+def test_files_that_are_not_there_are_refused_where_the_configuration_names_them():
+    status, said = on_host("GenuineIntel-6-FE-1", "slot: 1s\nspecs:\n  path: '{files}/gone'", "check-config")
+    assert status == 2 and re.search(r"made-up\.yaml:3:9: specs\.path: .*/gone: cannot be read", said), said
+    status, said = on_host("GenuineIntel-6-FE-1", "slot: 1x\nspecs:\n  path: '{files}/gone'", "check-config")
+    assert "made-up.yaml:1:" in said and "made-up.yaml:3:9" in said, said  # all mistakes at once
+
+
+def test_a_group_that_neither_the_vendors_files_nor_our_specs_have_is_refused():
+    status, said = on_host("GenuineIntel-6-FE-1", "profiles: {default: {groups: [TopdwnL1]}}\nspecs: {path: '{files}'}",
+                           "check-config")
+    assert status == 2 and "did you mean 'TopdownL1'?" in said, said
+
+
+def test_without_any_of_the_profiles_groups_the_first_stage_is_measured():
+    specs = "profiles: {default: {groups: [SVE_Effectiveness]}}\nspecs: {path: '{files}'}"
+    status, said = on_host("GenuineIntel-6-FE-1", specs, "check-config")
+    assert status == 0 and "profile default: 1 metrics in 1 event group" in said, said
+    assert "this host cannot measure SVE_Effectiveness" in said, said
+
+
+def steady_level1(specs):
+    """Level 1 of the steady host, and its spec's name."""
+    with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=e2e.LISTEN_ANYWHERE + "slot: 10ms\n" + specs) as daemon:
+        level1 = daemon.wait_round(2)["scopes"][0]["level1"]
+        spec = daemon.json("/api/v1/status")["cpu"]["spec"]
+    slots = level1["pipeline_slots_total"]
+    return {name: category["pipeline_slots_total"] / slots for name, category in level1["categories"].items()}, spec
+
+
+def test_level_1_of_the_vendors_files_is_that_of_our_own_spec():
+    need_telemetry()
+    seen = []
+    for specs, spec in (("", "neoverse-v2"),
+                        (f"specs: {{path: '{TELEMETRY}/arm/cpu/neoverse-v2.json', format: arm}}\n", "neoverse-v2"),
+                        (f"specs: {{path: '{TELEMETRY}/arm'}}\n", "neoverse-v2"),
+                        (f"specs: {{path: '{TELEMETRY}/linux', format: perf}}\n", "neoverse-n2-v2")):
+        level1, name = steady_level1(specs)
+        assert name == spec, (specs, name)
+        assert set(level1) == set(LEVEL1), (specs, level1)
+        for category, share in LEVEL1.items():
+            assert abs(level1[category] - share) < 1e-6, (specs, category, level1[category])
+        seen.append(name)
+    return ", ".join(seen)
+
+
+def test_intels_own_counters_are_used_through_linuxs_files():
+    need_telemetry()
+    specs = f"specs: {{path: '{TELEMETRY}/linux'}}"
+    status, said = on_host("GenuineIntel-6-CF-1", specs, "check-config", events=test_hosts.SLOTS)
+    assert status == 0 and "spec emeraldrapids" in said and "not plannable" not in said and "warning" not in said, said
+    _, events = on_host("GenuineIntel-6-CF-1", specs, "list", "events", "--json", events=test_hosts.SLOTS)
+    resident = {event["name"]: event for event in json.loads(events) if event["resident"]}
+    assert "topdown-retiring" in resident and "TOPDOWN.SLOTS" in resident, resident
+    assert [name for name, event in resident.items() if event["takes"] > 0] == ["TOPDOWN.SLOTS"], resident
+    # a virtual machine that hides them
+    status, said = on_host("GenuineIntel-6-CF-1", specs, "check-config")
+    assert status == 0 and "there is no level 1" in said, said
+
+
+def test_the_larger_cores_of_a_host_with_two_kinds_are_measured_from_their_own_entries():
+    need_telemetry()
+    status, said = on_host("GenuineIntel-6-BF-2", f"specs: {{path: '{TELEMETRY}/linux'}}", "check-config",
+                           pmus=("cpu_core", "cpu_atom"), events=test_hosts.SLOTS)
+    assert status == 0 and "spec alderlake: 2 CPUs on 1 socket" in said, said
+    assert "cpu_core: 2 CPUs have cores of another kind" in said, said
+
+
+if __name__ == "__main__":
+    e2e.run_tests()
