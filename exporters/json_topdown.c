@@ -71,6 +71,10 @@ static void add_bound(struct json *json, const struct tree *tree, const struct s
     for (size_t i = 0; i < bound.n; i++)
         json_string(json, path, NULL, metric_of(tree, bound.path[i])->export_name);
     add_known(json, item, "exceeded", bound.exceeded);
+    if (bound.close < tree->n)
+        json_string(json, item, "not_told_apart_from", metric_of(tree, bound.close)->export_name);
+    else
+        json_null(json, item, "not_told_apart_from");
     add_next(json, item, tree, bound.path[bound.n - 1]);
     json_null(json, NULL, "bound_reason");
 }
@@ -95,6 +99,7 @@ static void add_node(struct json *json, cJSON *nodes, const struct tree *tree, c
     json_string(json, item, "name", metric->name);
     json_string(json, item, "title", metric->title);
     json_number(json, item, "value", node->value);
+    json_trust(json, item, snapshot, scope, node->place);
     if (isfinite(node->value))
         json_null(json, item, "reason");
     else
