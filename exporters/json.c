@@ -59,7 +59,6 @@ static void add_metric(struct json *json, cJSON *metrics, const struct view *vie
     cJSON *item = json_object(json, metrics, metric->export_name);
     double value = value_of(snapshot, snapshot_metric(layout, scope, i));
     json_number(json, item, "value", value);
-    json_trust(json, item, snapshot, scope, (int)i);
     const char *reason = view_absent_text(view, snapshot, scope, i);
     if (reason[0])
         json_string(json, item, "reason", reason);
@@ -68,6 +67,7 @@ static void add_metric(struct json *json, cJSON *metrics, const struct view *vie
     char unit[VIEW_UNIT_MAX];
     view_metric_unit(metric, unit, sizeof(unit));
     json_string(json, item, "unit", unit);
+    json_trust(json, item, snapshot, scope, (int)i);
     double k;
     if (!catalog_metric_ratio(metric, &k))
         return;

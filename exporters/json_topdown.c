@@ -99,11 +99,11 @@ static void add_node(struct json *json, cJSON *nodes, const struct tree *tree, c
     json_string(json, item, "name", metric->name);
     json_string(json, item, "title", metric->title);
     json_number(json, item, "value", node->value);
-    json_trust(json, item, snapshot, scope, node->place);
     if (isfinite(node->value))
         json_null(json, item, "reason");
     else
         json_string(json, item, "reason", why_absent(tree, node, snapshot, scope));
+    json_trust(json, item, snapshot, scope, node->place);
     json_string(json, item, "domain", view_domain_text(metric->domain));
     json_bool(json, item, "adds_up", metric->domain == METRIC_PIPELINE_SLOTS);
     add_known(json, item, "high", node->high);
