@@ -10,8 +10,9 @@ static void test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known(v
                           "profiles, hosts, slot, idle, cpus, counters, guests, mode, standard_error, specs"},
         {"zzzzzz: 1", "t.yaml:1:1: unknown key \"zzzzzz\": known here are listen, profile, profiles, hosts, slot, "
                       "idle, cpus, counters, guests, mode, standard_error, specs"},
-        {"counter: {reserve: 0}", "t.yaml:1:1: unknown key \"counter\": did you mean \"counters\"? known here are "
-                                  "listen, profile, profiles, hosts, slot, idle, cpus, counters, guests, mode, standard_error, specs"},
+        {"counter: {reserve: 0}",
+         "t.yaml:1:1: unknown key \"counter\": did you mean \"counters\"? known here are "
+         "listen, profile, profiles, hosts, slot, idle, cpus, counters, guests, mode, standard_error, specs"},
         {"counters: {reserved: 0}", "t.yaml:1:12: unknown key \"reserved\": did you mean \"reserve\"? known here are "
                                     "reserve"},
         {"profiles: {a: {groups: [], weight: {}}}",
@@ -72,8 +73,7 @@ static void test_a_wrong_type_is_refused_with_a_right_example(void **state) {
         {"idle: {}", "t.yaml:1:7: idle must be a single value, such as 10%, and is a mapping"},
         {"counters: 2", "t.yaml:1:11: counters must be a mapping, such as {reserve: 1}, and is a single value"},
         {"counters: {reserve: [1]}", "t.yaml:1:21: reserve must be a single value, such as 1, and is a list"},
-        {"standard_error: [true]",
-         "t.yaml:1:17: standard_error must be a single value, such as true, and is a list"},
+        {"standard_error: [true]", "t.yaml:1:17: standard_error must be a single value, such as true, and is a list"},
         {"standard_error: yes", "t.yaml:1:17: standard_error: \"yes\" is neither: write true or false"},
         {"mode: [fixed]", "t.yaml:1:7: mode must be a single value, such as fixed, and is a list"},
         {"mode: Adaptive", "t.yaml:1:7: mode: \"Adaptive\" is neither: write fixed for the shares of time that the "

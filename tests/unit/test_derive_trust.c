@@ -6,8 +6,8 @@
 
 #include "core/derive.h"
 
-// Readings made by hand go through derive; the same sums, added up here, go to core/estimate directly. What the snapshot
-// says must be what core/estimate says.
+// Readings made by hand go through derive; the same sums, added up here, go to core/estimate directly. What the
+// snapshot says must be what core/estimate says.
 
 #define SECOND_NS UINT64_C(1000000000)
 

@@ -300,8 +300,11 @@ static void test_the_page_shows_the_answer_and_the_tree_escaped(void **state) {
     assert_int_equal(html_render(&host.view, snapshot, &text), 0);
     assert_true(contains(&text, "in it memory_bound, 25 % of pipeline slots. Mend &lt;this&gt; &amp; that.\n"));
     assert_true(contains(&text, "<span class=\"high\">memory_bound 25 %</span>"));
-    assert_true(contains(&text, "<span class=\"clocks\" style=\"width:9.00%\"></span></span><span>fetch_latency 9 %"
-                                "</span> <span class=\"soft\">of clock cycles</span></li>"));
+    assert_true(contains(&text, "<td class=\"n\">0.35 <small class=\"soft\">&plusmn;&nbsp;0.0078</small>"));
+    assert_true(contains(
+        &text,
+        "<span class=\"clocks\" style=\"width:9.00%\"></span></span><span>fetch_latency 9 %"
+        "</span> <small class=\"soft\">&plusmn;&nbsp;0.78</small> <span class=\"soft\">of clock cycles</span></li>"));
     text_free(&text);
     snapshot_unref(snapshot);
     host_deinit(&host);
