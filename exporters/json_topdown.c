@@ -106,7 +106,7 @@ static void add_node(struct json *json, cJSON *nodes, const struct tree *tree, c
     json_trust(json, item, snapshot, scope, node->place);
     json_string(json, item, "domain", view_domain_text(metric->domain));
     json_bool(json, item, "adds_up", metric->domain == METRIC_PIPELINE_SLOTS);
-    add_known(json, item, "high", node->high);
+    add_known(json, item, "exceeded", node->high);
     json_string(json, item, "threshold", metric->threshold_text);
     json_string(json, item, "meaning", metric->meaning);
     json_bool(json, item, "composite", is_composite(tree, node->place));
