@@ -52,6 +52,7 @@ struct config_settings {
     unsigned reserve_counters; // of each CPU, that are left to others: 0 to 31
     enum config_guests guests;
     enum config_mode mode;
+    bool standard_error; // exported to Prometheus
 };
 
 struct config_profile {

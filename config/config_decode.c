@@ -21,10 +21,11 @@ enum { SLOT_DEFAULT_MS = 200 };
 #define LISTEN_DEFAULT_PORT 10813
 #define N_OF(array) (sizeof(array) / sizeof(array)[0])
 
-static const char *const top_keys[] = {"listen", "profile",  "profiles", "hosts", "slot", "idle",
-                                       "cpus",   "counters", "guests",   "mode",  "specs"};
+static const char *const top_keys[] = {"listen", "profile",  "profiles", "hosts", "slot",           "idle",
+                                       "cpus",   "counters", "guests",   "mode",  "standard_error", "specs"};
 static const char *const specs_keys[] = {"path", "format"};
-static const char *const profile_keys[] = {"groups", "weights", "slot", "idle", "cpus", "counters", "guests", "mode"};
+static const char *const profile_keys[] = {"groups",   "weights", "slot", "idle",          "cpus",
+                                           "counters", "guests",  "mode", "standard_error"};
 static const char *const counters_keys[] = {"reserve"};
 static const char *const host_keys[] = {"match", "profile"};
 static const char *const match_keys[] = {"hostname", "cpu", "file"};
@@ -99,6 +100,7 @@ static void decode_settings(const struct decoder *decoder, const struct yaml_tre
     const struct yaml_tree *slot = yaml_tree_get(map, "slot"), *idle = yaml_tree_get(map, "idle");
     const struct yaml_tree *cpus = yaml_tree_get(map, "cpus"), *counters = yaml_tree_get(map, "counters");
     const struct yaml_tree *guests = yaml_tree_get(map, "guests"), *mode = yaml_tree_get(map, "mode");
+    const struct yaml_tree *standard_error = yaml_tree_get(map, "standard_error");
     if (slot)
         (void)config_value_slot(slot, &settings->slot_ns, decoder->errors);
     if (idle)
@@ -111,6 +113,8 @@ static void decode_settings(const struct decoder *decoder, const struct yaml_tre
         (void)config_value_guests(guests, &settings->guests, decoder->errors);
     if (mode)
         (void)config_value_mode(mode, &settings->mode, decoder->errors);
+    if (standard_error)
+        (void)config_value_flag(standard_error, "standard_error", &settings->standard_error, decoder->errors);
 }
 
 static struct config_group *find_group(const struct config_profile *profile, const char *name) {

@@ -197,6 +197,15 @@ bool config_value_mode(const struct yaml_tree *value, enum config_mode *mode, st
     return true;
 }
 
+bool config_value_flag(const struct yaml_tree *value, const char *key, bool *flag, struct errors *errors) {
+    if (!config_value_is(value, YAML_TREE_SCALAR, key, "true", errors))
+        return false;
+    if (strcmp(value->text, "true") != 0 && strcmp(value->text, "false") != 0)
+        return refuse(errors, value, key, "is neither: write true or false");
+    *flag = strcmp(value->text, "true") == 0;
+    return true;
+}
+
 static bool read_port(const char *text, uint16_t *port) {
     unsigned long number = 0;
     size_t n = strlen(text);

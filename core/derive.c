@@ -29,6 +29,9 @@ static int allocate_round(struct derive *d) {
     d->windows = calloc(cpus * d->row + 1, sizeof *d->windows);
     d->sums = calloc(scopes * d->row + 1, sizeof *d->sums);
     d->data = calloc(scopes * units + 1, sizeof *d->data);
+    d->running = calloc(cpus * units + 1, sizeof *d->running);
+    d->n_windows = calloc(cpus * units + 1, sizeof *d->n_windows);
+    d->bases = calloc(scopes * units + 1, sizeof *d->bases);
     d->trouble = calloc(cpus * units + 1, sizeof *d->trouble);
     d->offline = calloc(cpus, sizeof *d->offline);
     d->level1_slots = calloc(cpus * layout->n_level1 + 1, sizeof *d->level1_slots);
@@ -39,8 +42,9 @@ static int allocate_round(struct derive *d) {
     d->values = calloc(layout->catalog->n_metrics + 1, sizeof *d->values);
     d->window = calloc(d->row + 1, sizeof *d->window);
     d->joined = calloc(d->row + 1, sizeof *d->joined);
-    return d->windows && d->sums && d->data && d->trouble && d->offline && d->level1_slots && d->level1_seconds &&
-                   d->level1_increase && d->stalled && d->dense && d->values && d->window && d->joined
+    return d->windows && d->sums && d->data && d->running && d->n_windows && d->bases && d->trouble && d->offline &&
+                   d->level1_slots && d->level1_seconds && d->level1_increase && d->stalled && d->dense && d->values &&
+                   d->window && d->joined
                ? 0
                : -1;
 }
@@ -55,15 +59,18 @@ static int allocate_kept(struct derive *d) {
     d->event_spans = calloc(cpus * layout->n_events + 1, sizeof *d->event_spans);
     d->debts = calloc(cpus, sizeof *d->debts);
     d->parts_done = calloc(cpus, sizeof *d->parts_done);
+    d->parts_running = calloc(cpus, sizeof *d->parts_running);
     d->parts = calloc(parts > 1 ? cpus * parts * d->units[layout->plan->level1_unit].n : 1, sizeof *d->parts);
     d->resident = calloc(resident_values(d) * cpus + 1, sizeof *d->resident);
     d->resident_state = calloc(cpus, sizeof *d->resident_state);
+    d->resident_share = calloc(cpus, sizeof *d->resident_share);
     d->place = calloc(layout->catalog->n_metrics + 1, sizeof *d->place);
     d->totals = calloc(layout->n_scopes * d->n_totals, sizeof *d->totals);
     d->group_totals = calloc(derive_n_group_totals(d) + 1, sizeof *d->group_totals);
+    d->estimate = estimate_new(layout->plan, layout->topology, ESTIMATE_MEMORY_ROUNDS);
     return d->counted && d->planned && d->unit_spans && d->level1_spans && d->event_spans && d->debts &&
-                   d->parts_done && d->parts && d->resident && d->resident_state && d->place && d->totals &&
-                   d->group_totals
+                   d->parts_done && d->parts_running && d->parts && d->resident && d->resident_state &&
+                   d->resident_share && d->place && d->totals && d->group_totals && d->estimate
                ? 0
                : -1;
 }
@@ -118,13 +125,16 @@ struct derive *derive_new(struct snapshot_layout *layout) {
 struct derive *derive_free(struct derive *d) {
     if (!d)
         return NULL;
+    estimate_free(d->estimate);
     free(d->past_groups);
     free(d->group_totals);
     free(d->totals);
     free(d->place);
+    free(d->resident_share);
     free(d->resident_state);
     free(d->resident);
     free(d->parts);
+    free(d->parts_running);
     free(d->parts_done);
     free(d->debts);
     free(d->event_spans);
@@ -142,6 +152,9 @@ struct derive *derive_free(struct derive *d) {
     free(d->level1_slots);
     free(d->offline);
     free(d->trouble);
+    free(d->bases);
+    free(d->n_windows);
+    free(d->running);
     free(d->data);
     free(d->sums);
     free(d->windows);
@@ -158,6 +171,8 @@ static void forget_round(struct derive *d) {
     memset(d->windows, 0, derive_n_cpus(d) * d->row * sizeof *d->windows);
     memset(d->sums, 0, layout->n_scopes * d->row * sizeof *d->sums);
     memset(d->data, 0, layout->n_scopes * derive_n_units(d));
+    memset(d->running, 0, derive_n_cpus(d) * derive_n_units(d) * sizeof *d->running);
+    memset(d->n_windows, 0, derive_n_cpus(d) * derive_n_units(d) * sizeof *d->n_windows);
     memset(d->level1_slots, 0, derive_n_cpus(d) * layout->n_level1 * sizeof *d->level1_slots);
     memset(d->level1_seconds, 0, derive_n_cpus(d) * sizeof *d->level1_seconds);
     memset(d->level1_increase, 0, layout->n_scopes * layout->n_level1 * sizeof *d->level1_increase);
@@ -190,6 +205,7 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
     derive_find_stalled(d);
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
         derive_advance_cpu(d, cpu, &time);
+    derive_take_trust(d, &time);
     d->end_ns = readings->end_ns;
     d->rounds++;
     if (!out)
@@ -206,6 +222,8 @@ void derive_pause(struct derive *d, uint64_t until_ns, enum uncovered reason) {
         return;
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
         derive_add(d, cpu, snapshot_uncovered(d->layout, 0, reason), (double)(until_ns - d->end_ns) * NS);
+    for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
+        estimate_forget_cpu(d->estimate, cpu);
     d->end_ns = until_ns;
 }
 

@@ -12,6 +12,10 @@
 //
 // An event that has never counted, though the PMU does not say that it can, is not believed as long as something else
 // in the same metric counts: the metric is stalled, has no value, and its totals stand still.
+//
+// How far a gauge can be trusted is estimated from this plan's rounds alone: another plan draws other slots, so under a
+// new one gauges have no interval before the second round. Rounds with a pause, a gap or an absent CPU between them are
+// not compared.
 
 #include "core/snapshot.h"
 

@@ -130,6 +130,8 @@ static void write_gauge(struct derive *d, struct snapshot *out, size_t scope, si
         d->values[planned->metric] = value;
         out->values[snapshot_metric(d->layout, scope, m)] = value * metric->export_scale;
         absent = isnan(value) ? ABSENT_UNDEFINED : ABSENT_NOT;
+        if (absent == ABSENT_NOT)
+            derive_write_trust(d, out, scope, m);
         if (scope == 0 && sums)
             write_rate(d, out, m, metric, sums[0]);
     }

@@ -3,13 +3,15 @@
 #define TOPDOWND_CORE_DERIVE_STATE_H
 
 // What the files of derive share: derive.c makes it and runs a round, derive_window.c takes readings in,
-// derive_advance.c moves totals, derive_gauge.c writes a snapshot.
+// derive_advance.c moves totals, derive_trust.c asks core/estimate how far a gauge can be trusted, derive_gauge.c
+// writes a snapshot.
 //
 // A unit's values are the CPU seconds of its windows, then its events' counts. One round goes through three arrays of
 // such values: `windows` per CPU (sums over its windows, scaled for contention), `sums` per scope (extrapolated to the
 // round), and `dense`, one unit's values by catalog event, which is what formulas read.
 
 #include "core/derive.h"
+#include "core/estimate.h"
 #include "core/level1.h"
 #include "core/span.h"
 #include "core/total.h"
@@ -26,6 +28,13 @@ struct derive_unit {
     bool with_resident;          // its windows need those of the resident group
 };
 
+// What the gauges of a scope rest on, per unit.
+struct derive_basis {
+    double running_seconds; // on the counters
+    double elapsed_seconds; // of the CPUs that were there
+    double windows;
+};
+
 // What an event group of an earlier plan counted: should it come back, its totals go on.
 struct derive_past_group {
     char name[PLAN_NAME_MAX];
@@ -39,15 +48,18 @@ struct derive {
     size_t n_totals; // of a scope
 
     // of the round
-    double *windows;         // [cpu][row]
-    double *sums;            // [scope][row]
-    uint8_t *data;           // [scope][unit]: 1 where there was data
-    uint8_t *trouble;        // [cpu][unit]: enum uncovered, why there was none
-    uint8_t *offline;        // [cpu]
-    double *level1_slots;    // [cpu][category]: signed, of the windows that could be split
-    double *level1_seconds;  // [cpu]: of these windows
-    double *level1_increase; // [scope][category]
-    uint8_t *stalled;        // [metric]
+    double *windows;            // [cpu][row]
+    double *sums;               // [scope][row]
+    double *running;            // [cpu][unit]: seconds on the counters, of a composite those of its average part
+    uint32_t *n_windows;        // [cpu][unit]: with data; those of a composite are whole ones
+    struct derive_basis *bases; // [scope][unit]
+    uint8_t *data;              // [scope][unit]: 1 where there was data
+    uint8_t *trouble;           // [cpu][unit]: enum uncovered, why there was none
+    uint8_t *offline;           // [cpu]
+    double *level1_slots;       // [cpu][category]: signed, of the windows that could be split
+    double *level1_seconds;     // [cpu]: of these windows
+    double *level1_increase;    // [scope][category]
+    uint8_t *stalled;           // [metric]
     bool level1_stalled;
     double *dense;           // [catalog event]
     double *values;          // [catalog metric]: of one scope or window, in the scale of the formulas
@@ -65,13 +77,16 @@ struct derive {
     struct level1_debt *debts; // [cpu]
     double *parts;             // [cpu][part][value of the level-1 unit]: windows of an unfinished composite
     unsigned *parts_done;      // [cpu]
+    double *parts_running;     // [cpu]: seconds on the counters, of these windows together
     double *resident;          // [cpu][value of the resident unit]: its window of the present slot
     uint8_t *resident_state;   // [cpu]: enum resident_state
+    double *resident_share;    // [cpu]: of that window's time, on the counters
     int *place;                // [catalog metric]: in the plan, -1: it is not there
     struct total *totals;      // [scope][field]
     double *group_totals;      // windows by result, enabled and running seconds, as in the snapshot
     struct derive_past_group *past_groups;
     size_t n_past_groups;
+    struct estimate *estimate; // of this plan's rounds
 };
 
 struct derive_round_time {
@@ -99,6 +114,10 @@ void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_
 
 // Adds to a total in all scopes of the CPU; the field is given by its place in scope 0 of a snapshot.
 void derive_add(struct derive *d, size_t cpu, size_t field_of_scope_0, double amount);
+
+// derive_trust.c: after the CPUs have advanced; then what it says of a gauge that has a value.
+void derive_take_trust(struct derive *d, const struct derive_round_time *time);
+void derive_write_trust(const struct derive *d, struct snapshot *out, size_t scope, size_t metric);
 
 // derive_gauge.c
 void derive_write_totals(const struct derive *d, struct snapshot *out);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/derive_state.h"
@@ -72,8 +73,10 @@ static void join_parts(const struct derive *d, const struct plan_unit *unit, dou
 }
 
 // Values of a finished window of a unit: into the CPU's sums, and where it is level 1, split by category.
-static void take_values(struct derive *d, unsigned cpu, unsigned unit, const double *values) {
+static void take_values(struct derive *d, unsigned cpu, unsigned unit, const double *values, double running_seconds) {
     double *sums = d->windows + cpu * d->row + d->units[unit].first;
+    d->running[cpu * derive_n_units(d) + unit] += running_seconds;
+    d->n_windows[cpu * derive_n_units(d) + unit]++;
     for (size_t i = 0; i < d->units[unit].n; i++)
         sums[i] += values[i];
     if ((int)unit != d->layout->plan->level1_unit)
@@ -92,17 +95,21 @@ static void take_part(struct derive *d, const struct window *window, unsigned un
     const struct plan_unit *unit = &d->layout->plan->units[unit_index];
     size_t part = window->group - unit->first_group, n = d->units[unit_index].n;
     double *parts = d->parts + window->cpu * unit->n_groups * n;
-    if (part == 0)
+    if (part == 0) {
         d->parts_done[window->cpu] = 0;
+        d->parts_running[window->cpu] = 0;
+    }
     if (part != d->parts_done[window->cpu]) {
         d->parts_done[window->cpu] = UINT32_MAX;
         return; // an earlier part has no data: the windows would not be adjacent
     }
     window_values(d, window, parts + part * n);
+    d->parts_running[window->cpu] += (double)window->running_ns * NS;
     if (++d->parts_done[window->cpu] < unit->n_groups)
         return;
     join_parts(d, unit, parts, d->joined);
-    take_values(d, window->cpu, unit_index, d->joined);
+    // an event counts in its own parts only: about one of them
+    take_values(d, window->cpu, unit_index, d->joined, d->parts_running[window->cpu] / unit->n_groups);
 }
 
 // ---- the resident group ----
@@ -128,8 +135,10 @@ static enum resident_state resident_state_of(const struct window *window) {
 static void take_resident(struct derive *d, const struct window *window) {
     size_t n = 1 + d->layout->plan->units[d->layout->plan->groups[window->group].unit].n_events;
     d->resident_state[window->cpu] = (uint8_t)resident_state_of(window);
-    if (d->resident_state[window->cpu] == RESIDENT_COUNTED)
-        window_values(d, window, d->resident + window->cpu * n);
+    if (d->resident_state[window->cpu] != RESIDENT_COUNTED)
+        return;
+    window_values(d, window, d->resident + window->cpu * n);
+    d->resident_share[window->cpu] = (double)window->running_ns / (double)window->enabled_ns;
 }
 
 // Why a rotating group's window is of no use without the resident group's.
@@ -163,9 +172,12 @@ static void take_counts(struct derive *d, const struct window *window, unsigned 
         return;
     }
     window_values(d, window, d->window);
-    if (d->units[unit].with_resident)
+    double running_seconds = (double)window->running_ns * NS;
+    if (d->units[unit].with_resident) {
         add_resident(d, window->cpu, &d->layout->plan->units[unit], d->window);
-    take_values(d, window->cpu, unit, d->window);
+        running_seconds = fmin(running_seconds, d->resident_share[window->cpu] * d->window[0]);
+    }
+    take_values(d, window->cpu, unit, d->window, running_seconds);
 }
 
 void derive_take_window(struct derive *d, const struct window *window) {

@@ -366,9 +366,11 @@ void estimate_take_round(struct estimate *e, const double *values, const double 
     keep_round(e);
 }
 
+void estimate_forget_unit(struct estimate *e, size_t cpu, size_t unit) { e->share[cpu * e->plan->n_units + unit] = 0; }
+
 void estimate_forget_cpu(struct estimate *e, size_t cpu) {
     for (size_t u = 0; u < e->plan->n_units; u++)
-        e->share[cpu * e->plan->n_units + u] = 0;
+        estimate_forget_unit(e, cpu, u);
 }
 
 // ---- what it says ----

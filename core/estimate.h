@@ -64,8 +64,9 @@ size_t estimate_row(const struct plan *plan);
 void estimate_take_round(struct estimate *estimate, const double *values, const double *running_seconds,
                          double seconds);
 
-// A CPU went away or time passed unmeasured: the rounds before and after are no neighbours.
+// A CPU went away or time passed unmeasured: the rounds before and after are no neighbours. The second: of one unit.
 void estimate_forget_cpu(struct estimate *estimate, size_t cpu);
+void estimate_forget_unit(struct estimate *estimate, size_t cpu, size_t unit);
 
 // The interval of `value`, a metric's exported gauge of one scope over the last `rounds` rounds (1 for a snapshot's).
 struct estimate_interval estimate_get(const struct estimate *estimate, size_t scope, size_t metric, double value,

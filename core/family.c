@@ -17,6 +17,9 @@ const struct family_info family_table[FAMILY_N] = {
         {PREFIX "metric_denominator_total", "counter",
          "Events below the line of each metric of the form k A/B, advanced together with the numerator "
          "and from the same windows."},
+    [FAMILY_STANDARD_ERROR] = {PREFIX "metric_standard_error", "gauge",
+                               "Standard error of each metric's gauge, in its unit. Absent unless the configuration "
+                               "asks for it (standard_error: true), and where there is no estimate yet."},
     [FAMILY_PEAK_PIPELINE_SLOTS] = {PREFIX "peak_pipeline_slots_per_second", "gauge",
                                     "Pipeline slots a second with every measured core at its maximum frequency."},
     [FAMILY_COVERED] =

@@ -6,13 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A scope's fields: gauges (n_metrics values, n_metrics rates, deviation), then totals (n_metrics numerators, n_metrics
+// A scope's fields: gauges (n_metrics of each of enum gauge, deviation), then totals (n_metrics numerators, n_metrics
 // denominators, n_level1 categories, pipeline slots, n_events events, covered, UNCOVERED_N uncovered). After all
 // scopes: per event group WINDOW_RESULT_N windows, enabled, running; then the self values.
 
 const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1};
 
 enum { GROUP_STRIDE = WINDOW_RESULT_N + 2 };
+enum gauge { GAUGE_VALUE, GAUGE_RATE, GAUGE_ERROR, GAUGE_LOW, GAUGE_HIGH, GAUGE_WINDOWS, GAUGE_SHARE, GAUGE_N };
 
 const char *uncovered_name(enum uncovered reason) {
     static const char *const names[UNCOVERED_N] = {"starved",       "failed",  "offline", "stalled",
@@ -41,16 +42,40 @@ const char *event_trouble_name(enum event_trouble trouble) {
     return names[trouble];
 }
 
+static size_t find_gauge(const struct snapshot_layout *layout, size_t scope, enum gauge gauge, size_t metric) {
+    return scope * layout->scope_stride + (size_t)gauge * layout->n_metrics + metric;
+}
+
 size_t snapshot_metric(const struct snapshot_layout *layout, size_t scope, size_t metric) {
-    return scope * layout->scope_stride + metric;
+    return find_gauge(layout, scope, GAUGE_VALUE, metric);
 }
 
 size_t snapshot_rate_above(const struct snapshot_layout *layout, size_t scope, size_t metric) {
-    return scope * layout->scope_stride + layout->n_metrics + metric;
+    return find_gauge(layout, scope, GAUGE_RATE, metric);
+}
+
+size_t snapshot_standard_error(const struct snapshot_layout *layout, size_t scope, size_t metric) {
+    return find_gauge(layout, scope, GAUGE_ERROR, metric);
+}
+
+size_t snapshot_low(const struct snapshot_layout *layout, size_t scope, size_t metric) {
+    return find_gauge(layout, scope, GAUGE_LOW, metric);
+}
+
+size_t snapshot_high(const struct snapshot_layout *layout, size_t scope, size_t metric) {
+    return find_gauge(layout, scope, GAUGE_HIGH, metric);
+}
+
+size_t snapshot_metric_windows(const struct snapshot_layout *layout, size_t scope, size_t metric) {
+    return find_gauge(layout, scope, GAUGE_WINDOWS, metric);
+}
+
+size_t snapshot_share_of_time(const struct snapshot_layout *layout, size_t scope, size_t metric) {
+    return find_gauge(layout, scope, GAUGE_SHARE, metric);
 }
 
 size_t snapshot_deviation(const struct snapshot_layout *layout, size_t scope) {
-    return scope * layout->scope_stride + 2 * layout->n_metrics;
+    return find_gauge(layout, scope, GAUGE_N, 0);
 }
 
 static size_t first_total(const struct snapshot_layout *layout, size_t scope) {
@@ -186,7 +211,8 @@ struct snapshot *snapshot_new(struct snapshot_layout *layout) {
     atomic_init(&snapshot->references, 1);
     snapshot->values = malloc(layout->n_values * sizeof *snapshot->values);
     snapshot->absent = malloc(layout->n_scopes * layout->n_metrics + 1);
-    if (!snapshot->values || !snapshot->absent)
+    snapshot->quality = calloc(layout->n_scopes * layout->n_metrics + 1, 1); // ESTIMATE_NONE
+    if (!snapshot->values || !snapshot->absent || !snapshot->quality)
         return snapshot_unref(snapshot);
     for (size_t i = 0; i < layout->n_values; i++)
         snapshot->values[i] = NAN;
@@ -249,6 +275,7 @@ struct snapshot *snapshot_ref(struct snapshot *snapshot) {
 
 struct snapshot *snapshot_unref(struct snapshot *snapshot) {
     if (snapshot && atomic_fetch_sub_explicit(&snapshot->references, 1, memory_order_acq_rel) == 1) {
+        free(snapshot->quality);
         free(snapshot->absent);
         free(snapshot->values);
         snapshot_layout_unref(snapshot->layout);

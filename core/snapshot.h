@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/estimate.h"
 #include "core/plan.h"
 #include "core/readings.h"
 #include "core/topology.h"
@@ -101,6 +102,14 @@ size_t snapshot_deviation(const struct snapshot_layout *layout, size_t scope);  
 size_t snapshot_rate_above(const struct snapshot_layout *layout, size_t scope,
                            size_t metric); // host only: numerator a
                                            // second, NaN where the metric has no rate threshold
+// How far the metric can be trusted, see core/estimate.h: NaN where it has no value, or no interval.
+size_t snapshot_standard_error(const struct snapshot_layout *layout, size_t scope, size_t metric);
+size_t snapshot_low(const struct snapshot_layout *layout, size_t scope, size_t metric); // 95 %
+size_t snapshot_high(const struct snapshot_layout *layout, size_t scope, size_t metric);
+// What is behind it: windows in the scope, and the share of its CPUs' time in which its events were on the counters. Of
+// a metric made of others, the least of theirs.
+size_t snapshot_metric_windows(const struct snapshot_layout *layout, size_t scope, size_t metric);
+size_t snapshot_share_of_time(const struct snapshot_layout *layout, size_t scope, size_t metric);
 size_t snapshot_numerator(const struct snapshot_layout *layout, size_t scope, size_t metric); // totals from here on
 size_t snapshot_denominator(const struct snapshot_layout *layout, size_t scope, size_t metric);
 size_t snapshot_category(const struct snapshot_layout *layout, size_t scope, size_t category); // index into level1
@@ -135,6 +144,7 @@ struct snapshot {
     uint64_t start_ns, end_ns; // the round that the gauges cover
     double *values;            // layout->n_values
     uint8_t *absent;           // [scope][metric], enum absent
+    uint8_t *quality;          // [scope][metric], enum estimate_quality
     bool stale;                // made by snapshot_stale
 };
 

@@ -23,6 +23,7 @@ static struct view *make_view(const struct stage_request *request, struct snapsh
         .counters_total = request->follow.counters == 0 ? 0 : request->follow.most_counters + fixed,
         .counters_usable = request->follow.counters == 0 || request->none_free ? 0 : request->follow.counters + fixed,
         .adapt = request->adapt ? adapt_report(request->adapt) : NULL,
+        .standard_error = setup->profile->settings.standard_error,
         .guests_excluded = setup->source.exclude_guest,
         .pmu_errors = setup->source.errors,
         .n_pmu_errors = setup->source.n_errors};

@@ -21,6 +21,11 @@ void html_put_number(struct text *out, double value) {
         text_format(out, "%.4g", value);
 }
 
+void html_put_margin(struct text *out, double value, double high, double scale) {
+    if (isfinite(value) && isfinite(high)) // the upper half: the lower one may end at 0
+        text_format(out, " <small class=\"soft\">&plusmn;&nbsp;%.2g</small>", (high - value) * scale);
+}
+
 static void put_node(const struct tree *tree, size_t index, struct text *out) {
     const struct tree_node *node = &tree->nodes[index];
     const struct catalog_metric *metric = &tree->view->layout->catalog->metrics[node->metric];
@@ -40,6 +45,7 @@ static void put_node(const struct tree *tree, size_t index, struct text *out) {
     else
         text_format(out, "%.3g %%", 100 * node->value);
     text_string(out, "</span>");
+    html_put_margin(out, node->value, node->to, metric->domain == METRIC_OTHER ? 1 : 100);
     if (metric->domain == METRIC_CLOCKS)
         text_string(out, " <span class=\"soft\">of clock cycles</span>");
 }

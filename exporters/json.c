@@ -6,6 +6,7 @@
 #include "exporters/json.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "exporters/json_object.h"
 #include "exporters/json_parts.h"
@@ -32,6 +33,25 @@ static void add_level1(struct json *json, const struct view *view, const struct 
     json_bool(json, level1, "composite", view_composite(view));
 }
 
+void json_trust(struct json *json, cJSON *item, const struct snapshot *snapshot, size_t scope, int metric) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    double low = NAN, high = NAN, windows = NAN, share = NAN;
+    enum estimate_quality quality = ESTIMATE_NONE;
+    if (metric >= 0) {
+        size_t m = (size_t)metric;
+        low = value_of(snapshot, snapshot_low(layout, scope, m));
+        high = value_of(snapshot, snapshot_high(layout, scope, m));
+        windows = value_of(snapshot, snapshot_metric_windows(layout, scope, m));
+        share = value_of(snapshot, snapshot_share_of_time(layout, scope, m));
+        quality = (enum estimate_quality)snapshot->quality[scope * layout->n_metrics + m];
+    }
+    json_number(json, item, "low", low);
+    json_number(json, item, "high", high);
+    json_number(json, item, "windows", windows);
+    json_number(json, item, "share_of_time", share);
+    json_string(json, item, "quality", estimate_quality_name(quality));
+}
+
 static void add_metric(struct json *json, cJSON *metrics, const struct view *view, const struct snapshot *snapshot,
                        size_t scope, size_t i) {
     const struct snapshot_layout *layout = view->layout;
@@ -47,6 +67,7 @@ static void add_metric(struct json *json, cJSON *metrics, const struct view *vie
     char unit[VIEW_UNIT_MAX];
     view_metric_unit(metric, unit, sizeof(unit));
     json_string(json, item, "unit", unit);
+    json_trust(json, item, snapshot, scope, (int)i);
     double k;
     if (!catalog_metric_ratio(metric, &k))
         return;

@@ -16,6 +16,9 @@ size_t json_scope_count(const struct view *view, enum json_scope scope);
 size_t json_scope_index(const struct view *view, enum json_scope scope, size_t i);
 void json_scope_name(struct json *json, const struct view *view, enum json_scope scope, size_t i);
 
+// "low", "high", "windows", "share_of_time" and "quality" of a metric of the plan; -1: of one that is not in it.
+void json_trust(struct json *json, cJSON *item, const struct snapshot *snapshot, size_t scope, int metric);
+
 // "attention": what happened so often in the last round that it needs a cause.
 void json_attention(struct json *json, const struct view *view, const struct snapshot *snapshot);
 

@@ -71,6 +71,10 @@ static void add_bound(struct json *json, const struct tree *tree, const struct s
     for (size_t i = 0; i < bound.n; i++)
         json_string(json, path, NULL, metric_of(tree, bound.path[i])->export_name);
     add_known(json, item, "exceeded", bound.exceeded);
+    if (bound.close < tree->n)
+        json_string(json, item, "not_told_apart_from", metric_of(tree, bound.close)->export_name);
+    else
+        json_null(json, item, "not_told_apart_from");
     add_next(json, item, tree, bound.path[bound.n - 1]);
     json_null(json, NULL, "bound_reason");
 }
@@ -99,9 +103,10 @@ static void add_node(struct json *json, cJSON *nodes, const struct tree *tree, c
         json_null(json, item, "reason");
     else
         json_string(json, item, "reason", why_absent(tree, node, snapshot, scope));
+    json_trust(json, item, snapshot, scope, node->place);
     json_string(json, item, "domain", view_domain_text(metric->domain));
     json_bool(json, item, "adds_up", metric->domain == METRIC_PIPELINE_SLOTS);
-    add_known(json, item, "high", node->high);
+    add_known(json, item, "exceeded", node->high);
     json_string(json, item, "threshold", metric->threshold_text);
     json_string(json, item, "meaning", metric->meaning);
     json_bool(json, item, "composite", is_composite(tree, node->place));

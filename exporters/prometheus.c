@@ -146,6 +146,19 @@ static void add_sums(struct prometheus_page *page, const struct view *view, bool
     }
 }
 
+static void add_standard_errors(struct prometheus_page *page, const struct view *view) {
+    if (!view->standard_error)
+        return;
+    add_family(page, FAMILY_STANDARD_ERROR);
+    for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
+        struct scope_labels scope = socket_labels(view, s);
+        for (size_t i = 0; i < view->layout->n_metrics; i++)
+            if (view_plannable(view, i) && view_exported(view, i))
+                add_scoped(page, &scope, "metric", view_metric(view, i)->export_name, PAGE_REAL,
+                           snapshot_standard_error(view->layout, scope.scope, i));
+    }
+}
+
 // The families that have a fixed number per socket.
 static void add_hardware(struct prometheus_page *page, const struct view *view) {
     const struct topology *topology = view->layout->topology;
@@ -361,6 +374,7 @@ static void add_host(struct prometheus_page *page, const struct view *view) {
     }
     add_sums(page, view, true);
     add_sums(page, view, false);
+    add_standard_errors(page, view);
     add_hardware(page, view);
     add_coverage(page, view);
     add_cpus(page, view);

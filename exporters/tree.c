@@ -55,6 +55,8 @@ static void add_node(struct tree *tree, struct links *links, unsigned metric, un
                                                 .depth = depth,
                                                 .category = category,
                                                 .value = NAN,
+                                                .from = NAN,
+                                                .to = NAN,
                                                 .high = TREE_HIGH_UNKNOWN};
     for (int child = links->first[metric]; child >= 0; child = links->next[child])
         add_node(tree, links, (unsigned)child, depth + 1, false);
@@ -135,8 +137,11 @@ void tree_evaluate(struct tree *tree, const struct snapshot *snapshot, size_t sc
         struct tree_node *node = &tree->nodes[i];
         const struct catalog_metric *metric = &layout->catalog->metrics[node->metric];
         node->value = tree->values[node->metric] * metric->export_scale;
-        if (node->place >= 0)
+        if (node->place >= 0) {
             node->value = snapshot->values[snapshot_metric(layout, scope, (size_t)node->place)];
+            node->from = snapshot->values[snapshot_low(layout, scope, (size_t)node->place)];
+            node->to = snapshot->values[snapshot_high(layout, scope, (size_t)node->place)];
+        }
         node->high =
             metric->threshold && isfinite(node->value) ? judge(tree->values, metric->threshold) : TREE_HIGH_UNKNOWN;
     }
@@ -153,15 +158,29 @@ static bool is_share(const struct tree *tree, size_t node) {
     return tree->view->layout->catalog->metrics[tree->nodes[node].metric].domain != METRIC_OTHER;
 }
 
+static bool is_candidate(const struct tree *tree, size_t node, bool categories, bool high) {
+    const struct tree_node *each = &tree->nodes[node];
+    return isfinite(each->value) && is_share(tree, node) && (each->category || !categories) &&
+           (each->high == TREE_HIGH || !high);
+}
+
 // The largest of the nodes beside `node` and after it; with `high` of those above their thresholds. tree->n: none.
 static size_t largest(const struct tree *tree, size_t node, bool categories, bool high) {
     size_t found = tree->n, depth = node < tree->n ? tree->nodes[node].depth : 0;
     for (size_t i = node; i < tree->n && tree->nodes[i].depth >= depth; i = tree_next(tree, i)) {
-        const struct tree_node *each = &tree->nodes[i];
-        if (!isfinite(each->value) || !is_share(tree, i) || (categories && !each->category) ||
-            (high && each->high != TREE_HIGH))
-            continue;
-        if (found == tree->n || each->value > tree->nodes[found].value)
+        if (is_candidate(tree, i, categories, high) &&
+            (found == tree->n || tree->nodes[i].value > tree->nodes[found].value))
+            found = i;
+    }
+    return found;
+}
+
+// The largest root that may really be larger than the root `first`, the largest of these candidates. tree->n: none.
+static size_t find_close(const struct tree *tree, size_t first, bool categories, bool high) {
+    size_t found = tree->n;
+    for (size_t i = 0; i < tree->n; i = tree_next(tree, i)) {
+        if (i != first && is_candidate(tree, i, categories, high) && tree->nodes[i].to >= tree->nodes[first].from &&
+            (found == tree->n || tree->nodes[i].value > tree->nodes[found].value))
             found = i;
     }
     return found;
@@ -179,9 +198,11 @@ static const char *why_unknown(const struct tree *tree, bool categories, const s
 }
 
 struct tree_bound tree_find_bound(const struct tree *tree, const struct snapshot *snapshot, size_t scope) {
-    struct tree_bound bound = {.exceeded = TREE_HIGH, .reason = ""};
+    struct tree_bound bound = {.exceeded = TREE_HIGH, .close = tree->n, .reason = ""};
     bool categories = tree->n > 0 && tree->nodes[0].category;
     size_t node = largest(tree, 0, categories, true);
+    if (node < tree->n)
+        bound.close = find_close(tree, node, categories, true);
     for (; node < tree->n && bound.n < TREE_DEPTH_MAX; node = largest(tree, node + 1, false, true)) {
         bound.path[bound.n++] = node;
         if (tree_next(tree, node) == node + 1)
@@ -197,6 +218,7 @@ struct tree_bound tree_find_bound(const struct tree *tree, const struct snapshot
         return bound;
     }
     bound.path[bound.n++] = node;
+    bound.close = find_close(tree, node, categories, false);
     for (size_t i = 0; i < tree->n; i = tree_next(tree, i))
         if (tree->nodes[i].high == TREE_HIGH_UNKNOWN && (tree->nodes[i].category || !categories))
             bound.exceeded = TREE_HIGH_UNKNOWN;
@@ -228,4 +250,11 @@ void tree_bound_text(const struct tree *tree, const struct tree_bound *bound, st
         text_string(out, ". No share of the first level is above its threshold.");
     else
         text_string(out, ". Not every threshold of the first level could be judged.");
+    if (bound->close == tree->n)
+        return;
+    const struct tree_node *first = &tree->nodes[bound->path[0]];
+    text_format(out, " %s cannot be told apart from ",
+                view_title(&tree->view->layout->catalog->metrics[first->metric]));
+    add_share(tree, bound->close, out);
+    text_string(out, ": their 95 % intervals overlap.");
 }

@@ -22,7 +22,8 @@ struct tree_node {
     unsigned depth;  // 0: a root
     bool category;   // of level 1
     // of the scope that was evaluated last
-    double value; // in export scale; NaN where there is none
+    double value;    // in export scale; NaN where there is none
+    double from, to; // its 95 % interval, likewise
     enum tree_high high;
 };
 
@@ -51,6 +52,7 @@ size_t tree_next(const struct tree *tree, size_t node);
 struct tree_bound {
     size_t n; // nodes of the path; 0: nothing is known
     size_t path[TREE_DEPTH_MAX];
+    size_t close; // the largest other candidate whose interval overlaps that of the path's first; tree->n: none
     enum tree_high exceeded; // unknown: none is above its threshold, as far as that is known
     const char *reason;      // why nothing is known; "" where something is
 };

@@ -32,6 +32,7 @@ struct view {
     uint64_t seed;                            // of the schedule
     bool guests_excluded;                     // what runs in KVM guests is not counted; only where events take counters
     unsigned counters_total, counters_usable; // of one CPU, general and fixed; 0: events take none
+    bool standard_error;                      // to Prometheus too
     const struct adapt_report *adapt;         // of the adaptive schedule; NULL: it is fixed
     const struct view_pmu_error *pmu_errors;
     size_t n_pmu_errors;

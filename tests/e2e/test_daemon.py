@@ -375,6 +375,46 @@ def test_json_says_the_same_as_metrics():
         assert status["cpu"]["spec"] == "neoverse-v2" and status["snapshot"]["sequence"] >= 1, status
 
 
+def check_interval(metric, where):
+    """Whether a metric of JSON has an interval; if so, it is one."""
+    assert metric["quality"] in ("good", "fair", "poor", "none"), where
+    if metric["value"] is not None:
+        assert metric["windows"] >= 1 and 0 < metric["share_of_time"] <= 1, where
+    if metric["quality"] == "none":
+        assert metric["low"] is None and metric["high"] is None, where
+        return False
+    assert metric["low"] <= metric["value"] <= metric["high"], where
+    return True
+
+
+def all_nodes(nodes):
+    for node in nodes:
+        yield node
+        yield from all_nodes(node["children"])
+
+
+def test_every_metric_of_the_demo_has_an_interval_around_its_value():
+    yaml = 'listen: ["127.0.0.1:0"]\nslot: 50ms\nstandard_error: true\n'
+    n = 0
+    with e2e.Daemon("--pmu", "sim", yaml=yaml) as daemon:
+        daemon.wait_round(3)
+        for scope in ("host", "socket", "cpu"):
+            for each in daemon.json(f"/api/v1/snapshot?scope={scope}")["scopes"]:
+                found = [check_interval(m, (scope, name)) for name, m in each["metrics"].items()]
+                assert sum(found) >= 20, (scope, found)
+                n += sum(found)
+            for each in daemon.json(f"/api/v1/topdown?scope={scope}")["scopes"]:
+                assert any([check_interval(node, node["metric"]) for node in all_nodes(each["tree"])])
+        assert "&plusmn;" in daemon.get("/")
+        page = daemon.get("/metrics")
+        errors = [s for s in e2e.samples(page) if s[0] == "topdownd_metric_standard_error"]
+        assert len(errors) >= 40, len(errors)
+    with e2e.Daemon("--pmu", "sim", yaml=yaml.replace("standard_error: true\n", "")) as daemon:
+        daemon.wait_round(3)
+        assert "topdownd_metric_standard_error" not in daemon.get("/metrics")
+    return f"{n} intervals"
+
+
 def test_the_first_lines_of_metrics_are_those_of_the_readme():
     shown = re.search(r"first lines of `/metrics` are:\n\n```\n(.*?)```", e2e.read_text(os.path.join(ROOT, "README.md")), re.S)
     lines = shown.group(1).splitlines()

@@ -149,7 +149,7 @@ def test_the_tree_and_the_catalog_of_a_simulated_host():
         assert set(level1) <= set(nodes) and list(nodes)[:4] == level1, (level1, nodes)
         assert abs(sum(nodes[name]["value"] for name in level1) - 1) < 0.05, nodes
         if tree["bound"]["exceeded"]:
-            high = {name: nodes[name]["value"] for name in level1 if nodes[name]["high"]}
+            high = {name: nodes[name]["value"] for name in level1 if nodes[name]["exceeded"]}
             assert tree["bound"]["path"][0] == max(high, key=high.get), (tree["bound"], high)
         for scope, n in (("socket", 2), ("cpu", 64)):
             scopes = daemon.json(f"/api/v1/topdown?scope={scope}")["scopes"]

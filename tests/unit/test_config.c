@@ -226,6 +226,18 @@ static void test_the_mode_is_fixed_unless_a_profile_or_the_top_level_says_adapti
     config_free(config);
 }
 
+static void test_standard_errors_are_exported_where_the_top_level_or_a_profile_says_so(void **state) {
+    (void)state;
+    struct config *config = parse("profiles: {a: {groups: []}, b: {groups: [], standard_error: true}}\n");
+    assert_false(profile_of(config, "a")->settings.standard_error);
+    assert_true(profile_of(config, "b")->settings.standard_error);
+    config_free(config);
+    config = parse("standard_error: true\nprofiles: {a: {groups: []}, b: {groups: [], standard_error: false}}\n");
+    assert_true(profile_of(config, "a")->settings.standard_error);
+    assert_false(profile_of(config, "b")->settings.standard_error);
+    config_free(config);
+}
+
 static void test_counters_and_guests_of_a_profile_win_over_the_top_level(void **state) {
     (void)state;
     struct config *config = parse("counters: {reserve: 2}\nguests: share\n"
@@ -368,6 +380,7 @@ int main(void) {
         cmocka_unit_test(test_cpus_are_all_or_a_list),
         cmocka_unit_test(test_a_profile_takes_from_the_top_level_what_it_does_not_say),
         cmocka_unit_test(test_the_mode_is_fixed_unless_a_profile_or_the_top_level_says_adaptive),
+        cmocka_unit_test(test_standard_errors_are_exported_where_the_top_level_or_a_profile_says_so),
         cmocka_unit_test(test_counters_and_guests_of_a_profile_win_over_the_top_level),
         cmocka_unit_test(test_specs_of_a_vendor_are_a_path_and_a_format),
         cmocka_unit_test(test_addresses_lose_brackets_and_keep_their_text),

@@ -323,6 +323,12 @@ static void expect_total(const struct host *host, size_t place, double wanted) {
     near("total", host->snapshot->values[place], wanted);
 }
 
+static void expect_basis(const struct host *host, const char *metric, double windows, double share) {
+    size_t scope = cpu_scope(host, 0), m = metric_place(host, metric);
+    near("windows", host->snapshot->values[snapshot_metric_windows(host->layout, scope, m)], windows);
+    near("share", host->snapshot->values[snapshot_share_of_time(host->layout, scope, m)], share);
+}
+
 static void test_a_rotating_group_is_read_with_the_resident_one_of_its_slot(void **state) {
     (void)state;
     struct host host;
@@ -335,6 +341,8 @@ static void test_a_rotating_group_is_read_with_the_resident_one_of_its_slot(void
     expect(&host, cpu_scope(&host, 0), "a", 0.5);
     expect(&host, cpu_scope(&host, 0), "b", 0.25);
     expect(&host, cpu_scope(&host, 0), "ipc", 500.0 / 4000); // of both slots
+    expect_basis(&host, "a", 1, 0.5);
+    expect_basis(&host, "ipc", 2, 1);
     // totals: a stands for both seconds
     expect_total(&host, snapshot_numerator(host.layout, 0, metric_place(&host, "a")), 100);
     expect_total(&host, snapshot_denominator(host.layout, 0, metric_place(&host, "a")), 200);
@@ -360,6 +368,7 @@ static void test_windows_of_unequal_length_are_brought_to_the_rotating_ones(void
     (void)window_of(&host, 0, group_with(&host, R_A), SLOT_A);
     end_round(&host, 2);
     expect(&host, cpu_scope(&host, 0), "a", 50.0 / (100 * 2 / 2));
+    expect_basis(&host, "a", 1, 0.25); // half of it was not counted together
     host_deinit(&host);
 }
 

@@ -98,6 +98,11 @@ static void test_the_host_has_totals_gauges_and_events(void **state) {
     assert_number(root, "scopes[0].metrics.branch_mpki.value", 1.06);
     assert_true(cJSON_IsNull(at(root, "scopes[0].metrics.branch_mpki.reason")));
     assert_text(root, "scopes[0].metrics.branch_mpki.unit", "MPKI");
+    assert_number(root, "scopes[0].metrics.branch_mpki.low", 1.06 - 1.0 / 32);
+    assert_number(root, "scopes[0].metrics.branch_mpki.high", 1.06 + 1.0 / 32);
+    assert_number(root, "scopes[0].metrics.branch_mpki.windows", 10);
+    assert_number(root, "scopes[0].metrics.branch_mpki.share_of_time", 0.125);
+    assert_text(root, "scopes[0].metrics.branch_mpki.quality", "fair");
     assert_number(root, "scopes[0].metrics.branch_mpki.numerator_total", 1000006.25);
     assert_number(root, "scopes[0].metrics.branch_mpki.denominator_total", 1000000006.75);
     assert_number(root, "scopes[0].metrics.branch_mpki.k", 1000);

@@ -133,6 +133,33 @@ static void test_where_nothing_is_above_its_threshold_the_largest_is_named(void 
     host_deinit(&host);
 }
 
+static void test_an_answer_whose_interval_overlaps_the_next_ones_says_so(void **state) {
+    (void)state;
+    static const char certain[] = "frontend_bound, 40 % of pipeline slots.";
+    struct exporter_host host;
+    tree_host_init(&host);
+    struct snapshot *snapshot = tree_snapshot(&host);
+    tree_set(&host, snapshot, 0, "frontend_bound", 0.4);
+    assert_bound(&host, snapshot, "frontend_bound", TREE_HIGH, certain); // no interval, as in the first round
+    tree_set_margin(&host, snapshot, 0, "frontend_bound", 0.02);
+    assert_bound(&host, snapshot, "frontend_bound", TREE_HIGH, certain);
+    tree_set_margin(&host, snapshot, 0, "backend_bound", 0.029); // 35 + 2.9 < 40 - 2
+    assert_bound(&host, snapshot, "frontend_bound", TREE_HIGH, certain);
+    tree_set_margin(&host, snapshot, 0, "retiring", 0.3); // no candidate: it is not above its threshold
+    assert_bound(&host, snapshot, "frontend_bound", TREE_HIGH, certain);
+    tree_set_margin(&host, snapshot, 0, "backend_bound", 0.031);
+    assert_bound(&host, snapshot, "frontend_bound", TREE_HIGH,
+                 "frontend_bound, 40 % of pipeline slots. frontend_bound cannot be told apart from backend_bound, 35 % "
+                 "of pipeline slots: their 95 % intervals overlap.");
+    struct text text = {0};
+    assert_int_equal(json_render_topdown(&host.view, snapshot, JSON_HOST, &text), 0);
+    text_append(&text, "", 1);
+    assert_non_null(strstr(text.data, "\"not_told_apart_from\":\t\"backend_bound_ratio\""));
+    text_free(&text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
 static void test_without_values_the_answer_is_why(void **state) {
     (void)state;
     struct exporter_host host;
@@ -273,8 +300,11 @@ static void test_the_page_shows_the_answer_and_the_tree_escaped(void **state) {
     assert_int_equal(html_render(&host.view, snapshot, &text), 0);
     assert_true(contains(&text, "in it memory_bound, 25 % of pipeline slots. Mend &lt;this&gt; &amp; that.\n"));
     assert_true(contains(&text, "<span class=\"high\">memory_bound 25 %</span>"));
-    assert_true(contains(&text, "<span class=\"clocks\" style=\"width:9.00%\"></span></span><span>fetch_latency 9 %"
-                                "</span> <span class=\"soft\">of clock cycles</span></li>"));
+    assert_true(contains(&text, "<td class=\"n\">0.35 <small class=\"soft\">&plusmn;&nbsp;0.0078</small>"));
+    assert_true(contains(
+        &text,
+        "<span class=\"clocks\" style=\"width:9.00%\"></span></span><span>fetch_latency 9 %"
+        "</span> <small class=\"soft\">&plusmn;&nbsp;0.78</small> <span class=\"soft\">of clock cycles</span></li>"));
     text_free(&text);
     snapshot_unref(snapshot);
     host_deinit(&host);
@@ -286,6 +316,7 @@ int main(void) {
         cmocka_unit_test(test_the_catalog_is_as_on_file),
         cmocka_unit_test(test_the_largest_branch_above_its_threshold_is_followed_down),
         cmocka_unit_test(test_where_nothing_is_above_its_threshold_the_largest_is_named),
+        cmocka_unit_test(test_an_answer_whose_interval_overlaps_the_next_ones_says_so),
         cmocka_unit_test(test_without_values_the_answer_is_why),
         cmocka_unit_test(test_a_threshold_is_judged_as_far_as_what_it_reads_is_measured),
         cmocka_unit_test(test_what_was_not_selected_is_measured_but_not_exported),

@@ -80,6 +80,7 @@ static void test_the_host_page_is_the_golden_one(void **state) {
     struct exporter_host host;
     host_init(&host);
     struct snapshot *snapshot = host_snapshot(&host);
+    host.view.standard_error = true;
     char *text = render(&host.view, snapshot, false);
     assert_golden("tests/data/golden/toy.prom", text);
     free(text);
@@ -458,6 +459,11 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     assert_int_equal(count_series(text), 3 * (4 + 11 + 10 + 1 + UNCOVERED_N)); // 3 CPUs, 10 events
     assert_int_equal(UNCOVERED_N + 1, 8);                                      // docs/metrics.md
     free(text);
+    host.view.standard_error = true; // adds S x M
+    text = render(&host.view, snapshot, false);
+    assert_int_equal(count_series(text), expected + 2 * 11);
+    free(text);
+    host.view.standard_error = false;
     struct prometheus_page *page = prometheus_page_new(&host.view, false);
     // at most: every event in all three states, and the counters of the ratio that cannot be planned
     assert_int_equal(prometheus_series(page), expected - 3 + 3 * 10 + 2 * 2);

@@ -43,6 +43,11 @@ static void count_scope(struct census *census, const struct snapshot_layout *lay
     for (size_t m = 0; m < layout->n_metrics; m++) {
         count(census, snapshot_metric(layout, scope, m));
         count(census, snapshot_rate_above(layout, scope, m));
+        count(census, snapshot_standard_error(layout, scope, m));
+        count(census, snapshot_low(layout, scope, m));
+        count(census, snapshot_high(layout, scope, m));
+        count(census, snapshot_metric_windows(layout, scope, m));
+        count(census, snapshot_share_of_time(layout, scope, m));
         count(census, snapshot_numerator(layout, scope, m));
         count(census, snapshot_denominator(layout, scope, m));
     }
@@ -170,7 +175,35 @@ static void test_a_new_snapshot_holds_no_value(void **state) {
     for (size_t i = 0; i < layout->n_values; i++)
         assert_true(isnan(snapshot->values[i]));
     for (size_t i = 0; i < layout->n_scopes * layout->n_metrics; i++)
-        assert_int_equal(snapshot->absent[i], ABSENT_NO_ROUND);
+        assert_true(snapshot->absent[i] == ABSENT_NO_ROUND && snapshot->quality[i] == ESTIMATE_NONE);
+    snapshot_unref(snapshot);
+    snapshot_layout_unref(layout);
+    catalog_free(catalog);
+}
+
+static void test_a_stale_snapshot_has_no_intervals_either(void **state) {
+    (void)state;
+    struct catalog *catalog = some_metrics();
+    struct snapshot_layout *layout = layout_of(plan_of_all(catalog, 4, 0.1));
+    struct snapshot *snapshot = snapshot_new(layout);
+    for (size_t i = 0; i < layout->n_values; i++)
+        snapshot->values[i] = 1;
+    for (size_t i = 0; i < layout->n_scopes * layout->n_metrics; i++)
+        snapshot->quality[i] = ESTIMATE_GOOD;
+    struct snapshot *stale = snapshot_stale(snapshot);
+    assert_non_null(stale);
+    for (size_t scope = 0; scope < layout->n_scopes; scope++) {
+        for (size_t m = 0; m < layout->n_metrics; m++) {
+            assert_true(isnan(stale->values[snapshot_standard_error(layout, scope, m)]));
+            assert_true(isnan(stale->values[snapshot_low(layout, scope, m)]));
+            assert_true(isnan(stale->values[snapshot_high(layout, scope, m)]));
+            assert_true(isnan(stale->values[snapshot_metric_windows(layout, scope, m)]));
+            assert_true(isnan(stale->values[snapshot_share_of_time(layout, scope, m)]));
+            assert_int_equal(stale->quality[scope * layout->n_metrics + m], ESTIMATE_NONE);
+            assert_true(stale->values[snapshot_numerator(layout, scope, m)] == 1);
+        }
+    }
+    snapshot_unref(stale);
     snapshot_unref(snapshot);
     snapshot_layout_unref(layout);
     catalog_free(catalog);
@@ -223,6 +256,7 @@ int main(void) {
         cmocka_unit_test(test_what_does_not_fit_now_keeps_its_places_for_when_it_does),
         cmocka_unit_test(test_a_layout_lives_as_long_as_a_snapshot_of_it),
         cmocka_unit_test(test_a_new_snapshot_holds_no_value),
+        cmocka_unit_test(test_a_stale_snapshot_has_no_intervals_either),
         cmocka_unit_test(test_a_snapshot_lives_until_its_last_reference_goes),
         cmocka_unit_test(test_reasons_have_names_and_bounds_ascend),
     };

@@ -60,7 +60,18 @@ static inline void tree_set(const struct exporter_host *host, struct snapshot *s
                             double value) {
     size_t metric = host_metric(host, name);
     snapshot->values[snapshot_metric(host->layout, scope, metric)] = value;
+    snapshot->values[snapshot_low(host->layout, scope, metric)] = NAN; // no interval
+    snapshot->values[snapshot_high(host->layout, scope, metric)] = NAN;
     snapshot->absent[scope * host->layout->n_metrics + metric] = isnan(value) ? ABSENT_STARVED : ABSENT_NOT;
+}
+
+// The 95 % interval around a metric's value.
+static inline void tree_set_margin(const struct exporter_host *host, struct snapshot *snapshot, size_t scope,
+                                   const char *name, double margin) {
+    size_t metric = host_metric(host, name);
+    double value = snapshot->values[snapshot_metric(host->layout, scope, metric)];
+    snapshot->values[snapshot_low(host->layout, scope, metric)] = value - margin;
+    snapshot->values[snapshot_high(host->layout, scope, metric)] = value + margin;
 }
 
 // In every scope; each of these is exported as a share from 0 to 1.
@@ -76,6 +87,10 @@ static inline struct snapshot *tree_snapshot(const struct exporter_host *host) {
         tree_set(host, snapshot, s, "core_bound", 0.1);
         tree_set(host, snapshot, s, "deep", 0.5);
         tree_set(host, snapshot, s, "core_part", 0.35);
+        for (size_t m = 0; m < host->layout->n_metrics; m++)
+            if (plan_metric_planned(&host->plan->metrics[m]))
+                tree_set_margin(host, snapshot, s, host->catalog->metrics[host->plan->metrics[m].metric].name,
+                                0.0078125);
     }
     return snapshot;
 }

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/core_check.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "core/derive.h"
+
+// Readings made by hand go through derive; the same sums, added up here, go to core/estimate directly. What the
+// snapshot says must be what core/estimate says.
+
+#define SECOND_NS UINT64_C(1000000000)
+
+enum { CPUS = 3, ROW_MAX = 16 };
+
+struct rig {
+    struct catalog *catalog;
+    struct snapshot_layout *layout;
+    struct derive *derive;
+    struct readings *readings;
+    struct snapshot *snapshot;
+    struct estimate *direct;
+    double values[CPUS * ROW_MAX], running[CPUS]; // of the one unit
+    uint64_t random;
+};
+
+// Two CPUs on socket 0, one on socket 1; the catalog's only group, twice in a round of slots of a second.
+static void rig_init(struct rig *rig, struct catalog *catalog, unsigned counters) {
+    static const struct topology_source cpus[CPUS] = {{0, 0, 0, true}, {1, 1, 0, true}, {2, 0, 1, true}};
+    const struct plan_selection selection = {.group = 0, .weight = 2};
+    const struct plan_request request = {.catalog = catalog,
+                                         .general_counters = counters,
+                                         .selections = &selection,
+                                         .n_selections = 1,
+                                         .slot_ns = SECOND_NS};
+    struct plan *plan;
+    struct topology *topology;
+    *rig = (struct rig){.catalog = catalog, .random = 7};
+    assert_int_equal(plan_new(&request, &plan), 0);
+    assert_int_equal(plan->n_units, 1);
+    assert_true(estimate_row(plan) <= ROW_MAX);
+    assert_int_equal(topology_new(cpus, CPUS, 0, &topology), 0);
+    rig->layout = snapshot_layout_new(plan, topology);
+    rig->derive = derive_new(rig->layout);
+    rig->readings = readings_new(plan, topology);
+    rig->direct = estimate_new(plan, topology, ESTIMATE_MEMORY_ROUNDS);
+    assert_true(rig->layout && rig->derive && rig->readings && rig->direct);
+    readings_begin(rig->readings, 0, SECOND_NS);
+}
+
+static void rig_free(struct rig *rig) {
+    estimate_free(rig->direct);
+    snapshot_unref(rig->snapshot);
+    readings_free(rig->readings);
+    derive_free(rig->derive);
+    snapshot_layout_unref(rig->layout);
+    catalog_free(rig->catalog);
+}
+
+static struct catalog *two_ratios(void) {
+    static const char *const events[] = {"A", "B"};
+    struct catalog *catalog = catalog_of(events, 2);
+    metric_of(catalog, "ratio", "A / B", "");
+    metric_of(catalog, "made", "2 * ratio", "");
+    group_of(catalog, "all", "ratio made");
+    return catalog;
+}
+
+static uint64_t draw(struct rig *rig) { return 1000 + (uint64_t)(1000 * random_unit(&rig->random)); }
+
+// A window of a second of the only event group, `running_ns` of it on the counters.
+static void count(struct rig *rig, unsigned cpu, uint64_t running_ns, uint64_t a, uint64_t b) {
+    struct window *window = readings_add(rig->readings, cpu, 0, 2);
+    double scale = (double)SECOND_NS / (double)running_ns, *row = rig->values + cpu * 3, sums[] = {1, 0, 0};
+    window->result = running_ns < SECOND_NS ? WINDOW_CONTENDED : WINDOW_COMPLETE;
+    window->enabled_ns = SECOND_NS;
+    window->running_ns = running_ns;
+    window->counts[0] = a;
+    window->counts[1] = b;
+    sums[1] = (double)a * scale;
+    sums[2] = (double)b * scale;
+    for (size_t i = 0; i < 3; i++)
+        row[i] += sums[i];
+    rig->running[cpu] += (double)running_ns * 1e-9;
+}
+
+// Ends the round `seconds` after it began: derive extrapolates to `counted_seconds` of them.
+static void end_round(struct rig *rig, unsigned seconds, double counted_seconds) {
+    struct readings *readings = rig->readings;
+    readings->end_ns = readings->start_ns + seconds * SECOND_NS;
+    snapshot_unref(rig->snapshot);
+    rig->snapshot = snapshot_new(rig->layout);
+    assert_non_null(rig->snapshot);
+    derive_round(rig->derive, readings, rig->snapshot);
+    readings_begin(readings, readings->round + 1, readings->end_ns);
+    estimate_take_round(rig->direct, rig->values, rig->running, counted_seconds);
+    memset(rig->values, 0, sizeof rig->values);
+    memset(rig->running, 0, sizeof rig->running);
+}
+
+// Two windows on each CPU, one of them contended on CPU 1.
+static void usual_round(struct rig *rig) {
+    for (unsigned cpu = 0; cpu < CPUS; cpu++)
+        for (unsigned i = 0; i < 2; i++)
+            count(rig, cpu, cpu == 1 && i == 0 ? SECOND_NS / 4 : SECOND_NS, draw(rig), draw(rig));
+    end_round(rig, 4, 4);
+}
+
+static void expect(const char *what, double value, double wanted) {
+    if (!(fabs(value - wanted) <= 1e-12 * fabs(wanted)) && !(isnan(value) && isnan(wanted)))
+        fail_msg("%s: %.17g, should be %.17g", what, value, wanted);
+}
+
+static void expect_as_direct(const struct rig *rig) {
+    const struct snapshot_layout *layout = rig->layout;
+    for (size_t scope = 0; scope < layout->n_scopes; scope++) {
+        for (size_t m = 0; m < layout->n_metrics; m++) {
+            const double *values = rig->snapshot->values;
+            double value = values[snapshot_metric(layout, scope, m)];
+            struct estimate_interval direct = estimate_get(rig->direct, scope, m, value, 1);
+            expect("error", values[snapshot_standard_error(layout, scope, m)], direct.standard_error);
+            expect("low", values[snapshot_low(layout, scope, m)], direct.low);
+            expect("high", values[snapshot_high(layout, scope, m)], direct.high);
+            assert_int_equal(rig->snapshot->quality[scope * layout->n_metrics + m], direct.quality);
+        }
+    }
+}
+
+static double error_of(const struct rig *rig, size_t scope) {
+    return rig->snapshot->values[snapshot_standard_error(rig->layout, scope, 0)];
+}
+
+static void expect_basis(const struct rig *rig, size_t scope, double windows, double share) {
+    for (size_t m = 0; m < 2; m++) { // the second is made of the first alone
+        expect("windows", rig->snapshot->values[snapshot_metric_windows(rig->layout, scope, m)], windows);
+        expect("share", rig->snapshot->values[snapshot_share_of_time(rig->layout, scope, m)], share);
+    }
+}
+
+static void test_intervals_are_those_of_the_rounds_sums(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, two_ratios(), 4);
+    usual_round(&rig);
+    assert_true(isnan(error_of(&rig, 0)));
+    assert_int_equal(rig.snapshot->quality[0], ESTIMATE_NONE);
+    for (int i = 0; i < 20; i++) {
+        usual_round(&rig);
+        expect_as_direct(&rig);
+        assert_true(error_of(&rig, 0) > 0 && error_of(&rig, snapshot_scope_cpu(rig.layout, 2)) > 0);
+    }
+    rig_free(&rig);
+}
+
+// 4 s, two windows of a second on each CPU; on CPU 1 three quarters of one are lost to others.
+static void test_windows_and_time_are_counted_per_scope(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, two_ratios(), 4);
+    usual_round(&rig);
+    expect_basis(&rig, 0, 6, 5.25 / 12);
+    expect_basis(&rig, snapshot_scope_socket(0), 4, 3.25 / 8);
+    expect_basis(&rig, snapshot_scope_socket(1), 2, 0.5);
+    expect_basis(&rig, snapshot_scope_cpu(rig.layout, 1), 2, 1.25 / 4);
+    rig_free(&rig);
+}
+
+static void lose(struct rig *rig, unsigned cpu, int error) {
+    struct window *window = readings_add(rig->readings, cpu, 0, 2);
+    window->result = WINDOW_FAILED;
+    window->error = error;
+}
+
+static void test_a_cpu_that_was_away_is_not_compared_and_takes_no_time(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, two_ratios(), 4);
+    size_t cpu2 = snapshot_scope_cpu(rig.layout, 2);
+    usual_round(&rig);
+    usual_round(&rig);
+    count(&rig, 0, SECOND_NS, draw(&rig), draw(&rig));
+    count(&rig, 1, SECOND_NS, draw(&rig), draw(&rig));
+    lose(&rig, 2, -ENODEV);
+    estimate_forget_cpu(rig.direct, 2);
+    end_round(&rig, 4, 4);
+    expect_as_direct(&rig);
+    expect_basis(&rig, 0, 2, 0.25); // of the two that were there
+    expect_basis(&rig, cpu2, NAN, NAN);
+    assert_true(isnan(error_of(&rig, cpu2)));
+    for (int i = 0; i < 3; i++) {
+        usual_round(&rig);
+        expect_as_direct(&rig);
+    }
+    rig_free(&rig);
+}
+
+static void forget_all(struct rig *rig) {
+    for (size_t cpu = 0; cpu < CPUS; cpu++)
+        estimate_forget_cpu(rig->direct, cpu);
+}
+
+static void test_rounds_before_and_after_a_pause_are_not_compared(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, two_ratios(), 4);
+    usual_round(&rig);
+    usual_round(&rig);
+    uint64_t now_ns = rig.readings->start_ns + 30 * SECOND_NS;
+    derive_pause(rig.derive, now_ns, UNCOVERED_YIELDED);
+    readings_begin(rig.readings, 2, now_ns);
+    forget_all(&rig);
+    usual_round(&rig);
+    expect_as_direct(&rig);
+    usual_round(&rig);
+    expect_as_direct(&rig);
+    rig_free(&rig);
+}
+
+// Slots are of a second, and there is no idle one: a round is planned for 2 s, so 60 s are a gap and 2 s of sample.
+static void test_rounds_before_and_after_a_gap_are_not_compared(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, two_ratios(), 4);
+    assert_true(rig.layout->plan->round_ns == 2 * SECOND_NS);
+    usual_round(&rig);
+    usual_round(&rig);
+    for (unsigned cpu = 0; cpu < CPUS; cpu++)
+        count(&rig, cpu, SECOND_NS, draw(&rig), draw(&rig));
+    forget_all(&rig);
+    end_round(&rig, 60, 2);
+    expect_as_direct(&rig);
+    usual_round(&rig);
+    expect_as_direct(&rig);
+    rig_free(&rig);
+}
+
+// 12 s without data are more than three rounds; 4 s are made up for, and the rounds around them are compared.
+static void test_what_is_made_up_for_is_compared_and_what_is_given_up_is_not(void **state) {
+    (void)state;
+    for (int rounds = 1; rounds <= 3; rounds += 2) {
+        struct rig rig;
+        rig_init(&rig, two_ratios(), 4);
+        usual_round(&rig);
+        usual_round(&rig);
+        for (int i = 0; i < rounds; i++) {
+            lose(&rig, 0, -EIO);
+            lose(&rig, 1, -EIO);
+            lose(&rig, 2, -EIO);
+            end_round(&rig, 4, 4);
+        }
+        if (rounds == 3)
+            forget_all(&rig);
+        usual_round(&rig);
+        expect_as_direct(&rig);
+        rig_free(&rig);
+    }
+}
+
+// Another plan knows nothing of the rounds before it.
+static void test_a_new_plan_starts_anew(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, two_ratios(), 4);
+    for (int i = 0; i < 3; i++)
+        usual_round(&rig);
+    assert_true(error_of(&rig, 0) > 0);
+    struct derive *next = derive_new(rig.layout);
+    assert_non_null(next);
+    assert_int_equal(derive_continue(next, rig.derive), 0);
+    derive_free(rig.derive);
+    rig.derive = next;
+    usual_round(&rig);
+    assert_true(isnan(error_of(&rig, 0)));
+    expect_basis(&rig, 0, 6, 5.25 / 12);
+    usual_round(&rig);
+    assert_true(error_of(&rig, 0) > 0);
+    rig_free(&rig);
+}
+
+// Two counters: CYCLES with A, CYCLES with B, CYCLES with C; each counts a second of the three of a whole window.
+static void test_parts_of_a_composite_cover_a_part_of_their_time(void **state) {
+    (void)state;
+    static const char *const events[] = {"CYCLES", "A", "B", "C"};
+    static const char *const parts[][2] = {{"CYCLES", "A"}, {"CYCLES", "B"}, {"CYCLES", "C"}};
+    struct catalog *catalog = catalog_of(events, 4);
+    struct catalog_error error;
+    struct rig rig;
+    level1_of(catalog, "4 * CYCLES", "100 * A / (4 * CYCLES)", "100 * (B + C) / (4 * CYCLES)");
+    group_of(catalog, "L1", "frontend_bound backend_bound");
+    for (size_t i = 0; i < N_OF(parts); i++)
+        assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, parts[i], 2, &error), 0);
+    rig_init(&rig, catalog, 2);
+    assert_int_equal(rig.layout->plan->n_groups, 3);
+    for (unsigned cpu = 0; cpu < CPUS; cpu++)
+        for (unsigned g = 0; g < 3; g++) {
+            struct window *window = readings_add(rig.readings, cpu, g, 2);
+            window->result = WINDOW_COMPLETE;
+            window->enabled_ns = window->running_ns = SECOND_NS;
+            window->counts[0] = 1000;
+            window->counts[1] = 500;
+        }
+    end_round(&rig, 6, 6);
+    expect_basis(&rig, 0, 3, 1.0 / 6);
+    rig_free(&rig);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_intervals_are_those_of_the_rounds_sums),
+        cmocka_unit_test(test_windows_and_time_are_counted_per_scope),
+        cmocka_unit_test(test_a_cpu_that_was_away_is_not_compared_and_takes_no_time),
+        cmocka_unit_test(test_rounds_before_and_after_a_pause_are_not_compared),
+        cmocka_unit_test(test_rounds_before_and_after_a_gap_are_not_compared),
+        cmocka_unit_test(test_what_is_made_up_for_is_compared_and_what_is_given_up_is_not),
+        cmocka_unit_test(test_a_new_plan_starts_anew),
+        cmocka_unit_test(test_parts_of_a_composite_cover_a_part_of_their_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
