@@ -280,7 +280,7 @@ static int refuse_unknown(const char *name, size_t length, struct catalog_error 
 // always has.
 static int resolve_other(struct perf_reader *reader, const char *name, const char *pmu, const char *terms,
                          struct catalog_error *error) {
-    char made[PERF_GROUP_NAME_MAX];
+    char made[PERF_GROUP_NAME_MAX + 8];
     struct terms base = {.text = ""}, whole;
     const struct perf_entry *entry = NULL;
     const cJSON *known =
