@@ -120,14 +120,15 @@ static double least_inside(const struct scores *scores, unsigned setting, bool p
     return least;
 }
 
+// A few seeds tell a pooled share to about a point only, so that a short run allows two points more on either side.
 // Rounding to fields is allowed for by a bound, so that the intervals of `fields` hold the truth more often than asked.
 static bool check_intervals(const struct scores *scores, unsigned s, const char *name, bool fields, bool full) {
-    double most = fields ? 100 : 98;
+    double least_wanted = full ? 93 : 91, most = fields || !full ? 100 : 98;
     const char *load = "";
     char text[80];
     struct summary all = scores_summary(scores, s, METHOD_OURS, (unsigned)scores->n_kinds);
-    bool met = goal(true, name, "intervals with the truth inside, %", 100 * all.inside, 93, most);
-    met = goal(true, name, "the same of single rounds, %", 100 * all.inside_gauge, 93, most) && met;
+    bool met = goal(true, name, "intervals with the truth inside, %", 100 * all.inside, least_wanted, most);
+    met = goal(true, name, "the same of single rounds, %", 100 * all.inside_gauge, least_wanted, most) && met;
     double least = least_inside(scores, s, false, &load);
     (void)snprintf(text, sizeof text, "the same, worst load (%s), %%", load);
     met = goal(full && s != SETTING_TWELFTH, name, text, 100 * least, 88, 100) && met;
