@@ -192,10 +192,9 @@ static void move_mean(struct estimate *e, size_t scope, size_t u) {
 
 // ---- a metric ----
 
-static void fill_dense(struct estimate *e, size_t scope, size_t u, double seconds) {
+// What is no event's count, the same for all of a scope's metrics.
+static void fill_special(struct estimate *e, size_t scope, double seconds) {
     const struct catalog *catalog = e->plan->catalog;
-    const struct plan_unit *unit = &e->plan->units[u];
-    const double *mean = e->mean + scope * e->row + e->first[u];
     for (size_t i = 0; i < catalog->n_events; i++) {
         enum catalog_event_kind kind = catalog->events[i].kind;
         if (kind == EVENT_DURATION)
@@ -203,6 +202,11 @@ static void fill_dense(struct estimate *e, size_t scope, size_t u, double second
         else if (kind == EVENT_CORE_WIDE)
             e->dense[i] = scope > e->topology->n_sockets ? 0 : 1;
     }
+}
+
+static void fill_dense(struct estimate *e, size_t scope, size_t u) {
+    const struct plan_unit *unit = &e->plan->units[u];
+    const double *mean = e->mean + scope * e->row + e->first[u];
     e->dense[CATALOG_CPU_SECONDS] = mean[0];
     for (size_t i = 0; i < unit->n_events; i++)
         e->dense[unit->events[i]] = mean[1 + i];
@@ -276,10 +280,10 @@ static double stretch_of_metrics(const struct estimate *e, const struct formula 
 }
 
 // The differences of a metric's residuals on the scope's CPUs, with the derivatives at the scope's mean.
-static void find_differences(struct estimate *e, size_t scope, const struct plan_metric *metric, double seconds) {
+static void find_differences(struct estimate *e, size_t scope, const struct plan_metric *metric) {
     const struct formula *formula = e->plan->catalog->metrics[metric->metric].formula;
     if (metric->unit >= 0)
-        fill_dense(e, scope, (size_t)metric->unit, seconds);
+        fill_dense(e, scope, (size_t)metric->unit);
     e->at[metric->metric] = estimate_slopes(formula, e->dense, e->at, e->slopes);
     bool known = isfinite(e->at[metric->metric]);
     e->stretch[metric->metric] =
@@ -353,13 +357,14 @@ void estimate_take_round(struct estimate *e, const double *values, const double 
         return;
     extrapolate(e, values, running_seconds, seconds);
     for (size_t scope = 0; scope < e->n_scopes; scope++) {
+        fill_special(e, scope, seconds);
         for (size_t u = 0; u < e->plan->n_units; u++)
             move_mean(e, scope, u);
         for (size_t i = 0; i < e->plan->n_metrics; i++) {
             unsigned m = e->plan->evaluation[i];
             if (e->plan->metrics[m].unit == PLAN_NOT_PLANNABLE)
                 continue;
-            find_differences(e, scope, &e->plan->metrics[m], seconds);
+            find_differences(e, scope, &e->plan->metrics[m]);
             move_spread(e, scope, m);
         }
     }
