@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,21 +157,31 @@ static const struct table_column METRIC_COLUMNS[] = {
     {"meaning", NULL, TABLE_TEXT},    {"unmeasurable", NULL, TABLE_TEXT},
 };
 
+static void put_midrs(struct table *table, const struct cpu_row *row) {
+    char texts[CPU_MAP_ENTRIES_MAX][sizeof "0x00000000"];
+    const char *pointers[CPU_MAP_ENTRIES_MAX];
+    for (size_t i = 0; i < row->n_midrs; i++) {
+        (void)snprintf(texts[i], sizeof texts[i], "0x%08" PRIx32, row->midrs[i]);
+        pointers[i] = texts[i];
+    }
+    table_texts(table, pointers, row->n_midrs);
+}
+
 static void list_cpu(const struct list_specs *list, size_t spec, struct table *table) {
     const struct catalog_product *product = &list->specs[spec].catalog->product;
-    static const struct known_cpu none = {.spec = NULL};
-    const struct known_cpu *cpu = &none;
-    for (size_t i = 0; i < list->known.n && cpu == &none; i++)
-        if (strcmp(list->known.cpus[i].spec, product->spec) == 0)
-            cpu = &list->known.cpus[i];
+    static const struct cpu_row none = {.spec = NULL};
+    const struct cpu_row *row = &none;
+    for (size_t i = 0; i < list->cpus.n && row == &none; i++)
+        if (strcmp(list->cpus.rows[i].spec, product->spec) == 0)
+            row = &list->cpus.rows[i];
     table_text(table, product->spec);
     table_text(table, product->vendor);
     table_text(table, product->name);
     table_text(table, product->microarchitecture);
-    table_texts(table, cpu->midrs, cpu->n_midrs);
-    table_texts(table, cpu->cpuids, cpu->n_cpuids);
-    table_texts(table, cpu->known_as, cpu->n_known_as);
-    table_text(table, cpu->generic);
+    put_midrs(table, row);
+    table_texts(table, (const char *const *)row->cpuids, row->n_cpuids);
+    table_texts(table, (const char *const *)row->known_as, row->n_known_as);
+    table_text(table, row->pmu);
 }
 
 static void show_errors(const struct errors *errors) {

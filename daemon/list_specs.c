@@ -36,11 +36,11 @@ int list_specs_init(struct list_specs *list, const char *data, struct errors *er
     }
     free(entries);
     (void)snprintf(path, sizeof path, "%s/%s", list->folder, CPUS);
-    return known_cpus_json_load(path, errors, &list->known);
+    return cpu_map_json_load(path, errors, &list->cpus);
 }
 
 void list_specs_deinit(struct list_specs *list) {
-    known_cpus_deinit(&list->known);
+    cpu_map_deinit(&list->cpus);
     while (list->n > 0)
         catalog_free(list->specs[--list->n].catalog);
 }
@@ -67,9 +67,9 @@ static bool same(const char *a, const char *b) {
 }
 
 static bool known_as(const struct list_specs *list, const char *spec, const char *name) {
-    for (size_t i = 0; i < list->known.n; i++)
-        for (size_t k = 0; k < list->known.cpus[i].n_known_as; k++)
-            if (strcmp(list->known.cpus[i].spec, spec) == 0 && same(list->known.cpus[i].known_as[k], name))
+    for (size_t i = 0; i < list->cpus.n; i++)
+        for (size_t k = 0; k < list->cpus.rows[i].n_known_as; k++)
+            if (strcmp(list->cpus.rows[i].spec, spec) == 0 && same(list->cpus.rows[i].known_as[k], name))
                 return true;
     return false;
 }

@@ -4,7 +4,7 @@
 
 // The specs of the data folder, each loaded only when it is asked for: a broken one costs what is in it.
 
-#include "config/known_cpus_json.h"
+#include "config/cpu_map_json.h"
 #include "core/catalog.h"
 #include "daemon/data.h"
 
@@ -12,7 +12,7 @@ enum { LIST_SPEC_NAME_MAX = 128 };
 
 struct list_specs {
     char folder[DATA_PATH_MAX + 8];
-    struct known_cpus known;
+    struct cpu_map cpus;
     struct list_spec {
         char name[LIST_SPEC_NAME_MAX];
         struct catalog *catalog; // NULL: not loaded
