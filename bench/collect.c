@@ -107,8 +107,8 @@ static void noting_advance(struct pmu *pmu, uint64_t now_ns) {
     noting(pmu)->real->ops->advance(noting(pmu)->real, now_ns);
 }
 
-static int noting_open(struct pmu *pmu, unsigned cpu, const uint64_t *configs, size_t n) {
-    return noting(pmu)->real->ops->open(noting(pmu)->real, cpu, configs, n);
+static int noting_open(struct pmu *pmu, unsigned cpu, const struct pmu_event *events, size_t n) {
+    return noting(pmu)->real->ops->open(noting(pmu)->real, cpu, events, n);
 }
 
 static int noting_enable(struct pmu *pmu, int handle, bool enabled) {
@@ -180,7 +180,7 @@ static double run_ours(const struct rig *rig, struct pmu *pmu, struct trace *tra
 
 static double time_ours(const struct rig *rig) {
     struct pmu *pmu;
-    int r = pmu_linux_new(rig->type, false, &pmu);
+    int r = pmu_linux_new(&rig->type, 1, false, &pmu);
     if (r < 0)
         fail("pmu", r);
     double seconds = run_ours(rig, pmu, NULL);
@@ -190,7 +190,7 @@ static double time_ours(const struct rig *rig) {
 
 static void record(const struct rig *rig, struct trace *trace) {
     struct pmu *pmu;
-    int r = pmu_linux_new(rig->type, false, &pmu);
+    int r = pmu_linux_new(&rig->type, 1, false, &pmu);
     if (r < 0)
         fail("pmu", r);
     struct noting_pmu noting_pmu = {.pmu = {.ops = &noting_ops}, .real = pmu, .trace = trace};

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/pmu_event.h"
+
 struct pmu_times {
     uint64_t enabled_ns, running_ns;
 };
@@ -21,8 +23,9 @@ struct pmu;
 struct pmu_ops {
     // Tells the time (monotonic) before anything else is asked. A simulated host lives by it; hardware has its own.
     void (*advance)(struct pmu *pmu, uint64_t now_ns);
-    // Opens an event group, stopped. `cpu` is the kernel's number; `configs` are the events', the first leads.
-    int (*open)(struct pmu *pmu, unsigned cpu, const uint64_t *configs, size_t n);
+    // Opens an event group, stopped. `cpu` is the kernel's number; the first event leads. An event of a PMU
+    // that is not known here: -ENOENT.
+    int (*open)(struct pmu *pmu, unsigned cpu, const struct pmu_event *events, size_t n);
     int (*enable)(struct pmu *pmu, int handle, bool enabled);
     int (*read)(struct pmu *pmu, int handle, struct pmu_times *times, uint64_t *counts, size_t n);
     void (*close)(struct pmu *pmu, int handle);

@@ -21,8 +21,9 @@ struct linux_group {
 };
 
 struct pmu_linux {
-    struct pmu pmu; // first
-    uint32_t type;
+    struct pmu pmu;  // first
+    uint32_t *types; // by pmu_event.pmu
+    size_t n_types;
     bool exclude_guest;
     struct linux_group *groups;
     size_t n_groups, capacity;
@@ -60,16 +61,24 @@ static void group_deinit(struct linux_group *group) {
     group->fds = NULL;
 }
 
-static int group_open(const struct pmu_linux *l, unsigned cpu, const uint64_t *configs, size_t n,
+static int group_open(const struct pmu_linux *l, unsigned cpu, const struct pmu_event *events, size_t n,
                       struct linux_group *group) {
     for (; group->n < n; group->n++) {
+        const struct pmu_event *event = &events[group->n];
+        if (event->pmu >= l->n_types)
+            return -ENOENT;
         struct perf_event_attr attr = {
-            .type = l->type,
+            .type = l->types[event->pmu],
             .size = sizeof attr,
-            .config = configs[group->n],
+            .config = event->config,
+            .config1 = event->config1,
+            .config2 = event->config2,
             .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
             .disabled = group->n == 0,
-            .exclude_guest = l->exclude_guest,
+            .exclude_user = (event->exclude & PMU_EXCLUDE_USER) != 0,
+            .exclude_kernel = (event->exclude & PMU_EXCLUDE_KERNEL) != 0,
+            .exclude_hv = (event->exclude & PMU_EXCLUDE_HYPERVISOR) != 0,
+            .exclude_guest = l->exclude_guest && event->pmu == 0,
         };
         int fd = perf_event_open(&attr, (int)cpu, group->n == 0 ? -1 : group->fds[0]);
         if (fd < 0)
@@ -79,14 +88,14 @@ static int group_open(const struct pmu_linux *l, unsigned cpu, const uint64_t *c
     return 0;
 }
 
-static int linux_open(struct pmu *pmu, unsigned cpu, const uint64_t *configs, size_t n) {
+static int linux_open(struct pmu *pmu, unsigned cpu, const struct pmu_event *events, size_t n) {
     struct pmu_linux *l = of(pmu);
     if (n == 0 || n > EVENTS_MAX)
         return -EINVAL;
     struct linux_group group = {.fds = calloc(n, sizeof *group.fds)};
     if (!group.fds)
         return -ENOMEM;
-    int r = group_open(l, cpu, configs, n, &group);
+    int r = group_open(l, cpu, events, n, &group);
     if (r == 0)
         r = table_add(l, group);
     if (r < 0)
@@ -125,10 +134,11 @@ static void linux_free(struct pmu *pmu) {
     for (size_t i = 0; i < l->n_groups; i++)
         group_deinit(&l->groups[i]);
     free(l->groups);
+    free(l->types);
     free(l);
 }
 
-int pmu_linux_new(uint32_t type, bool exclude_guest, struct pmu **out) {
+int pmu_linux_new(const uint32_t *types, size_t n_types, bool exclude_guest, struct pmu **out) {
     static const struct pmu_ops ops = {.advance = linux_advance,
                                        .open = linux_open,
                                        .enable = linux_enable,
@@ -138,9 +148,16 @@ int pmu_linux_new(uint32_t type, bool exclude_guest, struct pmu **out) {
     struct pmu_linux *l = calloc(1, sizeof *l);
     if (!l)
         return -ENOMEM;
+    l->types = calloc(n_types ? n_types : 1, sizeof *l->types);
+    if (!l->types) {
+        free(l);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < n_types; i++)
+        l->types[i] = types[i];
     l->pmu.ops = &ops;
-    l->type = type;
-    l->exclude_guest = exclude_guest && type != PERF_TYPE_SOFTWARE; // some kernels refuse it there
+    l->n_types = n_types;
+    l->exclude_guest = exclude_guest && n_types > 0 && types[0] != PERF_TYPE_SOFTWARE; // some kernels refuse it there
     *out = &l->pmu;
     return 0;
 }

@@ -6,9 +6,11 @@
 
 #include "collectors/pmu.h"
 
-// `type` is perf_event_attr.type: what /sys/bus/event_source/devices/<pmu>/type says. With `exclude_guest` the CPU's
-// events do not count while a guest runs; the kernel's software events always count. -ENOMEM.
-int pmu_linux_new(uint32_t type, bool exclude_guest, struct pmu **out);
+// types[i] is perf_event_attr.type of the events whose pmu_event.pmu is i, what
+// /sys/bus/event_source/devices/<pmu>/type says; the first is the core PMU's. They are copied. With `exclude_guest` the
+// core PMU's events do not count while a guest runs; the kernel's software events and other PMUs' (msr refuses any
+// exclusion) always count. -ENOMEM.
+int pmu_linux_new(const uint32_t *types, size_t n_types, bool exclude_guest, struct pmu **out);
 
 // Whether the kernel has counters of a CPU's PMU to give: 0, or the negative errno with which it refused a cycle
 // counter (-ENOENT: there is no hardware PMU; -EACCES: not allowed to ask).

@@ -14,8 +14,6 @@
 
 #include "collectors/sim_cpu.h"
 
-enum { FIXED_MAX = 64 }; // fixed counters of a CPU beyond these are not modelled: their events take general ones
-
 struct pmu_sim {
     struct pmu pmu;
     const struct scenario *scenario;
@@ -39,60 +37,6 @@ static void sim_advance(struct pmu *pmu, uint64_t now_ns) {
     sim->now_ns = now_ns - sim->epoch_ns;
 }
 
-static struct sim_group *group_free(struct sim_group *group) {
-    if (!group)
-        return NULL;
-    free(group->counts);
-    free(group->events);
-    free(group);
-    return NULL;
-}
-
-static int find_config(const struct catalog *catalog, uint64_t config) {
-    for (size_t i = CATALOG_CPU_SECONDS + 1; i < catalog->n_events; i++) {
-        if (catalog->events[i].code.config == config)
-            return (int)i;
-    }
-    return -ENOENT;
-}
-
-// The bit of the fixed counter that an event has to itself, 0 where it has none.
-static uint64_t fixed_bit(const struct catalog *catalog, unsigned event) {
-    unsigned before = 0;
-    for (unsigned i = 0; i < event; i++)
-        before += catalog->events[i].fixed;
-    return catalog->events[event].fixed && before < FIXED_MAX ? UINT64_C(1) << before : 0;
-}
-
-static int group_new(const struct catalog *catalog, const uint64_t *configs, size_t n, struct sim_group **out) {
-    struct sim_group *group = calloc(1, sizeof *group);
-    if (!group)
-        return -ENOMEM;
-    group->rank = SIM_FLEXIBLE;
-    group->n_events = n;
-    group->events = calloc(n, sizeof *group->events);
-    group->counts = calloc(n, sizeof *group->counts);
-    int r = group->events && group->counts ? 0 : -ENOMEM;
-    for (size_t i = 0; r >= 0 && i < n; i++) {
-        r = find_config(catalog, configs[i]);
-        if (r < 0)
-            break;
-        group->events[i] = (unsigned)r;
-        uint64_t bit = fixed_bit(catalog, group->events[i]);
-        if (bit & ~group->fixed)
-            group->fixed |= bit;
-        else
-            group->general++;
-        group->general_leader = group->general_leader || (i == 0 && group->general > 0);
-    }
-    if (r < 0) {
-        group_free(group);
-        return r;
-    }
-    *out = group;
-    return 0;
-}
-
 // The lowest free handle, or -ENOMEM.
 static int find_free_handle(struct pmu_sim *sim) {
     while (sim->first_free < sim->n_handles && sim->handles[sim->first_free].group)
@@ -110,7 +54,7 @@ static int find_free_handle(struct pmu_sim *sim) {
     return (int)sim->first_free;
 }
 
-static int sim_open(struct pmu *pmu, unsigned id, const uint64_t *configs, size_t n) {
+static int sim_open(struct pmu *pmu, unsigned id, const struct pmu_event *events, size_t n) {
     struct pmu_sim *sim = of_pmu(pmu);
     if (id >= sim->n_cpus)
         return -ENODEV;
@@ -124,12 +68,12 @@ static int sim_open(struct pmu *pmu, unsigned id, const uint64_t *configs, size_
     if (handle < 0)
         return handle;
     struct sim_group *group;
-    int r = group_new(sim->catalog, configs, n, &group);
+    int r = sim_group_new(sim->catalog, events, n, &group);
     if (r < 0)
         return r;
     r = cpu->offline ? -ENODEV : sim_cpu_accepts(cpu, group) ? 0 : -EINVAL;
     if (r < 0) {
-        group_free(group);
+        sim_group_free(group);
         return r;
     }
     sim_cpu_add(cpu, group);
@@ -167,9 +111,10 @@ static int sim_read(struct pmu *pmu, int handle, struct pmu_times *times, uint64
     if (n != group->n_events)
         return -EINVAL;
     sim_cpu_account(found->cpu, group);
+    sim_group_look(group);
     *times = (struct pmu_times){.enabled_ns = group->enabled_ns, .running_ns = group->running_ns};
     for (size_t i = 0; i < n; i++)
-        counts[i] = group->counts[i].whole;
+        counts[i] = sim_group_count(group, i);
     return 0;
 }
 
@@ -179,7 +124,7 @@ static void sim_close(struct pmu *pmu, int handle) {
     if (!found)
         return;
     sim_cpu_disable(found->cpu, found->group);
-    found->group = group_free(found->group);
+    found->group = sim_group_free(found->group);
     if ((size_t)handle < sim->first_free)
         sim->first_free = (size_t)handle;
 }
@@ -189,7 +134,7 @@ static void sim_free(struct pmu *pmu) {
     if (!sim)
         return;
     for (size_t i = 0; i < sim->n_handles; i++)
-        group_free(sim->handles[i].group);
+        sim_group_free(sim->handles[i].group);
     free(sim->handles);
     for (size_t i = 0; i < sim->n_cpus; i++)
         sim_cpu_deinit(&sim->cpus[i]);
@@ -238,18 +183,26 @@ static void assign_loads(struct pmu_sim *sim) {
     }
 }
 
+// Where the core has registers, its threads share them.
+static void join_siblings(struct pmu_sim *sim) {
+    size_t cores = (size_t)sim->scenario->sockets * sim->scenario->cores_per_socket;
+    for (size_t id = cores; sim->catalog->n_registers > 0 && id < sim->n_cpus; id++)
+        sim_cpu_join(&sim->cpus[id % cores], &sim->cpus[id]);
+}
+
 static int make_cpus(struct pmu_sim *sim) {
     size_t n = scenario_n_cpus(sim->scenario);
     sim->cpus = calloc(n ? n : 1, sizeof *sim->cpus);
     if (!sim->cpus)
         return -ENOMEM;
     for (unsigned id = 0; id < n; id++) {
-        int r = sim_cpu_init(&sim->cpus[id], sim->scenario, id, sim->loads[sim->scenario->n_loads]);
+        int r = sim_cpu_init(&sim->cpus[id], sim->scenario, sim->catalog, id, sim->loads[sim->scenario->n_loads]);
         if (r < 0)
             return r;
         sim->n_cpus++;
     }
     assign_loads(sim);
+    join_siblings(sim);
     return 0;
 }
 

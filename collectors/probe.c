@@ -16,7 +16,7 @@ enum phase { OPENING, RUNNING, CLOSING, DONE };
 struct probe {
     const struct topology *topology;
     struct pmu *pmu;
-    uint64_t configs[PROBE_FIXED_MAX + PROBE_COUNTERS_MAX]; // fixed ones first
+    struct pmu_event events[PROBE_FIXED_MAX + PROBE_COUNTERS_MAX]; // fixed ones first
     unsigned n_fixed, n_general;
     int *handles; // [cpu]; negative errno
     enum phase phase;
@@ -29,13 +29,13 @@ struct probe {
     int error;                 // of this trial: why a CPU could not open the group
 };
 
-static void take_configs(struct probe *p, const struct catalog *catalog, const bool *usable) {
+static void take_events(struct probe *p, const struct catalog *catalog, const bool *usable) {
     for (size_t e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++)
         if (usable[e] && catalog->events[e].fixed && p->n_fixed < PROBE_FIXED_MAX)
-            p->configs[p->n_fixed++] = catalog->events[e].code.config;
+            p->events[p->n_fixed++] = catalog->events[e].code;
     for (size_t e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++)
         if (usable[e] && !catalog->events[e].fixed && p->n_general < PROBE_COUNTERS_MAX)
-            p->configs[p->n_fixed + p->n_general++] = catalog->events[e].code.config;
+            p->events[p->n_fixed + p->n_general++] = catalog->events[e].code;
 }
 
 // On to the size in the middle, where there is one left.
@@ -62,7 +62,7 @@ int probe_new(const struct catalog *catalog, const bool *usable, const struct to
     }
     for (size_t cpu = 0; cpu < topology->n_cpus; cpu++)
         p->handles[cpu] = -EBADF;
-    take_configs(p, catalog, usable);
+    take_events(p, catalog, usable);
     p->too_many = p->n_general + 1;
     begin_trial(p);
     *out = p;
@@ -86,7 +86,7 @@ static size_t cpus_a_step(const struct probe *p) {
 }
 
 static void open_cpu(struct probe *p, size_t cpu) {
-    int handle = p->pmu->ops->open(p->pmu, p->topology->cpus[cpu].id, p->configs, p->n_fixed + p->size);
+    int handle = p->pmu->ops->open(p->pmu, p->topology->cpus[cpu].id, p->events, p->n_fixed + p->size);
     if (handle >= 0)
         (void)p->pmu->ops->enable(p->pmu, handle, true); // one that does not start does not run
     else if (p->error == 0 || p->error == -ENODEV)

@@ -13,6 +13,9 @@
 // Opening an event costs up to 18 us on another CPU, so that a thousand CPUs take seconds. It is spread over steps of
 // about a millisecond of work; the first round begins when all is open, and what has to be opened again later is opened
 // beside the rotation.
+//
+// A resident event group counts whenever a core is not in its idle slot. At each edge it is read just before the group
+// whose slot ends, so both windows are of the same slot.
 
 static const uint64_t RETRY_NS = UINT64_C(60000000000); // until an event group that could not be opened is tried again
 static const uint64_t OPENING_NS = 1000000;             // from one step that opens to the next
@@ -152,21 +155,26 @@ static void toggle(struct sampler *s, unsigned cpu, int group, bool enabled) {
         note_error(s, r);
 }
 
+// Whether the event group has the counters while the core's present slot lasts.
+static bool counts_now(const struct sampler *s, const struct core *core, int group) {
+    return core->group == group || (core->group != IDLE && group == s->plan->resident_group);
+}
+
 // Opens an event group on a CPU; where its slot is now, it starts at once. Returns how many events that took.
 static size_t open_channel(struct sampler *s, unsigned cpu, int group, uint64_t now_ns) {
     const struct plan_group *plan_group = &s->plan->groups[group];
     struct channel *channel = channel_of(s, cpu, group);
-    uint64_t configs[PLAN_GROUP_EVENTS_MAX];
+    struct pmu_event events[PLAN_GROUP_EVENTS_MAX];
     for (size_t e = 0; e < plan_group->n_events; e++)
-        configs[e] = s->plan->catalog->events[plan_group->events[e]].code.config;
-    channel->handle = s->pmu->ops->open(s->pmu, s->topology->cpus[cpu].id, configs, plan_group->n_events);
+        events[e] = s->plan->catalog->events[plan_group->events[e]].code;
+    channel->handle = s->pmu->ops->open(s->pmu, s->topology->cpus[cpu].id, events, plan_group->n_events);
     channel->times = (struct pmu_times){0};
     memset(channel->counts, 0, plan_group->n_events * sizeof *channel->counts);
     size_t n = channel->handle == -ENODEV ? 1 : plan_group->n_events; // a CPU that is away refuses the first
     s->calls += n;
     if (channel->handle < 0)
         channel->retry_ns = channel->handle == -ENODEV ? 0 : now_ns + RETRY_NS;
-    else if (s->cores[s->topology->cpus[cpu].core].group == group)
+    else if (counts_now(s, &s->cores[s->topology->cpus[cpu].core], group))
         toggle(s, cpu, group, true);
     return n;
 }
@@ -230,16 +238,28 @@ static void read_window(struct sampler *s, unsigned cpu, int group, bool running
     window->result = result_of(window);
 }
 
-// Disable, enable, read: in this order the new group finds the counters free, and the read interrupts nobody.
-static void change_group(struct sampler *s, unsigned cpu, int from, int to, bool round_ends) {
-    if (from == to && !round_ends)
+static void stop_group(struct sampler *s, unsigned cpu, int from, int to) {
+    if (from == IDLE)
         return;
-    if (from != to && from != IDLE)
-        toggle(s, cpu, from, false);
-    if (from != to && to != IDLE)
-        toggle(s, cpu, to, true);
-    if (from != IDLE)
-        read_window(s, cpu, from, from == to);
+    toggle(s, cpu, from, false);
+    if (to == IDLE && s->plan->resident_group >= 0)
+        toggle(s, cpu, s->plan->resident_group, false);
+}
+
+static void start_group(struct sampler *s, unsigned cpu, int from, int to) {
+    if (to == IDLE)
+        return;
+    if (from == IDLE && s->plan->resident_group >= 0)
+        toggle(s, cpu, s->plan->resident_group, true);
+    toggle(s, cpu, to, true);
+}
+
+static void read_groups(struct sampler *s, unsigned cpu, int from, int to) {
+    if (from == IDLE)
+        return;
+    if (s->plan->resident_group >= 0)
+        read_window(s, cpu, s->plan->resident_group, to != IDLE);
+    read_window(s, cpu, from, from == to);
 }
 
 // ---- a core's walk through the round ----
@@ -279,10 +299,17 @@ static void core_begin(struct sampler *s, size_t c, uint64_t round, uint64_t sta
     core_set_edge(s, core, start_ns);
 }
 
+// Disable, enable, read: in this order the new group finds the counters free, and the read interrupts nobody. Each on
+// all siblings before the next: what one still holds of the registers that they share would keep another's new group
+// off until a tick.
 static void core_change(struct sampler *s, struct core *core, bool round_ends) {
-    int to = group_at(s, core);
-    for (size_t i = 0; i < core->n_cpus; i++)
-        change_group(s, core->cpus[i], core->group, to, round_ends);
+    int from = core->group, to = group_at(s, core);
+    for (size_t i = 0; from != to && i < core->n_cpus; i++)
+        stop_group(s, core->cpus[i], from, to);
+    for (size_t i = 0; from != to && i < core->n_cpus; i++)
+        start_group(s, core->cpus[i], from, to);
+    for (size_t i = 0; (from != to || round_ends) && i < core->n_cpus; i++)
+        read_groups(s, core->cpus[i], from, to);
     core->group = to;
 }
 

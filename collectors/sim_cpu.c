@@ -13,41 +13,90 @@
 // one such moment to the next. Where a tick could only repeat the last one (nobody waits who could take turns), ticks
 // are skipped too: a task that waits for hours costs nothing.
 //
-// Invariant: the counters held by the groups that are on, and no others, are taken; they are never more than there are.
+// Siblings that share registers live in step, since what fits on one depends on what is on the others.
+//
+// Invariant: what is on fits, on every CPU and core.
 
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 
+// More than can be on the counters at once: general ones, fixed ones, and values of shared registers.
+enum { HELD_MAX = FIT_COUNTERS_MAX + FIT_FIXED_MAX + 128 };
+
 struct held {
-    unsigned general;
-    uint64_t fixed;
+    struct fit_event needs[HELD_MAX];
+    unsigned places[HELD_MAX]; // 0, 1, 2 ...
+    size_t n;
+    bool too_many;
 };
 
-// What groups down to rank `weakest` hold.
-static struct held counters_held(const struct sim_cpu *cpu, enum sim_rank weakest) {
-    struct held held = {0};
+static void hold_nothing(struct held *held) { // without touching all of it
+    held->n = 0;
+    held->too_many = false;
+}
+
+// An event that neither has a counter nor a register is in nobody's way.
+static void hold(struct held *held, const struct fit_event *need) {
+    if (need->free && need->reg == 0)
+        return;
+    if (held->n == HELD_MAX) {
+        held->too_many = true;
+        return;
+    }
+    held->needs[held->n] = *need;
+    held->places[held->n] = (unsigned)held->n;
+    held->n++;
+}
+
+static void hold_group(struct held *held, const struct sim_group *group) {
+    for (size_t i = 0; i < group->n_needs; i++)
+        hold(held, &group->needs[i]);
+}
+
+// What the groups down to rank `weakest` hold.
+static void hold_ranks(struct held *held, const struct sim_cpu *cpu, enum sim_rank weakest) {
     for (unsigned rank = SIM_PINNED; rank <= weakest; rank++) {
         const struct sim_group *group;
         TAILQ_FOREACH(group, &cpu->queues[rank], queued) {
-            if (!group->on)
-                continue;
-            held.general += group->held_general;
-            held.fixed |= group->held_fixed;
+            if (group->on)
+                hold_group(held, group);
         }
     }
-    return held;
 }
 
-// General counters that the group needs beside `held`: a fixed counter exists once.
-static unsigned general_needed(const struct sim_group *group, struct held held) {
-    return group->general + (unsigned)__builtin_popcountll(group->fixed & held.fixed);
+// What the siblings hold of the registers that they share with this CPU: each value once.
+static void hold_siblings(struct held *held, const struct sim_cpu *cpu) {
+    for (const struct sim_cpu *sibling = cpu->sibling; sibling != cpu; sibling = sibling->sibling) {
+        struct held theirs;
+        hold_nothing(&theirs);
+        hold_ranks(&theirs, sibling, SIM_TASK);
+        for (size_t i = 0; i < theirs.n; i++) {
+            bool known = theirs.needs[i].reg == 0;
+            for (size_t j = 0; j < held->n && !known; j++)
+                known =
+                    held->needs[j].reg == theirs.needs[i].reg && held->needs[j].reg_value == theirs.needs[i].reg_value;
+            theirs.needs[i].free = true;
+            if (!known)
+                hold(held, &theirs.needs[i]);
+        }
+    }
 }
 
-static bool fits(const struct sim_cpu *cpu, const struct sim_group *group, struct held held) {
-    if (cpu->general_counters == 0)
+static bool held_fits(const struct sim_cpu *cpu, const struct held *held) {
+    return !held->too_many && fit_check(&cpu->pmu, held->needs, held->places, held->n, NULL);
+}
+
+// Whether the group fits beside those that are on, down to rank `weakest`.
+static bool fits(const struct sim_cpu *cpu, const struct sim_group *group, enum sim_rank weakest) {
+    if (cpu->pmu.general == 0)
         return true;
-    return held.general + general_needed(group, held) <= cpu->general_counters;
+    struct held held;
+    hold_nothing(&held);
+    hold_ranks(&held, cpu, weakest);
+    hold_group(&held, group);
+    hold_siblings(&held, cpu);
+    return held_fits(cpu, &held);
 }
 
 void sim_cpu_account(const struct sim_cpu *cpu, struct sim_group *group) {
@@ -62,15 +111,15 @@ void sim_cpu_account(const struct sim_cpu *cpu, struct sim_group *group) {
     group->accounted_ns = cpu->now_ns;
 }
 
-static void put_on(struct sim_cpu *cpu, struct sim_group *group, struct held held) {
+static void put_on(struct sim_cpu *cpu, struct sim_group *group) {
     sim_cpu_account(cpu, group);
-    group->held_general = general_needed(group, held);
-    group->held_fixed = group->fixed & ~held.fixed;
     group->on = true;
 }
 
 static void put_off(struct sim_cpu *cpu, struct sim_group *group) {
     sim_cpu_account(cpu, group);
+    if (group->on)
+        sim_group_look(group);
     group->on = false;
 }
 
@@ -92,9 +141,8 @@ static void put_on_ranks(struct sim_cpu *cpu, unsigned strongest) {
         TAILQ_FOREACH(group, &cpu->queues[rank], queued) {
             if (group->on)
                 continue;
-            struct held held = counters_held(cpu, SIM_TASK);
-            if (fits(cpu, group, held))
-                put_on(cpu, group, held);
+            if (fits(cpu, group, SIM_TASK))
+                put_on(cpu, group);
             else if (rank != SIM_PINNED)
                 break;
         }
@@ -144,9 +192,21 @@ void sim_cpu_add(const struct sim_cpu *cpu, struct sim_group *group) {
 
 bool sim_cpu_accepts(const struct sim_cpu *cpu, const struct sim_group *group) {
     struct sim_group validated = *group;
-    if (cpu->surplus && group->general_leader)
-        validated.general--;
-    return cpu->validates_nothing || fits(cpu, &validated, (struct held){0});
+    if (cpu->surplus && fit_width(&cpu->pmu, &group->needs[0]) > 0) {
+        validated.needs++;
+        validated.n_needs--;
+    }
+    struct held held;
+    hold_nothing(&held);
+    hold_group(&held, &validated);
+    return cpu->validates_nothing || cpu->pmu.general == 0 || held_fits(cpu, &held);
+}
+
+// Another tick may change something again, also where a sibling waits for a register.
+static void unsettle(struct sim_cpu *cpu) {
+    cpu->steady = false;
+    for (struct sim_cpu *sibling = cpu->sibling; sibling != cpu; sibling = sibling->sibling)
+        sibling->steady = false;
 }
 
 void sim_cpu_enable(struct sim_cpu *cpu, struct sim_group *group) {
@@ -154,14 +214,13 @@ void sim_cpu_enable(struct sim_cpu *cpu, struct sim_group *group) {
         return;
     sim_cpu_account(cpu, group);
     group->enabled = true;
-    cpu->steady = false;
-    struct held held = counters_held(cpu, SIM_TASK), stronger = counters_held(cpu, group->rank);
+    unsettle(cpu);
     TAILQ_INSERT_TAIL(&cpu->queues[group->rank], group, queued);
-    if (fits(cpu, group, held)) {
-        put_on(cpu, group, held);
-    } else if (fits(cpu, group, stronger)) {
+    if (fits(cpu, group, SIM_TASK)) {
+        put_on(cpu, group);
+    } else if (fits(cpu, group, group->rank)) {
         put_off_ranks(cpu, group->rank + 1);
-        put_on(cpu, group, stronger);
+        put_on(cpu, group);
         put_on_ranks(cpu, group->rank + 1);
     }
 }
@@ -172,7 +231,7 @@ void sim_cpu_disable(struct sim_cpu *cpu, struct sim_group *group) {
     put_off(cpu, group);
     group->enabled = false;
     TAILQ_REMOVE(&cpu->queues[group->rank], group, queued);
-    cpu->steady = false;
+    unsettle(cpu);
 }
 
 // The CPU goes away: every group on it dissolves.
@@ -221,63 +280,103 @@ static uint64_t next_tick_ns(const struct sim_cpu *cpu) {
     return cpu->now_ns + SIM_TICK_NS - since_ns;
 }
 
+static uint64_t next_ns(const struct sim_cpu *cpu) {
+    uint64_t tick_ns = next_tick_ns(cpu);
+    return tick_ns < cpu->next_edge_ns ? tick_ns : cpu->next_edge_ns;
+}
+
+// What happens at `now_ns`.
+static void act(struct sim_cpu *cpu, uint64_t now_ns) {
+    bool ticks = next_tick_ns(cpu) == now_ns;
+    cpu->now_ns = now_ns;
+    if (cpu->next_edge_ns == now_ns)
+        meet_rivals(cpu);
+    if (ticks)
+        tick(cpu);
+}
+
 void sim_cpu_run(struct sim_cpu *cpu, uint64_t now_ns) {
     assert(now_ns >= cpu->now_ns);
     for (;;) {
-        uint64_t tick_ns = next_tick_ns(cpu), edge_ns = cpu->next_edge_ns;
-        uint64_t next_ns = tick_ns < edge_ns ? tick_ns : edge_ns;
-        if (next_ns > now_ns)
+        struct sim_cpu *first = cpu;
+        for (struct sim_cpu *sibling = cpu->sibling; sibling != cpu; sibling = sibling->sibling)
+            first = next_ns(sibling) < next_ns(first) ? sibling : first;
+        if (next_ns(first) > now_ns)
             break;
-        cpu->now_ns = next_ns;
-        if (next_ns == edge_ns)
-            meet_rivals(cpu);
-        if (next_ns == tick_ns)
-            tick(cpu);
+        act(first, next_ns(first));
     }
     cpu->now_ns = now_ns;
+    for (struct sim_cpu *sibling = cpu->sibling; sibling != cpu; sibling = sibling->sibling)
+        sibling->now_ns = now_ns;
 }
 
 static enum sim_rank rank_of(enum scenario_rival_kind kind) {
     return kind == RIVAL_PINNED ? SIM_PINNED : kind == RIVAL_TASK ? SIM_TASK : SIM_FLEXIBLE;
 }
 
-// The group that a rival opens. One that wants more counters than there are takes them all.
-static struct sim_group rival_group(const struct scenario_rival *rival, unsigned general_counters) {
-    bool all = general_counters > 0 && rival->counters > general_counters;
-    return (struct sim_group){.rank = rank_of(rival->kind),
-                              .general = all ? general_counters : rival->counters,
-                              .fixed = rival->cycles ? 1 : 0};
+// The number of the fixed counter that a rival's cycles take: that of the watchdog's event, else the first.
+static int cycles_fixed(const struct catalog *catalog) {
+    return catalog->watchdog_event >= 0 ? catalog->events[catalog->watchdog_event].need.fixed : 0;
 }
 
-int sim_cpu_init(struct sim_cpu *cpu, const struct scenario *scenario, unsigned id, const struct sim_load *load) {
+// One that wants more counters than there are takes them all.
+static int rival_init(struct sim_rival *rival, const struct scenario_rival *source, size_t index, unsigned general,
+                      int fixed) {
+    bool all = general > 0 && source->counters > general;
+    *rival = (struct sim_rival){.index = index, .kind = source->kind, .window = sim_window_of(source)};
+    return sim_group_init_rival(&rival->group, rank_of(source->kind), all ? general : source->counters,
+                                source->cycles ? fixed : -1);
+}
+
+static int make_rivals(struct sim_cpu *cpu, const struct scenario *scenario, const struct catalog *catalog,
+                       unsigned id) {
     size_t n = 0;
     for (size_t i = 0; i < scenario->n_rivals; i++)
         n += cpuset_has(&scenario->rivals[i].cpus, id);
-    struct sim_rival *rivals = calloc(n ? n : 1, sizeof *rivals);
-    if (!rivals)
-        return -ENOMEM;
-    *cpu = (struct sim_cpu){.general_counters = scenario->general_counters,
-                            .validates_nothing = scenario->validates_nothing,
-                            .surplus = scenario->surplus,
-                            .load = load,
-                            .tick_phase_ns = (id * UINT64_C(2472136) + 1234567) % SIM_TICK_NS, // as far apart as can be
-                            .rivals = rivals};
+    cpu->rivals = calloc(n ? n : 1, sizeof *cpu->rivals);
+    int r = cpu->rivals ? 0 : -ENOMEM;
+    for (size_t i = 0; r == 0 && i < scenario->n_rivals; i++) {
+        if (!cpuset_has(&scenario->rivals[i].cpus, id))
+            continue;
+        r = rival_init(&cpu->rivals[cpu->n_rivals], &scenario->rivals[i], i, scenario->general_counters,
+                       cycles_fixed(catalog));
+        cpu->n_rivals += r == 0;
+    }
+    return r;
+}
+
+int sim_cpu_init(struct sim_cpu *cpu, const struct scenario *scenario, const struct catalog *catalog, unsigned id,
+                 const struct sim_load *load) {
+    *cpu =
+        (struct sim_cpu){.pmu.general = scenario->general_counters,
+                         .sibling = cpu,
+                         .validates_nothing = scenario->validates_nothing,
+                         .surplus = scenario->surplus,
+                         .load = load,
+                         .tick_phase_ns = (id * UINT64_C(2472136) + 1234567) % SIM_TICK_NS}; // as far apart as can be
+    for (size_t i = 0; i < catalog->n_registers; i++)
+        cpu->pmu.registers[i + 1] = catalog->registers[i].values;
     for (unsigned rank = 0; rank < SIM_RANK_N; rank++)
         TAILQ_INIT(&cpu->queues[rank]);
-    for (size_t i = 0; i < scenario->n_rivals; i++) {
-        const struct scenario_rival *source = &scenario->rivals[i];
-        if (!cpuset_has(&source->cpus, id))
-            continue;
-        rivals[cpu->n_rivals++] = (struct sim_rival){.index = i,
-                                                     .kind = source->kind,
-                                                     .window = sim_window_of(source),
-                                                     .group = rival_group(source, scenario->general_counters)};
+    int r = make_rivals(cpu, scenario, catalog, id);
+    if (r < 0) {
+        sim_cpu_deinit(cpu);
+        return r;
     }
     meet_rivals(cpu);
     return 0;
 }
 
+void sim_cpu_join(struct sim_cpu *cpu, struct sim_cpu *other) {
+    struct sim_cpu *next = cpu->sibling;
+    cpu->sibling = other->sibling;
+    other->sibling = next;
+}
+
 void sim_cpu_deinit(struct sim_cpu *cpu) {
+    for (size_t i = 0; i < cpu->n_rivals; i++)
+        sim_group_deinit(&cpu->rivals[i].group);
     free(cpu->rivals);
     cpu->rivals = NULL;
+    cpu->n_rivals = 0;
 }

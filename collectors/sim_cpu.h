@@ -2,40 +2,20 @@
 #ifndef TOPDOWND_COLLECTORS_SIM_CPU_H
 #define TOPDOWND_COLLECTORS_SIM_CPU_H
 
-// One CPU of a simulated host: its counters, the event groups that want them, and the kernel that shares them out. All
-// times are nanoseconds since the host began and never go back.
+// One CPU of a simulated host: its counters, the event groups that want them, and the kernel that shares them out. What
+// fits is what core/fit.h says: of the counters of this CPU, and of the registers that it shares with its SMT siblings.
+// All times are nanoseconds since the host began and never go back.
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "collectors/sim_group.h"
 #include "collectors/sim_load.h"
 #include "collectors/sim_time.h"
 
 enum { SIM_TICK_NS = 4000000 };
-
-// Who comes first when counters are short.
-enum sim_rank { SIM_PINNED, SIM_FLEXIBLE, SIM_TASK, SIM_RANK_N };
-
-// An event group, ours or a rival's. Whoever makes one fills the second part; the rest is the CPU's.
-struct sim_group {
-    TAILQ_ENTRY(sim_group) queued; // while enabled
-    bool enabled, on;
-    unsigned generation;   // of the CPU when the group was opened
-    uint64_t accounted_ns; // times and counts are right up to here
-    uint64_t enabled_ns, running_ns;
-    unsigned held_general; // while on
-    uint64_t held_fixed;
-
-    enum sim_rank rank;
-    unsigned general; // events that can only have a general counter
-    uint64_t fixed;   // bits: the fixed counters it would like, else takes general ones instead
-    bool general_leader;
-    unsigned *events; // what it counts, of the catalog; none for a rival
-    struct sim_count *counts;
-    size_t n_events;
-};
 
 TAILQ_HEAD(sim_queue, sim_group);
 
@@ -47,7 +27,8 @@ struct sim_rival {
 };
 
 struct sim_cpu {
-    unsigned general_counters; // 0: no limit
+    struct fit_pmu pmu;
+    struct sim_cpu *sibling; // the next hardware thread of its core, in a ring; itself where it shares nothing
     bool validates_nothing, surplus;
     const struct sim_load *load;
     uint64_t load_phase_ns; // where the load was when the host began
@@ -60,14 +41,18 @@ struct sim_cpu {
     size_t n_rivals;
 };
 
-// A CPU with the rivals that `scenario` puts on it, at time 0. The load is borrowed, and may be
-// replaced before the first group is added. Returns 0 or -ENOMEM.
-int sim_cpu_init(struct sim_cpu *cpu, const struct scenario *scenario, unsigned id, const struct sim_load *load);
+// A CPU with the rivals that `scenario` puts on it, at time 0, and the registers of the catalog. The load is borrowed,
+// and may be replaced before the first group is added. Returns 0 or -ENOMEM.
+int sim_cpu_init(struct sim_cpu *cpu, const struct scenario *scenario, const struct catalog *catalog, unsigned id,
+                 const struct sim_load *load);
+
+// Before anything happens on either: `cpu` and `other` are hardware threads of one core.
+void sim_cpu_join(struct sim_cpu *cpu, struct sim_cpu *other);
 
 // Groups that others made must have been disabled.
 void sim_cpu_deinit(struct sim_cpu *cpu);
 
-// Lets everything happen up to now_ns. What follows acts at that time.
+// Lets everything happen up to now_ns, on its siblings too. What follows acts at that time.
 void sim_cpu_run(struct sim_cpu *cpu, uint64_t now_ns);
 
 // Introduces a new group, disabled.

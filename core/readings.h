@@ -3,6 +3,10 @@
 #define TOPDOWND_CORE_READINGS_H
 
 // What one round counted, raw: a list of windows, in the order in which they ended.
+//
+// Where the plan has a resident event group, each window of a rotating group stands directly behind the resident
+// group's window of the same CPU and the same slots. They have results of their own, and where the resident group was
+// opened in the middle of a slot, times of their own.
 
 #include <stddef.h>
 #include <stdint.h>

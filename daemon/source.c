@@ -242,7 +242,7 @@ void source_choose_guests(struct source *source, bool share) {
 
 int source_pmu(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out) {
     if (!source->scenario)
-        return pmu_linux_new(source->pmu_type, source->exclude_guest, out);
+        return pmu_linux_new(&source->pmu_type, 1, source->exclude_guest, out);
     const char *unknown = NULL;
     int r = pmu_sim_new(source->scenario, source->catalog, now_ns, &unknown, out);
     return r == -EINVAL ? errors_add(errors, source->scenario_path, 0, 0,

@@ -23,15 +23,15 @@ static int refused(struct recorder *r, unsigned cpu) {
     return r->fail_error;
 }
 
-static int recorder_open(struct pmu *pmu, unsigned cpu, const uint64_t *configs, size_t n) {
+static int recorder_open(struct pmu *pmu, unsigned cpu, const struct pmu_event *events, size_t n) {
     struct recorder *r = of(pmu);
     int error = refused(r, cpu);
     if (error < 0)
         return error;
     for (size_t i = 0; i < n; i++)
-        if (r->refused_config != 0 && configs[i] == r->refused_config)
+        if (r->refused_config != 0 && events[i].config == r->refused_config)
             return -EINVAL;
-    int handle = r->inner->ops->open(r->inner, cpu, configs, n);
+    int handle = r->inner->ops->open(r->inner, cpu, events, n);
     if (handle >= 0) {
         assert_true(handle < HANDLES_MAX);
         r->cpu_of[handle] = cpu;

@@ -116,11 +116,11 @@ static inline void host_go_to(struct host *host, uint64_t now_ns) {
 
 // Opens a group on a CPU by the catalog's event indexes, which end with 0.
 static inline int host_open_on(struct host *host, unsigned cpu, const unsigned *events) {
-    uint64_t configs[2 * HOST_EVENTS];
+    struct pmu_event wanted[2 * HOST_EVENTS];
     size_t n = 0;
     for (; events[n] != 0; n++)
-        configs[n] = host_config(events[n]);
-    return host->pmu->ops->open(host->pmu, cpu, configs, n);
+        wanted[n] = (struct pmu_event){.config = host_config(events[n])};
+    return host->pmu->ops->open(host->pmu, cpu, wanted, n);
 }
 
 #define host_open(host, ...) host_open_on(host, 0, (const unsigned[]){__VA_ARGS__, 0})

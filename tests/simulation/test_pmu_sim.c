@@ -104,7 +104,7 @@ static void test_a_group_that_no_counters_could_hold_is_refused(void **state) {
     assert_int_equal(host_open(&host, G1, G2, G3), -EINVAL);
     assert_true(host_open(&host, CYCLES, CYCLES, G1) >= 0); // the second takes a general counter
     assert_int_equal(host_open(&host, CYCLES, CYCLES, G1, G2), -EINVAL);
-    assert_int_equal(host.pmu->ops->open(host.pmu, 0, (const uint64_t[]){0}, 0), -EINVAL);
+    assert_int_equal(host.pmu->ops->open(host.pmu, 0, (const struct pmu_event[]){{0}}, 0), -EINVAL);
     host_stop(&host);
 }
 
@@ -178,7 +178,7 @@ static void test_an_unknown_event_cpu_or_handle_is_refused(void **state) {
     struct host host;
     host_init(&host, 2, 6);
     host_start(&host);
-    const uint64_t known = host_config(G1), unknown = 0xbad;
+    const struct pmu_event known = {.config = host_config(G1)}, unknown = {.config = 0xbad};
     assert_int_equal(host.pmu->ops->open(host.pmu, 0, &unknown, 1), -ENOENT);
     assert_int_equal(host.pmu->ops->open(host.pmu, 2, &known, 1), -ENODEV);
     assert_int_equal(host.pmu->ops->enable(host.pmu, 0, true), -EBADF);

@@ -73,11 +73,11 @@ int ioctl(int fd, unsigned long request, ...) {
 static struct pmu *new_pmu(uint32_t type, bool exclude_guest) {
     struct pmu *pmu;
     memset(&kernel, 0, sizeof kernel);
-    assert_int_equal(pmu_linux_new(type, exclude_guest, &pmu), 0);
+    assert_int_equal(pmu_linux_new(&type, 1, exclude_guest, &pmu), 0);
     return pmu;
 }
 
-static const uint64_t CONFIGS[] = {0x11, 0x8, 0x1b};
+static const struct pmu_event EVENTS[] = {{.config = 0x11}, {.config = 0x8}, {.config = 0x1b}};
 
 // Every field that is not named is 0: nothing pinned, exclusive, inherited, sampled, or left out of the count.
 static void expect_attr(const struct perf_event_attr *attr, uint32_t type, uint64_t config, bool leads,
@@ -101,11 +101,11 @@ static void test_a_group_is_opened_with_its_leader_stopped_and_all_else_left_to_
     } cases[] = {{TYPE, false, false}, {TYPE, true, true}, {PERF_TYPE_SOFTWARE, true, false}};
     for (size_t c = 0; c < 3; c++) {
         struct pmu *pmu = new_pmu(cases[c].type, cases[c].asked);
-        assert_true(pmu->ops->open(pmu, 7, CONFIGS, 3) >= 0);
+        assert_true(pmu->ops->open(pmu, 7, EVENTS, 3) >= 0);
         assert_int_equal(kernel.n_opened, 3);
         for (size_t i = 0; i < 3; i++) {
             const struct opened *opened = &kernel.opened[i];
-            expect_attr(&opened->attr, cases[c].type, CONFIGS[i], i == 0, cases[c].excluded);
+            expect_attr(&opened->attr, cases[c].type, EVENTS[i].config, i == 0, cases[c].excluded);
             assert_int_equal(opened->pid, -1); // of all processes
             assert_int_equal(opened->cpu, 7);
             assert_int_equal(opened->leader, i == 0 ? -1 : kernel.opened[0].fd);
@@ -116,12 +116,42 @@ static void test_a_group_is_opened_with_its_leader_stopped_and_all_else_left_to_
     }
 }
 
+static void test_each_event_goes_to_its_pmu_with_all_its_numbers_and_only_the_core_s_exclude_guests(void **state) {
+    (void)state;
+    enum { MSR = 9 };
+    static const struct pmu_event events[] = {
+        {.config = 0xc2, .config1 = 0x3fff, .config2 = 7, .exclude = PMU_EXCLUDE_USER},
+        {.pmu = 1},
+        {.config = 0xb7, .exclude = PMU_EXCLUDE_KERNEL | PMU_EXCLUDE_HYPERVISOR},
+        {.pmu = 2}};
+    struct pmu *pmu;
+    memset(&kernel, 0, sizeof kernel);
+    {
+        uint32_t types[] = {TYPE, MSR}; // copied
+        assert_int_equal(pmu_linux_new(types, 2, true, &pmu), 0);
+        memset(types, 0, sizeof types);
+    }
+    assert_true(pmu->ops->open(pmu, 0, events, 3) >= 0);
+    assert_int_equal(kernel.n_opened, 3);
+    const struct perf_event_attr *core = &kernel.opened[0].attr, *tsc = &kernel.opened[1].attr;
+    assert_int_equal(core->type, TYPE);
+    assert_true(core->config == 0xc2 && core->config1 == 0x3fff && core->config2 == 7);
+    assert_true(core->exclude_user && !core->exclude_kernel && !core->exclude_hv && core->exclude_guest);
+    expect_attr(tsc, MSR, 0, false, false);
+    const struct perf_event_attr *user = &kernel.opened[2].attr;
+    assert_true(!user->exclude_user && user->exclude_kernel && user->exclude_hv && user->exclude_guest);
+    assert_true(user->config == 0xb7 && user->config1 == 0 && user->config2 == 0);
+    assert_int_equal(pmu->ops->open(pmu, 0, &events[3], 1), -ENOENT); // a PMU that is not known here
+    assert_int_equal(kernel.n_opened, 3);
+    pmu->ops->free(pmu);
+}
+
 static void test_starting_and_stopping_is_one_ioctl_on_the_leader_and_nothing_is_reset(void **state) {
     (void)state;
     struct pmu *pmu = new_pmu(TYPE, false);
     struct pmu_times times;
     uint64_t counts[3];
-    int handle = pmu->ops->open(pmu, 0, CONFIGS, 3);
+    int handle = pmu->ops->open(pmu, 0, EVENTS, 3);
     pmu->ops->advance(pmu, 1);
     assert_int_equal(pmu->ops->enable(pmu, handle, true), 0);
     assert_int_equal(pmu->ops->enable(pmu, handle, false), 0);
@@ -143,7 +173,7 @@ static void test_a_group_is_read_at_once_from_its_leader(void **state) {
     static const uint64_t given[] = {3, 1000, 700, 11, 22, 33}; // how many, enabled, running, counts
     struct pmu_times times;
     uint64_t counts[3];
-    int handle = pmu->ops->open(pmu, 0, CONFIGS, 3);
+    int handle = pmu->ops->open(pmu, 0, EVENTS, 3);
     assert_int_equal(pwrite(kernel.opened[0].fd, given, sizeof given, 0), sizeof given);
     assert_int_equal(pmu->ops->read(pmu, handle, &times, counts, 3), 0);
     assert_int_equal(times.enabled_ns, 1000);
@@ -156,7 +186,7 @@ static void test_a_member_that_is_refused_closes_the_others(void **state) {
     (void)state;
     struct pmu *pmu = new_pmu(TYPE, false);
     kernel.refused = 3;
-    assert_int_equal(pmu->ops->open(pmu, 0, CONFIGS, 3), -EBUSY);
+    assert_int_equal(pmu->ops->open(pmu, 0, EVENTS, 3), -EBUSY);
     assert_int_equal(kernel.n_opened, 2);
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(fcntl(kernel.opened[i].fd, F_GETFD), -1);
@@ -183,6 +213,7 @@ static void test_the_question_for_hardware_counters_counts_nothing(void **state)
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_group_is_opened_with_its_leader_stopped_and_all_else_left_to_the_kernel),
+        cmocka_unit_test(test_each_event_goes_to_its_pmu_with_all_its_numbers_and_only_the_core_s_exclude_guests),
         cmocka_unit_test(test_starting_and_stopping_is_one_ioctl_on_the_leader_and_nothing_is_reset),
         cmocka_unit_test(test_a_group_is_read_at_once_from_its_leader),
         cmocka_unit_test(test_a_member_that_is_refused_closes_the_others),

@@ -24,7 +24,8 @@
 
 enum { TYPE_SOFTWARE = 1, MINOR_FAULTS = 5, CONTEXT_SWITCHES = 3, PAGES = 3000 };
 
-static const uint64_t EVENTS[] = {MINOR_FAULTS, CONTEXT_SWITCHES};
+static const uint32_t TYPE = TYPE_SOFTWARE;
+static const struct pmu_event EVENTS[] = {{.config = MINOR_FAULTS}, {.config = CONTEXT_SWITCHES}};
 
 static size_t count_fds(void) {
     size_t n = 0;
@@ -58,7 +59,7 @@ static unsigned stay_on_one_cpu(void) {
 
 static struct pmu *open_pmu(void) {
     struct pmu *pmu;
-    assert_int_equal(pmu_linux_new(TYPE_SOFTWARE, false, &pmu), 0);
+    assert_int_equal(pmu_linux_new(&TYPE, 1, false, &pmu), 0);
     int handle = pmu->ops->open(pmu, 0, EVENTS, 2);
     if (handle == -EACCES || handle == -EPERM) {
         pmu->ops->free(pmu);
@@ -131,7 +132,7 @@ static void test_what_cannot_be_opened_is_an_errno_and_leaves_nothing_open(void 
     (void)state;
     struct pmu *pmu = open_pmu();
     size_t before = count_fds();
-    const uint64_t unknown[] = {MINOR_FAULTS, 0xffff};
+    const struct pmu_event unknown[] = {{.config = MINOR_FAULTS}, {.config = 0xffff}};
     assert_true(pmu->ops->open(pmu, 0, unknown, 2) < 0);          // the second is no event
     assert_true(pmu->ops->open(pmu, 1 << 20, EVENTS, 2) < 0);     // no such CPU
     assert_int_equal(pmu->ops->open(pmu, 0, EVENTS, 0), -EINVAL); // no event
@@ -181,8 +182,8 @@ static uint32_t msr_type(void) {
 
 static int open_one(uint32_t type, bool exclude_guest, uint64_t config) {
     struct pmu *pmu;
-    assert_int_equal(pmu_linux_new(type, exclude_guest, &pmu), 0);
-    int handle = pmu->ops->open(pmu, 0, &config, 1);
+    assert_int_equal(pmu_linux_new(&type, 1, exclude_guest, &pmu), 0);
+    int handle = pmu->ops->open(pmu, 0, &(struct pmu_event){.config = config}, 1);
     pmu->ops->free(pmu);
     return handle;
 }
