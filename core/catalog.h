@@ -135,7 +135,8 @@ struct catalog_product {
     char *pmu;       // the kernel's PMU: a name, or a prefix ending in '*'
     uint32_t *midrs; // Arm cores that it describes (core/identify.h); none twice
     size_t n_midrs;
-    bool generic; // for cores of its architecture that no other spec describes
+    uint64_t hash; // of the file that it was read from, 0: of none
+    bool generic;  // for cores of its architecture that no other spec describes
 };
 
 // A register that several events program and that a physical core has few of (Intel's OFFCORE_RESPONSE MSRs).

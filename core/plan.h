@@ -30,7 +30,9 @@ enum plan_support {
     PLAN_SUPPORT_UNKNOWN, // it does not say: an event that never counts is not believed
     PLAN_SUPPORTED,       // an event that never counts really never happens
     PLAN_UNSUPPORTED,
-    PLAN_ELSEWHERE // it belongs to a PMU that does not count for each CPU, or that this host lacks
+    PLAN_ELSEWHERE,    // it belongs to a PMU that does not count for each CPU, or that this host lacks
+    PLAN_NOT_RECORDED, // what is replayed has no counts of it
+    PLAN_SUPPORT_LAST = PLAN_NOT_RECORDED
 };
 enum { PLAN_NOT_PLANNABLE = -1, PLAN_COMBINED = -2 }; // instead of a unit
 

@@ -85,20 +85,26 @@ int recording_get_header(const struct recording_record *record, struct recording
 
 // ---- a round ----
 
+static bool has_counts(enum window_result result) { return result == WINDOW_COMPLETE || result == WINDOW_CONTENDED; }
+
 static void put_window(struct recording_buffer *out, const struct window *window, const struct window *before,
                        size_t n_counts) {
     bytes_put_signed(out, (int64_t)window->cpu - (int64_t)before->cpu);
     bytes_put_varint(out, window->group);
     bytes_put_varint(out, (uint64_t)window->result);
-    if (window->result == WINDOW_FAILED) {
-        bytes_put_varint(out, (uint64_t)-window->error);
-        bytes_put_varint(out, window->enabled_ns);
-        return;
-    }
     bytes_put_signed(out, (int64_t)(window->enabled_ns - before->enabled_ns));
     bytes_put_signed(out, (int64_t)(window->enabled_ns - window->running_ns));
-    for (size_t i = 0; window->result != WINDOW_STARVED && i < n_counts; i++)
+    if (window->result == WINDOW_FAILED)
+        bytes_put_varint(out, (uint64_t)-window->error);
+    for (size_t i = 0; has_counts(window->result) && i < n_counts; i++)
         bytes_put_varint(out, window->counts[i]);
+}
+
+// What the next window differs from.
+static void move_on(struct window *before, const struct window *window) {
+    before->cpu = window->cpu;
+    if (window->result != WINDOW_FAILED)
+        before->enabled_ns = window->enabled_ns;
 }
 
 int recording_put_round(struct recording_buffer *out, const struct readings *readings, const struct plan *plan,
@@ -113,9 +119,7 @@ int recording_put_round(struct recording_buffer *out, const struct readings *rea
     for (size_t i = 0; i < readings->n_windows; i++) {
         const struct window *window = &readings->windows[i];
         put_window(out, window, &before, plan->groups[window->group].n_events);
-        before.cpu = window->cpu;
-        if (window->result != WINDOW_FAILED)
-            before.enabled_ns = window->enabled_ns;
+        move_on(&before, window);
     }
     return bytes_end(out, begin);
 }
@@ -135,32 +139,27 @@ static bool window_plausible(const struct window *window) {
 
 static void get_window(struct bytes_cursor *in, struct readings *readings, const struct plan *plan,
                        const struct topology *topology, struct window *before) {
-    uint64_t cpu = (uint64_t)((int64_t)before->cpu + bytes_get_signed(in) % INT_MAX);
+    uint64_t cpu = before->cpu + (uint64_t)bytes_get_signed(in);
     unsigned group = (unsigned)bytes_get_varint(in, plan->n_groups - 1);
     enum window_result result = (enum window_result)bytes_get_varint(in, WINDOW_RESULT_N - 1);
     if (in->bad || cpu >= topology->n_cpus) {
         in->bad = true;
         return;
     }
-    size_t n = plan->groups[group].n_events;
-    size_t n_there = result == WINDOW_STARVED || result == WINDOW_FAILED ? 0 : n;
-    if (n_there > (size_t)(in->end - in->at) || readings->n_counts + n > readings->counts_max) {
+    size_t n = has_counts(result) ? plan->groups[group].n_events : 0;
+    if (n > (size_t)(in->end - in->at)) {
         in->bad = true;
         return;
     }
     struct window *window = readings_add(readings, (unsigned)cpu, group, n);
     window->result = result;
-    before->cpu = (unsigned)cpu;
-    if (result == WINDOW_FAILED) {
-        window->error = -(int)bytes_get_varint(in, INT_MAX);
-        window->enabled_ns = bytes_get_varint(in, UINT64_MAX);
-        return;
-    }
     window->enabled_ns = before->enabled_ns + (uint64_t)bytes_get_signed(in);
     window->running_ns = window->enabled_ns - (uint64_t)bytes_get_signed(in);
-    for (size_t i = 0; i < n_there; i++)
+    if (result == WINDOW_FAILED)
+        window->error = -(int)bytes_get_varint(in, INT_MAX);
+    for (size_t i = 0; i < n; i++)
         window->counts[i] = bytes_get_varint(in, UINT64_MAX);
-    before->enabled_ns = window->enabled_ns;
+    move_on(before, window);
     in->bad = in->bad || !window_plausible(window);
 }
 
@@ -170,12 +169,10 @@ int recording_get_round(const struct recording_record *record, const struct plan
     uint64_t round = bytes_get_varint(&in, UINT64_MAX), start_ns = bytes_get_varint(&in, UINT64_MAX);
     uint64_t length_ns = bytes_get_varint(&in, UINT64_MAX - start_ns);
     double seconds = bytes_get_double(&in);
-    size_t n = bytes_get_count(&in, WINDOW_BYTES_LEAST), widest = 0;
+    size_t n = bytes_get_count(&in, WINDOW_BYTES_LEAST);
     if (in.bad || (n > 0 && plan->n_groups == 0))
         return -EBADMSG;
-    for (size_t g = 0; g < plan->n_groups; g++)
-        widest = plan->groups[g].n_events > widest ? plan->groups[g].n_events : widest;
-    struct readings *readings = readings_new_sized(n, n * widest);
+    struct readings *readings = readings_new_sized(n, record->n); // a count takes a byte at least
     if (!readings)
         return -ENOMEM;
     readings_begin(readings, round, start_ns);

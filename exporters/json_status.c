@@ -69,8 +69,11 @@ static void add_unit(struct json *json, cJSON *units, const struct plan *plan, s
 
 // What is asked for, measured or not, and whether the PMU says that it has it.
 static void add_events(struct json *json, const struct snapshot_layout *layout) {
-    static const char *const supports[] = {
-        [PLAN_SUPPORT_UNKNOWN] = "unknown", [PLAN_SUPPORTED] = "supported", [PLAN_UNSUPPORTED] = "unsupported"};
+    static const char *const supports[] = {[PLAN_SUPPORT_UNKNOWN] = "unknown",
+                                           [PLAN_SUPPORTED] = "supported",
+                                           [PLAN_UNSUPPORTED] = "unsupported",
+                                           [PLAN_ELSEWHERE] = "elsewhere",
+                                           [PLAN_NOT_RECORDED] = "not_recorded"};
     cJSON *events = json_array(json, NULL, "events");
     for (size_t e = 0; e < layout->n_events; e++) {
         cJSON *item = json_object(json, events, NULL);
