@@ -49,6 +49,7 @@ struct plan_request {
     double idle;            // share of a round in which nothing is held, 0 to 0.9
     const uint8_t *support; // enum plan_support of each of the catalog's events; NULL: all unknown
     bool nmi_watchdog;      // holds the fixed counter that the spec says
+    bool apart; // what others have counted: all events all the time, each metric's as an event group of its own
 };
 
 struct plan_metric {

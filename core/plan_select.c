@@ -115,6 +115,8 @@ static bool lacks_event(const struct plan_draft *draft, const struct plan_set *s
                 metric,
                 "the event %.100s belongs to the PMU %.60s, which this host lacks or which does not count for each CPU",
                 event->name, draft->catalog->pmus[event->code.pmu]);
+        else if (support == PLAN_NOT_RECORDED)
+            refuse(metric, "the event %.100s is not in the log", event->name);
         if (metric->reason[0] != '\0')
             return true;
     }
@@ -173,9 +175,10 @@ static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) 
         metric->unit = PLAN_COMBINED;
     else if (set_empty(&set))
         refuse(metric, "its formula counts no event on this host");
-    else if (lacks_event(draft, &set, metric) || (!level1 && parted_by_vendor(draft, &set, metric)))
+    else if (lacks_event(draft, &set, metric) ||
+             (!level1 && !draft->request->apart && parted_by_vendor(draft, &set, metric)))
         return 0;
-    else if (!set_fits(draft, &set, &why) && !(level1 && split_fits(draft)))
+    else if (!draft->request->apart && !set_fits(draft, &set, &why) && !(level1 && split_fits(draft)))
         plan_fit_explain(draft->request, &why, level1, metric->reason, sizeof metric->reason);
     else
         new_item(draft, index, &set, weight, level1);

@@ -182,7 +182,9 @@ static void test_changes_of_plan_and_a_pause_are_replayed(void **state) {
     (void)state;
     struct pipeline p;
     struct taped taped;
-    pipeline_load(&p, "tests/data/scenarios/rivals.json");
+    pipeline_load(&p, "tests/data/scenarios/steady.json");
+    struct scenario_rival *rival = pipeline_add_rival(&p, RIVAL_PINNED, 3);
+    rival->from_seconds = 10;
     pipeline_start_following(&p, 50000000, 3, NULL);
     begin(&taped, &p);
     tape(&taped, &p, 30);
