@@ -132,6 +132,19 @@ static int make_topology(const char *name, const struct perf_log *log, struct er
     return r == -EINVAL ? errors_add(errors, name, 0, 0, "counts of CPUs and of sockets, or of all, in one log") : r;
 }
 
+// What perf says that it cannot count is as if it were not there; of what it counts, it says when it could not.
+static void mark_support(const struct perf_log *log, const struct catalog *catalog, uint8_t *support) {
+    memset(support, PLAN_NOT_RECORDED, catalog->n_events);
+    for (size_t e = 0; e < log->n_events; e++) {
+        int event = perf_log_find_event(catalog, log->events[e]);
+        size_t row = 0;
+        while (row < log->n_rows && (log->rows[row].event != e || log->rows[row].state == PERF_LOG_NOT_SUPPORTED))
+            row++;
+        if (event >= 0 && row < log->n_rows)
+            support[event] = PLAN_SUPPORTED;
+    }
+}
+
 static int make_plan(const char *name, const struct perf_log *log, const struct catalog *catalog,
                      const struct plan_selection *selections, size_t n_selections, struct errors *errors,
                      struct plan **out) {
@@ -141,14 +154,7 @@ static int make_plan(const char *name, const struct perf_log *log, const struct 
         free(support);
         return -ENOMEM;
     }
-    memset(support, PLAN_NOT_RECORDED, catalog->n_events);
-    for (size_t i = 0; i < log->n_rows; i++) {
-        int event = log->rows[i].state == PERF_LOG_NOT_SUPPORTED
-                        ? -1
-                        : perf_log_find_event(catalog, log->events[log->rows[i].event]);
-        if (event >= 0)
-            support[event] = PLAN_SUPPORTED; // perf says itself what it could not count
-    }
+    mark_support(log, catalog, support);
     const struct plan_request request = {.catalog = catalog,
                                          .selections = selections,
                                          .n_selections = n_selections,

@@ -14,6 +14,10 @@ enum {
     OPTION_VERSION,
     OPTION_CONFIG,
     OPTION_PMU,
+    OPTION_SPEED,
+    OPTION_SPEC,
+    OPTION_RECORD,
+    OPTION_RECORD_SIZE,
     OPTION_SYSFS,
     OPTION_PROCFS,
     OPTION_DATA,
@@ -23,6 +27,8 @@ enum {
     OPTION_END
 };
 
+static const uint64_t RECORD_BYTES_DEFAULT = 256 << 20;
+
 // What was said of yield on the command line.
 struct yield_words {
     const char *length; // --for
@@ -30,32 +36,38 @@ struct yield_words {
 };
 
 void options_help(void) {
-    (void)puts("Usage: topdownd [COMMAND] [OPTION]...\n"
-               "Measures what this host's CPUs are bound by, all the time, and serves it to Prometheus.\n"
-               "\n"
-               "Commands:\n"
-               "  run                 measure and serve, in the foreground (the default)\n"
-               "  check-config        check the configuration, say which profile this host gets, and exit\n"
-               "  yield               have the running daemon hand all counters over to others, and exit\n"
-               "\n"
-               "Options:\n"
-               "  --config FILE       configuration (" TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml; conf.d/*.yaml\n"
-               "                      beside it is merged)\n"
-               "  --pmu KIND          auto: what this host has (the default)\n"
-               "                      linux: the kernel's counters\n"
-               "                      sim: a simulated two-socket Neoverse V2 host; sim:FILE: another scenario\n"
-               "  --path.sysfs DIR    where sysfs is mounted (/sys)\n"
-               "  --path.procfs DIR   where procfs is mounted (/proc)\n"
-               "  --path.data DIR     folder that holds specs/ and scenarios/ (found beside the program)\n"
-               "  --path.run DIR      folder of the control socket (what systemd makes, /run/topdownd)\n"
-               "  --for TIME          yield: for how long, 1s to 1h; it ends by itself\n"
-               "  --end               yield: take the counters back now\n"
-               "  --socket PATH       yield: the daemon's control socket (/run/topdownd/control.sock)\n"
-               "  --help, --version\n"
-               "\n"
-               "Exit status: 0 ended on request, 1 failed while running, 2 wrong command line, configuration or\n"
-               "environment: nothing was started.\n"
-               "Manuals: topdownd(8), topdownd.yaml(5).");
+    (void)puts(
+        "Usage: topdownd [COMMAND] [OPTION]...\n"
+        "Measures what this host's CPUs are bound by, all the time, and serves it to Prometheus.\n"
+        "\n"
+        "Commands:\n"
+        "  run                 measure and serve, in the foreground (the default)\n"
+        "  check-config        check the configuration, say which profile this host gets, and exit\n"
+        "  yield               have the running daemon hand all counters over to others, and exit\n"
+        "\n"
+        "Options:\n"
+        "  --config FILE       configuration (" TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml; conf.d/*.yaml\n"
+        "                      beside it is merged)\n"
+        "  --pmu KIND          auto: what this host has (the default)\n"
+        "                      linux: the kernel's counters\n"
+        "                      sim: a simulated two-socket Neoverse V2 host; sim:FILE: another scenario\n"
+        "                      replay:FILE: what run --record wrote, or a log of perf stat -I with -x or -j\n"
+        "  --speed N           of a replay: N times as fast as it was (1); 0: to its end at once\n"
+        "  --spec NAME         of a replayed log of perf: the CPU's spec (the one that knows most of its events)\n"
+        "  --record FILE       write every reading to FILE, and before that to FILE.1\n"
+        "  --record.size SIZE  of both together at most (256M)\n"
+        "  --path.sysfs DIR    where sysfs is mounted (/sys)\n"
+        "  --path.procfs DIR   where procfs is mounted (/proc)\n"
+        "  --path.data DIR     folder that holds specs/ and scenarios/ (found beside the program)\n"
+        "  --path.run DIR      folder of the control socket (what systemd makes, /run/topdownd)\n"
+        "  --for TIME          yield: for how long, 1s to 1h; it ends by itself\n"
+        "  --end               yield: take the counters back now\n"
+        "  --socket PATH       yield: the daemon's control socket (/run/topdownd/control.sock)\n"
+        "  --help, --version\n"
+        "\n"
+        "Exit status: 0 ended on request, 1 failed while running, 2 wrong command line, configuration or\n"
+        "environment: nothing was started.\n"
+        "Manuals: topdownd(8), topdownd.yaml(5).");
 }
 
 static int fail(const char *what, const char *word, const char *suggestion) {
@@ -78,6 +90,11 @@ static int parse_pmu(const char *word, struct options *options) {
     if (strncmp(word, "sim:", 4) == 0 && word[4] != '\0') {
         options->pmu = PMU_SIM;
         options->scenario = word + 4;
+        return 0;
+    }
+    if (strncmp(word, "replay:", 7) == 0 && word[7] != '\0') {
+        options->pmu = PMU_REPLAY;
+        options->replay = word + 7;
         return 0;
     }
     return fail("there is no PMU", word, error_suggest(word, kinds, 3));
@@ -120,6 +137,34 @@ static int parse_yield(const struct yield_words *words, struct options *options)
     return 0;
 }
 
+static int parse_speed(const char *word, double *out) {
+    struct decimal number;
+    const char *end = word;
+    if (!decimal_read(&end, &number) || *end != '\0' || decimal_value(number) > 1e6)
+        return say("--speed takes a number from 0 to 1000000, such as 10");
+    *out = decimal_value(number);
+    return 0;
+}
+
+static int parse_size(const char *word, uint64_t *out) {
+    struct decimal number;
+    const char *end = word;
+    bool good = decimal_read(&end, &number) && (strcmp(end, "M") == 0 || strcmp(end, "G") == 0);
+    double bytes = good ? decimal_value(number) * (*end == 'M' ? 0x1p20 : 0x1p30) : 0;
+    if (bytes < 0x1p20 || bytes > 0x1p40)
+        return say("--record.size takes a number and M or G, from 1M to 1024G, such as 256M");
+    *out = (uint64_t)bytes;
+    return 0;
+}
+
+static int check_replay(const struct options *options) {
+    if (options->record && options->pmu == PMU_REPLAY)
+        return say("--record does not go with a replay: it is a recording already");
+    if (options->spec && options->pmu != PMU_REPLAY)
+        return say("--spec goes with --pmu replay:FILE");
+    return 0;
+}
+
 static int parse_option(int option, struct options *options, struct yield_words *words) {
     switch (option) {
     case OPTION_CONFIG:
@@ -128,6 +173,16 @@ static int parse_option(int option, struct options *options, struct yield_words 
         return 0;
     case OPTION_PMU:
         return parse_pmu(optarg, options);
+    case OPTION_SPEED:
+        return parse_speed(optarg, &options->speed);
+    case OPTION_SPEC:
+        options->spec = optarg;
+        return 0;
+    case OPTION_RECORD:
+        options->record = optarg;
+        return 0;
+    case OPTION_RECORD_SIZE:
+        return parse_size(optarg, &options->record_bytes);
     case OPTION_SYSFS:
         options->sysfs = optarg;
         return 0;
@@ -160,6 +215,10 @@ int options_parse(int argc, char **argv, struct options *out) {
         {"version", no_argument, NULL, OPTION_VERSION},
         {"config", required_argument, NULL, OPTION_CONFIG},
         {"pmu", required_argument, NULL, OPTION_PMU},
+        {"speed", required_argument, NULL, OPTION_SPEED},
+        {"spec", required_argument, NULL, OPTION_SPEC},
+        {"record", required_argument, NULL, OPTION_RECORD},
+        {"record.size", required_argument, NULL, OPTION_RECORD_SIZE},
         {"path.sysfs", required_argument, NULL, OPTION_SYSFS},
         {"path.procfs", required_argument, NULL, OPTION_PROCFS},
         {"path.data", required_argument, NULL, OPTION_DATA},
@@ -169,8 +228,11 @@ int options_parse(int argc, char **argv, struct options *out) {
         {"end", no_argument, NULL, OPTION_END},
         {NULL, 0, NULL, 0},
     };
-    struct options options = {
-        .config = TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml", .sysfs = "/sys", .procfs = "/proc"};
+    struct options options = {.config = TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml",
+                              .sysfs = "/sys",
+                              .procfs = "/proc",
+                              .speed = 1,
+                              .record_bytes = RECORD_BYTES_DEFAULT};
     struct yield_words words = {0};
     for (int option; (option = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
         if (option == OPTION_HELP || option == OPTION_VERSION) {
@@ -184,6 +246,8 @@ int options_parse(int argc, char **argv, struct options *out) {
     int r = parse_command(argc, argv, &options);
     if (r == 0)
         r = parse_yield(&words, &options);
+    if (r == 0)
+        r = check_replay(&options);
     if (r < 0)
         return r;
     *out = options;

@@ -5,14 +5,20 @@
 // The command line.
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum command { COMMAND_RUN, COMMAND_CHECK_CONFIG, COMMAND_YIELD, COMMAND_HELP, COMMAND_VERSION };
-enum pmu_kind { PMU_AUTO, PMU_LINUX, PMU_SIM };
+enum pmu_kind { PMU_AUTO, PMU_LINUX, PMU_SIM, PMU_REPLAY };
 
 struct options {
     enum command command;
     enum pmu_kind pmu;
     const char *scenario; // --pmu sim:FILE; NULL: the demo
+    const char *replay;   // --pmu replay:FILE
+    double speed;         // of the replay, 1: as it was; 0: as fast as possible
+    const char *spec;     // of a replayed log; NULL: by its events
+    const char *record;   // file; NULL: do not
+    uint64_t record_bytes;
     const char *config;
     bool config_given; // false: the default path, which may be absent
     const char *sysfs, *procfs;

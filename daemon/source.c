@@ -55,12 +55,37 @@ static int init_sim(struct source *source, const struct options *options, const 
         r = make_support(source, PLAN_SUPPORT_UNKNOWN);
     if (r < 0)
         return r;
+    source->simulated = true;
     source->pmu_name = "simulated";
     source->microarchitecture = source->catalog->product.microarchitecture;
     source->general_counters = source->scenario->general_counters;
     (void)snprintf(source->cpu.vendor, HOST_TEXT_MAX, "%s", source->catalog->product.vendor);
     (void)snprintf(source->cpu.model, HOST_TEXT_MAX, "%s", source->catalog->product.name);
     return 0;
+}
+
+// ---- a replay ----
+
+static int init_replay(struct source *source, const struct options *options, const struct specs *specs,
+                       struct errors *errors) {
+    int r = tape_open(options->replay, options->spec, specs, errors, &source->tape);
+    if (r < 0)
+        return r;
+    const struct recording_header *header = &source->tape->header;
+    source->catalog = source->tape->catalog;
+    source->pmu_name = "replay";
+    source->simulated = header->simulated;
+    source->exclude_guest = header->guests_excluded;
+    source->microarchitecture = header->microarchitecture;
+    source->general_counters = source->catalog->general_counters;
+    (void)snprintf(source->cpu.vendor, HOST_TEXT_MAX, "%.*s", HOST_TEXT_MAX - 1, header->vendor);
+    (void)snprintf(source->cpu.model, HOST_TEXT_MAX, "%.*s", HOST_TEXT_MAX - 1, header->model);
+    return make_support(source, PLAN_SUPPORT_UNKNOWN);
+}
+
+int source_load_tape(struct source *source, const struct plan_selection *selections, size_t n_selections,
+                     struct errors *errors) {
+    return source->tape ? tape_load(source->tape, selections, n_selections, errors) : 0;
 }
 
 // ---- this host's own PMU ----
@@ -159,6 +184,8 @@ int source_init(struct source *source, const struct options *options, const char
     *source = (struct source){.roots = {.sysfs = options->sysfs, .procfs = options->procfs}};
     if (options->pmu == PMU_SIM)
         return init_sim(source, options, data, specs, errors);
+    if (options->pmu == PMU_REPLAY)
+        return init_replay(source, options, specs, errors);
     host_linux_cpu(&source->roots, &source->cpu);
     find_candidates(source, specs);
     const struct catalog *catalog = choose_by_identity(source);
@@ -166,6 +193,7 @@ int source_init(struct source *source, const struct options *options, const char
 }
 
 void source_deinit(struct source *source) {
+    source->tape = tape_free(source->tape);
     free(source->support);
     source->support = NULL;
     source->scenario = scenario_free(source->scenario);
@@ -224,6 +252,10 @@ int source_topology_update(const struct source *source, const struct cpuset *sel
 int source_topology(const struct source *source, const struct cpuset *selected, struct errors *errors,
                     struct topology **out) {
     struct cpuset cpus;
+    if (source->tape) {
+        *out = topology_copy(source->tape->topology);
+        return *out ? 0 : -ENOMEM;
+    }
     if (!source->scenario) {
         choose_cpus(source, selected, &cpus);
         if (source->n_candidates > 0)
@@ -236,6 +268,8 @@ int source_topology(const struct source *source, const struct cpuset *selected, 
 }
 
 void source_choose_guests(struct source *source, bool share) {
+    if (source->tape)
+        return; // as it was
     source->exclude_guest =
         !source->scenario && source_takes_counters(source) && !share && host_guests_possible(&source->roots);
 }

@@ -9,6 +9,7 @@
 #include "core/scenario.h"
 #include "daemon/data.h"
 #include "daemon/options.h"
+#include "daemon/tape.h"
 #include "exporters/view.h"
 
 enum { SOURCE_ERRORS_MAX = 3, SOURCE_TEXT_MAX = 512 };
@@ -18,6 +19,8 @@ struct source {
     const struct catalog *candidates[DATA_SPECS_MAX]; // specs for cores that the kernel has a PMU for
     size_t n_candidates;
     struct scenario *scenario; // simulated, else NULL
+    struct tape *tape;         // replayed, else NULL
+    bool simulated;            // also what was recorded of a simulated host
     char scenario_path[DATA_PATH_MAX + 64];
     struct host_roots roots;
     struct host_cpu cpu;
@@ -39,6 +42,10 @@ struct source {
 int source_init(struct source *source, const struct options *options, const char *data, const struct specs *specs,
                 struct errors *errors);
 void source_deinit(struct source *source);
+
+// Of a replay: makes all that is replayed ready. A log's metrics are those of the selections.
+int source_load_tape(struct source *source, const struct plan_selection *selections, size_t n_selections,
+                     struct errors *errors);
 
 // `selected`: the CPUs to measure, NULL for all.
 int source_topology(const struct source *source, const struct cpuset *selected, struct errors *errors,

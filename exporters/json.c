@@ -104,6 +104,7 @@ static int render_head(const struct view *view, const struct snapshot *snapshot,
     static const char *const scopes[] = {[JSON_HOST] = "host", [JSON_SOCKET] = "socket", [JSON_CPU] = "cpu"};
     struct json json = json_new();
     json_bool(&json, NULL, "simulated", view->simulated);
+    json_bool(&json, NULL, "replay", view->replayed);
     json_whole(&json, NULL, "sequence", snapshot->sequence);
     cJSON *round = json_object(&json, NULL, "round");
     json_whole(&json, round, "start_ns", snapshot->start_ns);

@@ -95,6 +95,7 @@ int json_render_plan(const struct view *view, struct text *out) {
     char seed[24];
     (void)snprintf(seed, sizeof(seed), "%" PRIu64, view->seed);
     json_bool(&json, NULL, "simulated", view->simulated);
+    json_bool(&json, NULL, "replay", view->replayed);
     json_whole(&json, NULL, "general_counters", plan->general_counters);
     json_whole(&json, NULL, "reserved_counters", plan->reserved_counters);
     add_counters(&json, NULL, view);
@@ -193,6 +194,7 @@ int json_render_status(const struct view *view, const struct snapshot *snapshot,
     (void)snprintf(hash, sizeof(hash), "%016" PRIx64, view->config_hash);
     json_string(&json, NULL, "version", view->version);
     json_bool(&json, NULL, "simulated", view->simulated);
+    json_bool(&json, NULL, "replay", view->replayed);
     json_string(&json, NULL, "hostname", view->hostname);
     add_hardware(&json, view, snapshot);
     add_not_live(&json, view, snapshot);
