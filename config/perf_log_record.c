@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "config/perf_log.h"
+#include "core/name.h"
 
 // A log as a recording: so there is one way to replay.
 //
@@ -17,9 +17,12 @@
 
 // ---- events ----
 
+// perf writes "context-switches" where a vendor writes CONTEXT_SWITCHES.
 static int find_name(const struct catalog *catalog, const char *name, size_t length) {
+    char word[PERF_LOG_NAME_MAX + 1];
+    (void)snprintf(word, sizeof word, "%.*s", (int)length, name);
     for (size_t e = 1; e < catalog->n_events; e++)
-        if (strncasecmp(catalog->events[e].name, name, length) == 0 && catalog->events[e].name[length] == '\0')
+        if (name_equal(catalog->events[e].name, word))
             return (int)e;
     return -1;
 }
