@@ -265,12 +265,13 @@ static struct snapshot *finish_round(struct measure *m) {
     if (!m->follow.starving)
         note_none_free(m, false);
     note_open_error(m);
-    record_round(m->record, readings, self_realtime_seconds());
     if (!snapshot) {
+        record_round(m->record, readings, self_realtime_seconds());
         log_error("no memory for a snapshot: this round is in the totals, but not shown");
         return NULL;
     }
     fill_self(m, snapshot);
+    record_round(m->record, readings, snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]);
     watch_round(m->stage.watch, snapshot, sampler_round_error(m->sampler));
     return snapshot;
 }

@@ -12,10 +12,10 @@
 
 // Records wait in `buffer` from `written` on. They are written in pieces of whole records of about PIECE_BYTES, each of
 // which takes well below a millisecond where the disk can keep up; where it cannot, more than WAITING_BYTES_MAX are not
-// kept. After a failure nothing is written for a minute, and then recording begins again with a header and the plan: so
-// a reader knows all that it needs, and sees the gap by the times.
+// kept. After a failure nothing is written for ten seconds, and then recording begins again with a header and the plan:
+// so a reader knows all that it needs, and sees the gap by the times.
 
-static const uint64_t RETRY_NS = UINT64_C(60000000000);
+static const uint64_t RETRY_NS = UINT64_C(10000000000);
 static const uint64_t ROOM_NS = 5000000; // to the next edge, for a piece
 
 enum { PIECE_BYTES = 64 << 10, WAITING_BYTES_MAX = 16 << 20 };

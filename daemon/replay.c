@@ -88,6 +88,16 @@ static void play_round(struct replay *replay, struct snapshot **out) {
 
 // ---- records ----
 
+// Totals go over from plan to plan of the same metrics only.
+static bool same_metrics(const struct snapshot_layout *a, const struct recording_plan *b) {
+    if (!a || a->n_metrics != b->plan->n_metrics || a->plan->level1_selected != b->plan->level1_selected)
+        return false;
+    for (size_t m = 0; m < a->n_metrics; m++)
+        if (a->plan->metrics[m].metric != b->plan->metrics[m].metric)
+            return false;
+    return true;
+}
+
 static int play_plan(struct replay *replay, const struct recording_record *record) {
     struct errors errors = {0};
     struct recording_plan plan;
@@ -103,9 +113,9 @@ static int play_plan(struct replay *replay, const struct recording_record *recor
         plan_free(plan.plan);
         return 0;
     }
-    struct stage stage;
+    struct stage stage, none = {.layout = NULL};
     struct stage_request request = {.setup = replay->setup, .seed = replay->tape->header.seed, .replayed = &plan};
-    r = stage_init(&stage, &request, &replay->stage, &errors);
+    r = stage_init(&stage, &request, same_metrics(replay->stage.layout, &plan) ? &replay->stage : &none, &errors);
     if (r < 0)
         return r;
     stage_deinit(&replay->stage);

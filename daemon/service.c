@@ -157,6 +157,7 @@ static int open_loop(struct service *s) {
     if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
         return -errno;
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); // a recording that meets its limit is told so by write
     int r = sd_event_new(&s->loop);
     if (r >= 0)
         r = sd_event_add_signal(s->loop, NULL, SIGTERM, on_signal, s);
