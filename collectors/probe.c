@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "core/fit.h"
+
 // A trial of one size goes over the CPUs twice: it opens a group on each and starts it, waits, then reads and closes.
 
 static const uint64_t TRIAL_NS = UINT64_C(12000000); // three rotation intervals
@@ -29,12 +31,24 @@ struct probe {
     int error;                 // of this trial: why a CPU could not open the group
 };
 
+// Any one counter can count it, whatever others count.
+static bool is_easy(const struct catalog_event *event) {
+    const struct fit_event *need = &event->need;
+    return !event->sampling_only && !need->free && need->counters == 0 && need->takes <= 1 && need->reg == 0;
+}
+
 static void take_events(struct probe *p, const struct catalog *catalog, const bool *usable) {
+    const struct fit_pmu all = {0};
+    uint64_t taken = 0; // fixed counters: of two events that would have the same one, the second takes a general one
+    for (size_t e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++) {
+        const struct catalog_event *event = &catalog->events[e];
+        uint64_t bit = fit_fixed(&all, &event->need);
+        if (usable[e] && (bit & ~taken) != 0 && p->n_fixed < PROBE_FIXED_MAX)
+            p->events[p->n_fixed++] = event->code;
+        taken |= usable[e] ? bit : 0;
+    }
     for (size_t e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++)
-        if (usable[e] && catalog->events[e].fixed && p->n_fixed < PROBE_FIXED_MAX)
-            p->events[p->n_fixed++] = catalog->events[e].code;
-    for (size_t e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++)
-        if (usable[e] && !catalog->events[e].fixed && p->n_general < PROBE_COUNTERS_MAX)
+        if (usable[e] && is_easy(&catalog->events[e]) && !catalog->events[e].fixed && p->n_general < PROBE_COUNTERS_MAX)
             p->events[p->n_fixed + p->n_general++] = catalog->events[e].code;
 }
 

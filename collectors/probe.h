@@ -21,9 +21,9 @@ enum { PROBE_COUNTERS_MAX = 32, PROBE_FIXED_MAX = 16 };
 struct probe;
 
 // Tries with the catalog's events; `usable` says with which of them (by the catalog's index): the PMU does not refuse
-// them, and any counter can count them (core/fit.h; three events of two counters would tell of two counters). One whose
-// fixed counter the plan knows to be taken is not among them either, else it is held against the plan twice. Everything
-// is borrowed. Returns 0 or -ENOMEM.
+// them. Of these it leaves out what not any one counter can count (core/fit.h; three events of two counters would tell
+// of two counters). One whose fixed counter the plan knows to be taken must not be among them, else it is held against
+// the plan twice. Everything is borrowed. Returns 0 or -ENOMEM.
 int probe_new(const struct catalog *catalog, const bool *usable, const struct topology *topology, struct pmu *pmu,
               struct probe **out);
 struct probe *probe_free(struct probe *probe); // closes what is open

@@ -88,6 +88,8 @@ void pipeline_load(struct pipeline *p, const char *scenario) {
     assert_non_null(p->support);
 }
 
+// ---- a plan, and what follows from it ----
+
 static size_t select_groups(const struct pipeline *p, const char *const *groups, struct plan_selection *selections) {
     size_t n = 0;
     for (unsigned g = 0; !groups && g < p->catalog->n_groups && n < GROUPS_MAX; g++)
@@ -107,6 +109,7 @@ static void change_plan(struct pipeline *p, unsigned counters) {
                                    .selections = p->selections,
                                    .n_selections = p->n_selections,
                                    .support = p->support,
+                                   .nmi_watchdog = p->nmi_watchdog,
                                    .slot_ns = p->slot_ns,
                                    .idle = 0.1};
     struct plan *plan;
@@ -245,6 +248,8 @@ bool pipeline_step(struct pipeline *p, uint64_t late_ns) {
     p->now_ns = p->deadline_ns + late_ns;
     if (sampler_step(p->sampler, p->now_ns, &p->deadline_ns) == 0)
         return false;
+    if (p->raw)
+        return true;
     struct snapshot *snapshot = snapshot_new(p->layout), *before = p->snapshot;
     assert_non_null(snapshot);
     derive_round(p->derive, sampler_readings(p->sampler), snapshot);
@@ -328,13 +333,22 @@ static void true_counts(const struct pipeline *p, size_t scope, uint64_t from_ns
         for (unsigned e = 1; e < p->catalog->n_events; e++)
             counts[e] += pmu_sim_truth(p->recorder.inner, p->topology->cpus[cpu].id, e, from_ns, to_ns);
     }
+    for (unsigned e = 1; e < p->catalog->n_events; e++) // what does not add up over CPUs
+        if (p->catalog->events[e].kind == EVENT_DURATION)
+            counts[e] = (double)(to_ns - from_ns) * 1e-9;
+        else if (p->catalog->events[e].kind == EVENT_CORE_WIDE)
+            counts[e] = scope < snapshot_scope_cpu(p->layout, 0);
 }
 
 double pipeline_truth(const struct pipeline *p, size_t scope, size_t metric, uint64_t from_ns, uint64_t to_ns) {
-    const struct catalog_metric *m = &p->catalog->metrics[p->plan->metrics[metric].metric];
+    unsigned wanted = p->plan->metrics[metric].metric;
     double *counts = calloc(p->catalog->n_events, sizeof *counts);
+    double *values = calloc(p->catalog->n_metrics, sizeof *values);
     true_counts(p, scope, from_ns, to_ns, counts);
-    double value = formula_evaluate(m->formula, counts, NULL) * m->export_scale;
+    for (unsigned m = 0; m <= wanted; m++) // each comes after those that it uses
+        values[m] = formula_evaluate(p->catalog->metrics[m].formula, counts, values);
+    double value = values[wanted] * p->catalog->metrics[wanted].export_scale;
+    free(values);
     free(counts);
     return value;
 }

@@ -26,11 +26,12 @@
 #include "config/spec_json.h"
 #include "core/derive.h"
 #include "core/follow.h"
+#include "core/random.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define EPOCH_NS UINT64_C(5000000000)
 
-enum { GROUPS_MAX = 32, CALLS_MAX = 200000, HANDLES_MAX = 4096, SEEN_MAX = 64 };
+enum { GROUPS_MAX = 128, CALLS_MAX = 200000, HANDLES_MAX = 4096, SEEN_MAX = 64 };
 
 enum call_kind { CALL_OPEN, CALL_ENABLE, CALL_DISABLE, CALL_READ, CALL_CLOSE };
 
@@ -72,8 +73,10 @@ struct pipeline {
     struct topology *topology;
     struct plan_selection selections[GROUPS_MAX];
     size_t n_selections;
-    uint8_t *support; // enum plan_support by catalog event, for the test to change before it starts
+    uint8_t *support;  // enum plan_support by catalog event, for the test to change before it starts
+    bool nmi_watchdog; // what the plan is told
     uint64_t slot_ns, seed;
+    bool raw;     // nothing is derived: there are readings, and no snapshots
     bool follows; // the counters that can be had
     struct follow follow;
     size_t n_plans;                 // so far
@@ -92,6 +95,11 @@ struct pipeline {
 
 // Loads the scenario and its spec. The test may then change p->scenario before pipeline_start.
 void pipeline_load(struct pipeline *p, const char *scenario);
+
+// A host of this spec's CPU, with as many counters as the vendor says, on a steady load of plausible rates that depend
+// on `seed` alone: every event happens, and every metric has a value. All counts of a tenth of a second are whole
+// numbers, and the fields of PERF_METRICS are whole 255ths of their leader, so that nothing is lost to rounding.
+void pipeline_load_spec(struct pipeline *p, const char *spec, uint64_t seed);
 
 // Plans these metric groups (NULL ends the list; none: all of them) and gets ready.
 void pipeline_start(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const char *const *groups);
@@ -125,7 +133,8 @@ struct probe *pipeline_probe(const struct pipeline *p, struct pmu *pmu, uint64_t
 size_t pipeline_metric(const struct pipeline *p, const char *export_name);
 double pipeline_gauge(const struct pipeline *p, size_t scope, const char *export_name);
 
-// What the metric truly was over a time, on the CPUs of a scope: its formula over the simulated host's true counts.
+// What the metric truly was over a time, on the CPUs of a scope: its formula over the simulated host's true counts, and
+// over other metrics that come from these.
 double pipeline_truth(const struct pipeline *p, size_t scope, size_t metric, uint64_t from_ns, uint64_t to_ns);
 double pipeline_true_sum(const struct pipeline *p, size_t scope, const struct formula_sum *sum, uint64_t from_ns,
                          uint64_t to_ns);

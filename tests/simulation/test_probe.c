@@ -48,6 +48,17 @@ static void test_one_to_twenty_counters_are_found(void **state) {
     }
 }
 
+static void test_events_that_are_choosy_about_counters_do_not_mislead(void **state) {
+    (void)state;
+    static const char *const specs[] = {"nehalem-ep", "sandy-bridge-ep", "sapphire-rapids", "zen3"};
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        struct pipeline p;
+        pipeline_load_spec(&p, specs[i], 1);
+        unsigned counters = p.catalog->general_counters;
+        assert_int_equal(probe(&p).counters, counters);
+    }
+}
+
 static void test_a_pmu_that_validates_nothing_does_not_deceive(void **state) {
     (void)state;
     const unsigned counters[] = {2, 6, 20};
@@ -195,6 +206,7 @@ static void test_a_larger_host_is_probed_in_steps_and_nothing_stays_open_wheneve
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_to_twenty_counters_are_found),
+        cmocka_unit_test(test_events_that_are_choosy_about_counters_do_not_mislead),
         cmocka_unit_test(test_a_pmu_that_validates_nothing_does_not_deceive),
         cmocka_unit_test(test_a_surplus_member_that_opens_and_never_runs_does_not_deceive),
         cmocka_unit_test(test_what_a_pinned_rival_holds_is_not_found),
