@@ -13,7 +13,7 @@
 // Line by line. What holds no count is skipped and counted: comments, summaries, metrics without an event; a log of
 // which nothing is understood is refused. perf stamps all lines of an interval alike, so another time is the next one.
 
-enum { SCRATCH_MAX = 8192 };
+enum { SCRATCH_MAX = 8192, SECONDS_MAX = 365 * 86400 };
 
 struct parser {
     const char *name;
@@ -49,6 +49,8 @@ bool perf_log_time(const char *text, uint64_t *ns) {
         return false;
     for (size_t i = 0; i < whole; i++)
         seconds = seconds * 10 + (uint64_t)(text[i] - '0');
+    if (seconds >= SECONDS_MAX)
+        return false;
     const char *digits = text + whole + (text[whole] == '.');
     size_t places = strspn(digits, "0123456789");
     if (digits[places] != '\0' || (text[whole] != '\0' && text[whole] != '.'))

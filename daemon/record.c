@@ -16,7 +16,7 @@
 // so a reader knows all that it needs, and sees the gap by the times.
 
 static const uint64_t RETRY_NS = UINT64_C(10000000000);
-static const uint64_t ROOM_NS = 5000000; // to the next edge, for a piece
+static const uint64_t ROOM_NS = 2000000; // to the next edge, for a piece
 
 enum { PIECE_BYTES = 64 << 10, WAITING_BYTES_MAX = 16 << 20 };
 

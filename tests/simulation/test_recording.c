@@ -178,6 +178,55 @@ static void test_a_recording_of_each_load_gives_the_live_values_bit_by_bit(void 
     }
 }
 
+static void assert_load_plays(struct pipeline *p, const char *const *groups) {
+    struct taped taped;
+    pipeline_start(p, 50000000, 11, groups);
+    begin(&taped, p);
+    tape(&taped, p, 12);
+    assert_plays(&taped, p, 12);
+    taped_end(&taped);
+}
+
+static void test_a_resident_group_is_replayed(void **state) {
+    (void)state;
+    static const char *const groups[] = {"stage_1", "MPKI", NULL};
+    struct pipeline p;
+    pipeline_load_spec(&p, "sapphire-rapids", 3);
+    assert_load_plays(&p, groups);
+    assert_true(p.plan->resident_group >= 0);
+    pipeline_stop(&p);
+}
+
+static void test_a_composite_is_replayed(void **state) {
+    (void)state;
+    struct pipeline p;
+    pipeline_load(&p, "tests/data/scenarios/changing.json");
+    p.scenario->general_counters = 2;
+    assert_load_plays(&p, NULL);
+    assert_true(p.plan->units[p.plan->level1_unit].n_groups > 1);
+    pipeline_stop(&p);
+}
+
+static void test_contended_starved_and_failed_windows_are_replayed(void **state) {
+    (void)state;
+    struct pipeline p;
+    pipeline_load(&p, "tests/data/scenarios/steady.json");
+    struct scenario_rival *rival = pipeline_add_rival(&p, RIVAL_PINNED, 6);
+    rival->period_seconds = 0.1;
+    rival->on_seconds = 0.03;
+    rival = pipeline_add_rival(&p, RIVAL_PINNED, 6);
+    rival->from_seconds = 5;
+    rival->until_seconds = 8;
+    rival = pipeline_add_rival(&p, RIVAL_OFFLINE, 0);
+    assert_int_equal(cpuset_parse("3", &rival->cpus), 0);
+    rival->from_seconds = 3;
+    rival->until_seconds = 10;
+    assert_load_plays(&p, NULL);
+    assert_true(pipeline_windows(&p, WINDOW_CONTENDED) > 0 && pipeline_windows(&p, WINDOW_STARVED) > 0 &&
+                pipeline_windows(&p, WINDOW_FAILED) > 0);
+    pipeline_stop(&p);
+}
+
 static void test_changes_of_plan_and_a_pause_are_replayed(void **state) {
     (void)state;
     struct pipeline p;
@@ -298,6 +347,9 @@ static void test_an_event_that_the_spec_lacks_is_named(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_recording_of_each_load_gives_the_live_values_bit_by_bit),
+        cmocka_unit_test(test_a_resident_group_is_replayed),
+        cmocka_unit_test(test_a_composite_is_replayed),
+        cmocka_unit_test(test_contended_starved_and_failed_windows_are_replayed),
         cmocka_unit_test(test_changes_of_plan_and_a_pause_are_replayed),
         cmocka_unit_test(test_a_repeated_plan_in_the_next_file_changes_nothing),
         cmocka_unit_test(test_cut_at_every_byte_it_plays_up_to_the_last_full_record),
