@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import tempfile
+import time
 
 import e2e
 
@@ -202,7 +203,9 @@ def test_a_log_of_perf_is_served_with_our_metrics():
     with replay(os.path.join(LOGS, "cpus-6.1.csv"), "--speed", "0") as daemon:
         wait_end(daemon)
         assert "in the spec software" in daemon.log()
+        time.sleep(4)  # three rounds of half a second and two seconds: a live daemon would have taken its gauges back
         assert e2e.value_of(daemon.get("/metrics"), "topdownd_context_switches_per_second", socket="0") > 0
+        assert daemon.get("/-/ready")
         daemon.stop()
 
 
