@@ -272,6 +272,76 @@ static void small(struct pipeline *p, struct taped *taped) {
     tape(taped, p, 4);
 }
 
+static void assert_same_list(const unsigned *a, size_t n_a, const unsigned *b, size_t n_b) {
+    assert_int_equal(n_a, n_b);
+    assert_memory_equal(a, b, n_a * sizeof *a);
+}
+
+static void assert_same_plan(const struct snapshot_layout *layout, const struct plan *b) {
+    const struct plan *a = layout->plan;
+    for (size_t e = 0; e < layout->n_events; e++)
+        assert_int_equal(a->support[layout->events[e]], b->support[layout->events[e]]);
+    assert_int_equal(a->n_groups, b->n_groups);
+    for (size_t g = 0; g < a->n_groups; g++) {
+        assert_string_equal(a->groups[g].name, b->groups[g].name);
+        assert_int_equal(a->groups[g].unit, b->groups[g].unit);
+        assert_same_list(a->groups[g].events, a->groups[g].n_events, b->groups[g].events, b->groups[g].n_events);
+    }
+    assert_int_equal(a->n_units, b->n_units);
+    for (size_t u = 0; u < a->n_units; u++) {
+        assert_int_equal(a->units[u].first_group, b->units[u].first_group);
+        assert_int_equal(a->units[u].slots, b->units[u].slots);
+        assert_int_equal(a->units[u].reference, b->units[u].reference);
+        assert_same_list(a->units[u].events, a->units[u].n_events, b->units[u].events, b->units[u].n_events);
+    }
+    assert_int_equal(a->n_metrics, b->n_metrics);
+    for (size_t m = 0; m < a->n_metrics; m++) {
+        assert_int_equal(a->metrics[m].metric, b->metrics[m].metric);
+        assert_int_equal(a->metrics[m].unit, b->metrics[m].unit);
+        assert_int_equal(a->metrics[m].auxiliary, b->metrics[m].auxiliary);
+        assert_string_equal(a->metrics[m].reason, b->metrics[m].reason);
+    }
+    assert_same_list(a->evaluation, a->n_metrics, b->evaluation, b->n_metrics);
+    assert_same_list(a->round, a->n_round, b->round, b->n_round);
+    assert_true(a->slot_ns == b->slot_ns && a->idle_ns == b->idle_ns && a->round_ns == b->round_ns);
+    assert_int_equal(a->n_windows, b->n_windows);
+    assert_int_equal(a->general_counters, b->general_counters);
+}
+
+static void assert_same_topology(const struct topology *a, const struct topology *b) {
+    assert_int_equal(a->n_cpus, b->n_cpus);
+    assert_int_equal(a->n_cores, b->n_cores);
+    assert_int_equal(a->n_sockets, b->n_sockets);
+    assert_true(a->maximum_frequency_hz == b->maximum_frequency_hz);
+    assert_memory_equal(a->cpus, b->cpus, a->n_cpus * sizeof *a->cpus);
+    assert_memory_equal(a->sockets, b->sockets, a->n_sockets * sizeof *a->sockets);
+}
+
+static void test_a_plan_and_its_cpus_come_back_as_they_were(void **state) {
+    (void)state;
+    struct pipeline p;
+    struct taped taped = {.n_live = 0};
+    struct recording_record record;
+    struct recording_plan plan;
+    char missing[RECORDING_TEXT_MAX + 1];
+    size_t at = 0;
+    pipeline_load(&p, "tests/data/scenarios/steady.json");
+    for (size_t e = 1; e < p.catalog->n_events; e++)
+        p.support[e] = (uint8_t)(e % 3); // unknown, supported, unsupported
+    pipeline_start(&p, 50000000, 5, NULL);
+    assert_int_equal(recording_put_plan(&taped.bytes, p.layout, 7, 6, false), 0);
+    assert_int_equal(recording_next(taped.bytes.bytes, taped.bytes.n, &at, &record), 1);
+    assert_int_equal(recording_get_plan(&record, p.catalog, missing, &plan), 0);
+    assert_same_plan(p.layout, plan.plan);
+    assert_same_topology(p.topology, plan.topology);
+    assert_int_equal(plan.counters_total, 7);
+    assert_int_equal(plan.counters_usable, 6);
+    plan_free(plan.plan);
+    topology_free(plan.topology);
+    taped_end(&taped);
+    pipeline_stop(&p);
+}
+
 static void test_cut_at_every_byte_it_plays_up_to_the_last_full_record(void **state) {
     (void)state;
     struct pipeline p;
@@ -352,6 +422,7 @@ int main(void) {
         cmocka_unit_test(test_contended_starved_and_failed_windows_are_replayed),
         cmocka_unit_test(test_changes_of_plan_and_a_pause_are_replayed),
         cmocka_unit_test(test_a_repeated_plan_in_the_next_file_changes_nothing),
+        cmocka_unit_test(test_a_plan_and_its_cpus_come_back_as_they_were),
         cmocka_unit_test(test_cut_at_every_byte_it_plays_up_to_the_last_full_record),
         cmocka_unit_test(test_a_flipped_bit_anywhere_is_noticed),
         cmocka_unit_test(test_an_event_that_the_spec_lacks_is_named),

@@ -202,6 +202,21 @@ static void test_a_metric_whose_events_are_not_in_the_log_says_so(void **state) 
     derived_end(&derived);
 }
 
+static void test_an_event_that_was_not_counted_costs_only_its_own_metrics(void **state) {
+    (void)state;
+    struct errors errors = {0};
+    struct perf_log *log;
+    assert_int_equal(parse("1.0,2000,,r11,1,100.00,,\n1.0,1000,,r8,1,100.00,,\n1.0,<not counted>,,r22,0,0.00,,\n"
+                           "2.0,2000,,r11,1,100.00,,\n2.0,1000,,r8,1,100.00,,\n2.0,5,,r22,1,100.00,,\n",
+                           &errors, &log),
+                     0);
+    struct derived derived = derive_log(log, "neoverse-v1");
+    assert_close(value(&derived, 0, 0, "ipc"), 0.5);
+    assert_true(isnan(value(&derived, 0, 0, "branch_mpki")));
+    assert_close(value(&derived, 1, 0, "branch_mpki"), 5);
+    derived_end(&derived);
+}
+
 static void test_a_log_without_units_and_times_is_of_an_old_perf(void **state) {
     (void)state;
     struct derived derived = derive_log(load_log("old.csv"), "neoverse-v1");
@@ -372,6 +387,7 @@ int main(void) {
         cmocka_unit_test(test_a_real_log_gives_the_rates_that_its_counts_say),
         cmocka_unit_test(test_a_multiplexed_log_gives_what_perf_printed_beside_it),
         cmocka_unit_test(test_a_metric_whose_events_are_not_in_the_log_says_so),
+        cmocka_unit_test(test_an_event_that_was_not_counted_costs_only_its_own_metrics),
         cmocka_unit_test(test_a_log_without_units_and_times_is_of_an_old_perf),
         cmocka_unit_test(test_decimal_commas_of_a_locale_are_understood),
         cmocka_unit_test(test_events_written_as_terms_are_found_by_their_code),
