@@ -4,6 +4,7 @@
 import json
 import os
 import resource
+import shutil
 import signal
 import stat
 import subprocess
@@ -191,6 +192,25 @@ def test_what_cannot_be_replayed_is_refused_with_the_reason():
         assert "there is no spec" in refused("--pmu", f"replay:{LOGS}/multiplexed.csv", "--spec", "nothing")
         assert "is a recording already" in refused("--pmu", f"replay:{text}", "--record", f"{folder}/x")
         assert "--speed takes" in refused("--pmu", f"replay:{text}", "--speed", "fast")
+
+
+def test_another_version_of_the_spec_is_said_and_a_missing_event_named():
+    with tempfile.TemporaryDirectory() as folder:
+        path, data = os.path.join(folder, "recording"), os.path.join(folder, "data")
+        with e2e.Daemon("--pmu", f"sim:{STEADY}", "--record", path, yaml=SHORT) as daemon:
+            daemon.wait_round(2)
+            daemon.stop()
+        shutil.copytree(os.path.join(ROOT, "specs"), os.path.join(data, "specs"))
+        spec = os.path.join(data, "specs/neoverse-v2.json")
+        text = e2e.read_text(spec)
+        e2e.write_text(spec, text + "\n")
+        with e2e.Daemon("--pmu", f"replay:{path}", "--speed", "0", data=data) as daemon:
+            assert "another version of the spec neoverse-v2" in daemon.log()
+            wait_end(daemon)
+            daemon.stop()
+        e2e.write_text(spec, text.replace("L1D_CACHE_REFILL", "L1D_CACHE_FILLED"))
+        status, log = e2e.run_daemon("--pmu", f"replay:{path}", data=data)
+        assert status == 2 and "needs L1D_CACHE_REFILL, which the spec neoverse-v2 does not have" in log, log
 
 
 def test_a_log_of_perf_is_served_with_our_metrics():
