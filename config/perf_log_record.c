@@ -248,7 +248,7 @@ static int record_layout(const struct perf_log *log, const struct snapshot_layou
             if (topology->cpus[cpu].id == place_id(log, i))
                 tape.cpu_of[i] = cpu;
     if (r == 0)
-        r = recording_put_plan(out, layout, 0, 0, false);
+        r = recording_put_plan(out, layout, false);
     if (r == 0)
         r = put_rounds(&tape, out);
     readings_free(tape.readings);

@@ -59,6 +59,7 @@ static struct stage_request request_of(const struct measure *m) {
 static void refresh_view(struct measure *m) {
     struct stage_request request = request_of(m);
     stage_refresh_view(&m->stage, &request);
+    record_view(m->record, m->stage.view);
 }
 
 static int start_sampler(struct measure *m) {
@@ -82,7 +83,7 @@ static int change_plan(struct measure *m, struct errors *errors) {
     stop_sampler(m);
     stage_deinit(&m->stage);
     m->stage = stage;
-    record_plan(m->record, stage.layout, stage.view->counters_total, stage.view->counters_usable);
+    record_plan(m->record, stage.view);
     return start_sampler(m);
 }
 
