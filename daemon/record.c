@@ -2,6 +2,7 @@
 #include "daemon/record.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -77,17 +78,33 @@ static void fill_header(struct recording_header *header, const struct setup *set
     fill_catalog(&header->catalog, setup);
 }
 
-static int refuse(const char *path, int error, struct errors *errors) {
+static const char *why(int error) {
     switch (error) {
     case -EEXIST:
-        return errors_add(errors, path, 0, 0,
-                          "there is a file here, or beside it with .1 at its end, that is not a recording: remove it, "
-                          "or give --record another name");
+        return "there is a file here, or beside it with .1 at its end, that is not a recording: remove it, or give the "
+               "recording another name";
     case -ELOOP:
-        return errors_add(errors, path, 0, 0, "is a symbolic link: give --record the file itself");
+        return "is a symbolic link: name the file itself for the recording";
+    case -EROFS:
+    case -EACCES:
+        return "cannot be made for the recording: the daemon may not write there. Its unit gives it /var/lib/topdownd; "
+               "a drop-in with ReadWritePaths= opens another folder, which must be the user topdownd's";
     default:
-        return errors_add(errors, path, 0, 0, "cannot be made for the recording: %s", strerror(-error));
+        return NULL;
     }
+}
+
+// Where the configuration names the file, the error is at its place.
+static int refuse(const struct setup *setup, int error, struct errors *errors) {
+    const struct config_origin *origin = setup->record_origin;
+    const char *reason = why(error), *path = setup->record_path;
+    char text[ERROR_TEXT_MAX];
+    if (!reason)
+        (void)snprintf(text, sizeof text, "cannot be made for the recording: %s", strerror(-error));
+    else
+        (void)snprintf(text, sizeof text, "%s", reason);
+    return origin ? errors_add(errors, origin->file, origin->line, origin->column, "record.path: %.200s %s", path, text)
+                  : errors_add(errors, path, 0, 0, "%s", text);
 }
 
 int record_new(const struct setup *setup, uint64_t seed, struct errors *errors, struct record **out) {
@@ -103,7 +120,7 @@ int record_new(const struct setup *setup, uint64_t seed, struct errors *errors, 
         r = recording_file_new(setup->record_path, &record->file);
     if (r < 0) {
         record_free(record);
-        return r == -ENOMEM ? r : refuse(setup->record_path, r, errors);
+        return r == -ENOMEM ? r : refuse(setup, r, errors);
     }
     log_info("recording to %s and %s.1, %llu MiB together at most", record->path, record->path,
              (unsigned long long)(setup->record_bytes >> 20));
