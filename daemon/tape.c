@@ -134,7 +134,7 @@ static int find_spec(const struct tape *tape, const struct specs *specs, struct 
         struct errors ignored = {0};
         struct catalog *catalog;
         r = specs_load(specs, specs->names[i], NULL, &ignored, &catalog);
-        size_t known = r == 0 ? perf_log_known(tape->log, catalog) : 0;
+        size_t known = r == 0 ? perf_log_known(tape->log, catalog, NULL) : 0;
         if (known > most) {
             most = known;
             catalog_free(*out);
@@ -151,12 +151,11 @@ static int choose_spec(struct tape *tape, const char *name, const struct specs *
     int r = name ? specs_load(specs, name, NULL, errors, out) : find_spec(tape, specs, out);
     if (r < 0)
         return r;
-    size_t known = *out ? perf_log_known(tape->log, *out) : 0;
+    size_t known = *out ? perf_log_known(tape->log, *out, tape->names) : 0;
     if (known == 0)
         return errors_add(errors, tape->path, 0, 0,
-                          "holds no event that %s knows: say which CPU it is of with --spec, and have perf count its "
-                          "events by the vendor's names",
-                          name ? name : "any spec");
+                          "holds no event of %s: say which CPU it is of with --spec, as in --spec neoverse-v2",
+                          name ? name : "one CPU alone");
     tape->catalog = *out;
     log_info("%s: %zu of its %zu events are in the spec %s%s; %zu lines hold no count", tape->path, known,
              tape->log->n_events, tape->catalog->product.spec,
@@ -164,12 +163,16 @@ static int choose_spec(struct tape *tape, const char *name, const struct specs *
     return 0;
 }
 
-static int open_log(struct tape *tape, const char *spec, const struct specs *specs, struct errors *errors,
+static int open_log(struct tape *tape, const struct tape_request *request, struct errors *errors,
                     struct catalog **out) {
+    char path[DATA_PATH_MAX + 64];
+    (void)snprintf(path, sizeof path, "%s/specs/perf/names.json", request->data);
     int r = perf_log_parse(tape->path, (const char *)tape->bytes.bytes, tape->bytes.n, errors, &tape->log);
     recording_buffer_deinit(&tape->bytes);
     if (r == 0)
-        r = choose_spec(tape, spec, specs, errors, out);
+        r = perf_names_load(path, errors, &tape->names);
+    if (r == 0)
+        r = choose_spec(tape, request->spec, request->specs, errors, out);
     if (r < 0)
         return r;
     const struct catalog_product *product = &tape->catalog->product;
@@ -191,9 +194,8 @@ int tape_open(const struct tape_request *request, struct errors *errors, struct 
     tape->path = request->path;
     int r = read_file(request->path, &tape->bytes.bytes, &tape->bytes.n, errors);
     if (r == 0)
-        r = recording_is(tape->bytes.bytes, tape->bytes.n)
-                ? open_recording(tape, request, errors, &found)
-                : open_log(tape, request->spec, request->specs, errors, &found);
+        r = recording_is(tape->bytes.bytes, tape->bytes.n) ? open_recording(tape, request, errors, &found)
+                                                           : open_log(tape, request, errors, &found);
     if (r < 0) {
         catalog_free(found);
         tape_free(tape);
@@ -207,6 +209,7 @@ int tape_open(const struct tape_request *request, struct errors *errors, struct 
 struct tape *tape_free(struct tape *tape) {
     if (tape) {
         topology_free(tape->topology);
+        perf_names_free(tape->names);
         perf_log_free(tape->log);
         recording_buffer_deinit(&tape->bytes);
         free(tape);
@@ -246,8 +249,15 @@ static int find_topology(struct tape *tape, struct errors *errors) {
 
 int tape_load(struct tape *tape, const struct plan_selection *selections, size_t n_selections, struct errors *errors) {
     int r = 0;
+    const struct perf_log_request request = {.name = tape->path,
+                                             .log = tape->log,
+                                             .catalog = tape->catalog,
+                                             .names = tape->names,
+                                             .selections = selections,
+                                             .n_selections = n_selections};
     if (tape->log)
-        r = perf_log_record(tape->path, tape->log, tape->catalog, selections, n_selections, errors, &tape->bytes);
+        r = perf_log_record(&request, errors, &tape->bytes);
     tape->log = perf_log_free(tape->log);
+    tape->names = perf_names_free(tape->names);
     return r == 0 ? find_topology(tape, errors) : r;
 }

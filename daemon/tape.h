@@ -15,6 +15,7 @@ struct tape {
     struct recording_buffer bytes; // records
     struct recording_header header;
     struct perf_log *log;          // NULL: it is a recording
+    struct perf_names *names;      // for the log
     const struct catalog *catalog; // borrowed
     struct topology *topology;     // of the first plan, from tape_load on
 };
