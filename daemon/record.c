@@ -247,12 +247,11 @@ void record_round(struct record *record, const struct readings *readings, double
               recording_put_round(&record->buffer, readings, record->view->layout->plan, timestamp_seconds));
 }
 
-void record_pause(struct record *record, uint64_t until_ns, enum uncovered reason) {
-    const struct recording_pause pause = {.until_ns = until_ns, .reason = reason};
+void record_pause(struct record *record, const struct recording_pause *pause) {
     if (!ready(record))
         return;
     size_t before = record->buffer.n;
-    (void)put(record, before, recording_put_pause(&record->buffer, &pause));
+    (void)put(record, before, recording_put_pause(&record->buffer, pause));
 }
 
 // ---- writing ----

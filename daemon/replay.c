@@ -31,8 +31,11 @@ struct replay {
     bool pmu_up;
     double timestamp_seconds; // of the newest round
 
-    struct readings *readings; // a round that waits, else NULL
+    // What waits until it is due: a round, or a pause
+    struct readings *readings; // NULL: none
     double readings_seconds;
+    bool pausing;
+    struct recording_pause pause;
 };
 
 int replay_new(struct setup *setup, struct replay **out) {
@@ -87,6 +90,20 @@ static void play_round(struct replay *replay, struct snapshot **out) {
         fill_self(replay, snapshot);
     snapshot_unref(*out);
     *out = snapshot;
+}
+
+// What was shown while counters were handed over has no gauges.
+static void play_pause(struct replay *replay, struct snapshot **out) {
+    derive_pause(replay->stage.derive, replay->pause.until_ns, replay->pause.reason);
+    replay->pausing = false;
+    if (isnan(replay->pause.timestamp_seconds))
+        return;
+    replay->pmu_up = false;
+    replay->timestamp_seconds = replay->pause.timestamp_seconds;
+    snapshot_unref(*out);
+    *out = replay_snapshot(replay);
+    if (*out && replay->pause.reason == UNCOVERED_YIELDED)
+        stage_mark_yielded(*out);
 }
 
 // ---- records ----
@@ -184,7 +201,6 @@ static int take_record(struct replay *replay) {
         return 0;
     }
     r = 0;
-    struct recording_pause pause;
     if (record.kind == RECORDING_PLAN)
         r = play_plan(replay, &record);
     else if (record.kind == RECORDING_FACTS)
@@ -192,8 +208,8 @@ static int take_record(struct replay *replay) {
     else if (record.kind == RECORDING_ROUND && replay->stage.layout)
         r = recording_get_round(&record, replay->stage.layout->plan, replay->stage.layout->topology,
                                 &replay->readings_seconds, &replay->readings);
-    else if (record.kind == RECORDING_PAUSE && replay->stage.layout && (r = recording_get_pause(&record, &pause)) == 0)
-        derive_pause(replay->stage.derive, pause.until_ns, pause.reason);
+    else if (record.kind == RECORDING_PAUSE && replay->stage.layout)
+        replay->pausing = (r = recording_get_pause(&record, &replay->pause)) == 0;
     if (r == -EBADMSG)
         log_warning("%s: the record at byte %zu makes no sense: it is left out", tape->path, replay->at);
     else if (r < 0)
@@ -202,27 +218,37 @@ static int take_record(struct replay *replay) {
     return 1;
 }
 
+// A snapshot is shown with the view that it belongs to.
+static bool view_changes_next(const struct replay *replay) {
+    size_t at = replay->at;
+    struct recording_record record;
+    return recording_next(replay->tape->bytes.bytes, replay->tape->bytes.n, &at, &record) == 1 &&
+           (record.kind == RECORDING_PLAN || record.kind == RECORDING_FACTS);
+}
+
 int replay_step(struct replay *replay, uint64_t *deadline_ns, struct snapshot **out) {
     uint64_t now_ns = self_monotonic_ns(), until_ns = now_ns + SLICE_NS;
     *out = NULL;
     while (!replay->over) {
-        if (replay->readings) {
-            *deadline_ns = due_ns(replay, replay->readings->end_ns, now_ns);
+        if (replay->readings || replay->pausing) {
+            uint64_t recorded_ns = replay->readings ? replay->readings->end_ns : replay->pause.until_ns;
+            *deadline_ns = due_ns(replay, recorded_ns, now_ns);
             if (*deadline_ns > now_ns)
                 return 0;
-            play_round(replay, out);
+            if (replay->readings)
+                play_round(replay, out);
+            else
+                play_pause(replay, out);
         }
         struct snapshot_layout *layout = replay->stage.layout;
         *deadline_ns = now_ns = self_monotonic_ns();
-        if (*out && (replay->setup->speed > 0 || now_ns > until_ns))
+        if (*out && (replay->setup->speed > 0 || now_ns > until_ns || view_changes_next(replay)))
             return 0;
         int r = take_record(replay);
         if (r < 0)
             return r;
         if (!layout && replay->stage.layout)
             return 0; // the first plan: to be served
-        if (*out && layout != replay->stage.layout)
-            *out = snapshot_unref(*out); // of a plan that is no more
     }
     *deadline_ns = now_ns + IDLE_NS;
     return 0;

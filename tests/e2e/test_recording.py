@@ -15,7 +15,7 @@ import time
 import e2e
 import test_hosts
 
-_, ROOT = e2e.arguments()
+BINARY, ROOT = e2e.arguments()
 STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
 CHANGING = os.path.join(ROOT, "tests/data/scenarios/changing.json")
 LOGS = os.path.join(ROOT, "tests/data/perf")
@@ -117,6 +117,28 @@ def test_every_series_and_the_plan_come_back_at_any_speed():
                 daemon.stop()
         assert any(group["raised"] for group in plan["adaptive"]["groups"]), plan["adaptive"]
         return f"{len(series_of(page))} series, {len(plan['adaptive']['decisions'])} decisions"
+
+
+def test_what_was_shown_while_counters_were_handed_over_is_shown_again():
+    with tempfile.TemporaryDirectory() as folder:
+        path, run = os.path.join(folder, "recording"), os.path.join(folder, "run")
+        os.mkdir(run)
+        with e2e.Daemon("--pmu", f"sim:{STEADY}", "--record", path, "--path.run", run, yaml=SHORT) as daemon:
+            daemon.wait_round(2)
+            subprocess.run([BINARY, "yield", "--path.run", run, "--for", "60s"], capture_output=True, timeout=e2e.TIMEOUT,
+                           check=True)
+            time.sleep(2.5)  # a snapshot a second
+            live = daemon.json("/api/v1/snapshot?scope=host")
+            daemon.stop()
+        assert "handed over" in live["scopes"][0]["metrics"]["ipc"]["reason"], live
+        with replay(path, "--speed", "0") as daemon:
+            wait_end(daemon)
+            again = daemon.json("/api/v1/snapshot?scope=host")
+            assert again["timestamp_seconds"] >= live["timestamp_seconds"]
+            if again["timestamp_seconds"] == live["timestamp_seconds"]:  # else one more was shown
+                assert again["scopes"] == live["scopes"]
+            assert "handed over" in again["scopes"][0]["metrics"]["ipc"]["reason"]
+            daemon.stop()
 
 
 def test_a_host_without_slots_is_replayed_as_it_was():
