@@ -10,12 +10,15 @@ import subprocess
 import tempfile
 
 import e2e
+import test_vendor_files
 
 BINARY, ROOT = e2e.arguments()
 PROMTOOL = "/usr/bin/promtool"
 SPECS = sorted(os.path.basename(path)[:-5] for path in glob.glob(os.path.join(ROOT, "specs/*.json"))
                if not path.endswith("cpus.json"))
 AT_ONCE = 6  # daemons
+VENDORS_CPUS = ("GenuineIntel-6-AD-1", "GenuineIntel-6-8F-8", "GenuineIntel-6-6A-6", "GenuineIntel-6-55-7", "GenuineIntel-6-55-4",
+                "GenuineIntel-6-4F-1", "GenuineIntel-6-2D-7", "GenuineIntel-6-AF-3", "AuthenticAMD-26-2-1", "AuthenticAMD-25-1-1")
 
 
 def promtool(page):
@@ -73,12 +76,28 @@ def test_promtool_has_no_complaint_about_any_cpu_with_all_its_groups():
     return f"{len(SPECS)} CPUs, {n_values} of {n_metrics} metrics with a value"
 
 
-def test_promtool_has_no_complaint_about_a_name_that_only_other_hosts_export():
-    names = {metric["metric"] for spec in SPECS for metric in listed("metrics", spec)}
+def check_names(metrics):
     page = "".join(f"# HELP {name} A metric.\n# TYPE {name} gauge\n{name} 1\n"
-                   for metric in sorted(names) for name in ("topdownd_" + metric, "topdownd_cpu_" + metric))
+                   for metric in sorted(metrics) for name in ("topdownd_" + metric, "topdownd_cpu_" + metric))
     assert promtool(page) == (0, ""), promtool(page)
-    return f"{len(names)} names"
+    return f"{len(metrics)} names"
+
+
+def test_promtool_has_no_complaint_about_a_name_that_only_other_hosts_export():
+    return check_names({metric["metric"] for spec in SPECS for metric in listed("metrics", spec)})
+
+
+def test_promtool_has_no_complaint_about_what_can_be_measured_from_the_vendors_files():
+    test_vendor_files.need_telemetry()
+    specs = f"specs: {{path: '{test_vendor_files.TELEMETRY}/linux', format: perf}}"
+    metrics = set()
+    for cpu in VENDORS_CPUS:
+        status, said = test_vendor_files.on_host(cpu, specs, "list", "metrics", "--json", files={})
+        assert status == 0, said
+        found = {metric["metric"] for metric in json.loads(said) if metric["unmeasurable"] is None}
+        assert len(found) >= 10, (cpu, found)
+        metrics |= found
+    return check_names(metrics)
 
 
 if __name__ == "__main__":
