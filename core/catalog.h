@@ -286,6 +286,9 @@ int catalog_find_event(const struct catalog *catalog, const char *name);
 int catalog_find_metric(const struct catalog *catalog, const char *name);
 int catalog_find_group(const struct catalog *catalog, const char *name);
 
+// Of all that values depend on: another hash is another version of the spec (or of the vendor's files).
+uint64_t catalog_hash(const struct catalog *catalog);
+
 // True where the metric's exported numerator and denominator exist; *k is what their quotient is multiplied with.
 bool catalog_metric_ratio(const struct catalog_metric *metric, double *k);
 
