@@ -13,7 +13,7 @@ static struct scopes scopes_of(const struct derive *d, size_t cpu) {
 }
 
 void derive_add(struct derive *d, size_t cpu, size_t field_of_scope_0, double amount) {
-    size_t field = field_of_scope_0 - snapshot_numerator(d->layout, 0, 0);
+    size_t field = field_of_scope_0 - d->first_total;
     struct scopes scopes = scopes_of(d, cpu);
     for (size_t i = 0; i < 3; i++)
         total_add(&d->totals[scopes.scope[i] * d->n_totals + field], amount);
@@ -68,9 +68,10 @@ void derive_find_stalled(struct derive *d) {
 
 static void advance_metrics(struct derive *d, size_t cpu, size_t unit) {
     const struct plan *plan = d->layout->plan;
-    for (size_t m = 0; m < plan->n_metrics; m++) {
+    for (size_t i = 0; i < d->units[unit].n_ratios; i++) {
+        unsigned m = d->ratios[d->units[unit].first_ratio + i];
         const struct formula *formula = d->layout->catalog->metrics[plan->metrics[m].metric].formula;
-        if (plan->metrics[m].unit != (int)unit || !formula->is_ratio || d->stalled[m])
+        if (d->stalled[m])
             continue;
         derive_add(d, cpu, snapshot_numerator(d->layout, 0, m), formula_sum_evaluate(&formula->numerator, d->dense));
         derive_add(d, cpu, snapshot_denominator(d->layout, 0, m),
@@ -104,12 +105,14 @@ static void advance_unit(struct derive *d, size_t cpu, size_t unit, const struct
     if (!data)
         return;
     struct scopes scopes = scopes_of(d, cpu);
-    for (size_t s = 0; s < 3; s++) {
-        double *sums = d->sums + scopes.scope[s] * d->row + d->units[unit].first;
-        for (size_t i = 0; i < d->units[unit].n; i++)
-            sums[i] += values[i] * time->seconds / values[0];
-        d->data[scopes.scope[s] * derive_n_units(d) + unit] = 1;
+    double *sums = d->sums + d->units[unit].first;
+    for (size_t i = 0; i < d->units[unit].n; i++) {
+        double extrapolated = values[i] * time->seconds / values[0];
+        for (size_t s = 0; s < 3; s++)
+            sums[scopes.scope[s] * d->row + i] += extrapolated;
     }
+    for (size_t s = 0; s < 3; s++)
+        d->data[scopes.scope[s] * derive_n_units(d) + unit] = 1;
     derive_dense_fill(d, unit, values, step.covered_seconds / values[0]);
     advance_metrics(d, cpu, unit);
 }
@@ -136,21 +139,15 @@ static void advance_level1(struct derive *d, size_t cpu, const struct derive_rou
     derive_add(d, cpu, snapshot_pipeline_slots(layout, 0), all);
 }
 
-// A raw event counts in every event group that holds it: all its windows together are its sample.
 static void advance_events(struct derive *d, size_t cpu, const struct derive_round_time *time) {
     const struct snapshot_layout *layout = d->layout;
+    const double *row = d->windows + cpu * d->row;
     for (size_t e = 0; e < layout->n_events; e++) {
+        const struct derive_place *places = d->places + d->events[e].first_place;
         double count = 0, seconds = 0;
-        for (size_t u = 0; u < derive_n_units(d); u++) {
-            const struct plan_unit *unit = &layout->plan->units[u];
-            const double *values = d->windows + cpu * d->row + d->units[u].first;
-            for (size_t i = 0; i < unit->n_events; i++) {
-                if (unit->events[i] != layout->events[e] ||
-                    (d->units[u].with_resident && layout->catalog->events[layout->events[e]].resident))
-                    continue; // the resident group has those windows too
-                count += values[1 + i];
-                seconds += values[0];
-            }
+        for (size_t i = 0; i < d->events[e].n_places; i++) {
+            count += row[places[i].count];
+            seconds += row[places[i].seconds];
         }
         struct span_step step = span_advance(&d->event_spans[cpu * layout->n_events + e], time->seconds, seconds > 0,
                                              limit_seconds(d, cpu, time));

@@ -14,14 +14,6 @@ static void hide_unless(double *value, bool can_move) {
         *value = NAN;
 }
 
-static bool event_planned(const struct plan *plan, unsigned event) {
-    for (size_t u = 0; u < plan->n_units; u++)
-        for (size_t i = 0; i < plan->units[u].n_events; i++)
-            if (plan->units[u].events[i] == event)
-                return true;
-    return false;
-}
-
 static void hide_metric(const struct derive *d, struct snapshot *out, size_t scope, size_t m) {
     const struct plan_metric *metric = &d->layout->plan->metrics[m];
     bool ratio = d->layout->catalog->metrics[metric->metric].formula->is_ratio;
@@ -46,7 +38,7 @@ static void hide_totals(const struct derive *d, struct snapshot *out, size_t sco
     for (size_t e = 0; e < layout->n_events; e++) {
         unsigned event = layout->events[e];
         bool believed = d->counted[event] || layout->plan->support[event] == PLAN_SUPPORTED;
-        hide_unless(&out->values[snapshot_event(layout, scope, e)], believed && event_planned(layout->plan, event));
+        hide_unless(&out->values[snapshot_event(layout, scope, e)], believed && d->events[e].planned);
     }
 }
 

@@ -24,8 +24,18 @@ enum resident_state { RESIDENT_NONE, RESIDENT_COUNTED, RESIDENT_STARVED, RESIDEN
 struct derive_unit {
     size_t first; // offset of its values within a row
     size_t n;
-    size_t n_metrics, n_stalled; // of the plan's metrics, in this round
-    bool with_resident;          // its windows need those of the resident group
+    size_t first_ratio, n_ratios; // of its metrics that are ratios, in derive.ratios
+    size_t n_metrics, n_stalled;  // of the plan's metrics, in this round
+    bool with_resident;           // its windows need those of the resident group
+};
+
+// One of the layout's events: where a CPU's windows have its counts.
+struct derive_event {
+    size_t first_place, n_places; // in derive.places
+    bool planned;                 // is in an event group
+};
+struct derive_place {
+    size_t count, seconds; // within a row
 };
 
 // What the gauges of a scope rest on, per unit.
@@ -44,8 +54,12 @@ struct derive_past_group {
 struct derive {
     struct snapshot_layout *layout; // a reference
     struct derive_unit *units;
-    size_t row;      // values of all units
-    size_t n_totals; // of a scope
+    struct derive_event *events; // [event]
+    struct derive_place *places;
+    unsigned *ratios;   // metrics of the plan that are ratios and have a unit, unit by unit
+    size_t row;         // values of all units
+    size_t first_total; // of scope 0, in a snapshot
+    size_t n_totals;    // of a scope
 
     // of the round
     double *windows;            // [cpu][row]

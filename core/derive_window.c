@@ -18,12 +18,10 @@ void derive_dense_fill(struct derive *d, size_t unit, const double *values, doub
 
 void derive_dense_special(struct derive *d, double seconds, double core_wide) {
     const struct catalog *catalog = d->layout->catalog;
-    for (size_t e = 0; e < catalog->n_events; e++) {
-        if (catalog->events[e].kind == EVENT_DURATION)
-            d->dense[e] = seconds;
-        else if (catalog->events[e].kind == EVENT_CORE_WIDE)
-            d->dense[e] = core_wide;
-    }
+    if (catalog->duration_event >= 0)
+        d->dense[catalog->duration_event] = seconds;
+    if (catalog->core_wide_event >= 0)
+        d->dense[catalog->core_wide_event] = core_wide;
 }
 
 static size_t position(const struct plan_unit *unit, unsigned event) {
