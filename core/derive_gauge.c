@@ -44,9 +44,10 @@ static void hide_totals(const struct derive *d, struct snapshot *out, size_t sco
 
 void derive_write_totals(const struct derive *d, struct snapshot *out) {
     for (size_t scope = 0; scope < d->layout->n_scopes; scope++) {
+        const struct total *totals = d->totals + scope * d->n_totals;
+        double *values = out->values + snapshot_numerator(d->layout, scope, 0);
         for (size_t field = 0; field < d->n_totals; field++)
-            out->values[snapshot_numerator(d->layout, scope, 0) + field] =
-                total_value(&d->totals[scope * d->n_totals + field]);
+            values[field] = total_value(&totals[field]);
         hide_totals(d, out, scope);
     }
     memcpy(out->values + snapshot_windows(d->layout, 0, 0), d->group_totals,
@@ -107,25 +108,32 @@ static double cpu_seconds_of(const struct derive *d, size_t scope) {
     return seconds;
 }
 
-static void write_gauge(struct derive *d, struct snapshot *out, size_t scope, size_t m) {
+// Has what the formulas of a unit read in d->dense; *filled is whose that is, PLAN_NOT_PLANNABLE before the first.
+static void fill_for(struct derive *d, size_t scope, int unit, int *filled) {
+    if (unit == *filled)
+        return;
+    if (unit >= 0)
+        derive_dense_fill(d, (size_t)unit, d->sums + scope * d->row + d->units[unit].first, 1);
+    else
+        d->dense[CATALOG_CPU_SECONDS] = cpu_seconds_of(d, scope);
+    *filled = unit;
+}
+
+static void write_gauge(struct derive *d, struct snapshot *out, size_t scope, size_t m, int *filled) {
     const struct plan_metric *planned = &d->layout->plan->metrics[m];
     const struct catalog_metric *metric = &d->layout->catalog->metrics[planned->metric];
     enum absent absent = why_absent(d, out, scope, m);
     d->values[planned->metric] = NAN;
     if (absent == ABSENT_NOT) {
-        const double *sums = planned->unit >= 0 ? d->sums + scope * d->row + d->units[planned->unit].first : NULL;
-        if (sums)
-            derive_dense_fill(d, (size_t)planned->unit, sums, 1);
-        else
-            d->dense[CATALOG_CPU_SECONDS] = cpu_seconds_of(d, scope);
+        fill_for(d, scope, planned->unit, filled);
         double value = formula_evaluate_known(metric->formula, d->dense, d->values);
         d->values[planned->metric] = value;
         out->values[snapshot_metric(d->layout, scope, m)] = value * metric->export_scale;
         absent = isnan(value) ? ABSENT_UNDEFINED : ABSENT_NOT;
         if (absent == ABSENT_NOT)
             derive_write_trust(d, out, scope, m);
-        if (scope == 0 && sums)
-            write_rate(d, out, m, metric, sums[0]);
+        if (scope == 0 && planned->unit >= 0)
+            write_rate(d, out, m, metric, d->dense[CATALOG_CPU_SECONDS]);
     }
     out->absent[scope * d->layout->n_metrics + m] = (uint8_t)absent;
 }
@@ -197,13 +205,31 @@ void derive_write_states(const struct derive *d, struct snapshot *out, bool of_r
     }
 }
 
+static void write_scope(struct derive *d, struct snapshot *out, size_t scope, double round_seconds) {
+    int filled = PLAN_NOT_PLANNABLE;
+    derive_dense_special(d, round_seconds, scope < snapshot_scope_cpu(d->layout, 0));
+    for (size_t i = 0; i < d->layout->n_metrics; i++)
+        write_gauge(d, out, scope, d->layout->plan->evaluation[i], &filled);
+    write_deviation(d, out, scope);
+}
+
+// The only socket has counted what the host has; rates are the host's alone.
+static void copy_host(const struct snapshot_layout *layout, struct snapshot *out, size_t socket) {
+    size_t from = snapshot_metric(layout, 0, 0), to = snapshot_metric(layout, socket, 0), n = layout->n_metrics;
+    memcpy(out->values + to, out->values + from, (snapshot_numerator(layout, 0, 0) - from) * sizeof *out->values);
+    for (size_t m = 0; m < n; m++)
+        out->values[snapshot_rate_above(layout, socket, m)] = NAN;
+    memcpy(out->absent + socket * n, out->absent, n);
+    memcpy(out->quality + socket * n, out->quality, n);
+}
+
 void derive_write_gauges(struct derive *d, struct snapshot *out, double round_seconds) {
-    size_t first_cpu = snapshot_scope_cpu(d->layout, 0);
+    bool one_socket = d->layout->topology->n_sockets == 1;
     for (size_t scope = 0; scope < d->layout->n_scopes; scope++) {
-        derive_dense_special(d, round_seconds, scope < first_cpu);
-        for (size_t i = 0; i < d->layout->n_metrics; i++)
-            write_gauge(d, out, scope, d->layout->plan->evaluation[i]);
-        write_deviation(d, out, scope);
+        if (one_socket && scope == snapshot_scope_socket(0))
+            copy_host(d->layout, out, scope);
+        else
+            write_scope(d, out, scope, round_seconds);
     }
     derive_write_states(d, out, true);
 }
