@@ -38,13 +38,14 @@ static int allocate_round(struct derive *d) {
     d->level1_seconds = calloc(cpus, sizeof *d->level1_seconds);
     d->level1_increase = calloc(scopes * layout->n_level1 + 1, sizeof *d->level1_increase);
     d->stalled = calloc(layout->n_metrics + 1, sizeof *d->stalled);
+    d->stalled_use = calloc(layout->catalog->n_events, sizeof *d->stalled_use);
     d->dense = calloc(layout->catalog->n_events, sizeof *d->dense);
     d->values = calloc(layout->catalog->n_metrics + 1, sizeof *d->values);
     d->window = calloc(d->row + 1, sizeof *d->window);
     d->joined = calloc(d->row + 1, sizeof *d->joined);
     return d->windows && d->sums && d->data && d->running && d->n_windows && d->bases && d->trouble && d->offline &&
-                   d->level1_slots && d->level1_seconds && d->level1_increase && d->stalled && d->dense && d->values &&
-                   d->window && d->joined
+                   d->level1_slots && d->level1_seconds && d->level1_increase && d->stalled && d->stalled_use &&
+                   d->dense && d->values && d->window && d->joined
                ? 0
                : -1;
 }
@@ -187,6 +188,7 @@ struct derive *derive_free(struct derive *d) {
     free(d->window);
     free(d->values);
     free(d->dense);
+    free(d->stalled_use);
     free(d->stalled);
     free(d->level1_increase);
     free(d->level1_seconds);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
 #include "core/derive_state.h"
 
 // Totals: what a CPU counted in a round, extrapolated to the time that it stands for.
@@ -13,6 +15,8 @@ static struct scopes scopes_of(const struct derive *d, size_t cpu) {
 }
 
 void derive_add(struct derive *d, size_t cpu, size_t field_of_scope_0, double amount) {
+    if (amount == 0)
+        return;
     size_t field = field_of_scope_0 - d->first_total;
     struct scopes scopes = scopes_of(d, cpu);
     for (size_t i = 0; i < 3; i++)
@@ -46,6 +50,7 @@ static bool level1_stalled(const struct derive *d) {
 
 void derive_find_stalled(struct derive *d) {
     const struct plan *plan = d->layout->plan;
+    memset(d->stalled_use, 0, d->layout->catalog->n_events * sizeof *d->stalled_use);
     for (size_t u = 0; u < derive_n_units(d); u++)
         d->units[u].n_metrics = d->units[u].n_stalled = 0;
     for (size_t i = 0; i < plan->n_metrics; i++) {
@@ -56,6 +61,8 @@ void derive_find_stalled(struct derive *d) {
         d->stalled[m] = formula_stalled(d, formula);
         for (size_t n = 0; n < formula->n_metrics; n++)
             d->stalled[m] = d->stalled[m] || d->stalled[d->place[formula->metrics[n]]];
+        for (size_t v = 0; v < formula->n_variables && d->stalled[m]; v++)
+            d->stalled_use[formula->variables[v]] = 1;
         if (plan->metrics[m].unit == PLAN_COMBINED)
             continue;
         d->units[plan->metrics[m].unit].n_metrics++;

@@ -10,8 +10,13 @@
 
 // A total that has never moved and cannot move now is no total.
 static void hide_unless(double *value, bool can_move) {
-    if (!can_move && *value == 0)
+    if (*value == 0 && !can_move)
         *value = NAN;
+}
+
+// Whether 0 is believed.
+static bool event_lives(const struct derive *d, unsigned event) {
+    return d->counted[event] || d->layout->plan->support[event] == PLAN_SUPPORTED;
 }
 
 static void hide_metric(const struct derive *d, struct snapshot *out, size_t scope, size_t m) {
@@ -35,11 +40,9 @@ static void hide_totals(const struct derive *d, struct snapshot *out, size_t sco
     hide_unless(slots, level1);
     for (size_t m = 0; m < layout->n_metrics; m++)
         hide_metric(d, out, scope, m);
-    for (size_t e = 0; e < layout->n_events; e++) {
-        unsigned event = layout->events[e];
-        bool believed = d->counted[event] || layout->plan->support[event] == PLAN_SUPPORTED;
-        hide_unless(&out->values[snapshot_event(layout, scope, e)], believed && d->events[e].planned);
-    }
+    double *events = &out->values[snapshot_event(layout, scope, 0)];
+    for (size_t e = 0; e < layout->n_events; e++)
+        hide_unless(&events[e], d->events[e].planned && event_lives(d, layout->events[e]));
 }
 
 void derive_write_totals(const struct derive *d, struct snapshot *out) {
@@ -56,16 +59,13 @@ void derive_write_totals(const struct derive *d, struct snapshot *out) {
 
 // ---- gauges ----
 
-static bool in_scope(const struct derive *d, size_t scope, size_t cpu) {
-    return scope == 0 || scope == snapshot_scope_socket(d->layout->topology->cpus[cpu].socket) ||
-           scope == snapshot_scope_cpu(d->layout, cpu);
-}
-
 // The reason of a CPU that is there, if there is one.
 static enum absent why_no_data(const struct derive *d, size_t scope, size_t unit) {
     enum absent reason = ABSENT_FAILED;
-    for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++) {
-        if (!in_scope(d, scope, cpu))
+    size_t first = snapshot_scope_cpu(d->layout, 0), sockets = d->layout->topology->n_sockets;
+    size_t cpu = scope < first ? 0 : scope - first, end = scope < first ? derive_n_cpus(d) : cpu + 1;
+    for (; cpu < end; cpu++) {
+        if (scope > 0 && scope <= sockets && scope != snapshot_scope_socket(d->layout->topology->cpus[cpu].socket))
             continue;
         enum uncovered trouble = d->trouble[cpu * derive_n_units(d) + unit];
         if (trouble == UNCOVERED_STARVED)
@@ -158,18 +158,6 @@ static void write_deviation(const struct derive *d, struct snapshot *out, size_t
 
 // ---- events and CPUs ----
 
-static bool event_stalled(const struct derive *d, unsigned event) {
-    if (d->counted[event] || d->layout->plan->support[event] == PLAN_SUPPORTED)
-        return false;
-    for (size_t m = 0; m < d->layout->n_metrics; m++) {
-        const struct formula *formula = d->layout->catalog->metrics[d->layout->plan->metrics[m].metric].formula;
-        for (size_t i = 0; i < formula->n_variables && d->stalled[m]; i++)
-            if (formula->variables[i] == event)
-                return true;
-    }
-    return false;
-}
-
 // In an event group, and every one that holds it got no counters on any CPU.
 static bool event_starved(const struct derive *d, unsigned event) {
     bool planned = false;
@@ -192,7 +180,7 @@ void derive_write_states(const struct derive *d, struct snapshot *out, bool of_r
         unsigned event = layout->events[e];
         if (layout->plan->support[event] == PLAN_UNSUPPORTED)
             out->values[snapshot_trouble(layout, e, EVENT_UNSUPPORTED)] = 1;
-        else if (event_stalled(d, event))
+        else if (d->stalled_use[event] && !event_lives(d, event))
             out->values[snapshot_trouble(layout, e, EVENT_STALLED)] = 1;
         else if (of_round && event_starved(d, event))
             out->values[snapshot_trouble(layout, e, EVENT_STARVED)] = 1;

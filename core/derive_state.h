@@ -74,6 +74,7 @@ struct derive {
     double *level1_seconds;     // [cpu]: of these windows
     double *level1_increase;    // [scope][category]
     uint8_t *stalled;           // [metric]
+    uint8_t *stalled_use;       // [catalog event]: 1 where a stalled metric needs it
     bool level1_stalled;
     double *dense;           // [catalog event]
     double *values;          // [catalog metric]: of one scope or window, in the scale of the formulas
