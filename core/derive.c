@@ -81,10 +81,12 @@ static int allocate_kept(struct derive *d) {
 }
 
 static void note_planned(struct derive *d) {
-    d->n_planned = 0;
+    d->n_planned = d->n_not_plannable = 0;
     for (size_t m = 0; m < d->layout->n_metrics; m++) {
-        d->planned[m] = d->planned[m] || d->layout->plan->metrics[m].unit >= 0;
+        bool now = d->layout->plan->metrics[m].unit >= 0;
+        d->planned[m] = d->planned[m] || now;
         d->n_planned += d->planned[m];
+        d->n_not_plannable += d->planned[m] && !now;
     }
 }
 

@@ -112,14 +112,17 @@ static void advance_unit(struct derive *d, size_t cpu, size_t unit, const struct
     if (!data)
         return;
     struct scopes scopes = scopes_of(d, cpu);
-    double *sums = d->sums + d->units[unit].first;
+    double *sums[3];
+    for (size_t s = 0; s < 3; s++) {
+        sums[s] = d->sums + scopes.scope[s] * d->row + d->units[unit].first;
+        d->data[scopes.scope[s] * derive_n_units(d) + unit] = 1;
+    }
     for (size_t i = 0; i < d->units[unit].n; i++) {
         double extrapolated = values[i] * time->seconds / values[0];
-        for (size_t s = 0; s < 3; s++)
-            sums[scopes.scope[s] * d->row + i] += extrapolated;
+        sums[0][i] += extrapolated;
+        sums[1][i] += extrapolated;
+        sums[2][i] += extrapolated;
     }
-    for (size_t s = 0; s < 3; s++)
-        d->data[scopes.scope[s] * derive_n_units(d) + unit] = 1;
     derive_dense_fill(d, unit, values, step.covered_seconds / values[0]);
     advance_metrics(d, cpu, unit);
 }
@@ -163,21 +166,13 @@ static void advance_events(struct derive *d, size_t cpu, const struct derive_rou
     }
 }
 
-// Metrics that could be measured once, and do not fit the counters that are left.
-static size_t n_not_plannable(const struct derive *d) {
-    size_t n = 0;
-    for (size_t m = 0; m < d->layout->n_metrics; m++)
-        n += d->planned[m] && d->layout->plan->metrics[m].unit < 0;
-    return n;
-}
-
 void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_time *time) {
     const struct snapshot_layout *layout = d->layout;
     if (d->n_planned == 0)
         return; // nothing is asked for
     derive_add(d, cpu, snapshot_uncovered(layout, 0, UNCOVERED_GAP), time->gap_seconds);
     derive_add(d, cpu, snapshot_uncovered(layout, 0, UNCOVERED_NOT_PLANNABLE),
-               time->seconds * (double)n_not_plannable(d) / (double)d->n_planned);
+               time->seconds * (double)d->n_not_plannable / (double)d->n_planned);
     for (size_t u = 0; u < derive_n_units(d); u++)
         advance_unit(d, cpu, u, time);
     if (layout->plan->level1_unit >= 0)

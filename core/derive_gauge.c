@@ -19,15 +19,11 @@ static bool event_lives(const struct derive *d, unsigned event) {
     return d->counted[event] || d->layout->plan->support[event] == PLAN_SUPPORTED;
 }
 
-static void hide_metric(const struct derive *d, struct snapshot *out, size_t scope, size_t m) {
+// Together: a numerator of 0 over a denominator that counts is a measured 0. What is no ratio has neither.
+static void hide_metric(const struct derive *d, size_t m, double *numerator, double *denominator) {
     const struct plan_metric *metric = &d->layout->plan->metrics[m];
-    bool ratio = d->layout->catalog->metrics[metric->metric].formula->is_ratio;
-    double *numerator = &out->values[snapshot_numerator(d->layout, scope, m)];
-    double *denominator = &out->values[snapshot_denominator(d->layout, scope, m)];
-    if (!ratio)
-        *numerator = *denominator = NAN;
-    // together: a numerator of 0 over a denominator that counts is a measured 0
-    else if (*denominator == 0 && (metric->unit < 0 || d->stalled[m]))
+    if (*denominator == 0 &&
+        (metric->unit < 0 || d->stalled[m] || !d->layout->catalog->metrics[metric->metric].formula->is_ratio))
         *numerator = *denominator = NAN;
 }
 
@@ -38,8 +34,10 @@ static void hide_totals(const struct derive *d, struct snapshot *out, size_t sco
     for (size_t i = 0; i < layout->n_level1; i++)
         hide_unless(&out->values[snapshot_category(layout, scope, i)], level1 || *slots > 0);
     hide_unless(slots, level1);
+    double *numerators = &out->values[snapshot_numerator(layout, scope, 0)];
+    double *denominators = &out->values[snapshot_denominator(layout, scope, 0)];
     for (size_t m = 0; m < layout->n_metrics; m++)
-        hide_metric(d, out, scope, m);
+        hide_metric(d, m, &numerators[m], &denominators[m]);
     double *events = &out->values[snapshot_event(layout, scope, 0)];
     for (size_t e = 0; e < layout->n_events; e++)
         hide_unless(&events[e], d->events[e].planned && event_lives(d, layout->events[e]));

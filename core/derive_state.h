@@ -86,6 +86,7 @@ struct derive {
     bool *counted;   // [catalog event]: has counted since the start
     bool *planned;   // [metric]: has been plannable at some time: coverage is split over these
     size_t n_planned;
+    size_t n_not_plannable;    // of these, which do not fit the counters that are left
     struct span *unit_spans;   // [cpu][unit]
     struct span *level1_spans; // [cpu]
     struct span *event_spans;  // [cpu][event]

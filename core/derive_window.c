@@ -31,6 +31,11 @@ static size_t position(const struct plan_unit *unit, unsigned event) {
     return i;
 }
 
+// Of event i of one of the unit's groups: mostly the unit has it at the same place.
+static size_t position_of(const struct plan_unit *unit, const struct plan_group *group, size_t i) {
+    return unit->events[i] == group->events[i] ? i : position(unit, group->events[i]);
+}
+
 // A window's values by the unit's events, scaled for contention; events of other parts are 0.
 static void window_values(const struct derive *d, const struct window *window, double *values) {
     const struct plan_group *group = &d->layout->plan->groups[window->group];
@@ -39,7 +44,7 @@ static void window_values(const struct derive *d, const struct window *window, d
     memset(values, 0, (1 + unit->n_events) * sizeof *values);
     values[0] = (double)window->enabled_ns * NS;
     for (size_t i = 0; i < group->n_events; i++)
-        values[1 + position(unit, group->events[i])] = (double)window->counts[i] * scale;
+        values[1 + position_of(unit, group, i)] = (double)window->counts[i] * scale;
 }
 
 // Joins the parts of a composite into the values of one window as long as all of them. An event's count is scaled from
