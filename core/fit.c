@@ -32,7 +32,8 @@ struct fitting {
     size_t n_pieces, n_wide; // those that take several counters come first, equal ones side by side
     unsigned used;           // general counters needed by all events
     unsigned beyond;         // pieces beyond PIECES_MAX
-    size_t fixed_holder[FIT_FIXED_MAX], general_holder[FIT_COUNTERS_MAX]; // piece counted from 1; 0: nobody
+    uint8_t fixed_holder[FIT_FIXED_MAX], general_holder[FIT_COUNTERS_MAX]; // piece counted from 1; 0: nobody
+    uint64_t fixed_held;                                                   // fixed counters with a holder
     unsigned tries;
     size_t failed;                         // a single piece that found no place in the last arrangement, counted from 1
     uint64_t failed_fixed, failed_general; // the counters that it asked for, by itself or through others
@@ -61,7 +62,8 @@ static uint64_t general_of(const struct fit_pmu *pmu, const struct fit_event *ne
 }
 
 static bool any_counter_will_do(const struct fit_pmu *pmu, const struct fit_event *need) {
-    return pmu->general == 0 || (takes_of(need) == 1 && general_of(pmu, need) == low_bits(counters_of(pmu)));
+    return pmu->general == 0 ||
+           (takes_of(need) == 1 && (need->counters == 0 || general_of(pmu, need) == low_bits(counters_of(pmu))));
 }
 
 unsigned fit_width(const struct fit_pmu *pmu, const struct fit_event *need) {
@@ -70,6 +72,13 @@ unsigned fit_width(const struct fit_pmu *pmu, const struct fit_event *need) {
 
 bool fit_is_constrained(const struct fit_pmu *pmu, const struct fit_event *need) {
     return need->reg != 0 || (fit_width(pmu, need) > 0 && !any_counter_will_do(pmu, need));
+}
+
+static bool each_once(const unsigned *events, size_t n) {
+    size_t i = 1;
+    while (i < n && events[i - 1] < events[i])
+        i++;
+    return i >= n; // ascending, as they mostly are
 }
 
 static bool came_before(const unsigned *events, size_t i) {
@@ -95,8 +104,10 @@ static unsigned register_excess(const struct fit_pmu *pmu, const struct fit_even
                                 size_t n, struct fit_reason *why) {
     unsigned excess = 0;
     for (unsigned reg = 1; reg <= FIT_REGISTERS_MAX; reg++) {
+        if (pmu->registers[reg] == 0)
+            continue;
         struct fit_reason reason = {.cause = FIT_REGISTER, .available = pmu->registers[reg], .reg = reg};
-        for (size_t i = 0; i < n && reason.available > 0; i++) {
+        for (size_t i = 0; i < n; i++) {
             if (needs[events[i]].reg != reg || value_came_before(needs, events, i))
                 continue;
             reason.needed++;
@@ -145,15 +156,18 @@ static void fitting_init(struct fitting *f, const struct fit_pmu *pmu, const str
     f->used = f->beyond = 0;
     f->tries = TRIES_MAX;
     f->failed = 0;
+    bool once = each_once(events, n);
     for (size_t i = 0; i < n; i++) {
-        uint64_t fixed = came_before(events, i) ? 0 : fit_fixed(pmu, &needs[events[i]]);
+        uint64_t fixed = fit_fixed(pmu, &needs[events[i]]);
+        if (fixed != 0 && !once && came_before(events, i))
+            continue;
         contested |= liked & fixed;
         liked |= fixed;
     }
     for (size_t i = 0; i < n; i++) {
         const struct fit_event *need = &needs[events[i]];
         uint64_t fixed = fit_fixed(pmu, need);
-        if (came_before(events, i) || need->free || (fixed & ~contested) != 0)
+        if (need->free || (fixed & ~contested) != 0 || (!once && came_before(events, i)))
             continue;
         unsigned takes = takes_of(need);
         f->used += takes;
@@ -174,18 +188,19 @@ static bool augment(struct fitting *f, size_t piece, uint64_t open, uint64_t *se
     while ((left = p->fixed & ~*seen_fixed) != 0) {
         unsigned bit = (unsigned)__builtin_ctzll(left);
         *seen_fixed |= UINT64_C(1) << bit;
-        size_t holder = f->fixed_holder[bit];
+        unsigned holder = f->fixed_holder[bit];
         if (holder == 0 || augment(f, holder - 1, open, seen_fixed, seen_general)) {
-            f->fixed_holder[bit] = piece + 1;
+            f->fixed_holder[bit] = (uint8_t)(piece + 1);
+            f->fixed_held |= UINT64_C(1) << bit;
             return true;
         }
     }
     while ((left = p->general & open & ~*seen_general) != 0) {
         unsigned bit = (unsigned)__builtin_ctzll(left);
         *seen_general |= UINT64_C(1) << bit;
-        size_t holder = f->general_holder[bit];
+        unsigned holder = f->general_holder[bit];
         if (holder == 0 || augment(f, holder - 1, open, seen_fixed, seen_general)) {
-            f->general_holder[bit] = piece + 1;
+            f->general_holder[bit] = (uint8_t)(piece + 1);
             return true;
         }
     }
@@ -197,6 +212,7 @@ static unsigned match_singles(struct fitting *f, uint64_t held) {
     unsigned without = 0;
     memset(f->fixed_holder, 0, sizeof f->fixed_holder);
     memset(f->general_holder, 0, sizeof f->general_holder);
+    f->fixed_held = 0;
     for (size_t i = f->n_wide; i < f->n_pieces; i++) {
         uint64_t seen_fixed = 0, seen_general = 0;
         if (augment(f, i, ~held, &seen_fixed, &seen_general))
@@ -239,10 +255,7 @@ static unsigned limit_of(const struct fit_pmu *pmu) {
 
 // General counters that the group uses: all that it needs less those that a contested fixed counter saves.
 static unsigned counters_used(const struct fitting *f) {
-    unsigned saved = 0;
-    for (size_t i = 0; i < FIT_FIXED_MAX; i++)
-        saved += f->fixed_holder[i] > 0;
-    return f->used - saved;
+    return f->used - (unsigned)__builtin_popcountll(f->fixed_held);
 }
 
 static void fitting_run(struct fitting *f, unsigned *without, unsigned *missing) {
