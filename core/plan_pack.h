@@ -25,7 +25,7 @@ struct plan_set {
 // What the search did, for tests and benchmarks.
 struct plan_pack_work {
     uint64_t steps; // sets that were moved
-    uint64_t fits;  // what asking core/fit.h cost: for each question the square of the events asked about
+    uint64_t fits;  // what asking core/fit.h cost: for each question the square of the events in the bin
 };
 enum {
     PLAN_PACK_STEPS_MAX = 100000000,
