@@ -16,6 +16,8 @@ enum {
     TRIES_MAX = 256                                // arrangements of the events that take several counters
 };
 
+_Static_assert(PIECES_MAX <= UINT8_MAX + 1, "a piece's number fits a byte");
+
 struct piece {
     unsigned event;   // index into the needs
     unsigned takes;   // general counters

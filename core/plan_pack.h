@@ -29,7 +29,7 @@ struct plan_pack_work {
 };
 enum {
     PLAN_PACK_STEPS_MAX = 100000000,
-    PLAN_PACK_FITS_MAX = 100000000
+    PLAN_PACK_FITS_MAX = 60000000
 }; // of one search; fits may be one question more
 
 // needs[e] is what the event of bit e asks for. Every set must fit alone. Writes each set's bin to bins[] and returns
