@@ -159,23 +159,28 @@ def test_a_host_without_slots_is_replayed_as_it_was():
 
 
 def test_what_was_measured_with_a_vendors_files_asks_for_them():
-    files = os.path.join(ROOT, "../shared/telemetry/linux/arch")
-    if not os.path.isdir(files):
+    telemetry = os.path.realpath(os.path.join(ROOT, "../shared/telemetry"))
+    if not os.path.isdir(telemetry):
         raise e2e.Skip("the vendors' files are not there")
     with tempfile.TemporaryDirectory() as folder:
-        path, specs = os.path.join(folder, "recording"), f"specs: {{path: '{os.path.realpath(files)}', format: perf}}\n"
-        with e2e.Daemon("--pmu", f"sim:{STEADY}", "--record", path, yaml=SHORT + specs) as daemon:
-            daemon.wait_round(3)
-            plan, live = plan_of(daemon), daemon.json("/api/v1/snapshot?scope=cpu")
-            daemon.stop()
-        said = refused("--pmu", f"replay:{path}")
-        assert "was recorded with the vendor's files of" in said and "have `specs:`" in said, said
-        with replay(path, "--speed", "0", yaml=e2e.LISTEN_ANYWHERE + specs) as daemon:
-            again = wait_end(daemon)
-            assert plan_of(daemon) == plan
-            assert again["sequence"] > live["sequence"] or again["scopes"] == live["scopes"]
-            assert "another version" not in daemon.log(), daemon.log()
-            daemon.stop()
+        host = os.path.join(folder, "host")
+        test_hosts.x86_host(host, "GenuineIntel-6-55-4")
+        for number, (files, kind, options) in enumerate((
+                ("linux/arch", "perf", ("--pmu", f"sim:{STEADY}")), ("arm", "arm", ("--pmu", f"sim:{STEADY}")),
+                ("linux/arch", "perf", ("--path.sysfs", host, "--path.procfs", host)))):
+            path, specs = os.path.join(folder, str(number)), f"specs: {{path: '{telemetry}/{files}', format: {kind}}}\n"
+            with e2e.Daemon(*options, "--record", path, yaml=SHORT + specs) as daemon:
+                daemon.wait_round(3)
+                plan, live = plan_of(daemon), daemon.json("/api/v1/snapshot?scope=cpu")
+                daemon.stop()
+            said = refused("--pmu", f"replay:{path}")
+            assert "was recorded with the vendor's files of" in said and "have `specs:`" in said, said
+            with replay(path, "--speed", "0", yaml=e2e.LISTEN_ANYWHERE + specs) as daemon:
+                again = wait_end(daemon)
+                assert plan_of(daemon) == plan
+                assert again["sequence"] > live["sequence"] or again["scopes"] == live["scopes"]
+                assert "another version" not in daemon.log(), daemon.log()
+                daemon.stop()
 
 
 def test_the_configuration_says_where_to_record():
