@@ -269,6 +269,27 @@ def test_no_space_left_on_a_tiny_file_system():
             subprocess.run(["umount", folder], check=True)
 
 
+def test_a_disk_that_is_full_at_the_start_does_not_keep_from_measuring():
+    with tempfile.TemporaryDirectory() as folder:
+        mount = ["mount", "-t", "tmpfs", "-o", "nr_inodes=1", "tmpfs", folder]  # the folder itself takes it
+        if subprocess.run(mount, capture_output=True).returncode != 0:
+            raise e2e.Skip("a tmpfs cannot be mounted here")
+        try:
+            path = os.path.join(folder, "recording")
+            with e2e.Daemon("--pmu", f"sim:{STEADY}", "--record", path, yaml=SHORT) as daemon:
+                assert "cannot be written: No space left" in daemon.log(), daemon.log()
+                daemon.wait_round(2)
+                assert not os.path.exists(path)
+                subprocess.run(["mount", "-o", "remount,nr_inodes=100", folder], check=True)
+                e2e.wait_for(lambda: "can be written again" in daemon.log(), "room", 60)
+                daemon.stop()
+            with replay(path, "--speed", "0") as daemon:
+                assert wait_end(daemon)["sequence"] > 0
+                daemon.stop()
+        finally:
+            subprocess.run(["umount", folder], check=True)
+
+
 def test_a_killed_daemons_recording_plays_up_to_the_last_full_record():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "recording")
