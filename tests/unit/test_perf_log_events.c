@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/perf_log_check.h"
 
+#include <glob.h>
+
 // What the lines of perf's logs are about: events under their many names, cgroups, repeated runs.
 
 static void test_names_of_events(void **state) {
@@ -59,6 +61,30 @@ static void test_perfs_own_names_mean_the_events_that_the_kernel_counts_for_them
             fail_msg("%s, %s: %s", NAMES[i].spec, NAMES[i].name, found ? found : "not found");
         catalog_free(catalog);
     }
+    perf_names_free(names);
+}
+
+static void test_every_cpu_has_perfs_cycles_and_instructions(void **state) {
+    (void)state;
+    struct errors errors = {0};
+    struct perf_names *names;
+    glob_t files;
+    size_t n = 0;
+    assert_int_equal(perf_names_load("specs/perf/names.json", &errors, &names), 0);
+    assert_int_equal(glob("specs/*.json", 0, NULL, &files), 0);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        struct catalog *catalog;
+        if (strstr(files.gl_pathv[i], "cpus.json") || strstr(files.gl_pathv[i], "software.json"))
+            continue;
+        assert_int_equal(spec_json_load(files.gl_pathv[i], NULL, &errors, &catalog), 0);
+        if (perf_log_find_event(catalog, names, "cycles") < 0 ||
+            perf_log_find_event(catalog, names, "instructions") < 0)
+            fail_msg("%s", files.gl_pathv[i]);
+        catalog_free(catalog);
+        n++;
+    }
+    assert_true(n > 30);
+    globfree(&files);
     perf_names_free(names);
 }
 
@@ -154,6 +180,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_of_events),
         cmocka_unit_test(test_perfs_own_names_mean_the_events_that_the_kernel_counts_for_them),
+        cmocka_unit_test(test_every_cpu_has_perfs_cycles_and_instructions),
         cmocka_unit_test(test_a_log_with_perfs_own_names_gives_what_perf_printed_beside_it),
         cmocka_unit_test(test_perfs_own_names_are_of_no_cpu_in_particular),
         cmocka_unit_test(test_a_wrong_file_of_names_is_refused_with_the_place),
