@@ -19,8 +19,10 @@ static const uint64_t IDLE_NS = UINT64_C(3600000000000); // between steps at the
 
 struct replay {
     struct setup *setup;
-    const struct tape *tape;
-    size_t at; // of the next record
+    struct tape *tape;
+    struct recording_record next; // where `looked`
+    int next_is;                  // what tape_next said of it
+    bool looked;
     struct stage stage;
     struct recording_facts facts; // of the present plan, or of the next one
     struct adapt_report *report;  // NULL: its schedule was fixed
@@ -188,15 +190,26 @@ static void finish(struct replay *replay, const char *how) {
              replay->rounds, how);
 }
 
+// Looks at the next record without taking it, as tape_next.
+static int look(struct replay *replay) {
+    if (!replay->looked)
+        replay->next_is = tape_next(replay->tape, &replay->next);
+    replay->looked = true;
+    return replay->next_is;
+}
+
 // Takes the next record: 1: something has happened or waits, 0: the tape is over, or a negative errno.
 static int take_record(struct replay *replay) {
     const struct tape *tape = replay->tape;
-    struct recording_record record;
-    size_t at = replay->at;
-    int r = recording_next(tape->bytes.bytes, tape->bytes.n, &at, &record);
+    int r = look(replay);
+    const struct recording_record record = replay->next;
+    replay->looked = false;
+    if (r < 0 && r != -EBADMSG && r != -ENODATA)
+        return r;
     if (r <= 0) {
         if (r == -EBADMSG)
-            log_warning("%s: the record at byte %zu is damaged: what follows is not replayed", tape->path, replay->at);
+            log_warning("%s: the record at byte %llu is damaged: what follows is not replayed", tape->path,
+                        (unsigned long long)tape_at(tape));
         finish(replay, r == -ENODATA ? ", up to the last full record" : "");
         return 0;
     }
@@ -211,19 +224,16 @@ static int take_record(struct replay *replay) {
     else if (record.kind == RECORDING_PAUSE && replay->stage.layout)
         replay->pausing = (r = recording_get_pause(&record, &replay->pause)) == 0;
     if (r == -EBADMSG)
-        log_warning("%s: the record at byte %zu makes no sense: it is left out", tape->path, replay->at);
+        log_warning("%s: the record at byte %llu makes no sense: it is left out", tape->path,
+                    (unsigned long long)tape_at(tape));
     else if (r < 0)
         return r;
-    replay->at = at;
     return 1;
 }
 
 // A snapshot is shown with the view that it belongs to.
-static bool view_changes_next(const struct replay *replay) {
-    size_t at = replay->at;
-    struct recording_record record;
-    return recording_next(replay->tape->bytes.bytes, replay->tape->bytes.n, &at, &record) == 1 &&
-           (record.kind == RECORDING_PLAN || record.kind == RECORDING_FACTS);
+static bool view_changes_next(struct replay *replay) {
+    return look(replay) == 1 && (replay->next.kind == RECORDING_PLAN || replay->next.kind == RECORDING_FACTS);
 }
 
 int replay_step(struct replay *replay, uint64_t *deadline_ns, struct snapshot **out) {

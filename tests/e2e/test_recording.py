@@ -220,6 +220,11 @@ def test_files_are_bounded_and_replayed_one_after_the_other():
             assert wait_end(daemon)["sequence"] >= live
             assert f"{former} is replayed before {path}" in daemon.log()
             daemon.stop()
+        os.truncate(former, os.path.getsize(former) - 1)
+        with replay(path, "--speed", "0") as daemon:  # what is there of the former one, and all of the other
+            assert wait_end(daemon)["sequence"] >= live - 1
+            assert f"the replay goes on with {path}" in daemon.log()
+            daemon.stop()
         os.unlink(former)
         with replay(path, "--speed", "0") as daemon:  # readable alone
             assert 0 < wait_end(daemon)["sequence"] < live
