@@ -103,6 +103,20 @@ def test_the_lists_are_of_the_vendors_files_too():
     assert re.search(r"^stage_1 +2 ", groups, re.M), groups
 
 
+def test_an_event_whose_numbers_cannot_be_known_says_why():
+    files = dict(TREE)
+    files["arch/x86/newlake/uncore.json"] = json.dumps([
+        {"EventName": "READS", "Unit": "iMC", "EventCode": "0x4", "UMask": "0x3"},
+        {"EventName": "PORTS", "Unit": "iMC", "EventCode": "0x4", "PortMask": "0x1"},
+        {"EventName": "STRANGE", "Unit": "tool", "EventCode": "0x4"}])
+    _, said = on_host("GenuineIntel-6-FE-1", "specs: {path: '{files}'}", "list", "events", "--json", files=files)
+    events = {event["name"]: event for event in json.loads(said)}
+    numbers = ("config", "config1", "config2", "not_encoded")
+    assert [events["READS"][key] for key in numbers] == ["0x304", "0x0", "0x0", None], events["READS"]
+    for name, why in (("PORTS", 'no term "ch_mask"'), ("STRANGE", "the format of the PMU tool is not known")):
+        assert [events[name][key] for key in numbers[:3]] == [None] * 3 and why in events[name]["not_encoded"], events[name]
+
+
 def test_a_cpu_that_the_files_do_not_have_keeps_our_own_spec_and_is_told_of():
     status, said = on_host("GenuineIntel-6-8F-8", "specs: {path: '{files}'}", "check-config", events=test_hosts.SLOTS)
     assert status == 0 and "spec sapphire-rapids" in said, said
