@@ -255,6 +255,10 @@ static void read_document(struct spec_reader *spec, const struct json_node *root
         return;
     struct catalog_error error;
     spec_take(ours.value ? &ours : root, catalog_check(spec->catalog, &error), &error);
+    if (spec->reader.status != 0)
+        return;
+    catalog_trim_level1_split(spec->catalog, &spec->catalog->level1);
+    catalog_trim_level1_split(spec->catalog, &spec->catalog->level1_without_resident);
 }
 
 int spec_read(struct spec_reader *spec, cJSON *document, struct catalog **out) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 
+#include "config/level1_splits.h"
 #include "config/spec_json.h"
 #include "config/spec_json_private.h"
 
@@ -77,20 +78,24 @@ int spec_json_load_vendor(const char *path, const char *defaults, const struct e
     environment_init(&of_file);
     if (environment)
         of_file = *environment;
-    cJSON *document = json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX);
+    cJSON *document = json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX), *added = NULL;
     if (document && !get(document, "topdownd")) {
         double width = width_of(document);
-        cJSON *added = json_load(&theirs, DEFAULTS_FILE_MAX, DEFAULTS_DEPTH_MAX);
+        added = json_load(&theirs, DEFAULTS_FILE_MAX, DEFAULTS_DEPTH_MAX);
         if (!added)
             spec.reader.status = theirs.status;
         else if (!add_defaults(document, added, width))
             spec.reader.status = -ENOMEM;
-        cJSON_Delete(added);
         if (width > 0) // the file's formulas have it as a number
             of_file.literals[LITERAL_SLOTS] = width;
     }
-    if (spec.reader.status == 0)
-        return spec_read(&spec, document, out);
-    cJSON_Delete(document);
-    return spec.reader.status;
+    int r = spec.reader.status;
+    if (r == 0)
+        r = spec_read(&spec, document, out);
+    else
+        cJSON_Delete(document);
+    if (r == 0)
+        level1_splits_offer(get(added, "level1_splits"), *out);
+    cJSON_Delete(added);
+    return r;
 }
