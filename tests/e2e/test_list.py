@@ -4,6 +4,7 @@
 import glob
 import json
 import os
+import re
 import subprocess
 import tempfile
 
@@ -60,6 +61,22 @@ def test_every_spec_lists_its_groups_metrics_and_events():
         for name, event in events.items():
             assert event["config"].startswith("0x") and event["not_encoded"] is None, (spec, name)
     return f"{len(SPECS)} specs"
+
+
+def test_a_neutral_name_that_a_core_lacks_is_explained_with_its_group():
+    parts = ("branch", "l1i_cache", "l1d_cache", "l2_cache", "ll_cache", "itlb", "dtlb")
+    explained = {}
+    for spec in SPECS:
+        if spec == "software":
+            continue
+        metrics = {metric["metric"] for metric in listed("metrics", "--cpu", spec)}
+        help_of = {group["name"]: group["help"] for group in listed("groups", "--cpu", spec)}
+        for group, suffix in (("MPKI", "mpki"), ("Miss_Ratio", "miss_ratio")):
+            for name in (f"{part}_{suffix}" for part in parts):
+                assert (name in metrics) != (re.search(rf"\b{name}\b", help_of[group]) is not None), (spec, name, help_of[group])
+                if name not in metrics:
+                    explained.setdefault(spec, []).append(name)
+    assert set(explained) == {"sapphire-rapids", "emerald-rapids", "granite-rapids", "amd-zen", "amd-generic", "intel-generic"}, explained
 
 
 def test_events_have_the_attributes_that_their_vendor_states():
