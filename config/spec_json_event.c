@@ -199,12 +199,11 @@ void spec_read_events(struct spec_reader *spec, const struct json_node *root) {
     const cJSON *value;
     cJSON_ArrayForEach(value, events.value) {
         const struct json_node event = json_child(&events, value, 0);
-        if (!json_is_object(&event))
-            continue;
-        if (can_be_counted(&event))
+        if (json_is_object(&event) && can_be_counted(&event))
             read_event(spec, &event);
-        else
+        else if (cJSON_IsObject(value))
             spec->uncountable.names[spec->uncountable.n++] = value->string;
+        json_forgive(&spec->reader);
     }
 }
 
@@ -229,6 +228,9 @@ void spec_read_counters(struct spec_reader *spec, const struct json_node *ours) 
     if (json_get_object(ours, "counters", JSON_OPTIONAL, &counters)) {
         json_check_keys(&counters, keys, COUNT(keys));
         (void)json_get_texts(&counters, "fixed", JSON_OPTIONAL, COUNTERS_MAX, &fixed, &n);
+        if (spec->reader.lenient)
+            n = spec_known_names(spec, &counters, fixed, n, catalog_find_event);
+        json_forgive(&spec->reader);
         struct catalog_error error;
         if (json_get_count(&counters, "general", JSON_REQUIRED, 0, COUNTERS_MAX, &general))
             spec_take(&counters, catalog_set_counters(spec->catalog, general, fixed, n, &error), &error);

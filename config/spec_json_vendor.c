@@ -6,7 +6,8 @@
 #include "config/spec_json_private.h"
 
 // A vendor's file is read as a spec of ours is, after what it lacks has been put into the document from a file of
-// defaults. What a default refers to and the file does not have is left out: the file is not at fault for it.
+// defaults. What a default refers to and the file does not have is left out: the file is not at fault for it. What is
+// wrong with an entry of the file costs that entry and what needs it.
 
 enum { DEFAULTS_FILE_MAX = 1 << 20, DEFAULTS_DEPTH_MAX = 8, WIDTH_MAX = 64 };
 
@@ -73,7 +74,7 @@ static bool add_defaults(cJSON *document, const cJSON *defaults, double width) {
 int spec_json_load_vendor(const char *path, const char *defaults, const struct environment *environment,
                           struct errors *errors, struct catalog **out) {
     struct environment of_file;
-    struct spec_reader spec = {.reader = {.file = path, .errors = errors}, .environment = &of_file};
+    struct spec_reader spec = {.reader = {.file = path, .errors = errors, .lenient = true}, .environment = &of_file};
     struct json_reader theirs = {.file = defaults, .errors = errors};
     environment_init(&of_file);
     if (environment)
