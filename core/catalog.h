@@ -160,6 +160,8 @@ struct catalog {
     size_t n_pmu_formats;
     unsigned general_counters; // what the vendor states; 0: events take no counters (software)
     int watchdog_event;        // whose fixed counter the NMI watchdog takes; -1: none
+    int duration_event;        // the one of kind EVENT_DURATION; -1: no formula asks for it
+    int core_wide_event;       // the one of kind EVENT_CORE_WIDE, likewise
     struct catalog_register registers[FIT_REGISTERS_MAX]; // fit_event.reg - 1
     size_t n_registers;
     unsigned resident[CATALOG_RESIDENT_MAX]; // events of the resident group, its leader first
@@ -306,6 +308,9 @@ int catalog_check(const struct catalog *catalog, struct catalog_error *error);
 int catalog_find_event(const struct catalog *catalog, const char *name);
 int catalog_find_metric(const struct catalog *catalog, const char *name);
 int catalog_find_group(const struct catalog *catalog, const char *name);
+
+// Of all that values depend on: another hash is another version of the spec (or of the vendor's files).
+uint64_t catalog_hash(const struct catalog *catalog);
 
 // True where the metric's exported numerator and denominator exist; *k is what their quotient is multiplied with.
 bool catalog_metric_ratio(const struct catalog_metric *metric, double *k);
