@@ -99,7 +99,7 @@ class Perf:
         self.folder = None
         try:
             self.program = newer_perf.newer_perf(arm)
-        except AssertionError as reason:
+        except (AssertionError, OSError) as reason:
             if arm or not shutil.which("perf"):
                 raise e2e.Skip(f"no perf: {reason}") from reason
             print(f"the installed perf: {reason}")
