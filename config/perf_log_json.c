@@ -43,7 +43,7 @@ static bool read_object(const cJSON *object, char *scratch, struct perf_log_line
         return false; // CPUs of each cgroup: more than the places of a host
     place = cgroup ? cgroup : place;
     if (cpu) {
-        (void)snprintf(scratch, PIECE_MAX, "%s%s", strncmp(cpu, "CPU", 3) == 0 ? "" : "CPU", cpu);
+        (void)snprintf(scratch, PIECE_MAX, "%s%.*s", strncmp(cpu, "CPU", 3) == 0 ? "" : "CPU", PIECE_MAX - 4, cpu);
         place = scratch;
     }
     out->place = place ? place : "";
