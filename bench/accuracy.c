@@ -25,18 +25,23 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/accuracy/comparison.h"
 #include "bench/accuracy/goals.h"
 #include "bench/accuracy/trial.h"
 #include "config/scenario_json.h"
 #include "config/spec_json.h"
 
+enum { COMPARISON_SOCKET, COMPARISON_CPU, COMPARISON_N, COMPARISON_SECONDS = 300 };
 enum { FULL_SEEDS = 200, TEST_SEEDS = 20, JOBS_MAX = 256, SLOT_MS = 200 };
 static const char *const METHODS[] = {"topdownd", "events, 4 ms", "groups, 1 s", "groups, 4 ms"};
 
 struct rig {
     struct catalog *catalog;
+    struct plan_selection *selections; // all metric groups
+    struct plan_request request;
     struct plan *plans[SETTING_N];
     struct setting settings[SETTING_N];
+    struct plan *comparison_plan;
     double *rates;
     uint64_t slot_ns;
     unsigned seeds, jobs;
@@ -83,19 +88,10 @@ static void load_rates(struct rig *rig, const char *spec) {
 }
 
 static struct plan *plan_all(const struct rig *rig) {
-    struct plan_selection *selections = array(rig->catalog->n_groups, sizeof *selections);
-    for (unsigned g = 0; g < rig->catalog->n_groups; g++)
-        selections[g].group = g;
-    struct plan_request request = {.catalog = rig->catalog,
-                                   .general_counters = rig->catalog->general_counters,
-                                   .selections = selections,
-                                   .n_selections = rig->catalog->n_groups,
-                                   .slot_ns = rig->slot_ns};
     struct plan *plan;
-    int r = plan_new(&request, &plan);
+    int r = plan_new(&rig->request, &plan);
     if (r < 0)
         fail("plan", r);
-    free(selections);
     return plan;
 }
 
@@ -153,13 +149,24 @@ static void rig_init(struct rig *rig, const char *spec, uint64_t slot_ns, unsign
     if (r < 0)
         fail(path, r);
     load_rates(rig, spec);
+    rig->selections = array(rig->catalog->n_groups, sizeof *rig->selections);
+    for (unsigned g = 0; g < rig->catalog->n_groups; g++)
+        rig->selections[g].group = g;
+    rig->request = (struct plan_request){.catalog = rig->catalog,
+                                         .general_counters = rig->catalog->general_counters,
+                                         .selections = rig->selections,
+                                         .n_selections = rig->catalog->n_groups,
+                                         .slot_ns = slot_ns};
+    rig->comparison_plan = plan_all(rig);
     make_settings(rig);
 }
 
 static void rig_free(struct rig *rig) {
     for (int s = 0; s < SETTING_N; s++)
         plan_free(rig->plans[s]);
+    plan_free(rig->comparison_plan);
     free(rig->rates);
+    free(rig->selections);
     catalog_free(rig->catalog);
 }
 
@@ -167,18 +174,14 @@ static void rig_free(struct rig *rig) {
 
 struct work {
     const struct rig *rig;
-    struct scores *scores;
+    void (*run_one)(struct work *work, unsigned job);
+    unsigned n_jobs;
     pthread_mutex_t lock;
     atomic_uint next;
+    struct scores *scores;
     unsigned methods;
+    struct comparison *comparisons[COMPARISON_N];
 };
-
-static bool is_level1(const struct catalog *catalog, unsigned metric) {
-    for (size_t i = 0; i < catalog->level1.n_categories; i++)
-        if (catalog->level1.categories[i].metric == metric)
-            return true;
-    return false;
-}
 
 static void take(struct work *work, unsigned s, unsigned kind, unsigned method, const struct outcome *outcome) {
     const struct plan *plan = work->rig->plans[s];
@@ -187,7 +190,8 @@ static void take(struct work *work, unsigned s, unsigned kind, unsigned method, 
     score->rotations = outcome->rotations;
     for (size_t m = 0; m < plan->n_metrics; m++) {
         const struct catalog_metric *metric = &plan->catalog->metrics[plan->metrics[m].metric];
-        bool level1 = is_level1(plan->catalog, plan->metrics[m].metric), mpki = strstr(metric->export_name, "_mpki");
+        bool level1 = comparison_level1(plan->catalog, plan->metrics[m].metric),
+             mpki = strstr(metric->export_name, "_mpki");
         if (!isfinite(outcome->truth[m]))
             continue;
         struct score_metric result = {outcome->value[m],  outcome->truth[m],  outcome->low[m],  outcome->high[m],
@@ -197,44 +201,97 @@ static void take(struct work *work, unsigned s, unsigned kind, unsigned method, 
     pthread_mutex_unlock(&work->lock);
 }
 
-static void run_one(struct work *work, unsigned job) {
+static void outcome_init(struct outcome *outcome, size_t n) {
+    double *values = array(5 * n, sizeof *values);
+    size_t *counts = array(2 * n, sizeof *counts);
+    *outcome = (struct outcome){.value = values,
+                                .truth = values + n,
+                                .low = values + 2 * n,
+                                .high = values + 3 * n,
+                                .weight = values + 4 * n,
+                                .inside = counts,
+                                .shown = counts + n,
+                                .raised = array(n, sizeof *outcome->raised)};
+}
+
+static void outcome_deinit(struct outcome *outcome) {
+    free(outcome->raised);
+    free(outcome->inside);
+    free(outcome->value);
+}
+
+static void run_method(struct work *work, unsigned job) {
     unsigned seed = job % work->rig->seeds, rest = job / work->rig->seeds;
     unsigned method = rest % work->methods, kind = rest / work->methods % (unsigned)load_n_kinds;
     unsigned s = rest / work->methods / (unsigned)load_n_kinds;
-    size_t n = work->rig->plans[s]->n_metrics;
-    double *values = array(5 * n, sizeof *values);
-    size_t *counts = array(2 * n, sizeof *counts);
-    struct outcome outcome = {.value = values,
-                              .truth = values + n,
-                              .low = values + 2 * n,
-                              .high = values + 3 * n,
-                              .weight = values + 4 * n,
-                              .inside = counts,
-                              .shown = counts + n};
+    struct outcome outcome;
+    outcome_init(&outcome, work->rig->plans[s]->n_metrics);
     trial_run(&work->rig->settings[s], &load_kinds[kind], (enum method)method, 1000 + seed, &outcome);
     take(work, s, kind, method, &outcome);
-    free(counts);
-    free(values);
+    outcome_deinit(&outcome);
+}
+
+static void run_both(struct work *work, unsigned job) {
+    unsigned seed = job % work->rig->seeds, kind = job / work->rig->seeds % (unsigned)load_n_kinds;
+    unsigned c = job / work->rig->seeds / (unsigned)load_n_kinds;
+    const struct plan *plan = work->rig->comparison_plan;
+    struct setting setting = {.plan = plan,
+                              .n_cpus = c == COMPARISON_SOCKET ? 32 : 1,
+                              .n_counters = work->rig->catalog->general_counters,
+                              .rates = work->rig->rates,
+                              .seconds = COMPARISON_SECONDS};
+    struct outcome fixed, adaptive;
+    outcome_init(&fixed, plan->n_metrics);
+    outcome_init(&adaptive, plan->n_metrics);
+    trial_run(&setting, &load_kinds[kind], METHOD_OURS, 1000 + seed, &fixed);
+    setting.adaptive = &work->rig->request;
+    trial_run(&setting, &load_kinds[kind], METHOD_OURS, 1000 + seed, &adaptive);
+    pthread_mutex_lock(&work->lock);
+    comparison_add(work->comparisons[c], plan, &fixed, &adaptive);
+    pthread_mutex_unlock(&work->lock);
+    outcome_deinit(&adaptive);
+    outcome_deinit(&fixed);
 }
 
 static void *run_worker(void *context) {
     struct work *work = context;
-    unsigned n = work->rig->n_settings * (unsigned)load_n_kinds * work->methods * work->rig->seeds;
-    for (unsigned job = atomic_fetch_add(&work->next, 1); job < n; job = atomic_fetch_add(&work->next, 1))
-        run_one(work, job);
+    for (unsigned job = atomic_fetch_add(&work->next, 1); job < work->n_jobs; job = atomic_fetch_add(&work->next, 1))
+        work->run_one(work, job);
     return NULL;
 }
 
-static void run(const struct rig *rig, unsigned methods, struct scores *scores) {
-    struct work work = {.rig = rig, .scores = scores, .methods = methods};
+static void run_jobs(struct work *work) {
     pthread_t threads[JOBS_MAX];
-    pthread_mutex_init(&work.lock, NULL);
-    for (unsigned i = 0; i < rig->jobs; i++)
-        if (pthread_create(&threads[i], NULL, run_worker, &work) != 0)
+    pthread_mutex_init(&work->lock, NULL);
+    for (unsigned i = 0; i < work->rig->jobs; i++)
+        if (pthread_create(&threads[i], NULL, run_worker, work) != 0)
             fail("thread", -EAGAIN);
-    for (unsigned i = 0; i < rig->jobs; i++)
+    for (unsigned i = 0; i < work->rig->jobs; i++)
         pthread_join(threads[i], NULL);
-    pthread_mutex_destroy(&work.lock);
+    pthread_mutex_destroy(&work->lock);
+}
+
+static void run(const struct rig *rig, unsigned methods, struct scores *scores) {
+    struct work work = {.rig = rig, .run_one = run_method, .scores = scores, .methods = methods};
+    work.n_jobs = rig->n_settings * (unsigned)load_n_kinds * methods * rig->seeds;
+    run_jobs(&work);
+}
+
+// The schedule that the daemon makes of all metric groups, once as it is and once adaptive.
+static bool compare(const struct rig *rig) {
+    static const char *const names[COMPARISON_N] = {"socket of 32 CPUs", "one CPU"};
+    struct work work = {.rig = rig, .run_one = run_both};
+    work.n_jobs = COMPARISON_N * (unsigned)load_n_kinds * rig->seeds;
+    for (size_t c = 0; c < COMPARISON_N; c++)
+        work.comparisons[c] = comparison_new();
+    run_jobs(&work);
+    printf("\nadaptive schedule, %d s\n", COMPARISON_SECONDS);
+    bool met = true;
+    for (size_t c = 0; c < COMPARISON_N; c++) {
+        met = comparison_print(work.comparisons[c], names[c]) && met;
+        comparison_free(work.comparisons[c]);
+    }
+    return met;
 }
 
 // ---- printing ----
@@ -289,14 +346,13 @@ static void print_curve(const char *spec, unsigned seeds, unsigned jobs) {
 }
 
 int main(int argc, char **argv) {
-    static const struct option options[] = {{"seeds", required_argument, NULL, 's'},
-                                            {"jobs", required_argument, NULL, 'j'},
-                                            {"spec", required_argument, NULL, 'p'},
-                                            {"curve", no_argument, NULL, 'c'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"seeds", required_argument, NULL, 's'}, {"jobs", required_argument, NULL, 'j'},
+        {"spec", required_argument, NULL, 'p'},  {"curve", no_argument, NULL, 'c'},
+        {"adaptive", no_argument, NULL, 'a'},    {NULL, 0, NULL, 0}};
     unsigned long seeds = TEST_SEEDS, jobs = (unsigned long)sysconf(_SC_NPROCESSORS_ONLN);
     const char *spec = "neoverse-v2";
-    bool curve = false;
+    bool curve = false, adaptive = false;
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 's')
             seeds = strtoul(optarg, NULL, 10);
@@ -306,6 +362,8 @@ int main(int argc, char **argv) {
             spec = optarg;
         else if (c == 'c')
             curve = true;
+        else if (c == 'a')
+            adaptive = true;
         else
             return 2;
     }
@@ -320,10 +378,15 @@ int main(int argc, char **argv) {
     struct rig rig;
     struct scores *scores = scores_new(load_n_kinds);
     rig_init(&rig, spec, SLOT_MS * UINT64_C(1000000), (unsigned)seeds, (unsigned)jobs);
-    run(&rig, METHOD_N, scores);
-    for (unsigned s = 0; s < rig.n_settings; s++)
-        print_setting(&rig, scores, s);
-    bool met = goals_check(scores, rig.n_settings, seeds >= FULL_SEEDS);
+    bool met;
+    if (adaptive) {
+        met = compare(&rig);
+    } else {
+        run(&rig, METHOD_N, scores);
+        for (unsigned s = 0; s < rig.n_settings; s++)
+            print_setting(&rig, scores, s);
+        met = goals_check(scores, rig.n_settings, seeds >= FULL_SEEDS);
+    }
     scores_free(scores);
     rig_free(&rig);
     return met ? EXIT_SUCCESS : EXIT_FAILURE;

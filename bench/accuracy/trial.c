@@ -23,6 +23,8 @@ struct trial {
     size_t *first; // [unit]
     uint64_t state;
     struct estimate *minute, *gauge;
+    struct adapt *adapt;            // NULL: the round stays
+    struct snapshot_layout *layout; // of the present plan, where the round may change
 
     // of a round
     double *values, *truth;     // [cpu][row]: counted and scaled for contention; all that happened
@@ -170,9 +172,9 @@ static void evaluate(struct trial *t, const double *sums, double *out) {
     }
 }
 
-static void judge_gauges(struct trial *t, double seconds, size_t round, struct outcome *outcome) {
+static void judge_gauges(struct trial *t, double seconds, size_t round, double *said, struct outcome *outcome) {
     double *values = array(t->row, sizeof *values), *truth = array(t->row, sizeof *truth);
-    double *said = array(t->plan->n_metrics, sizeof *said), *is = array(t->plan->n_metrics, sizeof *is);
+    double *is = array(t->plan->n_metrics, sizeof *is);
     add_round(t, seconds, values, truth);
     evaluate(t, values, said);
     evaluate(t, truth, is);
@@ -184,38 +186,106 @@ static void judge_gauges(struct trial *t, double seconds, size_t round, struct o
         outcome->inside[m] += is[m] >= interval.low - 1e-12 && is[m] <= interval.high + 1e-12;
     }
     free(is);
-    free(said);
     free(truth);
     free(values);
 }
 
-static void run_ours(struct trial *t, uint64_t seed, struct outcome *outcome) {
-    double length = (double)t->plan->round_ns * 1e-9;
-    size_t rounds = (size_t)(t->setting->seconds / length + 0.5);
+// ---- an adaptive schedule ----
+
+static struct topology *make_topology(size_t n) {
+    struct topology_source *sources = array(n, sizeof *sources);
+    struct topology *topology;
+    for (size_t i = 0; i < n; i++)
+        sources[i] = (struct topology_source){(unsigned)i, (int)i, 0, true};
+    if (topology_new(sources, n, 0, &topology) < 0)
+        abort();
+    free(sources);
+    return topology;
+}
+
+// The plan of what is raised now. Its event groups are the same as before: only their slots differ.
+static void use_raised(struct trial *t) {
+    struct plan_request request = *t->setting->adaptive;
+    struct plan *plan;
+    request.raised = adapt_raised(t->adapt);
+    request.adaptive = true;
+    if (plan_new(&request, &plan) < 0)
+        abort();
+    struct snapshot_layout *layout = snapshot_layout_new(plan, make_topology(t->n_cpus));
+    if (!layout || plan->n_units != t->plan->n_units || estimate_row(plan) != estimate_row(t->plan))
+        abort();
+    estimate_free(t->gauge);
+    snapshot_layout_unref(t->layout);
+    t->layout = layout;
+    t->plan = plan;
+    t->gauge = estimate_new(plan, t->topology, ESTIMATE_MEMORY_ROUNDS);
+}
+
+static void note_raised(const struct trial *t, bool *raised) {
+    const struct adapt_report *report = adapt_report(t->adapt);
+    for (size_t i = 0; i < report->n_groups; i++) {
+        const struct catalog_group *group = &t->plan->catalog->groups[report->groups[i].group];
+        for (size_t k = 0; report->groups[i].raised && k < group->n_metrics; k++)
+            for (size_t m = 0; m < t->plan->n_metrics; m++)
+                raised[m] = raised[m] || t->plan->metrics[m].metric == group->metrics[k];
+    }
+}
+
+// After a round that ended at `end` and whose gauges are `said`.
+static void adapt_to(struct trial *t, double end, const double *said, struct outcome *outcome) {
+    struct snapshot *snapshot = snapshot_new(t->layout);
+    if (!snapshot)
+        abort();
+    for (size_t m = 0; m < t->plan->n_metrics; m++)
+        snapshot->values[snapshot_metric(t->layout, 0, m)] = said[m];
+    snapshot->end_ns = (uint64_t)(end * 1e9);
+    bool changed = adapt_round(t->adapt, snapshot);
+    snapshot_unref(snapshot);
+    if (!changed)
+        return;
+    outcome->changes++;
+    use_raised(t);
+    note_raised(t, outcome->raised);
+}
+
+// ---- our schedule ----
+
+static void run_round(struct trial *t, uint64_t seed, size_t round, double from) {
     unsigned *order = array(t->plan->n_round, sizeof *order);
-    for (size_t r = 0; r < rounds; r++) {
-        double from = (double)r * length;
-        begin_round(t, from, from + length);
-        for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
-            double at = from;
-            plan_order(t->plan, seed, (unsigned)cpu, r, order);
-            for (size_t i = 0; i < t->plan->n_round; i++) {
-                double end = at + (double)plan_entry_ns(t->plan, order[i]) * 1e-9;
-                if (t->plan->round[order[i]] < t->plan->n_units)
-                    take_window(t, cpu, t->plan->round[order[i]], at, end);
-                if (t->plan->resident_group >= 0)
-                    take_window(t, cpu, t->plan->groups[t->plan->resident_group].unit, at, end);
-                at = end;
-            }
+    for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
+        double at = from;
+        plan_order(t->plan, seed, (unsigned)cpu, round, order);
+        for (size_t i = 0; i < t->plan->n_round; i++) {
+            double end = at + (double)plan_entry_ns(t->plan, order[i]) * 1e-9;
+            if (t->plan->round[order[i]] < t->plan->n_units)
+                take_window(t, cpu, t->plan->round[order[i]], at, end);
+            if (t->plan->resident_group >= 0)
+                take_window(t, cpu, t->plan->groups[t->plan->resident_group].unit, at, end);
+            at = end;
         }
+    }
+    free(order);
+}
+
+static void run_ours(struct trial *t, uint64_t seed, struct outcome *outcome) {
+    double *said = array(t->plan->n_metrics, sizeof *said), from = 0;
+    size_t rounds = 0;
+    outcome->rotations = (double)t->plan->n_round / ((double)t->plan->round_ns * 1e-9);
+    while (from + (double)t->plan->round_ns * 0.5e-9 < t->setting->seconds) {
+        double length = (double)t->plan->round_ns * 1e-9;
+        begin_round(t, from, from + length);
+        run_round(t, seed, rounds, from);
         find_truth(t, from, from + length);
         add_round(t, length, t->all_values, t->all_truth);
-        estimate_take_round(t->minute, t->values, t->running, length);
         estimate_take_round(t->gauge, t->values, t->running, length);
-        judge_gauges(t, length, r, outcome);
+        judge_gauges(t, length, rounds++, said, outcome);
+        from += length;
+        if (t->adapt)
+            adapt_to(t, from, said, outcome);
+        else
+            estimate_take_round(t->minute, t->values, t->running, length);
     }
-    outcome->rotations = (double)t->plan->n_round / length;
-    free(order);
+    free(said);
     evaluate(t, t->all_values, outcome->value);
     for (size_t m = 0; m < t->plan->n_metrics; m++) {
         struct estimate_interval interval = estimate_get(t->minute, 0, m, outcome->value[m], (double)rounds);
@@ -323,17 +393,6 @@ static void run_events(struct trial *t, struct outcome *outcome) {
     free(place);
 }
 
-static struct topology *make_topology(size_t n) {
-    struct topology_source *sources = array(n, sizeof *sources);
-    struct topology *topology;
-    for (size_t i = 0; i < n; i++)
-        sources[i] = (struct topology_source){(unsigned)i, (int)i, 0, true};
-    if (topology_new(sources, n, 0, &topology) < 0)
-        abort();
-    free(sources);
-    return topology;
-}
-
 static void trial_begin(struct trial *t, const struct setting *setting, const struct load_kind *kind, uint64_t seed) {
     const struct plan *plan = setting->plan;
     size_t cpus = setting->n_cpus > 1 && kind->cpus > setting->n_cpus ? kind->cpus : setting->n_cpus;
@@ -361,13 +420,20 @@ static void trial_begin(struct trial *t, const struct setting *setting, const st
     free(place);
     for (unsigned cpu = 0; cpu < cpus; cpu++)
         load_init(&t->loads[cpu], kind, setting->seconds * 1.1, beat, seed, cpu, (unsigned)cpus);
+    if (!setting->adaptive)
+        return;
+    if (adapt_new(plan->catalog, setting->adaptive->selections, setting->adaptive->n_selections, &t->adapt) < 0)
+        abort();
+    use_raised(t);
 }
 
 static void trial_end(struct trial *t) {
     for (size_t cpu = 0; cpu < t->n_cpus; cpu++)
         load_free(&t->loads[cpu]);
+    adapt_free(t->adapt);
     estimate_free(t->gauge);
     estimate_free(t->minute);
+    snapshot_layout_unref(t->layout);
     topology_free(t->topology);
     void *arrays[] = {t->loads,   t->metrics, t->dense, t->all_truth, t->all_values, t->off_left,
                       t->on_left, t->running, t->truth, t->values,    t->first};
