@@ -22,6 +22,15 @@ const struct load_kind load_kinds[] = {
 };
 const size_t load_n_kinds = sizeof load_kinds / sizeof *load_kinds;
 
+const struct load_kind load_bottlenecks[] = {
+    {"backend, noise", LOAD_STEADY, 0, 0, MIX_DATABASE, MIX_DATABASE, 0.02, false, false, 0},
+    {"backend, 50 ms", LOAD_BURSTS, 0.05, 0.05, MIX_DATABASE, MIX_BATCH, 0.002, false, false, 0},
+    {"backend, 500 ms", LOAD_BURSTS, 0.5, 0.5, MIX_DATABASE, MIX_BATCH, 0.002, false, false, 0},
+    {"backend, 5 s", LOAD_BURSTS, 5, 5, MIX_DATABASE, MIX_BATCH, 0.002, false, false, 0},
+    {"phases of a minute", LOAD_BURSTS, 60, 60, MIX_WEB, MIX_BATCH, 0.002, false, false, 0},
+};
+const size_t load_n_bottlenecks = sizeof load_bottlenecks / sizeof *load_bottlenecks;
+
 static double unit(uint64_t *state) { return (double)(random_next(state) >> 11) * 0x1p-53; }
 
 double load_normal(uint64_t *state) { // Box and Muller, "A note on the generation of random normal deviates", 1958

@@ -34,6 +34,10 @@ struct load_kind {
 extern const struct load_kind load_kinds[];
 extern const size_t load_n_kinds;
 
+// With one bottleneck at a time, which is where an adaptive schedule can choose.
+extern const struct load_kind load_bottlenecks[];
+extern const size_t load_n_bottlenecks;
+
 static inline bool load_is_periodic(const struct load_kind *kind) { return kind->shape == LOAD_PERIODIC; }
 
 // One CPU's load from 0 to `seconds`.
