@@ -60,7 +60,8 @@ double load_on(const struct load *load, double at);
 // False where others have the counters in this tick.
 bool load_tick_ours(const struct load *load, uint64_t tick);
 
-// Standard normal.
+// From 0 to 1, and standard normal.
+double load_uniform(uint64_t *state);
 double load_normal(uint64_t *state);
 
 #endif

@@ -12,12 +12,13 @@
 // independent normal parts, so the truth of a stretch is the exact count plus the noise of the windows in it plus one
 // draw for the rest.
 
-static const double TICK = 1.0 / LOAD_TICKS_A_SECOND;
+static const double TICK = 1.0 / LOAD_TICKS_A_SECOND, RATE_SPREAD = 0.03;
 
 struct trial {
     const struct setting *setting;
     const struct plan *plan;
     struct load *loads; // [cpu]
+    double *rates;      // [mix][catalog event]
     struct topology *topology;
     size_t n_cpus, row, n_events;
     size_t *first; // [unit]
@@ -42,9 +43,7 @@ static void *array(size_t n, size_t size) {
     return made;
 }
 
-static double rate(const struct trial *t, unsigned mix, unsigned event) {
-    return t->setting->rates[mix * t->n_events + event];
-}
+static double rate(const struct trial *t, unsigned mix, unsigned event) { return t->rates[mix * t->n_events + event]; }
 
 static double count_of(const struct trial *t, const struct load_kind *kind, unsigned event, double on, double off) {
     return rate(t, kind->on, event) * on + rate(t, kind->off, event) * off;
@@ -71,16 +70,24 @@ static void running(const struct load *load, double from, double to, double *on,
     }
 }
 
+static bool is_field(const struct plan *plan, unsigned event) {
+    return plan->catalog->events[event].resident && plan->needs[event].free;
+}
+
 // A field of PERF_METRICS is its share of the pipeline slots in 255ths.
+static double round_field(double count, double slots) {
+    return slots > 0 ? nearbyint(count / slots * ESTIMATE_FIELD_STEPS) / ESTIMATE_FIELD_STEPS * slots : count;
+}
+
 static void round_fields(const struct trial *t, const struct plan_unit *unit, double *counts) {
     const struct catalog *catalog = t->plan->catalog;
     double slots = 0;
     for (size_t i = 0; i < unit->n_events; i++)
         if (catalog->n_resident > 0 && unit->events[i] == catalog->resident[0])
             slots = counts[i];
-    for (size_t i = 0; i < unit->n_events && slots > 0; i++)
-        if (catalog->events[unit->events[i]].resident && t->plan->needs[unit->events[i]].free)
-            counts[i] = nearbyint(counts[i] / slots * ESTIMATE_FIELD_STEPS) / ESTIMATE_FIELD_STEPS * slots;
+    for (size_t i = 0; i < unit->n_events; i++)
+        if (is_field(t->plan, unit->events[i]))
+            counts[i] = round_field(counts[i], slots);
 }
 
 static void take_window(struct trial *t, size_t cpu, unsigned u, double from, double to) {
@@ -334,30 +341,59 @@ static bool counts_always(const struct plan *plan, unsigned event) {
     return plan->needs[event].fixed >= 0 || plan->needs[event].free;
 }
 
-// Each event by itself: the kernel moves a list of them on by one each tick, and the first so many count.
-static void run_event(struct trial *t, size_t cpu, unsigned u, size_t i, size_t place, size_t n) {
-    unsigned event = t->plan->units[u].events[i];
-    const struct load *load = &t->loads[cpu];
-    double on = 0, off = 0, *values = t->values + cpu * t->row + t->first[u];
-    double seconds = t->setting->seconds, all = load_on(load, seconds);
-    size_t ticks = (size_t)(seconds * LOAD_TICKS_A_SECOND + 0.5), width = t->setting->n_counters;
-    bool always = counts_always(t->plan, event) || n <= width;
+// Seconds on and off the load's first mix while an event of that place in a list of n counts: the kernel moves the list
+// on by one each tick, and the first so many count.
+static void run_ticks(const struct trial *t, const struct load *load, size_t place, size_t n, double *on, double *off) {
+    size_t ticks = (size_t)(t->setting->seconds * LOAD_TICKS_A_SECOND + 0.5), width = t->setting->n_counters;
     for (size_t tick = 0; tick < ticks;) {
-        size_t turn = (place + tick) % n, length = always ? ticks : width - turn;
-        if (always || turn < width) {
+        size_t turn = (place + tick) % n, length = n <= width ? ticks : width - turn;
+        if (n <= width || turn < width) {
             double a, b, end = (double)(tick + length < ticks ? tick + length : ticks) * TICK;
             running(load, (double)tick * TICK, end, &a, &b);
-            on += a;
-            off += b;
+            *on += a;
+            *off += b;
             tick += length;
         } else {
             tick += n - turn;
         }
     }
-    double noise = noise_of(t, load->kind, event, on, off), left = fmax(all - on, 0);
-    double scale = on + off > 0 ? seconds / (on + off) : 0;
+}
+
+// An event that counts all the time: read once a second, and rounded then if it is a field. Returns its count.
+static double run_always(struct trial *t, const struct load *load, unsigned event, double *on, double *off,
+                         double *noise) {
+    const struct catalog *catalog = t->plan->catalog;
+    double sum = 0;
+    for (double at = 0; at < t->setting->seconds - 0.5; at++) {
+        double a, b;
+        running(load, at, fmin(at + 1, t->setting->seconds), &a, &b);
+        double own = noise_of(t, load->kind, event, a, b), count = count_of(t, load->kind, event, a, b) + own;
+        if (is_field(t->plan, event))
+            count = round_field(count, count_of(t, load->kind, catalog->resident[0], a, b));
+        sum += count;
+        *noise += own;
+        *on += a;
+        *off += b;
+    }
+    return sum;
+}
+
+// Each event by itself.
+static void run_event(struct trial *t, size_t cpu, unsigned u, size_t i, size_t place, size_t n) {
+    unsigned event = t->plan->units[u].events[i];
+    const struct load *load = &t->loads[cpu];
+    double on = 0, off = 0, noise = 0, count, *values = t->values + cpu * t->row + t->first[u];
+    double seconds = t->setting->seconds, all = load_on(load, seconds);
+    if (counts_always(t->plan, event)) {
+        count = run_always(t, load, event, &on, &off, &noise);
+    } else {
+        run_ticks(t, load, place, n, &on, &off);
+        noise = noise_of(t, load->kind, event, on, off);
+        count = count_of(t, load->kind, event, on, off) + noise;
+    }
     values[0] = seconds;
-    values[1 + i] = (count_of(t, load->kind, event, on, off) + noise) * scale;
+    values[1 + i] = on + off > 0 ? count * seconds / (on + off) : 0;
+    double left = fmax(all - on, 0);
     t->truth[cpu * t->row + t->first[u] + 1 + i] = noise + count_of(t, load->kind, event, all, seconds - all) +
                                                    noise_of(t, load->kind, event, left, fmax(seconds - all - off, 0));
 }
@@ -393,11 +429,20 @@ static void run_events(struct trial *t, struct outcome *outcome) {
     free(place);
 }
 
+// The rates of this trial: each by a few percent off, lest all trials be rounded to the same fields.
+static void draw_rates(struct trial *t, uint64_t seed) {
+    uint64_t state = ~seed;
+    t->rates = array(MIX_N * t->n_events, sizeof(double));
+    for (size_t i = 0; i < MIX_N * t->n_events; i++)
+        t->rates[i] = t->setting->rates[i] * (1 + RATE_SPREAD * (2 * load_uniform(&state) - 1));
+}
+
 static void trial_begin(struct trial *t, const struct setting *setting, const struct load_kind *kind, uint64_t seed) {
     const struct plan *plan = setting->plan;
     size_t cpus = setting->n_cpus > 1 && kind->cpus > setting->n_cpus ? kind->cpus : setting->n_cpus;
     *t = (struct trial){.setting = setting, .plan = plan, .n_cpus = cpus, .state = seed};
     t->n_events = plan->catalog->n_events;
+    draw_rates(t, seed);
     t->row = estimate_row(plan);
     t->first = array(plan->n_units, sizeof *t->first);
     for (size_t u = 1; u < plan->n_units; u++)
@@ -435,8 +480,8 @@ static void trial_end(struct trial *t) {
     estimate_free(t->minute);
     snapshot_layout_unref(t->layout);
     topology_free(t->topology);
-    void *arrays[] = {t->loads,   t->metrics, t->dense, t->all_truth, t->all_values, t->off_left,
-                      t->on_left, t->running, t->truth, t->values,    t->first};
+    void *arrays[] = {t->loads,    t->rates,   t->metrics, t->dense, t->all_truth, t->all_values,
+                      t->off_left, t->on_left, t->running, t->truth, t->values,    t->first};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
 }
