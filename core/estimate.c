@@ -188,7 +188,7 @@ double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
     const struct estimate_spread *spread = &e->spreads[estimate_own_scope(e, scope) * e->plan->n_metrics + metric];
     if (spread->rounds == 0)
         return 0;
-    double one = estimate_chain(1 / spread->weights2);
+    double n = 1 / spread->weights2, one = 2 * n * n / (3 * n - 1);
     const struct topology *topology = e->topology;
     size_t cores = 1;
     if (scope <= topology->n_sockets)

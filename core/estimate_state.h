@@ -98,8 +98,6 @@ static inline bool estimate_is_field(const struct plan *plan, unsigned event) {
 
 // What a mean's next value weighs.
 double estimate_weight(const struct estimate *e, double rounds);
-// Degrees of freedom of n differences: see estimate_degrees.
-static inline double estimate_chain(double n) { return 2 * n * n / (3 * n - 1); }
 
 // estimate_round.c: half the squared sum of e->core over the scope's cores, which are 0 then; their squares in
 // *squares.

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "core/estimate_state.h"
-#include "core/student.h"
 
 // What a unit's windows have missed, told by what other units have seen.
 //
@@ -87,7 +86,7 @@ void estimate_unseen_take_round(struct estimate *e) {
     }
 }
 
-static double missed(double own, double all, double half) { return all > 0 ? fmax(all - own - half, 0) / all : 0; }
+static double missed(double own, double all, double error) { return all > 0 ? fmax(all - own - error, 0) / all : 0; }
 
 static void take_unit(struct estimate *e, struct estimate_cpus in, size_t u, struct estimate_size *size) {
     double own = 0, all = 0, squares;
@@ -118,9 +117,10 @@ static void take_unit(struct estimate *e, struct estimate_cpus in, size_t u, str
     weight = estimate_weight(e, ++size->differences);
     size->weights2 = (1 - weight) * (1 - weight) * size->weights2 + weight * weight;
     size->variance += weight * (variance - size->variance);
-    double half = sqrt(size->variance) * student_95(estimate_chain(1 / size->weights2));
-    e->unseen_units[u].round = missed(own, all, half);
-    e->unseen_units[u].mean = missed(size->own, size->all, half * sqrt(size->weights2));
+    double error = sqrt(size->variance);
+    // of a round that was merely short the stretch says so already
+    e->unseen_units[u].round = missed(own, all, 2 * error);
+    e->unseen_units[u].mean = missed(size->own, size->all, error * sqrt(size->weights2));
 }
 
 void estimate_unseen_take_scope(struct estimate *e, size_t scope, struct estimate_cpus in) {
