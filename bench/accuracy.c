@@ -219,6 +219,7 @@ static void take(struct work *work, unsigned s, unsigned kind, unsigned method, 
                                       outcome->weight[m], outcome->inside[m], outcome->shown[m]};
         score_add(score, level1 ? SCORE_LEVEL1 : mpki ? SCORE_MPKI : SCORE_OTHER, method == METHOD_OURS, &result);
     }
+    score_end_trial(score);
     pthread_mutex_unlock(&work->lock);
 }
 
