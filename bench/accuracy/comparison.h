@@ -32,7 +32,7 @@ bool comparison_level1(const struct catalog *catalog, unsigned metric);
 void comparison_add(struct comparison *comparison, const struct plan *plan, const struct outcome *fixed,
                     const struct outcome *adaptive);
 
-// Prints a table. False where what the issue forbids happened: level 1 lost, or intervals are off.
+// Prints a table. False where intervals under the adaptive schedule are off: a few trials tell that to two points.
 bool comparison_print(const struct comparison *comparison, const char *name);
 
 #endif
