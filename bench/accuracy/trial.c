@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/accuracy/trial.h"
-
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/accuracy/trial_state.h"
 #include "core/random.h"
 
 // Noise belongs to the load: what a window counts of it is part of the truth, and so is what nobody counted. Both are
@@ -13,28 +12,6 @@
 // draw for the rest.
 
 static const double TICK = 1.0 / LOAD_TICKS_A_SECOND, RATE_SPREAD = 0.03;
-
-struct trial {
-    const struct setting *setting;
-    const struct plan *plan;
-    struct load *loads; // [cpu]
-    double *rates;      // [mix][catalog event]
-    struct topology *topology;
-    size_t n_cpus, row, n_events;
-    size_t *first; // [unit]
-    uint64_t state;
-    struct estimate *minute, *gauge;
-    struct adapt *adapt;            // NULL: the round stays
-    struct snapshot_layout *layout; // of the present plan, where the round may change
-
-    // of a round
-    double *values, *truth;     // [cpu][row]: counted and scaled for contention; all that happened
-    double *running;            // [cpu][unit]: seconds
-    double *on_left, *off_left; // [cpu][unit]: not counted
-    // of all rounds
-    double *all_values, *all_truth; // [row]: extrapolated, over all CPUs
-    double *dense, *metrics;        // of one evaluation: by catalog event and metric
-};
 
 static void *array(size_t n, size_t size) {
     void *made = calloc(n + 1, size);
@@ -197,9 +174,7 @@ static void judge_gauges(struct trial *t, double seconds, size_t round, double *
     free(values);
 }
 
-// ---- an adaptive schedule ----
-
-static struct topology *make_topology(size_t n) {
+struct topology *trial_topology(size_t n) {
     struct topology_source *sources = array(n, sizeof *sources);
     struct topology *topology;
     for (size_t i = 0; i < n; i++)
@@ -208,51 +183,6 @@ static struct topology *make_topology(size_t n) {
         abort();
     free(sources);
     return topology;
-}
-
-// The plan of what is raised now. Its event groups are the same as before: only their slots differ.
-static void use_raised(struct trial *t) {
-    struct plan_request request = *t->setting->adaptive;
-    struct plan *plan;
-    request.raised = adapt_raised(t->adapt);
-    request.adaptive = true;
-    if (plan_new(&request, &plan) < 0)
-        abort();
-    struct snapshot_layout *layout = snapshot_layout_new(plan, make_topology(t->n_cpus));
-    if (!layout || plan->n_units != t->plan->n_units || estimate_row(plan) != estimate_row(t->plan))
-        abort();
-    estimate_free(t->gauge);
-    snapshot_layout_unref(t->layout);
-    t->layout = layout;
-    t->plan = plan;
-    t->gauge = estimate_new(plan, t->topology, ESTIMATE_MEMORY_ROUNDS);
-}
-
-static void note_raised(const struct trial *t, bool *raised) {
-    const struct adapt_report *report = adapt_report(t->adapt);
-    for (size_t i = 0; i < report->n_groups; i++) {
-        const struct catalog_group *group = &t->plan->catalog->groups[report->groups[i].group];
-        for (size_t k = 0; report->groups[i].raised && k < group->n_metrics; k++)
-            for (size_t m = 0; m < t->plan->n_metrics; m++)
-                raised[m] = raised[m] || t->plan->metrics[m].metric == group->metrics[k];
-    }
-}
-
-// After a round that ended at `end` and whose gauges are `said`.
-static void adapt_to(struct trial *t, double end, const double *said, struct outcome *outcome) {
-    struct snapshot *snapshot = snapshot_new(t->layout);
-    if (!snapshot)
-        abort();
-    for (size_t m = 0; m < t->plan->n_metrics; m++)
-        snapshot->values[snapshot_metric(t->layout, 0, m)] = said[m];
-    snapshot->end_ns = (uint64_t)(end * 1e9);
-    bool changed = adapt_round(t->adapt, snapshot);
-    snapshot_unref(snapshot);
-    if (!changed)
-        return;
-    outcome->changes++;
-    use_raised(t);
-    note_raised(t, outcome->raised);
 }
 
 // ---- our schedule ----
@@ -288,7 +218,7 @@ static void run_ours(struct trial *t, uint64_t seed, struct outcome *outcome) {
         judge_gauges(t, length, rounds++, said, outcome);
         from += length;
         if (t->adapt)
-            adapt_to(t, from, said, outcome);
+            trial_adapt_round(t, from, said, outcome);
         else
             estimate_take_round(t->minute, t->values, t->running, length);
     }
@@ -447,7 +377,7 @@ static void trial_begin(struct trial *t, const struct setting *setting, const st
     t->first = array(plan->n_units, sizeof *t->first);
     for (size_t u = 1; u < plan->n_units; u++)
         t->first[u] = t->first[u - 1] + 1 + plan->units[u - 1].n_events;
-    t->topology = make_topology(cpus);
+    t->topology = trial_topology(cpus);
     t->minute = estimate_new(plan, t->topology, INFINITY);
     t->gauge = estimate_new(plan, t->topology, ESTIMATE_MEMORY_ROUNDS);
     t->values = array(cpus * t->row, sizeof(double));
@@ -465,11 +395,8 @@ static void trial_begin(struct trial *t, const struct setting *setting, const st
     free(place);
     for (unsigned cpu = 0; cpu < cpus; cpu++)
         load_init(&t->loads[cpu], kind, setting->seconds * 1.1, beat, seed, cpu, (unsigned)cpus);
-    if (!setting->adaptive)
-        return;
-    if (adapt_new(plan->catalog, setting->adaptive->selections, setting->adaptive->n_selections, &t->adapt) < 0)
-        abort();
-    use_raised(t);
+    if (setting->adaptive)
+        trial_adapt_begin(t);
 }
 
 static void trial_end(struct trial *t) {
