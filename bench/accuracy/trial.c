@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,9 +66,65 @@ static void round_fields(const struct trial *t, const struct plan_unit *unit, do
             counts[i] = round_field(counts[i], slots);
 }
 
+static bool counts_in(const struct plan_group *group, unsigned event) {
+    for (size_t i = 0; i < group->n_events; i++)
+        if (group->events[i] == event)
+            return true;
+    return false;
+}
+
+// An event of a composite: what it counted in its own parts, by the part of the reference's count that they are, as
+// core/derive joins them. `counts` is [part][event of the unit].
+static double join_parts(const struct trial *t, const struct plan_unit *unit, const double *counts, size_t event) {
+    double counted = 0, measured = 0, whole = 0;
+    for (size_t p = 0; p < unit->n_groups; p++) {
+        const double *part = counts + p * unit->n_events;
+        double by = 1;
+        for (size_t i = 0; i < unit->n_events; i++)
+            by = (int)unit->events[i] == unit->reference ? part[i] : by;
+        whole += by;
+        if (counts_in(&t->plan->groups[unit->first_group + p], unit->events[event])) {
+            counted += part[event];
+            measured += by;
+        }
+    }
+    return measured > 0 ? counted / measured * whole : 0;
+}
+
+// A window of a composite: its parts one after the other. One that was starved ends it.
+static void take_parts(struct trial *t, size_t cpu, unsigned u, double from, double to) {
+    const struct plan_unit *unit = &t->plan->units[u];
+    const struct load *load = &t->loads[cpu];
+    double *values = t->values + cpu * t->row + t->first[u], *truth = t->truth + cpu * t->row + t->first[u];
+    double *counts = array(unit->n_groups * unit->n_events, sizeof *counts), length = (to - from) / unit->n_groups;
+    bool whole = true;
+    for (size_t p = 0; p < unit->n_groups; p++) {
+        double on, off, begin = from + (double)p * length;
+        running(load, begin, begin + length, &on, &off);
+        whole = whole && on + off > 0;
+        t->on_left[cpu * t->plan->n_units + u] -= on;
+        t->off_left[cpu * t->plan->n_units + u] -= off;
+        t->running[cpu * t->plan->n_units + u] += (on + off) / unit->n_groups;
+        for (size_t i = 0; i < unit->n_events; i++) {
+            double noise = noise_of(t, load->kind, unit->events[i], on, off);
+            truth[1 + i] += noise;
+            counts[p * unit->n_events + i] =
+                on + off > 0 ? (count_of(t, load->kind, unit->events[i], on, off) + noise) * length / (on + off) : 0;
+        }
+    }
+    values[0] += whole ? to - from : 0;
+    for (size_t i = 0; i < unit->n_events && whole; i++)
+        values[1 + i] += join_parts(t, unit, counts, i);
+    free(counts);
+}
+
 static void take_window(struct trial *t, size_t cpu, unsigned u, double from, double to) {
     const struct plan_unit *unit = &t->plan->units[u];
     const struct load *load = &t->loads[cpu];
+    if (unit->n_groups > 1) {
+        take_parts(t, cpu, u, from, to);
+        return;
+    }
     double counts[PLAN_GROUP_EVENTS_MAX];
     double on, off, *values = t->values + cpu * t->row + t->first[u], *truth = t->truth + cpu * t->row + t->first[u];
     running(load, from, to, &on, &off);
@@ -430,20 +485,12 @@ void trial_run(const struct setting *setting, const struct load_kind *kind, enum
                struct outcome *outcome) {
     struct trial t;
     trial_begin(&t, setting, kind, seed);
-    switch (method) {
-    case METHOD_OURS:
+    if (method == METHOD_OURS)
         run_ours(&t, seed, outcome);
-        break;
-    case METHOD_EVENTS:
+    else if (method == METHOD_EVENTS)
         run_events(&t, outcome);
-        break;
-    case METHOD_GROUPS:
-        run_groups(&t, 1, outcome);
-        break;
-    default:
-        run_groups(&t, TICK, outcome);
-        break;
-    }
+    else
+        run_groups(&t, method == METHOD_GROUPS ? 1 : TICK, outcome);
     evaluate(&t, t.all_truth, outcome->truth);
     weigh(&t, outcome->weight);
     trial_end(&t);
