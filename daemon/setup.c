@@ -55,6 +55,17 @@ static void choose_profile(struct setup *setup) {
     setup->profile = config_select(setup->config, &facts);
 }
 
+// What the command line says goes before what the configuration says. A replay is a recording already.
+static void choose_record(struct setup *setup, const struct options *options) {
+    const struct config_record *record = &setup->config->record;
+    bool configured = record->path && !setup->source.tape;
+    setup->record_path = options->record ? options->record : configured ? record->path : NULL;
+    setup->record_origin = options->record ? NULL : &record->origin;
+    setup->record_bytes = options->record_bytes > 0 ? options->record_bytes
+                          : record->path            ? record->size_bytes
+                                                    : CONFIG_RECORD_BYTES_DEFAULT;
+}
+
 // Where `cpus` is at fault, the error is at its place.
 static int find_topology(struct setup *setup, struct errors *errors) {
     const struct config_settings *settings = &setup->profile->settings;
@@ -100,7 +111,7 @@ int setup_plan(const struct setup *setup, const bool *raised, unsigned general_c
 }
 
 int setup_init(struct setup *setup, const struct options *options, struct errors *errors) {
-    *setup = (struct setup){.hostname = "unknown"};
+    *setup = (struct setup){.hostname = "unknown", .speed = options->speed};
     (void)gethostname(setup->hostname, sizeof setup->hostname - 1);
     int found = data_find(options->data, setup->data, sizeof setup->data, errors);
     if (found == 0)
@@ -111,10 +122,17 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
     specs_forget(&setup->specs);
     if (r < 0 || found < 0)
         return r < 0 ? r : found;
+    choose_record(setup, options);
     choose_profile(setup);
     source_choose_guests(&setup->source, setup->profile->settings.guests == CONFIG_GUESTS_SHARE);
-    r = find_topology(setup, errors);
-    return r == 0 ? make_selections(setup) : r;
+    r = make_selections(setup);
+    if (r == 0)
+        r = source_load_tape(&setup->source, setup->selections, setup->n_selections, errors);
+    if (r == 0)
+        r = find_topology(setup, errors);
+    if (r == 0 && setup->source.tape && setup->source.tape->header.hostname[0] != '\0')
+        (void)snprintf(setup->hostname, sizeof setup->hostname, "%.255s", setup->source.tape->header.hostname);
+    return r;
 }
 
 void setup_deinit(struct setup *setup) {

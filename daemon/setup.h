@@ -16,6 +16,10 @@ struct setup {
     struct specs specs;
     struct config *config;
     const struct config_profile *profile;
+    const char *record_path;                   // NULL: nothing is recorded
+    const struct config_origin *record_origin; // where the configuration says so; NULL: on the command line
+    uint64_t record_bytes;                     // of both its files together
+    double speed;                              // of a replay
     struct source source;
     struct topology *topology;
     struct plan_selection *selections; // the profile's metric groups, as far as this host's spec has them

@@ -54,6 +54,8 @@ static int load_vendors(struct source *source, const struct source_request *requ
     char reason[SOURCE_TEXT_MAX];
     if (!request->vendor || !request->vendor->path)
         return 1;
+    (void)snprintf(source->vendor_cpuid, sizeof source->vendor_cpuid, "%s", cpuid);
+    source->vendor_pmu = pmu ? pmu : "";
     // what a scenario says may happen need not be what a metric reads
     const struct vendor_request vendor = {.specs = request->vendor,
                                           .data = request->data,
@@ -87,12 +89,41 @@ static int init_sim(struct source *source, const struct source_request *request,
         r = make_support(source, PLAN_SUPPORT_UNKNOWN);
     if (r < 0)
         return r;
+    source->simulated = true;
     source->pmu_name = "simulated";
     source->microarchitecture = source->catalog->product.microarchitecture;
     source->general_counters = source->scenario->general_counters;
     (void)snprintf(source->cpu.vendor, HOST_TEXT_MAX, "%s", source->catalog->product.vendor);
     (void)snprintf(source->cpu.model, HOST_TEXT_MAX, "%s", source->catalog->product.name);
     return 0;
+}
+
+// ---- a replay ----
+
+static int init_replay(struct source *source, const struct source_request *request, struct errors *errors) {
+    const struct options *options = request->options;
+    const struct tape_request tape = {.path = options->replay,
+                                      .spec = options->spec,
+                                      .specs = request->specs,
+                                      .vendor = request->vendor,
+                                      .data = request->data};
+    int r = tape_open(&tape, errors, &source->catalog, &source->tape);
+    if (r < 0)
+        return r;
+    const struct recording_header *header = &source->tape->header;
+    source->pmu_name = "replay";
+    source->simulated = header->simulated;
+    source->exclude_guest = header->guests_excluded;
+    source->microarchitecture = header->microarchitecture;
+    source->general_counters = source->catalog->general_counters;
+    (void)snprintf(source->cpu.vendor, HOST_TEXT_MAX, "%.*s", HOST_TEXT_MAX - 1, header->vendor);
+    (void)snprintf(source->cpu.model, HOST_TEXT_MAX, "%.*s", HOST_TEXT_MAX - 1, header->model);
+    return make_support(source, PLAN_SUPPORT_UNKNOWN);
+}
+
+int source_load_tape(struct source *source, const struct plan_selection *selections, size_t n_selections,
+                     struct errors *errors) {
+    return source->tape ? tape_load(source->tape, selections, n_selections, errors) : 0;
 }
 
 // ---- this host's own PMU ----
@@ -118,10 +149,18 @@ static int load_spec(struct source *source, const struct source_request *request
     bool replaced = find_core_pmu(source);
     source->events = (struct host_events){.roots = source->roots, .pmu = source->pmu_found};
     host_cpu_environment(&source->events, source->first_cpu, &environment);
+    const struct environment_listener listener = {
+        .has_event = environment.has_event, .context = environment.context, .answers = &source->answers};
+    environment.has_event = environment_listen;
+    environment.context = &listener;
     int r = vendors ? load_vendors(source, request, environment.cpuid, replaced ? source->pmu_found : NULL,
                                    &environment, errors)
                     : 1;
-    return r == 1 && name ? specs_load(request->specs, name, &environment, errors, &source->catalog) : r;
+    if (r == 1 && name)
+        r = specs_load(request->specs, name, &environment, errors, &source->catalog);
+    if (r == 0)
+        source->catalog->environment.has_event = NULL; // it asks what ends here
+    return r;
 }
 
 static void note_binding(struct source *source, const struct host_binding *binding) {
@@ -156,6 +195,7 @@ static int init_hardware(struct source *source, const struct source_request *req
     source->support = binding.support; // ours from here on
     memcpy(source->pmu_types, binding.types, sizeof source->pmu_types);
     source->microarchitecture = !source->vendors && source->row->pmu ? "unknown" : catalog->product.microarchitecture;
+    source->resident_dropped = binding.resident_dropped;
     source->general_counters = catalog->general_counters;
     source->nmi_watchdog = source->cpuid[0] != '\0' && host_cpu_nmi_watchdog(&source->roots);
     note_binding(source, &binding);
@@ -202,6 +242,8 @@ int source_init(struct source *source, const struct source_request *request, str
     *source = (struct source){.roots = {.sysfs = options->sysfs, .procfs = options->procfs}};
     if (options->pmu == PMU_SIM)
         return init_sim(source, request, errors);
+    if (options->pmu == PMU_REPLAY)
+        return init_replay(source, request, errors);
     source_identify(source, request->specs);
     bool vendors = request->vendor && request->vendor->path;
     int r = source->row || vendors ? init_hardware(source, request, errors) : 1;
@@ -209,6 +251,7 @@ int source_init(struct source *source, const struct source_request *request, str
 }
 
 void source_deinit(struct source *source) {
+    source->tape = tape_free(source->tape);
     free(source->support);
     source->support = NULL;
     source->catalog = catalog_free(source->catalog);
@@ -232,6 +275,10 @@ int source_topology_update(const struct source *source, const struct cpuset *sel
 
 int source_topology(struct source *source, const struct cpuset *selected, struct errors *errors,
                     struct topology **out) {
+    if (source->tape) {
+        *out = topology_copy(source->tape->topology);
+        return *out ? 0 : -ENOMEM;
+    }
     if (!source->scenario) {
         struct cpuset cpus;
         source_choose_cpus(source, selected, &cpus);
@@ -250,6 +297,8 @@ int source_topology(struct source *source, const struct cpuset *selected, struct
 }
 
 void source_choose_guests(struct source *source, bool share) {
+    if (source->tape)
+        return; // as it was
     source->exclude_guest =
         !source->scenario && source_takes_counters(source) && !share && host_guests_possible(&source->roots);
 }

@@ -432,6 +432,7 @@ struct prometheus_page *prometheus_page_new(const struct view *view, bool per_cp
     if (!page)
         return NULL;
     page->simulated = view->simulated;
+    page->replayed = view->replayed;
     if (per_cpu)
         add_all_cpus(page, view);
     else

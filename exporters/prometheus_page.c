@@ -69,6 +69,8 @@ static void add_prefix(struct prometheus_page *page, const char *suffix, const s
         add_label(page, &separator, labels[i].name, labels[i].value);
     if (page->simulated)
         add_label(page, &separator, "simulated", "true");
+    if (page->replayed)
+        add_label(page, &separator, "replay", "true");
     text_string(&page->pool, separator == '{' ? " " : "} ");
 }
 

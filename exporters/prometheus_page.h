@@ -37,6 +37,7 @@ struct prometheus_page {
     size_t n_series, series_max;
     size_t bytes_max; // of an exposition
     bool simulated;   // every series gets simulated="true"
+    bool replayed;    // and replay="true"
     bool failed;      // memory was short
 };
 

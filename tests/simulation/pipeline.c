@@ -218,12 +218,15 @@ void pipeline_adapt(struct pipeline *p) {
     assert_int_equal(adapt_new(p->catalog, p->selections, p->n_selections, &p->adapt), 0);
 }
 
-static void follow_bottleneck(struct pipeline *p) {
-    if (!adapt_round(p->adapt, p->snapshot))
-        return;
+void pipeline_replan(struct pipeline *p) {
     stop_sampler(p);
     change_plan(p, p->plan->general_counters);
     start_sampler(p);
+}
+
+static void follow_bottleneck(struct pipeline *p) {
+    if (adapt_round(p->adapt, p->snapshot))
+        pipeline_replan(p);
 }
 
 // ---- running ----
@@ -276,6 +279,8 @@ bool pipeline_step(struct pipeline *p, uint64_t late_ns) {
         p->start_ns = snapshot->start_ns;
     snapshot_unref(before);
     assert_no_event_group_fell(p);
+    if (p->on_round)
+        p->on_round(p, p->context);
     if (p->follows)
         follow_counters(p);
     if (p->adapt)

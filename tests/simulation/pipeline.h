@@ -91,6 +91,8 @@ struct pipeline {
     struct snapshot *snapshot; // the newest, NULL before the first round
     uint64_t start_ns;         // of the first round
     uint64_t now_ns, deadline_ns;
+    void (*on_round)(struct pipeline *p, void *context); // when a snapshot is there, and before the plan changes
+    void *context;
     struct seen_group seen[SEEN_MAX];
     size_t n_seen;
 };
@@ -102,6 +104,9 @@ void pipeline_load(struct pipeline *p, const char *scenario);
 // on `seed` alone: every event happens, and every metric has a value. All counts of a tenth of a second are whole
 // numbers, and the fields of PERF_METRICS are whole 255ths of their leader, so that nothing is lost to rounding.
 void pipeline_load_spec(struct pipeline *p, const char *spec, uint64_t seed);
+
+// The same from Linux's files for a CPU, as the vendor has them. Other PMUs than the core's are not there.
+void pipeline_load_vendor(struct pipeline *p, const char *tree, const char *cpuid, uint64_t seed);
 
 // Plans these metric groups (NULL ends the list; none: all of them) and gets ready.
 void pipeline_start(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const char *const *groups);
@@ -117,6 +122,9 @@ void pipeline_run(struct pipeline *p, unsigned rounds);
 
 // One step at the deadline, `late_ns` later than it asks for. True where a round ended.
 bool pipeline_step(struct pipeline *p, uint64_t late_ns);
+
+// Goes on under a plan for the same counters and what the test has changed: slot_ns, topology.
+void pipeline_replan(struct pipeline *p);
 
 // Runs until so many seconds after EPOCH_NS.
 void pipeline_run_until(struct pipeline *p, double seconds);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_TAPE_H
+#define TOPDOWND_DAEMON_TAPE_H
+
+// What --pmu replay:FILE plays: a recording, with the file before it where that is there, or a log of perf, made into a
+// recording. All of it is in memory.
+
+#include "config/config.h"
+#include "config/perf_log.h"
+#include "core/recording.h"
+#include "daemon/data.h"
+
+struct tape {
+    const char *path;
+    struct recording_buffer bytes; // records
+    struct recording_header header;
+    struct perf_log *log;          // NULL: it is a recording
+    struct perf_names *names;      // for the log
+    const struct catalog *catalog; // borrowed
+    struct topology *topology;     // of the first plan, from tape_load on
+};
+
+struct tape_request {
+    const char *path; // borrowed as long as the tape
+    const char *spec; // of a log; NULL: the one that has most of its events
+    const struct specs *specs;
+    const struct config_specs *vendor; // NULL or without a path: there are none
+    const char *data;                  // folder
+};
+
+// Reads the file and finds its spec: a recording's is made as it was where it was recorded, of the vendor's files too,
+// if the configuration names them. The catalog is the caller's, and must outlive the tape. Returns 0, -EINVAL with the
+// reason in `errors`, -ENOMEM.
+int tape_open(const struct tape_request *request, struct errors *errors, struct catalog **catalog, struct tape **out);
+
+// Makes a log's metrics those of the selections, and checks that the first plan can be had.
+int tape_load(struct tape *tape, const struct plan_selection *selections, size_t n_selections, struct errors *errors);
+
+struct tape *tape_free(struct tape *tape);
+
+// Adds why a plan's record could not be read; returns -EINVAL, or -ENOMEM where `r` is.
+int tape_explain_plan(const struct tape *tape, int r, const char *missing, struct errors *errors);
+
+#endif
