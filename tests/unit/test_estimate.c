@@ -291,7 +291,7 @@ static struct catalog *resident_catalog(void) {
     metric_of(catalog, "ratio", "GOOD / (GOOD + LOST)", "");
     metric_of(catalog, "second", "GOOD / SLOTS", "");
     metric_of(catalog, "lost", "LOST / SLOTS", "");
-    metric_of(catalog, "rest", "1 - second - lost", "");
+    metric_of(catalog, "rest", "2 - second - lost", "");
     metric_of(catalog, "again", "rest + second", "");
     group_of(catalog, "all", "ratio second lost rest again");
     return catalog;
@@ -320,8 +320,8 @@ static void test_rounding_of_fields_is_a_floor(void **state) {
     expect_near(estimate_get(rig.estimate, 0, 0, 0.5, 100).standard_error, wanted, 1e-6);
     expect_near(interval(&rig, 0, 0, 0.5).high, 0.5 + 1.96 * wanted, 1e-4);
     expect_near(interval(&rig, 0, 1, 0.5).standard_error, 1.0 / 255 / sqrt(12), 1e-6);
-    expect_near(interval(&rig, 0, 3, 0.1).standard_error, sqrt(2) / 255 / sqrt(12), 1e-6);
-    expect_near(interval(&rig, 0, 4, 0.5).standard_error, 1.0 / 255 / sqrt(12), 1e-6);
+    expect_near(interval(&rig, 0, 3, 1).standard_error, sqrt(2) / 255 / sqrt(12), 1e-6);
+    expect_near(interval(&rig, 0, 4, 1.5).standard_error, 1.0 / 255 / sqrt(12), 1e-6);
     rig_free(&rig);
 }
 
