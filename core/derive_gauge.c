@@ -206,9 +206,8 @@ void derive_write_states(const struct derive *d, struct snapshot *out, bool of_r
 }
 
 void derive_write_gauges(struct derive *d, struct snapshot *out, double round_seconds) {
-    size_t first_cpu = snapshot_scope_cpu(d->layout, 0);
     for (size_t scope = 0; scope < d->layout->n_scopes; scope++) {
-        derive_dense_special(d, round_seconds, scope < first_cpu);
+        derive_dense_special(d, round_seconds, topology_whole_cores(d->layout->topology, scope));
         for (size_t i = 0; i < d->layout->n_metrics; i++)
             write_gauge(d, out, scope, d->layout->plan->evaluation[i]);
         write_deviation(d, out, scope);

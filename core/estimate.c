@@ -200,7 +200,7 @@ static void fill_special(struct estimate *e, size_t scope, double seconds) {
         if (kind == EVENT_DURATION)
             e->dense[i] = seconds;
         else if (kind == EVENT_CORE_WIDE)
-            e->dense[i] = scope > e->topology->n_sockets ? 0 : 1;
+            e->dense[i] = topology_whole_cores(e->topology, scope);
     }
 }
 

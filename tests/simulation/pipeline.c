@@ -356,7 +356,7 @@ static void true_counts(const struct pipeline *p, size_t scope, uint64_t from_ns
         if (p->catalog->events[e].kind == EVENT_DURATION)
             counts[e] = (double)(to_ns - from_ns) * 1e-9;
         else if (p->catalog->events[e].kind == EVENT_CORE_WIDE)
-            counts[e] = scope < snapshot_scope_cpu(p->layout, 0);
+            counts[e] = topology_whole_cores(p->topology, scope);
 }
 
 double pipeline_truth(const struct pipeline *p, size_t scope, size_t metric, uint64_t from_ns, uint64_t to_ns) {
