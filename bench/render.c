@@ -67,15 +67,15 @@ static double time_snprintf(const struct series *series, size_t n, char *buffer)
 static double time_render(const struct prometheus_page *page, const struct snapshot *snapshot, struct text *text) {
     text->length = 0;
     double begin = now_ns();
-    if (prometheus_render(page, snapshot, text) < 0)
+    if (prometheus_render(page, &(struct shown){.n = 1, .types = {{.snapshot = snapshot}}}, text) < 0)
         give_up("memory is short");
     return now_ns() - begin;
 }
 
 static bool measure(const char *name, const struct view *view, const struct snapshot *snapshot, bool per_cpu) {
-    struct prometheus_page *page = prometheus_page_new(view, per_cpu);
+    struct prometheus_page *page = prometheus_page_new(&(struct shown){.n = 1, .types = {{.view = view}}}, per_cpu);
     struct text text = {0}, copy = {0};
-    if (!page || prometheus_render(page, snapshot, &copy) < 0)
+    if (!page || prometheus_render(page, &(struct shown){.n = 1, .types = {{.snapshot = snapshot}}}, &copy) < 0)
         give_up("memory is short");
     text_append(&copy, "", 1);
     struct series *series;

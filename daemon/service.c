@@ -45,7 +45,7 @@ static void feed_watchdog(struct service *s) {
 
 static void publish(struct service *s, struct snapshot *snapshot) {
     char status[SUMMARY_LINE_MAX];
-    http_server_publish(s->http, measure_view(s->measure), snapshot);
+    http_server_publish(s->http, 0, &(struct http_published){measure_view(s->measure), snapshot});
     summary_status(measure_view(s->measure), snapshot, status, sizeof status);
     (void)sd_notifyf(0, "STATUS=%s", status);
 }
@@ -56,7 +56,7 @@ static int serve(struct service *s) {
     struct snapshot *snapshot = measure_snapshot(s->measure);
     if (!snapshot)
         return -ENOMEM;
-    int r = http_server_start(s->http, measure_view(s->measure), snapshot);
+    int r = http_server_start(s->http, &(struct http_published){measure_view(s->measure), snapshot}, 1);
     snapshot_unref(snapshot);
     if (r == 0 && s->control)
         r = control_start(s->control);
