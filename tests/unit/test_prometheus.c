@@ -19,7 +19,7 @@
 #include "exporters/prometheus.h"
 
 // The exposition, terminated; owned by the caller.
-static char *render(const struct view *view, const struct snapshot *snapshot, bool per_cpu) {
+static char *render(struct view *view, const struct snapshot *snapshot, bool per_cpu) {
     struct prometheus_page *page = prometheus_page_new(&(struct shown){.n = 1, .types = {{.view = view}}}, per_cpu);
     assert_non_null(page);
     struct text text = {0};
