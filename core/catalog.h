@@ -136,7 +136,8 @@ struct catalog_level1 {
 struct catalog_product {
     char *spec; // the spec's own name: its file's, without .json
     char *vendor, *name, *microarchitecture;
-    char *pmu; // the kernel's PMU: a name, or a prefix ending in '*'
+    char *pmu;     // the kernel's PMU: a name, or a prefix ending in '*'
+    uint64_t hash; // of the file that it was read from, 0: of none
 };
 
 // A register that several events program and that a physical core has few of (Intel's OFFCORE_RESPONSE MSRs).

@@ -176,14 +176,16 @@ static int draft_pack(struct plan_draft *draft) {
         struct plan_item *item = &draft->items[i];
         if (item->resident)
             continue;
-        if (!item->level1 || plan_draft_fits(draft, &item->set)) {
+        if (!item->level1 || draft->request->apart || plan_draft_fits(draft, &item->set)) {
             sets[n] = item->set;
             packed[n++] = item;
         } else {
             r = composite_append(draft, item);
         }
     }
-    if (r >= 0)
+    for (unsigned i = 0; i < n; i++)
+        bins[i] = i;
+    if (r >= 0 && !draft->request->apart)
         r = plan_pack(sets, n, &draft->pmu, draft->needs, bins, NULL);
     if (r >= 0)
         r = bins_append(draft, sets, bins, packed, n);
@@ -290,6 +292,15 @@ static void give_slots(struct plan_draft *draft) {
         plan->units[u].slots *= times;
 }
 
+// A round of one slot, in which all event groups count.
+static int make_interval(struct plan *plan) {
+    for (unsigned u = 0; u < plan->n_units; u++)
+        plan->units[u].slots = 1;
+    int r = plan_make_round(plan, 0);
+    plan->round_ns = plan->slot_ns;
+    return r;
+}
+
 // ---- all of it ----
 
 // What the resident group takes is not there for the others. It needs its leader and room; without it, its events are
@@ -303,6 +314,8 @@ static void set_resident_aside(struct plan_draft *draft) {
         if (plan->support[catalog->resident[i]] != PLAN_UNSUPPORTED)
             events[n++] = catalog->resident[i];
     draft->pmu = plan->pmu;
+    if (draft->request->apart)
+        return; // there is nothing to share
     draft->resident = n > 0 && events[0] == catalog->resident[0] && fit_check(&plan->pmu, plan->needs, events, n, NULL);
     for (size_t i = 0; i < n && draft->resident; i++) {
         const struct fit_event *need = &plan->needs[events[i]];
@@ -367,6 +380,8 @@ static int draft_run(struct plan_draft *draft) {
     if (draft->level1_item >= 0)
         plan->level1_unit = draft->items[draft->level1_item].unit;
     name_groups(draft);
+    if (draft->request->apart)
+        return make_interval(plan);
     if (plan->n_units > 0)
         give_slots(draft);
     return plan_make_round(plan, draft->request->idle);

@@ -37,7 +37,9 @@ enum plan_support {
     PLAN_SUPPORT_UNKNOWN, // it does not say: an event that never counts is not believed
     PLAN_SUPPORTED,       // an event that never counts really never happens
     PLAN_UNSUPPORTED,
-    PLAN_ELSEWHERE // it belongs to a PMU that does not count for each CPU, or that this host lacks
+    PLAN_ELSEWHERE,    // it belongs to a PMU that does not count for each CPU, or that this host lacks
+    PLAN_NOT_RECORDED, // what is replayed has no counts of it
+    PLAN_SUPPORT_LAST = PLAN_NOT_RECORDED
 };
 enum { PLAN_NOT_PLANNABLE = -1, PLAN_COMBINED = -2 }; // instead of a unit
 
@@ -56,6 +58,7 @@ struct plan_request {
     const uint8_t *support; // enum plan_support of each of the catalog's events; NULL: all unknown
     bool nmi_watchdog;      // holds the fixed counter that the spec says
     bool adaptive;          // level 1 keeps its third of the time whatever the weights are
+    bool apart; // what others have counted: all events all the time, each metric's as an event group of its own
 };
 
 struct plan_metric {

@@ -121,7 +121,7 @@ static bool level1_unmeasurable(const struct catalog *catalog, struct plan_metri
 
 // A field of PERF_METRICS is counted in the resident group or not at all.
 static bool lacks_resident(const struct plan_draft *draft, const struct catalog_event *event) {
-    return event->resident && event->need.free && !draft->resident;
+    return event->resident && event->need.free && !draft->resident && !draft->request->apart;
 }
 
 // True where an event of the set cannot be had at all; the reason is the metric's.
@@ -140,6 +140,8 @@ static bool lacks_event(const struct plan_draft *draft, const struct plan_set *s
                 metric,
                 "the event %.100s belongs to the PMU %.60s, which this host lacks or which does not count for each CPU",
                 event->name, draft->catalog->pmus[event->code.pmu]);
+        else if (support == PLAN_NOT_RECORDED)
+            refuse(metric, "the event %.100s is not in the log", event->name);
         else if (lacks_resident(draft, event))
             refuse(metric,
                    "the event %.100s can only be counted beside %.100s and the rest of the resident group, for which "
@@ -205,9 +207,10 @@ static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) 
         metric->unit = PLAN_COMBINED;
     else if (set_empty(&set))
         refuse(metric, "its formula counts no event on this host");
-    else if (lacks_event(draft, &set, metric) || (!level1 && parted_by_vendor(draft, &set, metric)))
+    else if (lacks_event(draft, &set, metric) ||
+             (!level1 && !draft->request->apart && parted_by_vendor(draft, &set, metric)))
         return 0;
-    else if (!set_fits(draft, &set, &why) && !(level1 && split_fits(draft)))
+    else if (!draft->request->apart && !set_fits(draft, &set, &why) && !(level1 && split_fits(draft)))
         plan_fit_explain(draft->request, &why, level1, metric->reason, sizeof metric->reason);
     else
         new_item(draft, index, &set, weight, level1);

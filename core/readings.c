@@ -21,17 +21,21 @@ static size_t counts_of_round(const struct plan *plan) {
                                     : counts + plan->n_windows / 2 * plan->groups[plan->resident_group].n_events;
 }
 
-struct readings *readings_new(const struct plan *plan, const struct topology *topology) {
+struct readings *readings_new_sized(size_t n_windows, size_t n_counts) {
     struct readings *readings = calloc(1, sizeof *readings);
     if (!readings)
         return NULL;
-    readings->windows_max = plan->n_windows * topology->n_cpus;
-    readings->counts_max = counts_of_round(plan) * topology->n_cpus;
+    readings->windows_max = n_windows;
+    readings->counts_max = n_counts;
     readings->windows = calloc(readings->windows_max + 1, sizeof *readings->windows);
     readings->counts = calloc(readings->counts_max + 1, sizeof *readings->counts);
     if (!readings->windows || !readings->counts)
         return readings_free(readings);
     return readings;
+}
+
+struct readings *readings_new(const struct plan *plan, const struct topology *topology) {
+    return readings_new_sized(plan->n_windows * topology->n_cpus, counts_of_round(plan) * topology->n_cpus);
 }
 
 struct readings *readings_free(struct readings *readings) {

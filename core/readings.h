@@ -43,6 +43,8 @@ struct readings {
 
 // Room for the windows of one round of `plan` on every CPU. NULL where memory is short.
 struct readings *readings_new(const struct plan *plan, const struct topology *topology);
+// The same with room for so many windows, and counts in all of them.
+struct readings *readings_new_sized(size_t n_windows, size_t n_counts);
 struct readings *readings_free(struct readings *readings);
 
 // Forgets all windows and begins round `round` at start_ns.

@@ -93,7 +93,7 @@ int eval_run(const struct options *options) {
     struct evaluation_counts counts = {.n = 0};
     bool wrong = false;
     int r = metric_counts_load(options->eval.counts, &errors, &counts);
-    int loaded = metric_list_load(options->eval.spec, options->eval.format, options->eval.cpuid, &errors, &list);
+    int loaded = metric_list_load(options->spec, options->eval.format, options->eval.cpuid, &errors, &list);
     r = r < 0 ? r : loaded;
     log_errors(&errors);
     int status = r < 0 ? EXIT_WRONG : EXIT_SUCCESS;

@@ -11,6 +11,7 @@
 #include "core/adapt.h"
 #include "core/budget.h"
 #include "daemon/log.h"
+#include "daemon/record.h"
 #include "daemon/self.h"
 #include "daemon/stage.h"
 #include "daemon/summary.h"
@@ -18,6 +19,8 @@
 static const double NS = 1e-9;
 static const uint64_t SECOND_NS = UINT64_C(1000000000);
 static const uint64_t CPUS_NS = UINT64_C(5000000000); // between looks for CPUs that came online
+
+static const uint64_t RECORD_NS = 1000000; // between two pieces of a recording
 
 struct measure {
     struct setup *setup;
@@ -33,6 +36,7 @@ struct measure {
     struct probe *probe;     // NULL while they are not looked for
     struct errors *errors;   // borrowed, until there is a first plan
 
+    struct record *record; // NULL: nothing is recorded
     struct self self;
     struct budget budget;
     struct adapt *adapt; // NULL: the schedule is fixed
@@ -78,6 +82,7 @@ static int change_plan(struct measure *m, struct errors *errors) {
     stop_sampler(m);
     stage_deinit(&m->stage);
     m->stage = stage;
+    record_plan(m->record, stage.layout, stage.view->counters_total, stage.view->counters_usable);
     return start_sampler(m);
 }
 
@@ -221,6 +226,8 @@ int measure_new(struct setup *setup, struct errors *errors, struct measure **out
         r = source_pmu(&setup->source, self_monotonic_ns(), errors, &m->pmu);
     if (r == 0 && setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE)
         r = adapt_new(setup->source.catalog, setup->selections, setup->n_selections, &m->adapt);
+    if (r == 0 && setup->record_path)
+        r = record_new(setup, m->seed, errors, &m->record);
     budget_init(&m->budget, setup->topology->n_cpus, (double)self_monotonic_ns() * NS, 0);
     if (r == 0)
         r = begin(m);
@@ -234,6 +241,7 @@ int measure_new(struct setup *setup, struct errors *errors, struct measure **out
 
 struct measure *measure_free(struct measure *m) {
     if (m) {
+        record_free(m->record);
         probe_free(m->probe);
         sampler_free(m->sampler);
         stage_deinit(&m->stage);
@@ -278,10 +286,12 @@ static struct snapshot *finish_round(struct measure *m) {
         note_none_free(m, false);
     note_open_error(m);
     if (!snapshot) {
+        record_round(m->record, readings, self_realtime_seconds());
         log_error("no memory for a snapshot: this round is in the totals, but not shown");
         return NULL;
     }
     fill_self(m, snapshot);
+    record_round(m->record, readings, snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]);
     if (m->adapt && adapt_round(m->adapt, snapshot))
         m->adapt_due = true;
     watch_round(m->stage.watch, snapshot, sampler_round_error(m->sampler));
@@ -309,6 +319,7 @@ struct snapshot *measure_snapshot(struct measure *m) {
 // While the counters are handed over: a snapshot a second, so that nothing stale is shown.
 static int step_yielded(struct measure *m, uint64_t now_ns, uint64_t *deadline_ns, struct snapshot **out) {
     derive_pause(m->stage.derive, now_ns, UNCOVERED_YIELDED);
+    record_pause(m->record, now_ns, UNCOVERED_YIELDED);
     if (now_ns < m->yielded_until_ns) {
         *out = measure_snapshot(m);
         *deadline_ns = now_ns + SECOND_NS < m->yielded_until_ns ? now_ns + SECOND_NS : m->yielded_until_ns;
@@ -329,8 +340,7 @@ static int look_around(struct measure *m) {
     return r == 0 ? follow_cpus(m) : r;
 }
 
-int measure_step(struct measure *m, uint64_t *deadline_ns, struct snapshot **out) {
-    *out = NULL;
+static int step(struct measure *m, uint64_t *deadline_ns, struct snapshot **out) {
     int r = 0;
     if (m->yielded_until_ns > 0)
         r = step_yielded(m, self_monotonic_ns(), deadline_ns, out);
@@ -350,6 +360,15 @@ int measure_step(struct measure *m, uint64_t *deadline_ns, struct snapshot **out
         *deadline_ns = self_monotonic_ns(); // to look around: not now, because the snapshot belongs to the present view
     }
     return 0;
+}
+
+int measure_step(struct measure *m, uint64_t *deadline_ns, struct snapshot **out) {
+    *out = NULL;
+    int r = step(m, deadline_ns, out);
+    uint64_t now_ns = self_monotonic_ns(), soon_ns = now_ns + RECORD_NS;
+    if (r == 0 && record_step(m->record, now_ns, *deadline_ns) && *deadline_ns > soon_ns)
+        *deadline_ns = soon_ns;
+    return r;
 }
 
 void measure_yield(struct measure *m, double seconds) {

@@ -25,8 +25,13 @@ enum {
     OPTION_FORMAT,
     OPTION_CPUID,
     OPTION_COUNTS,
-    OPTION_SCALED
+    OPTION_SCALED,
+    OPTION_SPEED,
+    OPTION_RECORD,
+    OPTION_RECORD_SIZE
 };
+
+static const uint64_t RECORD_BYTES_DEFAULT = 256 << 20;
 
 // What was said of yield on the command line.
 struct yield_words {
@@ -35,40 +40,46 @@ struct yield_words {
 };
 
 void options_help(void) {
-    (void)puts("Usage: topdownd [COMMAND] [OPTION]...\n"
-               "Measures what this host's CPUs are bound by, all the time, and serves it to Prometheus.\n"
-               "\n"
-               "Commands:\n"
-               "  run                 measure and serve, in the foreground (the default)\n"
-               "  check-config        check the configuration, say which profile this host gets, and exit\n"
-               "  yield               have the running daemon hand all counters over to others, and exit\n"
-               "  list cpus|groups|metrics|events\n"
-               "                      show what is known of this CPU, or of another: topdownd list --help\n"
-               "  eval                evaluate a spec's metrics over given counts, print a JSON object, and exit\n"
-               "\n"
-               "Options:\n"
-               "  --config FILE       configuration (" TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml; conf.d/*.yaml\n"
-               "                      beside it is merged)\n"
-               "  --pmu KIND          auto: what this host has (the default)\n"
-               "                      linux: the kernel's counters\n"
-               "                      sim: a simulated two-socket Neoverse V2 host; sim:FILE: another scenario\n"
-               "  --path.sysfs DIR    where sysfs is mounted (/sys)\n"
-               "  --path.procfs DIR   where procfs is mounted (/proc)\n"
-               "  --path.data DIR     folder that holds specs/ and scenarios/ (found beside the program)\n"
-               "  --path.run DIR      folder of the control socket (what systemd makes, /run/topdownd)\n"
-               "  --for TIME          yield: for how long, 1s to 1h; it ends by itself\n"
-               "  --end               yield: take the counters back now\n"
-               "  --socket PATH       yield: the daemon's control socket (/run/topdownd/control.sock)\n"
-               "  --spec PATH         eval: a vendor's file, or a folder of them\n"
-               "  --format KIND       eval: arm or perf (by what is there)\n"
-               "  --cpuid ID          eval: the CPU, as in GenuineIntel-6-8F-4 or 0x410fd4f0\n"
-               "  --counts FILE       eval: a JSON object of names and numbers\n"
-               "  --scaled            eval: apply each metric's ScaleUnit\n"
-               "  --help, --version\n"
-               "\n"
-               "Exit status: 0 ended on request, 1 failed while running, 2 wrong command line, configuration or\n"
-               "environment: nothing was started.\n"
-               "Manuals: topdownd(8), topdownd.yaml(5).");
+    (void)puts(
+        "Usage: topdownd [COMMAND] [OPTION]...\n"
+        "Measures what this host's CPUs are bound by, all the time, and serves it to Prometheus.\n"
+        "\n"
+        "Commands:\n"
+        "  run                 measure and serve, in the foreground (the default)\n"
+        "  check-config        check the configuration, say which profile this host gets, and exit\n"
+        "  yield               have the running daemon hand all counters over to others, and exit\n"
+        "  list cpus|groups|metrics|events\n"
+        "                      show what is known of this CPU, or of another: topdownd list --help\n"
+        "  eval                evaluate a spec's metrics over given counts, print a JSON object, and exit\n"
+        "\n"
+        "Options:\n"
+        "  --config FILE       configuration (" TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml; conf.d/*.yaml\n"
+        "                      beside it is merged)\n"
+        "  --pmu KIND          auto: what this host has (the default)\n"
+        "                      linux: the kernel's counters\n"
+        "                      sim: a simulated two-socket Neoverse V2 host; sim:FILE: another scenario\n"
+        "                      replay:FILE: what run --record wrote, or a log of perf stat -I with -x or -j\n"
+        "  --speed N           of a replay: N times as fast as it was (1); 0: to its end at once\n"
+        "  --record FILE       write every reading to FILE, and before that to FILE.1\n"
+        "  --record.size SIZE  of both together at most (256M)\n"
+        "  --path.sysfs DIR    where sysfs is mounted (/sys)\n"
+        "  --path.procfs DIR   where procfs is mounted (/proc)\n"
+        "  --path.data DIR     folder that holds specs/ and scenarios/ (found beside the program)\n"
+        "  --path.run DIR      folder of the control socket (what systemd makes, /run/topdownd)\n"
+        "  --for TIME          yield: for how long, 1s to 1h; it ends by itself\n"
+        "  --end               yield: take the counters back now\n"
+        "  --socket PATH       yield: the daemon's control socket (/run/topdownd/control.sock)\n"
+        "  --spec WHAT         eval: a vendor's file, or a folder of them; of a replayed log of perf: the name of\n"
+        "                      the CPU's spec (the one that knows most of its events)\n"
+        "  --format KIND       eval: arm or perf (by what is there)\n"
+        "  --cpuid ID          eval: the CPU, as in GenuineIntel-6-8F-4 or 0x410fd4f0\n"
+        "  --counts FILE       eval: a JSON object of names and numbers\n"
+        "  --scaled            eval: apply each metric's ScaleUnit\n"
+        "  --help, --version\n"
+        "\n"
+        "Exit status: 0 ended on request, 1 failed while running, 2 wrong command line, configuration or\n"
+        "environment: nothing was started.\n"
+        "Manuals: topdownd(8), topdownd.yaml(5).");
 }
 
 static int fail(const char *what, const char *word, const char *suggestion) {
@@ -91,6 +102,11 @@ int options_parse_pmu(const char *word, struct options *options) {
     if (strncmp(word, "sim:", 4) == 0 && word[4] != '\0') {
         options->pmu = PMU_SIM;
         options->scenario = word + 4;
+        return 0;
+    }
+    if (strncmp(word, "replay:", 7) == 0 && word[7] != '\0') {
+        options->pmu = PMU_REPLAY;
+        options->replay = word + 7;
         return 0;
     }
     return fail("there is no PMU", word, error_suggest(word, kinds, 3));
@@ -136,11 +152,11 @@ static int parse_yield(const struct yield_words *words, struct options *options)
 }
 
 static int check_eval(const struct options *options) {
-    bool given = options->eval.spec || options->eval.counts || options->eval.cpuid || options->eval.scaled ||
-                 options->eval.format != SPEC_FORMAT_ANY;
+    bool given =
+        options->eval.counts || options->eval.cpuid || options->eval.scaled || options->eval.format != SPEC_FORMAT_ANY;
     if (options->command != COMMAND_EVAL)
-        return given ? say("--spec, --format, --cpuid, --counts and --scaled go with the command eval") : 0;
-    if (!options->eval.spec || !options->eval.counts)
+        return given ? say("--format, --cpuid, --counts and --scaled go with the command eval") : 0;
+    if (!options->spec || !options->eval.counts)
         return say("what over which counts? 'topdownd eval --spec FILE_OR_FOLDER --counts FILE'");
     return 0;
 }
@@ -158,9 +174,6 @@ static int parse_format(const char *word, enum spec_format *out) {
 // The options of eval; -ENOENT for any other.
 static int parse_eval_option(int option, struct options *options) {
     switch (option) {
-    case OPTION_SPEC:
-        options->eval.spec = optarg;
-        return 0;
     case OPTION_FORMAT:
         return parse_format(optarg, &options->eval.format);
     case OPTION_CPUID:
@@ -172,6 +185,52 @@ static int parse_eval_option(int option, struct options *options) {
     case OPTION_SCALED:
         options->eval.scaled = true;
         return 0;
+    default:
+        return -ENOENT;
+    }
+}
+
+static int parse_speed(const char *word, double *out) {
+    struct decimal number;
+    const char *end = word;
+    if (!decimal_read(&end, &number) || *end != '\0' || decimal_value(number) > 1e6)
+        return say("--speed takes a number from 0 to 1000000, such as 10");
+    *out = decimal_value(number);
+    return 0;
+}
+
+static int parse_size(const char *word, uint64_t *out) {
+    struct decimal number;
+    const char *end = word;
+    bool good = decimal_read(&end, &number) && (strcmp(end, "M") == 0 || strcmp(end, "G") == 0);
+    double bytes = good ? decimal_value(number) * (*end == 'M' ? 0x1p20 : 0x1p30) : 0;
+    if (bytes < 0x1p20 || bytes > 0x1p40)
+        return say("--record.size takes a number and M or G, from 1M to 1024G, such as 256M");
+    *out = (uint64_t)bytes;
+    return 0;
+}
+
+static int check_replay(const struct options *options) {
+    if (options->record && options->pmu == PMU_REPLAY)
+        return say("--record does not go with a replay: it is a recording already");
+    if (options->spec && options->pmu != PMU_REPLAY && options->command != COMMAND_EVAL)
+        return say("--spec goes with the command eval, and with --pmu replay:FILE");
+    return 0;
+}
+
+// The options of recording and replaying; -ENOENT for any other.
+static int parse_recording_option(int option, struct options *options) {
+    switch (option) {
+    case OPTION_SPEED:
+        return parse_speed(optarg, &options->speed);
+    case OPTION_SPEC:
+        options->spec = optarg;
+        return 0;
+    case OPTION_RECORD:
+        options->record = optarg;
+        return 0;
+    case OPTION_RECORD_SIZE:
+        return parse_size(optarg, &options->record_bytes);
     default:
         return -ENOENT;
     }
@@ -217,6 +276,9 @@ int options_parse(int argc, char **argv, struct options *out) {
         {"version", no_argument, NULL, OPTION_VERSION},
         {"config", required_argument, NULL, OPTION_CONFIG},
         {"pmu", required_argument, NULL, OPTION_PMU},
+        {"speed", required_argument, NULL, OPTION_SPEED},
+        {"record", required_argument, NULL, OPTION_RECORD},
+        {"record.size", required_argument, NULL, OPTION_RECORD_SIZE},
         {"path.sysfs", required_argument, NULL, OPTION_SYSFS},
         {"path.procfs", required_argument, NULL, OPTION_PROCFS},
         {"path.data", required_argument, NULL, OPTION_DATA},
@@ -231,8 +293,11 @@ int options_parse(int argc, char **argv, struct options *out) {
         {"scaled", no_argument, NULL, OPTION_SCALED},
         {NULL, 0, NULL, 0},
     };
-    struct options options = {
-        .config = TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml", .sysfs = "/sys", .procfs = "/proc"};
+    struct options options = {.config = TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml",
+                              .sysfs = "/sys",
+                              .procfs = "/proc",
+                              .speed = 1,
+                              .record_bytes = RECORD_BYTES_DEFAULT};
     struct yield_words words = {0};
     for (int option; (option = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
         if (option == OPTION_HELP || option == OPTION_VERSION) {
@@ -240,6 +305,8 @@ int options_parse(int argc, char **argv, struct options *out) {
             return 0;
         }
         int r = parse_eval_option(option, &options);
+        if (r == -ENOENT)
+            r = parse_recording_option(option, &options);
         if (r == -ENOENT)
             r = parse_option(option, &options, &words);
         if (r < 0)
@@ -250,6 +317,8 @@ int options_parse(int argc, char **argv, struct options *out) {
         r = parse_yield(&words, &options);
     if (r == 0)
         r = check_eval(&options);
+    if (r == 0)
+        r = check_replay(&options);
     if (r < 0)
         return r;
     *out = options;

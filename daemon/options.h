@@ -5,16 +5,22 @@
 // The command line.
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "config/spec_format.h"
 
 enum command { COMMAND_RUN, COMMAND_CHECK_CONFIG, COMMAND_YIELD, COMMAND_EVAL, COMMAND_HELP, COMMAND_VERSION };
-enum pmu_kind { PMU_AUTO, PMU_LINUX, PMU_SIM };
+enum pmu_kind { PMU_AUTO, PMU_LINUX, PMU_SIM, PMU_REPLAY };
 
 struct options {
     enum command command;
     enum pmu_kind pmu;
     const char *scenario; // --pmu sim:FILE; NULL: the demo
+    const char *replay;   // --pmu replay:FILE
+    double speed;         // of the replay, 1: as it was; 0: as fast as possible
+    const char *spec;     // eval: a vendor's file or folder; else a spec's name for a replayed log; NULL: not given
+    const char *record;   // file; NULL: do not
+    uint64_t record_bytes;
     const char *config;
     bool config_given; // false: the default path, which may be absent
     const char *sysfs, *procfs;
@@ -23,7 +29,7 @@ struct options {
     const char *socket;   // yield: the daemon's control socket; NULL: in the folder
     double yield_seconds; // 1 to 3600, or 0 to take the counters back
     struct {
-        const char *spec, *counts;
+        const char *counts;
         const char *cpuid; // NULL: not given
         enum spec_format format;
         bool scaled;

@@ -11,6 +11,8 @@ static uint64_t clock_ns(clockid_t clock) {
 
 uint64_t self_monotonic_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
 
+double self_realtime_seconds(void) { return (double)clock_ns(CLOCK_REALTIME) * 1e-9; }
+
 void self_step_begin(struct self *self) {
     self->step_begun_ns = self_monotonic_ns();
     self->step_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -36,7 +38,7 @@ void self_fill(struct self *self, const struct host_roots *roots, double pmu_up,
     host_linux_process(roots, &self->process);
     double *values = snapshot->values + snapshot_self(snapshot->layout, 0);
     if (snapshot->sequence > 0)
-        values[SELF_LAST_SNAPSHOT_TIMESTAMP] = (double)clock_ns(CLOCK_REALTIME) * 1e-9;
+        values[SELF_LAST_SNAPSHOT_TIMESTAMP] = self_realtime_seconds();
     values[SELF_COLLECTION_SECONDS] = self->collection_seconds;
     values[SELF_ROTATION_COUNT] = self->rotations;
     values[SELF_ROTATION_SUM] = self->rotation_seconds;

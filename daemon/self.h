@@ -19,6 +19,7 @@ struct self {
 
 // The clocks; daemon/ alone reads them.
 uint64_t self_monotonic_ns(void);
+double self_realtime_seconds(void); // since the epoch
 
 // Around each step of the sampler.
 void self_step_begin(struct self *self);

@@ -13,6 +13,7 @@
 #include "daemon/control.h"
 #include "daemon/log.h"
 #include "daemon/measure.h"
+#include "daemon/replay.h"
 #include "daemon/self.h"
 #include "daemon/setup.h"
 #include "daemon/summary.h"
@@ -27,6 +28,7 @@ struct service {
     struct errors errors; // why it did not start
     struct setup setup;
     struct measure *measure;
+    struct replay *replay; // instead of measuring, else NULL
     struct http_server *http;
     struct control *control; // NULL: there is no folder for its socket
     sd_event *loop;
@@ -43,35 +45,55 @@ static void feed_watchdog(struct service *s) {
     s->watchdog_fed_us = now_us;
 }
 
+// ---- measuring, or a replay ----
+
+static struct view *present_view(const struct service *s) {
+    return s->replay ? replay_view(s->replay) : measure_view(s->measure);
+}
+
+static struct snapshot *present_snapshot(const struct service *s) {
+    return s->replay ? replay_snapshot(s->replay) : measure_snapshot(s->measure);
+}
+
+static int next_step(const struct service *s, uint64_t *deadline_ns, struct snapshot **out) {
+    return s->replay ? replay_step(s->replay, deadline_ns, out) : measure_step(s->measure, deadline_ns, out);
+}
+
+static int begin(struct service *s, struct errors *errors) {
+    return s->setup.source.tape ? replay_new(&s->setup, &s->replay) : measure_new(&s->setup, errors, &s->measure);
+}
+
+// ---- steps ----
+
 static void publish(struct service *s, struct snapshot *snapshot) {
     char status[SUMMARY_LINE_MAX];
-    http_server_publish(s->http, 0, &(struct http_published){measure_view(s->measure), snapshot});
-    summary_status(measure_view(s->measure), snapshot, status, sizeof status);
+    http_server_publish(s->http, 0, &(struct http_published){present_view(s), snapshot});
+    summary_status(present_view(s), snapshot, status, sizeof status);
     (void)sd_notifyf(0, "STATUS=%s", status);
 }
 
 // Answers from now on: the first plan is there. The step that made it has opened the event groups, and cannot have
 // ended a round, so the first page shows that nothing is measured yet.
 static int serve(struct service *s) {
-    struct snapshot *snapshot = measure_snapshot(s->measure);
+    struct snapshot *snapshot = present_snapshot(s);
     if (!snapshot)
         return -ENOMEM;
-    int r = http_server_start(s->http, &(struct http_published){measure_view(s->measure), snapshot}, 1);
+    int r = http_server_start(s->http, &(struct http_published){present_view(s), snapshot}, 1);
     snapshot_unref(snapshot);
     if (r == 0 && s->control)
         r = control_start(s->control);
     if (r < 0)
         return r;
     s->serving = true;
-    summary_start(measure_view(s->measure), &s->setup, s->http);
+    summary_start(present_view(s), &s->setup, s->http);
     (void)sd_notify(0, "READY=1");
     return 0;
 }
 
 static int step(struct service *s, uint64_t *deadline_ns) {
     struct snapshot *snapshot;
-    int r = measure_step(s->measure, deadline_ns, &snapshot);
-    if (r >= 0 && !s->serving && measure_view(s->measure))
+    int r = next_step(s, deadline_ns, &snapshot);
+    if (r >= 0 && !s->serving && present_view(s))
         r = serve(s);
     if (snapshot)
         publish(s, snapshot);
@@ -100,6 +122,8 @@ static int on_timer(sd_event_source *timer, uint64_t due_us, void *context) {
 static int on_yield(double seconds, void *context) {
     struct service *s = context;
     uint64_t deadline_ns;
+    if (s->replay)
+        return -EOPNOTSUPP; // it holds no counters
     measure_yield(s->measure, seconds);
     int r = step(s, &deadline_ns);
     if (r >= 0)
@@ -133,6 +157,7 @@ static int open_loop(struct service *s) {
     if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
         return -errno;
     (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); // a recording that meets its limit is told so by write
     int r = sd_event_new(&s->loop);
     if (r >= 0)
         r = sd_event_add_signal(s->loop, NULL, SIGTERM, on_signal, s);
@@ -163,6 +188,7 @@ static void service_close(struct service *s) {
     s->control = control_free(s->control);
     s->http = http_server_free(s->http);
     s->measure = measure_free(s->measure);
+    s->replay = replay_free(s->replay);
     setup_deinit(&s->setup);
     s->loop = sd_event_unref(s->loop);
 }
@@ -178,7 +204,7 @@ static int service_open(struct service *s, const struct options *options) {
     if (r >= 0)
         r = control_new(s->loop, options->run, on_yield, s, errors, &s->control);
     if (r >= 0)
-        r = measure_new(&s->setup, errors, &s->measure);
+        r = begin(s, errors);
     if (r >= 0)
         r = start(s);
     return r;

@@ -100,7 +100,10 @@ int setup_plan(const struct setup *setup, const bool *raised, unsigned general_c
 }
 
 int setup_init(struct setup *setup, const struct options *options, struct errors *errors) {
-    *setup = (struct setup){.hostname = "unknown"};
+    *setup = (struct setup){.hostname = "unknown",
+                            .record_path = options->record,
+                            .record_bytes = options->record_bytes,
+                            .speed = options->speed};
     (void)gethostname(setup->hostname, sizeof setup->hostname - 1);
     int found = data_find(options->data, setup->data, sizeof setup->data, errors);
     if (found == 0)
@@ -113,8 +116,14 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
         return r < 0 ? r : found;
     choose_profile(setup);
     source_choose_guests(&setup->source, setup->profile->settings.guests == CONFIG_GUESTS_SHARE);
-    r = find_topology(setup, errors);
-    return r == 0 ? make_selections(setup) : r;
+    r = make_selections(setup);
+    if (r == 0)
+        r = source_load_tape(&setup->source, setup->selections, setup->n_selections, errors);
+    if (r == 0)
+        r = find_topology(setup, errors);
+    if (r == 0 && setup->source.tape && setup->source.tape->header.hostname[0] != '\0')
+        (void)snprintf(setup->hostname, sizeof setup->hostname, "%.255s", setup->source.tape->header.hostname);
+    return r;
 }
 
 void setup_deinit(struct setup *setup) {

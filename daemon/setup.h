@@ -16,6 +16,9 @@ struct setup {
     struct specs specs;
     struct config *config;
     const struct config_profile *profile;
+    const char *record_path; // --record, NULL: do not
+    uint64_t record_bytes;   // of both its files together
+    double speed;            // of a replay
     struct source source;
     struct topology *topology;
     struct plan_selection *selections; // the profile's metric groups, as far as this host's spec has them

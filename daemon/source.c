@@ -87,12 +87,36 @@ static int init_sim(struct source *source, const struct source_request *request,
         r = make_support(source, PLAN_SUPPORT_UNKNOWN);
     if (r < 0)
         return r;
+    source->simulated = true;
     source->pmu_name = "simulated";
     source->microarchitecture = source->catalog->product.microarchitecture;
     source->general_counters = source->scenario->general_counters;
     (void)snprintf(source->cpu.vendor, HOST_TEXT_MAX, "%s", source->catalog->product.vendor);
     (void)snprintf(source->cpu.model, HOST_TEXT_MAX, "%s", source->catalog->product.name);
     return 0;
+}
+
+// ---- a replay ----
+
+static int init_replay(struct source *source, const struct source_request *request, struct errors *errors) {
+    const struct options *options = request->options;
+    int r = tape_open(options->replay, options->spec, request->specs, errors, &source->catalog, &source->tape);
+    if (r < 0)
+        return r;
+    const struct recording_header *header = &source->tape->header;
+    source->pmu_name = "replay";
+    source->simulated = header->simulated;
+    source->exclude_guest = header->guests_excluded;
+    source->microarchitecture = header->microarchitecture;
+    source->general_counters = source->catalog->general_counters;
+    (void)snprintf(source->cpu.vendor, HOST_TEXT_MAX, "%.*s", HOST_TEXT_MAX - 1, header->vendor);
+    (void)snprintf(source->cpu.model, HOST_TEXT_MAX, "%.*s", HOST_TEXT_MAX - 1, header->model);
+    return make_support(source, PLAN_SUPPORT_UNKNOWN);
+}
+
+int source_load_tape(struct source *source, const struct plan_selection *selections, size_t n_selections,
+                     struct errors *errors) {
+    return source->tape ? tape_load(source->tape, selections, n_selections, errors) : 0;
 }
 
 // ---- this host's own PMU ----
@@ -202,6 +226,8 @@ int source_init(struct source *source, const struct source_request *request, str
     *source = (struct source){.roots = {.sysfs = options->sysfs, .procfs = options->procfs}};
     if (options->pmu == PMU_SIM)
         return init_sim(source, request, errors);
+    if (options->pmu == PMU_REPLAY)
+        return init_replay(source, request, errors);
     source_identify(source, request->specs);
     bool vendors = request->vendor && request->vendor->path;
     int r = source->row || vendors ? init_hardware(source, request, errors) : 1;
@@ -209,6 +235,7 @@ int source_init(struct source *source, const struct source_request *request, str
 }
 
 void source_deinit(struct source *source) {
+    source->tape = tape_free(source->tape);
     free(source->support);
     source->support = NULL;
     source->catalog = catalog_free(source->catalog);
@@ -232,6 +259,10 @@ int source_topology_update(const struct source *source, const struct cpuset *sel
 
 int source_topology(struct source *source, const struct cpuset *selected, struct errors *errors,
                     struct topology **out) {
+    if (source->tape) {
+        *out = topology_copy(source->tape->topology);
+        return *out ? 0 : -ENOMEM;
+    }
     if (!source->scenario) {
         struct cpuset cpus;
         source_choose_cpus(source, selected, &cpus);
@@ -250,6 +281,8 @@ int source_topology(struct source *source, const struct cpuset *selected, struct
 }
 
 void source_choose_guests(struct source *source, bool share) {
+    if (source->tape)
+        return; // as it was
     source->exclude_guest =
         !source->scenario && source_takes_counters(source) && !share && host_guests_possible(&source->roots);
 }

@@ -10,6 +10,7 @@
 #include "core/scenario.h"
 #include "daemon/data.h"
 #include "daemon/options.h"
+#include "daemon/tape.h"
 #include "exporters/view.h"
 
 enum { SOURCE_ERRORS_MAX = 8, SOURCE_TEXT_MAX = 512 };
@@ -21,6 +22,8 @@ struct source {
     const struct cpu_row *row;  // of the host's CPU; NULL: simulated, or no spec is for it
     unsigned first_cpu;         // that has it
     struct scenario *scenario;  // simulated, else NULL
+    struct tape *tape;          // replayed, else NULL
+    bool simulated;             // also what was recorded of a simulated host
     char scenario_path[DATA_PATH_MAX + 64];
     struct host_roots roots;
     struct host_cpu cpu;
@@ -53,6 +56,10 @@ struct source_request {
 // then has our own spec. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM.
 int source_init(struct source *source, const struct source_request *request, struct errors *errors);
 void source_deinit(struct source *source);
+
+// Of a replay: makes all that is replayed ready. A log's metrics are those of the selections.
+int source_load_tape(struct source *source, const struct plan_selection *selections, size_t n_selections,
+                     struct errors *errors);
 
 // `selected`: the CPUs to measure, NULL for all. Notes CPUs that are left out because their cores are of another kind.
 int source_topology(struct source *source, const struct cpuset *selected, struct errors *errors, struct topology **out);

@@ -10,18 +10,25 @@ static struct view *make_view(const struct stage_request *request, struct snapsh
     unsigned fixed = source_fixed_counters(&setup->source);
     const struct view facts = {
         .layout = layout,
-        .simulated = setup->source.scenario != NULL,
+        .simulated = setup->source.simulated,
+        .replayed = setup->source.tape != NULL,
         .version = TOPDOWND_VERSION,
         .hostname = setup->hostname,
         .pmu = setup->source.pmu_name,
         .cpu_vendor = setup->source.cpu.vendor,
         .cpu_model = setup->source.cpu.model,
         .cpu_microarchitecture = setup->source.microarchitecture,
-        .profile = setup->profile->name,
+        .profile = setup->source.tape && setup->source.tape->header.profile[0] != '\0'
+                       ? setup->source.tape->header.profile
+                       : setup->profile->name,
         .config_hash = setup->config->hash,
         .seed = request->seed,
-        .counters_total = request->follow.counters == 0 ? 0 : request->follow.most_counters + fixed,
-        .counters_usable = request->follow.counters == 0 || request->none_free ? 0 : request->follow.counters + fixed,
+        .counters_total = request->replayed               ? request->replayed->counters_total
+                          : request->follow.counters == 0 ? 0
+                                                          : request->follow.most_counters + fixed,
+        .counters_usable = request->replayed                                     ? request->replayed->counters_usable
+                           : request->follow.counters == 0 || request->none_free ? 0
+                                                                                 : request->follow.counters + fixed,
         .adapt = request->adapt ? adapt_report(request->adapt) : NULL,
         .standard_error = setup->profile->settings.standard_error,
         .guests_excluded = setup->source.exclude_guest,
@@ -30,16 +37,8 @@ static struct view *make_view(const struct stage_request *request, struct snapsh
     return view_new(&facts);
 }
 
-static int make_layout(const struct stage_request *request, struct errors *errors, struct snapshot_layout **out) {
-    // what others hold already is part of what is reserved for them
-    unsigned held = request->follow.most_counters - request->follow.counters,
-             reserve = request->setup->profile->settings.reserve_counters;
-    struct plan *plan;
-    int r = setup_plan(request->setup, request->adapt ? adapt_raised(request->adapt) : NULL, request->follow.counters,
-                       reserve > held ? reserve - held : 0, request->slot_factor, errors, &plan);
-    if (r < 0)
-        return r;
-    struct topology *topology = topology_copy(request->setup->topology);
+// Takes over both; the topology may be NULL where memory is short.
+static int join_layout(struct plan *plan, struct topology *topology, struct snapshot_layout **out) {
     struct snapshot_layout *layout = topology ? snapshot_layout_new(plan, topology) : NULL;
     if (!layout) {
         topology_free(topology);
@@ -48,6 +47,20 @@ static int make_layout(const struct stage_request *request, struct errors *error
     }
     *out = layout;
     return 0;
+}
+
+static int make_layout(const struct stage_request *request, struct errors *errors, struct snapshot_layout **out) {
+    // what others hold already is part of what is reserved for them
+    unsigned held = request->follow.most_counters - request->follow.counters,
+             reserve = request->setup->profile->settings.reserve_counters;
+    struct plan *plan;
+    if (request->replayed)
+        return join_layout(request->replayed->plan, request->replayed->topology, out);
+    int r = setup_plan(request->setup, request->adapt ? adapt_raised(request->adapt) : NULL, request->follow.counters,
+                       reserve > held ? reserve - held : 0, request->slot_factor, errors, &plan);
+    if (r < 0)
+        return r;
+    return join_layout(plan, topology_copy(request->setup->topology), out);
 }
 
 static struct watch *make_watch(const struct derive *derive, struct snapshot_layout *layout,

@@ -8,6 +8,7 @@
 #include "core/adapt.h"
 #include "core/derive.h"
 #include "core/follow.h"
+#include "core/recording.h"
 #include "daemon/setup.h"
 #include "daemon/watch.h"
 #include "exporters/view.h"
@@ -27,6 +28,8 @@ struct stage_request {
     bool none_free;            // others hold all of them
     double slot_factor;        // by which slots are longer than configured
     const struct adapt *adapt; // NULL: the schedule is fixed
+    // NULL: makes a plan; else takes over this one and its topology, also where that fails
+    const struct recording_plan *replayed;
 };
 
 // Makes a plan; it goes on where `before` (all NULL: there was none) is. Returns 0, -EINVAL with the reason in

@@ -60,7 +60,10 @@ void summary_start(const struct view *view, const struct setup *setup, const str
     char cpus[SUMMARY_LINE_MAX], plan[SUMMARY_LINE_MAX];
     describe_cpus(setup, view->layout->plan->general_counters, cpus, sizeof cpus);
     log_info("topdownd %s on %s: %s%s, spec %s", view->version, view->hostname,
-             view->simulated ? "SIMULATED host, " : "", cpus, setup->source.catalog->product.spec);
+             view->replayed    ? "REPLAY of "
+             : view->simulated ? "SIMULATED host, "
+                               : "",
+             cpus, setup->source.catalog->product.spec);
     for (size_t i = 0; i < setup->source.n_errors; i++)
         log_warning("%s: %s", setup->source.errors[i].pmu, setup->source.errors[i].text);
     if (setup->missing[0] != '\0')
@@ -92,7 +95,10 @@ void summary_start(const struct view *view, const struct setup *setup, const str
 
 void summary_status(const struct view *view, const struct snapshot *snapshot, char *out, size_t size) {
     const struct snapshot_layout *layout = view->layout;
-    size_t length = (size_t)snprintf(out, size, "%sround %llu on %zu CPUs", view->simulated ? "SIMULATED, " : "",
+    size_t length = (size_t)snprintf(out, size, "%sround %llu on %zu CPUs",
+                                     view->replayed    ? "REPLAY, "
+                                     : view->simulated ? "SIMULATED, "
+                                                       : "",
                                      (unsigned long long)snapshot->sequence, layout->topology->n_cpus);
     const char *separator = ": ";
     for (size_t m = 0; m < layout->n_metrics && length < size; m++) {

@@ -67,6 +67,9 @@ static void render_banner(const struct view *view, struct text *out) {
         text_string(out,
                     "<p class=\"warn\"><b>Simulated data.</b> No hardware is measured: every number here comes from "
                     "a scenario, and every series carries simulated=\"true\".\n");
+    if (view->replayed)
+        text_string(out, "<p class=\"warn\"><b>A replay.</b> This was measured at another time: every series carries "
+                         "replay=\"true\".\n");
 }
 
 static void render_state(const struct view *view, const struct snapshot *snapshot, struct text *out) {

@@ -138,6 +138,7 @@ static int render_scope(const struct view *view, const struct snapshot *snapshot
 void json_moment(struct json *json, const struct view *view, const struct snapshot *snapshot, enum json_scope scope) {
     static const char *const scopes[] = {[JSON_HOST] = "host", [JSON_SOCKET] = "socket", [JSON_CPU] = "cpu"};
     json_bool(json, NULL, "simulated", view->simulated);
+    json_bool(json, NULL, "replay", view->replayed);
     json_whole(json, NULL, "sequence", snapshot->sequence);
     cJSON *round = json_object(json, NULL, "round");
     json_whole(json, round, "start_ns", snapshot->start_ns);

@@ -79,7 +79,8 @@ static void add_events(struct json *json, const struct snapshot_layout *layout) 
     static const char *const supports[] = {[PLAN_SUPPORT_UNKNOWN] = "unknown",
                                            [PLAN_SUPPORTED] = "supported",
                                            [PLAN_UNSUPPORTED] = "unsupported",
-                                           [PLAN_ELSEWHERE] = "elsewhere"};
+                                           [PLAN_ELSEWHERE] = "elsewhere",
+                                           [PLAN_NOT_RECORDED] = "not_recorded"};
     cJSON *events = json_array(json, NULL, "events");
     for (size_t e = 0; e < layout->n_events; e++) {
         cJSON *item = json_object(json, events, NULL);
@@ -155,6 +156,7 @@ int json_render_plan(const struct view *view, struct text *out) {
     char seed[24];
     (void)snprintf(seed, sizeof(seed), "%" PRIu64, view->seed);
     json_bool(&json, NULL, "simulated", view->simulated);
+    json_bool(&json, NULL, "replay", view->replayed);
     json_whole(&json, NULL, "general_counters", plan->general_counters);
     json_whole(&json, NULL, "reserved_counters", plan->reserved_counters);
     add_counters(&json, NULL, view);
@@ -257,6 +259,7 @@ int json_render_status(const struct view *view, const struct snapshot *snapshot,
     (void)snprintf(hash, sizeof(hash), "%016" PRIx64, view->config_hash);
     json_string(&json, NULL, "version", view->version);
     json_bool(&json, NULL, "simulated", view->simulated);
+    json_bool(&json, NULL, "replay", view->replayed);
     json_string(&json, NULL, "hostname", view->hostname);
     add_hardware(&json, view, snapshot);
     add_not_live(&json, view, snapshot);

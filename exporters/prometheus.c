@@ -331,6 +331,7 @@ struct prometheus_page *prometheus_page_new(const struct shown *shown, bool per_
     if (!page)
         return NULL;
     page->simulated = shown->types[0].view->simulated;
+    page->replayed = shown->types[0].view->replayed;
     if (per_cpu)
         add_all_cpus(page, shown);
     else

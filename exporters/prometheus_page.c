@@ -71,6 +71,8 @@ static void add_prefix(struct prometheus_page *page, const char *suffix, const s
         add_label(page, &separator, "core_type", page->core_type);
     if (page->simulated)
         add_label(page, &separator, "simulated", "true");
+    if (page->replayed)
+        add_label(page, &separator, "replay", "true");
     text_string(&page->pool, separator == '{' ? " " : "} ");
 }
 

@@ -38,6 +38,7 @@ struct prometheus_page {
     size_t n_series, series_max;
     size_t bytes_max;      // of an exposition
     bool simulated;        // every series gets simulated="true"
+    bool replayed;         // and replay="true"
     size_t type;           // the series that are added are of this type's snapshot,
     const char *core_type; // and get this label; NULL: none. Borrowed, only while the page is built
     bool failed;           // memory was short

@@ -24,6 +24,7 @@ struct view_pmu_error {
 struct view {
     struct snapshot_layout *layout; // names catalog, plan and topology; a reference
     bool simulated;
+    bool replayed; // what was measured at another time, maybe on another host
     const char *version;
     const char *hostname;  // for pages and JSON, never a label
     const char *core_type; // of a host with cores of several types: which of them this is; else NULL
@@ -50,7 +51,7 @@ struct view *view_unref(struct view *view); // returns NULL, takes NULL
 
 // Whether a snapshot that was published `age_ms` ago is too old to show its gauges: a newer one comes after a round,
 // and after the next plan's first round where the plan changes. Three rounds and VIEW_STALE_MS are time for both, for
-// probing, and for a busy host.
+// probing, and for a busy host. A replay is never too old: at its end, and in its gaps, the last values stay.
 enum { VIEW_STALE_ROUNDS = 3, VIEW_STALE_MS = 2000 };
 bool view_stale(const struct view *view, uint64_t age_ms);
 

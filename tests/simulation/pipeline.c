@@ -201,7 +201,7 @@ void pipeline_start_following(struct pipeline *p, uint64_t slot_ns, uint64_t see
     start_sampler(p);
 }
 
-static void follow_counters(struct pipeline *p) {
+void pipeline_follow(struct pipeline *p) {
     follow_round(&p->follow, p->plan, sampler_readings(p->sampler));
     if (!follow_should_probe(&p->follow, p->now_ns))
         return;
@@ -277,7 +277,7 @@ bool pipeline_step(struct pipeline *p, uint64_t late_ns) {
     snapshot_unref(before);
     assert_no_event_group_fell(p);
     if (p->follows)
-        follow_counters(p);
+        pipeline_follow(p);
     if (p->adapt)
         follow_bottleneck(p);
     return true;

@@ -118,6 +118,9 @@ void pipeline_run(struct pipeline *p, unsigned rounds);
 // One step at the deadline, `late_ns` later than it asks for. True where a round ended.
 bool pipeline_step(struct pipeline *p, uint64_t late_ns);
 
+// After a round: looks for counters where that is due, and goes on under another plan where there are more or fewer.
+void pipeline_follow(struct pipeline *p);
+
 // Runs until so many seconds after EPOCH_NS.
 void pipeline_run_until(struct pipeline *p, double seconds);
 

@@ -113,22 +113,31 @@ static void test_before_the_first_round_only_what_is_known_is_there(void **state
     host_deinit(&host);
 }
 
-static void test_every_series_of_simulated_data_says_so(void **state) {
-    (void)state;
-    struct exporter_host host;
-    host_init(&host);
-    host.view.simulated = true;
-    struct snapshot *snapshot = host_snapshot(&host);
+static void assert_every_series_has(struct exporter_host *host, const char *label) {
+    struct snapshot *snapshot = host_snapshot(host);
     for (int per_cpu = 0; per_cpu < 2; per_cpu++) {
-        char *text = render(&host.view, snapshot, per_cpu);
+        char *text = render(&host->view, snapshot, per_cpu);
         size_t marked = 0;
-        for (const char *p = text; (p = strstr(p, "simulated=\"true\"} ")); p++)
+        for (const char *p = text; (p = strstr(p, label)); p++)
             marked++;
         assert_true(marked > 20);
         assert_int_equal(marked, count_series(text));
         free(text);
     }
     snapshot_unref(snapshot);
+}
+
+static void test_every_series_of_simulated_data_or_of_a_replay_says_so(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    host.view.simulated = true;
+    assert_every_series_has(&host, "simulated=\"true\"} ");
+    host.view.replayed = true;
+    assert_every_series_has(&host, "simulated=\"true\",replay=\"true\"} ");
+    assert_false(view_stale(&host.view, UINT64_MAX)); // however old
+    host.view.replayed = false;
+    assert_true(view_stale(&host.view, UINT64_MAX));
     host_deinit(&host);
 }
 
@@ -501,7 +510,7 @@ int main(void) {
         cmocka_unit_test(test_the_host_page_is_the_golden_one),
         cmocka_unit_test(test_the_cpu_page_is_the_golden_one),
         cmocka_unit_test(test_before_the_first_round_only_what_is_known_is_there),
-        cmocka_unit_test(test_every_series_of_simulated_data_says_so),
+        cmocka_unit_test(test_every_series_of_simulated_data_or_of_a_replay_says_so),
         cmocka_unit_test(test_a_value_that_is_absent_has_no_line_and_the_last_one_takes_its_header_along),
         cmocka_unit_test(test_counts_are_whole_and_seconds_are_not),
         cmocka_unit_test(test_labels_and_help_are_escaped),

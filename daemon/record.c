@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/record.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "collectors/recording_file.h"
+#include "daemon/log.h"
+#include "daemon/self.h"
+
+// Records wait in `buffer` from `written` on. They are written in pieces of whole records of about PIECE_BYTES, each of
+// which takes well below a millisecond where the disk can keep up; where it cannot, more than WAITING_BYTES_MAX are not
+// kept. After a failure nothing is written for ten seconds, and then recording begins again with a header and the plan:
+// so a reader knows all that it needs, and sees the gap by the times.
+
+static const uint64_t RETRY_NS = UINT64_C(10000000000);
+static const uint64_t ROOM_NS = 2000000; // to the next edge, for a piece
+
+enum { PIECE_BYTES = 64 << 10, WAITING_BYTES_MAX = 16 << 20 };
+
+#define NO_FILE SIZE_MAX
+
+struct record {
+    struct recording_file *file;
+    struct recording_header header;
+    const char *path;
+    uint64_t file_bytes_max;
+    uint64_t file_bytes;                  // of the newest file, when all that waits is written
+    const struct snapshot_layout *layout; // borrowed; NULL: there is no plan yet
+    unsigned counters_total, counters_usable;
+    struct recording_buffer buffer;
+    size_t written;   // of the buffer
+    size_t plan_end;  // where the plan in force ends in the buffer; 0: it is in a file
+    bool plan_known;  // it is in either
+    size_t next_file; // where in the buffer the next file begins; NO_FILE: nowhere
+    int error;        // that has been said, 0: all is well
+    bool stopped;     // until retry_ns
+    uint64_t retry_ns;
+    unsigned long long lost; // records since
+};
+
+static void set_text(char *to, const char *from) {
+    size_t n = strnlen(from, RECORDING_TEXT_MAX);
+    memcpy(to, from, n);
+    to[n] = '\0';
+}
+
+static void fill_header(struct recording_header *header, const struct setup *setup, uint64_t seed) {
+    const struct source *source = &setup->source;
+    *header = (struct recording_header){.spec_hash = source->catalog->product.hash,
+                                        .seed = seed,
+                                        .simulated = source->scenario != NULL,
+                                        .guests_excluded = source->exclude_guest};
+    set_text(header->version, TOPDOWND_VERSION);
+    set_text(header->spec, source->catalog->product.spec);
+    set_text(header->hostname, setup->hostname);
+    set_text(header->pmu, source->pmu_name);
+    set_text(header->profile, setup->profile->name);
+    set_text(header->vendor, source->cpu.vendor);
+    set_text(header->model, source->cpu.model);
+    set_text(header->microarchitecture, source->microarchitecture);
+}
+
+static int refuse(const char *path, int error, struct errors *errors) {
+    switch (error) {
+    case -EEXIST:
+        return errors_add(errors, path, 0, 0,
+                          "there is a file here, or beside it with .1 at its end, that is not a recording: remove it, "
+                          "or give --record another name");
+    case -ELOOP:
+        return errors_add(errors, path, 0, 0, "is a symbolic link: give --record the file itself");
+    default:
+        return errors_add(errors, path, 0, 0, "cannot be made for the recording: %s", strerror(-error));
+    }
+}
+
+int record_new(const struct setup *setup, uint64_t seed, struct errors *errors, struct record **out) {
+    struct record *record = calloc(1, sizeof *record);
+    if (!record)
+        return -ENOMEM;
+    fill_header(&record->header, setup, seed);
+    record->path = setup->record_path;
+    record->next_file = NO_FILE;
+    record->file_bytes_max = setup->record_bytes / 2; // FILE and FILE.1
+    int r = getrandom(&record->header.id, sizeof record->header.id, 0) == sizeof record->header.id ? 0 : -EIO;
+    if (r == 0)
+        r = recording_file_new(setup->record_path, &record->file);
+    if (r < 0) {
+        record_free(record);
+        return r == -ENOMEM ? r : refuse(setup->record_path, r, errors);
+    }
+    log_info("recording to %s and %s.1, %llu MiB together at most", record->path, record->path,
+             (unsigned long long)(setup->record_bytes >> 20));
+    *out = record;
+    return 0;
+}
+
+// ---- trouble ----
+
+// What waits is lost.
+static void fail(struct record *record, int error) {
+    if (record->error == 0)
+        log_error("%s: cannot be written: %s; measuring goes on, and recording when it can be", record->path,
+                  error == -ENOBUFS ? "the disk is too slow" : strerror(-error));
+    record->error = error;
+    record->stopped = true;
+    record->retry_ns = self_monotonic_ns() + RETRY_NS;
+    record->plan_known = record->plan_known && record->plan_end <= record->written;
+    record->buffer.n = record->written = record->plan_end = 0;
+    record->next_file = NO_FILE;
+    record->file_bytes = recording_file_bytes(record->file);
+    record->lost++;
+}
+
+// ---- records ----
+
+// Takes a record that was put from `before` on.
+static int put(struct record *record, size_t before, int result) {
+    if (result < 0)
+        fail(record, result);
+    else
+        record->file_bytes += record->buffer.n - before;
+    return result;
+}
+
+static int put_plan(struct record *record, bool again) {
+    size_t before = record->buffer.n;
+    int r = put(
+        record, before,
+        recording_put_plan(&record->buffer, record->layout, record->counters_total, record->counters_usable, again));
+    if (r == 0 && !again) {
+        record->plan_known = true;
+        record->plan_end = record->buffer.n;
+    }
+    return r;
+}
+
+// The header and the plan: all that a reader must know beforehand.
+static int put_beginning(struct record *record) {
+    size_t before = record->buffer.n;
+    record->header.timestamp_seconds = self_realtime_seconds();
+    int r = put(record, before, recording_put_header(&record->buffer, &record->header));
+    return r < 0 ? r : put_plan(record, record->plan_known);
+}
+
+static int put_next_file(struct record *record) {
+    record->next_file = record->buffer.n;
+    record->file_bytes = 0;
+    record->header.part++;
+    return put_beginning(record);
+}
+
+// Whether a record can be put now. After trouble, begins again when it is time.
+static bool ready(struct record *record) {
+    if (!record || !record->layout)
+        return false;
+    if (!record->stopped && record->buffer.n - record->written > WAITING_BYTES_MAX)
+        fail(record, -ENOBUFS);
+    if (record->stopped && self_monotonic_ns() < record->retry_ns) {
+        record->lost++;
+        return false;
+    }
+    bool begins = record->stopped;
+    record->stopped = false;
+    if (record->file_bytes > record->file_bytes_max && record->next_file == NO_FILE)
+        return put_next_file(record) == 0;
+    return !begins || put_beginning(record) == 0;
+}
+
+void record_plan(struct record *record, const struct snapshot_layout *layout, unsigned counters_total,
+                 unsigned counters_usable) {
+    if (!record)
+        return;
+    bool first = !record->layout;
+    record->layout = layout;
+    record->counters_total = counters_total;
+    record->counters_usable = counters_usable;
+    record->plan_known = false;
+    if (first)
+        (void)put_beginning(record);
+    else if (!record->stopped) // else it comes with the header, when recording goes on
+        (void)put_plan(record, false);
+}
+
+void record_round(struct record *record, const struct readings *readings, double timestamp_seconds) {
+    if (!ready(record))
+        return;
+    size_t before = record->buffer.n;
+    (void)put(record, before, recording_put_round(&record->buffer, readings, record->layout->plan, timestamp_seconds));
+}
+
+void record_pause(struct record *record, uint64_t until_ns, enum uncovered reason) {
+    const struct recording_pause pause = {.until_ns = until_ns, .reason = reason};
+    if (!ready(record))
+        return;
+    size_t before = record->buffer.n;
+    (void)put(record, before, recording_put_pause(&record->buffer, &pause));
+}
+
+// ---- writing ----
+
+// The end of the last whole record within a piece, or of the first one where that is longer; never in the next file.
+static size_t piece_end(const struct record *record) {
+    size_t at = record->written, end = at;
+    size_t limit = record->next_file < record->buffer.n ? record->next_file : record->buffer.n;
+    struct recording_record one;
+    while (recording_next(record->buffer.bytes, limit, &at, &one) > 0) {
+        if (end > record->written && at - record->written > PIECE_BYTES)
+            break;
+        end = at;
+    }
+    return end;
+}
+
+static void write_piece(struct record *record) {
+    int r = 0;
+    if (record->next_file == record->written) {
+        r = recording_file_rotate(record->file);
+        record->next_file = NO_FILE;
+    }
+    size_t end = piece_end(record);
+    if (r == 0)
+        r = recording_file_write(record->file, record->buffer.bytes + record->written, end - record->written);
+    if (r < 0) {
+        fail(record, r);
+        return;
+    }
+    record->written = end;
+    if (record->error != 0)
+        log_info("%s: can be written again; %llu records are missing", record->path, record->lost);
+    record->error = 0;
+    record->lost = 0;
+}
+
+bool record_step(struct record *record, uint64_t now_ns, uint64_t deadline_ns) {
+    if (!record || record->buffer.n == 0)
+        return false;
+    if (deadline_ns > now_ns + ROOM_NS)
+        write_piece(record);
+    if (record->written == record->buffer.n)
+        record->buffer.n = record->written = record->plan_end = 0;
+    return record->buffer.n > 0;
+}
+
+struct record *record_free(struct record *record) {
+    if (!record)
+        return NULL;
+    while (record->file && record_step(record, 0, UINT64_MAX))
+        ;
+    recording_file_free(record->file);
+    recording_buffer_deinit(&record->buffer);
+    free(record);
+    return NULL;
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_RECORD_H
+#define TOPDOWND_DAEMON_RECORD_H
+
+// run --record: writes every reading to a file, without ever being in the way of measuring. A record is put into memory
+// at once and written a little at a time between the edges of slots; what fails to be written is said once, and
+// recording goes on when there is room again. A NULL record does nothing.
+
+#include "core/recording.h"
+#include "core/snapshot.h"
+#include "daemon/setup.h"
+
+struct record;
+
+// Returns 0, or -EINVAL with the reason in `errors`, -ENOMEM. `seed` is the schedule's.
+int record_new(const struct setup *setup, uint64_t seed, struct errors *errors, struct record **out);
+struct record *record_free(struct record *record); // writes what is left
+
+// A plan is in force from now on; the layout is borrowed until the next one.
+void record_plan(struct record *record, const struct snapshot_layout *layout, unsigned counters_total,
+                 unsigned counters_usable);
+void record_round(struct record *record, const struct readings *readings, double timestamp_seconds);
+void record_pause(struct record *record, uint64_t until_ns, enum uncovered reason);
+
+// Writes some of what is waiting, where nothing has to be done before deadline_ns. True while more is waiting.
+bool record_step(struct record *record, uint64_t now_ns, uint64_t deadline_ns);
+
+#endif

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/replay.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/log.h"
+#include "daemon/self.h"
+#include "daemon/stage.h"
+#include "daemon/summary.h"
+
+// One record is looked at a time; a round or a pause waits until it is due. At full speed a step ends after SLICE_NS,
+// with the newest snapshot alone, so that questions and signals are answered meanwhile.
+
+static const uint64_t SLICE_NS = 50000000;
+static const uint64_t IDLE_NS = UINT64_C(3600000000000); // between steps at the end, which have nothing to do
+
+struct replay {
+    struct setup *setup;
+    const struct tape *tape;
+    size_t at; // of the next record
+    struct stage stage;
+    struct self self;
+    uint64_t begun_ns, first_ns; // when the first round began, now and then
+    bool begun, over;
+    unsigned long long rounds;
+    bool pmu_up;
+    double timestamp_seconds; // of the newest round
+
+    struct readings *readings; // a round that waits, else NULL
+    double readings_seconds;
+};
+
+int replay_new(struct setup *setup, struct replay **out) {
+    struct replay *replay = calloc(1, sizeof *replay);
+    if (!replay)
+        return -ENOMEM;
+    replay->setup = setup;
+    replay->tape = setup->source.tape;
+    replay->timestamp_seconds = NAN;
+    *out = replay;
+    return 0;
+}
+
+struct replay *replay_free(struct replay *replay) {
+    if (replay) {
+        readings_free(replay->readings);
+        stage_deinit(&replay->stage);
+        free(replay);
+    }
+    return NULL;
+}
+
+struct view *replay_view(const struct replay *replay) {
+    return replay->stage.view;
+}
+
+// ---- snapshots ----
+
+static void fill_self(struct replay *replay, struct snapshot *snapshot) {
+    self_fill(&replay->self, &replay->setup->source.roots, replay->pmu_up, NAN, snapshot);
+    snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = replay->timestamp_seconds;
+}
+
+struct snapshot *replay_snapshot(struct replay *replay) {
+    struct snapshot *snapshot = snapshot_new(replay->stage.layout);
+    if (!snapshot)
+        return NULL;
+    derive_initial(replay->stage.derive, snapshot);
+    fill_self(replay, snapshot);
+    return snapshot;
+}
+
+static void play_round(struct replay *replay, struct snapshot **out) {
+    struct snapshot *snapshot = snapshot_new(replay->stage.layout);
+    derive_round(replay->stage.derive, replay->readings, snapshot);
+    replay->pmu_up = summary_counted(replay->readings);
+    replay->timestamp_seconds = replay->readings_seconds;
+    replay->readings = readings_free(replay->readings);
+    replay->rounds++;
+    if (snapshot)
+        fill_self(replay, snapshot);
+    snapshot_unref(*out);
+    *out = snapshot;
+}
+
+// ---- records ----
+
+// Totals go over from plan to plan of the same metrics only.
+static bool same_metrics(const struct snapshot_layout *a, const struct recording_plan *b) {
+    if (!a || a->n_metrics != b->plan->n_metrics || a->plan->level1_selected != b->plan->level1_selected)
+        return false;
+    for (size_t m = 0; m < a->n_metrics; m++)
+        if (a->plan->metrics[m].metric != b->plan->metrics[m].metric)
+            return false;
+    return true;
+}
+
+static int play_plan(struct replay *replay, const struct recording_record *record) {
+    struct errors errors = {0};
+    struct recording_plan plan;
+    char missing[RECORDING_TEXT_MAX + 1];
+    int r = recording_get_plan(record, replay->tape->catalog, missing, &plan);
+    if (r < 0) {
+        r = tape_explain_plan(replay->tape, r, missing, &errors);
+        log_errors(&errors);
+        return r;
+    }
+    if (plan.again && replay->stage.layout) {
+        topology_free(plan.topology);
+        plan_free(plan.plan);
+        return 0;
+    }
+    struct stage stage, none = {.layout = NULL};
+    struct stage_request request = {.setup = replay->setup, .seed = replay->tape->header.seed, .replayed = &plan};
+    r = stage_init(&stage, &request, same_metrics(replay->stage.layout, &plan) ? &replay->stage : &none, &errors);
+    if (r < 0)
+        return r;
+    stage_deinit(&replay->stage);
+    replay->stage = stage;
+    return 1;
+}
+
+// When a recorded time is now; no time before anything has been played.
+static uint64_t due_ns(struct replay *replay, uint64_t recorded_ns, uint64_t now_ns) {
+    if (!replay->begun) {
+        replay->begun = true;
+        replay->begun_ns = now_ns;
+        replay->first_ns = replay->readings ? replay->readings->start_ns : recorded_ns;
+    }
+    double speed = replay->setup->speed;
+    if (speed == 0 || recorded_ns <= replay->first_ns)
+        return now_ns;
+    return replay->begun_ns + (uint64_t)((double)(recorded_ns - replay->first_ns) / speed);
+}
+
+static void finish(struct replay *replay, const char *how) {
+    replay->over = true;
+    log_info("%s: all %llu rounds have been replayed%s; the last one stays to be looked at", replay->tape->path,
+             replay->rounds, how);
+}
+
+// Takes the next record: 1: something has happened or waits, 0: the tape is over, or a negative errno.
+static int take_record(struct replay *replay) {
+    const struct tape *tape = replay->tape;
+    struct recording_record record;
+    size_t at = replay->at;
+    int r = recording_next(tape->bytes.bytes, tape->bytes.n, &at, &record);
+    if (r <= 0) {
+        if (r == -EBADMSG)
+            log_warning("%s: the record at byte %zu is damaged: what follows is not replayed", tape->path, replay->at);
+        finish(replay, r == -ENODATA ? ", up to the last full record" : "");
+        return 0;
+    }
+    r = 0;
+    struct recording_pause pause;
+    if (record.kind == RECORDING_PLAN)
+        r = play_plan(replay, &record);
+    else if (record.kind == RECORDING_ROUND && replay->stage.layout)
+        r = recording_get_round(&record, replay->stage.layout->plan, replay->stage.layout->topology,
+                                &replay->readings_seconds, &replay->readings);
+    else if (record.kind == RECORDING_PAUSE && replay->stage.layout && (r = recording_get_pause(&record, &pause)) == 0)
+        derive_pause(replay->stage.derive, pause.until_ns, pause.reason);
+    if (r == -EBADMSG)
+        log_warning("%s: the record at byte %zu makes no sense: it is left out", tape->path, replay->at);
+    else if (r < 0)
+        return r;
+    replay->at = at;
+    return 1;
+}
+
+int replay_step(struct replay *replay, uint64_t *deadline_ns, struct snapshot **out) {
+    uint64_t now_ns = self_monotonic_ns(), until_ns = now_ns + SLICE_NS;
+    *out = NULL;
+    while (!replay->over) {
+        if (replay->readings) {
+            *deadline_ns = due_ns(replay, replay->readings->end_ns, now_ns);
+            if (*deadline_ns > now_ns)
+                return 0;
+            play_round(replay, out);
+        }
+        struct snapshot_layout *layout = replay->stage.layout;
+        *deadline_ns = now_ns = self_monotonic_ns();
+        if (*out && (replay->setup->speed > 0 || now_ns > until_ns))
+            return 0;
+        int r = take_record(replay);
+        if (r < 0)
+            return r;
+        if (!layout && replay->stage.layout)
+            return 0; // the first plan: to be served
+        if (*out && layout != replay->stage.layout)
+            *out = snapshot_unref(*out); // of a plan that is no more
+    }
+    *deadline_ns = now_ns + IDLE_NS;
+    return 0;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/tape.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/recording_file.h"
+#include "daemon/log.h"
+
+static const size_t FILE_MAX = (size_t)2 << 30;
+
+// ---- files ----
+
+static int read_file(const char *path, uint8_t **bytes, size_t *n, struct errors *errors) {
+    int r = recording_file_read(path, FILE_MAX, bytes, n);
+    switch (r) {
+    case 0:
+    case -ENOMEM:
+        return r;
+    case -EFBIG:
+        return errors_add(errors, path, 0, 0, "is larger than 2 GiB: replay it in parts");
+    case -EINVAL:
+        return errors_add(errors, path, 0, 0, "is not a regular file");
+    default:
+        return errors_add(errors, path, 0, 0, "cannot be read: %s", strerror(-r));
+    }
+}
+
+static int first_header(const uint8_t *bytes, size_t n, struct recording_header *out) {
+    size_t at = 0;
+    struct recording_record record;
+    return recording_next(bytes, n, &at, &record) == 1 ? recording_get_header(&record, out) : -EBADMSG;
+}
+
+// Puts the file before this one in front, where it is of the same recording.
+static int read_former(struct tape *tape) {
+    char path[PATH_MAX];
+    uint8_t *bytes;
+    size_t n;
+    struct recording_header former;
+    (void)snprintf(path, sizeof path, "%s.1", tape->path);
+    if (tape->header.part == 0 || recording_file_read(path, FILE_MAX, &bytes, &n) < 0)
+        return 0;
+    if (first_header(bytes, n, &former) < 0 || former.id != tape->header.id || former.part + 1 != tape->header.part) {
+        free(bytes);
+        return 0;
+    }
+    uint8_t *both = realloc(bytes, n + tape->bytes.n);
+    if (!both) {
+        free(bytes);
+        return -ENOMEM;
+    }
+    memcpy(both + n, tape->bytes.bytes, tape->bytes.n);
+    free(tape->bytes.bytes);
+    tape->bytes = (struct recording_buffer){.bytes = both, .n = n + tape->bytes.n, .size = n + tape->bytes.n};
+    tape->header = former;
+    log_info("%s is replayed before %s", path, tape->path);
+    return 0;
+}
+
+// ---- a recording ----
+
+static int open_recording(struct tape *tape, const struct specs *specs, struct errors *errors, struct catalog **out) {
+    int r = first_header(tape->bytes.bytes, tape->bytes.n, &tape->header);
+    if (r == -EPROTONOSUPPORT)
+        return errors_add(errors, tape->path, 0, 0,
+                          "was recorded in a later version of the format: use a newer topdownd");
+    if (r < 0)
+        return errors_add(errors, tape->path, 0, 0, "is damaged at its beginning: nothing of it can be replayed");
+    const struct recording_header *header = &tape->header;
+    if (!specs_has(specs, header->spec))
+        return errors_add(errors, tape->path, 0, 0,
+                          "was recorded with the spec '%.100s', which is not among those here", header->spec);
+    r = specs_load(specs, header->spec, NULL, errors, out);
+    if (r < 0)
+        return r;
+    tape->catalog = *out;
+    if (tape->catalog->product.hash != header->spec_hash)
+        log_warning("%s: recorded with another version of the spec %s (topdownd %s): its events are taken by name, and "
+                    "values may differ from what was shown then",
+                    tape->path, header->spec, header->version);
+    return read_former(tape);
+}
+
+// ---- a log of perf ----
+
+// The spec that has most of the log's events.
+static int find_spec(const struct tape *tape, const struct specs *specs, struct catalog **out) {
+    size_t most = 0;
+    int r = 0;
+    for (size_t i = 0; i < specs->n && r != -ENOMEM; i++) {
+        struct errors ignored = {0};
+        struct catalog *catalog;
+        r = specs_load(specs, specs->names[i], NULL, &ignored, &catalog);
+        size_t known = r == 0 ? perf_log_known(tape->log, catalog) : 0;
+        if (known > most) {
+            most = known;
+            catalog_free(*out);
+            *out = catalog;
+        } else if (r == 0) {
+            catalog_free(catalog);
+        }
+    }
+    return r == -ENOMEM ? r : 0;
+}
+
+static int choose_spec(struct tape *tape, const char *name, const struct specs *specs, struct errors *errors,
+                       struct catalog **out) {
+    int r = name ? specs_load(specs, name, NULL, errors, out) : find_spec(tape, specs, out);
+    if (r < 0)
+        return r;
+    size_t known = *out ? perf_log_known(tape->log, *out) : 0;
+    if (known == 0)
+        return errors_add(errors, tape->path, 0, 0,
+                          "holds no event that %s knows: say which CPU it is of with --spec, and have perf count its "
+                          "events by the vendor's names",
+                          name ? name : "any spec");
+    tape->catalog = *out;
+    log_info("%s: %zu of its %zu events are in the spec %s%s; %zu lines hold no count", tape->path, known,
+             tape->log->n_events, tape->catalog->product.spec,
+             name ? "" : ", which has most of them (--spec names another)", tape->log->n_skipped);
+    return 0;
+}
+
+static int open_log(struct tape *tape, const char *spec, const struct specs *specs, struct errors *errors,
+                    struct catalog **out) {
+    int r = perf_log_parse(tape->path, (const char *)tape->bytes.bytes, tape->bytes.n, errors, &tape->log);
+    recording_buffer_deinit(&tape->bytes);
+    if (r == 0)
+        r = choose_spec(tape, spec, specs, errors, out);
+    if (r < 0)
+        return r;
+    const struct catalog_product *product = &tape->catalog->product;
+    struct recording_header *header = &tape->header;
+    header->spec_hash = product->hash;
+    (void)snprintf(header->spec, sizeof header->spec, "%.300s", product->spec);
+    (void)snprintf(header->vendor, sizeof header->vendor, "%.300s", product->vendor);
+    (void)snprintf(header->model, sizeof header->model, "%.300s", product->name);
+    (void)snprintf(header->microarchitecture, sizeof header->microarchitecture, "%.300s", product->microarchitecture);
+    return 0;
+}
+
+// ---- both ----
+
+int tape_open(const char *path, const char *spec, const struct specs *specs, struct errors *errors,
+              struct catalog **catalog, struct tape **out) {
+    struct catalog *found = NULL;
+    struct tape *tape = calloc(1, sizeof *tape);
+    if (!tape)
+        return -ENOMEM;
+    tape->path = path;
+    int r = read_file(path, &tape->bytes.bytes, &tape->bytes.n, errors);
+    if (r == 0)
+        r = recording_is(tape->bytes.bytes, tape->bytes.n) ? open_recording(tape, specs, errors, &found)
+                                                           : open_log(tape, spec, specs, errors, &found);
+    if (r < 0) {
+        catalog_free(found);
+        tape_free(tape);
+        return r;
+    }
+    *catalog = found;
+    *out = tape;
+    return 0;
+}
+
+struct tape *tape_free(struct tape *tape) {
+    if (tape) {
+        topology_free(tape->topology);
+        perf_log_free(tape->log);
+        recording_buffer_deinit(&tape->bytes);
+        free(tape);
+    }
+    return NULL;
+}
+
+int tape_explain_plan(const struct tape *tape, int r, const char *missing, struct errors *errors) {
+    if (r == -ENOMEM)
+        return r;
+    if (r == -ENOENT)
+        return errors_add(
+            errors, tape->path, 0, 0,
+            "needs %.100s, which the spec %.100s does not have here: replay it with topdownd %.50s, which "
+            "recorded it",
+            missing, tape->header.spec, tape->header.version);
+    return errors_add(errors, tape->path, 0, 0, "holds a plan that makes no sense, though its checksum is right");
+}
+
+static int find_topology(struct tape *tape, struct errors *errors) {
+    size_t at = 0;
+    struct recording_record record;
+    while (recording_next(tape->bytes.bytes, tape->bytes.n, &at, &record) == 1) {
+        struct recording_plan plan;
+        char missing[RECORDING_TEXT_MAX + 1];
+        if (record.kind != RECORDING_PLAN)
+            continue;
+        int r = recording_get_plan(&record, tape->catalog, missing, &plan);
+        if (r < 0)
+            return tape_explain_plan(tape, r, missing, errors);
+        tape->topology = plan.topology;
+        plan_free(plan.plan);
+        return 0;
+    }
+    return errors_add(errors, tape->path, 0, 0, "ends before its first plan: there is nothing to replay");
+}
+
+int tape_load(struct tape *tape, const struct plan_selection *selections, size_t n_selections, struct errors *errors) {
+    int r = 0;
+    if (tape->log)
+        r = perf_log_record(tape->path, tape->log, tape->catalog, selections, n_selections, errors, &tape->bytes);
+    tape->log = perf_log_free(tape->log);
+    return r == 0 ? find_topology(tape, errors) : r;
+}

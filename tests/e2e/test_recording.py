@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""run --record and --pmu replay:FILE: the same values again, bounded files, full disks, and logs of perf."""
+
+import json
+import os
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import tempfile
+import time
+
+import e2e
+
+_, ROOT = e2e.arguments()
+STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
+CHANGING = os.path.join(ROOT, "tests/data/scenarios/changing.json")
+LOGS = os.path.join(ROOT, "tests/data/perf")
+SHORT = e2e.LISTEN_ANYWHERE + "slot: 50ms\n"
+MANY = e2e.LISTEN_ANYWHERE + "slot: 10ms\n"  # many windows a round
+
+
+def replay(path, *options, yaml=e2e.LISTEN_ANYWHERE):
+    return e2e.Daemon("--pmu", f"replay:{path}", *options, yaml=yaml)
+
+
+def wait_end(daemon):
+    """Until all has been replayed; returns the last snapshot."""
+    e2e.wait_for(lambda: "have been replayed" in daemon.log(), "the end of the replay")
+    return daemon.json("/api/v1/snapshot?scope=cpu")
+
+
+def refused(*options):
+    status, log = e2e.run_daemon(*options)
+    assert status == 2, log
+    return log
+
+
+def test_the_last_round_is_replayed_as_it_was_shown():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "recording")
+        with e2e.Daemon("--pmu", f"sim:{CHANGING}", "--record", path, yaml=SHORT) as daemon:
+            daemon.wait_round(4)
+            live = daemon.json("/api/v1/snapshot?scope=cpu")
+            pages = {name: daemon.get(f"/api/v1/snapshot?scope={name}") for name in ("host", "socket")}
+            last = daemon.json("/api/v1/snapshot?scope=cpu")
+            assert daemon.stop() < 10
+        assert stat.S_IMODE(os.stat(path).st_mode) == 0o640
+        assert last["sequence"] - live["sequence"] <= 1
+        with replay(path, "--speed", "0") as daemon:
+            again = wait_end(daemon)
+            assert (again["replay"], again["simulated"]) == (True, True)
+            if again["sequence"] == last["sequence"]:  # else a round ended while the daemon did
+                for key in ("scopes", "round", "timestamp_seconds"):
+                    assert again[key] == last[key], key
+                for name, page in pages.items():
+                    if json.loads(page)["sequence"] == again["sequence"]:
+                        assert json.loads(daemon.get(f"/api/v1/snapshot?scope={name}"))["scopes"] == \
+                            json.loads(page)["scopes"]
+            page = daemon.get("/metrics")
+            assert all('replay="true"' in line for line in page.splitlines() if line[0] != "#")
+            assert e2e.value_of(page, "topdownd_pmu_up", pmu="replay") == 1
+            assert daemon.get("/-/ready")
+            return f"{again['sequence']} rounds, {os.path.getsize(path)} bytes"
+
+
+def test_a_replay_keeps_the_pace_it_is_told():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "recording")
+        with e2e.Daemon("--pmu", f"sim:{STEADY}", "--record", path, yaml=SHORT) as daemon:
+            rounds = daemon.wait_round(3)["sequence"]
+            daemon.stop()
+        with replay(path, "--speed", "0.05") as daemon:  # a round of a second takes twenty
+            assert daemon.sequence() == 0
+            daemon.stop()
+        with replay(path, "--speed", "100") as daemon:
+            assert wait_end(daemon)["sequence"] >= rounds
+            text = daemon.log()
+            daemon.stop()
+    assert "REPLAY of" in text and "up to the last full record" not in text
+
+
+def test_files_are_bounded_and_replayed_one_after_the_other():
+    with tempfile.TemporaryDirectory() as folder:
+        path, former = os.path.join(folder, "recording"), os.path.join(folder, "recording.1")
+        with e2e.Daemon("--pmu", "sim", "--record", path, "--record.size", "1M", yaml=MANY) as daemon:
+            e2e.wait_for(lambda: os.path.exists(former), "the second file", 60)
+            daemon.wait_round(daemon.sequence() + 2)
+            live = daemon.sequence()
+            daemon.stop()
+        sizes = [os.path.getsize(p) for p in (path, former)]
+        assert all(size < 1.3 * 2 ** 19 for size in sizes), sizes  # a file ends with a whole round
+        with replay(path, "--speed", "0") as daemon:
+            assert wait_end(daemon)["sequence"] >= live
+            assert f"{former} is replayed before {path}" in daemon.log()
+            daemon.stop()
+        os.unlink(former)
+        with replay(path, "--speed", "0") as daemon:  # readable alone
+            assert 0 < wait_end(daemon)["sequence"] < live
+            daemon.stop()
+        return f"{sizes[1]} and {sizes[0]} bytes"
+
+
+def test_a_full_disk_is_said_once_and_recording_goes_on_when_there_is_room():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "recording")
+        with e2e.Daemon("--pmu", "sim", "--record", path, yaml=MANY) as daemon:
+            e2e.wait_for(lambda: os.path.getsize(path) > 0, "a first record")
+            limit = os.path.getsize(path) + 1000
+            resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+            e2e.wait_for(lambda: "cannot be written" in daemon.log(), "the failure", 60)
+            size = os.path.getsize(path)
+            sequence = daemon.sequence()
+            daemon.wait_round(sequence + 3)  # measuring goes on
+            assert os.path.getsize(path) == size <= limit
+            resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+            e2e.wait_for(lambda: "can be written again" in daemon.log(), "more room", 60)
+            log = daemon.log()
+            daemon.stop()
+        assert log.count("cannot be written") == 1, log
+        with replay(path, "--speed", "0") as daemon:
+            assert wait_end(daemon)["sequence"] > 0
+            assert "up to the last full record" not in daemon.log() and "damaged" not in daemon.log()
+            daemon.stop()
+
+
+def test_no_space_left_on_a_tiny_file_system():
+    with tempfile.TemporaryDirectory() as folder:
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", folder], capture_output=True)
+        if mounted.returncode != 0:
+            raise e2e.Skip("a tmpfs cannot be mounted here")
+        try:
+            path = os.path.join(folder, "recording")
+            with e2e.Daemon("--pmu", "sim", "--record", path, yaml=MANY) as daemon:
+                e2e.wait_for(lambda: "No space left" in daemon.log(), "the full disk", 60)
+                daemon.wait_round(daemon.sequence() + 1)
+                daemon.stop()
+            with replay(path, "--speed", "0") as daemon:
+                assert wait_end(daemon)["sequence"] > 0
+                assert "up to the last full record" not in daemon.log()
+                daemon.stop()
+        finally:
+            subprocess.run(["umount", folder], check=True)
+
+
+def test_a_killed_daemons_recording_plays_up_to_the_last_full_record():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "recording")
+        with e2e.Daemon("--pmu", f"sim:{STEADY}", "--record", path, yaml=SHORT) as daemon:
+            daemon.wait_round(3)
+            daemon.process.send_signal(signal.SIGKILL)
+            daemon.process.wait()
+        os.truncate(path, os.path.getsize(path) - 1)
+        with replay(path, "--speed", "0") as daemon:
+            assert wait_end(daemon)["sequence"] >= 1
+            assert "up to the last full record" in daemon.log()
+            daemon.stop()
+        with open(path, "r+b") as file:
+            file.seek(os.path.getsize(path) // 2)
+            byte = file.read(1)
+            file.seek(-1, os.SEEK_CUR)
+            file.write(bytes([byte[0] ^ 1]))
+        with replay(path, "--speed", "0") as daemon:
+            wait_end(daemon)
+            assert "is damaged" in daemon.log() or "up to the last full record" in daemon.log(), daemon.log()
+            daemon.stop()
+        # and the next daemon keeps what it finds
+        size = os.path.getsize(path)
+        with e2e.Daemon("--pmu", f"sim:{STEADY}", "--record", path, yaml=SHORT) as daemon:
+            assert os.path.getsize(path + ".1") == size
+            daemon.stop()
+
+
+def test_other_files_are_never_written_over():
+    with tempfile.TemporaryDirectory() as folder:
+        path, link = os.path.join(folder, "notes"), os.path.join(folder, "link")
+        e2e.write_text(path, "not a recording\n")
+        os.symlink(path, link)
+        assert "is not a recording" in refused("--pmu", "sim", "--record", path)
+        assert "symbolic link" in refused("--pmu", "sim", "--record", link)
+        assert "No such file" in refused("--pmu", "sim", "--record", os.path.join(folder, "none/file"))
+        assert e2e.read_text(path) == "not a recording\n" and os.path.islink(link)
+
+
+def test_what_cannot_be_replayed_is_refused_with_the_reason():
+    with tempfile.TemporaryDirectory() as folder:
+        text = e2e.write_text(os.path.join(folder, "text"), "hello\n")
+        assert "neither a recording" in refused("--pmu", f"replay:{text}")
+        assert "No such file" in refused("--pmu", f"replay:{folder}/none")
+        assert "regular file" in refused("--pmu", "replay:/dev/null")
+        assert "there is no spec" in refused("--pmu", f"replay:{LOGS}/multiplexed.csv", "--spec", "nothing")
+        assert "is a recording already" in refused("--pmu", f"replay:{text}", "--record", f"{folder}/x")
+        assert "--speed takes" in refused("--pmu", f"replay:{text}", "--speed", "fast")
+
+
+def test_another_version_of_the_spec_is_said_and_a_missing_event_named():
+    with tempfile.TemporaryDirectory() as folder:
+        path, data = os.path.join(folder, "recording"), os.path.join(folder, "data")
+        with e2e.Daemon("--pmu", f"sim:{STEADY}", "--record", path, yaml=SHORT) as daemon:
+            daemon.wait_round(2)
+            daemon.stop()
+        shutil.copytree(os.path.join(ROOT, "specs"), os.path.join(data, "specs"))
+        spec = os.path.join(data, "specs/neoverse-v2.json")
+        text = e2e.read_text(spec)
+        e2e.write_text(spec, text + "\n")
+        with e2e.Daemon("--pmu", f"replay:{path}", "--speed", "0", data=data) as daemon:
+            assert "another version of the spec neoverse-v2" in daemon.log()
+            wait_end(daemon)
+            daemon.stop()
+        e2e.write_text(spec, text.replace("L1D_CACHE_REFILL", "L1D_CACHE_FILLED"))
+        status, log = e2e.run_daemon("--pmu", f"replay:{path}", data=data)
+        assert status == 2 and "needs L1D_CACHE_REFILL, which the spec neoverse-v2 does not have" in log, log
+
+
+def test_a_log_of_perf_is_served_with_our_metrics():
+    with replay(os.path.join(LOGS, "multiplexed.csv"), "--spec", "neoverse-v1", "--speed", "0") as daemon:
+        wait_end(daemon)
+        assert e2e.value_of(daemon.get("/metrics"), "topdownd_ipc", socket="0") == 0.25
+        reasons = json.dumps(daemon.json("/api/v1/plan")["not_plannable"])
+        assert "is not in the log" in reasons
+        daemon.stop()
+    with replay(os.path.join(LOGS, "cpus-6.1.csv"), "--speed", "0") as daemon:
+        wait_end(daemon)
+        assert "in the spec software" in daemon.log()
+        time.sleep(4)  # three rounds of half a second and two seconds: a live daemon would have taken its gauges back
+        assert e2e.value_of(daemon.get("/metrics"), "topdownd_context_switches_per_second", socket="0") > 0
+        assert daemon.get("/-/ready")
+        daemon.stop()
+
+
+if __name__ == "__main__":
+    e2e.run_tests()

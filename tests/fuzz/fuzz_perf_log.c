@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/perf_log.h"
+#include "core/derive.h"
+
+// A log of perf: refused in words, or indexes within bounds; and then a recording that can be played to its end.
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct catalog *make_catalog(void) {
+    struct catalog *catalog;
+    struct catalog_error error;
+    static const char *const metrics[] = {"ipc"};
+    if (catalog_new("fuzz", "v", "n", "m", "p", &catalog) < 0)
+        return NULL;
+    const struct catalog_metric_text ipc = {.name = "ipc", .formula = "inst / cycles", .units = "per cycle"};
+    if (catalog_add_event(catalog, "cycles", "", 0x11, &error) < 0 ||
+        catalog_add_event(catalog, "inst", "", 0x8, &error) < 0 || catalog_add_metric(catalog, &ipc, &error) < 0 ||
+        catalog_add_group(catalog, "general", "", "", metrics, 1, &error) < 0)
+        return catalog_free(catalog);
+    return catalog;
+}
+
+static void play(const struct catalog *catalog, const struct recording_buffer *bytes, size_t n_intervals) {
+    size_t at = 0, rounds = 0;
+    struct recording_record record;
+    struct recording_plan plan;
+    char missing[RECORDING_TEXT_MAX + 1];
+    int r = recording_next(bytes->bytes, bytes->n, &at, &record);
+    assert(r == 1);
+    r = recording_get_plan(&record, catalog, missing, &plan);
+    assert(r == 0);
+    while ((r = recording_next(bytes->bytes, bytes->n, &at, &record)) == 1) {
+        struct readings *readings;
+        double seconds;
+        r = recording_get_round(&record, plan.plan, plan.topology, &seconds, &readings);
+        assert(r == 0);
+        rounds++;
+        readings_free(readings);
+    }
+    assert(r == 0 && rounds == n_intervals);
+    plan_free(plan.plan);
+    topology_free(plan.topology);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct errors errors = {0};
+    struct perf_log *log;
+    char *text = malloc(size + 1);
+    struct catalog *catalog = make_catalog();
+    if (!text || !catalog)
+        abort();
+    memcpy(text, data, size);
+    text[size] = '\0';
+    int r = perf_log_parse("log", text, size, &errors, &log);
+    free(text);
+    if (r < 0) {
+        assert(errors.n > 0);
+        catalog_free(catalog);
+        return 0;
+    }
+    assert(log->n_intervals > 0 && log->n_rows > 0);
+    for (size_t i = 0; i < log->n_rows; i++)
+        assert(log->rows[i].event < log->n_events && log->rows[i].place < log->n_places);
+    struct recording_buffer bytes = {0};
+    const struct plan_selection selection = {.group = 0};
+    r = perf_log_record("log", log, catalog, &selection, 1, &errors, &bytes);
+    if (r == 0)
+        play(catalog, &bytes, log->n_intervals);
+    else
+        assert(r == -12 || errors.n > 0);
+    recording_buffer_deinit(&bytes);
+    perf_log_free(log);
+    catalog_free(catalog);
+    return 0;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/derive.h"
+#include "core/recording.h"
+
+// A recording whose checksums are right, as a hostile one's are: after the first byte, each record is a kind, a length
+// of two bytes and so many bytes. What is accepted must be safe to derive from.
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct catalog *make_catalog(void) {
+    struct catalog *catalog;
+    struct catalog_error error;
+    static const char *const metrics[] = {"ipc", "mpki"}, *const resident[] = {"cycles", "inst"};
+    if (catalog_new("fuzz", "v", "n", "m", "p", &catalog) < 0)
+        return NULL;
+    const struct catalog_metric_text ipc = {.name = "ipc", .formula = "inst / cycles", .units = "per cycle"};
+    const struct catalog_metric_text mpki = {.name = "mpki", .formula = "misses / inst", .units = "per instruction"};
+    if (catalog_add_event(catalog, "cycles", "", 0x11, &error) < 0 ||
+        catalog_add_event(catalog, "inst", "", 0x8, &error) < 0 ||
+        catalog_add_event(catalog, "misses", "", 0x3, &error) < 0 ||
+        catalog_set_resident(catalog, resident, 2, &error) < 0 || catalog_add_metric(catalog, &ipc, &error) < 0 ||
+        catalog_add_metric(catalog, &mpki, &error) < 0 ||
+        catalog_add_group(catalog, "general", "", "", metrics, 2, &error) < 0)
+        return catalog_free(catalog);
+    return catalog;
+}
+
+struct deck {
+    const struct catalog *catalog;
+    struct snapshot_layout *layout;
+    struct derive *derive;
+};
+
+static void play_plan(struct deck *deck, const struct recording_record *record) {
+    struct recording_plan plan;
+    char missing[RECORDING_TEXT_MAX + 1];
+    if (recording_get_plan(record, deck->catalog, missing, &plan) < 0)
+        return;
+    struct snapshot_layout *layout = snapshot_layout_new(plan.plan, plan.topology);
+    struct derive *derive = layout ? derive_new(layout) : NULL;
+    if (!derive)
+        abort();
+    derive_free(deck->derive); // plans of one recording have the same metrics, which derive_continue asks for
+    snapshot_layout_unref(deck->layout);
+    deck->layout = layout;
+    deck->derive = derive;
+}
+
+static void play_round(const struct deck *deck, const struct recording_record *record) {
+    struct readings *readings;
+    double seconds;
+    if (!deck->layout ||
+        recording_get_round(record, deck->layout->plan, deck->layout->topology, &seconds, &readings) < 0)
+        return;
+    struct snapshot *snapshot = snapshot_new(deck->layout);
+    derive_round(deck->derive, readings, snapshot);
+    // what can be read can be written, to the same bytes where they were the shortest
+    struct recording_buffer again = {0};
+    assert(recording_put_round(&again, readings, deck->layout->plan, seconds) == 0);
+    recording_buffer_deinit(&again);
+    snapshot_unref(snapshot);
+    readings_free(readings);
+}
+
+static void play(struct deck *deck, const struct recording_record *record) {
+    struct recording_header header;
+    struct recording_pause pause;
+    switch (record->kind) {
+    case RECORDING_HEADER:
+        (void)recording_get_header(record, &header);
+        break;
+    case RECORDING_PLAN:
+        play_plan(deck, record);
+        break;
+    case RECORDING_ROUND:
+        play_round(deck, record);
+        break;
+    default:
+        if (recording_get_pause(record, &pause) == 0 && deck->derive)
+            derive_pause(deck->derive, pause.until_ns, pause.reason);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct deck deck = {.catalog = make_catalog()};
+    struct recording_record record;
+    size_t at = 0;
+    while (recording_next(data, size, &at, &record) == 1) // as a file: nearly always damaged
+        play(&deck, &record);
+    for (at = 0; at + 3 <= size;) {
+        size_t n = (size_t)data[at + 1] | (size_t)data[at + 2] << 8;
+        n = n < size - at - 3 ? n : size - at - 3;
+        static const unsigned kinds[] = {RECORDING_HEADER, RECORDING_PLAN, RECORDING_ROUND, RECORDING_PAUSE};
+        record = (struct recording_record){.kind = kinds[data[at] % 4], .bytes = data + at + 3, .n = n};
+        play(&deck, &record);
+        at += 3 + n;
+    }
+    derive_free(deck.derive);
+    snapshot_layout_unref(deck.layout);
+    catalog_free((struct catalog *)(uintptr_t)deck.catalog);
+    return 0;
+}

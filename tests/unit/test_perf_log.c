@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/core_check.h"
+
+#include <errno.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "config/json_reader.h"
+#include "config/perf_log.h"
+#include "config/spec_json.h"
+#include "core/derive.h"
+
+// Logs of perf stat -I: real ones of the installed perf 6.1 on a machine without a hardware PMU (*-6.1.*), and ones
+// written in the ways of other versions, CPUs and locales. The way from text to metrics is that of a replay.
+
+static const char *const FOLDER = "tests/data/perf";
+static const char *const APERF = "../shared/telemetry/recorded/aws-aperf";
+
+static struct catalog *load_spec(const char *name) {
+    char path[128];
+    struct errors errors = {0};
+    struct catalog *catalog;
+    (void)snprintf(path, sizeof path, "specs/%s.json", name);
+    assert_int_equal(spec_json_load(path, NULL, &errors, &catalog), 0);
+    return catalog;
+}
+
+static int parse(const char *text, struct errors *errors, struct perf_log **out) {
+    return perf_log_parse("log", text, strlen(text), errors, out);
+}
+
+static struct perf_log *load_log(const char *file) {
+    char path[128], *text;
+    size_t length;
+    struct errors errors = {0};
+    struct perf_log *log;
+    (void)snprintf(path, sizeof path, "%s/%s", FOLDER, file);
+    assert_int_equal(json_read_file(path, 1 << 20, &errors, &text, &length), 0);
+    assert_int_equal(perf_log_parse(path, text, length, &errors, &log), 0);
+    free(text);
+    return log;
+}
+
+// ---- from a log to values ----
+
+enum { ROUNDS_MAX = 64 };
+
+struct derived {
+    struct catalog *catalog;
+    struct snapshot_layout *layout;
+    struct snapshot *rounds[ROUNDS_MAX];
+    size_t n;
+};
+
+static void derive_records(struct derived *derived, const struct recording_buffer *bytes) {
+    size_t at = 0;
+    struct recording_record record;
+    struct recording_plan plan;
+    char missing[RECORDING_TEXT_MAX + 1];
+    assert_int_equal(recording_next(bytes->bytes, bytes->n, &at, &record), 1);
+    assert_int_equal(recording_get_plan(&record, derived->catalog, missing, &plan), 0);
+    derived->layout = snapshot_layout_new(plan.plan, plan.topology);
+    struct derive *derive = derive_new(derived->layout);
+    assert_non_null(derive);
+    while (recording_next(bytes->bytes, bytes->n, &at, &record) == 1) {
+        struct readings *readings;
+        double seconds;
+        assert_int_equal(recording_get_round(&record, plan.plan, plan.topology, &seconds, &readings), 0);
+        assert_true(derived->n < ROUNDS_MAX);
+        derived->rounds[derived->n] = snapshot_new(derived->layout);
+        derive_round(derive, readings, derived->rounds[derived->n++]);
+        readings_free(readings);
+    }
+    derive_free(derive);
+}
+
+// Takes over the log; of all metrics of the spec.
+static struct derived derive_log(struct perf_log *log, const char *spec) {
+    struct derived derived = {.catalog = load_spec(spec)};
+    struct plan_selection *selections = calloc(derived.catalog->n_groups + 1, sizeof *selections);
+    for (unsigned g = 0; g < derived.catalog->n_groups; g++)
+        selections[g].group = g;
+    struct recording_buffer bytes = {0};
+    struct errors errors = {0};
+    assert_int_equal(
+        perf_log_record("log", log, derived.catalog, selections, derived.catalog->n_groups, &errors, &bytes), 0);
+    derive_records(&derived, &bytes);
+    recording_buffer_deinit(&bytes);
+    perf_log_free(log);
+    free(selections);
+    return derived;
+}
+
+static void derived_end(struct derived *derived) {
+    for (size_t i = 0; i < derived->n; i++)
+        snapshot_unref(derived->rounds[i]);
+    snapshot_layout_unref(derived->layout);
+    catalog_free(derived->catalog);
+}
+
+static size_t place_of(const struct derived *derived, const char *name) {
+    for (size_t m = 0; m < derived->layout->n_metrics; m++)
+        if (strcmp(derived->catalog->metrics[derived->layout->plan->metrics[m].metric].name, name) == 0)
+            return m;
+    fail_msg("no metric %s", name);
+    return 0;
+}
+
+// In the scale of the formula.
+static double value(const struct derived *derived, size_t round, size_t scope, const char *name) {
+    size_t m = place_of(derived, name);
+    assert_true(round < derived->n);
+    return derived->rounds[round]->values[snapshot_metric(derived->layout, scope, m)] /
+           derived->catalog->metrics[derived->layout->plan->metrics[m].metric].export_scale;
+}
+
+static size_t cpu_scope(const struct derived *derived, unsigned id) {
+    for (size_t c = 0; c < derived->layout->topology->n_cpus; c++)
+        if (derived->layout->topology->cpus[c].id == id)
+            return snapshot_scope_cpu(derived->layout, c);
+    fail_msg("no CPU %u", id);
+    return 0;
+}
+
+static void assert_close(double a, double b) {
+    if (!(fabs(a - b) <= 1e-9 * fabs(b)))
+        fail_msg("%.17g is not %.17g", a, b);
+}
+
+// ---- tests of the text ----
+
+static void test_real_logs_of_each_format_hold_the_same_events(void **state) {
+    (void)state;
+    static const struct {
+        const char *file;
+        size_t n_places;
+    } logs[] = {{"cpus-6.1.csv", 4}, {"together-6.1.csv", 1}, {"cpus-6.1.json", 4}, {"sockets-6.1.json", 1}};
+    for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
+        struct perf_log *log = load_log(logs[i].file);
+        assert_int_equal(log->n_places, logs[i].n_places);
+        assert_int_equal(log->n_events, 7);
+        assert_string_equal(log->events[0], "context-switches");
+        assert_int_equal(log->n_intervals, 3); // 1.2 s in steps of half a second
+        assert_int_equal(log->n_rows, 3 * 7 * logs[i].n_places);
+        assert_int_equal(log->n_skipped, 0);
+        assert_in_range(log->intervals[0].end_ns, 500000000, 510000000);
+        for (size_t r = 0; r < log->n_rows; r++)
+            assert_int_equal(log->rows[r].state == PERF_LOG_NOT_SUPPORTED, log->rows[r].event == 6); // cycles
+        perf_log_free(log);
+    }
+}
+
+static void test_a_real_log_gives_the_rates_that_its_counts_say(void **state) {
+    (void)state;
+    struct perf_log *log = load_log("cpus-6.1.csv");
+    assert_string_equal(log->places[2], "CPU2");
+    double rates[3] = {0}, host[3] = {0};
+    for (size_t i = 0; i < 3; i++) {
+        uint64_t begin_ns = i > 0 ? log->intervals[i - 1].end_ns : 0;
+        double seconds = (double)(log->intervals[i].end_ns - begin_ns) * 1e-9;
+        for (size_t r = log->intervals[i].first; r < log->intervals[i].first + log->intervals[i].n_rows; r++) {
+            if (log->rows[r].event != 0)
+                continue;
+            host[i] += (double)log->rows[r].count / seconds / 4;
+            rates[i] += log->rows[r].place == 2 ? (double)log->rows[r].count / seconds : 0;
+        }
+    }
+    struct derived derived = derive_log(log, "software");
+    for (size_t i = 0; i < 3; i++) {
+        assert_close(value(&derived, i, 0, "context_switches"), host[i]);
+        assert_close(value(&derived, i, cpu_scope(&derived, 2), "context_switches"), rates[i]);
+    }
+    derived_end(&derived);
+}
+
+static void test_a_multiplexed_log_gives_what_perf_printed_beside_it(void **state) {
+    (void)state;
+    struct derived derived = derive_log(load_log("multiplexed.csv"), "neoverse-v1");
+    assert_int_equal(derived.n, 2);
+    assert_close(value(&derived, 0, cpu_scope(&derived, 0), "ipc"), 1.5);
+    assert_close(value(&derived, 0, cpu_scope(&derived, 1), "ipc"), 0.5);
+    assert_close(value(&derived, 0, 0, "ipc"), 3.5 / 3); // sums first
+    assert_close(value(&derived, 1, cpu_scope(&derived, 0), "ipc"), 0.25);
+    assert_true(isnan(value(&derived, 1, cpu_scope(&derived, 1), "ipc"))); // <not counted>
+    assert_int_equal(
+        derived.rounds[1]->absent[cpu_scope(&derived, 1) * derived.layout->n_metrics + place_of(&derived, "ipc")],
+        ABSENT_STARVED);
+    const double *values = derived.rounds[1]->values;
+    assert_true(values[snapshot_windows(derived.layout, 0, WINDOW_CONTENDED)] == 2);
+    assert_true(values[snapshot_windows(derived.layout, 0, WINDOW_COMPLETE)] == 1);
+    assert_true(values[snapshot_windows(derived.layout, 0, WINDOW_STARVED)] == 1);
+    derived_end(&derived);
+}
+
+static void test_a_metric_whose_events_are_not_in_the_log_says_so(void **state) {
+    (void)state;
+    struct derived derived = derive_log(load_log("multiplexed.csv"), "neoverse-v1");
+    const struct plan_metric *metric = &derived.layout->plan->metrics[place_of(&derived, "branch_mpki")];
+    assert_int_equal(metric->unit, PLAN_NOT_PLANNABLE);
+    assert_non_null(strstr(metric->reason, "BR_MIS_PRED_RETIRED is not in the log"));
+    assert_int_equal(derived.layout->plan->n_units, 1);
+    derived_end(&derived);
+}
+
+static void test_an_event_that_was_not_counted_costs_only_its_own_metrics(void **state) {
+    (void)state;
+    struct errors errors = {0};
+    struct perf_log *log;
+    assert_int_equal(parse("1.0,2000,,r11,1,100.00,,\n1.0,1000,,r8,1,100.00,,\n1.0,<not counted>,,r22,0,0.00,,\n"
+                           "2.0,2000,,r11,1,100.00,,\n2.0,1000,,r8,1,100.00,,\n2.0,5,,r22,1,100.00,,\n",
+                           &errors, &log),
+                     0);
+    struct derived derived = derive_log(log, "neoverse-v1");
+    assert_close(value(&derived, 0, 0, "ipc"), 0.5);
+    assert_true(isnan(value(&derived, 0, 0, "branch_mpki")));
+    assert_close(value(&derived, 1, 0, "branch_mpki"), 5);
+    derived_end(&derived);
+}
+
+static void test_a_log_without_units_and_times_is_of_an_old_perf(void **state) {
+    (void)state;
+    struct derived derived = derive_log(load_log("old.csv"), "neoverse-v1");
+    assert_int_equal(derived.n, 3);
+    assert_close(value(&derived, 0, 0, "ipc"), 1.5);
+    assert_true(isnan(value(&derived, 1, 0, "ipc")));
+    assert_close(value(&derived, 2, 0, "ipc"), 0.25);
+    derived_end(&derived);
+}
+
+static void test_decimal_commas_of_a_locale_are_understood(void **state) {
+    (void)state;
+    struct perf_log *log = load_log("locale.csv");
+    assert_int_equal(log->n_skipped, 1); // "1.234,50" could be either
+    assert_int_equal(log->rows[0].count, 1234500000);
+    assert_string_equal(log->events[0], "task-clock");
+    struct derived derived = derive_log(log, "neoverse-v1");
+    assert_close(value(&derived, 0, 0, "ipc"), 1.5);
+    derived_end(&derived);
+    log = load_log("comma.csv");
+    assert_int_equal(log->n_rows, 2);
+    assert_int_equal(log->rows[0].count, 1234500000);
+    assert_int_equal(log->rows[1].count, 13);
+    perf_log_free(log);
+}
+
+static void test_events_written_as_terms_are_found_by_their_code(void **state) {
+    (void)state;
+    struct derived derived = derive_log(load_log("terms.csv"), "skylake-sp");
+    assert_int_equal(derived.layout->topology->n_sockets, 2);
+    assert_close(value(&derived, 0, snapshot_scope_socket(0), "ipc"), 1.5);
+    assert_close(value(&derived, 0, snapshot_scope_socket(1), "ipc"), 2.5);
+    assert_close(value(&derived, 0, 0, "ipc"), 5.5 / 3);
+    derived_end(&derived);
+}
+
+static void test_names_of_events(void **state) {
+    (void)state;
+    struct catalog *catalog = load_spec("neoverse-v1");
+    int cycles = catalog_find_event(catalog, "CPU_CYCLES");
+    static const char *const names[] = {"CPU_CYCLES", "cpu_cycles",   "cpu-cycles",         "cpu_cycles:u",
+                                        "r11",        "r0011",        "armv8/cpu_cycles/",  "armv8/event=0x11/",
+                                        "r11:k",      "CPU_CYCLES:u", "armv8/config=0x11/u"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_int_equal(perf_log_find_event(catalog, names[i]), cycles);
+    static const char *const unknown[] = {"", "r", "rx", "r1111111111111111111", "cycle", "/", "a/", "//", "a/event=/"};
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
+        assert_int_equal(perf_log_find_event(catalog, unknown[i]), -1);
+    catalog_free(catalog);
+}
+
+static void test_what_is_no_log_is_refused(void **state) {
+    (void)state;
+    static const char *const texts[] = {
+        "",     "\n\n",         "# started on\n",       "hello\n",
+        "{}\n", "13,,cycles\n", "1.0,CPU0,x,,cycles\n", "{\"event\":\"r11\",\"counter-value\":\"1\"}\n"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct errors errors = {0};
+        struct perf_log *log;
+        assert_int_equal(parse(texts[i], &errors, &log), -EINVAL);
+        assert_non_null(strstr(errors.items[0].text, "perf stat -I"));
+    }
+}
+
+static void test_two_logs_in_one_file_are_refused_with_the_line(void **state) {
+    (void)state;
+    struct errors errors = {0};
+    struct perf_log *log;
+    assert_int_equal(parse("2.0,5,,r11,1,100.00,,\n# again\n1.0,5,,r11,1,100.00,,\n", &errors, &log), -EINVAL);
+    assert_int_equal(errors.items[0].line, 3);
+}
+
+// ---- counts of Graviton hosts ----
+
+// aperf's ratios, each of counts of its own window, and the metrics of ours that mean the same; `times` of ours.
+static const struct {
+    const char *theirs, *numerator, *denominator, *ours;
+    double times;
+} RATIOS[] = {{"ipc", "r8", "r11", "ipc", 1},
+              {"stall-frontend-pkc", "r23", "r11", "frontend_stalled_cycles", 10},
+              {"stall-backend-pkc", "r24", "r11", "backend_stalled_cycles", 10},
+              {"inst-tlb-mpki", "r2", "r8", "l1i_tlb_mpki", 1},
+              {"inst-tlb-tw-pki", "r35", "r8", "itlb_mpki", 1},
+              {"inst-l1-mpki", "r1", "r8", "l1i_cache_mpki", 1},
+              {"l2-mpki", "r17", "r8", "l2_cache_mpki", 1},
+              {"data-tlb-mpki", "r5", "r8", "l1d_tlb_mpki", 1},
+              {"data-tlb-tw-pki", "r34", "r8", "dtlb_mpki", 1},
+              {"data-l1-mpki", "r3", "r8", "l1d_cache_mpki", 1}};
+
+struct aperf_row {
+    unsigned sample, cpu;
+    char metric[40];
+    double numerator, denominator, scale;
+};
+
+static bool next_row(const char **at, struct aperf_row *row) {
+    while (*at && **at != '\0') {
+        const char *line = *at, *end = strchr(line, '\n');
+        *at = end ? end + 1 : NULL;
+        if (sscanf(line, "%u,%u,%39[^,],%lf,%lf,%lf", &row->sample, &row->cpu, row->metric, &row->numerator,
+                   &row->denominator, &row->scale) == 6)
+            return true;
+    }
+    return false;
+}
+
+// Writes the rows of one ratio as perf would have; returns the length.
+static size_t as_perf(const char *text, size_t ratio, char *out, size_t size) {
+    struct aperf_row row;
+    size_t length = 0;
+    for (const char *at = text; next_row(&at, &row);)
+        if (strcmp(row.metric, RATIOS[ratio].theirs) == 0)
+            length += (size_t)snprintf(out + length, size - length,
+                                       "%u.000000000,CPU%u,%.0f,,%s,1000000000,100.00,,\n"
+                                       "%u.000000000,CPU%u,%.0f,,%s,1000000000,100.00,,\n",
+                                       row.sample + 1, row.cpu, row.numerator, RATIOS[ratio].numerator, row.sample + 1,
+                                       row.cpu, row.denominator, RATIOS[ratio].denominator);
+    assert_true(length < size);
+    return length;
+}
+
+static size_t check_ratio(const char *text, size_t ratio) {
+    enum { SIZE = 1 << 20 };
+    char *log_text = malloc(SIZE);
+    struct errors errors = {0};
+    struct perf_log *log;
+    size_t length = as_perf(text, ratio, log_text, SIZE), checked = 0;
+    assert_int_equal(perf_log_parse("aperf", log_text, length, &errors, &log), 0);
+    struct derived derived = derive_log(log, "neoverse-v1");
+    struct aperf_row row;
+    for (const char *at = text; next_row(&at, &row);) {
+        if (strcmp(row.metric, RATIOS[ratio].theirs) != 0 || row.denominator == 0)
+            continue;
+        assert_close(value(&derived, row.sample, cpu_scope(&derived, row.cpu), RATIOS[ratio].ours) *
+                         RATIOS[ratio].times,
+                     row.numerator / row.denominator * row.scale);
+        checked++;
+    }
+    derived_end(&derived);
+    free(log_text);
+    return checked;
+}
+
+static void test_counts_of_graviton_hosts_give_their_authors_ratios(void **state) {
+    (void)state;
+    static const char *const files[] = {"test_run_1", "aperf_v0_1_15_alpha_run"};
+    if (access(APERF, R_OK) < 0) {
+        print_message("skipped: %s is not there\n", APERF);
+        skip();
+    }
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        char path[256], *text;
+        size_t length, checked = 0;
+        struct errors errors = {0};
+        (void)snprintf(path, sizeof path, "%s/%s.perf_stat.csv", APERF, files[f]);
+        assert_int_equal(json_read_file(path, 1 << 20, &errors, &text, &length), 0);
+        for (size_t ratio = 0; ratio < sizeof RATIOS / sizeof *RATIOS; ratio++)
+            checked += check_ratio(text, ratio);
+        print_message("%s: %zu ratios\n", files[f], checked);
+        assert_true(checked > 400);
+        free(text);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_real_logs_of_each_format_hold_the_same_events),
+        cmocka_unit_test(test_a_real_log_gives_the_rates_that_its_counts_say),
+        cmocka_unit_test(test_a_multiplexed_log_gives_what_perf_printed_beside_it),
+        cmocka_unit_test(test_a_metric_whose_events_are_not_in_the_log_says_so),
+        cmocka_unit_test(test_an_event_that_was_not_counted_costs_only_its_own_metrics),
+        cmocka_unit_test(test_a_log_without_units_and_times_is_of_an_old_perf),
+        cmocka_unit_test(test_decimal_commas_of_a_locale_are_understood),
+        cmocka_unit_test(test_events_written_as_terms_are_found_by_their_code),
+        cmocka_unit_test(test_names_of_events),
+        cmocka_unit_test(test_what_is_no_log_is_refused),
+        cmocka_unit_test(test_two_logs_in_one_file_are_refused_with_the_line),
+        cmocka_unit_test(test_counts_of_graviton_hosts_give_their_authors_ratios),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

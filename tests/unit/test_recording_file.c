@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/core_check.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "collectors/recording_file.h"
+#include "core/recording.h"
+
+// The files of a recording, in a folder of the test's own.
+
+static char folder[64], path[96], former[96];
+
+static int set_up(void **state) {
+    (void)state;
+    (void)snprintf(folder, sizeof folder, "/tmp/topdownd-test-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    (void)snprintf(path, sizeof path, "%s/rec", folder);
+    (void)snprintf(former, sizeof former, "%s/rec.1", folder);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    (void)unlink(path);
+    (void)unlink(former);
+    return rmdir(folder);
+}
+
+static struct recording_buffer header(unsigned part) {
+    struct recording_buffer bytes = {0};
+    const struct recording_header of = {.part = part};
+    assert_int_equal(recording_put_header(&bytes, &of), 0);
+    return bytes;
+}
+
+static void write_header(struct recording_file *file, unsigned part) {
+    struct recording_buffer bytes = header(part);
+    assert_int_equal(recording_file_write(file, bytes.bytes, bytes.n), 0);
+    recording_buffer_deinit(&bytes);
+}
+
+static unsigned part_of(const char *of) {
+    uint8_t *bytes;
+    size_t n, at = 0;
+    struct recording_record record;
+    struct recording_header read;
+    assert_int_equal(recording_file_read(of, 1 << 20, &bytes, &n), 0);
+    assert_true(recording_is(bytes, n));
+    assert_int_equal(recording_next(bytes, n, &at, &record), 1);
+    assert_int_equal(recording_get_header(&record, &read), 0);
+    free(bytes);
+    return read.part;
+}
+
+static void test_a_new_file_has_mode_0640_and_what_was_written(void **state) {
+    (void)state;
+    struct recording_file *file;
+    struct stat status;
+    mode_t before = umask(0);
+    assert_int_equal(recording_file_new(path, &file), 0);
+    (void)umask(before);
+    write_header(file, 5);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0640);
+    assert_int_equal((uint64_t)status.st_size, recording_file_bytes(file));
+    assert_int_equal(part_of(path), 5);
+    recording_file_free(file);
+}
+
+static void test_rotation_keeps_the_file_before(void **state) {
+    (void)state;
+    struct recording_file *file;
+    assert_int_equal(recording_file_new(path, &file), 0);
+    for (unsigned part = 0; part < 4; part++) {
+        write_header(file, part);
+        if (part > 0)
+            assert_int_equal(part_of(former), part - 1);
+        assert_int_equal(part_of(path), part);
+        assert_int_equal(recording_file_rotate(file), 0);
+        assert_int_equal(recording_file_bytes(file), 0);
+    }
+    recording_file_free(file);
+}
+
+static void test_an_earlier_recording_is_kept_and_anything_else_refused(void **state) {
+    (void)state;
+    struct recording_file *file;
+    assert_int_equal(recording_file_new(path, &file), 0);
+    write_header(file, 7);
+    recording_file_free(file);
+    assert_int_equal(recording_file_new(path, &file), 0);
+    recording_file_free(file);
+    assert_int_equal(part_of(former), 7);
+    FILE *other = fopen(former, "w");
+    assert_true(fputs("precious", other) >= 0 && fclose(other) == 0);
+    assert_int_equal(recording_file_new(path, &file), -EEXIST);
+    assert_int_equal(rename(former, path), 0);
+    assert_int_equal(recording_file_new(path, &file), -EEXIST);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(symlink("/etc/passwd", path), 0);
+    assert_int_equal(recording_file_new(path, &file), -ELOOP);
+}
+
+static void test_what_does_not_fit_is_taken_back_in_full(void **state) {
+    (void)state;
+    struct recording_file *file;
+    struct rlimit limit, before;
+    static uint8_t zeros[5000];
+    assert_int_equal(recording_file_new(path, &file), 0);
+    write_header(file, 1);
+    uint64_t full = recording_file_bytes(file);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    (void)signal(SIGXFSZ, SIG_IGN);
+    limit = before;
+    limit.rlim_cur = 3000;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    int r = recording_file_write(file, zeros, sizeof zeros);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(r, -EFBIG);
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal((uint64_t)status.st_size, full);
+    write_header(file, 2); // and goes on right behind
+    assert_int_equal(recording_file_bytes(file), 2 * full);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal((uint64_t)status.st_size, 2 * full);
+    recording_file_free(file);
+}
+
+static void test_reading_is_bounded(void **state) {
+    (void)state;
+    struct recording_file *file;
+    uint8_t *bytes;
+    size_t n;
+    assert_int_equal(recording_file_new(path, &file), 0);
+    write_header(file, 1);
+    size_t full = (size_t)recording_file_bytes(file);
+    recording_file_free(file);
+    assert_int_equal(recording_file_read(path, full - 1, &bytes, &n), -EFBIG);
+    assert_int_equal(recording_file_read(path, full, &bytes, &n), 0);
+    assert_int_equal(n, full);
+    free(bytes);
+    assert_int_equal(recording_file_read("/dev/zero", full, &bytes, &n), -EINVAL);
+    assert_int_equal(recording_file_read(folder, full, &bytes, &n), -EINVAL);
+    assert_int_equal(recording_file_read(former, full, &bytes, &n), -ENOENT);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_new_file_has_mode_0640_and_what_was_written, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_rotation_keeps_the_file_before, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_an_earlier_recording_is_kept_and_anything_else_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_does_not_fit_is_taken_back_in_full, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_reading_is_bounded, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
