@@ -2,6 +2,7 @@
 #include "daemon/record.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -25,7 +26,7 @@ enum { PIECE_BYTES = 64 << 10, WAITING_BYTES_MAX = 16 << 20 };
 struct record {
     struct recording_file *file;
     struct recording_header header;
-    const char *path;
+    char *path;
     uint64_t file_bytes_max;
     uint64_t file_bytes;                  // of the newest file, when all that waits is written
     const struct snapshot_layout *layout; // borrowed; NULL: there is no plan yet
@@ -47,8 +48,8 @@ static void set_text(char *to, const char *from) {
     to[n] = '\0';
 }
 
-static void fill_header(struct recording_header *header, const struct setup *setup, uint64_t seed) {
-    const struct source *source = &setup->source;
+static void fill_header(struct recording_header *header, const struct setup *setup, const struct source *source,
+                        uint64_t seed) {
     *header = (struct recording_header){.spec_hash = source->catalog->product.hash,
                                         .seed = seed,
                                         .simulated = source->scenario != NULL,
@@ -76,23 +77,35 @@ static int refuse(const char *path, int error, struct errors *errors) {
     }
 }
 
-int record_new(const struct setup *setup, uint64_t seed, struct errors *errors, struct record **out) {
+// A file for each of several types of cores.
+static char *path_of(const struct setup *setup, const struct source *source) {
+    char *path;
+    bool several = source->core_type[0] != '\0';
+    return asprintf(&path, "%s%s%s", setup->record_path, several ? "." : "", source->core_type) < 0 ? NULL : path;
+}
+
+int record_new(const struct setup *setup, const struct core_type *type, uint64_t seed, struct errors *errors,
+               struct record **out) {
     struct record *record = calloc(1, sizeof *record);
     if (!record)
         return -ENOMEM;
-    fill_header(&record->header, setup, seed);
-    record->path = setup->record_path;
+    uint64_t bytes = setup->record_bytes / setup->n_types;
+    fill_header(&record->header, setup, type->source, seed);
+    record->path = path_of(setup, type->source);
     record->next_file = NO_FILE;
-    record->file_bytes_max = setup->record_bytes / 2; // FILE and FILE.1
-    int r = getrandom(&record->header.id, sizeof record->header.id, 0) == sizeof record->header.id ? 0 : -EIO;
+    record->file_bytes_max = bytes / 2; // FILE and FILE.1
+    int r = !record->path                                                                            ? -ENOMEM
+            : getrandom(&record->header.id, sizeof record->header.id, 0) == sizeof record->header.id ? 0
+                                                                                                     : -EIO;
     if (r == 0)
-        r = recording_file_new(setup->record_path, &record->file);
+        r = recording_file_new(record->path, &record->file);
     if (r < 0) {
+        r = r == -ENOMEM ? r : refuse(record->path, r, errors);
         record_free(record);
-        return r == -ENOMEM ? r : refuse(setup->record_path, r, errors);
+        return r;
     }
     log_info("recording to %s and %s.1, %llu MiB together at most", record->path, record->path,
-             (unsigned long long)(setup->record_bytes >> 20));
+             (unsigned long long)(bytes >> 20));
     *out = record;
     return 0;
 }
@@ -251,6 +264,7 @@ struct record *record_free(struct record *record) {
         ;
     recording_file_free(record->file);
     recording_buffer_deinit(&record->buffer);
+    free(record->path);
     free(record);
     return NULL;
 }

@@ -38,8 +38,9 @@ int replay_new(struct setup *setup, struct replay **out) {
     if (!replay)
         return -ENOMEM;
     replay->setup = setup;
-    replay->tape = setup->source.tape;
+    replay->tape = setup->types[0].source->tape;
     replay->timestamp_seconds = NAN;
+    self_init(&replay->self, 1);
     *out = replay;
     return 0;
 }
@@ -60,7 +61,7 @@ struct view *replay_view(const struct replay *replay) {
 // ---- snapshots ----
 
 static void fill_self(struct replay *replay, struct snapshot *snapshot) {
-    self_fill(&replay->self, &replay->setup->source.roots, replay->pmu_up, NAN, snapshot);
+    self_fill(&replay->self, &replay->setup->types[0].source->roots, replay->pmu_up, snapshot);
     snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = replay->timestamp_seconds;
 }
 
@@ -114,7 +115,8 @@ static int play_plan(struct replay *replay, const struct recording_record *recor
         return 0;
     }
     struct stage stage, none = {.layout = NULL};
-    struct stage_request request = {.setup = replay->setup, .seed = replay->tape->header.seed, .replayed = &plan};
+    struct stage_request request = {
+        .setup = replay->setup, .type = &replay->setup->types[0], .seed = replay->tape->header.seed, .replayed = &plan};
     r = stage_init(&stage, &request, same_metrics(replay->stage.layout, &plan) ? &replay->stage : &none, &errors);
     if (r < 0)
         return r;
