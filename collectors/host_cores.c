@@ -37,12 +37,12 @@ static size_t add_pmu(const struct host_roots *roots, const char *pattern, const
 }
 
 size_t host_cores_pmus(const struct host_roots *roots, const char *pattern, struct host_core_pmu *out, size_t max) {
-    static const char *const hybrid[] = {"cpu_core", "cpu_atom"};
+    static const char *const hybrid[] = {"cpu_core", "cpu_atom", "cpu_lowpower"};
     size_t n = 0;
     while (n < max && add_pmu(roots, pattern, n > 0 ? out[n - 1].name : "", &out[n]) > 0)
         n++;
     bool divided = n == 0 && strcmp(pattern, "cpu") == 0;
-    for (size_t i = 0; divided && i < 2 && n < max; i++)
+    for (size_t i = 0; divided && i < sizeof hybrid / sizeof *hybrid && n < max; i++)
         if (add_pmu(roots, hybrid[i], "", &out[n]) > 0)
             out[n++].replaces = true;
     return n;

@@ -67,7 +67,8 @@ void summary_start(const struct view *view, const struct setup *setup, const str
                                : "",
              cpus, source->catalog->product.spec);
     for (size_t i = 0; i < source->n_errors; i++)
-        log_warning("%s%s: %s", prefix, source->errors[i].pmu, source->errors[i].text);
+        log_warning("%s%s: %s", source->errors[i].of_host ? "" : prefix, source->errors[i].pmu,
+                    source->errors[i].text);
     if (type->missing[0] != '\0')
         log_warning("%sprofile %s: this host cannot measure %s", prefix, setup->profile->name, type->missing);
     if (view->layout->plan->n_units == 0) {
@@ -131,7 +132,8 @@ void summary_config(const struct setup *setup, const struct core_type *type, con
     describe_plan(setup, plan, text, sizeof text);
     (void)printf("%shost %s, spec %s: %s\n", prefix, setup->hostname, source->catalog->product.spec, cpus);
     for (size_t i = 0; i < source->n_errors; i++)
-        (void)printf("%swarning: %s: %s\n", prefix, source->errors[i].pmu, source->errors[i].text);
+        (void)printf("%swarning: %s: %s\n", source->errors[i].of_host ? "" : prefix, source->errors[i].pmu,
+                     source->errors[i].text);
     (void)printf("%sprofile %s: %s\n", prefix, setup->profile->name, plan->n_units == 0 ? "measures nothing" : text);
     if (type->missing[0] != '\0')
         (void)printf("%swarning: this host cannot measure %s\n", prefix, type->missing);
