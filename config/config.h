@@ -81,6 +81,16 @@ struct config_specs {
     struct config_origin origin; // of the path
 };
 
+// `record:` at the top level: every reading is written to a file, and before that to another one.
+struct config_record {
+    char *path;                  // absolute; NULL: nothing is recorded
+    uint64_t size_bytes;         // of both files
+    struct config_origin origin; // of the path
+};
+#define CONFIG_RECORD_BYTES_MIN UINT64_C(0x100000)      // 1M
+#define CONFIG_RECORD_BYTES_MAX UINT64_C(0x10000000000) // 1024G
+#define CONFIG_RECORD_BYTES_DEFAULT UINT64_C(0x10000000)
+
 struct config {
     char **files; // that were read, in order
     size_t n_files;
@@ -92,6 +102,7 @@ struct config {
     struct config_host *hosts;
     size_t n_hosts;
     struct config_specs specs;
+    struct config_record record;
     uint64_t hash; // of the merged content, without comments and layout
 };
 

@@ -21,8 +21,9 @@ enum { SLOT_DEFAULT_MS = 200 };
 #define LISTEN_DEFAULT_PORT 10813
 #define N_OF(array) (sizeof(array) / sizeof(array)[0])
 
-static const char *const top_keys[] = {"listen", "profile",  "profiles", "hosts", "slot",           "idle",
-                                       "cpus",   "counters", "guests",   "mode",  "standard_error", "specs"};
+static const char *const top_keys[] = {"listen",   "profile", "profiles", "hosts",          "slot",  "idle",  "cpus",
+                                       "counters", "guests",  "mode",     "standard_error", "specs", "record"};
+static const char *const record_keys[] = {"path", "size"};
 static const char *const specs_keys[] = {"path", "format"};
 static const char *const profile_keys[] = {"groups",   "weights", "slot", "idle",          "cpus",
                                            "counters", "guests",  "mode", "standard_error"};
@@ -362,6 +363,17 @@ static void decode_listen(struct decoder *decoder, const struct yaml_tree *liste
         decode_listen_item(decoder, listen->entries[i].value);
 }
 
+// False where it is none that could be used.
+static bool decode_path(struct decoder *decoder, const struct yaml_tree *path, const char *example, char **out) {
+    if (!config_value_text(path, "path", PATH_BYTES_MAX, example, decoder->errors))
+        return false;
+    if (path->text[0] != '/')
+        (void)yaml_tree_error(decoder->errors, &path->origin, "path: \"%s\" is not an absolute path: begin it with /",
+                              yaml_tree_word(path->text).text);
+    *out = copy_text(decoder, path->text);
+    return true;
+}
+
 // A vendor's files, which are looked at when the host's CPU is known.
 static void decode_specs(struct decoder *decoder, const struct yaml_tree *specs) {
     static const char example[] = "{path: /usr/share/pmu-events/arch, format: perf}";
@@ -371,16 +383,26 @@ static void decode_specs(struct decoder *decoder, const struct yaml_tree *specs)
     const struct yaml_tree *path = yaml_tree_get(specs, "path"), *format = yaml_tree_get(specs, "format");
     if (!path)
         (void)yaml_tree_error(decoder->errors, &specs->origin, "specs has no path: write specs: %s", example);
-    else if (config_value_text(path, "path", PATH_BYTES_MAX, "/usr/share/pmu-events/arch", decoder->errors)) {
-        if (path->text[0] != '/')
-            (void)yaml_tree_error(decoder->errors, &path->origin,
-                                  "path: \"%s\" is not an absolute path: begin it with /",
-                                  yaml_tree_word(path->text).text);
-        decoder->config->specs.path = copy_text(decoder, path->text);
+    else if (decode_path(decoder, path, "/usr/share/pmu-events/arch", &decoder->config->specs.path))
         decoder->config->specs.origin = path->origin;
-    }
     if (format)
         (void)config_value_format(format, &decoder->config->specs.format, decoder->errors);
+}
+
+static void decode_record(struct decoder *decoder, const struct yaml_tree *record) {
+    static const char example[] = "{path: /var/lib/topdownd/recording, size: 256M}";
+    struct config_record *out = &decoder->config->record;
+    out->size_bytes = CONFIG_RECORD_BYTES_DEFAULT;
+    if (!config_value_is(record, YAML_TREE_MAP, "record", example, decoder->errors))
+        return;
+    check_keys(decoder, record, record_keys, N_OF(record_keys));
+    const struct yaml_tree *path = yaml_tree_get(record, "path"), *size = yaml_tree_get(record, "size");
+    if (!path)
+        (void)yaml_tree_error(decoder->errors, &record->origin, "record has no path: write record: %s", example);
+    else if (decode_path(decoder, path, "/var/lib/topdownd/recording", &out->path))
+        out->origin = path->origin;
+    if (size)
+        (void)config_value_size(size, &out->size_bytes, decoder->errors);
 }
 
 int config_decode(const struct yaml_tree *tree, struct config *config, struct errors *errors) {
@@ -397,5 +419,7 @@ int config_decode(const struct yaml_tree *tree, struct config *config, struct er
         decode_hosts(&decoder, hosts);
     if (yaml_tree_get(tree, "specs"))
         decode_specs(&decoder, yaml_tree_get(tree, "specs"));
+    if (yaml_tree_get(tree, "record"))
+        decode_record(&decoder, yaml_tree_get(tree, "record"));
     return decoder.memory_short ? -ENOMEM : 0;
 }

@@ -206,6 +206,18 @@ bool config_value_flag(const struct yaml_tree *value, const char *key, bool *fla
     return true;
 }
 
+bool config_value_size(const struct yaml_tree *value, uint64_t *bytes, struct errors *errors) {
+    double size;
+    if (!config_value_is(value, YAML_TREE_SCALAR, "size", "256M", errors))
+        return false;
+    if (decimal_read_size(value->text, &size) < 0)
+        return refuse(errors, value, "size", "is not a size: write a number and M or G, such as 256M");
+    if (size < (double)CONFIG_RECORD_BYTES_MIN || size > (double)CONFIG_RECORD_BYTES_MAX)
+        return refuse(errors, value, "size", "is out of range: 1M to 1024G are allowed");
+    *bytes = (uint64_t)size;
+    return true;
+}
+
 static bool read_port(const char *text, uint16_t *port) {
     unsigned long number = 0;
     size_t n = strlen(text);

@@ -28,6 +28,7 @@ bool config_value_guests(const struct yaml_tree *value, enum config_guests *gues
 bool config_value_format(const struct yaml_tree *value, enum spec_format *format, struct errors *errors);
 bool config_value_mode(const struct yaml_tree *value, enum config_mode *mode, struct errors *errors);
 bool config_value_flag(const struct yaml_tree *value, const char *key, bool *flag, struct errors *errors);
+bool config_value_size(const struct yaml_tree *value, uint64_t *bytes, struct errors *errors);
 bool config_value_weight(const struct yaml_tree *value, unsigned *weight, struct errors *errors);
 
 // "address:port": the address in its shortest numeric form, so that equal ones are spelled the same.

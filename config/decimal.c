@@ -59,3 +59,11 @@ int decimal_read_duration(const char *text, double *out_ns) {
     }
     return -EINVAL;
 }
+
+int decimal_read_size(const char *text, double *out_bytes) {
+    struct decimal number;
+    if (!decimal_read(&text, &number) || (strcmp(text, "M") != 0 && strcmp(text, "G") != 0))
+        return -EINVAL;
+    *out_bytes = decimal_value(number) * (*text == 'M' ? 0x1p20 : 0x1p30);
+    return 0;
+}

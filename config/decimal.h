@@ -22,4 +22,7 @@ double decimal_value(struct decimal decimal);
 // -EDOM: it is a number without a unit.
 int decimal_read_duration(const char *text, double *out_ns);
 
+// Reads a whole text such as "256M": a number and M or G, which are MiB and GiB. Returns 0, or -EINVAL.
+int decimal_read_size(const char *text, double *out_bytes);
+
 #endif

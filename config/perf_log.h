@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "config/perf_names.h"
 #include "core/catalog.h"
 #include "core/error.h"
 #include "core/plan.h"
@@ -49,16 +50,25 @@ int perf_log_parse(const char *name, const char *text, size_t length, struct err
 struct perf_log *perf_log_free(struct perf_log *log);
 
 // The catalog's event that a log calls so, -1 where it has none: by name in any case, with modifiers (":u") or without,
-// by "pmu/name/", "rXXXX" or "pmu/event=0x...,.../" where that is the event's code.
-int perf_log_find_event(const struct catalog *catalog, const char *name);
+// by "pmu/name/", "rXXXX" or "pmu/event=0x...,.../" where that is the event's code; and by perf's own name where
+// `names` (NULL: none) says which of the catalog's vendor that is.
+int perf_log_find_event(const struct catalog *catalog, const struct perf_names *names, const char *name);
 
-// How many of the log's events the catalog has.
-size_t perf_log_known(const struct perf_log *log, const struct catalog *catalog);
+// How many of the log's events the catalog has. Without `names` those that perf's own names mean are left out: a CPU of
+// every vendor has them.
+size_t perf_log_known(const struct perf_log *log, const struct catalog *catalog, const struct perf_names *names);
+
+struct perf_log_request {
+    const char *name; // the log's file, for errors
+    const struct perf_log *log;
+    const struct catalog *catalog;
+    const struct perf_names *names; // NULL: perf's own names are not known
+    const struct plan_selection *selections;
+    size_t n_selections;
+};
 
 // Puts the log as a plan and its rounds at the end of `out`: an interval is a round, a place a CPU. Metrics of the
 // selections whose events are not all in the log are not plannable. 0; -EINVAL with the reason in `errors`, -ENOMEM.
-int perf_log_record(const char *name, const struct perf_log *log, const struct catalog *catalog,
-                    const struct plan_selection *selections, size_t n_selections, struct errors *errors,
-                    struct recording_buffer *out);
+int perf_log_record(const struct perf_log_request *request, struct errors *errors, struct recording_buffer *out);
 
 #endif

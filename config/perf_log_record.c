@@ -57,7 +57,14 @@ static int find_raw(const struct catalog *catalog, const char *name, size_t leng
     return find_code(catalog, &code);
 }
 
-int perf_log_find_event(const struct catalog *catalog, const char *name) {
+// perf's own name, which may stand as pmu/cycles/ too.
+static int find_perf_name(const struct catalog *catalog, const struct perf_names *names, const char *name,
+                          size_t length) {
+    const char *terms = names ? perf_names_find(names, catalog->product.vendor, name, length) : NULL;
+    return terms ? find_terms(catalog, terms) : -1;
+}
+
+int perf_log_find_event(const struct catalog *catalog, const struct perf_names *names, const char *name) {
     int found = find_name(catalog, name, strlen(name));
     const char *slash = strchr(name, '/'), *end = slash ? strchr(slash + 1, '/') : NULL;
     if (found >= 0 || (slash && !end))
@@ -66,17 +73,21 @@ int perf_log_find_event(const struct catalog *catalog, const char *name) {
         char terms[PERF_LOG_NAME_MAX + 1];
         (void)snprintf(terms, sizeof terms, "%.*s", (int)(end - slash - 1), slash + 1);
         found = find_name(catalog, terms, strlen(terms));
+        if (found < 0)
+            found = find_perf_name(catalog, names, terms, strlen(terms));
         return found >= 0 ? found : find_terms(catalog, terms);
     }
     size_t length = strcspn(name, ":"); // modifiers
     found = find_name(catalog, name, length);
+    if (found < 0)
+        found = find_perf_name(catalog, names, name, length);
     return found >= 0 ? found : find_raw(catalog, name, length);
 }
 
-size_t perf_log_known(const struct perf_log *log, const struct catalog *catalog) {
+size_t perf_log_known(const struct perf_log *log, const struct catalog *catalog, const struct perf_names *names) {
     size_t known = 0;
     for (size_t i = 0; i < log->n_events; i++)
-        known += perf_log_find_event(catalog, log->events[i]) >= 0;
+        known += perf_log_find_event(catalog, names, log->events[i]) >= 0;
     return known;
 }
 
@@ -136,10 +147,12 @@ static int make_topology(const char *name, const struct perf_log *log, struct er
 }
 
 // What perf says that it cannot count is as if it were not there; of what it counts, it says when it could not.
-static void mark_support(const struct perf_log *log, const struct catalog *catalog, uint8_t *support) {
+static void mark_support(const struct perf_log_request *request, uint8_t *support) {
+    const struct perf_log *log = request->log;
+    const struct catalog *catalog = request->catalog;
     memset(support, PLAN_NOT_RECORDED, catalog->n_events);
     for (size_t e = 0; e < log->n_events; e++) {
-        int event = perf_log_find_event(catalog, log->events[e]);
+        int event = perf_log_find_event(catalog, request->names, log->events[e]);
         size_t row = 0;
         while (row < log->n_rows && (log->rows[row].event != e || log->rows[row].state == PERF_LOG_NOT_SUPPORTED))
             row++;
@@ -148,26 +161,24 @@ static void mark_support(const struct perf_log *log, const struct catalog *catal
     }
 }
 
-static int make_plan(const char *name, const struct perf_log *log, const struct catalog *catalog,
-                     const struct plan_selection *selections, size_t n_selections, struct errors *errors,
-                     struct plan **out) {
-    uint64_t slot_ns = usual_ns(log);
-    uint8_t *support = malloc(catalog->n_events);
+static int make_plan(const struct perf_log_request *of, struct errors *errors, struct plan **out) {
+    uint64_t slot_ns = usual_ns(of->log);
+    uint8_t *support = malloc(of->catalog->n_events);
     if (!support || slot_ns == 0) {
         free(support);
         return -ENOMEM;
     }
-    mark_support(log, catalog, support);
-    const struct plan_request request = {.catalog = catalog,
-                                         .selections = selections,
-                                         .n_selections = n_selections,
+    mark_support(of, support);
+    const struct plan_request request = {.catalog = of->catalog,
+                                         .selections = of->selections,
+                                         .n_selections = of->n_selections,
                                          .slot_ns = slot_ns,
                                          .support = support,
                                          .apart = true};
     int r = plan_new(&request, out);
     free(support);
-    return r == -E2BIG ? errors_add(errors, name, 0, 0, "the profile asks for more than %d metrics: name fewer groups",
-                                    PLAN_UNITS_MAX)
+    return r == -E2BIG ? errors_add(errors, of->name, 0, 0,
+                                    "the profile asks for more than %d metrics: name fewer groups", PLAN_UNITS_MAX)
                        : r;
 }
 
@@ -231,8 +242,9 @@ static int put_rounds(struct tape *tape, struct recording_buffer *out) {
     return r;
 }
 
-static int record_layout(const struct perf_log *log, const struct snapshot_layout *layout,
+static int record_layout(const struct perf_log_request *request, const struct snapshot_layout *layout,
                          struct recording_buffer *out) {
+    const struct perf_log *log = request->log;
     const struct topology *topology = layout->topology;
     struct tape tape = {.log = log,
                         .layout = layout,
@@ -242,13 +254,13 @@ static int record_layout(const struct perf_log *log, const struct snapshot_layou
                         .readings = readings_new(layout->plan, topology)};
     int r = tape.event_of && tape.cpu_of && tape.row && tape.readings ? 0 : -ENOMEM;
     for (size_t e = 0; e < log->n_events && r == 0; e++)
-        tape.event_of[e] = perf_log_find_event(layout->catalog, log->events[e]);
+        tape.event_of[e] = perf_log_find_event(layout->catalog, request->names, log->events[e]);
     for (size_t i = 0; i < log->n_places && r == 0; i++)
         for (unsigned cpu = 0; cpu < topology->n_cpus; cpu++)
             if (topology->cpus[cpu].id == place_id(log, i))
                 tape.cpu_of[i] = cpu;
     if (r == 0)
-        r = recording_put_plan(out, layout, 0, 0, false);
+        r = recording_put_plan(out, layout, false);
     if (r == 0)
         r = put_rounds(&tape, out);
     readings_free(tape.readings);
@@ -258,21 +270,19 @@ static int record_layout(const struct perf_log *log, const struct snapshot_layou
     return r;
 }
 
-int perf_log_record(const char *name, const struct perf_log *log, const struct catalog *catalog,
-                    const struct plan_selection *selections, size_t n_selections, struct errors *errors,
-                    struct recording_buffer *out) {
+int perf_log_record(const struct perf_log_request *request, struct errors *errors, struct recording_buffer *out) {
     struct topology *topology = NULL;
     struct plan *plan = NULL;
-    int r = make_topology(name, log, errors, &topology);
+    int r = make_topology(request->name, request->log, errors, &topology);
     if (r == 0)
-        r = make_plan(name, log, catalog, selections, n_selections, errors, &plan);
+        r = make_plan(request, errors, &plan);
     struct snapshot_layout *layout = r == 0 ? snapshot_layout_new(plan, topology) : NULL;
     if (!layout) {
         plan_free(plan);
         topology_free(topology);
         return r < 0 ? r : -ENOMEM;
     }
-    r = record_layout(log, layout, out);
+    r = record_layout(request, layout, out);
     snapshot_layout_unref(layout);
     return r;
 }

@@ -271,31 +271,14 @@ int spec_read(struct spec_reader *spec, cJSON *document, struct catalog **out) {
     return spec->reader.status;
 }
 
-// FNV-1a
-static uint64_t hash_of(const char *text, size_t length) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 int spec_json_parse(const char *name, const char *text, size_t length, const struct environment *environment,
                     struct errors *errors, struct catalog **out) {
     struct spec_reader spec = {.reader = {.file = name, .errors = errors}, .environment = environment};
-    int r = spec_read(&spec, json_parse(&spec.reader, text, length, SPEC_DEPTH_MAX), out);
-    if (r == 0)
-        (*out)->product.hash = hash_of(text, length);
-    return r;
+    return spec_read(&spec, json_parse(&spec.reader, text, length, SPEC_DEPTH_MAX), out);
 }
 
 int spec_json_load(const char *path, const struct environment *environment, struct errors *errors,
                    struct catalog **out) {
-    char *text;
-    size_t length;
-    int r = json_read_file(path, SPEC_FILE_MAX, errors, &text, &length);
-    if (r < 0)
-        return r;
-    r = spec_json_parse(path, text, length, environment, errors, out);
-    free(text);
-    return r;
+    struct spec_reader spec = {.reader = {.file = path, .errors = errors}, .environment = environment};
+    return spec_read(&spec, json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX), out);
 }

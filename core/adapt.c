@@ -109,25 +109,15 @@ static int add_node(struct adapt *a, const struct catalog_node *from) {
 
 // ---- what the values say ----
 
-// What stands for a value that there is not: the formula settles something only where both give the same.
-static const double MISSING[] = {0, 1e30};
-
 // 1 or 0, whether the node were high with all values so much larger; -1 where what is missing would decide.
 static int tried_high(struct adapt *a, const struct node *node, double factor) {
-    int answers[2];
-    if (!node->threshold)
+    const struct formula *threshold = node->threshold;
+    if (!threshold)
         return isnan(a->values[node->metric]) ? -1 : a->values[node->metric] * factor > node->limit;
-    for (size_t i = 0; i < 2; i++) {
-        for (size_t m = 0; m < node->threshold->n_metrics; m++) {
-            double value = a->values[node->threshold->metrics[m]];
-            a->tried[node->threshold->metrics[m]] = isnan(value) ? MISSING[i] : value * factor;
-        }
-        double result = formula_evaluate(node->threshold, NULL, a->tried);
-        if (isnan(result))
-            return -1;
-        answers[i] = result != 0;
-    }
-    return answers[0] == answers[1] ? answers[0] : -1;
+    for (size_t m = 0; m < threshold->n_metrics; m++)
+        a->tried[threshold->metrics[m]] = a->values[threshold->metrics[m]] * factor;
+    double result = formula_evaluate_known(threshold, NULL, a->tried);
+    return isnan(result) ? -1 : result != 0;
 }
 
 // Thresholds look for what is too small as well as for what is too large, so that both ways are tried.

@@ -136,8 +136,7 @@ struct catalog_level1 {
 struct catalog_product {
     char *spec; // the spec's own name: its file's, without .json
     char *vendor, *name, *microarchitecture;
-    char *pmu;     // the kernel's PMU: a name, or a prefix ending in '*'
-    uint64_t hash; // of the file that it was read from, 0: of none
+    char *pmu; // the kernel's PMU: a name, or a prefix ending in '*'
 };
 
 // A register that several events program and that a physical core has few of (Intel's OFFCORE_RESPONSE MSRs).
@@ -287,6 +286,9 @@ int catalog_check(const struct catalog *catalog, struct catalog_error *error);
 int catalog_find_event(const struct catalog *catalog, const char *name);
 int catalog_find_metric(const struct catalog *catalog, const char *name);
 int catalog_find_group(const struct catalog *catalog, const char *name);
+
+// Of all that values depend on: another hash is another version of the spec (or of the vendor's files).
+uint64_t catalog_hash(const struct catalog *catalog);
 
 // True where the metric's exported numerator and denominator exist; *k is what their quotient is multiplied with.
 bool catalog_metric_ratio(const struct catalog_metric *metric, double *k);

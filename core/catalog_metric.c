@@ -331,7 +331,8 @@ static double constant_of(struct catalog *catalog, const struct catalog_metric_t
     struct formula *formula;
     if (compile(&lookup, text->formula, &formula) < 0)
         return NAN;
-    double value = formula->n_variables == 0 && formula->n_metrics == 0 ? formula_evaluate(formula, NULL, NULL) : NAN;
+    double value =
+        formula->n_variables == 0 && formula->n_metrics == 0 ? formula_evaluate_known(formula, NULL, NULL) : NAN;
     formula_free(formula);
     return value;
 }

@@ -25,6 +25,31 @@ int environment_find_literal(const char *name, size_t length) {
     return -1;
 }
 
+static const struct environment_answer *find_answer(const struct environment_answers *answers, const char *name) {
+    for (size_t i = 0; i < answers->n; i++)
+        if (strcmp(answers->items[i].name, name) == 0)
+            return &answers->items[i];
+    return NULL;
+}
+
+bool environment_listen(const void *listener, const char *name) {
+    const struct environment_listener *asked = listener;
+    struct environment_answers *answers = asked->answers;
+    bool there = asked->has_event(asked->context, name);
+    size_t length = strlen(name);
+    if (!find_answer(answers, name) && answers->n < ENVIRONMENT_ANSWERS_MAX && length <= ENVIRONMENT_NAME_MAX) {
+        struct environment_answer *answer = &answers->items[answers->n++];
+        memcpy(answer->name, name, length + 1);
+        answer->there = there;
+    }
+    return there;
+}
+
+bool environment_answer(const void *answers, const char *name) {
+    const struct environment_answer *answer = find_answer(answers, name);
+    return answer && answer->there;
+}
+
 bool environment_is_cpu(const struct environment *environment, const char *pattern) {
     if (environment->cpuid[0] == '\0')
         return false;

@@ -33,6 +33,28 @@ struct environment {
 // Nothing known but that there is SMT, as on most x86 servers: for tests, and for specs of CPUs that are not here.
 void environment_init(struct environment *environment);
 
+// Which events were asked for, with the answers: so that formulas can be compiled the same way where the PMU is not.
+// Vendors' files ask for a few of the kernel's names; what is beyond ENVIRONMENT_ANSWERS_MAX is not noted.
+enum { ENVIRONMENT_ANSWERS_MAX = 64, ENVIRONMENT_NAME_MAX = 63 };
+struct environment_answers {
+    struct environment_answer {
+        char name[ENVIRONMENT_NAME_MAX + 1];
+        bool there;
+    } items[ENVIRONMENT_ANSWERS_MAX];
+    size_t n;
+};
+
+// A has_event that asks another one and notes the answer; its context.
+struct environment_listener {
+    bool (*has_event)(const void *context, const char *name);
+    const void *context;
+    struct environment_answers *answers;
+};
+bool environment_listen(const void *listener, const char *name);
+
+// A has_event whose context are such answers; an event that was not asked for is not there.
+bool environment_answer(const void *answers, const char *name);
+
 // The literal of this name, without '#' and in any case; -1 where there is none.
 int environment_find_literal(const char *name, size_t length);
 

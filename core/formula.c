@@ -137,8 +137,23 @@ double formula_apply(enum formula_operation operation, double left, double right
     }
 }
 
-static bool has_no_value(enum formula_operation operation, double left) {
-    return (operation == STEP_MIN || operation == STEP_MAX) && isnan(left);
+double formula_apply_known(enum formula_operation operation, double left, double right) {
+    switch (operation) {
+    case STEP_LESS:
+    case STEP_GREATER:
+    case STEP_MIN:
+    case STEP_MAX:
+        return isnan(left) || isnan(right) ? NAN : formula_apply(operation, left, right);
+    default: // these settle nothing that another value in the place of NaN would change
+        return formula_apply(operation, left, right);
+    }
+}
+
+// X if C else Y.
+static double choose(double x, double c, double y, bool known) {
+    if (known && isnan(c))
+        return x == y ? x : NAN;
+    return c != 0 ? x : y;
 }
 
 static double evaluate(const struct formula *formula, const double *events, const double *metrics, bool known) {
@@ -157,14 +172,14 @@ static double evaluate(const struct formula *formula, const double *events, cons
         case STEP_NEGATE:
             top[-1] = -top[-1];
             break;
-        case STEP_SELECT: // X, C, Y; NaN is true
+        case STEP_SELECT:
             top -= 2;
-            top[-1] = top[0] != 0 ? top[-1] : top[1];
+            top[-1] = choose(top[-1], top[0], top[1], known);
             break;
         default:
             top--;
-            if (!known || !has_no_value(step->operation, top[-1]))
-                top[-1] = formula_apply(step->operation, top[-1], top[0]);
+            top[-1] = known ? formula_apply_known(step->operation, top[-1], top[0])
+                            : formula_apply(step->operation, top[-1], top[0]);
         }
     }
     assert(top == stack + 1);

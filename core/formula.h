@@ -17,7 +17,9 @@
 // NaN is "no value". a / 0 and a % 0 are NaN, d_ratio(a, 0) is 0. A condition counts as true unless it is 0, so NaN is
 // true. min(a, b) is a < b ? a : b, max with >; < and > are 0 where a side is NaN. & | ^ are logical and give 0 or 1;
 // they give NaN where the sides that have a value do not settle it: 0 & NaN is 0 and 1 | NaN is 1, the others NaN.
-// a % b is of whole numbers, cut off towards zero.
+// a % b is of whole numbers, cut off towards zero. These are perf's rules. By the known rules, for what is exported,
+// NaN is a number that nobody knows: what depends on it is NaN. A comparison, min and max with NaN are NaN; a condition
+// of NaN settles nothing unless X and Y are the same.
 //
 // What constants decide is decided when the formula is compiled: a branch that is never taken, the X of 0 & X and
 // 1 | X, and constant parts are dropped with what they would have read. This never changes a value. Evaluation
@@ -100,11 +102,12 @@ int formula_compile(const char *text, const struct formula_scope *scope, struct 
 
 struct formula *formula_free(struct formula *formula);
 
-// The formula's value; NaN where it has none or is not finite. `metrics` may be NULL where n_metrics is 0.
+// The formula's value by perf's rules; NaN where it has none or is not finite. `metrics` may be NULL where n_metrics is
+// 0.
 double formula_evaluate(const struct formula *formula, const double *events, const double *metrics);
 
-// The same, but min(a, b) and max(a, b) have no value where a has none, instead of b's: for what is exported, since on a
-// CPU that does nothing max(1 - parts, 0) would be 0 although no part is known.
+// The same by the known rules: a value that is not NaN stays whatever numbers stand for the inputs that are NaN. On a
+// CPU that does nothing max(1 - parts, 0) is not 0, nor is the ratio of nothing below its limit: no part is known.
 double formula_evaluate_known(const struct formula *formula, const double *events, const double *metrics);
 
 double formula_sum_evaluate(const struct formula_sum *sum, const double *events);

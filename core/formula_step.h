@@ -55,8 +55,9 @@ static inline unsigned formula_operands(enum formula_operation operation) {
     return operation < STEP_NEGATE ? 0 : operation == STEP_NEGATE ? 1 : operation == STEP_SELECT ? 3 : 2;
 }
 
-// An operation of two operands.
+// An operation of two operands, by perf's rules and by the known ones.
 double formula_apply(enum formula_operation operation, double left, double right);
+double formula_apply_known(enum formula_operation operation, double left, double right);
 
 // Writes the steps of `text`. Returns what formula_compile does.
 int formula_parse(const char *text, const struct formula_scope *scope, struct formula_steps *steps,

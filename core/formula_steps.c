@@ -8,7 +8,7 @@
 
 // Writes steps and folds what constants decide. An operand is one piece that ends where the next begins, so an operand
 // is dropped by cutting it off, or by moving the next one over it. Folding uses formula_apply, as evaluation does, so
-// it cannot give another value.
+// it cannot give another value; where a constant NaN has perf's rules and the known ones differ, nothing is folded.
 
 static int steps_reserve(struct formula_steps *steps, size_t more) {
     if (more > FORMULA_STEPS_MAX - steps->n_written)
@@ -59,6 +59,17 @@ int formula_steps_negate(struct formula_steps *steps, size_t at) {
     return 0;
 }
 
+// Whether two constants make one value by all rules.
+static bool folded(enum formula_operation operation, const double *left, const double *right, double *value) {
+    if (!left || !right)
+        return false;
+    double perf = formula_apply(operation, *left, *right), known = formula_apply_known(operation, *left, *right);
+    if (perf != known && !(isnan(perf) && isnan(known)))
+        return false;
+    *value = perf;
+    return true;
+}
+
 // Whether one operand alone makes the value, whatever the other one is.
 static bool settled(enum formula_operation operation, const double *left, const double *right, double *value) {
     bool zero = (left && *left == 0) || (right && *right == 0);
@@ -80,9 +91,7 @@ static bool settled(enum formula_operation operation, const double *left, const 
 int formula_steps_binary(struct formula_steps *steps, enum formula_operation operation, size_t left, size_t at) {
     const double *a = constant(steps, left, at), *b = constant(steps, at, steps->n);
     double value;
-    if (a && b)
-        value = formula_apply(operation, *a, *b);
-    else if (!settled(operation, a, b, &value))
+    if (!folded(operation, a, b, &value) && !settled(operation, a, b, &value))
         return formula_steps_push(steps, (struct formula_step){.operation = operation});
     cut_to_number(steps, left, value);
     return 0;
@@ -93,9 +102,10 @@ static bool same_number(const double *a, const double *b) { return a && b && *a 
 
 int formula_steps_select(struct formula_steps *steps, size_t x, size_t c, size_t y) {
     const double *condition = constant(steps, c, y);
-    if ((condition && *condition != 0) || same_number(constant(steps, x, c), constant(steps, y, steps->n))) {
+    bool taken = condition && *condition != 0 && !isnan(*condition);
+    if (taken || same_number(constant(steps, x, c), constant(steps, y, steps->n))) {
         steps->n = c;
-    } else if (condition) {
+    } else if (condition && *condition == 0) {
         memmove(steps->items + x, steps->items + y, (steps->n - y) * sizeof *steps->items);
         steps->n = x + (steps->n - y);
     } else {

@@ -7,14 +7,15 @@
 bool level1_split(const struct catalog *catalog, const double *counts, double *values, double *categories,
                   double *pipeline_slots) {
     const struct catalog_level1 *level1 = &catalog->level1;
-    double shares[CATEGORY_N], sum = 0, slots = formula_evaluate(level1->pipeline_slots, counts, NULL);
+    double shares[CATEGORY_N], sum = 0, slots = formula_evaluate_known(level1->pipeline_slots, counts, NULL);
     if (slots == 0) {
         memset(categories, 0, level1->n_categories * sizeof *categories);
         *pipeline_slots = 0;
         return true;
     }
     for (size_t i = 0; i < level1->n_metrics; i++)
-        values[level1->metrics[i]] = formula_evaluate(catalog->metrics[level1->metrics[i]].formula, counts, values);
+        values[level1->metrics[i]] =
+            formula_evaluate_known(catalog->metrics[level1->metrics[i]].formula, counts, values);
     for (size_t i = 0; i < level1->n_categories; i++) {
         shares[i] = values[level1->categories[i].metric];
         sum += shares[i];

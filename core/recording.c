@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/recording_bytes.h"
@@ -23,13 +25,30 @@ static struct bytes_cursor cursor_of(const struct recording_record *record) {
 
 // ---- the header ----
 
+static void put_catalog(struct recording_buffer *out, const struct recording_catalog *catalog) {
+    bytes_put_text(out, catalog->spec);
+    bytes_put_varint(out, catalog->hash);
+    bytes_put_text(out, catalog->vendor_path);
+    bytes_put_varint(out, catalog->vendor_format);
+    bytes_put_text(out, catalog->vendor_cpuid);
+    bytes_put_text(out, catalog->vendor_pmu);
+    bytes_put_varint(out, LITERAL_N);
+    for (size_t i = 0; i < LITERAL_N; i++)
+        bytes_put_double(out, catalog->literals[i]);
+    bytes_put_text(out, catalog->cpuid);
+    bytes_put_varint(out, catalog->answers.n);
+    for (size_t i = 0; i < catalog->answers.n; i++) {
+        bytes_put_text(out, catalog->answers.items[i].name);
+        bytes_put_varint(out, catalog->answers.items[i].there);
+    }
+    bytes_put_varint(out, catalog->resident_dropped);
+}
+
 int recording_put_header(struct recording_buffer *out, const struct recording_header *header) {
     size_t begin = bytes_begin(out, RECORDING_HEADER);
     bytes_put_text(out, MAGIC);
     bytes_put_varint(out, RECORDING_VERSION);
     bytes_put_text(out, header->version);
-    bytes_put_text(out, header->spec);
-    bytes_put_varint(out, header->spec_hash);
     bytes_put_varint(out, header->id);
     bytes_put_varint(out, header->part);
     bytes_put_varint(out, header->seed);
@@ -42,6 +61,7 @@ int recording_put_header(struct recording_buffer *out, const struct recording_he
     bytes_put_text(out, header->model);
     bytes_put_text(out, header->microarchitecture);
     bytes_put_double(out, header->timestamp_seconds);
+    put_catalog(out, &header->catalog);
     return bytes_end(out, begin);
 }
 
@@ -50,6 +70,50 @@ bool recording_is(const uint8_t *bytes, size_t n) {
     size_t length = sizeof MAGIC - 1;
     return n >= BEFORE + length && bytes[0] == RECORDING_HEADER && bytes[BEFORE - 1] == length &&
            memcmp(bytes + BEFORE, MAGIC, length) == 0;
+}
+
+static void get_answers(struct bytes_cursor *in, struct environment_answers *answers) {
+    size_t n = bytes_get_count(in, 2);
+    char name[RECORDING_TEXT_MAX + 1];
+    if (n > ENVIRONMENT_ANSWERS_MAX)
+        in->bad = true;
+    for (; answers->n < n && !in->bad; answers->n++) {
+        struct environment_answer *answer = &answers->items[answers->n];
+        bytes_get_text(in, name);
+        if (strlen(name) > ENVIRONMENT_NAME_MAX)
+            in->bad = true;
+        else
+            memcpy(answer->name, name, strlen(name) + 1);
+        answer->there = bytes_get_varint(in, 1) != 0;
+    }
+}
+
+static void get_catalog(struct bytes_cursor *in, struct recording_catalog *catalog) {
+    bytes_get_text(in, catalog->spec);
+    catalog->hash = bytes_get_varint(in, UINT64_MAX);
+    bytes_get_text(in, catalog->vendor_path);
+    catalog->vendor_format = (unsigned)bytes_get_varint(in, UINT8_MAX);
+    bytes_get_text(in, catalog->vendor_cpuid);
+    bytes_get_text(in, catalog->vendor_pmu);
+    size_t n = bytes_get_count(in, sizeof(double));
+    for (size_t i = 0; i < LITERAL_N; i++)
+        catalog->literals[i] = i < n ? bytes_get_double(in) : NAN;
+    for (size_t i = LITERAL_N; i < n; i++)
+        (void)bytes_get_double(in); // of a later version
+    bytes_get_text(in, catalog->cpuid);
+    get_answers(in, &catalog->answers);
+    catalog->resident_dropped = bytes_get_varint(in, 1) != 0;
+}
+
+void recording_environment(const struct recording_header *header, struct environment *out) {
+    const struct recording_catalog *catalog = &header->catalog;
+    environment_init(out);
+    memcpy(out->literals, catalog->literals, sizeof out->literals);
+    (void)snprintf(out->cpuid, sizeof out->cpuid, "%.*s", (int)sizeof out->cpuid - 1, catalog->cpuid);
+    if (catalog->answers.n > 0) {
+        out->has_event = environment_answer;
+        out->context = &catalog->answers;
+    }
 }
 
 int recording_get_header(const struct recording_record *record, struct recording_header *out) {
@@ -63,8 +127,6 @@ int recording_get_header(const struct recording_record *record, struct recording
     if (version != RECORDING_VERSION)
         return -EPROTONOSUPPORT;
     bytes_get_text(&in, header.version);
-    bytes_get_text(&in, header.spec);
-    header.spec_hash = bytes_get_varint(&in, UINT64_MAX);
     header.id = bytes_get_varint(&in, UINT64_MAX);
     header.part = (unsigned)bytes_get_varint(&in, UINT_MAX);
     header.seed = bytes_get_varint(&in, UINT64_MAX);
@@ -77,6 +139,7 @@ int recording_get_header(const struct recording_record *record, struct recording
     bytes_get_text(&in, header.model);
     bytes_get_text(&in, header.microarchitecture);
     header.timestamp_seconds = bytes_get_double(&in);
+    get_catalog(&in, &header.catalog);
     if (!bytes_done(&in))
         return -EBADMSG;
     *out = header;

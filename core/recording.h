@@ -4,21 +4,29 @@
 
 // A recording: every reading, with all that derive needs to make the same values of it again, bit by bit.
 //
-// A file is a series of records: a header, the plan in force, then a record for each round, pause and change of plan.
-// docs/recording.md is the format. Each record has a length and a checksum and needs none but the header and the last
-// plan, so that what was written before a crash can be read. The plan is recorded as it is, not as it was asked for:
-// a later planner may pack otherwise. Everything here works on memory; whoever uses it has the files.
+// A file is a series of records: a header, facts, the plan in force, then a record for each round, pause, change of
+// facts and of plan. docs/recording.md is the format. Each record has a length and a checksum and needs none but the
+// header and the last plan, so that what was written before a crash can be read. The plan is recorded as it is, not as
+// it was asked for: a later planner may pack otherwise. Everything here works on memory; whoever uses it has the files.
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/adapt.h"
+#include "core/environment.h"
 #include "core/readings.h"
 #include "core/snapshot.h"
 
-enum { RECORDING_VERSION = 1, RECORDING_TEXT_MAX = 320, RECORDING_RECORD_MAX = 64 << 20 };
+enum { RECORDING_VERSION = 1, RECORDING_TEXT_MAX = 511, RECORDING_RECORD_MAX = 64 << 20, RECORDING_TROUBLES_MAX = 16 };
 
-enum recording_kind { RECORDING_HEADER = 'R', RECORDING_PLAN = 'P', RECORDING_ROUND = 'r', RECORDING_PAUSE = 'p' };
+enum recording_kind {
+    RECORDING_HEADER = 'R',
+    RECORDING_FACTS = 'f',
+    RECORDING_PLAN = 'P',
+    RECORDING_ROUND = 'r',
+    RECORDING_PAUSE = 'p'
+};
 
 // What is to be written, at its end; for the caller to empty (n = 0). All zero to begin with.
 struct recording_buffer {
@@ -28,10 +36,23 @@ struct recording_buffer {
 };
 void recording_buffer_deinit(struct recording_buffer *buffer);
 
+// What the catalog was made of, and for which host its formulas were compiled.
+struct recording_catalog {
+    char spec[RECORDING_TEXT_MAX + 1];
+    uint64_t hash; // catalog_hash
+    // of the vendor's files: path and format (enum spec_format) of `specs:`, and what was looked for in them
+    char vendor_path[RECORDING_TEXT_MAX + 1]; // "": our own spec
+    unsigned vendor_format;
+    char vendor_cpuid[RECORDING_TEXT_MAX + 1], vendor_pmu[RECORDING_TEXT_MAX + 1]; // the second may be ""
+    double literals[LITERAL_N];
+    char cpuid[RECORDING_TEXT_MAX + 1];
+    struct environment_answers answers;
+    bool resident_dropped; // catalog_drop_resident
+};
+
 struct recording_header {
     char version[RECORDING_TEXT_MAX + 1]; // of the program that wrote it
-    char spec[RECORDING_TEXT_MAX + 1];
-    uint64_t spec_hash;
+    struct recording_catalog catalog;
     uint64_t id;   // the same in all files of one recording
     unsigned part; // of them, counted from 0
     uint64_t seed; // of the schedule
@@ -41,10 +62,17 @@ struct recording_header {
     double timestamp_seconds; // since the epoch, when the file was begun
 };
 
-// A plan and what else changes with it.
+// What is shown beside the values, and changes with the plan or at other times.
+struct recording_facts {
+    unsigned counters_total, counters_usable; // of one CPU; 0: events take none
+    struct recording_trouble {                // a PMU that is missing or fails
+        char pmu[RECORDING_TEXT_MAX + 1], reason[RECORDING_TEXT_MAX + 1], text[RECORDING_TEXT_MAX + 1];
+    } troubles[RECORDING_TROUBLES_MAX];
+    size_t n_troubles;
+};
+
 struct recording_plan {
     bool again; // it was in force before: repeated at the beginning of a file
-    unsigned counters_total, counters_usable;
     struct plan *plan;
     struct topology *topology;
 };
@@ -56,8 +84,10 @@ struct recording_pause {
 
 // A record each at the end of the buffer. 0, or -ENOMEM: nothing was added.
 int recording_put_header(struct recording_buffer *out, const struct recording_header *header);
-int recording_put_plan(struct recording_buffer *out, const struct snapshot_layout *layout, unsigned counters_total,
-                       unsigned counters_usable, bool again);
+// `adapt` may be NULL: the schedule is fixed.
+int recording_put_facts(struct recording_buffer *out, const struct catalog *catalog,
+                        const struct recording_facts *facts, const struct adapt_report *adapt);
+int recording_put_plan(struct recording_buffer *out, const struct snapshot_layout *layout, bool again);
 // timestamp_seconds: when the round ended, since the epoch; NaN: not known.
 int recording_put_round(struct recording_buffer *out, const struct readings *readings, const struct plan *plan,
                         double timestamp_seconds);
@@ -80,7 +110,12 @@ int recording_next(const uint8_t *bytes, size_t n, size_t *at, struct recording_
 
 // -EPROTONOSUPPORT: it was written in a later version of the format.
 int recording_get_header(const struct recording_record *record, struct recording_header *out);
-// -ENOENT: the catalog lacks an event or metric, whose name is written to `missing`, of RECORDING_TEXT_MAX + 1.
+// The environment to compile the catalog for; it borrows the header.
+void recording_environment(const struct recording_header *header, struct environment *out);
+// -ENOENT: the catalog lacks an event, metric or metric group, whose name is written to `missing`, of
+// RECORDING_TEXT_MAX + 1. *adapt is for adapt_report_free; NULL: the schedule was fixed.
+int recording_get_facts(const struct recording_record *record, const struct catalog *catalog, char *missing,
+                        struct recording_facts *out, struct adapt_report **adapt);
 int recording_get_plan(const struct recording_record *record, const struct catalog *catalog, char *missing,
                        struct recording_plan *out);
 // For readings_free.

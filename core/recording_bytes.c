@@ -73,9 +73,12 @@ void bytes_put_double(struct recording_buffer *out, double value) {
 }
 
 void bytes_put_text(struct recording_buffer *out, const char *text) {
-    size_t n = strnlen(text, RECORDING_TEXT_MAX);
+    char clean[RECORDING_TEXT_MAX];
+    size_t n = strnlen(text, sizeof clean);
+    for (size_t i = 0; i < n; i++) // who reads it refuses control characters
+        clean[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i];
     bytes_put_varint(out, n);
-    put(out, text, n);
+    put(out, clean, n);
 }
 
 size_t bytes_begin(struct recording_buffer *out, enum recording_kind kind) {

@@ -114,8 +114,7 @@ static void put_schedule(struct recording_buffer *out, const struct plan *plan) 
         bytes_put_varint(out, plan->round[i]);
 }
 
-int recording_put_plan(struct recording_buffer *out, const struct snapshot_layout *layout, unsigned counters_total,
-                       unsigned counters_usable, bool again) {
+int recording_put_plan(struct recording_buffer *out, const struct snapshot_layout *layout, bool again) {
     const struct plan *plan = layout->plan;
     struct event_table table;
     if (table_init(&table, plan->catalog) < 0) {
@@ -132,8 +131,6 @@ int recording_put_plan(struct recording_buffer *out, const struct snapshot_layou
             table_add(&table, plan->groups[g].events[i]);
     size_t begin = bytes_begin(out, RECORDING_PLAN);
     bytes_put_varint(out, again);
-    bytes_put_varint(out, counters_total);
-    bytes_put_varint(out, counters_usable);
     put_topology(out, layout->topology);
     put_events(out, &table, plan);
     put_units(out, &table, plan);
@@ -405,8 +402,6 @@ static void get_schedule(struct reader *reader, struct plan *plan) {
 static void get_all(struct reader *reader, struct recording_plan *out) {
     struct bytes_cursor *in = &reader->in;
     out->again = bytes_get_varint(in, 1) != 0;
-    out->counters_total = (unsigned)bytes_get_varint(in, UINT8_MAX);
-    out->counters_usable = (unsigned)bytes_get_varint(in, UINT8_MAX);
     get_topology(reader, out->topology);
     get_events(reader, out->plan);
     get_units(reader, out->plan);

@@ -61,6 +61,7 @@ static struct stage_request request_of(const struct measure *m) {
 static void refresh_view(struct measure *m) {
     struct stage_request request = request_of(m);
     stage_refresh_view(&m->stage, &request);
+    record_view(m->record, m->stage.view);
 }
 
 static int start_sampler(struct measure *m) {
@@ -85,7 +86,7 @@ static int change_plan(struct measure *m, struct errors *errors) {
     stage_deinit(&m->stage);
     m->stage = stage;
     m->slot_factor = request.slot_factor;
-    record_plan(m->record, stage.layout, stage.view->counters_total, stage.view->counters_usable);
+    record_plan(m->record, stage.view);
     return start_sampler(m);
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/config.h"
 #include "config/decimal.h"
 #include "core/error.h"
 
@@ -30,8 +31,6 @@ enum {
     OPTION_RECORD,
     OPTION_RECORD_SIZE
 };
-
-static const uint64_t RECORD_BYTES_DEFAULT = 256 << 20;
 
 // What was said of yield on the command line.
 struct yield_words {
@@ -200,11 +199,9 @@ static int parse_speed(const char *word, double *out) {
 }
 
 static int parse_size(const char *word, uint64_t *out) {
-    struct decimal number;
-    const char *end = word;
-    bool good = decimal_read(&end, &number) && (strcmp(end, "M") == 0 || strcmp(end, "G") == 0);
-    double bytes = good ? decimal_value(number) * (*end == 'M' ? 0x1p20 : 0x1p30) : 0;
-    if (bytes < 0x1p20 || bytes > 0x1p40)
+    double bytes;
+    if (decimal_read_size(word, &bytes) < 0 || bytes < (double)CONFIG_RECORD_BYTES_MIN ||
+        bytes > (double)CONFIG_RECORD_BYTES_MAX)
         return say("--record.size takes a number and M or G, from 1M to 1024G, such as 256M");
     *out = (uint64_t)bytes;
     return 0;
@@ -293,11 +290,8 @@ int options_parse(int argc, char **argv, struct options *out) {
         {"scaled", no_argument, NULL, OPTION_SCALED},
         {NULL, 0, NULL, 0},
     };
-    struct options options = {.config = TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml",
-                              .sysfs = "/sys",
-                              .procfs = "/proc",
-                              .speed = 1,
-                              .record_bytes = RECORD_BYTES_DEFAULT};
+    struct options options = {
+        .config = TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml", .sysfs = "/sys", .procfs = "/proc", .speed = 1};
     struct yield_words words = {0};
     for (int option; (option = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
         if (option == OPTION_HELP || option == OPTION_VERSION) {

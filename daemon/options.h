@@ -15,12 +15,12 @@ enum pmu_kind { PMU_AUTO, PMU_LINUX, PMU_SIM, PMU_REPLAY };
 struct options {
     enum command command;
     enum pmu_kind pmu;
-    const char *scenario; // --pmu sim:FILE; NULL: the demo
-    const char *replay;   // --pmu replay:FILE
-    double speed;         // of the replay, 1: as it was; 0: as fast as possible
-    const char *spec;     // eval: a vendor's file or folder; else a spec's name for a replayed log; NULL: not given
-    const char *record;   // file; NULL: do not
-    uint64_t record_bytes;
+    const char *scenario;  // --pmu sim:FILE; NULL: the demo
+    const char *replay;    // --pmu replay:FILE
+    double speed;          // of the replay, 1: as it was; 0: as fast as possible
+    const char *spec;      // eval: a vendor's file or folder; else a spec's name for a replayed log; NULL: not given
+    const char *record;    // file; NULL: as the configuration says
+    uint64_t record_bytes; // of the file and the one before it; 0: not given
     const char *config;
     bool config_given; // false: the default path, which may be absent
     const char *sysfs, *procfs;

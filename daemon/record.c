@@ -28,9 +28,8 @@ struct record {
     struct recording_header header;
     char *path;
     uint64_t file_bytes_max;
-    uint64_t file_bytes;                  // of the newest file, when all that waits is written
-    const struct snapshot_layout *layout; // borrowed; NULL: there is no plan yet
-    unsigned counters_total, counters_usable;
+    uint64_t file_bytes; // of the newest file, when all that waits is written
+    struct view *view;   // a reference; NULL: there is no plan yet
     struct recording_buffer buffer;
     size_t written;   // of the buffer
     size_t plan_end;  // where the plan in force ends in the buffer; 0: it is in a file
@@ -48,32 +47,49 @@ static void set_text(char *to, const char *from) {
     to[n] = '\0';
 }
 
+static void fill_catalog(struct recording_catalog *out, const struct setup *setup, const struct source *source) {
+    const struct environment *environment = &source->catalog->environment;
+    *out = (struct recording_catalog){.hash = catalog_hash(source->catalog),
+                                      .answers = source->answers,
+                                      .resident_dropped = source->resident_dropped};
+    set_text(out->spec, source->catalog->product.spec);
+    set_text(out->cpuid, environment->cpuid);
+    memcpy(out->literals, environment->literals, sizeof out->literals);
+    if (!source->vendors)
+        return;
+    set_text(out->vendor_path, setup->config->specs.path);
+    out->vendor_format = (unsigned)setup->config->specs.format;
+    set_text(out->vendor_cpuid, source->vendor_cpuid);
+    set_text(out->vendor_pmu, source->vendor_pmu);
+}
+
 static void fill_header(struct recording_header *header, const struct setup *setup, const struct source *source,
                         uint64_t seed) {
-    *header = (struct recording_header){.spec_hash = source->catalog->product.hash,
-                                        .seed = seed,
-                                        .simulated = source->scenario != NULL,
-                                        .guests_excluded = source->exclude_guest};
+    *header = (struct recording_header){
+        .seed = seed, .simulated = source->scenario != NULL, .guests_excluded = source->exclude_guest};
     set_text(header->version, TOPDOWND_VERSION);
-    set_text(header->spec, source->catalog->product.spec);
     set_text(header->hostname, setup->hostname);
     set_text(header->pmu, source->pmu_name);
     set_text(header->profile, setup->profile->name);
     set_text(header->vendor, source->cpu.vendor);
     set_text(header->model, source->cpu.model);
     set_text(header->microarchitecture, source->microarchitecture);
+    fill_catalog(&header->catalog, setup, source);
 }
 
-static int refuse(const char *path, int error, struct errors *errors) {
+static const char *why(int error) {
     switch (error) {
     case -EEXIST:
-        return errors_add(errors, path, 0, 0,
-                          "there is a file here, or beside it with .1 at its end, that is not a recording: remove it, "
-                          "or give --record another name");
+        return "there is a file here, or beside it with .1 at its end, that is not a recording: remove it, or give the "
+               "recording another name";
     case -ELOOP:
-        return errors_add(errors, path, 0, 0, "is a symbolic link: give --record the file itself");
+        return "is a symbolic link: name the file itself for the recording";
+    case -EROFS:
+    case -EACCES:
+        return "cannot be made for the recording: the daemon may not write there. Its unit gives it /var/lib/topdownd; "
+               "a drop-in with ReadWritePaths= opens another folder, which must be the user topdownd's";
     default:
-        return errors_add(errors, path, 0, 0, "cannot be made for the recording: %s", strerror(-error));
+        return NULL;
     }
 }
 
@@ -82,6 +98,19 @@ static char *path_of(const struct setup *setup, const struct source *source) {
     char *path;
     bool several = source->core_type[0] != '\0';
     return asprintf(&path, "%s%s%s", setup->record_path, several ? "." : "", source->core_type) < 0 ? NULL : path;
+}
+
+// Where the configuration names the file, the error is at its place.
+static int refuse(const struct setup *setup, const char *path, int error, struct errors *errors) {
+    const struct config_origin *origin = setup->record_origin;
+    const char *reason = why(error);
+    char text[ERROR_TEXT_MAX];
+    if (!reason)
+        (void)snprintf(text, sizeof text, "cannot be made for the recording: %s", strerror(-error));
+    else
+        (void)snprintf(text, sizeof text, "%s", reason);
+    return origin ? errors_add(errors, origin->file, origin->line, origin->column, "record.path: %.200s %s", path, text)
+                  : errors_add(errors, path, 0, 0, "%s", text);
 }
 
 int record_new(const struct setup *setup, const struct core_type *type, uint64_t seed, struct errors *errors,
@@ -100,7 +129,7 @@ int record_new(const struct setup *setup, const struct core_type *type, uint64_t
     if (r == 0)
         r = recording_file_new(record->path, &record->file);
     if (r < 0) {
-        r = r == -ENOMEM ? r : refuse(record->path, r, errors);
+        r = r == -ENOMEM ? r : refuse(setup, record->path, r, errors);
         record_free(record);
         return r;
     }
@@ -138,11 +167,25 @@ static int put(struct record *record, size_t before, int result) {
     return result;
 }
 
-static int put_plan(struct record *record, bool again) {
+static int put_facts(struct record *record) {
+    const struct view *view = record->view;
     size_t before = record->buffer.n;
-    int r = put(
-        record, before,
-        recording_put_plan(&record->buffer, record->layout, record->counters_total, record->counters_usable, again));
+    struct recording_facts facts = {.counters_total = view->counters_total, .counters_usable = view->counters_usable};
+    for (size_t i = 0; i < view->n_pmu_errors && i < RECORDING_TROUBLES_MAX; i++) {
+        struct recording_trouble *trouble = &facts.troubles[facts.n_troubles++];
+        set_text(trouble->pmu, view->pmu_errors[i].pmu);
+        set_text(trouble->reason, view->pmu_errors[i].reason);
+        set_text(trouble->text, view->pmu_errors[i].text);
+    }
+    return put(record, before, recording_put_facts(&record->buffer, view->layout->catalog, &facts, view->adapt));
+}
+
+// With what is shown beside it, which comes first.
+static int put_plan(struct record *record, bool again) {
+    int r = put_facts(record);
+    size_t before = record->buffer.n;
+    if (r == 0)
+        r = put(record, before, recording_put_plan(&record->buffer, record->view->layout, again));
     if (r == 0 && !again) {
         record->plan_known = true;
         record->plan_end = record->buffer.n;
@@ -167,7 +210,7 @@ static int put_next_file(struct record *record) {
 
 // Whether a record can be put now. After trouble, begins again when it is time.
 static bool ready(struct record *record) {
-    if (!record || !record->layout)
+    if (!record || !record->view)
         return false;
     if (!record->stopped && record->buffer.n - record->written > WAITING_BYTES_MAX)
         fail(record, -ENOBUFS);
@@ -182,14 +225,16 @@ static bool ready(struct record *record) {
     return !begins || put_beginning(record) == 0;
 }
 
-void record_plan(struct record *record, const struct snapshot_layout *layout, unsigned counters_total,
-                 unsigned counters_usable) {
+static void set_view(struct record *record, struct view *view) {
+    view_unref(record->view);
+    record->view = view_ref(view);
+}
+
+void record_plan(struct record *record, struct view *view) {
     if (!record)
         return;
-    bool first = !record->layout;
-    record->layout = layout;
-    record->counters_total = counters_total;
-    record->counters_usable = counters_usable;
+    bool first = !record->view;
+    set_view(record, view);
     record->plan_known = false;
     if (first)
         (void)put_beginning(record);
@@ -197,11 +242,20 @@ void record_plan(struct record *record, const struct snapshot_layout *layout, un
         (void)put_plan(record, false);
 }
 
+void record_view(struct record *record, struct view *view) {
+    if (!record || !record->view)
+        return;
+    set_view(record, view);
+    if (!record->stopped)
+        (void)put_facts(record);
+}
+
 void record_round(struct record *record, const struct readings *readings, double timestamp_seconds) {
     if (!ready(record))
         return;
     size_t before = record->buffer.n;
-    (void)put(record, before, recording_put_round(&record->buffer, readings, record->layout->plan, timestamp_seconds));
+    (void)put(record, before,
+              recording_put_round(&record->buffer, readings, record->view->layout->plan, timestamp_seconds));
 }
 
 void record_pause(struct record *record, uint64_t until_ns, enum uncovered reason) {
@@ -263,6 +317,7 @@ struct record *record_free(struct record *record) {
     while (record->file && record_step(record, 0, UINT64_MAX))
         ;
     recording_file_free(record->file);
+    view_unref(record->view);
     recording_buffer_deinit(&record->buffer);
     free(record->path);
     free(record);

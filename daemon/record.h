@@ -9,6 +9,7 @@
 #include "core/recording.h"
 #include "core/snapshot.h"
 #include "daemon/setup.h"
+#include "exporters/view.h"
 
 struct record;
 
@@ -18,9 +19,9 @@ int record_new(const struct setup *setup, const struct core_type *type, uint64_t
                struct record **out);
 struct record *record_free(struct record *record); // writes what is left
 
-// A plan is in force from now on; the layout is borrowed until the next one.
-void record_plan(struct record *record, const struct snapshot_layout *layout, unsigned counters_total,
-                 unsigned counters_usable);
+// The view's plan is in force from now on; and, of the same plan, this is what is shown now.
+void record_plan(struct record *record, struct view *view);
+void record_view(struct record *record, struct view *view);
 void record_round(struct record *record, const struct readings *readings, double timestamp_seconds);
 void record_pause(struct record *record, uint64_t until_ns, enum uncovered reason);
 

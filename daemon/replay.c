@@ -22,6 +22,8 @@ struct replay {
     const struct tape *tape;
     size_t at; // of the next record
     struct stage stage;
+    struct recording_facts facts; // of the present plan, or of the next one
+    struct adapt_report *report;  // NULL: its schedule was fixed
     struct self self;
     uint64_t begun_ns, first_ns; // when the first round began, now and then
     bool begun, over;
@@ -49,6 +51,7 @@ struct replay *replay_free(struct replay *replay) {
     if (replay) {
         readings_free(replay->readings);
         stage_deinit(&replay->stage);
+        adapt_report_free(replay->report);
         free(replay);
     }
     return NULL;
@@ -99,24 +102,50 @@ static bool same_metrics(const struct snapshot_layout *a, const struct recording
     return true;
 }
 
+static int explain(const struct replay *replay, int r, const char *missing) {
+    struct errors errors = {0};
+    r = tape_explain_plan(replay->tape, r, missing, &errors);
+    log_errors(&errors);
+    return r;
+}
+
+static struct stage_request request_of(const struct replay *replay, const struct recording_plan *plan) {
+    return (struct stage_request){.setup = replay->setup,
+                                  .type = &replay->setup->types[0],
+                                  .seed = replay->tape->header.seed,
+                                  .replayed = plan,
+                                  .facts = &replay->facts,
+                                  .report = replay->report};
+}
+
+static int play_facts(struct replay *replay, const struct recording_record *record) {
+    struct adapt_report *report;
+    char missing[RECORDING_TEXT_MAX + 1];
+    int r = recording_get_facts(record, replay->tape->catalog, missing, &replay->facts, &report);
+    if (r < 0)
+        return explain(replay, r, missing);
+    adapt_report_free(replay->report);
+    replay->report = report;
+    struct stage_request request = request_of(replay, NULL);
+    if (replay->stage.layout)
+        stage_refresh_view(&replay->stage, &request);
+    return 1;
+}
+
 static int play_plan(struct replay *replay, const struct recording_record *record) {
     struct errors errors = {0};
     struct recording_plan plan;
     char missing[RECORDING_TEXT_MAX + 1];
     int r = recording_get_plan(record, replay->tape->catalog, missing, &plan);
-    if (r < 0) {
-        r = tape_explain_plan(replay->tape, r, missing, &errors);
-        log_errors(&errors);
-        return r;
-    }
+    if (r < 0)
+        return explain(replay, r, missing);
     if (plan.again && replay->stage.layout) {
         topology_free(plan.topology);
         plan_free(plan.plan);
         return 0;
     }
     struct stage stage, none = {.layout = NULL};
-    struct stage_request request = {
-        .setup = replay->setup, .type = &replay->setup->types[0], .seed = replay->tape->header.seed, .replayed = &plan};
+    struct stage_request request = request_of(replay, &plan);
     r = stage_init(&stage, &request, same_metrics(replay->stage.layout, &plan) ? &replay->stage : &none, &errors);
     if (r < 0)
         return r;
@@ -160,6 +189,8 @@ static int take_record(struct replay *replay) {
     struct recording_pause pause;
     if (record.kind == RECORDING_PLAN)
         r = play_plan(replay, &record);
+    else if (record.kind == RECORDING_FACTS)
+        r = play_facts(replay, &record);
     else if (record.kind == RECORDING_ROUND && replay->stage.layout)
         r = recording_get_round(&record, replay->stage.layout->plan, replay->stage.layout->topology,
                                 &replay->readings_seconds, &replay->readings);

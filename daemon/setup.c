@@ -62,6 +62,17 @@ static void choose_profile(struct setup *setup) {
     setup->profile = config_select(setup->config, &facts);
 }
 
+// What the command line says goes before what the configuration says. A replay is a recording already.
+static void choose_record(struct setup *setup, const struct options *options) {
+    const struct config_record *record = &setup->config->record;
+    bool configured = record->path && !setup->types[0].source->tape;
+    setup->record_path = options->record ? options->record : configured ? record->path : NULL;
+    setup->record_origin = options->record ? NULL : &record->origin;
+    setup->record_bytes = options->record_bytes > 0 ? options->record_bytes
+                          : record->path            ? record->size_bytes
+                                                    : CONFIG_RECORD_BYTES_DEFAULT;
+}
+
 // Where `cpus` is at fault, the error is at its place.
 static int find_topology(struct setup *setup, struct core_type *type, struct errors *errors) {
     const struct config_settings *settings = &setup->profile->settings;
@@ -158,10 +169,7 @@ static void take_hostname(struct setup *setup) {
 }
 
 int setup_init(struct setup *setup, const struct options *options, struct errors *errors) {
-    *setup = (struct setup){.hostname = "unknown",
-                            .record_path = options->record,
-                            .record_bytes = options->record_bytes,
-                            .speed = options->speed};
+    *setup = (struct setup){.hostname = "unknown", .speed = options->speed};
     (void)gethostname(setup->hostname, sizeof setup->hostname - 1);
     int found = data_find(options->data, setup->data, sizeof setup->data, errors);
     if (found == 0)
@@ -172,6 +180,7 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
     specs_forget(&setup->specs);
     if (r < 0 || found < 0)
         return r < 0 ? r : found;
+    choose_record(setup, options);
     choose_profile(setup);
     for (size_t i = 0; i < setup->n_types; i++)
         source_choose_guests(setup->types[i].source, setup->profile->settings.guests == CONFIG_GUESTS_SHARE);

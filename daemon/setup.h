@@ -25,9 +25,10 @@ struct setup {
     struct specs specs;
     struct config *config;
     const struct config_profile *profile;
-    const char *record_path; // --record, NULL: do not
-    uint64_t record_bytes;   // of both its files together
-    double speed;            // of a replay
+    const char *record_path;                   // NULL: nothing is recorded
+    const struct config_origin *record_origin; // where the configuration says so; NULL: on the command line
+    uint64_t record_bytes;                     // of both its files together
+    double speed;                              // of a replay
     struct core_type types[SOURCE_TYPES_MAX];
     size_t n_types; // at least 1
 };

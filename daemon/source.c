@@ -54,6 +54,8 @@ static int load_vendors(struct source *source, const struct source_request *requ
     char reason[SOURCE_TEXT_MAX];
     if (!request->vendor || !request->vendor->path)
         return 1;
+    (void)snprintf(source->vendor_cpuid, sizeof source->vendor_cpuid, "%s", cpuid);
+    source->vendor_pmu = pmu ? pmu : "";
     // what a scenario says may happen need not be what a metric reads
     const struct vendor_request vendor = {.specs = request->vendor,
                                           .data = request->data,
@@ -101,7 +103,12 @@ static int init_sim(struct source *source, const struct source_request *request,
 
 static int init_replay(struct source *source, const struct source_request *request, struct errors *errors) {
     const struct options *options = request->options;
-    int r = tape_open(options->replay, options->spec, request->specs, errors, &source->catalog, &source->tape);
+    const struct tape_request tape = {.path = options->replay,
+                                      .spec = options->spec,
+                                      .specs = request->specs,
+                                      .vendor = request->vendor,
+                                      .data = request->data};
+    int r = tape_open(&tape, errors, &source->catalog, &source->tape);
     if (r < 0)
         return r;
     const struct recording_header *header = &source->tape->header;
@@ -132,10 +139,18 @@ static int load_spec(struct source *source, const struct source_request *request
     (void)snprintf(source->pmu_found, sizeof source->pmu_found, "%s", pmu[0] != '\0' ? pmu : "cpu");
     source->events = (struct host_events){.roots = source->roots, .pmu = source->pmu_found};
     host_cpu_environment(&source->events, source->cores.first_cpu, &environment);
+    const struct environment_listener listener = {
+        .has_event = environment.has_event, .context = environment.context, .answers = &source->answers};
+    environment.has_event = environment_listen;
+    environment.context = &listener;
     int r = vendors ? load_vendors(source, request, environment.cpuid, replaced ? source->pmu_found : NULL,
                                    &environment, errors)
                     : 1;
-    return r == 1 && name ? specs_load(request->specs, name, &environment, errors, &source->catalog) : r;
+    if (r == 1 && name)
+        r = specs_load(request->specs, name, &environment, errors, &source->catalog);
+    if (r == 0)
+        source->catalog->environment.has_event = NULL; // it asks what ends here
+    return r;
 }
 
 static void note_binding(struct source *source, const struct host_binding *binding) {
@@ -183,6 +198,7 @@ static int init_hardware(struct source *source, const struct source_request *req
     memcpy(source->pmu_types, binding.types, sizeof source->pmu_types);
     source->microarchitecture =
         !source->vendors && source->cores.row->pmu ? "unknown" : catalog->product.microarchitecture;
+    source->resident_dropped = binding.resident_dropped;
     source->general_counters = catalog->general_counters;
     source->nmi_watchdog = source->cpuid[0] != '\0' && host_cpu_nmi_watchdog(&source->roots);
     note_binding(source, &binding);

@@ -25,6 +25,12 @@ struct source {
     struct scenario *scenario;     // simulated, else NULL
     struct tape *tape;             // replayed, else NULL
     bool simulated;                // also what was recorded of a simulated host
+    // What the catalog was made with, for a recording: what the formulas asked of the PMU, and what was looked for in
+    // the vendor's files
+    struct environment_answers answers;
+    bool resident_dropped;
+    char vendor_cpuid[HOST_CPUID_MAX];
+    const char *vendor_pmu; // "": by the files
     char scenario_path[DATA_PATH_MAX + 64];
     struct host_roots roots;
     struct host_cpu cpu;

@@ -5,11 +5,28 @@
 
 #include "daemon/log.h"
 
+// What a replay shows beside its values is what was recorded.
+static struct view *copy_view(struct view *view, const struct stage_request *request) {
+    const struct recording_facts *facts = request->facts;
+    struct view_pmu_error errors[RECORDING_TROUBLES_MAX];
+    for (size_t i = 0; facts && i < facts->n_troubles; i++)
+        errors[i] = (struct view_pmu_error){
+            .pmu = facts->troubles[i].pmu, .reason = facts->troubles[i].reason, .text = facts->troubles[i].text};
+    if (facts) {
+        view->counters_total = facts->counters_total;
+        view->counters_usable = facts->counters_usable;
+        view->adapt = request->report;
+        view->pmu_errors = errors;
+        view->n_pmu_errors = facts->n_troubles;
+    }
+    return view_new(view);
+}
+
 static struct view *make_view(const struct stage_request *request, struct snapshot_layout *layout) {
     const struct setup *setup = request->setup;
     const struct source *source = request->type->source;
     unsigned fixed = source_fixed_counters(source);
-    const struct view facts = {
+    struct view view = {
         .layout = layout,
         .simulated = source->simulated,
         .replayed = source->tape != NULL,
@@ -24,18 +41,14 @@ static struct view *make_view(const struct stage_request *request, struct snapsh
                                                                            : setup->profile->name,
         .config_hash = setup->config->hash,
         .seed = request->seed,
-        .counters_total = request->replayed               ? request->replayed->counters_total
-                          : request->follow.counters == 0 ? 0
-                                                          : request->follow.most_counters + fixed,
-        .counters_usable = request->replayed                                     ? request->replayed->counters_usable
-                           : request->follow.counters == 0 || request->none_free ? 0
-                                                                                 : request->follow.counters + fixed,
+        .counters_total = request->follow.counters == 0 ? 0 : request->follow.most_counters + fixed,
+        .counters_usable = request->follow.counters == 0 || request->none_free ? 0 : request->follow.counters + fixed,
         .adapt = request->adapt ? adapt_report(request->adapt) : NULL,
         .standard_error = setup->profile->settings.standard_error,
         .guests_excluded = source->exclude_guest,
         .pmu_errors = source->errors,
         .n_pmu_errors = source->n_errors};
-    return view_new(&facts);
+    return copy_view(&view, request);
 }
 
 // Takes over both; the topology may be NULL where memory is short.

@@ -29,8 +29,10 @@ struct stage_request {
     bool none_free;            // others hold all of them
     double slot_factor;        // by which slots are longer than configured
     const struct adapt *adapt; // NULL: the schedule is fixed
-    // NULL: makes a plan; else takes over this one and its topology, also where that fails
+    // Of a replay, else NULL; a plan is taken over with its topology, also where that fails
     const struct recording_plan *replayed;
+    const struct recording_facts *facts;
+    const struct adapt_report *report; // NULL: the schedule was fixed
 };
 
 // Makes a plan; it goes on where `before` (all NULL: there was none) is. Returns 0, -EINVAL with the reason in

@@ -67,8 +67,7 @@ void summary_start(const struct view *view, const struct setup *setup, const str
                                : "",
              cpus, source->catalog->product.spec);
     for (size_t i = 0; i < source->n_errors; i++)
-        log_warning("%s%s: %s", source->errors[i].of_host ? "" : prefix, source->errors[i].pmu,
-                    source->errors[i].text);
+        log_warning("%s%s: %s", source->errors[i].of_host ? "" : prefix, source->errors[i].pmu, source->errors[i].text);
     if (type->missing[0] != '\0')
         log_warning("%sprofile %s: this host cannot measure %s", prefix, setup->profile->name, type->missing);
     if (view->layout->plan->n_units == 0) {

@@ -9,6 +9,7 @@
 
 #include "collectors/recording_file.h"
 #include "daemon/log.h"
+#include "daemon/source_vendor.h"
 
 static const size_t FILE_MAX = (size_t)2 << 30;
 
@@ -63,25 +64,63 @@ static int read_former(struct tape *tape) {
 
 // ---- a recording ----
 
-static int open_recording(struct tape *tape, const struct specs *specs, struct errors *errors, struct catalog **out) {
+static int make_of_vendors(const struct tape *tape, const struct tape_request *request,
+                           const struct environment *environment, struct errors *errors, struct catalog **out) {
+    const struct recording_catalog *of = &tape->header.catalog;
+    char reason[2 * RECORDING_TEXT_MAX];
+    if (!request->vendor || !request->vendor->path)
+        return errors_add(
+            errors, tape->path, 0, 0,
+            "was recorded with the vendor's files of %.100s: have `specs:` of the configuration name them",
+            of->vendor_path);
+    const struct vendor_request vendor = {.specs = request->vendor,
+                                          .data = request->data,
+                                          .cpuid = of->vendor_cpuid,
+                                          .pmu = of->vendor_pmu[0] != '\0' ? of->vendor_pmu : NULL,
+                                          .environment = environment,
+                                          .all_events = tape->header.simulated};
+    int r = source_vendor_load(&vendor, errors, reason, sizeof reason, out);
+    return r == 1
+               ? errors_add(errors, tape->path, 0, 0, "was recorded with other files of the vendor's: %.250s", reason)
+               : r;
+}
+
+// The catalog as it was where the recording was made.
+static int make_catalog(const struct tape *tape, const struct tape_request *request, struct errors *errors,
+                        struct catalog **out) {
+    const struct recording_catalog *of = &tape->header.catalog;
+    struct environment environment;
+    recording_environment(&tape->header, &environment);
+    if (of->vendor_path[0] == '\0' && !specs_has(request->specs, of->spec))
+        return errors_add(errors, tape->path, 0, 0,
+                          "was recorded with the spec '%.100s', which is not among those here", of->spec);
+    int r = of->vendor_path[0] != '\0' ? make_of_vendors(tape, request, &environment, errors, out)
+                                       : specs_load(request->specs, of->spec, &environment, errors, out);
+    if (r < 0)
+        return r;
+    (*out)->environment.has_event = NULL; // it asks what ends here
+    if (of->resident_dropped)
+        catalog_drop_resident(*out);
+    return 0;
+}
+
+static int open_recording(struct tape *tape, const struct tape_request *request, struct errors *errors,
+                          struct catalog **out) {
     int r = first_header(tape->bytes.bytes, tape->bytes.n, &tape->header);
     if (r == -EPROTONOSUPPORT)
         return errors_add(errors, tape->path, 0, 0,
                           "was recorded in a later version of the format: use a newer topdownd");
     if (r < 0)
         return errors_add(errors, tape->path, 0, 0, "is damaged at its beginning: nothing of it can be replayed");
-    const struct recording_header *header = &tape->header;
-    if (!specs_has(specs, header->spec))
-        return errors_add(errors, tape->path, 0, 0,
-                          "was recorded with the spec '%.100s', which is not among those here", header->spec);
-    r = specs_load(specs, header->spec, NULL, errors, out);
+    const struct recording_catalog *of = &tape->header.catalog;
+    r = make_catalog(tape, request, errors, out);
     if (r < 0)
         return r;
     tape->catalog = *out;
-    if (tape->catalog->product.hash != header->spec_hash)
+    if (catalog_hash(tape->catalog) != of->hash)
         log_warning("%s: recorded with another version of the spec %s (topdownd %s): its events are taken by name, and "
                     "values may differ from what was shown then",
-                    tape->path, header->spec, header->version);
+                    tape->path, of->spec, tape->header.version);
     return read_former(tape);
 }
 
@@ -95,7 +134,7 @@ static int find_spec(const struct tape *tape, const struct specs *specs, struct 
         struct errors ignored = {0};
         struct catalog *catalog;
         r = specs_load(specs, specs->names[i], NULL, &ignored, &catalog);
-        size_t known = r == 0 ? perf_log_known(tape->log, catalog) : 0;
+        size_t known = r == 0 ? perf_log_known(tape->log, catalog, NULL) : 0;
         if (known > most) {
             most = known;
             catalog_free(*out);
@@ -112,12 +151,11 @@ static int choose_spec(struct tape *tape, const char *name, const struct specs *
     int r = name ? specs_load(specs, name, NULL, errors, out) : find_spec(tape, specs, out);
     if (r < 0)
         return r;
-    size_t known = *out ? perf_log_known(tape->log, *out) : 0;
+    size_t known = *out ? perf_log_known(tape->log, *out, tape->names) : 0;
     if (known == 0)
         return errors_add(errors, tape->path, 0, 0,
-                          "holds no event that %s knows: say which CPU it is of with --spec, and have perf count its "
-                          "events by the vendor's names",
-                          name ? name : "any spec");
+                          "holds no event of %s: say which CPU it is of with --spec, as in --spec neoverse-v2",
+                          name ? name : "one CPU alone");
     tape->catalog = *out;
     log_info("%s: %zu of its %zu events are in the spec %s%s; %zu lines hold no count", tape->path, known,
              tape->log->n_events, tape->catalog->product.spec,
@@ -125,18 +163,21 @@ static int choose_spec(struct tape *tape, const char *name, const struct specs *
     return 0;
 }
 
-static int open_log(struct tape *tape, const char *spec, const struct specs *specs, struct errors *errors,
+static int open_log(struct tape *tape, const struct tape_request *request, struct errors *errors,
                     struct catalog **out) {
+    char path[DATA_PATH_MAX + 64];
+    (void)snprintf(path, sizeof path, "%s/specs/perf/names.json", request->data);
     int r = perf_log_parse(tape->path, (const char *)tape->bytes.bytes, tape->bytes.n, errors, &tape->log);
     recording_buffer_deinit(&tape->bytes);
     if (r == 0)
-        r = choose_spec(tape, spec, specs, errors, out);
+        r = perf_names_load(path, errors, &tape->names);
+    if (r == 0)
+        r = choose_spec(tape, request->spec, request->specs, errors, out);
     if (r < 0)
         return r;
     const struct catalog_product *product = &tape->catalog->product;
     struct recording_header *header = &tape->header;
-    header->spec_hash = product->hash;
-    (void)snprintf(header->spec, sizeof header->spec, "%.300s", product->spec);
+    (void)snprintf(header->catalog.spec, sizeof header->catalog.spec, "%.300s", product->spec);
     (void)snprintf(header->vendor, sizeof header->vendor, "%.300s", product->vendor);
     (void)snprintf(header->model, sizeof header->model, "%.300s", product->name);
     (void)snprintf(header->microarchitecture, sizeof header->microarchitecture, "%.300s", product->microarchitecture);
@@ -145,17 +186,16 @@ static int open_log(struct tape *tape, const char *spec, const struct specs *spe
 
 // ---- both ----
 
-int tape_open(const char *path, const char *spec, const struct specs *specs, struct errors *errors,
-              struct catalog **catalog, struct tape **out) {
+int tape_open(const struct tape_request *request, struct errors *errors, struct catalog **catalog, struct tape **out) {
     struct catalog *found = NULL;
     struct tape *tape = calloc(1, sizeof *tape);
     if (!tape)
         return -ENOMEM;
-    tape->path = path;
-    int r = read_file(path, &tape->bytes.bytes, &tape->bytes.n, errors);
+    tape->path = request->path;
+    int r = read_file(request->path, &tape->bytes.bytes, &tape->bytes.n, errors);
     if (r == 0)
-        r = recording_is(tape->bytes.bytes, tape->bytes.n) ? open_recording(tape, specs, errors, &found)
-                                                           : open_log(tape, spec, specs, errors, &found);
+        r = recording_is(tape->bytes.bytes, tape->bytes.n) ? open_recording(tape, request, errors, &found)
+                                                           : open_log(tape, request, errors, &found);
     if (r < 0) {
         catalog_free(found);
         tape_free(tape);
@@ -169,6 +209,7 @@ int tape_open(const char *path, const char *spec, const struct specs *specs, str
 struct tape *tape_free(struct tape *tape) {
     if (tape) {
         topology_free(tape->topology);
+        perf_names_free(tape->names);
         perf_log_free(tape->log);
         recording_buffer_deinit(&tape->bytes);
         free(tape);
@@ -184,7 +225,7 @@ int tape_explain_plan(const struct tape *tape, int r, const char *missing, struc
             errors, tape->path, 0, 0,
             "needs %.100s, which the spec %.100s does not have here: replay it with topdownd %.50s, which "
             "recorded it",
-            missing, tape->header.spec, tape->header.version);
+            missing, tape->header.catalog.spec, tape->header.version);
     return errors_add(errors, tape->path, 0, 0, "holds a plan that makes no sense, though its checksum is right");
 }
 
@@ -208,8 +249,15 @@ static int find_topology(struct tape *tape, struct errors *errors) {
 
 int tape_load(struct tape *tape, const struct plan_selection *selections, size_t n_selections, struct errors *errors) {
     int r = 0;
+    const struct perf_log_request request = {.name = tape->path,
+                                             .log = tape->log,
+                                             .catalog = tape->catalog,
+                                             .names = tape->names,
+                                             .selections = selections,
+                                             .n_selections = n_selections};
     if (tape->log)
-        r = perf_log_record(tape->path, tape->log, tape->catalog, selections, n_selections, errors, &tape->bytes);
+        r = perf_log_record(&request, errors, &tape->bytes);
     tape->log = perf_log_free(tape->log);
+    tape->names = perf_names_free(tape->names);
     return r == 0 ? find_topology(tape, errors) : r;
 }

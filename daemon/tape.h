@@ -5,6 +5,7 @@
 // What --pmu replay:FILE plays: a recording, with the file before it where that is there, or a log of perf, made into a
 // recording. All of it is in memory.
 
+#include "config/config.h"
 #include "config/perf_log.h"
 #include "core/recording.h"
 #include "daemon/data.h"
@@ -14,15 +15,23 @@ struct tape {
     struct recording_buffer bytes; // records
     struct recording_header header;
     struct perf_log *log;          // NULL: it is a recording
+    struct perf_names *names;      // for the log
     const struct catalog *catalog; // borrowed
     struct topology *topology;     // of the first plan, from tape_load on
 };
 
-// Reads the file and finds its spec: a recording's by name, a log's `spec`, or where that is NULL the one that has most
-// of its events. The catalog is the caller's, and must outlive the tape. Returns 0, -EINVAL with the reason in
-// `errors`, -ENOMEM.
-int tape_open(const char *path, const char *spec, const struct specs *specs, struct errors *errors,
-              struct catalog **catalog, struct tape **out);
+struct tape_request {
+    const char *path; // borrowed as long as the tape
+    const char *spec; // of a log; NULL: the one that has most of its events
+    const struct specs *specs;
+    const struct config_specs *vendor; // NULL or without a path: there are none
+    const char *data;                  // folder
+};
+
+// Reads the file and finds its spec: a recording's is made as it was where it was recorded, of the vendor's files too,
+// if the configuration names them. The catalog is the caller's, and must outlive the tape. Returns 0, -EINVAL with the
+// reason in `errors`, -ENOMEM.
+int tape_open(const struct tape_request *request, struct errors *errors, struct catalog **catalog, struct tape **out);
 
 // Makes a log's metrics those of the selections, and checks that the first plan can be had.
 int tape_load(struct tape *tape, const struct plan_selection *selections, size_t n_selections, struct errors *errors);

@@ -4,9 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MISSING_MAX = 4 };
-static const double FAR = 1e300; // beyond every threshold
-
 // What the tree is built from: the catalog's metrics as lists of siblings, and which of them lead to something.
 struct links {
     int *first, *next; // of each metric: the first below it, the next beside it; -1: none
@@ -106,26 +103,10 @@ struct tree *tree_free(struct tree *tree) {
     return NULL;
 }
 
-static enum tree_high judge(double *values, const struct formula *threshold) {
-    unsigned missing[MISSING_MAX];
-    size_t n = 0, n_high = 0, n_low = 0;
-    for (size_t i = 0; i < threshold->n_metrics; i++) {
-        if (!isnan(values[threshold->metrics[i]]))
-            continue;
-        if (n == MISSING_MAX)
-            return TREE_HIGH_UNKNOWN;
-        missing[n++] = threshold->metrics[i];
-    }
-    for (unsigned ends = 0; ends < 1u << n; ends++) {
-        for (size_t i = 0; i < n; i++)
-            values[missing[i]] = ends >> i & 1 ? FAR : -FAR;
-        double high = formula_evaluate(threshold, NULL, values);
-        n_high += high != 0 && !isnan(high);
-        n_low += high == 0;
-    }
-    for (size_t i = 0; i < n; i++)
-        values[missing[i]] = NAN;
-    return n_high == 1u << n ? TREE_HIGH : n_low == 1u << n ? TREE_LOW : TREE_HIGH_UNKNOWN;
+// What is missing settles nothing, unless the threshold comes out the same whatever it is.
+static enum tree_high judge(const double *values, const struct formula *threshold) {
+    double high = formula_evaluate_known(threshold, NULL, values);
+    return isnan(high) ? TREE_HIGH_UNKNOWN : high != 0 ? TREE_HIGH : TREE_LOW;
 }
 
 void tree_evaluate(struct tree *tree, const struct snapshot *snapshot, size_t scope) {

@@ -165,7 +165,7 @@ static void evaluate(struct trial *t, const double *sums, double *out) {
                 continue;
         }
         const struct catalog_metric *of = &t->plan->catalog->metrics[metric->metric];
-        t->metrics[metric->metric] = formula_evaluate(of->formula, t->dense, t->metrics);
+        t->metrics[metric->metric] = formula_evaluate_known(of->formula, t->dense, t->metrics);
         out[m] = t->metrics[metric->metric] * of->export_scale;
     }
 }

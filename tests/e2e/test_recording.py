@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -12,6 +13,7 @@ import tempfile
 import time
 
 import e2e
+import test_hosts
 
 _, ROOT = e2e.arguments()
 STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
@@ -79,6 +81,102 @@ def test_a_replay_keeps_the_pace_it_is_told():
             text = daemon.log()
             daemon.stop()
     assert "REPLAY of" in text and "up to the last full record" not in text
+
+
+def series_of(page):
+    """The samples of a page, but for what is about the daemon itself."""
+    own = re.compile(r"topdownd_(process_|build_info|config_info|collection_|rotation_|pmu_calls|interrupt|budget)|process_")
+    return {re.sub(r',?(replay|pmu)="[^"]*"', "", line) for line in page.splitlines()
+            if line and line[0] != "#" and not own.match(line)}
+
+
+def plan_of(daemon):
+    plan = daemon.json("/api/v1/plan")
+    plan.pop("replay")
+    return plan
+
+
+def test_every_series_and_the_plan_come_back_at_any_speed():
+    groups = "stage_1, Branch_Effectiveness, ITLB_Effectiveness, L1D_Cache_Effectiveness, L2_Cache_Effectiveness"
+    yaml = SHORT + "mode: adaptive\nstandard_error: true\nprofiles: {default: {groups: [%s]}}\n" % groups
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "recording")
+        with e2e.Daemon("--pmu", "sim", yaml=yaml + f"record: {{path: '{path}', size: 4M}}\n") as daemon:
+            e2e.wait_for(lambda: daemon.json("/api/v1/plan")["adaptive"]["decisions"], "a decision", 60)
+            last = daemon.wait_round(daemon.sequence() + 2)["sequence"]
+            page, plan = daemon.get("/metrics"), plan_of(daemon)
+            live = daemon.json("/api/v1/snapshot?scope=cpu")
+            daemon.stop()
+        for speed in ("0", "25"):
+            with replay(path, "--speed", speed, yaml=e2e.LISTEN_ANYWHERE + "standard_error: true\n") as daemon:
+                again = wait_end(daemon)
+                assert plan_of(daemon) == plan, speed
+                if again["sequence"] == last == live["sequence"]:  # else a round ended while the daemon did
+                    assert again["scopes"] == live["scopes"], speed
+                    assert series_of(daemon.get("/metrics")) == series_of(page), speed
+                daemon.stop()
+        assert any(group["raised"] for group in plan["adaptive"]["groups"]), plan["adaptive"]
+        return f"{len(series_of(page))} series, {len(plan['adaptive']['decisions'])} decisions"
+
+
+def test_a_host_without_slots_is_replayed_as_it_was():
+    with tempfile.TemporaryDirectory() as folder:
+        path, host = os.path.join(folder, "recording"), os.path.join(folder, "host")
+        test_hosts.x86_host(host, "GenuineIntel-6-8F-8")
+        with e2e.Daemon("--path.sysfs", host, "--path.procfs", host, "--record", path, yaml=SHORT) as daemon:
+            daemon.wait_round(2)
+            plan, status = plan_of(daemon), daemon.json("/api/v1/status")
+            daemon.stop()
+        assert any(error["reason"] == "no_slots" for error in status["pmu_errors"]), status
+        with replay(path, "--speed", "0") as daemon:
+            wait_end(daemon)
+            assert plan_of(daemon) == plan
+            assert daemon.json("/api/v1/status")["pmu_errors"] == status["pmu_errors"]
+            assert "another version" not in daemon.log(), daemon.log()
+            daemon.stop()
+
+
+def test_what_was_measured_with_a_vendors_files_asks_for_them():
+    files = os.path.join(ROOT, "../shared/telemetry/linux/arch")
+    if not os.path.isdir(files):
+        raise e2e.Skip("the vendors' files are not there")
+    with tempfile.TemporaryDirectory() as folder:
+        path, specs = os.path.join(folder, "recording"), f"specs: {{path: '{os.path.realpath(files)}', format: perf}}\n"
+        with e2e.Daemon("--pmu", f"sim:{STEADY}", "--record", path, yaml=SHORT + specs) as daemon:
+            daemon.wait_round(3)
+            plan, live = plan_of(daemon), daemon.json("/api/v1/snapshot?scope=cpu")
+            daemon.stop()
+        said = refused("--pmu", f"replay:{path}")
+        assert "was recorded with the vendor's files of" in said and "have `specs:`" in said, said
+        with replay(path, "--speed", "0", yaml=e2e.LISTEN_ANYWHERE + specs) as daemon:
+            again = wait_end(daemon)
+            assert plan_of(daemon) == plan
+            assert again["sequence"] > live["sequence"] or again["scopes"] == live["scopes"]
+            assert "another version" not in daemon.log(), daemon.log()
+            daemon.stop()
+
+
+def test_the_configuration_says_where_to_record():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "recording")
+        yaml = SHORT + f"record:\n  path: '{path}'\n  size: 2M\n"
+        with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=yaml) as daemon:
+            daemon.wait_round(1)
+            assert f"recording to {path} and {path}.1, 2 MiB together at most" in daemon.log(), daemon.log()
+            daemon.stop()
+        # the command line goes before it, and a replay is not recorded
+        other = os.path.join(folder, "other")
+        with e2e.Daemon("--pmu", f"sim:{STEADY}", "--record", other, yaml=yaml) as daemon:
+            assert f"recording to {other}" in daemon.log()
+            daemon.stop()
+        size = os.path.getsize(path)
+        with replay(path, "--speed", "0", yaml=yaml) as daemon:
+            wait_end(daemon)
+            daemon.stop()
+        assert os.path.getsize(path) == size and not os.path.exists(path + ".1")
+        e2e.write_text(path, "not a recording\n")
+        status, said = e2e.run_daemon("--pmu", f"sim:{STEADY}", yaml=yaml)
+        assert status == 2 and re.search(r":\d+:9: record\.path: .*/recording there is a file here", said), said
 
 
 def test_files_are_bounded_and_replayed_one_after_the_other():
@@ -203,7 +301,7 @@ def test_another_version_of_the_spec_is_said_and_a_missing_event_named():
         shutil.copytree(os.path.join(ROOT, "specs"), os.path.join(data, "specs"))
         spec = os.path.join(data, "specs/neoverse-v2.json")
         text = e2e.read_text(spec)
-        e2e.write_text(spec, text + "\n")
+        e2e.write_text(spec, text.replace("INST_RETIRED / CPU_CYCLES", "INST_RETIRED / CPU_CYCLES * 1"))
         with e2e.Daemon("--pmu", f"replay:{path}", "--speed", "0", data=data) as daemon:
             assert "another version of the spec neoverse-v2" in daemon.log()
             wait_end(daemon)

@@ -46,8 +46,9 @@ static void check_indexes(const unsigned *indexes, size_t n, unsigned limit) {
 static void check_formula(const struct formula *formula) {
     static const double events[EVENTS] = {1, 0, 2, 3e9, 0.5, 7, 1e15, 0, 11, NAN, 1e-9, 4, 6, 9, 1e300, 5};
     static const double metrics[METRICS] = {0.25, NAN, 0, 12};
-    double value = formula_evaluate(formula, events, metrics);
+    double value = formula_evaluate(formula, events, metrics), known = formula_evaluate_known(formula, events, metrics);
     assert(isnan(value) || isfinite(value));
+    assert(isnan(known) || known == value);
     check_indexes(formula->variables, formula->n_variables, EVENTS);
     check_indexes(formula->metrics, formula->n_metrics, METRICS);
     if (formula->n_variables == 0)

@@ -69,7 +69,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         assert(log->rows[i].event < log->n_events && log->rows[i].place < log->n_places);
     struct recording_buffer bytes = {0};
     const struct plan_selection selection = {.group = 0};
-    r = perf_log_record("log", log, catalog, &selection, 1, &errors, &bytes);
+    static const char text_of_names[] =
+        "{\"vendors\":[{\"vendor\":\"v\",\"events\":{\"cycles\":\"event=0x11\",\"instructions\":"
+        "\"event=0x8\"}}]}";
+    struct perf_names *names;
+    r = perf_names_parse("names", text_of_names, sizeof text_of_names - 1, &errors, &names);
+    assert(r == 0);
+    const struct perf_log_request request = {
+        .name = "log", .log = log, .catalog = catalog, .names = names, .selections = &selection, .n_selections = 1};
+    r = perf_log_record(&request, &errors, &bytes);
+    perf_names_free(names);
     if (r == 0)
         play(catalog, &bytes, log->n_intervals);
     else

@@ -220,7 +220,7 @@ void pipeline_start_following(struct pipeline *p, uint64_t slot_ns, uint64_t see
     start_sampler(p);
 }
 
-void pipeline_follow(struct pipeline *p) {
+static void follow_counters(struct pipeline *p) {
     follow_round(&p->follow, p->plan, sampler_readings(p->sampler));
     if (!follow_should_probe(&p->follow, p->now_ns))
         return;
@@ -237,12 +237,15 @@ void pipeline_adapt(struct pipeline *p) {
     assert_int_equal(adapt_new(p->catalog, p->selections, p->n_selections, &p->adapt), 0);
 }
 
-static void follow_bottleneck(struct pipeline *p) {
-    if (!adapt_round(p->adapt, p->snapshot))
-        return;
+void pipeline_replan(struct pipeline *p) {
     stop_sampler(p);
     change_plan(p, p->plan->general_counters);
     start_sampler(p);
+}
+
+static void follow_bottleneck(struct pipeline *p) {
+    if (adapt_round(p->adapt, p->snapshot))
+        pipeline_replan(p);
 }
 
 // ---- running ----
@@ -295,8 +298,10 @@ bool pipeline_step(struct pipeline *p, uint64_t late_ns) {
         p->start_ns = snapshot->start_ns;
     snapshot_unref(before);
     assert_no_event_group_fell(p);
+    if (p->on_round)
+        p->on_round(p, p->context);
     if (p->follows)
-        pipeline_follow(p);
+        follow_counters(p);
     if (p->adapt)
         follow_bottleneck(p);
     return true;

@@ -91,6 +91,8 @@ struct pipeline {
     struct snapshot *snapshot; // the newest, NULL before the first round
     uint64_t start_ns;         // of the first round
     uint64_t now_ns, deadline_ns;
+    void (*on_round)(struct pipeline *p, void *context); // when a snapshot is there, and before the plan changes
+    void *context;
     struct seen_group seen[SEEN_MAX];
     size_t n_seen;
 };
@@ -121,8 +123,8 @@ void pipeline_run(struct pipeline *p, unsigned rounds);
 // One step at the deadline, `late_ns` later than it asks for. True where a round ended.
 bool pipeline_step(struct pipeline *p, uint64_t late_ns);
 
-// After a round: looks for counters where that is due, and goes on under another plan where there are more or fewer.
-void pipeline_follow(struct pipeline *p);
+// Goes on under a plan for the same counters and what the test has changed: slot_ns, topology.
+void pipeline_replan(struct pipeline *p);
 
 // Runs until so many seconds after EPOCH_NS.
 void pipeline_run_until(struct pipeline *p, double seconds);

@@ -31,7 +31,9 @@ COUNTS_PER_1000 = {
     "l1_demand_data_cache_fills_from_far_cache", "l1_demand_data_cache_fills_from_far_memory", "l1_itlb_misses", "l2_itlb_misses",
     "l1_dtlb_misses", "l2_dtlb_misses", "all_tlbs_flushed", "macro_ops_dispatched", "sse_avx_stalls", "macro_ops_retired",
 }
-# 2. Left out, with the reason.
+# 2. Bytes, where the vendor has megabytes: exported units are base units.
+MEGABYTES = {"umc_mem_bandwidth"}
+# 3. Left out, with the reason.
 LEFT_OUT = {
     "total_dispatch_slots": "is level1.pipeline_slots of the spec",
     "l3_cache_accesses": "bare counts of another PMU: l3_miss_ratio has their ratio",
@@ -79,6 +81,8 @@ def expected(zen, name, vendor):
         return None
     if name in COUNTS_PER_1000:
         return f"{name}_pti", 1000 * vendor.metric(name) / vendor.event("instructions")
+    if name in MEGABYTES:
+        return name, 1e6 * vendor.metric(name)
     if name.endswith("_pti"):
         return name, vendor.metric(name, scaled=True)
     return name, vendor.metric(name)

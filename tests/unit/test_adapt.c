@@ -218,6 +218,22 @@ static void test_a_missing_value_that_cannot_decide_is_not_waited_for(void **sta
     end(&h);
 }
 
+static void test_a_missing_value_between_two_limits_is_waited_for(void **state) {
+    (void)state;
+    struct host h;
+    struct catalog *catalog = tree();
+    threshold_of(catalog, "speed", "speed > 0.5 & speed < 1");
+    node_of(catalog, "speed", false, "Deep", NULL);
+    begin_with(&h, catalog);
+    h.values[SPEED] = 0.8;
+    expect_change_in(&h, 3);
+    expect_raised(&h, "slibD");
+    h.values[SPEED] = NAN; // neither a very small nor a very large one would be high
+    expect_no_change_in(&h, 100);
+    expect_raised(&h, "slibD");
+    end(&h);
+}
+
 static void test_a_root_without_a_threshold_is_high_above_a_fifth_and_retiring_above_seven_tenths(void **state) {
     (void)state;
     struct host h;
@@ -326,6 +342,7 @@ int main(void) {
         cmocka_unit_test(test_the_plan_changes_at_most_once_a_minute),
         cmocka_unit_test(test_what_has_no_value_is_as_if_the_round_had_not_been),
         cmocka_unit_test(test_a_missing_value_that_cannot_decide_is_not_waited_for),
+        cmocka_unit_test(test_a_missing_value_between_two_limits_is_waited_for),
         cmocka_unit_test(test_a_root_without_a_threshold_is_high_above_a_fifth_and_retiring_above_seven_tenths),
         cmocka_unit_test(test_a_threshold_from_below_has_its_band_above),
         cmocka_unit_test(test_a_group_stays_raised_while_one_of_its_nodes_is_high),

@@ -214,6 +214,22 @@ static void test_specs_of_a_vendor_are_a_path_and_a_format(void **state) {
     config_free(config);
 }
 
+static void test_a_recording_is_a_path_and_a_size(void **state) {
+    (void)state;
+    struct config *config = parse("record:\n  path: /var/lib/topdownd/recording\n  size: 1.5G\n");
+    assert_string_equal(config->record.path, "/var/lib/topdownd/recording");
+    assert_true(config->record.size_bytes == 1610612736);
+    assert_int_equal(config->record.origin.line, 2);
+    assert_int_equal(config->record.origin.column, 9);
+    config_free(config);
+    config = parse("record: {path: /a}");
+    assert_true(config->record.size_bytes == 268435456);
+    config_free(config);
+    config = parse("slot: 1s");
+    assert_null(config->record.path);
+    config_free(config);
+}
+
 static void test_the_mode_is_fixed_unless_a_profile_or_the_top_level_says_adaptive(void **state) {
     (void)state;
     struct config *config = parse("profiles: {a: {groups: []}, b: {groups: [], mode: adaptive}}\n");
@@ -379,6 +395,7 @@ int main(void) {
         cmocka_unit_test(test_idle_is_read_as_percentage_or_fraction),
         cmocka_unit_test(test_cpus_are_all_or_a_list),
         cmocka_unit_test(test_a_profile_takes_from_the_top_level_what_it_does_not_say),
+        cmocka_unit_test(test_a_recording_is_a_path_and_a_size),
         cmocka_unit_test(test_the_mode_is_fixed_unless_a_profile_or_the_top_level_says_adaptive),
         cmocka_unit_test(test_standard_errors_are_exported_where_the_top_level_or_a_profile_says_so),
         cmocka_unit_test(test_counters_and_guests_of_a_profile_win_over_the_top_level),

@@ -7,12 +7,12 @@ static void test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known(v
     (void)state;
     static const struct refusal refusals[] = {
         {"\n  slots: 1s", "t.yaml:2:3: unknown key \"slots\": did you mean \"slot\"? known here are listen, profile, "
-                          "profiles, hosts, slot, idle, cpus, counters, guests, mode, standard_error, specs"},
+                          "profiles, hosts, slot, idle, cpus, counters, guests, mode, standard_error, specs, record"},
         {"zzzzzz: 1", "t.yaml:1:1: unknown key \"zzzzzz\": known here are listen, profile, profiles, hosts, slot, "
-                      "idle, cpus, counters, guests, mode, standard_error, specs"},
+                      "idle, cpus, counters, guests, mode, standard_error, specs, record"},
         {"counter: {reserve: 0}",
          "t.yaml:1:1: unknown key \"counter\": did you mean \"counters\"? known here are "
-         "listen, profile, profiles, hosts, slot, idle, cpus, counters, guests, mode, standard_error, specs"},
+         "listen, profile, profiles, hosts, slot, idle, cpus, counters, guests, mode, standard_error, specs, record"},
         {"counters: {reserved: 0}", "t.yaml:1:12: unknown key \"reserved\": did you mean \"reserve\"? known here are "
                                     "reserve"},
         {"profiles: {a: {groups: [], weight: {}}}",
@@ -39,6 +39,32 @@ static void test_specs_of_a_vendor_that_are_wrong_are_refused(void **state) {
                                             "Arm's specifications"},
         {"specs: {path: /a, formt: arm}",
          "t.yaml:1:19: unknown key \"formt\": did you mean \"format\"? known here are path, format"},
+    };
+    refuse_all(refusals, N_OF(refusals));
+}
+
+static void test_recordings_that_are_wrong_are_refused(void **state) {
+    (void)state;
+    static const struct refusal refusals[] = {
+        {"record: /a", "t.yaml:1:9: record must be a mapping, such as {path: /var/lib/topdownd/recording, size: 256M}, "
+                       "and is a single value"},
+        {"record: {size: 1G}",
+         "t.yaml:1:9: record has no path: write record: {path: /var/lib/topdownd/recording, size: 256M}"},
+        {"record:\n  path: recording", "t.yaml:2:9: path: \"recording\" is not an absolute path: begin it with /"},
+        {"record: {path: \"\"}",
+         "t.yaml:1:16: path is empty: write one, such as /var/lib/topdownd/recording, or remove the key"},
+        {"record: {path: /a, size: 256}",
+         "t.yaml:1:26: size: \"256\" is not a size: write a number and M or G, such as 256M"},
+        {"record: {path: /a, size: 256MB}",
+         "t.yaml:1:26: size: \"256MB\" is not a size: write a number and M or G, such as 256M"},
+        {"record: {path: /a, size: 0.9M}", "t.yaml:1:26: size: \"0.9M\" is out of range: 1M to 1024G are allowed"},
+        {"record: {path: /a, size: 1025G}", "t.yaml:1:26: size: \"1025G\" is out of range: 1M to 1024G are allowed"},
+        {"record: {path: /a, sizes: 1G}",
+         "t.yaml:1:20: unknown key \"sizes\": did you mean \"size\"? known here are path, size"},
+        {"profiles: {a: {groups: [], record: {path: /a}}}",
+         "t.yaml:1:28: unknown key \"record\": known here are groups, weights, slot, idle, cpus, counters, guests, "
+         "mode, "
+         "standard_error"},
     };
     refuse_all(refusals, N_OF(refusals));
 }
@@ -347,6 +373,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known),
         cmocka_unit_test(test_specs_of_a_vendor_that_are_wrong_are_refused),
+        cmocka_unit_test(test_recordings_that_are_wrong_are_refused),
         cmocka_unit_test(test_a_wrong_type_is_refused_with_a_right_example),
         cmocka_unit_test(test_a_key_without_a_value_is_refused),
         cmocka_unit_test(test_a_slot_needs_a_unit_and_a_sane_length),

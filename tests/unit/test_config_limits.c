@@ -52,8 +52,8 @@ static void test_what_is_not_yaml_is_refused_where_it_goes_wrong(void **state) {
 
 static void test_16_levels_are_read_and_17_refused(void **state) {
     (void)state;
-    const char *known =
-        ": known here are listen, profile, profiles, hosts, slot, idle, cpus, counters, guests, mode, standard_error, specs";
+    const char *known = ": known here are listen, profile, profiles, hosts, slot, idle, cpus, counters, guests, mode, "
+                        "standard_error, specs";
     char error[200];
     (void)snprintf(error, sizeof error, "t.yaml:1:1: unknown key \"deep\"%s", known);
     char *text = repeat("deep: ", "[", 15, "]]]]]]]]]]]]]]]");

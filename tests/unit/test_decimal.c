@@ -72,12 +72,27 @@ static void test_what_is_no_duration_says_whether_the_unit_is_missing(void **sta
     assert_true(ns == 42);
 }
 
+static void test_a_size_has_a_number_and_m_or_g(void **state) {
+    (void)state;
+    double bytes = -1;
+    assert_int_equal(decimal_read_size("256M", &bytes), 0);
+    assert_true(bytes == 268435456);
+    assert_int_equal(decimal_read_size("0.5G", &bytes), 0);
+    assert_true(bytes == 536870912);
+    static const char *const words[] = {"", "M", "256", "256MB", "256m", "256 M", "1T", "-1M"};
+    for (size_t i = 0; i < N_OF(words); i++) {
+        assert_int_equal(decimal_read_size(words[i], &bytes), -EINVAL);
+        assert_true(bytes == 536870912);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_number_is_read_up_to_what_is_none),
         cmocka_unit_test(test_what_is_no_number_leaves_everything_alone),
         cmocka_unit_test(test_a_duration_has_a_number_and_a_unit),
         cmocka_unit_test(test_what_is_no_duration_says_whether_the_unit_is_missing),
+        cmocka_unit_test(test_a_size_has_a_number_and_m_or_g),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

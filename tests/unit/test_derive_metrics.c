@@ -227,6 +227,27 @@ static void test_the_larger_of_no_value_and_zero_is_no_value(void **state) {
     host_deinit(&host);
 }
 
+static void test_a_condition_without_a_value_gives_none(void **state) {
+    (void)state;
+    struct host host;
+    host_init(&host, plain_catalog());
+    metric_of(host.catalog, "never", "C / D", NULL);
+    metric_of(host.catalog, "part", "A / CYCLES", NULL);
+    metric_of(host.catalog, "likely", "100 * part if never < 0.5 else 0", NULL);
+    metric_of(host.catalog, "above", "never > 0.1", NULL);
+    metric_of(host.catalog, "both", "(never > 0.1) & (part > 0.6)", NULL);
+    metric_of(host.catalog, "either", "part if never < 0.5 else part", NULL);
+    group_of(host.catalog, "G", "likely above both either");
+    host_start(&host, 4);
+    windows_of(&host, 0, (const uint64_t[]){0, 100, 50, 0, 0, 0});
+    end_round(&host, 1);
+    expect_absent(&host, 0, "likely", ABSENT_UNDEFINED);
+    expect_absent(&host, 0, "above", ABSENT_UNDEFINED);
+    expect(&host, 0, "both", 0);
+    expect(&host, 0, "either", 0.5);
+    host_deinit(&host);
+}
+
 static void test_what_needs_a_stalled_metric_is_stalled(void **state) {
     (void)state;
     struct host host;
@@ -475,6 +496,7 @@ int main(void) {
         cmocka_unit_test(test_without_a_part_there_is_no_whole_and_the_reason_is_the_parts),
         cmocka_unit_test(test_what_divides_by_zero_may_not_be_needed),
         cmocka_unit_test(test_the_larger_of_no_value_and_zero_is_no_value),
+        cmocka_unit_test(test_a_condition_without_a_value_gives_none),
         cmocka_unit_test(test_what_needs_a_stalled_metric_is_stalled),
         cmocka_unit_test(test_a_metric_that_is_not_plannable_takes_those_that_need_it_along),
         cmocka_unit_test(test_time_passes_once_for_all_cpus),

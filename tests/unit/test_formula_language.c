@@ -325,7 +325,9 @@ static void test_what_constants_decide_is_not_read(void **state) {
     check_reads("A if 0 else B", "1 |");
     check_reads("A if #smt_on else B", "0 |");
     check_reads("A if #core_wide < 1 else B", "0 |");
-    check_reads("A if NaN else B", "0 |");
+    check_reads("A if NaN else B", "0 1 |"); // decides nothing of what is exported
+    check_reads("A if #core_wide < NaN else B", "0 1 |");
+    check_reads("max(NaN, 1) * A", "0 |");
     check_reads("A / C if 1 - 1 else B - tma_none if has_event(A) & #smt_on else C", "1 | 1");
     check_reads("1 if A else 1", "|");
     check_reads("1 if A else 2", "0 |");

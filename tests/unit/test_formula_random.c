@@ -7,7 +7,8 @@
 #include "core/formula.h"
 
 // Random trees of the whole language, written as text, are worth what walking the tree gives. Numbers, literals and
-// functions of names are constants, which are folded when a formula is compiled; the walk folds nothing.
+// functions of names are constants, which are folded when a formula is compiled; the walk folds nothing. And whatever
+// is exported of a formula does not depend on what has no value: any number in the place of that gives the same.
 
 enum { EVENTS = 6, METRICS = 3 };
 
@@ -30,6 +31,8 @@ struct trees {
     size_t n;
     struct tree nodes[2048];
     double events[EVENTS], metrics[METRICS];
+    bool guessing; // the walk takes some number for whatever has no value
+    size_t n_missing;
 };
 
 static int lookup(void *context, enum formula_name_kind kind, const char *name, size_t length,
@@ -106,7 +109,9 @@ static double binary(char sign, double left, double right) {
     }
 }
 
-static double tree_value(const struct trees *trees, const struct tree *tree) {
+static double tree_value(struct trees *trees, const struct tree *tree);
+
+static double node_value(struct trees *trees, const struct tree *tree) {
     double left = tree->left ? tree_value(trees, tree->left) : 0;
     double right = tree->right ? tree_value(trees, tree->right) : 0;
     switch (tree->kind) {
@@ -130,6 +135,26 @@ static double tree_value(const struct trees *trees, const struct tree *tree) {
     default:
         return tree_value(trees, tree->middle) == 0 ? right : left;
     }
+}
+
+static double guess(uint64_t *random) {
+    double sign = random_below(random, 2) == 0 ? 1 : -1;
+    switch (random_below(random, 4)) {
+    case 0:
+        return 0;
+    case 1:
+        return sign * (double)random_below(random, 4);
+    case 2:
+        return sign * 1e6;
+    default:
+        return sign * 1000 * random_unit(random);
+    }
+}
+
+static double tree_value(struct trees *trees, const struct tree *tree) {
+    double value = node_value(trees, tree);
+    trees->n_missing += isnan(value) ? 1 : 0;
+    return trees->guessing && isnan(value) ? guess(&trees->random) : value;
 }
 
 static int binding(const struct tree *tree) {
@@ -193,24 +218,34 @@ static double value_random(uint64_t *random) {
     return dice == 0 ? NAN : dice < 3 ? (double)random_below(random, 3) : (double)random_below(random, 1000);
 }
 
-static void check_random_tree(struct trees *trees) {
+// A random tree, its text in `text` and the formula made of it, for formula_free.
+static const struct tree *formula_random(struct trees *trees, char text[FORMULA_LENGTH_MAX], struct formula **formula) {
     const struct formula_scope scope = {.lookup = lookup};
     trees->n = 0;
     const struct tree *tree = tree_random(trees, 5);
-    char text[FORMULA_LENGTH_MAX];
-    FILE *out = fmemopen(text, sizeof text, "w");
+    FILE *out = fmemopen(text, FORMULA_LENGTH_MAX, "w");
     assert_non_null(out);
     tree_print(trees, out, tree, 0);
     assert_int_equal(fclose(out), 0);
-    struct formula *formula = NULL;
     struct formula_error error;
-    if (formula_compile(text, &scope, &formula, &error) != 0)
+    if (formula_compile(text, &scope, formula, &error) != 0)
         fail_msg("%s: column %zu: %s", text, error.column, error.text);
+    return tree;
+}
+
+static void inputs_random(struct trees *trees) {
+    for (size_t i = 0; i < EVENTS; i++)
+        trees->events[i] = value_random(&trees->random);
+    for (size_t i = 0; i < METRICS; i++)
+        trees->metrics[i] = value_random(&trees->random);
+}
+
+static void check_random_tree(struct trees *trees) {
+    char text[FORMULA_LENGTH_MAX];
+    struct formula *formula = NULL;
+    const struct tree *tree = formula_random(trees, text, &formula);
     for (int trial = 0; trial < 4; trial++) {
-        for (size_t i = 0; i < EVENTS; i++)
-            trees->events[i] = value_random(&trees->random);
-        for (size_t i = 0; i < METRICS; i++)
-            trees->metrics[i] = value_random(&trees->random);
+        inputs_random(trees);
         double wanted = tree_value(trees, tree), value = formula_evaluate(formula, trees->events, trees->metrics);
         if (isfinite(wanted) ? value != wanted : !isnan(value))
             fail_msg("%s is %.17g, not %.17g", text, value, wanted);
@@ -225,7 +260,64 @@ static void test_random_formulas_are_worth_what_their_trees_are(void **state) {
         check_random_tree(&trees);
 }
 
+static void guess_inputs(struct trees *trees, double *events, double *metrics) {
+    for (size_t i = 0; i < EVENTS; i++)
+        events[i] = isnan(trees->events[i]) ? guess(&trees->random) : trees->events[i];
+    for (size_t i = 0; i < METRICS; i++)
+        metrics[i] = isnan(trees->metrics[i]) ? guess(&trees->random) : trees->metrics[i];
+}
+
+// Numbers in the place of all inputs that have no value, then of every part that has none: quotients by 0, too.
+static void check_guesses(struct trees *trees, const struct tree *tree, const struct formula *formula, const char *text,
+                          double value) {
+    double events[EVENTS], metrics[METRICS];
+    trees->guessing = true;
+    for (int i = 0; i < 30; i++) {
+        guess_inputs(trees, events, metrics);
+        double filled = formula_evaluate_known(formula, events, metrics), guessed = tree_value(trees, tree);
+        if (filled != value || guessed != value)
+            fail_msg("%s is said to be %.17g, but may be %.17g or %.17g", text, value, filled, guessed);
+    }
+    trees->guessing = false;
+}
+
+// What is known of a formula for random inputs. Counts values in spite of something missing in n[1], those of the rest
+// in n[0].
+static void check_known(struct trees *trees, size_t n[2]) {
+    char text[FORMULA_LENGTH_MAX];
+    struct formula *formula = NULL;
+    const struct tree *tree = formula_random(trees, text, &formula);
+    for (int trial = 0; trial < 4; trial++) {
+        inputs_random(trees);
+        trees->n_missing = 0;
+        double whole = tree_value(trees, tree);
+        bool missing = trees->n_missing > 0;
+        double value = formula_evaluate_known(formula, trees->events, trees->metrics);
+        if (!missing && value != whole)
+            fail_msg("%s is %.17g, not %.17g, with nothing missing", text, value, whole);
+        if (isnan(value))
+            continue;
+        n[missing]++;
+        if (missing)
+            check_guesses(trees, tree, formula, text, value);
+    }
+    formula_free(formula);
+}
+
+static void test_what_is_known_of_random_formulas_is_so_whatever_is_missing(void **state) {
+    (void)state;
+    struct trees trees = {.random = seed_begin()};
+    size_t n[2] = {0, 0};
+    for (int i = 0; i < 30000; i++)
+        check_known(&trees, n);
+    print_message("%zu values with nothing missing, %zu in spite of it\n", n[0], n[1]);
+    assert_true(n[0] > 10000 && n[1] > 1000);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_formulas_are_worth_what_their_trees_are)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_formulas_are_worth_what_their_trees_are),
+        cmocka_unit_test(test_what_is_known_of_random_formulas_is_so_whatever_is_missing),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

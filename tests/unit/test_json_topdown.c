@@ -218,6 +218,24 @@ static void test_a_threshold_is_judged_as_far_as_what_it_reads_is_measured(void 
     host_deinit(&host);
 }
 
+static void test_a_missing_value_between_two_limits_leaves_a_threshold_open(void **state) {
+    (void)state;
+    struct exporter_host host;
+    tree_host_init(&host);
+    struct snapshot *snapshot = tree_snapshot(&host);
+    struct catalog_error error;
+    int metric = catalog_find_metric(host.catalog, "bad_speculation");
+    assert_int_equal(
+        catalog_set_threshold(host.catalog, (unsigned)metric, "hidden > 0.1 & hidden < 0.5 & retiring > 10", &error),
+        0);
+    tree_set(&host, snapshot, 0, "retiring", 0.2);
+    assert_int_equal(high_of(&host, snapshot, "bad_speculation"), TREE_HIGH_UNKNOWN);
+    tree_set(&host, snapshot, 0, "retiring", 0.05);
+    assert_int_equal(high_of(&host, snapshot, "bad_speculation"), TREE_LOW);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
 static bool contains(struct text *text, const char *word) {
     text_append(text, "", 1);
     assert_false(text->failed);
@@ -322,6 +340,7 @@ int main(void) {
         cmocka_unit_test(test_an_answer_whose_interval_overlaps_the_next_ones_says_so),
         cmocka_unit_test(test_without_values_the_answer_is_why),
         cmocka_unit_test(test_a_threshold_is_judged_as_far_as_what_it_reads_is_measured),
+        cmocka_unit_test(test_a_missing_value_between_two_limits_leaves_a_threshold_open),
         cmocka_unit_test(test_what_was_not_selected_is_measured_but_not_exported),
         cmocka_unit_test(test_the_plan_marks_what_was_not_selected_and_what_is_combined),
         cmocka_unit_test(test_the_page_shows_the_answer_and_the_tree_escaped),

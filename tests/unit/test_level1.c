@@ -130,6 +130,22 @@ static void test_what_cannot_be_split_leaves_the_outputs_alone(void **state) {
     catalog_free(catalog);
 }
 
+static void test_a_share_made_of_what_has_no_value_is_no_share(void **state) {
+    (void)state;
+    static const char *const events[] = {"CYCLES", "A", "B", "C"};
+    static const char *const shares[] = {"max(A / B, 0)", "0.5 if A / B < 1 else 0", "A / B > 1"};
+    for (size_t i = 0; i < N_OF(shares); i++) {
+        struct catalog *catalog = catalog_of(events, N_OF(events));
+        level1_of(catalog, "4 * CYCLES", "C / CYCLES", shares[i]);
+        const double counts[] = {0, 1000, 0, 0, 300}, later[] = {0, 1000, 1, 2, 300};
+        double slots = 7, categories[2] = {7, 7}, values[64];
+        assert_false(level1_split(catalog, counts, values, categories, &slots));
+        assert_true(slots == 7 && categories[0] == 7 && categories[1] == 7);
+        assert_true(level1_split(catalog, later, values, categories, &slots));
+        catalog_free(catalog);
+    }
+}
+
 // ---- increase ----
 
 // About normal, mean 0 and deviation 1: the sum of 12 uniform numbers.
@@ -407,6 +423,7 @@ int main(void) {
         cmocka_unit_test(test_random_splits_add_up),
         cmocka_unit_test(test_no_pipeline_slots_are_shared_out_as_none),
         cmocka_unit_test(test_what_cannot_be_split_leaves_the_outputs_alone),
+        cmocka_unit_test(test_a_share_made_of_what_has_no_value_is_no_share),
         cmocka_unit_test(test_an_increase_adds_up_is_never_negative_and_loses_nothing),
         cmocka_unit_test(test_a_share_of_1_percent_under_noise_is_counted_as_1_percent),
         cmocka_unit_test(test_an_increase_is_what_was_signed_where_nothing_is_negative),

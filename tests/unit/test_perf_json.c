@@ -324,8 +324,8 @@ static void test_what_cannot_be_measured_is_kept_with_its_reason(void **state) {
         "{\"MetricName\":\"unknown\",\"MetricExpr\":\"E / "
         "nothing\"},"
         "{\"MetricName\":\"power\",\"MetricExpr\":\"power@energy\\\\-pkg@ / E\"},"
-        "{\"MetricName\":\"none\",\"MetricExpr\":\"(E if #has_pmem > 0 else 0)\"},"
-        "{\"MetricName\":\"without\",\"MetricExpr\":\"E / (E + none) + (uncore if #has_pmem > 0 else 0)\"}]",
+        "{\"MetricName\":\"none\",\"MetricExpr\":\"(E if #smt_on < 1 else 0)\"},"
+        "{\"MetricName\":\"without\",\"MetricExpr\":\"E / (E + none) + (uncore if #smt_on < 1 else 0)\"}]",
         &errors);
     assert_int_equal(errors.n, 0);
     for (size_t i = 0; i < N_OF(reasons); i++) {
