@@ -70,11 +70,14 @@ static int load_vendors(struct source *source, const struct source_request *requ
     return r;
 }
 
+// A name without folder and ending is of a scenario that ships.
 static void find_scenario(struct source *source, const struct source_request *request) {
-    if (request->options->scenario)
-        (void)snprintf(source->scenario_path, sizeof source->scenario_path, "%s", request->options->scenario);
+    const char *name = request->options->scenario ? request->options->scenario : "demo";
+    if (strpbrk(name, "/."))
+        (void)snprintf(source->scenario_path, sizeof source->scenario_path, "%s", name);
     else
-        (void)snprintf(source->scenario_path, sizeof source->scenario_path, "%s/scenarios/demo.json", request->data);
+        (void)snprintf(source->scenario_path, sizeof source->scenario_path, "%s/scenarios/%.60s.json", request->data,
+                       name);
 }
 
 // Has a scenario already.
