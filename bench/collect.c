@@ -2,7 +2,7 @@
 //
 // What collection costs beyond its system calls.
 //
-//     bench_collect [--spec FILE] [--rounds N] [--limit RATIO]
+//     bench_collect [--spec FILE] [--rounds N]
 //
 // Our path (the sampler on real event groups on all CPUs, readings, derived into snapshots; the events are the kernel's
 // own unless another spec, and so another PMU, is named) runs through thousands of slots back to back: time is an
@@ -46,7 +46,6 @@ enum { SLOT_NS = 200000000 };
 
 struct options {
     const char *spec;
-    double limit; // of the ratio
     unsigned long rounds;
 };
 
@@ -399,20 +398,16 @@ static struct result compare(const struct options *options, const char *name, un
 }
 
 static struct options parse(int n_words, char **words) {
-    static const struct option known[] = {{"spec", required_argument, NULL, 's'},
-                                          {"rounds", required_argument, NULL, 'r'},
-                                          {"limit", required_argument, NULL, 'l'},
-                                          {0}};
-    struct options options = {.spec = "specs/software.json", .rounds = ROUNDS, .limit = RATIO_MAX};
+    static const struct option known[] = {
+        {"spec", required_argument, NULL, 's'}, {"rounds", required_argument, NULL, 'r'}, {0}};
+    struct options options = {.spec = "specs/software.json", .rounds = ROUNDS};
     for (int option; (option = getopt_long(n_words, words, "", known, NULL)) != -1;) {
         if (option == 's')
             options.spec = optarg;
         else if (option == 'r')
             options.rounds = strtoul(optarg, NULL, 10);
-        if (option == 'l')
-            options.limit = strtod(optarg, NULL);
-        if ((option != 's' && option != 'r' && option != 'l') || options.rounds == 0 || options.rounds > ROUNDS_MAX) {
-            (void)fprintf(stderr, "usage: bench_collect [--spec FILE] [--rounds N] [--limit RATIO]\n");
+        if ((option != 's' && option != 'r') || options.rounds == 0 || options.rounds > ROUNDS_MAX) {
+            (void)fprintf(stderr, "usage: bench_collect [--spec FILE] [--rounds N]\n");
             exit(EXIT_FAILURE);
         }
     }
@@ -432,8 +427,8 @@ int main(int n_words, char **words) {
     struct cpuset own = only_own_cpu();
     (void)compare(&options, "for information: as shipped, on the own CPU", 0, &own);
     (void)compare(&options, "for information: as if there were two counters, on the own CPU", 2, &own);
-    bool within = ratio <= options.limit && calls <= CALLS_MAX;
+    bool within = ratio <= RATIO_MAX && calls <= CALLS_MAX;
     (void)printf("bench/collect: ratio %.2f, at most %.1f; %.2f system calls per slot and CPU, at most %.0f: %s\n",
-                 ratio, options.limit, calls, CALLS_MAX, within ? "ok" : "OVER THE LIMIT");
+                 ratio, RATIO_MAX, calls, CALLS_MAX, within ? "ok" : "OVER THE LIMIT");
     return within ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -71,7 +71,7 @@ int catalog_new(const char *spec, const char *vendor, const char *name, const ch
                                                 .microarchitecture = catalog_copy(microarchitecture),
                                                 .pmu = catalog_copy(pmu)};
     catalog->pmus[catalog->n_pmus++] = catalog_copy(pmu);
-    catalog->watchdog_event = -1;
+    catalog->watchdog_event = catalog->duration_event = catalog->core_wide_event = -1;
     environment_init(&catalog->environment);
     const struct catalog_product *product = &catalog->product;
     const struct catalog_event_text seconds = {.name = "cpu_seconds", .title = "CPU time measured", .terms = ""};

@@ -152,6 +152,8 @@ struct catalog {
     struct event_format *format; // of the core PMU
     unsigned general_counters;   // what the vendor states; 0: events take no counters (software)
     int watchdog_event;          // whose fixed counter the NMI watchdog takes; -1: none
+    int duration_event;          // the one of kind EVENT_DURATION; -1: no formula asks for it
+    int core_wide_event;         // the one of kind EVENT_CORE_WIDE, likewise
     struct catalog_register registers[FIT_REGISTERS_MAX]; // fit_event.reg - 1
     size_t n_registers;
     unsigned resident[CATALOG_RESIDENT_MAX]; // events of the resident group, its leader first

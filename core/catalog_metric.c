@@ -73,17 +73,16 @@ static int lookup_added(const struct lookup *lookup, const char *name, bool any_
     return metric >= 0 || event >= 0 ? 0 : -ENOENT;
 }
 
-// An event of this kind that no PMU counts, added when a formula first names it.
-static int special_event(struct catalog *catalog, const char *name, enum catalog_event_kind kind,
+// The event of this kind, which no PMU counts: added when a formula first names it.
+static int special_event(struct catalog *catalog, const char *name, enum catalog_event_kind kind, int *event,
                          struct formula_symbol *out) {
-    int event = 0;
-    while (event < (int)catalog->n_events && catalog->events[event].kind != kind)
-        event++;
-    if (event == (int)catalog->n_events)
-        event = catalog_append_event(catalog, &(struct catalog_event_text){.name = name, .terms = ""}, kind);
-    if (event < 0)
-        return event;
-    *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_EVENT, .index = (unsigned)event};
+    if (*event < 0) {
+        int added = catalog_append_event(catalog, &(struct catalog_event_text){.name = name, .terms = ""}, kind);
+        if (added < 0)
+            return added;
+        *event = added;
+    }
+    *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_EVENT, .index = (unsigned)*event};
     return 0;
 }
 
@@ -110,7 +109,7 @@ static int lookup_id(struct lookup *lookup, const char *name, struct formula_sym
     if (r < 0 || lookup_added(lookup, name, false, out) == 0 || lookup_added(lookup, name, true, out) == 0)
         return r;
     if (strcasecmp(name, "duration_time") == 0)
-        return special_event(catalog, "duration_time", EVENT_DURATION, out);
+        return special_event(catalog, "duration_time", EVENT_DURATION, &catalog->duration_event, out);
     int event = catalog_add_modified(catalog, name);
     if (event >= 0)
         *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_EVENT, .index = (unsigned)event};
@@ -124,7 +123,7 @@ static int lookup_literal(struct catalog *catalog, const char *name, size_t leng
     // without SMT a CPU is a core
     if (literal == LITERAL_CORE_WIDE && catalog->environment.literals[LITERAL_SMT_ON] != 0 &&
         isnan(catalog->environment.literals[LITERAL_CORE_WIDE]))
-        return special_event(catalog, "#core_wide", EVENT_CORE_WIDE, out);
+        return special_event(catalog, "#core_wide", EVENT_CORE_WIDE, &catalog->core_wide_event, out);
     *out = number(literal == LITERAL_CORE_WIDE && isnan(catalog->environment.literals[literal])
                       ? 1
                       : catalog->environment.literals[literal]);

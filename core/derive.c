@@ -38,13 +38,14 @@ static int allocate_round(struct derive *d) {
     d->level1_seconds = calloc(cpus, sizeof *d->level1_seconds);
     d->level1_increase = calloc(scopes * layout->n_level1 + 1, sizeof *d->level1_increase);
     d->stalled = calloc(layout->n_metrics + 1, sizeof *d->stalled);
+    d->stalled_use = calloc(layout->catalog->n_events, sizeof *d->stalled_use);
     d->dense = calloc(layout->catalog->n_events, sizeof *d->dense);
     d->values = calloc(layout->catalog->n_metrics + 1, sizeof *d->values);
     d->window = calloc(d->row + 1, sizeof *d->window);
     d->joined = calloc(d->row + 1, sizeof *d->joined);
     return d->windows && d->sums && d->data && d->running && d->n_windows && d->bases && d->trouble && d->offline &&
-                   d->level1_slots && d->level1_seconds && d->level1_increase && d->stalled && d->dense && d->values &&
-                   d->window && d->joined
+                   d->level1_slots && d->level1_seconds && d->level1_increase && d->stalled && d->stalled_use &&
+                   d->dense && d->values && d->window && d->joined
                ? 0
                : -1;
 }
@@ -65,21 +66,27 @@ static int allocate_kept(struct derive *d) {
     d->resident_state = calloc(cpus, sizeof *d->resident_state);
     d->resident_share = calloc(cpus, sizeof *d->resident_share);
     d->place = calloc(layout->catalog->n_metrics + 1, sizeof *d->place);
+    d->events = calloc(layout->n_events + 1, sizeof *d->events);
+    d->places = calloc(d->row + 1, sizeof *d->places); // an event of a unit is one event of the layout
+    d->ratios = calloc(layout->n_metrics + 1, sizeof *d->ratios);
     d->totals = calloc(layout->n_scopes * d->n_totals, sizeof *d->totals);
     d->group_totals = calloc(derive_n_group_totals(d) + 1, sizeof *d->group_totals);
     d->estimate = estimate_new(layout->plan, layout->topology, ESTIMATE_MEMORY_ROUNDS);
     return d->counted && d->planned && d->unit_spans && d->level1_spans && d->event_spans && d->debts &&
                    d->parts_done && d->parts_running && d->parts && d->resident && d->resident_state &&
-                   d->resident_share && d->place && d->totals && d->group_totals && d->estimate
+                   d->resident_share && d->place && d->events && d->places && d->ratios && d->totals &&
+                   d->group_totals && d->estimate
                ? 0
                : -1;
 }
 
 static void note_planned(struct derive *d) {
-    d->n_planned = 0;
+    d->n_planned = d->n_not_plannable = 0;
     for (size_t m = 0; m < d->layout->n_metrics; m++) {
-        d->planned[m] = d->planned[m] || d->layout->plan->metrics[m].unit >= 0;
+        bool now = d->layout->plan->metrics[m].unit >= 0;
+        d->planned[m] = d->planned[m] || now;
         d->n_planned += d->planned[m];
+        d->n_not_plannable += d->planned[m] && !now;
     }
 }
 
@@ -92,7 +99,40 @@ static bool needs_resident(const struct plan *plan, unsigned unit) {
     return false;
 }
 
+// A raw event counts in every event group that holds it: all its windows together are its sample.
+static void find_event_places(struct derive *d, size_t e, size_t *n) {
+    const struct snapshot_layout *layout = d->layout;
+    struct derive_event *event = &d->events[e];
+    bool resident = layout->catalog->events[layout->events[e]].resident;
+    event->first_place = *n;
+    for (size_t u = 0; u < derive_n_units(d); u++) {
+        const struct plan_unit *unit = &layout->plan->units[u];
+        for (size_t i = 0; i < unit->n_events; i++) {
+            if (unit->events[i] != layout->events[e])
+                continue;
+            event->planned = true;
+            if (!resident || !d->units[u].with_resident) // else the resident group has those windows too
+                d->places[(*n)++] = (struct derive_place){d->units[u].first + 1 + i, d->units[u].first};
+        }
+    }
+    event->n_places = *n - event->first_place;
+}
+
+static void find_ratios(struct derive *d, size_t u, size_t *n) {
+    const struct plan *plan = d->layout->plan;
+    d->units[u].first_ratio = *n;
+    for (unsigned m = 0; m < plan->n_metrics; m++)
+        if (plan->metrics[m].unit == (int)u && plan->catalog->metrics[plan->metrics[m].metric].formula->is_ratio)
+            d->ratios[(*n)++] = m;
+    d->units[u].n_ratios = *n - d->units[u].first_ratio;
+}
+
 static void find_places(struct derive *d) {
+    size_t n_places = 0, n_ratios = 0;
+    for (size_t e = 0; e < d->layout->n_events; e++)
+        find_event_places(d, e, &n_places);
+    for (size_t u = 0; u < derive_n_units(d); u++)
+        find_ratios(d, u, &n_ratios);
     const struct snapshot_layout *layout = d->layout;
     for (size_t m = 0; m < layout->catalog->n_metrics; m++)
         d->place[m] = -1;
@@ -114,7 +154,8 @@ struct derive *derive_new(struct snapshot_layout *layout) {
                                            .with_resident = needs_resident(layout->plan, (unsigned)u)};
         d->row += d->units[u].n;
     }
-    d->n_totals = layout->scope_stride - snapshot_numerator(layout, 0, 0);
+    d->first_total = snapshot_numerator(layout, 0, 0);
+    d->n_totals = layout->scope_stride - d->first_total;
     if (allocate_round(d) < 0 || allocate_kept(d) < 0)
         return derive_free(d);
     find_places(d);
@@ -129,6 +170,9 @@ struct derive *derive_free(struct derive *d) {
     free(d->past_groups);
     free(d->group_totals);
     free(d->totals);
+    free(d->ratios);
+    free(d->places);
+    free(d->events);
     free(d->place);
     free(d->resident_share);
     free(d->resident_state);
@@ -146,6 +190,7 @@ struct derive *derive_free(struct derive *d) {
     free(d->window);
     free(d->values);
     free(d->dense);
+    free(d->stalled_use);
     free(d->stalled);
     free(d->level1_increase);
     free(d->level1_seconds);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
 #include "core/derive_state.h"
 
 // Totals: what a CPU counted in a round, extrapolated to the time that it stands for.
@@ -13,7 +15,9 @@ static struct scopes scopes_of(const struct derive *d, size_t cpu) {
 }
 
 void derive_add(struct derive *d, size_t cpu, size_t field_of_scope_0, double amount) {
-    size_t field = field_of_scope_0 - snapshot_numerator(d->layout, 0, 0);
+    if (amount == 0)
+        return;
+    size_t field = field_of_scope_0 - d->first_total;
     struct scopes scopes = scopes_of(d, cpu);
     for (size_t i = 0; i < 3; i++)
         total_add(&d->totals[scopes.scope[i] * d->n_totals + field], amount);
@@ -46,6 +50,7 @@ static bool level1_stalled(const struct derive *d) {
 
 void derive_find_stalled(struct derive *d) {
     const struct plan *plan = d->layout->plan;
+    memset(d->stalled_use, 0, d->layout->catalog->n_events * sizeof *d->stalled_use);
     for (size_t u = 0; u < derive_n_units(d); u++)
         d->units[u].n_metrics = d->units[u].n_stalled = 0;
     for (size_t i = 0; i < plan->n_metrics; i++) {
@@ -56,6 +61,8 @@ void derive_find_stalled(struct derive *d) {
         d->stalled[m] = formula_stalled(d, formula);
         for (size_t n = 0; n < formula->n_metrics; n++)
             d->stalled[m] = d->stalled[m] || d->stalled[d->place[formula->metrics[n]]];
+        for (size_t v = 0; v < formula->n_variables && d->stalled[m]; v++)
+            d->stalled_use[formula->variables[v]] = 1;
         if (plan->metrics[m].unit == PLAN_COMBINED)
             continue;
         d->units[plan->metrics[m].unit].n_metrics++;
@@ -68,9 +75,10 @@ void derive_find_stalled(struct derive *d) {
 
 static void advance_metrics(struct derive *d, size_t cpu, size_t unit) {
     const struct plan *plan = d->layout->plan;
-    for (size_t m = 0; m < plan->n_metrics; m++) {
+    for (size_t i = 0; i < d->units[unit].n_ratios; i++) {
+        unsigned m = d->ratios[d->units[unit].first_ratio + i];
         const struct formula *formula = d->layout->catalog->metrics[plan->metrics[m].metric].formula;
-        if (plan->metrics[m].unit != (int)unit || !formula->is_ratio || d->stalled[m])
+        if (d->stalled[m])
             continue;
         derive_add(d, cpu, snapshot_numerator(d->layout, 0, m), formula_sum_evaluate(&formula->numerator, d->dense));
         derive_add(d, cpu, snapshot_denominator(d->layout, 0, m),
@@ -104,11 +112,16 @@ static void advance_unit(struct derive *d, size_t cpu, size_t unit, const struct
     if (!data)
         return;
     struct scopes scopes = scopes_of(d, cpu);
+    double *sums[3];
     for (size_t s = 0; s < 3; s++) {
-        double *sums = d->sums + scopes.scope[s] * d->row + d->units[unit].first;
-        for (size_t i = 0; i < d->units[unit].n; i++)
-            sums[i] += values[i] * time->seconds / values[0];
+        sums[s] = d->sums + scopes.scope[s] * d->row + d->units[unit].first;
         d->data[scopes.scope[s] * derive_n_units(d) + unit] = 1;
+    }
+    for (size_t i = 0; i < d->units[unit].n; i++) {
+        double extrapolated = values[i] * time->seconds / values[0];
+        sums[0][i] += extrapolated;
+        sums[1][i] += extrapolated;
+        sums[2][i] += extrapolated;
     }
     derive_dense_fill(d, unit, values, step.covered_seconds / values[0]);
     advance_metrics(d, cpu, unit);
@@ -136,21 +149,15 @@ static void advance_level1(struct derive *d, size_t cpu, const struct derive_rou
     derive_add(d, cpu, snapshot_pipeline_slots(layout, 0), all);
 }
 
-// A raw event counts in every event group that holds it: all its windows together are its sample.
 static void advance_events(struct derive *d, size_t cpu, const struct derive_round_time *time) {
     const struct snapshot_layout *layout = d->layout;
+    const double *row = d->windows + cpu * d->row;
     for (size_t e = 0; e < layout->n_events; e++) {
+        const struct derive_place *places = d->places + d->events[e].first_place;
         double count = 0, seconds = 0;
-        for (size_t u = 0; u < derive_n_units(d); u++) {
-            const struct plan_unit *unit = &layout->plan->units[u];
-            const double *values = d->windows + cpu * d->row + d->units[u].first;
-            for (size_t i = 0; i < unit->n_events; i++) {
-                if (unit->events[i] != layout->events[e] ||
-                    (d->units[u].with_resident && layout->catalog->events[layout->events[e]].resident))
-                    continue; // the resident group has those windows too
-                count += values[1 + i];
-                seconds += values[0];
-            }
+        for (size_t i = 0; i < d->events[e].n_places; i++) {
+            count += row[places[i].count];
+            seconds += row[places[i].seconds];
         }
         struct span_step step = span_advance(&d->event_spans[cpu * layout->n_events + e], time->seconds, seconds > 0,
                                              limit_seconds(d, cpu, time));
@@ -159,21 +166,13 @@ static void advance_events(struct derive *d, size_t cpu, const struct derive_rou
     }
 }
 
-// Metrics that could be measured once, and do not fit the counters that are left.
-static size_t n_not_plannable(const struct derive *d) {
-    size_t n = 0;
-    for (size_t m = 0; m < d->layout->n_metrics; m++)
-        n += d->planned[m] && d->layout->plan->metrics[m].unit < 0;
-    return n;
-}
-
 void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_time *time) {
     const struct snapshot_layout *layout = d->layout;
     if (d->n_planned == 0)
         return; // nothing is asked for
     derive_add(d, cpu, snapshot_uncovered(layout, 0, UNCOVERED_GAP), time->gap_seconds);
     derive_add(d, cpu, snapshot_uncovered(layout, 0, UNCOVERED_NOT_PLANNABLE),
-               time->seconds * (double)n_not_plannable(d) / (double)d->n_planned);
+               time->seconds * (double)d->n_not_plannable / (double)d->n_planned);
     for (size_t u = 0; u < derive_n_units(d); u++)
         advance_unit(d, cpu, u, time);
     if (layout->plan->level1_unit >= 0)

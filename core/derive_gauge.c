@@ -10,27 +10,20 @@
 
 // A total that has never moved and cannot move now is no total.
 static void hide_unless(double *value, bool can_move) {
-    if (!can_move && *value == 0)
+    if (*value == 0 && !can_move)
         *value = NAN;
 }
 
-static bool event_planned(const struct plan *plan, unsigned event) {
-    for (size_t u = 0; u < plan->n_units; u++)
-        for (size_t i = 0; i < plan->units[u].n_events; i++)
-            if (plan->units[u].events[i] == event)
-                return true;
-    return false;
+// Whether 0 is believed.
+static bool event_lives(const struct derive *d, unsigned event) {
+    return d->counted[event] || d->layout->plan->support[event] == PLAN_SUPPORTED;
 }
 
-static void hide_metric(const struct derive *d, struct snapshot *out, size_t scope, size_t m) {
+// Together: a numerator of 0 over a denominator that counts is a measured 0. What is no ratio has neither.
+static void hide_metric(const struct derive *d, size_t m, double *numerator, double *denominator) {
     const struct plan_metric *metric = &d->layout->plan->metrics[m];
-    bool ratio = d->layout->catalog->metrics[metric->metric].formula->is_ratio;
-    double *numerator = &out->values[snapshot_numerator(d->layout, scope, m)];
-    double *denominator = &out->values[snapshot_denominator(d->layout, scope, m)];
-    if (!ratio)
-        *numerator = *denominator = NAN;
-    // together: a numerator of 0 over a denominator that counts is a measured 0
-    else if (*denominator == 0 && (metric->unit < 0 || d->stalled[m]))
+    if (*denominator == 0 &&
+        (metric->unit < 0 || d->stalled[m] || !d->layout->catalog->metrics[metric->metric].formula->is_ratio))
         *numerator = *denominator = NAN;
 }
 
@@ -41,20 +34,21 @@ static void hide_totals(const struct derive *d, struct snapshot *out, size_t sco
     for (size_t i = 0; i < layout->n_level1; i++)
         hide_unless(&out->values[snapshot_category(layout, scope, i)], level1 || *slots > 0);
     hide_unless(slots, level1);
+    double *numerators = &out->values[snapshot_numerator(layout, scope, 0)];
+    double *denominators = &out->values[snapshot_denominator(layout, scope, 0)];
     for (size_t m = 0; m < layout->n_metrics; m++)
-        hide_metric(d, out, scope, m);
-    for (size_t e = 0; e < layout->n_events; e++) {
-        unsigned event = layout->events[e];
-        bool believed = d->counted[event] || layout->plan->support[event] == PLAN_SUPPORTED;
-        hide_unless(&out->values[snapshot_event(layout, scope, e)], believed && event_planned(layout->plan, event));
-    }
+        hide_metric(d, m, &numerators[m], &denominators[m]);
+    double *events = &out->values[snapshot_event(layout, scope, 0)];
+    for (size_t e = 0; e < layout->n_events; e++)
+        hide_unless(&events[e], d->events[e].planned && event_lives(d, layout->events[e]));
 }
 
 void derive_write_totals(const struct derive *d, struct snapshot *out) {
     for (size_t scope = 0; scope < d->layout->n_scopes; scope++) {
+        const struct total *totals = d->totals + scope * d->n_totals;
+        double *values = out->values + snapshot_numerator(d->layout, scope, 0);
         for (size_t field = 0; field < d->n_totals; field++)
-            out->values[snapshot_numerator(d->layout, scope, 0) + field] =
-                total_value(&d->totals[scope * d->n_totals + field]);
+            values[field] = total_value(&totals[field]);
         hide_totals(d, out, scope);
     }
     memcpy(out->values + snapshot_windows(d->layout, 0, 0), d->group_totals,
@@ -63,16 +57,13 @@ void derive_write_totals(const struct derive *d, struct snapshot *out) {
 
 // ---- gauges ----
 
-static bool in_scope(const struct derive *d, size_t scope, size_t cpu) {
-    return scope == 0 || scope == snapshot_scope_socket(d->layout->topology->cpus[cpu].socket) ||
-           scope == snapshot_scope_cpu(d->layout, cpu);
-}
-
 // The reason of a CPU that is there, if there is one.
 static enum absent why_no_data(const struct derive *d, size_t scope, size_t unit) {
     enum absent reason = ABSENT_FAILED;
-    for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++) {
-        if (!in_scope(d, scope, cpu))
+    size_t first = snapshot_scope_cpu(d->layout, 0), sockets = d->layout->topology->n_sockets;
+    size_t cpu = scope < first ? 0 : scope - first, end = scope < first ? derive_n_cpus(d) : cpu + 1;
+    for (; cpu < end; cpu++) {
+        if (scope > 0 && scope <= sockets && scope != snapshot_scope_socket(d->layout->topology->cpus[cpu].socket))
             continue;
         enum uncovered trouble = d->trouble[cpu * derive_n_units(d) + unit];
         if (trouble == UNCOVERED_STARVED)
@@ -115,25 +106,32 @@ static double cpu_seconds_of(const struct derive *d, size_t scope) {
     return seconds;
 }
 
-static void write_gauge(struct derive *d, struct snapshot *out, size_t scope, size_t m) {
+// Has what the formulas of a unit read in d->dense; *filled is whose that is, PLAN_NOT_PLANNABLE before the first.
+static void fill_for(struct derive *d, size_t scope, int unit, int *filled) {
+    if (unit == *filled)
+        return;
+    if (unit >= 0)
+        derive_dense_fill(d, (size_t)unit, d->sums + scope * d->row + d->units[unit].first, 1);
+    else
+        d->dense[CATALOG_CPU_SECONDS] = cpu_seconds_of(d, scope);
+    *filled = unit;
+}
+
+static void write_gauge(struct derive *d, struct snapshot *out, size_t scope, size_t m, int *filled) {
     const struct plan_metric *planned = &d->layout->plan->metrics[m];
     const struct catalog_metric *metric = &d->layout->catalog->metrics[planned->metric];
     enum absent absent = why_absent(d, out, scope, m);
     d->values[planned->metric] = NAN;
     if (absent == ABSENT_NOT) {
-        const double *sums = planned->unit >= 0 ? d->sums + scope * d->row + d->units[planned->unit].first : NULL;
-        if (sums)
-            derive_dense_fill(d, (size_t)planned->unit, sums, 1);
-        else
-            d->dense[CATALOG_CPU_SECONDS] = cpu_seconds_of(d, scope);
+        fill_for(d, scope, planned->unit, filled);
         double value = formula_evaluate_known(metric->formula, d->dense, d->values);
         d->values[planned->metric] = value;
         out->values[snapshot_metric(d->layout, scope, m)] = value * metric->export_scale;
         absent = isnan(value) ? ABSENT_UNDEFINED : ABSENT_NOT;
         if (absent == ABSENT_NOT)
             derive_write_trust(d, out, scope, m);
-        if (scope == 0 && sums)
-            write_rate(d, out, m, metric, sums[0]);
+        if (scope == 0 && planned->unit >= 0)
+            write_rate(d, out, m, metric, d->dense[CATALOG_CPU_SECONDS]);
     }
     out->absent[scope * d->layout->n_metrics + m] = (uint8_t)absent;
 }
@@ -158,18 +156,6 @@ static void write_deviation(const struct derive *d, struct snapshot *out, size_t
 
 // ---- events and CPUs ----
 
-static bool event_stalled(const struct derive *d, unsigned event) {
-    if (d->counted[event] || d->layout->plan->support[event] == PLAN_SUPPORTED)
-        return false;
-    for (size_t m = 0; m < d->layout->n_metrics; m++) {
-        const struct formula *formula = d->layout->catalog->metrics[d->layout->plan->metrics[m].metric].formula;
-        for (size_t i = 0; i < formula->n_variables && d->stalled[m]; i++)
-            if (formula->variables[i] == event)
-                return true;
-    }
-    return false;
-}
-
 // In an event group, and every one that holds it got no counters on any CPU.
 static bool event_starved(const struct derive *d, unsigned event) {
     bool planned = false;
@@ -192,7 +178,7 @@ void derive_write_states(const struct derive *d, struct snapshot *out, bool of_r
         unsigned event = layout->events[e];
         if (layout->plan->support[event] == PLAN_UNSUPPORTED)
             out->values[snapshot_trouble(layout, e, EVENT_UNSUPPORTED)] = 1;
-        else if (event_stalled(d, event))
+        else if (d->stalled_use[event] && !event_lives(d, event))
             out->values[snapshot_trouble(layout, e, EVENT_STALLED)] = 1;
         else if (of_round && event_starved(d, event))
             out->values[snapshot_trouble(layout, e, EVENT_STARVED)] = 1;
@@ -205,12 +191,31 @@ void derive_write_states(const struct derive *d, struct snapshot *out, bool of_r
     }
 }
 
+static void write_scope(struct derive *d, struct snapshot *out, size_t scope, double round_seconds) {
+    int filled = PLAN_NOT_PLANNABLE;
+    derive_dense_special(d, round_seconds, topology_whole_cores(d->layout->topology, scope));
+    for (size_t i = 0; i < d->layout->n_metrics; i++)
+        write_gauge(d, out, scope, d->layout->plan->evaluation[i], &filled);
+    write_deviation(d, out, scope);
+}
+
+// The only socket has counted what the host has; rates are the host's alone.
+static void copy_host(const struct snapshot_layout *layout, struct snapshot *out, size_t socket) {
+    size_t from = snapshot_metric(layout, 0, 0), to = snapshot_metric(layout, socket, 0), n = layout->n_metrics;
+    memcpy(out->values + to, out->values + from, (snapshot_numerator(layout, 0, 0) - from) * sizeof *out->values);
+    for (size_t m = 0; m < n; m++)
+        out->values[snapshot_rate_above(layout, socket, m)] = NAN;
+    memcpy(out->absent + socket * n, out->absent, n);
+    memcpy(out->quality + socket * n, out->quality, n);
+}
+
 void derive_write_gauges(struct derive *d, struct snapshot *out, double round_seconds) {
+    bool one_socket = d->layout->topology->n_sockets == 1;
     for (size_t scope = 0; scope < d->layout->n_scopes; scope++) {
-        derive_dense_special(d, round_seconds, topology_whole_cores(d->layout->topology, scope));
-        for (size_t i = 0; i < d->layout->n_metrics; i++)
-            write_gauge(d, out, scope, d->layout->plan->evaluation[i]);
-        write_deviation(d, out, scope);
+        if (one_socket && scope == snapshot_scope_socket(0))
+            copy_host(d->layout, out, scope);
+        else
+            write_scope(d, out, scope, round_seconds);
     }
     derive_write_states(d, out, true);
 }

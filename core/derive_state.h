@@ -24,8 +24,18 @@ enum resident_state { RESIDENT_NONE, RESIDENT_COUNTED, RESIDENT_STARVED, RESIDEN
 struct derive_unit {
     size_t first; // offset of its values within a row
     size_t n;
-    size_t n_metrics, n_stalled; // of the plan's metrics, in this round
-    bool with_resident;          // its windows need those of the resident group
+    size_t first_ratio, n_ratios; // of its metrics that are ratios, in derive.ratios
+    size_t n_metrics, n_stalled;  // of the plan's metrics, in this round
+    bool with_resident;           // its windows need those of the resident group
+};
+
+// One of the layout's events: where a CPU's windows have its counts.
+struct derive_event {
+    size_t first_place, n_places; // in derive.places
+    bool planned;                 // is in an event group
+};
+struct derive_place {
+    size_t count, seconds; // within a row
 };
 
 // What the gauges of a scope rest on, per unit.
@@ -44,8 +54,12 @@ struct derive_past_group {
 struct derive {
     struct snapshot_layout *layout; // a reference
     struct derive_unit *units;
-    size_t row;      // values of all units
-    size_t n_totals; // of a scope
+    struct derive_event *events; // [event]
+    struct derive_place *places;
+    unsigned *ratios;   // metrics of the plan that are ratios and have a unit, unit by unit
+    size_t row;         // values of all units
+    size_t first_total; // of scope 0, in a snapshot
+    size_t n_totals;    // of a scope
 
     // of the round
     double *windows;            // [cpu][row]
@@ -60,6 +74,7 @@ struct derive {
     double *level1_seconds;     // [cpu]: of these windows
     double *level1_increase;    // [scope][category]
     uint8_t *stalled;           // [metric]
+    uint8_t *stalled_use;       // [catalog event]: 1 where a stalled metric needs it
     bool level1_stalled;
     double *dense;           // [catalog event]
     double *values;          // [catalog metric]: of one scope or window, in the scale of the formulas
@@ -71,6 +86,7 @@ struct derive {
     bool *counted;   // [catalog event]: has counted since the start
     bool *planned;   // [metric]: has been plannable at some time: coverage is split over these
     size_t n_planned;
+    size_t n_not_plannable;    // of these, which do not fit the counters that are left
     struct span *unit_spans;   // [cpu][unit]
     struct span *level1_spans; // [cpu]
     struct span *event_spans;  // [cpu][event]

@@ -18,12 +18,10 @@ void derive_dense_fill(struct derive *d, size_t unit, const double *values, doub
 
 void derive_dense_special(struct derive *d, double seconds, double core_wide) {
     const struct catalog *catalog = d->layout->catalog;
-    for (size_t e = 0; e < catalog->n_events; e++) {
-        if (catalog->events[e].kind == EVENT_DURATION)
-            d->dense[e] = seconds;
-        else if (catalog->events[e].kind == EVENT_CORE_WIDE)
-            d->dense[e] = core_wide;
-    }
+    if (catalog->duration_event >= 0)
+        d->dense[catalog->duration_event] = seconds;
+    if (catalog->core_wide_event >= 0)
+        d->dense[catalog->core_wide_event] = core_wide;
 }
 
 static size_t position(const struct plan_unit *unit, unsigned event) {
@@ -31,6 +29,11 @@ static size_t position(const struct plan_unit *unit, unsigned event) {
     while (unit->events[i] != event)
         i++;
     return i;
+}
+
+// Of event i of one of the unit's groups: mostly the unit has it at the same place.
+static size_t position_of(const struct plan_unit *unit, const struct plan_group *group, size_t i) {
+    return unit->events[i] == group->events[i] ? i : position(unit, group->events[i]);
 }
 
 // A window's values by the unit's events, scaled for contention; events of other parts are 0.
@@ -41,7 +44,7 @@ static void window_values(const struct derive *d, const struct window *window, d
     memset(values, 0, (1 + unit->n_events) * sizeof *values);
     values[0] = (double)window->enabled_ns * NS;
     for (size_t i = 0; i < group->n_events; i++)
-        values[1 + position(unit, group->events[i])] = (double)window->counts[i] * scale;
+        values[1 + position_of(unit, group, i)] = (double)window->counts[i] * scale;
 }
 
 // Joins the parts of a composite into the values of one window as long as all of them. An event's count is scaled from

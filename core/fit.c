@@ -2,7 +2,6 @@
 #include "core/fit.h"
 
 #include <limits.h>
-#include <string.h>
 
 // Most events can be on any counter, and are only counted. The others ("pieces") are matched: those that take several
 // counters are put on every possible place in turn, and for each arrangement the single ones find theirs by augmenting
@@ -17,6 +16,8 @@ enum {
     TRIES_MAX = 256                                // arrangements of the events that take several counters
 };
 
+_Static_assert(PIECES_MAX <= UINT8_MAX + 1, "a piece's number fits a byte");
+
 struct piece {
     unsigned event;   // index into the needs
     unsigned takes;   // general counters
@@ -29,10 +30,12 @@ struct fitting {
     const struct fit_event *needs;
     unsigned counters; // general ones that have a number here
     struct piece pieces[PIECES_MAX];
-    size_t n_pieces, n_wide; // those that take several counters come first, equal ones side by side
-    unsigned used;           // general counters needed by all events
-    unsigned beyond;         // pieces beyond PIECES_MAX
-    size_t fixed_holder[FIT_FIXED_MAX], general_holder[FIT_COUNTERS_MAX]; // piece counted from 1; 0: nobody
+    size_t n_pieces, n_wide;           // those that take several counters come first, equal ones side by side
+    unsigned used;                     // general counters needed by all events
+    unsigned beyond;                   // pieces beyond PIECES_MAX
+    uint64_t contested;                // fixed counters that several events would like
+    uint64_t fixed_held, general_held; // counters with a holder
+    uint8_t fixed_holder[FIT_FIXED_MAX], general_holder[FIT_COUNTERS_MAX]; // which piece
     unsigned tries;
     size_t failed;                         // a single piece that found no place in the last arrangement, counted from 1
     uint64_t failed_fixed, failed_general; // the counters that it asked for, by itself or through others
@@ -55,13 +58,13 @@ static unsigned counters_of(const struct fit_pmu *pmu) {
     return pmu->general < FIT_COUNTERS_MAX ? pmu->general : FIT_COUNTERS_MAX;
 }
 
-static uint64_t general_of(const struct fit_pmu *pmu, const struct fit_event *need) {
-    uint64_t all = low_bits(counters_of(pmu));
+// Of the general counters `all`.
+static uint64_t general_of(const struct fit_event *need, uint64_t all) {
     return need->counters == 0 ? all : need->counters & all;
 }
 
-static bool any_counter_will_do(const struct fit_pmu *pmu, const struct fit_event *need) {
-    return pmu->general == 0 || (takes_of(need) == 1 && general_of(pmu, need) == low_bits(counters_of(pmu)));
+static bool any_counter_will_do(const struct fit_event *need, uint64_t all) {
+    return takes_of(need) == 1 && general_of(need, all) == all;
 }
 
 unsigned fit_width(const struct fit_pmu *pmu, const struct fit_event *need) {
@@ -69,7 +72,15 @@ unsigned fit_width(const struct fit_pmu *pmu, const struct fit_event *need) {
 }
 
 bool fit_is_constrained(const struct fit_pmu *pmu, const struct fit_event *need) {
-    return need->reg != 0 || (fit_width(pmu, need) > 0 && !any_counter_will_do(pmu, need));
+    return need->reg != 0 ||
+           (pmu->general > 0 && fit_width(pmu, need) > 0 && !any_counter_will_do(need, low_bits(counters_of(pmu))));
+}
+
+static bool each_once(const unsigned *events, size_t n) {
+    size_t i = 1;
+    while (i < n && events[i - 1] < events[i])
+        i++;
+    return i >= n; // ascending, as they mostly are
 }
 
 static bool came_before(const unsigned *events, size_t i) {
@@ -93,10 +104,15 @@ static bool value_came_before(const struct fit_event *needs, const unsigned *eve
 // How many values too many of all registers; *why says which of the first.
 static unsigned register_excess(const struct fit_pmu *pmu, const struct fit_event *needs, const unsigned *events,
                                 size_t n, struct fit_reason *why) {
-    unsigned excess = 0;
-    for (unsigned reg = 1; reg <= FIT_REGISTERS_MAX; reg++) {
+    unsigned excess = 0, asked = 0; // registers, bit each
+    for (size_t i = 0; i < n; i++)
+        asked |= 1U << needs[events[i]].reg;
+    for (unsigned left = asked & ~1U; left != 0; left &= left - 1) { // 0 is none
+        unsigned reg = (unsigned)__builtin_ctz(left);
+        if (pmu->registers[reg] == 0)
+            continue;
         struct fit_reason reason = {.cause = FIT_REGISTER, .available = pmu->registers[reg], .reg = reg};
-        for (size_t i = 0; i < n && reason.available > 0; i++) {
+        for (size_t i = 0; i < n; i++) {
             if (needs[events[i]].reg != reg || value_came_before(needs, events, i))
                 continue;
             reason.needed++;
@@ -137,33 +153,52 @@ static void add_piece(struct fitting *f, const struct piece *piece) {
 
 static void fitting_init(struct fitting *f, const struct fit_pmu *pmu, const struct fit_event *needs,
                          const unsigned *events, size_t n) {
-    uint64_t liked = 0, contested = 0;
+    uint64_t liked = 0, all = low_bits(counters_of(pmu));
     f->pmu = pmu;
     f->needs = needs;
     f->counters = counters_of(pmu);
     f->n_pieces = f->n_wide = 0;
     f->used = f->beyond = 0;
+    f->contested = 0;
     f->tries = TRIES_MAX;
     f->failed = 0;
+    bool once = each_once(events, n);
     for (size_t i = 0; i < n; i++) {
-        uint64_t fixed = came_before(events, i) ? 0 : fit_fixed(pmu, &needs[events[i]]);
-        contested |= liked & fixed;
+        uint64_t fixed = fit_fixed(pmu, &needs[events[i]]);
+        if (fixed != 0 && !once && came_before(events, i))
+            continue;
+        f->contested |= liked & fixed;
         liked |= fixed;
     }
     for (size_t i = 0; i < n; i++) {
         const struct fit_event *need = &needs[events[i]];
         uint64_t fixed = fit_fixed(pmu, need);
-        if (came_before(events, i) || need->free || (fixed & ~contested) != 0)
+        if (need->free || (fixed & ~f->contested) != 0 || (!once && came_before(events, i)))
             continue;
         unsigned takes = takes_of(need);
         f->used += takes;
         // a wide one leaves a contested fixed counter to others
-        if (pmu->general > 0 && (fixed != 0 || !any_counter_will_do(pmu, need)))
+        if (pmu->general > 0 && (fixed != 0 || !any_counter_will_do(need, all)))
             add_piece(f, &(struct piece){.event = events[i],
                                          .takes = takes,
-                                         .general = general_of(pmu, need),
+                                         .general = general_of(need, all),
                                          .fixed = takes == 1 ? fixed : 0});
     }
+}
+
+static void hold(uint64_t *held, uint8_t *holders, unsigned bit, size_t piece) {
+    *held |= UINT64_C(1) << bit;
+    holders[bit] = (uint8_t)piece;
+}
+
+// Takes a general counter of `open` that is free, without asking others to move; not where one of them might move to a
+// fixed counter.
+static inline bool take_free(struct fitting *f, size_t piece, uint64_t open) {
+    uint64_t free = f->pieces[piece].general & open & ~f->general_held;
+    if (f->contested != 0 || free == 0)
+        return false;
+    hold(&f->general_held, f->general_holder, (unsigned)__builtin_ctzll(free), piece);
+    return true;
 }
 
 // Finds a place for a single piece among the counters of `open`, moving others where need be. `seen` are the counters
@@ -174,18 +209,18 @@ static bool augment(struct fitting *f, size_t piece, uint64_t open, uint64_t *se
     while ((left = p->fixed & ~*seen_fixed) != 0) {
         unsigned bit = (unsigned)__builtin_ctzll(left);
         *seen_fixed |= UINT64_C(1) << bit;
-        size_t holder = f->fixed_holder[bit];
-        if (holder == 0 || augment(f, holder - 1, open, seen_fixed, seen_general)) {
-            f->fixed_holder[bit] = piece + 1;
+        if ((f->fixed_held >> bit & 1) == 0 || augment(f, f->fixed_holder[bit], open, seen_fixed, seen_general)) {
+            hold(&f->fixed_held, f->fixed_holder, bit, piece);
             return true;
         }
     }
     while ((left = p->general & open & ~*seen_general) != 0) {
         unsigned bit = (unsigned)__builtin_ctzll(left);
-        *seen_general |= UINT64_C(1) << bit;
         size_t holder = f->general_holder[bit];
-        if (holder == 0 || augment(f, holder - 1, open, seen_fixed, seen_general)) {
-            f->general_holder[bit] = piece + 1;
+        *seen_general |= UINT64_C(1) << bit;
+        if ((f->general_held >> bit & 1) == 0 || take_free(f, holder, open) ||
+            augment(f, holder, open, seen_fixed, seen_general)) {
+            hold(&f->general_held, f->general_holder, bit, piece);
             return true;
         }
     }
@@ -195,11 +230,10 @@ static bool augment(struct fitting *f, size_t piece, uint64_t open, uint64_t *se
 // Pieces without a place where the wide ones hold `held`.
 static unsigned match_singles(struct fitting *f, uint64_t held) {
     unsigned without = 0;
-    memset(f->fixed_holder, 0, sizeof f->fixed_holder);
-    memset(f->general_holder, 0, sizeof f->general_holder);
+    f->fixed_held = f->general_held = 0;
     for (size_t i = f->n_wide; i < f->n_pieces; i++) {
         uint64_t seen_fixed = 0, seen_general = 0;
-        if (augment(f, i, ~held, &seen_fixed, &seen_general))
+        if (take_free(f, i, ~held) || augment(f, i, ~held, &seen_fixed, &seen_general))
             continue;
         without++;
         f->failed = i + 1;
@@ -239,10 +273,7 @@ static unsigned limit_of(const struct fit_pmu *pmu) {
 
 // General counters that the group uses: all that it needs less those that a contested fixed counter saves.
 static unsigned counters_used(const struct fitting *f) {
-    unsigned saved = 0;
-    for (size_t i = 0; i < FIT_FIXED_MAX; i++)
-        saved += f->fixed_holder[i] > 0;
-    return f->used - saved;
+    return f->used - (unsigned)__builtin_popcountll(f->fixed_held);
 }
 
 static void fitting_run(struct fitting *f, unsigned *without, unsigned *missing) {
@@ -255,10 +286,12 @@ static void fitting_run(struct fitting *f, unsigned *without, unsigned *missing)
     *missing = used > limit ? used - limit : 0;
 }
 
-unsigned fit_excess(const struct fit_pmu *pmu, const struct fit_event *needs, const unsigned *events, size_t n) {
+unsigned fit_excess(const struct fit_pmu *pmu, const struct fit_event *needs, const unsigned *events, size_t n,
+                    unsigned others) {
     struct fitting f;
     unsigned without, missing;
     fitting_init(&f, pmu, needs, events, n);
+    f.used += others;
     fitting_run(&f, &without, &missing);
     return without + missing + register_excess(pmu, needs, events, n, NULL);
 }
@@ -291,10 +324,10 @@ static void explain_choice(const struct fitting *f, struct fit_reason *why) {
     reason_add(why, f->pieces[f->failed - 1].event);
     for (unsigned i = 0; i < FIT_FIXED_MAX; i++)
         if (f->failed_fixed >> i & 1)
-            reason_add(why, f->pieces[f->fixed_holder[i] - 1].event);
+            reason_add(why, f->pieces[f->fixed_holder[i]].event);
     for (unsigned i = 0; i < FIT_COUNTERS_MAX; i++)
         if (f->failed_general >> i & 1)
-            reason_add(why, f->pieces[f->general_holder[i] - 1].event);
+            reason_add(why, f->pieces[f->general_holder[i]].event);
 }
 
 bool fit_check(const struct fit_pmu *pmu, const struct fit_event *needs, const unsigned *events, size_t n,

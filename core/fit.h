@@ -65,8 +65,10 @@ bool fit_check(const struct fit_pmu *pmu, const struct fit_event *needs, const u
                struct fit_reason *why);
 
 // By how much they do not fit: counters that are missing, plus events without a place, plus register values too many;
-// 0 where they fit. For a search that mends a packing step by step.
-unsigned fit_excess(const struct fit_pmu *pmu, const struct fit_event *needs, const unsigned *events, size_t n);
+// 0 where they fit. `others` are general counters that further events take, which can be any. For a search that mends
+// a packing step by step.
+unsigned fit_excess(const struct fit_pmu *pmu, const struct fit_event *needs, const unsigned *events, size_t n,
+                    unsigned others);
 
 // General counters that the event needs where nothing but `pmu` is in its way.
 unsigned fit_width(const struct fit_pmu *pmu, const struct fit_event *need);

@@ -169,6 +169,22 @@ static double evaluate(const struct formula *formula, const double *events, cons
         case STEP_METRIC:
             *top++ = metrics[step->index];
             break;
+        case STEP_ADD: // these four are most of all operations, so they are not left to formula_apply
+            top--;
+            top[-1] += top[0];
+            break;
+        case STEP_SUBTRACT:
+            top--;
+            top[-1] -= top[0];
+            break;
+        case STEP_MULTIPLY:
+            top--;
+            top[-1] *= top[0];
+            break;
+        case STEP_DIVIDE:
+            top--;
+            top[-1] = top[0] == 0 ? NAN : top[-1] / top[0];
+            break;
         case STEP_NEGATE:
             top[-1] = -top[-1];
             break;

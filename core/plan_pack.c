@@ -30,6 +30,7 @@ struct packing {
     const struct fit_event *needs;
     unsigned widths[PLAN_PACK_EVENTS_MAX];  // of each event: general counters
     bool constrained[PLAN_PACK_EVENTS_MAX]; // asks for more than any counters
+    struct plan_set all_constrained;        // those
     struct pack_item *items;
     size_t n_items;
     unsigned *container; // of each set: itself, or a set that contains it
@@ -79,6 +80,7 @@ static void weigh_events(struct packing *p, size_t n) {
         p->widths[e] = fit_width(p->pmu, &p->needs[e]);
         p->constrained[e] =
             fit_is_constrained(p->pmu, &p->needs[e]) || (fit_fixed(p->pmu, &p->needs[e]) & contested) != 0;
+        p->all_constrained.words[e / 64] |= (uint64_t)p->constrained[e] << (e % 64);
     }
 }
 
@@ -124,17 +126,21 @@ static unsigned added(const struct packing *p, const struct pack_item *item, uns
 
 static bool may_ask(const struct packing *p) { return p->work.fits < PLAN_PACK_FITS_MAX; }
 
-// By how much a set does not fit. Nothing more may be asked: by more than anything.
-static unsigned ask(struct packing *p, const struct plan_set *set) {
+// By how much a set of this width does not fit. Nothing more may be asked: by more than anything.
+static unsigned ask(struct packing *p, const struct plan_set *set, unsigned width) {
     unsigned events[PLAN_PACK_EVENTS_MAX];
     size_t n = 0;
     if (!may_ask(p))
         return PLAN_PACK_EVENTS_MAX;
-    for (unsigned w = 0; w < PLAN_PACK_WORDS; w++)
-        for (uint64_t left = set->words[w]; left != 0; left &= left - 1)
-            events[n++] = w * 64 + (unsigned)__builtin_ctzll(left);
-    p->work.fits += n * n;
-    return fit_excess(p->pmu, p->needs, events, n);
+    for (unsigned w = 0; w < PLAN_PACK_WORDS; w++) {
+        for (uint64_t left = set->words[w] & p->all_constrained.words[w]; left != 0; left &= left - 1) {
+            unsigned e = w * 64 + (unsigned)__builtin_ctzll(left);
+            width -= p->widths[e];
+            events[n++] = e;
+        }
+    }
+    p->work.fits += (n + width) * (n + width);
+    return fit_excess(p->pmu, p->needs, events, n, width);
 }
 
 static unsigned overflow(const struct packing *p, unsigned width) {
@@ -149,7 +155,7 @@ static unsigned excess_with(struct packing *p, unsigned bin, const struct pack_i
     struct plan_set set = b->held;
     for (size_t w = 0; item && w < PLAN_PACK_WORDS; w++)
         set.words[w] |= p->sets[item->set].words[w];
-    return ask(p, &set);
+    return ask(p, &set, b->width + more);
 }
 
 static void put(struct packing *p, struct pack_item *item, unsigned bin) {

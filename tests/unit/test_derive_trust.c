@@ -24,9 +24,9 @@ struct rig {
     uint64_t random;
 };
 
-// Two CPUs on socket 0, one on socket 1; the catalog's only group, twice in a round of slots of a second.
-static void rig_init(struct rig *rig, struct catalog *catalog, unsigned counters) {
-    static const struct topology_source cpus[CPUS] = {{0, 0, 0, true}, {1, 1, 0, true}, {2, 0, 1, true}};
+// Two CPUs on socket 0, one on the `last` one; the catalog's only group, twice in a round of slots of a second.
+static void rig_init_on(struct rig *rig, struct catalog *catalog, unsigned counters, int last) {
+    const struct topology_source cpus[CPUS] = {{0, 0, 0, true}, {1, 1, 0, true}, {2, 2, last, true}};
     const struct plan_selection selection = {.group = 0, .weight = 2};
     const struct plan_request request = {.catalog = catalog,
                                          .general_counters = counters,
@@ -48,6 +48,10 @@ static void rig_init(struct rig *rig, struct catalog *catalog, unsigned counters
     readings_begin(rig->readings, 0, SECOND_NS);
 }
 
+static void rig_init(struct rig *rig, struct catalog *catalog, unsigned counters) {
+    rig_init_on(rig, catalog, counters, 1);
+}
+
 static void rig_free(struct rig *rig) {
     estimate_free(rig->direct);
     snapshot_unref(rig->snapshot);
@@ -60,7 +64,10 @@ static void rig_free(struct rig *rig) {
 static struct catalog *two_ratios(void) {
     static const char *const events[] = {"A", "B"};
     struct catalog *catalog = catalog_of(events, 2);
-    metric_of(catalog, "ratio", "A / B", "");
+    const struct catalog_metric_text ratio = {
+        .name = "ratio", .formula = "A / B", .rate_threshold = 1, .rate_advice = "Look."};
+    struct catalog_error error;
+    assert_true(catalog_add_metric(catalog, &ratio, &error) >= 0);
     metric_of(catalog, "made", "2 * ratio", "");
     group_of(catalog, "all", "ratio made");
     return catalog;
@@ -150,6 +157,40 @@ static void test_intervals_are_those_of_the_rounds_sums(void **state) {
         assert_true(error_of(&rig, 0) > 0 && error_of(&rig, snapshot_scope_cpu(rig.layout, 2)) > 0);
     }
     rig_free(&rig);
+}
+
+// Every field of the gauges but the rate, which is the host's alone.
+static void expect_scope_is_host(const struct rig *rig, size_t scope, const struct rig *of) {
+    const double *values = rig->snapshot->values, *host = of->snapshot->values;
+    const struct snapshot_layout *layout = rig->layout;
+    size_t first = snapshot_metric(layout, scope, 0), last = snapshot_deviation(layout, scope);
+    size_t rate = snapshot_rate_above(layout, 0, 0);
+    for (size_t i = 0; i <= last - first; i++)
+        if (i < rate || i >= rate + layout->n_metrics)
+            expect("host's value", values[first + i], host[i]);
+    for (size_t m = 0; m < layout->n_metrics; m++) {
+        assert_true(isnan(values[snapshot_rate_above(layout, scope, m)]));
+        assert_int_equal(rig->snapshot->absent[scope * layout->n_metrics + m], of->snapshot->absent[m]);
+        assert_int_equal(rig->snapshot->quality[scope * layout->n_metrics + m], of->snapshot->quality[m]);
+    }
+}
+
+// The same readings on one socket and on two: the host does not notice.
+static void test_the_only_socket_is_the_host(void **state) {
+    (void)state;
+    struct rig one, two;
+    rig_init_on(&one, two_ratios(), 4, 0);
+    rig_init_on(&two, two_ratios(), 4, 1);
+    assert_true(one.layout->topology->n_sockets == 1 && two.layout->topology->n_sockets == 2);
+    for (int i = 0; i < 5; i++) {
+        usual_round(&one);
+        usual_round(&two);
+        expect_scope_is_host(&one, snapshot_scope_socket(0), &two);
+    }
+    double rate = one.snapshot->values[snapshot_rate_above(one.layout, 0, 0)];
+    assert_true(rate > 0 && error_of(&two, 0) > 0 && error_of(&two, 0) != error_of(&two, snapshot_scope_socket(0)));
+    rig_free(&two);
+    rig_free(&one);
 }
 
 // 4 s, two windows of a second on each CPU; on CPU 1 three quarters of one are lost to others.
@@ -307,6 +348,7 @@ static void test_parts_of_a_composite_cover_a_part_of_their_time(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_intervals_are_those_of_the_rounds_sums),
+        cmocka_unit_test(test_the_only_socket_is_the_host),
         cmocka_unit_test(test_windows_and_time_are_counted_per_scope),
         cmocka_unit_test(test_a_cpu_that_was_away_is_not_compared_and_takes_no_time),
         cmocka_unit_test(test_rounds_before_and_after_a_pause_are_not_compared),

@@ -15,7 +15,7 @@ static bool fits(const struct fit_pmu *pmu, const struct fit_event *needs, size_
     for (unsigned i = 0; i < n; i++)
         events[i] = i;
     bool fit = fit_check(pmu, needs, events, n, why);
-    assert_int_equal(fit, fit_excess(pmu, needs, events, n) == 0);
+    assert_int_equal(fit, fit_excess(pmu, needs, events, n, 0) == 0);
     return fit;
 }
 
@@ -42,7 +42,7 @@ static void test_an_event_that_comes_twice_counts_once(void **state) {
     const struct fit_pmu pmu = {.general = 2};
     const unsigned events[] = {0, 1, 0, 1, 1};
     assert_true(fit_check(&pmu, needs, events, 5, NULL));
-    assert_int_equal(fit_excess(&pmu, needs, events, 5), 0);
+    assert_int_equal(fit_excess(&pmu, needs, events, 5, 0), 0);
 }
 
 // Nehalem: four counters, and the events of the first-level data cache only on counters 0 and 1.
@@ -58,7 +58,7 @@ static void test_three_events_of_two_counters_do_not_fit_four(void **state) {
     assert_int_equal(why.needed, 3);
     assert_int_equal(why.available, 2);
     assert_int_equal(why.n, 3);
-    assert_int_equal(fit_excess(&nehalem, needs, all_l1d, 3), 1);
+    assert_int_equal(fit_excess(&nehalem, needs, all_l1d, 3, 0), 1);
 }
 
 static void test_an_event_makes_way_for_one_that_has_less_choice(void **state) {
@@ -196,7 +196,7 @@ static void test_absurd_needs_do_not_fit_and_harm_nobody(void **state) {
     }
     const struct fit_pmu pmu = {.general = 1000, .registers = {0}}, none = {.general = 0};
     assert_false(fit_check(&pmu, needs, events, 400, NULL));
-    assert_true(fit_excess(&pmu, needs, events, 400) > 0);
+    assert_true(fit_excess(&pmu, needs, events, 400, 0) > 0);
     assert_true(fit_check(&none, needs, events, 400, NULL));
     needs[0] = (struct fit_event){.fixed = -1, .takes = UINT32_MAX};
     assert_false(fit_check(&pmu, needs, events, 1, NULL));
@@ -289,6 +289,32 @@ static void test_no_random_case_differs_from_trying_all_assignments(void **state
                 causes[FIT_REGISTER] > 0);
 }
 
+// Counting the counters of what any will do for is the same as asking about all events.
+static void test_events_that_any_counter_will_do_for_may_be_counted_instead(void **state) {
+    (void)state;
+    uint64_t random = seed_begin();
+    size_t too_many = 0, counted = 0;
+    for (int i = 0; i < 20000; i++) {
+        const struct fit_pmu pmu = {.general = 2 + (unsigned)random_below(&random, 5), .registers = {0, 1, 2}};
+        struct fit_event needs[MANY];
+        unsigned all[MANY], some[MANY], others = 0;
+        size_t n_some = 0;
+        for (unsigned e = 0; e < MANY; e++) {
+            all[e] = e;
+            needs[e] = random_below(&random, 2) == 0 ? ANY : random_need(&random, pmu.general);
+            if (needs[e].fixed < 0 && !fit_is_constrained(&pmu, &needs[e]))
+                others += fit_width(&pmu, &needs[e]);
+            else
+                some[n_some++] = e;
+        }
+        unsigned excess = fit_excess(&pmu, needs, all, MANY, 0);
+        assert_int_equal(fit_excess(&pmu, needs, some, n_some, others), excess);
+        too_many += excess > 0;
+        counted += others;
+    }
+    assert_true(too_many > 1000 && counted > 20000);
+}
+
 // What a choice's reason names does not fit by itself, and needs as many counters as it says.
 static void test_the_events_that_a_reason_names_collide_by_themselves(void **state) {
     (void)state;
@@ -332,6 +358,7 @@ int main(void) {
         cmocka_unit_test(test_what_takes_no_counter_always_fits),
         cmocka_unit_test(test_absurd_needs_do_not_fit_and_harm_nobody),
         cmocka_unit_test(test_no_random_case_differs_from_trying_all_assignments),
+        cmocka_unit_test(test_events_that_any_counter_will_do_for_may_be_counted_instead),
         cmocka_unit_test(test_the_events_that_a_reason_names_collide_by_themselves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
