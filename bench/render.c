@@ -72,7 +72,7 @@ static double time_render(const struct prometheus_page *page, const struct snaps
     return now_ns() - begin;
 }
 
-static bool measure(const char *name, const struct view *view, const struct snapshot *snapshot, bool per_cpu) {
+static bool measure(const char *name, struct view *view, const struct snapshot *snapshot, bool per_cpu) {
     struct prometheus_page *page = prometheus_page_new(&(struct shown){.n = 1, .types = {{.view = view}}}, per_cpu);
     struct text text = {0}, copy = {0};
     if (!page || prometheus_render(page, &(struct shown){.n = 1, .types = {{.snapshot = snapshot}}}, &copy) < 0)
@@ -155,16 +155,16 @@ int main(void) {
     if (!snapshot)
         give_up("memory is short");
     fill(layout, snapshot);
-    const struct view view = {.layout = layout,
-                              .version = "0",
-                              .hostname = "bench",
-                              .pmu = "armv8_pmuv3_0",
-                              .cpu_vendor = "Arm",
-                              .cpu_model = "Neoverse V2",
-                              .cpu_microarchitecture = "neoverse-v2",
-                              .profile = "default",
-                              .counters_total = 7,
-                              .counters_usable = 7};
+    struct view view = {.layout = layout,
+                        .version = "0",
+                        .hostname = "bench",
+                        .pmu = "armv8_pmuv3_0",
+                        .cpu_vendor = "Arm",
+                        .cpu_model = "Neoverse V2",
+                        .cpu_microarchitecture = "neoverse-v2",
+                        .profile = "default",
+                        .counters_total = 7,
+                        .counters_usable = 7};
     bool host = measure("host page", &view, snapshot, false), cpu = measure("CPU page", &view, snapshot, true);
     snapshot_unref(snapshot);
     snapshot_layout_unref(layout);

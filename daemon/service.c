@@ -278,28 +278,35 @@ int service_run(const struct options *options) {
     return status;
 }
 
-static int check_type(const struct setup *setup, const struct core_type *type, struct errors *errors) {
-    struct plan *plan = NULL;
-    int r = setup_plan(setup, type, NULL, type->source->general_counters, setup->profile->settings.reserve_counters, 1,
-                       errors, &plan);
-    if (r >= 0)
-        summary_config(setup, type, plan);
-    plan_free(plan);
+static int make_plans(const struct setup *setup, struct errors *errors, struct plan *plans[SOURCE_TYPES_MAX]) {
+    int r = 0;
+    for (size_t i = 0; i < setup->n_types && r >= 0; i++)
+        r = setup_plan(setup, &setup->types[i], NULL, setup->types[i].source->general_counters,
+                       setup->profile->settings.reserve_counters, 1, errors, &plans[i]);
     return r;
+}
+
+static void show_plans(const struct setup *setup, struct plan *const plans[SOURCE_TYPES_MAX]) {
+    summary_files(setup);
+    for (size_t i = 0; i < setup->n_types; i++)
+        summary_config(setup, &setup->types[i], plans[i]);
 }
 
 int service_check_config(const struct options *options) {
     struct setup *setup = calloc(1, sizeof *setup);
     struct errors *errors = calloc(1, sizeof *errors);
+    struct plan *plans[SOURCE_TYPES_MAX] = {0};
     int r = setup && errors ? setup_init(setup, options, errors) : -ENOMEM;
     if (r >= 0)
-        summary_files(setup);
-    for (size_t i = 0; r >= 0 && i < setup->n_types; i++)
-        r = check_type(setup, &setup->types[i], errors);
+        r = make_plans(setup, errors, plans);
     if (r < 0 && errors && errors->n > 0)
         log_errors(errors);
     else if (r < 0)
         log_error("%s", strerror(-r));
+    else
+        show_plans(setup, plans);
+    for (size_t i = 0; i < SOURCE_TYPES_MAX; i++)
+        plan_free(plans[i]);
     if (setup)
         setup_deinit(setup);
     free(errors);
