@@ -95,52 +95,65 @@ static void add_cpu(struct host_kinds *out, const struct host_cores *cores, bool
     out->several = out->several || differ(&out->kinds[0], cores, by_core);
 }
 
-static bool describe_arm(const struct host_roots *roots, const struct cpu_map *map, const char *vendor, unsigned cpu,
+// The vendor is what /proc/cpuinfo calls the implementer.
+static bool describe_arm(const struct host_roots *roots, const struct cpu_map *map, unsigned cpu,
                          struct host_cores *out) {
+    char vendor[8];
     if (host_linux_midr(roots, cpu, &out->midr) < 0)
         return false;
+    (void)snprintf(vendor, sizeof vendor, "0x%02x", out->midr >> 24);
     out->row = choose_row(roots, map, &(struct cpu_identity){.has_midr = true, .midr = out->midr, .vendor = vendor});
     return true;
 }
 
-void host_cores_find(const struct host_roots *roots, const struct cpu_map *map, bool by_core, struct host_kinds *out) {
+static void find_arm(const struct host_roots *roots, const struct cpu_map *map, bool by_core,
+                     const struct cpuset *online, struct host_kinds *out) {
     struct host_core_pmu pmus[HOST_CORES_MAX];
-    struct host_cpu described;
-    struct cpuset online;
-    memset(out, 0, sizeof *out);
-    host_cpu_describe(roots, &described);
-    memcpy(out->vendor, described.vendor, sizeof out->vendor);
-    if (!host_cpu_online(roots, &online))
-        return;
     size_t n = find_pmus(roots, map, pmus);
     for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
         struct host_cores cores = {0};
-        if (!cpuset_has(&online, cpu) || !describe_arm(roots, map, out->vendor, cpu, &cores))
+        if (!cpuset_has(online, cpu) || !describe_arm(roots, map, cpu, &cores))
             continue;
         set_pmu(&cores, pmus, n, cpu);
         if (cores.row || by_core)
             add_cpu(out, &cores, by_core, cpu);
     }
-    if (out->n > 0 || host_cpu_cpuid(roots, out->cpuid, sizeof out->cpuid) < 0)
+}
+
+static void find_x86(const struct host_roots *roots, const struct cpu_map *map, bool by_core,
+                     const struct cpuset *online, struct host_kinds *out) {
+    struct host_core_pmu pmus[HOST_CORES_MAX];
+    struct host_cpu described;
+    if (host_cpu_cpuid(roots, out->cpuid, sizeof out->cpuid) < 0)
         return;
-    const struct cpu_row *x86 =
-        choose_row(roots, map, &(struct cpu_identity){.cpuid = out->cpuid, .vendor = out->vendor});
-    for (unsigned cpu = 0; (x86 || by_core) && cpu < CPUSET_MAX; cpu++) {
-        struct host_cores cores = {.row = x86};
+    host_cpu_describe(roots, &described);
+    const struct cpu_row *row =
+        choose_row(roots, map, &(struct cpu_identity){.cpuid = out->cpuid, .vendor = described.vendor});
+    size_t n = row || by_core ? find_pmus(roots, map, pmus) : 0;
+    for (unsigned cpu = 0; (row || by_core) && cpu < CPUSET_MAX; cpu++) {
+        struct host_cores cores = {.row = row};
         set_pmu(&cores, pmus, n, cpu);
-        if (cpuset_has(&online, cpu))
+        if (cpuset_has(online, cpu))
             add_cpu(out, &cores, false, cpu);
     }
 }
 
+void host_cores_find(const struct host_roots *roots, const struct cpu_map *map, bool by_core, struct host_kinds *out) {
+    struct cpuset online;
+    memset(out, 0, sizeof *out);
+    if (!host_cpu_online(roots, &online))
+        return;
+    find_arm(roots, map, by_core, &online, out);
+    if (out->n == 0)
+        find_x86(roots, map, by_core, &online, out);
+}
+
 bool host_cores_has(const struct host_roots *roots, const struct cpu_map *map, bool by_core,
                     const struct host_cores *kind, unsigned cpu) {
-    struct host_cpu described;
     struct host_cores cores = {0};
     if (kind->midr == 0)
         return true; // its PMU says which CPUs it has
-    host_cpu_describe(roots, &described);
-    if (!describe_arm(roots, map, described.vendor, cpu, &cores))
+    if (!describe_arm(roots, map, cpu, &cores))
         return true;
     if (by_core)
         return ((cores.midr ^ kind->midr) & MIDR_CORE) == 0;

@@ -35,7 +35,6 @@ struct host_kinds {
     size_t n;
     bool several;               // specs are not the same, or PMUs
     char cpuid[HOST_CPUID_MAX]; // of an x86 CPU, else ""
-    char vendor[HOST_TEXT_MAX]; // as /proc/cpuinfo says it
 };
 
 // Which kinds the online CPUs have: those that differ in their row's spec or in their PMU, and `by_core` also those
