@@ -62,7 +62,7 @@ def checked(midrs, pmus, yaml=e2e.LISTEN_ANYWHERE):
 
 
 def test_every_series_about_cores_says_of_which_type_and_no_other_does():
-    with e2e.Daemon("--pmu", f"sim:{HYBRID}", yaml=SHORT) as daemon:
+    with e2e.Daemon("--pmu", "sim:hybrid", yaml=SHORT + "mode: adaptive\nstandard_error: true\n") as daemon:
         wait_rounds(daemon, 2)
         assert e2e.fetch(daemon.port, "/-/ready").status == 200
         seen = 0
@@ -82,6 +82,8 @@ def test_every_series_about_cores_says_of_which_type_and_no_other_does():
             assert e2e.value_of(page, "topdownd_cpus", core_type=kind, state="excluded") == 0
             assert e2e.value_of(page, "topdownd_pmu_up", core_type=kind) == 1
             assert 0.05 < e2e.value_of(page, "topdownd_retiring_ratio", core_type=kind) < 0.6
+            assert e2e.value_of(page, "topdownd_metric_standard_error", core_type=kind, metric="retiring_ratio") >= 0
+            assert e2e.value_of(page, "topdownd_schedule_decisions_total", core_type=kind) >= 0
         assert e2e.value_of(page, "topdownd_pmu_counters", core_type="c1-ultra", state="total") == 7
         assert e2e.value_of(page, "topdownd_pmu_counters", core_type="c1-nano", state="total") == 6
         html = daemon.get("/")

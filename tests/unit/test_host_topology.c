@@ -61,6 +61,32 @@ static void test_a_new_cpu_that_is_not_selected_is_no_news(void **state) {
     topology_free(known);
 }
 
+// CPUs 0 and 1 are of one type, and 2 and 3 of another.
+static void test_cpus_of_other_types_of_cores_are_as_if_they_were_not_there(void **state) {
+    struct host_tree *tree = *state;
+    struct topology *topology = NULL, *updated = NULL;
+    struct errors errors = {0};
+    struct cpuset own, selected;
+    const struct host_choice choice = {.selected = &selected, .own = &own};
+    assert_int_equal(cpuset_parse("0-1", &own), 0);
+    assert_int_equal(cpuset_parse("1-3", &selected), 0);
+    host_tree_write(tree, "devices/system/cpu/online", "0-2\n");
+    for (unsigned cpu = 0; cpu < 4; cpu++)
+        host_tree_write_cpu(tree, cpu, (const char *[]){"0\n", "1\n", "2\n", "3\n"}[cpu], "0\n");
+    assert_int_equal(host_linux_topology(&tree->roots, &choice, &errors, &topology), 0);
+    assert_int_equal(topology->n_cpus, 1);
+    assert_int_equal(topology->cpus[0].id, 1);
+    assert_int_equal(topology->sockets[0].excluded, 1); // CPU 0; CPU 2 is another type's
+    host_tree_write(tree, "devices/system/cpu/online", "0-3\n");
+    assert_int_equal(host_linux_topology_update(&tree->roots, &choice, topology, &updated), 0); // CPU 3, too
+    cpuset_add(&own, 3);
+    assert_int_equal(host_linux_topology_update(&tree->roots, &choice, topology, &updated), 1);
+    assert_int_equal(updated->n_cpus, 2);
+    assert_int_equal(updated->cpus[1].id, 3);
+    topology_free(updated);
+    topology_free(topology);
+}
+
 static void test_isolated_and_tickless_cpus_are_left_alone(void **state) {
     struct host_tree *tree = *state;
     struct cpuset set;
@@ -152,6 +178,7 @@ int main(void) {
         TREE_TEST(test_siblings_lie_half_the_cpus_apart),
         TREE_TEST(test_an_older_kernel_calls_the_list_thread_siblings),
         TREE_TEST(test_a_socket_that_is_negative_missing_or_no_number_is_socket_0),
+        TREE_TEST(test_cpus_of_other_types_of_cores_are_as_if_they_were_not_there),
         TREE_TEST(test_isolated_and_tickless_cpus_are_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
