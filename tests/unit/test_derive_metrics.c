@@ -335,6 +335,28 @@ static void test_a_sum_without_a_sibling_is_not_core_wide(void **state) {
     host_deinit(&whole);
 }
 
+// A socket's only CPU has the socket's formula where its sibling is not measured, and so the same error bar.
+static void test_error_bars_know_sums_without_a_sibling(void **state) {
+    (void)state;
+    struct host hosts[2];
+    double errors[2][2]; // of the CPU and of its socket
+    for (int split = 0; split < 2; split++) {
+        struct host *host = &hosts[split];
+        wide_start(host, split);
+        for (int round = 0; round < 3; round++) {
+            windows_of(host, 1, round % 2 ? SECOND : FIRST);
+            end_round(host, 3); // a third of it was counted
+        }
+        size_t m = metric_place(host, "wide");
+        errors[split][0] = host->snapshot->values[snapshot_standard_error(host->layout, cpu_scope(host, 1), m)];
+        errors[split][1] = host->snapshot->values[snapshot_standard_error(host->layout, snapshot_scope_socket(1), m)];
+        host_deinit(host);
+    }
+    assert_true(errors[1][0] > 0 && errors[1][0] == errors[0][0]);
+    assert_true(errors[1][1] == errors[1][0]);
+    assert_true(errors[0][1] > 0 && errors[0][1] != errors[0][0]);
+}
+
 static void test_core_wide_holds_for_sums_and_not_for_one_cpu(void **state) {
     (void)state;
     struct host host;
@@ -501,6 +523,7 @@ int main(void) {
         cmocka_unit_test(test_a_metric_that_is_not_plannable_takes_those_that_need_it_along),
         cmocka_unit_test(test_time_passes_once_for_all_cpus),
         cmocka_unit_test(test_a_sum_without_a_sibling_is_not_core_wide),
+        cmocka_unit_test(test_error_bars_know_sums_without_a_sibling),
         cmocka_unit_test(test_core_wide_holds_for_sums_and_not_for_one_cpu),
         cmocka_unit_test(test_a_rotating_group_is_read_with_the_resident_one_of_its_slot),
         cmocka_unit_test(test_windows_of_unequal_length_are_brought_to_the_rotating_ones),
