@@ -218,7 +218,8 @@ static void note_no_hardware(struct source *source, int error) {
 }
 
 static int init_software(struct source *source, const struct source_request *request, struct errors *errors) {
-    source->cores.row = NULL;
+    source->cores = (struct host_cores){.row = NULL};
+    source->several = false;
     source->vendors = false;
     source->catalog = catalog_free(source->catalog);
     int r = load_spec(source, request, SOFTWARE, false, errors);
@@ -294,27 +295,48 @@ static void describe_cores(struct source *source, const struct host_kinds *kinds
     (void)snprintf(source->cpu.model, HOST_TEXT_MAX, "0x%03x", source->cores.midr >> 4 & 0xfff);
 }
 
-static int find_hardware(const struct source_request *request, struct errors *errors,
-                         struct source *out[SOURCE_TYPES_MAX], size_t *n) {
-    struct host_roots roots = {.sysfs = request->options->sysfs, .procfs = request->options->procfs};
-    bool vendors = request->vendor && request->vendor->path;
-    struct host_kinds kinds;
-    host_cores_find(&roots, &request->specs->cpus, vendors, &kinds);
-    for (size_t kind = 0; kind < kinds.n; kind++) {
+// Takes the last source out again; the first that is taken out is kept in *dropped.
+static void drop_source(struct source *out[SOURCE_TYPES_MAX], size_t *n, struct source **dropped) {
+    struct source *last = out[--*n];
+    if (*dropped)
+        source_free(last);
+    else
+        *dropped = last;
+}
+
+static int find_types(const struct source_request *request, const struct host_kinds *kinds, struct errors *errors,
+                      struct source *out[SOURCE_TYPES_MAX], size_t *n, struct source **dropped) {
+    for (size_t kind = 0; kind < kinds->n; kind++) {
         struct source *source = add_source(request, out, n);
         if (!source)
             return -ENOMEM;
-        describe_cores(source, &kinds, kind);
+        describe_cores(source, kinds, kind);
         int r = init_hardware(source, request, errors);
         if (r < 0)
             return r;
         if (r == 1)
-            out[--*n] = source_free(source);
+            drop_source(out, n, dropped);
     }
-    if (*n > 0)
-        return 0;
-    struct source *source = add_source(request, out, n);
-    return source ? init_software(source, request, errors) : -ENOMEM;
+    return 0;
+}
+
+// Software events where no type can be measured; what was said of the first is said then, too.
+static int find_hardware(const struct source_request *request, struct errors *errors,
+                         struct source *out[SOURCE_TYPES_MAX], size_t *n) {
+    struct host_roots roots = {.sysfs = request->options->sysfs, .procfs = request->options->procfs};
+    struct source *dropped = NULL;
+    struct host_kinds kinds;
+    host_cores_find(&roots, &request->specs->cpus, request->vendor && request->vendor->path, &kinds);
+    int r = find_types(request, &kinds, errors, out, n, &dropped);
+    if (r < 0 || *n > 0) {
+        source_free(dropped);
+        return r;
+    }
+    if (dropped)
+        out[(*n)++] = dropped;
+    else if (!add_source(request, out, n))
+        return -ENOMEM;
+    return init_software(out[0], request, errors);
 }
 
 int source_find(const struct source_request *request, struct errors *errors, struct source *out[SOURCE_TYPES_MAX],

@@ -111,6 +111,9 @@ def test_a_cpu_that_the_files_do_not_have_keeps_our_own_spec_and_is_told_of():
     status, said = on_host("GenuineIntel-6-8F-8", "profiles: {default: {groups: [stage_1, Newest]}}\nspecs: {path: '{files}'}",
                            "check-config", events=test_hosts.SLOTS)
     assert status == 0 and "this host cannot measure Newest" in said, said
+    # and where we have no spec either, the kernel's software events are measured
+    status, said = on_host("CentaurHauls-7-3B-0", "specs: {path: '{files}'}", "check-config")
+    assert status == 0 and "spec software" in said and "the vendor's files are not used" in said, said
 
 
 def test_a_folder_that_the_map_names_and_that_is_missing_is_no_obstacle():
