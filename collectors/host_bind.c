@@ -2,10 +2,13 @@
 #include "collectors/host_bind.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collectors/host_pmu.h"
+
+enum { PMU_NAME_MAX = 256 };
 
 static const struct catalog_event *core_event(const struct catalog *catalog, size_t e) {
     const struct catalog_event *event = &catalog->events[e];
@@ -57,13 +60,32 @@ static bool counts_for_each_cpu(const struct host_roots *roots, const char *pmu,
     return host_linux_pmu_type(roots, pmu, type) == 0 && !host_pmu_has_cpumask(roots, pmu);
 }
 
+// What an event that is not opened would be, for those who list events. Several PMUs of a kind (uncore_imc_0 ...) have
+// the same format.
+static int encode_unopened(const struct host_roots *roots, struct catalog *catalog, unsigned pmu) {
+    char pattern[PMU_NAME_MAX], name[PMU_NAME_MAX];
+    struct event_format *format;
+    uint32_t type;
+    (void)snprintf(pattern, sizeof pattern, "%s_*", catalog->pmus[pmu]);
+    int r = host_pmu_format(roots, catalog->pmus[pmu], &format);
+    if (r == -ENOENT && host_linux_find_pmu(roots, pattern, name, sizeof name, &type) == 0)
+        r = host_pmu_format(roots, name, &format);
+    if (r < 0)
+        return r;
+    bool *cannot = calloc(catalog->n_events, sizeof *cannot);
+    r = cannot ? catalog_encode(catalog, pmu, format, cannot) : -ENOMEM;
+    free(cannot);
+    event_format_free(format);
+    return r;
+}
+
 static int bind_other(const struct host_roots *roots, struct catalog *catalog, unsigned pmu,
                       struct host_binding *binding) {
     bool counts = counts_for_each_cpu(roots, catalog->pmus[pmu], &binding->types[pmu]);
     for (size_t e = 0; e < catalog->n_events; e++)
         if (catalog->events[e].kind == EVENT_COUNTED && catalog->events[e].code.pmu == pmu && !counts)
             binding->support[e] = PLAN_ELSEWHERE;
-    int r = counts ? encode(roots, catalog->pmus[pmu], catalog, pmu, binding) : 0;
+    int r = counts ? encode(roots, catalog->pmus[pmu], catalog, pmu, binding) : encode_unopened(roots, catalog, pmu);
     return r == -ENOENT ? 0 : r;
 }
 

@@ -12,12 +12,14 @@ static bool is_code(const struct pmu_event *a, const struct pmu_event *b) {
            a->exclude == b->exclude;
 }
 
+// Of several names for one code that with a fixed counter: the hardware knows the code alone.
 static int find_event(const struct catalog *catalog, const struct pmu_event *code) {
-    for (size_t i = CATALOG_CPU_SECONDS + 1; i < catalog->n_events; i++) {
-        if (is_code(&catalog->events[i].code, code))
-            return (int)i;
-    }
-    return -ENOENT;
+    int found = -ENOENT;
+    for (size_t i = CATALOG_CPU_SECONDS + 1; i < catalog->n_events; i++)
+        if (is_code(&catalog->events[i].code, code) &&
+            (found < 0 || (catalog->events[i].need.fixed >= 0 && catalog->events[found].need.fixed < 0)))
+            found = (int)i;
+    return found;
 }
 
 static bool is_field(const struct catalog *catalog, unsigned event) {

@@ -152,8 +152,10 @@ cJSON *json_parse(struct json_reader *reader, const char *text, size_t length, s
     if (!document)
         return NULL;
     const struct json_node root = json_root(reader, document);
-    if (json_is_object(&root))
+    if (json_is_object(&root)) {
         check_keys_once(&root);
+        json_forgive(reader);
+    }
     if (reader->status == 0)
         return document;
     cJSON_Delete(document);
@@ -222,6 +224,11 @@ void json_fail(const struct json_node *node, const char *format, ...) {
         errors_add(node->reader->errors, node->reader->file, 0, 0, "%s%s%s", path, path[0] != '\0' ? ": " : "", text);
     if (node->reader->status == 0)
         node->reader->status = r;
+}
+
+void json_forgive(struct json_reader *reader) {
+    if (reader->lenient && reader->status == -EINVAL)
+        reader->status = 0;
 }
 
 void json_fail_memory(const struct json_node *node) { node->reader->status = -ENOMEM; }

@@ -22,7 +22,13 @@ struct json_reader {
     const char *file; // for messages
     struct errors *errors;
     int status; // 0, -EINVAL (errors say why) or -ENOMEM
+    // Others have written the file: what is wrong with an entry costs that entry, and json_forgive goes on. Of a key
+    // that stands twice the first is used.
+    bool lenient;
 };
+
+// Behind an entry that may have been wrong, and was told of: goes on where the reader is lenient.
+void json_forgive(struct json_reader *reader);
 
 // A value and where it stands. Nodes live on the stack, children below their parents.
 struct json_node {

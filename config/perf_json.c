@@ -190,6 +190,27 @@ static int take(struct perf_reader *reader, int r, const struct catalog_error *e
     return r == -EINVAL ? errors_add(reader->errors, reader->request->trees, 0, 0, "%s", error->text) : r < 0 ? r : 0;
 }
 
+// The formats of other PMUs: of rows for the same PMU the first that is for this CPU.
+static int read_pmu_formats(struct perf_reader *reader) {
+    struct catalog_error error;
+    const cJSON *row, *field;
+    int r = 0;
+    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(reader->tree.value, "pmu_formats")) {
+        const char *pmu = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "pmu"));
+        const char *cpuid = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "cpuid"));
+        if (!pmu || catalog_has_pmu_format(reader->catalog, pmu) ||
+            (cpuid && !environment_is_cpu(&reader->environment, cpuid)))
+            continue;
+        cJSON_ArrayForEach(field, cJSON_GetObjectItemCaseSensitive(row, "format")) {
+            if (r == 0 && cJSON_IsString(field))
+                r = take(reader,
+                         catalog_add_pmu_format(reader->catalog, pmu, field->string, field->valuestring, &error),
+                         &error);
+        }
+    }
+    return r;
+}
+
 static int read_format(struct perf_reader *reader) {
     struct catalog_error error;
     const cJSON *field;
@@ -198,6 +219,8 @@ static int read_format(struct perf_reader *reader) {
         if (r == 0 && cJSON_IsString(field))
             r = take(reader, catalog_add_format(reader->catalog, field->string, field->valuestring, &error), &error);
     }
+    if (r == 0)
+        r = read_pmu_formats(reader);
     cJSON_ArrayForEach(field, cJSON_GetObjectItemCaseSensitive(reader->tree.value, "shared_registers")) {
         if (r == 0 && cJSON_IsNumber(field) && field->valuedouble >= 1)
             r = take(reader, catalog_add_register(reader->catalog, field->string, (unsigned)field->valuedouble, &error),

@@ -287,7 +287,9 @@ static int resolve_other(struct perf_reader *reader, const char *name, const cha
         cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(reader->root.value, "cpu_pmus"), pmu);
     size_t first = term_length(terms);
     (void)snprintf(made, sizeof made, "%.*s", (int)first, terms);
-    const char *alias = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(known, made));
+    const cJSON *named =
+        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(reader->root.value, "pmu_events"), pmu);
+    const char *alias = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(known ? known : named, made));
     bool other = known != NULL;
     const cJSON *item;
     cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(reader->root.value, "other_pmus")) {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/level1_splits.h"
 #include "config/perf_json_private.h"
 #include "core/name.h"
 
@@ -205,6 +206,8 @@ static int add_level1(struct perf_reader *reader) {
             r = catalog_set_level1_category(catalog, &catalog->level1, category_of(category->string),
                                             category->valuestring, &error);
     }
+    if (r >= 0)
+        level1_splits_offer(cJSON_GetObjectItemCaseSensitive(reader->tree.value, "level1_splits"), catalog);
     return r == -EINVAL ? errors_add(reader->errors, reader->request->trees, 0, 0, "%s", error.text) : r < 0 ? r : 0;
 }
 

@@ -40,7 +40,7 @@ static bool read_object(const cJSON *object, char *scratch, struct perf_log_line
         place = keep(object, places[i], &scratch);
     const char *cpu = text_of(object, "cpu");
     if (cpu) {
-        (void)snprintf(scratch, PIECE_MAX, "%s%s", strncmp(cpu, "CPU", 3) == 0 ? "" : "CPU", cpu);
+        (void)snprintf(scratch, PIECE_MAX, "%s%.*s", strncmp(cpu, "CPU", 3) == 0 ? "" : "CPU", PIECE_MAX - 4, cpu);
         place = scratch;
     }
     out->place = place ? place : "";

@@ -51,8 +51,8 @@ static void read_product(struct spec_reader *spec, const struct json_node *root,
     check_revision(&product, "minor_revision");
     if (ours->value) {
         static const char *const keys[] = {
-            "vendor", "microarchitecture",      "pmu", "format", "counters", "shared_registers", "resident",
-            "level1", "level1_without_resident"};
+            "vendor",   "microarchitecture", "pmu",      "format", "pmu_formats",
+            "counters", "shared_registers",  "resident", "level1", "level1_without_resident"};
         json_check_keys(ours, keys, COUNT(keys));
         (void)json_get_text(ours, "vendor", JSON_OPTIONAL, &vendor);
         (void)json_get_text(ours, "microarchitecture", JSON_OPTIONAL, &microarchitecture);
@@ -81,6 +81,18 @@ bool spec_parse_code(const char *text, uint64_t *code) {
     return errno == 0;
 }
 
+size_t spec_known_names(const struct spec_reader *spec, const struct json_node *at, const char **names, size_t n,
+                        int (*find)(const struct catalog *catalog, const char *name)) {
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (find(spec->catalog, names[i]) >= 0)
+            names[known++] = names[i];
+        else
+            json_fail(at, "names %.60s, which is wrong or missing", names[i]);
+    }
+    return known;
+}
+
 static void read_group(struct spec_reader *spec, const struct json_node *group) {
     const char *title = "", *help = "", **metrics;
     size_t n;
@@ -89,6 +101,8 @@ static void read_group(struct spec_reader *spec, const struct json_node *group) 
     if (!json_get_texts(group, "metrics", JSON_REQUIRED, SPEC_LIST_MAX, &metrics, &n))
         return;
     struct catalog_error error;
+    if (spec->reader.lenient)
+        n = spec_known_names(spec, group, metrics, n, catalog_find_metric);
     spec_take(group, catalog_add_group(spec->catalog, group->key, title, help, metrics, n, &error), &error);
     free(metrics);
 }
@@ -103,6 +117,7 @@ static void read_groups(struct spec_reader *spec, const struct json_node *root) 
         const struct json_node group = json_child(&of_metrics, value, 0);
         if (json_is_object(&group))
             read_group(spec, &group);
+        json_forgive(&spec->reader);
     }
 }
 
@@ -146,10 +161,12 @@ static void read_tree(struct spec_reader *spec, const struct json_node *topdown)
         return;
     }
     read_roots(spec, &tree, is_root);
+    json_forgive(&spec->reader);
     if (json_get_array(&tree, "metrics", JSON_OPTIONAL, SPEC_LIST_MAX, &metrics))
         cJSON_ArrayForEach(value, metrics.value) {
             const struct json_node node = json_child(&metrics, value, index++);
             read_node(spec, &node, is_root);
+            json_forgive(&spec->reader);
         }
     free(is_root);
 }
@@ -170,8 +187,11 @@ static void read_methodology(struct spec_reader *spec, const struct json_node *r
         if (!json_get_texts(&grouping, stages[i], JSON_OPTIONAL, CATALOG_GROUPS_MAX, &groups, &n))
             continue;
         struct catalog_error error;
+        if (spec->reader.lenient)
+            n = spec_known_names(spec, &grouping, groups, n, catalog_find_group);
         if (n > 0 && catalog_find_group(spec->catalog, stages[i]) < 0)
             spec_take(&grouping, catalog_add_union(spec->catalog, stages[i], groups, n, &error), &error);
+        json_forgive(&spec->reader);
         free(groups);
     }
 }
@@ -211,6 +231,17 @@ static void read_split(struct spec_reader *spec, struct catalog_level1 *out, con
     }
 }
 
+// A split of the pipeline slots is all of its categories, or none.
+static bool has_all_categories(const struct spec_reader *spec, const struct json_node *level1) {
+    const cJSON *category;
+    cJSON_ArrayForEach(category, cJSON_GetObjectItemCaseSensitive(level1->value, "categories")) {
+        int metric = cJSON_IsString(category) ? catalog_find_metric(spec->catalog, category->valuestring) : -1;
+        if (metric < 0 || spec->catalog->metrics[metric].unmeasurable)
+            return false;
+    }
+    return true;
+}
+
 static void read_level1(struct spec_reader *spec, const struct json_node *ours, const char *key,
                         struct catalog_level1 *out) {
     static const char *const keys[] = {"pipeline_slots", "width", "per_thread", "categories", "split"};
@@ -220,6 +251,8 @@ static void read_level1(struct spec_reader *spec, const struct json_node *ours, 
     struct catalog_error error;
     if (!ours->value || !json_get_object(ours, key, JSON_OPTIONAL, &level1))
         return;
+    if (spec->reader.lenient && !has_all_categories(spec, &level1))
+        return; // its metrics have been told of
     json_check_keys(&level1, keys, COUNT(keys));
     bool good = json_get_text(&level1, "pipeline_slots", JSON_REQUIRED, &pipeline_slots);
     if (json_get_number(&level1, "width", JSON_REQUIRED, 1, 64, &width) && good)
@@ -255,6 +288,10 @@ static void read_document(struct spec_reader *spec, const struct json_node *root
         return;
     struct catalog_error error;
     spec_take(ours.value ? &ours : root, catalog_check(spec->catalog, &error), &error);
+    if (spec->reader.status != 0)
+        return;
+    catalog_trim_level1_split(spec->catalog, &spec->catalog->level1);
+    catalog_trim_level1_split(spec->catalog, &spec->catalog->level1_without_resident);
 }
 
 int spec_read(struct spec_reader *spec, cJSON *document, struct catalog **out) {

@@ -18,8 +18,11 @@ int spec_json_parse(const char *name, const char *text, size_t length, const str
                     struct errors *errors, struct catalog **out);
 
 // A vendor's own file, which says nothing of the counters, nor what level 1 is made of: where it has no object
-// "topdownd", that of the file `defaults` stands in, as far as it fits (docs/specs.md).
+// "topdownd", that of the file `defaults` stands in, as far as it fits (docs/specs.md). What is wrong with entries is
+// added to `errors` and costs what needs them; -EINVAL is for files that are no spec at all.
 int spec_json_load_vendor(const char *path, const char *defaults, const struct environment *environment,
                           struct errors *errors, struct catalog **out);
+int spec_json_parse_vendor(const char *name, const char *text, size_t length, const char *defaults,
+                           const struct environment *environment, struct errors *errors, struct catalog **out);
 
 #endif

@@ -44,21 +44,39 @@ static bool can_be_counted(const struct json_node *event) {
     return found;
 }
 
-// The bits of each term in the PMU's event code. Where the spec states none, the code is the number itself.
-void spec_read_format(struct spec_reader *spec, const struct json_node *root, const struct json_node *ours) {
-    struct json_node format;
+// The bits of each term of one PMU; `pmu` is NULL for the core's.
+static void read_fields(struct spec_reader *spec, const char *pmu, const struct json_node *format) {
     struct catalog_error error;
-    if (!ours->value || !json_get_object(ours, "format", JSON_OPTIONAL, &format)) {
-        spec_take(root, catalog_add_format(spec->catalog, "event", "config:0-63", &error), &error);
-        return;
-    }
     const cJSON *value;
-    cJSON_ArrayForEach(value, format.value) {
-        const struct json_node field = json_child(&format, value, 0);
-        if (!cJSON_IsString(value))
+    cJSON_ArrayForEach(value, format->value) {
+        const struct json_node field = json_child(format, value, 0);
+        if (!cJSON_IsString(value)) {
             json_fail(&field, "must be bits in quotes, such as \"config:0-7,32-35\"");
-        else
-            spec_take(&field, catalog_add_format(spec->catalog, value->string, value->valuestring, &error), &error);
+            continue;
+        }
+        const char *name = value->string, *bits = value->valuestring;
+        spec_take(&field,
+                  pmu ? catalog_add_pmu_format(spec->catalog, pmu, name, bits, &error)
+                      : catalog_add_format(spec->catalog, name, bits, &error),
+                  &error);
+    }
+}
+
+// Where the spec states no format of the core PMU, the code is the number itself.
+void spec_read_format(struct spec_reader *spec, const struct json_node *root, const struct json_node *ours) {
+    struct json_node format, formats;
+    struct catalog_error error;
+    const cJSON *value;
+    if (ours->value && json_get_object(ours, "format", JSON_OPTIONAL, &format))
+        read_fields(spec, NULL, &format);
+    else
+        spec_take(root, catalog_add_format(spec->catalog, "event", "config:0-63", &error), &error);
+    if (!ours->value || !json_get_object(ours, "pmu_formats", JSON_OPTIONAL, &formats))
+        return;
+    cJSON_ArrayForEach(value, formats.value) {
+        const struct json_node pmu = json_child(&formats, value, 0);
+        if (json_is_object(&pmu))
+            read_fields(spec, value->string, &pmu);
     }
 }
 
@@ -181,12 +199,11 @@ void spec_read_events(struct spec_reader *spec, const struct json_node *root) {
     const cJSON *value;
     cJSON_ArrayForEach(value, events.value) {
         const struct json_node event = json_child(&events, value, 0);
-        if (!json_is_object(&event))
-            continue;
-        if (can_be_counted(&event))
+        if (json_is_object(&event) && can_be_counted(&event))
             read_event(spec, &event);
-        else
+        else if (cJSON_IsObject(value))
             spec->uncountable.names[spec->uncountable.n++] = value->string;
+        json_forgive(&spec->reader);
     }
 }
 
@@ -211,6 +228,9 @@ void spec_read_counters(struct spec_reader *spec, const struct json_node *ours) 
     if (json_get_object(ours, "counters", JSON_OPTIONAL, &counters)) {
         json_check_keys(&counters, keys, COUNT(keys));
         (void)json_get_texts(&counters, "fixed", JSON_OPTIONAL, COUNTERS_MAX, &fixed, &n);
+        if (spec->reader.lenient)
+            n = spec_known_names(spec, &counters, fixed, n, catalog_find_event);
+        json_forgive(&spec->reader);
         struct catalog_error error;
         if (json_get_count(&counters, "general", JSON_REQUIRED, 0, COUNTERS_MAX, &general))
             spec_take(&counters, catalog_set_counters(spec->catalog, general, fixed, n, &error), &error);

@@ -120,6 +120,12 @@ static void read_metric(struct metric_reader *reader, size_t i) {
     if (good)
         spec_take(&at, r, &error);
     reader->states[i] = r < 0 ? METRIC_WRONG : METRIC_READ;
+    if (good && r == -EINVAL && spec->reader.lenient) { // listed with the reason
+        const struct catalog_error reason = error;
+        if (catalog_add_unmeasurable(spec->catalog, &text, reason.text, &error) == -ENOMEM)
+            json_fail_memory(&metric);
+    }
+    json_forgive(&spec->reader);
 }
 
 // What a catalog makes of a text of the metric's topdownd object is said at that text.
@@ -173,8 +179,10 @@ void spec_read_metrics(struct spec_reader *spec, const struct json_node *root) {
         for (size_t i = 0; i < reader.n; i++)
             if (reader.states[i] == METRIC_UNREAD)
                 read_metric(&reader, i);
-        for (size_t i = 0; i < reader.n && spec->reader.status == 0; i++)
+        for (size_t i = 0; i < reader.n && spec->reader.status == 0; i++) {
             read_references(&reader, i);
+            json_forgive(&spec->reader);
+        }
         catalog_set_resolver(spec->catalog, NULL);
     }
     name_index_deinit(&reader.names);

@@ -34,6 +34,10 @@ int spec_read(struct spec_reader *spec, cJSON *document, struct catalog **out);
 // Takes over the result of a catalog function: what the catalog refuses is an error at `node`.
 void spec_take(const struct json_node *node, int result, const struct catalog_error *error);
 
+// Keeps of `names` those that `find` has an index for, and tells of the others at `at`. Returns how many it has kept.
+size_t spec_known_names(const struct spec_reader *spec, const struct json_node *at, const char **names, size_t n,
+                        int (*find)(const struct catalog *catalog, const char *name));
+
 // "0x0004" or "4".
 bool spec_parse_code(const char *text, uint64_t *code);
 

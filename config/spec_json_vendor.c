@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <errno.h>
 
+#include "config/level1_splits.h"
 #include "config/spec_json.h"
 #include "config/spec_json_private.h"
 
 // A vendor's file is read as a spec of ours is, after what it lacks has been put into the document from a file of
-// defaults. What a default refers to and the file does not have is left out: the file is not at fault for it.
+// defaults. What a default refers to and the file does not have is left out: the file is not at fault for it. What is
+// wrong with an entry of the file costs that entry and what needs it.
 
 enum { DEFAULTS_FILE_MAX = 1 << 20, DEFAULTS_DEPTH_MAX = 8, WIDTH_MAX = 64 };
 
@@ -69,28 +71,45 @@ static bool add_defaults(cJSON *document, const cJSON *defaults, double width) {
     return keep_known_level1(document, ours, width) && add_names(document, get(defaults, "names"));
 }
 
-int spec_json_load_vendor(const char *path, const char *defaults, const struct environment *environment,
-                          struct errors *errors, struct catalog **out) {
+// Makes a catalog of a document that it takes over, NULL where there is none.
+static int read_vendor(struct spec_reader *spec, cJSON *document, const char *defaults,
+                       const struct environment *environment, struct catalog **out) {
     struct environment of_file;
-    struct spec_reader spec = {.reader = {.file = path, .errors = errors}, .environment = &of_file};
-    struct json_reader theirs = {.file = defaults, .errors = errors};
+    struct json_reader theirs = {.file = defaults, .errors = spec->reader.errors};
+    cJSON *added = NULL;
     environment_init(&of_file);
     if (environment)
         of_file = *environment;
-    cJSON *document = json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX);
+    spec->environment = &of_file;
     if (document && !get(document, "topdownd")) {
         double width = width_of(document);
-        cJSON *added = json_load(&theirs, DEFAULTS_FILE_MAX, DEFAULTS_DEPTH_MAX);
+        added = json_load(&theirs, DEFAULTS_FILE_MAX, DEFAULTS_DEPTH_MAX);
         if (!added)
-            spec.reader.status = theirs.status;
+            spec->reader.status = theirs.status;
         else if (!add_defaults(document, added, width))
-            spec.reader.status = -ENOMEM;
-        cJSON_Delete(added);
+            spec->reader.status = -ENOMEM;
         if (width > 0) // the file's formulas have it as a number
             of_file.literals[LITERAL_SLOTS] = width;
     }
-    if (spec.reader.status == 0)
-        return spec_read(&spec, document, out);
-    cJSON_Delete(document);
-    return spec.reader.status;
+    int r = spec->reader.status;
+    if (r == 0)
+        r = spec_read(spec, document, out);
+    else
+        cJSON_Delete(document);
+    if (r == 0)
+        level1_splits_offer(get(added, "level1_splits"), *out);
+    cJSON_Delete(added);
+    return r;
+}
+
+int spec_json_load_vendor(const char *path, const char *defaults, const struct environment *environment,
+                          struct errors *errors, struct catalog **out) {
+    struct spec_reader spec = {.reader = {.file = path, .errors = errors, .lenient = true}};
+    return read_vendor(&spec, json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX), defaults, environment, out);
+}
+
+int spec_json_parse_vendor(const char *name, const char *text, size_t length, const char *defaults,
+                           const struct environment *environment, struct errors *errors, struct catalog **out) {
+    struct spec_reader spec = {.reader = {.file = name, .errors = errors, .lenient = true}};
+    return read_vendor(&spec, json_parse(&spec.reader, text, length, SPEC_DEPTH_MAX), defaults, environment, out);
 }

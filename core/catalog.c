@@ -123,6 +123,11 @@ struct catalog *catalog_free(struct catalog *catalog) {
     free(catalog->events);
     for (size_t i = 0; i < catalog->n_registers; i++)
         free(catalog->registers[i].term);
+    for (size_t i = 0; i < catalog->n_pmu_formats; i++) {
+        event_format_free(catalog->pmu_formats[i].format);
+        free(catalog->pmu_formats[i].pmu);
+    }
+    free(catalog->pmu_formats);
     event_format_free(catalog->format);
     for (size_t i = 0; i < catalog->n_pmus; i++)
         free(catalog->pmus[i]);

@@ -69,6 +69,7 @@ struct catalog_event {
     char *title;           // in a few words; "" where the spec has none
     char *terms;           // what perf would write: "event=0xc2,umask=0x01"
     struct pmu_event code; // these terms in the format of their PMU
+    char *uncoded; // why no format known makes numbers of them, an event of another PMU's; NULL: `code` has them
     struct fit_event need; // of counters
     bool fixed;            // has a counter of its own (the cycle counter) beside the general ones
     bool resident;         // counts all the time, beside the rotating event groups
@@ -145,15 +146,23 @@ struct catalog_register {
     unsigned values; // different ones at once
 };
 
+// The format of a PMU other than the core's, as far as it is known without a host.
+struct catalog_pmu_format {
+    char *pmu; // its name, or where several are alike a prefix ending in '*'
+    struct event_format *format;
+};
+
 struct catalog {
     struct catalog_product product;
     char *pmus[CATALOG_PMUS_MAX]; // [0] is product.pmu
     size_t n_pmus;
-    struct event_format *format; // of the core PMU
-    unsigned general_counters;   // what the vendor states; 0: events take no counters (software)
-    int watchdog_event;          // whose fixed counter the NMI watchdog takes; -1: none
-    int duration_event;          // the one of kind EVENT_DURATION; -1: no formula asks for it
-    int core_wide_event;         // the one of kind EVENT_CORE_WIDE, likewise
+    struct event_format *format;            // of the core PMU
+    struct catalog_pmu_format *pmu_formats; // the first that names a PMU is its
+    size_t n_pmu_formats;
+    unsigned general_counters; // what the vendor states; 0: events take no counters (software)
+    int watchdog_event;        // whose fixed counter the NMI watchdog takes; -1: none
+    int duration_event;        // the one of kind EVENT_DURATION; -1: no formula asks for it
+    int core_wide_event;       // the one of kind EVENT_CORE_WIDE, likewise
     struct catalog_register registers[FIT_REGISTERS_MAX]; // fit_event.reg - 1
     size_t n_registers;
     unsigned resident[CATALOG_RESIDENT_MAX]; // events of the resident group, its leader first
@@ -202,13 +211,18 @@ void catalog_set_resolver(struct catalog *catalog, const struct catalog_resolver
 
 // A field of the core PMU's format (core/event_format.h), before the events. Without one, codes are config itself.
 int catalog_add_format(struct catalog *catalog, const char *field, const char *bits, struct catalog_error *error);
+
+// A field of the format of another PMU, or of several with a '*' at the end of `pmu`. Before the events, too.
+int catalog_add_pmu_format(struct catalog *catalog, const char *pmu, const char *field, const char *bits,
+                           struct catalog_error *error);
+bool catalog_has_pmu_format(const struct catalog *catalog, const char *pmu); // under this very name
 int catalog_add_register(struct catalog *catalog, const char *term, unsigned values, struct catalog_error *error);
 
 struct catalog_event_text {
     const char *name;  // required
     const char *title; // may be NULL
     const char *terms; // required, as perf writes them
-    const char *pmu;   // NULL: the core PMU; else config is the term `event` until a host's format is known
+    const char *pmu;   // NULL: the core PMU; else config is the term `event` until a format is known
     uint64_t counters; // general counters that can count it, a bit each; 0: all
     unsigned takes;    // general counters at once; 0: none (a field of PERF_METRICS)
     unsigned fixed;    // 1 + the number of the fixed counter that counts it; 0: none, or said by catalog_set_counters
@@ -230,7 +244,7 @@ int catalog_set_watchdog(struct catalog *catalog, const char *fixed_event, struc
 int catalog_set_resident(struct catalog *catalog, const char *const *events, size_t n, struct catalog_error *error);
 
 // Encodes the events of a PMU again, in the host's own format. An event that it cannot encode is left as it is, and
-// cannot[event] is set (an array of n_events, borrowed).
+// cannot[event] is set (an array of n_events, borrowed). 0 or -ENOMEM.
 int catalog_encode(struct catalog *catalog, unsigned pmu, const struct event_format *format, bool *cannot);
 
 // Measures level 1 without the resident group from now on, where the spec knows how: else there is no level 1. Its
@@ -279,6 +293,13 @@ int catalog_set_level1_category(struct catalog *catalog, struct catalog_level1 *
                                 const char *metric, struct catalog_error *error);
 int catalog_add_level1_part(struct catalog *catalog, struct catalog_level1 *level1, const char *const *events, size_t n,
                             struct catalog_error *error);
+
+// Leaves out of the split what level 1 does not need on this host: its formulas are compiled for it.
+void catalog_trim_level1_split(const struct catalog *catalog, struct catalog_level1 *level1);
+
+// The same, and true where the parts are a split: two or more that share an event, hold all that level 1 needs, and nothing of the
+// resident group. Else there are none any more.
+bool catalog_keep_level1_split(const struct catalog *catalog, struct catalog_level1 *level1);
 
 // To be called last: what only the whole can tell (level 1 is complete, parts share an event and hold all events).
 int catalog_check(const struct catalog *catalog, struct catalog_error *error);

@@ -9,6 +9,7 @@
 // Events: their codes in the format of their PMU, and what they need of the counters.
 
 void catalog_free_event(struct catalog_event *event) {
+    free(event->uncoded);
     free(event->terms);
     free(event->title);
     free(event->name);
@@ -44,6 +45,37 @@ int catalog_add_format(struct catalog *catalog, const char *field, const char *b
     int r = catalog->format ? 0 : event_format_new(&catalog->format);
     if (r == 0)
         r = event_format_add(catalog->format, field, bits, &format_error);
+    return r == -EINVAL ? catalog_fail(error, "the format of %.40s: %s", field, format_error.text) : r;
+}
+
+// Its place among the formats of other PMUs; n_pmu_formats where there is none.
+static size_t format_place(const struct catalog *catalog, const char *pmu) {
+    size_t i = 0;
+    while (i < catalog->n_pmu_formats && strcmp(catalog->pmu_formats[i].pmu, pmu) != 0)
+        i++;
+    return i;
+}
+
+bool catalog_has_pmu_format(const struct catalog *catalog, const char *pmu) {
+    return format_place(catalog, pmu) < catalog->n_pmu_formats;
+}
+
+int catalog_add_pmu_format(struct catalog *catalog, const char *pmu, const char *field, const char *bits,
+                           struct catalog_error *error) {
+    struct event_format_error format_error;
+    size_t i = format_place(catalog, pmu);
+    if (i == CATALOG_PMUS_MAX)
+        return catalog_fail(error, "there are formats of more than %d PMUs", CATALOG_PMUS_MAX);
+    if (i == catalog->n_pmu_formats) {
+        struct catalog_pmu_format *added = catalog_grow((void **)&catalog->pmu_formats, i, sizeof *added);
+        if (!added || !(added->pmu = catalog_copy(pmu)))
+            return -ENOMEM;
+        catalog->n_pmu_formats++;
+    }
+    struct catalog_pmu_format *known = &catalog->pmu_formats[i];
+    int r = known->format ? 0 : event_format_new(&known->format);
+    if (r == 0)
+        r = event_format_add(known->format, field, bits, &format_error);
     return r == -EINVAL ? catalog_fail(error, "the format of %.40s: %s", field, format_error.text) : r;
 }
 
@@ -96,6 +128,41 @@ static void find_register(const struct catalog *catalog, struct catalog_event *e
     }
 }
 
+// The format that is known of another PMU than the core's, NULL for none.
+static const struct event_format *find_pmu_format(const struct catalog *catalog, const char *pmu) {
+    for (size_t i = 0; i < catalog->n_pmu_formats; i++) {
+        const char *name = catalog->pmu_formats[i].pmu;
+        size_t length = strlen(name);
+        bool prefix = length > 0 && name[length - 1] == '*';
+        if (prefix ? strncmp(name, pmu, length - 1) == 0 : strcmp(name, pmu) == 0)
+            return catalog->pmu_formats[i].format;
+    }
+    return NULL;
+}
+
+// The numbers of an event of another PMU, or why there are none.
+static int encode_other(const struct catalog *catalog, const struct catalog_event_text *text, struct pmu_event *code,
+                        char **uncoded) {
+    struct event_format_error reason;
+    const struct event_format *format = find_pmu_format(catalog, text->pmu);
+    if (format && event_format_encode(format, text->terms, code, &reason) == 0)
+        return 0;
+    if (!format)
+        (void)snprintf(reason.text, sizeof reason.text,
+                       "the format of the PMU %.60s is not known without a host that has it", text->pmu);
+    (void)term_value(text->terms, "event", &code->config);
+    *uncoded = catalog_copy(reason.text);
+    return *uncoded ? 0 : -ENOMEM;
+}
+
+// The numbers of an event of the core PMU, whose format is known.
+static int encode_core(const struct catalog *catalog, const struct catalog_event_text *text, struct pmu_event *code,
+                       struct catalog_error *error) {
+    struct event_format_error reason;
+    int r = catalog->format ? event_format_encode(catalog->format, text->terms, code, &reason) : 0;
+    return r == -EINVAL ? catalog_fail(error, "the event %s: %s", text->name, reason.text) : r;
+}
+
 int catalog_add_event_text(struct catalog *catalog, const struct catalog_event_text *text,
                            struct catalog_error *error) {
     int r = catalog_check_name("event", text->name, catalog_find_event(catalog, text->name) >= 0, error);
@@ -106,20 +173,16 @@ int catalog_add_event_text(struct catalog *catalog, const struct catalog_event_t
     int pmu = text->pmu ? find_pmu(catalog, text->pmu, error) : 0;
     if (pmu < 0)
         return pmu;
-    struct pmu_event code = {0};
-    if (pmu == 0 && catalog->format) {
-        struct event_format_error format_error;
-        r = event_format_encode(catalog->format, text->terms, &code, &format_error);
-        if (r < 0)
-            return r == -EINVAL ? catalog_fail(error, "the event %s: %s", text->name, format_error.text) : r;
-    }
-    code.pmu = (unsigned)pmu;
-    if (pmu != 0)
-        (void)term_value(text->terms, "event", &code.config);
-    int index = catalog_append_event(catalog, text, EVENT_COUNTED);
-    if (index < 0)
+    struct pmu_event code = {.pmu = (unsigned)pmu};
+    char *uncoded = NULL;
+    r = pmu == 0 ? encode_core(catalog, text, &code, error) : encode_other(catalog, text, &code, &uncoded);
+    int index = r < 0 ? r : catalog_append_event(catalog, text, EVENT_COUNTED);
+    if (index < 0) {
+        free(uncoded);
         return index;
+    }
     catalog->events[index].code = code;
+    catalog->events[index].uncoded = uncoded;
     catalog->events[index].need.free = catalog->events[index].need.free || pmu != 0;
     if (pmu == 0)
         find_register(catalog, &catalog->events[index]);
@@ -156,6 +219,8 @@ int catalog_add_modified(struct catalog *catalog, const char *name) {
     if (index < 0)
         return index;
     struct catalog_event *event = &catalog->events[index];
+    if (of.uncoded && !(event->uncoded = catalog_copy(of.uncoded)))
+        return -ENOMEM;
     event->code = of.code;
     event->code.exclude = (unsigned)exclude;
     event->need = of.need;
@@ -198,10 +263,12 @@ int catalog_encode(struct catalog *catalog, unsigned pmu, const struct event_for
             return r;
         code.pmu = pmu;
         code.exclude = event->code.exclude;
+        cannot[e] = r < 0;
         if (r < 0)
-            cannot[e] = true;
-        else
-            event->code = code;
+            continue;
+        event->code = code;
+        free(event->uncoded);
+        event->uncoded = NULL;
     }
     return 0;
 }

@@ -99,14 +99,17 @@ static bool part_has(const struct catalog_level1 *level1, size_t part, unsigned 
     return false;
 }
 
+static bool in_every_part(const struct catalog_level1 *level1, unsigned event) {
+    size_t part = 0;
+    while (part < level1->n_parts && part_has(level1, part, event))
+        part++;
+    return part == level1->n_parts;
+}
+
 static bool parts_share_an_event(const struct catalog_level1 *level1) {
-    for (size_t i = 0; i < level1->parts[0].n; i++) {
-        size_t part = 1;
-        while (part < level1->n_parts && part_has(level1, part, level1->parts[0].events[i]))
-            part++;
-        if (part == level1->n_parts)
+    for (size_t i = 0; i < level1->parts[0].n; i++)
+        if (in_every_part(level1, level1->parts[0].events[i]))
             return true;
-    }
     return false;
 }
 
@@ -125,16 +128,8 @@ static int parts_hold(const struct catalog *catalog, const struct catalog_level1
     return 0;
 }
 
-static int check_level1(const struct catalog *catalog, const struct catalog_level1 *level1,
-                        struct catalog_error *error) {
-    if (!level1->present)
-        return level1->n_categories == 0 && level1->n_parts == 0
-                   ? 0
-                   : catalog_fail(error, "level 1 has categories or a split, but no pipeline slots");
-    if (level1->n_categories < 2)
-        return catalog_fail(error, "level 1 needs at least two categories");
-    if (level1->n_parts == 0)
-        return 0;
+static int check_split(const struct catalog *catalog, const struct catalog_level1 *level1,
+                       struct catalog_error *error) {
     if (level1->n_parts == 1 || !parts_share_an_event(level1))
         return catalog_fail(error, "the level-1 split needs at least two parts, and one event that is in all of them");
     int r = parts_hold(catalog, level1, level1->pipeline_slots, error);
@@ -143,17 +138,78 @@ static int check_level1(const struct catalog *catalog, const struct catalog_leve
     return r;
 }
 
+static int check_level1(const struct catalog *catalog, const struct catalog_level1 *level1,
+                        struct catalog_error *error) {
+    if (!level1->present)
+        return level1->n_categories == 0 && level1->n_parts == 0
+                   ? 0
+                   : catalog_fail(error, "level 1 has categories or a split, but no pipeline slots");
+    if (level1->n_categories < 2)
+        return catalog_fail(error, "level 1 needs at least two categories");
+    return level1->n_parts == 0 ? 0 : check_split(catalog, level1, error);
+}
+
 // The parts of a split take turns, and the resident group does not.
-static int check_resident(const struct catalog *catalog, struct catalog_error *error) {
-    const struct catalog_level1 *level1 = &catalog->level1;
+static int check_parts_rotate(const struct catalog *catalog, const struct catalog_level1 *level1,
+                              struct catalog_error *error) {
     for (size_t part = 0; part < level1->n_parts; part++)
         for (size_t i = 0; i < level1->parts[part].n; i++)
             if (catalog->events[level1->parts[part].events[i]].resident)
                 return catalog_fail(error, "the level-1 split names the event %s, which is in the resident group",
                                     catalog->events[level1->parts[part].events[i]].name);
+    return 0;
+}
+
+static int check_resident(const struct catalog *catalog, struct catalog_error *error) {
+    int r = check_parts_rotate(catalog, &catalog->level1, error);
+    if (r < 0)
+        return r;
     if (catalog->n_resident == 0 && catalog->level1_without_resident.present)
         return catalog_fail(error, "there is a level 1 without the resident group, but no such group");
     return 0;
+}
+
+static bool uses(const struct formula *formula, unsigned event) {
+    for (size_t i = 0; i < formula->n_variables; i++)
+        if (formula->variables[i] == event)
+            return true;
+    return false;
+}
+
+static bool level1_uses(const struct catalog *catalog, const struct catalog_level1 *level1, unsigned event) {
+    bool used = uses(level1->pipeline_slots, event);
+    for (size_t i = 0; i < level1->n_metrics && !used; i++)
+        used = uses(catalog->metrics[level1->metrics[i]].formula, event);
+    return used;
+}
+
+void catalog_trim_level1_split(const struct catalog *catalog, struct catalog_level1 *level1) {
+    const struct catalog_level1 whole = *level1;
+    size_t n_parts = 0;
+    for (size_t part = 0; part < whole.n_parts; part++) {
+        size_t n = 0;
+        bool measures = false; // more than what the parts are scaled by
+        for (size_t i = 0; i < whole.parts[part].n; i++) {
+            unsigned event = whole.parts[part].events[i];
+            bool shared = in_every_part(&whole, event), used = level1_uses(catalog, level1, event);
+            measures = measures || (used && !shared);
+            if (used || shared)
+                level1->parts[n_parts].events[n++] = event;
+        }
+        level1->parts[n_parts].n = n;
+        n_parts += measures;
+    }
+    level1->n_parts = n_parts > 1 ? n_parts : 0;
+}
+
+bool catalog_keep_level1_split(const struct catalog *catalog, struct catalog_level1 *level1) {
+    struct catalog_error error;
+    catalog_trim_level1_split(catalog, level1);
+    if (level1->n_parts == 0)
+        return false;
+    if (check_split(catalog, level1, &error) < 0 || check_parts_rotate(catalog, level1, &error) < 0)
+        level1->n_parts = 0;
+    return level1->n_parts > 0;
 }
 
 int catalog_check(const struct catalog *catalog, struct catalog_error *error) {

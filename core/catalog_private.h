@@ -24,7 +24,8 @@ int catalog_check_name(const char *kind, const char *name, bool exists, struct c
 // Appends an event of any kind; the caller has checked the name. The index, or -ENOMEM.
 int catalog_append_event(struct catalog *catalog, const struct catalog_event_text *text, enum catalog_event_kind kind);
 
-// Adds an event with modifiers, "NAME:u" or "pmu@terms@u", made of the event without them. The index, -ENOENT where it is no such name, -ENOMEM.
+// Adds an event with modifiers, "NAME:u" or "pmu@terms@u", made of the event without them. The index, -ENOENT where it
+// is no such name, -ENOMEM.
 int catalog_add_modified(struct catalog *catalog, const char *name);
 
 // Compiles a formula over the catalog's events and metrics; `self` is the name of the metric that it is for, or NULL.

@@ -14,7 +14,7 @@ int list_main(int argc, char **argv);
 void list_help(void);
 
 // One row for each event that a PMU counts, with what perf_event_open would be given.
-enum { LIST_EVENT_COLUMNS = 18 };
+enum { LIST_EVENT_COLUMNS = 19 };
 extern const struct table_column list_event_columns[LIST_EVENT_COLUMNS];
 void list_events(const struct catalog *catalog, struct table *table);
 

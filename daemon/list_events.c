@@ -10,15 +10,25 @@
 enum { NUMBERS_MAX = 256 };
 
 const struct table_column list_event_columns[LIST_EVENT_COLUMNS] = {
-    {"name", "NAME", TABLE_TEXT},          {"pmu", "PMU", TABLE_TEXT},
-    {"config", "CONFIG", TABLE_TEXT},      {"config1", "CONFIG1", TABLE_TEXT},
-    {"config2", "CONFIG2", TABLE_TEXT},    {"exclude", NULL, TABLE_TEXTS},
-    {"terms", NULL, TABLE_TEXT},           {"counters", "COUNTERS", TABLE_NUMBERS},
-    {"takes", "TAKES", TABLE_NUMBER},      {"fixed", "FIXED", TABLE_BOOL},
-    {"fixed_counter", NULL, TABLE_NUMBER}, {"register", "REGISTER", TABLE_TEXT},
-    {"register_value", NULL, TABLE_TEXT},  {"free", "FREE", TABLE_BOOL},
-    {"resident", "RESIDENT", TABLE_BOOL},  {"sampling_only", "SAMPLING ONLY", TABLE_BOOL},
-    {"metrics", NULL, TABLE_NUMBER},       {"title", "TITLE", TABLE_TEXT},
+    {"name", "NAME", TABLE_TEXT},
+    {"pmu", "PMU", TABLE_TEXT},
+    {"config", "CONFIG", TABLE_TEXT},
+    {"config1", "CONFIG1", TABLE_TEXT},
+    {"config2", "CONFIG2", TABLE_TEXT},
+    {"not_encoded", NULL, TABLE_TEXT},
+    {"exclude", NULL, TABLE_TEXTS},
+    {"terms", NULL, TABLE_TEXT},
+    {"counters", "COUNTERS", TABLE_NUMBERS},
+    {"takes", "TAKES", TABLE_NUMBER},
+    {"fixed", "FIXED", TABLE_BOOL},
+    {"fixed_counter", NULL, TABLE_NUMBER},
+    {"register", "REGISTER", TABLE_TEXT},
+    {"register_value", NULL, TABLE_TEXT},
+    {"free", "FREE", TABLE_BOOL},
+    {"resident", "RESIDENT", TABLE_BOOL},
+    {"sampling_only", "SAMPLING ONLY", TABLE_BOOL},
+    {"metrics", NULL, TABLE_NUMBER},
+    {"title", "TITLE", TABLE_TEXT},
 };
 
 static void add_exclude(unsigned exclude, struct table *table) {
@@ -60,28 +70,15 @@ static unsigned count_metrics(const struct catalog *catalog, unsigned event) {
     return n;
 }
 
-// The format of another PMU is the host's to tell. Where all is the event's number, it is config itself.
-static bool encode_elsewhere(const char *terms, struct pmu_event *code) {
-    struct event_format *format;
-    struct event_format_error error;
-    if (event_format_new(&format) < 0)
-        return false;
-    bool encoded = event_format_add(format, "event", "config:0-63", &error) == 0 &&
-                   event_format_encode(format, terms, code, &error) == 0;
-    event_format_free(format);
-    return encoded;
-}
-
 static void add_code(const struct catalog_event *event, struct table *table) {
-    struct pmu_event code = event->code;
-    bool known = code.pmu == 0 || encode_elsewhere(event->terms, &code);
-    const uint64_t words[] = {code.config, code.config1, code.config2};
+    const uint64_t words[] = {event->code.config, event->code.config1, event->code.config2};
     for (int i = 0; i < 3; i++) {
-        if (known)
-            table_format(table, "0x%" PRIx64, words[i]);
-        else
+        if (event->uncoded)
             table_text(table, NULL);
+        else
+            table_format(table, "0x%" PRIx64, words[i]);
     }
+    table_text(table, event->uncoded);
 }
 
 static void add_event(const struct catalog *catalog, unsigned index, struct table *table) {

@@ -3,8 +3,9 @@
 
 packages_build="gcc libc6-dev cmake ninja-build pkg-config libsystemd-dev libmicrohttpd-dev libcjson-dev libyaml-dev"
 packages_test="$packages_build clang libclang-rt-14-dev libcmocka-dev python3 python3-prometheus-client prometheus curl systemd mandoc"
-# tests/vm: an Arm machine, emulated, and a compiler for it; what runs there is unpacked by tests/vm/sysroot.py
-packages_vm="qemu-system-arm gcc-aarch64-linux-gnu cmake ninja-build pkg-config python3 tar"
+# tests/vm: an Arm machine, emulated, and a compiler for it; what runs there is unpacked by tests/vm/sysroot.py. tests/e2e/newer_perf.py
+# runs a perf of arm64
+packages_vm="qemu-system-arm qemu-user gcc-aarch64-linux-gnu cmake ninja-build pkg-config python3 tar"
 
 # install_packages build|test|vm
 install_packages() {

@@ -103,6 +103,20 @@ def test_the_lists_are_of_the_vendors_files_too():
     assert re.search(r"^stage_1 +2 ", groups, re.M), groups
 
 
+def test_an_event_whose_numbers_cannot_be_known_says_why():
+    files = dict(TREE)
+    files["arch/x86/newlake/uncore.json"] = json.dumps([
+        {"EventName": "READS", "Unit": "iMC", "EventCode": "0x4", "UMask": "0x3"},
+        {"EventName": "PORTS", "Unit": "iMC", "EventCode": "0x4", "PortMask": "0x1"},
+        {"EventName": "STRANGE", "Unit": "tool", "EventCode": "0x4"}])
+    _, said = on_host("GenuineIntel-6-FE-1", "specs: {path: '{files}'}", "list", "events", "--json", files=files)
+    events = {event["name"]: event for event in json.JSONDecoder().raw_decode(said)[0]}  # warnings follow
+    numbers = ("config", "config1", "config2", "not_encoded")
+    assert [events["READS"][key] for key in numbers] == ["0x304", "0x0", "0x0", None], events["READS"]
+    for name, why in (("PORTS", 'no term "ch_mask"'), ("STRANGE", "the format of the PMU tool is not known")):
+        assert [events[name][key] for key in numbers[:3]] == [None] * 3 and why in events[name]["not_encoded"], events[name]
+
+
 def test_a_cpu_that_the_files_do_not_have_keeps_our_own_spec_and_is_told_of():
     status, said = on_host("GenuineIntel-6-8F-8", "specs: {path: '{files}'}", "check-config", events=test_hosts.SLOTS)
     assert status == 0 and "spec sapphire-rapids" in said, said
@@ -142,11 +156,15 @@ def test_without_any_of_the_profiles_groups_the_first_stage_is_measured():
     assert "this host cannot measure SVE_Effectiveness" in said, said
 
 
-def steady_level1(specs):
-    """Level 1 of the steady host, and its spec's name."""
-    with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=e2e.LISTEN_ANYWHERE + "slot: 10ms\n" + specs) as daemon:
-        level1 = daemon.wait_round(2)["scopes"][0]["level1"]
-        spec = daemon.json("/api/v1/status")["cpu"]["spec"]
+def steady_level1(specs, counters):
+    """Level 1 of the steady host with so many counters, and its spec's name. On fewer than 6 it is made of parts."""
+    with tempfile.TemporaryDirectory() as folder:
+        host = json.loads(e2e.read_text(STEADY)) | {"general_counters": counters}
+        scenario = e2e.write_text(os.path.join(folder, "steady.json"), json.dumps(host))
+        with e2e.Daemon("--pmu", f"sim:{scenario}", yaml=e2e.LISTEN_ANYWHERE + "slot: 10ms\n" + specs) as daemon:
+            level1 = daemon.wait_round(2)["scopes"][0]["level1"]
+            spec = daemon.json("/api/v1/status")["cpu"]["spec"]
+    assert level1["composite"] == (counters < 6), (specs, counters, level1)
     slots = level1["pipeline_slots_total"]
     return {name: category["pipeline_slots_total"] / slots for name, category in level1["categories"].items()}, spec
 
@@ -158,11 +176,12 @@ def test_level_1_of_the_vendors_files_is_that_of_our_own_spec():
                         (f"specs: {{path: '{TELEMETRY}/arm/cpu/neoverse-v2.json', format: arm}}\n", "neoverse-v2"),
                         (f"specs: {{path: '{TELEMETRY}/arm'}}\n", "neoverse-v2"),
                         (f"specs: {{path: '{TELEMETRY}/linux', format: perf}}\n", "neoverse-n2-v2")):
-        level1, name = steady_level1(specs)
-        assert name == spec, (specs, name)
-        assert set(level1) == set(LEVEL1), (specs, level1)
-        for category, share in LEVEL1.items():
-            assert abs(level1[category] - share) < 1e-6, (specs, category, level1[category])
+        for counters in (6, 3, 2):
+            level1, name = steady_level1(specs, counters)
+            assert name == spec, (specs, name)
+            assert set(level1) == set(LEVEL1), (specs, level1)
+            for category, share in LEVEL1.items():
+                assert abs(level1[category] - share) < 1e-6, (specs, counters, category, level1[category])
         seen.append(name)
     return ", ".join(seen)
 

@@ -108,6 +108,9 @@ void pipeline_load_type(struct pipeline *p, const char *scenario, size_t type);
 // numbers, and the fields of PERF_METRICS are whole 255ths of their leader, so that nothing is lost to rounding.
 void pipeline_load_spec(struct pipeline *p, const char *spec, uint64_t seed);
 
+// The same from Linux's files for a CPU, as the vendor has them. Other PMUs than the core's are not there.
+void pipeline_load_vendor(struct pipeline *p, const char *tree, const char *cpuid, uint64_t seed);
+
 // Plans these metric groups (NULL ends the list; none: all of them) and gets ready.
 void pipeline_start(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const char *const *groups);
 

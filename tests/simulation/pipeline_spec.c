@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulation/pipeline.h"
 
+#include "config/perf_json.h"
+
 // A host of any spec: its scenario is made up from the catalog. Rates are multiples of RATE_UNIT, so that every slot of
 // some milliseconds counts whole numbers.
 
@@ -79,18 +81,41 @@ static struct scenario *any_scenario(const struct catalog *catalog, uint64_t see
     return scenario;
 }
 
-void pipeline_load_spec(struct pipeline *p, const char *spec, uint64_t seed) {
-    char path[256];
-    struct environment environment;
-    memset(p, 0, sizeof *p);
-    environment_init(&environment);
-    environment.literals[LITERAL_HAS_PMEM] = 0;
-    environment.literals[LITERAL_SYSTEM_TSC_FREQ] = 2e9;
-    (void)snprintf(path, sizeof path, "specs/%s.json", spec);
-    if (spec_json_load(path, &environment, &p->errors, &p->catalog) < 0)
-        fail_msg("%s: %s", path, p->errors.items[0].text);
+static void host_of_any_spec(struct environment *environment) {
+    environment_init(environment);
+    environment->literals[LITERAL_HAS_PMEM] = 0;
+    environment->literals[LITERAL_SYSTEM_TSC_FREQ] = 2e9;
+}
+
+static void make_host(struct pipeline *p, uint64_t seed) {
     p->scenario = any_scenario(p->catalog, seed);
     assert_int_equal(pmu_sim_topology(p->scenario, NULL, &p->topology), 0);
     p->support = calloc(p->catalog->n_events, sizeof *p->support);
     assert_non_null(p->support);
+}
+
+void pipeline_load_spec(struct pipeline *p, const char *spec, uint64_t seed) {
+    char path[256];
+    struct environment environment;
+    memset(p, 0, sizeof *p);
+    host_of_any_spec(&environment);
+    (void)snprintf(path, sizeof path, "specs/%s.json", spec);
+    if (spec_json_load(path, &environment, &p->errors, &p->catalog) < 0)
+        fail_msg("%s: %s", path, p->errors.items[0].text);
+    make_host(p, seed);
+}
+
+void pipeline_load_vendor(struct pipeline *p, const char *tree, const char *cpuid, uint64_t seed) {
+    struct environment environment;
+    memset(p, 0, sizeof *p);
+    host_of_any_spec(&environment);
+    environment.literals[LITERAL_SMT_ON] = 1; // as make_host's
+    const struct perf_json_request request = {
+        .path = tree, .cpuid = cpuid, .trees = "specs/perf/trees.json", .environment = &environment};
+    if (perf_json_load(&request, &p->errors, &p->catalog) < 0)
+        fail_msg("%s: %s", cpuid, p->errors.items[0].text);
+    make_host(p, seed);
+    for (size_t e = 0; e < p->catalog->n_events; e++)
+        if (p->catalog->events[e].code.pmu != 0)
+            p->support[e] = PLAN_ELSEWHERE; // other PMUs are not simulated
 }

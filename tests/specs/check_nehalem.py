@@ -104,7 +104,6 @@ def main():
         for problem in ours.problems() + ours.neutral_problems() + perf_files.copied(ours.spec, vendor.values()):
             failures.append(f"{name}: {problem}")
         print(f"{name}: {len(ours.events)} events, {len(ours.metrics)} metrics, {len(ours.groups)} groups")
-    failures.extend(perf_files.misidentified(source, linux, "GenuineIntel", (6,), {folder: name for name, folder in SPECS}))
     for failure in failures[:40]:
         print(f"FAILED {failure}")
     return 1 if failures else 0

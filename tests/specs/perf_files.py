@@ -340,40 +340,6 @@ def reaches_group(name, nodes, groups, seen):
     return any(reaches_group(item, nodes, groups, seen) for item in nodes[name]["next_items"])
 
 
-def identify(rows, cpu):
-    """The first row, (pattern, what), whose extended regular expression matches all of "vendor-family-MODEL"."""
-    for pattern, what in rows:
-        if re.fullmatch(pattern.replace("[:xdigit:]", "0-9A-Fa-f"), cpu):
-            return what
-    return None
-
-
-def our_rows(source):
-    with open(f"{source}/specs/cpus.json", encoding="utf-8") as file:
-        return [(pattern, row["spec"]) for row in json.load(file)["cpus"] for pattern in row.get("cpuid", [])]
-
-
-def vendor_rows(linux):
-    with open(f"{linux}/mapfile.csv", encoding="utf-8") as file:
-        return [(line.split(",v")[0], line.split(",")[-2]) for line in file if "-" in line]
-
-
-def misidentified(source, linux, vendor, families, folders):
-    """CPUs for which our rows say something else than the vendor's map file; `folders` from folder to spec."""
-    if not os.path.exists(f"{source}/specs/cpus.json"):
-        print("specs/cpus.json is not there: no CPU is looked up")
-        return []
-    ours, theirs = our_rows(source), vendor_rows(linux)
-    out = []
-    for family in families:
-        for model in range(0x100):
-            cpu = f"{vendor}-{family}-{model:X}"
-            folder, spec = identify(theirs, cpu), identify(ours, cpu)
-            if folders.get(folder) != spec and (folder in folders or spec in folders.values()):
-                out.append(f"{cpu} gets {spec}, the vendor's file is {folder}")
-    return out
-
-
 def words(text):
     return re.findall(r"[a-z0-9]+", text.lower())
 

@@ -250,6 +250,45 @@ static void test_the_value_of_a_shared_register_is_the_terms(void **state) {
     catalog_free(catalog);
 }
 
+static void test_events_of_other_pmus_are_encoded_where_their_format_is_known(void **state) {
+    (void)state;
+    struct catalog *catalog;
+    struct catalog_error error;
+    struct event_format_error format_error;
+    struct event_format *host;
+    bool cannot[5] = {0};
+    const struct catalog_event_text texts[] = {
+        {.name = "READS", .terms = "event=4,umask=0x101", .pmu = "box_memory", .takes = 1}, // umask: bit 0 and bit 8
+        {.name = "LINKS", .terms = "event=4,umask=1", .pmu = "box_link", .takes = 1},
+        {.name = "PORTS", .terms = "event=4,port=1", .pmu = "box_link", .takes = 1},
+        {.name = "ALONE", .terms = "event=4", .pmu = "other", .takes = 1}};
+    assert_int_equal(catalog_new("toy", "Acme", "Toy", "toy", "cpu", &catalog), 0);
+    assert_int_equal(catalog_add_pmu_format(catalog, "box_link", "event", "config:8-15", &error), 0);
+    assert_int_equal(catalog_add_pmu_format(catalog, "box_link", "umask", "config2:0-7", &error), 0);
+    assert_int_equal(catalog_add_pmu_format(catalog, "box_*", "event", "config:0-7", &error), 0);
+    assert_int_equal(catalog_add_pmu_format(catalog, "box_*", "umask", "config:8-15,32-39", &error), 0);
+    refused(catalog_add_pmu_format(catalog, "box_*", "umask", "config:16-23", &error), &error, "umask is there twice");
+    assert_true(catalog_has_pmu_format(catalog, "box_*") && !catalog_has_pmu_format(catalog, "box_memory"));
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(catalog_add_event_text(catalog, &texts[i], &error), 1 + i);
+    const struct catalog_event *events = catalog->events;
+    assert_null(events[1].uncoded);
+    assert_int_equal(events[1].code.config, 0x100000104);
+    assert_null(events[2].uncoded);
+    assert_int_equal(events[2].code.config, 0x400);
+    assert_int_equal(events[2].code.config2, 1);
+    assert_string_equal(events[3].uncoded, "the PMU has no term \"port\"; it has event, umask");
+    assert_string_equal(events[4].uncoded, "the format of the PMU other is not known without a host that has it");
+    // a host that has the PMU
+    assert_int_equal(event_format_new(&host), 0);
+    assert_int_equal(event_format_add(host, "event", "config:16-23", &format_error), 0);
+    assert_int_equal(catalog_encode(catalog, events[4].code.pmu, host, cannot), 0);
+    assert_null(events[4].uncoded);
+    assert_int_equal(events[4].code.config, 0x40000);
+    event_format_free(host);
+    catalog_free(catalog);
+}
+
 static void test_a_host_encodes_what_it_can_and_says_what_it_cannot(void **state) {
     (void)state;
     struct catalog *catalog;
@@ -340,6 +379,7 @@ int main(void) {
         cmocka_unit_test(test_a_threshold_is_over_values_of_metrics),
         cmocka_unit_test(test_a_node_leads_to_metrics_and_groups_that_exist),
         cmocka_unit_test(test_the_value_of_a_shared_register_is_the_terms),
+        cmocka_unit_test(test_events_of_other_pmus_are_encoded_where_their_format_is_known),
         cmocka_unit_test(test_a_host_encodes_what_it_can_and_says_what_it_cannot),
         cmocka_unit_test(test_the_resident_group_is_of_countable_events_of_the_core_each_once),
         cmocka_unit_test(test_without_its_resident_group_a_catalog_has_the_other_level_1),

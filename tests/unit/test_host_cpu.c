@@ -345,6 +345,39 @@ static void test_a_pmu_that_counts_for_each_cpu_is_bound_too(void **state) {
     catalog_free(catalog);
 }
 
+static void test_events_of_a_sockets_pmu_are_encoded_as_the_host_says_and_not_counted(void **state) {
+    const struct host_tree *tree = *state;
+    struct catalog *catalog;
+    struct catalog_error error;
+    struct host_binding binding;
+    const struct catalog_event_text reads = {.name = "reads",
+                                             .terms = "event=0x04,umask=0x03",
+                                             .pmu = "box",
+                                             .takes = 1},
+                                    ports = {.name = "ports", .terms = "event=0x04,port=1", .pmu = "box", .takes = 1};
+    assert_int_equal(catalog_new("a", "Acme", "a", "a", "cpu", &catalog), 0);
+    int first = catalog_add_event_text(catalog, &reads, &error),
+        second = catalog_add_event_text(catalog, &ports, &error);
+    assert_true(first > 0 && second > 0);
+    host_tree_write_pmu(tree, "cpu", "type", "4\n");
+    for (int i = 0; i < 2; i++) { // boxes of a kind are numbered
+        const char *box = i == 0 ? "box_0" : "box_1";
+        host_tree_write_pmu(tree, box, "type", "20\n");
+        host_tree_write_pmu(tree, box, "cpumask", "0\n");
+        host_tree_write_pmu(tree, box, "format/event", "config:0-7\n");
+        host_tree_write_pmu(tree, box, "format/umask", "config:16-23\n");
+    }
+    assert_int_equal(host_bind(&tree->roots, "cpu", 4, catalog, &binding), 0);
+    assert_null(catalog->events[first].uncoded);
+    assert_int_equal(catalog->events[first].code.config, 0x030004);
+    assert_non_null(catalog->events[second].uncoded);
+    assert_int_equal(binding.support[first], PLAN_ELSEWHERE);
+    assert_int_equal(binding.support[second], PLAN_ELSEWHERE);
+    assert_int_equal(binding.n_cannot, 0); // of the core PMU
+    host_binding_deinit(&binding);
+    catalog_free(catalog);
+}
+
 static void check_arm(const struct host_tree *tree, const char *midr, const char *spec, bool level1) {
     const struct made_up host = {
         .midr = midr, .cores = 4, .format = "event config:0-15;long config1:0", .events = "cpu_cycles event=0x0011"};
@@ -443,6 +476,7 @@ int main(void) {
         ON_A_TREE(test_nehalem_has_no_level_1_and_its_uncore_is_elsewhere),
         ON_A_TREE(test_events_that_the_kernel_cannot_express_are_unsupported),
         ON_A_TREE(test_a_pmu_that_counts_for_each_cpu_is_bound_too),
+        ON_A_TREE(test_events_of_a_sockets_pmu_are_encoded_as_the_host_says_and_not_counted),
         ON_A_TREE(test_neoverse_n2_r0p3),
         ON_A_TREE(test_cobalt_100),
         ON_A_TREE(test_an_unknown_arm_core),

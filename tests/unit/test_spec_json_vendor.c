@@ -152,6 +152,85 @@ static void test_a_wrong_file_is_refused_under_its_own_name(void **state) {
     assert_string_equal(errors.items[0].file, path);
 }
 
+// How often an error names the place.
+static size_t told(const char *place) {
+    size_t n = 0;
+    for (size_t i = 0; i < errors.n; i++)
+        n += strncmp(errors.items[i].text, place, strlen(place)) == 0;
+    return n;
+}
+
+// One wrong entry in a file that is good otherwise.
+#define GOOD_EVENTS "\"CPU_CYCLES\": {\"code\": \"0x11\"}, \"FE\": {\"code\": \"0x3e\"}, \"BE\": {\"code\": \"0x3d\"}"
+#define GOOD_METRICS CATEGORIES BACKEND LAST
+#define WITH(events, metrics) FILE_OF(", \"num_slots\": 5", "\"events\": {" events "}", metrics, "")
+
+static void test_a_wrong_entry_costs_what_needs_it(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *place;     // of the mistake
+        bool level1, ll_cache, extra; // what is left: the metric ll_cache_read_mpki, one named extra
+    } cases[] = {
+        {WITH(GOOD_EVENTS ", \"LL\": {\"code\": \"0x36\"}", GOOD_METRICS), NULL, true, true, false},
+        {WITH(GOOD_EVENTS ", \"LL\": {}", GOOD_METRICS), "events.LL: has no code", true, false, false},
+        {WITH(GOOD_EVENTS ", \"LL\": 3", GOOD_METRICS), "events.LL: must be an object", true, false, false},
+        {WITH("\"CPU_CYCLES\": {}, \"FE\": {\"code\": 1}, \"BE\": {\"code\": 2}, \"LL\": {\"code\": 3}", GOOD_METRICS),
+         "events.CPU_CYCLES: has no code", false, true, false},
+        {WITH(GOOD_EVENTS ", \"LL\": {\"code\": 3}, \"LL\": {\"code\": 4}", GOOD_METRICS),
+         "events: the key \"LL\" stands twice", true, true, false},
+        {WITH(GOOD_EVENTS ", \"LL\": {\"code\": 3}",
+              GOOD_METRICS ", \"extra\": {\"title\": \"T\", \"formula\": \"LL / BE\"}"),
+         "metrics.extra.units: is missing", true, true, false},
+        {WITH(GOOD_EVENTS ", \"LL\": {\"code\": 3}",
+              GOOD_METRICS ", \"extra\": {\"title\": \"T\", \"units\": \"furlongs\", \"formula\": \"LL / BE\"}"),
+         NULL, true, true, true},
+        {WITH(GOOD_EVENTS ", \"LL\": {\"code\": 3}",
+              GOOD_METRICS ", \"extra\": {\"title\": \"T\", \"units\": \"MPKI\", \"formula\": \"LL / (\"}"),
+         "metrics.extra: formula, column 7", true, true, false},
+        {WITH(GOOD_EVENTS ", \"LL\": {\"code\": 3}",
+              GOOD_METRICS ", \"extra\": {\"title\": \"T\", \"units\": \"MPKI\", \"formula\": \"more / BE\"},"
+                           "\"more\": {\"title\": \"T\", \"units\": \"MPKI\", \"formula\": \"extra / BE\"}"),
+         "metrics.more: uses the metric extra, which leads back to itself", true, true, false},
+        {WITH(GOOD_EVENTS ", \"LL\": {\"code\": 3}",
+              SHARE("frontend_bound", "GONE") "," SHARE("bad_speculation", "FE") "," SHARE("retiring",
+                                                                                           "BE") "," BACKEND LAST),
+         "metrics.frontend_bound.formula: needs the event GONE", false, true, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct catalog *catalog;
+        assert_int_equal(load(cases[i].text, DEFAULTS, NULL, &catalog), 0);
+        if (cases[i].place && told(cases[i].place) != 1)
+            fail_msg("not told once: %s, but %s", cases[i].place, errors.n > 0 ? errors.items[0].text : "nothing");
+        assert_int_equal(errors.n > 0, cases[i].place != NULL);
+        int ll_cache = catalog_find_metric(catalog, "ll_cache_read_mpki"),
+            extra = catalog_find_metric(catalog, "extra");
+        assert_true(ll_cache >= 0); // listed with its reason where it cannot be measured
+        assert_int_equal(catalog->metrics[ll_cache].unmeasurable == NULL, cases[i].ll_cache);
+        assert_int_equal(extra >= 0 && !catalog->metrics[extra].unmeasurable, cases[i].extra);
+        assert_int_equal(catalog->level1.present, cases[i].level1);
+        catalog_free(catalog);
+    }
+}
+
+static void test_lists_of_a_file_may_name_what_is_not_there(void **state) {
+    (void)state;
+    struct catalog *catalog;
+    const char *text =
+        "{\"product_configuration\": {\"product_name\": \"New\", \"implementer\": \"0x41\"}," EVENTS
+        ",\"metrics\": {" LAST
+        "}, \"groups\": {\"metrics\": {\"All\": {\"metrics\": [\"gone\", \"ll_cache_read_mpki\"]}}},"
+        "\"methodologies\": {\"topdown_methodology\": {\"metric_grouping\": {\"stage_1\": [\"Gone\", \"All\"]},"
+        "\"decision_tree\": {\"root_nodes\": [\"gone\"], \"metrics\": [{\"name\": \"gone\"}]}}}}";
+    assert_int_equal(load(text, DEFAULTS, NULL, &catalog), 0);
+    assert_int_equal(errors.n, 4);
+    assert_int_equal(told("groups.metrics.All: names gone, which is wrong or missing"), 1);
+    int stage = catalog_find_group(catalog, "stage_1");
+    assert_true(stage >= 0);
+    assert_int_equal(catalog->groups[stage].n_metrics, 1);
+    assert_int_equal(catalog->n_nodes, 0);
+    catalog_free(catalog);
+}
+
 // All but N1's, which has no slots, and those of SME units, which are no cores.
 static void test_each_file_of_arms_has_level_1_where_it_has_its_categories(void **state) {
     (void)state;
@@ -188,6 +267,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_what_a_file_says_itself_stands, make_file, remove_file),
         cmocka_unit_test_setup_teardown(test_defaults_that_cannot_be_read_are_named, make_file, remove_file),
         cmocka_unit_test_setup_teardown(test_a_wrong_file_is_refused_under_its_own_name, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(test_a_wrong_entry_costs_what_needs_it, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(test_lists_of_a_file_may_name_what_is_not_there, make_file, remove_file),
         cmocka_unit_test(test_each_file_of_arms_has_level_1_where_it_has_its_categories),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
