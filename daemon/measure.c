@@ -308,30 +308,27 @@ static struct snapshot *finish_round(struct measure *m) {
     return snapshot;
 }
 
-static void mark_yielded(struct snapshot *snapshot) {
-    const struct snapshot_layout *layout = snapshot->layout;
-    for (size_t i = 0; i < layout->n_scopes * layout->n_metrics; i++)
-        snapshot->absent[i] =
-            plan_metric_planned(&layout->plan->metrics[i % layout->n_metrics]) ? ABSENT_YIELDED : ABSENT_NOT_PLANNABLE;
-}
-
 struct snapshot *measure_snapshot(struct measure *m) {
     struct snapshot *snapshot = snapshot_new(m->stage.layout);
     if (!snapshot)
         return NULL;
     derive_initial(m->stage.derive, snapshot);
     if (m->yielded_until_ns > 0)
-        mark_yielded(snapshot);
+        stage_mark_yielded(snapshot);
     fill_self(m, snapshot);
     return snapshot;
 }
 
 // While the counters are handed over: a snapshot a second, so that nothing stale is shown.
 static int step_yielded(struct measure *m, uint64_t now_ns, uint64_t *deadline_ns, struct snapshot **out) {
+    struct recording_pause pause = {.until_ns = now_ns, .reason = UNCOVERED_YIELDED, .timestamp_seconds = NAN};
     derive_pause(m->stage.derive, now_ns, UNCOVERED_YIELDED);
-    record_pause(m->record, now_ns, UNCOVERED_YIELDED);
-    if (now_ns < m->yielded_until_ns) {
+    if (now_ns < m->yielded_until_ns)
         *out = measure_snapshot(m);
+    if (*out)
+        pause.timestamp_seconds = (*out)->values[snapshot_self((*out)->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
+    record_pause(m->record, &pause);
+    if (now_ns < m->yielded_until_ns) {
         *deadline_ns = now_ns + SECOND_NS < m->yielded_until_ns ? now_ns + SECOND_NS : m->yielded_until_ns;
         return 0;
     }

@@ -24,7 +24,7 @@ enum { PIECE_BYTES = 64 << 10, WAITING_BYTES_MAX = 16 << 20 };
 #define NO_FILE SIZE_MAX
 
 struct record {
-    struct recording_file *file;
+    struct recording_file *file; // NULL: there was no room for it yet
     struct recording_header header;
     char *path;
     uint64_t file_bytes_max;
@@ -77,6 +77,28 @@ static void fill_header(struct recording_header *header, const struct setup *set
     fill_catalog(&header->catalog, setup, source);
 }
 
+// ---- trouble ----
+
+// A disk that is full when the daemon starts is no reason not to measure.
+static bool no_room(int error) { return error == -ENOSPC || error == -EDQUOT || error == -ENFILE || error == -EIO; }
+
+// What waits is lost.
+static void fail(struct record *record, int error) {
+    if (record->error == 0)
+        log_error("%s: cannot be written: %s; measuring goes on, and recording when it can be", record->path,
+                  error == -ENOBUFS ? "the disk is too slow" : strerror(-error));
+    record->error = error;
+    record->stopped = true;
+    record->retry_ns = self_monotonic_ns() + RETRY_NS;
+    record->plan_known = record->plan_known && record->plan_end <= record->written;
+    record->buffer.n = record->written = record->plan_end = 0;
+    record->next_file = NO_FILE;
+    record->file_bytes = record->file ? recording_file_bytes(record->file) : 0;
+    record->lost++;
+}
+
+// ---- making ----
+
 static const char *why(int error) {
     switch (error) {
     case -EEXIST:
@@ -128,7 +150,9 @@ int record_new(const struct setup *setup, const struct core_type *type, uint64_t
                                                                                                      : -EIO;
     if (r == 0)
         r = recording_file_new(record->path, &record->file);
-    if (r < 0) {
+    if (no_room(r)) {
+        fail(record, r);
+    } else if (r < 0) {
         r = r == -ENOMEM ? r : refuse(setup, record->path, r, errors);
         record_free(record);
         return r;
@@ -137,23 +161,6 @@ int record_new(const struct setup *setup, const struct core_type *type, uint64_t
              (unsigned long long)(bytes >> 20));
     *out = record;
     return 0;
-}
-
-// ---- trouble ----
-
-// What waits is lost.
-static void fail(struct record *record, int error) {
-    if (record->error == 0)
-        log_error("%s: cannot be written: %s; measuring goes on, and recording when it can be", record->path,
-                  error == -ENOBUFS ? "the disk is too slow" : strerror(-error));
-    record->error = error;
-    record->stopped = true;
-    record->retry_ns = self_monotonic_ns() + RETRY_NS;
-    record->plan_known = record->plan_known && record->plan_end <= record->written;
-    record->buffer.n = record->written = record->plan_end = 0;
-    record->next_file = NO_FILE;
-    record->file_bytes = recording_file_bytes(record->file);
-    record->lost++;
 }
 
 // ---- records ----
@@ -218,6 +225,11 @@ static bool ready(struct record *record) {
         record->lost++;
         return false;
     }
+    int r = record->file ? 0 : recording_file_new(record->path, &record->file);
+    if (r < 0) {
+        fail(record, r);
+        return false;
+    }
     bool begins = record->stopped;
     record->stopped = false;
     if (record->file_bytes > record->file_bytes_max && record->next_file == NO_FILE)
@@ -236,9 +248,11 @@ void record_plan(struct record *record, struct view *view) {
     bool first = !record->view;
     set_view(record, view);
     record->plan_known = false;
+    if (record->stopped)
+        return; // it comes with the header, when recording goes on
     if (first)
         (void)put_beginning(record);
-    else if (!record->stopped) // else it comes with the header, when recording goes on
+    else
         (void)put_plan(record, false);
 }
 
@@ -258,12 +272,11 @@ void record_round(struct record *record, const struct readings *readings, double
               recording_put_round(&record->buffer, readings, record->view->layout->plan, timestamp_seconds));
 }
 
-void record_pause(struct record *record, uint64_t until_ns, enum uncovered reason) {
-    const struct recording_pause pause = {.until_ns = until_ns, .reason = reason};
+void record_pause(struct record *record, const struct recording_pause *pause) {
     if (!ready(record))
         return;
     size_t before = record->buffer.n;
-    (void)put(record, before, recording_put_pause(&record->buffer, &pause));
+    (void)put(record, before, recording_put_pause(&record->buffer, pause));
 }
 
 // ---- writing ----

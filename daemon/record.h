@@ -23,7 +23,7 @@ struct record *record_free(struct record *record); // writes what is left
 void record_plan(struct record *record, struct view *view);
 void record_view(struct record *record, struct view *view);
 void record_round(struct record *record, const struct readings *readings, double timestamp_seconds);
-void record_pause(struct record *record, uint64_t until_ns, enum uncovered reason);
+void record_pause(struct record *record, const struct recording_pause *pause);
 
 // Writes some of what is waiting, where nothing has to be done before deadline_ns. True while more is waiting.
 bool record_step(struct record *record, uint64_t now_ns, uint64_t deadline_ns);

@@ -122,6 +122,13 @@ void stage_refresh_view(struct stage *stage, const struct stage_request *request
     stage->view = view;
 }
 
+void stage_mark_yielded(struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    for (size_t i = 0; i < layout->n_scopes * layout->n_metrics; i++)
+        snapshot->absent[i] =
+            plan_metric_planned(&layout->plan->metrics[i % layout->n_metrics]) ? ABSENT_YIELDED : ABSENT_NOT_PLANNABLE;
+}
+
 void stage_log_decisions(const struct source *source, const struct adapt_report *report) {
     for (size_t i = report->n_decisions - report->n_new; i < report->n_decisions; i++) {
         char text[ADAPT_TEXT_MAX];

@@ -44,6 +44,9 @@ void stage_deinit(struct stage *stage);
 // Tells the new facts of `request` under the same plan. Where memory is short the old ones stay: the log has the news.
 void stage_refresh_view(struct stage *stage, const struct stage_request *request);
 
+// A snapshot of derive_initial while the counters are handed over.
+void stage_mark_yielded(struct snapshot *snapshot);
+
 // Logs the decisions of the last change, each with its reason.
 void stage_log_decisions(const struct source *source, const struct adapt_report *report);
 
