@@ -76,7 +76,7 @@ static void fill_special(struct estimate *e, size_t scope, double seconds) {
     if (catalog->duration_event >= 0)
         e->dense[catalog->duration_event] = seconds;
     if (catalog->core_wide_event >= 0)
-        e->dense[catalog->core_wide_event] = scope > e->topology->n_sockets ? 0 : 1;
+        e->dense[catalog->core_wide_event] = topology_whole_cores(e->topology, scope);
 }
 
 static void fill_dense(struct estimate *e, size_t scope, size_t u) {
