@@ -145,6 +145,13 @@ def test_a_group_of_one_type_is_no_mistake_and_one_of_none_is():
     assert status == 2 and "did you mean 'Rename_Effectiveness'" in said, said
 
 
+def test_a_rule_for_any_type_gives_all_of_them_its_profile():
+    yaml = e2e.LISTEN_ANYWHERE + "profiles: {small: {groups: [MPKI]}}\nhosts: [{match: {cpu: %s}, profile: small}]\n"
+    for cpu, profile in (("c1-nano", "small"), ("c1-ultra", "small"), ("c1-premium", "default")):
+        status, said = e2e.run_daemon("check-config", "--pmu", f"sim:{HYBRID}", yaml=yaml % cpu)
+        assert status == 0 and set(re.findall(r"^core type (\S+): profile (\w+)", said, re.M)) == {(kind, profile) for kind in TYPES}, said
+
+
 def test_a_recording_has_a_file_for_each_type():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "recording")
@@ -155,9 +162,13 @@ def test_a_recording_has_a_file_for_each_type():
         assert sorted(os.listdir(folder)) == sorted(f"recording.{kind}" for kind in TYPES)
         for kind in TYPES:
             with e2e.Daemon("--pmu", f"replay:{path}.{kind}", "--speed", "0", yaml=SHORT) as daemon:
-                again = daemon.wait_round(live[kind]["sequence"])  # an ordinary host
+                e2e.wait_for(lambda: types_of(daemon, "snapshot")[kind]["sequence"] >= live[kind]["sequence"], "the recorded rounds")
+                again = types_of(daemon, "snapshot")[kind]
                 assert again["scopes"][0]["metrics"].keys() == live[kind]["scopes"][0]["metrics"].keys()
-                assert daemon.json("/api/v1/status")["cpu"]["spec"] == kind
+                assert types_of(daemon, "status")[kind]["cpu"]["spec"] == kind
+                page = daemon.get("/metrics")
+                assert {labels.get("core_type") for name, labels, _ in e2e.samples(page) if not name.startswith(WITHOUT)} == {kind}
+                promtool(page)
 
 
 def test_a_big_little_host_is_measured_type_by_type():
