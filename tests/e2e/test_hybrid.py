@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts with cores of several types: each type is measured by its own spec, and every series about its CPUs says which it is."""
 
+import json
 import os
 import re
 import subprocess
@@ -150,6 +151,23 @@ def test_a_rule_for_any_type_gives_all_of_them_its_profile():
     for cpu, profile in (("c1-nano", "small"), ("c1-ultra", "small"), ("c1-premium", "default")):
         status, said = e2e.run_daemon("check-config", "--pmu", f"sim:{HYBRID}", yaml=yaml % cpu)
         assert status == 0 and set(re.findall(r"^core type (\S+): profile (\w+)", said, re.M)) == {(kind, profile) for kind in TYPES}, said
+
+
+def listed(*words):
+    done = subprocess.run([BINARY, "list", *words, "--path.data", ROOT, "--json"], capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
+    return done.returncode, json.loads(done.stdout or "null")
+
+
+def test_lists_of_this_host_have_a_column_for_the_type():
+    for what in ("groups", "metrics", "events"):
+        rows = listed(what, "--pmu", f"sim:{HYBRID}")[1]
+        assert all(list(row)[0] == "core_type" for row in rows)
+        for kind in TYPES:
+            own = [{key: value for key, value in row.items() if key != "core_type"} for row in rows if row["core_type"] == kind]
+            assert own == listed(what, "--cpu", kind)[1], (what, kind)
+    rows = listed("metrics", "--group", "Rename_Effectiveness", "--pmu", f"sim:{HYBRID}")[1]  # two of the types have it
+    assert {row["core_type"] for row in rows} == {"c1-ultra", "c1-pro"}
+    assert listed("metrics", "--group", "Rename_Efectiveness", "--pmu", f"sim:{HYBRID}") == (2, None)
 
 
 def test_a_recording_has_a_file_for_each_type():
