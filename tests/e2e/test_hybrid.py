@@ -153,6 +153,18 @@ def test_a_rule_for_any_type_gives_all_of_them_its_profile():
         assert status == 0 and set(re.findall(r"^core type (\S+): profile (\w+)", said, re.M)) == {(kind, profile) for kind in TYPES}, said
 
 
+def test_all_types_are_held_against_one_budget():
+    with e2e.Daemon("--pmu", f"sim:{HYBRID}", yaml=e2e.LISTEN_ANYWHERE + "slot: 10ms\n") as daemon:
+        def judged():  # every type takes the longer slot after its own round
+            said = re.findall(r"core type (\S+): measuring used (\d+) % of its budget: a slot is 15 ms from now on", daemon.log())
+            return said if len(said) == len(TYPES) else None
+
+        said = e2e.wait_for(judged, "the end of the first 30 s", 60)
+        assert {kind for kind, _ in said} == set(TYPES) and len({used for _, used in said}) == 1, said
+        e2e.wait_for(lambda: {plan["slot_seconds"] for plan in types_of(daemon, "plan").values()} == {0.015}, "the longer slots on the page")
+        return f"{said[0][1]} % of it used"
+
+
 def listed(*words):
     done = subprocess.run([BINARY, "list", *words, "--path.data", ROOT, "--json"], capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
     return done.returncode, json.loads(done.stdout or "null")
