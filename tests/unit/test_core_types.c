@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include <cjson/cJSON.h>
-
 #include <stdio.h>
 
 #include "exporters/html.h"
