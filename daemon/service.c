@@ -231,7 +231,7 @@ int service_check_config(const struct options *options) {
     struct errors *errors = calloc(1, sizeof *errors);
     struct plan *plan = NULL;
     int r = setup && errors ? setup_init(setup, options, errors) : -ENOMEM;
-    if (r >= 0)
+    if (r >= 0 && !setup->source.tape)
         r = setup_plan(setup, NULL, setup->source.general_counters, setup->profile->settings.reserve_counters, 1,
                        errors, &plan);
     if (r < 0 && errors && errors->n > 0)
@@ -239,7 +239,7 @@ int service_check_config(const struct options *options) {
     else if (r < 0)
         log_error("%s", strerror(-r));
     else
-        summary_config(setup, plan);
+        summary_config(setup, setup->source.tape ? setup->source.tape->plan : plan);
     plan_free(plan);
     if (setup)
         setup_deinit(setup);

@@ -89,6 +89,19 @@ static int make_selections(struct setup *setup) {
     return n < 0 ? n : 0;
 }
 
+// What a recording knows goes before what the configuration says; a log of perf knows none of it.
+static void take_from_tape(struct setup *setup, const struct tape *tape) {
+    if (tape->header.hostname[0] != '\0')
+        (void)snprintf(setup->hostname, sizeof setup->hostname, "%.255s", tape->header.hostname);
+    if (tape->header.profile[0] != '\0')
+        setup->missing[0] = '\0'; // of another profile
+}
+
+const char *setup_profile_name(const struct setup *setup) {
+    const struct tape *tape = setup->source.tape;
+    return tape && tape->header.profile[0] != '\0' ? tape->header.profile : setup->profile->name;
+}
+
 int setup_plan(const struct setup *setup, const bool *raised, unsigned general_counters, unsigned reserved_counters,
                double slot_factor, struct errors *errors, struct plan **out) {
     const struct plan_request request = {.catalog = setup->source.catalog,
@@ -130,8 +143,8 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
         r = source_load_tape(&setup->source, setup->selections, setup->n_selections, errors);
     if (r == 0)
         r = find_topology(setup, errors);
-    if (r == 0 && setup->source.tape && setup->source.tape->header.hostname[0] != '\0')
-        (void)snprintf(setup->hostname, sizeof setup->hostname, "%.255s", setup->source.tape->header.hostname);
+    if (r == 0 && setup->source.tape)
+        take_from_tape(setup, setup->source.tape);
     return r;
 }
 

@@ -31,6 +31,9 @@ struct setup {
 int setup_init(struct setup *setup, const struct options *options, struct errors *errors);
 void setup_deinit(struct setup *setup);
 
+// The profile that is measured, or was when what is replayed was recorded.
+const char *setup_profile_name(const struct setup *setup);
+
 // The plan for so many general counters (0: events take none), so many of which are left to others, and slots so much
 // longer than configured. `raised`: of each selection, whether it gets more of the round; NULL: none does. Returns 0,
 // -EINVAL with the reason in `errors`, -ENOMEM.

@@ -34,9 +34,7 @@ static struct view *make_view(const struct stage_request *request, struct snapsh
                         .cpu_vendor = setup->source.cpu.vendor,
                         .cpu_model = setup->source.cpu.model,
                         .cpu_microarchitecture = setup->source.microarchitecture,
-                        .profile = setup->source.tape && setup->source.tape->header.profile[0] != '\0'
-                                       ? setup->source.tape->header.profile
-                                       : setup->profile->name,
+                        .profile = setup_profile_name(setup),
                         .config_hash = setup->config->hash,
                         .seed = request->seed,
                         .counters_total = request->follow.counters == 0 ? 0 : request->follow.most_counters + fixed,

@@ -4,8 +4,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "daemon/log.h"
+
+static const double SECONDS_MAX = 253402300799; // since the epoch: the end of the year 9999
 
 enum { ROUND_SECONDS_EXPECTED = 60 }; // Prometheus' usual windows are of five minutes: room for four rounds
 
@@ -29,7 +32,8 @@ static void describe_cpus(const struct setup *setup, unsigned counters, char *ou
 }
 
 static void describe_plan(const struct setup *setup, const struct plan *plan, char *out, size_t size) {
-    bool adaptive = setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE;
+    const struct tape *tape = setup->source.tape;
+    bool adaptive = tape ? tape->adaptive : setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE;
     (void)snprintf(out, size,
                    "%zu metrics in %zu event group%s; a round takes %.2f s in slots of %.0f ms, %.0f %% of it idle%s",
                    plannable(plan), plan->n_groups, plan->n_groups == 1 ? "" : "s", (double)plan->round_ns * 1e-9,
@@ -67,15 +71,15 @@ void summary_start(const struct view *view, const struct setup *setup, const str
     for (size_t i = 0; i < setup->source.n_errors; i++)
         log_warning("%s: %s", setup->source.errors[i].pmu, setup->source.errors[i].text);
     if (setup->missing[0] != '\0')
-        log_warning("profile %s: this host cannot measure %s", setup->profile->name, setup->missing);
+        log_warning("profile %s: this host cannot measure %s", view->profile, setup->missing);
     if (view->layout->plan->n_units == 0) {
-        log_info("profile %s: measuring nothing", setup->profile->name);
+        log_info("profile %s: measuring nothing", view->profile);
     } else {
         describe_plan(setup, view->layout->plan, plan, sizeof plan);
-        log_info("profile %s: %s", setup->profile->name, plan);
+        log_info("profile %s: %s", view->profile, plan);
     }
     if (describe_long_round(view->layout->plan, plan, sizeof plan))
-        log_warning("profile %s: %s", setup->profile->name, plan);
+        log_warning("profile %s: %s", view->profile, plan);
     if (view->layout->plan->reserved_counters > 0)
         log_info("%u of %u general counters are left to others", view->layout->plan->reserved_counters,
                  view->layout->plan->general_counters);
@@ -111,16 +115,33 @@ void summary_status(const struct view *view, const struct snapshot *snapshot, ch
     }
 }
 
+// The rest is then what was in force at its beginning.
+static void print_tape(const struct tape *tape) {
+    const struct recording_header *header = &tape->header;
+    bool known = header->timestamp_seconds >= 0 && header->timestamp_seconds <= SECONDS_MAX; // not NaN either
+    time_t begun = known ? (time_t)header->timestamp_seconds : 0;
+    struct tm utc;
+    char time[64];
+    if (tape->n_files == 0)
+        (void)printf("replay of %s, a log of perf\n", tape->path);
+    else if (gmtime_r(&begun, &utc) && strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S", &utc) > 0)
+        (void)printf("replay of %s, recorded by topdownd %s from %s UTC on; the profiles of the configuration do not "
+                     "change what it shows\n",
+                     tape->path, header->version, time);
+}
+
 void summary_config(const struct setup *setup, const struct plan *plan) {
     char cpus[SUMMARY_LINE_MAX], text[SUMMARY_LINE_MAX];
     describe_cpus(setup, plan->general_counters, cpus, sizeof cpus);
     describe_plan(setup, plan, text, sizeof text);
     for (size_t i = 0; i < setup->config->n_files; i++)
         (void)printf("%s: no mistakes\n", setup->config->files[i]);
+    if (setup->source.tape)
+        print_tape(setup->source.tape);
     (void)printf("host %s, spec %s: %s\n", setup->hostname, setup->source.catalog->product.spec, cpus);
     for (size_t i = 0; i < setup->source.n_errors; i++)
         (void)printf("warning: %s: %s\n", setup->source.errors[i].pmu, setup->source.errors[i].text);
-    (void)printf("profile %s: %s\n", setup->profile->name, plan->n_units == 0 ? "measures nothing" : text);
+    (void)printf("profile %s: %s\n", setup_profile_name(setup), plan->n_units == 0 ? "measures nothing" : text);
     if (setup->missing[0] != '\0')
         (void)printf("warning: this host cannot measure %s\n", setup->missing);
     if (describe_long_round(plan, text, sizeof text))
