@@ -102,6 +102,24 @@ static int make_way(struct recording_file *file) {
     return r == 0 && bytes == 0 && unlink(file->path) < 0 ? -errno : r;
 }
 
+int recording_file_check(const char *path) {
+    struct recording_file *file = calloc(1, sizeof *file);
+    if (!file)
+        return -ENOMEM;
+    int64_t bytes;
+    int length = snprintf(file->path, sizeof file->path, "%s", path);
+    int r = length < 0 || (size_t)length >= sizeof file->path ? -ENAMETOOLONG : look_at(path, &bytes);
+    if (r == 0)
+        r = look_at_formers(file);
+    char *slash = strrchr(file->path, '/');
+    if (slash)
+        slash[1] = '\0';
+    if (r == 0 && access(slash ? file->path : ".", W_OK | X_OK) < 0)
+        r = -errno;
+    free(file);
+    return r;
+}
+
 int recording_file_new(const char *path, uint64_t bytes_max, struct recording_file **out) {
     struct recording_file *file = calloc(1, sizeof *file);
     if (!file)

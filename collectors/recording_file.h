@@ -19,6 +19,8 @@ struct recording_file;
 // Makes FILE, for at most so many bytes in all files. One that is there already becomes FILE.1. -EEXIST where a file of
 // these names is no recording, -ELOOP where it is a symbolic link. Returns 0, another negative errno, -ENAMETOOLONG.
 int recording_file_new(const char *path, uint64_t bytes_max, struct recording_file **out);
+// What recording_file_new would return, as far as can be known without making anything.
+int recording_file_check(const char *path);
 struct recording_file *recording_file_free(struct recording_file *file);
 
 // Writes whole records, for which the oldest files make room. 0; or a negative errno: nothing of them is in the file.

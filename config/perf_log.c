@@ -115,7 +115,7 @@ static int begin_interval(struct parser *parser, uint64_t end_ns) {
     const struct perf_log_interval *last = log->n_intervals > 0 ? &log->intervals[log->n_intervals - 1] : NULL;
     if (last && last->end_ns == end_ns)
         return 0;
-    if (end_ns == 0 || (last && end_ns < last->end_ns))
+    if (last && end_ns < last->end_ns)
         return fail(parser, "goes back in time: is this more than one log? Give them one at a time");
     if (grow((void **)&log->intervals, log->n_intervals, &parser->intervals_max, sizeof *log->intervals) < 0)
         return -ENOMEM;
@@ -141,7 +141,7 @@ static bool fill_row(const struct perf_log_line *line, struct perf_log_row *row)
 static int take(struct parser *parser, const struct perf_log_line *line) {
     struct perf_log *log = parser->log;
     struct perf_log_row row;
-    if (!fill_row(line, &row)) {
+    if (line->end_ns == 0 || !fill_row(line, &row)) { // no interval ends at 0
         log->n_skipped++;
         return 0;
     }

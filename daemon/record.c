@@ -154,6 +154,11 @@ int record_new(const struct setup *setup, uint64_t seed, struct errors *errors, 
     return 0;
 }
 
+int record_check(const struct setup *setup, struct errors *errors) {
+    int r = recording_file_check(setup->record_path);
+    return r == 0 || no_room(r) ? 0 : r == -ENOMEM ? r : refuse(setup, r, errors);
+}
+
 // ---- records ----
 
 // Takes a record that was put from `before` on.

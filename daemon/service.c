@@ -13,6 +13,7 @@
 #include "daemon/control.h"
 #include "daemon/log.h"
 #include "daemon/measure.h"
+#include "daemon/record.h"
 #include "daemon/replay.h"
 #include "daemon/self.h"
 #include "daemon/setup.h"
@@ -226,6 +227,15 @@ int service_run(const struct options *options) {
     return status;
 }
 
+// A warning only: the folder may be another one where the daemon runs, or be made when its unit is started.
+static void check_record(const struct setup *setup, struct errors *errors) {
+    if (!setup->record_path)
+        return;
+    (void)printf("recording to %s, %.4g MiB at most\n", setup->record_path, (double)setup->record_bytes / (1 << 20));
+    if (record_check(setup, errors) == -EINVAL)
+        (void)printf("warning: %s\n", errors->items[0].text);
+}
+
 int service_check_config(const struct options *options) {
     struct setup *setup = calloc(1, sizeof *setup);
     struct errors *errors = calloc(1, sizeof *errors);
@@ -240,6 +250,8 @@ int service_check_config(const struct options *options) {
         log_error("%s", strerror(-r));
     else
         summary_config(setup, setup->source.tape ? setup->source.tape->plan : plan);
+    if (r >= 0)
+        check_record(setup, errors);
     plan_free(plan);
     if (setup)
         setup_deinit(setup);

@@ -35,9 +35,10 @@ static void describe_plan(const struct setup *setup, const struct plan *plan, ch
     const struct tape *tape = setup->source.tape;
     bool adaptive = tape ? tape->adaptive : setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE;
     (void)snprintf(out, size,
-                   "%zu metrics in %zu event group%s; a round takes %.2f s in slots of %.0f ms, %.0f %% of it idle%s",
-                   plannable(plan), plan->n_groups, plan->n_groups == 1 ? "" : "s", (double)plan->round_ns * 1e-9,
-                   (double)plan->slot_ns * 1e-6, (double)plan->idle_ns / (double)plan->round_ns * 100,
+                   "%zu metric%s in %zu event group%s; a round takes %.2f s in slots of %.0f ms, %.0f %% of it idle%s",
+                   plannable(plan), plannable(plan) == 1 ? "" : "s", plan->n_groups, plan->n_groups == 1 ? "" : "s",
+                   (double)plan->round_ns * 1e-9, (double)plan->slot_ns * 1e-6,
+                   (double)plan->idle_ns / (double)plan->round_ns * 100,
                    adaptive ? "; adaptive: it may take twice as long while the bottleneck gets more of it" : "");
 }
 
@@ -51,6 +52,11 @@ static bool describe_long_round(const struct plan *plan, char *out, size_t size)
                    "min; for shorter ones make slot or idle smaller, or name fewer groups",
                    seconds, seconds * 4 / 60);
     return true;
+}
+
+// What goes before the metric groups that are missing.
+static const char *cannot(const struct setup *setup) {
+    return setup->source.tape ? "the log's spec does not have" : "this host cannot measure";
 }
 
 static void warn_of_not_plannable(const struct plan *plan) {
@@ -71,7 +77,7 @@ void summary_start(const struct view *view, const struct setup *setup, const str
     for (size_t i = 0; i < setup->source.n_errors; i++)
         log_warning("%s: %s", setup->source.errors[i].pmu, setup->source.errors[i].text);
     if (setup->missing[0] != '\0')
-        log_warning("profile %s: this host cannot measure %s", view->profile, setup->missing);
+        log_warning("profile %s: %s %s", view->profile, cannot(setup), setup->missing);
     if (view->layout->plan->n_units == 0) {
         log_info("profile %s: measuring nothing", view->profile);
     } else {
@@ -143,7 +149,7 @@ void summary_config(const struct setup *setup, const struct plan *plan) {
         (void)printf("warning: %s: %s\n", setup->source.errors[i].pmu, setup->source.errors[i].text);
     (void)printf("profile %s: %s\n", setup_profile_name(setup), plan->n_units == 0 ? "measures nothing" : text);
     if (setup->missing[0] != '\0')
-        (void)printf("warning: this host cannot measure %s\n", setup->missing);
+        (void)printf("warning: %s %s\n", cannot(setup), setup->missing);
     if (describe_long_round(plan, text, sizeof text))
         (void)printf("warning: %s\n", text);
     for (size_t m = 0; m < plan->n_metrics; m++)

@@ -212,6 +212,21 @@ def files_of(path):
     return names[:next((n for n, name in enumerate(names) if not os.path.exists(name)), len(names))]
 
 
+def test_check_config_warns_where_nothing_could_be_recorded():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "none", "recording")
+        config = e2e.write_text(os.path.join(folder, "c.yaml"), SHORT + f"record: {{path: '{path}', size: 2M}}\n")
+        check = [BINARY, "check-config", "--config", config, "--path.data", ROOT, "--pmu", "sim"]
+        said = subprocess.run(check, capture_output=True, text=True, timeout=e2e.TIMEOUT, check=True).stdout
+        assert f"recording to {path}, 2 MiB at most\nwarning: record.path: {path} cannot be made" in said, said
+        os.mkdir(os.path.dirname(path))
+        said = subprocess.run(check, capture_output=True, text=True, timeout=e2e.TIMEOUT, check=True).stdout
+        assert "recording to" in said and "warning" not in said and not os.listdir(os.path.dirname(path)), said
+        e2e.write_text(path + ".7", "notes\n")
+        said = subprocess.run(check, capture_output=True, text=True, timeout=e2e.TIMEOUT, check=True).stdout
+        assert "that is not a recording" in said, said
+
+
 def test_files_are_bounded_and_replayed_one_after_the_other():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "recording")
@@ -279,6 +294,7 @@ def test_check_config_says_what_a_replay_shows():
         said = subprocess.run(check + [f"replay:{LOGS}/cpus-6.1.csv"], capture_output=True, text=True,
                               timeout=e2e.TIMEOUT, check=True)
         assert f"replay of {LOGS}/cpus-6.1.csv, a log of perf\n" in said.stdout, said.stdout
+        assert "warning: the log's spec does not have General, MPKI, Miss_Ratio\n" in said.stdout, said.stdout
         assert "a round takes 0.50 s" in said.stdout, said.stdout  # the log's interval, not the configuration's slots
         with replay(path, "--speed", "0") as daemon:
             wait_end(daemon)
