@@ -28,7 +28,7 @@ enum { PIECE_BYTES = 64 << 10, WAITING_BYTES_MAX = 16 << 20 };
 struct record {
     struct recording_file *file; // NULL: there was no room for it yet
     struct recording_header header;
-    const char *path;
+    char *path;
     uint64_t bytes_max;  // of all files together
     uint64_t file_bytes; // of the newest file, when all that waits is written
     struct view *view;   // a reference; NULL: there is no plan yet
@@ -49,8 +49,7 @@ static void set_text(char *to, const char *from) {
     to[n] = '\0';
 }
 
-static void fill_catalog(struct recording_catalog *out, const struct setup *setup) {
-    const struct source *source = &setup->source;
+static void fill_catalog(struct recording_catalog *out, const struct setup *setup, const struct source *source) {
     const struct environment *environment = &source->catalog->environment;
     *out = (struct recording_catalog){.hash = catalog_hash(source->catalog),
                                       .answers = source->answers,
@@ -66,8 +65,8 @@ static void fill_catalog(struct recording_catalog *out, const struct setup *setu
     set_text(out->vendor_pmu, source->vendor_pmu);
 }
 
-static void fill_header(struct recording_header *header, const struct setup *setup, uint64_t seed) {
-    const struct source *source = &setup->source;
+static void fill_header(struct recording_header *header, const struct setup *setup, const struct source *source,
+                        uint64_t seed) {
     *header = (struct recording_header){
         .seed = seed, .simulated = source->scenario != NULL, .guests_excluded = source->exclude_guest};
     set_text(header->version, TOPDOWND_VERSION);
@@ -77,7 +76,7 @@ static void fill_header(struct recording_header *header, const struct setup *set
     set_text(header->vendor, source->cpu.vendor);
     set_text(header->model, source->cpu.model);
     set_text(header->microarchitecture, source->microarchitecture);
-    fill_catalog(&header->catalog, setup);
+    fill_catalog(&header->catalog, setup, source);
 }
 
 // ---- trouble ----
@@ -118,10 +117,17 @@ static const char *why(int error) {
     }
 }
 
+// A file for each of several types of cores.
+static char *path_of(const struct setup *setup, const struct source *source) {
+    char *path;
+    bool several = source->core_type[0] != '\0';
+    return asprintf(&path, "%s%s%s", setup->record_path, several ? "." : "", source->core_type) < 0 ? NULL : path;
+}
+
 // Where the configuration names the file, the error is at its place.
-static int refuse(const struct setup *setup, int error, struct errors *errors) {
+static int refuse(const struct setup *setup, const char *path, int error, struct errors *errors) {
     const struct config_origin *origin = setup->record_origin;
-    const char *reason = why(error), *path = setup->record_path;
+    const char *reason = why(error);
     char text[ERROR_TEXT_MAX];
     if (!reason)
         (void)snprintf(text, sizeof text, "cannot be made for the recording: %s", strerror(-error));
@@ -131,22 +137,26 @@ static int refuse(const struct setup *setup, int error, struct errors *errors) {
                   : errors_add(errors, path, 0, 0, "%s", text);
 }
 
-int record_new(const struct setup *setup, uint64_t seed, struct errors *errors, struct record **out) {
+int record_new(const struct setup *setup, const struct core_type *type, uint64_t seed, struct errors *errors,
+               struct record **out) {
     struct record *record = calloc(1, sizeof *record);
     if (!record)
         return -ENOMEM;
-    fill_header(&record->header, setup, seed);
-    record->path = setup->record_path;
+    fill_header(&record->header, setup, type->source, seed);
+    record->path = path_of(setup, type->source);
     record->next_file = NO_FILE;
-    record->bytes_max = setup->record_bytes;
-    int r = getrandom(&record->header.id, sizeof record->header.id, 0) == sizeof record->header.id ? 0 : -EIO;
+    record->bytes_max = setup->record_bytes / setup->n_types;
+    int r = !record->path                                                                            ? -ENOMEM
+            : getrandom(&record->header.id, sizeof record->header.id, 0) == sizeof record->header.id ? 0
+                                                                                                     : -EIO;
     if (r == 0)
         r = recording_file_new(record->path, record->bytes_max, &record->file);
     if (no_room(r)) {
         fail(record, r);
     } else if (r < 0) {
+        r = r == -ENOMEM ? r : refuse(setup, record->path, r, errors);
         record_free(record);
-        return r == -ENOMEM ? r : refuse(setup, r, errors);
+        return r;
     }
     log_info("recording to %s, and before that to %s.1 and so on; all together %.4g MiB at most", record->path,
              record->path, (double)record->bytes_max / (1 << 20));
@@ -154,9 +164,14 @@ int record_new(const struct setup *setup, uint64_t seed, struct errors *errors, 
     return 0;
 }
 
-int record_check(const struct setup *setup, struct errors *errors) {
-    int r = recording_file_check(setup->record_path);
-    return r == 0 || no_room(r) ? 0 : r == -ENOMEM ? r : refuse(setup, r, errors);
+int record_check(const struct setup *setup, const struct core_type *type, struct errors *errors) {
+    char *path = path_of(setup, type->source);
+    int r = path ? recording_file_check(path) : -ENOMEM;
+    r = no_room(r) ? 0 : r;
+    if (r < 0 && r != -ENOMEM)
+        r = refuse(setup, path, r, errors);
+    free(path);
+    return r;
 }
 
 // ---- records ----
@@ -328,6 +343,7 @@ struct record *record_free(struct record *record) {
     recording_file_free(record->file);
     view_unref(record->view);
     recording_buffer_deinit(&record->buffer);
+    free(record->path);
     free(record);
     return NULL;
 }

@@ -13,10 +13,12 @@
 
 struct record;
 
-// Returns 0, or -EINVAL with the reason in `errors`, -ENOMEM. `seed` is the schedule's.
-int record_new(const struct setup *setup, uint64_t seed, struct errors *errors, struct record **out);
+// To the path of the setup, or where the host has several types of cores, to one with the type behind it, and with a
+// share of the size. Returns 0, or -EINVAL with the reason in `errors`, -ENOMEM. `seed` is the schedule's.
+int record_new(const struct setup *setup, const struct core_type *type, uint64_t seed, struct errors *errors,
+               struct record **out);
 // What of it can be known beforehand: 0 or -EINVAL with the reason in `errors`, -ENOMEM.
-int record_check(const struct setup *setup, struct errors *errors);
+int record_check(const struct setup *setup, const struct core_type *type, struct errors *errors);
 struct record *record_free(struct record *record); // writes what is left
 
 // The view's plan is in force from now on; and, of the same plan, this is what is shown now.

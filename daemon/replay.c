@@ -45,8 +45,9 @@ int replay_new(struct setup *setup, struct replay **out) {
     if (!replay)
         return -ENOMEM;
     replay->setup = setup;
-    replay->tape = setup->source.tape;
+    replay->tape = setup->types[0].source->tape;
     replay->timestamp_seconds = NAN;
+    self_init(&replay->self, 1);
     *out = replay;
     return 0;
 }
@@ -68,7 +69,7 @@ struct view *replay_view(const struct replay *replay) {
 // ---- snapshots ----
 
 static void fill_self(struct replay *replay, struct snapshot *snapshot) {
-    self_fill(&replay->self, &replay->setup->source.roots, replay->pmu_up, NAN, snapshot);
+    self_fill(&replay->self, &replay->setup->types[0].source->roots, replay->pmu_up, snapshot);
     snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = replay->timestamp_seconds;
 }
 
@@ -129,6 +130,7 @@ static int explain(const struct replay *replay, int r, const char *missing) {
 
 static struct stage_request request_of(const struct replay *replay, const struct recording_plan *plan) {
     return (struct stage_request){.setup = replay->setup,
+                                  .type = &replay->setup->types[0],
                                   .seed = replay->tape->header.seed,
                                   .replayed = plan,
                                   .facts = &replay->facts,
