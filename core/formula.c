@@ -28,10 +28,12 @@ static int compare_unsigned(const void *a, const void *b) {
 
 // The indexes in the steps of one kind, ascending, each once.
 static int collect(const struct formula *formula, enum formula_operation operation, unsigned **out, size_t *n_out) {
-    unsigned *indexes = calloc(formula->n_steps + 1, sizeof *indexes);
+    size_t room = 1, n = 0, unique = 0;
+    for (size_t i = 0; i < formula->n_steps; i++)
+        room += formula->steps[i].operation == operation;
+    unsigned *indexes = calloc(room, sizeof *indexes);
     if (!indexes)
         return -ENOMEM;
-    size_t n = 0, unique = 0;
     for (size_t i = 0; i < formula->n_steps; i++)
         if (formula->steps[i].operation == operation)
             indexes[n++] = formula->steps[i].index;
