@@ -69,7 +69,9 @@ int formula_compile(const char *text, const struct formula_scope *scope, struct 
         return -ENOMEM;
     struct formula_steps steps = {.items = NULL};
     int r = formula_parse(text, scope, &steps, error);
-    formula->steps = steps.items;
+    // what there is no need of any more makes room for the next formula
+    struct formula_step *fitting = steps.n > 0 ? realloc(steps.items, steps.n * sizeof *steps.items) : NULL;
+    formula->steps = fitting ? fitting : steps.items;
     formula->n_steps = steps.n;
     if (r == 0)
         r = formula_describe(formula, error);
