@@ -203,7 +203,7 @@ static int field_of(const char *key) {
     if (length >= sizeof KNOWN / sizeof *KNOWN)
         return -1;
     for (const struct known_field *known = KNOWN[length]; known->name; known++)
-        if (strcmp(known->name, key) == 0)
+        if (known->name[0] == key[0] && strcmp(known->name, key) == 0)
             return (int)known->field;
     return -1;
 }
