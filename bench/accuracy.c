@@ -2,7 +2,7 @@
 //
 // How close our numbers come to the truth, and whether the intervals that we print hold it.
 //
-//     bench_accuracy [--spec NAME] [--seeds N] [--curve] [--jobs N]
+//     bench_accuracy [--spec NAME] [--seeds N] [--curve | --adaptive] [--jobs N]
 //
 // Simulated minutes of loads whose truth is known exactly (accuracy/load.h), measured by our schedule (core/plan.h,
 // core/estimate.h as the daemon has them) and by rivals with the same counters: every event by itself by turns of 4 ms,
@@ -11,7 +11,8 @@
 // NAME is neoverse-v2 where it is not given, or sapphire-rapids, whose level 1 counts all the time in fields of 8 bits.
 // docs/estimation.md has the full run's tables and says what follows from them. A goal that is missed is printed as
 // such; the program fails where a goal is missed that the full run meets. --curve prints error and cost by slot length
-// instead.
+// instead, --adaptive only how the adaptive schedule compares with the fixed one (accuracy/comparison.h), which
+// otherwise is tried with a tenth of the seeds.
 
 #define HALF_A_SECOND_NS UINT64_C(500000000)
 
@@ -25,18 +26,23 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/accuracy/comparison.h"
 #include "bench/accuracy/goals.h"
 #include "bench/accuracy/trial.h"
 #include "config/scenario_json.h"
 #include "config/spec_json.h"
 
+enum { COMPARISON_N = 4, COMPARISON_SECONDS = 300 }; // settings by loads
 enum { FULL_SEEDS = 200, TEST_SEEDS = 20, JOBS_MAX = 256, SLOT_MS = 200 };
 static const char *const METHODS[] = {"topdownd", "events, 4 ms", "groups, 1 s", "groups, 4 ms"};
 
 struct rig {
     struct catalog *catalog;
+    struct plan_selection *selections; // all metric groups
+    struct plan_request request;
     struct plan *plans[SETTING_N];
     struct setting settings[SETTING_N];
+    struct plan *comparison_plan;
     double *rates;
     uint64_t slot_ns;
     unsigned seeds, jobs;
@@ -82,20 +88,13 @@ static void load_rates(struct rig *rig, const char *spec) {
     scenario_free(scenario);
 }
 
-static struct plan *plan_all(const struct rig *rig) {
-    struct plan_selection *selections = array(rig->catalog->n_groups, sizeof *selections);
-    for (unsigned g = 0; g < rig->catalog->n_groups; g++)
-        selections[g].group = g;
-    struct plan_request request = {.catalog = rig->catalog,
-                                   .general_counters = rig->catalog->general_counters,
-                                   .selections = selections,
-                                   .n_selections = rig->catalog->n_groups,
-                                   .slot_ns = rig->slot_ns};
+static struct plan *plan_all(const struct rig *rig, unsigned counters) {
+    struct plan_request request = rig->request;
     struct plan *plan;
+    request.general_counters = counters;
     int r = plan_new(&request, &plan);
     if (r < 0)
         fail("plan", r);
-    free(selections);
     return plan;
 }
 
@@ -116,9 +115,10 @@ static void set_round(struct plan *plan, unsigned level1, unsigned others, unsig
 
 static void make_settings(struct rig *rig) {
     static const char *const names[SETTING_N] = {"socket of 32 CPUs, all event groups in turn",
-                                                 "one CPU, half of the time", "one CPU, a twelfth of the time"};
+                                                 "one CPU, half of the time", "one CPU, a twelfth of the time",
+                                                 "one CPU with 2 counters, level 1 in parts"};
     for (int s = 0; s < SETTING_N; s++) {
-        struct plan *plan = rig->plans[s] = plan_all(rig);
+        struct plan *plan = rig->plans[s] = plan_all(rig, s == SETTING_PARTS ? 2 : rig->catalog->general_counters);
         unsigned others = (unsigned)plan->n_units - 1;
         unsigned half = (unsigned)((HALF_A_SECOND_NS + rig->slot_ns - 1) / rig->slot_ns); // a round is a second or more
         if (plan->resident_group >= 0)
@@ -127,13 +127,13 @@ static void make_settings(struct rig *rig) {
             set_round(plan, 1, others, others);
         else if (s == SETTING_HALF)
             set_round(plan, half, half, 1);
-        else
+        else if (s == SETTING_TWELFTH)
             set_round(plan, 1, 11, others < 11 ? others : 11);
         double length = (double)plan->round_ns * 1e-9;
         rig->settings[s] = (struct setting){.name = names[s],
                                             .plan = plan,
                                             .n_cpus = s == SETTING_SOCKET ? 32 : 1,
-                                            .n_counters = rig->catalog->general_counters,
+                                            .n_counters = plan->general_counters,
                                             .rates = rig->rates,
                                             .seconds = floor(60 / length) * length};
     }
@@ -142,6 +142,26 @@ static void make_settings(struct rig *rig) {
         rig->n_settings = SETTING_HALF + 1;
         rig->settings[SETTING_HALF].name = "one CPU, all event groups in turn";
     }
+}
+
+// What the adaptive schedule is tried on: a metric group or two for each bottleneck and some that none leads to. Where
+// all metric groups are selected nearly all event groups are raised at once, and then none is.
+static void select_profile(struct rig *rig) {
+    static const char *const names[] = {
+        "stage_1",
+        // Neoverse V2
+        "Branch_Effectiveness", "ITLB_Effectiveness", "L1I_Cache_Effectiveness", "L1D_Cache_Effectiveness",
+        "L2_Cache_Effectiveness", "SVE_Effectiveness", "FP_Precision_Mix", "FP_Arithmetic_Intensity", "General",
+        // Sapphire Rapids
+        "BrMispredicts", "IcMiss", "DSBmiss", "MemoryTLB", "PortsUtil", "InsType", "Power", "LockCont", "Flops"};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int group = catalog_find_group(rig->catalog, names[i]);
+        if (group >= 0)
+            rig->selections[n++] = (struct plan_selection){.group = (unsigned)group};
+    }
+    rig->request.n_selections = n;
+    rig->comparison_plan = plan_all(rig, rig->catalog->general_counters);
 }
 
 static void rig_init(struct rig *rig, const char *spec, uint64_t slot_ns, unsigned seeds, unsigned jobs) {
@@ -153,13 +173,24 @@ static void rig_init(struct rig *rig, const char *spec, uint64_t slot_ns, unsign
     if (r < 0)
         fail(path, r);
     load_rates(rig, spec);
+    rig->selections = array(rig->catalog->n_groups, sizeof *rig->selections);
+    for (unsigned g = 0; g < rig->catalog->n_groups; g++)
+        rig->selections[g].group = g;
+    rig->request = (struct plan_request){.catalog = rig->catalog,
+                                         .general_counters = rig->catalog->general_counters,
+                                         .selections = rig->selections,
+                                         .n_selections = rig->catalog->n_groups,
+                                         .slot_ns = slot_ns};
     make_settings(rig);
+    select_profile(rig);
 }
 
 static void rig_free(struct rig *rig) {
     for (int s = 0; s < SETTING_N; s++)
         plan_free(rig->plans[s]);
+    plan_free(rig->comparison_plan);
     free(rig->rates);
+    free(rig->selections);
     catalog_free(rig->catalog);
 }
 
@@ -167,18 +198,14 @@ static void rig_free(struct rig *rig) {
 
 struct work {
     const struct rig *rig;
-    struct scores *scores;
+    void (*run_one)(struct work *work, unsigned job);
+    unsigned n_jobs;
     pthread_mutex_t lock;
     atomic_uint next;
+    struct scores *scores;
     unsigned methods;
+    struct comparison *comparisons[COMPARISON_N];
 };
-
-static bool is_level1(const struct catalog *catalog, unsigned metric) {
-    for (size_t i = 0; i < catalog->level1.n_categories; i++)
-        if (catalog->level1.categories[i].metric == metric)
-            return true;
-    return false;
-}
 
 static void take(struct work *work, unsigned s, unsigned kind, unsigned method, const struct outcome *outcome) {
     const struct plan *plan = work->rig->plans[s];
@@ -187,54 +214,113 @@ static void take(struct work *work, unsigned s, unsigned kind, unsigned method, 
     score->rotations = outcome->rotations;
     for (size_t m = 0; m < plan->n_metrics; m++) {
         const struct catalog_metric *metric = &plan->catalog->metrics[plan->metrics[m].metric];
-        bool level1 = is_level1(plan->catalog, plan->metrics[m].metric), mpki = strstr(metric->export_name, "_mpki");
+        bool level1 = comparison_level1(plan->catalog, plan->metrics[m].metric),
+             mpki = strstr(metric->export_name, "_mpki");
         if (!isfinite(outcome->truth[m]))
             continue;
         struct score_metric result = {outcome->value[m],  outcome->truth[m],  outcome->low[m],  outcome->high[m],
                                       outcome->weight[m], outcome->inside[m], outcome->shown[m]};
         score_add(score, level1 ? SCORE_LEVEL1 : mpki ? SCORE_MPKI : SCORE_OTHER, method == METHOD_OURS, &result);
     }
+    score_end_trial(score);
     pthread_mutex_unlock(&work->lock);
 }
 
-static void run_one(struct work *work, unsigned job) {
+static void outcome_init(struct outcome *outcome, size_t n) {
+    double *values = array(5 * n, sizeof *values);
+    size_t *counts = array(2 * n, sizeof *counts);
+    *outcome = (struct outcome){.value = values,
+                                .truth = values + n,
+                                .low = values + 2 * n,
+                                .high = values + 3 * n,
+                                .weight = values + 4 * n,
+                                .inside = counts,
+                                .shown = counts + n,
+                                .raised = array(n, sizeof *outcome->raised)};
+}
+
+static void outcome_deinit(struct outcome *outcome) {
+    free(outcome->raised);
+    free(outcome->inside);
+    free(outcome->value);
+}
+
+static void run_method(struct work *work, unsigned job) {
     unsigned seed = job % work->rig->seeds, rest = job / work->rig->seeds;
     unsigned method = rest % work->methods, kind = rest / work->methods % (unsigned)load_n_kinds;
     unsigned s = rest / work->methods / (unsigned)load_n_kinds;
-    size_t n = work->rig->plans[s]->n_metrics;
-    double *values = array(5 * n, sizeof *values);
-    size_t *counts = array(2 * n, sizeof *counts);
-    struct outcome outcome = {.value = values,
-                              .truth = values + n,
-                              .low = values + 2 * n,
-                              .high = values + 3 * n,
-                              .weight = values + 4 * n,
-                              .inside = counts,
-                              .shown = counts + n};
+    struct outcome outcome;
+    outcome_init(&outcome, work->rig->plans[s]->n_metrics);
     trial_run(&work->rig->settings[s], &load_kinds[kind], (enum method)method, 1000 + seed, &outcome);
     take(work, s, kind, method, &outcome);
-    free(counts);
-    free(values);
+    outcome_deinit(&outcome);
+}
+
+static void run_both(struct work *work, unsigned job) {
+    size_t kinds = load_n_kinds + load_n_bottlenecks;
+    size_t seed = job % work->rig->seeds, kind = job / work->rig->seeds % kinds, s = job / work->rig->seeds / kinds;
+    bool common = kind < load_n_kinds;
+    const struct load_kind *load = common ? &load_kinds[kind] : &load_bottlenecks[kind - load_n_kinds];
+    const struct plan *plan = work->rig->comparison_plan;
+    struct setting setting = {.plan = plan,
+                              .n_cpus = s == SETTING_SOCKET ? 32 : 1,
+                              .n_counters = work->rig->catalog->general_counters,
+                              .rates = work->rig->rates,
+                              .seconds = COMPARISON_SECONDS};
+    struct outcome fixed, adaptive;
+    outcome_init(&fixed, plan->n_metrics);
+    outcome_init(&adaptive, plan->n_metrics);
+    trial_run(&setting, load, METHOD_OURS, 1000 + seed, &fixed);
+    setting.adaptive = &work->rig->request;
+    trial_run(&setting, load, METHOD_OURS, 1000 + seed, &adaptive);
+    pthread_mutex_lock(&work->lock);
+    comparison_add(work->comparisons[2 * s + !common], plan, &fixed, &adaptive);
+    pthread_mutex_unlock(&work->lock);
+    outcome_deinit(&adaptive);
+    outcome_deinit(&fixed);
 }
 
 static void *run_worker(void *context) {
     struct work *work = context;
-    unsigned n = work->rig->n_settings * (unsigned)load_n_kinds * work->methods * work->rig->seeds;
-    for (unsigned job = atomic_fetch_add(&work->next, 1); job < n; job = atomic_fetch_add(&work->next, 1))
-        run_one(work, job);
+    for (unsigned job = atomic_fetch_add(&work->next, 1); job < work->n_jobs; job = atomic_fetch_add(&work->next, 1))
+        work->run_one(work, job);
     return NULL;
 }
 
-static void run(const struct rig *rig, unsigned methods, struct scores *scores) {
-    struct work work = {.rig = rig, .scores = scores, .methods = methods};
+static void run_jobs(struct work *work) {
     pthread_t threads[JOBS_MAX];
-    pthread_mutex_init(&work.lock, NULL);
-    for (unsigned i = 0; i < rig->jobs; i++)
-        if (pthread_create(&threads[i], NULL, run_worker, &work) != 0)
+    pthread_mutex_init(&work->lock, NULL);
+    for (unsigned i = 0; i < work->rig->jobs; i++)
+        if (pthread_create(&threads[i], NULL, run_worker, work) != 0)
             fail("thread", -EAGAIN);
-    for (unsigned i = 0; i < rig->jobs; i++)
+    for (unsigned i = 0; i < work->rig->jobs; i++)
         pthread_join(threads[i], NULL);
-    pthread_mutex_destroy(&work.lock);
+    pthread_mutex_destroy(&work->lock);
+}
+
+static void run(const struct rig *rig, unsigned methods, struct scores *scores) {
+    struct work work = {.rig = rig, .run_one = run_method, .scores = scores, .methods = methods};
+    work.n_jobs = rig->n_settings * (unsigned)load_n_kinds * methods * rig->seeds;
+    run_jobs(&work);
+}
+
+// The schedule that the daemon makes of all metric groups, once as it is and once adaptive.
+static bool compare(const struct rig *rig) {
+    static const char *const names[COMPARISON_N] = {"socket of 32 CPUs, the loads above",
+                                                    "socket of 32 CPUs, one bottleneck at a time",
+                                                    "one CPU, the loads above", "one CPU, one bottleneck at a time"};
+    struct work work = {.rig = rig, .run_one = run_both};
+    work.n_jobs = 2 * (unsigned)(load_n_kinds + load_n_bottlenecks) * rig->seeds;
+    for (size_t c = 0; c < COMPARISON_N; c++)
+        work.comparisons[c] = comparison_new();
+    run_jobs(&work);
+    printf("\nadaptive schedule, %d s\n", COMPARISON_SECONDS);
+    bool met = true;
+    for (size_t c = 0; c < COMPARISON_N; c++) {
+        met = comparison_print(work.comparisons[c], names[c]) && met;
+        comparison_free(work.comparisons[c]);
+    }
+    return met;
 }
 
 // ---- printing ----
@@ -277,7 +363,7 @@ static void print_curve(const char *spec, unsigned seeds, unsigned jobs) {
         rig_init(&rig, spec, lengths_ms[i] * UINT64_C(1000000), seeds, jobs);
         run(&rig, 1, scores);
         printf("%5u ms %12.1f", lengths_ms[i], scores->of[SETTING_SOCKET][METHOD_OURS][0].rotations);
-        for (unsigned s = 0; s < rig.n_settings; s++) {
+        for (unsigned s = 0; s < rig.n_settings && s < SETTING_PARTS; s++) {
             struct summary all = scores_summary(scores, s, METHOD_OURS, (unsigned)load_n_kinds);
             printf("      %5.2f / %5.2f, %5.2f", all.median, all.p95, scores_worst(scores, s));
         }
@@ -289,14 +375,13 @@ static void print_curve(const char *spec, unsigned seeds, unsigned jobs) {
 }
 
 int main(int argc, char **argv) {
-    static const struct option options[] = {{"seeds", required_argument, NULL, 's'},
-                                            {"jobs", required_argument, NULL, 'j'},
-                                            {"spec", required_argument, NULL, 'p'},
-                                            {"curve", no_argument, NULL, 'c'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"seeds", required_argument, NULL, 's'}, {"jobs", required_argument, NULL, 'j'},
+        {"spec", required_argument, NULL, 'p'},  {"curve", no_argument, NULL, 'c'},
+        {"adaptive", no_argument, NULL, 'a'},    {NULL, 0, NULL, 0}};
     unsigned long seeds = TEST_SEEDS, jobs = (unsigned long)sysconf(_SC_NPROCESSORS_ONLN);
     const char *spec = "neoverse-v2";
-    bool curve = false;
+    bool curve = false, adaptive = false;
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 's')
             seeds = strtoul(optarg, NULL, 10);
@@ -306,6 +391,8 @@ int main(int argc, char **argv) {
             spec = optarg;
         else if (c == 'c')
             curve = true;
+        else if (c == 'a')
+            adaptive = true;
         else
             return 2;
     }
@@ -320,10 +407,17 @@ int main(int argc, char **argv) {
     struct rig rig;
     struct scores *scores = scores_new(load_n_kinds);
     rig_init(&rig, spec, SLOT_MS * UINT64_C(1000000), (unsigned)seeds, (unsigned)jobs);
-    run(&rig, METHOD_N, scores);
-    for (unsigned s = 0; s < rig.n_settings; s++)
-        print_setting(&rig, scores, s);
-    bool met = goals_check(scores, rig.n_settings, seeds >= FULL_SEEDS);
+    bool met;
+    if (adaptive) {
+        met = compare(&rig);
+    } else {
+        run(&rig, METHOD_N, scores);
+        for (unsigned s = 0; s < rig.n_settings; s++)
+            print_setting(&rig, scores, s);
+        met = goals_check(scores, rig.n_settings, rig.plans[0]->resident_group >= 0, seeds >= FULL_SEEDS);
+        rig.seeds = (rig.seeds + 9) / 10; // five minutes each
+        met = compare(&rig) && met;
+    }
     scores_free(scores);
     rig_free(&rig);
     return met ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -338,10 +338,10 @@ static void rig_init(struct rig *rig, const struct options *options, unsigned ge
     static const struct host_roots roots = {.sysfs = "/sys", .procfs = "/proc"};
     static struct errors errors; // far too large for a stack
     if (spec_json_load(options->spec, NULL, &errors, &rig->catalog) < 0 ||
-        host_linux_topology(&roots, cpus, &errors, &rig->topology) < 0)
+        host_linux_topology(&roots, &(struct host_choice){.selected = cpus}, &errors, &rig->topology) < 0)
         show_errors(&errors);
     char name[HOST_TEXT_MAX];
-    int r = host_linux_find_pmu(&roots, rig->catalog->product.pmu, name, sizeof name, &rig->type);
+    int r = host_linux_find_pmu(&roots, rig->catalog->product.pmu, "", name, sizeof name, &rig->type);
     if (r < 0)
         fail("the spec's PMU", r);
     rig->rounds = options->rounds;

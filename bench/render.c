@@ -67,15 +67,15 @@ static double time_snprintf(const struct series *series, size_t n, char *buffer)
 static double time_render(const struct prometheus_page *page, const struct snapshot *snapshot, struct text *text) {
     text->length = 0;
     double begin = now_ns();
-    if (prometheus_render(page, snapshot, text) < 0)
+    if (prometheus_render(page, &(struct shown){.n = 1, .types = {{.snapshot = snapshot}}}, text) < 0)
         give_up("memory is short");
     return now_ns() - begin;
 }
 
-static bool measure(const char *name, const struct view *view, const struct snapshot *snapshot, bool per_cpu) {
-    struct prometheus_page *page = prometheus_page_new(view, per_cpu);
+static bool measure(const char *name, struct view *view, const struct snapshot *snapshot, bool per_cpu) {
+    struct prometheus_page *page = prometheus_page_new(&(struct shown){.n = 1, .types = {{.view = view}}}, per_cpu);
     struct text text = {0}, copy = {0};
-    if (!page || prometheus_render(page, snapshot, &copy) < 0)
+    if (!page || prometheus_render(page, &(struct shown){.n = 1, .types = {{.snapshot = snapshot}}}, &copy) < 0)
         give_up("memory is short");
     text_append(&copy, "", 1);
     struct series *series;
@@ -155,16 +155,16 @@ int main(void) {
     if (!snapshot)
         give_up("memory is short");
     fill(layout, snapshot);
-    const struct view view = {.layout = layout,
-                              .version = "0",
-                              .hostname = "bench",
-                              .pmu = "armv8_pmuv3_0",
-                              .cpu_vendor = "Arm",
-                              .cpu_model = "Neoverse V2",
-                              .cpu_microarchitecture = "neoverse-v2",
-                              .profile = "default",
-                              .counters_total = 7,
-                              .counters_usable = 7};
+    struct view view = {.layout = layout,
+                        .version = "0",
+                        .hostname = "bench",
+                        .pmu = "armv8_pmuv3_0",
+                        .cpu_vendor = "Arm",
+                        .cpu_model = "Neoverse V2",
+                        .cpu_microarchitecture = "neoverse-v2",
+                        .profile = "default",
+                        .counters_total = 7,
+                        .counters_usable = 7};
     bool host = measure("host page", &view, snapshot, false), cpu = measure("CPU page", &view, snapshot, true);
     snapshot_unref(snapshot);
     snapshot_layout_unref(layout);

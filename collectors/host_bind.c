@@ -68,7 +68,7 @@ static int encode_unopened(const struct host_roots *roots, struct catalog *catal
     uint32_t type;
     (void)snprintf(pattern, sizeof pattern, "%s_*", catalog->pmus[pmu]);
     int r = host_pmu_format(roots, catalog->pmus[pmu], &format);
-    if (r == -ENOENT && host_linux_find_pmu(roots, pattern, name, sizeof name, &type) == 0)
+    if (r == -ENOENT && host_linux_find_pmu(roots, pattern, "", name, sizeof name, &type) == 0)
         r = host_pmu_format(roots, name, &format);
     if (r < 0)
         return r;

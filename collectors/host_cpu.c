@@ -82,11 +82,11 @@ int host_cpu_cpuid(const struct host_roots *roots, char *out, size_t size) {
 }
 
 int host_cpu_find_pmu(const struct host_roots *roots, const char *pattern, char *name, size_t size, uint32_t *type) {
-    int r = host_linux_find_pmu(roots, pattern, name, size, type);
+    int r = host_linux_find_pmu(roots, pattern, "", name, size, type);
     if (r == -ENOENT && strcmp(pattern, "cpu") == 0)
-        r = host_linux_find_pmu(roots, "cpu_core", name, size, type);
+        r = host_linux_find_pmu(roots, "cpu_core", "", name, size, type);
     if (r == -ENOENT && strcmp(pattern, "cpu") == 0)
-        r = host_linux_find_pmu(roots, "cpu_atom", name, size, type);
+        r = host_linux_find_pmu(roots, "cpu_atom", "", name, size, type);
     return r;
 }
 

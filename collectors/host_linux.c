@@ -75,8 +75,12 @@ static const struct topology_cpu *find_cpu(const struct topology *known, unsigne
     return NULL;
 }
 
+static bool is_selected(const struct host_choice *choice, unsigned cpu) {
+    return (!choice->selected || cpuset_has(choice->selected, cpu)) && (!choice->own || cpuset_has(choice->own, cpu));
+}
+
 // The CPUs that are online, and those of `known` (may be NULL) that are away now: their cores are not known any more.
-static int build_topology(const struct host_roots *roots, const struct cpuset *online, const struct cpuset *selected,
+static int build_topology(const struct host_roots *roots, const struct cpuset *online, const struct host_choice *choice,
                           const struct topology *known, struct topology **out) {
     size_t n = 0;
     struct topology_source *cpus = calloc(cpuset_count(online) + (known ? known->n_cpus : 0), sizeof *cpus);
@@ -84,8 +88,10 @@ static int build_topology(const struct host_roots *roots, const struct cpuset *o
         return -ENOMEM;
     for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
         const struct topology_cpu *away = find_cpu(known, cpu);
+        if (cpuset_has(online, cpu) && choice->own && !cpuset_has(choice->own, cpu))
+            continue;
         if (cpuset_has(online, cpu))
-            cpus[n++] = describe_cpu(roots, cpu, !selected || cpuset_has(selected, cpu));
+            cpus[n++] = describe_cpu(roots, cpu, is_selected(choice, cpu));
         else if (away)
             cpus[n++] = (struct topology_source){
                 .id = cpu, .core = -1, .package = (int)known->sockets[away->socket].id, .selected = true};
@@ -96,26 +102,26 @@ static int build_topology(const struct host_roots *roots, const struct cpuset *o
     return r;
 }
 
-int host_linux_topology(const struct host_roots *roots, const struct cpuset *selected, struct errors *errors,
+int host_linux_topology(const struct host_roots *roots, const struct host_choice *choice, struct errors *errors,
                         struct topology **out) {
     struct cpuset online;
     int r = read_online(roots, errors, &online);
     if (r < 0)
         return r;
-    r = build_topology(roots, &online, selected, NULL, out);
+    r = build_topology(roots, &online, choice, NULL, out);
     return r == -EINVAL ? errors_add(errors, NULL, 0, 0, "none of the CPUs that `cpus` names is online") : r;
 }
 
-int host_linux_topology_update(const struct host_roots *roots, const struct cpuset *selected,
+int host_linux_topology_update(const struct host_roots *roots, const struct host_choice *choice,
                                const struct topology *known, struct topology **out) {
     struct cpuset online;
     struct errors ignored = {0}; // an unreadable file now is no news about CPUs
     if (read_online(roots, &ignored, &online) < 0)
         return 0;
     for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
-        if (!cpuset_has(&online, cpu) || (selected && !cpuset_has(selected, cpu)) || find_cpu(known, cpu))
+        if (!cpuset_has(&online, cpu) || !is_selected(choice, cpu) || find_cpu(known, cpu))
             continue;
-        int r = build_topology(roots, &online, selected, known, out);
+        int r = build_topology(roots, &online, choice, known, out);
         return r < 0 ? r : 1;
     }
     return 0;
@@ -166,7 +172,8 @@ static bool pattern_matches(const char *pattern, const char *name) {
     return strcmp(name, pattern) == 0;
 }
 
-int host_linux_find_pmu(const struct host_roots *roots, const char *pattern, char *name, size_t size, uint32_t *type) {
+int host_linux_find_pmu(const struct host_roots *roots, const char *pattern, const char *after, char *name, size_t size,
+                        uint32_t *type) {
     char path[PATH_BYTES], best[ENTRY_BYTES] = "";
     uint32_t best_type = 0, this_type;
     (void)snprintf(path, sizeof path, "%s/bus/event_source/devices", roots->sysfs);
@@ -175,7 +182,7 @@ int host_linux_find_pmu(const struct host_roots *roots, const char *pattern, cha
         return -ENOENT;
     for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
         const char *this = entry->d_name;
-        if (this[0] == '.' || strlen(this) >= size || !pattern_matches(pattern, this) ||
+        if (this[0] == '.' || strlen(this) >= size || !pattern_matches(pattern, this) || strcmp(this, after) <= 0 ||
             (best[0] != '\0' && strcmp(this, best) > 0) || host_linux_pmu_type(roots, this, &this_type) < 0)
             continue;
         (void)snprintf(best, sizeof best, "%s", this);

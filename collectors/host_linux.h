@@ -18,14 +18,19 @@ struct host_roots {
     const char *procfs; // "/proc"
 };
 
-// The CPUs that are online; `selected` may be NULL for all of them. -EINVAL with the file and the remedy in `errors`,
-// -ENOMEM.
-int host_linux_topology(const struct host_roots *roots, const struct cpuset *selected, struct errors *errors,
+// Which CPUs a topology is of.
+struct host_choice {
+    const struct cpuset *selected; // those to measure; NULL: all
+    const struct cpuset *own;      // those of one core type, as if there were no others; NULL: all
+};
+
+// The CPUs that are online. -EINVAL with the file and the remedy in `errors`, -ENOMEM.
+int host_linux_topology(const struct host_roots *roots, const struct host_choice *choice, struct errors *errors,
                         struct topology **out);
 
 // Looks for selected CPUs that are online and that `known` does not have. Where there are some: 1, and a topology of
 // all CPUs, those of `known` that are away included; else 0. -ENOMEM.
-int host_linux_topology_update(const struct host_roots *roots, const struct cpuset *selected,
+int host_linux_topology_update(const struct host_roots *roots, const struct host_choice *choice,
                                const struct topology *known, struct topology **out);
 
 // The CPUs that somebody wants left alone: isolated (isolcpus=) and without a tick (nohz_full=).
@@ -38,9 +43,11 @@ int host_linux_pmu_type(const struct host_roots *roots, const char *pmu, uint32_
 // (the CPU is offline, or no Arm core), -EINVAL where it says something else than a number.
 int host_linux_midr(const struct host_roots *roots, unsigned cpu, uint32_t *out);
 
-// The kernel's PMU of this name, or, where the pattern ends in '*', the first in byte order whose name begins like it;
-// `name` gets its name, *type its perf_event_attr.type. -ENOENT where there is none.
-int host_linux_find_pmu(const struct host_roots *roots, const char *pattern, char *name, size_t size, uint32_t *type);
+// The kernel's PMU of this name, or, where the pattern ends in '*', the first in byte order whose name begins like it,
+// and that is behind `after` ("": any); `name` gets its name, *type its perf_event_attr.type. -ENOENT where there is
+// none.
+int host_linux_find_pmu(const struct host_roots *roots, const char *pattern, const char *after, char *name, size_t size,
+                        uint32_t *type);
 
 // The CPUs whose counters a PMU is, offline ones included; a PMU that does not say is every CPU's. -EINVAL where it
 // says something else than a list of CPUs.

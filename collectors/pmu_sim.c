@@ -58,6 +58,8 @@ static int sim_open(struct pmu *pmu, unsigned id, const struct pmu_event *events
     struct pmu_sim *sim = of_pmu(pmu);
     if (id >= sim->n_cpus)
         return -ENODEV;
+    if (!scenario_has_cpu(sim->scenario, id))
+        return -ENOENT; // as the kernel says of another core type's PMU
     if (n == 0)
         return -EINVAL;
     struct sim_cpu *cpu = &sim->cpus[id];
@@ -224,19 +226,21 @@ int pmu_sim_new(const struct scenario *scenario, const struct catalog *catalog, 
 }
 
 int pmu_sim_topology(const struct scenario *scenario, const struct cpuset *selected, struct topology **out) {
-    size_t n = scenario_n_cpus(scenario);
+    size_t n = scenario_n_cpus(scenario), n_sources = 0;
     struct topology_source *sources = calloc(n ? n : 1, sizeof *sources);
     if (!sources)
         return -ENOMEM;
     unsigned cores = scenario->sockets * scenario->cores_per_socket;
     for (unsigned id = 0; id < n; id++) {
         unsigned core = id % cores;
-        sources[id] = (struct topology_source){.id = id,
-                                               .core = (int)(core % scenario->cores_per_socket),
-                                               .package = (int)(core / scenario->cores_per_socket),
-                                               .selected = !selected || cpuset_has(selected, id)};
+        if (!scenario_has_cpu(scenario, id))
+            continue;
+        sources[n_sources++] = (struct topology_source){.id = id,
+                                                        .core = (int)(core % scenario->cores_per_socket),
+                                                        .package = (int)(core / scenario->cores_per_socket),
+                                                        .selected = !selected || cpuset_has(selected, id)};
     }
-    int r = topology_new(sources, n, scenario->maximum_frequency_hz, out);
+    int r = topology_new(sources, n_sources, scenario->maximum_frequency_hz, out);
     free(sources);
     return r;
 }

@@ -14,11 +14,11 @@
 
 // The catalog and the scenario are borrowed. The host's time begins at epoch_ns. A rate of an event that the catalog
 // does not have, or that is no rate (negative, not finite, above 1e13): -EINVAL with the name in `unknown_event`.
-// Returns 0, -ENOMEM.
+// Of a host with several core types it is the PMU of one: each has its own. Returns 0, -ENOMEM.
 int pmu_sim_new(const struct scenario *scenario, const struct catalog *catalog, uint64_t epoch_ns,
                 const char **unknown_event, struct pmu **out);
 
-// The host's CPUs; `selected` may be NULL for all.
+// The CPUs of the scenario's core type; `selected` may be NULL for all.
 int pmu_sim_topology(const struct scenario *scenario, const struct cpuset *selected, struct topology **out);
 
 // How often the event truly happened on this CPU between two times, from_ns >= epoch_ns: never while it was offline.

@@ -5,9 +5,9 @@
 #include <string.h>
 
 // A line of perf stat -I -x: time, where (not where all is counted together), of how many (newer versions, not for
-// CPUs), count, unit (since 3.17), event, then running time, share of time, and metrics (each since some version). What
-// divides them is what stands behind the time. An event may hold the divider between two '/': perf does not quote.
-// Where the locale has a decimal comma, a clock's count holds one, too.
+// CPUs), count, unit (since 3.17), event, with some options another field, then running time, share of time, and
+// metrics (each since some version). What divides them is what stands behind the time. An event may hold the divider
+// between two '/': perf does not quote. Where the locale has a decimal comma, a clock's count holds one, too.
 
 enum { FIELDS_MAX = 64 };
 
@@ -110,6 +110,15 @@ bool perf_log_read_csv(char *line, struct perf_log_line *out) {
     out->count = fields.text[count];
     out->unit = event - count == 2 ? fields.text[count + 1] : "";
     out->event = fields.text[event];
-    out->share = event + 2 < fields.n ? fields.text[event + 2] : NULL;
+    // a cgroup's name, or with -r how much runs differ, stands before the running time
+    size_t running = event + 1;
+    if (running < fields.n && !is_number(fields.text[running])) {
+        const char *extra = fields.text[running++];
+        bool cgroup = *extra != '\0' && !strchr(extra, '%');
+        if (cgroup && placed)
+            return false; // CPUs of each cgroup: more than the places of a host
+        out->place = cgroup ? extra : out->place;
+    }
+    out->share = running + 1 < fields.n ? fields.text[running + 1] : NULL;
     return true;
 }

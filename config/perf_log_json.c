@@ -38,7 +38,10 @@ static bool read_object(const cJSON *object, char *scratch, struct perf_log_line
     out->share = keep(object, "pcnt-running", &scratch);
     for (size_t i = 0; i < sizeof places / sizeof *places && !place; i++)
         place = keep(object, places[i], &scratch);
-    const char *cpu = text_of(object, "cpu");
+    const char *cpu = text_of(object, "cpu"), *cgroup = keep(object, "cgroup", &scratch);
+    if (cgroup && (place || cpu))
+        return false; // CPUs of each cgroup: more than the places of a host
+    place = cgroup ? cgroup : place;
     if (cpu) {
         (void)snprintf(scratch, PIECE_MAX, "%s%.*s", strncmp(cpu, "CPU", 3) == 0 ? "" : "CPU", PIECE_MAX - 4, cpu);
         place = scratch;

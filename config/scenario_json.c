@@ -188,11 +188,15 @@ static void read_cpus(const struct json_node *node, const struct scenario *scena
         json_fail(node, "cpus is not a list of CPUs such as \"0-3,8\"");
         return;
     }
-    for (unsigned cpu = (unsigned)n; cpu < CPUSET_MAX; cpu++)
-        if (cpuset_has(cpus, cpu)) {
+    for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
+        if (!cpuset_has(cpus, cpu) || scenario_has_cpu(scenario, cpu))
+            continue;
+        if (cpu < n)
+            json_fail(node, "cpus names CPU %u, which is not of this core type", cpu);
+        else
             json_fail(node, "cpus names CPU %u, and the host's are 0 to %zu", cpu, n - 1);
-            return;
-        }
+        return;
+    }
 }
 
 static void read_assignment(struct scenario_reader *reader, const struct json_node *node, const struct json_node *loads,
@@ -285,29 +289,106 @@ static void read_rivals(struct scenario_reader *reader, const struct json_node *
     }
 }
 
-static void read_host(struct scenario_reader *reader, const struct json_node *root) {
+// What all core types share.
+static void read_shape(struct scenario_reader *reader, const struct json_node *root) {
     struct scenario *scenario = reader->scenario;
-    const char *spec = "";
-    bool validates = true;
+    const char *description;
     scenario->threads_per_core = 1;
-    (void)json_get_text(root, "spec", JSON_REQUIRED, &spec);
+    (void)json_get_text(root, "description", JSON_OPTIONAL, &description);
     (void)json_get_count(root, "sockets", JSON_REQUIRED, 1, SCENARIO_CPUS_MAX, &scenario->sockets);
     (void)json_get_count(root, "cores_per_socket", JSON_REQUIRED, 1, SCENARIO_CPUS_MAX, &scenario->cores_per_socket);
     (void)json_get_count(root, "threads_per_core", JSON_OPTIONAL, 1, 8, &scenario->threads_per_core);
-    (void)json_get_count(root, "general_counters", JSON_REQUIRED, 0, COUNTERS_MAX, &scenario->general_counters);
-    (void)json_get_bool(root, "validates", JSON_OPTIONAL, &validates);
-    (void)json_get_bool(root, "surplus", JSON_OPTIONAL, &scenario->surplus);
-    scenario->validates_nothing = !validates;
-    (void)json_get_number(root, "maximum_frequency_hz", JSON_OPTIONAL, 0, FREQUENCY_MAX,
-                          &scenario->maximum_frequency_hz);
-    (void)json_get_number(root, "frequency_hz", JSON_OPTIONAL, 1, FREQUENCY_MAX, &reader->frequency_hz);
-    (void)json_get_object(root, "mixes", JSON_OPTIONAL, &reader->mixes);
     if (scenario_n_cpus(scenario) > SCENARIO_CPUS_MAX)
         json_fail(root, "the host has %zu CPUs; the limit is %d", scenario_n_cpus(scenario), SCENARIO_CPUS_MAX);
+}
+
+static void read_cores(struct scenario_reader *reader, const struct json_node *node) {
+    struct scenario *scenario = reader->scenario;
+    const char *spec = "";
+    bool validates = true;
+    (void)json_get_text(node, "spec", JSON_REQUIRED, &spec);
+    (void)json_get_count(node, "general_counters", JSON_REQUIRED, 0, COUNTERS_MAX, &scenario->general_counters);
+    (void)json_get_bool(node, "validates", JSON_OPTIONAL, &validates);
+    (void)json_get_bool(node, "surplus", JSON_OPTIONAL, &scenario->surplus);
+    scenario->validates_nothing = !validates;
+    (void)json_get_number(node, "maximum_frequency_hz", JSON_OPTIONAL, 0, FREQUENCY_MAX,
+                          &scenario->maximum_frequency_hz);
+    (void)json_get_number(node, "frequency_hz", JSON_OPTIONAL, 1, FREQUENCY_MAX, &reader->frequency_hz);
+    (void)json_get_object(node, "mixes", JSON_OPTIONAL, &reader->mixes);
     scenario->name = json_file_stem(reader->reader.file);
     scenario->spec = strdup(spec);
     if (!scenario->name || !scenario->spec)
-        json_fail_memory(root);
+        json_fail_memory(node);
+}
+
+// What runs on the cores, and who else uses their counters.
+static void read_life(struct scenario_reader *reader, const struct json_node *node) {
+    struct json_node loads;
+    if (reader->reader.status != 0) // it refers to the rest
+        return;
+    if (!json_get_object(node, "loads", JSON_REQUIRED, &loads))
+        return;
+    read_loads(reader, &loads);
+    read_assignments(reader, node, &loads);
+    read_rivals(reader, node);
+}
+
+// A core type that another one is told apart from by nothing, or whose CPUs are another's as well.
+static void check_core_type(const struct json_node *node, const struct scenario *first, const struct scenario *type) {
+    for (const struct scenario *other = first; other != type; other = other->next) {
+        if (strcmp(other->spec, type->spec) == 0)
+            json_fail(node, "has the spec of another core type: %s", type->spec);
+        for (unsigned cpu = 0; cpu < scenario_n_cpus(type); cpu++)
+            if (cpuset_has(&other->cpus, cpu) && cpuset_has(&type->cpus, cpu)) {
+                json_fail(node, "CPU %u is of two core types", cpu);
+                return;
+            }
+    }
+}
+
+static void read_core_type(struct scenario_reader *reader, const struct json_node *node, const struct scenario *first) {
+    static const char *const keys[] = {
+        "spec",  "cpus",  "general_counters", "validates", "surplus", "frequency_hz", "maximum_frequency_hz",
+        "mixes", "loads", "assignments",      "rivals"};
+    struct scenario *type = reader->scenario;
+    struct cpuset cpus = {{0}};
+    if (!json_is_object(node))
+        return;
+    type->sockets = first->sockets;
+    type->cores_per_socket = first->cores_per_socket;
+    type->threads_per_core = first->threads_per_core;
+    reader->frequency_hz = 0;
+    reader->mixes = (struct json_node){0};
+    json_check_keys(node, keys, COUNT(keys));
+    read_cpus(node, type, &cpus);
+    read_cores(reader, node);
+    type->cpus = cpus;
+    if (reader->reader.status == 0)
+        check_core_type(node, first, type);
+    read_life(reader, node);
+}
+
+static void read_core_types(struct scenario_reader *reader, const struct json_node *root,
+                            const struct json_node *types) {
+    static const char *const keys[] = {"description", "sockets", "cores_per_socket", "threads_per_core", "core_types"};
+    struct scenario *first = reader->scenario;
+    const cJSON *value;
+    size_t n = 0;
+    json_check_keys(root, keys, COUNT(keys));
+    cJSON_ArrayForEach(value, types->value) {
+        const struct json_node type = json_child(types, value, n);
+        if (reader->reader.status != 0)
+            break;
+        if (n++ > 0)
+            reader->scenario = reader->scenario->next = calloc(1, sizeof *first);
+        if (reader->scenario)
+            read_core_type(reader, &type, first);
+        else
+            json_fail_memory(&type);
+    }
+    if (n < 2 && reader->reader.status == 0)
+        json_fail(types, "needs at least two core types: write one without core_types");
+    reader->scenario = first;
 }
 
 static void read_document(struct scenario_reader *reader, const struct json_node *root) {
@@ -325,18 +406,17 @@ static void read_document(struct scenario_reader *reader, const struct json_node
                                        "loads",
                                        "assignments",
                                        "rivals"};
-    struct json_node loads;
-    const char *description;
+    struct json_node types;
+    if (cJSON_GetObjectItemCaseSensitive(root->value, "core_types")) {
+        read_shape(reader, root);
+        if (json_get_array(root, "core_types", JSON_REQUIRED, SCENARIO_CORE_TYPES_MAX, &types))
+            read_core_types(reader, root, &types);
+        return;
+    }
     json_check_keys(root, keys, COUNT(keys));
-    (void)json_get_text(root, "description", JSON_OPTIONAL, &description);
-    read_host(reader, root);
-    if (reader->reader.status != 0) // the rest refers to it
-        return;
-    if (!json_get_object(root, "loads", JSON_REQUIRED, &loads))
-        return;
-    read_loads(reader, &loads);
-    read_assignments(reader, root, &loads);
-    read_rivals(reader, root);
+    read_cores(reader, root);
+    read_shape(reader, root);
+    read_life(reader, root);
 }
 
 // Takes over the document, NULL where there is none.

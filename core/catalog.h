@@ -48,7 +48,8 @@ enum catalog_event_kind {
     EVENT_COUNTED,     // an event of a PMU
     EVENT_CPU_SECONDS, // CPU time: adds up over CPUs
     EVENT_DURATION,    // perf's duration_time: seconds that passed, the same for one CPU and for many
-    EVENT_CORE_WIDE    // perf's #core_wide where there is SMT: 1 for whole cores and sums of them, 0 for one CPU
+    EVENT_CORE_WIDE    // perf's #core_wide where there is SMT: 1 for sums over whole cores, 0 for one CPU and where a
+                       // sibling is not measured
 };
 
 // When a metric's events cannot be counted as one event group, by the vendor's word (perf's MetricConstraint).

@@ -193,7 +193,7 @@ void derive_write_states(const struct derive *d, struct snapshot *out, bool of_r
 
 static void write_scope(struct derive *d, struct snapshot *out, size_t scope, double round_seconds) {
     int filled = PLAN_NOT_PLANNABLE;
-    derive_dense_special(d, round_seconds, scope < snapshot_scope_cpu(d->layout, 0));
+    derive_dense_special(d, round_seconds, topology_whole_cores(d->layout->topology, scope));
     for (size_t i = 0; i < d->layout->n_metrics; i++)
         write_gauge(d, out, scope, d->layout->plan->evaluation[i], &filled);
     write_deviation(d, out, scope);

@@ -119,7 +119,7 @@ static inline size_t derive_n_group_totals(const struct derive *d) {
 
 // derive_window.c
 void derive_dense_fill(struct derive *d, size_t unit, const double *values, double factor);
-// What is the same for one CPU and for sums over many: the seconds that passed, and 1 for more than one CPU's values.
+// What is the same for one CPU and for sums over many: the seconds that passed, and 1 for sums over whole cores.
 void derive_dense_special(struct derive *d, double seconds, double core_wide);
 void derive_take_window(struct derive *d, const struct window *window);
 

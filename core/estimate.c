@@ -55,9 +55,13 @@ static bool allocate_round(struct estimate *e) {
     e->difference = calloc(metrics * cpus, sizeof *e->difference);
     e->covered = calloc(metrics * cpus, sizeof *e->covered);
     e->core = calloc(e->topology->n_cores + 1, sizeof *e->core);
-    e->rounded = calloc(metrics * cpus, sizeof *e->rounded);
-    return e->now && e->now_share && e->rounding && e->sums && e->dense && e->at && e->stretch && e->slopes &&
-           e->counted && e->difference && e->covered && e->core && e->rounded;
+    e->rounded = calloc(metrics * CATALOG_RESIDENT_MAX, sizeof *e->rounded);
+    e->all = calloc(cpus * units, sizeof *e->all);
+    e->unseen_units = calloc(units, sizeof *e->unseen_units);
+    e->unseen_metrics = calloc(metrics, sizeof *e->unseen_metrics);
+    return e->all && e->unseen_units && e->unseen_metrics && e->now && e->now_share && e->rounding && e->sums &&
+           e->dense && e->at && e->stretch && e->slopes && e->counted && e->difference && e->covered && e->core &&
+           e->rounded;
 }
 
 static void find_units(struct estimate *e) {
@@ -121,12 +125,17 @@ struct estimate *estimate_new(const struct plan *plan, const struct topology *to
     find_units(e);
     find_places(e);
     find_cpus(e);
+    if (!estimate_unseen_init(e))
+        return estimate_free(e);
     return e;
 }
 
 struct estimate *estimate_free(struct estimate *e) {
     if (!e)
         return NULL;
+    free(e->unseen_metrics);
+    free(e->unseen_units);
+    free(e->all);
     free(e->rounded);
     free(e->core);
     free(e->covered);
@@ -140,6 +149,9 @@ struct estimate *estimate_free(struct estimate *e) {
     free(e->rounding);
     free(e->now_share);
     free(e->now);
+    free(e->sizes);
+    free(e->first_same);
+    free(e->same);
     free(e->spreads);
     free(e->mean_rounds);
     free(e->mean);
@@ -200,7 +212,8 @@ struct estimate_interval estimate_get(const struct estimate *e, size_t scope, si
         return interval;
     double stretch = rounds > 1 ? 1 : spread->stretch, by_chance = spread->variance / rounds, floor = spread->floor;
     by_chance *= stretch * stretch;
-    double variance = by_chance + floor * floor;
+    double unseen = (rounds > 1 ? spread->unseen.mean : spread->unseen.round) * value / catalog_metric->export_scale;
+    double variance = by_chance + floor * floor + unseen * unseen;
     interval.standard_error = sqrt(variance) * fabs(catalog_metric->export_scale);
     // only what was estimated from differences has few degrees of freedom (Satterthwaite)
     double sure = by_chance > 0 ? variance / by_chance : INFINITY;

@@ -17,6 +17,9 @@
 // does not change is rounded the same way every time and everywhere: that error does not shrink with windows, rounds or
 // CPUs, and is a floor of the standard error.
 //
+// Windows that were all alike may have missed what mattered. Where other units counted clearly more of an event that
+// they have in common, the share that was not seen is uncertain by its own size.
+//
 // Derivatives are taken numerically where recent rounds are, so this holds for every formula; a metric made of other
 // metrics passes their residuals on. All memory is taken when made.
 

@@ -9,14 +9,30 @@
 
 #include "core/estimate.h"
 
+// Where a unit's size is told (estimate_unseen.c).
+struct estimate_same {
+    size_t unit, place; // within a row
+};
+struct estimate_size {
+    double rounds, weights2, differences; // as above; the last: how many rounds there was a difference in
+    double own, all;                      // means of the unit's count, and of what all that count the event make of it
+    double variance;                      // of a round's own count
+};
+
+// The share of what happened that windows demonstrably missed.
+struct estimate_unseen {
+    double round, mean; // in the last round; in the mean of rounds
+};
+
 // Exponentially weighted means over rounds; the first ones weigh the same, so that there is no start to forget.
 struct estimate_spread {
-    double rounds;   // so far
-    double weights2; // sum of the squared weights: one over the number of rounds that count
-    double variance; // of a round's residual, summed over the scope's cores
-    double squares;  // of each core's term squared: how many cores carry the variance
-    double floor;    // standard error by rounding to fields
-    double stretch;  // by how much the last round's errors weigh more than a usual round's, at least 1
+    double rounds;                 // so far
+    double weights2;               // sum of the squared weights: one over the number of rounds that count
+    double variance;               // of a round's residual, summed over the scope's cores
+    double squares;                // of each core's term squared: how many cores carry the variance
+    double floor;                  // standard error by rounding to fields
+    double stretch;                // by how much the last round's errors weigh more than a usual round's, at least 1
+    struct estimate_unseen unseen; // by the metric's windows
 };
 
 // An event of a formula that its unit counts.
@@ -41,21 +57,33 @@ struct estimate {
     double *mean;                    // [scope][row]
     double *mean_rounds;             // [scope][unit]: that the mean is of
     struct estimate_spread *spreads; // [scope][metric]
+    struct estimate_same *same;      // by unit: who counts the event that tells its size, itself first
+    size_t *first_same;              // [unit]: of these; one more for the end
+    struct estimate_size *sizes;     // [scope][unit]
 
     // of the round
-    double *now;                      // [cpu][row]: extrapolated
-    double *now_share;                // [cpu][unit]
-    double *rounding;                 // [cpu][unit]: standard error of one field's count
-    double *sums;                     // [row]: of one scope
-    double *dense;                    // [catalog event]
-    double *at;                       // [catalog metric]: its value at the scope's mean
-    double *stretch;                  // [catalog metric]: see struct estimate_spread
-    double *slopes;                   // of one metric: by event, then by metric
-    struct estimate_counted *counted; // of one metric: those that it varies with
-    double *difference;               // [catalog metric][cpu]: of residuals
-    double *covered;                  // [catalog metric][cpu]: share of time; -1: no difference
-    double *core;                     // [core]: of one metric's differences, 0 in between
-    double *rounded;                  // [catalog metric][cpu]: standard error by rounding
+    double *now;                            // [cpu][row]: extrapolated
+    double *now_share;                      // [cpu][unit]
+    double *rounding;                       // [cpu][unit]: standard error of one field's count
+    double *sums;                           // [row]: of one scope
+    double *dense;                          // [catalog event]
+    double *at;                             // [catalog metric]: its value at the scope's mean
+    double *stretch;                        // [catalog metric]: see struct estimate_spread
+    double *slopes;                         // of one metric: by event, then by metric
+    struct estimate_counted *counted;       // of one metric: those that it varies with
+    double *difference;                     // [catalog metric][cpu]: of residuals
+    double *covered;                        // [catalog metric][cpu]: share of time; -1: no difference
+    double *core;                           // [core]: of one metric's differences, 0 in between
+    double *rounded;                        // [catalog metric][field]: standard error of the scope by rounding, signed
+    double *all;                            // [cpu][unit]: the count that tells its size, by all that count it
+    struct estimate_unseen *unseen_units;   // [unit] of the scope
+    struct estimate_unseen *unseen_metrics; // [catalog metric] of the scope
+};
+
+// CPUs of a scope, ascending.
+struct estimate_cpus {
+    const unsigned *cpus;
+    size_t n;
 };
 
 // The scope that a scope's estimates are kept under: the only socket has what the host has.
@@ -67,5 +95,17 @@ static inline size_t estimate_own_scope(const struct estimate *e, size_t scope) 
 static inline bool estimate_is_field(const struct plan *plan, unsigned event) {
     return plan->catalog->events[event].resident && plan->needs[event].free;
 }
+
+// What a mean's next value weighs.
+double estimate_weight(const struct estimate *e, double rounds);
+
+// estimate_round.c: half the squared sum of e->core over the scope's cores, which are 0 then; their squares in
+// *squares.
+double estimate_take_cores(struct estimate *e, struct estimate_cpus in, double *squares);
+
+// estimate_unseen.c: where sizes are told, once; a round's counts by all units; then scope by scope what was missed.
+bool estimate_unseen_init(struct estimate *e);
+void estimate_unseen_take_round(struct estimate *e);
+void estimate_unseen_take_scope(struct estimate *e, size_t scope, struct estimate_cpus in);
 
 #endif

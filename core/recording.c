@@ -258,6 +258,7 @@ int recording_put_pause(struct recording_buffer *out, const struct recording_pau
     size_t begin = bytes_begin(out, RECORDING_PAUSE);
     bytes_put_varint(out, pause->until_ns);
     bytes_put_varint(out, (uint64_t)pause->reason);
+    bytes_put_double(out, pause->timestamp_seconds);
     return bytes_end(out, begin);
 }
 
@@ -265,6 +266,7 @@ int recording_get_pause(const struct recording_record *record, struct recording_
     struct bytes_cursor in = cursor_of(record);
     struct recording_pause pause = {.until_ns = bytes_get_varint(&in, UINT64_MAX)};
     pause.reason = (enum uncovered)bytes_get_varint(&in, UNCOVERED_N - 1);
+    pause.timestamp_seconds = bytes_get_double(&in);
     if (!bytes_done(&in))
         return -EBADMSG;
     *out = pause;

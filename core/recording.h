@@ -80,6 +80,7 @@ struct recording_plan {
 struct recording_pause {
     uint64_t until_ns;
     enum uncovered reason;
+    double timestamp_seconds; // of what was shown then, since the epoch; NaN: nothing was
 };
 
 // A record each at the end of the buffer. 0, or -ENOMEM: nothing was added.

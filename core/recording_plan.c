@@ -47,6 +47,7 @@ static void put_topology(struct recording_buffer *out, const struct topology *to
     for (size_t s = 0; s < topology->n_sockets; s++) {
         bytes_put_varint(out, topology->sockets[s].id);
         bytes_put_varint(out, topology->sockets[s].excluded);
+        bytes_put_varint(out, topology->sockets[s].whole_cores);
     }
     bytes_put_double(out, topology->maximum_frequency_hz);
     bytes_put_varint(out, topology->n_cores);
@@ -186,13 +187,14 @@ static void get_cpus(struct reader *reader, struct topology *topology) {
 
 static void get_topology(struct reader *reader, struct topology *topology) {
     struct bytes_cursor *in = &reader->in;
-    topology->n_sockets = bytes_get_count(in, 2);
+    topology->n_sockets = bytes_get_count(in, 3);
     if (topology->n_sockets == 0 || topology->n_sockets > SOCKETS_MAX)
         in->bad = true;
     topology->sockets = in->bad ? NULL : new_array(reader, topology->n_sockets, sizeof *topology->sockets);
     for (size_t s = 0; s < topology->n_sockets && !in->bad; s++) {
         topology->sockets[s].id = (unsigned)bytes_get_varint(in, INT_MAX);
         topology->sockets[s].excluded = (unsigned)bytes_get_varint(in, CPUS_MAX);
+        topology->sockets[s].whole_cores = bytes_get_varint(in, 1) == 1;
     }
     topology->maximum_frequency_hz = bytes_get_double(in);
     topology->n_cores = (size_t)bytes_get_varint(in, CPUS_MAX);

@@ -16,9 +16,8 @@ static void load_deinit(struct scenario_load *load) {
     free(load->name);
 }
 
-struct scenario *scenario_free(struct scenario *scenario) {
-    if (!scenario)
-        return NULL;
+static struct scenario *free_one(struct scenario *scenario) {
+    struct scenario *next = scenario->next;
     free(scenario->rivals);
     free(scenario->assignments);
     for (size_t i = 0; i < scenario->n_loads; i++)
@@ -27,9 +26,19 @@ struct scenario *scenario_free(struct scenario *scenario) {
     free(scenario->spec);
     free(scenario->name);
     free(scenario);
+    return next;
+}
+
+struct scenario *scenario_free(struct scenario *scenario) {
+    while (scenario)
+        scenario = free_one(scenario);
     return NULL;
 }
 
 size_t scenario_n_cpus(const struct scenario *scenario) {
     return (size_t)scenario->sockets * scenario->cores_per_socket * scenario->threads_per_core;
+}
+
+bool scenario_has_cpu(const struct scenario *scenario, unsigned cpu) {
+    return cpu < scenario_n_cpus(scenario) && (cpuset_has(&scenario->cpus, cpu) || cpuset_count(&scenario->cpus) == 0);
 }

@@ -11,7 +11,7 @@
 
 #include "core/cpuset.h"
 
-enum { SCENARIO_CPUS_MAX = 4096 };
+enum { SCENARIO_CPUS_MAX = 4096, SCENARIO_CORE_TYPES_MAX = 8 };
 
 // Events that happen at a rate of so many a second, by the catalog's event name.
 struct scenario_rate {
@@ -74,11 +74,18 @@ struct scenario {
     size_t n_assignments;
     struct scenario_rival *rivals;
     size_t n_rivals;
+    // a host with cores of several types is a list of scenarios with the same sockets, cores and threads
+    struct cpuset cpus;    // of this core type; empty: all
+    struct scenario *next; // the next core type; NULL: there is none
 };
 
+// With those that follow it.
 struct scenario *scenario_free(struct scenario *scenario);
 
 // CPU numbers of a scenario: all first threads socket by socket, core by core, then all second threads.
 size_t scenario_n_cpus(const struct scenario *scenario);
+
+// Whether the CPU is there and of the scenario's core type.
+bool scenario_has_cpu(const struct scenario *scenario, unsigned cpu);
 
 #endif

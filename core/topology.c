@@ -22,17 +22,29 @@ static unsigned topology_socket(struct topology *topology, int package) {
     for (unsigned i = 0; i < topology->n_sockets; i++)
         if (topology->sockets[i].id == id)
             return i;
-    topology->sockets[topology->n_sockets] = (struct topology_socket){.id = id};
+    topology->sockets[topology->n_sockets] = (struct topology_socket){.id = id, .whole_cores = true};
     return (unsigned)topology->n_sockets++;
+}
+
+static bool same_core(const struct topology_source *a, const struct topology_source *b) {
+    return a->core >= 0 && a->core == b->core && a->package == b->package;
 }
 
 // Index of the core of CPU i: that of an earlier selected CPU with the same ids, or a new one.
 static unsigned topology_core(struct topology *topology, const struct topology_source *cpus, size_t i,
                               const unsigned *core_of) {
     for (size_t j = 0; j < i; j++)
-        if (cpus[j].selected && cpus[i].core >= 0 && cpus[j].core == cpus[i].core && cpus[j].package == cpus[i].package)
+        if (cpus[j].selected && same_core(&cpus[i], &cpus[j]))
             return core_of[j];
     return (unsigned)topology->n_cores++;
+}
+
+// Whether CPU i, which is not selected, has a sibling that is.
+static bool splits_core(const struct topology_source *cpus, size_t n, size_t i) {
+    for (size_t j = 0; j < n; j++)
+        if (cpus[j].selected && same_core(&cpus[i], &cpus[j]))
+            return true;
+    return false;
 }
 
 int topology_new(const struct topology_source *cpus, size_t n, double maximum_frequency_hz, struct topology **out) {
@@ -55,6 +67,8 @@ int topology_new(const struct topology_source *cpus, size_t n, double maximum_fr
         unsigned socket = topology_socket(topology, cpus[i].package);
         if (!cpus[i].selected) {
             topology->sockets[socket].excluded++;
+            if (splits_core(cpus, n, i))
+                topology->sockets[socket].whole_cores = false;
             continue;
         }
         size_t cores_before = topology->n_cores;
@@ -81,6 +95,13 @@ struct topology *topology_copy(const struct topology *topology) {
     memcpy(copy->cpus, topology->cpus, topology->n_cpus * sizeof *copy->cpus);
     memcpy(copy->sockets, topology->sockets, topology->n_sockets * sizeof *copy->sockets);
     return copy;
+}
+
+bool topology_whole_cores(const struct topology *topology, size_t scope) {
+    bool whole = scope <= topology->n_sockets;
+    for (size_t s = 0; s < topology->n_sockets && whole; s++)
+        whole = (scope > 0 && scope != s + 1) || topology->sockets[s].whole_cores;
+    return whole;
 }
 
 struct topology *topology_free(struct topology *topology) {

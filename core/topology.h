@@ -22,6 +22,7 @@ struct topology {
         unsigned cores;    // measured
         unsigned measured; // CPUs
         unsigned excluded; // CPUs that are online and were not selected
+        bool whole_cores;  // no CPU that was not selected is a sibling of a measured one
     } * sockets;
     size_t n_sockets;
     double maximum_frequency_hz; // of one core; 0: unknown
@@ -39,6 +40,10 @@ struct topology_source {
 int topology_new(const struct topology_source *cpus, size_t n, double maximum_frequency_hz, struct topology **out);
 // NULL where memory is short.
 struct topology *topology_copy(const struct topology *topology);
+
+// Whether what is summed over a scope of a snapshot (0: all CPUs, then each socket, then each CPU) is summed over whole
+// cores, SMT siblings together.
+bool topology_whole_cores(const struct topology *topology, size_t scope);
 
 struct topology *topology_free(struct topology *topology);
 

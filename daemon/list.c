@@ -284,9 +284,10 @@ static int load_config(const struct options *host, struct errors *errors, struct
 static int find_own(const struct list_options *options, const char *data, struct errors *errors, char *name,
                     struct catalog **vendors) {
     struct specs *specs = calloc(1, sizeof *specs);
-    struct source *source = calloc(1, sizeof *source);
+    struct source *sources[SOURCE_TYPES_MAX];
+    size_t n = 0;
     struct config *config = NULL;
-    int r = specs && source ? load_config(&options->host, errors, &config) : -ENOMEM;
+    int r = specs ? load_config(&options->host, errors, &config) : -ENOMEM;
     if (r == 0)
         r = data_open_specs(data, specs, errors);
     if (r == 0) {
@@ -295,19 +296,19 @@ static int find_own(const struct list_options *options, const char *data, struct
                                                .specs = specs,
                                                .vendor = &config->specs,
                                                .all_events = options->what == LIST_EVENTS};
-        r = source_init(source, &request, errors);
+        r = source_find(&request, errors, sources, &n);
         if (r == 0)
-            (void)snprintf(name, LIST_SPEC_NAME_MAX, "%s", source->catalog->product.spec);
-        if (r == 0 && source->vendors) {
-            *vendors = source->catalog;
+            (void)snprintf(name, LIST_SPEC_NAME_MAX, "%s", sources[0]->catalog->product.spec);
+        if (r == 0 && sources[0]->vendors) {
+            *vendors = sources[0]->catalog;
             (*vendors)->environment.has_event = NULL; // it asks the source, which ends here
-            source->catalog = NULL;
+            sources[0]->catalog = NULL;
         }
-        source_deinit(source);
+        while (n > 0)
+            source_free(sources[--n]);
         specs_deinit(specs);
     }
     config_free(config);
-    free(source);
     free(specs);
     return r;
 }

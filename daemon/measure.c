@@ -9,21 +9,20 @@
 #include "collectors/probe.h"
 #include "collectors/sampler.h"
 #include "core/adapt.h"
-#include "core/budget.h"
 #include "daemon/log.h"
 #include "daemon/record.h"
 #include "daemon/self.h"
 #include "daemon/stage.h"
 #include "daemon/summary.h"
 
-static const double NS = 1e-9;
 static const uint64_t SECOND_NS = UINT64_C(1000000000);
 static const uint64_t CPUS_NS = UINT64_C(5000000000); // between looks for CPUs that came online
 
 static const uint64_t RECORD_NS = 1000000; // between two pieces of a recording
 
 struct measure {
-    struct setup *setup;
+    const struct setup *setup;
+    struct core_type *type;
     struct pmu *pmu;
     uint64_t seed;
     struct follow follow; // how many general counters there are
@@ -37,22 +36,25 @@ struct measure {
     struct errors *errors;   // borrowed, until there is a first plan
 
     struct record *record; // NULL: nothing is recorded
-    struct self self;
-    struct budget budget;
-    struct adapt *adapt; // NULL: the schedule is fixed
-    bool adapt_due;      // it asks for another plan
+    struct self *self;     // borrowed
+    double slot_factor;    // of the present plan, as the budget said
+    struct adapt *adapt;   // NULL: the schedule is fixed
+    bool adapt_due;        // it asks for another plan
     bool pmu_up, round_over;
     uint64_t yielded_until_ns; // 0: not handed over
 };
+
+static const char *prefix(const struct measure *m) { return m->type->source->prefix; }
 
 // ---- a plan and all that belongs to it ----
 
 static struct stage_request request_of(const struct measure *m) {
     return (struct stage_request){.setup = m->setup,
+                                  .type = m->type,
                                   .seed = m->seed,
                                   .follow = m->follow,
                                   .none_free = m->none_free,
-                                  .slot_factor = m->budget.factor,
+                                  .slot_factor = m->self->budget.factor,
                                   .adapt = m->adapt};
 }
 
@@ -83,6 +85,7 @@ static int change_plan(struct measure *m, struct errors *errors) {
     stop_sampler(m);
     stage_deinit(&m->stage);
     m->stage = stage;
+    m->slot_factor = request.slot_factor;
     record_plan(m->record, stage.view);
     return start_sampler(m);
 }
@@ -92,35 +95,38 @@ static int follow_cpus(struct measure *m) {
     if (self_monotonic_ns() - m->cpus_ns < CPUS_NS)
         return 0;
     m->cpus_ns = self_monotonic_ns();
-    struct topology *topology, *before = m->setup->topology;
+    struct topology *topology, *before = m->type->topology;
     const struct config_settings *settings = &m->setup->profile->settings;
-    int r = source_topology_update(&m->setup->source, settings->cpus_all ? NULL : &settings->cpus, before, &topology);
+    int r = source_topology_update(m->type->source, settings->cpus_all ? NULL : &settings->cpus, before, &topology);
     if (r <= 0)
         return r;
     struct errors errors = {0};
-    m->setup->topology = topology;
+    m->type->topology = topology;
     r = change_plan(m, &errors);
     log_errors(&errors);
     if (r < 0) {
-        m->setup->topology = before;
+        m->type->topology = before;
         topology_free(topology);
         return r == -EINVAL ? 0 : r;
     }
-    log_info("%zu CPUs are measured instead of %zu: some have come online", topology->n_cpus, before->n_cpus);
+    log_info("%s%zu CPUs are measured instead of %zu: some have come online", prefix(m), topology->n_cpus,
+             before->n_cpus);
     topology_free(before);
     return 0;
 }
 
-// Makes slots longer or shorter where the budget says so.
+// Makes slots longer or shorter where the budget says so; all types of cores have the same one.
 static int follow_budget(struct measure *m) {
-    double cost = m->self.collection_seconds + m->self.interrupt_seconds;
-    if (!budget_update(&m->budget, (double)self_monotonic_ns() * NS, cost))
+    const struct budget *budget = &m->self->budget;
+    (void)self_follow_budget(m->self);
+    if (budget->factor == m->slot_factor)
         return 0;
+    m->slot_factor = budget->factor; // also where no other plan can be made: not tried again
     struct errors errors = {0};
     int r = change_plan(m, &errors);
     log_errors(&errors);
     if (r == 0)
-        log_info("measuring used %.0f %% of its budget: a slot is %.0f ms from now on", m->budget.used * 100,
+        log_info("%smeasuring used %.0f %% of its budget: a slot is %.0f ms from now on", prefix(m), budget->used * 100,
                  (double)m->stage.layout->plan->slot_ns * 1e-6);
     return r == -EINVAL ? 0 : r;
 }
@@ -133,7 +139,7 @@ static int follow_bottleneck(struct measure *m) {
     struct errors errors = {0};
     int r = change_plan(m, &errors);
     log_errors(&errors);
-    stage_log_decisions(m->setup->source.catalog, adapt_report(m->adapt));
+    stage_log_decisions(m->type->source, adapt_report(m->adapt));
     return r == -EINVAL ? 0 : r;
 }
 
@@ -143,9 +149,10 @@ static void note_none_free(struct measure *m, bool none_free) {
     m->none_free = none_free;
     if (none_free)
         log_warning(
-            "others hold all counters: what is missing is uncovered time, and measuring goes on when they let go");
+            "%sothers hold all counters: what is missing is uncovered time, and measuring goes on when they let go",
+            prefix(m));
     else
-        log_info("counters can be had again");
+        log_info("%scounters can be had again", prefix(m));
     refresh_view(m);
 }
 
@@ -153,7 +160,7 @@ static void note_none_free(struct measure *m, bool none_free) {
 
 // Looks for them from now on, in steps. Nothing of ours may hold any meanwhile.
 static int begin_probe(struct measure *m) {
-    const struct source *source = &m->setup->source;
+    const struct source *source = m->type->source;
     bool *usable = calloc(source->catalog->n_events, sizeof *usable);
     if (!usable)
         return -ENOMEM;
@@ -161,7 +168,7 @@ static int begin_probe(struct measure *m) {
         usable[e] = (source->support[e] == PLAN_SUPPORT_UNKNOWN || source->support[e] == PLAN_SUPPORTED) &&
                     !source_watchdog_holds(source, e);
     stop_sampler(m);
-    int r = probe_new(source->catalog, usable, m->setup->topology, m->pmu, &m->probe);
+    int r = probe_new(source->catalog, usable, m->type->topology, m->pmu, &m->probe);
     free(usable);
     return r;
 }
@@ -171,9 +178,9 @@ static int make_first_plan(struct measure *m, int counters) {
     follow_answer(&m->follow, counters, self_monotonic_ns());
     m->none_free = counters == 0;
     if (counters < 0)
-        source_note_open_error(&m->setup->source, counters, m->setup->topology->n_cpus, 0);
+        source_note_open_error(m->type->source, counters, m->type->topology->n_cpus, 0);
     else if (counters == 0)
-        log_warning("no counter can be had now: others hold them (perf, a guest's PMU, the NMI watchdog)");
+        log_warning("%sno counter can be had now: others hold them (perf, a guest's PMU, the NMI watchdog)", prefix(m));
     return change_plan(m, m->errors);
 }
 
@@ -186,7 +193,7 @@ static int follow_counters(struct measure *m, int counters) {
     struct errors errors = {0};
     int r = change_plan(m, &errors);
     if (r == 0)
-        stage_log_change(old->plan, m->stage.layout->plan);
+        stage_log_change(m->type->source, old->plan, m->stage.layout->plan);
     else
         m->follow.counters = before.counters;
     log_errors(&errors);
@@ -206,7 +213,7 @@ static int step_probe(struct measure *m, uint64_t *deadline_ns) {
 
 // Events that take counters have to wait for the probe's answer.
 static int begin(struct measure *m) {
-    const struct source *source = &m->setup->source;
+    const struct source *source = m->type->source;
     if (!source_takes_counters(source)) {
         follow_init(&m->follow, 0);
         return change_plan(m, m->errors);
@@ -216,20 +223,22 @@ static int begin(struct measure *m) {
     return begin_probe(m);
 }
 
-int measure_new(struct setup *setup, struct errors *errors, struct measure **out) {
+int measure_new(const struct setup *setup, struct core_type *type, struct self *self, struct errors *errors,
+                struct measure **out) {
     struct measure *m = calloc(1, sizeof *m);
     if (!m)
         return -ENOMEM;
     m->setup = setup;
+    m->type = type;
+    m->self = self;
     m->errors = errors;
     int r = getrandom(&m->seed, sizeof m->seed, 0) == sizeof m->seed ? 0 : -EIO;
     if (r == 0)
-        r = source_pmu(&setup->source, self_monotonic_ns(), errors, &m->pmu);
+        r = source_pmu(type->source, self_monotonic_ns(), errors, &m->pmu);
     if (r == 0 && setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE)
-        r = adapt_new(setup->source.catalog, setup->selections, setup->n_selections, &m->adapt);
+        r = adapt_new(type->source->catalog, type->selections, type->n_selections, &m->adapt);
     if (r == 0 && setup->record_path)
-        r = record_new(setup, m->seed, errors, &m->record);
-    budget_init(&m->budget, setup->topology->n_cpus, (double)self_monotonic_ns() * NS, 0);
+        r = record_new(setup, type, m->seed, errors, &m->record);
     if (r == 0)
         r = begin(m);
     if (r < 0) {
@@ -260,21 +269,21 @@ static size_t files_needed(const struct measure *m) {
     size_t n = 0;
     for (size_t g = 0; g < m->stage.layout->plan->n_groups; g++)
         n += m->stage.layout->plan->groups[g].n_events;
-    return n * m->setup->topology->n_cpus;
+    return n * m->type->topology->n_cpus;
 }
 
 // Says once what the kernel refuses, and once that it no longer does.
 static void note_open_error(struct measure *m) {
     size_t n_failed;
     int error = sampler_open_error(m->sampler, &n_failed);
-    if (source_note_open_error(&m->setup->source, error == -ENODEV ? 0 : error, n_failed, files_needed(m)))
+    if (source_note_open_error(m->type->source, error == -ENODEV ? 0 : error, n_failed, files_needed(m)))
         refresh_view(m);
 }
 
 // A plan without event groups asks nothing of the PMU, so nothing is known of it.
 static void fill_self(struct measure *m, struct snapshot *snapshot) {
     double pmu_up = m->stage.layout->plan->n_units > 0 ? m->pmu_up : NAN;
-    self_fill(&m->self, &m->setup->source.roots, pmu_up, m->budget.used, snapshot);
+    self_fill(m->self, &m->type->source->roots, pmu_up, snapshot);
 }
 
 static struct snapshot *finish_round(struct measure *m) {
@@ -299,34 +308,31 @@ static struct snapshot *finish_round(struct measure *m) {
     return snapshot;
 }
 
-static void mark_yielded(struct snapshot *snapshot) {
-    const struct snapshot_layout *layout = snapshot->layout;
-    for (size_t i = 0; i < layout->n_scopes * layout->n_metrics; i++)
-        snapshot->absent[i] =
-            plan_metric_planned(&layout->plan->metrics[i % layout->n_metrics]) ? ABSENT_YIELDED : ABSENT_NOT_PLANNABLE;
-}
-
 struct snapshot *measure_snapshot(struct measure *m) {
     struct snapshot *snapshot = snapshot_new(m->stage.layout);
     if (!snapshot)
         return NULL;
     derive_initial(m->stage.derive, snapshot);
     if (m->yielded_until_ns > 0)
-        mark_yielded(snapshot);
+        stage_mark_yielded(snapshot);
     fill_self(m, snapshot);
     return snapshot;
 }
 
 // While the counters are handed over: a snapshot a second, so that nothing stale is shown.
 static int step_yielded(struct measure *m, uint64_t now_ns, uint64_t *deadline_ns, struct snapshot **out) {
+    struct recording_pause pause = {.until_ns = now_ns, .reason = UNCOVERED_YIELDED, .timestamp_seconds = NAN};
     derive_pause(m->stage.derive, now_ns, UNCOVERED_YIELDED);
-    record_pause(m->record, now_ns, UNCOVERED_YIELDED);
-    if (now_ns < m->yielded_until_ns) {
+    if (now_ns < m->yielded_until_ns)
         *out = measure_snapshot(m);
+    if (*out)
+        pause.timestamp_seconds = (*out)->values[snapshot_self((*out)->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
+    record_pause(m->record, &pause);
+    if (now_ns < m->yielded_until_ns) {
         *deadline_ns = now_ns + SECOND_NS < m->yielded_until_ns ? now_ns + SECOND_NS : m->yielded_until_ns;
         return 0;
     }
-    log_info("the counters are no longer handed over: measuring again");
+    log_info("%sthe counters are no longer handed over: measuring again", prefix(m));
     m->yielded_until_ns = 0;
     return start_sampler(m);
 }
@@ -353,9 +359,9 @@ static int step(struct measure *m, uint64_t *deadline_ns, struct snapshot **out)
     if (r < 0 || m->probe || m->yielded_until_ns > 0)
         return r;
     uint64_t calls = sampler_calls(m->sampler), interrupts = sampler_interrupts(m->sampler);
-    self_step_begin(&m->self);
+    self_step_begin(m->self);
     m->round_over = sampler_step(m->sampler, self_monotonic_ns(), deadline_ns);
-    self_step_end(&m->self, sampler_calls(m->sampler) - calls, sampler_interrupts(m->sampler) - interrupts);
+    self_step_end(m->self, sampler_calls(m->sampler) - calls, sampler_interrupts(m->sampler) - interrupts);
     if (m->round_over) {
         *out = finish_round(m);
         *deadline_ns = self_monotonic_ns(); // to look around: not now, because the snapshot belongs to the present view

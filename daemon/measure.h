@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_DAEMON_MEASURE_H
 #define TOPDOWND_DAEMON_MEASURE_H
 
-// Measuring under the plan that fits now: the sampler, derive and the view belong to one plan, and change together when
-// the counters that can be had do. Totals go on.
+// Measuring one type of the host's cores under the plan that fits now: the sampler, derive and the view belong to one
+// plan, and change together when the counters that can be had do. Totals go on.
 //
 // Whether a plan fits is never assumed. The number of counters is probed at the start; again when an event group
 // starves on every CPU, because someone has taken counters; and every minute while there are fewer than there were, to
@@ -12,15 +12,17 @@
 #include <stdint.h>
 
 #include "core/error.h"
+#include "daemon/self.h"
 #include "daemon/setup.h"
 #include "exporters/view.h"
 
 struct measure;
 
-// Takes what `setup` knows (borrowed) and begins to look for counters; the first plan is made in the step that has
-// found them. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM or another negative errno. `errors` is borrowed
-// until there is a plan.
-int measure_new(struct setup *setup, struct errors *errors, struct measure **out);
+// Takes what `setup` knows of the type, and where the daemon's cost is kept (all borrowed), and begins to look for
+// counters; the first plan is made in the step that has found them. Returns 0, -EINVAL with the reason in `errors`,
+// -ENOMEM or another negative errno. `errors` is borrowed until there is a plan.
+int measure_new(const struct setup *setup, struct core_type *type, struct self *self, struct errors *errors,
+                struct measure **out);
 struct measure *measure_free(struct measure *measure);
 
 // Does what is due; *deadline_ns is when to come again. Where a round has ended, *out is its snapshot, a reference of

@@ -15,7 +15,7 @@ enum pmu_kind { PMU_AUTO, PMU_LINUX, PMU_SIM, PMU_REPLAY };
 struct options {
     enum command command;
     enum pmu_kind pmu;
-    const char *scenario;  // --pmu sim:FILE; NULL: the demo
+    const char *scenario;  // --pmu sim:FILE, or the name of one that ships; NULL: the demo
     const char *replay;    // --pmu replay:FILE
     double speed;          // of the replay, 1: as it was; 0: as fast as possible
     const char *spec;      // eval: a vendor's file or folder; else a spec's name for a replayed log; NULL: not given

@@ -24,9 +24,9 @@ enum { PIECE_BYTES = 64 << 10, WAITING_BYTES_MAX = 16 << 20 };
 #define NO_FILE SIZE_MAX
 
 struct record {
-    struct recording_file *file;
+    struct recording_file *file; // NULL: there was no room for it yet
     struct recording_header header;
-    const char *path;
+    char *path;
     uint64_t file_bytes_max;
     uint64_t file_bytes; // of the newest file, when all that waits is written
     struct view *view;   // a reference; NULL: there is no plan yet
@@ -47,8 +47,7 @@ static void set_text(char *to, const char *from) {
     to[n] = '\0';
 }
 
-static void fill_catalog(struct recording_catalog *out, const struct setup *setup) {
-    const struct source *source = &setup->source;
+static void fill_catalog(struct recording_catalog *out, const struct setup *setup, const struct source *source) {
     const struct environment *environment = &source->catalog->environment;
     *out = (struct recording_catalog){.hash = catalog_hash(source->catalog),
                                       .answers = source->answers,
@@ -64,8 +63,8 @@ static void fill_catalog(struct recording_catalog *out, const struct setup *setu
     set_text(out->vendor_pmu, source->vendor_pmu);
 }
 
-static void fill_header(struct recording_header *header, const struct setup *setup, uint64_t seed) {
-    const struct source *source = &setup->source;
+static void fill_header(struct recording_header *header, const struct setup *setup, const struct source *source,
+                        uint64_t seed) {
     *header = (struct recording_header){
         .seed = seed, .simulated = source->scenario != NULL, .guests_excluded = source->exclude_guest};
     set_text(header->version, TOPDOWND_VERSION);
@@ -75,8 +74,30 @@ static void fill_header(struct recording_header *header, const struct setup *set
     set_text(header->vendor, source->cpu.vendor);
     set_text(header->model, source->cpu.model);
     set_text(header->microarchitecture, source->microarchitecture);
-    fill_catalog(&header->catalog, setup);
+    fill_catalog(&header->catalog, setup, source);
 }
+
+// ---- trouble ----
+
+// A disk that is full when the daemon starts is no reason not to measure.
+static bool no_room(int error) { return error == -ENOSPC || error == -EDQUOT || error == -ENFILE || error == -EIO; }
+
+// What waits is lost.
+static void fail(struct record *record, int error) {
+    if (record->error == 0)
+        log_error("%s: cannot be written: %s; measuring goes on, and recording when it can be", record->path,
+                  error == -ENOBUFS ? "the disk is too slow" : strerror(-error));
+    record->error = error;
+    record->stopped = true;
+    record->retry_ns = self_monotonic_ns() + RETRY_NS;
+    record->plan_known = record->plan_known && record->plan_end <= record->written;
+    record->buffer.n = record->written = record->plan_end = 0;
+    record->next_file = NO_FILE;
+    record->file_bytes = record->file ? recording_file_bytes(record->file) : 0;
+    record->lost++;
+}
+
+// ---- making ----
 
 static const char *why(int error) {
     switch (error) {
@@ -94,10 +115,17 @@ static const char *why(int error) {
     }
 }
 
+// A file for each of several types of cores.
+static char *path_of(const struct setup *setup, const struct source *source) {
+    char *path;
+    bool several = source->core_type[0] != '\0';
+    return asprintf(&path, "%s%s%s", setup->record_path, several ? "." : "", source->core_type) < 0 ? NULL : path;
+}
+
 // Where the configuration names the file, the error is at its place.
-static int refuse(const struct setup *setup, int error, struct errors *errors) {
+static int refuse(const struct setup *setup, const char *path, int error, struct errors *errors) {
     const struct config_origin *origin = setup->record_origin;
-    const char *reason = why(error), *path = setup->record_path;
+    const char *reason = why(error);
     char text[ERROR_TEXT_MAX];
     if (!reason)
         (void)snprintf(text, sizeof text, "cannot be made for the recording: %s", strerror(-error));
@@ -107,42 +135,32 @@ static int refuse(const struct setup *setup, int error, struct errors *errors) {
                   : errors_add(errors, path, 0, 0, "%s", text);
 }
 
-int record_new(const struct setup *setup, uint64_t seed, struct errors *errors, struct record **out) {
+int record_new(const struct setup *setup, const struct core_type *type, uint64_t seed, struct errors *errors,
+               struct record **out) {
     struct record *record = calloc(1, sizeof *record);
     if (!record)
         return -ENOMEM;
-    fill_header(&record->header, setup, seed);
-    record->path = setup->record_path;
+    uint64_t bytes = setup->record_bytes / setup->n_types;
+    fill_header(&record->header, setup, type->source, seed);
+    record->path = path_of(setup, type->source);
     record->next_file = NO_FILE;
-    record->file_bytes_max = setup->record_bytes / 2; // FILE and FILE.1
-    int r = getrandom(&record->header.id, sizeof record->header.id, 0) == sizeof record->header.id ? 0 : -EIO;
+    record->file_bytes_max = bytes / 2; // FILE and FILE.1
+    int r = !record->path                                                                            ? -ENOMEM
+            : getrandom(&record->header.id, sizeof record->header.id, 0) == sizeof record->header.id ? 0
+                                                                                                     : -EIO;
     if (r == 0)
-        r = recording_file_new(setup->record_path, &record->file);
-    if (r < 0) {
+        r = recording_file_new(record->path, &record->file);
+    if (no_room(r)) {
+        fail(record, r);
+    } else if (r < 0) {
+        r = r == -ENOMEM ? r : refuse(setup, record->path, r, errors);
         record_free(record);
-        return r == -ENOMEM ? r : refuse(setup, r, errors);
+        return r;
     }
     log_info("recording to %s and %s.1, %llu MiB together at most", record->path, record->path,
-             (unsigned long long)(setup->record_bytes >> 20));
+             (unsigned long long)(bytes >> 20));
     *out = record;
     return 0;
-}
-
-// ---- trouble ----
-
-// What waits is lost.
-static void fail(struct record *record, int error) {
-    if (record->error == 0)
-        log_error("%s: cannot be written: %s; measuring goes on, and recording when it can be", record->path,
-                  error == -ENOBUFS ? "the disk is too slow" : strerror(-error));
-    record->error = error;
-    record->stopped = true;
-    record->retry_ns = self_monotonic_ns() + RETRY_NS;
-    record->plan_known = record->plan_known && record->plan_end <= record->written;
-    record->buffer.n = record->written = record->plan_end = 0;
-    record->next_file = NO_FILE;
-    record->file_bytes = recording_file_bytes(record->file);
-    record->lost++;
 }
 
 // ---- records ----
@@ -207,6 +225,11 @@ static bool ready(struct record *record) {
         record->lost++;
         return false;
     }
+    int r = record->file ? 0 : recording_file_new(record->path, &record->file);
+    if (r < 0) {
+        fail(record, r);
+        return false;
+    }
     bool begins = record->stopped;
     record->stopped = false;
     if (record->file_bytes > record->file_bytes_max && record->next_file == NO_FILE)
@@ -225,9 +248,11 @@ void record_plan(struct record *record, struct view *view) {
     bool first = !record->view;
     set_view(record, view);
     record->plan_known = false;
+    if (record->stopped)
+        return; // it comes with the header, when recording goes on
     if (first)
         (void)put_beginning(record);
-    else if (!record->stopped) // else it comes with the header, when recording goes on
+    else
         (void)put_plan(record, false);
 }
 
@@ -247,12 +272,11 @@ void record_round(struct record *record, const struct readings *readings, double
               recording_put_round(&record->buffer, readings, record->view->layout->plan, timestamp_seconds));
 }
 
-void record_pause(struct record *record, uint64_t until_ns, enum uncovered reason) {
-    const struct recording_pause pause = {.until_ns = until_ns, .reason = reason};
+void record_pause(struct record *record, const struct recording_pause *pause) {
     if (!ready(record))
         return;
     size_t before = record->buffer.n;
-    (void)put(record, before, recording_put_pause(&record->buffer, &pause));
+    (void)put(record, before, recording_put_pause(&record->buffer, pause));
 }
 
 // ---- writing ----
@@ -308,6 +332,7 @@ struct record *record_free(struct record *record) {
     recording_file_free(record->file);
     view_unref(record->view);
     recording_buffer_deinit(&record->buffer);
+    free(record->path);
     free(record);
     return NULL;
 }

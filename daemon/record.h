@@ -13,15 +13,17 @@
 
 struct record;
 
-// Returns 0, or -EINVAL with the reason in `errors`, -ENOMEM. `seed` is the schedule's.
-int record_new(const struct setup *setup, uint64_t seed, struct errors *errors, struct record **out);
+// To the path of the setup, or where the host has several types of cores, to one with the type behind it, and with a
+// share of the size. Returns 0, or -EINVAL with the reason in `errors`, -ENOMEM. `seed` is the schedule's.
+int record_new(const struct setup *setup, const struct core_type *type, uint64_t seed, struct errors *errors,
+               struct record **out);
 struct record *record_free(struct record *record); // writes what is left
 
 // The view's plan is in force from now on; and, of the same plan, this is what is shown now.
 void record_plan(struct record *record, struct view *view);
 void record_view(struct record *record, struct view *view);
 void record_round(struct record *record, const struct readings *readings, double timestamp_seconds);
-void record_pause(struct record *record, uint64_t until_ns, enum uncovered reason);
+void record_pause(struct record *record, const struct recording_pause *pause);
 
 // Writes some of what is waiting, where nothing has to be done before deadline_ns. True while more is waiting.
 bool record_step(struct record *record, uint64_t now_ns, uint64_t deadline_ns);

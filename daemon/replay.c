@@ -19,8 +19,10 @@ static const uint64_t IDLE_NS = UINT64_C(3600000000000); // between steps at the
 
 struct replay {
     struct setup *setup;
-    const struct tape *tape;
-    size_t at; // of the next record
+    struct tape *tape;
+    struct recording_record next; // where `looked`
+    int next_is;                  // what tape_next said of it
+    bool looked;
     struct stage stage;
     struct recording_facts facts; // of the present plan, or of the next one
     struct adapt_report *report;  // NULL: its schedule was fixed
@@ -31,8 +33,11 @@ struct replay {
     bool pmu_up;
     double timestamp_seconds; // of the newest round
 
-    struct readings *readings; // a round that waits, else NULL
+    // What waits until it is due: a round, or a pause
+    struct readings *readings; // NULL: none
     double readings_seconds;
+    bool pausing;
+    struct recording_pause pause;
 };
 
 int replay_new(struct setup *setup, struct replay **out) {
@@ -40,8 +45,9 @@ int replay_new(struct setup *setup, struct replay **out) {
     if (!replay)
         return -ENOMEM;
     replay->setup = setup;
-    replay->tape = setup->source.tape;
+    replay->tape = setup->types[0].source->tape;
     replay->timestamp_seconds = NAN;
+    self_init(&replay->self, 1);
     *out = replay;
     return 0;
 }
@@ -63,7 +69,7 @@ struct view *replay_view(const struct replay *replay) {
 // ---- snapshots ----
 
 static void fill_self(struct replay *replay, struct snapshot *snapshot) {
-    self_fill(&replay->self, &replay->setup->source.roots, replay->pmu_up, NAN, snapshot);
+    self_fill(&replay->self, &replay->setup->types[0].source->roots, replay->pmu_up, snapshot);
     snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = replay->timestamp_seconds;
 }
 
@@ -89,6 +95,20 @@ static void play_round(struct replay *replay, struct snapshot **out) {
     *out = snapshot;
 }
 
+// What was shown while counters were handed over has no gauges.
+static void play_pause(struct replay *replay, struct snapshot **out) {
+    derive_pause(replay->stage.derive, replay->pause.until_ns, replay->pause.reason);
+    replay->pausing = false;
+    if (isnan(replay->pause.timestamp_seconds))
+        return;
+    replay->pmu_up = false;
+    replay->timestamp_seconds = replay->pause.timestamp_seconds;
+    snapshot_unref(*out);
+    *out = replay_snapshot(replay);
+    if (*out && replay->pause.reason == UNCOVERED_YIELDED)
+        stage_mark_yielded(*out);
+}
+
 // ---- records ----
 
 // Totals go over from plan to plan of the same metrics only.
@@ -110,6 +130,7 @@ static int explain(const struct replay *replay, int r, const char *missing) {
 
 static struct stage_request request_of(const struct replay *replay, const struct recording_plan *plan) {
     return (struct stage_request){.setup = replay->setup,
+                                  .type = &replay->setup->types[0],
                                   .seed = replay->tape->header.seed,
                                   .replayed = plan,
                                   .facts = &replay->facts,
@@ -171,20 +192,30 @@ static void finish(struct replay *replay, const char *how) {
              replay->rounds, how);
 }
 
+// Looks at the next record without taking it, as tape_next.
+static int look(struct replay *replay) {
+    if (!replay->looked)
+        replay->next_is = tape_next(replay->tape, &replay->next);
+    replay->looked = true;
+    return replay->next_is;
+}
+
 // Takes the next record: 1: something has happened or waits, 0: the tape is over, or a negative errno.
 static int take_record(struct replay *replay) {
     const struct tape *tape = replay->tape;
-    struct recording_record record;
-    size_t at = replay->at;
-    int r = recording_next(tape->bytes.bytes, tape->bytes.n, &at, &record);
+    int r = look(replay);
+    const struct recording_record record = replay->next;
+    replay->looked = false;
+    if (r < 0 && r != -EBADMSG && r != -ENODATA)
+        return r;
     if (r <= 0) {
         if (r == -EBADMSG)
-            log_warning("%s: the record at byte %zu is damaged: what follows is not replayed", tape->path, replay->at);
+            log_warning("%s: the record at byte %llu is damaged: what follows is not replayed", tape->path,
+                        (unsigned long long)tape_at(tape));
         finish(replay, r == -ENODATA ? ", up to the last full record" : "");
         return 0;
     }
     r = 0;
-    struct recording_pause pause;
     if (record.kind == RECORDING_PLAN)
         r = play_plan(replay, &record);
     else if (record.kind == RECORDING_FACTS)
@@ -192,37 +223,44 @@ static int take_record(struct replay *replay) {
     else if (record.kind == RECORDING_ROUND && replay->stage.layout)
         r = recording_get_round(&record, replay->stage.layout->plan, replay->stage.layout->topology,
                                 &replay->readings_seconds, &replay->readings);
-    else if (record.kind == RECORDING_PAUSE && replay->stage.layout && (r = recording_get_pause(&record, &pause)) == 0)
-        derive_pause(replay->stage.derive, pause.until_ns, pause.reason);
+    else if (record.kind == RECORDING_PAUSE && replay->stage.layout)
+        replay->pausing = (r = recording_get_pause(&record, &replay->pause)) == 0;
     if (r == -EBADMSG)
-        log_warning("%s: the record at byte %zu makes no sense: it is left out", tape->path, replay->at);
+        log_warning("%s: the record at byte %llu makes no sense: it is left out", tape->path,
+                    (unsigned long long)tape_at(tape));
     else if (r < 0)
         return r;
-    replay->at = at;
     return 1;
+}
+
+// A snapshot is shown with the view that it belongs to.
+static bool view_changes_next(struct replay *replay) {
+    return look(replay) == 1 && (replay->next.kind == RECORDING_PLAN || replay->next.kind == RECORDING_FACTS);
 }
 
 int replay_step(struct replay *replay, uint64_t *deadline_ns, struct snapshot **out) {
     uint64_t now_ns = self_monotonic_ns(), until_ns = now_ns + SLICE_NS;
     *out = NULL;
     while (!replay->over) {
-        if (replay->readings) {
-            *deadline_ns = due_ns(replay, replay->readings->end_ns, now_ns);
+        if (replay->readings || replay->pausing) {
+            uint64_t recorded_ns = replay->readings ? replay->readings->end_ns : replay->pause.until_ns;
+            *deadline_ns = due_ns(replay, recorded_ns, now_ns);
             if (*deadline_ns > now_ns)
                 return 0;
-            play_round(replay, out);
+            if (replay->readings)
+                play_round(replay, out);
+            else
+                play_pause(replay, out);
         }
         struct snapshot_layout *layout = replay->stage.layout;
         *deadline_ns = now_ns = self_monotonic_ns();
-        if (*out && (replay->setup->speed > 0 || now_ns > until_ns))
+        if (*out && (replay->setup->speed > 0 || now_ns > until_ns || view_changes_next(replay)))
             return 0;
         int r = take_record(replay);
         if (r < 0)
             return r;
         if (!layout && replay->stage.layout)
             return 0; // the first plan: to be served
-        if (*out && layout != replay->stage.layout)
-            *out = snapshot_unref(*out); // of a plan that is no more
     }
     *deadline_ns = now_ns + IDLE_NS;
     return 0;

@@ -18,7 +18,9 @@ static const char *suggest_from(const struct catalog *catalog, const char *name)
 }
 
 static const char *suggest_group(const struct selection_specs *specs, const char *name) {
-    const char *best = suggest_from(specs->catalog, name);
+    const char *best = NULL;
+    for (size_t i = 0; i < specs->n && !best; i++)
+        best = suggest_from(specs->catalogs[i], name);
     for (size_t i = 0; i < specs->others->n && !best; i++) {
         const struct catalog *catalog = specs_get(specs->others, i);
         best = catalog ? suggest_from(catalog, name) : NULL;
@@ -27,8 +29,9 @@ static const char *suggest_group(const struct selection_specs *specs, const char
 }
 
 static bool in_some_spec(const struct selection_specs *specs, const char *name) {
-    if (catalog_find_group(specs->catalog, name) >= 0)
-        return true;
+    for (size_t i = 0; i < specs->n; i++)
+        if (catalog_find_group(specs->catalogs[i], name) >= 0)
+            return true;
     for (size_t i = 0; i < specs->others->n; i++) {
         const struct catalog *catalog = specs_get(specs->others, i);
         if (catalog && catalog_find_group(catalog, name) >= 0)

@@ -12,9 +12,11 @@
 // this host's are only read where it lacks a group. Where the configuration names a vendor's files that have nothing
 // for this host's CPU, a name may be one of theirs, and nothing is checked. A config_check whose context is a struct
 // selection_specs. Returns 0 or -EINVAL.
+enum { SELECTION_CATALOGS_MAX = 8 };
 struct selection_specs {
-    const struct catalog *catalog; // this host's
-    bool vendors;                  // it is of the vendor's files
+    const struct catalog *catalogs[SELECTION_CATALOGS_MAX]; // of this host's types of cores
+    size_t n;
+    bool vendors; // some are of the vendor's files
     struct specs *others;
 };
 int selection_check(const struct config *config, const void *selection_specs, struct errors *errors);

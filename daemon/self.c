@@ -13,6 +13,17 @@ uint64_t self_monotonic_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
 
 double self_realtime_seconds(void) { return (double)clock_ns(CLOCK_REALTIME) * 1e-9; }
 
+static double monotonic_seconds(void) { return (double)self_monotonic_ns() * 1e-9; }
+
+void self_init(struct self *self, size_t n_cpus) {
+    *self = (struct self){0};
+    budget_init(&self->budget, n_cpus, monotonic_seconds(), 0);
+}
+
+bool self_follow_budget(struct self *self) {
+    return budget_update(&self->budget, monotonic_seconds(), self->collection_seconds + self->interrupt_seconds);
+}
+
 void self_step_begin(struct self *self) {
     self->step_begun_ns = self_monotonic_ns();
     self->step_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -33,8 +44,7 @@ void self_step_end(struct self *self, uint64_t calls, uint64_t interrupts) {
         self->buckets[i] += seconds <= snapshot_rotation_bounds[i];
 }
 
-void self_fill(struct self *self, const struct host_roots *roots, double pmu_up, double budget_used,
-               struct snapshot *snapshot) {
+void self_fill(struct self *self, const struct host_roots *roots, double pmu_up, struct snapshot *snapshot) {
     host_linux_process(roots, &self->process);
     double *values = snapshot->values + snapshot_self(snapshot->layout, 0);
     if (snapshot->sequence > 0)
@@ -48,7 +58,7 @@ void self_fill(struct self *self, const struct host_roots *roots, double pmu_up,
     values[SELF_CALLS] = (double)self->calls;
     values[SELF_INTERRUPTS] = (double)self->interrupts;
     values[SELF_INTERRUPT_SECONDS] = self->interrupt_seconds;
-    values[SELF_BUDGET_USED] = budget_used;
+    values[SELF_BUDGET_USED] = self->budget.used;
     values[SELF_PROCESS_CPU_SECONDS] = self->process.cpu_seconds;
     values[SELF_PROCESS_RESIDENT_BYTES] = self->process.resident_bytes;
     values[SELF_PROCESS_VIRTUAL_BYTES] = self->process.virtual_bytes;

@@ -2,9 +2,10 @@
 #ifndef TOPDOWND_DAEMON_SELF_H
 #define TOPDOWND_DAEMON_SELF_H
 
-// What the daemon costs, measured by itself.
+// What the daemon costs, measured by itself: all core types together, and against one budget.
 
 #include "collectors/host_linux.h"
+#include "core/budget.h"
 #include "core/snapshot.h"
 
 struct self {
@@ -15,7 +16,14 @@ struct self {
     double buckets[SELF_BUCKETS_N]; // cumulative, as in the exposition
     uint64_t step_begun_ns, step_cpu_ns;
     struct host_process process;
+    struct budget budget;
 };
+
+// So many CPUs are measured.
+void self_init(struct self *self, size_t n_cpus);
+
+// Holds the cost against the budget. True where slots are to have another length from now on.
+bool self_follow_budget(struct self *self);
 
 // The clocks; daemon/ alone reads them.
 uint64_t self_monotonic_ns(void);
@@ -28,7 +36,6 @@ void self_step_begin(struct self *self);
 void self_step_end(struct self *self, uint64_t calls, uint64_t interrupts);
 
 // Writes the self values of a snapshot. pmu_up: 1, 0, or NaN where the PMU is not asked for anything.
-void self_fill(struct self *self, const struct host_roots *roots, double pmu_up, double budget_used,
-               struct snapshot *snapshot);
+void self_fill(struct self *self, const struct host_roots *roots, double pmu_up, struct snapshot *snapshot);
 
 #endif

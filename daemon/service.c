@@ -19,15 +19,26 @@
 #include "daemon/summary.h"
 #include "exporters/http.h"
 
-// This thread runs the event loop: the sampler's timer, signals, the watchdog. The HTTP server has a thread of its own.
-// What they share is the newest snapshot.
+// This thread runs the event loop: the samplers' timer, signals, the watchdog. The HTTP server has a thread of its own.
+// What they share are the newest snapshots.
+//
+// Each type of the host's cores is measured by itself, in steps of its own: the earliest deadline wakes the loop, and
+// who is not due is left alone. Questions are answered as soon as all of them have a plan.
 
 enum { EXIT_WRONG = 2, TIMER_ACCURACY_US = 500 };
+
+_Static_assert((int)SOURCE_TYPES_MAX <= (int)SHOWN_TYPES_MAX, "all types of cores are shown");
+_Static_assert((int)SCENARIO_CORE_TYPES_MAX <= (int)SOURCE_TYPES_MAX, "all types of a scenario are measured");
 
 struct service {
     struct errors errors; // why it did not start
     struct setup setup;
-    struct measure *measure;
+    struct self self;
+    struct service_type {
+        struct measure *measure;
+        uint64_t deadline_ns;
+    } types[SOURCE_TYPES_MAX];
+    size_t n_types;        // 0: a replay
     struct replay *replay; // instead of measuring, else NULL
     struct http_server *http;
     struct control *control; // NULL: there is no folder for its socket
@@ -47,57 +58,96 @@ static void feed_watchdog(struct service *s) {
 
 // ---- measuring, or a replay ----
 
-static struct view *present_view(const struct service *s) {
-    return s->replay ? replay_view(s->replay) : measure_view(s->measure);
+static size_t n_shown(const struct service *s) { return s->replay ? 1 : s->n_types; }
+
+static struct view *present_view(const struct service *s, size_t type) {
+    return s->replay ? replay_view(s->replay) : measure_view(s->types[type].measure);
 }
 
-static struct snapshot *present_snapshot(const struct service *s) {
-    return s->replay ? replay_snapshot(s->replay) : measure_snapshot(s->measure);
+static struct snapshot *present_snapshot(const struct service *s, size_t type) {
+    return s->replay ? replay_snapshot(s->replay) : measure_snapshot(s->types[type].measure);
 }
 
-static int next_step(const struct service *s, uint64_t *deadline_ns, struct snapshot **out) {
-    return s->replay ? replay_step(s->replay, deadline_ns, out) : measure_step(s->measure, deadline_ns, out);
+static int step_type(const struct service *s, size_t type, uint64_t *deadline_ns, struct snapshot **out) {
+    return s->replay ? replay_step(s->replay, deadline_ns, out)
+                     : measure_step(s->types[type].measure, deadline_ns, out);
 }
 
 static int begin(struct service *s, struct errors *errors) {
-    return s->setup.source.tape ? replay_new(&s->setup, &s->replay) : measure_new(&s->setup, errors, &s->measure);
+    if (s->setup.types[0].source->tape)
+        return replay_new(&s->setup, &s->replay);
+    self_init(&s->self, setup_n_cpus(&s->setup));
+    int r = 0;
+    for (size_t i = 0; i < s->setup.n_types && r == 0; i++) {
+        r = measure_new(&s->setup, &s->setup.types[i], &s->self, errors, &s->types[i].measure);
+        s->n_types += r == 0;
+    }
+    return r;
 }
 
 // ---- steps ----
 
-static void publish(struct service *s, struct snapshot *snapshot) {
+static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
     char status[SUMMARY_LINE_MAX];
-    http_server_publish(s->http, present_view(s), snapshot);
-    summary_status(present_view(s), snapshot, status, sizeof status);
+    http_server_publish(s->http, type, &(struct http_published){present_view(s, type), snapshot});
+    summary_status(present_view(s, type), snapshot, status, sizeof status);
     (void)sd_notifyf(0, "STATUS=%s", status);
 }
 
-// Answers from now on: the first plan is there. The step that made it has opened the event groups, and cannot have
-// ended a round, so the first page shows that nothing is measured yet.
+static bool all_have_plans(const struct service *s) {
+    bool all = true;
+    for (size_t i = 0; i < n_shown(s); i++)
+        all = all && present_view(s, i);
+    return all;
+}
+
+// The HTTP server's first pages: of the totals as they are.
+static int start_http(struct service *s) {
+    struct http_published types[SOURCE_TYPES_MAX];
+    size_t n = n_shown(s);
+    bool complete = true;
+    for (size_t i = 0; i < n; i++) {
+        types[i] = (struct http_published){present_view(s, i), present_snapshot(s, i)};
+        complete = complete && types[i].snapshot;
+    }
+    int r = complete ? http_server_start(s->http, types, n) : -ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        snapshot_unref(types[i].snapshot);
+    return r;
+}
+
+// Answers from now on: the first plans are there. Where there is one, the step that made it has opened the event
+// groups, and cannot have ended a round, so the first page shows that nothing is measured yet; other types' may.
 static int serve(struct service *s) {
-    struct snapshot *snapshot = present_snapshot(s);
-    if (!snapshot)
-        return -ENOMEM;
-    int r = http_server_start(s->http, present_view(s), snapshot);
-    snapshot_unref(snapshot);
+    int r = start_http(s);
     if (r == 0 && s->control)
         r = control_start(s->control);
     if (r < 0)
         return r;
     s->serving = true;
-    summary_start(present_view(s), &s->setup, s->http);
+    for (size_t i = 0; i < n_shown(s); i++)
+        summary_start(present_view(s, i), &s->setup, &s->setup.types[i]);
+    summary_addresses(&s->setup, s->http);
     (void)sd_notify(0, "READY=1");
     return 0;
 }
 
-static int step(struct service *s, uint64_t *deadline_ns) {
-    struct snapshot *snapshot;
-    int r = next_step(s, deadline_ns, &snapshot);
-    if (r >= 0 && !s->serving && present_view(s))
-        r = serve(s);
-    if (snapshot)
-        publish(s, snapshot);
-    snapshot_unref(snapshot);
+// What is due, or all of it; *deadline_ns is when the next is.
+static int step(struct service *s, bool all, uint64_t *deadline_ns) {
+    int r = 0;
+    *deadline_ns = UINT64_MAX;
+    for (size_t i = 0; i < n_shown(s) && r >= 0; i++) {
+        struct service_type *type = &s->types[i];
+        struct snapshot *snapshot = NULL;
+        if (all || type->deadline_ns <= self_monotonic_ns())
+            r = step_type(s, i, &type->deadline_ns, &snapshot);
+        if (r >= 0 && !s->serving && all_have_plans(s))
+            r = serve(s);
+        if (snapshot && s->serving)
+            publish(s, i, snapshot);
+        snapshot_unref(snapshot);
+        *deadline_ns = type->deadline_ns < *deadline_ns ? type->deadline_ns : *deadline_ns;
+    }
     feed_watchdog(s);
     return r;
 }
@@ -112,7 +162,7 @@ static int on_timer(sd_event_source *timer, uint64_t due_us, void *context) {
     (void)due_us;
     struct service *s = context;
     uint64_t deadline_ns;
-    int r = step(s, &deadline_ns);
+    int r = step(s, false, &deadline_ns);
     if (r >= 0)
         r = sd_event_source_set_time(timer, wake_us(s, deadline_ns));
     return r < 0 ? r : sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
@@ -124,8 +174,9 @@ static int on_yield(double seconds, void *context) {
     uint64_t deadline_ns;
     if (s->replay)
         return -EOPNOTSUPP; // it holds no counters
-    measure_yield(s->measure, seconds);
-    int r = step(s, &deadline_ns);
+    for (size_t i = 0; i < s->n_types; i++)
+        measure_yield(s->types[i].measure, seconds);
+    int r = step(s, true, &deadline_ns);
     if (r >= 0)
         r = sd_event_source_set_time(s->timer, wake_us(s, deadline_ns));
     if (r < 0)
@@ -187,7 +238,8 @@ static void service_close(struct service *s) {
     s->timer = sd_event_source_unref(s->timer);
     s->control = control_free(s->control);
     s->http = http_server_free(s->http);
-    s->measure = measure_free(s->measure);
+    while (s->n_types > 0)
+        measure_free(s->types[--s->n_types].measure);
     s->replay = replay_free(s->replay);
     setup_deinit(&s->setup);
     s->loop = sd_event_unref(s->loop);
@@ -226,21 +278,35 @@ int service_run(const struct options *options) {
     return status;
 }
 
+static int make_plans(const struct setup *setup, struct errors *errors, struct plan *plans[SOURCE_TYPES_MAX]) {
+    int r = 0;
+    for (size_t i = 0; i < setup->n_types && r >= 0; i++)
+        r = setup_plan(setup, &setup->types[i], NULL, setup->types[i].source->general_counters,
+                       setup->profile->settings.reserve_counters, 1, errors, &plans[i]);
+    return r;
+}
+
+static void show_plans(const struct setup *setup, struct plan *const plans[SOURCE_TYPES_MAX]) {
+    summary_files(setup);
+    for (size_t i = 0; i < setup->n_types; i++)
+        summary_config(setup, &setup->types[i], plans[i]);
+}
+
 int service_check_config(const struct options *options) {
     struct setup *setup = calloc(1, sizeof *setup);
     struct errors *errors = calloc(1, sizeof *errors);
-    struct plan *plan = NULL;
+    struct plan *plans[SOURCE_TYPES_MAX] = {0};
     int r = setup && errors ? setup_init(setup, options, errors) : -ENOMEM;
     if (r >= 0)
-        r = setup_plan(setup, NULL, setup->source.general_counters, setup->profile->settings.reserve_counters, 1,
-                       errors, &plan);
+        r = make_plans(setup, errors, plans);
     if (r < 0 && errors && errors->n > 0)
         log_errors(errors);
     else if (r < 0)
         log_error("%s", strerror(-r));
     else
-        summary_config(setup, plan);
-    plan_free(plan);
+        show_plans(setup, plans);
+    for (size_t i = 0; i < SOURCE_TYPES_MAX; i++)
+        plan_free(plans[i]);
     if (setup)
         setup_deinit(setup);
     free(errors);

@@ -22,16 +22,23 @@ static int init_source(struct checking *checking, const struct config_specs *ven
     struct setup *setup = checking->setup;
     const struct source_request request = {
         .options = checking->options, .data = setup->data, .specs = &setup->specs, .vendor = vendor};
+    struct source *sources[SOURCE_TYPES_MAX];
     checking->done = true;
-    return source_init(&setup->source, &request, errors);
+    int r = source_find(&request, errors, sources, &setup->n_types);
+    for (size_t i = 0; i < setup->n_types; i++)
+        setup->types[i].source = sources[i];
+    return r;
 }
 
 static int check_config(const struct config *config, const void *context, struct errors *errors) {
     struct checking *checking = *(struct checking *const *)context; // what it finds is not const
     struct setup *setup = checking->setup;
     int r = init_source(checking, &config->specs, errors);
-    const struct selection_specs specs = {
-        .catalog = setup->source.catalog, .vendors = setup->source.vendors, .others = &setup->specs};
+    struct selection_specs specs = {.others = &setup->specs};
+    for (size_t i = 0; i < setup->n_types && r == 0; i++) {
+        specs.catalogs[specs.n++] = setup->types[i].source->catalog;
+        specs.vendors = specs.vendors || setup->types[i].source->vendors;
+    }
     return r == 0 ? selection_check(config, &specs, errors) : r;
 }
 
@@ -51,14 +58,14 @@ static int load_config(struct setup *setup, const struct options *options, bool 
 
 static void choose_profile(struct setup *setup) {
     const struct config_facts facts = {
-        .hostname = setup->hostname, .cpu = setup->source.catalog->product.spec, .file_exists = file_exists};
+        .hostname = setup->hostname, .cpu = setup->types[0].source->catalog->product.spec, .file_exists = file_exists};
     setup->profile = config_select(setup->config, &facts);
 }
 
 // What the command line says goes before what the configuration says. A replay is a recording already.
 static void choose_record(struct setup *setup, const struct options *options) {
     const struct config_record *record = &setup->config->record;
-    bool configured = record->path && !setup->source.tape;
+    bool configured = record->path && !setup->types[0].source->tape;
     setup->record_path = options->record ? options->record : configured ? record->path : NULL;
     setup->record_origin = options->record ? NULL : &record->origin;
     setup->record_bytes = options->record_bytes > 0 ? options->record_bytes
@@ -67,11 +74,11 @@ static void choose_record(struct setup *setup, const struct options *options) {
 }
 
 // Where `cpus` is at fault, the error is at its place.
-static int find_topology(struct setup *setup, struct errors *errors) {
+static int find_topology(struct setup *setup, struct core_type *type, struct errors *errors) {
     const struct config_settings *settings = &setup->profile->settings;
     const struct config_origin *origin = &settings->cpus_origin;
     struct errors found = {0};
-    int r = source_topology(&setup->source, settings->cpus_all ? NULL : &settings->cpus, &found, &setup->topology);
+    int r = source_topology(type->source, settings->cpus_all ? NULL : &settings->cpus, &found, &type->topology);
     for (size_t i = 0; i < found.n; i++) {
         const struct error *error = &found.items[i];
         if (error->file[0] != '\0' || settings->cpus_all)
@@ -82,23 +89,67 @@ static int find_topology(struct setup *setup, struct errors *errors) {
     return r;
 }
 
-static int make_selections(struct setup *setup) {
-    int n = selection_make(setup->profile, setup->source.catalog, setup->source.vendors, &setup->selections,
-                           setup->missing, sizeof setup->missing);
-    setup->n_selections = n < 0 ? 0 : (size_t)n;
-    return n < 0 ? n : 0;
+static void type_deinit(struct core_type *type) {
+    free(type->selections);
+    topology_free(type->topology);
+    source_free(type->source);
 }
 
-int setup_plan(const struct setup *setup, const bool *raised, unsigned general_counters, unsigned reserved_counters,
-               double slot_factor, struct errors *errors, struct plan **out) {
-    const struct plan_request request = {.catalog = setup->source.catalog,
+// Types of which no CPU is to be measured are left out.
+static int find_topologies(struct setup *setup, struct errors *errors) {
+    const struct config_settings *settings = &setup->profile->settings;
+    struct source *sources[SOURCE_TYPES_MAX];
+    size_t n = setup->n_types, kept = 0;
+    int r = 0;
+    for (size_t i = 0; i < n; i++) {
+        int found = r == 0 ? find_topology(setup, &setup->types[i], errors) : 0;
+        struct core_type type = setup->types[i];
+        r = found == -ENOENT || r < 0 ? r : found;
+        if (found == -ENOENT)
+            type_deinit(&type);
+        else
+            setup->types[kept++] = type;
+    }
+    setup->n_types = kept;
+    if (kept == 0)
+        return errors_add(errors, settings->cpus_origin.file, settings->cpus_origin.line, settings->cpus_origin.column,
+                          "none of the CPUs that `cpus` names is online");
+    for (size_t i = 0; i < kept; i++)
+        sources[i] = setup->types[i].source;
+    if (r == 0)
+        source_note_other_cores(sources, kept, settings->cpus_all ? NULL : &settings->cpus);
+    return r;
+}
+
+static int make_selections(struct setup *setup) {
+    for (size_t i = 0; i < setup->n_types; i++) {
+        struct core_type *type = &setup->types[i];
+        int n = selection_make(setup->profile, type->source->catalog, type->source->vendors, &type->selections,
+                               type->missing, sizeof type->missing);
+        if (n < 0)
+            return n;
+        type->n_selections = (size_t)n;
+    }
+    return 0;
+}
+
+size_t setup_n_cpus(const struct setup *setup) {
+    size_t n = 0;
+    for (size_t i = 0; i < setup->n_types; i++)
+        n += setup->types[i].topology->n_cpus;
+    return n;
+}
+
+int setup_plan(const struct setup *setup, const struct core_type *type, const bool *raised, unsigned general_counters,
+               unsigned reserved_counters, double slot_factor, struct errors *errors, struct plan **out) {
+    const struct plan_request request = {.catalog = type->source->catalog,
                                          .general_counters = general_counters,
                                          .reserved_counters = reserved_counters,
-                                         .selections = setup->selections,
-                                         .n_selections = setup->n_selections,
+                                         .selections = type->selections,
+                                         .n_selections = type->n_selections,
                                          .raised = raised,
-                                         .support = setup->source.support,
-                                         .nmi_watchdog = setup->source.nmi_watchdog,
+                                         .support = type->source->support,
+                                         .nmi_watchdog = type->source->nmi_watchdog,
                                          .slot_ns = (uint64_t)((double)setup->profile->settings.slot_ns * slot_factor),
                                          .idle = setup->profile->settings.idle,
                                          .adaptive = setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE};
@@ -108,6 +159,13 @@ int setup_plan(const struct setup *setup, const bool *raised, unsigned general_c
                           "profile %s asks for more than %d events or %d event groups: name fewer metric groups",
                           setup->profile->name, PLAN_GROUP_EVENTS_MAX, PLAN_UNITS_MAX);
     return r;
+}
+
+// A replay is of the host that was recorded.
+static void take_hostname(struct setup *setup) {
+    const struct tape *tape = setup->types[0].source->tape;
+    if (tape && tape->header.hostname[0] != '\0')
+        (void)snprintf(setup->hostname, sizeof setup->hostname, "%.255s", tape->header.hostname);
 }
 
 int setup_init(struct setup *setup, const struct options *options, struct errors *errors) {
@@ -124,22 +182,22 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
         return r < 0 ? r : found;
     choose_record(setup, options);
     choose_profile(setup);
-    source_choose_guests(&setup->source, setup->profile->settings.guests == CONFIG_GUESTS_SHARE);
+    for (size_t i = 0; i < setup->n_types; i++)
+        source_choose_guests(setup->types[i].source, setup->profile->settings.guests == CONFIG_GUESTS_SHARE);
     r = make_selections(setup);
+    struct core_type *first = &setup->types[0]; // a replay is of one
     if (r == 0)
-        r = source_load_tape(&setup->source, setup->selections, setup->n_selections, errors);
+        r = source_load_tape(first->source, first->selections, first->n_selections, errors);
     if (r == 0)
-        r = find_topology(setup, errors);
-    if (r == 0 && setup->source.tape && setup->source.tape->header.hostname[0] != '\0')
-        (void)snprintf(setup->hostname, sizeof setup->hostname, "%.255s", setup->source.tape->header.hostname);
+        r = find_topologies(setup, errors);
+    if (r == 0)
+        take_hostname(setup);
     return r;
 }
 
 void setup_deinit(struct setup *setup) {
-    free(setup->selections);
-    setup->selections = NULL;
-    setup->topology = topology_free(setup->topology);
-    source_deinit(&setup->source);
+    while (setup->n_types > 0)
+        type_deinit(&setup->types[--setup->n_types]);
     specs_deinit(&setup->specs);
     setup->config = config_free(setup->config);
 }

@@ -70,19 +70,23 @@ static int load_vendors(struct source *source, const struct source_request *requ
     return r;
 }
 
+// A name without folder and ending is of a scenario that ships.
+static void find_scenario(struct source *source, const struct source_request *request) {
+    const char *name = request->options->scenario ? request->options->scenario : "demo";
+    if (strpbrk(name, "/."))
+        (void)snprintf(source->scenario_path, sizeof source->scenario_path, "%s", name);
+    else
+        (void)snprintf(source->scenario_path, sizeof source->scenario_path, "%s/scenarios/%.60s.json", request->data,
+                       name);
+}
+
+// Has a scenario already.
 static int init_sim(struct source *source, const struct source_request *request, struct errors *errors) {
     struct environment environment;
     char cpuid[HOST_CPUID_MAX];
-    if (request->options->scenario)
-        (void)snprintf(source->scenario_path, sizeof source->scenario_path, "%s", request->options->scenario);
-    else
-        (void)snprintf(source->scenario_path, sizeof source->scenario_path, "%s/scenarios/demo.json", request->data);
-    int r = scenario_json_load(source->scenario_path, errors, &source->scenario);
-    if (r < 0)
-        return r;
     describe_scenario(source->scenario, &environment);
     source_vendor_cpuid(&request->specs->cpus, source->scenario->spec, cpuid, sizeof cpuid);
-    r = load_vendors(source, request, cpuid, NULL, &environment, errors);
+    int r = load_vendors(source, request, cpuid, NULL, &environment, errors);
     if (r == 1)
         r = specs_load(request->specs, source->scenario->spec, &environment, errors, &source->catalog);
     if (r == 0)
@@ -128,27 +132,16 @@ int source_load_tape(struct source *source, const struct plan_selection *selecti
 
 // ---- this host's own PMU ----
 
-// The core PMU's name before there is a spec: that of the first generic row whose PMU the kernel has. True where the
-// kernel has one under another name in its place, as on hosts with cores of two kinds.
-static bool find_core_pmu(struct source *source) {
-    uint32_t type;
-    (void)snprintf(source->pmu_found, sizeof source->pmu_found, "cpu");
-    for (size_t i = 0; i < source->cpus->n; i++) {
-        const char *pmu = source->cpus->rows[i].pmu;
-        if (pmu && host_cpu_find_pmu(&source->roots, pmu, source->pmu_found, sizeof source->pmu_found, &type) == 0)
-            return !strchr(pmu, '*') && strcmp(pmu, source->pmu_found) != 0;
-    }
-    return false;
-}
-
 // Reads a spec with its formulas compiled for this host: of the vendor's files where they are to be used and have this
 // CPU, else `name`. 1 where there is none (NULL).
 static int load_spec(struct source *source, const struct source_request *request, const char *name, bool vendors,
                      struct errors *errors) {
     struct environment environment;
-    bool replaced = find_core_pmu(source);
+    const char *pmu = source->cores.pmu;
+    bool replaced = source->cores.pmu_replaces;
+    (void)snprintf(source->pmu_found, sizeof source->pmu_found, "%s", pmu[0] != '\0' ? pmu : "cpu");
     source->events = (struct host_events){.roots = source->roots, .pmu = source->pmu_found};
-    host_cpu_environment(&source->events, source->first_cpu, &environment);
+    host_cpu_environment(&source->events, source->cores.first_cpu, &environment);
     const struct environment_listener listener = {
         .has_event = environment.has_event, .context = environment.context, .answers = &source->answers};
     environment.has_event = environment_listen;
@@ -165,7 +158,7 @@ static int load_spec(struct source *source, const struct source_request *request
 
 static void note_binding(struct source *source, const struct host_binding *binding) {
     const struct catalog *catalog = source->catalog;
-    if (!source->vendors && source->row->pmu)
+    if (!source->vendors && source->cores.row->pmu)
         note(source, source->pmu_name, "unknown_core",
              "there is no spec for this CPU: the architecture's common events are measured, without level 1");
     if (binding->resident_dropped)
@@ -178,15 +171,27 @@ static void note_binding(struct source *source, const struct host_binding *bindi
              binding->n_cannot);
 }
 
-// The spec of this host's CPU, bound to its PMU. 1 where the kernel has no such PMU.
+// The kernel's PMU of the spec's name or pattern that counts on this type's CPUs. False where there is none.
+static bool find_pmu(struct source *source) {
+    struct host_core_pmu pmus[HOST_CORES_MAX];
+    size_t n = host_cores_pmus(&source->roots, source->catalog->product.pmu, pmus, HOST_CORES_MAX), i = 0;
+    while (i < n && !cpuset_has(&pmus[i].cpus, source->cores.first_cpu))
+        i++;
+    if (i == n)
+        return false;
+    memcpy(source->pmu_found, pmus[i].name, sizeof source->pmu_found);
+    source->pmu_types[0] = pmus[i].type;
+    return true;
+}
+
+// The spec of these cores, bound to their PMU. 1 where the kernel has no such PMU.
 static int init_hardware(struct source *source, const struct source_request *request, struct errors *errors) {
     struct host_binding binding;
-    int r = load_spec(source, request, source->row ? source->row->spec : NULL, true, errors);
+    int r = load_spec(source, request, source->cores.row ? source->cores.row->spec : NULL, true, errors);
     if (r != 0)
         return r;
     const struct catalog *catalog = source->catalog;
-    if (host_cpu_find_pmu(&source->roots, catalog->product.pmu, source->pmu_found, sizeof source->pmu_found,
-                          &source->pmu_types[0]) < 0)
+    if (!find_pmu(source))
         return 1;
     source->pmu_name = source->pmu_found;
     r = host_bind(&source->roots, source->pmu_name, source->pmu_types[0], source->catalog, &binding);
@@ -194,7 +199,8 @@ static int init_hardware(struct source *source, const struct source_request *req
         return r;
     source->support = binding.support; // ours from here on
     memcpy(source->pmu_types, binding.types, sizeof source->pmu_types);
-    source->microarchitecture = !source->vendors && source->row->pmu ? "unknown" : catalog->product.microarchitecture;
+    source->microarchitecture =
+        !source->vendors && source->cores.row->pmu ? "unknown" : catalog->product.microarchitecture;
     source->resident_dropped = binding.resident_dropped;
     source->general_counters = catalog->general_counters;
     source->nmi_watchdog = source->cpuid[0] != '\0' && host_cpu_nmi_watchdog(&source->roots);
@@ -212,7 +218,8 @@ static void note_no_hardware(struct source *source, int error) {
 }
 
 static int init_software(struct source *source, const struct source_request *request, struct errors *errors) {
-    source->row = NULL;
+    source->cores = (struct host_cores){.row = NULL};
+    source->several = false;
     source->vendors = false;
     source->catalog = catalog_free(source->catalog);
     int r = load_spec(source, request, SOFTWARE, false, errors);
@@ -237,40 +244,158 @@ static int init_software(struct source *source, const struct source_request *req
     return 0;
 }
 
-int source_init(struct source *source, const struct source_request *request, struct errors *errors) {
+// ---- types of cores ----
+
+// One more, which is the caller's; NULL where memory is short.
+static struct source *add_source(const struct source_request *request, struct source *out[SOURCE_TYPES_MAX],
+                                 size_t *n) {
     const struct options *options = request->options;
-    *source = (struct source){.roots = {.sysfs = options->sysfs, .procfs = options->procfs}};
-    if (options->pmu == PMU_SIM)
-        return init_sim(source, request, errors);
-    if (options->pmu == PMU_REPLAY)
-        return init_replay(source, request, errors);
-    source_identify(source, request->specs);
-    bool vendors = request->vendor && request->vendor->path;
-    int r = source->row || vendors ? init_hardware(source, request, errors) : 1;
-    return r == 1 ? init_software(source, request, errors) : r;
+    struct source *source = calloc(1, sizeof *source);
+    if (!source)
+        return NULL;
+    source->roots = (struct host_roots){.sysfs = options->sysfs, .procfs = options->procfs};
+    source->cpus = &request->specs->cpus;
+    host_cpu_describe(&source->roots, &source->cpu);
+    return out[(*n)++] = source;
 }
 
-void source_deinit(struct source *source) {
+static int find_sim(const struct source_request *request, struct errors *errors, struct source *out[SOURCE_TYPES_MAX],
+                    size_t *n) {
+    struct scenario *rest = NULL;
+    int r = 0;
+    do {
+        struct source *source = add_source(request, out, n);
+        if (!source) {
+            scenario_free(rest);
+            return -ENOMEM;
+        }
+        find_scenario(source, request);
+        if (!rest)
+            r = scenario_json_load(source->scenario_path, errors, &rest);
+        if (r < 0)
+            return r;
+        source->scenario = rest;
+        rest = rest->next;
+        source->scenario->next = NULL;
+        source->several = rest || *n > 1;
+        r = init_sim(source, request, errors);
+    } while (r == 0 && rest);
+    scenario_free(rest);
+    return r;
+}
+
+// Arm cores of a host with several types are described by what they themselves say.
+static void describe_cores(struct source *source, const struct host_kinds *kinds, size_t kind) {
+    source->cores = kinds->kinds[kind];
+    source->several = kinds->several;
+    memcpy(source->cpuid, kinds->cpuid, sizeof source->cpuid);
+    if (!kinds->several || source->cores.midr == 0)
+        return;
+    (void)snprintf(source->cpu.vendor, HOST_TEXT_MAX, "0x%02x", source->cores.midr >> 24);
+    (void)snprintf(source->cpu.model, HOST_TEXT_MAX, "0x%03x", source->cores.midr >> 4 & 0xfff);
+}
+
+// Takes the last source out again; the first that is taken out is kept in *dropped.
+static void drop_source(struct source *out[SOURCE_TYPES_MAX], size_t *n, struct source **dropped) {
+    struct source *last = out[--*n];
+    if (*dropped)
+        source_free(last);
+    else
+        *dropped = last;
+}
+
+static int find_types(const struct source_request *request, const struct host_kinds *kinds, struct errors *errors,
+                      struct source *out[SOURCE_TYPES_MAX], size_t *n, struct source **dropped) {
+    for (size_t kind = 0; kind < kinds->n; kind++) {
+        struct source *source = add_source(request, out, n);
+        if (!source)
+            return -ENOMEM;
+        describe_cores(source, kinds, kind);
+        int r = init_hardware(source, request, errors);
+        if (r < 0)
+            return r;
+        if (r == 1)
+            drop_source(out, n, dropped);
+    }
+    return 0;
+}
+
+// Software events where no type can be measured; what was said of the first is said then, too.
+static int find_hardware(const struct source_request *request, struct errors *errors,
+                         struct source *out[SOURCE_TYPES_MAX], size_t *n) {
+    struct host_roots roots = {.sysfs = request->options->sysfs, .procfs = request->options->procfs};
+    struct source *dropped = NULL;
+    struct host_kinds kinds;
+    host_cores_find(&roots, &request->specs->cpus, request->vendor && request->vendor->path, &kinds);
+    int r = find_types(request, &kinds, errors, out, n, &dropped);
+    if (r < 0 || *n > 0) {
+        source_free(dropped);
+        return r;
+    }
+    if (dropped)
+        out[(*n)++] = dropped;
+    else if (!add_source(request, out, n))
+        return -ENOMEM;
+    return init_software(out[0], request, errors);
+}
+
+int source_find(const struct source_request *request, struct errors *errors, struct source *out[SOURCE_TYPES_MAX],
+                size_t *n) {
+    int r;
+    *n = 0;
+    if (request->options->pmu == PMU_SIM) {
+        r = find_sim(request, errors, out, n);
+    } else if (request->options->pmu == PMU_REPLAY) {
+        struct source *source = add_source(request, out, n);
+        r = source ? init_replay(source, request, errors) : -ENOMEM;
+    } else {
+        r = find_hardware(request, errors, out, n);
+    }
+    if (r == 0 && out[0]->several)
+        source_name_types(out, *n);
+    return r;
+}
+
+struct source *source_free(struct source *source) {
+    if (!source)
+        return NULL;
     source->tape = tape_free(source->tape);
     free(source->support);
-    source->support = NULL;
-    source->catalog = catalog_free(source->catalog);
-    source->scenario = scenario_free(source->scenario);
+    catalog_free(source->catalog);
+    scenario_free(source->scenario);
+    free(source);
+    return NULL;
 }
+
+// ---- CPUs ----
 
 int source_topology_update(const struct source *source, const struct cpuset *selected, const struct topology *known,
                            struct topology **out) {
-    struct cpuset cpus;
+    struct source_cpus cpus;
     struct topology *candidate;
     if (source->scenario)
         return 0;
-    source_choose_cpus(source, selected, &cpus);
-    int r = host_linux_topology_update(&source->roots, &cpus, known, &candidate);
+    source_choose_cpus(source, selected, false, &cpus);
+    int r = host_linux_topology_update(&source->roots, &cpus.choice, known, &candidate);
     if (r <= 0)
         return r;
     topology_free(candidate); // only now is it worth asking every CPU what core it is
-    source_remove_other_cores(source, &cpus);
-    return host_linux_topology_update(&source->roots, &cpus, known, out);
+    source_choose_cpus(source, selected, true, &cpus);
+    return host_linux_topology_update(&source->roots, &cpus.choice, known, out);
+}
+
+static int find_topology(const struct source *source, const struct cpuset *selected, struct errors *errors,
+                         struct topology **out) {
+    struct source_cpus cpus;
+    struct errors found = {0};
+    source_choose_cpus(source, selected, true, &cpus);
+    int r = host_linux_topology(&source->roots, &cpus.choice, &found, out);
+    if (r == -EINVAL && source->several && found.items[0].file[0] == '\0')
+        return -ENOENT; // every CPU that is selected is of another type
+    for (size_t i = 0; i < found.n; i++)
+        (void)errors_add(errors, found.items[i].file, found.items[i].line, found.items[i].column, "%s",
+                         found.items[i].text);
+    return r;
 }
 
 int source_topology(struct source *source, const struct cpuset *selected, struct errors *errors,
@@ -279,21 +404,30 @@ int source_topology(struct source *source, const struct cpuset *selected, struct
         *out = topology_copy(source->tape->topology);
         return *out ? 0 : -ENOMEM;
     }
-    if (!source->scenario) {
-        struct cpuset cpus;
-        source_choose_cpus(source, selected, &cpus);
-        source_remove_other_cores(source, &cpus);
-        int r = host_linux_topology(&source->roots, &cpus, errors, out);
-        size_t n_other = source_count_other_cores(source, selected, &cpus);
-        if (r == 0 && n_other > 0)
-            note(source, source->pmu_name, "other_cores",
-                 "%zu CPUs have cores of another kind than those that are measured (spec %s), and are left out",
-                 n_other, source->catalog->product.spec);
-        return r;
-    }
+    if (!source->scenario)
+        return find_topology(source, selected, errors, out);
     int r = pmu_sim_topology(source->scenario, selected, out);
+    if (r == -EINVAL && source->several)
+        return -ENOENT;
     return r == -EINVAL ? errors_add(errors, NULL, 0, 0, "the simulated host has none of the CPUs that `cpus` names")
                         : r;
+}
+
+void source_note_other_cores(struct source *const *sources, size_t n, const struct cpuset *selected) {
+    struct source *first = sources[0];
+    char specs[SOURCE_TEXT_MAX / 2] = "";
+    size_t n_other = first->scenario || first->tape ? 0 : source_count_other_cores(sources, n, selected);
+    if (n_other == 0)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        size_t length = strlen(specs);
+        (void)snprintf(specs + length, sizeof specs - length, "%s%s", i > 0 ? ", " : "",
+                       sources[i]->catalog->product.spec);
+    }
+    note(first, first->pmu_name, "other_cores",
+         "%zu CPUs have cores of another kind than those that are measured (spec %s), and are left out", n_other,
+         specs);
+    first->errors[first->n_errors - 1].of_host = first->several;
 }
 
 void source_choose_guests(struct source *source, bool share) {
@@ -319,7 +453,7 @@ bool source_note_open_error(struct source *source, int error, size_t n_failed, s
         return false;
     if (source->open_error != 0) {
         source->n_errors--;
-        log_info("%s: event groups can be opened again", source->pmu_name);
+        log_info("%s%s: event groups can be opened again", source->prefix, source->pmu_name);
     }
     source->open_error = error;
     if (error != 0) {
@@ -327,7 +461,7 @@ bool source_note_open_error(struct source *source, int error, size_t n_failed, s
         pmu_linux_remedy(error, files, remedy, sizeof remedy);
         note(source, source->pmu_name, pmu_linux_reason(error), "%zu event groups could not be opened (%s): %s",
              n_failed, strerror(-error), remedy);
-        log_warning("%s: %s", source->pmu_name, source->errors[source->n_errors - 1].text);
+        log_warning("%s%s: %s", source->prefix, source->pmu_name, source->errors[source->n_errors - 1].text);
     }
     return true;
 }

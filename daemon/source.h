@@ -4,7 +4,7 @@
 
 // Where counts come from: the kernel's counters of this host, or a simulated host; and with which spec they are read.
 
-#include "collectors/host_cpu.h"
+#include "collectors/host_cores.h"
 #include "collectors/pmu.h"
 #include "config/config.h"
 #include "core/scenario.h"
@@ -13,17 +13,18 @@
 #include "daemon/tape.h"
 #include "exporters/view.h"
 
-enum { SOURCE_ERRORS_MAX = 8, SOURCE_TEXT_MAX = 512 };
+enum { SOURCE_TYPES_MAX = HOST_CORES_MAX, SOURCE_ERRORS_MAX = 8, SOURCE_TEXT_MAX = 512 };
 
 struct source {
-    struct catalog *catalog;    // encoded for this host
-    bool vendors;               // made of the vendor's files
-    const struct cpu_map *cpus; // borrowed from the specs
-    const struct cpu_row *row;  // of the host's CPU; NULL: simulated, or no spec is for it
-    unsigned first_cpu;         // that has it
-    struct scenario *scenario;  // simulated, else NULL
-    struct tape *tape;          // replayed, else NULL
-    bool simulated;             // also what was recorded of a simulated host
+    struct catalog *catalog;       // encoded for this host
+    bool vendors;                  // made of the vendor's files
+    const struct cpu_map *cpus;    // borrowed from the specs
+    struct host_cores cores;       // whose counts these are; row NULL: simulated, or no spec is for them
+    bool several;                  // the host has cores of other types as well
+    char core_type[HOST_TEXT_MAX]; // then the name of this one, else ""
+    struct scenario *scenario;     // simulated, else NULL
+    struct tape *tape;             // replayed, else NULL
+    bool simulated;                // also what was recorded of a simulated host
     // What the catalog was made with, for a recording: what the formulas asked of the PMU, and what was looked for in
     // the vendor's files
     struct environment_answers answers;
@@ -47,7 +48,8 @@ struct source {
     struct view_pmu_error errors[SOURCE_ERRORS_MAX];
     char error_texts[SOURCE_ERRORS_MAX][SOURCE_TEXT_MAX];
     size_t n_errors;
-    int open_error; // that the last of them is about, 0: it is not about opening
+    char prefix[HOST_TEXT_MAX + 16]; // in front of what is logged of one of several types, else ""
+    int open_error;                  // that the last of them is about, 0: it is not about opening
 };
 
 struct source_request {
@@ -58,21 +60,28 @@ struct source_request {
     bool all_events;                   // also those of the vendor's files that no metric uses
 };
 
-// Decides; says what a host without a hardware PMU lacks, and where the vendor's files have nothing for its CPU, which
-// then has our own spec. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM.
-int source_init(struct source *source, const struct source_request *request, struct errors *errors);
-void source_deinit(struct source *source);
+// Decides for each type of cores that the host has and that there is a spec and a PMU for, `out` in the order of their
+// first CPUs; at least one, since a host without a hardware PMU has the kernel's software events. Says what it lacks,
+// and where the vendor's files have nothing for its CPU, which then has our own spec. Returns 0, -EINVAL with the
+// reason in `errors`, -ENOMEM; what is in `out` is the caller's to free also then.
+int source_find(const struct source_request *request, struct errors *errors, struct source *out[SOURCE_TYPES_MAX],
+                size_t *n);
+struct source *source_free(struct source *source);
 
 // Of a replay: makes all that is replayed ready. A log's metrics are those of the selections.
 int source_load_tape(struct source *source, const struct plan_selection *selections, size_t n_selections,
                      struct errors *errors);
 
-// `selected`: the CPUs to measure, NULL for all. Notes CPUs that are left out because their cores are of another kind.
+// `selected`: the CPUs to measure, NULL for all. -ENOENT: the host has other types of cores, and of this one none is
+// selected and online.
 int source_topology(struct source *source, const struct cpuset *selected, struct errors *errors, struct topology **out);
 
 // Whether CPUs to measure have come online that `known` does not have: 1 and a new topology with them, 0, or -ENOMEM.
 int source_topology_update(const struct source *source, const struct cpuset *selected, const struct topology *known,
                            struct topology **out);
+
+// Notes CPUs that are left out because their cores are of another kind than those of all sources.
+void source_note_other_cores(struct source *const *sources, size_t n, const struct cpuset *selected);
 
 // Decides whether guests are left alone: where this host may run any, unless they are to share the counters.
 void source_choose_guests(struct source *source, bool share);

@@ -1,43 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/source_identify.h"
 
+#include <stdio.h>
 #include <string.h>
-
-#include "collectors/host_cpu.h"
-
-static bool has_pmu(const void *context, const char *pattern) {
-    const struct host_roots *roots = context;
-    char name[HOST_TEXT_MAX];
-    uint32_t type;
-    return host_cpu_find_pmu(roots, pattern, name, sizeof name, &type) == 0;
-}
-
-// Arm cores say for each CPU what they are; all x86 CPUs of a host are one by their CPUID.
-static const struct cpu_row *row_of_cpu(const struct source *source, unsigned cpu) {
-    struct cpu_identity identity = {.cpuid = source->cpuid[0] != '\0' ? source->cpuid : NULL,
-                                    .vendor = source->cpu.vendor,
-                                    .has_pmu = has_pmu,
-                                    .context = &source->roots};
-    identity.has_midr = !identity.cpuid && host_linux_midr(&source->roots, cpu, &identity.midr) == 0;
-    return cpu_map_choose(source->cpus, &identity);
-}
-
-void source_identify(struct source *source, const struct specs *specs) {
-    struct cpuset online;
-    source->cpus = &specs->cpus;
-    host_cpu_describe(&source->roots, &source->cpu);
-    if (!host_cpu_online(&source->roots, &online))
-        return;
-    for (unsigned cpu = 0; cpu < CPUSET_MAX && !source->row; cpu++) {
-        source->row = cpuset_has(&online, cpu) ? row_of_cpu(source, cpu) : NULL;
-        source->first_cpu = cpu;
-    }
-    if (source->row)
-        return;
-    source->first_cpu = 0;
-    if (host_cpu_cpuid(&source->roots, source->cpuid, sizeof source->cpuid) == 0)
-        source->row = row_of_cpu(source, 0);
-}
 
 static void keep_cpus(struct cpuset *set, const struct cpuset *kept, bool inverted) {
     for (size_t w = 0; w < CPUSET_MAX / 64; w++)
@@ -52,40 +17,70 @@ static void find_wanted(const struct source *source, const struct cpuset *select
     keep_cpus(out, selected ? selected : &left_alone, selected == NULL);
 }
 
-void source_choose_cpus(const struct source *source, const struct cpuset *selected, struct cpuset *out) {
-    struct cpuset of_pmu;
-    find_wanted(source, selected, out);
-    if (host_linux_pmu_cpus(&source->roots, source->pmu_name, &of_pmu) == 0)
-        keep_cpus(out, &of_pmu, false);
-}
-
-// Another spec, or of the vendor's files those of another core: implementer and part are not the same.
-static bool is_other_core(const struct source *source, unsigned cpu) {
-    static const uint32_t core = 0xff00fff0;
-    uint32_t first, midr;
-    if (source->vendors)
-        return host_linux_midr(&source->roots, source->first_cpu, &first) == 0 &&
-               host_linux_midr(&source->roots, cpu, &midr) == 0 && ((first ^ midr) & core) != 0;
-    const struct cpu_row *row = row_of_cpu(source, cpu);
-    return row && strcmp(row->spec, source->row->spec) != 0;
-}
-
 // What is offline does not say what it is, and stays.
-void source_remove_other_cores(const struct source *source, struct cpuset *set) {
-    if ((!source->row && !source->vendors) || source->cpuid[0] != '\0')
-        return;
-    for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
-        if (cpuset_has(set, cpu) && is_other_core(source, cpu))
+static void remove_other_cores(const struct source *source, struct cpuset *set) {
+    for (unsigned cpu = 0; source->cores.midr != 0 && cpu < CPUSET_MAX; cpu++)
+        if (cpuset_has(set, cpu) && !host_cores_has(&source->roots, source->cpus, source->vendors, &source->cores, cpu))
             set->words[cpu / 64] &= ~(UINT64_C(1) << (cpu % 64));
-    }
 }
 
-size_t source_count_other_cores(const struct source *source, const struct cpuset *selected, const struct cpuset *ours) {
+void source_choose_cpus(const struct source *source, const struct cpuset *selected, bool ask, struct source_cpus *out) {
+    if (host_linux_pmu_cpus(&source->roots, source->pmu_name, &out->own) < 0)
+        memset(&out->own, 0xff, sizeof out->own);
+    if (ask)
+        remove_other_cores(source, &out->own);
+    find_wanted(source, selected, &out->selected);
+    keep_cpus(&out->selected, &out->own, false);
+    out->choice = (struct host_choice){.selected = &out->selected, .own = source->several ? &out->own : NULL};
+}
+
+size_t source_count_other_cores(struct source *const *sources, size_t n, const struct cpuset *selected) {
     struct cpuset online, wanted;
-    if (!host_cpu_online(&source->roots, &online))
+    if (!host_cpu_online(&sources[0]->roots, &online))
         return 0;
-    find_wanted(source, selected, &wanted);
+    find_wanted(sources[0], selected, &wanted);
     keep_cpus(&online, &wanted, false);
-    keep_cpus(&online, ours, true);
+    for (size_t i = 0; i < n; i++) {
+        struct source_cpus cpus;
+        source_choose_cpus(sources[i], selected, true, &cpus);
+        keep_cpus(&online, &cpus.selected, true);
+    }
     return cpuset_count(&online);
+}
+
+// ---- names ----
+
+enum { NAME_SPEC, NAME_PMU, NAME_CPU, NAME_N };
+
+static void name_type(const struct source *source, int kind, char *out, size_t size) {
+    const struct cpu_row *row = source->cores.row;
+    if (kind == NAME_SPEC && source->scenario)
+        (void)snprintf(out, size, "%s", source->scenario->spec);
+    else if (kind == NAME_SPEC && row && !row->pmu)
+        (void)snprintf(out, size, "%s", row->spec);
+    else if (kind == NAME_CPU)
+        (void)snprintf(out, size, "%.100s_cpu%u", source->pmu_name, source->cores.first_cpu);
+    else
+        (void)snprintf(out, size, "%s", source->pmu_name);
+}
+
+static bool is_unique(struct source *const *sources, size_t n, size_t i, int kind) {
+    char name[HOST_TEXT_MAX], other[HOST_TEXT_MAX];
+    bool unique = true;
+    name_type(sources[i], kind, name, sizeof name);
+    for (size_t j = 0; j < n && unique; j++) {
+        name_type(sources[j], kind, other, sizeof other);
+        unique = i == j || strcmp(name, other) != 0;
+    }
+    return unique;
+}
+
+void source_name_types(struct source *const *sources, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        int kind = NAME_SPEC;
+        while (kind + 1 < NAME_N && !is_unique(sources, n, i, kind))
+            kind++;
+        name_type(sources[i], kind, sources[i]->core_type, sizeof sources[i]->core_type);
+        (void)snprintf(sources[i]->prefix, sizeof sources[i]->prefix, "core type %s: ", sources[i]->core_type);
+    }
 }

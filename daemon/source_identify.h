@@ -2,23 +2,26 @@
 #ifndef TOPDOWND_DAEMON_SOURCE_IDENTIFY_H
 #define TOPDOWND_DAEMON_SOURCE_IDENTIFY_H
 
-// Which spec this host's CPUs have, and which of them are measured. A host may have cores of several kinds; those that
-// have the spec of its first CPU are measured.
+// Which of the host's CPUs a source measures: those of its cores that the PMU counts on and that are selected.
 
 #include "core/cpuset.h"
 #include "daemon/source.h"
 
-// Sets source->row and what is known of the CPU. No row: no spec is for it, or the kernel does not say what it is.
-void source_identify(struct source *source, const struct specs *specs);
+struct source_cpus {
+    struct cpuset selected; // all that nobody wants left alone where there is no selection
+    struct cpuset own;      // of this type, where the host has several
+    struct host_choice choice;
+};
 
-// The CPUs that may be measured: those that the PMU counts on, and of these the selected ones; where none are selected
-// (NULL), all that nobody wants left alone.
-void source_choose_cpus(const struct source *source, const struct cpuset *selected, struct cpuset *out);
+// Fills *out, which must not be moved. Every CPU is asked what core it is only where `ask` is set; else those that may
+// be of another one are among them.
+void source_choose_cpus(const struct source *source, const struct cpuset *selected, bool ask, struct source_cpus *out);
 
-// Takes the CPUs off that have another spec, for which every CPU is asked what core it is.
-void source_remove_other_cores(const struct source *source, struct cpuset *set);
+// CPUs that are online and selected and of none of the sources.
+size_t source_count_other_cores(struct source *const *sources, size_t n, const struct cpuset *selected);
 
-// CPUs that are online and selected and not among `ours`: their cores are of another kind.
-size_t source_count_other_cores(const struct source *source, const struct cpuset *selected, const struct cpuset *ours);
+// Gives each source of several the name of its type: its spec's, or where others have that one or it is a generic one,
+// its PMU's.
+void source_name_types(struct source *const *sources, size_t n);
 
 #endif

@@ -23,6 +23,7 @@ struct stage {
 // What a plan follows from.
 struct stage_request {
     const struct setup *setup;
+    const struct core_type *type;
     uint64_t seed;
     struct follow follow;      // how many general counters there are
     bool none_free;            // others hold all of them
@@ -43,10 +44,13 @@ void stage_deinit(struct stage *stage);
 // Tells the new facts of `request` under the same plan. Where memory is short the old ones stay: the log has the news.
 void stage_refresh_view(struct stage *stage, const struct stage_request *request);
 
+// A snapshot of derive_initial while the counters are handed over.
+void stage_mark_yielded(struct snapshot *snapshot);
+
 // Logs the decisions of the last change, each with its reason.
-void stage_log_decisions(const struct catalog *catalog, const struct adapt_report *report);
+void stage_log_decisions(const struct source *source, const struct adapt_report *report);
 
 // Logs which metrics a change of plan loses or brings back.
-void stage_log_change(const struct plan *before, const struct plan *after);
+void stage_log_change(const struct source *source, const struct plan *before, const struct plan *after);
 
 #endif

@@ -17,13 +17,13 @@ static size_t plannable(const struct plan *plan) {
 }
 
 // "64 CPUs on 2 sockets (6 general counters and 1 fixed)"
-static void describe_cpus(const struct setup *setup, unsigned counters, char *out, size_t size) {
-    const struct topology *topology = setup->topology;
+static void describe_cpus(const struct core_type *type, unsigned counters, char *out, size_t size) {
+    const struct topology *topology = type->topology;
     int length = snprintf(out, size, "%zu CPU%s on %zu socket%s", topology->n_cpus, topology->n_cpus == 1 ? "" : "s",
                           topology->n_sockets, topology->n_sockets == 1 ? "" : "s");
     if (length > 0 && counters > 0)
         (void)snprintf(out + length, size - (size_t)length, " with %u general and %u fixed counters each", counters,
-                       source_fixed_counters(&setup->source));
+                       source_fixed_counters(type->source));
     else if (length > 0)
         (void)snprintf(out + length, size - (size_t)length, "; software events take no counters");
 }
@@ -49,41 +49,47 @@ static bool describe_long_round(const struct plan *plan, char *out, size_t size)
     return true;
 }
 
-static void warn_of_not_plannable(const struct plan *plan) {
+static void warn_of_not_plannable(const struct source *source, const struct plan *plan) {
     for (size_t m = 0; m < plan->n_metrics; m++)
         if (!plan_metric_planned(&plan->metrics[m]) && !plan->metrics[m].auxiliary)
-            log_warning("metric %s is not plannable: %s", plan->catalog->metrics[plan->metrics[m].metric].export_name,
-                        plan->metrics[m].reason);
+            log_warning("%smetric %s is not plannable: %s", source->prefix,
+                        plan->catalog->metrics[plan->metrics[m].metric].export_name, plan->metrics[m].reason);
 }
 
-void summary_start(const struct view *view, const struct setup *setup, const struct http_server *http) {
+void summary_start(const struct view *view, const struct setup *setup, const struct core_type *type) {
+    const struct source *source = type->source;
+    const char *prefix = source->prefix;
     char cpus[SUMMARY_LINE_MAX], plan[SUMMARY_LINE_MAX];
-    describe_cpus(setup, view->layout->plan->general_counters, cpus, sizeof cpus);
-    log_info("topdownd %s on %s: %s%s, spec %s", view->version, view->hostname,
+    describe_cpus(type, view->layout->plan->general_counters, cpus, sizeof cpus);
+    log_info("%stopdownd %s on %s: %s%s, spec %s", prefix, view->version, view->hostname,
              view->replayed    ? "REPLAY of "
              : view->simulated ? "SIMULATED host, "
                                : "",
-             cpus, setup->source.catalog->product.spec);
-    for (size_t i = 0; i < setup->source.n_errors; i++)
-        log_warning("%s: %s", setup->source.errors[i].pmu, setup->source.errors[i].text);
-    if (setup->missing[0] != '\0')
-        log_warning("profile %s: this host cannot measure %s", setup->profile->name, setup->missing);
+             cpus, source->catalog->product.spec);
+    for (size_t i = 0; i < source->n_errors; i++)
+        log_warning("%s%s: %s", source->errors[i].of_host ? "" : prefix, source->errors[i].pmu, source->errors[i].text);
+    if (type->missing[0] != '\0')
+        log_warning("%sprofile %s: this host cannot measure %s", prefix, setup->profile->name, type->missing);
     if (view->layout->plan->n_units == 0) {
-        log_info("profile %s: measuring nothing", setup->profile->name);
+        log_info("%sprofile %s: measuring nothing", prefix, setup->profile->name);
     } else {
         describe_plan(setup, view->layout->plan, plan, sizeof plan);
-        log_info("profile %s: %s", setup->profile->name, plan);
+        log_info("%sprofile %s: %s", prefix, setup->profile->name, plan);
     }
     if (describe_long_round(view->layout->plan, plan, sizeof plan))
-        log_warning("profile %s: %s", setup->profile->name, plan);
+        log_warning("%sprofile %s: %s", prefix, setup->profile->name, plan);
     if (view->layout->plan->reserved_counters > 0)
-        log_info("%u of %u general counters are left to others", view->layout->plan->reserved_counters,
+        log_info("%s%u of %u general counters are left to others", prefix, view->layout->plan->reserved_counters,
                  view->layout->plan->general_counters);
-    if (setup->source.exclude_guest)
-        log_info("this host can run guests of KVM: what they do is not counted (guests: share counts it)");
+    if (source->exclude_guest)
+        log_info("%sthis host can run guests of KVM: what they do is not counted (guests: share counts it)", prefix);
     if (view_composite(view))
-        log_info("level 1 is a composite: too few counters for one window, so its parts come from adjacent ones");
-    warn_of_not_plannable(view->layout->plan);
+        log_info("%slevel 1 is a composite: too few counters for one window, so its parts come from adjacent ones",
+                 prefix);
+    warn_of_not_plannable(source, view->layout->plan);
+}
+
+void summary_addresses(const struct setup *setup, const struct http_server *http) {
     for (size_t i = 0; i < setup->config->n_listen; i++) {
         const char *address = setup->config->listen[i].address;
         bool ipv6 = strchr(address, ':') != NULL;
@@ -95,7 +101,8 @@ void summary_start(const struct view *view, const struct setup *setup, const str
 
 void summary_status(const struct view *view, const struct snapshot *snapshot, char *out, size_t size) {
     const struct snapshot_layout *layout = view->layout;
-    size_t length = (size_t)snprintf(out, size, "%sround %llu on %zu CPUs",
+    size_t length = (size_t)snprintf(out, size, "%s%s%sround %llu on %zu CPUs", view->core_type ? view->core_type : "",
+                                     view->core_type ? ": " : "",
                                      view->replayed    ? "REPLAY, "
                                      : view->simulated ? "SIMULATED, "
                                                        : "",
@@ -111,24 +118,30 @@ void summary_status(const struct view *view, const struct snapshot *snapshot, ch
     }
 }
 
-void summary_config(const struct setup *setup, const struct plan *plan) {
-    char cpus[SUMMARY_LINE_MAX], text[SUMMARY_LINE_MAX];
-    describe_cpus(setup, plan->general_counters, cpus, sizeof cpus);
-    describe_plan(setup, plan, text, sizeof text);
+void summary_files(const struct setup *setup) {
     for (size_t i = 0; i < setup->config->n_files; i++)
         (void)printf("%s: no mistakes\n", setup->config->files[i]);
-    (void)printf("host %s, spec %s: %s\n", setup->hostname, setup->source.catalog->product.spec, cpus);
-    for (size_t i = 0; i < setup->source.n_errors; i++)
-        (void)printf("warning: %s: %s\n", setup->source.errors[i].pmu, setup->source.errors[i].text);
-    (void)printf("profile %s: %s\n", setup->profile->name, plan->n_units == 0 ? "measures nothing" : text);
-    if (setup->missing[0] != '\0')
-        (void)printf("warning: this host cannot measure %s\n", setup->missing);
+}
+
+void summary_config(const struct setup *setup, const struct core_type *type, const struct plan *plan) {
+    const struct source *source = type->source;
+    const char *prefix = source->prefix;
+    char cpus[SUMMARY_LINE_MAX], text[SUMMARY_LINE_MAX];
+    describe_cpus(type, plan->general_counters, cpus, sizeof cpus);
+    describe_plan(setup, plan, text, sizeof text);
+    (void)printf("%shost %s, spec %s: %s\n", prefix, setup->hostname, source->catalog->product.spec, cpus);
+    for (size_t i = 0; i < source->n_errors; i++)
+        (void)printf("%swarning: %s: %s\n", source->errors[i].of_host ? "" : prefix, source->errors[i].pmu,
+                     source->errors[i].text);
+    (void)printf("%sprofile %s: %s\n", prefix, setup->profile->name, plan->n_units == 0 ? "measures nothing" : text);
+    if (type->missing[0] != '\0')
+        (void)printf("%swarning: this host cannot measure %s\n", prefix, type->missing);
     if (describe_long_round(plan, text, sizeof text))
-        (void)printf("warning: %s\n", text);
+        (void)printf("%swarning: %s\n", prefix, text);
     for (size_t m = 0; m < plan->n_metrics; m++)
         if (!plan_metric_planned(&plan->metrics[m]) && !plan->metrics[m].auxiliary)
-            (void)printf("warning: metric %s is not plannable: %s\n",
-                         setup->source.catalog->metrics[plan->metrics[m].metric].export_name, plan->metrics[m].reason);
+            (void)printf("%swarning: metric %s is not plannable: %s\n", prefix,
+                         source->catalog->metrics[plan->metrics[m].metric].export_name, plan->metrics[m].reason);
 }
 
 bool summary_counted(const struct readings *readings) {

@@ -10,13 +10,16 @@
 
 enum { SUMMARY_LINE_MAX = 512 };
 
-void summary_start(const struct view *view, const struct setup *setup, const struct http_server *http);
+// Of each core type; then where to look.
+void summary_start(const struct view *view, const struct setup *setup, const struct core_type *type);
+void summary_addresses(const struct setup *setup, const struct http_server *http);
 
-// One line on the newest snapshot: level 1 of the host where there is one.
+// One line on the newest snapshot, where the host has several core types of that of one: level 1 where there is one.
 void summary_status(const struct view *view, const struct snapshot *snapshot, char *out, size_t size);
 
-// To standard output.
-void summary_config(const struct setup *setup, const struct plan *plan);
+// To standard output; then of each core type.
+void summary_files(const struct setup *setup);
+void summary_config(const struct setup *setup, const struct core_type *type, const struct plan *plan);
 
 // Whether any window of the round has data.
 bool summary_counted(const struct readings *readings);

@@ -11,18 +11,16 @@
 #include "daemon/log.h"
 #include "daemon/source_vendor.h"
 
-static const size_t FILE_MAX = (size_t)2 << 30;
+static const size_t LOG_MAX = (size_t)2 << 30;
 
 // ---- files ----
 
-static int read_file(const char *path, uint8_t **bytes, size_t *n, struct errors *errors) {
-    int r = recording_file_read(path, FILE_MAX, bytes, n);
+static int explain_file(const char *path, int r, struct errors *errors) {
     switch (r) {
-    case 0:
     case -ENOMEM:
         return r;
     case -EFBIG:
-        return errors_add(errors, path, 0, 0, "is larger than 2 GiB: replay it in parts");
+        return errors_add(errors, path, 0, 0, "is a log of more than 2 GiB: replay it in parts");
     case -EINVAL:
         return errors_add(errors, path, 0, 0, "is not a regular file");
     default:
@@ -30,36 +28,54 @@ static int read_file(const char *path, uint8_t **bytes, size_t *n, struct errors
     }
 }
 
-static int first_header(const uint8_t *bytes, size_t n, struct recording_header *out) {
-    size_t at = 0;
+static int first_header(struct recording_reader *reader, struct recording_header *out) {
     struct recording_record record;
-    return recording_next(bytes, n, &at, &record) == 1 ? recording_get_header(&record, out) : -EBADMSG;
+    int r = recording_reader_next(reader, &record) == 1 ? recording_get_header(&record, out) : -EBADMSG;
+    recording_reader_rewind(reader);
+    return r;
 }
 
 // Puts the file before this one in front, where it is of the same recording.
-static int read_former(struct tape *tape) {
+static void open_former(struct tape *tape) {
     char path[PATH_MAX];
-    uint8_t *bytes;
-    size_t n;
+    struct recording_reader *reader;
     struct recording_header former;
     (void)snprintf(path, sizeof path, "%s.1", tape->path);
-    if (tape->header.part == 0 || recording_file_read(path, FILE_MAX, &bytes, &n) < 0)
-        return 0;
-    if (first_header(bytes, n, &former) < 0 || former.id != tape->header.id || former.part + 1 != tape->header.part) {
-        free(bytes);
-        return 0;
+    if (tape->header.part == 0 || recording_reader_new(path, &reader) < 0)
+        return;
+    if (first_header(reader, &former) < 0 || former.id != tape->header.id || former.part + 1 != tape->header.part) {
+        recording_reader_free(reader);
+        return;
     }
-    uint8_t *both = realloc(bytes, n + tape->bytes.n);
-    if (!both) {
-        free(bytes);
-        return -ENOMEM;
-    }
-    memcpy(both + n, tape->bytes.bytes, tape->bytes.n);
-    free(tape->bytes.bytes);
-    tape->bytes = (struct recording_buffer){.bytes = both, .n = n + tape->bytes.n, .size = n + tape->bytes.n};
+    tape->files[1] = tape->files[0];
+    tape->files[0] = reader;
+    tape->n_files = 2;
     tape->header = former;
     log_info("%s is replayed before %s", path, tape->path);
-    return 0;
+}
+
+int tape_next(struct tape *tape, struct recording_record *out) {
+    if (tape->n_files == 0)
+        return recording_next(tape->bytes.bytes, tape->bytes.n, &tape->at, out);
+    for (;;) {
+        int r = recording_reader_next(tape->files[tape->present], out);
+        if (r > 0 || tape->present + 1 == tape->n_files)
+            return r;
+        if (r < 0)
+            log_warning("%s.1: what follows byte %llu cannot be read: the replay goes on with %s", tape->path,
+                        (unsigned long long)tape_at(tape), tape->path);
+        tape->present++;
+    }
+}
+
+uint64_t tape_at(const struct tape *tape) {
+    return tape->n_files == 0 ? tape->at : recording_reader_at(tape->files[tape->present]);
+}
+
+static void rewind_tape(struct tape *tape) {
+    for (size_t i = 0; i < tape->n_files; i++)
+        recording_reader_rewind(tape->files[i]);
+    tape->present = tape->at = 0;
 }
 
 // ---- a recording ----
@@ -106,7 +122,7 @@ static int make_catalog(const struct tape *tape, const struct tape_request *requ
 
 static int open_recording(struct tape *tape, const struct tape_request *request, struct errors *errors,
                           struct catalog **out) {
-    int r = first_header(tape->bytes.bytes, tape->bytes.n, &tape->header);
+    int r = first_header(tape->files[0], &tape->header);
     if (r == -EPROTONOSUPPORT)
         return errors_add(errors, tape->path, 0, 0,
                           "was recorded in a later version of the format: use a newer topdownd");
@@ -121,7 +137,8 @@ static int open_recording(struct tape *tape, const struct tape_request *request,
         log_warning("%s: recorded with another version of the spec %s (topdownd %s): its events are taken by name, and "
                     "values may differ from what was shown then",
                     tape->path, of->spec, tape->header.version);
-    return read_former(tape);
+    open_former(tape);
+    return 0;
 }
 
 // ---- a log of perf ----
@@ -167,8 +184,13 @@ static int open_log(struct tape *tape, const struct tape_request *request, struc
                     struct catalog **out) {
     char path[DATA_PATH_MAX + 64];
     (void)snprintf(path, sizeof path, "%s/specs/perf/names.json", request->data);
-    int r = perf_log_parse(tape->path, (const char *)tape->bytes.bytes, tape->bytes.n, errors, &tape->log);
-    recording_buffer_deinit(&tape->bytes);
+    uint8_t *text;
+    size_t length;
+    int r = recording_file_read(tape->path, LOG_MAX, &text, &length);
+    if (r < 0)
+        return explain_file(tape->path, r, errors);
+    r = perf_log_parse(tape->path, (const char *)text, length, errors, &tape->log);
+    free(text);
     if (r == 0)
         r = perf_names_load(path, errors, &tape->names);
     if (r == 0)
@@ -186,16 +208,29 @@ static int open_log(struct tape *tape, const struct tape_request *request, struc
 
 // ---- both ----
 
+static int open_either(struct tape *tape, const struct tape_request *request, struct errors *errors,
+                       struct catalog **catalog) {
+    int r = recording_reader_new(tape->path, &tape->files[0]);
+    if (r < 0)
+        return explain_file(tape->path, r, errors);
+    tape->n_files = 1;
+    r = recording_reader_check(tape->files[0]);
+    if (r < 0)
+        return explain_file(tape->path, r, errors);
+    if (r > 0)
+        return open_recording(tape, request, errors, catalog);
+    tape->files[0] = recording_reader_free(tape->files[0]);
+    tape->n_files = 0;
+    return open_log(tape, request, errors, catalog);
+}
+
 int tape_open(const struct tape_request *request, struct errors *errors, struct catalog **catalog, struct tape **out) {
     struct catalog *found = NULL;
     struct tape *tape = calloc(1, sizeof *tape);
     if (!tape)
         return -ENOMEM;
     tape->path = request->path;
-    int r = read_file(request->path, &tape->bytes.bytes, &tape->bytes.n, errors);
-    if (r == 0)
-        r = recording_is(tape->bytes.bytes, tape->bytes.n) ? open_recording(tape, request, errors, &found)
-                                                           : open_log(tape, request, errors, &found);
+    int r = open_either(tape, request, errors, &found);
     if (r < 0) {
         catalog_free(found);
         tape_free(tape);
@@ -212,6 +247,8 @@ struct tape *tape_free(struct tape *tape) {
         perf_names_free(tape->names);
         perf_log_free(tape->log);
         recording_buffer_deinit(&tape->bytes);
+        for (size_t i = 0; i < tape->n_files; i++)
+            recording_reader_free(tape->files[i]);
         free(tape);
     }
     return NULL;
@@ -230,9 +267,8 @@ int tape_explain_plan(const struct tape *tape, int r, const char *missing, struc
 }
 
 static int find_topology(struct tape *tape, struct errors *errors) {
-    size_t at = 0;
     struct recording_record record;
-    while (recording_next(tape->bytes.bytes, tape->bytes.n, &at, &record) == 1) {
+    while (tape_next(tape, &record) == 1) {
         struct recording_plan plan;
         char missing[RECORDING_TEXT_MAX + 1];
         if (record.kind != RECORDING_PLAN)
@@ -242,6 +278,7 @@ static int find_topology(struct tape *tape, struct errors *errors) {
             return tape_explain_plan(tape, r, missing, errors);
         tape->topology = plan.topology;
         plan_free(plan.plan);
+        rewind_tape(tape);
         return 0;
     }
     return errors_add(errors, tape->path, 0, 0, "ends before its first plan: there is nothing to replay");

@@ -3,16 +3,22 @@
 #define TOPDOWND_DAEMON_TAPE_H
 
 // What --pmu replay:FILE plays: a recording, with the file before it where that is there, or a log of perf, made into a
-// recording. All of it is in memory.
+// recording in memory.
 
+#include "collectors/recording_reader.h"
 #include "config/config.h"
 #include "config/perf_log.h"
 #include "core/recording.h"
 #include "daemon/data.h"
 
+enum { TAPE_FILES_MAX = 2 };
+
 struct tape {
     const char *path;
-    struct recording_buffer bytes; // records
+    struct recording_reader *files[TAPE_FILES_MAX]; // of a recording, in order
+    size_t n_files, present;
+    struct recording_buffer bytes; // the records of a log
+    size_t at;                     // in them
     struct recording_header header;
     struct perf_log *log;          // NULL: it is a recording
     struct perf_names *names;      // for the log
@@ -35,6 +41,11 @@ int tape_open(const struct tape_request *request, struct errors *errors, struct 
 
 // Makes a log's metrics those of the selections, and checks that the first plan can be had.
 int tape_load(struct tape *tape, const struct plan_selection *selections, size_t n_selections, struct errors *errors);
+
+// The next record, from the beginning on, as recording_next says. It is there until the next call.
+int tape_next(struct tape *tape, struct recording_record *out);
+// Where the last one began.
+uint64_t tape_at(const struct tape *tape);
 
 struct tape *tape_free(struct tape *tape);
 

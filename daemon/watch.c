@@ -9,6 +9,7 @@
 
 struct watch {
     const struct snapshot_layout *layout;
+    const char *prefix;
     double (*windows)[WINDOW_RESULT_N]; // totals by event group
     bool (*trouble)[WINDOW_RESULT_N];   // whether the last round had such windows
     struct alarm *alarms;               // by the catalog's metric: its rate needs a cause
@@ -16,11 +17,13 @@ struct watch {
     int error;
 };
 
-struct watch *watch_new(const struct snapshot_layout *layout, const struct snapshot *now, const struct watch *before) {
+struct watch *watch_new(const struct snapshot_layout *layout, const char *prefix, const struct snapshot *now,
+                        const struct watch *before) {
     struct watch *watch = calloc(1, sizeof *watch);
     if (!watch)
         return NULL;
     watch->layout = layout;
+    watch->prefix = prefix;
     watch->windows = calloc(layout->plan->n_groups + 1, sizeof *watch->windows);
     watch->trouble = calloc(layout->plan->n_groups + 1, sizeof *watch->trouble);
     watch->alarms = calloc(layout->catalog->n_metrics + 1, sizeof *watch->alarms);
@@ -62,10 +65,10 @@ static void watch_group(struct watch *watch, const struct snapshot *snapshot, si
         bool trouble = now > before[result];
         const char *name = watch->layout->plan->groups[group].name;
         if (trouble && !watch->trouble[group][result])
-            log_warning("event group %s %s (%.0f windows in this round)", name, trouble_text(result),
+            log_warning("%sevent group %s %s (%.0f windows in this round)", watch->prefix, name, trouble_text(result),
                         now - before[result]);
         else if (!trouble && watch->trouble[group][result])
-            log_info("event group %s: no longer %s", name, window_result_name(result));
+            log_info("%sevent group %s: no longer %s", watch->prefix, name, window_result_name(result));
         watch->trouble[group][result] = trouble;
         before[result] = now;
     }
@@ -80,10 +83,10 @@ static void watch_metric(struct watch *watch, const struct snapshot *snapshot, s
         !alarm_update(alarm, rate, metric->rate_threshold, seconds))
         return;
     if (alarm->on)
-        log_warning("%s: %.0f a second on this host, more than %.0f needs a cause. %s", metric->title, rate,
-                    metric->rate_threshold, metric->rate_advice);
+        log_warning("%s%s: %.0f a second on this host, more than %.0f needs a cause. %s", watch->prefix, metric->title,
+                    rate, metric->rate_threshold, metric->rate_advice);
     else
-        log_info("%s: well below %.0f a second again", metric->title, metric->rate_threshold);
+        log_info("%s%s: well below %.0f a second again", watch->prefix, metric->title, metric->rate_threshold);
 }
 
 void watch_round(struct watch *watch, const struct snapshot *snapshot, int round_error) {
@@ -93,11 +96,12 @@ void watch_round(struct watch *watch, const struct snapshot *snapshot, int round
         watch_metric(watch, snapshot, m);
     double gap = snapshot->values[snapshot_uncovered(watch->layout, 0, UNCOVERED_GAP)];
     if (gap > watch->gap_seconds)
-        log_warning("measured nothing for a while: %.1f CPU seconds are uncovered (the daemon was stopped, or the host "
-                    "suspended or overloaded)",
-                    gap - watch->gap_seconds);
+        log_warning(
+            "%smeasured nothing for a while: %.1f CPU seconds are uncovered (the daemon was stopped, or the host "
+            "suspended or overloaded)",
+            watch->prefix, gap - watch->gap_seconds);
     watch->gap_seconds = gap;
     if (round_error != watch->error && round_error != 0)
-        log_warning("reading counters: %s", strerror(-round_error));
+        log_warning("%sreading counters: %s", watch->prefix, strerror(-round_error));
     watch->error = round_error;
 }

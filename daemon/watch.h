@@ -9,9 +9,11 @@
 
 struct watch; // private
 
-// `now` is the state that changes are told from; `before` (may be NULL) watched under another plan of the same catalog:
-// what it has said of rates is not said again. NULL where memory is short. The layout is borrowed.
-struct watch *watch_new(const struct snapshot_layout *layout, const struct snapshot *now, const struct watch *before);
+// `prefix` (borrowed) is put in front of every line. `now` is the state that changes are told from; `before` (may be
+// NULL) watched under another plan of the same catalog: what it has said of rates is not said again. NULL where memory
+// is short. The layout is borrowed.
+struct watch *watch_new(const struct snapshot_layout *layout, const char *prefix, const struct snapshot *now,
+                        const struct watch *before);
 struct watch *watch_free(struct watch *watch);
 
 // Compares a new snapshot, and the sampler's trouble in its round (a negative errno or 0), with what was known.

@@ -23,7 +23,7 @@ static const char HEAD[] =
     "table{border-collapse:collapse}td,th{padding:.15em .9em .15em 0;text-align:left;border-bottom:1px solid "
     "var(--line);vertical-align:top}\n"
     "th{font-weight:600}td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.soft{color:var(--"
-    "soft)}\n"
+    "soft)}td:first-child{overflow-wrap:normal}\n"
     "@media(max-width:50em){table{display:block;overflow-x:auto}td,th{overflow-wrap:normal}}\n"
     ".warn{background:var(--warn);border-left:4px solid var(--warnline);padding:.4em .8em;margin:.8em 0}\n"
     ".bar{display:flex;height:1.4em;max-width:50em;background:var(--line)}.bar span{display:block;height:100%}\n"
@@ -59,7 +59,7 @@ static void put_row(struct text *out, const char *name, const char *value) {
     text_string(out, "\n");
 }
 
-static void render_banner(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+static void render_banner(const struct view *view, struct text *out) {
     text_string(out, "<h1>topdownd on ");
     html_put(out, view->hostname);
     text_string(out, "</h1>\n");
@@ -70,6 +70,14 @@ static void render_banner(const struct view *view, const struct snapshot *snapsh
     if (view->replayed)
         text_string(out, "<p class=\"warn\"><b>A replay.</b> This was measured at another time: every series carries "
                          "replay=\"true\".\n");
+}
+
+static void render_state(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    if (view->core_type) {
+        text_string(out, "<h1>Core type ");
+        html_put(out, view->core_type);
+        text_string(out, "</h1>\n");
+    }
     if (snapshot->sequence == 0)
         text_string(out, "<p class=\"warn\">Nothing has been measured yet: the first round has not ended.\n");
     else if (snapshot->stale)
@@ -316,9 +324,8 @@ static void render_not_live(const struct view *view, const struct snapshot *snap
     text_string(out, any ? "</table>\n" : "");
 }
 
-int html_render(const struct view *view, const struct snapshot *snapshot, struct text *out) {
-    text_string(out, HEAD);
-    render_banner(view, snapshot, out);
+static int render_type(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    render_state(view, snapshot, out);
     render_attention(view, snapshot, out);
     int r = html_tree_render(view, snapshot, out);
     render_facts(view, snapshot, out);
@@ -326,6 +333,15 @@ int html_render(const struct view *view, const struct snapshot *snapshot, struct
     render_metrics(view, snapshot, out);
     render_not_plannable(view, snapshot, out);
     render_not_live(view, snapshot, out);
+    return r;
+}
+
+int html_render(const struct shown *shown, struct text *out) {
+    int r = 0;
+    text_string(out, HEAD);
+    render_banner(shown->types[0].view, out);
+    for (size_t i = 0; i < shown->n && r == 0; i++)
+        r = render_type(shown->types[i].view, shown->types[i].snapshot, out);
     text_string(out, LINKS);
     return r < 0 ? r : out->failed ? -ENOMEM : 0;
 }

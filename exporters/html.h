@@ -3,12 +3,12 @@
 #define TOPDOWND_EXPORTERS_HTML_H
 
 // The landing page: what is measured, the last round's values, and where to find the rest. No script, nothing loaded
-// from elsewhere.
+// from elsewhere. Core types follow one another.
 
+#include "exporters/shown.h"
 #include "exporters/text.h"
-#include "exporters/view.h"
 
 // Appends the page. Returns 0 or -ENOMEM.
-int html_render(const struct view *view, const struct snapshot *snapshot, struct text *out);
+int html_render(const struct shown *shown, struct text *out);
 
 #endif

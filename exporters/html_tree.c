@@ -69,7 +69,8 @@ static void put_tree(struct tree *tree, const struct snapshot *snapshot, struct 
     tree_bound_text(tree, &bound, &answer);
     text_append(&answer, "", 1);
     out->failed = out->failed || answer.failed;
-    text_string(out, "<h2>What this host is bound by</h2>\n<p>");
+    text_string(out, tree->view->core_type ? "<h2>What these cores are bound by</h2>\n<p>"
+                                           : "<h2>What this host is bound by</h2>\n<p>");
     if (!answer.failed)
         html_put(out, answer.data);
     text_string(out, "\n");

@@ -49,11 +49,11 @@ struct http_server {
     atomic_size_t renders;
 
     pthread_mutex_t lock;
-    struct snapshot *newest;  // under the lock, as the rest of this paragraph
-    struct view *view;        // that it belongs to
+    struct http_published newest[SHOWN_TYPES_MAX]; // under the lock, as the rest of this paragraph
+    uint64_t published_ms[SHOWN_TYPES_MAX];        // when, by the clock above
+    size_t n_types;
     uint64_t generation;      // counts what was published
-    uint64_t view_generation; // since when it is with this view
-    uint64_t published_ms;    // when, by the clock below
+    uint64_t view_generation; // since when it is with these views
 
     struct MHD_Daemon *daemons[HTTP_ADDRESSES_MAX];
     struct http_templates templates; // of the view they name
@@ -107,32 +107,64 @@ static enum MHD_Result respond_text(struct MHD_Connection *connection, unsigned 
     return respond(connection, status, "text/plain; charset=utf-8", body, NULL, NULL);
 }
 
-// The newest snapshot with its view (a reference to both), and which one it is.
+// The newest snapshots with their views (references to all), and which they are.
 struct publication {
-    struct snapshot *snapshot;
-    struct view *view;
-    uint64_t generation; // odd where it is stale
-    uint64_t view_generation;
-    bool stale;
+    struct http_published types[SHOWN_TYPES_MAX];
+    size_t n;
+    uint64_t stale; // a bit for each type
+    uint64_t generation, view_generation;
 };
+
 static struct publication newest(struct http_server *server) {
+    struct publication publication = {0};
     uint64_t at_ms = server->clock_ms(server->clock_context);
     pthread_mutex_lock(&server->lock);
-    struct publication publication = {.snapshot = snapshot_ref(server->newest),
-                                      .view = view_ref(server->view),
-                                      .generation = 2 * server->generation,
-                                      .view_generation = 2 * server->view_generation};
-    uint64_t published_ms = server->published_ms;
+    publication.n = server->n_types;
+    for (size_t i = 0; i < publication.n; i++) {
+        uint64_t published_ms = server->published_ms[i];
+        struct http_published *type = &publication.types[i];
+        type->snapshot = snapshot_ref(server->newest[i].snapshot);
+        type->view = view_ref(server->newest[i].view);
+        // it may have been published since the clock was read
+        if (at_ms > published_ms && view_stale(type->view, at_ms - published_ms))
+            publication.stale |= UINT64_C(1) << i;
+    }
+    publication.generation = server->generation << SHOWN_TYPES_MAX | publication.stale;
+    publication.view_generation = server->view_generation << SHOWN_TYPES_MAX;
     pthread_mutex_unlock(&server->lock);
-    // it may have been published since the clock was read
-    publication.stale = at_ms > published_ms && view_stale(publication.view, at_ms - published_ms);
-    publication.generation += publication.stale;
     return publication;
 }
 
+static void published_unref(struct http_published *published) {
+    snapshot_unref(published->snapshot);
+    view_unref(published->view);
+}
+
 static void publication_unref(struct publication *publication) {
-    snapshot_unref(publication->snapshot);
-    view_unref(publication->view);
+    for (size_t i = 0; i < publication->n; i++)
+        published_unref(&publication->types[i]);
+}
+
+// What is stale without its gauges. NULL where memory is short.
+static struct snapshot *shown_snapshot(const struct publication *publication, size_t type) {
+    struct snapshot *snapshot = publication->types[type].snapshot;
+    return publication->stale >> type & 1 ? snapshot_stale(snapshot) : snapshot_ref(snapshot);
+}
+
+static int render_text(struct http_server *server, enum http_page page, const struct publication *publication,
+                       struct text *text) {
+    struct snapshot *snapshots[SHOWN_TYPES_MAX];
+    struct shown shown = {.n = publication->n};
+    bool complete = true;
+    for (size_t i = 0; i < shown.n; i++) {
+        snapshots[i] = shown_snapshot(publication, i);
+        complete = complete && snapshots[i];
+        shown.types[i] = (struct shown_type){.view = publication->types[i].view, .snapshot = snapshots[i]};
+    }
+    int r = complete ? http_page_render(page, &server->templates, &shown, text) : -ENOMEM;
+    for (size_t i = 0; i < shown.n; i++)
+        snapshot_unref(snapshots[i]);
+    return r;
 }
 
 // The page as a response, NULL where memory is short.
@@ -140,11 +172,7 @@ static struct MHD_Response *render(struct http_server *server, enum http_page pa
                                    const struct publication *publication) {
     struct text text = {0};
     atomic_fetch_add(&server->renders, 1);
-    struct snapshot *shown =
-        publication->stale ? snapshot_stale(publication->snapshot) : snapshot_ref(publication->snapshot);
-    int r = shown ? http_page_render(page, &server->templates, publication->view, shown, &text) : -ENOMEM;
-    snapshot_unref(shown);
-    if (r < 0) {
+    if (render_text(server, page, publication, &text) < 0) {
         text_free(&text);
         return NULL;
     }
@@ -181,11 +209,13 @@ static enum MHD_Result respond_page(struct http_server *server, struct MHD_Conne
 
 static enum MHD_Result respond_ready(struct http_server *server, struct MHD_Connection *connection) {
     struct publication publication = newest(server);
-    uint64_t sequence = publication.snapshot->sequence;
+    bool measured = true;
+    for (size_t i = 0; i < publication.n; i++)
+        measured = measured && publication.types[i].snapshot->sequence >= 1;
     publication_unref(&publication);
-    if (sequence >= 1 && publication.stale)
+    if (measured && publication.stale)
         return respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, http_page_stale);
-    if (sequence >= 1)
+    if (measured)
         return respond_text(connection, MHD_HTTP_OK, "topdownd is ready.\n");
     return respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
                         "Nothing has been measured yet: the first round has not ended.\n");
@@ -333,28 +363,29 @@ static int start_thread(struct http_server *server) {
     return -r;
 }
 
-int http_server_start(struct http_server *server, struct view *view, struct snapshot *snapshot) {
-    http_server_publish(server, view, snapshot);
+int http_server_start(struct http_server *server, const struct http_published *types, size_t n) {
+    server->n_types = n; // there is no other thread yet
+    for (size_t i = 0; i < n; i++)
+        http_server_publish(server, i, &types[i]);
     int r = http_connections_init(&server->connections, server->n_addresses * HTTP_CONNECTIONS_MAX);
     if (r == 0)
         r = start_daemons(server);
     return r < 0 ? r : start_thread(server);
 }
 
-void http_server_publish(struct http_server *server, struct view *view, struct snapshot *snapshot) {
-    snapshot_ref(snapshot);
-    view_ref(view);
+void http_server_publish(struct http_server *server, size_t type, const struct http_published *published) {
+    snapshot_ref(published->snapshot);
+    view_ref(published->view);
     uint64_t at_ms = server->clock_ms(server->clock_context);
     pthread_mutex_lock(&server->lock);
-    struct publication old = {.snapshot = server->newest, .view = server->view};
-    server->newest = snapshot;
-    server->view = view;
+    struct http_published old = server->newest[type];
+    server->newest[type] = *published;
     server->generation++;
-    if (view != old.view)
+    if (published->view != old.view)
         server->view_generation = server->generation;
-    server->published_ms = at_ms;
+    server->published_ms[type] = at_ms;
     pthread_mutex_unlock(&server->lock);
-    publication_unref(&old);
+    published_unref(&old);
 }
 
 static bool is_loopback(const char *address) { return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0; }
@@ -419,8 +450,8 @@ struct http_server *http_server_free(struct http_server *server) {
             MHD_destroy_response(server->pages[i].response);
     http_connections_deinit(&server->connections);
     http_templates_deinit(&server->templates);
-    snapshot_unref(server->newest);
-    view_unref(server->view);
+    for (size_t i = 0; i < server->n_types; i++)
+        published_unref(&server->newest[i]);
     if (server->stop_fd >= 0)
         close(server->stop_fd);
     pthread_mutex_destroy(&server->lock);

@@ -10,7 +10,7 @@
 // never reaches the sampler or the PMU.
 
 #include "core/error.h"
-#include "exporters/view.h"
+#include "exporters/shown.h"
 
 struct http_address {
     const char *text;    // as configured, for messages
@@ -30,13 +30,19 @@ struct http_server;
 // `errors` (port taken, not allowed, no such address), -ENOMEM.
 int http_server_new(const struct http_address *addresses, size_t n, struct errors *errors, struct http_server **out);
 
-// Starts the thread that answers, with the first view and snapshot (references are taken). Returns 0 or a negative
-// errno.
-int http_server_start(struct http_server *server, struct view *view, struct snapshot *snapshot);
+// A view and a snapshot that belongs to it; of a host with cores of several types, one pair for each.
+struct http_published {
+    struct view *view;
+    struct snapshot *snapshot;
+};
 
-// Publishes a newer snapshot and the view that it belongs to (references are taken). Called from another thread; waits
-// for a pointer swap at most.
-void http_server_publish(struct http_server *server, struct view *view, struct snapshot *snapshot);
+// Starts the thread that answers, with the first ones (references are taken), at most SHOWN_TYPES_MAX. Returns 0 or a
+// negative errno.
+int http_server_start(struct http_server *server, const struct http_published *types, size_t n);
+
+// Publishes a newer snapshot of core type `type` (0: the first or only one) and the view that it belongs to (references
+// are taken). Called from another thread; waits for a pointer swap at most.
+void http_server_publish(struct http_server *server, size_t type, const struct http_published *published);
 
 // The port that address `i` is bound to.
 uint16_t http_server_port(const struct http_server *server, size_t i);

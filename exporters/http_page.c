@@ -27,7 +27,8 @@ const char http_page_stale[] =
 void http_templates_deinit(struct http_templates *templates) {
     templates->cpu = prometheus_page_free(templates->cpu);
     templates->host = prometheus_page_free(templates->host);
-    templates->view = view_unref(templates->view);
+    for (size_t i = 0; i < SHOWN_TYPES_MAX; i++)
+        templates->views[i] = view_unref(templates->views[i]);
 }
 
 // The page of a scope, where `host` is the host's; the sockets' and the CPUs' follow it.
@@ -83,27 +84,25 @@ const char *http_page_content_type(enum http_page page) {
 
 bool http_page_changes(enum http_page page) { return page != HTTP_PAGE_PLAN && page != HTTP_PAGE_CATALOG; }
 
-static int render_metrics(struct http_templates *templates, bool per_cpu, struct view *view,
-                          const struct snapshot *snapshot, struct text *out) {
+static int render_metrics(struct http_templates *templates, bool per_cpu, const struct shown *shown, struct text *out) {
     struct prometheus_page **template = per_cpu ? &templates->cpu : &templates->host;
-    if (templates->view != view) {
+    bool current = true;
+    for (size_t i = 0; i < shown->n; i++)
+        current = current && templates->views[i] == shown->types[i].view;
+    if (!current) {
         http_templates_deinit(templates);
-        templates->view = view_ref(view);
+        for (size_t i = 0; i < shown->n; i++)
+            templates->views[i] = view_ref(shown->types[i].view);
     }
     if (!*template)
-        *template = prometheus_page_new(view, per_cpu);
-    return *template ? prometheus_render(*template, snapshot, out) : -ENOMEM;
+        *template = prometheus_page_new(shown, per_cpu);
+    return *template ? prometheus_render(*template, shown, out) : -ENOMEM;
 }
 
-int http_page_render(enum http_page page, struct http_templates *templates, struct view *view,
-                     const struct snapshot *snapshot, struct text *out) {
+static int render_document(enum http_page page, const struct shown_type *type, struct text *out) {
+    const struct view *view = type->view;
+    const struct snapshot *snapshot = type->snapshot;
     switch (page) {
-    case HTTP_PAGE_ROOT:
-        return html_render(view, snapshot, out);
-    case HTTP_PAGE_METRICS:
-        return render_metrics(templates, false, view, snapshot, out);
-    case HTTP_PAGE_METRICS_CPU:
-        return render_metrics(templates, true, view, snapshot, out);
     case HTTP_PAGE_PLAN:
         return json_render_plan(view, out);
     case HTTP_PAGE_CATALOG:
@@ -117,5 +116,33 @@ int http_page_render(enum http_page page, struct http_templates *templates, stru
     default:
         return json_render_snapshot(view, snapshot, (enum json_scope)(JSON_HOST + (page - HTTP_PAGE_SNAPSHOT_HOST)),
                                     out);
+    }
+}
+
+// One document, or on a host with cores of several types an array with one for each.
+static int render_json(enum http_page page, const struct shown *shown, struct text *out) {
+    if (!shown->types[0].view->core_type)
+        return render_document(page, &shown->types[0], out);
+    int r = 0;
+    text_string(out, "{\"core_types\":[\n");
+    for (size_t i = 0; i < shown->n && r == 0; i++) {
+        text_string(out, i > 0 ? "," : "");
+        r = render_document(page, &shown->types[i], out);
+    }
+    text_string(out, "]}\n");
+    return r < 0 ? r : out->failed ? -ENOMEM : 0;
+}
+
+int http_page_render(enum http_page page, struct http_templates *templates, const struct shown *shown,
+                     struct text *out) {
+    switch (page) {
+    case HTTP_PAGE_ROOT:
+        return html_render(shown, out);
+    case HTTP_PAGE_METRICS:
+        return render_metrics(templates, false, shown, out);
+    case HTTP_PAGE_METRICS_CPU:
+        return render_metrics(templates, true, shown, out);
+    default:
+        return render_json(page, shown, out);
     }
 }

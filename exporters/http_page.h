@@ -5,8 +5,8 @@
 // The pages behind the paths: which there are, and how each is made from a snapshot. Knows nothing of HTTP's wire.
 
 #include "exporters/prometheus.h"
+#include "exporters/shown.h"
 #include "exporters/text.h"
-#include "exporters/view.h"
 
 enum http_page {
     HTTP_PAGE_ROOT,
@@ -26,7 +26,7 @@ enum http_page {
 
 // The Prometheus templates, each made when its page is first asked for.
 struct http_templates {
-    struct view *view; // that they were made for; a reference
+    struct view *views[SHOWN_TYPES_MAX]; // that they were made for; references
     struct prometheus_page *host, *cpu;
 };
 void http_templates_deinit(struct http_templates *templates);
@@ -50,7 +50,7 @@ extern const char http_page_list[];
 extern const char http_page_stale[];
 
 // Appends the page. Returns 0 or -ENOMEM.
-int http_page_render(enum http_page page, struct http_templates *templates, struct view *view,
-                     const struct snapshot *snapshot, struct text *out);
+int http_page_render(enum http_page page, struct http_templates *templates, const struct shown *shown,
+                     struct text *out);
 
 #endif

@@ -11,6 +11,13 @@
 #include "exporters/json_object.h"
 #include "exporters/json_parts.h"
 
+struct json json_document(const struct view *view) {
+    struct json json = json_new();
+    if (view->core_type)
+        json_string(&json, NULL, "core_type", view->core_type);
+    return json;
+}
+
 static double value_of(const struct snapshot *snapshot, size_t index) { return snapshot->values[index]; }
 
 static void add_level1(struct json *json, const struct view *view, const struct snapshot *snapshot, size_t scope) {
@@ -144,7 +151,7 @@ void json_moment(struct json *json, const struct view *view, const struct snapsh
 
 int json_render_snapshot(const struct view *view, const struct snapshot *snapshot, enum json_scope scope,
                          struct text *out) {
-    struct json json = json_new();
+    struct json json = json_document(view);
     json_moment(&json, view, snapshot, scope);
     int r = json_finish(&json, false, out); // all but the scopes
     if (r < 0)

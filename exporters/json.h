@@ -3,7 +3,7 @@
 #define TOPDOWND_EXPORTERS_JSON_H
 
 // Snapshots, the Topdown tree, plan, catalog and status as JSON: docs/api.md describes every field. Absent values are
-// null, with a reason.
+// null, with a reason. Each function renders one object; those of a host with cores of several types stand in an array.
 
 #include "exporters/text.h"
 #include "exporters/view.h"

@@ -8,7 +8,7 @@
 
 #include "core/family.h"
 #include "exporters/json.h"
-#include "exporters/json_object.h"
+#include "exporters/json_parts.h"
 
 static const char *const CONSTRAINTS[] = {
     [CONSTRAINT_NO_GROUP] = "NO_GROUP_EVENTS",
@@ -130,7 +130,7 @@ static int render_event(const struct catalog *catalog, const struct catalog_even
 
 static int render_head(const struct view *view, struct text *out) {
     const struct catalog_product *product = &view->layout->catalog->product;
-    struct json json = json_new();
+    struct json json = json_document(view);
     json_bool(&json, NULL, "simulated", view->simulated);
     json_string(&json, NULL, "spec", product->spec);
     json_string(&json, NULL, "vendor", product->vendor);

@@ -8,6 +8,9 @@
 #include "exporters/json_object.h"
 #include "exporters/view.h"
 
+// An object that begins a document: with "core_type" where the host has several.
+struct json json_document(const struct view *view);
+
 // What is shown and of when: "simulated" to "scope".
 void json_moment(struct json *json, const struct view *view, const struct snapshot *snapshot, enum json_scope scope);
 

@@ -152,7 +152,7 @@ static void add_schedule(struct json *json, const struct view *view) {
 
 int json_render_plan(const struct view *view, struct text *out) {
     const struct plan *plan = view->layout->plan;
-    struct json json = json_new();
+    struct json json = json_document(view);
     char seed[24];
     (void)snprintf(seed, sizeof(seed), "%" PRIu64, view->seed);
     json_bool(&json, NULL, "simulated", view->simulated);
@@ -254,7 +254,7 @@ static void add_process(struct json *json, const struct view *view, const struct
 }
 
 int json_render_status(const struct view *view, const struct snapshot *snapshot, struct text *out) {
-    struct json json = json_new();
+    struct json json = json_document(view);
     char hash[24];
     (void)snprintf(hash, sizeof(hash), "%016" PRIx64, view->config_hash);
     json_string(&json, NULL, "version", view->version);

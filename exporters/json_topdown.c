@@ -133,7 +133,7 @@ static int render_scope(struct tree *tree, const struct snapshot *snapshot, enum
 
 // All but the scopes, for people to read.
 static int render_head(struct tree *tree, const struct snapshot *snapshot, enum json_scope scope, struct text *out) {
-    struct json json = json_new();
+    struct json json = json_document(tree->view);
     tree_evaluate(tree, snapshot, 0);
     add_bound(&json, tree, snapshot, 0);
     json_moment(&json, tree->view, snapshot, scope);

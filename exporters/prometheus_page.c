@@ -67,6 +67,8 @@ static void add_prefix(struct prometheus_page *page, const char *suffix, const s
     char separator = '{';
     for (size_t i = 0; i < n_labels; i++)
         add_label(page, &separator, labels[i].name, labels[i].value);
+    if (page->core_type)
+        add_label(page, &separator, "core_type", page->core_type);
     if (page->simulated)
         add_label(page, &separator, "simulated", "true");
     if (page->replayed)
@@ -76,8 +78,11 @@ static void add_prefix(struct prometheus_page *page, const char *suffix, const s
 
 static void add_series(struct prometheus_page *page, size_t begin, enum page_kind kind, size_t value) {
     uint32_t length = pool_since(page, begin);
-    page->series[page->n_series++] =
-        (struct page_series){.text = (uint32_t)begin, .length = length, .value = (uint32_t)value, .kind = kind};
+    page->series[page->n_series++] = (struct page_series){.text = (uint32_t)begin,
+                                                          .length = length,
+                                                          .value = (uint32_t)value,
+                                                          .kind = (uint16_t)kind,
+                                                          .type = (uint16_t)page->type};
     page->families[page->n_families - 1].n++;
     page->bytes_max += length + TEXT_NUMBER_MAX + 1;
 }
@@ -123,12 +128,12 @@ static char *copy(char *p, const struct prometheus_page *page, uint32_t text, ui
     return p + length;
 }
 
-static char *render_family(const struct prometheus_page *page, const struct page_family *family, const double *values,
-                           char *p) {
+static char *render_family(const struct prometheus_page *page, const struct page_family *family,
+                           const struct shown *shown, char *p) {
     bool begun = false;
     const struct page_series *end = page->series + family->first + family->n;
     for (const struct page_series *series = page->series + family->first; series < end; series++) {
-        double value = series->kind == PAGE_FIXED ? 0 : values[series->value];
+        double value = series->kind == PAGE_FIXED ? 0 : shown->types[series->type].snapshot->values[series->value];
         if (!isfinite(value))
             continue;
         if (!begun)
@@ -142,13 +147,13 @@ static char *render_family(const struct prometheus_page *page, const struct page
     return p;
 }
 
-int prometheus_render(const struct prometheus_page *page, const struct snapshot *snapshot, struct text *out) {
+int prometheus_render(const struct prometheus_page *page, const struct shown *shown, struct text *out) {
     char *begin = text_room(out, page->bytes_max);
     if (!begin)
         return -ENOMEM;
     char *p = begin;
     for (size_t i = 0; i < page->n_families; i++)
-        p = render_family(page, &page->families[i], snapshot->values, p);
+        p = render_family(page, &page->families[i], shown, p);
     out->length += (size_t)(p - begin);
     return 0;
 }

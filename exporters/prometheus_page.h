@@ -20,7 +20,8 @@ struct page_label {
 struct page_series {
     uint32_t text, length; // name, labels and a space, in the pool; of a fixed series the number, too
     uint32_t value;        // index into snapshot->values
-    uint32_t kind;
+    uint16_t kind;
+    uint16_t type; // whose snapshot
 };
 
 struct page_family {
@@ -35,10 +36,12 @@ struct prometheus_page {
     size_t n_families, families_max;
     struct page_series *series;
     size_t n_series, series_max;
-    size_t bytes_max; // of an exposition
-    bool simulated;   // every series gets simulated="true"
-    bool replayed;    // and replay="true"
-    bool failed;      // memory was short
+    size_t bytes_max;      // of an exposition
+    bool simulated;        // every series gets simulated="true"
+    bool replayed;         // and replay="true"
+    size_t type;           // the series that are added are of this type's snapshot,
+    const char *core_type; // and get this label; NULL: none. Borrowed, only while the page is built
+    bool failed;           // memory was short
 };
 
 // Begins a family; the series that follow belong to it. `name` is borrowed until the next call.

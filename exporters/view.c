@@ -17,8 +17,10 @@ static void errors_free(struct view_pmu_error *errors, size_t n) {
 static struct view_pmu_error *errors_copy(const struct view_pmu_error *errors, size_t n) {
     struct view_pmu_error *copy = calloc(n + 1, sizeof(*copy));
     for (size_t i = 0; copy && i < n; i++) {
-        copy[i] = (struct view_pmu_error){
-            .pmu = strdup(errors[i].pmu), .reason = strdup(errors[i].reason), .text = strdup(errors[i].text)};
+        copy[i] = (struct view_pmu_error){.pmu = strdup(errors[i].pmu),
+                                          .reason = strdup(errors[i].reason),
+                                          .text = strdup(errors[i].text),
+                                          .of_host = errors[i].of_host};
         if (!copy[i].pmu || !copy[i].reason || !copy[i].text) {
             errors_free(copy, n);
             return NULL;

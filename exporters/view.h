@@ -18,6 +18,7 @@ struct view_pmu_error {
     const char *pmu;
     const char *reason; // one word, for a label: absent, unsupported, not_allowed ...
     const char *text;   // for people, with the remedy
+    bool of_host;       // on a host with cores of several types: not of this type's
 };
 
 struct view {
@@ -25,8 +26,9 @@ struct view {
     bool simulated;
     bool replayed; // what was measured at another time, maybe on another host
     const char *version;
-    const char *hostname;                                       // for pages and JSON, never a label
-    const char *pmu;                                            // the PMU in use: "software", "simulated" ...
+    const char *hostname;  // for pages and JSON, never a label
+    const char *core_type; // of a host with cores of several types: which of them this is; else NULL
+    const char *pmu;       // the PMU in use: "software", "simulated" ...
     const char *cpu_vendor, *cpu_model, *cpu_microarchitecture; // the host's CPU, "unknown" where it is not known
     const char *profile;                                        // in force
     uint64_t config_hash;

@@ -45,10 +45,35 @@ void score_add(struct score *score, enum score_what what, bool intervals, const 
     score->shown[what]++;
     score->inside[what] += m->truth >= m->low - 1e-12 && m->truth <= m->high + 1e-12;
     if (what == SCORE_LEVEL1) {
+        score->trial_shown++;
+        score->trial_inside += m->truth >= m->low - 1e-12 && m->truth <= m->high + 1e-12;
+        score->trial_gauges_inside += m->inside;
+        score->trial_gauges_shown += m->shown;
         score->width += 100 * (m->high - m->low);
         score->gauges_inside += m->inside;
         score->gauges_shown += m->shown;
     }
+}
+
+static void end_trial(struct score_trials *trials, size_t *inside, size_t *shown) {
+    if (*shown > 0) {
+        double share = (double)*inside / (double)*shown;
+        trials->n++;
+        trials->sum += share;
+        trials->squares += share * share;
+    }
+    *inside = *shown = 0;
+}
+
+void score_end_trial(struct score *score) {
+    end_trial(&score->minutes, &score->trial_inside, &score->trial_shown);
+    end_trial(&score->gauges, &score->trial_gauges_inside, &score->trial_gauges_shown);
+}
+
+// The variance of a load's mean share over its trials.
+static double variance_of(const struct score_trials *trials) {
+    double n = (double)trials->n, mean = trials->sum / n;
+    return n > 1 ? fmax(trials->squares / n - mean * mean, 0) / (n - 1) : 0;
 }
 
 static int ascending(const void *a, const void *b) {
@@ -60,6 +85,7 @@ static double ratio(double a, double b) { return b > 0 ? a / b : NAN; }
 
 struct summary scores_summary(const struct scores *scores, unsigned setting, unsigned method, unsigned kind) {
     struct score all = {0};
+    double variance = 0, variance_gauge = 0, kinds = kind < scores->n_kinds ? 1 : (double)scores->n_kinds;
     for (unsigned k = 0; k < scores->n_kinds; k++) {
         const struct score *score = &scores->of[setting][method][k];
         if (kind < scores->n_kinds && k != kind)
@@ -69,6 +95,8 @@ struct summary scores_summary(const struct scores *scores, unsigned setting, uns
         all.mpki_error += score->mpki_error;
         all.mpki_weight += score->mpki_weight;
         all.width += score->width;
+        variance += variance_of(&score->minutes);
+        variance_gauge += variance_of(&score->gauges);
         all.gauges_inside += score->gauges_inside;
         all.gauges_shown += score->gauges_shown;
         for (int w = 0; w < SCORE_WHAT_N; w++) {
@@ -87,6 +115,8 @@ struct summary scores_summary(const struct scores *scores, unsigned setting, uns
     summary.width = ratio(all.width, (double)all.shown[SCORE_LEVEL1]);
     summary.inside_mpki = ratio((double)all.inside[SCORE_MPKI], (double)all.shown[SCORE_MPKI]);
     summary.inside_gauge = ratio((double)all.gauges_inside, (double)all.gauges_shown);
+    summary.error = sqrt(variance) / kinds;
+    summary.error_gauge = sqrt(variance_gauge) / kinds;
     free(all.points);
     return summary;
 }
@@ -103,7 +133,7 @@ double scores_worst(const struct scores *scores, unsigned setting) {
 static bool goal(bool must, const char *setting, const char *what, double value, double low, double high) {
     bool met = value >= low && value <= high;
     const char *word = met ? "met" : must ? "FAILED" : "missed";
-    printf("%-6s %-9s %-52s %7.2f   of %g to %g\n", word, setting, what, value, low, high);
+    printf("%-6s %-9s %-52s %7.2f   of %.4g to %.4g\n", word, setting, what, value, low, high);
     return met || !must;
 }
 
@@ -120,31 +150,39 @@ static double least_inside(const struct scores *scores, unsigned setting, bool p
     return least;
 }
 
-// A few seeds tell a pooled share to about a point only, so that a short run allows two points more on either side.
+// The pooled share of intervals with the truth inside. A short run allows for two standard errors of what its few
+// trials can tell: intervals of one trial are of one load and stand or fall together, so trials are what is counted,
+// load by load (a stratified sample of clusters; Cochran, chapters 5 and 9). 20 trials of each of 12 loads give 1
+// to 1.5 points.
+static bool check_inside(const char *name, const char *what, double inside, double error, double most, bool full) {
+    double margin = full ? 0 : 200 * error;
+    return goal(true, name, what, 100 * inside, 93 - margin, fmin(most + margin, 100));
+}
+
 // Rounding to fields is allowed for by a bound, so that the intervals of `fields` hold the truth more often than asked.
 static bool check_intervals(const struct scores *scores, unsigned s, const char *name, bool fields, bool full) {
-    double least_wanted = full ? 93 : 91, most = fields || !full ? 100 : 98;
+    double most = fields ? 100 : 98;
     const char *load = "";
     char text[80];
     struct summary all = scores_summary(scores, s, METHOD_OURS, (unsigned)scores->n_kinds);
-    bool met = goal(true, name, "intervals with the truth inside, %", 100 * all.inside, least_wanted, most);
-    met = goal(true, name, "the same of single rounds, %", 100 * all.inside_gauge, least_wanted, most) && met;
+    bool met = check_inside(name, "intervals with the truth inside, %", all.inside, all.error, most, full);
+    met = check_inside(name, "the same of single rounds, %", all.inside_gauge, all.error_gauge, most, full) && met;
     double least = least_inside(scores, s, false, &load);
     (void)snprintf(text, sizeof text, "the same, worst load (%s), %%", load);
-    met = goal(full && s != SETTING_TWELFTH, name, text, 100 * least, 88, 100) && met;
+    met = goal(full, name, text, 100 * least, 88, 100) && met;
     least = least_inside(scores, s, true, &load);
     (void)snprintf(text, sizeof text, "the same, worst periodic load (%s), %%", load);
     return goal(full, name, text, 100 * least, 75, 100) && met;
 }
 
-bool goals_check(const struct scores *scores, unsigned n_settings, bool full) {
+bool goals_check(const struct scores *scores, unsigned n_settings, bool fields, bool full) {
     static const struct {
         const char *name;
         double median, p95, worst;
-    } goals[SETTING_N] = {{"socket", 0.25, 1, 2}, {"half", 0.3, 1.5, 2.5}, {"a twelfth", INFINITY, 6, INFINITY}};
+    } goals[SETTING_PARTS] = {{"socket", 0.25, 1, 2}, {"half", 0.3, 1.5, 2.5}, {"a twelfth", INFINITY, 6, INFINITY}};
     bool met = true;
     printf("\n");
-    for (unsigned s = 0; s < n_settings; s++) {
+    for (unsigned s = 0; s < n_settings && s < SETTING_PARTS; s++) {
         unsigned kinds = (unsigned)scores->n_kinds;
         const char *name = goals[s].name;
         struct summary all = scores_summary(scores, s, METHOD_OURS, kinds);
@@ -155,11 +193,10 @@ bool goals_check(const struct scores *scores, unsigned n_settings, bool full) {
         met = goal(true, name, "95th percentile, points", all.p95, 0, goals[s].p95) && met;
         met =
             goal(full, name, "95th percentile, worst load, points", scores_worst(scores, s), 0, goals[s].worst) && met;
-        met = goal(full && n_settings == SETTING_N, name, "95th percentile by the better rival's", all.p95 / rival, 0,
-                   1) &&
-              met;
+        bool must = full && (!fields || s == SETTING_SOCKET); // else rounding decides, which all have
+        met = goal(must, name, "95th percentile by the better rival's", all.p95 / rival, 0, 1) && met;
         met = goal(true, name, "rotations by those of the 4 ms rival", cost, 0, 0.1) && met;
-        met = check_intervals(scores, s, name, n_settings < SETTING_N, full) && met;
+        met = check_intervals(scores, s, name, fields, full) && met;
     }
     return met;
 }

@@ -6,7 +6,8 @@
 
 #include "bench/accuracy/trial.h"
 
-enum { SETTING_SOCKET, SETTING_HALF, SETTING_TWELFTH, SETTING_N };
+// SETTING_PARTS: level 1 is a composite; reported, without goals.
+enum { SETTING_SOCKET, SETTING_HALF, SETTING_TWELFTH, SETTING_PARTS, SETTING_N };
 enum { SCORE_KINDS_MAX = 16 };
 enum score_what { SCORE_LEVEL1, SCORE_MPKI, SCORE_OTHER, SCORE_WHAT_N };
 
@@ -20,9 +21,14 @@ struct score {
     double rotations;
     double *points; // absolute errors of level-1 shares
     size_t n, capacity;
+    size_t trial_inside, trial_shown, trial_gauges_inside, trial_gauges_shown; // of the present trial, level 1
     double mpki_error, mpki_weight;
     size_t inside[SCORE_WHAT_N], shown[SCORE_WHAT_N], gauges_inside, gauges_shown;
     double width;
+    struct score_trials { // by trial: its share of intervals with the truth inside
+        size_t n;
+        double sum, squares;
+    } minutes, gauges; // of level 1
 };
 
 struct scores {
@@ -36,11 +42,15 @@ void scores_free(struct scores *scores);
 // `intervals`: low, high and the gauges' counts are there.
 void score_add(struct score *score, enum score_what what, bool intervals, const struct score_metric *metric);
 
+// Ends a trial, of which all metrics were added.
+void score_end_trial(struct score *score);
+
 struct summary {
     double median, p95;               // level 1, points
     double mpki;                      // relative
     double inside, width;             // of level-1 intervals: share with the truth inside, mean of high - low in points
     double inside_mpki, inside_gauge; // of MPKI's; of single rounds' gauges, level 1
+    double error, error_gauge;        // standard errors of `inside` and `inside_gauge`, by how trials differ
 };
 // `kind` n_kinds: all loads together.
 struct summary scores_summary(const struct scores *scores, unsigned setting, unsigned method, unsigned kind);
@@ -49,7 +59,7 @@ struct summary scores_summary(const struct scores *scores, unsigned setting, uns
 double scores_worst(const struct scores *scores, unsigned setting);
 
 // Prints each goal with what came of it. False where one is missed that the full run meets; goals for single loads
-// count only in a `full` run. Fewer settings than all: level 1 counts all the time, in fields of 8 bits.
-bool goals_check(const struct scores *scores, unsigned n_settings, bool full);
+// count only in a `full` run. `fields`: level 1 counts all the time, in fields of 8 bits.
+bool goals_check(const struct scores *scores, unsigned n_settings, bool fields, bool full);
 
 #endif

@@ -22,10 +22,19 @@ const struct load_kind load_kinds[] = {
 };
 const size_t load_n_kinds = sizeof load_kinds / sizeof *load_kinds;
 
-static double unit(uint64_t *state) { return (double)(random_next(state) >> 11) * 0x1p-53; }
+const struct load_kind load_bottlenecks[] = {
+    {"backend, noise", LOAD_STEADY, 0, 0, MIX_DATABASE, MIX_DATABASE, 0.02, false, false, 0},
+    {"backend, 50 ms", LOAD_BURSTS, 0.05, 0.05, MIX_DATABASE, MIX_BATCH, 0.002, false, false, 0},
+    {"backend, 500 ms", LOAD_BURSTS, 0.5, 0.5, MIX_DATABASE, MIX_BATCH, 0.002, false, false, 0},
+    {"backend, 5 s", LOAD_BURSTS, 5, 5, MIX_DATABASE, MIX_BATCH, 0.002, false, false, 0},
+    {"phases of a minute", LOAD_BURSTS, 60, 60, MIX_WEB, MIX_BATCH, 0.002, false, false, 0},
+};
+const size_t load_n_bottlenecks = sizeof load_bottlenecks / sizeof *load_bottlenecks;
+
+double load_uniform(uint64_t *state) { return (double)(random_next(state) >> 11) * 0x1p-53; }
 
 double load_normal(uint64_t *state) { // Box and Muller, "A note on the generation of random normal deviates", 1958
-    double u = unit(state) + 0x1p-54, v = unit(state);
+    double u = load_uniform(state) + 0x1p-54, v = load_uniform(state);
     return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
 }
 
@@ -46,12 +55,12 @@ static void add(struct load *load, double begin, double end) {
 
 static void draw_bursts(struct load *load, uint64_t *state) {
     const struct load_kind *kind = load->kind;
-    double at = -unit(state) * (kind->on_seconds + kind->off_seconds);
+    double at = -load_uniform(state) * (kind->on_seconds + kind->off_seconds);
     while (at < load->seconds) {
-        double end = at + kind->on_seconds * (0.5 + unit(state));
+        double end = at + kind->on_seconds * (0.5 + load_uniform(state));
         if (end > 0)
             add(load, fmax(at, 0), end);
-        at = end + kind->off_seconds * (0.5 + unit(state));
+        at = end + kind->off_seconds * (0.5 + load_uniform(state));
     }
 }
 
@@ -59,7 +68,7 @@ static void draw_bursts(struct load *load, uint64_t *state) {
 static void draw_way(struct load *load, uint64_t *state, unsigned cpu, unsigned n_cpus) {
     double at = 0;
     while (at < load->seconds) {
-        double end = at + load->kind->on_seconds * (0.5 + unit(state));
+        double end = at + load->kind->on_seconds * (0.5 + load_uniform(state));
         if (random_below(state, n_cpus) == cpu)
             add(load, at, end);
         at = end;
@@ -72,7 +81,7 @@ void load_init(struct load *load, const struct load_kind *kind, double seconds, 
     random_next(&own);
     *load = (struct load){.kind = kind, .seconds = seconds, .seed = own};
     load->period = kind->on_seconds > 0 ? kind->on_seconds + kind->off_seconds : beat_seconds;
-    load->phase = unit(&shared) * load->period; // the same on all CPUs: the worst case
+    load->phase = load_uniform(&shared) * load->period; // the same on all CPUs: the worst case
     if (kind->shape == LOAD_BURSTS || (kind->shape == LOAD_HOT && cpu == 0))
         draw_bursts(load, &own);
     else if (kind->shape == LOAD_MIGRATING)

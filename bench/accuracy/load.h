@@ -34,6 +34,10 @@ struct load_kind {
 extern const struct load_kind load_kinds[];
 extern const size_t load_n_kinds;
 
+// With one bottleneck at a time, which is where an adaptive schedule can choose.
+extern const struct load_kind load_bottlenecks[];
+extern const size_t load_n_bottlenecks;
+
 static inline bool load_is_periodic(const struct load_kind *kind) { return kind->shape == LOAD_PERIODIC; }
 
 // One CPU's load from 0 to `seconds`.
@@ -56,7 +60,8 @@ double load_on(const struct load *load, double at);
 // False where others have the counters in this tick.
 bool load_tick_ours(const struct load *load, uint64_t tick);
 
-// Standard normal.
+// From 0 to 1, and standard normal.
+double load_uniform(uint64_t *state);
 double load_normal(uint64_t *state);
 
 #endif

@@ -1,37 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/accuracy/trial.h"
-
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/accuracy/trial_state.h"
 #include "core/random.h"
 
 // Noise belongs to the load: what a window counts of it is part of the truth, and so is what nobody counted. Both are
 // independent normal parts, so the truth of a stretch is the exact count plus the noise of the windows in it plus one
 // draw for the rest.
 
-static const double TICK = 1.0 / LOAD_TICKS_A_SECOND;
-
-struct trial {
-    const struct setting *setting;
-    const struct plan *plan;
-    struct load *loads; // [cpu]
-    struct topology *topology;
-    size_t n_cpus, row, n_events;
-    size_t *first; // [unit]
-    uint64_t state;
-    struct estimate *minute, *gauge;
-
-    // of a round
-    double *values, *truth;     // [cpu][row]: counted and scaled for contention; all that happened
-    double *running;            // [cpu][unit]: seconds
-    double *on_left, *off_left; // [cpu][unit]: not counted
-    // of all rounds
-    double *all_values, *all_truth; // [row]: extrapolated, over all CPUs
-    double *dense, *metrics;        // of one evaluation: by catalog event and metric
-};
+static const double TICK = 1.0 / LOAD_TICKS_A_SECOND, RATE_SPREAD = 0.03;
 
 static void *array(size_t n, size_t size) {
     void *made = calloc(n + 1, size);
@@ -40,9 +19,7 @@ static void *array(size_t n, size_t size) {
     return made;
 }
 
-static double rate(const struct trial *t, unsigned mix, unsigned event) {
-    return t->setting->rates[mix * t->n_events + event];
-}
+static double rate(const struct trial *t, unsigned mix, unsigned event) { return t->rates[mix * t->n_events + event]; }
 
 static double count_of(const struct trial *t, const struct load_kind *kind, unsigned event, double on, double off) {
     return rate(t, kind->on, event) * on + rate(t, kind->off, event) * off;
@@ -69,21 +46,85 @@ static void running(const struct load *load, double from, double to, double *on,
     }
 }
 
+static bool is_field(const struct plan *plan, unsigned event) {
+    return plan->catalog->events[event].resident && plan->needs[event].free;
+}
+
 // A field of PERF_METRICS is its share of the pipeline slots in 255ths.
+static double round_field(double count, double slots) {
+    return slots > 0 ? nearbyint(count / slots * ESTIMATE_FIELD_STEPS) / ESTIMATE_FIELD_STEPS * slots : count;
+}
+
 static void round_fields(const struct trial *t, const struct plan_unit *unit, double *counts) {
     const struct catalog *catalog = t->plan->catalog;
     double slots = 0;
     for (size_t i = 0; i < unit->n_events; i++)
         if (catalog->n_resident > 0 && unit->events[i] == catalog->resident[0])
             slots = counts[i];
-    for (size_t i = 0; i < unit->n_events && slots > 0; i++)
-        if (catalog->events[unit->events[i]].resident && t->plan->needs[unit->events[i]].free)
-            counts[i] = nearbyint(counts[i] / slots * ESTIMATE_FIELD_STEPS) / ESTIMATE_FIELD_STEPS * slots;
+    for (size_t i = 0; i < unit->n_events; i++)
+        if (is_field(t->plan, unit->events[i]))
+            counts[i] = round_field(counts[i], slots);
+}
+
+static bool counts_in(const struct plan_group *group, unsigned event) {
+    for (size_t i = 0; i < group->n_events; i++)
+        if (group->events[i] == event)
+            return true;
+    return false;
+}
+
+// An event of a composite: what it counted in its own parts, by the part of the reference's count that they are, as
+// core/derive joins them. `counts` is [part][event of the unit].
+static double join_parts(const struct trial *t, const struct plan_unit *unit, const double *counts, size_t event) {
+    double counted = 0, measured = 0, whole = 0;
+    for (size_t p = 0; p < unit->n_groups; p++) {
+        const double *part = counts + p * unit->n_events;
+        double by = 1;
+        for (size_t i = 0; i < unit->n_events; i++)
+            by = (int)unit->events[i] == unit->reference ? part[i] : by;
+        whole += by;
+        if (counts_in(&t->plan->groups[unit->first_group + p], unit->events[event])) {
+            counted += part[event];
+            measured += by;
+        }
+    }
+    return measured > 0 ? counted / measured * whole : 0;
+}
+
+// A window of a composite: its parts one after the other. One that was starved ends it.
+static void take_parts(struct trial *t, size_t cpu, unsigned u, double from, double to) {
+    const struct plan_unit *unit = &t->plan->units[u];
+    const struct load *load = &t->loads[cpu];
+    double *values = t->values + cpu * t->row + t->first[u], *truth = t->truth + cpu * t->row + t->first[u];
+    double *counts = array(unit->n_groups * unit->n_events, sizeof *counts), length = (to - from) / unit->n_groups;
+    bool whole = true;
+    for (size_t p = 0; p < unit->n_groups; p++) {
+        double on, off, begin = from + (double)p * length;
+        running(load, begin, begin + length, &on, &off);
+        whole = whole && on + off > 0;
+        t->on_left[cpu * t->plan->n_units + u] -= on;
+        t->off_left[cpu * t->plan->n_units + u] -= off;
+        t->running[cpu * t->plan->n_units + u] += (on + off) / unit->n_groups;
+        for (size_t i = 0; i < unit->n_events; i++) {
+            double noise = noise_of(t, load->kind, unit->events[i], on, off);
+            truth[1 + i] += noise;
+            counts[p * unit->n_events + i] =
+                on + off > 0 ? (count_of(t, load->kind, unit->events[i], on, off) + noise) * length / (on + off) : 0;
+        }
+    }
+    values[0] += whole ? to - from : 0;
+    for (size_t i = 0; i < unit->n_events && whole; i++)
+        values[1 + i] += join_parts(t, unit, counts, i);
+    free(counts);
 }
 
 static void take_window(struct trial *t, size_t cpu, unsigned u, double from, double to) {
     const struct plan_unit *unit = &t->plan->units[u];
     const struct load *load = &t->loads[cpu];
+    if (unit->n_groups > 1) {
+        take_parts(t, cpu, u, from, to);
+        return;
+    }
     double counts[PLAN_GROUP_EVENTS_MAX];
     double on, off, *values = t->values + cpu * t->row + t->first[u], *truth = t->truth + cpu * t->row + t->first[u];
     running(load, from, to, &on, &off);
@@ -170,9 +211,9 @@ static void evaluate(struct trial *t, const double *sums, double *out) {
     }
 }
 
-static void judge_gauges(struct trial *t, double seconds, size_t round, struct outcome *outcome) {
+static void judge_gauges(struct trial *t, double seconds, size_t round, double *said, struct outcome *outcome) {
     double *values = array(t->row, sizeof *values), *truth = array(t->row, sizeof *truth);
-    double *said = array(t->plan->n_metrics, sizeof *said), *is = array(t->plan->n_metrics, sizeof *is);
+    double *is = array(t->plan->n_metrics, sizeof *is);
     add_round(t, seconds, values, truth);
     evaluate(t, values, said);
     evaluate(t, truth, is);
@@ -184,38 +225,59 @@ static void judge_gauges(struct trial *t, double seconds, size_t round, struct o
         outcome->inside[m] += is[m] >= interval.low - 1e-12 && is[m] <= interval.high + 1e-12;
     }
     free(is);
-    free(said);
     free(truth);
     free(values);
 }
 
-static void run_ours(struct trial *t, uint64_t seed, struct outcome *outcome) {
-    double length = (double)t->plan->round_ns * 1e-9;
-    size_t rounds = (size_t)(t->setting->seconds / length + 0.5);
+struct topology *trial_topology(size_t n) {
+    struct topology_source *sources = array(n, sizeof *sources);
+    struct topology *topology;
+    for (size_t i = 0; i < n; i++)
+        sources[i] = (struct topology_source){(unsigned)i, (int)i, 0, true};
+    if (topology_new(sources, n, 0, &topology) < 0)
+        abort();
+    free(sources);
+    return topology;
+}
+
+// ---- our schedule ----
+
+static void run_round(struct trial *t, uint64_t seed, size_t round, double from) {
     unsigned *order = array(t->plan->n_round, sizeof *order);
-    for (size_t r = 0; r < rounds; r++) {
-        double from = (double)r * length;
-        begin_round(t, from, from + length);
-        for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
-            double at = from;
-            plan_order(t->plan, seed, (unsigned)cpu, r, order);
-            for (size_t i = 0; i < t->plan->n_round; i++) {
-                double end = at + (double)plan_entry_ns(t->plan, order[i]) * 1e-9;
-                if (t->plan->round[order[i]] < t->plan->n_units)
-                    take_window(t, cpu, t->plan->round[order[i]], at, end);
-                if (t->plan->resident_group >= 0)
-                    take_window(t, cpu, t->plan->groups[t->plan->resident_group].unit, at, end);
-                at = end;
-            }
+    for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
+        double at = from;
+        plan_order(t->plan, seed, (unsigned)cpu, round, order);
+        for (size_t i = 0; i < t->plan->n_round; i++) {
+            double end = at + (double)plan_entry_ns(t->plan, order[i]) * 1e-9;
+            if (t->plan->round[order[i]] < t->plan->n_units)
+                take_window(t, cpu, t->plan->round[order[i]], at, end);
+            if (t->plan->resident_group >= 0)
+                take_window(t, cpu, t->plan->groups[t->plan->resident_group].unit, at, end);
+            at = end;
         }
+    }
+    free(order);
+}
+
+static void run_ours(struct trial *t, uint64_t seed, struct outcome *outcome) {
+    double *said = array(t->plan->n_metrics, sizeof *said), from = 0;
+    size_t rounds = 0;
+    outcome->rotations = (double)t->plan->n_round / ((double)t->plan->round_ns * 1e-9);
+    while (from + (double)t->plan->round_ns * 0.5e-9 < t->setting->seconds) {
+        double length = (double)t->plan->round_ns * 1e-9;
+        begin_round(t, from, from + length);
+        run_round(t, seed, rounds, from);
         find_truth(t, from, from + length);
         add_round(t, length, t->all_values, t->all_truth);
-        estimate_take_round(t->minute, t->values, t->running, length);
         estimate_take_round(t->gauge, t->values, t->running, length);
-        judge_gauges(t, length, r, outcome);
+        judge_gauges(t, length, rounds++, said, outcome);
+        from += length;
+        if (t->adapt)
+            trial_adapt_round(t, from, said, outcome);
+        else
+            estimate_take_round(t->minute, t->values, t->running, length);
     }
-    outcome->rotations = (double)t->plan->n_round / length;
-    free(order);
+    free(said);
     evaluate(t, t->all_values, outcome->value);
     for (size_t m = 0; m < t->plan->n_metrics; m++) {
         struct estimate_interval interval = estimate_get(t->minute, 0, m, outcome->value[m], (double)rounds);
@@ -264,30 +326,59 @@ static bool counts_always(const struct plan *plan, unsigned event) {
     return plan->needs[event].fixed >= 0 || plan->needs[event].free;
 }
 
-// Each event by itself: the kernel moves a list of them on by one each tick, and the first so many count.
-static void run_event(struct trial *t, size_t cpu, unsigned u, size_t i, size_t place, size_t n) {
-    unsigned event = t->plan->units[u].events[i];
-    const struct load *load = &t->loads[cpu];
-    double on = 0, off = 0, *values = t->values + cpu * t->row + t->first[u];
-    double seconds = t->setting->seconds, all = load_on(load, seconds);
-    size_t ticks = (size_t)(seconds * LOAD_TICKS_A_SECOND + 0.5), width = t->setting->n_counters;
-    bool always = counts_always(t->plan, event) || n <= width;
+// Seconds on and off the load's first mix while an event of that place in a list of n counts: the kernel moves the list
+// on by one each tick, and the first so many count.
+static void run_ticks(const struct trial *t, const struct load *load, size_t place, size_t n, double *on, double *off) {
+    size_t ticks = (size_t)(t->setting->seconds * LOAD_TICKS_A_SECOND + 0.5), width = t->setting->n_counters;
     for (size_t tick = 0; tick < ticks;) {
-        size_t turn = (place + tick) % n, length = always ? ticks : width - turn;
-        if (always || turn < width) {
+        size_t turn = (place + tick) % n, length = n <= width ? ticks : width - turn;
+        if (n <= width || turn < width) {
             double a, b, end = (double)(tick + length < ticks ? tick + length : ticks) * TICK;
             running(load, (double)tick * TICK, end, &a, &b);
-            on += a;
-            off += b;
+            *on += a;
+            *off += b;
             tick += length;
         } else {
             tick += n - turn;
         }
     }
-    double noise = noise_of(t, load->kind, event, on, off), left = fmax(all - on, 0);
-    double scale = on + off > 0 ? seconds / (on + off) : 0;
+}
+
+// An event that counts all the time: read once a second, and rounded then if it is a field. Returns its count.
+static double run_always(struct trial *t, const struct load *load, unsigned event, double *on, double *off,
+                         double *noise) {
+    const struct catalog *catalog = t->plan->catalog;
+    double sum = 0;
+    for (double at = 0; at < t->setting->seconds - 0.5; at++) {
+        double a, b;
+        running(load, at, fmin(at + 1, t->setting->seconds), &a, &b);
+        double own = noise_of(t, load->kind, event, a, b), count = count_of(t, load->kind, event, a, b) + own;
+        if (is_field(t->plan, event))
+            count = round_field(count, count_of(t, load->kind, catalog->resident[0], a, b));
+        sum += count;
+        *noise += own;
+        *on += a;
+        *off += b;
+    }
+    return sum;
+}
+
+// Each event by itself.
+static void run_event(struct trial *t, size_t cpu, unsigned u, size_t i, size_t place, size_t n) {
+    unsigned event = t->plan->units[u].events[i];
+    const struct load *load = &t->loads[cpu];
+    double on = 0, off = 0, noise = 0, count, *values = t->values + cpu * t->row + t->first[u];
+    double seconds = t->setting->seconds, all = load_on(load, seconds);
+    if (counts_always(t->plan, event)) {
+        count = run_always(t, load, event, &on, &off, &noise);
+    } else {
+        run_ticks(t, load, place, n, &on, &off);
+        noise = noise_of(t, load->kind, event, on, off);
+        count = count_of(t, load->kind, event, on, off) + noise;
+    }
     values[0] = seconds;
-    values[1 + i] = (count_of(t, load->kind, event, on, off) + noise) * scale;
+    values[1 + i] = on + off > 0 ? count * seconds / (on + off) : 0;
+    double left = fmax(all - on, 0);
     t->truth[cpu * t->row + t->first[u] + 1 + i] = noise + count_of(t, load->kind, event, all, seconds - all) +
                                                    noise_of(t, load->kind, event, left, fmax(seconds - all - off, 0));
 }
@@ -323,15 +414,12 @@ static void run_events(struct trial *t, struct outcome *outcome) {
     free(place);
 }
 
-static struct topology *make_topology(size_t n) {
-    struct topology_source *sources = array(n, sizeof *sources);
-    struct topology *topology;
-    for (size_t i = 0; i < n; i++)
-        sources[i] = (struct topology_source){(unsigned)i, (int)i, 0, true};
-    if (topology_new(sources, n, 0, &topology) < 0)
-        abort();
-    free(sources);
-    return topology;
+// The rates of this trial: each by a few percent off, lest all trials be rounded to the same fields.
+static void draw_rates(struct trial *t, uint64_t seed) {
+    uint64_t state = ~seed;
+    t->rates = array(MIX_N * t->n_events, sizeof(double));
+    for (size_t i = 0; i < MIX_N * t->n_events; i++)
+        t->rates[i] = t->setting->rates[i] * (1 + RATE_SPREAD * (2 * load_uniform(&state) - 1));
 }
 
 static void trial_begin(struct trial *t, const struct setting *setting, const struct load_kind *kind, uint64_t seed) {
@@ -339,11 +427,12 @@ static void trial_begin(struct trial *t, const struct setting *setting, const st
     size_t cpus = setting->n_cpus > 1 && kind->cpus > setting->n_cpus ? kind->cpus : setting->n_cpus;
     *t = (struct trial){.setting = setting, .plan = plan, .n_cpus = cpus, .state = seed};
     t->n_events = plan->catalog->n_events;
+    draw_rates(t, seed);
     t->row = estimate_row(plan);
     t->first = array(plan->n_units, sizeof *t->first);
     for (size_t u = 1; u < plan->n_units; u++)
         t->first[u] = t->first[u - 1] + 1 + plan->units[u - 1].n_events;
-    t->topology = make_topology(cpus);
+    t->topology = trial_topology(cpus);
     t->minute = estimate_new(plan, t->topology, INFINITY);
     t->gauge = estimate_new(plan, t->topology, ESTIMATE_MEMORY_ROUNDS);
     t->values = array(cpus * t->row, sizeof(double));
@@ -361,16 +450,20 @@ static void trial_begin(struct trial *t, const struct setting *setting, const st
     free(place);
     for (unsigned cpu = 0; cpu < cpus; cpu++)
         load_init(&t->loads[cpu], kind, setting->seconds * 1.1, beat, seed, cpu, (unsigned)cpus);
+    if (setting->adaptive)
+        trial_adapt_begin(t);
 }
 
 static void trial_end(struct trial *t) {
     for (size_t cpu = 0; cpu < t->n_cpus; cpu++)
         load_free(&t->loads[cpu]);
+    adapt_free(t->adapt);
     estimate_free(t->gauge);
     estimate_free(t->minute);
+    snapshot_layout_unref(t->layout);
     topology_free(t->topology);
-    void *arrays[] = {t->loads,   t->metrics, t->dense, t->all_truth, t->all_values, t->off_left,
-                      t->on_left, t->running, t->truth, t->values,    t->first};
+    void *arrays[] = {t->loads,    t->rates,   t->metrics, t->dense, t->all_truth, t->all_values,
+                      t->off_left, t->on_left, t->running, t->truth, t->values,    t->first};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
 }
@@ -392,20 +485,12 @@ void trial_run(const struct setting *setting, const struct load_kind *kind, enum
                struct outcome *outcome) {
     struct trial t;
     trial_begin(&t, setting, kind, seed);
-    switch (method) {
-    case METHOD_OURS:
+    if (method == METHOD_OURS)
         run_ours(&t, seed, outcome);
-        break;
-    case METHOD_EVENTS:
+    else if (method == METHOD_EVENTS)
         run_events(&t, outcome);
-        break;
-    case METHOD_GROUPS:
-        run_groups(&t, 1, outcome);
-        break;
-    default:
-        run_groups(&t, TICK, outcome);
-        break;
-    }
+    else
+        run_groups(&t, method == METHOD_GROUPS ? 1 : TICK, outcome);
     evaluate(&t, t.all_truth, outcome->truth);
     weigh(&t, outcome->weight);
     trial_end(&t);

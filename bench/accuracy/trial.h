@@ -5,6 +5,7 @@
 // One simulated minute of some CPUs under one load, measured by one schedule: what it says, and what is true.
 
 #include "bench/accuracy/load.h"
+#include "core/adapt.h"
 #include "core/estimate.h"
 
 enum method {
@@ -21,15 +22,18 @@ struct setting {
     unsigned n_cpus, n_counters;
     const double *rates; // [mix][catalog event]
     double seconds;
+    const struct plan_request *adaptive; // NULL: the round stays; else core/adapt.h changes it, beginning with `plan`
 };
 
 // Of all metrics of the plan, on the whole.
 struct outcome {
     double *value, *truth;  // [metric]
-    double *low, *high;     // [metric]: METHOD_OURS
+    double *low, *high;     // [metric]: METHOD_OURS while the round stays, else NaN
     double *weight;         // [metric]: the true denominator, of ratios
     double rotations;       // a CPU and second
     size_t *inside, *shown; // [metric]: single rounds' gauges with the truth inside, and all; METHOD_OURS
+    bool *raised;           // [metric]: of a metric group that was raised at some time; NULL: nobody asks
+    unsigned changes;       // of plan
 };
 
 // Runs it. `outcome` is filled, its arrays are the caller's.

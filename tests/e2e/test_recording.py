@@ -15,7 +15,7 @@ import time
 import e2e
 import test_hosts
 
-_, ROOT = e2e.arguments()
+BINARY, ROOT = e2e.arguments()
 STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
 CHANGING = os.path.join(ROOT, "tests/data/scenarios/changing.json")
 LOGS = os.path.join(ROOT, "tests/data/perf")
@@ -119,6 +119,28 @@ def test_every_series_and_the_plan_come_back_at_any_speed():
         return f"{len(series_of(page))} series, {len(plan['adaptive']['decisions'])} decisions"
 
 
+def test_what_was_shown_while_counters_were_handed_over_is_shown_again():
+    with tempfile.TemporaryDirectory() as folder:
+        path, run = os.path.join(folder, "recording"), os.path.join(folder, "run")
+        os.mkdir(run)
+        with e2e.Daemon("--pmu", f"sim:{STEADY}", "--record", path, "--path.run", run, yaml=SHORT) as daemon:
+            daemon.wait_round(2)
+            subprocess.run([BINARY, "yield", "--path.run", run, "--for", "60s"], capture_output=True, timeout=e2e.TIMEOUT,
+                           check=True)
+            time.sleep(2.5)  # a snapshot a second
+            live = daemon.json("/api/v1/snapshot?scope=host")
+            daemon.stop()
+        assert "handed over" in live["scopes"][0]["metrics"]["ipc"]["reason"], live
+        with replay(path, "--speed", "0") as daemon:
+            wait_end(daemon)
+            again = daemon.json("/api/v1/snapshot?scope=host")
+            assert again["timestamp_seconds"] >= live["timestamp_seconds"]
+            if again["timestamp_seconds"] == live["timestamp_seconds"]:  # else one more was shown
+                assert again["scopes"] == live["scopes"]
+            assert "handed over" in again["scopes"][0]["metrics"]["ipc"]["reason"]
+            daemon.stop()
+
+
 def test_a_host_without_slots_is_replayed_as_it_was():
     with tempfile.TemporaryDirectory() as folder:
         path, host = os.path.join(folder, "recording"), os.path.join(folder, "host")
@@ -137,23 +159,28 @@ def test_a_host_without_slots_is_replayed_as_it_was():
 
 
 def test_what_was_measured_with_a_vendors_files_asks_for_them():
-    files = os.path.join(ROOT, "../shared/telemetry/linux/arch")
-    if not os.path.isdir(files):
+    telemetry = os.path.realpath(os.path.join(ROOT, "../shared/telemetry"))
+    if not os.path.isdir(telemetry):
         raise e2e.Skip("the vendors' files are not there")
     with tempfile.TemporaryDirectory() as folder:
-        path, specs = os.path.join(folder, "recording"), f"specs: {{path: '{os.path.realpath(files)}', format: perf}}\n"
-        with e2e.Daemon("--pmu", f"sim:{STEADY}", "--record", path, yaml=SHORT + specs) as daemon:
-            daemon.wait_round(3)
-            plan, live = plan_of(daemon), daemon.json("/api/v1/snapshot?scope=cpu")
-            daemon.stop()
-        said = refused("--pmu", f"replay:{path}")
-        assert "was recorded with the vendor's files of" in said and "have `specs:`" in said, said
-        with replay(path, "--speed", "0", yaml=e2e.LISTEN_ANYWHERE + specs) as daemon:
-            again = wait_end(daemon)
-            assert plan_of(daemon) == plan
-            assert again["sequence"] > live["sequence"] or again["scopes"] == live["scopes"]
-            assert "another version" not in daemon.log(), daemon.log()
-            daemon.stop()
+        host = os.path.join(folder, "host")
+        test_hosts.x86_host(host, "GenuineIntel-6-55-4")
+        for number, (files, kind, options) in enumerate((
+                ("linux/arch", "perf", ("--pmu", f"sim:{STEADY}")), ("arm", "arm", ("--pmu", f"sim:{STEADY}")),
+                ("linux/arch", "perf", ("--path.sysfs", host, "--path.procfs", host)))):
+            path, specs = os.path.join(folder, str(number)), f"specs: {{path: '{telemetry}/{files}', format: {kind}}}\n"
+            with e2e.Daemon(*options, "--record", path, yaml=SHORT + specs) as daemon:
+                daemon.wait_round(3)
+                plan, live = plan_of(daemon), daemon.json("/api/v1/snapshot?scope=cpu")
+                daemon.stop()
+            said = refused("--pmu", f"replay:{path}")
+            assert "was recorded with the vendor's files of" in said and "have `specs:`" in said, said
+            with replay(path, "--speed", "0", yaml=e2e.LISTEN_ANYWHERE + specs) as daemon:
+                again = wait_end(daemon)
+                assert plan_of(daemon) == plan
+                assert again["sequence"] > live["sequence"] or again["scopes"] == live["scopes"]
+                assert "another version" not in daemon.log(), daemon.log()
+                daemon.stop()
 
 
 def test_the_configuration_says_where_to_record():
@@ -192,6 +219,11 @@ def test_files_are_bounded_and_replayed_one_after_the_other():
         with replay(path, "--speed", "0") as daemon:
             assert wait_end(daemon)["sequence"] >= live
             assert f"{former} is replayed before {path}" in daemon.log()
+            daemon.stop()
+        os.truncate(former, os.path.getsize(former) - 1)
+        with replay(path, "--speed", "0") as daemon:  # what is there of the former one, and all of the other
+            assert wait_end(daemon)["sequence"] >= live - 1
+            assert f"the replay goes on with {path}" in daemon.log()
             daemon.stop()
         os.unlink(former)
         with replay(path, "--speed", "0") as daemon:  # readable alone
@@ -237,6 +269,27 @@ def test_no_space_left_on_a_tiny_file_system():
             with replay(path, "--speed", "0") as daemon:
                 assert wait_end(daemon)["sequence"] > 0
                 assert "up to the last full record" not in daemon.log()
+                daemon.stop()
+        finally:
+            subprocess.run(["umount", folder], check=True)
+
+
+def test_a_disk_that_is_full_at_the_start_does_not_keep_from_measuring():
+    with tempfile.TemporaryDirectory() as folder:
+        mount = ["mount", "-t", "tmpfs", "-o", "nr_inodes=1", "tmpfs", folder]  # the folder itself takes it
+        if subprocess.run(mount, capture_output=True).returncode != 0:
+            raise e2e.Skip("a tmpfs cannot be mounted here")
+        try:
+            path = os.path.join(folder, "recording")
+            with e2e.Daemon("--pmu", f"sim:{STEADY}", "--record", path, yaml=SHORT) as daemon:
+                assert "cannot be written: No space left" in daemon.log(), daemon.log()
+                daemon.wait_round(2)
+                assert not os.path.exists(path)
+                subprocess.run(["mount", "-o", "remount,nr_inodes=100", folder], check=True)
+                e2e.wait_for(lambda: "can be written again" in daemon.log(), "room", 60)
+                daemon.stop()
+            with replay(path, "--speed", "0") as daemon:
+                assert wait_end(daemon)["sequence"] > 0
                 daemon.stop()
         finally:
             subprocess.run(["umount", folder], check=True)

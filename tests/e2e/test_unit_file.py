@@ -116,6 +116,8 @@ def test_the_unit_gives_one_capability_and_a_user_of_its_own():
     assert set(re.findall(r"CAP_\w+", re.sub(r"^#.*$", "", text, flags=re.M))) == {"CAP_PERFMON"}
     assert unit["Type"] == ["notify"] and unit["User"] == ["topdownd"] and unit["NoNewPrivileges"] == ["yes"], unit
     assert "2" in unit["RestartPreventExitStatus"] and float(unit["WatchdogSec"][0].rstrip("s")) > 0, unit
+    # recordings are the only thing that it may write outside of its runtime directory
+    assert unit["StateDirectory"] == ["topdownd"] and unit["ProtectSystem"] == ["strict"] and "ReadWritePaths" not in unit, unit
     sysusers = e2e.read_text(os.path.join(ROOT, "systemd/topdownd.sysusers"))
     assert re.search(r"^u topdownd - ", sysusers, re.M), sysusers
 

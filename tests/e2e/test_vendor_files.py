@@ -84,8 +84,8 @@ def test_an_arm_core_that_no_spec_of_ours_is_for_is_measured_from_a_file_like_ar
         status, said = e2e.run_daemon("check-config", "--path.sysfs", folder, "--path.procfs", folder,
                                       yaml=e2e.LISTEN_ANYWHERE + f"specs: {{path: '{folder}/files'}}\n")
         assert status == 0 and "spec new-core: 2 CPUs on 1 socket with 6 general and 1 fixed" in said, said
-        assert "1 CPUs have cores of another kind" in said and "no spec for this CPU" not in said, said
-        assert "profile default: 4 metrics in 1 event group" in said, said
+        assert "spec small-core: 1 CPU on 1 socket" in said and "no spec for this CPU" not in said, said
+        assert said.count("profile default: 4 metrics in 1 event group") == 2 and "another kind" not in said, said
 
 
 def test_the_format_is_found_out():
@@ -125,6 +125,9 @@ def test_a_cpu_that_the_files_do_not_have_keeps_our_own_spec_and_is_told_of():
     status, said = on_host("GenuineIntel-6-8F-8", "profiles: {default: {groups: [stage_1, Newest]}}\nspecs: {path: '{files}'}",
                            "check-config", events=test_hosts.SLOTS)
     assert status == 0 and "this host cannot measure Newest" in said, said
+    # and where we have no spec either, the kernel's software events are measured
+    status, said = on_host("CentaurHauls-7-3B-0", "specs: {path: '{files}'}", "check-config")
+    assert status == 0 and "spec software" in said and "the vendor's files are not used" in said, said
 
 
 def test_a_folder_that_the_map_names_and_that_is_missing_is_no_obstacle():
@@ -197,12 +200,14 @@ def test_intels_own_counters_are_used_through_linuxs_files():
     assert status == 0 and "there is no level 1" in said, said
 
 
-def test_the_larger_cores_of_a_host_with_two_kinds_are_measured_from_their_own_entries():
+def test_each_kind_of_cores_of_a_host_with_two_is_measured_from_its_own_entries():
     need_telemetry()
     status, said = on_host("GenuineIntel-6-BF-2", f"specs: {{path: '{TELEMETRY}/linux'}}", "check-config",
                            pmus=("cpu_core", "cpu_atom"), events=test_hosts.SLOTS)
-    assert status == 0 and "spec alderlake: 2 CPUs on 1 socket" in said, said
-    assert "cpu_core: 2 CPUs have cores of another kind" in said, said
+    assert status == 0, said
+    for pmu in ("cpu_core", "cpu_atom"):
+        assert re.search(rf"core type {pmu}: host \S+, spec alderlake: 2 CPUs on 1 socket", said), said
+    assert "another kind" not in said, said
 
 
 if __name__ == "__main__":

@@ -31,10 +31,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     assert((r == 0) == (errors.n == 0));
     if (scenario) {
         assert(scenario_n_cpus(scenario) >= 1 && scenario_n_cpus(scenario) <= SCENARIO_CPUS_MAX);
-        for (size_t i = 0; i < scenario->n_loads; i++)
-            check_load(&scenario->loads[i]);
-        for (size_t i = 0; i < scenario->n_assignments; i++)
-            assert(scenario->assignments[i].load < scenario->n_loads);
+    }
+    for (const struct scenario *type = scenario; type; type = type->next) {
+        assert(scenario_n_cpus(type) == scenario_n_cpus(scenario));
+        assert((cpuset_count(&type->cpus) > 0) == (scenario->next != NULL));
+        for (size_t i = 0; i < type->n_loads; i++)
+            check_load(&type->loads[i]);
+        for (size_t i = 0; i < type->n_assignments; i++)
+            assert(type->assignments[i].load < type->n_loads);
     }
     scenario_free(scenario);
     return 0;

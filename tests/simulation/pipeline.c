@@ -74,13 +74,32 @@ static void recorder_free(struct pmu *pmu) { of(pmu)->inner->ops->free(of(pmu)->
 
 // ---- the pipeline ----
 
-void pipeline_load(struct pipeline *p, const char *scenario) {
+// Keeps one of the core types.
+static struct scenario *take_type(struct scenario *first, size_t type) {
+    struct scenario **at = &first;
+    for (size_t i = 0; i < type; i++) {
+        assert_non_null(*at);
+        at = &(*at)->next;
+    }
+    struct scenario *taken = *at;
+    assert_non_null(taken);
+    *at = taken->next;
+    taken->next = NULL;
+    scenario_free(first);
+    return taken;
+}
+
+void pipeline_load(struct pipeline *p, const char *scenario) { pipeline_load_type(p, scenario, 0); }
+
+void pipeline_load_type(struct pipeline *p, const char *scenario, size_t type) {
     char path[256];
+    struct scenario *all;
     memset(p, 0, sizeof *p);
-    int r = scenario_json_load(scenario, &p->errors, &p->scenario);
+    int r = scenario_json_load(scenario, &p->errors, &all);
     if (r < 0)
         print_error("%s: %s\n", scenario, p->errors.items[0].text);
     assert_int_equal(r, 0);
+    p->scenario = take_type(all, type);
     (void)snprintf(path, sizeof path, "specs/%s.json", p->scenario->spec);
     assert_int_equal(spec_json_load(path, NULL, &p->errors, &p->catalog), 0);
     assert_int_equal(pmu_sim_topology(p->scenario, NULL, &p->topology), 0);
@@ -361,7 +380,7 @@ static void true_counts(const struct pipeline *p, size_t scope, uint64_t from_ns
         if (p->catalog->events[e].kind == EVENT_DURATION)
             counts[e] = (double)(to_ns - from_ns) * 1e-9;
         else if (p->catalog->events[e].kind == EVENT_CORE_WIDE)
-            counts[e] = scope < snapshot_scope_cpu(p->layout, 0);
+            counts[e] = topology_whole_cores(p->topology, scope);
 }
 
 double pipeline_truth(const struct pipeline *p, size_t scope, size_t metric, uint64_t from_ns, uint64_t to_ns) {

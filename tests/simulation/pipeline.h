@@ -100,6 +100,9 @@ struct pipeline {
 // Loads the scenario and its spec. The test may then change p->scenario before pipeline_start.
 void pipeline_load(struct pipeline *p, const char *scenario);
 
+// The same of core type `type` of a host that has several.
+void pipeline_load_type(struct pipeline *p, const char *scenario, size_t type);
+
 // A host of this spec's CPU, with as many counters as the vendor says, on a steady load of plausible rates that depend
 // on `seed` alone: every event happens, and every metric has a value. All counts of a tenth of a second are whole
 // numbers, and the fields of PERF_METRICS are whole 255ths of their leader, so that nothing is lost to rounding.

@@ -53,7 +53,7 @@ void taped_run(struct taped *taped, struct pipeline *p, unsigned rounds) {
 
 void taped_yield(struct taped *taped, struct pipeline *p, double seconds) {
     pipeline_yield(p, seconds);
-    const struct recording_pause pause = {.until_ns = p->now_ns, .reason = UNCOVERED_YIELDED};
+    const struct recording_pause pause = {.until_ns = p->now_ns, .reason = UNCOVERED_YIELDED, .timestamp_seconds = 7};
     assert_int_equal(recording_put_pause(&taped->bytes, &pause), 0);
 }
 
@@ -202,6 +202,7 @@ static void play_round(struct deck *deck, const struct recording_record *record)
 static void play_pause(struct deck *deck, const struct recording_record *record) {
     struct recording_pause pause;
     assert_int_equal(recording_get_pause(record, &pause), 0);
+    assert_true(pause.timestamp_seconds == 7);
     derive_pause(deck->derive, pause.until_ns, pause.reason);
 }
 

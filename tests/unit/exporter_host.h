@@ -86,7 +86,7 @@ static inline struct catalog *host_catalog(void) {
 }
 
 static const struct view_pmu_error HOST_PMU_ERRORS[] = {
-    {"cpu_core", "absent", "the kernel shows no cpu_core: <load> its driver"}};
+    {.pmu = "cpu_core", .reason = "absent", .text = "the kernel shows no cpu_core: <load> its driver"}};
 
 // The layout of both metric groups on so many counters; the PMU says that it has CYCLES and does not say what else.
 static inline struct snapshot_layout *host_layout(const struct catalog *catalog, unsigned counters) {

@@ -41,7 +41,7 @@ static inline int setup_with_limit(void **state, unsigned limit_ms) {
     http_server_use_clock(f->server, fixture_clock, f);
     if (limit_ms)
         http_server_limit_request(f->server, limit_ms);
-    assert_int_equal(http_server_start(f->server, f->view, f->snapshot), 0);
+    assert_int_equal(http_server_start(f->server, &(struct http_published){f->view, f->snapshot}, 1), 0);
     *state = f;
     return 0;
 }

@@ -19,6 +19,7 @@ struct host {
     struct readings *readings;
     struct snapshot *snapshot;
     uint8_t support[32];
+    bool split; // CPU 1 has a sibling that is not measured
 };
 
 static struct catalog *plain_catalog(void) {
@@ -35,13 +36,14 @@ static void host_start(struct host *host, unsigned counters) {
                                          .n_selections = 1,
                                          .slot_ns = SECOND_NS,
                                          .support = host->support};
-    const struct topology_source cpus[CPUS] = {{.id = 0, .package = 0, .selected = true},
-                                               {.id = 1, .package = 1, .selected = true}};
+    const struct topology_source cpus[] = {{.id = 0, .core = 0, .package = 0, .selected = true},
+                                           {.id = 1, .core = 1, .package = 1, .selected = true},
+                                           {.id = 2, .core = 1, .package = 1}};
     struct plan *plan;
     struct topology *topology;
     assert_true(host->catalog->n_events <= N_OF(host->support));
     assert_int_equal(plan_new(&request, &plan), 0);
-    assert_int_equal(topology_new(cpus, CPUS, 0, &topology), 0);
+    assert_int_equal(topology_new(cpus, host->split ? CPUS + 1 : CPUS, 0, &topology), 0);
     host->layout = snapshot_layout_new(plan, topology);
     assert_non_null(host->layout);
     host->derive = derive_new(host->layout);
@@ -303,16 +305,62 @@ static void test_time_passes_once_for_all_cpus(void **state) {
     host_deinit(&host);
 }
 
+static void wide_start(struct host *host, bool split) {
+    host_init(host, plain_catalog());
+    host->split = split;
+    metric_of(host->catalog, "wide", "A / CYCLES if #core_wide < 1 else B / CYCLES", NULL);
+    group_of(host->catalog, "G", "wide");
+    host_start(host, 4);
+    windows_of(host, 0, FIRST);
+    windows_of(host, 1, SECOND);
+    end_round(host, 1);
+}
+
+static void test_a_sum_without_a_sibling_is_not_core_wide(void **state) {
+    (void)state;
+    struct host whole, split;
+    wide_start(&whole, false);
+    wide_start(&split, true); // CPU 1 has a sibling that is not measured
+    size_t first = snapshot_scope_socket(0), second = snapshot_scope_socket(1);
+    size_t m = metric_place(&whole, "wide"), n = metric_place(&split, "wide");
+    double by_b = whole.snapshot->values[snapshot_metric(whole.layout, second, m)];
+    double by_a = split.snapshot->values[snapshot_metric(split.layout, second, n)];
+    assert_true(by_a == whole.snapshot->values[snapshot_metric(whole.layout, cpu_scope(&whole, 1), m)]);
+    assert_true(by_a != by_b);
+    assert_true(whole.snapshot->values[snapshot_metric(whole.layout, first, m)] ==
+                split.snapshot->values[snapshot_metric(split.layout, first, n)]);
+    assert_true(whole.snapshot->values[snapshot_metric(whole.layout, 0, m)] !=
+                split.snapshot->values[snapshot_metric(split.layout, 0, n)]);
+    host_deinit(&split);
+    host_deinit(&whole);
+}
+
+// A socket's only CPU has the socket's formula where its sibling is not measured, and so the same error bar.
+static void test_error_bars_know_sums_without_a_sibling(void **state) {
+    (void)state;
+    struct host hosts[2];
+    double errors[2][2]; // of the CPU and of its socket
+    for (int split = 0; split < 2; split++) {
+        struct host *host = &hosts[split];
+        wide_start(host, split);
+        for (int round = 0; round < 3; round++) {
+            windows_of(host, 1, round % 2 ? SECOND : FIRST);
+            end_round(host, 3); // a third of it was counted
+        }
+        size_t m = metric_place(host, "wide");
+        errors[split][0] = host->snapshot->values[snapshot_standard_error(host->layout, cpu_scope(host, 1), m)];
+        errors[split][1] = host->snapshot->values[snapshot_standard_error(host->layout, snapshot_scope_socket(1), m)];
+        host_deinit(host);
+    }
+    assert_true(errors[1][0] > 0 && errors[1][0] == errors[0][0]);
+    assert_true(errors[1][1] == errors[1][0]);
+    assert_true(errors[0][1] > 0 && errors[0][1] != errors[0][0]);
+}
+
 static void test_core_wide_holds_for_sums_and_not_for_one_cpu(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, plain_catalog());
-    metric_of(host.catalog, "wide", "A / CYCLES if #core_wide < 1 else B / CYCLES", NULL);
-    group_of(host.catalog, "G", "wide");
-    host_start(&host, 4);
-    windows_of(&host, 0, FIRST);
-    windows_of(&host, 1, SECOND);
-    end_round(&host, 1);
+    wide_start(&host, false);
     expect(&host, cpu_scope(&host, 0), "wide", 0.5);
     expect(&host, cpu_scope(&host, 1), "wide", 0.1);
     expect(&host, snapshot_scope_socket(1), "wide", 0.3);
@@ -474,6 +522,8 @@ int main(void) {
         cmocka_unit_test(test_what_needs_a_stalled_metric_is_stalled),
         cmocka_unit_test(test_a_metric_that_is_not_plannable_takes_those_that_need_it_along),
         cmocka_unit_test(test_time_passes_once_for_all_cpus),
+        cmocka_unit_test(test_a_sum_without_a_sibling_is_not_core_wide),
+        cmocka_unit_test(test_error_bars_know_sums_without_a_sibling),
         cmocka_unit_test(test_core_wide_holds_for_sums_and_not_for_one_cpu),
         cmocka_unit_test(test_a_rotating_group_is_read_with_the_resident_one_of_its_slot),
         cmocka_unit_test(test_windows_of_unequal_length_are_brought_to_the_rotating_ones),

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/environment.h"
@@ -60,11 +61,53 @@ static void test_an_x86_cpu_is_compared_by_pattern_and_an_arm_core_by_release(vo
     assert_false(environment_is_cpu(&environment, "0x410fd4f0"));
 }
 
+// A PMU that has the events whose names end in a digit; counts how often it is asked.
+static bool ends_in_a_digit(const void *context, const char *name) {
+    unsigned *asked = *(unsigned *const *)context;
+    ++*asked;
+    return name[0] != '\0' && strchr("0123456789", name[strlen(name) - 1]) != NULL;
+}
+
+static void test_what_was_asked_is_answered_again_without_the_pmu(void **state) {
+    (void)state;
+    unsigned asked = 0, *pmu = &asked;
+    struct environment_answers answers = {.n = 0};
+    const struct environment_listener listener = {.has_event = ends_in_a_digit, .context = &pmu, .answers = &answers};
+    assert_true(environment_listen(&listener, "a-1"));
+    assert_false(environment_listen(&listener, "a-b"));
+    assert_true(environment_listen(&listener, "a-1"));
+    assert_int_equal(answers.n, 2);
+    assert_int_equal(asked, 3);
+    assert_true(environment_answer(&answers, "a-1"));
+    assert_false(environment_answer(&answers, "a-b"));
+    assert_false(environment_answer(&answers, "a-2")); // nobody asked
+    assert_int_equal(asked, 3);
+}
+
+static void test_what_is_not_noted_is_answered_all_the_same(void **state) {
+    (void)state;
+    unsigned asked = 0, *pmu = &asked;
+    struct environment_answers answers = {.n = 0};
+    const struct environment_listener listener = {.has_event = ends_in_a_digit, .context = &pmu, .answers = &answers};
+    char name[ENVIRONMENT_NAME_MAX + 3];
+    memset(name, '1', sizeof name);
+    name[ENVIRONMENT_NAME_MAX + 1] = '\0'; // one too long
+    assert_true(environment_listen(&listener, name));
+    assert_int_equal(answers.n, 0);
+    for (unsigned i = 0; i < ENVIRONMENT_ANSWERS_MAX + 5; i++) {
+        (void)snprintf(name, sizeof name, "event-%u", i);
+        assert_true(environment_listen(&listener, name));
+    }
+    assert_int_equal(answers.n, ENVIRONMENT_ANSWERS_MAX);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_at_first_nothing_is_known_but_that_there_is_smt),
         cmocka_unit_test(test_a_literal_is_found_in_any_case_and_as_a_whole),
         cmocka_unit_test(test_an_x86_cpu_is_compared_by_pattern_and_an_arm_core_by_release),
+        cmocka_unit_test(test_what_was_asked_is_answered_again_without_the_pmu),
+        cmocka_unit_test(test_what_is_not_noted_is_answered_all_the_same),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

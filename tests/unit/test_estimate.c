@@ -290,13 +290,17 @@ static struct catalog *resident_catalog(void) {
     assert_int_equal(catalog_set_resident(catalog, RESIDENT, N_OF(RESIDENT), &error), 0);
     metric_of(catalog, "ratio", "GOOD / (GOOD + LOST)", "");
     metric_of(catalog, "second", "GOOD / SLOTS", "");
-    group_of(catalog, "all", "ratio second");
+    metric_of(catalog, "lost", "LOST / SLOTS", "");
+    metric_of(catalog, "rest", "2 - second - lost", "");
+    metric_of(catalog, "again", "rest + second", "");
+    group_of(catalog, "all", "ratio second lost rest again");
     return catalog;
 }
 
 // 100 of 200 slots in each round, half of the time covered. A field is a multiple of a 255th, off by a standard error
 // of 1 / sqrt(12) of that; by each of both fields the ratio's derivative times the slots is 0.5, so its standard error
-// is sqrt(2) x 0.5 / 255 / sqrt(12), however many rounds there are; GOOD / SLOTS has 1 / 255 / sqrt(12).
+// is sqrt(2) x 0.5 / 255 / sqrt(12), however many rounds there are; GOOD / SLOTS has 1 / 255 / sqrt(12). What is left
+// of both has sqrt(2) of that, and where one of them is given back the other's rounding is left.
 static void test_rounding_of_fields_is_a_floor(void **state) {
     (void)state;
     struct rig rig = {.catalog = resident_catalog()};
@@ -316,6 +320,8 @@ static void test_rounding_of_fields_is_a_floor(void **state) {
     expect_near(estimate_get(rig.estimate, 0, 0, 0.5, 100).standard_error, wanted, 1e-6);
     expect_near(interval(&rig, 0, 0, 0.5).high, 0.5 + 1.96 * wanted, 1e-4);
     expect_near(interval(&rig, 0, 1, 0.5).standard_error, 1.0 / 255 / sqrt(12), 1e-6);
+    expect_near(interval(&rig, 0, 3, 1).standard_error, sqrt(2) / 255 / sqrt(12), 1e-6);
+    expect_near(interval(&rig, 0, 4, 1.5).standard_error, 1.0 / 255 / sqrt(12), 1e-6);
     rig_free(&rig);
 }
 

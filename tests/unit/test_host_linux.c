@@ -18,7 +18,7 @@ static void test_sockets_cores_and_siblings_are_told_apart(void **state) {
     host_tree_write_cpu(tree, 6, "6\n", "0\n");
     host_tree_write_cpu(tree, 7, "7\n", "1\n");
     struct topology *topology;
-    assert_int_equal(host_linux_topology(&tree->roots, NULL, &tree->errors, &topology), 0);
+    assert_int_equal(host_linux_topology(&tree->roots, &(struct host_choice){0}, &tree->errors, &topology), 0);
     assert_int_equal(topology->n_cpus, 6);
     assert_int_equal(topology->n_sockets, 2);
     assert_int_equal(topology->n_cores, 4);
@@ -39,13 +39,16 @@ static void test_cpus_that_are_not_selected_are_counted_as_excluded(void **state
     struct cpuset selected;
     struct topology *topology;
     assert_int_equal(cpuset_parse("1,5", &selected), 0);
-    assert_int_equal(host_linux_topology(&tree->roots, &selected, &tree->errors, &topology), 0);
+    assert_int_equal(
+        host_linux_topology(&tree->roots, &(struct host_choice){.selected = &selected}, &tree->errors, &topology), 0);
     assert_int_equal(topology->n_cpus, 1);
     assert_int_equal(topology->cpus[0].id, 1);
     assert_int_equal(topology->sockets[0].excluded, 1);
     topology_free(topology);
     assert_int_equal(cpuset_parse("5", &selected), 0);
-    assert_int_equal(host_linux_topology(&tree->roots, &selected, &tree->errors, &topology), -EINVAL);
+    assert_int_equal(
+        host_linux_topology(&tree->roots, &(struct host_choice){.selected = &selected}, &tree->errors, &topology),
+        -EINVAL);
     assert_non_null(strstr(tree->errors.items[0].text, "online"));
 }
 
@@ -54,7 +57,7 @@ static void test_a_virtual_machine_that_says_little_is_one_socket(void **state) 
     host_tree_write(tree, "devices/system/cpu/online", "0-1\n");
     host_tree_write_cpu(tree, 0, "-1\n", "-1\n"); // CPU 1 has no topology at all
     struct topology *topology;
-    assert_int_equal(host_linux_topology(&tree->roots, NULL, &tree->errors, &topology), 0);
+    assert_int_equal(host_linux_topology(&tree->roots, &(struct host_choice){0}, &tree->errors, &topology), 0);
     assert_int_equal(topology->n_sockets, 1);
     assert_int_equal(topology->sockets[0].id, 0);
     assert_int_equal(topology->n_cores, 2);
@@ -65,14 +68,15 @@ static void test_a_virtual_machine_that_says_little_is_one_socket(void **state) 
 static void test_an_unreadable_or_wrong_list_of_cpus_is_an_error_with_its_path(void **state) {
     struct host_tree *tree = *state;
     struct topology *topology = NULL;
-    assert_int_equal(host_linux_topology(&tree->roots, NULL, &tree->errors, &topology), -EINVAL);
+    assert_int_equal(host_linux_topology(&tree->roots, &(struct host_choice){0}, &tree->errors, &topology), -EINVAL);
     assert_non_null(strstr(tree->errors.items[0].file, "/devices/system/cpu/online"));
     assert_non_null(strstr(tree->errors.items[0].text, "--path.sysfs"));
     static const char *const wrong[] = {"", "zero\n", "3-1\n", "0-99999999\n", "0,,1\n"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         tree->errors.n = 0;
         host_tree_write(tree, "devices/system/cpu/online", wrong[i]);
-        assert_int_equal(host_linux_topology(&tree->roots, NULL, &tree->errors, &topology), -EINVAL);
+        assert_int_equal(host_linux_topology(&tree->roots, &(struct host_choice){0}, &tree->errors, &topology),
+                         -EINVAL);
         assert_int_equal(tree->errors.n, 1);
     }
     assert_null(topology);

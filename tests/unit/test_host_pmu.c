@@ -49,24 +49,24 @@ static void test_the_first_pmu_that_a_pattern_covers_is_found(void **state) {
     const struct host_tree *tree = *state;
     char name[32] = "untouched";
     uint32_t type = 77;
-    assert_int_equal(host_linux_find_pmu(&tree->roots, "armv8_pmuv3*", name, sizeof name, &type), -ENOENT);
+    assert_int_equal(host_linux_find_pmu(&tree->roots, "armv8_pmuv3*", "", name, sizeof name, &type), -ENOENT);
     host_tree_write_pmu(tree, "armv8_pmuv3_1", "type", "11\n");
     host_tree_write_pmu(tree, "armv8_pmuv3_0", "type", "10\n");
     host_tree_write_pmu(tree, "armv8_cortex_a72", "type", "9\n");
     host_tree_write_pmu(tree, "breakpoint", "type", "5\n");
-    assert_int_equal(host_linux_find_pmu(&tree->roots, "armv7*", name, sizeof name, &type), -ENOENT);
-    assert_int_equal(host_linux_find_pmu(&tree->roots, "armv8_pmuv3", name, sizeof name, &type), -ENOENT);
-    assert_int_equal(host_linux_find_pmu(&tree->roots, "", name, sizeof name, &type), -ENOENT);
+    assert_int_equal(host_linux_find_pmu(&tree->roots, "armv7*", "", name, sizeof name, &type), -ENOENT);
+    assert_int_equal(host_linux_find_pmu(&tree->roots, "armv8_pmuv3", "", name, sizeof name, &type), -ENOENT);
+    assert_int_equal(host_linux_find_pmu(&tree->roots, "", "", name, sizeof name, &type), -ENOENT);
     assert_string_equal(name, "untouched");
     assert_int_equal(type, 77);
-    assert_int_equal(host_linux_find_pmu(&tree->roots, "armv8_pmuv3*", name, sizeof name, &type), 0);
+    assert_int_equal(host_linux_find_pmu(&tree->roots, "armv8_pmuv3*", "", name, sizeof name, &type), 0);
     assert_string_equal(name, "armv8_pmuv3_0");
     assert_int_equal(type, 10);
-    assert_int_equal(host_linux_find_pmu(&tree->roots, "armv8_pmuv3_1", name, sizeof name, &type), 0);
+    assert_int_equal(host_linux_find_pmu(&tree->roots, "armv8_pmuv3_1", "", name, sizeof name, &type), 0);
     assert_string_equal(name, "armv8_pmuv3_1");
     assert_int_equal(type, 11);
     host_tree_write_pmu(tree, "armv8_pmuv3", "type", "12\n"); // a star stands for nothing, too
-    assert_int_equal(host_linux_find_pmu(&tree->roots, "armv8_pmuv3*", name, sizeof name, &type), 0);
+    assert_int_equal(host_linux_find_pmu(&tree->roots, "armv8_pmuv3*", "", name, sizeof name, &type), 0);
     assert_string_equal(name, "armv8_pmuv3");
     assert_int_equal(type, 12);
 }
@@ -77,9 +77,9 @@ static void test_a_pmu_without_a_type_or_with_too_long_a_name_is_passed_over(voi
     uint32_t type;
     host_tree_write_pmu(tree, "pmu_0", "type", "no number\n");
     host_tree_write_pmu(tree, "pmu_11111", "type", "8\n");
-    assert_int_equal(host_linux_find_pmu(&tree->roots, "pmu*", name, sizeof name, &type), -ENOENT);
+    assert_int_equal(host_linux_find_pmu(&tree->roots, "pmu*", "", name, sizeof name, &type), -ENOENT);
     host_tree_write_pmu(tree, "pmu_222", "type", "9\n");
-    assert_int_equal(host_linux_find_pmu(&tree->roots, "pmu*", name, sizeof name, &type), 0);
+    assert_int_equal(host_linux_find_pmu(&tree->roots, "pmu*", "", name, sizeof name, &type), 0);
     assert_string_equal(name, "pmu_222");
     assert_int_equal(type, 9);
 }

@@ -12,18 +12,18 @@ static struct topology *known_topology(const struct host_tree *tree) {
     host_tree_write_cpu(tree, 0, "0\n", "0\n");
     host_tree_write_cpu(tree, 1, "1\n", "0\n");
     host_tree_write_cpu(tree, 3, "3\n", "1\n");
-    assert_int_equal(host_linux_topology(&tree->roots, NULL, &errors, &known), 0);
+    assert_int_equal(host_linux_topology(&tree->roots, &(struct host_choice){0}, &errors, &known), 0);
     return known;
 }
 
 static void test_nothing_new_online_is_no_update(void **state) {
     struct host_tree *tree = *state;
     struct topology *known = known_topology(tree), *updated = NULL;
-    assert_int_equal(host_linux_topology_update(&tree->roots, NULL, known, &updated), 0);
+    assert_int_equal(host_linux_topology_update(&tree->roots, &(struct host_choice){0}, known, &updated), 0);
     host_tree_write(tree, "devices/system/cpu/online", "0\n"); // CPUs that went away are the sampler's business
-    assert_int_equal(host_linux_topology_update(&tree->roots, NULL, known, &updated), 0);
+    assert_int_equal(host_linux_topology_update(&tree->roots, &(struct host_choice){0}, known, &updated), 0);
     host_tree_write(tree, "devices/system/cpu/online", "nonsense\n");
-    assert_int_equal(host_linux_topology_update(&tree->roots, NULL, known, &updated), 0);
+    assert_int_equal(host_linux_topology_update(&tree->roots, &(struct host_choice){0}, known, &updated), 0);
     assert_null(updated);
     topology_free(known);
 }
@@ -34,7 +34,7 @@ static void test_a_cpu_that_comes_online_joins_and_those_away_stay(void **state)
     host_tree_write(tree, "devices/system/cpu/online", "0-2\n"); // 2 is new, 3 is away
     host_tree_write_cpu(tree, 1, "1-2\n", "0\n");                // its siblings
     host_tree_write_cpu(tree, 2, "1-2\n", "0\n");
-    assert_int_equal(host_linux_topology_update(&tree->roots, NULL, known, &updated), 1);
+    assert_int_equal(host_linux_topology_update(&tree->roots, &(struct host_choice){0}, known, &updated), 1);
     assert_int_equal(updated->n_cpus, 4);
     assert_int_equal(updated->n_sockets, 2);
     assert_int_equal(updated->cpus[3].id, 3);
@@ -52,11 +52,39 @@ static void test_a_new_cpu_that_is_not_selected_is_no_news(void **state) {
     assert_int_equal(cpuset_parse("0-1,3", &selected), 0);
     host_tree_write(tree, "devices/system/cpu/online", "0-3\n");
     host_tree_write_cpu(tree, 2, "2\n", "0\n");
-    assert_int_equal(host_linux_topology_update(&tree->roots, &selected, known, &updated), 0);
+    assert_int_equal(
+        host_linux_topology_update(&tree->roots, &(struct host_choice){.selected = &selected}, known, &updated), 0);
     cpuset_add(&selected, 2);
-    assert_int_equal(host_linux_topology_update(&tree->roots, &selected, known, &updated), 1);
+    assert_int_equal(
+        host_linux_topology_update(&tree->roots, &(struct host_choice){.selected = &selected}, known, &updated), 1);
     topology_free(updated);
     topology_free(known);
+}
+
+// CPUs 0 and 1 are of one type, and 2 and 3 of another.
+static void test_cpus_of_other_types_of_cores_are_as_if_they_were_not_there(void **state) {
+    struct host_tree *tree = *state;
+    struct topology *topology = NULL, *updated = NULL;
+    struct errors errors = {0};
+    struct cpuset own, selected;
+    const struct host_choice choice = {.selected = &selected, .own = &own};
+    assert_int_equal(cpuset_parse("0-1", &own), 0);
+    assert_int_equal(cpuset_parse("1-3", &selected), 0);
+    host_tree_write(tree, "devices/system/cpu/online", "0-2\n");
+    for (unsigned cpu = 0; cpu < 4; cpu++)
+        host_tree_write_cpu(tree, cpu, (const char *[]){"0\n", "1\n", "2\n", "3\n"}[cpu], "0\n");
+    assert_int_equal(host_linux_topology(&tree->roots, &choice, &errors, &topology), 0);
+    assert_int_equal(topology->n_cpus, 1);
+    assert_int_equal(topology->cpus[0].id, 1);
+    assert_int_equal(topology->sockets[0].excluded, 1); // CPU 0; CPU 2 is another type's
+    host_tree_write(tree, "devices/system/cpu/online", "0-3\n");
+    assert_int_equal(host_linux_topology_update(&tree->roots, &choice, topology, &updated), 0); // CPU 3, too
+    cpuset_add(&own, 3);
+    assert_int_equal(host_linux_topology_update(&tree->roots, &choice, topology, &updated), 1);
+    assert_int_equal(updated->n_cpus, 2);
+    assert_int_equal(updated->cpus[1].id, 3);
+    topology_free(updated);
+    topology_free(topology);
 }
 
 static void test_isolated_and_tickless_cpus_are_left_alone(void **state) {
@@ -78,7 +106,7 @@ static void test_isolated_and_tickless_cpus_are_left_alone(void **state) {
 static void assert_cores(const struct host_tree *tree, size_t n, const unsigned *cores, const unsigned *sockets) {
     struct errors errors = {0};
     struct topology *topology = NULL;
-    assert_int_equal(host_linux_topology(&tree->roots, NULL, &errors, &topology), 0);
+    assert_int_equal(host_linux_topology(&tree->roots, &(struct host_choice){0}, &errors, &topology), 0);
     assert_int_equal(topology->n_cpus, n);
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(topology->cpus[i].core, cores[i]);
@@ -150,6 +178,7 @@ int main(void) {
         TREE_TEST(test_siblings_lie_half_the_cpus_apart),
         TREE_TEST(test_an_older_kernel_calls_the_list_thread_siblings),
         TREE_TEST(test_a_socket_that_is_negative_missing_or_no_number_is_socket_0),
+        TREE_TEST(test_cpus_of_other_types_of_cores_are_as_if_they_were_not_there),
         TREE_TEST(test_isolated_and_tickless_cpus_are_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

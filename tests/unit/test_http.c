@@ -273,7 +273,7 @@ static void test_one_server_serves_several_addresses(void **state) {
     struct http_server *server;
     const struct http_address addresses[] = {LOOPBACK, LOOPBACK, LOOPBACK};
     assert_int_equal(http_server_new(addresses, 3, &errors, &server), 0);
-    assert_int_equal(http_server_start(server, f->view, f->snapshot), 0);
+    assert_int_equal(http_server_start(server, &(struct http_published){f->view, f->snapshot}, 1), 0);
     for (size_t i = 0; i < 3; i++) {
         int fd = dial(http_server_port(server, i));
         assert_true(fd >= 0);

@@ -28,7 +28,7 @@ static void test_a_snapshot_is_rendered_once_however_often_it_is_asked_for(void 
     struct snapshot *newer = host_snapshot(&f->host);
     newer->sequence = 4;
     newer->values[snapshot_metric(f->host.layout, snapshot_scope_socket(0), host_metric(&f->host, "ipc"))] = 0.5;
-    http_server_publish(f->server, f->view, newer);
+    http_server_publish(f->server, 0, &(struct http_published){f->view, newer});
     snapshot_unref(newer);
     assert_page(f, "/metrics", 200, "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n",
                 "topdownd_ipc{socket=\"0\"} 0.5\n");
@@ -38,11 +38,11 @@ static void test_a_snapshot_is_rendered_once_however_often_it_is_asked_for(void 
 static void test_it_is_ready_when_a_round_has_been_measured(void **state) {
     const struct fixture *f = *state;
     struct snapshot *first = snapshot_new(f->host.layout);
-    http_server_publish(f->server, f->view, first);
+    http_server_publish(f->server, 0, &(struct http_published){f->view, first});
     assert_page(f, "/-/ready", 503, "Content-Type: text/plain; charset=utf-8\r\n", "first round");
     assert_page(f, "/-/healthy", 200, "Content-Type: text/plain; charset=utf-8\r\n", "healthy");
     first = snapshot_unref(first);
-    http_server_publish(f->server, f->view, f->snapshot);
+    http_server_publish(f->server, 0, &(struct http_published){f->view, f->snapshot});
     assert_page(f, "/-/ready", 200, "Content-Type: text/plain; charset=utf-8\r\n", "ready");
 }
 
@@ -76,7 +76,7 @@ static void test_a_snapshot_that_no_newer_one_follows_loses_its_gauges(void **st
     assert_page(f, "/", 200, "Content-Type: text/html", "Nothing new.");
     assert_page(f, "/-/ready", 503, text, "No round has ended");
     assert_page(f, "/-/healthy", 200, text, "healthy");
-    http_server_publish(f->server, f->view, f->snapshot);
+    http_server_publish(f->server, 0, &(struct http_published){f->view, f->snapshot});
     assert_page(f, "/metrics", 200, prometheus, "\ntopdownd_ipc{socket=\"0\"} ");
     assert_page(f, "/-/ready", 200, text, "ready");
 }
@@ -92,7 +92,7 @@ static void test_a_stale_page_is_rendered_once_too(void **state) {
         free(ask(f, "GET", "/metrics"));
         assert_int_equal(http_server_renders(f->server), 2);
     }
-    http_server_publish(f->server, f->view, f->snapshot);
+    http_server_publish(f->server, 0, &(struct http_published){f->view, f->snapshot});
     free(ask(f, "GET", "/metrics"));
     assert_int_equal(http_server_renders(f->server), 3);
 }
@@ -100,7 +100,7 @@ static void test_a_stale_page_is_rendered_once_too(void **state) {
 static void test_without_a_first_round_that_stays_the_reason(void **state) {
     struct fixture *f = *state;
     struct snapshot *first = snapshot_new(f->host.layout);
-    http_server_publish(f->server, f->view, first);
+    http_server_publish(f->server, 0, &(struct http_published){f->view, first});
     snapshot_unref(first);
     atomic_store(&f->now_ms, fresh_ms(f) + 1);
     assert_page(f, "/-/ready", 503, "Content-Type: text/plain", "first round");
@@ -193,7 +193,7 @@ static void test_snapshots_are_published_while_several_scrape(void **state) {
     for (unsigned i = 0; i < 300; i++) {
         struct snapshot *snapshot = host_snapshot(&f->host);
         snapshot->sequence = 10 + i;
-        http_server_publish(f->server, f->view, snapshot);
+        http_server_publish(f->server, 0, &(struct http_published){f->view, snapshot});
         snapshot_unref(snapshot);
         pause_half_a_millisecond();
     }
@@ -208,7 +208,7 @@ static void publish_another_plan(const struct fixture *f, unsigned counters, uin
     struct snapshot *snapshot = host_snapshot(&host);
     assert_non_null(view);
     snapshot->sequence = sequence;
-    http_server_publish(f->server, view, snapshot);
+    http_server_publish(f->server, 0, &(struct http_published){view, snapshot});
     snapshot_unref(snapshot);
     view_unref(view);
     snapshot_layout_unref(host.layout);
@@ -237,7 +237,7 @@ static void test_pages_are_made_anew_for_another_plan(void **state) {
     assert_null(strstr(answer, "topdownd_retiring_ratio"));
     free(answer);
     assert_int_equal(atomic_load(&f->view->references), 1);
-    http_server_publish(f->server, f->view, f->snapshot);
+    http_server_publish(f->server, 0, &(struct http_published){f->view, f->snapshot});
     assert_page(f, "/metrics", 200, prometheus, "# TYPE topdownd_retiring_ratio gauge\n");
 }
 

@@ -286,7 +286,8 @@ static void test_status_and_page_say_what_is_raised(void **state) {
     assert_text(root, "schedule.raised[0]", "Others");
     cJSON_Delete(root);
     text = (struct text){0};
-    assert_int_equal(html_render(&host.view, snapshot, &text), 0);
+    assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &text),
+                     0);
     text_append(&text, "", 1);
     assert_non_null(strstr(text.data, "; adaptive, raised: Others (backend_bound_ratio was high)"));
     text_free(&text);
@@ -423,7 +424,8 @@ static void test_the_page_escapes_what_comes_from_outside_and_tells_simulation_a
     snapshot->values[snapshot_metric(host.layout, snapshot_scope_socket(0), frontend)] = 0.25;
     snapshot->values[snapshot_rate_above(host.layout, 0, host_metric(&host, "faults"))] = 2500;
     struct text text = {0};
-    assert_int_equal(html_render(&host.view, snapshot, &text), 0);
+    assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &text),
+                     0);
     text_append(&text, "", 1);
     assert_null(strstr(text.data, "<box>"));
     assert_null(strstr(text.data, "<script"));
@@ -440,9 +442,10 @@ static void test_the_page_escapes_what_comes_from_outside_and_tells_simulation_a
     host_deinit(&host);
 }
 
-static char *render_html(const struct exporter_host *host, const struct snapshot *snapshot) {
+static char *render_html(struct exporter_host *host, const struct snapshot *snapshot) {
     struct text text = {0};
-    assert_int_equal(html_render(&host->view, snapshot, &text), 0);
+    assert_int_equal(
+        html_render(&(struct shown){.n = 1, .types = {{.view = &host->view, .snapshot = snapshot}}}, &text), 0);
     text_append(&text, "", 1);
     return text.data;
 }
@@ -488,7 +491,7 @@ static void test_a_view_is_a_copy_that_lives_until_its_last_reference_goes(void 
     struct exporter_host host;
     host_init(&host);
     char reason[] = "absent", words[] = "remedy";
-    const struct view_pmu_error error = {"cpu", reason, words};
+    const struct view_pmu_error error = {.pmu = "cpu", .reason = reason, .text = words};
     host.view.pmu_errors = &error;
     struct view *view = view_new(&host.view);
     assert_non_null(view);

@@ -254,10 +254,11 @@ static void test_what_was_not_selected_is_measured_but_not_exported(void **state
     struct snapshot *snapshot = tree_snapshot(&host);
     struct text text = {0};
     for (int per_cpu = 0; per_cpu < 2; per_cpu++) {
-        struct prometheus_page *page = prometheus_page_new(&host.view, per_cpu);
+        struct prometheus_page *page =
+            prometheus_page_new(&(struct shown){.n = 1, .types = {{.view = &host.view}}}, per_cpu);
         assert_non_null(page);
         text.length = 0;
-        assert_int_equal(prometheus_render(page, snapshot, &text), 0);
+        assert_int_equal(prometheus_render(page, &(struct shown){.n = 1, .types = {{.snapshot = snapshot}}}, &text), 0);
         assert_false(contains(&text, "core_part"));
         assert_true(contains(&text, per_cpu ? "\ntopdownd_cpu_core_bound_ratio{" : "\ntopdownd_core_bound_ratio{"));
         prometheus_page_free(page);
@@ -267,7 +268,8 @@ static void test_what_was_not_selected_is_measured_but_not_exported(void **state
     assert_false(contains(&text, "core_part"));
     assert_true(contains(&text, "\"core_bound_ratio\":{\"value\":0.1,"));
     text.length = 0;
-    assert_int_equal(html_render(&host.view, snapshot, &text), 0);
+    assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &text),
+                     0);
     assert_false(contains(&text, "core_part"));
     assert_true(contains(&text, "core_bound_ratio"));
     text_free(&text);
@@ -315,7 +317,8 @@ static void test_the_page_shows_the_answer_and_the_tree_escaped(void **state) {
     tree_host_init(&host);
     struct snapshot *snapshot = tree_snapshot(&host);
     struct text text = {0};
-    assert_int_equal(html_render(&host.view, snapshot, &text), 0);
+    assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &text),
+                     0);
     assert_true(contains(&text, "in it memory_bound, 25 % of pipeline slots. Mend &lt;this&gt; &amp; that.\n"));
     assert_true(contains(&text, "<span class=\"high\">memory_bound 25 %</span>"));
     assert_true(contains(&text, "<td class=\"n\">0.35 <small class=\"soft\">&plusmn;&nbsp;0.0078</small>"));

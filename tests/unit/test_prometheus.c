@@ -19,11 +19,11 @@
 #include "exporters/prometheus.h"
 
 // The exposition, terminated; owned by the caller.
-static char *render(const struct view *view, const struct snapshot *snapshot, bool per_cpu) {
-    struct prometheus_page *page = prometheus_page_new(view, per_cpu);
+static char *render(struct view *view, const struct snapshot *snapshot, bool per_cpu) {
+    struct prometheus_page *page = prometheus_page_new(&(struct shown){.n = 1, .types = {{.view = view}}}, per_cpu);
     assert_non_null(page);
     struct text text = {0};
-    assert_int_equal(prometheus_render(page, snapshot, &text), 0);
+    assert_int_equal(prometheus_render(page, &(struct shown){.n = 1, .types = {{.snapshot = snapshot}}}, &text), 0);
     text_append(&text, "", 1);
     prometheus_page_free(page);
     return text.data;
@@ -113,7 +113,7 @@ static void test_before_the_first_round_only_what_is_known_is_there(void **state
     host_deinit(&host);
 }
 
-static void assert_every_series_has(const struct exporter_host *host, const char *label) {
+static void assert_every_series_has(struct exporter_host *host, const char *label) {
     struct snapshot *snapshot = host_snapshot(host);
     for (int per_cpu = 0; per_cpu < 2; per_cpu++) {
         char *text = render(&host->view, snapshot, per_cpu);
@@ -473,7 +473,7 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     assert_int_equal(count_series(text), expected + 2 * 11);
     free(text);
     host.view.standard_error = false;
-    struct prometheus_page *page = prometheus_page_new(&host.view, false);
+    struct prometheus_page *page = prometheus_page_new(&(struct shown){.n = 1, .types = {{.view = &host.view}}}, false);
     // at most: every event in all three states, and the counters of the ratio that cannot be planned
     assert_int_equal(prometheus_series(page), expected - 3 + 3 * 10 + 2 * 2);
     prometheus_page_free(page);

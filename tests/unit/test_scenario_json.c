@@ -169,6 +169,81 @@ static void test_mistakes_are_refused_with_their_path(void **state) {
     }
 }
 
+// Two core types on four CPUs of one socket.
+#define CORES(spec, cpus, more)                                                                                        \
+    "{\"spec\": \"" spec "\", \"cpus\": \"" cpus "\", \"general_counters\": 4" more                                    \
+    ", \"loads\": {\"l\": {\"period_seconds\": 1, \"keyframes\": [{\"at_seconds\": 0, \"rates\": {\"E\": 7}}]}}}"
+#define HYBRID(types) "{\"sockets\": 1, \"cores_per_socket\": 4, \"core_types\": [" types "]}"
+
+static void test_core_types_are_scenarios_in_a_list(void **state) {
+    (void)state;
+    struct scenario *s;
+    assert_int_equal(
+        read_scenario(HYBRID(CORES("big", "0,3", ", \"assignments\": [{\"cpus\": \"3\", \"load\": \"l\"}]") ", " CORES(
+                          "small", "1-2", ", \"maximum_frequency_hz\": 5")),
+                      &s),
+        0);
+    const struct scenario *small = s->next;
+    assert_non_null(small);
+    assert_null(small->next);
+    assert_string_equal(s->spec, "big");
+    assert_string_equal(small->spec, "small");
+    assert_int_equal(scenario_n_cpus(s), 4);
+    assert_int_equal(scenario_n_cpus(small), 4);
+    for (unsigned cpu = 0; cpu < 6; cpu++) {
+        assert_int_equal(scenario_has_cpu(s, cpu), cpu == 0 || cpu == 3);
+        assert_int_equal(scenario_has_cpu(small, cpu), cpu == 1 || cpu == 2);
+    }
+    assert_int_equal(s->n_assignments, 1);
+    assert_int_equal(small->n_assignments, 0);
+    assert_true(s->maximum_frequency_hz == 0 && small->maximum_frequency_hz == 5);
+    assert_null(scenario_free(s));
+}
+
+static void test_mistakes_in_core_types_are_refused(void **state) {
+    (void)state;
+    const struct {
+        const char *text, *wanted;
+    } cases[] = {
+        {HYBRID(""), "core_types: needs at least two core types"},
+        {HYBRID(CORES("big", "0-3", "")), "core_types: needs at least two core types"},
+        {HYBRID(CORES("big", "0-1", "") "," CORES("big", "2-3", "")), "core_types[1]: has the spec of another core"},
+        {HYBRID(CORES("big", "0-1", "") "," CORES("small", "1-3", "")), "core_types[1]: CPU 1 is of two core types"},
+        {HYBRID(CORES("big", "0-1", "") "," CORES("small", "2-4", "")), "core_types[1]: cpus names CPU 4, and the"},
+        {HYBRID(CORES("big", "0-1", ", \"assignments\": [{\"cpus\": \"2\", \"load\": \"l\"}]") "," CORES("small", "2",
+                                                                                                         "")),
+         "core_types[0].assignments[0]: cpus names CPU 2, which is not of this core type"},
+        {HYBRID(CORES("big", "0-1", ", \"sockets\": 2") "," CORES("small", "2", "")),
+         "core_types[0].sockets: there is no such key"},
+        {"{\"spec\": \"s\", \"sockets\": 1, \"cores_per_socket\": 4, \"core_types\": []}",
+         "spec: there is no such key"},
+        {HYBRID("1, 2"), "core_types[0]: must be an object"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct scenario *scenario;
+        assert_int_equal(read_scenario(cases[i].text, &scenario), -EINVAL);
+        assert_null(scenario);
+        if (errors.n == 0 || !strstr(errors.items[0].text, cases[i].wanted))
+            fail_msg("got \"%s\", wanted \"%s\"", errors.items[0].text, cases[i].wanted);
+    }
+}
+
+static void test_the_shipped_hybrid_host_has_three_core_types(void **state) {
+    (void)state;
+    static const char *const specs[] = {"c1-ultra", "c1-pro", "c1-nano"};
+    static const unsigned cpus[] = {2, 4, 2};
+    struct scenario *first = load_good("scenarios/hybrid.json");
+    size_t n = 0;
+    for (const struct scenario *type = first; type; type = type->next, n++) {
+        assert_true(n < 3);
+        assert_string_equal(type->spec, specs[n]);
+        assert_int_equal(cpuset_count(&type->cpus), cpus[n]);
+        assert_int_equal(type->n_assignments, 1);
+    }
+    assert_int_equal(n, 3);
+    scenario_free(first);
+}
+
 static void test_a_mix_needs_a_frequency_and_sane_numbers(void **state) {
     (void)state;
     struct scenario *scenario;
@@ -361,6 +436,9 @@ int main(void) {
         cmocka_unit_test(test_rivals_of_every_kind_are_read),
         cmocka_unit_test(test_a_pmus_traps_are_read_and_absent_by_default),
         cmocka_unit_test(test_mistakes_are_refused_with_their_path),
+        cmocka_unit_test(test_core_types_are_scenarios_in_a_list),
+        cmocka_unit_test(test_mistakes_in_core_types_are_refused),
+        cmocka_unit_test(test_the_shipped_hybrid_host_has_three_core_types),
         cmocka_unit_test(test_a_mix_needs_a_frequency_and_sane_numbers),
         cmocka_unit_test(test_expanding_mixes_is_bounded),
         cmocka_unit_test(test_a_missing_or_huge_file_is_refused_in_words),

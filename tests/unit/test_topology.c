@@ -148,6 +148,23 @@ static void test_a_core_with_one_selected_sibling_counts_once(void **state) {
     topology_free(topology);
 }
 
+static void test_sums_are_over_whole_cores_where_all_siblings_are_measured(void **state) {
+    (void)state;
+    const struct topology_source cpus[] = {{0, 4, 0, true}, {1, 5, 0, true},  {2, 4, 0, true}, {3, 6, 0, false},
+                                           {4, 4, 1, true}, {5, 4, 1, false}, {6, 8, 2, true}};
+    struct topology *topology = topology_of(cpus, 7);
+    assert_true(topology_whole_cores(topology, 1)); // CPU 3 is left out, and is a core of its own
+    assert_false(topology_whole_cores(topology, 2));
+    assert_true(topology_whole_cores(topology, 3));
+    assert_false(topology_whole_cores(topology, 0)); // because of socket 1
+    for (size_t cpu = 0; cpu < topology->n_cpus; cpu++)
+        assert_false(topology_whole_cores(topology, 4 + cpu));
+    topology_free(topology);
+    topology = topology_of(cpus, 4);
+    assert_true(topology_whole_cores(topology, 0));
+    topology_free(topology);
+}
+
 static void test_without_ids_every_cpu_is_a_core_of_socket_0(void **state) {
     (void)state;
     const struct topology_source cpus[] = {{0, -1, -1, true}, {1, -1, -1, true}};
@@ -181,6 +198,7 @@ int main(void) {
         cmocka_unit_test(test_smt_siblings_share_a_core_of_their_package_only),
         cmocka_unit_test(test_a_cpu_that_is_not_selected_is_counted_as_excluded),
         cmocka_unit_test(test_a_core_with_one_selected_sibling_counts_once),
+        cmocka_unit_test(test_sums_are_over_whole_cores_where_all_siblings_are_measured),
         cmocka_unit_test(test_without_ids_every_cpu_is_a_core_of_socket_0),
         cmocka_unit_test(test_a_topology_needs_ascending_ids_and_one_cpu),
     };

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdlib.h>
+
+#include "bench/accuracy/trial_state.h"
+
+// The adaptive schedule as the daemon has it: after each round core/adapt is told the gauges, and where it raises other
+// metric groups there is a new plan, under which intervals start anew.
+
+// The plan of what is raised now. Its event groups are the same as before: only their slots differ.
+static void use_raised(struct trial *t) {
+    struct plan_request request = *t->setting->adaptive;
+    struct plan *plan;
+    request.raised = adapt_raised(t->adapt);
+    request.adaptive = true;
+    if (plan_new(&request, &plan) < 0)
+        abort();
+    struct snapshot_layout *layout = snapshot_layout_new(plan, trial_topology(t->n_cpus));
+    if (!layout || plan->n_units != t->plan->n_units || estimate_row(plan) != estimate_row(t->plan))
+        abort();
+    estimate_free(t->gauge);
+    snapshot_layout_unref(t->layout);
+    t->layout = layout;
+    t->plan = plan;
+    t->gauge = estimate_new(plan, t->topology, ESTIMATE_MEMORY_ROUNDS);
+}
+
+static void note_raised(const struct trial *t, bool *raised) {
+    const struct adapt_report *report = adapt_report(t->adapt);
+    for (size_t i = 0; i < report->n_groups; i++) {
+        const struct catalog_group *group = &t->plan->catalog->groups[report->groups[i].group];
+        for (size_t k = 0; report->groups[i].raised && k < group->n_metrics; k++)
+            for (size_t m = 0; m < t->plan->n_metrics; m++)
+                raised[m] = raised[m] || t->plan->metrics[m].metric == group->metrics[k];
+    }
+}
+
+void trial_adapt_begin(struct trial *t) {
+    const struct plan_request *request = t->setting->adaptive;
+    if (adapt_new(t->plan->catalog, request->selections, request->n_selections, &t->adapt) < 0)
+        abort();
+    use_raised(t);
+}
+
+void trial_adapt_round(struct trial *t, double end, const double *said, struct outcome *outcome) {
+    struct snapshot *snapshot = snapshot_new(t->layout);
+    if (!snapshot)
+        abort();
+    for (size_t m = 0; m < t->plan->n_metrics; m++)
+        snapshot->values[snapshot_metric(t->layout, 0, m)] = said[m];
+    snapshot->end_ns = (uint64_t)(end * 1e9);
+    bool changed = adapt_round(t->adapt, snapshot);
+    snapshot_unref(snapshot);
+    if (!changed)
+        return;
+    outcome->changes++;
+    use_raised(t);
+    note_raised(t, outcome->raised);
+}

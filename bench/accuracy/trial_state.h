@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_BENCH_ACCURACY_TRIAL_STATE_H
+#define TOPDOWND_BENCH_ACCURACY_TRIAL_STATE_H
+
+// What the files of trial share: trial.c runs a schedule, adaptive.c changes its plan.
+
+#include "bench/accuracy/trial.h"
+
+struct trial {
+    const struct setting *setting;
+    const struct plan *plan;
+    struct load *loads; // [cpu]
+    double *rates;      // [mix][catalog event]
+    struct topology *topology;
+    size_t n_cpus, row, n_events;
+    size_t *first; // [unit]
+    uint64_t state;
+    struct estimate *minute, *gauge;
+    struct adapt *adapt;            // NULL: the round stays
+    struct snapshot_layout *layout; // of the present plan, where the round may change
+
+    // of a round
+    double *values, *truth;     // [cpu][row]: counted and scaled for contention; all that happened
+    double *running;            // [cpu][unit]: seconds
+    double *on_left, *off_left; // [cpu][unit]: not counted
+    // of all rounds
+    double *all_values, *all_truth; // [row]: extrapolated, over all CPUs
+    double *dense, *metrics;        // of one evaluation: by catalog event and metric
+};
+
+struct topology *trial_topology(size_t n_cpus);
+
+// adaptive.c: gets ready with nothing raised; then after a round that ended at `end` and whose gauges are `said`.
+void trial_adapt_begin(struct trial *t);
+void trial_adapt_round(struct trial *t, double end, const double *said, struct outcome *outcome);
+
+#endif

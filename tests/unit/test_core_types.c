@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The pages of a host with cores of two types: a type's part is what its own page would be, but for the label.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <cjson/cJSON.h>
+
+#include "exporters/html.h"
+#include "exporters/http_page.h"
+#include "exporters/prometheus.h"
+#include "http_check.h"
+
+static const char *const TYPES[] = {"big", "little"};
+enum { TYPES_N = 2, LINES_MAX = 4096 };
+// of the daemon or the host
+static const char *const WITHOUT[] = {
+    "topdownd_rotation_duration_seconds", "topdownd_collection_seconds", "topdownd_pmu_calls",   "topdownd_interrupt",
+    "topdownd_budget_used_ratio",         "topdownd_build_info",         "topdownd_config_info", "process_"};
+
+// The types have 4 and 2 general counters: one lacks metrics that the other has.
+struct two {
+    struct exporter_host hosts[TYPES_N];
+    struct snapshot *snapshots[TYPES_N];
+    struct shown shown;
+};
+
+static void two_init(struct two *two, bool labelled, size_t fewer) {
+    *two = (struct two){.shown.n = TYPES_N};
+    for (size_t i = 0; i < TYPES_N; i++) {
+        host_init_with(&two->hosts[i], host_catalog(), i == fewer ? 2 : 4);
+        two->hosts[i].view.core_type = labelled ? TYPES[i] : NULL;
+        two->snapshots[i] = host_snapshot(&two->hosts[i]);
+        two->shown.types[i] = (struct shown_type){.view = &two->hosts[i].view, .snapshot = two->snapshots[i]};
+    }
+}
+
+static void two_deinit(struct two *two) {
+    for (size_t i = 0; i < TYPES_N; i++) {
+        snapshot_unref(two->snapshots[i]);
+        host_deinit(&two->hosts[i]);
+    }
+}
+
+static char *render_metrics(const struct shown *shown, bool per_cpu) {
+    struct prometheus_page *page = prometheus_page_new(shown, per_cpu);
+    struct text text = {0};
+    assert_non_null(page);
+    assert_int_equal(prometheus_render(page, shown, &text), 0);
+    text_append(&text, "", 1);
+    prometheus_page_free(page);
+    return text.data;
+}
+
+// Splits the text, which it changes.
+static size_t split(char *text, char **lines) {
+    size_t n = 0;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        assert_true(n < LINES_MAX);
+        lines[n++] = line;
+    }
+    return n;
+}
+
+static bool is_without(const char *line) {
+    for (size_t i = 0; i < sizeof WITHOUT / sizeof *WITHOUT; i++)
+        if (strncmp(line, WITHOUT[i], strlen(WITHOUT[i])) == 0)
+            return true;
+    return false;
+}
+
+// Takes core_type="..." out of a series. False where it has none, or another.
+static bool strip_label(const char *line, const char *type, char *out, size_t size) {
+    char label[64];
+    (void)snprintf(label, sizeof label, "core_type=\"%s\"", type);
+    const char *at = strstr(line, label);
+    if (!at)
+        return false;
+    const char *rest = at + strlen(label);
+    size_t before = (size_t)(at - line);
+    assert_true(line[before - 1] == '{' || line[before - 1] == ',');
+    if (line[before - 1] == ',' || *rest == '}')
+        before--; // with the comma in front, or the only label
+    if (line[before] == '{' && *rest == '}')
+        rest++;
+    (void)snprintf(out, size, "%.*s%s", (int)before, line, rest);
+    return true;
+}
+
+static bool has_line(char *const *lines, size_t n, const char *wanted) {
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(lines[i], wanted) == 0)
+            return true;
+    return false;
+}
+
+// Every series of the type's own page is on the page of all, and nothing else is.
+static void check_type(char *const *lines, size_t n, const struct shown_type *type, const char *name, bool per_cpu) {
+    static char *own_lines[LINES_MAX];
+    char *own = render_metrics(&(struct shown){.n = 1, .types = {*type}}, per_cpu), stripped[1024];
+    size_t n_own = split(own, own_lines), n_series = 0, n_found = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!strip_label(lines[i], name, stripped, sizeof stripped))
+            continue;
+        n_found++;
+        assert_false(is_without(lines[i]));
+        if (!has_line(own_lines, n_own, stripped))
+            fail_msg("%s is not on the page of %s alone", stripped, name);
+    }
+    for (size_t i = 0; i < n_own; i++)
+        n_series += own_lines[i][0] != '#' && !is_without(own_lines[i]);
+    assert_true(n_found > 0);
+    assert_int_equal(n_found, n_series);
+    free(own);
+}
+
+static void check_pages(bool per_cpu, size_t fewer) {
+    static char *lines[LINES_MAX];
+    struct two labelled, plain;
+    two_init(&labelled, true, fewer);
+    two_init(&plain, false, fewer);
+    char *page = render_metrics(&labelled.shown, per_cpu);
+    size_t n = split(page, lines);
+    for (size_t i = 0; i < TYPES_N; i++)
+        check_type(lines, n, &plain.shown.types[i], TYPES[i], per_cpu);
+    for (size_t i = 0; i < n; i++)
+        if (lines[i][0] != '#' && !strstr(lines[i], "core_type="))
+            assert_true(is_without(lines[i]));
+    free(page);
+    two_deinit(&plain);
+    two_deinit(&labelled);
+}
+
+static void test_a_types_series_are_those_of_its_own_page_with_a_label(void **state) {
+    (void)state;
+    for (size_t fewer = 0; fewer < TYPES_N; fewer++) {
+        check_pages(false, fewer);
+        check_pages(true, fewer);
+    }
+}
+
+static void test_each_family_stands_once_with_all_its_series(void **state) {
+    (void)state;
+    static char *lines[LINES_MAX];
+    struct two two;
+    two_init(&two, true, 1);
+    for (int per_cpu = 0; per_cpu < 2; per_cpu++) {
+        char *page = render_metrics(&two.shown, per_cpu);
+        size_t n = split(page, lines);
+        const char *family = "";
+        for (size_t i = 0; i < n; i++) {
+            if (strncmp(lines[i], "# ", 2) == 0) {
+                family = lines[i] + 7;
+                for (size_t j = 0; j < i; j++) // the same kind of line with the same name
+                    assert_true(strncmp(lines[j], lines[i], 7 + strcspn(family, " ") + 1) != 0);
+                continue;
+            }
+            assert_int_equal(strncmp(lines[i], family, strcspn(family, " ")), 0);
+            size_t length = (size_t)(strrchr(lines[i], ' ') - lines[i]); // name and labels
+            for (size_t j = 0; j < i; j++)
+                assert_true(strncmp(lines[j], lines[i], length + 1) != 0);
+        }
+        free(page);
+    }
+    two_deinit(&two);
+}
+
+static void test_an_error_of_the_host_is_not_of_a_type(void **state) {
+    (void)state;
+    const struct view_pmu_error errors[] = {{.pmu = "p", .reason = "absent", .text = ""},
+                                            {.pmu = "p", .reason = "other_cores", .text = "", .of_host = true}};
+    struct two two;
+    two_init(&two, true, 1);
+    two.hosts[0].view.pmu_errors = errors;
+    two.hosts[0].view.n_pmu_errors = 2;
+    char *page = render_metrics(&two.shown, false);
+    assert_non_null(strstr(page, "topdownd_pmu_error{pmu=\"p\",reason=\"absent\",core_type=\"big\"} 1\n"));
+    assert_non_null(strstr(page, "topdownd_pmu_error{pmu=\"p\",reason=\"other_cores\"} 1\n"));
+    free(page);
+    two_deinit(&two);
+}
+
+static cJSON *render_json(enum http_page page, const struct shown *shown) {
+    struct http_templates templates = {0};
+    struct text text = {0};
+    assert_int_equal(http_page_render(page, &templates, shown, &text), 0);
+    text_append(&text, "", 1);
+    cJSON *document = cJSON_Parse(text.data);
+    assert_non_null(document);
+    text_free(&text);
+    http_templates_deinit(&templates);
+    return document;
+}
+
+static void test_json_is_an_array_of_each_types_own_document(void **state) {
+    (void)state;
+    struct two labelled, plain;
+    two_init(&labelled, true, 1);
+    two_init(&plain, false, 1);
+    for (enum http_page page = HTTP_PAGE_SNAPSHOT_HOST; page < HTTP_PAGE_N; page++) {
+        cJSON *document = render_json(page, &labelled.shown);
+        const cJSON *types = cJSON_GetObjectItem(document, "core_types");
+        assert_int_equal(cJSON_GetArraySize(document), 1);
+        assert_int_equal(cJSON_GetArraySize(types), TYPES_N);
+        for (int i = 0; i < TYPES_N; i++) {
+            cJSON *type = cJSON_GetArrayItem(types, i);
+            assert_string_equal(type->child->string, "core_type"); // before all else
+            assert_string_equal(type->child->valuestring, TYPES[i]);
+            cJSON_DeleteItemFromObject(type, "core_type");
+            cJSON *own = render_json(page, &(struct shown){.n = 1, .types = {plain.shown.types[i]}});
+            assert_true(cJSON_Compare(type, own, true));
+            cJSON_Delete(own);
+        }
+        cJSON_Delete(document);
+    }
+    two_deinit(&plain);
+    two_deinit(&labelled);
+}
+
+static size_t count(const char *text, const char *part) {
+    size_t n = 0;
+    for (; (text = strstr(text, part)); text++)
+        n++;
+    return n;
+}
+
+static void test_the_page_has_a_part_for_each_type(void **state) {
+    (void)state;
+    struct two two;
+    struct text text = {0};
+    two_init(&two, true, 1);
+    assert_int_equal(html_render(&two.shown, &text), 0);
+    text_append(&text, "", 1);
+    assert_int_equal(count(text.data, "<h1>topdownd on "), 1);
+    assert_int_equal(count(text.data, "<h1>Core type big</h1>"), 1);
+    assert_int_equal(count(text.data, "<h1>Core type little</h1>"), 1);
+    assert_int_equal(count(text.data, "<h2>What is measured</h2>"), TYPES_N);
+    assert_int_equal(count(text.data, "<h2>More</h2>"), 1);
+    text_free(&text);
+    two_deinit(&two);
+}
+
+// ---- what the server does with types that publish at different times ----
+
+struct served {
+    struct two two;
+    struct fixture f; // its server and clock
+    struct http_published published[TYPES_N];
+};
+
+static int served_setup(void **state) {
+    struct served *s = calloc(1, sizeof *s);
+    struct errors errors = {0};
+    assert_non_null(s);
+    two_init(&s->two, true, 1);
+    for (size_t i = 0; i < TYPES_N; i++)
+        s->published[i] = (struct http_published){view_new(&s->two.hosts[i].view), s->two.snapshots[i]};
+    assert_int_equal(http_server_new(&LOOPBACK, 1, &errors, &s->f.server), 0);
+    http_server_use_clock(s->f.server, fixture_clock, &s->f);
+    assert_int_equal(http_server_start(s->f.server, s->published, TYPES_N), 0);
+    *state = s;
+    return 0;
+}
+
+static int served_teardown(void **state) {
+    struct served *s = *state;
+    http_server_free(s->f.server);
+    for (size_t i = 0; i < TYPES_N; i++) {
+        assert_int_equal(atomic_load(&s->published[i].view->references), 1); // the server gave its own back
+        assert_int_equal(atomic_load(&s->published[i].snapshot->references), 1);
+        view_unref(s->published[i].view);
+    }
+    two_deinit(&s->two);
+    free(s);
+    return 0;
+}
+
+static void expect_page(const struct served *s, const char *target, const char *part, bool there) {
+    char *answer = ask(&s->f, "GET", target);
+    if ((strstr(answer, part) != NULL) != there)
+        fail_msg("%s %s '%s'", target, there ? "has not" : "has", part);
+    free(answer);
+}
+
+static const char IPC_BIG[] = "\ntopdownd_ipc{socket=\"0\",core_type=\"big\"}",
+                  IPC_LITTLE[] = "\ntopdownd_ipc{socket=\"0\",core_type=\"little\"}";
+
+static void test_it_is_ready_when_every_type_has_had_a_round(void **state) {
+    const struct served *s = *state;
+    struct snapshot *first = snapshot_new(s->two.hosts[1].layout);
+    expect_page(s, "/-/ready", "topdownd is ready", true);
+    http_server_publish(s->f.server, 1, &(struct http_published){s->published[1].view, first});
+    snapshot_unref(first);
+    expect_page(s, "/-/ready", "the first round has not ended", true);
+    expect_page(s, "/metrics", IPC_BIG, true);
+    expect_page(s, "/metrics", IPC_LITTLE, false);
+    http_server_publish(s->f.server, 1, &s->published[1]);
+    expect_page(s, "/-/ready", "topdownd is ready", true);
+    expect_page(s, "/metrics", IPC_LITTLE, true);
+}
+
+static void test_a_type_that_no_round_follows_loses_its_own_gauges_only(void **state) {
+    struct served *s = *state;
+    atomic_store(&s->f.now_ms, 3600000);
+    http_server_publish(s->f.server, 0, &s->published[0]);
+    expect_page(s, "/metrics", IPC_BIG, true);
+    expect_page(s, "/metrics", IPC_LITTLE, false);
+    expect_page(s, "/-/ready", "No round has ended", true);
+    http_server_publish(s->f.server, 1, &s->published[1]);
+    expect_page(s, "/metrics", IPC_LITTLE, true);
+    expect_page(s, "/-/ready", "topdownd is ready", true);
+}
+
+static void test_a_new_plan_of_one_type_makes_the_page_anew(void **state) {
+    struct served *s = *state;
+    expect_page(s, "/metrics", "topdownd_pmu_counters{pmu=\"toy_pmu_0\",state=\"usable\",core_type=\"little\"} 3",
+                true);
+    struct view facts = s->two.hosts[1].view;
+    facts.counters_usable = 1;
+    struct view *view = view_new(&facts);
+    http_server_publish(s->f.server, 1, &(struct http_published){view, s->published[1].snapshot});
+    expect_page(s, "/metrics", "topdownd_pmu_counters{pmu=\"toy_pmu_0\",state=\"usable\",core_type=\"little\"} 1",
+                true);
+    expect_page(s, "/metrics", "topdownd_pmu_counters{pmu=\"toy_pmu_0\",state=\"usable\",core_type=\"big\"} 5", true);
+    expect_page(s, "/api/v1/plan", "\"counters_usable\":\t1,", true);
+    http_server_publish(s->f.server, 1, &s->published[1]);
+    view_unref(view);
+    expect_page(s, "/metrics", "state=\"usable\",core_type=\"little\"} 3", true); // and lets go of the other view
+}
+
+#define SERVED(test) cmocka_unit_test_setup_teardown(test, served_setup, served_teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_types_series_are_those_of_its_own_page_with_a_label),
+        cmocka_unit_test(test_each_family_stands_once_with_all_its_series),
+        cmocka_unit_test(test_an_error_of_the_host_is_not_of_a_type),
+        cmocka_unit_test(test_json_is_an_array_of_each_types_own_document),
+        cmocka_unit_test(test_the_page_has_a_part_for_each_type),
+        SERVED(test_it_is_ready_when_every_type_has_had_a_round),
+        SERVED(test_a_type_that_no_round_follows_loses_its_own_gauges_only),
+        SERVED(test_a_new_plan_of_one_type_makes_the_page_anew),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
