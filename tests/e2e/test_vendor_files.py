@@ -179,7 +179,7 @@ def test_a_group_that_neither_the_vendors_files_nor_our_specs_have_is_refused():
 def test_without_any_of_the_profiles_groups_the_first_stage_is_measured():
     specs = "profiles: {default: {groups: [SVE_Effectiveness]}}\nspecs: {path: '{files}'}"
     status, said = on_host("GenuineIntel-6-FE-1", specs, "check-config")
-    assert status == 0 and "profile default: 1 metrics in 1 event group" in said, said
+    assert status == 0 and "profile default: 1 metric in 1 event group" in said, said
     assert "this host cannot measure SVE_Effectiveness" in said, said
 
 
