@@ -159,57 +159,52 @@ void perf_files_close(struct perf_files *files) {
 
 // ---- entries ----
 
-// The most frequent first.
+// Known fields by the length of their names, so that each key of thousands of entries is held against a few. A list
+// ends with NULL.
 static const struct known_field {
     const char *name;
-    size_t length;
     enum perf_field field;
-} KNOWN[] = {
-#define FIELD(name, field)                                                                                             \
-    { name, sizeof name - 1, field }
-    FIELD("EventName", PERF_EVENT_NAME),
-    FIELD("BriefDescription", PERF_BRIEF),
-    FIELD("Counter", PERF_COUNTER),
-    FIELD("EventCode", PERF_EVENT_CODE),
-    FIELD("UMask", PERF_UMASK),
-    FIELD("Unit", PERF_UNIT),
-    FIELD("PublicDescription", PERF_PUBLIC),
-    FIELD("MSRIndex", PERF_MSR_INDEX),
-    FIELD("MSRValue", PERF_MSR_VALUE),
-    FIELD("PortMask", PERF_PORT_MASK),
-    FIELD("FCMask", PERF_FC_MASK),
-    FIELD("CounterMask", PERF_COUNTER_MASK),
-    FIELD("MetricName", PERF_METRIC_NAME),
-    FIELD("MetricExpr", PERF_METRIC_EXPR),
-    FIELD("MetricGroup", PERF_METRIC_GROUP),
-    FIELD("MetricThreshold", PERF_METRIC_THRESHOLD),
-    FIELD("ScaleUnit", PERF_SCALE_UNIT),
-    FIELD("ExtSel", PERF_EXT_SEL),
-    FIELD("Invert", PERF_INVERT),
-    FIELD("Filter", PERF_FILTER),
-    FIELD("SliceId", PERF_SLICE_ID),
-    FIELD("UMaskExt", PERF_UMASK_EXT),
-    FIELD("NodeType", PERF_NODE_TYPE),
-    FIELD("RdWrMask", PERF_RD_WR_MASK),
-    FIELD("AnyThread", PERF_ANY_THREAD),
-    FIELD("EdgeDetect", PERF_EDGE_DETECT),
-    FIELD("ConfigCode", PERF_CONFIG_CODE),
-    FIELD("EnAllCores", PERF_EN_ALL_CORES),
-    FIELD("ThreadMask", PERF_THREAD_MASK),
-    FIELD("EventidCode", PERF_EVENTID_CODE),
-    FIELD("EnAllSlices", PERF_EN_ALL_SLICES),
-    FIELD("ArchStdEvent", PERF_ARCH_STD_EVENT),
-    FIELD("MetricConstraint", PERF_METRIC_CONSTRAINT),
-    FIELD("LegacyConfigCode", PERF_LEGACY_CODE),
-    FIELD("CountersNumGeneric", PERF_GENERIC_COUNTERS),
-#undef FIELD
+} KNOWN[][8] = {
+    [4] = {{"Unit", PERF_UNIT}},
+    [5] = {{"UMask", PERF_UMASK}},
+    [6] = {{"FCMask", PERF_FC_MASK}, {"ExtSel", PERF_EXT_SEL}, {"Invert", PERF_INVERT}, {"Filter", PERF_FILTER}},
+    [7] = {{"Counter", PERF_COUNTER}, {"SliceId", PERF_SLICE_ID}},
+    [8] = {{"MSRIndex", PERF_MSR_INDEX},
+           {"MSRValue", PERF_MSR_VALUE},
+           {"PortMask", PERF_PORT_MASK},
+           {"UMaskExt", PERF_UMASK_EXT},
+           {"NodeType", PERF_NODE_TYPE},
+           {"RdWrMask", PERF_RD_WR_MASK}},
+    [9] = {{"EventName", PERF_EVENT_NAME},
+           {"EventCode", PERF_EVENT_CODE},
+           {"ScaleUnit", PERF_SCALE_UNIT},
+           {"AnyThread", PERF_ANY_THREAD}},
+    [10] = {{"MetricName", PERF_METRIC_NAME},
+            {"MetricExpr", PERF_METRIC_EXPR},
+            {"EdgeDetect", PERF_EDGE_DETECT},
+            {"ConfigCode", PERF_CONFIG_CODE},
+            {"EnAllCores", PERF_EN_ALL_CORES},
+            {"ThreadMask", PERF_THREAD_MASK}},
+    [11] = {{"CounterMask", PERF_COUNTER_MASK},
+            {"MetricGroup", PERF_METRIC_GROUP},
+            {"EventidCode", PERF_EVENTID_CODE},
+            {"EnAllSlices", PERF_EN_ALL_SLICES}},
+    [12] = {{"ArchStdEvent", PERF_ARCH_STD_EVENT}},
+    [15] = {{"MetricThreshold", PERF_METRIC_THRESHOLD}},
+    [16] = {{"BriefDescription", PERF_BRIEF},
+            {"MetricConstraint", PERF_METRIC_CONSTRAINT},
+            {"LegacyConfigCode", PERF_LEGACY_CODE}},
+    [17] = {{"PublicDescription", PERF_PUBLIC}},
+    [18] = {{"CountersNumGeneric", PERF_GENERIC_COUNTERS}},
 };
 
 static int field_of(const char *key) {
     size_t length = strlen(key);
-    for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++)
-        if (KNOWN[i].length == length && memcmp(KNOWN[i].name, key, length) == 0)
-            return (int)KNOWN[i].field;
+    if (length >= sizeof KNOWN / sizeof *KNOWN)
+        return -1;
+    for (const struct known_field *known = KNOWN[length]; known->name; known++)
+        if (known->name[0] == key[0] && strcmp(known->name, key) == 0)
+            return (int)known->field;
     return -1;
 }
 
@@ -242,10 +237,11 @@ static bool read_fields(const cJSON *value, struct errors *errors, struct perf_e
     }
     cJSON_ArrayForEach(child, value) {
         int field = field_of(child->string);
+        bool text = field >= 0 && cJSON_IsString(child);
         // some files have counts of other units' counters as numbers
-        if (field < 0 || cJSON_IsNull(child) || (field == PERF_GENERIC_COUNTERS && cJSON_IsNumber(child)))
+        if (field < 0 || (!text && (cJSON_IsNull(child) || (field == PERF_GENERIC_COUNTERS && cJSON_IsNumber(child)))))
             continue;
-        if (!cJSON_IsString(child)) {
+        if (!text) {
             perf_entry_fail(entry, errors, "%s must be text in quotes", child->string);
             return false;
         }
@@ -276,6 +272,12 @@ static bool add_standard(const struct perf_files *files, struct errors *errors, 
     return true;
 }
 
+bool perf_files_read(const struct perf_files *files, const char *file, size_t place, const cJSON *value,
+                     struct errors *errors, struct perf_entry *out) {
+    *out = (struct perf_entry){.file = file, .place = place, .value = value};
+    return read_fields(value, errors, out) && add_standard(files, errors, out);
+}
+
 bool perf_files_next(const struct perf_files *files, struct perf_cursor *cursor, struct errors *errors,
                      struct perf_entry *out) {
     for (;;) {
@@ -287,10 +289,9 @@ bool perf_files_next(const struct perf_files *files, struct perf_cursor *cursor,
             if (!file->standard && cJSON_IsArray(file->document))
                 cursor->next = file->document->child;
         }
-        *out = (struct perf_entry){.file = files->files[cursor->file - 1].path, .place = ++cursor->place};
         const cJSON *value = cursor->next;
         cursor->next = value->next;
-        if (read_fields(value, errors, out) && add_standard(files, errors, out))
+        if (perf_files_read(files, files->files[cursor->file - 1].path, ++cursor->place, value, errors, out))
             return true;
     }
 }

@@ -81,7 +81,8 @@ enum perf_field {
 
 struct perf_entry {
     const char *file;
-    size_t place;                     // in its file, counted from 1
+    size_t place; // in its file, counted from 1
+    const cJSON *value;
     const char *fields[PERF_FIELD_N]; // NULL: absent
 };
 
@@ -95,6 +96,10 @@ struct perf_cursor {
 // Returns false at the end. What is wrong with an entry is added to `errors`, and the entry is passed over.
 bool perf_files_next(const struct perf_files *files, struct perf_cursor *cursor, struct errors *errors,
                      struct perf_entry *out);
+
+// The same for the entry that stands at this place: what perf_files_next has read can be read again.
+bool perf_files_read(const struct perf_files *files, const char *file, size_t place, const cJSON *value,
+                     struct errors *errors, struct perf_entry *out);
 
 // Says what is wrong with an entry.
 void perf_entry_fail(const struct perf_entry *entry, struct errors *errors, const char *format, ...)

@@ -74,19 +74,36 @@ static int items_reserve(struct perf_reader *reader) {
     return 0;
 }
 
-static int index_name(struct perf_reader *reader, struct name_index *index, enum perf_field field, size_t i,
-                      enum perf_state *state) {
-    const struct perf_entry *entry = &reader->items[i].entry;
-    const char *name = entry->fields[field];
-    int other = name ? name_index_find(index, name, strlen(name), true) : -1;
-    if (other < 0)
-        return name ? name_index_add(index, name, (unsigned)i) : 0;
-    const struct perf_entry *first = &reader->items[other].entry;
-    const char *a = entry->fields[PERF_METRIC_EXPR], *b = first->fields[PERF_METRIC_EXPR];
-    *state = PERF_WRONG;
-    if (field == PERF_EVENT_NAME || !a || !b || strcmp(a, b) != 0)
-        perf_entry_fail(entry, reader->errors, "stands twice, first in %.120s, entry %zu: that one is used",
-                        first->file, first->place);
+void perf_item_read(const struct perf_reader *reader, const struct perf_item *item, struct perf_entry *out) {
+    (void)perf_files_read(&reader->files, item->file, item->place, item->value, reader->errors, out); // it was good
+}
+
+static void fail_twice(struct perf_reader *reader, const struct perf_item *item, const struct perf_item *first) {
+    struct perf_entry entry;
+    perf_item_read(reader, item, &entry);
+    perf_entry_fail(&entry, reader->errors, "stands twice, first in %.120s, entry %zu: that one is used", first->file,
+                    first->place);
+}
+
+static int index_event(struct perf_reader *reader, size_t i) {
+    struct perf_item *item = &reader->items[i];
+    int first = name_index_find_or_add(&reader->events, item->event, (unsigned)i);
+    if (first < 0 || (size_t)first == i)
+        return first < 0 ? first : 0;
+    item->event_state = PERF_WRONG;
+    fail_twice(reader, item, &reader->items[first]);
+    return 0;
+}
+
+// The same metric may stand in two files.
+static int index_metric(struct perf_reader *reader, size_t i) {
+    struct perf_item *item = &reader->items[i];
+    int first = name_index_find_or_add(&reader->metrics, item->metric, (unsigned)i);
+    if (first < 0 || (size_t)first == i)
+        return first < 0 ? first : 0;
+    item->metric_state = PERF_WRONG;
+    if (strcmp(item->formula, reader->items[first].formula) != 0)
+        fail_twice(reader, item, &reader->items[first]);
     return 0;
 }
 
@@ -95,40 +112,47 @@ static int items_index(struct perf_reader *reader) {
     if (r == 0)
         r = name_index_reserve(&reader->metrics, reader->n / 8);
     for (size_t i = 0; i < reader->n && r == 0; i++) {
-        struct perf_item *item = &reader->items[i];
-        r = index_name(reader, &reader->events, PERF_EVENT_NAME, i, &item->event);
-        if (r == 0 && item->entry.fields[PERF_METRIC_EXPR])
-            r = index_name(reader, &reader->metrics, PERF_METRIC_NAME, i, &item->metric);
+        const struct perf_item *item = &reader->items[i];
+        if (item->event)
+            r = index_event(reader, i);
+        if (r == 0 && item->metric && item->formula)
+            r = index_metric(reader, i);
     }
     return r;
 }
 
+static struct perf_item item_of(const struct perf_entry *entry) {
+    return (struct perf_item){.file = entry->file,
+                              .place = entry->place,
+                              .value = entry->value,
+                              .event = entry->fields[PERF_EVENT_NAME],
+                              .metric = entry->fields[PERF_METRIC_NAME],
+                              .formula = entry->fields[PERF_METRIC_EXPR],
+                              .counts = entry->fields[PERF_GENERIC_COUNTERS] != NULL};
+}
+
+// A hybrid's files hold several core PMUs, of which a catalog describes one: the first where none is asked for.
+static bool is_of_other_core(struct perf_reader *reader, const cJSON *core_pmus, const char *unit) {
+    if (!unit || !lists(core_pmus, unit))
+        return false;
+    if (!reader->pmu)
+        reader->pmu = unit;
+    return strcmp(unit, reader->pmu) != 0;
+}
+
 static int items_collect(struct perf_reader *reader) {
     struct perf_cursor cursor = {.next = NULL};
-    int r = items_reserve(reader);
-    while (r == 0 && perf_files_next(&reader->files, &cursor, reader->errors, &reader->items[reader->n].entry)) {
-        reader->items[reader->n].metric = reader->items[reader->n].event = PERF_UNREAD;
-        reader->n++;
-        r = items_reserve(reader);
-    }
-    if (r < 0)
-        return r;
-    reader->pmu = reader->request->pmu;
-    // a hybrid's files hold several core PMUs, of which a catalog describes one
+    struct perf_entry entry;
     const cJSON *core_pmus = cJSON_GetObjectItemCaseSensitive(reader->root.value, "core_pmus");
-    size_t kept = 0;
-    for (size_t i = 0; i < reader->n; i++) {
-        const char *unit = reader->items[i].entry.fields[PERF_UNIT];
-        bool core = unit && lists(core_pmus, unit);
-        if (core && !reader->pmu)
-            reader->pmu = unit;
-        if (core && strcmp(unit, reader->pmu) != 0)
+    reader->pmu = reader->request->pmu;
+    while (perf_files_next(&reader->files, &cursor, reader->errors, &entry)) {
+        if (is_of_other_core(reader, core_pmus, entry.fields[PERF_UNIT]))
             continue;
-        if (kept != i)
-            reader->items[kept] = reader->items[i];
-        kept++;
+        int r = items_reserve(reader);
+        if (r < 0)
+            return r;
+        reader->items[reader->n++] = item_of(&entry);
     }
-    reader->n = kept;
     if (!reader->pmu)
         reader->pmu = "cpu";
     return items_index(reader);
@@ -147,6 +171,19 @@ static bool tree_fits(const struct perf_reader *reader, const cJSON *tree, const
     return pattern && environment_is_cpu(environment, pattern);
 }
 
+static struct perf_texts tree_list(const struct perf_reader *reader, const char *key) {
+    struct perf_texts list = {.n = 0};
+    list.texts = perf_tree_texts(reader, key, &list.n);
+    return list;
+}
+
+// What every metric and event is held against.
+static void tree_read(struct perf_reader *reader) {
+    reader->slots_groups = tree_list(reader, "slots_groups");
+    reader->sampling_terms = tree_list(reader, "sampling_terms");
+    reader->resident = tree_list(reader, "resident");
+}
+
 static int tree_choose(struct perf_reader *reader) {
     struct json_node trees;
     const cJSON *tree;
@@ -157,6 +194,7 @@ static int tree_choose(struct perf_reader *reader) {
     cJSON_ArrayForEach(tree, trees.value) {
         if (tree_fits(reader, tree, &environment)) {
             reader->tree = json_child(&reader->root, tree, index);
+            tree_read(reader);
             return 0;
         }
         index++;
@@ -256,9 +294,12 @@ static unsigned general_counters(const struct perf_reader *reader) {
     double general = 4;
     (void)json_get_number(&reader->tree, "general_counters", JSON_OPTIONAL, 1, 64, &general);
     for (size_t i = 0; i < reader->n; i++) {
-        const char *text = reader->items[i].entry.fields[PERF_GENERIC_COUNTERS];
-        const char *unit = reader->items[i].entry.fields[PERF_UNIT];
-        if (text && unit && perf_is_core(reader, unit) && atoi(text) >= 1 && atoi(text) <= 64)
+        struct perf_entry entry;
+        if (!reader->items[i].counts)
+            continue;
+        perf_item_read(reader, &reader->items[i], &entry);
+        const char *text = entry.fields[PERF_GENERIC_COUNTERS], *unit = entry.fields[PERF_UNIT];
+        if (unit && perf_is_core(reader, unit) && atoi(text) >= 1 && atoi(text) <= 64)
             general = atoi(text);
     }
     return (unsigned)general;
@@ -335,6 +376,9 @@ static int load(struct perf_reader *reader, struct catalog **out) {
     name_index_deinit(&reader->metrics);
     name_index_deinit(&reader->events);
     free(reader->items);
+    free(reader->resident.texts);
+    free(reader->sampling_terms.texts);
+    free(reader->slots_groups.texts);
     cJSON_Delete(reader->trees);
     return r;
 }

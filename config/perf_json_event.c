@@ -179,24 +179,18 @@ static void read_counter(const char *text, uint64_t *mask, unsigned *fixed) {
 }
 
 static bool is_sampled(const struct perf_reader *reader, const char *terms) {
-    size_t n = 0;
-    const char **sampled = perf_tree_texts(reader, "sampling_terms", &n);
-    bool found = false;
-    for (size_t i = 0; i < n; i++)
-        found = found || has_term(terms, sampled[i], strlen(sampled[i]));
-    free(sampled);
-    return found;
+    for (size_t i = 0; i < reader->sampling_terms.n; i++)
+        if (has_term(terms, reader->sampling_terms.texts[i], strlen(reader->sampling_terms.texts[i])))
+            return true;
+    return false;
 }
 
 // A field of the register that the resident group's leader counts into: all of the tree's list but the leader.
 static bool is_field(const struct perf_reader *reader, const char *name) {
-    size_t n = 0;
-    const char **resident = perf_tree_texts(reader, "resident", &n);
-    bool found = false;
-    for (size_t i = 1; i < n; i++)
-        found = found || strcmp(resident[i], name) == 0;
-    free(resident);
-    return found;
+    for (size_t i = 1; i < reader->resident.n; i++)
+        if (strcmp(reader->resident.texts[i], name) == 0)
+            return true;
+    return false;
 }
 
 // Adds an event of the core PMU, whose needs are those of an entry (NULL: none are known).
@@ -222,17 +216,18 @@ static int add_other_event(struct perf_reader *reader, const char *name, const c
 static int add_entry(struct perf_reader *reader, struct perf_item *item, struct catalog_error *error) {
     char name[PERF_GROUP_NAME_MAX];
     struct terms terms;
-    const struct perf_entry *entry = &item->entry;
-    const char *unit = entry->fields[PERF_UNIT];
-    int r = entry_terms(reader, entry, &terms, error);
+    struct perf_entry entry;
+    perf_item_read(reader, item, &entry);
+    const char *unit = entry.fields[PERF_UNIT];
+    int r = entry_terms(reader, &entry, &terms, error);
     if (r == 0 && perf_is_core(reader, unit))
-        r = add_core_event(reader, entry->fields[PERF_EVENT_NAME], terms.text, entry, error);
+        r = add_core_event(reader, item->event, terms.text, &entry, error);
     else if (r == 0)
-        r = add_other_event(reader, entry->fields[PERF_EVENT_NAME], perf_pmu_of_unit(reader, unit, name, sizeof name),
-                            terms.text, entry->fields[PERF_BRIEF], error);
-    item->event = r == 0 ? PERF_READ : PERF_WRONG;
+        r = add_other_event(reader, item->event, perf_pmu_of_unit(reader, unit, name, sizeof name), terms.text,
+                            entry.fields[PERF_BRIEF], error);
+    item->event_state = r == 0 ? PERF_READ : PERF_WRONG;
     if (r == -EINVAL)
-        perf_entry_fail(entry, reader->errors, "%s", error->text);
+        perf_entry_fail(&entry, reader->errors, "%s", error->text);
     return r;
 }
 
@@ -240,7 +235,7 @@ int perf_events_read(struct perf_reader *reader) {
     struct catalog_error error;
     int r = 0;
     for (size_t i = 0; i < reader->n && r != -ENOMEM; i++)
-        if (reader->items[i].entry.fields[PERF_EVENT_NAME] && reader->items[i].event == PERF_UNREAD)
+        if (reader->items[i].event && reader->items[i].event_state == PERF_UNREAD)
             r = add_entry(reader, &reader->items[i], &error);
     return r == -ENOMEM ? r : 0;
 }
@@ -249,18 +244,18 @@ int perf_events_read(struct perf_reader *reader) {
 
 static int find_item(const struct perf_reader *reader, const char *name, size_t length) {
     int item = name_index_find(&reader->events, name, length, true);
-    return item >= 0 && reader->items[item].event != PERF_WRONG ? item : -1;
+    return item >= 0 && reader->items[item].event_state != PERF_WRONG ? item : -1;
 }
 
-// The terms of an event of the core PMU or of an entry, by name. *entry is NULL where it is the kernel's own.
+// The terms of an event of the core PMU or of an entry, by name. *entry stays without a value where it is the
+// kernel's own.
 static int base_terms(const struct perf_reader *reader, const char *name, size_t length, struct terms *out,
-                      const struct perf_entry **entry, struct catalog_error *error) {
+                      struct perf_entry *entry, struct catalog_error *error) {
     char text[PERF_GROUP_NAME_MAX];
     int item = find_item(reader, name, length);
-    *entry = NULL;
     if (item >= 0) {
-        *entry = &reader->items[item].entry;
-        return entry_terms(reader, *entry, out, error);
+        perf_item_read(reader, &reader->items[item], entry);
+        return entry_terms(reader, entry, out, error);
     }
     (void)snprintf(text, sizeof text, "%.*s", (int)length, name);
     const char *alias = perf_tree_text_any(reader, "events", text);
@@ -282,7 +277,7 @@ static int resolve_other(struct perf_reader *reader, const char *name, const cha
                          struct catalog_error *error) {
     char made[PERF_GROUP_NAME_MAX + 8];
     struct terms base = {.text = ""}, whole;
-    const struct perf_entry *entry = NULL;
+    struct perf_entry entry = {.value = NULL};
     const cJSON *known =
         cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(reader->root.value, "cpu_pmus"), pmu);
     size_t first = term_length(terms);
@@ -302,7 +297,7 @@ static int resolve_other(struct perf_reader *reader, const char *name, const cha
         if (r < 0)
             return r;
     }
-    bool replaces = alias || entry;
+    bool replaces = alias || entry.value;
     merge(base.text, replaces ? next_term(terms) : terms, &whole);
     (void)snprintf(made, sizeof made, "%s%s", other || strncmp(pmu, "uncore_", 7) == 0 ? "" : "uncore_", pmu);
     return whole.cut ? refuse(error, "the event %.80s has too many terms", name)
@@ -323,7 +318,7 @@ static int resolve_alias(struct perf_reader *reader, const char *name, const cha
 static int resolve_core(struct perf_reader *reader, const char *name, const char *event, size_t length,
                         const char *terms, struct catalog_error *error) {
     struct terms base = {.text = ""}, whole;
-    const struct perf_entry *entry = NULL;
+    struct perf_entry entry = {.value = NULL};
     if (length > 0) {
         int r = base_terms(reader, event, length, &base, &entry, error);
         if (r == -ENOENT)
@@ -336,12 +331,12 @@ static int resolve_core(struct perf_reader *reader, const char *name, const char
     merge(base.text, terms, &whole);
     if (whole.cut)
         return refuse(error, "the event %.80s has too many terms", name);
-    if (entry && !perf_is_core(reader, entry->fields[PERF_UNIT])) {
+    if (entry.value && !perf_is_core(reader, entry.fields[PERF_UNIT])) {
         char made[PERF_GROUP_NAME_MAX];
-        return add_other_event(reader, name, perf_pmu_of_unit(reader, entry->fields[PERF_UNIT], made, sizeof made),
+        return add_other_event(reader, name, perf_pmu_of_unit(reader, entry.fields[PERF_UNIT], made, sizeof made),
                                whole.text, NULL, error);
     }
-    return add_core_event(reader, name, whole.text, entry, error);
+    return add_core_event(reader, name, whole.text, entry.value ? &entry : NULL, error);
 }
 
 // The event itself; the catalog knows what its modifiers leave out.
@@ -384,7 +379,7 @@ int perf_event_resolve(struct perf_reader *reader, const char *name, struct cata
     if (name_index_find(&reader->catalog->event_index, name, length, true) >= 0)
         return 0;
     int item = name_index_find(&reader->events, name, length, true);
-    if (item >= 0 && reader->items[item].event == PERF_WRONG)
+    if (item >= 0 && reader->items[item].event_state == PERF_WRONG)
         return refuse(error, "needs the event %.80s, whose entry is wrong", name);
     if (item >= 0)
         return add_entry(reader, &reader->items[item], error);

@@ -73,16 +73,17 @@ static int group_add(struct groups *groups, const char *name, size_t length, con
 static int collect(struct perf_reader *reader, struct groups *groups) {
     int r = 0;
     for (size_t i = 0; i < reader->n && r == 0; i++) {
-        const struct perf_entry *entry = &reader->items[i].entry;
-        if (reader->items[i].metric != PERF_READ)
+        struct perf_entry entry;
+        if (reader->items[i].metric_state != PERF_READ)
             continue;
-        for (const char *at = entry->fields[PERF_METRIC_GROUP]; at && *at != '\0' && r == 0;) {
+        perf_item_read(reader, &reader->items[i], &entry);
+        for (const char *at = entry.fields[PERF_METRIC_GROUP]; at && *at != '\0' && r == 0;) {
             at += strspn(at, "; ");
             size_t length = strcspn(at, "; ");
             if (length >= PERF_GROUP_NAME_MAX)
-                perf_entry_fail(entry, reader->errors, "the name of its group %.40s... is too long", at);
+                perf_entry_fail(&entry, reader->errors, "the name of its group %.40s... is too long", at);
             else if (length > 0)
-                r = group_add(groups, at, length, entry->fields[PERF_METRIC_NAME]);
+                r = group_add(groups, at, length, reader->items[i].metric);
             at += length;
         }
     }

@@ -28,16 +28,16 @@ static int resolve(void *context, const char *name, struct catalog_error *error)
                    : perf_event_resolve(reader, name, error);
     struct perf_item *item = &reader->items[i];
     const char *wrong = NULL;
-    if (item->metric == PERF_UNREAD && reader->depth < DEPTH_MAX) {
+    if (item->metric_state == PERF_UNREAD && reader->depth < DEPTH_MAX) {
         int r = read_metric(reader, item);
         if (r < 0)
             return r;
     }
-    if (item->metric == PERF_BEING_READ)
+    if (item->metric_state == PERF_BEING_READ)
         wrong = "leads back to itself";
-    else if (item->metric == PERF_UNREAD)
+    else if (item->metric_state == PERF_UNREAD)
         wrong = "is nested too deeply";
-    else if (item->metric == PERF_WRONG)
+    else if (item->metric_state == PERF_WRONG)
         wrong = "is wrong";
     if (!wrong)
         return 0;
@@ -81,13 +81,10 @@ static bool in_group(const char *groups, const char *name) {
 
 // Whether one of the metric's groups is a level whose shares are of pipeline slots.
 static bool is_of_slots(const struct perf_reader *reader, const struct perf_entry *entry) {
-    size_t n = 0;
-    bool found = false;
-    const char **groups = perf_tree_texts(reader, "slots_groups", &n);
-    for (size_t i = 0; i < n; i++)
-        found = found || in_group(entry->fields[PERF_METRIC_GROUP], groups[i]);
-    free(groups);
-    return found;
+    for (size_t i = 0; i < reader->slots_groups.n; i++)
+        if (in_group(entry->fields[PERF_METRIC_GROUP], reader->slots_groups.texts[i]))
+            return true;
+    return false;
 }
 
 static enum metric_constraint read_constraint(const struct perf_reader *reader, const struct perf_entry *entry) {
@@ -174,20 +171,21 @@ static bool is_mistake(const char *reason) { return strncmp(reason, "formula, co
 
 static int read_metric(struct perf_reader *reader, struct perf_item *item) {
     struct catalog_error error = {.text = ""};
-    const struct perf_entry *entry = &item->entry;
-    const char *name = entry->fields[PERF_METRIC_NAME], *brief = entry->fields[PERF_BRIEF];
+    struct perf_entry entry;
+    const char *name = item->metric;
     char units[UNITS_MAX], made[EXPORT_NAME_MAX];
     bool outer = reader->report;
-    struct catalog_metric_text text = {.name = name, .title = name, .formula = entry->fields[PERF_METRIC_EXPR]};
-    item->metric = PERF_BEING_READ;
+    struct catalog_metric_text text = {.name = name, .title = name, .formula = item->formula};
+    perf_item_read(reader, item, &entry);
+    item->metric_state = PERF_BEING_READ;
     reader->report = false;
-    read_units(reader, entry, is_of_slots(reader, entry), units, &text.export_scale);
+    read_units(reader, &entry, is_of_slots(reader, &entry), units, &text.export_scale);
     text.units = units;
-    text.help = entry->fields[PERF_PUBLIC] ? entry->fields[PERF_PUBLIC] : brief;
+    text.help = entry.fields[PERF_PUBLIC] ? entry.fields[PERF_PUBLIC] : entry.fields[PERF_BRIEF];
     text.export_name = perf_tree_text(reader, "names", name);
     if (!text.export_name)
         text.export_name = other_export_name(name, units, made);
-    text.constraint = read_constraint(reader, entry);
+    text.constraint = read_constraint(reader, &entry);
     // a metric's own name is the event
     int event = name_index_find(&reader->events, name, strlen(name), true);
     int r = event >= 0 ? perf_event_resolve(reader, name, &error) : 0;
@@ -195,11 +193,11 @@ static int read_metric(struct perf_reader *reader, struct perf_item *item) {
     if (r != -ENOMEM)
         r = add_metric(reader, &text, &error);
     reader->depth--;
-    item->metric = r == 0 ? PERF_READ : PERF_WRONG;
+    item->metric_state = r == 0 ? PERF_READ : PERF_WRONG;
     int index = r == 0 ? catalog_find_metric(reader->catalog, name) : -1;
     const char *reason = r < 0 ? error.text : reader->catalog->metrics[index].unmeasurable;
     if (r == -EINVAL || (r == 0 && reason && (reader->report || is_mistake(reason))))
-        perf_entry_fail(entry, reader->errors, "%s", reason);
+        perf_entry_fail(&entry, reader->errors, "%s", reason);
     reader->report = outer;
     return r == -ENOMEM ? r : 0;
 }
@@ -234,12 +232,14 @@ int perf_metrics_read(struct perf_reader *reader) {
     catalog_set_resolver(reader->catalog, &resolver);
     for (size_t i = 0; i < reader->n && r == 0; i++) {
         struct perf_item *item = &reader->items[i];
-        const char *name = item->entry.fields[PERF_METRIC_NAME], *text = item->entry.fields[PERF_METRIC_EXPR];
-        if (!name != !text)
-            perf_entry_fail(&item->entry, reader->errors,
-                            name ? "the metric has no MetricExpr" : "the metric has no MetricName");
-        else if (name && item->metric == PERF_UNREAD)
+        if (!item->metric != !item->formula) {
+            struct perf_entry entry;
+            perf_item_read(reader, item, &entry);
+            perf_entry_fail(&entry, reader->errors,
+                            item->metric ? "the metric has no MetricExpr" : "the metric has no MetricName");
+        } else if (item->metric && item->metric_state == PERF_UNREAD) {
             r = read_metric(reader, item);
+        }
     }
     if (r == 0)
         r = read_own(reader);
@@ -268,21 +268,23 @@ static int find_parent(const struct perf_reader *reader, const char *groups, con
 int perf_metrics_refer(struct perf_reader *reader) {
     struct catalog_error error;
     for (size_t i = 0; i < reader->n; i++) {
-        const struct perf_entry *entry = &reader->items[i].entry;
-        const char *name = entry->fields[PERF_METRIC_NAME], *threshold = entry->fields[PERF_METRIC_THRESHOLD];
-        int metric = reader->items[i].metric == PERF_READ ? catalog_find_metric(reader->catalog, name) : -1;
+        const struct perf_item *item = &reader->items[i];
+        int metric = item->metric_state == PERF_READ ? catalog_find_metric(reader->catalog, item->metric) : -1;
         if (metric < 0)
             continue;
-        int parent = find_parent(reader, entry->fields[PERF_METRIC_GROUP], name), r = 0;
+        struct perf_entry entry;
+        perf_item_read(reader, item, &entry);
+        const char *name = item->metric, *threshold = entry.fields[PERF_METRIC_THRESHOLD];
+        int parent = find_parent(reader, entry.fields[PERF_METRIC_GROUP], name), r = 0;
         if (parent >= 0)
             r = catalog_set_parent(reader->catalog, (unsigned)metric, reader->catalog->metrics[parent].name, &error);
         if (r == -EINVAL)
-            perf_entry_fail(entry, reader->errors, "%s", error.text);
+            perf_entry_fail(&entry, reader->errors, "%s", error.text);
         r = threshold && r != -ENOMEM ? catalog_set_threshold(reader->catalog, (unsigned)metric, threshold, &error) : r;
         if (r == -ENOMEM)
             return r;
         if (r == -EINVAL && threshold && is_mistake(error.text))
-            perf_entry_fail(entry, reader->errors, "its threshold: %s", error.text);
+            perf_entry_fail(&entry, reader->errors, "its threshold: %s", error.text);
     }
     return 0;
 }

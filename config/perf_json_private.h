@@ -13,9 +13,20 @@ enum { PERF_TERMS_MAX = 512, PERF_LIST_MAX = 256, PERF_GROUP_NAME_MAX = 120 };
 
 enum perf_state { PERF_UNREAD, PERF_BEING_READ, PERF_READ, PERF_WRONG };
 
+// Of thousands of entries few are ever used: what names them is kept, the rest is read again where it is needed.
 struct perf_item {
-    struct perf_entry entry;
-    enum perf_state metric, event;
+    const char *file;
+    size_t place;
+    const cJSON *value;
+    const char *event, *metric, *formula; // NULL: none
+    enum perf_state metric_state, event_state;
+    bool counts; // says how many counters a unit has
+};
+
+// A list of the tree.
+struct perf_texts {
+    const char **texts;
+    size_t n;
 };
 
 struct perf_reader {
@@ -24,8 +35,9 @@ struct perf_reader {
     struct perf_files files;
     struct json_reader trees_reader;
     cJSON *trees;
-    struct json_node root, tree; // of trees.json: the whole, and this CPU's
-    const char *pmu;             // the core PMU as the files call it
+    struct json_node root, tree;                              // of trees.json: the whole, and this CPU's
+    struct perf_texts slots_groups, sampling_terms, resident; // of the tree
+    const char *pmu;                                          // the core PMU as the files call it
     struct environment environment;
     struct perf_item *items;
     size_t n, room;
@@ -35,6 +47,9 @@ struct perf_reader {
     int failed;     // 0 or -ENOMEM
     unsigned depth; // of metrics that wait for one another
 };
+
+// All that an item's entry says.
+void perf_item_read(const struct perf_reader *reader, const struct perf_item *item, struct perf_entry *out);
 
 // The texts in a list of the tree, NULL where there is none: *n of them, for free().
 const char **perf_tree_texts(const struct perf_reader *reader, const char *key, size_t *n);

@@ -30,6 +30,12 @@ static int fail(struct parser *parser, const char *what) {
     return errors_add(parser->errors, parser->name, parser->line, 0, "%s", what);
 }
 
+static int fail_all(struct parser *parser) {
+    parser->line = 0;
+    return fail(parser, "is neither a recording of topdownd nor an interval log of perf: perf stat -I 1000 with -x, or "
+                        "-j makes one");
+}
+
 static int grow(void **array, size_t n, size_t *max, size_t size) {
     if (n < *max)
         return 0;
@@ -109,7 +115,7 @@ static int begin_interval(struct parser *parser, uint64_t end_ns) {
     const struct perf_log_interval *last = log->n_intervals > 0 ? &log->intervals[log->n_intervals - 1] : NULL;
     if (last && last->end_ns == end_ns)
         return 0;
-    if (end_ns == 0 || (last && end_ns < last->end_ns))
+    if (last && end_ns < last->end_ns)
         return fail(parser, "goes back in time: is this more than one log? Give them one at a time");
     if (grow((void **)&log->intervals, log->n_intervals, &parser->intervals_max, sizeof *log->intervals) < 0)
         return -ENOMEM;
@@ -135,7 +141,7 @@ static bool fill_row(const struct perf_log_line *line, struct perf_log_row *row)
 static int take(struct parser *parser, const struct perf_log_line *line) {
     struct perf_log *log = parser->log;
     struct perf_log_row row;
-    if (!fill_row(line, &row)) {
+    if (line->end_ns == 0 || !fill_row(line, &row)) { // no interval ends at 0
         log->n_skipped++;
         return 0;
     }
@@ -162,7 +168,7 @@ static int read_line(struct parser *parser, const char *begin, size_t n) {
     if (n == 0 || begin[0] == '#')
         return 0;
     if (n >= PERF_LOG_LINE_MAX || memchr(begin, 0, n))
-        return fail(parser, "is no line of perf stat");
+        return parser->log->n_intervals > 0 ? fail(parser, "is no line of perf stat") : fail_all(parser);
     memcpy(parser->text, begin, n);
     parser->text[n] = '\0';
     struct perf_log_line line = {.share = NULL};
@@ -184,11 +190,7 @@ static int read_lines(struct parser *parser, const char *text, size_t length) {
         r = read_line(parser, text, (size_t)(stop - text));
         text = stop + 1;
     }
-    parser->line = 0;
-    if (r == 0 && parser->log->n_intervals == 0)
-        r = fail(parser, "is neither a recording of topdownd nor an interval log of perf: perf stat -I 1000 with -x, "
-                         "or -j makes one");
-    return r;
+    return r == 0 && parser->log->n_intervals == 0 ? fail_all(parser) : r;
 }
 
 int perf_log_parse(const char *name, const char *text, size_t length, struct errors *errors, struct perf_log **out) {

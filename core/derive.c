@@ -61,7 +61,9 @@ static int allocate_kept(struct derive *d) {
     d->debts = calloc(cpus, sizeof *d->debts);
     d->parts_done = calloc(cpus, sizeof *d->parts_done);
     d->parts_running = calloc(cpus, sizeof *d->parts_running);
-    d->parts = calloc(parts > 1 ? cpus * parts * d->units[layout->plan->level1_unit].n : 1, sizeof *d->parts);
+    d->n_parts = parts > 1 ? parts * d->units[layout->plan->level1_unit].n : 0;
+    d->parts = calloc(cpus * d->n_parts + 1, sizeof *d->parts);
+    d->parts_sums = calloc(cpus * d->n_parts + 1, sizeof *d->parts_sums);
     d->resident = calloc(resident_values(d) * cpus + 1, sizeof *d->resident);
     d->resident_state = calloc(cpus, sizeof *d->resident_state);
     d->resident_share = calloc(cpus, sizeof *d->resident_share);
@@ -73,7 +75,7 @@ static int allocate_kept(struct derive *d) {
     d->group_totals = calloc(derive_n_group_totals(d) + 1, sizeof *d->group_totals);
     d->estimate = estimate_new(layout->plan, layout->topology, ESTIMATE_MEMORY_ROUNDS);
     return d->counted && d->planned && d->unit_spans && d->level1_spans && d->event_spans && d->debts &&
-                   d->parts_done && d->parts_running && d->parts && d->resident && d->resident_state &&
+                   d->parts_done && d->parts_running && d->parts && d->parts_sums && d->resident && d->resident_state &&
                    d->resident_share && d->place && d->events && d->places && d->ratios && d->totals &&
                    d->group_totals && d->estimate
                ? 0
@@ -177,6 +179,7 @@ struct derive *derive_free(struct derive *d) {
     free(d->resident_share);
     free(d->resident_state);
     free(d->resident);
+    free(d->parts_sums);
     free(d->parts);
     free(d->parts_running);
     free(d->parts_done);
@@ -224,6 +227,7 @@ static void forget_round(struct derive *d) {
     memset(d->trouble, UNCOVERED_FAILED, derive_n_cpus(d) * derive_n_units(d));
     memset(d->offline, 0, derive_n_cpus(d));
     memset(d->stalled, 0, layout->n_metrics);
+    memset(d->parts_sums, 0, derive_n_cpus(d) * d->n_parts * sizeof *d->parts_sums);
     memset(d->resident_state, RESIDENT_NONE, derive_n_cpus(d));
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
         d->parts_done[cpu] = UINT32_MAX;
@@ -247,6 +251,7 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
     forget_round(d);
     for (size_t i = 0; i < readings->n_windows; i++)
         derive_take_window(d, &readings->windows[i]);
+    derive_join_parts(d);
     derive_find_stalled(d);
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
         derive_advance_cpu(d, cpu, &time);

@@ -92,6 +92,8 @@ struct derive {
     struct span *event_spans;  // [cpu][event]
     struct level1_debt *debts; // [cpu]
     double *parts;             // [cpu][part][value of the level-1 unit]: windows of an unfinished composite
+    double *parts_sums;        // the same, summed over the round's finished ones
+    size_t n_parts;            // values of a CPU there, 0: nothing is a composite
     unsigned *parts_done;      // [cpu]
     double *parts_running;     // [cpu]: seconds on the counters, of these windows together
     double *resident;          // [cpu][value of the resident unit]: its window of the present slot
@@ -122,6 +124,8 @@ void derive_dense_fill(struct derive *d, size_t unit, const double *values, doub
 // What is the same for one CPU and for sums over many: the seconds that passed, and 1 for sums over whole cores.
 void derive_dense_special(struct derive *d, double seconds, double core_wide);
 void derive_take_window(struct derive *d, const struct window *window);
+// After the round's last window: the composites of each CPU as if they were one window.
+void derive_join_parts(struct derive *d);
 
 // derive_advance.c: a CPU's windows into its totals and into the sums of its scopes; which metrics are stalled comes
 // first.

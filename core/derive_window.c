@@ -48,8 +48,10 @@ static void window_values(const struct derive *d, const struct window *window, d
 }
 
 // Joins the parts of a composite into the values of one window as long as all of them. An event's count is scaled from
-// its own parts to the whole by the event that is in every part; where that one did not happen, by time.
-static void join_parts(const struct derive *d, const struct plan_unit *unit, double *parts, double *joined) {
+// its own parts to the whole by the event that is in every part; where that one did not happen, by time. Ratios come
+// last, also here: joined are a round's sums. One by one the parts of a composite have seen too different moments:
+// where a burst falls into one and not into the other, the quotient is far off, and always to the same side.
+static void join_parts(const struct derive *d, const struct plan_unit *unit, const double *parts, double *joined) {
     size_t n = 1 + unit->n_events, by = unit->reference >= 0 ? 1 + position(unit, (unsigned)unit->reference) : 0;
     double whole = 0;
     for (size_t p = 0; p < unit->n_groups; p++)
@@ -75,11 +77,15 @@ static void join_parts(const struct derive *d, const struct plan_unit *unit, dou
     }
 }
 
-// Values of a finished window of a unit: into the CPU's sums, and where it is level 1, split by category.
-static void take_values(struct derive *d, unsigned cpu, unsigned unit, const double *values, double running_seconds) {
-    double *sums = d->windows + cpu * d->row + d->units[unit].first;
+// A finished window of a unit.
+static void note_window(struct derive *d, unsigned cpu, unsigned unit, double running_seconds) {
     d->running[cpu * derive_n_units(d) + unit] += running_seconds;
     d->n_windows[cpu * derive_n_units(d) + unit]++;
+}
+
+// Values of a unit's window: into the CPU's sums, and where it is level 1, split by category.
+static void take_values(struct derive *d, unsigned cpu, unsigned unit, const double *values) {
+    double *sums = d->windows + cpu * d->row + d->units[unit].first;
     for (size_t i = 0; i < d->units[unit].n; i++)
         sums[i] += values[i];
     if ((int)unit != d->layout->plan->level1_unit)
@@ -97,7 +103,7 @@ static void take_values(struct derive *d, unsigned cpu, unsigned unit, const dou
 static void take_part(struct derive *d, const struct window *window, unsigned unit_index) {
     const struct plan_unit *unit = &d->layout->plan->units[unit_index];
     size_t part = window->group - unit->first_group, n = d->units[unit_index].n;
-    double *parts = d->parts + window->cpu * unit->n_groups * n;
+    double *parts = d->parts + window->cpu * d->n_parts;
     if (part == 0) {
         d->parts_done[window->cpu] = 0;
         d->parts_running[window->cpu] = 0;
@@ -110,9 +116,20 @@ static void take_part(struct derive *d, const struct window *window, unsigned un
     d->parts_running[window->cpu] += (double)window->running_ns * NS;
     if (++d->parts_done[window->cpu] < unit->n_groups)
         return;
-    join_parts(d, unit, parts, d->joined);
+    for (size_t i = 0; i < d->n_parts; i++)
+        d->parts_sums[window->cpu * d->n_parts + i] += parts[i];
     // an event counts in its own parts only: about one of them
-    take_values(d, window->cpu, unit_index, d->joined, d->parts_running[window->cpu] / unit->n_groups);
+    note_window(d, window->cpu, unit_index, d->parts_running[window->cpu] / unit->n_groups);
+}
+
+void derive_join_parts(struct derive *d) {
+    unsigned unit = (unsigned)d->layout->plan->level1_unit;
+    for (unsigned cpu = 0; cpu < derive_n_cpus(d) && d->n_parts > 0; cpu++) {
+        if (d->n_windows[cpu * derive_n_units(d) + unit] == 0)
+            continue;
+        join_parts(d, &d->layout->plan->units[unit], d->parts_sums + cpu * d->n_parts, d->joined);
+        take_values(d, cpu, unit, d->joined);
+    }
 }
 
 // ---- the resident group ----
@@ -180,7 +197,8 @@ static void take_counts(struct derive *d, const struct window *window, unsigned 
         add_resident(d, window->cpu, &d->layout->plan->units[unit], d->window);
         running_seconds = fmin(running_seconds, d->resident_share[window->cpu] * d->window[0]);
     }
-    take_values(d, window->cpu, unit, d->window, running_seconds);
+    note_window(d, window->cpu, unit, running_seconds);
+    take_values(d, window->cpu, unit, d->window);
 }
 
 void derive_take_window(struct derive *d, const struct window *window) {

@@ -113,7 +113,7 @@ bool family_collides(const char *metric) {
         return true;
     for (int i = 0; i < FAMILY_N; i++) {
         const char *name = family_table[i].name;
-        if (strncmp(name, PREFIX, prefix) != 0)
+        if (strncmp(name, PREFIX, prefix) != 0 || name[prefix] != metric[0])
             continue;
         if (strcmp(name + prefix, metric) == 0)
             return true;

@@ -28,10 +28,12 @@ static int compare_unsigned(const void *a, const void *b) {
 
 // The indexes in the steps of one kind, ascending, each once.
 static int collect(const struct formula *formula, enum formula_operation operation, unsigned **out, size_t *n_out) {
-    unsigned *indexes = calloc(formula->n_steps + 1, sizeof *indexes);
+    size_t room = 1, n = 0, unique = 0;
+    for (size_t i = 0; i < formula->n_steps; i++)
+        room += formula->steps[i].operation == operation;
+    unsigned *indexes = calloc(room, sizeof *indexes);
     if (!indexes)
         return -ENOMEM;
-    size_t n = 0, unique = 0;
     for (size_t i = 0; i < formula->n_steps; i++)
         if (formula->steps[i].operation == operation)
             indexes[n++] = formula->steps[i].index;
@@ -67,7 +69,9 @@ int formula_compile(const char *text, const struct formula_scope *scope, struct 
         return -ENOMEM;
     struct formula_steps steps = {.items = NULL};
     int r = formula_parse(text, scope, &steps, error);
-    formula->steps = steps.items;
+    // what there is no need of any more makes room for the next formula
+    struct formula_step *fitting = steps.n > 0 ? realloc(steps.items, steps.n * sizeof *steps.items) : NULL;
+    formula->steps = fitting ? fitting : steps.items;
     formula->n_steps = steps.n;
     if (r == 0)
         r = formula_describe(formula, error);

@@ -98,42 +98,43 @@ static struct form form_operand(struct ratio_search *search, const struct formul
 // Takes both operands.
 static struct form form_binary(struct ratio_search *search, enum formula_operation operation, struct form left,
                                struct form right) {
-    if (left.kind != FORM_NONE && right.kind != FORM_NONE) {
-        switch (operation) {
-        case STEP_ADD:
-            return form_add(search, left, right, 1);
-        case STEP_SUBTRACT:
-            return form_add(search, left, right, -1);
-        case STEP_MULTIPLY:
-            return form_multiply(search, left, right);
-        case STEP_DIVIDE:
-        case STEP_D_RATIO:
-            return form_divide(search, left, right);
-        default:
-            break;
-        }
+    switch (operation) {
+    case STEP_ADD:
+        return form_add(search, left, right, 1);
+    case STEP_SUBTRACT:
+        return form_add(search, left, right, -1);
+    case STEP_MULTIPLY:
+        return form_multiply(search, left, right);
+    case STEP_DIVIDE:
+    case STEP_D_RATIO:
+        return form_divide(search, left, right);
+    default:
+        form_free(&left);
+        form_free(&right);
+        return left;
     }
-    form_free(&left);
-    form_free(&right);
-    return left;
 }
 
+// What is none of these makes all that it is part of none, so the first such operand settles it.
 static struct form form_of(struct ratio_search *search) {
     struct form stack[FORMULA_STACK_MAX], *top = stack;
     for (size_t i = 0; i < search->formula->n_steps; i++) {
         const struct formula_step *step = &search->formula->steps[i];
-        top -= formula_operands(step->operation);
+        struct form form = {.kind = FORM_NONE};
         if (step->operation < STEP_NEGATE) {
-            *top = form_operand(search, step);
+            form = form_operand(search, step);
         } else if (step->operation == STEP_NEGATE) {
-            *top = form_scale(search, *top, -1);
-        } else if (step->operation == STEP_SELECT) {
-            for (size_t j = 0; j < 3; j++)
-                form_free(&top[j]);
-        } else {
-            *top = form_binary(search, step->operation, top[0], top[1]);
+            form = form_scale(search, *--top, -1);
+        } else if (step->operation != STEP_SELECT) {
+            top -= 2;
+            form = form_binary(search, step->operation, top[0], top[1]);
         }
-        top++;
+        if (form.kind == FORM_NONE) {
+            while (top > stack)
+                form_free(--top);
+            return form;
+        }
+        *top++ = form;
     }
     return stack[0];
 }

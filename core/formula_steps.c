@@ -10,11 +10,13 @@
 // is dropped by cutting it off, or by moving the next one over it. Folding uses formula_apply, as evaluation does, so
 // it cannot give another value; where a constant NaN has perf's rules and the known ones differ, nothing is folded.
 
+enum { STEPS_MIN = 30 };
+
 static int steps_reserve(struct formula_steps *steps, size_t more) {
     if (more > FORMULA_STEPS_MAX - steps->n_written)
         return -E2BIG;
     if (steps->n + more > steps->room) {
-        size_t room = 2 * (steps->n + more);
+        size_t room = 2 * (steps->n + more) + STEPS_MIN;
         struct formula_step *items = realloc(steps->items, room * sizeof *items);
         if (!items)
             return -ENOMEM;

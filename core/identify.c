@@ -38,11 +38,15 @@ bool cpuid_matches(const char *pattern, const char *cpuid) {
     size_t length = strlen(cpuid);
     regex_t regex;
     regmatch_t match;
-    if (length >= sizeof text || !is_affordable(pattern) || regcomp(&regex, pattern, REG_EXTENDED) != 0)
+    if (length >= sizeof text || !is_affordable(pattern))
         return false;
     memcpy(text, cpuid, length + 1);
     if (dashes_in(pattern) != 3 && dashes_in(text) == 3)
         *strrchr(text, '-') = '\0';
+    if (!strpbrk(pattern, ".[()*+?|^$")) // stands for itself, as half of the vendors' do
+        return strcmp(pattern, text) == 0;
+    if (regcomp(&regex, pattern, REG_EXTENDED) != 0)
+        return false;
     bool matches = regexec(&regex, text, 1, &match, 0) == 0 && match.rm_so == 0 && text[match.rm_eo] == '\0';
     regfree(&regex);
     return matches;

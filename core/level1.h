@@ -19,10 +19,11 @@ struct level1_debt {
     double busiest_slots;    // of a recent call, fading
 };
 
-// One window of one CPU: counts by catalog event to pipeline slots by category, in the order of level1.categories. The
-// vendor's shares are scaled to add up to 1; a slightly negative share stays negative. False where there is no such
-// split (a formula divides by zero, or the shares do not add up to anything); outputs are untouched then. No pipeline
-// slots: true, all 0. `values` is room for the values of the catalog's metrics: those that level 1 needs are written.
+// One window of one CPU, or a round of it where level 1 is measured in parts: counts by catalog event to pipeline slots
+// by category, in the order of level1.categories. The vendor's shares are scaled to add up to 1; a slightly negative
+// share stays negative. False where there is no such split (a formula divides by zero, or the shares do not add up to
+// anything); outputs are untouched then. No pipeline slots: true, all 0. `values` is room for the values of the
+// catalog's metrics: those that level 1 needs are written.
 bool level1_split(const struct catalog *catalog, const double *counts, double *values, double *categories,
                   double *pipeline_slots);
 

@@ -13,40 +13,35 @@
 
 enum { CAPACITY_MIN = 64 };
 
-static size_t hash_of(const char *name, size_t length) {
+static unsigned hash_of(const char *name, size_t length) {
     uint64_t hash = UINT64_C(14695981039346656037);
     for (size_t i = 0; i < length; i++)
         hash = (hash ^ (uint64_t)tolower((unsigned char)name[i])) * UINT64_C(1099511628211);
-    return (size_t)(hash ^ hash >> 32);
+    return (unsigned)(hash ^ hash >> 32);
 }
 
-static void put(struct name_index *index, const char *name, unsigned number) {
-    size_t at = hash_of(name, strlen(name)) & (index->capacity - 1);
+static void put(struct name_index *index, struct name_entry entry) {
+    size_t at = entry.hash & (index->capacity - 1);
     while (index->entries[at].name)
         at = (at + 1) & (index->capacity - 1);
-    index->entries[at] = (struct name_entry){.name = name, .number = number};
+    index->entries[at] = entry;
     index->n++;
 }
 
-static int compare_entries(const void *a, const void *b) {
-    const struct name_entry *x = a, *y = b;
-    return (x->number > y->number) - (x->number < y->number);
-}
-
-// Entries move over in order of their numbers, which is that of addition.
+// Entries move over from behind a free place on, so that those of one chain keep their order.
 static int double_capacity(struct name_index *index) {
     struct name_index larger = {.capacity = index->capacity > 0 ? 2 * index->capacity : CAPACITY_MIN};
+    size_t start = 0;
     larger.entries = calloc(larger.capacity, sizeof *larger.entries);
     if (!larger.entries)
         return -ENOMEM;
-    size_t n = 0;
-    for (size_t i = 0; i < index->capacity; i++)
-        if (index->entries[i].name)
-            index->entries[n++] = index->entries[i];
-    if (n > 0)
-        qsort(index->entries, n, sizeof *index->entries, compare_entries);
-    for (size_t i = 0; i < n; i++)
-        put(&larger, index->entries[i].name, index->entries[i].number);
+    while (start < index->capacity && index->entries[start].name)
+        start++;
+    for (size_t i = 0; i < index->capacity; i++) {
+        const struct name_entry *entry = &index->entries[(start + i) & (index->capacity - 1)];
+        if (entry->name)
+            put(&larger, *entry);
+    }
     free(index->entries);
     *index = larger;
     return 0;
@@ -68,7 +63,7 @@ int name_index_reserve(struct name_index *index, size_t n) {
 int name_index_add(struct name_index *index, const char *name, unsigned number) {
     int r = name_index_make_room(index);
     if (r == 0)
-        put(index, name, number);
+        put(index, (struct name_entry){.name = name, .number = number, .hash = hash_of(name, strlen(name))});
     return r;
 }
 
@@ -77,14 +72,29 @@ void name_index_deinit(struct name_index *index) {
     *index = (struct name_index){0};
 }
 
-int name_index_find(const struct name_index *index, const char *name, size_t length, bool any_case) {
-    if (index->n == 0)
-        return -1;
-    for (size_t at = hash_of(name, length) & (index->capacity - 1); index->entries[at].name;
-         at = (at + 1) & (index->capacity - 1)) {
-        const char *entry = index->entries[at].name;
-        if (strlen(entry) == length && (any_case ? strncasecmp(entry, name, length) : memcmp(entry, name, length)) == 0)
-            return (int)index->entries[at].number;
+static int find(const struct name_index *index, const char *name, size_t length, unsigned hash, bool any_case) {
+    for (size_t at = hash & (index->capacity - 1); index->entries[at].name; at = (at + 1) & (index->capacity - 1)) {
+        const struct name_entry *entry = &index->entries[at];
+        if (entry->hash == hash && strlen(entry->name) == length &&
+            (any_case ? strncasecmp(entry->name, name, length) : memcmp(entry->name, name, length)) == 0)
+            return (int)entry->number;
     }
     return -1;
+}
+
+int name_index_find(const struct name_index *index, const char *name, size_t length, bool any_case) {
+    return index->n == 0 ? -1 : find(index, name, length, hash_of(name, length), any_case);
+}
+
+int name_index_find_or_add(struct name_index *index, const char *name, unsigned number) {
+    struct name_entry entry = {.name = name, .number = number};
+    size_t length = strlen(name);
+    int r = name_index_make_room(index);
+    if (r < 0)
+        return r;
+    entry.hash = hash_of(name, length);
+    int found = find(index, name, length, entry.hash, true);
+    if (found < 0)
+        put(index, entry);
+    return found < 0 ? (int)number : found;
 }

@@ -60,8 +60,8 @@ void options_help(void) {
         "                      of cores; sim:FILE: another scenario\n"
         "                      replay:FILE: what run --record wrote, or a log of perf stat -I with -x or -j\n"
         "  --speed N           of a replay: N times as fast as it was (1); 0: to its end at once\n"
-        "  --record FILE       write every reading to FILE, and before that to FILE.1\n"
-        "  --record.size SIZE  of both together at most (256M)\n"
+        "  --record FILE       write every reading to FILE; what was there before is in FILE.1, FILE.2 and so on\n"
+        "  --record.size SIZE  of all of them together at most (256M)\n"
         "  --path.sysfs DIR    where sysfs is mounted (/sys)\n"
         "  --path.procfs DIR   where procfs is mounted (/proc)\n"
         "  --path.data DIR     folder that holds specs/ and scenarios/ (found beside the program)\n"
@@ -109,6 +109,8 @@ int options_parse_pmu(const char *word, struct options *options) {
         options->replay = word + 7;
         return 0;
     }
+    if (strcmp(word, "sim:") == 0 || strcmp(word, "replay:") == 0)
+        return fail("which file? There is none behind", word, NULL);
     return fail("there is no PMU", word, error_suggest(word, kinds, 3));
 }
 
@@ -209,6 +211,8 @@ static int parse_size(const char *word, uint64_t *out) {
 }
 
 static int check_replay(const struct options *options) {
+    if (options->record && options->record[0] == '\0')
+        return say("--record takes the path of a file");
     if (options->record && options->pmu == PMU_REPLAY)
         return say("--record does not go with a replay: it is a recording already");
     if (options->spec && options->pmu != PMU_REPLAY && options->command != COMMAND_EVAL)

@@ -19,6 +19,8 @@
 static const uint64_t RETRY_NS = UINT64_C(10000000000);
 static const uint64_t ROOM_NS = 2000000; // to the next edge, for a piece
 
+enum { FILES = 4 }; // that a recording of full size has
+
 enum { PIECE_BYTES = 64 << 10, WAITING_BYTES_MAX = 16 << 20 };
 
 #define NO_FILE SIZE_MAX
@@ -27,7 +29,7 @@ struct record {
     struct recording_file *file; // NULL: there was no room for it yet
     struct recording_header header;
     char *path;
-    uint64_t file_bytes_max;
+    uint64_t bytes_max;  // of all files together
     uint64_t file_bytes; // of the newest file, when all that waits is written
     struct view *view;   // a reference; NULL: there is no plan yet
     struct recording_buffer buffer;
@@ -103,8 +105,8 @@ static void fail(struct record *record, int error) {
 static const char *why(int error) {
     switch (error) {
     case -EEXIST:
-        return "there is a file here, or beside it with .1 at its end, that is not a recording: remove it, or give the "
-               "recording another name";
+        return "there is a file here, or beside it with a number at its end, that is not a recording: remove it, or "
+               "give the recording another name";
     case -ELOOP:
         return "is a symbolic link: name the file itself for the recording";
     case -EROFS:
@@ -141,16 +143,15 @@ int record_new(const struct setup *setup, const struct core_type *type, uint64_t
     struct record *record = calloc(1, sizeof *record);
     if (!record)
         return -ENOMEM;
-    uint64_t bytes = setup->record_bytes / setup->n_types;
     fill_header(&record->header, setup, type->source, seed);
     record->path = path_of(setup, type->source);
     record->next_file = NO_FILE;
-    record->file_bytes_max = bytes / 2; // FILE and FILE.1
+    record->bytes_max = setup->record_bytes / setup->n_types;
     int r = !record->path                                                                            ? -ENOMEM
             : getrandom(&record->header.id, sizeof record->header.id, 0) == sizeof record->header.id ? 0
                                                                                                      : -EIO;
     if (r == 0)
-        r = recording_file_new(record->path, &record->file);
+        r = recording_file_new(record->path, record->bytes_max, &record->file);
     if (no_room(r)) {
         fail(record, r);
     } else if (r < 0) {
@@ -158,10 +159,20 @@ int record_new(const struct setup *setup, const struct core_type *type, uint64_t
         record_free(record);
         return r;
     }
-    log_info("recording to %s and %s.1, %llu MiB together at most", record->path, record->path,
-             (unsigned long long)(bytes >> 20));
+    log_info("recording to %s, and before that to %s.1 and so on; all together %.4g MiB at most", record->path,
+             record->path, (double)record->bytes_max / (1 << 20));
     *out = record;
     return 0;
+}
+
+int record_check(const struct setup *setup, const struct core_type *type, struct errors *errors) {
+    char *path = path_of(setup, type->source);
+    int r = path ? recording_file_check(path) : -ENOMEM;
+    r = no_room(r) ? 0 : r;
+    if (r < 0 && r != -ENOMEM)
+        r = refuse(setup, path, r, errors);
+    free(path);
+    return r;
 }
 
 // ---- records ----
@@ -227,14 +238,14 @@ static bool ready(struct record *record) {
         record->lost++;
         return false;
     }
-    int r = record->file ? 0 : recording_file_new(record->path, &record->file);
+    int r = record->file ? 0 : recording_file_new(record->path, record->bytes_max, &record->file);
     if (r < 0) {
         fail(record, r);
         return false;
     }
     bool begins = record->stopped;
     record->stopped = false;
-    if (record->file_bytes > record->file_bytes_max && record->next_file == NO_FILE)
+    if (record->file_bytes > record->bytes_max / FILES && record->next_file == NO_FILE)
         return put_next_file(record) == 0;
     return !begins || put_beginning(record) == 0;
 }

@@ -17,6 +17,8 @@ struct record;
 // share of the size. Returns 0, or -EINVAL with the reason in `errors`, -ENOMEM. `seed` is the schedule's.
 int record_new(const struct setup *setup, const struct core_type *type, uint64_t seed, struct errors *errors,
                struct record **out);
+// What of it can be known beforehand: 0 or -EINVAL with the reason in `errors`, -ENOMEM.
+int record_check(const struct setup *setup, const struct core_type *type, struct errors *errors);
 struct record *record_free(struct record *record); // writes what is left
 
 // The view's plan is in force from now on; and, of the same plan, this is what is shown now.

@@ -13,6 +13,7 @@
 #include "daemon/control.h"
 #include "daemon/log.h"
 #include "daemon/measure.h"
+#include "daemon/record.h"
 #include "daemon/replay.h"
 #include "daemon/self.h"
 #include "daemon/setup.h"
@@ -278,18 +279,33 @@ int service_run(const struct options *options) {
     return status;
 }
 
+// A warning only: the folder may be another one where the daemon runs, or be made when its unit is started.
+static void show_record(const struct setup *setup, struct errors *errors) {
+    if (!setup->record_path)
+        return;
+    (void)printf("recording to %s, %.4g MiB at most\n", setup->record_path, (double)setup->record_bytes / (1 << 20));
+    for (size_t i = 0; i < setup->n_types; i++)
+        (void)record_check(setup, &setup->types[i], errors);
+    for (size_t i = 0; i < errors->n; i++)
+        (void)printf("warning: %s\n", errors->items[i].text);
+}
+
+// A replay has a plan already.
 static int make_plans(const struct setup *setup, struct errors *errors, struct plan *plans[SOURCE_TYPES_MAX]) {
     int r = 0;
     for (size_t i = 0; i < setup->n_types && r >= 0; i++)
-        r = setup_plan(setup, &setup->types[i], NULL, setup->types[i].source->general_counters,
-                       setup->profile->settings.reserve_counters, 1, errors, &plans[i]);
+        if (!setup->types[i].source->tape)
+            r = setup_plan(setup, &setup->types[i], NULL, setup->types[i].source->general_counters,
+                           setup->profile->settings.reserve_counters, 1, errors, &plans[i]);
     return r;
 }
 
 static void show_plans(const struct setup *setup, struct plan *const plans[SOURCE_TYPES_MAX]) {
     summary_files(setup);
-    for (size_t i = 0; i < setup->n_types; i++)
-        summary_config(setup, &setup->types[i], plans[i]);
+    for (size_t i = 0; i < setup->n_types; i++) {
+        const struct tape *tape = setup->types[i].source->tape;
+        summary_config(setup, &setup->types[i], tape ? tape->plan : plans[i]);
+    }
 }
 
 int service_check_config(const struct options *options) {
@@ -305,6 +321,8 @@ int service_check_config(const struct options *options) {
         log_error("%s", strerror(-r));
     else
         show_plans(setup, plans);
+    if (r >= 0)
+        show_record(setup, errors);
     for (size_t i = 0; i < SOURCE_TYPES_MAX; i++)
         plan_free(plans[i]);
     if (setup)

@@ -136,6 +136,11 @@ static int make_selections(struct setup *setup) {
     return 0;
 }
 
+const char *setup_profile_name(const struct setup *setup) {
+    const struct tape *tape = setup->types[0].source->tape;
+    return tape && tape->header.profile[0] != '\0' ? tape->header.profile : setup->profile->name;
+}
+
 size_t setup_n_cpus(const struct setup *setup) {
     size_t n = 0;
     for (size_t i = 0; i < setup->n_types; i++)
@@ -164,11 +169,12 @@ int setup_plan(const struct setup *setup, const struct core_type *type, const bo
     return r;
 }
 
-// A replay is of the host that was recorded.
-static void take_hostname(struct setup *setup) {
-    const struct tape *tape = setup->types[0].source->tape;
-    if (tape && tape->header.hostname[0] != '\0')
+// What a recording knows goes before what the configuration says; a log of perf knows none of it.
+static void take_from_tape(struct setup *setup, struct core_type *type, const struct tape *tape) {
+    if (tape->header.hostname[0] != '\0')
         (void)snprintf(setup->hostname, sizeof setup->hostname, "%.255s", tape->header.hostname);
+    if (tape->header.profile[0] != '\0')
+        type->missing[0] = '\0'; // of another profile
 }
 
 int setup_init(struct setup *setup, const struct options *options, struct errors *errors) {
@@ -193,8 +199,8 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
         r = source_load_tape(first->source, first->selections, first->n_selections, errors);
     if (r == 0)
         r = find_topologies(setup, errors);
-    if (r == 0)
-        take_hostname(setup);
+    if (r == 0 && first->source->tape)
+        take_from_tape(setup, first, first->source->tape);
     return r;
 }
 

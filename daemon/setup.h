@@ -27,7 +27,7 @@ struct setup {
     const struct config_profile *profile;
     const char *record_path;                   // NULL: nothing is recorded
     const struct config_origin *record_origin; // where the configuration says so; NULL: on the command line
-    uint64_t record_bytes;                     // of both its files together
+    uint64_t record_bytes;                     // of all its files together
     double speed;                              // of a replay
     struct core_type types[SOURCE_TYPES_MAX];
     size_t n_types; // at least 1
@@ -36,6 +36,9 @@ struct setup {
 // Returns 0, -EINVAL with what is wrong in `errors`, -ENOMEM. setup_deinit in every case.
 int setup_init(struct setup *setup, const struct options *options, struct errors *errors);
 void setup_deinit(struct setup *setup);
+
+// The profile that is measured, or was when what is replayed was recorded.
+const char *setup_profile_name(const struct setup *setup);
 
 // The CPUs of all types that are measured.
 size_t setup_n_cpus(const struct setup *setup);

@@ -41,16 +41,19 @@ static int load(const struct vendor_request *request, struct errors *errors, str
     return format == SPEC_FORMAT_PERF ? load_perf(request, errors, out) : load_arm(request, errors, out);
 }
 
-// A vendor's tree may have many small mistakes, which are not this host's owner's.
-static void warn(const struct errors *found) {
+// A vendor's tree may have many small mistakes, which are not this host's owner's; who checks a configuration may be
+// writing a spec.
+static void warn(const struct errors *found, bool all) {
     char line[ERROR_LINE_MAX];
-    for (size_t i = 0; i < found->n && i < WARNINGS_MAX; i++) {
+    size_t shown = all || found->n < WARNINGS_MAX ? found->n : WARNINGS_MAX;
+    for (size_t i = 0; i < shown; i++) {
         error_format(&found->items[i], line, sizeof line);
         log_warning("%s", line);
     }
-    if (found->n + found->dropped > WARNINGS_MAX)
-        log_warning("and %zu more entries of the vendor's files that are wrong: they are left out",
-                    found->n + found->dropped - WARNINGS_MAX);
+    size_t rest = found->n + found->dropped - shown;
+    if (rest > 0)
+        log_warning("and %zu more of the files' entries that are wrong: they are left out%s", rest,
+                    all ? "" : "; topdownd check-config shows more");
 }
 
 static int fail(const struct config_origin *origin, const struct errors *found, struct errors *errors) {
@@ -76,7 +79,7 @@ int source_vendor_load(const struct vendor_request *request, struct errors *erro
     }
     if (r < 0)
         return r;
-    warn(&found);
+    warn(&found, request->all_warnings);
     if (catalog->n_groups == 0) {
         (void)snprintf(reason, reason_size, "%s: has no metrics for this CPU", request->specs->path);
         catalog_free(catalog);

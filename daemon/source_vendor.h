@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_DAEMON_SOURCE_VENDOR_H
 #define TOPDOWND_DAEMON_SOURCE_VENDOR_H
 
-// A catalog of the vendor's files that the configuration names in the place of our own specs.
+// A catalog of the files that the configuration names in the place of our own specs: a vendor's, or the user's own.
 
 #include "config/config.h"
 #include "core/catalog.h"
@@ -14,10 +14,11 @@ struct vendor_request {
     const char *cpuid;                // as perf writes it; "": not known
     const char *pmu;                  // of a host with cores of two kinds, the core PMU's name; NULL: by the files
     const struct environment *environment;
-    bool all_events; // else those of the perf format that metrics use
+    bool all_events;   // else those of the perf format that metrics use
+    bool all_warnings; // of entries that are wrong; else a few
 };
 
-// What is wrong with single entries is logged, a few of them. Returns 0; 1 where there is nothing for this CPU, with
+// What is wrong with single entries is logged. Returns 0; 1 where there is nothing for this CPU, with
 // the reason in *reason; -EINVAL with what is wrong in `errors`, where `specs:` stands; -ENOMEM.
 int source_vendor_load(const struct vendor_request *request, struct errors *errors, char *reason, size_t reason_size,
                        struct catalog **out);

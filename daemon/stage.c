@@ -28,28 +28,27 @@ static struct view *make_view(const struct stage_request *request, struct snapsh
     const struct setup *setup = request->setup;
     const struct source *source = request->type->source;
     unsigned fixed = source_fixed_counters(source);
-    struct view view = {
-        .layout = layout,
-        .simulated = source->simulated,
-        .replayed = source->tape != NULL,
-        .version = TOPDOWND_VERSION,
-        .hostname = setup->hostname,
-        .core_type = source->core_type[0] != '\0' ? source->core_type : NULL,
-        .pmu = source->pmu_name,
-        .cpu_vendor = source->cpu.vendor,
-        .cpu_model = source->cpu.model,
-        .cpu_microarchitecture = source->microarchitecture,
-        .profile = source->tape && source->tape->header.profile[0] != '\0' ? source->tape->header.profile
-                                                                           : setup->profile->name,
-        .config_hash = setup->config->hash,
-        .seed = request->seed,
-        .counters_total = request->follow.counters == 0 ? 0 : request->follow.most_counters + fixed,
-        .counters_usable = request->follow.counters == 0 || request->none_free ? 0 : request->follow.counters + fixed,
-        .adapt = request->adapt ? adapt_report(request->adapt) : NULL,
-        .standard_error = setup->profile->settings.standard_error,
-        .guests_excluded = source->exclude_guest,
-        .pmu_errors = source->errors,
-        .n_pmu_errors = source->n_errors};
+    struct view view = {.layout = layout,
+                        .simulated = source->simulated,
+                        .replayed = source->tape != NULL,
+                        .version = TOPDOWND_VERSION,
+                        .hostname = setup->hostname,
+                        .core_type = source->core_type[0] != '\0' ? source->core_type : NULL,
+                        .pmu = source->pmu_name,
+                        .cpu_vendor = source->cpu.vendor,
+                        .cpu_model = source->cpu.model,
+                        .cpu_microarchitecture = source->microarchitecture,
+                        .profile = setup_profile_name(setup),
+                        .config_hash = setup->config->hash,
+                        .seed = request->seed,
+                        .counters_total = request->follow.counters == 0 ? 0 : request->follow.most_counters + fixed,
+                        .counters_usable =
+                            request->follow.counters == 0 || request->none_free ? 0 : request->follow.counters + fixed,
+                        .adapt = request->adapt ? adapt_report(request->adapt) : NULL,
+                        .standard_error = setup->profile->settings.standard_error,
+                        .guests_excluded = source->exclude_guest,
+                        .pmu_errors = source->errors,
+                        .n_pmu_errors = source->n_errors};
     return copy_view(&view, request);
 }
 

@@ -35,36 +35,61 @@ static int first_header(struct recording_reader *reader, struct recording_header
     return r;
 }
 
-// Puts the file before this one in front, where it is of the same recording.
-static void open_former(struct tape *tape) {
-    char path[PATH_MAX];
-    struct recording_reader *reader;
-    struct recording_header former;
-    (void)snprintf(path, sizeof path, "%s.1", tape->path);
-    if (tape->header.part == 0 || recording_reader_new(path, &reader) < 0)
-        return;
-    if (first_header(reader, &former) < 0 || former.id != tape->header.id || former.part + 1 != tape->header.part) {
-        recording_reader_free(reader);
-        return;
+// The name of the file that is so many before this one: FILE.1 is before FILE, and FILE.3 before FILE.2.
+static void name_former(const struct tape *tape, size_t back, char *out, size_t size) {
+    size_t length = strlen(tape->path), digits = 0, number = 0;
+    while (digits < length && strchr("0123456789", tape->path[length - 1 - digits]))
+        digits++;
+    if (digits > 0 && digits <= 2 && length > digits && tape->path[length - 1 - digits] == '.') {
+        number = strtoul(tape->path + length - digits, NULL, 10);
+        length -= digits + 1;
     }
-    tape->files[1] = tape->files[0];
-    tape->files[0] = reader;
-    tape->n_files = 2;
-    tape->header = former;
-    log_info("%s is replayed before %s", path, tape->path);
+    (void)snprintf(out, size, "%.*s.%zu", (int)length, tape->path, number + back);
+}
+
+// The file that goes on with part `part` of the recording; NULL where it is not there.
+static struct recording_reader *open_former(const struct tape *tape, const char *path, unsigned part,
+                                            struct recording_header *header) {
+    struct recording_reader *reader;
+    if (recording_reader_new(path, &reader) < 0)
+        return NULL;
+    if (first_header(reader, header) < 0 || header->id != tape->header.id || header->part != part)
+        return recording_reader_free(reader);
+    return reader;
+}
+
+// Opens the files before this one, back to the first of the recording, or to where one is missing.
+static void open_formers(struct tape *tape) {
+    char path[PATH_MAX];
+    struct recording_header header;
+    while (tape->header.part > 0 && tape->n_files < TAPE_FILES_MAX) {
+        name_former(tape, tape->n_files, path, sizeof path);
+        struct recording_reader *reader = open_former(tape, path, tape->header.part - 1, &header);
+        if (!reader)
+            break;
+        tape->files[tape->n_files++] = reader;
+        tape->header = header;
+    }
+    tape->present = tape->n_files - 1;
+    if (tape->n_files == 1)
+        return;
+    name_former(tape, tape->n_files - 1, path, sizeof path);
+    log_info("%s is replayed before %s, and what is between them", path, tape->path);
 }
 
 int tape_next(struct tape *tape, struct recording_record *out) {
+    char path[PATH_MAX];
     if (tape->n_files == 0)
         return recording_next(tape->bytes.bytes, tape->bytes.n, &tape->at, out);
     for (;;) {
         int r = recording_reader_next(tape->files[tape->present], out);
-        if (r > 0 || tape->present + 1 == tape->n_files)
+        if (r > 0 || tape->present == 0)
             return r;
+        name_former(tape, tape->present, path, sizeof path);
         if (r < 0)
-            log_warning("%s.1: what follows byte %llu cannot be read: the replay goes on with %s", tape->path,
-                        (unsigned long long)tape_at(tape), tape->path);
-        tape->present++;
+            log_warning("%s: what follows byte %llu cannot be read: the replay goes on with the next file", path,
+                        (unsigned long long)tape_at(tape));
+        tape->present--;
     }
 }
 
@@ -75,7 +100,8 @@ uint64_t tape_at(const struct tape *tape) {
 static void rewind_tape(struct tape *tape) {
     for (size_t i = 0; i < tape->n_files; i++)
         recording_reader_rewind(tape->files[i]);
-    tape->present = tape->at = 0;
+    tape->present = tape->n_files > 0 ? tape->n_files - 1 : 0;
+    tape->at = 0;
 }
 
 // ---- a recording ----
@@ -122,6 +148,9 @@ static int make_catalog(const struct tape *tape, const struct tape_request *requ
 
 static int open_recording(struct tape *tape, const struct tape_request *request, struct errors *errors,
                           struct catalog **out) {
+    if (request->spec)
+        return errors_add(errors, tape->path, 0, 0,
+                          "is a recording, which says itself what spec it is of: --spec is for logs of perf");
     int r = first_header(tape->files[0], &tape->header);
     if (r == -EPROTONOSUPPORT)
         return errors_add(errors, tape->path, 0, 0,
@@ -137,7 +166,7 @@ static int open_recording(struct tape *tape, const struct tape_request *request,
         log_warning("%s: recorded with another version of the spec %s (topdownd %s): its events are taken by name, and "
                     "values may differ from what was shown then",
                     tape->path, of->spec, tape->header.version);
-    open_former(tape);
+    open_formers(tape);
     return 0;
 }
 
@@ -244,6 +273,7 @@ int tape_open(const struct tape_request *request, struct errors *errors, struct 
 struct tape *tape_free(struct tape *tape) {
     if (tape) {
         topology_free(tape->topology);
+        plan_free(tape->plan);
         perf_names_free(tape->names);
         perf_log_free(tape->log);
         recording_buffer_deinit(&tape->bytes);
@@ -266,18 +296,34 @@ int tape_explain_plan(const struct tape *tape, int r, const char *missing, struc
     return errors_add(errors, tape->path, 0, 0, "holds a plan that makes no sense, though its checksum is right");
 }
 
-static int find_topology(struct tape *tape, struct errors *errors) {
+static int take_facts(struct tape *tape, const struct recording_record *record) {
+    char missing[RECORDING_TEXT_MAX + 1];
+    struct recording_facts *facts = malloc(sizeof *facts);
+    struct adapt_report *report = NULL;
+    int r = facts ? recording_get_facts(record, tape->catalog, missing, facts, &report) : -ENOMEM;
+    if (r == 0)
+        tape->adaptive = report != NULL;
+    if (r == 0)
+        adapt_report_free(report);
+    free(facts);
+    return r == -ENOMEM ? r : 0; // what is wrong with it is said when it is played
+}
+
+static int find_plan(struct tape *tape, struct errors *errors) {
     struct recording_record record;
     while (tape_next(tape, &record) == 1) {
         struct recording_plan plan;
         char missing[RECORDING_TEXT_MAX + 1];
+        int r = record.kind == RECORDING_FACTS ? take_facts(tape, &record) : 0;
+        if (r < 0)
+            return r;
         if (record.kind != RECORDING_PLAN)
             continue;
-        int r = recording_get_plan(&record, tape->catalog, missing, &plan);
+        r = recording_get_plan(&record, tape->catalog, missing, &plan);
         if (r < 0)
             return tape_explain_plan(tape, r, missing, errors);
         tape->topology = plan.topology;
-        plan_free(plan.plan);
+        tape->plan = plan.plan;
         rewind_tape(tape);
         return 0;
     }
@@ -296,5 +342,5 @@ int tape_load(struct tape *tape, const struct plan_selection *selections, size_t
         r = perf_log_record(&request, errors, &tape->bytes);
     tape->log = perf_log_free(tape->log);
     tape->names = perf_names_free(tape->names);
-    return r == 0 ? find_topology(tape, errors) : r;
+    return r == 0 ? find_plan(tape, errors) : r;
 }

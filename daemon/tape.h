@@ -2,28 +2,32 @@
 #ifndef TOPDOWND_DAEMON_TAPE_H
 #define TOPDOWND_DAEMON_TAPE_H
 
-// What --pmu replay:FILE plays: a recording, with the file before it where that is there, or a log of perf, made into a
-// recording in memory.
+// What --pmu replay:FILE plays: a recording, with the files before it of the same recording that are there, or a log of
+// perf, made into a recording in memory.
 
+#include "collectors/recording_file.h"
 #include "collectors/recording_reader.h"
 #include "config/config.h"
 #include "config/perf_log.h"
 #include "core/recording.h"
 #include "daemon/data.h"
 
-enum { TAPE_FILES_MAX = 2 };
+enum { TAPE_FILES_MAX = RECORDING_FILE_FORMERS_MAX + 1 };
 
 struct tape {
     const char *path;
-    struct recording_reader *files[TAPE_FILES_MAX]; // of a recording, in order
-    size_t n_files, present;
-    struct recording_buffer bytes; // the records of a log
-    size_t at;                     // in them
+    struct recording_reader *files[TAPE_FILES_MAX]; // of a recording, the last one, which is `path`, first
+    size_t n_files, present;                        // how many, and from which on the next record comes
+    struct recording_buffer bytes;                  // the records of a log
+    size_t at;                                      // in them
     struct recording_header header;
     struct perf_log *log;          // NULL: it is a recording
     struct perf_names *names;      // for the log
     const struct catalog *catalog; // borrowed
-    struct topology *topology;     // of the first plan, from tape_load on
+    // from tape_load on: the first plan, what it is for, and whether the schedule was adaptive then
+    struct plan *plan;
+    struct topology *topology;
+    bool adaptive;
 };
 
 struct tape_request {

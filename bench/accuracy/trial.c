@@ -73,8 +73,8 @@ static bool counts_in(const struct plan_group *group, unsigned event) {
     return false;
 }
 
-// An event of a composite: what it counted in its own parts, by the part of the reference's count that they are, as
-// core/derive joins them. `counts` is [part][event of the unit].
+// An event of a composite: what it counted in its own parts in the round, by the part of the reference's count that
+// they are, as core/derive joins them. `counts` is [part][event of the unit].
 static double join_parts(const struct trial *t, const struct plan_unit *unit, const double *counts, size_t event) {
     double counted = 0, measured = 0, whole = 0;
     for (size_t p = 0; p < unit->n_groups; p++) {
@@ -91,7 +91,7 @@ static double join_parts(const struct trial *t, const struct plan_unit *unit, co
     return measured > 0 ? counted / measured * whole : 0;
 }
 
-// A window of a composite: its parts one after the other. One that was starved ends it.
+// A window of a composite: its parts one after the other, into the sums of the round's. One that was starved ends it.
 static void take_parts(struct trial *t, size_t cpu, unsigned u, double from, double to) {
     const struct plan_unit *unit = &t->plan->units[u];
     const struct load *load = &t->loads[cpu];
@@ -113,9 +113,18 @@ static void take_parts(struct trial *t, size_t cpu, unsigned u, double from, dou
         }
     }
     values[0] += whole ? to - from : 0;
-    for (size_t i = 0; i < unit->n_events && whole; i++)
-        values[1 + i] += join_parts(t, unit, counts, i);
+    for (size_t i = 0; i < unit->n_groups * unit->n_events && whole; i++)
+        t->parts[cpu * t->n_parts + i] += counts[i];
     free(counts);
+}
+
+// Of all composites of the round.
+static void join_round(struct trial *t) {
+    for (unsigned u = 0; u < t->plan->n_units; u++)
+        for (size_t cpu = 0; cpu < t->n_cpus && t->plan->units[u].n_groups > 1; cpu++)
+            for (size_t i = 0; i < t->plan->units[u].n_events; i++)
+                t->values[cpu * t->row + t->first[u] + 1 + i] =
+                    join_parts(t, &t->plan->units[u], t->parts + cpu * t->n_parts, i);
 }
 
 static void take_window(struct trial *t, size_t cpu, unsigned u, double from, double to) {
@@ -148,6 +157,7 @@ static void take_window(struct trial *t, size_t cpu, unsigned u, double from, do
 static void begin_round(struct trial *t, double from, double to) {
     memset(t->values, 0, t->n_cpus * t->row * sizeof *t->values);
     memset(t->truth, 0, t->n_cpus * t->row * sizeof *t->truth);
+    memset(t->parts, 0, t->n_cpus * t->n_parts * sizeof *t->parts);
     memset(t->running, 0, t->n_cpus * t->plan->n_units * sizeof *t->running);
     for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
         double on = load_on(&t->loads[cpu], to) - load_on(&t->loads[cpu], from);
@@ -267,6 +277,7 @@ static void run_ours(struct trial *t, uint64_t seed, struct outcome *outcome) {
         double length = (double)t->plan->round_ns * 1e-9;
         begin_round(t, from, from + length);
         run_round(t, seed, rounds, from);
+        join_round(t);
         find_truth(t, from, from + length);
         add_round(t, length, t->all_values, t->all_truth);
         estimate_take_round(t->gauge, t->values, t->running, length);
@@ -310,6 +321,7 @@ static void run_groups(struct trial *t, double slot, struct outcome *outcome) {
     for (size_t cpu = 0; cpu < t->n_cpus && t->plan->resident_group >= 0; cpu++)
         for (double at = 0; at < seconds - 0.5; at++) // read once a second
             take_window(t, cpu, t->plan->groups[t->plan->resident_group].unit, at, at + 1);
+    join_round(t);
     find_truth(t, 0, seconds);
     add_round(t, seconds, t->all_values, t->all_truth);
     evaluate(t, t->all_values, outcome->value);
@@ -432,11 +444,14 @@ static void trial_begin(struct trial *t, const struct setting *setting, const st
     t->first = array(plan->n_units, sizeof *t->first);
     for (size_t u = 1; u < plan->n_units; u++)
         t->first[u] = t->first[u - 1] + 1 + plan->units[u - 1].n_events;
+    t->n_parts =
+        plan->level1_unit >= 0 ? plan->units[plan->level1_unit].n_groups * plan->units[plan->level1_unit].n_events : 0;
     t->topology = trial_topology(cpus);
     t->minute = estimate_new(plan, t->topology, INFINITY);
     t->gauge = estimate_new(plan, t->topology, ESTIMATE_MEMORY_ROUNDS);
     t->values = array(cpus * t->row, sizeof(double));
     t->truth = array(cpus * t->row, sizeof(double));
+    t->parts = array(cpus * t->n_parts + 1, sizeof(double));
     t->running = array(cpus * plan->n_units, sizeof(double));
     t->on_left = array(cpus * plan->n_units, sizeof(double));
     t->off_left = array(cpus * plan->n_units, sizeof(double));
@@ -462,8 +477,8 @@ static void trial_end(struct trial *t) {
     estimate_free(t->minute);
     snapshot_layout_unref(t->layout);
     topology_free(t->topology);
-    void *arrays[] = {t->loads,    t->rates,   t->metrics, t->dense, t->all_truth, t->all_values,
-                      t->off_left, t->on_left, t->running, t->truth, t->values,    t->first};
+    void *arrays[] = {t->loads,   t->rates,   t->metrics, t->dense,  t->all_truth, t->all_values, t->off_left,
+                      t->on_left, t->running, t->truth,   t->values, t->first,     t->parts};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
 }

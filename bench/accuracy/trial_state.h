@@ -22,6 +22,8 @@ struct trial {
     // of a round
     double *values, *truth;     // [cpu][row]: counted and scaled for contention; all that happened
     double *running;            // [cpu][unit]: seconds
+    double *parts;              // [cpu][part][event of the level-1 unit]: of its whole windows
+    size_t n_parts;             // of a CPU
     double *on_left, *off_left; // [cpu][unit]: not counted
     // of all rounds
     double *all_values, *all_truth; // [row]: extrapolated, over all CPUs

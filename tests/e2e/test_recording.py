@@ -189,7 +189,7 @@ def test_the_configuration_says_where_to_record():
         yaml = SHORT + f"record:\n  path: '{path}'\n  size: 2M\n"
         with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=yaml) as daemon:
             daemon.wait_round(1)
-            assert f"recording to {path} and {path}.1, 2 MiB together at most" in daemon.log(), daemon.log()
+            assert f"recording to {path}, and before that to {path}.1 and so on; all together 2 MiB at most" in daemon.log(), daemon.log()
             daemon.stop()
         # the command line goes before it, and a replay is not recorded
         other = os.path.join(folder, "other")
@@ -206,30 +206,100 @@ def test_the_configuration_says_where_to_record():
         assert status == 2 and re.search(r":\d+:9: record\.path: .*/recording there is a file here", said), said
 
 
+def files_of(path):
+    """FILE, FILE.1 and so on, as far as they are there without a gap."""
+    names = [path] + [f"{path}.{number}" for number in range(1, 100)]
+    return names[:next((n for n, name in enumerate(names) if not os.path.exists(name)), len(names))]
+
+
+def test_check_config_warns_where_nothing_could_be_recorded():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "none", "recording")
+        config = e2e.write_text(os.path.join(folder, "c.yaml"), SHORT + f"record: {{path: '{path}', size: 2M}}\n")
+        check = [BINARY, "check-config", "--config", config, "--path.data", ROOT, "--pmu", "sim"]
+        said = subprocess.run(check, capture_output=True, text=True, timeout=e2e.TIMEOUT, check=True).stdout
+        assert f"recording to {path}, 2 MiB at most\nwarning: record.path: {path} cannot be made" in said, said
+        os.mkdir(os.path.dirname(path))
+        said = subprocess.run(check, capture_output=True, text=True, timeout=e2e.TIMEOUT, check=True).stdout
+        assert "recording to" in said and "warning" not in said and not os.listdir(os.path.dirname(path)), said
+        e2e.write_text(path + ".7", "notes\n")
+        said = subprocess.run(check, capture_output=True, text=True, timeout=e2e.TIMEOUT, check=True).stdout
+        assert "that is not a recording" in said, said
+
+
 def test_files_are_bounded_and_replayed_one_after_the_other():
     with tempfile.TemporaryDirectory() as folder:
-        path, former = os.path.join(folder, "recording"), os.path.join(folder, "recording.1")
+        path = os.path.join(folder, "recording")
         with e2e.Daemon("--pmu", "sim", "--record", path, "--record.size", "1M", yaml=MANY) as daemon:
-            e2e.wait_for(lambda: os.path.exists(former), "the second file", 60)
+            e2e.wait_for(lambda: len(files_of(path)) > 2, "the third file", 60)
             daemon.wait_round(daemon.sequence() + 2)
             live = daemon.sequence()
             daemon.stop()
-        sizes = [os.path.getsize(p) for p in (path, former)]
-        assert all(size < 1.3 * 2 ** 19 for size in sizes), sizes  # a file ends with a whole round
+        files = files_of(path)
+        sizes = [os.path.getsize(name) for name in files]
+        assert sum(sizes) <= 2 ** 20 and all(size < 1.7 * 2 ** 18 for size in sizes), sizes  # each ends with a whole round
         with replay(path, "--speed", "0") as daemon:
             assert wait_end(daemon)["sequence"] >= live
-            assert f"{former} is replayed before {path}" in daemon.log()
+            assert f"{files[-1]} is replayed before {path}" in daemon.log(), daemon.log()
             daemon.stop()
-        os.truncate(former, os.path.getsize(former) - 1)
-        with replay(path, "--speed", "0") as daemon:  # what is there of the former one, and all of the other
+        with replay(files[1], "--speed", "0") as daemon:  # FILE.1, and what is before it
+            assert 0 < wait_end(daemon)["sequence"] < live
+            assert f"{files[-1]} is replayed before {files[1]}" in daemon.log(), daemon.log()
+            daemon.stop()
+        os.truncate(files[-1], sizes[-1] - 1)
+        with replay(path, "--speed", "0") as daemon:  # what is there of the oldest one, and all of the others
             assert wait_end(daemon)["sequence"] >= live - 1
-            assert f"the replay goes on with {path}" in daemon.log()
+            assert re.search(re.escape(files[-1]) + r": what follows byte \d+ cannot be read", daemon.log())
             daemon.stop()
-        os.unlink(former)
+        os.unlink(files[1])
         with replay(path, "--speed", "0") as daemon:  # readable alone
             assert 0 < wait_end(daemon)["sequence"] < live
             daemon.stop()
-        return f"{sizes[1]} and {sizes[0]} bytes"
+        return f"{sizes} bytes"
+
+
+def test_many_restarts_do_not_take_away_what_was_recorded_before():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "recording")
+        for start in range(4):
+            with e2e.Daemon("--pmu", f"sim:{STEADY}", "--record", path, yaml=SHORT) as daemon:
+                rounds = daemon.wait_round(5 if start == 0 else 1)["sequence"]
+                daemon.process.send_signal(signal.SIGKILL)
+                daemon.process.wait()
+                first = rounds if start == 0 else first
+        assert len(files_of(path)) == 4
+        with replay(path + ".3", "--speed", "0") as daemon:
+            assert wait_end(daemon)["sequence"] >= first - 1
+            daemon.stop()
+        with replay(path, "--speed", "0") as daemon:  # another recording
+            assert wait_end(daemon)["sequence"] < first - 1
+            assert "is replayed before" not in daemon.log()
+            daemon.stop()
+
+
+def test_check_config_says_what_a_replay_shows():
+    groups = "stage_1, Branch_Effectiveness, L1D_Cache_Effectiveness"
+    yaml = SHORT + "mode: adaptive\nprofile: deep\nprofiles: {deep: {groups: [%s]}}\n" % groups
+    with tempfile.TemporaryDirectory() as folder:
+        path, other = os.path.join(folder, "recording"), e2e.write_text(os.path.join(folder, "other.yaml"), SHORT)
+        with e2e.Daemon("--pmu", "sim", "--record", path, yaml=yaml) as daemon:
+            daemon.wait_round(1)
+            recorded = re.search(r"profile deep: (\d+ metrics in .*)", daemon.log()).group(1)
+            daemon.stop()
+        check = [BINARY, "check-config", "--config", other, "--path.data", ROOT, "--pmu"]
+        said = subprocess.run(check + [f"replay:{path}"], capture_output=True, text=True, timeout=e2e.TIMEOUT, check=True)
+        assert f"profile deep: {recorded}\n" in said.stdout, said.stdout
+        assert "adaptive" in recorded
+        assert re.search(f"replay of {path}, recorded by topdownd .* from 20.* UTC on", said.stdout), said.stdout
+        said = subprocess.run(check + [f"replay:{LOGS}/cpus-6.1.csv"], capture_output=True, text=True,
+                              timeout=e2e.TIMEOUT, check=True)
+        assert f"replay of {LOGS}/cpus-6.1.csv, a log of perf\n" in said.stdout, said.stdout
+        assert "warning: the log's spec does not have General, MPKI, Miss_Ratio\n" in said.stdout, said.stdout
+        assert "a round takes 0.50 s" in said.stdout, said.stdout  # the log's interval, not the configuration's slots
+        with replay(path, "--speed", "0") as daemon:
+            wait_end(daemon)
+            assert f"profile deep: {recorded}" in daemon.log(), daemon.log()
+            daemon.stop()
 
 
 def test_a_full_disk_is_said_once_and_recording_goes_on_when_there_is_room():
@@ -342,6 +412,15 @@ def test_what_cannot_be_replayed_is_refused_with_the_reason():
         assert "regular file" in refused("--pmu", "replay:/dev/null")
         assert "there is no spec" in refused("--pmu", f"replay:{LOGS}/multiplexed.csv", "--spec", "nothing")
         assert "is a recording already" in refused("--pmu", f"replay:{text}", "--record", f"{folder}/x")
+        garbage = e2e.write_text(os.path.join(folder, "garbage"), "\0\1binary\n")
+        assert "garbage: is neither a recording" in refused("--pmu", f"replay:{garbage}")
+        assert "which file?" in refused("--pmu", "replay:")
+        assert "the path of a file" in refused("--pmu", "sim", "--record", "")
+        path = os.path.join(folder, "recording")
+        with e2e.Daemon("--pmu", f"sim:{STEADY}", "--record", path, yaml=SHORT) as daemon:
+            daemon.wait_round(1)
+            daemon.stop()
+        assert "says itself what spec" in refused("--pmu", f"replay:{path}", "--spec", "neoverse-v1")
         assert "--speed takes" in refused("--pmu", f"replay:{text}", "--speed", "fast")
 
 

@@ -88,6 +88,33 @@ def test_an_arm_core_that_no_spec_of_ours_is_for_is_measured_from_a_file_like_ar
         assert said.count("profile default: 4 metrics in 1 event group") == 2 and "another kind" not in said, said
 
 
+def test_a_spec_of_ones_own_loses_what_is_wrong_and_what_needs_it():
+    """Every kind of mistake once, in a spec that is otherwise ours; each is told of where it stands."""
+    document = json.loads(e2e.read_text(os.path.join(ROOT, "specs/neoverse-v2.json")))
+    metrics = document["metrics"]
+    del metrics["ipc"]["formula"]
+    metrics["branch_mpki"]["formula"] = "CPU_CYCLES +"
+    metrics["itlb_mpki"]["formula"] = "CPU_CYCLE / 2"
+    metrics["own"] = {"title": "own", "units": "things", "formula": "branch_mpki * 2"}
+    metrics["here"] = {"title": "here", "units": "things", "formula": "there + 1"}
+    metrics["there"] = {"title": "there", "units": "things", "formula": "here + 1"}
+    document["groups"]["metrics"]["Mine"] = {"metrics": ["own", "ipc", "retiring"]}
+    text = json.dumps(document).replace('"own": {', '"own": {"title": "first", "units": "x", "formula": "1 * CPU_CYCLES"}, "own": {', 1)
+    with tempfile.TemporaryDirectory() as folder:
+        spec = e2e.write_text(os.path.join(folder, "mine.json"), text)
+        yaml = e2e.LISTEN_ANYWHERE + f"specs: {{path: '{spec}'}}\n"
+        status, said = e2e.run_daemon("check-config", "--pmu", "sim", yaml=yaml)
+    assert status == 0 and "spec mine: " in said, said
+    for where, what in (("metrics", 'the key "own" stands twice'), ("metrics.ipc.formula", "is missing"),
+                        ("metrics.branch_mpki", "formula, column 13"),
+                        ("metrics.itlb_mpki.formula", "needs the event CPU_CYCLE, .* did you mean CPU_CYCLES"),
+                        ("metrics.(here|there)", "leads back to itself"),
+                        ("groups.metrics.Mine", "names ipc, which is wrong or missing")):
+        assert re.search(rf"warning: \S*mine\.json: {where}: .*{what}", said), (where, said)
+    # what is right is measured: level 1, and of the group what is left
+    assert "metric retiring is not" not in said and "there is no level 1" not in said, said
+
+
 def test_the_format_is_found_out():
     status, said = on_host("GenuineIntel-6-FE-1", "specs: {path: '{files}/arch/x86/newlake/all.json'}", "check-config")
     assert status == 0 and "spec all: 4 CPUs" in said, said
@@ -152,7 +179,7 @@ def test_a_group_that_neither_the_vendors_files_nor_our_specs_have_is_refused():
 def test_without_any_of_the_profiles_groups_the_first_stage_is_measured():
     specs = "profiles: {default: {groups: [SVE_Effectiveness]}}\nspecs: {path: '{files}'}"
     status, said = on_host("GenuineIntel-6-FE-1", specs, "check-config")
-    assert status == 0 and "profile default: 1 metrics in 1 event group" in said, said
+    assert status == 0 and "profile default: 1 metric in 1 event group" in said, said
     assert "this host cannot measure SVE_Effectiveness" in said, said
 
 

@@ -163,6 +163,25 @@ static void test_parts_are_scaled_to_the_whole_by_the_event_in_all_of_them_while
     host_deinit(&host);
 }
 
+// A burst of 4000 cycles and 500 A or B falls into another part of each of the two composites.
+static void test_composites_are_summed_before_their_parts_are_scaled(void **state) {
+    (void)state;
+    struct host host;
+    composite_init(&host);
+    COUNTED(&host, 0, 0, 5000, 500);
+    COUNTED(&host, 0, 1, 1000, 0);
+    COUNTED(&host, 0, 2, 1000, 1000);
+    COUNTED(&host, 0, 0, 1000, 0);
+    COUNTED(&host, 0, 1, 5000, 500);
+    COUNTED(&host, 0, 2, 1000, 1000);
+    end_round(&host, 6);
+    expect("CYCLES", event_total(&host, CYCLES), 14000);
+    expect("A", event_total(&host, A), 500.0 / 6000 * 14000); // one by one 700 + 0
+    expect("B", event_total(&host, B), 500.0 / 6000 * 14000);
+    expect("C", event_total(&host, C), 14000);
+    host_deinit(&host);
+}
+
 static void test_parts_in_which_the_common_event_never_happens_are_scaled_by_time(void **state) {
     (void)state;
     struct host host;
@@ -360,6 +379,7 @@ static void test_a_rate_is_of_the_whole_host_and_high_above_its_threshold(void *
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parts_are_scaled_to_the_whole_by_the_event_in_all_of_them_while_the_load_changes),
+        cmocka_unit_test(test_composites_are_summed_before_their_parts_are_scaled),
         cmocka_unit_test(test_parts_in_which_the_common_event_never_happens_are_scaled_by_time),
         cmocka_unit_test(test_parts_that_are_not_adjacent_are_not_joined),
         cmocka_unit_test(test_a_starved_part_ends_its_composite),

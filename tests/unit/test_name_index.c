@@ -47,6 +47,18 @@ static void test_a_name_is_as_long_as_it_is_said_to_be(void **state) {
     name_index_deinit(&index);
 }
 
+static void test_a_name_is_added_once_whatever_its_case_is(void **state) {
+    (void)state;
+    struct name_index index = {0};
+    assert_int_equal(name_index_find_or_add(&index, "Ipc", 4), 4);
+    assert_int_equal(name_index_find_or_add(&index, "IPC", 5), 4);
+    assert_int_equal(name_index_find_or_add(&index, "ipc2", 6), 6);
+    assert_int_equal(index.n, 2);
+    assert_int_equal(find(&index, "ipc", true), 4);
+    assert_int_equal(find(&index, "IPC", false), -1);
+    name_index_deinit(&index);
+}
+
 // Twice as many entries as names: each also in capitals, after the one in small letters.
 static void test_thousands_are_found_and_their_order_outlives_growing(void **state) {
     (void)state;
@@ -84,6 +96,7 @@ int main(void) {
         cmocka_unit_test(test_an_empty_index_has_nothing),
         cmocka_unit_test(test_names_that_differ_in_case_are_told_apart),
         cmocka_unit_test(test_a_name_is_as_long_as_it_is_said_to_be),
+        cmocka_unit_test(test_a_name_is_added_once_whatever_its_case_is),
         cmocka_unit_test(test_thousands_are_found_and_their_order_outlives_growing),
         cmocka_unit_test(test_where_room_is_made_an_addition_needs_no_memory),
     };

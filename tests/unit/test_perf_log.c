@@ -247,8 +247,26 @@ static void test_counts_of_graviton_hosts_give_their_authors_ratios(void **state
     }
 }
 
+static void check_refused(const char *text, size_t length, const char *reason) {
+    struct errors errors = {0};
+    struct perf_log *log = NULL;
+    assert_int_equal(perf_log_parse("other", text, length, &errors, &log), -EINVAL);
+    assert_non_null(strstr(errors.items[0].text, reason));
+    assert_null(log);
+}
+
+static void test_what_is_no_log_at_all_is_called_so(void **state) {
+    (void)state;
+    static const char binary[] = "\0\1\2\n", times[] = "sample,cpu,metric,numerator\n0,0,ipc,4313599,6119561,1\n";
+    static const char cut[] = "1.0,5,,context-switches,1000000000,100.00,,\n\0\1\n";
+    check_refused(binary, sizeof binary - 1, "is neither a recording");
+    check_refused(times, sizeof times - 1, "is neither a recording");
+    check_refused(cut, sizeof cut - 1, "is no line of perf stat");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_no_log_at_all_is_called_so),
         cmocka_unit_test(test_real_logs_of_each_format_hold_the_same_events),
         cmocka_unit_test(test_a_real_log_gives_the_rates_that_its_counts_say),
         cmocka_unit_test(test_a_multiplexed_log_gives_what_perf_printed_beside_it),

@@ -12,7 +12,16 @@
 
 // The files of a recording, in a folder of the test's own.
 
+enum { PLENTY = 1 << 20 };
+
 static char folder[64], path[96], former[96];
+
+// FILE for 0, FILE.1 for 1 and so on; valid until the next call.
+static const char *numbered(unsigned number) {
+    static char name[112];
+    (void)snprintf(name, sizeof name, number > 0 ? "%s.%u" : "%s", path, number);
+    return name;
+}
 
 static int set_up(void **state) {
     (void)state;
@@ -25,8 +34,8 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
     (void)state;
-    (void)unlink(path);
-    (void)unlink(former);
+    for (unsigned i = 0; i <= RECORDING_FILE_FORMERS_MAX; i++)
+        (void)unlink(numbered(i));
     return rmdir(folder);
 }
 
@@ -61,7 +70,7 @@ static void test_a_new_file_has_mode_0640_and_what_was_written(void **state) {
     struct recording_file *file;
     struct stat status;
     mode_t before = umask(0);
-    assert_int_equal(recording_file_new(path, &file), 0);
+    assert_int_equal(recording_file_new(path, PLENTY, &file), 0);
     (void)umask(before);
     write_header(file, 5);
     assert_int_equal(stat(path, &status), 0);
@@ -71,38 +80,105 @@ static void test_a_new_file_has_mode_0640_and_what_was_written(void **state) {
     recording_file_free(file);
 }
 
-static void test_rotation_keeps_the_file_before(void **state) {
+static void test_rotation_keeps_the_files_before(void **state) {
     (void)state;
     struct recording_file *file;
-    assert_int_equal(recording_file_new(path, &file), 0);
+    assert_int_equal(recording_file_new(path, PLENTY, &file), 0);
     for (unsigned part = 0; part < 4; part++) {
         write_header(file, part);
-        if (part > 0)
-            assert_int_equal(part_of(former), part - 1);
-        assert_int_equal(part_of(path), part);
+        for (unsigned before = 0; before <= part; before++)
+            assert_int_equal(part_of(numbered(before)), part - before);
         assert_int_equal(recording_file_rotate(file), 0);
         assert_int_equal(recording_file_bytes(file), 0);
     }
     recording_file_free(file);
 }
 
+// A recording that begins anew, as after each start.
+static void begin_and_write(unsigned part, uint64_t bytes_max) {
+    struct recording_file *file;
+    assert_int_equal(recording_file_new(path, bytes_max, &file), 0);
+    write_header(file, part);
+    recording_file_free(file);
+}
+
+static void test_what_led_to_the_first_of_many_restarts_is_still_there(void **state) {
+    (void)state;
+    for (unsigned start = 0; start < 12; start++)
+        begin_and_write(start, PLENTY);
+    for (unsigned before = 0; before < 12; before++)
+        assert_int_equal(part_of(numbered(before)), 11 - before);
+}
+
+static void test_the_oldest_files_make_room_for_what_is_written(void **state) {
+    (void)state;
+    struct recording_buffer one = header(1);
+    uint64_t room = 3 * one.n + one.n / 2; // for three files
+    recording_buffer_deinit(&one);
+    for (unsigned start = 0; start < 6; start++)
+        begin_and_write(start, room);
+    for (unsigned before = 0; before < 3; before++)
+        assert_int_equal(part_of(numbered(before)), 5 - before);
+    assert_int_equal(access(numbered(3), F_OK), -1);
+    begin_and_write(6, 1); // the size was made less: what is written is there in any case
+    assert_int_equal(part_of(path), 6);
+    assert_int_equal(access(former, F_OK), -1);
+}
+
+static void test_files_move_up_to_the_first_free_number_and_the_last_one_ends(void **state) {
+    (void)state;
+    for (unsigned start = 0; start < 4; start++)
+        begin_and_write(start, PLENTY);
+    assert_int_equal(unlink(numbered(2)), 0); // 3, 2, -, 0
+    begin_and_write(4, PLENTY);
+    assert_int_equal(part_of(numbered(2)), 2);
+    assert_int_equal(part_of(numbered(3)), 0);
+    for (unsigned start = 5; start <= 101; start++) // 0 is in FILE.3 before, and in FILE.100 would be behind
+        begin_and_write(start, PLENTY);
+    assert_int_equal(part_of(numbered(99)), 2); // 0 has gone, 1 was removed
+    assert_int_equal(access(numbered(100), F_OK), -1);
+}
+
+static void test_an_empty_file_takes_no_number(void **state) {
+    (void)state;
+    struct recording_file *file;
+    begin_and_write(3, PLENTY);
+    for (int start = 0; start < 3; start++) {
+        assert_int_equal(recording_file_new(path, PLENTY, &file), 0);
+        recording_file_free(file);
+    }
+    assert_int_equal(part_of(former), 3);
+    assert_int_equal(access(numbered(2), F_OK), -1);
+}
+
+static void test_a_file_of_another_kind_among_the_numbers_is_not_moved(void **state) {
+    (void)state;
+    struct recording_file *file;
+    begin_and_write(0, PLENTY);
+    begin_and_write(1, PLENTY);
+    assert_int_equal(symlink("/etc/passwd", numbered(2)), 0);
+    assert_int_equal(recording_file_new(path, PLENTY, &file), -ELOOP);
+    assert_int_equal(part_of(path), 1);
+    assert_int_equal(part_of(former), 0);
+}
+
 static void test_an_earlier_recording_is_kept_and_anything_else_refused(void **state) {
     (void)state;
     struct recording_file *file;
-    assert_int_equal(recording_file_new(path, &file), 0);
+    assert_int_equal(recording_file_new(path, PLENTY, &file), 0);
     write_header(file, 7);
     recording_file_free(file);
-    assert_int_equal(recording_file_new(path, &file), 0);
+    assert_int_equal(recording_file_new(path, PLENTY, &file), 0);
     recording_file_free(file);
     assert_int_equal(part_of(former), 7);
     FILE *other = fopen(former, "w");
     assert_true(fputs("precious", other) >= 0 && fclose(other) == 0);
-    assert_int_equal(recording_file_new(path, &file), -EEXIST);
+    assert_int_equal(recording_file_new(path, PLENTY, &file), -EEXIST);
     assert_int_equal(rename(former, path), 0);
-    assert_int_equal(recording_file_new(path, &file), -EEXIST);
+    assert_int_equal(recording_file_new(path, PLENTY, &file), -EEXIST);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(symlink("/etc/passwd", path), 0);
-    assert_int_equal(recording_file_new(path, &file), -ELOOP);
+    assert_int_equal(recording_file_new(path, PLENTY, &file), -ELOOP);
 }
 
 static void test_what_does_not_fit_is_taken_back_in_full(void **state) {
@@ -110,7 +186,7 @@ static void test_what_does_not_fit_is_taken_back_in_full(void **state) {
     struct recording_file *file;
     struct rlimit limit, before;
     static uint8_t zeros[5000];
-    assert_int_equal(recording_file_new(path, &file), 0);
+    assert_int_equal(recording_file_new(path, PLENTY, &file), 0);
     write_header(file, 1);
     uint64_t full = recording_file_bytes(file);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -136,7 +212,7 @@ static void test_reading_is_bounded(void **state) {
     struct recording_file *file;
     uint8_t *bytes;
     size_t n;
-    assert_int_equal(recording_file_new(path, &file), 0);
+    assert_int_equal(recording_file_new(path, PLENTY, &file), 0);
     write_header(file, 1);
     size_t full = (size_t)recording_file_bytes(file);
     recording_file_free(file);
@@ -152,8 +228,14 @@ static void test_reading_is_bounded(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_new_file_has_mode_0640_and_what_was_written, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_rotation_keeps_the_file_before, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_rotation_keeps_the_files_before, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_an_earlier_recording_is_kept_and_anything_else_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_led_to_the_first_of_many_restarts_is_still_there, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_the_oldest_files_make_room_for_what_is_written, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_files_move_up_to_the_first_free_number_and_the_last_one_ends, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_an_empty_file_takes_no_number, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_file_of_another_kind_among_the_numbers_is_not_moved, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_does_not_fit_is_taken_back_in_full, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_reading_is_bounded, set_up, tear_down),
     };
