@@ -10,10 +10,8 @@
 static const uint32_t MIDR_CORE = 0xff00fff0; // implementer and part
 
 static bool has_pmu(const void *context, const char *pattern) {
-    const struct host_roots *roots = context;
-    char name[HOST_TEXT_MAX];
-    uint32_t type;
-    return host_cpu_find_pmu(roots, pattern, name, sizeof name, &type) == 0;
+    struct host_core_pmu first;
+    return host_cores_pmus(context, pattern, &first, 1) > 0;
 }
 
 static const struct cpu_row *choose_row(const struct host_roots *roots, const struct cpu_map *map,

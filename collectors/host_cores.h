@@ -17,8 +17,9 @@ struct host_core_pmu {
     bool replaces; // another name than the one that was looked for: of a hybrid's x86 cores
 };
 
-// The kernel's PMUs of a spec's name or pattern (host_cpu_find_pmu), in byte order, those of a hybrid's x86 cores with
-// the larger ones first. Returns how many there are, at most `max`.
+// The kernel's PMUs of a spec's name or pattern (host_linux_find_pmu), in byte order. Where x86 cores, "cpu", are of
+// several kinds and the kernel has a PMU for each, those, the larger ones first. Returns how many there are, at most
+// `max`.
 size_t host_cores_pmus(const struct host_roots *roots, const char *pattern, struct host_core_pmu *out, size_t max);
 
 struct host_cores {

@@ -81,15 +81,6 @@ int host_cpu_cpuid(const struct host_roots *roots, char *out, size_t size) {
     return 0;
 }
 
-int host_cpu_find_pmu(const struct host_roots *roots, const char *pattern, char *name, size_t size, uint32_t *type) {
-    int r = host_linux_find_pmu(roots, pattern, "", name, size, type);
-    if (r == -ENOENT && strcmp(pattern, "cpu") == 0)
-        r = host_linux_find_pmu(roots, "cpu_core", "", name, size, type);
-    if (r == -ENOENT && strcmp(pattern, "cpu") == 0)
-        r = host_linux_find_pmu(roots, "cpu_atom", "", name, size, type);
-    return r;
-}
-
 bool host_cpu_nmi_watchdog(const struct host_roots *roots) {
     char path[PATH_BYTES];
     (void)snprintf(path, sizeof path, "%s/sys/kernel/nmi_watchdog", roots->procfs);

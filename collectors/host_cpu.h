@@ -19,10 +19,6 @@ void host_cpu_describe(const struct host_roots *roots, struct host_cpu *out);
 // HOST_CPUID_MAX or more. -ENOENT where it does not say.
 int host_cpu_cpuid(const struct host_roots *roots, char *out, size_t size);
 
-// The kernel's PMU for a spec's: host_linux_find_pmu, and for the PMU of x86 cores, "cpu", where the host has cores of
-// two kinds and the kernel a PMU for each, that of the larger ones. -ENOENT where there is none.
-int host_cpu_find_pmu(const struct host_roots *roots, const char *pattern, char *name, size_t size, uint32_t *type);
-
 // Whether the kernel's NMI watchdog is on, which holds a counter of every x86 CPU.
 bool host_cpu_nmi_watchdog(const struct host_roots *roots);
 

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "collectors/host_bind.h"
+#include "collectors/host_cores.h"
 #include "config/cpu_map_json.h"
 #include "config/spec_json.h"
 #include "tests/unit/core_check.h"
@@ -93,9 +94,8 @@ struct bound {
 };
 
 static bool has_pmu(const void *context, const char *pattern) {
-    char name[HOST_TEXT_MAX];
-    uint32_t type;
-    return host_cpu_find_pmu(context, pattern, name, sizeof name, &type) == 0;
+    struct host_core_pmu first;
+    return host_cores_pmus(context, pattern, &first, 1) > 0;
 }
 
 static void bind(const struct host_tree *tree, const char *spec, struct bound *out) {
@@ -103,7 +103,7 @@ static void bind(const struct host_tree *tree, const char *spec, struct bound *o
     static struct errors errors;
     char cpuid[HOST_CPUID_MAX], path[96];
     struct host_cpu cpu;
-    uint32_t type;
+    struct host_core_pmu pmu;
     assert_int_equal(cpu_map_json_load("specs/cpus.json", &errors, &out->map), 0);
     host_cpu_describe(&tree->roots, &cpu);
     struct cpu_identity identity = {.vendor = cpu.vendor, .has_pmu = has_pmu, .context = &tree->roots};
@@ -115,12 +115,13 @@ static void bind(const struct host_tree *tree, const char *spec, struct bound *o
     assert_string_equal(out->row->spec, spec);
     (void)snprintf(path, sizeof path, "specs/%s.json", spec);
     const char *pattern = identity.has_midr ? "armv*" : "cpu";
-    assert_int_equal(host_cpu_find_pmu(&tree->roots, pattern, out->pmu, sizeof out->pmu, &type), 0);
+    assert_true(host_cores_pmus(&tree->roots, pattern, &pmu, 1) > 0);
+    (void)snprintf(out->pmu, sizeof out->pmu, "%s", pmu.name);
     out->events = (struct host_events){.roots = tree->roots, .pmu = out->pmu};
     host_cpu_environment(&out->events, 0, &out->environment);
     assert_int_equal(spec_json_load(path, &out->environment, &errors, &out->catalog), 0);
-    assert_int_equal(host_bind(&tree->roots, out->pmu, type, out->catalog, &out->binding), 0);
-    assert_int_equal(out->binding.types[0], type);
+    assert_int_equal(host_bind(&tree->roots, out->pmu, pmu.type, out->catalog, &out->binding), 0);
+    assert_int_equal(out->binding.types[0], pmu.type);
 }
 
 static void unbind(struct bound *bound) {
@@ -425,18 +426,17 @@ static void test_an_unknown_cpu_of_amd(void **state) {
     check_unknown_x86(*state, "AuthenticAMD", AMD_FORMAT, "amd-generic");
 }
 
-static void test_of_two_kinds_of_x86_cores_the_larger_ones_pmu_is_found(void **state) {
+static void test_of_two_kinds_of_x86_cores_the_larger_ones_pmu_is_found_first(void **state) {
     const struct host_tree *tree = *state;
-    char name[HOST_TEXT_MAX];
-    uint32_t type;
-    assert_int_equal(host_cpu_find_pmu(&tree->roots, "cpu", name, sizeof name, &type), -ENOENT);
+    struct host_core_pmu pmu;
+    assert_int_equal(host_cores_pmus(&tree->roots, "cpu", &pmu, 1), 0);
     host_tree_write_pmu(tree, "cpu_atom", "type", "10\n");
-    assert_int_equal(host_cpu_find_pmu(&tree->roots, "cpu", name, sizeof name, &type), 0);
-    assert_string_equal(name, "cpu_atom");
+    assert_int_equal(host_cores_pmus(&tree->roots, "cpu", &pmu, 1), 1);
+    assert_string_equal(pmu.name, "cpu_atom");
     host_tree_write_pmu(tree, "cpu_core", "type", "4\n");
-    assert_int_equal(host_cpu_find_pmu(&tree->roots, "cpu", name, sizeof name, &type), 0);
-    assert_string_equal(name, "cpu_core");
-    assert_int_equal(type, 4);
+    assert_int_equal(host_cores_pmus(&tree->roots, "cpu", &pmu, 1), 1);
+    assert_string_equal(pmu.name, "cpu_core");
+    assert_int_equal(pmu.type, 4);
 }
 
 static void test_a_cpuinfo_that_does_not_say_gives_no_cpuid(void **state) {
@@ -482,7 +482,7 @@ int main(void) {
         ON_A_TREE(test_an_unknown_arm_core),
         ON_A_TREE(test_an_unknown_cpu_of_intel),
         ON_A_TREE(test_an_unknown_cpu_of_amd),
-        ON_A_TREE(test_of_two_kinds_of_x86_cores_the_larger_ones_pmu_is_found),
+        ON_A_TREE(test_of_two_kinds_of_x86_cores_the_larger_ones_pmu_is_found_first),
         ON_A_TREE(test_a_cpuinfo_that_does_not_say_gives_no_cpuid),
         ON_A_TREE(test_events_with_the_kernels_names_are_asked_for_in_sysfs),
     };
