@@ -261,8 +261,15 @@ static bool pattern_matches(const char *pattern, const char *text) {
     return !pattern || fnmatch(pattern, text, FNM_CASEFOLD) == 0;
 }
 
+static bool cpu_matches(const char *pattern, const struct config_facts *facts) {
+    size_t i = 0;
+    while (i < facts->n_cpus && !pattern_matches(pattern, facts->cpus[i]))
+        i++;
+    return i < facts->n_cpus;
+}
+
 static bool host_matches(const struct config_host *host, const struct config_facts *facts) {
-    return pattern_matches(host->hostname, facts->hostname) && pattern_matches(host->cpu, facts->cpu) &&
+    return pattern_matches(host->hostname, facts->hostname) && cpu_matches(host->cpu, facts) &&
            (!host->file || facts->file_exists(host->file));
 }
 

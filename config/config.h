@@ -127,7 +127,8 @@ struct config *config_free(struct config *config);
 // What a host is called and what it has, for choosing a profile.
 struct config_facts {
     const char *hostname;
-    const char *cpu; // the spec's name, such as "neoverse-v2"
+    const char *const *cpus; // the spec's name, such as "neoverse-v2", of each type of its cores; any may match
+    size_t n_cpus;           // at least 1
     bool (*file_exists)(const char *path);
 };
 

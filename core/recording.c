@@ -60,6 +60,7 @@ int recording_put_header(struct recording_buffer *out, const struct recording_he
     bytes_put_text(out, header->vendor);
     bytes_put_text(out, header->model);
     bytes_put_text(out, header->microarchitecture);
+    bytes_put_text(out, header->core_type);
     bytes_put_double(out, header->timestamp_seconds);
     put_catalog(out, &header->catalog);
     return bytes_end(out, begin);
@@ -138,6 +139,7 @@ int recording_get_header(const struct recording_record *record, struct recording
     bytes_get_text(&in, header.vendor);
     bytes_get_text(&in, header.model);
     bytes_get_text(&in, header.microarchitecture);
+    bytes_get_text(&in, header.core_type);
     header.timestamp_seconds = bytes_get_double(&in);
     get_catalog(&in, &header.catalog);
     if (!bytes_done(&in))

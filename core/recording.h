@@ -59,7 +59,8 @@ struct recording_header {
     bool simulated, guests_excluded;
     char hostname[RECORDING_TEXT_MAX + 1], pmu[RECORDING_TEXT_MAX + 1], profile[RECORDING_TEXT_MAX + 1];
     char vendor[RECORDING_TEXT_MAX + 1], model[RECORDING_TEXT_MAX + 1], microarchitecture[RECORDING_TEXT_MAX + 1];
-    double timestamp_seconds; // since the epoch, when the file was begun
+    char core_type[RECORDING_TEXT_MAX + 1]; // "": the host has cores of one type
+    double timestamp_seconds;               // since the epoch, when the file was begun
 };
 
 // What is shown beside the values, and changes with the plan or at other times.
@@ -67,6 +68,7 @@ struct recording_facts {
     unsigned counters_total, counters_usable; // of one CPU; 0: events take none
     struct recording_trouble {                // a PMU that is missing or fails
         char pmu[RECORDING_TEXT_MAX + 1], reason[RECORDING_TEXT_MAX + 1], text[RECORDING_TEXT_MAX + 1];
+        bool of_host; // rather than of the core type
     } troubles[RECORDING_TROUBLES_MAX];
     size_t n_troubles;
 };

@@ -52,6 +52,7 @@ int recording_put_facts(struct recording_buffer *out, const struct catalog *cata
         bytes_put_text(out, facts->troubles[i].pmu);
         bytes_put_text(out, facts->troubles[i].reason);
         bytes_put_text(out, facts->troubles[i].text);
+        bytes_put_varint(out, facts->troubles[i].of_host);
     }
     bytes_put_varint(out, adapt != NULL);
     if (adapt)
@@ -122,7 +123,7 @@ static void get_report(struct reader *reader, struct adapt_report *report) {
 }
 
 static void get_troubles(struct bytes_cursor *in, struct recording_facts *facts) {
-    size_t n = bytes_get_count(in, 3);
+    size_t n = bytes_get_count(in, 4);
     if (n > RECORDING_TROUBLES_MAX)
         in->bad = true;
     for (; facts->n_troubles < n && !in->bad; facts->n_troubles++) {
@@ -130,6 +131,7 @@ static void get_troubles(struct bytes_cursor *in, struct recording_facts *facts)
         bytes_get_text(in, trouble->pmu);
         bytes_get_text(in, trouble->reason);
         bytes_get_text(in, trouble->text);
+        trouble->of_host = bytes_get_varint(in, 1) != 0;
     }
 }
 

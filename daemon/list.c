@@ -145,16 +145,22 @@ static const struct table_column CPU_COLUMNS[] = {
     {"known_as", "KNOWN AS", TABLE_TEXTS}, {"generic", "GENERIC", TABLE_TEXT},
 };
 
+// The first column of the lists of one spec is there on a host with cores of several types only.
+
 static const struct table_column GROUP_COLUMNS[] = {
-    {"name", "NAME", TABLE_TEXT},   {"metrics", "METRICS", TABLE_NUMBER}, {"stage", "STAGE", TABLE_NUMBER},
-    {"title", "TITLE", TABLE_TEXT}, {"help", NULL, TABLE_TEXT},
+    LIST_CORE_TYPE_COLUMN,
+    {"name", "NAME", TABLE_TEXT},
+    {"metrics", "METRICS", TABLE_NUMBER},
+    {"stage", "STAGE", TABLE_NUMBER},
+    {"title", "TITLE", TABLE_TEXT},
+    {"help", NULL, TABLE_TEXT},
 };
 
 static const struct table_column METRIC_COLUMNS[] = {
-    {"metric", "METRIC", TABLE_TEXT}, {"name", "NAME", TABLE_TEXT},       {"units", "UNITS", TABLE_TEXT},
-    {"title", "TITLE", TABLE_TEXT},   {"groups", "GROUPS", TABLE_TEXTS},  {"formula", NULL, TABLE_TEXT},
-    {"help", NULL, TABLE_TEXT},       {"parent", NULL, TABLE_TEXT},       {"threshold", NULL, TABLE_TEXT},
-    {"meaning", NULL, TABLE_TEXT},    {"unmeasurable", NULL, TABLE_TEXT},
+    LIST_CORE_TYPE_COLUMN,           {"metric", "METRIC", TABLE_TEXT}, {"name", "NAME", TABLE_TEXT},
+    {"units", "UNITS", TABLE_TEXT},  {"title", "TITLE", TABLE_TEXT},   {"groups", "GROUPS", TABLE_TEXTS},
+    {"formula", NULL, TABLE_TEXT},   {"help", NULL, TABLE_TEXT},       {"parent", NULL, TABLE_TEXT},
+    {"threshold", NULL, TABLE_TEXT}, {"meaning", NULL, TABLE_TEXT},    {"unmeasurable", NULL, TABLE_TEXT},
 };
 
 static void put_midrs(struct table *table, const struct cpu_row *row) {
@@ -221,9 +227,15 @@ static unsigned stage_of(const struct catalog *catalog, const struct catalog_gro
     return 1;
 }
 
-static void list_groups(const struct catalog *catalog, struct table *table) {
+void list_begin_row(const char *core_type, struct table *table) {
+    if (core_type)
+        table_text(table, core_type);
+}
+
+static void list_groups(const struct catalog *catalog, const char *core_type, struct table *table) {
     for (size_t g = 0; g < catalog->n_groups; g++) {
         const struct catalog_group *group = &catalog->groups[g];
+        list_begin_row(core_type, table);
         table_text(table, group->name);
         table_format(table, "%zu", group->n_metrics);
         table_format(table, "%u", stage_of(catalog, group));
@@ -232,13 +244,14 @@ static void list_groups(const struct catalog *catalog, struct table *table) {
     }
 }
 
-static void list_metric(const struct catalog *catalog, unsigned index, struct table *table) {
+static void list_metric(const struct catalog *catalog, unsigned index, const char *core_type, struct table *table) {
     const struct catalog_metric *metric = &catalog->metrics[index];
     const char *groups[CATALOG_GROUPS_MAX];
     size_t n = 0;
     for (size_t g = 0; g < catalog->n_groups; g++)
         if (has_metric(&catalog->groups[g], index))
             groups[n++] = catalog->groups[g].name;
+    list_begin_row(core_type, table);
     table_text(table, metric->export_name);
     table_text(table, metric->name);
     table_text(table, metric->units);
@@ -252,26 +265,33 @@ static void list_metric(const struct catalog *catalog, unsigned index, struct ta
     table_text(table, metric->unmeasurable);
 }
 
-static int list_metrics(const struct catalog *catalog, const char *group_name, struct table *table) {
+// None, where there is no group of that name.
+static void list_metrics(const struct catalog *catalog, const char *group_name, const char *core_type,
+                         struct table *table) {
     int group = group_name ? catalog_find_group(catalog, group_name) : -1;
-    if (group_name && group < 0) {
-        const char *names[CATALOG_GROUPS_MAX];
-        for (size_t g = 0; g < catalog->n_groups; g++)
-            names[g] = catalog->groups[g].name;
-        return wrong("there is no metric group", group_name, error_suggest(group_name, names, catalog->n_groups));
-    }
     for (unsigned m = 0; m < catalog->n_metrics; m++)
-        if (group < 0 || has_metric(&catalog->groups[group], m))
-            list_metric(catalog, m, table);
-    return 0;
+        if (!group_name || (group >= 0 && has_metric(&catalog->groups[group], m)))
+            list_metric(catalog, m, core_type, table);
+}
+
+static int say_no_group(const struct catalog *catalog, const char *group_name) {
+    const char *names[CATALOG_GROUPS_MAX];
+    for (size_t g = 0; g < catalog->n_groups; g++)
+        names[g] = catalog->groups[g].name;
+    return wrong("there is no metric group", group_name, error_suggest(group_name, names, catalog->n_groups));
 }
 
 // ---- which CPU ----
 
-// The one spec that a list is of.
+// What a list is of.
 struct subject {
-    bool found[DATA_SPECS_MAX]; // which of our own; of a list of CPUs any number
-    struct catalog *vendors;    // or of the vendor's files; NULL: one of our own
+    bool found[DATA_SPECS_MAX]; // of a list of CPUs: any number of our own specs
+    struct list_type {          // of all other lists: one spec; of this host, one for each type of its cores
+        char core_type[HOST_TEXT_MAX];
+        char name[LIST_SPEC_NAME_MAX];
+        struct catalog *vendors; // of the vendor's files; NULL: one of our own
+    } types[SOURCE_TYPES_MAX];
+    size_t n_types;
 };
 
 static int load_config(const struct options *host, struct errors *errors, struct config **out) {
@@ -280,9 +300,20 @@ static int load_config(const struct options *host, struct errors *errors, struct
                : config_parse("built-in defaults", "", 0, errors, out);
 }
 
-// The spec that the daemon would use here: its name, and where it is not of our own, the catalog.
-static int find_own(const struct list_options *options, const char *data, struct errors *errors, char *name,
-                    struct catalog **vendors) {
+// Takes over the source's catalog where it is not of our own.
+static void take_type(struct source *source, struct list_type *type) {
+    memcpy(type->core_type, source->core_type, sizeof type->core_type);
+    (void)snprintf(type->name, sizeof type->name, "%s", source->catalog->product.spec);
+    if (!source->vendors)
+        return;
+    type->vendors = source->catalog;
+    type->vendors->environment.has_event = NULL; // it asks the source, which ends here
+    source->catalog = NULL;
+}
+
+// The specs that the daemon would use here.
+static int find_own(const struct list_options *options, const char *data, struct errors *errors,
+                    struct subject *subject) {
     struct specs *specs = calloc(1, sizeof *specs);
     struct source *sources[SOURCE_TYPES_MAX];
     size_t n = 0;
@@ -297,13 +328,9 @@ static int find_own(const struct list_options *options, const char *data, struct
                                                .vendor = &config->specs,
                                                .all_events = options->what == LIST_EVENTS};
         r = source_find(&request, errors, sources, &n);
-        if (r == 0)
-            (void)snprintf(name, LIST_SPEC_NAME_MAX, "%s", sources[0]->catalog->product.spec);
-        if (r == 0 && sources[0]->vendors) {
-            *vendors = sources[0]->catalog;
-            (*vendors)->environment.has_event = NULL; // it asks the source, which ends here
-            sources[0]->catalog = NULL;
-        }
+        subject->n_types = r == 0 ? n : 0;
+        for (size_t i = 0; i < subject->n_types; i++)
+            take_type(sources[i], &subject->types[i]);
         while (n > 0)
             source_free(sources[--n]);
         specs_deinit(specs);
@@ -329,49 +356,72 @@ static int say_unknown(const struct list_specs *list, const char *name) {
     return wrong("there is no spec for the CPU", name, error_suggest(name, names, list->n));
 }
 
-// Sets which specs are meant: one, or for a list of CPUs any number.
+// Sets which specs are meant.
 static int choose(struct list_specs *list, const struct list_options *options, const char *data, struct errors *errors,
                   struct subject *subject) {
-    char own[LIST_SPEC_NAME_MAX];
     const char *name = options->cpu;
-    if (!name && options->what == LIST_CPUS) {
-        memset(subject->found, true, list->n);
-        return 0;
-    }
-    int r = name ? 0 : find_own(options, data, errors, own, &subject->vendors);
-    if (r < 0 || subject->vendors)
-        return r;
-    name = name ? name : own;
-    size_t n = list_specs_find(list, name, subject->found);
+    if (options->what != LIST_CPUS && !name)
+        return find_own(options, data, errors, subject);
+    memset(subject->found, true, list->n);
+    size_t n = name ? list_specs_find(list, name, subject->found) : list->n, spec = 0;
     if (n == 0)
         return say_unknown(list, name);
-    return n > 1 && options->what != LIST_CPUS ? say_ambiguous(list, name, subject->found) : 0;
+    if (options->what == LIST_CPUS)
+        return 0;
+    if (n > 1)
+        return say_ambiguous(list, name, subject->found);
+    while (!subject->found[spec])
+        spec++;
+    memcpy(subject->types[0].name, list->specs[spec].name, LIST_SPEC_NAME_MAX);
+    subject->n_types = 1;
+    return 0;
 }
 
 // ---- the command ----
 
+static int load_type(struct list_specs *list, const struct list_type *type, struct errors *errors,
+                     const struct catalog **out) {
+    size_t spec = 0;
+    int r = 0;
+    while (!type->vendors && spec < list->n && strcmp(list->specs[spec].name, type->name) != 0)
+        spec++;
+    if (!type->vendors)
+        r = spec < list->n ? list_specs_load(list, spec, errors) : say_unknown(list, type->name);
+    if (r == 0)
+        *out = type->vendors ? type->vendors : list->specs[spec].catalog;
+    return r;
+}
+
+static void fill_type(const struct list_options *options, const struct catalog *catalog, const char *core_type,
+                      struct table *table) {
+    if (options->what == LIST_METRICS)
+        list_metrics(catalog, options->group, core_type, table);
+    else if (options->what == LIST_GROUPS)
+        list_groups(catalog, core_type, table);
+    else
+        list_events(catalog, core_type, table);
+}
+
 static int fill(struct list_specs *list, const struct list_options *options, const struct subject *subject,
                 struct errors *errors, struct table *table) {
-    const struct catalog *catalog = subject->vendors;
-    size_t spec = 0;
+    const struct catalog *catalog = NULL;
+    bool several = subject->types[0].core_type[0] != '\0', known = options->group == NULL;
     if (options->what == LIST_CPUS) {
         list_cpus(list, subject->found, table);
         return 0;
     }
-    while (!catalog && !subject->found[spec])
-        spec++;
-    int r = catalog ? 0 : list_specs_load(list, spec, errors);
-    if (r < 0)
-        return r;
-    if (!catalog)
-        catalog = list->specs[spec].catalog;
-    if (options->what == LIST_METRICS)
-        return list_metrics(catalog, options->group, table);
-    if (options->what == LIST_GROUPS)
-        list_groups(catalog, table);
-    else
-        list_events(catalog, table);
-    return 0;
+    if (!several) { // no column for the core type
+        table->columns++;
+        table->n_columns--;
+    }
+    for (size_t i = 0; i < subject->n_types; i++) {
+        int r = load_type(list, &subject->types[i], errors, &catalog);
+        if (r < 0)
+            return r;
+        known = known || catalog_find_group(catalog, options->group) >= 0;
+        fill_type(options, catalog, several ? subject->types[i].core_type : NULL, table);
+    }
+    return known ? 0 : say_no_group(catalog, options->group);
 }
 
 static int print(const struct table *table, bool json) {
@@ -395,7 +445,7 @@ static int run(const struct list_options *options, struct list_specs *list, stru
 #undef COLUMNS
     struct table *table = &tables[options->what];
     char data[DATA_PATH_MAX];
-    struct subject subject = {.vendors = NULL};
+    struct subject subject = {.n_types = 0};
     int r = data_find(options->host.data, data, sizeof data, errors);
     if (r == 0)
         r = list_specs_init(list, data, errors);
@@ -406,7 +456,8 @@ static int run(const struct list_options *options, struct list_specs *list, stru
     if (r == 0)
         r = print(table, options->json);
     table_deinit(table);
-    catalog_free(subject.vendors);
+    for (size_t i = 0; i < subject.n_types; i++)
+        catalog_free(subject.types[i].vendors);
     return r;
 }
 

@@ -10,6 +10,7 @@
 enum { NUMBERS_MAX = 256 };
 
 const struct table_column list_event_columns[LIST_EVENT_COLUMNS] = {
+    LIST_CORE_TYPE_COLUMN,
     {"name", "NAME", TABLE_TEXT},
     {"pmu", "PMU", TABLE_TEXT},
     {"config", "CONFIG", TABLE_TEXT},
@@ -104,8 +105,11 @@ static void add_event(const struct catalog *catalog, unsigned index, struct tabl
     table_text(table, event->title);
 }
 
-void list_events(const struct catalog *catalog, struct table *table) {
-    for (unsigned e = 0; e < catalog->n_events; e++)
-        if (catalog->events[e].kind == EVENT_COUNTED)
-            add_event(catalog, e, table);
+void list_events(const struct catalog *catalog, const char *core_type, struct table *table) {
+    for (unsigned e = 0; e < catalog->n_events; e++) {
+        if (catalog->events[e].kind != EVENT_COUNTED)
+            continue;
+        list_begin_row(core_type, table);
+        add_event(catalog, e, table);
+    }
 }

@@ -80,6 +80,7 @@ static void fill_header(struct recording_header *header, const struct setup *set
     set_text(header->vendor, source->cpu.vendor);
     set_text(header->model, source->cpu.model);
     set_text(header->microarchitecture, source->microarchitecture);
+    set_text(header->core_type, source->core_type);
     fill_catalog(&header->catalog, setup, source);
 }
 
@@ -199,6 +200,7 @@ static int put_facts(struct record *record) {
         set_text(trouble->pmu, view->pmu_errors[i].pmu);
         set_text(trouble->reason, view->pmu_errors[i].reason);
         set_text(trouble->text, view->pmu_errors[i].text);
+        trouble->of_host = view->pmu_errors[i].of_host;
     }
     return put(record, before, recording_put_facts(&record->buffer, view->layout->catalog, &facts, view->adapt));
 }

@@ -57,8 +57,11 @@ static int load_config(struct setup *setup, const struct options *options, bool 
 }
 
 static void choose_profile(struct setup *setup) {
+    const char *cpus[SOURCE_TYPES_MAX];
+    for (size_t i = 0; i < setup->n_types; i++)
+        cpus[i] = setup->types[i].source->catalog->product.spec;
     const struct config_facts facts = {
-        .hostname = setup->hostname, .cpu = setup->types[0].source->catalog->product.spec, .file_exists = file_exists};
+        .hostname = setup->hostname, .cpus = cpus, .n_cpus = setup->n_types, .file_exists = file_exists};
     setup->profile = config_select(setup->config, &facts);
 }
 

@@ -2,7 +2,8 @@
 #ifndef TOPDOWND_DAEMON_SETUP_H
 #define TOPDOWND_DAEMON_SETUP_H
 
-// All that is known before anything is opened: files read, a profile chosen, a plan made. Immutable from then on.
+// All that is known before anything is opened: files read, a profile chosen. Immutable from then on, but for what
+// belongs to a type of cores: its measure follows the CPUs that come online, and notes what the kernel refuses.
 
 #include "config/config.h"
 #include "core/snapshot.h"

@@ -123,6 +123,8 @@ static int init_replay(struct source *source, const struct source_request *reque
     source->general_counters = source->catalog->general_counters;
     (void)snprintf(source->cpu.vendor, HOST_TEXT_MAX, "%.*s", HOST_TEXT_MAX - 1, header->vendor);
     (void)snprintf(source->cpu.model, HOST_TEXT_MAX, "%.*s", HOST_TEXT_MAX - 1, header->model);
+    if (header->core_type[0] != '\0')
+        source_name_type(source, header->core_type);
     return make_support(source, PLAN_SUPPORT_UNKNOWN);
 }
 

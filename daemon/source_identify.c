@@ -52,7 +52,7 @@ size_t source_count_other_cores(struct source *const *sources, size_t n, const s
 
 enum { NAME_SPEC, NAME_PMU, NAME_CPU, NAME_N };
 
-static void name_type(const struct source *source, int kind, char *out, size_t size) {
+static void type_name(const struct source *source, int kind, char *out, size_t size) {
     const struct cpu_row *row = source->cores.row;
     if (kind == NAME_SPEC && source->scenario)
         (void)snprintf(out, size, "%s", source->scenario->spec);
@@ -67,12 +67,17 @@ static void name_type(const struct source *source, int kind, char *out, size_t s
 static bool is_unique(struct source *const *sources, size_t n, size_t i, int kind) {
     char name[HOST_TEXT_MAX], other[HOST_TEXT_MAX];
     bool unique = true;
-    name_type(sources[i], kind, name, sizeof name);
+    type_name(sources[i], kind, name, sizeof name);
     for (size_t j = 0; j < n && unique; j++) {
-        name_type(sources[j], kind, other, sizeof other);
+        type_name(sources[j], kind, other, sizeof other);
         unique = i == j || strcmp(name, other) != 0;
     }
     return unique;
+}
+
+void source_name_type(struct source *source, const char *name) {
+    (void)snprintf(source->core_type, sizeof source->core_type, "%s", name);
+    (void)snprintf(source->prefix, sizeof source->prefix, "core type %s: ", source->core_type);
 }
 
 void source_name_types(struct source *const *sources, size_t n) {
@@ -80,7 +85,8 @@ void source_name_types(struct source *const *sources, size_t n) {
         int kind = NAME_SPEC;
         while (kind + 1 < NAME_N && !is_unique(sources, n, i, kind))
             kind++;
-        name_type(sources[i], kind, sources[i]->core_type, sizeof sources[i]->core_type);
-        (void)snprintf(sources[i]->prefix, sizeof sources[i]->prefix, "core type %s: ", sources[i]->core_type);
+        char name[HOST_TEXT_MAX];
+        type_name(sources[i], kind, name, sizeof name);
+        source_name_type(sources[i], name);
     }
 }

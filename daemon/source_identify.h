@@ -20,6 +20,9 @@ void source_choose_cpus(const struct source *source, const struct cpuset *select
 // CPUs that are online and selected and of none of the sources.
 size_t source_count_other_cores(struct source *const *sources, size_t n, const struct cpuset *selected);
 
+// Names the type of cores that a source is of.
+void source_name_type(struct source *source, const char *name);
+
 // Gives each source of several the name of its type: its spec's, or where others have that one or it is a generic one,
 // its PMU's.
 void source_name_types(struct source *const *sources, size_t n);

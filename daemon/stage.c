@@ -10,8 +10,10 @@ static struct view *copy_view(struct view *view, const struct stage_request *req
     const struct recording_facts *facts = request->facts;
     struct view_pmu_error errors[RECORDING_TROUBLES_MAX];
     for (size_t i = 0; facts && i < facts->n_troubles; i++)
-        errors[i] = (struct view_pmu_error){
-            .pmu = facts->troubles[i].pmu, .reason = facts->troubles[i].reason, .text = facts->troubles[i].text};
+        errors[i] = (struct view_pmu_error){.pmu = facts->troubles[i].pmu,
+                                            .reason = facts->troubles[i].reason,
+                                            .text = facts->troubles[i].text,
+                                            .of_host = facts->troubles[i].of_host};
     if (facts) {
         view->counters_total = facts->counters_total;
         view->counters_usable = facts->counters_usable;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts with cores of several types: each type is measured by its own spec, and every series about its CPUs says which it is."""
 
+import json
 import os
 import re
 import subprocess
@@ -145,6 +146,42 @@ def test_a_group_of_one_type_is_no_mistake_and_one_of_none_is():
     assert status == 2 and "did you mean 'Rename_Effectiveness'" in said, said
 
 
+def test_a_rule_for_any_type_gives_all_of_them_its_profile():
+    yaml = e2e.LISTEN_ANYWHERE + "profiles: {small: {groups: [MPKI]}}\nhosts: [{match: {cpu: %s}, profile: small}]\n"
+    for cpu, profile in (("c1-nano", "small"), ("c1-ultra", "small"), ("c1-premium", "default")):
+        status, said = e2e.run_daemon("check-config", "--pmu", f"sim:{HYBRID}", yaml=yaml % cpu)
+        assert status == 0 and set(re.findall(r"^core type (\S+): profile (\w+)", said, re.M)) == {(kind, profile) for kind in TYPES}, said
+
+
+def test_all_types_are_held_against_one_budget():
+    with e2e.Daemon("--pmu", f"sim:{HYBRID}", yaml=e2e.LISTEN_ANYWHERE + "slot: 10ms\n") as daemon:
+        def judged():  # every type takes the longer slot after its own round
+            said = re.findall(r"core type (\S+): measuring used (\d+) % of its budget: a slot is 15 ms from now on", daemon.log())
+            return said if len(said) == len(TYPES) else None
+
+        said = e2e.wait_for(judged, "the end of the first 30 s", 60)
+        assert {kind for kind, _ in said} == set(TYPES) and len({used for _, used in said}) == 1, said
+        e2e.wait_for(lambda: {plan["slot_seconds"] for plan in types_of(daemon, "plan").values()} == {0.015}, "the longer slots on the page")
+        return f"{said[0][1]} % of it used"
+
+
+def listed(*words):
+    done = subprocess.run([BINARY, "list", *words, "--path.data", ROOT, "--json"], capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
+    return done.returncode, json.loads(done.stdout or "null")
+
+
+def test_lists_of_this_host_have_a_column_for_the_type():
+    for what in ("groups", "metrics", "events"):
+        rows = listed(what, "--pmu", f"sim:{HYBRID}")[1]
+        assert all(list(row)[0] == "core_type" for row in rows)
+        for kind in TYPES:
+            own = [{key: value for key, value in row.items() if key != "core_type"} for row in rows if row["core_type"] == kind]
+            assert own == listed(what, "--cpu", kind)[1], (what, kind)
+    rows = listed("metrics", "--group", "Rename_Effectiveness", "--pmu", f"sim:{HYBRID}")[1]  # two of the types have it
+    assert {row["core_type"] for row in rows} == {"c1-ultra", "c1-pro"}
+    assert listed("metrics", "--group", "Rename_Efectiveness", "--pmu", f"sim:{HYBRID}") == (2, None)
+
+
 def test_a_recording_has_a_file_for_each_type():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "recording")
@@ -155,9 +192,13 @@ def test_a_recording_has_a_file_for_each_type():
         assert sorted(os.listdir(folder)) == sorted(f"recording.{kind}" for kind in TYPES)
         for kind in TYPES:
             with e2e.Daemon("--pmu", f"replay:{path}.{kind}", "--speed", "0", yaml=SHORT) as daemon:
-                again = daemon.wait_round(live[kind]["sequence"])  # an ordinary host
+                e2e.wait_for(lambda: types_of(daemon, "snapshot")[kind]["sequence"] >= live[kind]["sequence"], "the recorded rounds")
+                again = types_of(daemon, "snapshot")[kind]
                 assert again["scopes"][0]["metrics"].keys() == live[kind]["scopes"][0]["metrics"].keys()
-                assert daemon.json("/api/v1/status")["cpu"]["spec"] == kind
+                assert types_of(daemon, "status")[kind]["cpu"]["spec"] == kind
+                page = daemon.get("/metrics")
+                assert {labels.get("core_type") for name, labels, _ in e2e.samples(page) if not name.startswith(WITHOUT)} == {kind}
+                promtool(page)
 
 
 def test_a_big_little_host_is_measured_type_by_type():

@@ -32,7 +32,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
             abort();
     if (!config)
         return 0;
-    struct config_facts facts = {.hostname = "db-17.example", .cpu = "neoverse-v2", .file_exists = file_exists};
+    const char *const cpus[] = {"neoverse-v2", "c1-nano"};
+    struct config_facts facts = {.hostname = "db-17.example", .cpus = cpus, .n_cpus = 2, .file_exists = file_exists};
     const struct config_profile *profile = config_select(config, &facts);
     if (profile < config->profiles || profile >= config->profiles + config->n_profiles || config->n_listen == 0)
         abort();

@@ -4,7 +4,11 @@
 // ---- recording ----
 
 void taped_plan(struct taped *taped, const struct pipeline *p, bool again) {
-    const struct recording_facts facts = {.counters_total = 7, .counters_usable = 6};
+    const struct recording_facts facts = {
+        .counters_total = 7,
+        .counters_usable = 6,
+        .troubles = {{"pmu", "no_slots", "of the type"}, {"pmu", "other_cores", "of the host", .of_host = true}},
+        .n_troubles = 2};
     const struct adapt_report *report = p->adapt ? adapt_report(p->adapt) : NULL;
     assert_int_equal(recording_put_facts(&taped->bytes, p->catalog, &facts, report), 0);
     assert_int_equal(recording_put_plan(&taped->bytes, p->layout, again), 0);
@@ -12,7 +16,7 @@ void taped_plan(struct taped *taped, const struct pipeline *p, bool again) {
 }
 
 void taped_header(struct taped *taped, const struct pipeline *p) {
-    struct recording_header header = {.id = 7, .simulated = true};
+    struct recording_header header = {.id = 7, .simulated = true, .core_type = "little"};
     struct recording_catalog *catalog = &header.catalog;
     catalog->hash = catalog_hash(p->catalog);
     catalog->resident_dropped = p->catalog->n_resident == 0; // where there is none, nothing is dropped
@@ -94,6 +98,7 @@ static void play_header(struct deck *deck, struct taped *taped, const struct rec
     struct recording_header *header = calloc(1, sizeof *header);
     assert_non_null(header);
     assert_int_equal(recording_get_header(record, header), 0);
+    assert_string_equal(header->core_type, "little");
     if (!taped->catalog)
         taped->catalog = read_catalog(header);
     deck->catalog = taped->catalog;
@@ -108,6 +113,9 @@ static void play_facts(struct deck *deck, const struct recording_record *record)
     assert_int_equal(recording_get_facts(record, deck->catalog, missing, &facts, &deck->report), 0);
     assert_int_equal(facts.counters_total, 7);
     assert_int_equal(facts.counters_usable, 6);
+    assert_int_equal(facts.n_troubles, 2);
+    assert_string_equal(facts.troubles[1].text, "of the host");
+    assert_true(!facts.troubles[0].of_host && facts.troubles[1].of_host);
 }
 
 static void play_plan(struct deck *deck, const struct recording_record *record) {

@@ -295,7 +295,7 @@ static bool only_role_file(const char *path) { return strcmp(path, "/etc/role-ba
 
 static const char *selected(const struct config *config, const char *hostname, const char *cpu,
                             bool (*file_exists)(const char *)) {
-    struct config_facts facts = {.hostname = hostname, .cpu = cpu, .file_exists = file_exists};
+    struct config_facts facts = {.hostname = hostname, .cpus = &cpu, .n_cpus = 1, .file_exists = file_exists};
     return config_select(config, &facts)->name;
 }
 
@@ -318,6 +318,17 @@ static void test_the_first_host_whose_keys_all_match_gives_the_profile(void **st
     assert_string_equal(selected(config, "web-1", "neoverse-v2", no_file), "graviton");
     assert_string_equal(selected(config, "web-1", "neoverse-v2", only_role_file), "off");
     assert_string_equal(selected(config, "web-1", "neoverse-n1", no_file), "default");
+    config_free(config);
+}
+
+static void test_a_host_of_several_core_types_matches_by_any_of_them(void **state) {
+    (void)state;
+    const char *const cpus[] = {"c1-ultra", "neoverse-v1"};
+    struct config *config = parse(fleet);
+    struct config_facts facts = {.hostname = "web-1", .cpus = cpus, .n_cpus = 2, .file_exists = no_file};
+    assert_string_equal(config_select(config, &facts)->name, "graviton");
+    facts.n_cpus = 1;
+    assert_string_equal(config_select(config, &facts)->name, "default");
     config_free(config);
 }
 
@@ -402,6 +413,7 @@ int main(void) {
         cmocka_unit_test(test_specs_of_a_vendor_are_a_path_and_a_format),
         cmocka_unit_test(test_addresses_lose_brackets_and_keep_their_text),
         cmocka_unit_test(test_the_first_host_whose_keys_all_match_gives_the_profile),
+        cmocka_unit_test(test_a_host_of_several_core_types_matches_by_any_of_them),
         cmocka_unit_test(test_hosts_match_without_case),
         cmocka_unit_test(test_a_forced_profile_comes_before_every_match),
         cmocka_unit_test(test_the_hash_is_fnv_1a_of_the_content),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <cjson/cJSON.h>
+#include <stdio.h>
 
 #include "exporters/html.h"
 #include "exporters/http_page.h"
@@ -287,50 +288,64 @@ static void expect_page(const struct served *s, const char *target, const char *
     free(answer);
 }
 
-static const char IPC_BIG[] = "\ntopdownd_ipc{socket=\"0\",core_type=\"big\"}",
-                  IPC_LITTLE[] = "\ntopdownd_ipc{socket=\"0\",core_type=\"little\"}";
+static const char *const IPC[] = {"\ntopdownd_ipc{socket=\"0\",core_type=\"big\"}",
+                                  "\ntopdownd_ipc{socket=\"0\",core_type=\"little\"}"};
 
 static void test_it_is_ready_when_every_type_has_had_a_round(void **state) {
     const struct served *s = *state;
-    struct snapshot *first = snapshot_new(s->two.hosts[1].layout);
     expect_page(s, "/-/ready", "topdownd is ready", true);
-    http_server_publish(s->f.server, 1, &(struct http_published){s->published[1].view, first});
-    snapshot_unref(first);
-    expect_page(s, "/-/ready", "the first round has not ended", true);
-    expect_page(s, "/metrics", IPC_BIG, true);
-    expect_page(s, "/metrics", IPC_LITTLE, false);
-    http_server_publish(s->f.server, 1, &s->published[1]);
-    expect_page(s, "/-/ready", "topdownd is ready", true);
-    expect_page(s, "/metrics", IPC_LITTLE, true);
+    for (size_t type = 0; type < TYPES_N; type++) {
+        struct snapshot *first = snapshot_new(s->two.hosts[type].layout);
+        http_server_publish(s->f.server, type, &(struct http_published){s->published[type].view, first});
+        snapshot_unref(first);
+        expect_page(s, "/-/ready", "the first round has not ended", true);
+        expect_page(s, "/metrics", IPC[type], false);
+        expect_page(s, "/metrics", IPC[!type], true);
+        http_server_publish(s->f.server, type, &s->published[type]);
+        expect_page(s, "/-/ready", "topdownd is ready", true);
+        expect_page(s, "/metrics", IPC[type], true);
+    }
 }
 
 static void test_a_type_that_no_round_follows_loses_its_own_gauges_only(void **state) {
     struct served *s = *state;
-    atomic_store(&s->f.now_ms, 3600000);
-    http_server_publish(s->f.server, 0, &s->published[0]);
-    expect_page(s, "/metrics", IPC_BIG, true);
-    expect_page(s, "/metrics", IPC_LITTLE, false);
-    expect_page(s, "/-/ready", "No round has ended", true);
-    http_server_publish(s->f.server, 1, &s->published[1]);
-    expect_page(s, "/metrics", IPC_LITTLE, true);
-    expect_page(s, "/-/ready", "topdownd is ready", true);
+    for (size_t type = 0; type < TYPES_N; type++) {
+        atomic_store(&s->f.now_ms, (type + 1) * 3600000);
+        http_server_publish(s->f.server, type, &s->published[type]);
+        expect_page(s, "/metrics", IPC[type], true);
+        expect_page(s, "/metrics", IPC[!type], false);
+        expect_page(s, "/-/ready", "No round has ended", true);
+        http_server_publish(s->f.server, !type, &s->published[!type]);
+        expect_page(s, "/metrics", IPC[!type], true);
+        expect_page(s, "/-/ready", "topdownd is ready", true);
+    }
+}
+
+static void expect_usable(const struct served *s, unsigned big, unsigned little) {
+    const unsigned usable[] = {big, little};
+    for (size_t type = 0; type < TYPES_N; type++) {
+        char line[128];
+        (void)snprintf(line, sizeof line,
+                       "topdownd_pmu_counters{pmu=\"toy_pmu_0\",state=\"usable\",core_type=\"%s\"} %u\n", TYPES[type],
+                       usable[type]);
+        expect_page(s, "/metrics", line, true);
+    }
 }
 
 static void test_a_new_plan_of_one_type_makes_the_page_anew(void **state) {
     struct served *s = *state;
-    expect_page(s, "/metrics", "topdownd_pmu_counters{pmu=\"toy_pmu_0\",state=\"usable\",core_type=\"little\"} 3",
-                true);
-    struct view facts = s->two.hosts[1].view;
-    facts.counters_usable = 1;
-    struct view *view = view_new(&facts);
-    http_server_publish(s->f.server, 1, &(struct http_published){view, s->published[1].snapshot});
-    expect_page(s, "/metrics", "topdownd_pmu_counters{pmu=\"toy_pmu_0\",state=\"usable\",core_type=\"little\"} 1",
-                true);
-    expect_page(s, "/metrics", "topdownd_pmu_counters{pmu=\"toy_pmu_0\",state=\"usable\",core_type=\"big\"} 5", true);
-    expect_page(s, "/api/v1/plan", "\"counters_usable\":\t1,", true);
-    http_server_publish(s->f.server, 1, &s->published[1]);
-    view_unref(view);
-    expect_page(s, "/metrics", "state=\"usable\",core_type=\"little\"} 3", true); // and lets go of the other view
+    expect_usable(s, 5, 3);
+    for (size_t type = 0; type < TYPES_N; type++) {
+        struct view facts = s->two.hosts[type].view;
+        facts.counters_usable = 1;
+        struct view *view = view_new(&facts);
+        http_server_publish(s->f.server, type, &(struct http_published){view, s->published[type].snapshot});
+        expect_usable(s, type == 0 ? 1 : 5, type == 1 ? 1 : 3);
+        expect_page(s, "/api/v1/plan", "\"counters_usable\":\t1,", true);
+        http_server_publish(s->f.server, type, &s->published[type]);
+        view_unref(view);
+        expect_usable(s, 5, 3); // and lets go of the other view
+    }
 }
 
 #define SERVED(test) cmocka_unit_test_setup_teardown(test, served_setup, served_teardown)
