@@ -186,7 +186,7 @@ int recording_file_write(struct recording_file *file, const uint8_t *bytes, size
 int recording_file_rotate(struct recording_file *file) {
     char former[PATH_MAX];
     int r = move_away(file, (int64_t)file->bytes);
-    if (r < 0)
+    if (r < 0 && r != -ENOENT) // somebody has removed FILE: there is nothing to move
         return r;
     int fd = make(file->path);
     if (fd < 0) {

@@ -28,6 +28,7 @@ int recording_file_write(struct recording_file *file, const uint8_t *bytes, size
 uint64_t recording_file_bytes(const struct recording_file *file); // written so far
 
 // FILE becomes FILE.1, that FILE.2 and so on, and a new one is begun. A negative errno: FILE is written on.
+// Also where somebody has removed FILE.
 int recording_file_rotate(struct recording_file *file);
 
 // Reads a file of at most size_max bytes. Returns 0 and a buffer for free(), which has a 0 behind the last byte;

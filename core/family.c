@@ -85,6 +85,14 @@ const struct family_info family_table[FAMILY_N] = {
          "is fixed."},
     [FAMILY_LAST_SNAPSHOT] = {PREFIX "last_snapshot_timestamp_seconds", "gauge",
                               "When the last round ended, in seconds since the epoch."},
+    [FAMILY_RECORDING_UP] =
+        {PREFIX "recording_up", "gauge",
+         "1 where the last write to the recording succeeded, 0 from one that failed until one succeeds again. Absent "
+         "where nothing is recorded."},
+    [FAMILY_RECORDING_BYTES] = {PREFIX "recording_bytes_total", "counter", "Bytes written to the recording's files."},
+    [FAMILY_RECORDING_ROUNDS_LOST] = {PREFIX "recording_rounds_lost_total", "counter",
+                                      "Rounds that were measured and are not in the recording, because it could not be "
+                                      "written or the disk was too slow."},
     [FAMILY_CPU_INFO] = {PREFIX "cpu_info", "gauge", "The host's CPU and the spec that it is measured with."},
     [FAMILY_BUILD_INFO] = {PREFIX "build_info", "gauge", "The version of this daemon."},
     [FAMILY_CONFIG_INFO] = {PREFIX "config_info", "gauge",

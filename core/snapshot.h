@@ -77,6 +77,10 @@ enum self_value {
     SELF_PROCESS_OPEN_FDS,
     SELF_PROCESS_MAX_FDS,
     SELF_PROCESS_START_TIMESTAMP,
+    SELF_RECORDING_UP,          // 1, 0: what was last written arrived; NaN, as all below: nothing is recorded
+    SELF_RECORDING_ERROR,       // why not: an errno; 0 where it did
+    SELF_RECORDING_BYTES,       // written, total
+    SELF_RECORDING_ROUNDS_LOST, // that are not in the recording, total
     SELF_N
 };
 enum { SELF_BUCKETS_N = SELF_ROTATION_BUCKETS_END - SELF_ROTATION_BUCKETS };

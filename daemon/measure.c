@@ -55,7 +55,8 @@ static struct stage_request request_of(const struct measure *m) {
                                   .follow = m->follow,
                                   .none_free = m->none_free,
                                   .slot_factor = m->self->budget.factor,
-                                  .adapt = m->adapt};
+                                  .adapt = m->adapt,
+                                  .recording = record_path(m->record)};
 }
 
 static void refresh_view(struct measure *m) {
@@ -302,6 +303,7 @@ static struct snapshot *finish_round(struct measure *m) {
     }
     fill_self(m, snapshot);
     record_round(m->record, readings, snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]);
+    record_fill(m->record, snapshot);
     if (m->adapt && adapt_round(m->adapt, snapshot))
         m->adapt_due = true;
     watch_round(m->stage.watch, snapshot, sampler_round_error(m->sampler));
@@ -316,6 +318,7 @@ struct snapshot *measure_snapshot(struct measure *m) {
     if (m->yielded_until_ns > 0)
         stage_mark_yielded(snapshot);
     fill_self(m, snapshot);
+    record_fill(m->record, snapshot);
     return snapshot;
 }
 

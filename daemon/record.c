@@ -2,6 +2,7 @@
 #include "daemon/record.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,10 @@ struct record {
     int error;        // that has been said, 0: all is well
     bool stopped;     // until retry_ns
     uint64_t retry_ns;
-    unsigned long long lost; // records since
+    uint64_t bytes;             // that have been written
+    uint64_t rounds_waiting;    // in the buffer, from `written` on
+    uint64_t rounds_lost;       // given to be recorded, and neither written nor waiting
+    uint64_t rounds_lost_known; // those of trouble that is over
 };
 
 static void set_text(char *to, const char *from) {
@@ -89,7 +93,7 @@ static bool no_room(int error) { return error == -ENOSPC || error == -EDQUOT || 
 static void fail(struct record *record, int error) {
     if (record->error == 0)
         log_error("%s: cannot be written: %s; measuring goes on, and recording when it can be", record->path,
-                  error == -ENOBUFS ? "the disk is too slow" : strerror(-error));
+                  view_recording_text(error));
     record->error = error;
     record->stopped = true;
     record->retry_ns = self_monotonic_ns() + RETRY_NS;
@@ -97,7 +101,8 @@ static void fail(struct record *record, int error) {
     record->buffer.n = record->written = record->plan_end = 0;
     record->next_file = NO_FILE;
     record->file_bytes = record->file ? recording_file_bytes(record->file) : 0;
-    record->lost++;
+    record->rounds_lost += record->rounds_waiting;
+    record->rounds_waiting = 0;
 }
 
 // ---- making ----
@@ -234,10 +239,8 @@ static bool ready(struct record *record) {
         return false;
     if (!record->stopped && record->buffer.n - record->written > WAITING_BYTES_MAX)
         fail(record, -ENOBUFS);
-    if (record->stopped && self_monotonic_ns() < record->retry_ns) {
-        record->lost++;
+    if (record->stopped && self_monotonic_ns() < record->retry_ns)
         return false;
-    }
     int r = record->file ? 0 : recording_file_new(record->path, record->bytes_max, &record->file);
     if (r < 0) {
         fail(record, r);
@@ -278,11 +281,15 @@ void record_view(struct record *record, struct view *view) {
 }
 
 void record_round(struct record *record, const struct readings *readings, double timestamp_seconds) {
-    if (!ready(record))
+    if (!record)
         return;
+    bool taken = ready(record);
     size_t before = record->buffer.n;
-    (void)put(record, before,
-              recording_put_round(&record->buffer, readings, record->view->layout->plan, timestamp_seconds));
+    if (taken)
+        taken = put(record, before,
+                    recording_put_round(&record->buffer, readings, record->view->layout->plan, timestamp_seconds)) == 0;
+    record->rounds_waiting += taken;
+    record->rounds_lost += !taken;
 }
 
 void record_pause(struct record *record, const struct recording_pause *pause) {
@@ -295,7 +302,8 @@ void record_pause(struct record *record, const struct recording_pause *pause) {
 // ---- writing ----
 
 // The end of the last whole record within a piece, or of the first one where that is longer; never in the next file.
-static size_t piece_end(const struct record *record) {
+// *rounds is how many are in the piece.
+static size_t piece_end(const struct record *record, uint64_t *rounds) {
     size_t at = record->written, end = at;
     size_t limit = record->next_file < record->buffer.n ? record->next_file : record->buffer.n;
     struct recording_record one;
@@ -303,6 +311,7 @@ static size_t piece_end(const struct record *record) {
         if (end > record->written && at - record->written > PIECE_BYTES)
             break;
         end = at;
+        *rounds += one.kind == RECORDING_ROUND;
     }
     return end;
 }
@@ -313,18 +322,22 @@ static void write_piece(struct record *record) {
         r = recording_file_rotate(record->file);
         record->next_file = NO_FILE;
     }
-    size_t end = piece_end(record);
+    uint64_t rounds = 0;
+    size_t end = piece_end(record, &rounds);
     if (r == 0)
         r = recording_file_write(record->file, record->buffer.bytes + record->written, end - record->written);
     if (r < 0) {
         fail(record, r);
         return;
     }
+    record->bytes += end - record->written;
+    record->rounds_waiting -= rounds;
     record->written = end;
     if (record->error != 0)
-        log_info("%s: can be written again; %llu records are missing", record->path, record->lost);
+        log_info("%s: can be written again; %" PRIu64 " rounds are missing", record->path,
+                 record->rounds_lost - record->rounds_lost_known);
     record->error = 0;
-    record->lost = 0;
+    record->rounds_lost_known = record->rounds_lost;
 }
 
 bool record_step(struct record *record, uint64_t now_ns, uint64_t deadline_ns) {
@@ -335,6 +348,18 @@ bool record_step(struct record *record, uint64_t now_ns, uint64_t deadline_ns) {
     if (record->written == record->buffer.n)
         record->buffer.n = record->written = record->plan_end = 0;
     return record->buffer.n > 0;
+}
+
+const char *record_path(const struct record *record) { return record ? record->path : NULL; }
+
+void record_fill(const struct record *record, struct snapshot *snapshot) {
+    if (!record)
+        return;
+    double *values = snapshot->values + snapshot_self(snapshot->layout, 0);
+    values[SELF_RECORDING_UP] = record->error == 0;
+    values[SELF_RECORDING_ERROR] = -record->error;
+    values[SELF_RECORDING_BYTES] = (double)record->bytes;
+    values[SELF_RECORDING_ROUNDS_LOST] = (double)record->rounds_lost;
 }
 
 struct record *record_free(struct record *record) {

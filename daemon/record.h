@@ -21,6 +21,10 @@ int record_new(const struct setup *setup, const struct core_type *type, uint64_t
 int record_check(const struct setup *setup, const struct core_type *type, struct errors *errors);
 struct record *record_free(struct record *record); // writes what is left
 
+const char *record_path(const struct record *record); // as long as the record; NULL where nothing is recorded
+// Writes the self values that are about the recording.
+void record_fill(const struct record *record, struct snapshot *snapshot);
+
 // The view's plan is in force from now on; and, of the same plan, this is what is shown now.
 void record_plan(struct record *record, struct view *view);
 void record_view(struct record *record, struct view *view);

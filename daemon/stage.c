@@ -41,6 +41,7 @@ static struct view *make_view(const struct stage_request *request, struct snapsh
                         .profile = setup_profile_name(setup),
                         .config_hash = setup->config->hash,
                         .seed = request->seed,
+                        .recording = request->recording,
                         .counters_total = request->follow.counters == 0 ? 0 : request->follow.most_counters + fixed,
                         .counters_usable =
                             request->follow.counters == 0 || request->none_free ? 0 : request->follow.counters + fixed,

@@ -29,6 +29,7 @@ struct stage_request {
     bool none_free;            // others hold all of them
     double slot_factor;        // by which slots are longer than configured
     const struct adapt *adapt; // NULL: the schedule is fixed
+    const char *recording;     // the file that is recorded to, borrowed by the view; NULL: to none
     // Of a replay, else NULL; a plan is taken over with its topology, also where that fails
     const struct recording_plan *replayed;
     const struct recording_facts *facts;

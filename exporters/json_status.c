@@ -253,6 +253,22 @@ static void add_process(struct json *json, const struct view *view, const struct
         json_number(json, process, figures[i].key, snapshot->values[snapshot_self(view->layout, figures[i].value)]);
 }
 
+static void add_recording(struct json *json, const struct view *view, const struct snapshot *snapshot) {
+    const double *values = snapshot->values;
+    double error = values[snapshot_self(view->layout, SELF_RECORDING_ERROR)];
+    if (!view->recording)
+        return;
+    cJSON *recording = json_object(json, NULL, "recording");
+    json_string(json, recording, "file", view->recording);
+    json_number(json, recording, "up", values[snapshot_self(view->layout, SELF_RECORDING_UP)]);
+    if (error > 0)
+        json_string(json, recording, "reason", view_recording_text(-(int)error));
+    else
+        json_null(json, recording, "reason");
+    json_number(json, recording, "bytes_total", values[snapshot_self(view->layout, SELF_RECORDING_BYTES)]);
+    json_number(json, recording, "rounds_lost_total", values[snapshot_self(view->layout, SELF_RECORDING_ROUNDS_LOST)]);
+}
+
 int json_render_status(const struct view *view, const struct snapshot *snapshot, struct text *out) {
     struct json json = json_document(view);
     char hash[24];
@@ -271,6 +287,7 @@ int json_render_status(const struct view *view, const struct snapshot *snapshot,
     json_whole(&json, last, "sequence", snapshot->sequence);
     json_number(&json, last, "timestamp_seconds",
                 snapshot->values[snapshot_self(view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]);
+    add_recording(&json, view, snapshot);
     add_process(&json, view, snapshot);
     json_attention(&json, view, snapshot);
     int r = json_finish(&json, true, out);

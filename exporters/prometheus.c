@@ -197,6 +197,23 @@ static void add_last_snapshot(struct prometheus_page *page, const struct view *v
     page_series(page, "", NULL, 0, PAGE_REAL, snapshot_self(view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP));
 }
 
+static void add_recording(struct prometheus_page *page, const struct view *view, enum self_value value) {
+    if (view->recording)
+        page_series(page, "", NULL, 0, PAGE_WHOLE, snapshot_self(view->layout, value));
+}
+
+static void add_recording_up(struct prometheus_page *page, const struct view *view) {
+    add_recording(page, view, SELF_RECORDING_UP);
+}
+
+static void add_recording_bytes(struct prometheus_page *page, const struct view *view) {
+    add_recording(page, view, SELF_RECORDING_BYTES);
+}
+
+static void add_recording_rounds_lost(struct prometheus_page *page, const struct view *view) {
+    add_recording(page, view, SELF_RECORDING_ROUNDS_LOST);
+}
+
 static void add_cpu_info(struct prometheus_page *page, const struct view *view) {
     const struct page_label labels[] = {{"vendor", view->cpu_vendor},
                                         {"model", view->cpu_model},
@@ -272,15 +289,21 @@ static void add_host(struct prometheus_page *page, const struct shown *shown) {
         {FAMILY_PMU_COUNTERS, add_pmu_counters},
         {FAMILY_GUESTS_EXCLUDED, add_guests_excluded},
     };
+    static const struct family_series after_cost[] = {
+        {FAMILY_DECISIONS, add_decisions},
+        {FAMILY_LAST_SNAPSHOT, add_last_snapshot},
+        {FAMILY_RECORDING_UP, add_recording_up},
+        {FAMILY_RECORDING_BYTES, add_recording_bytes},
+        {FAMILY_RECORDING_ROUNDS_LOST, add_recording_rounds_lost},
+        {FAMILY_CPU_INFO, add_cpu_info},
+    };
     add_of_types(page, shown, FAMILY_PIPELINE_SLOTS, add_categories_of_sockets);
     page_add_numerator_family(page, shown);
     for (size_t type = 0; type < shown->n; type++)
         page_add_numerators(page, page_begin_type(page, shown, type));
     add_table(page, shown, measured, sizeof(measured) / sizeof(measured[0]));
     add_cost(page, begin_host(page, shown));
-    add_of_types(page, shown, FAMILY_DECISIONS, add_decisions);
-    add_of_types(page, shown, FAMILY_LAST_SNAPSHOT, add_last_snapshot);
-    add_of_types(page, shown, FAMILY_CPU_INFO, add_cpu_info);
+    add_table(page, shown, after_cost, sizeof(after_cost) / sizeof(after_cost[0]));
     add_info(page, begin_host(page, shown));
     page_add_gauges(page, shown, false);
     add_process(page, begin_host(page, shown));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporters/view.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,3 +132,5 @@ const char *view_absent_text(const struct view *view, const struct snapshot *sna
         return view->layout->plan->metrics[metric].reason;
     return absent_text(snapshot->absent[scope * view->layout->n_metrics + metric]);
 }
+
+const char *view_recording_text(int error) { return error == -ENOBUFS ? "the disk is too slow" : strerror(-error); }

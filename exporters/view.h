@@ -36,6 +36,7 @@ struct view {
     bool guests_excluded;                     // what runs in KVM guests is not counted; only where events take counters
     unsigned counters_total, counters_usable; // of one CPU, general and fixed; 0: events take none
     bool standard_error;                      // to Prometheus too
+    const char *recording;                    // the file that readings are written to; NULL: to none
     const struct adapt_report *adapt;         // of the adaptive schedule; NULL: it is fixed
     const struct view_pmu_error *pmu_errors;
     size_t n_pmu_errors;
@@ -86,5 +87,8 @@ double view_offline(const struct view *view, const struct snapshot *snapshot);
 
 // Why the metric has no value in this scope; "" where it has one.
 const char *view_absent_text(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric);
+
+// Why a recording is not written, for people: of a negative errno.
+const char *view_recording_text(int error);
 
 #endif

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """run --record and --pmu replay:FILE: the same values again, bounded files, full disks, and logs of perf."""
 
+import errno
 import json
 import os
 import re
@@ -85,7 +86,7 @@ def test_a_replay_keeps_the_pace_it_is_told():
 
 def series_of(page):
     """The samples of a page, but for what is about the daemon itself."""
-    own = re.compile(r"topdownd_(process_|build_info|config_info|collection_|rotation_|pmu_calls|interrupt|budget)|process_")
+    own = re.compile(r"topdownd_(process_|build_info|config_info|collection_|rotation_|pmu_calls|interrupt|budget|recording_)|process_")
     return {re.sub(r',?(replay|pmu)="[^"]*"', "", line) for line in page.splitlines()
             if line and line[0] != "#" and not own.match(line)}
 
@@ -355,8 +356,12 @@ def test_a_disk_that_is_full_at_the_start_does_not_keep_from_measuring():
                 assert "cannot be written: No space left" in daemon.log(), daemon.log()
                 daemon.wait_round(2)
                 assert not os.path.exists(path)
+                full = daemon.json("/api/v1/status")["recording"]
+                assert (full["up"], full["reason"], full["bytes_total"]) == (0, os.strerror(errno.ENOSPC), 0), full
+                assert full["rounds_lost_total"] > 0, full
                 subprocess.run(["mount", "-o", "remount,nr_inodes=100", folder], check=True)
                 e2e.wait_for(lambda: "can be written again" in daemon.log(), "room", 60)
+                e2e.wait_for(lambda: daemon.json("/api/v1/status")["recording"]["up"] == 1, "it to be shown")
                 daemon.stop()
             with replay(path, "--speed", "0") as daemon:
                 assert wait_end(daemon)["sequence"] > 0

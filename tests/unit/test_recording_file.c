@@ -94,6 +94,22 @@ static void test_rotation_keeps_the_files_before(void **state) {
     recording_file_free(file);
 }
 
+static void test_a_folder_that_was_removed_and_is_back_gets_the_next_file(void **state) {
+    (void)state;
+    struct recording_file *file;
+    assert_int_equal(recording_file_new(path, PLENTY, &file), 0);
+    write_header(file, 0);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+    assert_int_equal(recording_file_rotate(file), -ENOENT);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_int_equal(recording_file_rotate(file), 0);
+    write_header(file, 1);
+    assert_int_equal(part_of(path), 1);
+    assert_int_equal(access(former, F_OK), -1);
+    recording_file_free(file);
+}
+
 // A recording that begins anew, as after each start.
 static void begin_and_write(unsigned part, uint64_t bytes_max) {
     struct recording_file *file;
@@ -229,6 +245,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_new_file_has_mode_0640_and_what_was_written, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_rotation_keeps_the_files_before, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_folder_that_was_removed_and_is_back_gets_the_next_file, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_an_earlier_recording_is_kept_and_anything_else_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_led_to_the_first_of_many_restarts_is_still_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_the_oldest_files_make_room_for_what_is_written, set_up, tear_down),
