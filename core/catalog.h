@@ -297,8 +297,8 @@ int catalog_add_level1_part(struct catalog *catalog, struct catalog_level1 *leve
 // Leaves out of the split what level 1 does not need on this host: its formulas are compiled for it.
 void catalog_trim_level1_split(const struct catalog *catalog, struct catalog_level1 *level1);
 
-// The same, and true where the parts are a split: two or more that share an event, hold all that level 1 needs, and nothing of the
-// resident group. Else there are none any more.
+// The same, and true where the parts are a split: two or more that share an event, hold all that level 1 needs, and
+// nothing of the resident group. Else there are none any more.
 bool catalog_keep_level1_split(const struct catalog *catalog, struct catalog_level1 *level1);
 
 // To be called last: what only the whole can tell (level 1 is complete, parts share an event and hold all events).

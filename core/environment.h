@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 enum environment_literal {
-    LITERAL_SMT_ON, // 1: some core runs two threads
+    LITERAL_SMT_ON,    // 1: some core runs two threads
     LITERAL_CORE_WIDE, // 1: values are sums over whole cores, all of whose CPUs are measured (topology_whole_cores)
     LITERAL_NUM_CPUS,
     LITERAL_NUM_CPUS_ONLINE,

@@ -27,10 +27,7 @@ struct plan_pack_work {
     uint64_t steps; // sets that were moved
     uint64_t fits;  // what asking core/fit.h cost: for each question the square of the events in the bin
 };
-enum {
-    PLAN_PACK_STEPS_MAX = 100000000,
-    PLAN_PACK_FITS_MAX = 60000000
-}; // of one search; fits may be one question more
+enum { PLAN_PACK_STEPS_MAX = 100000000, PLAN_PACK_FITS_MAX = 60000000 }; // of one search; fits may be one question more
 
 // needs[e] is what the event of bit e asks for. Every set must fit alone. Writes each set's bin to bins[] and returns
 // the number of bins, or -ENOMEM. `work` may be NULL.

@@ -53,9 +53,7 @@ static struct catalog *load_linux_with(const char *cpuid, bool all_events, doubl
     return catalog;
 }
 
-static struct catalog *load_linux(const char *cpuid, bool all_events) {
-    return load_linux_with(cpuid, all_events, 1);
-}
+static struct catalog *load_linux(const char *cpuid, bool all_events) { return load_linux_with(cpuid, all_events, 1); }
 
 static struct plan *plan_stage_1(const struct catalog *catalog, unsigned counters) {
     const struct plan_selection selection = {.group = (unsigned)catalog_find_group(catalog, "stage_1")};
