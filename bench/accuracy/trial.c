@@ -6,9 +6,8 @@
 #include "bench/accuracy/trial_state.h"
 #include "core/random.h"
 
-// Noise belongs to the load: what a window counts of it is part of the truth, and so is what nobody counted. Both are
-// independent normal parts, so the truth of a stretch is the exact count plus the noise of the windows in it plus one
-// draw for the rest.
+// Noise belongs to the load, counted or not. Its parts are independent and normal, so the truth of a stretch is the
+// exact count plus the noise of the windows in it plus one draw for the rest.
 
 static const double TICK = 1.0 / LOAD_TICKS_A_SECOND, RATE_SPREAD = 0.03;
 
@@ -237,17 +236,6 @@ static void judge_gauges(struct trial *t, double seconds, size_t round, double *
     free(is);
     free(truth);
     free(values);
-}
-
-struct topology *trial_topology(size_t n) {
-    struct topology_source *sources = array(n, sizeof *sources);
-    struct topology *topology;
-    for (size_t i = 0; i < n; i++)
-        sources[i] = (struct topology_source){(unsigned)i, (int)i, 0, true};
-    if (topology_new(sources, n, 0, &topology) < 0)
-        abort();
-    free(sources);
-    return topology;
 }
 
 // ---- our schedule ----

@@ -30,6 +30,7 @@ struct trial {
     double *dense, *metrics;        // of one evaluation: by catalog event and metric
 };
 
+// topology.c
 struct topology *trial_topology(size_t n_cpus);
 
 // adaptive.c: gets ready with nothing raised; then after a round that ended at `end` and whose gauges are `said`.

@@ -414,78 +414,6 @@ static void test_the_status_tells_the_host_the_pmu_and_the_configuration(void **
     host_deinit(&host);
 }
 
-static void test_the_page_escapes_what_comes_from_outside_and_tells_simulation_and_trouble(void **state) {
-    (void)state;
-    struct exporter_host host;
-    host_init(&host);
-    host.view.simulated = true;
-    struct snapshot *snapshot = host_snapshot(&host);
-    size_t frontend = host_metric(&host, "frontend_bound");
-    snapshot->values[snapshot_metric(host.layout, snapshot_scope_socket(0), frontend)] = 0.25;
-    snapshot->values[snapshot_rate_above(host.layout, 0, host_metric(&host, "faults"))] = 2500;
-    struct text text = {0};
-    assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &text),
-                     0);
-    text_append(&text, "", 1);
-    assert_null(strstr(text.data, "<box>"));
-    assert_null(strstr(text.data, "<script"));
-    assert_non_null(strstr(text.data, "topdownd on &lt;box&gt;"));
-    assert_non_null(strstr(text.data, "<b>Simulated data.</b>"));
-    assert_non_null(strstr(text.data, "&lt;load&gt; its driver"));
-    assert_non_null(
-        strstr(text.data, "2500 a second on this host, more than 100 needs a cause. Look for &lt;swap&gt;."));
-    assert_non_null(strstr(text.data, "Toy &quot;one&quot;"));
-    assert_non_null(strstr(text.data, "<span class=\"c0\" style=\"width:25.00%\">"));
-    assert_non_null(strstr(text.data, host.plan->metrics[host_metric(&host, "wide")].reason));
-    text_free(&text);
-    snapshot_unref(snapshot);
-    host_deinit(&host);
-}
-
-static char *render_html(struct exporter_host *host, const struct snapshot *snapshot) {
-    struct text text = {0};
-    assert_int_equal(
-        html_render(&(struct shown){.n = 1, .types = {{.view = &host->view, .snapshot = snapshot}}}, &text), 0);
-    text_append(&text, "", 1);
-    return text.data;
-}
-
-static void test_the_page_tells_what_is_not_measured_and_why(void **state) {
-    (void)state;
-    struct exporter_host host;
-    host_init_with(&host, host_catalog(), 2);
-    struct snapshot *snapshot = host_snapshot(&host);
-    char *page = render_html(&host, snapshot);
-    assert_null(strstr(page, "Pipeline slots in the last round"));
-    assert_non_null(strstr(page, "<h2>Metrics that cannot be measured now</h2>"));
-    assert_non_null(strstr(page, "<tr><th>retiring_ratio<td>the level-1 categories need 4 counters at once, this host "
-                                 "has 2, and the spec has no split that fits\n"));
-    assert_null(strstr(page, "<tr title=\"\"><td>wide")); // not among those that are measured
-    assert_non_null(strstr(page, "<h2>Events that yield no samples</h2>"));
-    assert_non_null(strstr(page, "<tr><td>L1D_MISS<td>unsupported<td>this CPU's PMU does not have it\n"));
-    assert_non_null(
-        strstr(page, "<tr><th>CPUs<td>3 measured on 2 sockets, 1 of them offline in the last round, 1 excluded"));
-    free(page);
-    snapshot_unref(snapshot);
-    host_deinit(&host);
-}
-
-static void test_the_page_says_nothing_of_trouble_where_there_is_none(void **state) {
-    (void)state;
-    struct exporter_host host;
-    host_init(&host);
-    struct snapshot *snapshot = snapshot_new(host.layout);
-    host.plan->metrics[host_metric(&host, "wide")].unit = 0; // as if there were more counters
-    char *page = render_html(&host, snapshot);
-    assert_null(strstr(page, "cannot be measured now"));
-    assert_null(strstr(page, "Events that yield no samples"));
-    assert_null(strstr(page, "offline"));
-    assert_non_null(strstr(page, "<tr><th>CPUs<td>3 measured on 2 sockets, 1 excluded\n"));
-    free(page);
-    snapshot_unref(snapshot);
-    host_deinit(&host);
-}
-
 static void test_a_view_is_a_copy_that_lives_until_its_last_reference_goes(void **state) {
     (void)state;
     struct exporter_host host;
@@ -524,9 +452,6 @@ int main(void) {
         cmocka_unit_test(test_the_status_lists_the_events_that_are_not_live),
         cmocka_unit_test(test_level_1_that_cannot_be_planned_is_null_and_no_composite),
         cmocka_unit_test(test_a_metric_that_can_no_longer_be_planned_keeps_its_totals),
-        cmocka_unit_test(test_the_page_escapes_what_comes_from_outside_and_tells_simulation_and_trouble),
-        cmocka_unit_test(test_the_page_tells_what_is_not_measured_and_why),
-        cmocka_unit_test(test_the_page_says_nothing_of_trouble_where_there_is_none),
         cmocka_unit_test(test_a_view_is_a_copy_that_lives_until_its_last_reference_goes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
