@@ -9,8 +9,8 @@
 // Windows that were all alike have no spread, though they may all have missed what mattered: a thread that was there
 // for a second, seen by others. Units have events in common (cycles, instructions), so together they know far better
 // than one of them how often such an event happened. Where a unit's own count is smaller than that by more than its own
-// 95 % allow, its windows do not stand for the round, and the share that it is short of is unseen. What it has seen
-// often enough to vary falls under its own error, and nothing is added.
+// standard error (in a single round by more than two), its windows do not stand for the round, and the share that it is
+// short of is unseen. What it has seen often enough to vary falls under its own error, and nothing is added.
 
 // What a count of a share of the time weighs: one over what its variance is in proportion to. One that is there all the
 // time decides alone.

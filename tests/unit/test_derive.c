@@ -179,6 +179,13 @@ static void test_composites_are_summed_before_their_parts_are_scaled(void **stat
     expect("A", event_total(&host, A), 500.0 / 6000 * 14000); // one by one 700 + 0
     expect("B", event_total(&host, B), 500.0 / 6000 * 14000);
     expect("C", event_total(&host, C), 14000);
+    COUNTED(&host, 0, 0, 1000, 2000); // of the next round alone
+    COUNTED(&host, 0, 1, 1000, 0);
+    COUNTED(&host, 0, 2, 1000, 0);
+    end_round(&host, 3);
+    expect("CYCLES", event_total(&host, CYCLES), 17000);
+    expect("A", event_total(&host, A), 500.0 / 6000 * 14000 + 6000);
+    expect("B", event_total(&host, B), 500.0 / 6000 * 14000);
     host_deinit(&host);
 }
 

@@ -118,6 +118,38 @@ static void test_what_varies_is_short_by_chance(void **state) {
     rig_free(&rig);
 }
 
+// The same 1,342 on a round that has 1,000 of B after one of 3,000. Of 3,000 by both it is short by less than two of
+// them, of 5,000 by 4,000, of which two of them leave 1,317 unseen.
+static void test_a_single_round_is_short_by_chance_up_to_two_standard_errors(void **state) {
+    (void)state;
+    const double others[] = {500, 900}, unseen[] = {0, (4000 - 2 * sqrt(1800000)) / 5000};
+    for (size_t i = 0; i < N_OF(others); i++) {
+        struct rig rig;
+        rig_init(&rig);
+        count(&rig, A_AND_B, 1, 30, 300);
+        count(&rig, B_AND_C, 1, others[i], others[i] / 5);
+        rounds(&rig, 1);
+        count(&rig, A_AND_B, 1, 10, 100);
+        rounds(&rig, 1);
+        assert_true(fabs(error_of(&rig, 0, 0.1) - unseen[i] * 0.1) < 1e-9);
+        rig_free(&rig);
+    }
+}
+
+static void test_a_round_without_a_window_is_not_short_of_anything(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    for (int r = 0; r < 8; r++) {
+        bool data = r != 5;
+        count(&rig, A_AND_B, data, data ? 10 : 0, data ? 100 : 0);
+        count(&rig, B_AND_C, 1, 100, 20);
+        rounds(&rig, 1);
+    }
+    assert_true(estimate_get(rig.estimate, 0, 0, 0.1, 8).standard_error < 1e-9);
+    rig_free(&rig);
+}
+
 // 4,000 of B are counted all the time: of these 3,000 were not seen by the other, whatever it says in turn.
 static void test_what_counts_all_the_time_decides(void **state) {
     (void)state;
@@ -139,6 +171,8 @@ int main(void) {
         cmocka_unit_test(test_what_is_made_of_others_has_missed_as_much_as_the_worst_of_them),
         cmocka_unit_test(test_windows_that_saw_as_much_as_others_have_missed_nothing),
         cmocka_unit_test(test_what_varies_is_short_by_chance),
+        cmocka_unit_test(test_a_single_round_is_short_by_chance_up_to_two_standard_errors),
+        cmocka_unit_test(test_a_round_without_a_window_is_not_short_of_anything),
         cmocka_unit_test(test_what_counts_all_the_time_decides),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
