@@ -4,15 +4,15 @@
 //
 //     bench_accuracy [--spec NAME] [--seeds N] [--curve | --adaptive] [--jobs N]
 //
-// Simulated minutes of loads whose truth is known exactly (accuracy/load.h), measured by our schedule (core/plan.h,
-// core/estimate.h as the daemon has them) and by rivals with the same counters: every event by itself by turns of 4 ms,
-// whole event groups by turns of 1 s, and, as the reference that nobody can afford, whole event groups by turns of
-// 4 ms. Errors of level-1 shares are in points, of misses per 1,000 instructions relative and weighted by instructions.
-// NAME is neoverse-v2 where it is not given, or sapphire-rapids, whose level 1 counts all the time in fields of 8 bits.
-// docs/estimation.md has the full run's tables and says what follows from them. A goal that is missed is printed as
-// such; the program fails where a goal is missed that the full run meets. --curve prints error and cost by slot length
-// instead, --adaptive only how the adaptive schedule compares with the fixed one (accuracy/comparison.h), which
-// otherwise is tried with a tenth of the seeds.
+// Simulated minutes of loads whose truth is known exactly (accuracy/load.h), measured by our schedule
+// (core/plan/plan.h, core/tally/estimate.h as the daemon has them) and by rivals with the same counters: every event by
+// itself by turns of 4 ms, whole event groups by turns of 1 s, and, as the reference that nobody can afford, whole
+// event groups by turns of 4 ms. Errors of level-1 shares are in points, of misses per 1,000 instructions relative and
+// weighted by instructions. NAME is neoverse-v2 where it is not given, or sapphire-rapids, whose level 1 counts all the
+// time in fields of 8 bits. docs/estimation.md has the full run's tables and says what follows from them. A goal that
+// is missed is printed as such; the program fails where a goal is missed that the full run meets. --curve prints error
+// and cost by slot length instead, --adaptive only how the adaptive schedule compares with the fixed one
+// (accuracy/comparison.h), which otherwise is tried with a tenth of the seeds.
 
 #define HALF_A_SECOND_NS UINT64_C(500000000)
 
@@ -29,8 +29,8 @@
 #include "bench/accuracy/comparison.h"
 #include "bench/accuracy/goals.h"
 #include "bench/accuracy/trial.h"
-#include "config/scenario_json.h"
-#include "config/spec_json.h"
+#include "config/scenario/scenario_json.h"
+#include "config/spec/spec_json.h"
 
 enum { COMPARISON_N = 4, COMPARISON_SECONDS = 300 }; // settings by loads
 enum { FULL_SEEDS = 200, TEST_SEEDS = 20, JOBS_MAX = 256, SLOT_MS = 200 };

@@ -31,12 +31,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collectors/host_cpu.h"
-#include "collectors/host_linux.h"
-#include "collectors/pmu_linux.h"
-#include "collectors/sampler.h"
-#include "config/spec_json.h"
-#include "core/derive.h"
+#include "collectors/host/host_cpu.h"
+#include "collectors/host/host_linux.h"
+#include "collectors/pmu/pmu_linux.h"
+#include "collectors/pmu/sampler.h"
+#include "config/spec/spec_json.h"
+#include "core/tally/derive.h"
 
 #define RATIO_MAX 1.5
 #define CALLS_MAX 3.0

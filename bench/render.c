@@ -9,10 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "config/spec_json.h"
-#include "core/plan.h"
-#include "core/snapshot.h"
-#include "exporters/prometheus.h"
+#include "config/spec/spec_json.h"
+#include "core/plan/plan.h"
+#include "core/tally/snapshot.h"
+#include "exporters/prometheus/prometheus.h"
 
 enum { LIMIT_NS = 80, CPUS = 64, SERIES_LENGTH_MAX = 512 };
 

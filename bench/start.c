@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "config/json_reader.h"
-#include "config/perf_json.h"
+#include "config/json/json_reader.h"
+#include "config/vendor/perf_json.h"
 
 #define ARCH "../shared/telemetry/linux/arch"
 #define FOLDER ARCH "/x86/cascadelakex"

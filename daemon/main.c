@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/eval.h"
-#include "daemon/list.h"
-#include "daemon/options.h"
-#include "daemon/service.h"
-#include "daemon/yield.h"
+#include "daemon/command/eval.h"
+#include "daemon/command/list.h"
+#include "daemon/base/options.h"
+#include "daemon/command/yield.h"
+#include "daemon/run/service.h"
 
 int main(int argc, char **argv) {
     struct options options;

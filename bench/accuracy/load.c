@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/random.h"
+#include "core/base/random.h"
 
 const struct load_kind load_kinds[] = {
     {.name = "steady, noise", .shape = LOAD_STEADY, .on = MIX_WEB, .off = MIX_WEB, .noise = 0.02},

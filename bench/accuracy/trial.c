@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bench/accuracy/trial_state.h"
-#include "core/random.h"
+#include "core/base/random.h"
 
 // Noise belongs to the load, counted or not. Its parts are independent and normal, so the truth of a stretch is the
 // exact count plus the noise of the windows in it plus one draw for the rest.

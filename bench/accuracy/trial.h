@@ -5,8 +5,8 @@
 // One simulated minute of some CPUs under one load, measured by one schedule: what it says, and what is true.
 
 #include "bench/accuracy/load.h"
-#include "core/adapt.h"
-#include "core/estimate.h"
+#include "core/adapt/adapt.h"
+#include "core/tally/estimate.h"
 
 enum method {
     METHOD_OURS,
@@ -22,7 +22,8 @@ struct setting {
     unsigned n_cpus, n_counters;
     const double *rates; // [mix][catalog event]
     double seconds;
-    const struct plan_request *adaptive; // NULL: the round stays; else core/adapt.h changes it, beginning with `plan`
+    const struct plan_request
+        *adaptive; // NULL: the round stays; else core/adapt/adapt.h changes it, beginning with `plan`
 };
 
 // Of all metrics of the plan, on the whole.

@@ -15,7 +15,7 @@ import e2e
 
 BINARY, ROOT = e2e.arguments()
 STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
-TOTAL, OF_ONE_CLIENT = 128, 64  # exporters/http.h
+TOTAL, OF_ONE_CLIENT = 128, 64  # exporters/http/http.h
 PATIENCE = 5  # seconds; the server ends an idle connection by itself after ten
 
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/event_format.h"
+#include "core/spec/event_format.h"
 
 // The last line is the terms of an event, the lines before are "name text" of a format. Whatever they hold, it is a
 // field within one number, or an error in words; and what is encoded lies within the fields, or came as a whole number.

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/formula.h"
+#include "core/formula/formula.h"
 
 // Any text is a formula that can be evaluated, or an error with a column within the text. Every name is known but "no"
 // and "loop": it is an event, a metric, a number, or the formula before the first new line, put in its place.

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "config/perf_json.h"
+#include "config/vendor/perf_json.h"
 
 // Any bytes are a file of pmu-events that makes a catalog, with or without complaints, or an error in words. The first
 // byte chooses the CPU.

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/perf_log.h"
-#include "core/derive.h"
+#include "config/perf_log/perf_log.h"
+#include "core/tally/derive.h"
 
 // A log of perf: refused in words, or indexes within bounds; and then a recording that can be played to its end.
 

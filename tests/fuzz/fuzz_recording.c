@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/derive.h"
-#include "core/recording.h"
+#include "core/recording/recording.h"
+#include "core/tally/derive.h"
 
 // A recording whose checksums are right, as a hostile one's are: each record is a kind, a length of two bytes and so
 // many bytes. What is accepted must be safe to derive from.

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "config/scenario_json.h"
+#include "config/scenario/scenario_json.h"
 
 // Any bytes are a scenario or an error in words; what a scenario promises to the simulated PMU holds.
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "config/spec_json.h"
+#include "config/spec/spec_json.h"
 
 // Any bytes are a spec or an error in words; of our own specs never both, of a vendor's a spec may have errors in its
 // entries.

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/config.h"
+#include "config/yaml/config.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -19,15 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectors/pmu_sim.h"
-#include "collectors/probe.h"
-#include "collectors/sampler.h"
-#include "config/scenario_json.h"
-#include "config/spec_json.h"
-#include "core/adapt.h"
-#include "core/derive.h"
-#include "core/follow.h"
-#include "core/random.h"
+#include "collectors/pmu/probe.h"
+#include "collectors/pmu/sampler.h"
+#include "collectors/sim/pmu_sim.h"
+#include "config/scenario/scenario_json.h"
+#include "config/spec/spec_json.h"
+#include "core/adapt/adapt.h"
+#include "core/adapt/follow.h"
+#include "core/base/random.h"
+#include "core/tally/derive.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define EPOCH_NS UINT64_C(5000000000)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulation/pipeline.h"
 
-#include "config/perf_json.h"
+#include "config/vendor/perf_json.h"
 
 // A host of any spec: its scenario is made up from the catalog. Rates are multiples of RATE_UNIT, so that every slot of
 // some milliseconds counts whole numbers.

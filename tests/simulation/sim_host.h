@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collectors/pmu_sim.h"
+#include "collectors/sim/pmu_sim.h"
 
 enum {
     CYCLES = 1,

@@ -77,18 +77,18 @@ static inline void assert_all_complete(const struct pipeline *p) {
 
 // The different values of a register that the event groups ask for which are on, of a core's CPUs or of all (-1).
 static inline size_t count_register_values(const struct pipeline *p, const bool *on, int core, unsigned reg) {
-    uint64_t seen[FIT_COUNTERS_MAX];
+    uint64_t seen[EVENT_COUNTERS_MAX];
     size_t n = 0;
     for (size_t handle = 0; handle < p->topology->n_cpus * p->plan->n_groups; handle++) {
         const struct plan_group *group = &p->plan->groups[handle % p->plan->n_groups]; // opened CPU by CPU in order
         if (!on[handle] || (core >= 0 && (int)p->topology->cpus[p->recorder.cpu_of[handle]].core != core))
             continue;
         for (size_t e = 0; e < group->n_events; e++) {
-            const struct fit_event *need = &p->catalog->events[group->events[e]].need;
+            const struct event_need *need = &p->catalog->events[group->events[e]].need;
             size_t i = 0;
             while (i < n && seen[i] != need->reg_value)
                 i++;
-            if (need->reg == reg && i == n && n < FIT_COUNTERS_MAX)
+            if (need->reg == reg && i == n && n < EVENT_COUNTERS_MAX)
                 seen[n++] = need->reg_value;
         }
     }

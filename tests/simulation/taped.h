@@ -5,7 +5,7 @@
 // A simulated host that is measured and recorded, in memory; and its replay, by the recording alone and a catalog read
 // anew: every value of every snapshot must come back bit by bit, with all that is shown beside it.
 
-#include "core/recording.h"
+#include "core/recording/recording.h"
 #include "tests/simulation/pipeline.h"
 
 enum { TAPED_MAX = 512 };

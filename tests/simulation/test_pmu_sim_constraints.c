@@ -2,7 +2,7 @@
 // What a real CPU asks of event groups, on the simulated host: events that only some counters can count, that take two,
 // that have a counter of their own, that program a register which SMT siblings share, and the fields of PERF_METRICS.
 
-#include "collectors/pmu_sim.h"
+#include "collectors/sim/pmu_sim.h"
 #include "tests/simulation/sim_host.h"
 
 // A CPU of four counters. LOW_n: counters 0 and 1 only; WIDE: two neighbours; OWN, SLOTS: a fixed counter each, OWN's

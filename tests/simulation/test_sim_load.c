@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "collectors/sim_load.h"
+#include "collectors/sim/sim_load.h"
 
 enum { EVENT_A = 1, EVENT_B = 2 };
 static const uint64_t SECOND_NS = 1000000000;

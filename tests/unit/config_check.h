@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/config.h"
+#include "config/yaml/config.h"
 
 #define N_OF(array) (sizeof(array) / sizeof(array)[0])
 

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/plan.h"
-#include "core/random.h"
+#include "core/base/random.h"
+#include "core/plan/plan.h"
 
 #define N_OF(array) (sizeof(array) / sizeof(array)[0])
 

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "core/derive.h"
+#include "core/tally/derive.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 

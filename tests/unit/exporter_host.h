@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/adapt.h"
-#include "core/plan.h"
-#include "core/snapshot.h"
-#include "exporters/view.h"
+#include "core/adapt/adapt.h"
+#include "core/plan/plan.h"
+#include "core/tally/snapshot.h"
+#include "exporters/view/view.h"
 
 struct exporter_host {
     struct catalog *catalog;

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "collectors/host_linux.h"
+#include "collectors/host/host_linux.h"
 
 struct host_tree {
     char root[256];

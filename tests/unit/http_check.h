@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "exporter_host.h"
-#include "exporters/http.h"
+#include "exporters/http/http.h"
 
 static const struct http_address LOOPBACK = {"127.0.0.1:0", "127.0.0.1", 0};
 

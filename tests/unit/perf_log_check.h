@@ -10,10 +10,10 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "config/json_reader.h"
-#include "config/perf_log.h"
-#include "config/spec_json.h"
-#include "core/derive.h"
+#include "config/json/json_reader.h"
+#include "config/perf_log/perf_log.h"
+#include "config/spec/spec_json.h"
+#include "core/tally/derive.h"
 
 static inline struct catalog *load_spec(const char *name) {
     char path[128];

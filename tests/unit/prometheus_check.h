@@ -5,7 +5,7 @@
 // A host's page as text, and what is in it.
 
 #include "exporter_host.h"
-#include "exporters/prometheus.h"
+#include "exporters/prometheus/prometheus.h"
 
 // The exposition, terminated; owned by the caller.
 static inline char *render(struct view *view, const struct snapshot *snapshot, bool per_cpu) {

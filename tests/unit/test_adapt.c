@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/plan_check.h"
 
-#include "core/adapt.h"
+#include "core/adapt/adapt.h"
 
 // When the adaptive schedule raises metric groups, and when it lets them fall.
 

@@ -3,8 +3,8 @@
 
 #include <dirent.h>
 
-#include "config/spec_json.h"
-#include "core/adapt.h"
+#include "config/spec/spec_json.h"
+#include "core/adapt/adapt.h"
 
 // What raised metric groups get of the round, and what all others keep: whatever the values, on every shipped spec.
 

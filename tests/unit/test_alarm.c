@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/alarm.h"
+#include "core/base/alarm.h"
 
 // Rounds of 2 s and a threshold of 100: five of them make a change.
 

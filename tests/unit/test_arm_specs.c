@@ -16,8 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "config/json_reader.h"
-#include "config/spec_json.h"
+#include "config/json/json_reader.h"
+#include "config/spec/spec_json.h"
 
 // The vendor's own files, which lie beside the repository and are no part of it: every one loads, and every metric of
 // each has the value that Python finds for its formula. Our own specs of Arm's cores say the same in other words.

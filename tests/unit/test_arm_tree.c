@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/json_reader.h"
-#include "config/spec_json.h"
+#include "config/json/json_reader.h"
+#include "config/spec/spec_json.h"
 
 // What our specs of Arm's cores have in common with the vendor's files beside codes and formulas (test_arm_specs.c):
 // the decision tree and which core gets which file. And what they do not: the words.

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "core/budget.h"
+#include "core/adapt/budget.h"
 
 static void test_the_budget_is_the_larger_of_two(void **state) {
     (void)state;

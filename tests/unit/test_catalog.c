@@ -87,12 +87,12 @@ static void test_there_are_no_more_fixed_counters_than_bits_in_a_mask(void **sta
     (void)state;
     struct catalog *catalog = small();
     struct catalog_error error;
-    const char *events[FIT_FIXED_MAX + 1];
+    const char *events[EVENT_FIXED_MAX + 1];
     for (size_t i = 0; i < N_OF(events); i++)
         events[i] = "B";
     refused(catalog_set_counters(catalog, 6, events, N_OF(events), &error), &error, "more than 64 fixed counters");
     assert_false(catalog->events[catalog_find_event(catalog, "B")].fixed);
-    assert_int_equal(catalog_set_counters(catalog, 6, events, FIT_FIXED_MAX, &error), 0);
+    assert_int_equal(catalog_set_counters(catalog, 6, events, EVENT_FIXED_MAX, &error), 0);
     catalog_free(catalog);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/core_check.h"
 
-#include "config/spec_json.h"
+#include "config/spec/spec_json.h"
 
 // Two readings of one spec have one hash; whatever changes a value changes it, and words do not.
 

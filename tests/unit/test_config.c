@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/config.h"
+#include "config/yaml/config.h"
 
 static struct config *parse_bytes(const char *text, size_t length) {
     struct errors errors = {0};

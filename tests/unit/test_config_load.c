@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/config.h"
+#include "config/yaml/config.h"
 
 #define MERGE "tests/data/config/merge"
 #define ERRORS "tests/data/config/errors"

@@ -40,11 +40,11 @@ static int test_asprintf_or_fail(char **out, const char *format, ...) {
 #define realloc test_realloc_or_fail
 #define strdup test_strdup_or_fail
 #define asprintf test_asprintf_or_fail
-#include "config/config.c"
-#include "config/config_decode.c"
-#include "config/config_value.c"
-#include "config/yaml_tree.c"
-#include "config/yaml_tree_parse.c"
+#include "config/yaml/config.c"
+#include "config/yaml/config_decode.c"
+#include "config/yaml/config_value.c"
+#include "config/yaml/yaml_tree.c"
+#include "config/yaml/yaml_tree_parse.c"
 
 typedef int load_function(const char *path, struct errors *errors, struct config **out);
 

@@ -12,9 +12,9 @@
 #include <cjson/cJSON.h>
 #include <stdio.h>
 
-#include "exporters/html.h"
-#include "exporters/http_page.h"
-#include "exporters/prometheus.h"
+#include "exporters/html/html.h"
+#include "exporters/http/http_page.h"
+#include "exporters/prometheus/prometheus.h"
 #include "http_check.h"
 
 static const char *const TYPES[] = {"big", "little"};

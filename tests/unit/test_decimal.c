@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "config/decimal.h"
+#include "core/base/decimal.h"
 
 #define N_OF(array) (sizeof(array) / sizeof(array)[0])
 

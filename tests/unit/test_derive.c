@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/derive.h"
+#include "core/tally/derive.h"
 
 // Readings made by hand, and values worked out by hand.
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "core/derive.h"
+#include "core/tally/derive.h"
 
 // Readings made by hand go through derive; the same sums, added up here, go to core/estimate directly. What the
 // snapshot says must be what core/estimate says.

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/environment.h"
+#include "core/host/environment.h"
 
 static void test_at_first_nothing_is_known_but_that_there_is_smt(void **state) {
     (void)state;

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "core/error.h"
-#include "core/name.h"
+#include "core/base/error.h"
+#include "core/base/name.h"
 
 static void expect_line(const struct error *error, const char *wanted) {
     char line[ERROR_LINE_MAX];

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "core/estimate.h"
-#include "core/estimate_slope.h"
-#include "core/student.h"
+#include "core/base/student.h"
+#include "core/tally/estimate.h"
+#include "core/tally/estimate_slope.h"
 
 // Toy plans with one or two units, fed with rounds by hand; expected values are worked out in the comments.
 

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/estimate.h"
+#include "core/tally/estimate.h"
 
 // Two event groups that have an event in common, on one CPU: where one of them has seen less of it than the other, its
 // windows do not stand for the round. Rounds of 10 s, windows of 1 s where nothing else is said.

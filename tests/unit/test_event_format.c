@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "core/event_format.h"
+#include "core/spec/event_format.h"
 
 // The numbers are worked out by hand from the bits that Linux gives the terms in its files format/*.
 

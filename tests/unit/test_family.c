@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/core_check.h"
 
-#include "core/family.h"
+#include "core/spec/family.h"
 
 static bool ends_in(const char *text, const char *end) {
     size_t length = strlen(text), n = strlen(end);

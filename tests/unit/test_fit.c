@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/core_check.h"
 
-#include "core/fit.h"
+#include "core/plan/fit.h"
 
 // The fit of events to counters: cases of real CPUs by hand, and random small ones against every assignment there is.
 
 enum { MANY = 12 };
 
-static const struct fit_event ANY = {.fixed = -1};
+static const struct event_need ANY = {.fixed = -1};
 
-static bool fits(const struct fit_pmu *pmu, const struct fit_event *needs, size_t n, struct fit_reason *why) {
+static bool fits(const struct fit_pmu *pmu, const struct event_need *needs, size_t n, struct fit_reason *why) {
     unsigned events[64];
     assert_true(n <= N_OF(events));
     for (unsigned i = 0; i < n; i++)
@@ -21,7 +21,7 @@ static bool fits(const struct fit_pmu *pmu, const struct fit_event *needs, size_
 
 static void test_any_counter_will_do_until_there_is_none_left(void **state) {
     (void)state;
-    const struct fit_event needs[] = {ANY, ANY, ANY, ANY};
+    const struct event_need needs[] = {ANY, ANY, ANY, ANY};
     const struct fit_pmu four = {.general = 4}, three = {.general = 3}, reserved = {.general = 4, .reserved = 2},
                          none = {.general = 4, .reserved = 9}, unlimited = {.general = 0, .reserved = 3};
     struct fit_reason why = {0};
@@ -38,7 +38,7 @@ static void test_any_counter_will_do_until_there_is_none_left(void **state) {
 
 static void test_an_event_that_comes_twice_counts_once(void **state) {
     (void)state;
-    const struct fit_event needs[] = {ANY, {.fixed = -1, .counters = 1}};
+    const struct event_need needs[] = {ANY, {.fixed = -1, .counters = 1}};
     const struct fit_pmu pmu = {.general = 2};
     const unsigned events[] = {0, 1, 0, 1, 1};
     assert_true(fit_check(&pmu, needs, events, 5, NULL));
@@ -48,7 +48,7 @@ static void test_an_event_that_comes_twice_counts_once(void **state) {
 // Nehalem: four counters, and the events of the first-level data cache only on counters 0 and 1.
 static void test_three_events_of_two_counters_do_not_fit_four(void **state) {
     (void)state;
-    const struct fit_event l1d = {.fixed = -1, .counters = 0x3}, needs[] = {l1d, ANY, l1d, ANY, l1d};
+    const struct event_need l1d = {.fixed = -1, .counters = 0x3}, needs[] = {l1d, ANY, l1d, ANY, l1d};
     const struct fit_pmu nehalem = {.general = 4};
     const unsigned all_l1d[] = {0, 2, 4};
     struct fit_reason why = {0};
@@ -63,10 +63,10 @@ static void test_three_events_of_two_counters_do_not_fit_four(void **state) {
 
 static void test_an_event_makes_way_for_one_that_has_less_choice(void **state) {
     (void)state;
-    const struct fit_event needs[] = {{.fixed = -1, .counters = 0x3},
-                                      {.fixed = -1, .counters = 0x6},
-                                      {.fixed = -1, .counters = 0x4},
-                                      {.fixed = -1, .counters = 0x9}};
+    const struct event_need needs[] = {{.fixed = -1, .counters = 0x3},
+                                       {.fixed = -1, .counters = 0x6},
+                                       {.fixed = -1, .counters = 0x4},
+                                       {.fixed = -1, .counters = 0x9}};
     const struct fit_pmu pmu = {.general = 4}; // 2 on counter 2, 1 on 1, 0 on 0, 3 on 3
     assert_true(fits(&pmu, needs, 4, NULL));
     const struct fit_pmu three = {.general = 3}; // without counter 3, events 0 to 3 have counters 0 to 2
@@ -78,7 +78,7 @@ static void test_an_event_makes_way_for_one_that_has_less_choice(void **state) {
 
 static void test_an_event_of_a_counter_that_is_not_there_never_fits(void **state) {
     (void)state;
-    const struct fit_event needs[] = {{.fixed = -1, .counters = 0xf0}};
+    const struct event_need needs[] = {{.fixed = -1, .counters = 0xf0}};
     const struct fit_pmu four = {.general = 4}, eight = {.general = 8};
     struct fit_reason why;
     assert_true(fits(&eight, needs, 1, NULL));
@@ -89,7 +89,7 @@ static void test_an_event_of_a_counter_that_is_not_there_never_fits(void **state
 // Others' events move out of the way too, so reserved counters are no certain ones.
 static void test_reserved_counters_limit_how_many_and_not_which(void **state) {
     (void)state;
-    const struct fit_event needs[] = {{.fixed = -1, .counters = 0x8}, {.fixed = -1, .counters = 0x1}, ANY};
+    const struct event_need needs[] = {{.fixed = -1, .counters = 0x8}, {.fixed = -1, .counters = 0x1}, ANY};
     const struct fit_pmu pmu = {.general = 4, .reserved = 2};
     assert_true(fits(&pmu, needs, 2, NULL));
     assert_false(fits(&pmu, needs, 3, NULL));
@@ -97,7 +97,7 @@ static void test_reserved_counters_limit_how_many_and_not_which(void **state) {
 
 static void test_a_fixed_counter_leaves_the_general_ones_alone(void **state) {
     (void)state;
-    const struct fit_event needs[] = {{.fixed = 0}, {.fixed = 1}, {.fixed = 2}, ANY};
+    const struct event_need needs[] = {{.fixed = 0}, {.fixed = 1}, {.fixed = 2}, ANY};
     const struct fit_pmu pmu = {.general = 1}, none = {.general = 1, .reserved = 1};
     assert_true(fits(&pmu, needs, 4, NULL));
     assert_true(fits(&none, needs, 3, NULL));
@@ -108,7 +108,7 @@ static void test_a_fixed_counter_leaves_the_general_ones_alone(void **state) {
 // The NMI watchdog counts cycles on the fixed counter of cycles.
 static void test_with_the_watchdog_on_cycles_take_a_general_counter(void **state) {
     (void)state;
-    const struct fit_event needs[] = {{.fixed = 1}, ANY, ANY, ANY, ANY};
+    const struct event_need needs[] = {{.fixed = 1}, ANY, ANY, ANY, ANY};
     const struct fit_pmu off = {.general = 4}, on = {.general = 4, .fixed_taken = 0x2};
     struct fit_reason why;
     assert_true(fits(&off, needs, 5, NULL));
@@ -121,7 +121,7 @@ static void test_with_the_watchdog_on_cycles_take_a_general_counter(void **state
 static void test_of_two_events_with_one_fixed_counter_one_takes_a_general_one(void **state) {
     (void)state;
     // counter 0 is the only one for the first and the third, so the first takes the fixed one
-    const struct fit_event needs[] = {{.fixed = 0, .counters = 0x1}, {.fixed = 0}, {.fixed = -1, .counters = 0x1}};
+    const struct event_need needs[] = {{.fixed = 0, .counters = 0x1}, {.fixed = 0}, {.fixed = -1, .counters = 0x1}};
     const struct fit_pmu two = {.general = 2}, one = {.general = 1};
     assert_true(fits(&one, needs, 2, NULL));
     assert_true(fits(&two, needs, 3, NULL));
@@ -131,7 +131,7 @@ static void test_of_two_events_with_one_fixed_counter_one_takes_a_general_one(vo
 // AMD: an even counter and the next one.
 static void test_an_event_of_two_counters_takes_an_even_one_and_the_next(void **state) {
     (void)state;
-    const struct fit_event wide = {.fixed = -1, .takes = 2}, needs[] = {wide, wide, wide, ANY};
+    const struct event_need wide = {.fixed = -1, .takes = 2}, needs[] = {wide, wide, wide, ANY};
     const struct fit_pmu six = {.general = 6}, five = {.general = 5};
     struct fit_reason why;
     assert_true(fits(&six, needs, 3, NULL));
@@ -139,7 +139,7 @@ static void test_an_event_of_two_counters_takes_an_even_one_and_the_next(void **
     assert_true(why.cause == FIT_COUNTERS && why.needed == 7 && why.available == 6);
     assert_true(fits(&five, needs, 2, NULL));
     assert_int_equal(fit_width(&six, &wide), 2);
-    const struct fit_event odd[] = {wide, {.fixed = -1, .counters = 0x2}, {.fixed = -1, .counters = 0x4}};
+    const struct event_need odd[] = {wide, {.fixed = -1, .counters = 0x2}, {.fixed = -1, .counters = 0x4}};
     const struct fit_pmu four = {.general = 4}; // 1 and 2 are taken: no even counter has a free neighbour
     assert_false(fits(&four, odd, 3, &why));
     assert_int_equal(why.cause, FIT_PLACE);
@@ -149,10 +149,10 @@ static void test_an_event_of_two_counters_takes_an_even_one_and_the_next(void **
 
 static void test_a_wide_event_moves_where_the_others_leave_room(void **state) {
     (void)state;
-    const struct fit_event needs[] = {{.fixed = -1, .takes = 2},
-                                      {.fixed = -1, .takes = 2, .counters = 0x1},
-                                      {.fixed = -1, .counters = 0xc},
-                                      {.fixed = -1, .counters = 0xc}};
+    const struct event_need needs[] = {{.fixed = -1, .takes = 2},
+                                       {.fixed = -1, .takes = 2, .counters = 0x1},
+                                       {.fixed = -1, .counters = 0xc},
+                                       {.fixed = -1, .counters = 0xc}};
     const struct fit_pmu pmu = {.general = 6};
     assert_true(fits(&pmu, needs, 4, NULL)); // 0 on 4 and 5, 1 on 0 and 1
 }
@@ -160,10 +160,10 @@ static void test_a_wide_event_moves_where_the_others_leave_room(void **state) {
 // Nehalem has one register for OFFCORE_RESPONSE.
 static void test_a_shared_register_holds_one_value_at_a_time(void **state) {
     (void)state;
-    const struct fit_event needs[] = {{.fixed = -1, .reg = 1, .reg_value = 0x4011},
-                                      {.fixed = -1, .reg = 1, .reg_value = 0x4011},
-                                      {.fixed = -1, .reg = 1, .reg_value = 0x2011},
-                                      {.fixed = -1, .reg = 2, .reg_value = 0x2011}};
+    const struct event_need needs[] = {{.fixed = -1, .reg = 1, .reg_value = 0x4011},
+                                       {.fixed = -1, .reg = 1, .reg_value = 0x4011},
+                                       {.fixed = -1, .reg = 1, .reg_value = 0x2011},
+                                       {.fixed = -1, .reg = 2, .reg_value = 0x2011}};
     const struct fit_pmu nehalem = {.general = 4, .registers = {0, 1, 1}},
                          westmere = {.general = 4, .registers = {0, 2, 1}}, unlimited = {.general = 4};
     const unsigned other[] = {0, 1, 3};
@@ -180,7 +180,7 @@ static void test_a_shared_register_holds_one_value_at_a_time(void **state) {
 
 static void test_what_takes_no_counter_always_fits(void **state) {
     (void)state;
-    const struct fit_event software = {.fixed = -1, .free = true}, needs[] = {software, software, ANY};
+    const struct event_need software = {.fixed = -1, .free = true}, needs[] = {software, software, ANY};
     const struct fit_pmu pmu = {.general = 1}, full = {.general = 1, .reserved = 1};
     assert_true(fits(&pmu, needs, 3, NULL));
     assert_true(fits(&full, needs, 2, NULL));
@@ -188,17 +188,17 @@ static void test_what_takes_no_counter_always_fits(void **state) {
 
 static void test_absurd_needs_do_not_fit_and_harm_nobody(void **state) {
     (void)state;
-    struct fit_event needs[400];
+    struct event_need needs[400];
     unsigned events[400];
     for (unsigned i = 0; i < N_OF(needs); i++) {
-        needs[i] = (struct fit_event){.fixed = (int)(i % 70), .takes = i % 3, .counters = UINT64_C(1) << (i % 64)};
+        needs[i] = (struct event_need){.fixed = (int)(i % 70), .takes = i % 3, .counters = UINT64_C(1) << (i % 64)};
         events[i] = i;
     }
     const struct fit_pmu pmu = {.general = 1000, .registers = {0}}, none = {.general = 0};
     assert_false(fit_check(&pmu, needs, events, 400, NULL));
     assert_true(fit_excess(&pmu, needs, events, 400, 0) > 0);
     assert_true(fit_check(&none, needs, events, 400, NULL));
-    needs[0] = (struct fit_event){.fixed = -1, .takes = UINT32_MAX};
+    needs[0] = (struct event_need){.fixed = -1, .takes = UINT32_MAX};
     assert_false(fit_check(&pmu, needs, events, 1, NULL));
     needs[0].takes = 64;
     assert_true(fit_check(&pmu, needs, events, 1, NULL));
@@ -208,7 +208,7 @@ static void test_absurd_needs_do_not_fit_and_harm_nobody(void **state) {
 
 struct brute {
     const struct fit_pmu *pmu;
-    const struct fit_event *needs;
+    const struct event_need *needs;
     size_t n;
     unsigned limit;
 };
@@ -218,7 +218,7 @@ static bool assign(const struct brute *b, size_t i, uint64_t general, uint64_t f
         return false;
     if (i == b->n)
         return true;
-    const struct fit_event *need = &b->needs[i];
+    const struct event_need *need = &b->needs[i];
     if (need->free)
         return assign(b, i + 1, general, fixed);
     if (need->fixed >= 0 && (fixed >> need->fixed & 1) == 0 &&
@@ -233,7 +233,7 @@ static bool assign(const struct brute *b, size_t i, uint64_t general, uint64_t f
     return false;
 }
 
-static bool brute_registers(const struct fit_pmu *pmu, const struct fit_event *needs, size_t n) {
+static bool brute_registers(const struct fit_pmu *pmu, const struct event_need *needs, size_t n) {
     for (unsigned reg = 1; reg <= 2; reg++) {
         unsigned values = 0; // a bit for each of 0 to 3
         for (size_t i = 0; i < n; i++)
@@ -244,8 +244,8 @@ static bool brute_registers(const struct fit_pmu *pmu, const struct fit_event *n
     return true;
 }
 
-static struct fit_event random_need(uint64_t *random, unsigned general) {
-    struct fit_event need = {.fixed = -1};
+static struct event_need random_need(uint64_t *random, unsigned general) {
+    struct event_need need = {.fixed = -1};
     uint64_t kind = random_below(random, 10);
     if (kind < 6)
         need.counters = random_below(random, UINT64_C(1) << (general + 1));
@@ -271,7 +271,7 @@ static void test_no_random_case_differs_from_trying_all_assignments(void **state
         pmu.fixed_taken = random_below(&random, 3) == 0 ? random_below(&random, 4) : 0;
         pmu.registers[1] = (unsigned)random_below(&random, 3);
         pmu.registers[2] = (unsigned)random_below(&random, 3);
-        struct fit_event needs[MANY];
+        struct event_need needs[MANY];
         size_t n = 1 + (size_t)random_below(&random, 7);
         for (size_t e = 0; e < n; e++)
             needs[e] = random_need(&random, pmu.general);
@@ -296,7 +296,7 @@ static void test_events_that_any_counter_will_do_for_may_be_counted_instead(void
     size_t too_many = 0, counted = 0;
     for (int i = 0; i < 20000; i++) {
         const struct fit_pmu pmu = {.general = 2 + (unsigned)random_below(&random, 5), .registers = {0, 1, 2}};
-        struct fit_event needs[MANY];
+        struct event_need needs[MANY];
         unsigned all[MANY], some[MANY], others = 0;
         size_t n_some = 0;
         for (unsigned e = 0; e < MANY; e++) {
@@ -322,9 +322,9 @@ static void test_the_events_that_a_reason_names_collide_by_themselves(void **sta
     size_t seen = 0;
     for (int i = 0; i < 20000; i++) {
         const struct fit_pmu pmu = {.general = 6};
-        struct fit_event needs[6];
+        struct event_need needs[6];
         for (size_t e = 0; e < 6; e++)
-            needs[e] = (struct fit_event){.fixed = -1, .counters = 1 + random_below(&random, 63)};
+            needs[e] = (struct event_need){.fixed = -1, .counters = 1 + random_below(&random, 63)};
         struct fit_reason why;
         if (fits(&pmu, needs, 6, &why))
             continue;

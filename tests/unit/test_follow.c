@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <errno.h>
 
-#include "core/follow.h"
+#include "core/adapt/follow.h"
 
 static const uint64_t SECOND_NS = 1000000000;
 

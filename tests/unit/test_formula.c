@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "core/formula.h"
+#include "core/formula/formula.h"
 
 // What formulas are worth, and what is wrong with those that are refused. Which of them are ratios: test_formula_ratio.
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "core/formula.h"
+#include "core/formula/formula.h"
 
 // Which formulas keep their value when all counts are multiplied with the same number.
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "core/formula.h"
+#include "core/formula/formula.h"
 
 // What is exported is not made of what is not known: the same formulas by perf's rules and by the known ones.
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "core/formula.h"
+#include "core/formula/formula.h"
 
 // What perf's expressions have beyond Arm's: conditionals, comparisons, logic, functions, literals, names of all kinds,
 // metrics, and what folding drops. Values are worked out by hand.

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "core/formula.h"
+#include "core/formula/formula.h"
 
 // Every MetricExpr and MetricThreshold of the vendors' files for Linux compiles, and is worth what evaluate_perf.py, an
 // evaluator in another language, finds for random counts. The scope answers every name.

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "core/formula.h"
+#include "core/formula/formula.h"
 
 // Random trees of the whole language, written as text, are worth what walking the tree gives. Numbers, literals and
 // functions of names are constants, which are folded when a formula is compiled; the walk folds nothing. And whatever

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
-#include "core/formula.h"
+#include "core/formula/formula.h"
 
 // Which formulas are k A/B with A and B sums of counts, and what their k, A and B are.
 

@@ -2,8 +2,8 @@
 //
 // Small sysfs trees of hosts with cores of one kind and of several, against the map that ships.
 
-#include "collectors/host_cores.h"
-#include "config/cpu_map_json.h"
+#include "collectors/host/host_cores.h"
+#include "config/spec/cpu_map_json.h"
 #include "host_tree.h"
 
 enum { C1_ULTRA = 0x410fd8c0, C1_PRO = 0x410fd8b0, C1_NANO = 0x411fd8a1, UNKNOWN_CORE = 0x410feee0 };

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collectors/host_cpu.h"
+#include "collectors/host/host_cpu.h"
 #include "tests/unit/host_tree.h"
 
 #include <errno.h>
 #include <math.h>
 
-#include "collectors/host_bind.h"
-#include "collectors/host_cores.h"
-#include "config/cpu_map_json.h"
-#include "config/spec_json.h"
+#include "collectors/host/host_bind.h"
+#include "collectors/host/host_cores.h"
+#include "config/spec/cpu_map_json.h"
+#include "config/spec/spec_json.h"
 #include "tests/unit/core_check.h"
 
 // Made-up hosts: which spec is chosen, what formulas are told, which events the host cannot count, and how level 1 is

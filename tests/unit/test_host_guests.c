@@ -2,7 +2,7 @@
 // Whether a host may run guests, on made-up hosts.
 #include "tests/unit/host_tree.h"
 
-#include "collectors/host_guests.h"
+#include "collectors/host/host_guests.h"
 
 static void test_a_host_without_kvm_has_no_guests(void **state) {
     struct host_tree *tree = *state;

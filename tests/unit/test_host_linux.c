@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "collectors/host_cpu.h"
+#include "collectors/host/host_cpu.h"
 #include "tests/unit/host_tree.h"
 
 #include <errno.h>

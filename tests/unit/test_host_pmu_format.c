@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "collectors/host_pmu.h"
+#include "collectors/host/host_pmu.h"
 
 // A PMU's own words, from made-up trees of the three vendors.
 

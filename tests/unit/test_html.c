@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "exporter_host.h"
-#include "exporters/html.h"
+#include "exporters/html/html.h"
 
 static void test_the_page_escapes_what_comes_from_outside_and_tells_simulation_and_trouble(void **state) {
     (void)state;

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/cpu_map_json.h"
-#include "core/identify.h"
+#include "config/spec/cpu_map_json.h"
+#include "core/host/identify.h"
 #include "tests/unit/core_check.h"
 
 // The map that ships.

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/spec_json.h"
-#include "core/plan.h"
+#include "config/spec/spec_json.h"
+#include "core/plan/plan.h"
 
 // What the Intel specs that ship have in common: they load, and all of their groups can be measured on the counters of
 // their core. That their formulas are the vendor's: tests/specs/check_intel.py.

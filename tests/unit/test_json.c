@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "exporter_host.h"
-#include "exporters/html.h"
-#include "exporters/json.h"
+#include "exporters/html/html.h"
+#include "exporters/json/json.h"
 
 // What a path such as "scopes[1].metrics.ipc.value" leads to.
 static const cJSON *at(const cJSON *root, const char *path) {

@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exporters/html.h"
-#include "exporters/json.h"
-#include "exporters/prometheus.h"
-#include "exporters/tree.h"
+#include "exporters/html/html.h"
+#include "exporters/json/json.h"
+#include "exporters/prometheus/prometheus.h"
+#include "exporters/view/tree.h"
 #include "tree_host.h"
 
 // Compares with tests/data/golden/NAME, or writes it where TOPDOWND_GOLDEN_WRITE is set.

@@ -4,7 +4,7 @@
 #include <glob.h>
 #include <math.h>
 
-#include "config/spec_json.h"
+#include "config/spec/spec_json.h"
 
 // What every shipped spec exports of CPUs that do little: most events never happen, so that ratios are 0/0. A value
 // that is exported is perf's own, and stays whatever the metrics are worth that have no value; many of perf's would

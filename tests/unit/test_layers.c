@@ -9,7 +9,7 @@
 // and clocks. The checker reads a file as text; the tests feed it small files that break each rule, and then all
 // sources.
 
-enum { FUNCTION_LINES_MAX = 60, FILE_LINES_MAX = 500, FINDINGS_SIZE = 1 << 16 };
+enum { FUNCTION_LINES_MAX = 60, FILE_LINES_MAX = 500, ROOM_FILES_MAX = 15, FINDINGS_SIZE = 1 << 16 };
 
 static const char *const LAYERS[] = {"core", "config", "collectors", "exporters", "daemon"};
 
@@ -45,6 +45,8 @@ static bool in_layer(const char *path, const char *layer) {
     return strncmp(path, layer, n) == 0 && path[n] == '/';
 }
 
+static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
+
 // ---- includes ----
 
 // Which files may include a library's header.
@@ -54,14 +56,12 @@ static const struct {
                  {"cJSON", "config/", "exporters/"},
                  {"microhttpd", "exporters/http", NULL},
                  {"systemd/", "daemon/", NULL},
-                 {"perf_event.h", "collectors/pmu_linux.c", NULL}};
+                 {"perf_event.h", "collectors/pmu/pmu_linux.c", NULL}};
 
 // All that the core needs of the C library: no files, no clock, no threads. stdio.h is for snprintf.
 static const char *const CORE_HEADERS[] = {"assert.h", "ctype.h",     "errno.h",   "limits.h",  "math.h",
                                            "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h",  "stdint.h",
                                            "stdio.h",  "stdlib.h",    "string.h",  "strings.h", "regex.h"};
-
-static bool starts_with(const char *text, const char *start) { return strncmp(text, start, strlen(start)) == 0; }
 
 static void check_system_include(const struct source *source, size_t offset, const char *header) {
     for (size_t i = 0; i < N_OF(LIBRARIES); i++) {
@@ -77,15 +77,36 @@ static void check_system_include(const struct source *source, size_t offset, con
         report(source, offset, "<%s> is not for the core", header);
 }
 
+// The rooms, from the ground up. A room includes rooms of its own layer that stand above it in this list, and any room
+// of the layers that its own may include. So arrows run downwards only.
+static const char *const ROOMS[] = {
+    "core/base/",      "core/host/",      "core/formula/",         "core/spec/",       "core/plan/",
+    "core/tally/",     "core/adapt/",     "core/recording/",       "config/json/",     "config/spec/",
+    "config/vendor/",  "config/yaml/",    "config/scenario/",      "config/perf_log/", "collectors/host/",
+    "collectors/pmu/", "collectors/sim/", "collectors/recording/", "exporters/view/",  "exporters/prometheus/",
+    "exporters/json/", "exporters/html/", "exporters/http/",       "daemon/base/",     "daemon/source/",
+    "daemon/run/",     "daemon/command/", "daemon/main.c"};
+
+// The number of the room that the file is in; N_OF(ROOMS): in none.
+static size_t room_of(const char *path) {
+    size_t room = 0;
+    while (room < N_OF(ROOMS) && !starts_with(path, ROOMS[room]))
+        room++;
+    return room;
+}
+
 static void check_own_include(const struct source *source, size_t offset, const char *header) {
     const char *layer = NULL;
     for (size_t i = 0; i < N_OF(LAYERS); i++)
         if (in_layer(header, LAYERS[i]))
             layer = LAYERS[i];
-    if (!layer || strstr(header, ".."))
-        report(source, offset, "\"%s\" is not qualified with its folder", header);
+    size_t to = room_of(header), from = room_of(source->path);
+    if (!layer || strstr(header, "..") || to == N_OF(ROOMS))
+        report(source, offset, "\"%s\" is not qualified with its room", header);
     else if (strcmp(layer, "core") != 0 && !in_layer(source->path, layer) && !in_layer(source->path, "daemon"))
         report(source, offset, "\"%s\" is of a layer that is not below this one", header);
+    else if (to > from)
+        report(source, offset, "\"%s\" is of a room that is not below this one", header);
 }
 
 static void check_include(const struct source *source, const char *directive) {
@@ -284,6 +305,8 @@ static void check_source(const char *path, const char *text, char *findings) {
     size_t lines = line_of(&source, strlen(text)) - 1;
     if (lines > FILE_LINES_MAX)
         report(&source, strlen(text), "a file of %zu lines", lines);
+    if (room_of(path) == N_OF(ROOMS))
+        report(&source, 0, "a file in no room");
     check_includes(&source);
     check_declarations(&source);
     if (in_layer(path, "core"))
@@ -304,45 +327,63 @@ static void expect_finding(const char *path, const char *text, const char *wante
 
 static void test_an_include_of_a_wrong_layer_is_found(void **state) {
     (void)state;
-    expect_finding("core/a.c", "#include \"core/a.h\"\n", "");
-    expect_finding("core/a.c", "\n#include \"config/config.h\"\n",
-                   "core/a.c:2: \"config/config.h\" is of a layer that is not below this one\n");
-    expect_finding("config/a.c", "#include \"core/a.h\"\n#include \"config/a.h\"\n", "");
-    expect_finding("config/a.h", "# include \"exporters/http.h\"\n",
-                   "config/a.h:1: \"exporters/http.h\" is of a layer that is not below this one\n");
-    expect_finding("exporters/a.c", "#include \"collectors/pmu.h\"\n",
-                   "exporters/a.c:1: \"collectors/pmu.h\" is of a layer that is not below this one\n");
-    expect_finding("collectors/a.c", "#include \"daemon/log.h\"\n",
-                   "collectors/a.c:1: \"daemon/log.h\" is of a layer that is not below this one\n");
-    expect_finding("daemon/a.c", "#include \"exporters/http.h\"\n#include \"core/a.h\"\n", "");
+    expect_finding("core/tally/a.c", "#include \"core/tally/a.h\"\n", "");
+    expect_finding("core/base/a.c", "\n#include \"config/yaml/config.h\"\n",
+                   "core/base/a.c:2: \"config/yaml/config.h\" is of a layer that is not below this one\n");
+    expect_finding("config/yaml/a.c", "#include \"core/base/a.h\"\n#include \"config/yaml/a.h\"\n", "");
+    expect_finding("config/yaml/a.h", "# include \"exporters/http/http.h\"\n",
+                   "config/yaml/a.h:1: \"exporters/http/http.h\" is of a layer that is not below this one\n");
+    expect_finding("exporters/view/a.c", "#include \"collectors/pmu/pmu.h\"\n",
+                   "exporters/view/a.c:1: \"collectors/pmu/pmu.h\" is of a layer that is not below this one\n");
+    expect_finding("collectors/pmu/a.c", "#include \"daemon/base/log.h\"\n",
+                   "collectors/pmu/a.c:1: \"daemon/base/log.h\" is of a layer that is not below this one\n");
+    expect_finding("daemon/run/a.c", "#include \"exporters/http/http.h\"\n#include \"core/base/a.h\"\n", "");
+}
+
+static void test_an_include_of_a_higher_room_is_found(void **state) {
+    (void)state;
+    expect_finding("core/tally/a.c", "#include \"core/plan/plan.h\"\n", "");
+    expect_finding("core/plan/a.c", "#include \"core/tally/snapshot.h\"\n",
+                   "core/plan/a.c:1: \"core/tally/snapshot.h\" is of a room that is not below this one\n");
+    expect_finding("daemon/base/a.c", "#include \"daemon/run/service.h\"\n",
+                   "daemon/base/a.c:1: \"daemon/run/service.h\" is of a room that is not below this one\n");
+    expect_finding("daemon/main.c", "#include \"daemon/run/service.h\"\n", "");
+}
+
+static void test_a_file_in_no_room_is_found(void **state) {
+    (void)state;
+    expect_finding("core/a.c", "", "core/a.c:1: a file in no room\n");
+    expect_finding("core/tales/a.c", "", "core/tales/a.c:1: a file in no room\n");
+    expect_finding("core/base/a.c", "#include \"core/a.h\"\n",
+                   "core/base/a.c:1: \"core/a.h\" is not qualified with its room\n");
 }
 
 static void test_an_include_without_its_folder_is_found(void **state) {
     (void)state;
-    expect_finding("core/a.c", "#include \"a.h\"\n", "core/a.c:1: \"a.h\" is not qualified with its folder\n");
-    expect_finding("daemon/a.c", "#include \"core/../a.h\"\n",
-                   "daemon/a.c:1: \"core/../a.h\" is not qualified with its folder\n");
-    expect_finding("daemon/a.c", "#include \"tests/a.h\"\n",
-                   "daemon/a.c:1: \"tests/a.h\" is not qualified with its folder\n");
-    expect_finding("daemon/a.c", "#include HEADER\n", "daemon/a.c:1: what this includes cannot be told\n");
+    expect_finding("core/base/a.c", "#include \"a.h\"\n", "core/base/a.c:1: \"a.h\" is not qualified with its room\n");
+    expect_finding("daemon/run/a.c", "#include \"core/base/../a.h\"\n",
+                   "daemon/run/a.c:1: \"core/base/../a.h\" is not qualified with its room\n");
+    expect_finding("daemon/run/a.c", "#include \"tests/a.h\"\n",
+                   "daemon/run/a.c:1: \"tests/a.h\" is not qualified with its room\n");
+    expect_finding("daemon/run/a.c", "#include HEADER\n", "daemon/run/a.c:1: what this includes cannot be told\n");
 }
 
 static void test_a_library_in_the_wrong_place_is_found(void **state) {
     (void)state;
-    expect_finding("config/a.c", "#include <yaml.h>\n#include <cjson/cJSON.h>\n", "");
-    expect_finding("exporters/json.c", "#include <cjson/cJSON.h>\n", "");
-    expect_finding("exporters/http_page.c", "#include <microhttpd.h>\n", "");
-    expect_finding("daemon/a.c", "#include <systemd/sd-event.h>\n", "");
-    expect_finding("collectors/pmu_linux.c", "#include <linux/perf_event.h>\n", "");
-    expect_finding("daemon/a.c", "#include <yaml.h>\n", "daemon/a.c:1: <yaml.h> belongs to config/\n");
-    expect_finding("collectors/a.c", "#include <cjson/cJSON.h>\n",
-                   "collectors/a.c:1: <cjson/cJSON.h> belongs to config/\n");
-    expect_finding("exporters/json.c", "#include <microhttpd.h>\n",
-                   "exporters/json.c:1: <microhttpd.h> belongs to exporters/http\n");
-    expect_finding("exporters/http.c", "#include <systemd/sd-daemon.h>\n",
-                   "exporters/http.c:1: <systemd/sd-daemon.h> belongs to daemon/\n");
-    expect_finding("collectors/pmu.h", "#include <linux/perf_event.h>\n",
-                   "collectors/pmu.h:1: <linux/perf_event.h> belongs to collectors/pmu_linux.c\n");
+    expect_finding("config/yaml/a.c", "#include <yaml.h>\n#include <cjson/cJSON.h>\n", "");
+    expect_finding("exporters/json/json.c", "#include <cjson/cJSON.h>\n", "");
+    expect_finding("exporters/http/http_page.c", "#include <microhttpd.h>\n", "");
+    expect_finding("daemon/run/a.c", "#include <systemd/sd-event.h>\n", "");
+    expect_finding("collectors/pmu/pmu_linux.c", "#include <linux/perf_event.h>\n", "");
+    expect_finding("daemon/run/a.c", "#include <yaml.h>\n", "daemon/run/a.c:1: <yaml.h> belongs to config/\n");
+    expect_finding("collectors/pmu/a.c", "#include <cjson/cJSON.h>\n",
+                   "collectors/pmu/a.c:1: <cjson/cJSON.h> belongs to config/\n");
+    expect_finding("exporters/json/json.c", "#include <microhttpd.h>\n",
+                   "exporters/json/json.c:1: <microhttpd.h> belongs to exporters/http\n");
+    expect_finding("exporters/http/http.c", "#include <systemd/sd-daemon.h>\n",
+                   "exporters/http/http.c:1: <systemd/sd-daemon.h> belongs to daemon/\n");
+    expect_finding("collectors/pmu/pmu.h", "#include <linux/perf_event.h>\n",
+                   "collectors/pmu/pmu.h:1: <linux/perf_event.h> belongs to collectors/pmu/pmu_linux.c\n");
 }
 
 static void test_input_output_clocks_and_threads_in_the_core_are_found(void **state) {
@@ -351,14 +392,16 @@ static void test_input_output_clocks_and_threads_in_the_core_are_found(void **st
     for (size_t i = 0; i < N_OF(headers); i++) {
         char text[64], wanted[96];
         (void)snprintf(text, sizeof text, "#include <%s>\n", headers[i]);
-        (void)snprintf(wanted, sizeof wanted, "core/a.c:1: <%s> is not for the core\n", headers[i]);
-        expect_finding("core/a.c", text, wanted);
-        expect_finding("config/a.c", text, "");
+        (void)snprintf(wanted, sizeof wanted, "core/base/a.c:1: <%s> is not for the core\n", headers[i]);
+        expect_finding("core/base/a.c", text, wanted);
+        expect_finding("config/yaml/a.c", text, "");
     }
-    expect_finding("core/a.c", "void f(void) { printf(\"x\"); }\n", "core/a.c:1: printf is not for the core\n");
-    expect_finding("core/a.c", "void f(void) {\n    g(stderr);\n}\n", "core/a.c:2: stderr is not for the core\n");
-    expect_finding("core/a.c", "void f(char *s) { (void)snprintf(s, 9, \"printf(x)\"); } // printf\n", "");
-    expect_finding("daemon/a.c", "void f(void) { printf(\"x\"); }\n", "");
+    expect_finding("core/base/a.c", "void f(void) { printf(\"x\"); }\n",
+                   "core/base/a.c:1: printf is not for the core\n");
+    expect_finding("core/base/a.c", "void f(void) {\n    g(stderr);\n}\n",
+                   "core/base/a.c:2: stderr is not for the core\n");
+    expect_finding("core/base/a.c", "void f(char *s) { (void)snprintf(s, 9, \"printf(x)\"); } // printf\n", "");
+    expect_finding("daemon/run/a.c", "void f(void) { printf(\"x\"); }\n", "");
 }
 
 static void test_a_variable_outside_of_functions_is_found(void **state) {
@@ -391,18 +434,19 @@ static void test_a_variable_outside_of_functions_is_found(void **state) {
                                         "// int a;\n/* int b;\n */\n",
                                         "static int f(int a) { return a; }\n"};
     for (size_t i = 0; i < N_OF(wrong); i++)
-        expect_finding("config/a.c", wrong[i], "config/a.c:1: a variable outside of functions that is not const\n");
+        expect_finding("config/yaml/a.c", wrong[i],
+                       "config/yaml/a.c:1: a variable outside of functions that is not const\n");
     for (size_t i = 0; i < N_OF(right); i++)
-        expect_finding("config/a.c", right[i], "");
+        expect_finding("config/yaml/a.c", right[i], "");
 }
 
 static void test_a_static_variable_within_a_function_is_found(void **state) {
     (void)state;
-    expect_finding("core/a.c", "int f(void) {\n    static int n;\n    return n++;\n}\n",
-                   "core/a.c:2: a static variable that is not const\n");
-    expect_finding("core/a.c", "int f(void) {\n    static const char *s = \"\";\n    return !*s;\n}\n",
-                   "core/a.c:2: a static variable that is not const\n");
-    expect_finding("core/a.c", "int f(void) {\n    static const int n = '}';\n    return n;\n}\n", "");
+    expect_finding("core/base/a.c", "int f(void) {\n    static int n;\n    return n++;\n}\n",
+                   "core/base/a.c:2: a static variable that is not const\n");
+    expect_finding("core/base/a.c", "int f(void) {\n    static const char *s = \"\";\n    return !*s;\n}\n",
+                   "core/base/a.c:2: a static variable that is not const\n");
+    expect_finding("core/base/a.c", "int f(void) {\n    static const int n = '}';\n    return n;\n}\n", "");
 }
 
 // A function of so many lines, the first of which is number 3.
@@ -411,13 +455,13 @@ static void expect_function(size_t lines, const char *wanted) {
     strcat(text, "static int f(int a,\n             int b) {\n");
     for (size_t i = 3; i < lines; i++)
         strcat(text, "    a += b; // {\n");
-    expect_finding("exporters/a.c", strcat(text, "}\n"), wanted);
+    expect_finding("exporters/view/a.c", strcat(text, "}\n"), wanted);
 }
 
 static void test_a_long_function_is_found(void **state) {
     (void)state;
     expect_function(60, "");
-    expect_function(61, "exporters/a.c:3: a function of 61 lines\n");
+    expect_function(61, "exporters/view/a.c:3: a function of 61 lines\n");
 }
 
 static void test_a_long_file_is_found(void **state) {
@@ -425,15 +469,15 @@ static void test_a_long_file_is_found(void **state) {
     char text[1024];
     memset(text, '\n', sizeof text);
     text[500] = '\0';
-    expect_finding("daemon/a.c", text, "");
+    expect_finding("daemon/run/a.c", text, "");
     text[500] = '\n';
     text[501] = '\0';
-    expect_finding("daemon/a.c", text, "daemon/a.c:502: a file of 501 lines\n");
+    expect_finding("daemon/run/a.c", text, "daemon/run/a.c:502: a file of 501 lines\n");
 }
 
 static void test_braces_that_do_not_match_are_found(void **state) {
     (void)state;
-    expect_finding("daemon/a.c", "int f(void) {\n", "daemon/a.c:1: braces that do not match\n");
+    expect_finding("daemon/run/a.c", "int f(void) {\n", "daemon/run/a.c:1: braces that do not match\n");
 }
 
 // ---- all sources ----
@@ -449,25 +493,35 @@ static char *read_text(const char *path) {
     return text;
 }
 
-// Checks the sources of a layer and returns their number.
-static size_t check_layer(const char *layer, char *findings) {
-    DIR *folder = opendir(layer);
-    size_t n = 0;
+// Checks a source.
+static void check_file(const char *path, char *findings) {
+    char *text = read_text(path);
+    check_source(path, text, findings);
+    free(text);
+}
+
+// Checks the sources of a folder and of the folders in it; returns how many they are.
+static size_t check_folder(const char *path, char *findings) {
+    DIR *folder = opendir(path);
+    size_t n_all = 0, n_here = 0;
     if (!folder)
-        fail_msg("no folder %s: run this from the root of the repository", layer);
+        fail_msg("no folder %s: run this from the root of the repository", path);
     for (struct dirent *entry; (entry = readdir(folder));) {
         const char *end = strrchr(entry->d_name, '.');
+        char inner[512];
+        (void)snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
+        if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
+            n_all += check_folder(inner, findings);
         if (!end || (strcmp(end, ".c") != 0 && strcmp(end, ".h") != 0))
             continue;
-        char path[512];
-        (void)snprintf(path, sizeof path, "%s/%s", layer, entry->d_name);
-        char *text = read_text(path);
-        check_source(path, text, findings);
-        free(text);
-        n++;
+        check_file(inner, findings);
+        n_here += strcmp(end, ".c") == 0;
+        n_all++;
     }
     assert_int_equal(closedir(folder), 0);
-    return n;
+    if (n_here > ROOM_FILES_MAX)
+        fail_msg("%s: a room of %zu .c files has more than one subject", path, n_here);
+    return n_all;
 }
 
 static void test_all_sources_keep_the_rules(void **state) {
@@ -475,7 +529,7 @@ static void test_all_sources_keep_the_rules(void **state) {
     char *findings = calloc(FINDINGS_SIZE, 1);
     assert_non_null(findings);
     for (size_t i = 0; i < N_OF(LAYERS); i++)
-        assert_true(check_layer(LAYERS[i], findings) >= 8);
+        assert_true(check_folder(LAYERS[i], findings) >= 8);
     if (findings[0] != '\0')
         fail_msg("\n%s", findings);
     free(findings);
@@ -484,6 +538,8 @@ static void test_all_sources_keep_the_rules(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_include_of_a_wrong_layer_is_found),
+        cmocka_unit_test(test_an_include_of_a_higher_room_is_found),
+        cmocka_unit_test(test_a_file_in_no_room_is_found),
         cmocka_unit_test(test_an_include_without_its_folder_is_found),
         cmocka_unit_test(test_a_library_in_the_wrong_place_is_found),
         cmocka_unit_test(test_input_output_clocks_and_threads_in_the_core_are_found),

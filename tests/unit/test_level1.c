@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-#include "core/level1.h"
-#include "core/random.h"
-#include "core/span.h"
-#include "core/total.h"
+#include "core/base/random.h"
+#include "core/base/span.h"
+#include "core/base/total.h"
+#include "core/tally/level1.h"
 
 // Pipeline slots that add up, the sums that hold them for years, and the time that they stand for.
 

@@ -3,9 +3,9 @@
 
 #include <unistd.h>
 
-#include "config/perf_json.h"
-#include "config/spec_json.h"
-#include "core/plan.h"
+#include "config/spec/spec_json.h"
+#include "config/vendor/perf_json.h"
+#include "core/plan/plan.h"
 
 // Level 1 of the vendors' files on too few counters: parts that are data of ours, and the same plan as from our own
 // spec.

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/name_index.h"
+#include "core/base/name_index.h"
 
 enum { NAMES_N = 5000 };
 

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "config/metric_list.h"
-#include "config/perf_json.h"
-#include "core/evaluation.h"
+#include "config/vendor/metric_list.h"
+#include "config/vendor/perf_json.h"
+#include "core/formula/evaluation.h"
 
 // Linux's files for its CPUs, unmodified, become catalogs; and a few made-up files show each rule.
 

@@ -7,7 +7,7 @@ enum { NEEDS_N = EVENTS_N + 1, CYCLES = 1, A, B, C, D, E, F };
 
 struct host {
     struct catalog *catalog;
-    struct fit_event needs[NEEDS_N]; // put into the catalog when the plan is made
+    struct event_need needs[NEEDS_N]; // put into the catalog when the plan is made
     struct plan_request request;
 };
 
@@ -66,8 +66,8 @@ static void test_a_metric_of_two_values_of_one_register_names_the_register(void 
     struct host host;
     host_init(&host);
     assert_int_equal(catalog_add_register(host.catalog, "offcore_rsp", 1, &(struct catalog_error){0}), 0);
-    host.needs[A] = (struct fit_event){.fixed = -1, .reg = 1, .reg_value = 0x2011};
-    host.needs[B] = (struct fit_event){.fixed = -1, .reg = 1, .reg_value = 0x4011};
+    host.needs[A] = (struct event_need){.fixed = -1, .reg = 1, .reg_value = 0x2011};
+    host.needs[B] = (struct event_need){.fixed = -1, .reg = 1, .reg_value = 0x4011};
     expect_reason(&host, "A / (B + FIXED_CYCLES)", "needs 2 values of offcore_rsp at once (A and B), the CPU holds 1");
 }
 
@@ -100,8 +100,8 @@ static void test_metrics_that_collide_take_turns(void **state) {
     struct host host;
     host_init(&host);
     assert_int_equal(catalog_add_register(host.catalog, "offcore_rsp", 1, &(struct catalog_error){0}), 0);
-    host.needs[A] = (struct fit_event){.fixed = -1, .reg = 1, .reg_value = 0x2011};
-    host.needs[B] = (struct fit_event){.fixed = -1, .reg = 1, .reg_value = 0x4011};
+    host.needs[A] = (struct event_need){.fixed = -1, .reg = 1, .reg_value = 0x2011};
+    host.needs[B] = (struct event_need){.fixed = -1, .reg = 1, .reg_value = 0x4011};
     host.needs[C].counters = host.needs[D].counters = host.needs[E].counters = 0x1;
     metric_of(host.catalog, "a", "A / FIXED_CYCLES", NULL);
     metric_of(host.catalog, "b", "B / FIXED_CYCLES", NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/core_check.h"
 
-#include "core/plan_pack.h"
+#include "core/plan/plan_pack.h"
 
 // Packing against an exhaustive search, and on cases whose fewest bins are known beforehand.
 
@@ -41,15 +41,15 @@ static size_t fewest(struct instance *instance, size_t i, size_t n_bins, size_t 
 }
 
 // The letters' events: each of `fixed` has a counter of its own.
-static void needs_of(const struct instance *instance, struct fit_event *needs) {
+static void needs_of(const struct instance *instance, struct event_need *needs) {
     for (int e = 0; e < PLAN_PACK_EVENTS_MAX; e++)
-        needs[e] = (struct fit_event){.fixed = e < 64 && (instance->fixed.words[0] >> e & 1) ? e : -1};
+        needs[e] = (struct event_need){.fixed = e < 64 && (instance->fixed.words[0] >> e & 1) ? e : -1};
 }
 
 // Packs, and checks that every bin fits and none is empty.
 static size_t pack(const struct instance *instance) {
     unsigned bins[SETS_MAX];
-    struct fit_event needs[PLAN_PACK_EVENTS_MAX];
+    struct event_need needs[PLAN_PACK_EVENTS_MAX];
     const struct fit_pmu pmu = {.general = instance->counters};
     needs_of(instance, needs);
     int n = plan_pack(instance->sets, instance->n, &pmu, needs, bins, NULL);
@@ -188,7 +188,7 @@ static void test_the_same_input_gives_the_same_bins(void **state) {
     struct instance instance;
     planted(&random, 8, 6, &instance);
     unsigned first[SETS_MAX], second[SETS_MAX];
-    struct fit_event needs[PLAN_PACK_EVENTS_MAX];
+    struct event_need needs[PLAN_PACK_EVENTS_MAX];
     const struct fit_pmu pmu = {.general = 6};
     needs_of(&instance, needs);
     assert_true(plan_pack(instance.sets, instance.n, &pmu, needs, first, NULL) > 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/core_check.h"
 
-#include "core/plan_pack.h"
+#include "core/plan/plan_pack.h"
 
 // Packing of events that ask for more than any counter: against an exhaustive search, and at the size of a real CPU.
 
@@ -9,7 +9,7 @@ enum { SETS_MAX = 200 };
 
 struct instance {
     struct fit_pmu pmu;
-    struct fit_event needs[PLAN_PACK_EVENTS_MAX];
+    struct event_need needs[PLAN_PACK_EVENTS_MAX];
     size_t n;
     struct plan_set sets[SETS_MAX];
     struct plan_set bins[8]; // of the exhaustive search
@@ -70,8 +70,8 @@ static size_t pack(const struct instance *instance, struct plan_pack_work *work)
 }
 
 // `counters`: of the CPU. Kinds and their shares are roughly those of Intel's and AMD's files.
-static struct fit_event random_need(uint64_t *random, unsigned counters) {
-    struct fit_event need = {.fixed = -1};
+static struct event_need random_need(uint64_t *random, unsigned counters) {
+    struct event_need need = {.fixed = -1};
     switch (random_below(random, 8)) {
     case 0:
     case 1:
@@ -144,7 +144,7 @@ static struct plan_set set_of(const char *letters) {
     return set;
 }
 
-static void expect_bins(const struct fit_pmu *pmu, const struct fit_event *needs, size_t n_events,
+static void expect_bins(const struct fit_pmu *pmu, const struct event_need *needs, size_t n_events,
                         const char *const *sets, size_t n, size_t wanted) {
     static struct instance instance;
     struct plan_pack_work work;
@@ -159,8 +159,8 @@ static void expect_bins(const struct fit_pmu *pmu, const struct fit_event *needs
 // Nehalem, four counters: six events by count need two bins, but three of two counters each.
 static void test_events_of_few_counters_need_more_bins_than_their_number(void **state) {
     (void)state;
-    const struct fit_event l1d = {.fixed = -1, .counters = 0x3}, any = {.fixed = -1};
-    const struct fit_event needs[] = {l1d, l1d, l1d, l1d, l1d, any};
+    const struct event_need l1d = {.fixed = -1, .counters = 0x3}, any = {.fixed = -1};
+    const struct event_need needs[] = {l1d, l1d, l1d, l1d, l1d, any};
     const char *const sets[] = {"a", "b", "c", "d", "e", "f"};
     expect_bins(&(struct fit_pmu){.general = 4}, needs, 6, sets, 6, 3);
     expect_bins(&(struct fit_pmu){.general = 4}, needs, 6, sets, 2, 1);
@@ -168,10 +168,10 @@ static void test_events_of_few_counters_need_more_bins_than_their_number(void **
 
 static void test_values_of_one_register_take_turns(void **state) {
     (void)state;
-    const struct fit_event needs[] = {{.fixed = -1, .reg = 1, .reg_value = 0x4011},
-                                      {.fixed = -1, .reg = 1, .reg_value = 0x2011},
-                                      {.fixed = -1, .reg = 1, .reg_value = 0x4011},
-                                      {.fixed = -1}};
+    const struct event_need needs[] = {{.fixed = -1, .reg = 1, .reg_value = 0x4011},
+                                       {.fixed = -1, .reg = 1, .reg_value = 0x2011},
+                                       {.fixed = -1, .reg = 1, .reg_value = 0x4011},
+                                       {.fixed = -1}};
     const char *const sets[] = {"ad", "bd", "cd"};
     expect_bins(&(struct fit_pmu){.general = 4, .registers = {0, 1}}, needs, 4, sets, 3, 2);
     expect_bins(&(struct fit_pmu){.general = 4, .registers = {0, 2}}, needs, 4, sets, 3, 1);
@@ -179,7 +179,7 @@ static void test_values_of_one_register_take_turns(void **state) {
 
 static void test_events_of_two_counters_fill_a_bin_sooner(void **state) {
     (void)state;
-    const struct fit_event wide = {.fixed = -1, .takes = 2}, needs[] = {wide, wide, wide, wide};
+    const struct event_need wide = {.fixed = -1, .takes = 2}, needs[] = {wide, wide, wide, wide};
     const char *const sets[] = {"a", "b", "c", "d"};
     expect_bins(&(struct fit_pmu){.general = 6}, needs, 4, sets, 4, 2);
     expect_bins(&(struct fit_pmu){.general = 5}, needs, 4, sets, 4, 2);
@@ -191,7 +191,7 @@ static void big_instance(uint64_t *random, struct instance *instance) {
     enum { EVENTS = 200, METRICS = 150 };
     *instance = (struct instance){.pmu = {.general = 8, .registers = {0, 2, 1}}, .n = METRICS};
     for (unsigned e = 0; e < EVENTS; e++) {
-        instance->needs[e] = (struct fit_event){.fixed = e < 4 ? (int)e : -1};
+        instance->needs[e] = (struct event_need){.fixed = e < 4 ? (int)e : -1};
         uint64_t kind = random_below(random, 10);
         if (e >= 4 && kind < 4)
             instance->needs[e].counters = 0xf;
@@ -234,7 +234,7 @@ static void test_counting_is_enough_where_any_counter_will_do(void **state) {
     struct plan_pack_work work;
     big_instance(&random, &instance);
     for (unsigned e = 0; e < PLAN_PACK_EVENTS_MAX; e++)
-        instance.needs[e] = (struct fit_event){.fixed = instance.needs[e].fixed};
+        instance.needs[e] = (struct event_need){.fixed = instance.needs[e].fixed};
     clock_t before = clock();
     size_t bins = pack(&instance, &work);
     print_message("%zu bins, %llu steps, %.0f ms\n", bins, (unsigned long long)work.steps,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/plan_check.h"
 
-#include "config/spec_json.h"
+#include "config/spec/spec_json.h"
 
 // How event groups fill a round, in which order, and the plans of the shipped Neoverse V2.
 

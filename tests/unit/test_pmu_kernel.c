@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "collectors/pmu_linux.h"
+#include "collectors/pmu/pmu_linux.h"
 
 // What the driver asks of the kernel, down to the last bit. This program brings its own syscall() and ioctl(), which
 // come before the C library's: a fake kernel that opens any event, as an empty file in memory, and remembers what it

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "collectors/pmu_linux.h"
+#include "collectors/pmu/pmu_linux.h"
 
 // The kernel's software events are real data on every machine: these tests count page faults that the test itself
 // makes.

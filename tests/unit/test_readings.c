@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/plan_check.h"
 
-#include "core/readings.h"
+#include "core/tally/readings.h"
 
 // Two units: level 1 as a composite of two parts, and a metric of its own; two CPUs.
 struct host {

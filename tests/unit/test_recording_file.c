@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "collectors/recording_file.h"
-#include "core/recording.h"
+#include "collectors/recording/recording_file.h"
+#include "core/recording/recording.h"
 
 // The files of a recording, in a folder of the test's own.
 

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "collectors/recording_reader.h"
+#include "collectors/recording/recording_reader.h"
 
 // A recording's file, read piece by piece, against the same bytes in memory.
 

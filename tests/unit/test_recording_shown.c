@@ -15,8 +15,8 @@
 #include <string.h>
 
 #include "exporter_host.h"
-#include "exporters/json.h"
-#include "exporters/prometheus.h"
+#include "exporters/json/json.h"
+#include "exporters/prometheus/prometheus.h"
 
 static const char FILE_NAME[] = "/var/lib/topdownd/\"x\"";
 

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/scenario_json.h"
-#include "config/spec_json.h"
+#include "config/scenario/scenario_json.h"
+#include "config/spec/spec_json.h"
 
 static struct errors errors;
 

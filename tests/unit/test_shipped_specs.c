@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "config/spec_json.h"
-#include "core/plan.h"
+#include "config/spec/spec_json.h"
+#include "core/plan/plan.h"
 
 // What the Arm specs that ship have in common. That each agrees with its vendor's file: test_arm_specs.c.
 

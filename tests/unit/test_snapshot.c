@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/plan_check.h"
 
-#include "core/snapshot.h"
+#include "core/tally/snapshot.h"
 
 static struct topology *two_sockets(void) {
     static const struct topology_source cpus[] = {

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/json_reader.h"
-#include "config/spec_json.h"
+#include "config/json/json_reader.h"
+#include "config/spec/spec_json.h"
 
 // A small spec in pieces, so that each test can put one wrong piece into an otherwise right file.
 #define PRODUCT "\"product_configuration\": {\"product_name\": \"Test Core\", \"implementer\": \"0x41\"}"

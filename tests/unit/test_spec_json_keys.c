@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/spec_json.h"
+#include "config/spec/spec_json.h"
 
 // The keys of "topdownd" objects, and what formulas and the tree refer to: each read, and refused where it is wrong.
 

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/spec_json.h"
+#include "config/spec/spec_json.h"
 
 // Arm's own files, which say nothing of the counters: what stands in for it.
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/json_reader.h"
-#include "config/spec_json.h"
+#include "config/json/json_reader.h"
+#include "config/spec/spec_json.h"
 
 // That the Arm specs that ship are complete and hang together: words for everything, and a tree in which every name
 // leads somewhere. Read as JSON, so that nothing rests on what the loader makes of it.

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "core/cpuset.h"
-#include "core/topology.h"
+#include "core/base/cpuset.h"
+#include "core/host/topology.h"
 
 // ---- CPU lists ----
 

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectors/host/host_bind.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/host/host_pmu.h"
+
+enum { PMU_NAME_MAX = 256 };
+
+static const struct catalog_event *core_event(const struct catalog *catalog, size_t e) {
+    const struct catalog_event *event = &catalog->events[e];
+    return event->kind == EVENT_COUNTED && event->code.pmu == 0 ? event : NULL;
+}
+
+// ---- the core PMU ----
+
+// Encodes the events of a PMU in the host's format; those that cannot be are unsupported. -ENOENT where the host shows
+// no format.
+static int encode(const struct host_roots *roots, const char *pmu, struct catalog *catalog, unsigned index,
+                  struct host_binding *binding) {
+    struct event_format *format;
+    int r = host_pmu_format(roots, pmu, &format);
+    if (r < 0)
+        return r;
+    bool *cannot = calloc(catalog->n_events, sizeof *cannot);
+    r = cannot ? catalog_encode(catalog, index, format, cannot) : -ENOMEM;
+    for (size_t e = 0; e < catalog->n_events && r == 0; e++) {
+        if (!cannot[e])
+            continue;
+        binding->support[e] = PLAN_UNSUPPORTED;
+        binding->n_cannot++;
+    }
+    free(cannot);
+    event_format_free(format);
+    return r;
+}
+
+// What an Arm PMU rules out is out. What it advertises still has to show that it counts: a driver may advertise events
+// that the machine below it never counts.
+static int rule_out(const struct host_roots *roots, const char *pmu, const struct catalog *catalog,
+                    struct host_binding *binding) {
+    struct host_pmu_events events = {0};
+    int r = host_linux_pmu_events(roots, pmu, &events);
+    if (r < 0)
+        return r == -ENOENT ? 0 : r;
+    for (size_t e = 0; e < catalog->n_events; e++)
+        if (core_event(catalog, e) && host_pmu_events_rule_out(&events, catalog->events[e].code.config))
+            binding->support[e] = PLAN_UNSUPPORTED;
+    host_pmu_events_deinit(&events);
+    return 0;
+}
+
+// ---- other PMUs ----
+
+// One that names CPUs in `cpumask` counts for a socket or a die: its counts are no CPU's.
+static bool counts_for_each_cpu(const struct host_roots *roots, const char *pmu, uint32_t *type) {
+    return host_linux_pmu_type(roots, pmu, type) == 0 && !host_pmu_has_cpumask(roots, pmu);
+}
+
+// What an event that is not opened would be, for those who list events. Several PMUs of a kind (uncore_imc_0 ...) have
+// the same format.
+static int encode_unopened(const struct host_roots *roots, struct catalog *catalog, unsigned pmu) {
+    char pattern[PMU_NAME_MAX], name[PMU_NAME_MAX];
+    struct event_format *format;
+    uint32_t type;
+    (void)snprintf(pattern, sizeof pattern, "%s_*", catalog->pmus[pmu]);
+    int r = host_pmu_format(roots, catalog->pmus[pmu], &format);
+    if (r == -ENOENT && host_linux_find_pmu(roots, pattern, "", name, sizeof name, &type) == 0)
+        r = host_pmu_format(roots, name, &format);
+    if (r < 0)
+        return r;
+    bool *cannot = calloc(catalog->n_events, sizeof *cannot);
+    r = cannot ? catalog_encode(catalog, pmu, format, cannot) : -ENOMEM;
+    free(cannot);
+    event_format_free(format);
+    return r;
+}
+
+static int bind_other(const struct host_roots *roots, struct catalog *catalog, unsigned pmu,
+                      struct host_binding *binding) {
+    bool counts = counts_for_each_cpu(roots, catalog->pmus[pmu], &binding->types[pmu]);
+    for (size_t e = 0; e < catalog->n_events; e++)
+        if (catalog->events[e].kind == EVENT_COUNTED && catalog->events[e].code.pmu == pmu && !counts)
+            binding->support[e] = PLAN_ELSEWHERE;
+    int r = counts ? encode(roots, catalog->pmus[pmu], catalog, pmu, binding) : encode_unopened(roots, catalog, pmu);
+    return r == -ENOENT ? 0 : r;
+}
+
+// ---- the resident group ----
+
+// Its fields have names of the kernel's own; where one is not among the PMU's events, as in most virtual machines, none
+// of them counts. The kernel shows the leader beside them, though under a name that a vendor's files need not use.
+static void bind_resident(const struct host_roots *roots, const char *pmu, struct catalog *catalog,
+                          struct host_binding *binding) {
+    char ignored[1024];
+    bool whole = true, fields = false;
+    for (size_t i = 0; i < catalog->n_resident; i++) {
+        const struct catalog_event *event = &catalog->events[catalog->resident[i]];
+        fields = fields || event->need.free;
+        if (event->need.free)
+            whole = whole && host_pmu_alias(roots, pmu, event->name, ignored, sizeof ignored) != -ENOENT;
+    }
+    if (!fields && catalog->n_resident > 0)
+        whole =
+            host_pmu_alias(roots, pmu, catalog->events[catalog->resident[0]].name, ignored, sizeof ignored) != -ENOENT;
+    if (whole)
+        return;
+    for (size_t i = 0; i < catalog->n_resident; i++)
+        if (i == 0 || catalog->events[catalog->resident[i]].need.free)
+            binding->support[catalog->resident[i]] = PLAN_UNSUPPORTED;
+    catalog_drop_resident(catalog);
+    binding->resident_dropped = true;
+}
+
+int host_bind(const struct host_roots *roots, const char *pmu, uint32_t type, struct catalog *catalog,
+              struct host_binding *out) {
+    struct host_binding binding = {.support = calloc(catalog->n_events, sizeof *binding.support), .types = {type}};
+    if (!binding.support)
+        return -ENOMEM;
+    memset(binding.support, PLAN_SUPPORT_UNKNOWN, catalog->n_events);
+    int r = encode(roots, pmu, catalog, 0, &binding);
+    if (r == 0 || r == -ENOENT)
+        r = rule_out(roots, pmu, catalog, &binding);
+    for (unsigned i = 1; i < catalog->n_pmus && r == 0; i++)
+        r = bind_other(roots, catalog, i, &binding);
+    if (r < 0) {
+        host_binding_deinit(&binding);
+        return r;
+    }
+    bind_resident(roots, pmu, catalog, &binding);
+    *out = binding;
+    return 0;
+}
+
+void host_binding_deinit(struct host_binding *binding) {
+    free(binding->support);
+    binding->support = NULL;
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectors/host/host_linux.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "collectors/host/host_file.h"
+
+// Every file read here is small; what does not fit the buffer is not looked at.
+
+enum { FILE_BYTES = 16384, PATH_BYTES = 512, ENTRY_BYTES = 256, EVENTS_MAX = 1024 };
+
+static long long cpu_number(const struct host_roots *roots, unsigned cpu, const char *file, long long otherwise) {
+    char path[PATH_BYTES];
+    (void)snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/%s", roots->sysfs, cpu, file);
+    return host_file_number(path, otherwise);
+}
+
+static int read_online(const struct host_roots *roots, struct errors *errors, struct cpuset *out) {
+    char path[PATH_BYTES], text[FILE_BYTES];
+    (void)snprintf(path, sizeof path, "%s/devices/system/cpu/online", roots->sysfs);
+    ssize_t length = host_file_read(path, text, sizeof text);
+    if (length < 0)
+        return errors_add(errors, path, 0, 0,
+                          "cannot read which CPUs are online: %s; mount sysfs, or say where it is with --path.sysfs",
+                          strerror((int)-length));
+    if (cpuset_parse(text, out) < 0 || cpuset_count(out) == 0)
+        return errors_add(errors, path, 1, 0, "is not a list of CPUs such as 0-3,8 (at most %d CPUs)", CPUSET_MAX);
+    return 0;
+}
+
+// The lowest of the online CPUs that share the physical core, which tells cores apart on the whole host: a core_id is
+// one only within its die or cluster. -1 where the kernel does not say.
+static int first_sibling(const struct host_roots *roots, unsigned cpu) {
+    static const char *const files[] = {"core_cpus_list", "thread_siblings_list"}; // the second before Linux 5.3
+    char path[PATH_BYTES], text[FILE_BYTES];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct cpuset siblings;
+        (void)snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/topology/%s", roots->sysfs, cpu, files[i]);
+        if (host_file_read(path, text, sizeof text) < 0 || cpuset_parse(text, &siblings) < 0 ||
+            !cpuset_has(&siblings, cpu))
+            continue;
+        int first = 0;
+        while (!cpuset_has(&siblings, (unsigned)first))
+            first++;
+        return first;
+    }
+    return -1;
+}
+
+static struct topology_source describe_cpu(const struct host_roots *roots, unsigned cpu, bool selected) {
+    long long package = cpu_number(roots, cpu, "topology/physical_package_id", 0);
+    return (struct topology_source){.id = cpu,
+                                    .core = first_sibling(roots, cpu),
+                                    .package = package < 0 || package > INT_MAX ? 0 : (int)package,
+                                    .selected = selected};
+}
+
+// The CPU as `known` has it; NULL where it does not.
+static const struct topology_cpu *find_cpu(const struct topology *known, unsigned id) {
+    for (size_t i = 0; known && i < known->n_cpus; i++)
+        if (known->cpus[i].id == id)
+            return &known->cpus[i];
+    return NULL;
+}
+
+static bool is_selected(const struct host_choice *choice, unsigned cpu) {
+    return (!choice->selected || cpuset_has(choice->selected, cpu)) && (!choice->own || cpuset_has(choice->own, cpu));
+}
+
+// The CPUs that are online, and those of `known` (may be NULL) that are away now: their cores are not known any more.
+static int build_topology(const struct host_roots *roots, const struct cpuset *online, const struct host_choice *choice,
+                          const struct topology *known, struct topology **out) {
+    size_t n = 0;
+    struct topology_source *cpus = calloc(cpuset_count(online) + (known ? known->n_cpus : 0), sizeof *cpus);
+    if (!cpus)
+        return -ENOMEM;
+    for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
+        const struct topology_cpu *away = find_cpu(known, cpu);
+        if (cpuset_has(online, cpu) && choice->own && !cpuset_has(choice->own, cpu))
+            continue;
+        if (cpuset_has(online, cpu))
+            cpus[n++] = describe_cpu(roots, cpu, is_selected(choice, cpu));
+        else if (away)
+            cpus[n++] = (struct topology_source){
+                .id = cpu, .core = -1, .package = (int)known->sockets[away->socket].id, .selected = true};
+    }
+    long long kilohertz = n > 0 ? cpu_number(roots, cpus[0].id, "cpufreq/cpuinfo_max_freq", 0) : 0;
+    int r = topology_new(cpus, n, kilohertz > 0 ? (double)kilohertz * 1e3 : 0, out);
+    free(cpus);
+    return r;
+}
+
+int host_linux_topology(const struct host_roots *roots, const struct host_choice *choice, struct errors *errors,
+                        struct topology **out) {
+    struct cpuset online;
+    int r = read_online(roots, errors, &online);
+    if (r < 0)
+        return r;
+    r = build_topology(roots, &online, choice, NULL, out);
+    return r == -EINVAL ? errors_add(errors, NULL, 0, 0, "none of the CPUs that `cpus` names is online") : r;
+}
+
+int host_linux_topology_update(const struct host_roots *roots, const struct host_choice *choice,
+                               const struct topology *known, struct topology **out) {
+    struct cpuset online;
+    struct errors ignored = {0}; // an unreadable file now is no news about CPUs
+    if (read_online(roots, &ignored, &online) < 0)
+        return 0;
+    for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
+        if (!cpuset_has(&online, cpu) || !is_selected(choice, cpu) || find_cpu(known, cpu))
+            continue;
+        int r = build_topology(roots, &online, choice, known, out);
+        return r < 0 ? r : 1;
+    }
+    return 0;
+}
+
+void host_linux_left_alone(const struct host_roots *roots, struct cpuset *out) {
+    static const char *const files[] = {"isolated", "nohz_full"};
+    char path[PATH_BYTES], text[FILE_BYTES];
+    *out = (struct cpuset){{0}};
+    for (size_t i = 0; i < 2; i++) {
+        struct cpuset set;
+        (void)snprintf(path, sizeof path, "%s/devices/system/cpu/%s", roots->sysfs, files[i]);
+        if (host_file_read(path, text, sizeof text) < 0 || cpuset_parse(text, &set) < 0)
+            continue; // such as "(null)"
+        for (size_t w = 0; w < CPUSET_MAX / 64; w++)
+            out->words[w] |= set.words[w];
+    }
+}
+
+int host_linux_pmu_type(const struct host_roots *roots, const char *pmu, uint32_t *out) {
+    char path[PATH_BYTES];
+    (void)snprintf(path, sizeof path, "%s/bus/event_source/devices/%s/type", roots->sysfs, pmu);
+    long long type = host_file_number(path, -1);
+    if (type < 0 || type > UINT32_MAX)
+        return -ENOENT;
+    *out = (uint32_t)type;
+    return 0;
+}
+
+int host_linux_midr(const struct host_roots *roots, unsigned cpu, uint32_t *out) {
+    char path[PATH_BYTES], text[64], *end;
+    (void)snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/regs/identification/midr_el1", roots->sysfs, cpu);
+    ssize_t length = host_file_read(path, text, sizeof text);
+    if (length < 0)
+        return -ENOENT;
+    errno = 0;
+    unsigned long long midr = strtoull(text, &end, 16);
+    if (end == text || text[0] != '0' || (*end != '\n' && *end != '\0') || errno != 0 || midr > UINT32_MAX)
+        return -EINVAL;
+    *out = (uint32_t)midr;
+    return 0;
+}
+
+static bool pattern_matches(const char *pattern, const char *name) {
+    size_t length = strlen(pattern);
+    if (length > 0 && pattern[length - 1] == '*')
+        return strncmp(name, pattern, length - 1) == 0;
+    return strcmp(name, pattern) == 0;
+}
+
+int host_linux_find_pmu(const struct host_roots *roots, const char *pattern, const char *after, char *name, size_t size,
+                        uint32_t *type) {
+    char path[PATH_BYTES], best[ENTRY_BYTES] = "";
+    uint32_t best_type = 0, this_type;
+    (void)snprintf(path, sizeof path, "%s/bus/event_source/devices", roots->sysfs);
+    DIR *folder = opendir(path);
+    if (!folder)
+        return -ENOENT;
+    for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        const char *this = entry->d_name;
+        if (this[0] == '.' || strlen(this) >= size || !pattern_matches(pattern, this) || strcmp(this, after) <= 0 ||
+            (best[0] != '\0' && strcmp(this, best) > 0) || host_linux_pmu_type(roots, this, &this_type) < 0)
+            continue;
+        (void)snprintf(best, sizeof best, "%s", this);
+        best_type = this_type;
+    }
+    closedir(folder);
+    if (best[0] == '\0')
+        return -ENOENT;
+    (void)snprintf(name, size, "%s", best);
+    *type = best_type;
+    return 0;
+}
+
+int host_linux_pmu_cpus(const struct host_roots *roots, const char *pmu, struct cpuset *out) {
+    static const char *const files[] = {"cpus", "cpumask"};
+    char path[PATH_BYTES], text[FILE_BYTES];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        (void)snprintf(path, sizeof path, "%s/bus/event_source/devices/%s/%s", roots->sysfs, pmu, files[i]);
+        if (host_file_read(path, text, sizeof text) >= 0)
+            return cpuset_parse(text, out) < 0 ? -EINVAL : 0;
+    }
+    memset(out, 0xff, sizeof *out);
+    return 0;
+}
+
+// Reads "event=0x0011", what an Arm PMU says of an event; other PMUs name more than a number.
+static bool read_event(const char *path, uint64_t *config) {
+    char text[64], *end;
+    if (host_file_read(path, text, sizeof text) < 0 || strncmp(text, "event=0x", 8) != 0 ||
+        !isxdigit((unsigned char)text[8]))
+        return false;
+    errno = 0;
+    *config = strtoull(text + 8, &end, 16);
+    return errno == 0 && (*end == '\n' || *end == '\0');
+}
+
+static int compare_configs(const void *a, const void *b) {
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void sort_configs(struct host_pmu_events *events) {
+    size_t n = 0;
+    qsort(events->configs, events->n, sizeof *events->configs, compare_configs);
+    for (size_t i = 0; i < events->n; i++)
+        if (n == 0 || events->configs[i] != events->configs[n - 1])
+            events->configs[n++] = events->configs[i];
+    events->n = n;
+}
+
+// Linux 5.9 learnt the names of the newest common events, the pipeline-slot events among them. An older kernel keeps
+// silent about them also where the hardware has them.
+static bool kernel_names_all_events(const struct host_roots *roots) {
+    char path[PATH_BYTES], text[64];
+    unsigned major, minor;
+    (void)snprintf(path, sizeof path, "%s/sys/kernel/osrelease", roots->procfs);
+    return host_file_read(path, text, sizeof text) > 0 && sscanf(text, "%3u.%3u", &major, &minor) == 2 &&
+           (major > 5 || (major == 5 && minor >= 9));
+}
+
+int host_linux_pmu_events(const struct host_roots *roots, const char *pmu, struct host_pmu_events *out) {
+    char path[PATH_BYTES + ENTRY_BYTES];
+    int length = snprintf(path, PATH_BYTES, "%s/bus/event_source/devices/%s/events", roots->sysfs, pmu);
+    DIR *folder = length < PATH_BYTES ? opendir(path) : NULL;
+    if (!folder)
+        return -ENOENT;
+    struct host_pmu_events events = {.configs = calloc(EVENTS_MAX, sizeof *events.configs),
+                                     .names_all = kernel_names_all_events(roots)};
+    if (!events.configs) {
+        closedir(folder);
+        return -ENOMEM;
+    }
+    for (const struct dirent *entry = readdir(folder); entry && events.n < EVENTS_MAX; entry = readdir(folder)) {
+        (void)snprintf(path + length, sizeof path - (size_t)length, "/%s", entry->d_name);
+        events.n += read_event(path, &events.configs[events.n]);
+    }
+    closedir(folder);
+    sort_configs(&events);
+    *out = events;
+    return 0;
+}
+
+void host_pmu_events_deinit(struct host_pmu_events *events) {
+    free(events->configs);
+    *events = (struct host_pmu_events){0};
+}
+
+static bool names_event(const struct host_pmu_events *events, uint64_t config) {
+    return events->n > 0 && bsearch(&config, events->configs, events->n, sizeof config, compare_configs);
+}
+
+bool host_pmu_events_rule_out(const struct host_pmu_events *events, uint64_t config) {
+    // what arch/arm64/kernel/perf_event.c names; it never names 0x1e (CHAIN), which means nothing alone
+    static const struct {
+        uint64_t first, last;
+        bool old; // named before Linux 5.9 too
+    } named[] = {{0x0, 0x1d, true},       {0x1f, 0x30, true},      {0x31, 0x3f, false},    {0x4000, 0x4006, false},
+                 {0x4009, 0x400b, false}, {0x4020, 0x4022, false}, {0x4024, 0x4026, false}};
+    const uint64_t cycles = 0x11; // every PMU has it: a list without it is an emulation's and tells nothing
+    if (!names_event(events, cycles) || names_event(events, config))
+        return false;
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (config >= named[i].first && config <= named[i].last && (named[i].old || events->names_all))
+            return true;
+    return false;
+}
+
+static double list_fds(const char *path) {
+    DIR *folder = opendir(path);
+    if (!folder)
+        return NAN;
+    double n = -1; // the folder's own
+    for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder))
+        n += entry->d_name[0] != '.';
+    closedir(folder);
+    return n;
+}
+
+// Since Linux 6.2 procfs gives their number as the folder's size. Before, each has to be listed.
+static void count_fds(const char *path, struct host_process *process) {
+    struct statfs system;
+    struct stat status;
+    if (statfs(path, &system) == 0 && system.f_type == PROC_SUPER_MAGIC && stat(path, &status) == 0 &&
+        status.st_size > 0)
+        process->open_fds = (double)status.st_size;
+    else if (process->calls % HOST_FDS_CALLS == 0)
+        process->open_fds = list_fds(path);
+}
+
+// Seconds since the epoch at which the host booted, from /proc/stat.
+static double boot_timestamp(const struct host_roots *roots) {
+    char path[PATH_BYTES], line[256];
+    double boot = NAN;
+    (void)snprintf(path, sizeof path, "%s/stat", roots->procfs);
+    FILE *file = fopen(path, "re");
+    while (file && isnan(boot) && fgets(line, sizeof line, file))
+        if (strncmp(line, "btime ", 6) == 0)
+            boot = strtod(line + 6, NULL);
+    if (file)
+        (void)fclose(file);
+    return boot;
+}
+
+// Fields 22, 23 and 24 of proc(5); the name in field 2 may hold anything, so counting begins behind it.
+static void read_stat(const struct host_roots *roots, struct host_process *process) {
+    char path[PATH_BYTES], text[2048];
+    (void)snprintf(path, sizeof path, "%s/self/stat", roots->procfs);
+    const char *fields = host_file_read(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+    unsigned long long start_ticks, virtual_bytes, resident_pages;
+    process->virtual_bytes = process->resident_bytes = NAN;
+    if (!fields ||
+        sscanf(fields, ") %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu %llu",
+               &start_ticks, &virtual_bytes, &resident_pages) != 3)
+        return;
+    process->virtual_bytes = (double)virtual_bytes;
+    process->resident_bytes = (double)resident_pages * (double)sysconf(_SC_PAGESIZE);
+    if (isnan(process->start_timestamp))
+        process->start_timestamp = boot_timestamp(roots) + (double)start_ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+void host_linux_process(const struct host_roots *roots, struct host_process *process) {
+    char path[PATH_BYTES];
+    if (process->calls == 0)
+        process->open_fds = process->start_timestamp = NAN;
+    process->cpu_seconds = process->max_fds = NAN;
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        process->cpu_seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+                               (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+        process->max_fds = (double)limit.rlim_cur;
+    (void)snprintf(path, sizeof path, "%s/self/fd", roots->procfs);
+    count_fds(path, process);
+    read_stat(roots, process);
+    process->calls++;
+}

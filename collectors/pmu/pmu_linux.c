@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectors/pmu/pmu_linux.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// A handle is an index into a table of open event groups. The leader is opened stopped, its siblings enabled: they
+// follow their leader, so one ioctl on one file descriptor starts or stops them all. No pinned events, no RESET: totals
+// are subtracted by the reader, and other users of the counters keep their share.
+
+enum { EVENTS_MAX = 512 };
+
+struct linux_group {
+    int *fds; // [0] leads; NULL: free entry
+    size_t n;
+};
+
+struct pmu_linux {
+    struct pmu pmu;  // first
+    uint32_t *types; // by pmu_event.pmu
+    size_t n_types;
+    bool exclude_guest;
+    struct linux_group *groups;
+    size_t n_groups, capacity;
+};
+
+static struct pmu_linux *of(struct pmu *pmu) { return (struct pmu_linux *)pmu; }
+
+static int perf_event_open(struct perf_event_attr *attr, int cpu, int leader) {
+    long fd = syscall(SYS_perf_event_open, attr, -1, cpu, leader, PERF_FLAG_FD_CLOEXEC);
+    return fd < 0 ? -errno : (int)fd;
+}
+
+static void linux_advance(struct pmu *pmu, uint64_t now_ns) {
+    (void)pmu;
+    (void)now_ns;
+}
+
+static int table_add(struct pmu_linux *l, struct linux_group group) {
+    if (l->n_groups == l->capacity) {
+        size_t capacity = l->capacity ? 2 * l->capacity : 64;
+        struct linux_group *groups = realloc(l->groups, capacity * sizeof *groups);
+        if (!groups)
+            return -ENOMEM;
+        l->groups = groups;
+        l->capacity = capacity;
+    }
+    l->groups[l->n_groups] = group;
+    return (int)l->n_groups++;
+}
+
+static void group_deinit(struct linux_group *group) {
+    while (group->n > 0)
+        close(group->fds[--group->n]);
+    free(group->fds);
+    group->fds = NULL;
+}
+
+static int group_open(const struct pmu_linux *l, unsigned cpu, const struct pmu_event *events, size_t n,
+                      struct linux_group *group) {
+    for (; group->n < n; group->n++) {
+        const struct pmu_event *event = &events[group->n];
+        if (event->pmu >= l->n_types)
+            return -ENOENT;
+        struct perf_event_attr attr = {
+            .type = l->types[event->pmu],
+            .size = sizeof attr,
+            .config = event->config,
+            .config1 = event->config1,
+            .config2 = event->config2,
+            .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+            .disabled = group->n == 0,
+            .exclude_user = (event->exclude & PMU_EXCLUDE_USER) != 0,
+            .exclude_kernel = (event->exclude & PMU_EXCLUDE_KERNEL) != 0,
+            .exclude_hv = (event->exclude & PMU_EXCLUDE_HYPERVISOR) != 0,
+            .exclude_guest = l->exclude_guest && event->pmu == 0,
+        };
+        int fd = perf_event_open(&attr, (int)cpu, group->n == 0 ? -1 : group->fds[0]);
+        if (fd < 0)
+            return fd;
+        group->fds[group->n] = fd;
+    }
+    return 0;
+}
+
+static int linux_open(struct pmu *pmu, unsigned cpu, const struct pmu_event *events, size_t n) {
+    struct pmu_linux *l = of(pmu);
+    if (n == 0 || n > EVENTS_MAX)
+        return -EINVAL;
+    struct linux_group group = {.fds = calloc(n, sizeof *group.fds)};
+    if (!group.fds)
+        return -ENOMEM;
+    int r = group_open(l, cpu, events, n, &group);
+    if (r == 0)
+        r = table_add(l, group);
+    if (r < 0)
+        group_deinit(&group);
+    return r;
+}
+
+static int linux_enable(struct pmu *pmu, int handle, bool enabled) {
+    int leader = of(pmu)->groups[handle].fds[0];
+    return ioctl(leader, enabled ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) < 0 ? -errno : 0;
+}
+
+// What read(2) gives with this read_format, see perf_event_open(2).
+struct read_buffer {
+    uint64_t n, enabled_ns, running_ns, counts[EVENTS_MAX];
+};
+
+static int linux_read(struct pmu *pmu, int handle, struct pmu_times *times, uint64_t *counts, size_t n) {
+    struct read_buffer buffer;
+    size_t wanted = offsetof(struct read_buffer, counts) + n * sizeof *counts;
+    ssize_t length = read(of(pmu)->groups[handle].fds[0], &buffer, wanted);
+    if (length < 0)
+        return -errno;
+    if ((size_t)length != wanted || buffer.n != n)
+        return -ENODEV; // the group has dissolved: its CPU went offline
+    *times = (struct pmu_times){.enabled_ns = buffer.enabled_ns, .running_ns = buffer.running_ns};
+    for (size_t i = 0; i < n; i++)
+        counts[i] = buffer.counts[i];
+    return 0;
+}
+
+static void linux_close(struct pmu *pmu, int handle) { group_deinit(&of(pmu)->groups[handle]); }
+
+static void linux_free(struct pmu *pmu) {
+    struct pmu_linux *l = of(pmu);
+    for (size_t i = 0; i < l->n_groups; i++)
+        group_deinit(&l->groups[i]);
+    free(l->groups);
+    free(l->types);
+    free(l);
+}
+
+int pmu_linux_new(const uint32_t *types, size_t n_types, bool exclude_guest, struct pmu **out) {
+    static const struct pmu_ops ops = {.advance = linux_advance,
+                                       .open = linux_open,
+                                       .enable = linux_enable,
+                                       .read = linux_read,
+                                       .close = linux_close,
+                                       .free = linux_free};
+    struct pmu_linux *l = calloc(1, sizeof *l);
+    if (!l)
+        return -ENOMEM;
+    l->types = calloc(n_types ? n_types : 1, sizeof *l->types);
+    if (!l->types) {
+        free(l);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < n_types; i++)
+        l->types[i] = types[i];
+    l->pmu.ops = &ops;
+    l->n_types = n_types;
+    l->exclude_guest = exclude_guest && n_types > 0 && types[0] != PERF_TYPE_SOFTWARE; // some kernels refuse it there
+    *out = &l->pmu;
+    return 0;
+}
+
+int pmu_linux_probe_hardware(void) {
+    struct perf_event_attr attr = {.type = PERF_TYPE_HARDWARE,
+                                   .size = sizeof attr,
+                                   .config = PERF_COUNT_HW_CPU_CYCLES,
+                                   .disabled = 1,
+                                   .exclude_guest = 1}; // a guest that has the PMU for itself does not matter here
+    long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC); // of this process, on any CPU
+    if (fd < 0)
+        return -errno;
+    close((int)fd);
+    return 0;
+}
+
+const char *pmu_linux_reason(int error) {
+    switch (error) {
+    case -EACCES:
+    case -EPERM:
+        return "not_allowed";
+    case -ENOENT:
+    case -ENOSYS:
+        return "absent";
+    case -ENODEV:
+        return "offline";
+    case -EMFILE:
+    case -ENFILE:
+        return "too_many_files";
+    case -EBUSY:
+        return "busy";
+    case -EINVAL:
+    case -EOPNOTSUPP:
+        return "refused";
+    default:
+        return "failed";
+    }
+}
+
+static const char *remedy_of(int error) {
+    switch (error) {
+    case -EACCES:
+        return "counting on all CPUs needs CAP_PERFMON, which the systemd unit gives, or root; where "
+               "kernel.perf_event_paranoid is 3 or more, as Debian sets it, only CAP_SYS_ADMIN is enough: set it to 2 "
+               "(sysctl kernel.perf_event_paranoid=2) or give the unit that capability";
+    case -EPERM:
+        return "a security policy forbids perf_event_open, such as a container's seccomp profile: allow it there, and "
+               "give the daemon CAP_PERFMON";
+    case -ENOENT:
+        return "the kernel does not offer these counters: most virtual machines hide the CPU's PMU, and a hypervisor "
+               "may have a setting for a virtual one; or the kernel is too old for this CPU";
+    case -ENOSYS:
+        return "the kernel is built without perf events: use one with CONFIG_PERF_EVENTS";
+    case -ENODEV:
+        return "the CPU is offline: bring it back, and it is measured from the next round on";
+    case -EINVAL:
+        return "the kernel does not take such an event, or so many at once, on this PMU: use a newer kernel, or name "
+               "other metric groups; where guests is auto, try guests: share";
+    case -EBUSY:
+        return "somebody has the PMU for himself (an exclusive event, a debugger, another profiler's driver): end that "
+               "program";
+    case -EOPNOTSUPP:
+        return "the PMU cannot do this, or guests that have it for themselves are running: with guests: auto the "
+               "daemon keeps out of their way";
+    case -EMFILE:
+        return "raise the limit of open files (LimitNOFILE= in the systemd unit, ulimit -n in a shell), or measure "
+               "fewer CPUs or metric groups";
+    case -ENFILE:
+        return "the whole host has no file left: raise fs.file-max (sysctl), or find out who holds them";
+    case -ENOMEM:
+        return "the kernel has no memory left for events: free some, or measure fewer CPUs or metric groups";
+    default:
+        return "see perf_event_open(2) for this error";
+    }
+}
+
+void pmu_linux_remedy(int error, size_t files, char *out, size_t size) {
+    int length = 0;
+    if ((error == -EMFILE || error == -ENFILE) && files > 0)
+        length = snprintf(out, size, "%zu file descriptors are needed, one for each event and CPU: ", files);
+    if (length >= 0 && (size_t)length < size)
+        (void)snprintf(out + length, size - (size_t)length, "%s", remedy_of(error));
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectors/pmu/probe.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/plan/fit.h"
+
+// A trial of one size goes over the CPUs twice: it opens a group on each and starts it, waits, then reads and closes.
+
+static const uint64_t TRIAL_NS = UINT64_C(12000000); // three rotation intervals
+static const uint64_t STEP_NS = 1000000;             // from one step that opens or closes to the next
+
+enum { EVENTS_A_STEP = 64 };
+
+enum phase { OPENING, RUNNING, CLOSING, DONE };
+
+struct probe {
+    const struct topology *topology;
+    struct pmu *pmu;
+    struct pmu_event events[PROBE_FIXED_MAX + PROBE_COUNTERS_MAX]; // fixed ones first
+    unsigned n_fixed, n_general;
+    int *handles; // [cpu]; negative errno
+    enum phase phase;
+    size_t cpu;                // where this pass over the CPUs is
+    unsigned size;             // general counters being tried
+    unsigned fits;             // the most known to fit
+    unsigned too_many;         // the fewest known not to
+    size_t opened, asked, ran; // CPUs that have the group, that can tell, and that had it on the counters
+    uint64_t until_ns;         // of RUNNING
+    int error;                 // of this trial: why a CPU could not open the group
+};
+
+// An event that any counter can count, or that has one of its own: others would tell of fewer counters than there are,
+// and the resident ones are not counted by the groups that rotate.
+static bool tells(const struct catalog *catalog, const struct catalog_event *event) {
+    const struct fit_pmu stated = {.general = catalog->general_counters};
+    struct event_need need = event->need;
+    need.fixed = -1;
+    return event->kind == EVENT_COUNTED && event->code.pmu == 0 && !event->resident && !event->sampling_only &&
+           !need.free && !fit_is_constrained(&stated, &need);
+}
+
+// Of an event and the same one with modifiers, which have one fixed counter, the first.
+static void take_events(struct probe *p, const struct catalog *catalog, const bool *usable) {
+    uint64_t taken = 0;
+    for (size_t e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++) {
+        const struct catalog_event *event = &catalog->events[e];
+        uint64_t bit = event->fixed ? UINT64_C(1) << event->need.fixed : 0;
+        if (!usable[e] || !tells(catalog, event) || bit == 0 || (taken & bit) != 0 || p->n_fixed == PROBE_FIXED_MAX)
+            continue;
+        taken |= bit;
+        p->events[p->n_fixed++] = event->code;
+    }
+    for (size_t e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++)
+        if (usable[e] && tells(catalog, &catalog->events[e]) && !catalog->events[e].fixed &&
+            p->n_general < PROBE_COUNTERS_MAX)
+            p->events[p->n_fixed + p->n_general++] = catalog->events[e].code;
+}
+
+// On to the size in the middle, where there is one left.
+static void begin_trial(struct probe *p) {
+    p->phase = p->too_many - p->fits > 1 ? OPENING : DONE;
+    if (p->phase == DONE)
+        return;
+    p->size = (p->fits + p->too_many) / 2;
+    p->opened = p->asked = p->ran = p->cpu = 0;
+    p->error = 0;
+}
+
+int probe_new(const struct catalog *catalog, const bool *usable, const struct topology *topology, struct pmu *pmu,
+              struct probe **out) {
+    struct probe *p = calloc(1, sizeof *p);
+    if (!p)
+        return -ENOMEM;
+    p->topology = topology;
+    p->pmu = pmu;
+    p->handles = calloc(topology->n_cpus, sizeof *p->handles);
+    if (!p->handles) {
+        free(p);
+        return -ENOMEM;
+    }
+    for (size_t cpu = 0; cpu < topology->n_cpus; cpu++)
+        p->handles[cpu] = -EBADF;
+    take_events(p, catalog, usable);
+    p->too_many = p->n_general + 1;
+    begin_trial(p);
+    *out = p;
+    return 0;
+}
+
+struct probe *probe_free(struct probe *p) {
+    if (p) {
+        for (size_t cpu = 0; cpu < p->topology->n_cpus; cpu++)
+            if (p->handles[cpu] >= 0)
+                p->pmu->ops->close(p->pmu, p->handles[cpu]);
+        free(p->handles);
+        free(p);
+    }
+    return NULL;
+}
+
+static size_t cpus_a_step(const struct probe *p) {
+    size_t n = EVENTS_A_STEP / (p->n_fixed + p->size);
+    return n > 0 ? n : 1;
+}
+
+static void open_cpu(struct probe *p, size_t cpu) {
+    int handle = p->pmu->ops->open(p->pmu, p->topology->cpus[cpu].id, p->events, p->n_fixed + p->size);
+    if (handle >= 0)
+        (void)p->pmu->ops->enable(p->pmu, handle, true); // one that does not start does not run
+    else if (p->error == 0 || p->error == -ENODEV)
+        p->error = handle;
+    p->opened += handle >= 0;
+    p->handles[cpu] = handle;
+}
+
+// True where the error says something about the counters, and not about the CPU or about us.
+static bool is_about_counters(int error) {
+    return error != -ENODEV && error != -EMFILE && error != -ENFILE && error != -ENOMEM;
+}
+
+static void close_cpu(struct probe *p, size_t cpu) {
+    uint64_t counts[PROBE_FIXED_MAX + PROBE_COUNTERS_MAX];
+    struct pmu_times times = {0};
+    int r = p->handles[cpu];
+    if (r >= 0)
+        r = p->pmu->ops->read(p->pmu, p->handles[cpu], &times, counts, p->n_fixed + p->size);
+    p->asked += r >= 0 || is_about_counters(r);
+    p->ran += r >= 0 && times.running_ns > 0;
+    if (p->handles[cpu] >= 0)
+        p->pmu->ops->close(p->pmu, p->handles[cpu]);
+    p->handles[cpu] = -EBADF;
+}
+
+// Does it to as many CPUs as one step may. True when all have had it.
+static bool pass(struct probe *p, void (*act)(struct probe *p, size_t cpu)) {
+    size_t end = p->cpu + cpus_a_step(p);
+    for (; p->cpu < p->topology->n_cpus && p->cpu < end; p->cpu++)
+        act(p, p->cpu);
+    return p->cpu == p->topology->n_cpus;
+}
+
+static void end_trial(struct probe *p) {
+    if (p->ran > 0 && 2 * p->ran >= p->asked)
+        p->fits = p->size;
+    else
+        p->too_many = p->size;
+}
+
+int probe_step(struct probe *p, uint64_t now_ns, uint64_t *deadline_ns) {
+    p->pmu->ops->advance(p->pmu, now_ns);
+    if (p->phase == RUNNING && now_ns >= p->until_ns) {
+        p->phase = CLOSING;
+        p->cpu = 0;
+    }
+    if (p->phase == CLOSING && pass(p, close_cpu)) {
+        end_trial(p);
+        begin_trial(p);
+    }
+    if (p->phase == OPENING && pass(p, open_cpu)) {
+        p->phase = RUNNING;
+        p->until_ns = now_ns + TRIAL_NS;
+    }
+    *deadline_ns = p->phase == RUNNING ? p->until_ns : now_ns + STEP_NS;
+    return p->phase == DONE;
+}
+
+unsigned probe_counters(const struct probe *p) { return p->fits; }
+
+int probe_error(const struct probe *p) { return p->fits > 0 || p->opened > 0 ? 0 : p->error; }

@@ -1,0 +1,414 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectors/pmu/sampler.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Every core walks through its own order of the round's entries. All orders are as long, so all cores reach the end of
+// the round at the same edge, and there the readings of the round are complete. When the caller comes late by more than
+// a quarter of a slot, all edges still to come move back by as much, so that no slot is lost; less is taken from the
+// next slot. So cores stay in step.
+//
+// Opening an event costs up to 18 us on another CPU, so that a thousand CPUs take seconds. It is spread over steps of
+// about a millisecond of work; the first round begins when all is open, and what has to be opened again later is opened
+// beside the rotation.
+//
+// A resident event group counts whenever a core is not in its idle slot. At each edge it is read just before the group
+// whose slot ends, so both windows are of the same slot.
+
+static const uint64_t RETRY_NS = UINT64_C(60000000000); // until an event group that could not be opened is tried again
+static const uint64_t OPENING_NS = 1000000;             // from one step that opens to the next
+
+enum { OPENED_A_STEP = 64 }; // events
+enum { IDLE = -1 };          // as an event group: none
+
+struct core {
+    unsigned *cpus; // indexes into the topology
+    size_t n_cpus;
+    unsigned *order;  // of plan->round
+    size_t entry;     // position in order
+    unsigned part;    // of the entry's unit
+    int group;        // that is counting, or IDLE
+    uint64_t edge_ns; // where this event group's slots end, without slip
+};
+struct channel {            // an event group on a CPU
+    int handle;             // negative errno: could not be opened, or -ENODEV: its CPU went away
+    uint64_t retry_ns;      // where not open: when to try again
+    struct pmu_times times; // totals at the last reading
+    uint64_t *counts;
+};
+
+struct sampler {
+    const struct plan *plan;
+    const struct topology *topology;
+    struct pmu *pmu;
+    uint64_t seed;
+    struct core *cores;
+    unsigned *core_cpus, *orders; // memory of the cores' arrays
+    struct channel *channels;     // [cpu][group]
+    size_t n_channels;            // 0 until they are made
+    size_t to_open;               // the first that this pass of opening has not looked at; n_channels: it is over
+    uint64_t *counts, *fresh;     // memory of the channels' counts; of one reading
+    struct readings *readings;
+    uint64_t slip_ns; // by how much edges have moved in this round
+    bool started, round_over;
+    int error, round_error;
+    uint64_t calls, interrupts;
+};
+
+static struct channel *channel_of(const struct sampler *s, unsigned cpu, int group) {
+    return &s->channels[cpu * s->plan->n_groups + (size_t)group];
+}
+
+// ---- making ----
+
+static size_t counts_of_cpu(const struct plan *plan) {
+    size_t n = 0;
+    for (size_t g = 0; g < plan->n_groups; g++)
+        n += plan->groups[g].n_events;
+    return n;
+}
+
+static void make_cores(struct sampler *s) {
+    const struct topology *topology = s->topology;
+    unsigned *cpus = s->core_cpus;
+    for (size_t c = 0; c < topology->n_cores; c++) {
+        struct core *core = &s->cores[c];
+        core->cpus = cpus;
+        core->order = s->orders + c * s->plan->n_round;
+        core->group = IDLE;
+        for (unsigned i = 0; i < topology->n_cpus; i++)
+            if (topology->cpus[i].core == c)
+                core->cpus[core->n_cpus++] = i;
+        cpus += core->n_cpus;
+    }
+}
+
+static void make_channels(struct sampler *s) {
+    uint64_t *counts = s->counts;
+    for (unsigned cpu = 0; cpu < s->topology->n_cpus; cpu++) {
+        for (size_t g = 0; g < s->plan->n_groups; g++) {
+            *channel_of(s, cpu, (int)g) = (struct channel){.handle = -EBADF, .counts = counts};
+            counts += s->plan->groups[g].n_events;
+        }
+    }
+    s->n_channels = s->topology->n_cpus * s->plan->n_groups;
+}
+
+int sampler_new(const struct plan *plan, const struct topology *topology, struct pmu *pmu, uint64_t seed,
+                uint64_t first_round, struct sampler **out) {
+    struct sampler *s = calloc(1, sizeof *s);
+    if (!s)
+        return -ENOMEM;
+    size_t n_counts = counts_of_cpu(plan);
+    *s = (struct sampler){.plan = plan, .topology = topology, .pmu = pmu, .seed = seed};
+    s->cores = calloc(topology->n_cores, sizeof *s->cores);
+    s->core_cpus = calloc(topology->n_cpus, sizeof *s->core_cpus);
+    s->orders = calloc(topology->n_cores * plan->n_round, sizeof *s->orders);
+    s->channels = calloc(topology->n_cpus * plan->n_groups + 1, sizeof *s->channels);
+    s->counts = calloc(topology->n_cpus * n_counts + 1, sizeof *s->counts);
+    s->fresh = calloc(n_counts + 1, sizeof *s->fresh);
+    s->readings = readings_new(plan, topology);
+    if (!s->cores || !s->core_cpus || !s->orders || !s->channels || !s->counts || !s->fresh || !s->readings) {
+        sampler_free(s);
+        return -ENOMEM;
+    }
+    readings_begin(s->readings, first_round, 0);
+    make_cores(s);
+    make_channels(s);
+    *out = s;
+    return 0;
+}
+
+uint64_t sampler_next_round(const struct sampler *s) { return s->readings->round + s->started; }
+
+struct sampler *sampler_free(struct sampler *s) {
+    if (!s)
+        return NULL;
+    for (size_t i = 0; i < s->n_channels; i++)
+        if (s->channels[i].handle >= 0)
+            s->pmu->ops->close(s->pmu, s->channels[i].handle);
+    readings_free(s->readings);
+    free(s->fresh);
+    free(s->counts);
+    free(s->channels);
+    free(s->orders);
+    free(s->core_cpus);
+    free(s->cores);
+    free(s);
+    return NULL;
+}
+
+// ---- the counters of one CPU ----
+
+static void note_error(struct sampler *s, int error) { s->round_error = error; }
+
+static void toggle(struct sampler *s, unsigned cpu, int group, bool enabled) {
+    struct channel *channel = channel_of(s, cpu, group);
+    if (channel->handle < 0)
+        return;
+    s->calls++;
+    s->interrupts++;
+    int r = s->pmu->ops->enable(s->pmu, channel->handle, enabled);
+    if (r < 0)
+        note_error(s, r);
+}
+
+// Whether the event group has the counters while the core's present slot lasts.
+static bool counts_now(const struct sampler *s, const struct core *core, int group) {
+    return core->group == group || (core->group != IDLE && group == s->plan->resident_group);
+}
+
+// Opens an event group on a CPU; where its slot is now, it starts at once. Returns how many events that took.
+static size_t open_channel(struct sampler *s, unsigned cpu, int group, uint64_t now_ns) {
+    const struct plan_group *plan_group = &s->plan->groups[group];
+    struct channel *channel = channel_of(s, cpu, group);
+    struct pmu_event events[PLAN_GROUP_EVENTS_MAX];
+    for (size_t e = 0; e < plan_group->n_events; e++)
+        events[e] = s->plan->catalog->events[plan_group->events[e]].code;
+    channel->handle = s->pmu->ops->open(s->pmu, s->topology->cpus[cpu].id, events, plan_group->n_events);
+    channel->times = (struct pmu_times){0};
+    memset(channel->counts, 0, plan_group->n_events * sizeof *channel->counts);
+    size_t n = channel->handle == -ENODEV ? 1 : plan_group->n_events; // a CPU that is away refuses the first
+    s->calls += n;
+    if (channel->handle < 0)
+        channel->retry_ns = channel->handle == -ENODEV ? 0 : now_ns + RETRY_NS;
+    else if (counts_now(s, &s->cores[s->topology->cpus[cpu].core], group))
+        toggle(s, cpu, group, true);
+    return n;
+}
+
+// Opens what is not open and due, as much as one step may.
+static void open_channels(struct sampler *s, uint64_t now_ns) {
+    for (size_t opened = 0; s->to_open < s->n_channels; s->to_open++) {
+        const struct channel *channel = &s->channels[s->to_open];
+        unsigned cpu = (unsigned)(s->to_open / s->plan->n_groups);
+        int group = (int)(s->to_open % s->plan->n_groups);
+        if (channel->handle >= 0 || channel->retry_ns > now_ns)
+            continue;
+        if (opened > 0 && opened + s->plan->groups[group].n_events > OPENED_A_STEP)
+            return;
+        opened += open_channel(s, cpu, group, now_ns);
+    }
+}
+
+static enum window_result result_of(const struct window *window) {
+    if (window->enabled_ns == 0)
+        return WINDOW_FAILED;
+    if (window->running_ns == 0)
+        return WINDOW_STARVED;
+    return window->running_ns < window->enabled_ns ? WINDOW_CONTENDED : WINDOW_COMPLETE;
+}
+
+// The CPU went away: the event group has dissolved for good.
+static void lose_channel(struct sampler *s, struct channel *channel) {
+    if (channel->handle >= 0)
+        s->pmu->ops->close(s->pmu, channel->handle);
+    channel->handle = -ENODEV;
+    channel->retry_ns = 0;
+}
+
+// Takes what the event group has counted since its last reading as a window.
+static void read_window(struct sampler *s, unsigned cpu, int group, bool running) {
+    const struct plan_group *plan_group = &s->plan->groups[group];
+    struct channel *channel = channel_of(s, cpu, group);
+    struct window *window = readings_add(s->readings, cpu, (unsigned)group, plan_group->n_events);
+    struct pmu_times times = {0};
+    window->result = WINDOW_FAILED;
+    int r = channel->handle;
+    if (r >= 0) {
+        s->calls++;
+        s->interrupts += running;
+        r = s->pmu->ops->read(s->pmu, channel->handle, &times, s->fresh, plan_group->n_events);
+    }
+    if (r < 0) {
+        note_error(s, r);
+        window->error = r;
+        if (r == -ENODEV)
+            lose_channel(s, channel);
+        return;
+    }
+    window->enabled_ns = times.enabled_ns - channel->times.enabled_ns;
+    window->running_ns = times.running_ns - channel->times.running_ns;
+    for (size_t e = 0; e < plan_group->n_events; e++)
+        window->counts[e] = s->fresh[e] - channel->counts[e];
+    channel->times = times;
+    memcpy(channel->counts, s->fresh, plan_group->n_events * sizeof *s->fresh);
+    window->result = result_of(window);
+}
+
+static void stop_group(struct sampler *s, unsigned cpu, int from, int to) {
+    if (from == IDLE)
+        return;
+    toggle(s, cpu, from, false);
+    if (to == IDLE && s->plan->resident_group >= 0)
+        toggle(s, cpu, s->plan->resident_group, false);
+}
+
+static void start_group(struct sampler *s, unsigned cpu, int from, int to) {
+    if (to == IDLE)
+        return;
+    if (from == IDLE && s->plan->resident_group >= 0)
+        toggle(s, cpu, s->plan->resident_group, true);
+    toggle(s, cpu, to, true);
+}
+
+static void read_groups(struct sampler *s, unsigned cpu, int from, int to) {
+    if (from == IDLE)
+        return;
+    if (s->plan->resident_group >= 0)
+        read_window(s, cpu, s->plan->resident_group, to != IDLE);
+    read_window(s, cpu, from, from == to);
+}
+
+// ---- a core's walk through the round ----
+
+static int group_at(const struct sampler *s, const struct core *core) {
+    unsigned unit = s->plan->round[core->order[core->entry]];
+    return unit == s->plan->n_units ? IDLE : (int)(s->plan->units[unit].first_group + core->part);
+}
+
+// Moves to the next slot; false at the end of the round.
+static bool core_next(const struct sampler *s, struct core *core) {
+    unsigned unit = s->plan->round[core->order[core->entry]];
+    if (unit < s->plan->n_units && core->part + 1 < s->plan->units[unit].n_groups) {
+        core->part++;
+        return true;
+    }
+    core->part = 0;
+    return ++core->entry < s->plan->n_round;
+}
+
+static uint64_t slot_ns(const struct sampler *s, const struct core *core) {
+    return group_at(s, core) == IDLE ? s->plan->idle_ns : s->plan->slot_ns;
+}
+
+// Sets the edge behind the present slot, and behind all that follow with the same event group: nothing changes there.
+static void core_set_edge(const struct sampler *s, struct core *core, uint64_t begins_ns) {
+    core->edge_ns = begins_ns + slot_ns(s, core);
+    for (struct core next = *core; core_next(s, &next) && group_at(s, &next) == group_at(s, core); *core = next)
+        next.edge_ns = core->edge_ns + slot_ns(s, &next);
+}
+
+static void core_begin(struct sampler *s, size_t c, uint64_t round, uint64_t start_ns) {
+    struct core *core = &s->cores[c];
+    plan_order(s->plan, s->seed, (unsigned)c, round, core->order);
+    core->entry = 0;
+    core->part = 0;
+    core_set_edge(s, core, start_ns);
+}
+
+// Disable, enable, read: in this order the new group finds the counters free, and the read interrupts nobody. Each on
+// all siblings before the next: what one still holds of the registers that they share would keep another's new group
+// off until a tick.
+static void core_change(struct sampler *s, struct core *core, bool round_ends) {
+    int from = core->group, to = group_at(s, core);
+    for (size_t i = 0; from != to && i < core->n_cpus; i++)
+        stop_group(s, core->cpus[i], from, to);
+    for (size_t i = 0; from != to && i < core->n_cpus; i++)
+        start_group(s, core->cpus[i], from, to);
+    for (size_t i = 0; (from != to || round_ends) && i < core->n_cpus; i++)
+        read_groups(s, core->cpus[i], from, to);
+    core->group = to;
+}
+
+// ---- steps ----
+
+static uint64_t first_edge_ns(const struct sampler *s) {
+    uint64_t first = UINT64_MAX;
+    for (size_t c = 0; c < s->topology->n_cores; c++)
+        if (s->cores[c].edge_ns < first)
+            first = s->cores[c].edge_ns;
+    return first + s->slip_ns;
+}
+
+// Changes at every edge that is due (two where one slot is very short). True at the end of the round.
+static bool core_catch_up(struct sampler *s, struct core *core, uint64_t now_ns) {
+    while (core->edge_ns + s->slip_ns <= now_ns) {
+        if (!core_next(s, core))
+            return true;
+        core_set_edge(s, core, core->edge_ns);
+        core_change(s, core, false);
+    }
+    return false;
+}
+
+static void start(struct sampler *s, uint64_t now_ns) {
+    s->started = true;
+    readings_begin(s->readings, s->readings->round, now_ns);
+    for (size_t c = 0; c < s->topology->n_cores; c++) {
+        core_begin(s, c, s->readings->round, now_ns);
+        core_change(s, &s->cores[c], false);
+    }
+}
+
+// All cores are at the end of the round: closes its last windows, and the next round begins at once.
+static void end_round(struct sampler *s, uint64_t now_ns) {
+    s->slip_ns = 0;
+    for (size_t c = 0; c < s->topology->n_cores; c++) {
+        core_begin(s, c, s->readings->round + 1, now_ns);
+        core_change(s, &s->cores[c], true);
+    }
+    s->to_open = 0;
+    s->readings->end_ns = now_ns;
+    s->error = s->round_error;
+    s->round_error = 0;
+    s->round_over = true;
+}
+
+// Changes event groups at the edges that are due.
+static void rotate(struct sampler *s, uint64_t now_ns) {
+    uint64_t due_ns = first_edge_ns(s);
+    if (due_ns > now_ns)
+        return;
+    if (now_ns - due_ns > s->plan->slot_ns / 4)
+        s->slip_ns += now_ns - due_ns;
+    bool round_ends = false;
+    for (size_t c = 0; c < s->topology->n_cores; c++)
+        round_ends = core_catch_up(s, &s->cores[c], now_ns) || round_ends;
+    if (round_ends)
+        end_round(s, now_ns);
+}
+
+static uint64_t next_deadline_ns(const struct sampler *s, uint64_t now_ns) {
+    uint64_t edge_ns = s->started ? first_edge_ns(s) : UINT64_MAX;
+    uint64_t opening_ns = s->to_open < s->n_channels ? now_ns + OPENING_NS : UINT64_MAX;
+    return edge_ns < opening_ns ? edge_ns : opening_ns;
+}
+
+int sampler_step(struct sampler *s, uint64_t now_ns, uint64_t *deadline_ns) {
+    s->pmu->ops->advance(s->pmu, now_ns);
+    if (s->round_over)
+        readings_begin(s->readings, s->readings->round + 1, s->readings->end_ns);
+    s->round_over = false;
+    if (s->started)
+        rotate(s, now_ns);
+    open_channels(s, now_ns);
+    if (!s->started && s->to_open == s->n_channels)
+        start(s, now_ns);
+    *deadline_ns = next_deadline_ns(s, now_ns);
+    return s->round_over;
+}
+
+const struct readings *sampler_readings(const struct sampler *s) { return s->readings; }
+
+int sampler_round_error(const struct sampler *s) { return s->error; }
+
+int sampler_open_error(const struct sampler *s, size_t *n_failed) {
+    int error = 0;
+    *n_failed = 0;
+    for (size_t i = 0; s->started && i < s->n_channels; i++) {
+        int handle = s->channels[i].handle;
+        if (handle >= 0)
+            continue;
+        if (error == 0 || error == -ENODEV)
+            error = handle;
+        ++*n_failed;
+    }
+    return error;
+}
+
+uint64_t sampler_calls(const struct sampler *s) { return s->calls; }
+
+uint64_t sampler_interrupts(const struct sampler *s) { return s->interrupts; }

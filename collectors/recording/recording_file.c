@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectors/recording/recording_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/recording/recording.h"
+
+enum { MODE = 0640, BEGINNING = 64, NUMBER_MAX = 4 }; // ".99" and its end
+
+struct recording_file {
+    char path[PATH_MAX - NUMBER_MAX];
+    int fd;
+    uint64_t bytes, bytes_max;                        // of this one; of all together
+    int64_t former_bytes[RECORDING_FILE_FORMERS_MAX]; // of FILE.1 and so on; -1: it is not there
+};
+
+static int make(const char *path) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE);
+    return fd < 0 ? -errno : fd;
+}
+
+static void name_former(const struct recording_file *file, size_t former, char *out) {
+    (void)snprintf(out, PATH_MAX, "%s.%zu", file->path, former + 1);
+}
+
+// How large the recording, or the empty file, is, -1 where there is nothing. A negative errno for what must stay.
+static int look_at(const char *path, int64_t *bytes) {
+    uint8_t beginning[BEGINNING];
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    *bytes = -1;
+    if (fd < 0)
+        return errno == ENOENT ? 0 : -errno;
+    int r = fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ? -EEXIST : 0;
+    ssize_t n = r == 0 ? read(fd, beginning, sizeof beginning) : 0;
+    (void)close(fd);
+    if (r < 0 || n < 0 || (n > 0 && !recording_is(beginning, (size_t)n)))
+        return -EEXIST;
+    *bytes = status.st_size;
+    return 0;
+}
+
+// All of them, each time: somebody may have removed one, or put something else there.
+static int look_at_formers(struct recording_file *file) {
+    char name[PATH_MAX];
+    int r = 0;
+    for (size_t i = 0; i < RECORDING_FILE_FORMERS_MAX && r == 0; i++) {
+        name_former(file, i, name);
+        r = look_at(name, &file->former_bytes[i]);
+    }
+    return r;
+}
+
+static int remove_former(struct recording_file *file, size_t former) {
+    char name[PATH_MAX];
+    name_former(file, former, name);
+    if (unlink(name) < 0 && errno != ENOENT)
+        return -errno;
+    file->former_bytes[former] = -1;
+    return 0;
+}
+
+static int move(struct recording_file *file, size_t former, const char *from, int64_t bytes) {
+    char to[PATH_MAX];
+    name_former(file, former, to);
+    if (rename(from, to) < 0)
+        return -errno;
+    file->former_bytes[former] = bytes;
+    return 0;
+}
+
+// FILE becomes FILE.1; where all numbers are taken, the oldest goes.
+static int move_away(struct recording_file *file, int64_t bytes) {
+    char from[PATH_MAX];
+    size_t gap = 0;
+    int r = look_at_formers(file);
+    while (r == 0 && gap < RECORDING_FILE_FORMERS_MAX - 1 && file->former_bytes[gap] >= 0)
+        gap++;
+    for (; r == 0 && gap > 0; gap--) {
+        name_former(file, gap - 1, from);
+        r = move(file, gap, from, file->former_bytes[gap - 1]);
+        if (r == 0)
+            file->former_bytes[gap - 1] = -1;
+    }
+    return r < 0 ? r : move(file, 0, file->path, bytes);
+}
+
+// An empty file tells nothing, and needs no number.
+static int make_way(struct recording_file *file) {
+    int64_t bytes;
+    int r = look_at(file->path, &bytes);
+    if (r < 0 || bytes > 0)
+        return r < 0 ? r : move_away(file, bytes);
+    r = look_at_formers(file);
+    return r == 0 && bytes == 0 && unlink(file->path) < 0 ? -errno : r;
+}
+
+int recording_file_check(const char *path) {
+    struct recording_file *file = calloc(1, sizeof *file);
+    if (!file)
+        return -ENOMEM;
+    int64_t bytes;
+    int length = snprintf(file->path, sizeof file->path, "%s", path);
+    int r = length < 0 || (size_t)length >= sizeof file->path ? -ENAMETOOLONG : look_at(path, &bytes);
+    if (r == 0)
+        r = look_at_formers(file);
+    char *slash = strrchr(file->path, '/');
+    if (slash)
+        slash[1] = '\0';
+    if (r == 0 && access(slash ? file->path : ".", W_OK | X_OK) < 0)
+        r = -errno;
+    free(file);
+    return r;
+}
+
+int recording_file_new(const char *path, uint64_t bytes_max, struct recording_file **out) {
+    struct recording_file *file = calloc(1, sizeof *file);
+    if (!file)
+        return -ENOMEM;
+    file->fd = -1;
+    file->bytes_max = bytes_max;
+    int length = snprintf(file->path, sizeof file->path, "%s", path);
+    int r = length < 0 || (size_t)length >= sizeof file->path ? -ENAMETOOLONG : make_way(file);
+    if (r == 0)
+        r = file->fd = make(path);
+    if (r < 0) {
+        recording_file_free(file);
+        return r;
+    }
+    *out = file;
+    return 0;
+}
+
+struct recording_file *recording_file_free(struct recording_file *file) {
+    if (file && file->fd >= 0)
+        (void)close(file->fd);
+    free(file);
+    return NULL;
+}
+
+uint64_t recording_file_bytes(const struct recording_file *file) { return file->bytes; }
+
+// Removes the oldest files until there are n bytes left.
+static int make_room(struct recording_file *file, size_t n) {
+    uint64_t all = file->bytes + n;
+    int r = 0;
+    for (size_t i = 0; i < RECORDING_FILE_FORMERS_MAX; i++)
+        all += file->former_bytes[i] > 0 ? (uint64_t)file->former_bytes[i] : 0;
+    for (size_t i = RECORDING_FILE_FORMERS_MAX; i-- > 0 && all > file->bytes_max && r == 0;) {
+        if (file->former_bytes[i] < 0)
+            continue;
+        all -= (uint64_t)file->former_bytes[i];
+        r = remove_former(file, i);
+    }
+    return r;
+}
+
+int recording_file_write(struct recording_file *file, const uint8_t *bytes, size_t n) {
+    size_t written = 0;
+    int room = make_room(file, n);
+    if (room < 0)
+        return room;
+    while (written < n) {
+        ssize_t r = write(file->fd, bytes + written, n - written);
+        if (r < 0 && errno == EINTR)
+            continue;
+        if (r <= 0) {
+            int error = r < 0 ? -errno : -EIO;
+            if (ftruncate(file->fd, (off_t)file->bytes) == 0) // else a reader stops before what was cut
+                (void)lseek(file->fd, (off_t)file->bytes, SEEK_SET);
+            return error;
+        }
+        written += (size_t)r;
+    }
+    file->bytes += n;
+    return 0;
+}
+
+int recording_file_rotate(struct recording_file *file) {
+    char former[PATH_MAX];
+    int r = move_away(file, (int64_t)file->bytes);
+    if (r < 0 && r != -ENOENT) // somebody has removed FILE: there is nothing to move
+        return r;
+    int fd = make(file->path);
+    if (fd < 0) {
+        name_former(file, 0, former);
+        if (rename(former, file->path) == 0)
+            file->former_bytes[0] = -1;
+        return fd;
+    }
+    (void)close(file->fd);
+    file->fd = fd;
+    file->bytes = 0;
+    return 0;
+}
+
+int recording_file_read(const char *path, size_t size_max, uint8_t **bytes, size_t *n) {
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (fd < 0)
+        return -errno;
+    int r = fstat(fd, &status) < 0 ? -errno : !S_ISREG(status.st_mode) ? -EINVAL : 0;
+    if (r == 0 && (uint64_t)status.st_size > size_max)
+        r = -EFBIG;
+    size_t size = r == 0 ? (size_t)status.st_size : 0, length = 0;
+    uint8_t *buffer = r == 0 ? malloc(size + 1) : NULL;
+    if (r == 0 && !buffer)
+        r = -ENOMEM;
+    while (r == 0 && length < size) { // one that grows meanwhile is read up to here
+        ssize_t got = read(fd, buffer + length, size - length);
+        if (got == 0)
+            break;
+        if (got > 0)
+            length += (size_t)got;
+        else if (errno != EINTR)
+            r = -errno;
+    }
+    (void)close(fd);
+    if (r < 0) {
+        free(buffer);
+        return r;
+    }
+    buffer[length] = 0;
+    *bytes = buffer;
+    *n = length;
+    return 0;
+}

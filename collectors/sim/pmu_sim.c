@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectors/sim/pmu_sim.h"
+
+// The simulated host as a PMU: handles for event groups, and the clock.
+//
+// advance() only notes the time; a CPU catches up when it is asked for something. That is invisible from outside, since
+// what happens on a CPU depends on nothing but its own past, and it makes a thousand CPUs as cheap as those that are
+// looked at.
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "collectors/sim/sim_cpu.h"
+
+struct pmu_sim {
+    struct pmu pmu;
+    const struct scenario *scenario;
+    const struct catalog *catalog;
+    uint64_t epoch_ns, now_ns; // now_ns is counted from the epoch
+    struct sim_load **loads;   // the scenario's, then idleness
+    struct sim_cpu *cpus;
+    size_t n_cpus;
+    struct handle {
+        struct sim_group *group; // NULL: free
+        struct sim_cpu *cpu;
+    } * handles;
+    size_t n_handles, first_free; // no handle below first_free is free
+};
+
+static struct pmu_sim *of_pmu(struct pmu *pmu) { return (struct pmu_sim *)pmu; }
+
+static void sim_advance(struct pmu *pmu, uint64_t now_ns) {
+    struct pmu_sim *sim = of_pmu(pmu);
+    assert(now_ns >= sim->epoch_ns + sim->now_ns);
+    sim->now_ns = now_ns - sim->epoch_ns;
+}
+
+// The lowest free handle, or -ENOMEM.
+static int find_free_handle(struct pmu_sim *sim) {
+    while (sim->first_free < sim->n_handles && sim->handles[sim->first_free].group)
+        sim->first_free++;
+    if (sim->first_free < sim->n_handles)
+        return (int)sim->first_free;
+    size_t n = sim->n_handles ? 2 * sim->n_handles : 64;
+    struct handle *handles = n <= INT32_MAX ? reallocarray(sim->handles, n, sizeof *handles) : NULL;
+    if (!handles)
+        return -ENOMEM;
+    for (size_t i = sim->n_handles; i < n; i++)
+        handles[i] = (struct handle){0};
+    sim->handles = handles;
+    sim->n_handles = n;
+    return (int)sim->first_free;
+}
+
+static int sim_open(struct pmu *pmu, unsigned id, const struct pmu_event *events, size_t n) {
+    struct pmu_sim *sim = of_pmu(pmu);
+    if (id >= sim->n_cpus)
+        return -ENODEV;
+    if (!scenario_has_cpu(sim->scenario, id))
+        return -ENOENT; // as the kernel says of another core type's PMU
+    if (n == 0)
+        return -EINVAL;
+    struct sim_cpu *cpu = &sim->cpus[id];
+    sim_cpu_run(cpu, sim->now_ns);
+    if (cpu->refusing)
+        return -EMFILE;
+    int handle = find_free_handle(sim);
+    if (handle < 0)
+        return handle;
+    struct sim_group *group;
+    int r = sim_group_new(sim->catalog, events, n, &group);
+    if (r < 0)
+        return r;
+    r = cpu->offline ? -ENODEV : sim_cpu_accepts(cpu, group) ? 0 : -EINVAL;
+    if (r < 0) {
+        sim_group_free(group);
+        return r;
+    }
+    sim_cpu_add(cpu, group);
+    sim->handles[handle] = (struct handle){.group = group, .cpu = cpu};
+    return handle;
+}
+
+// The handle's entry with its CPU caught up; NULL where nothing is open there.
+static struct handle *find_handle(struct pmu_sim *sim, int handle) {
+    if (handle < 0 || (size_t)handle >= sim->n_handles || !sim->handles[handle].group)
+        return NULL;
+    struct handle *found = &sim->handles[handle];
+    sim_cpu_run(found->cpu, sim->now_ns);
+    return found;
+}
+
+static int sim_enable(struct pmu *pmu, int handle, bool enabled) {
+    struct handle *found = find_handle(of_pmu(pmu), handle);
+    if (!found)
+        return -EBADF;
+    if (enabled)
+        sim_cpu_enable(found->cpu, found->group);
+    else
+        sim_cpu_disable(found->cpu, found->group);
+    return 0;
+}
+
+static int sim_read(struct pmu *pmu, int handle, struct pmu_times *times, uint64_t *counts, size_t n) {
+    struct handle *found = find_handle(of_pmu(pmu), handle);
+    if (!found)
+        return -EBADF;
+    struct sim_group *group = found->group;
+    if (!sim_cpu_alive(found->cpu, group))
+        return -ENODEV;
+    if (n != group->n_events)
+        return -EINVAL;
+    sim_cpu_account(found->cpu, group);
+    sim_group_look(group);
+    *times = (struct pmu_times){.enabled_ns = group->enabled_ns, .running_ns = group->running_ns};
+    for (size_t i = 0; i < n; i++)
+        counts[i] = sim_group_count(group, i);
+    return 0;
+}
+
+static void sim_close(struct pmu *pmu, int handle) {
+    struct pmu_sim *sim = of_pmu(pmu);
+    struct handle *found = find_handle(sim, handle);
+    if (!found)
+        return;
+    sim_cpu_disable(found->cpu, found->group);
+    found->group = sim_group_free(found->group);
+    if ((size_t)handle < sim->first_free)
+        sim->first_free = (size_t)handle;
+}
+
+static void sim_free(struct pmu *pmu) {
+    struct pmu_sim *sim = of_pmu(pmu);
+    if (!sim)
+        return;
+    for (size_t i = 0; i < sim->n_handles; i++)
+        sim_group_free(sim->handles[i].group);
+    free(sim->handles);
+    for (size_t i = 0; i < sim->n_cpus; i++)
+        sim_cpu_deinit(&sim->cpus[i]);
+    free(sim->cpus);
+    for (size_t i = 0; sim->loads && i <= sim->scenario->n_loads; i++)
+        sim_load_free(sim->loads[i]);
+    free(sim->loads);
+    free(sim);
+}
+
+static const struct pmu_ops ops = {
+    .advance = sim_advance,
+    .open = sim_open,
+    .enable = sim_enable,
+    .read = sim_read,
+    .close = sim_close,
+    .free = sim_free,
+};
+
+static int make_loads(struct pmu_sim *sim, const char **unknown_event) {
+    const struct scenario *scenario = sim->scenario;
+    sim->loads = calloc(scenario->n_loads + 1, sizeof(struct sim_load *));
+    if (!sim->loads)
+        return -ENOMEM;
+    int r = sim_load_new(NULL, sim->catalog, unknown_event, &sim->loads[scenario->n_loads]);
+    for (size_t i = 0; r == 0 && i < scenario->n_loads; i++)
+        r = sim_load_new(&scenario->loads[i], sim->catalog, unknown_event, &sim->loads[i]);
+    return r;
+}
+
+// Gives every CPU its load: by the last assignment that names it.
+static void assign_loads(struct pmu_sim *sim) {
+    const struct scenario *scenario = sim->scenario;
+    for (size_t i = 0; i < scenario->n_assignments; i++) {
+        const struct scenario_assignment *assignment = &scenario->assignments[i];
+        assert(assignment->load < scenario->n_loads);
+        const struct sim_load *load = sim->loads[assignment->load];
+        double ahead_seconds = assignment->offset_seconds;
+        for (unsigned id = 0; id < sim->n_cpus; id++) {
+            if (!cpuset_has(&assignment->cpus, id))
+                continue;
+            sim->cpus[id].load = load;
+            sim->cpus[id].load_phase_ns = sim_load_phase_ns(load, ahead_seconds);
+            ahead_seconds += assignment->stagger_seconds;
+        }
+    }
+}
+
+// Where the core has registers, its threads share them.
+static void join_siblings(struct pmu_sim *sim) {
+    size_t cores = (size_t)sim->scenario->sockets * sim->scenario->cores_per_socket;
+    for (size_t id = cores; sim->catalog->n_registers > 0 && id < sim->n_cpus; id++)
+        sim_cpu_join(&sim->cpus[id % cores], &sim->cpus[id]);
+}
+
+static int make_cpus(struct pmu_sim *sim) {
+    size_t n = scenario_n_cpus(sim->scenario);
+    sim->cpus = calloc(n ? n : 1, sizeof *sim->cpus);
+    if (!sim->cpus)
+        return -ENOMEM;
+    for (unsigned id = 0; id < n; id++) {
+        int r = sim_cpu_init(&sim->cpus[id], sim->scenario, sim->catalog, id, sim->loads[sim->scenario->n_loads]);
+        if (r < 0)
+            return r;
+        sim->n_cpus++;
+    }
+    assign_loads(sim);
+    join_siblings(sim);
+    return 0;
+}
+
+int pmu_sim_new(const struct scenario *scenario, const struct catalog *catalog, uint64_t epoch_ns,
+                const char **unknown_event, struct pmu **out) {
+    struct pmu_sim *sim = calloc(1, sizeof *sim);
+    if (!sim)
+        return -ENOMEM;
+    *sim = (struct pmu_sim){.pmu.ops = &ops, .scenario = scenario, .catalog = catalog, .epoch_ns = epoch_ns};
+    int r = make_loads(sim, unknown_event);
+    if (r == 0)
+        r = make_cpus(sim);
+    if (r < 0) {
+        sim_free(&sim->pmu);
+        return r;
+    }
+    *out = &sim->pmu;
+    return 0;
+}
+
+int pmu_sim_topology(const struct scenario *scenario, const struct cpuset *selected, struct topology **out) {
+    size_t n = scenario_n_cpus(scenario), n_sources = 0;
+    struct topology_source *sources = calloc(n ? n : 1, sizeof *sources);
+    if (!sources)
+        return -ENOMEM;
+    unsigned cores = scenario->sockets * scenario->cores_per_socket;
+    for (unsigned id = 0; id < n; id++) {
+        unsigned core = id % cores;
+        if (!scenario_has_cpu(scenario, id))
+            continue;
+        sources[n_sources++] = (struct topology_source){.id = id,
+                                                        .core = (int)(core % scenario->cores_per_socket),
+                                                        .package = (int)(core / scenario->cores_per_socket),
+                                                        .selected = !selected || cpuset_has(selected, id)};
+    }
+    int r = topology_new(sources, n_sources, scenario->maximum_frequency_hz, out);
+    free(sources);
+    return r;
+}
+
+// Whether a CPU is away at `now_ns`, and until when that cannot change.
+static bool is_away(const struct sim_cpu *cpu, uint64_t now_ns, uint64_t *until_ns) {
+    bool away = false;
+    *until_ns = UINT64_MAX;
+    for (size_t i = 0; i < cpu->n_rivals; i++) {
+        const struct sim_rival *rival = &cpu->rivals[i];
+        if (rival->kind != RIVAL_OFFLINE)
+            continue;
+        away |= sim_window_active(&rival->window, now_ns);
+        uint64_t next_ns = sim_window_next_ns(&rival->window, now_ns);
+        *until_ns = next_ns < *until_ns ? next_ns : *until_ns;
+    }
+    return away;
+}
+
+double pmu_sim_truth(const struct pmu *pmu, unsigned cpu, unsigned event, uint64_t from_ns, uint64_t to_ns) {
+    const struct pmu_sim *sim = (const struct pmu_sim *)pmu;
+    assert(cpu < sim->n_cpus && event < sim->catalog->n_events && from_ns >= sim->epoch_ns && from_ns <= to_ns);
+    const struct sim_cpu *simulated = &sim->cpus[cpu];
+    struct sim_count count = {0};
+    uint64_t end_ns = to_ns - sim->epoch_ns, next_ns;
+    for (uint64_t at_ns = from_ns - sim->epoch_ns; at_ns < end_ns; at_ns = next_ns) {
+        bool away = is_away(simulated, at_ns, &next_ns);
+        next_ns = next_ns < end_ns ? next_ns : end_ns;
+        if (!away)
+            sim_load_count(simulated->load, simulated->load_phase_ns + at_ns, simulated->load_phase_ns + next_ns,
+                           &event, 1, &count);
+    }
+    return (double)count.whole + count.rest;
+}
+
+double pmu_sim_rival_share(const struct pmu *pmu, size_t rival, unsigned cpu) {
+    const struct pmu_sim *sim = (const struct pmu_sim *)pmu;
+    assert(cpu < sim->n_cpus && rival < sim->scenario->n_rivals);
+    struct sim_cpu *simulated = &sim->cpus[cpu];
+    sim_cpu_run(simulated, sim->now_ns); // catching up changes nothing that can be seen
+    for (size_t i = 0; i < simulated->n_rivals; i++) {
+        struct sim_group *group = &simulated->rivals[i].group;
+        if (simulated->rivals[i].index != rival)
+            continue;
+        sim_cpu_account(simulated, group);
+        return group->enabled_ns > 0 ? (double)group->running_ns / (double)group->enabled_ns : NAN;
+    }
+    return NAN;
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/json/json_scan.h"
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+// One pass over the text before a parser sees it: what would cost the parser stack or memory, or what it would let
+// through. It need not be a parser itself: outside of strings it only counts brackets and commas.
+
+enum { INDENT = 8 }; // spaces that are passed over at once
+
+// Length of the well-formed UTF-8 character at `text`, 0 where there is none (Unicode 15, table 3-7).
+static size_t utf8_length(const unsigned char *text, size_t length) {
+    static const struct {
+        unsigned char first, last, second_min, second_max, length;
+    } forms[] = {
+        {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
+        {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
+        {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+    if (text[0] < 0x80)
+        return 1;
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        if (text[0] < forms[i].first || text[0] > forms[i].last)
+            continue;
+        if (length < forms[i].length || text[1] < forms[i].second_min || text[1] > forms[i].second_max)
+            return 0;
+        for (size_t j = 2; j < forms[i].length; j++)
+            if ((text[j] & 0xc0) != 0x80)
+                return 0;
+        return forms[i].length;
+    }
+    return 0;
+}
+
+// How many of the next eight bytes, from the first on, are ASCII in which there is nothing to look at: no control
+// character, quote or backslash. Most of a text is such, and eight at a time take a fifth of the time. Each term sets
+// the high bit of a byte that is not so; a borrow may set that of the bytes behind it too, so the first one counts.
+static size_t plain_of_eight(const char *text) {
+    const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
+    uint64_t bytes;
+    memcpy(&bytes, text, sizeof bytes);
+    bytes = le64toh(bytes); // the first byte is the lowest
+    uint64_t quotes = bytes ^ (ones * '"'), backslashes = bytes ^ (ones * '\\');
+    uint64_t marks = (bytes | (bytes - ones * 0x20) | (quotes - ones) | (backslashes - ones)) & high;
+    return marks != 0 ? (size_t)__builtin_ctzll(marks) / 8 : 8;
+}
+
+// Moves *at over the string that begins there. Returns what is wrong with it, or NULL; *at is at the fault then.
+static const char *scan_string(const char *text, size_t length, size_t *at) {
+    size_t i = *at + 1;
+    const char *wrong = NULL;
+    while (i < length && text[i] != '"' && !wrong) {
+        size_t plain = length - i >= 8 ? plain_of_eight(text + i) : 0;
+        i += plain;
+        if (plain > 0)
+            continue;
+        size_t step = utf8_length((const unsigned char *)text + i, length - i);
+        if (step == 0)
+            wrong = "is not valid UTF-8";
+        else if ((unsigned char)text[i] < 0x20)
+            wrong = "a string holds a control character: write it as \\n, \\t or \\uXXXX";
+        else if (text[i] == '\\' && length - i >= 6 && memcmp(text + i, "\\u0000", 6) == 0)
+            wrong = "a string holds the character \\u0000";
+        else
+            i += text[i] == '\\' ? 2 : step;
+    }
+    if (!wrong && i >= length) {
+        wrong = "the file ends within a string";
+        i = length;
+    }
+    *at = i;
+    return wrong;
+}
+
+const char *json_scan(const char *text, size_t length, size_t depth_max, size_t values_max, size_t *at) {
+    size_t depth = 0, values = 0;
+    for (size_t i = 0; i < length; i++) {
+        const char *wrong = NULL;
+        while (length - i > INDENT && memcmp(text + i, "        ", INDENT) == 0)
+            i += INDENT;
+        if (text[i] == ' ' || text[i] == '\n' || text[i] == ':')
+            continue;
+        bool opens = text[i] == '{' || text[i] == '[';
+        *at = i;
+        if (text[i] == '"') {
+            wrong = scan_string(text, length, &i);
+            *at = i;
+        } else if ((opens || text[i] == ',') && ++values > values_max)
+            wrong = "there are too many values";
+        else if (opens && ++depth > depth_max)
+            wrong = "lists and objects are nested too deeply";
+        else if ((text[i] == '}' || text[i] == ']') && depth > 0)
+            depth--;
+        else if (text[i] == '\0')
+            wrong = "there is a NUL byte";
+        if (wrong)
+            return wrong;
+    }
+    return NULL;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/perf_log/perf_log_private.h"
+
+#include <ctype.h>
+#include <string.h>
+
+// A line of perf stat -I -x: time, where (not where all is counted together), of how many (newer versions, not for
+// CPUs), count, unit (since 3.17), event, with some options another field, then running time, share of time, and
+// metrics (each since some version). What divides them is what stands behind the time. An event may hold the divider
+// between two '/': perf does not quote. Where the locale has a decimal comma, a clock's count holds one, too.
+
+enum { FIELDS_MAX = 64 };
+
+struct fields {
+    char *text[FIELDS_MAX];
+    size_t n;
+    char divider;
+};
+
+static bool is_number(const char *text) {
+    const char *c = text + (*text == '-');
+    size_t whole = strspn(c, "0123456789");
+    c += whole;
+    if (*c == '.' || *c == ',')
+        c += 1 + strspn(c + 1, "0123456789");
+    return whole > 0 && *c == '\0';
+}
+
+static bool is_count(const char *text) {
+    return is_number(text) || strcmp(text, "<not counted>") == 0 || strcmp(text, "<not supported>") == 0;
+}
+
+static bool is_unit(const char *text) {
+    for (; *text != '\0'; text++)
+        if (!isalpha((unsigned char)*text) && *text != '%' && *text != '/')
+            return false;
+    return true;
+}
+
+static bool is_event(const char *text) { return *text != '\0' && !is_number(text) && *text != '<'; }
+
+static void split(char *line, struct fields *fields) {
+    fields->text[fields->n++] = line;
+    for (char *c = line; *c != '\0' && fields->n < FIELDS_MAX; c++) {
+        if (*c != fields->divider)
+            continue;
+        *c = '\0';
+        fields->text[fields->n++] = c + 1;
+    }
+}
+
+// Puts the divider back between a field and the next one.
+static void join(struct fields *fields, size_t i) {
+    fields->text[i][strlen(fields->text[i])] = fields->divider;
+    memmove(&fields->text[i + 1], &fields->text[i + 2], (fields->n - i - 2) * sizeof *fields->text);
+    fields->n--;
+}
+
+static void join_event(struct fields *fields, size_t i) {
+    for (;;) {
+        size_t slashes = 0;
+        for (const char *c = fields->text[i]; *c != '\0'; c++)
+            slashes += *c == '/';
+        if (slashes % 2 == 0 || i + 1 >= fields->n)
+            return;
+        join(fields, i);
+    }
+}
+
+// Where the count stands: before unit and event, or (older) before the event.
+static bool find_count(struct fields *fields, size_t first, size_t *count, size_t *event) {
+    for (size_t i = first; i < fields->n && i < first + 3; i++) {
+        if (i + 3 < fields->n && fields->divider == ',' && is_number(fields->text[i]) &&
+            strspn(fields->text[i + 1], "0123456789") == 2 && fields->text[i + 1][2] == '\0' &&
+            strcmp(fields->text[i + 2], "msec") == 0)
+            join(fields, i); // a decimal comma
+        if (i + 2 < fields->n && is_count(fields->text[i]) && is_unit(fields->text[i + 1]) &&
+            is_event(fields->text[i + 2])) {
+            *count = i;
+            *event = i + 2;
+            return true;
+        }
+    }
+    for (size_t i = first; i + 1 < fields->n && i < first + 3; i++) {
+        if (!is_count(fields->text[i]) || !is_event(fields->text[i + 1]))
+            continue;
+        *count = i;
+        *event = i + 1;
+        return true;
+    }
+    return false;
+}
+
+bool perf_log_read_csv(char *line, struct perf_log_line *out) {
+    struct fields fields = {.n = 0};
+    line += strspn(line, " ");
+    size_t length = strspn(line, "0123456789");
+    if (line[length] == '.')
+        length += 1 + strspn(line + length + 1, "0123456789");
+    fields.divider = line[length];
+    if (length == 0 || fields.divider == '\0' || isalnum((unsigned char)fields.divider))
+        return false;
+    split(line, &fields);
+    bool placed = fields.n > 1 && !is_count(fields.text[1]);
+    size_t count, event;
+    if (!perf_log_time(fields.text[0], &out->end_ns) || !find_count(&fields, placed ? 2 : 1, &count, &event))
+        return false;
+    join_event(&fields, event);
+    out->place = placed ? fields.text[1] : "";
+    out->count = fields.text[count];
+    out->unit = event - count == 2 ? fields.text[count + 1] : "";
+    out->event = fields.text[event];
+    // a cgroup's name, or with -r how much runs differ, stands before the running time
+    size_t running = event + 1;
+    if (running < fields.n && !is_number(fields.text[running])) {
+        const char *extra = fields.text[running++];
+        bool cgroup = *extra != '\0' && !strchr(extra, '%');
+        if (cgroup && placed)
+            return false; // CPUs of each cgroup: more than the places of a host
+        out->place = cgroup ? extra : out->place;
+    }
+    out->share = running + 1 < fields.n ? fields.text[running + 1] : NULL;
+    return true;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CONFIG_PERF_LOG_PERF_LOG_PRIVATE_H
+#define TOPDOWND_CONFIG_PERF_LOG_PERF_LOG_PRIVATE_H
+
+// What the readers of the two formats share. A line is a count, or holds none.
+
+#include <stdbool.h>
+
+#include "config/perf_log/perf_log.h"
+
+struct perf_log_line {
+    uint64_t end_ns;
+    const char *place, *event, *count, *unit; // of the line
+    const char *share;                        // in per cent, NULL: it does not say
+};
+
+// Each true where the line holds a count of an interval. They write into the line.
+bool perf_log_read_csv(char *line, struct perf_log_line *out);
+bool perf_log_read_json(const char *line, size_t length, char *scratch, struct perf_log_line *out);
+
+// "12.345678901" to ns; false where it is no time.
+bool perf_log_time(const char *text, uint64_t *ns);
+
+enum { PERF_LOG_LINE_MAX = 65536 };
+
+#endif

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/scenario/scenario_json.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/json/json_reader.h"
+
+// Mixes are a convenience of the file: what an event happens per cycle, times utilisation, times frequency, is a rate.
+// They are expanded here, and a scenario in memory has rates only.
+//
+// Whether the spec has the events is not known here; the simulated PMU checks that.
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum {
+    FILE_SIZE_MAX = 4 << 20,
+    DEPTH_MAX = 16,
+    LOADS_MAX = 64,
+    KEYFRAMES_MAX = 256,
+    RATES_MAX = 512,           // of one keyframe
+    RATES_TOTAL_MAX = 1 << 17, // mixes expand: bounds what a small file can ask for
+    ASSIGNMENTS_MAX = 256,
+    RIVALS_MAX = 256,
+    COUNTERS_MAX = 64
+};
+
+// Keyframes closer than a microsecond are a slip of the pen, and a division by nothing.
+static const double SECONDS_MAX = 1e9, STAGGER_MAX = 1e5, SECONDS_APART_MIN = 1e-6;
+static const double RATE_MAX = 1e12, PER_CYCLE_MAX = 1e3, FREQUENCY_MAX = 1e11;
+
+struct scenario_reader {
+    struct json_reader reader;
+    struct scenario *scenario;
+    struct json_node mixes; // value NULL: none
+    double frequency_hz;    // 0: none
+    size_t n_rates;         // of all keyframes so far
+};
+
+// Room for the entries of an object or array. NULL, with the status set, where memory is short.
+static void *room_for(const struct json_node *list, size_t size) {
+    void *items = calloc((size_t)cJSON_GetArraySize(list->value) + 1, size);
+    if (!items)
+        json_fail_memory(list);
+    return items;
+}
+
+static void read_rate(const struct json_node *node, double scale, double max, struct scenario_keyframe *keyframe) {
+    if (!json_is_number(node, 0, max))
+        return;
+    double per_second = node->value->valuedouble * scale;
+    if (per_second > RATE_MAX) {
+        json_fail(node, "makes %g events a second, more than %g", per_second, RATE_MAX);
+        return;
+    }
+    char *event = strdup(node->key);
+    if (event)
+        keyframe->rates[keyframe->n_rates++] = (struct scenario_rate){.event = event, .per_second = per_second};
+    else
+        json_fail_memory(node);
+}
+
+static void read_rates(struct scenario_reader *reader, const struct json_node *rates, double scale, double max,
+                       struct scenario_keyframe *keyframe) {
+    size_t n = (size_t)cJSON_GetArraySize(rates->value);
+    if (n > RATES_MAX || reader->n_rates + n > RATES_TOTAL_MAX) {
+        json_fail(rates, "has too many events: %d in a keyframe, and %d in all, are the limit", RATES_MAX,
+                  RATES_TOTAL_MAX);
+        return;
+    }
+    reader->n_rates += n;
+    keyframe->rates = room_for(rates, sizeof *keyframe->rates);
+    const cJSON *value;
+    cJSON_ArrayForEach(value, rates->value) {
+        const struct json_node rate = json_child(rates, value, 0);
+        if (keyframe->rates)
+            read_rate(&rate, scale, max, keyframe);
+    }
+}
+
+// The members' names of an object, for suggestions.
+static void fail_unknown_member(const struct json_node *node, const char *what, const char *name,
+                                const struct json_node *object) {
+    char text[160];
+    const char *names[LOADS_MAX];
+    size_t n = 0;
+    const cJSON *value;
+    cJSON_ArrayForEach(value, object->value) if (n < COUNT(names)) names[n++] = value->string;
+    (void)snprintf(text, sizeof text, "there is no %s \"%.60s\"", what, name);
+    json_fail_suggest(node, name, names, n, text);
+}
+
+static void read_mix(struct scenario_reader *reader, const struct json_node *node, struct scenario_keyframe *keyframe) {
+    const char *name;
+    double utilisation;
+    if (!json_get_text(node, "mix", JSON_REQUIRED, &name) ||
+        !json_get_number(node, "utilisation", JSON_REQUIRED, 0, 1, &utilisation))
+        return;
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(reader->mixes.value, name);
+    const struct json_node mix = {.reader = node->reader, .parent = &reader->mixes, .key = name, .value = value};
+    if (!value)
+        fail_unknown_member(node, "mix", name, &reader->mixes);
+    else if (reader->frequency_hz <= 0)
+        json_fail(node, "needs frequency_hz at the top level: a mix is per cycle");
+    else if (json_is_object(&mix))
+        read_rates(reader, &mix, utilisation * reader->frequency_hz, PER_CYCLE_MAX, keyframe);
+}
+
+static void read_keyframe(struct scenario_reader *reader, const struct json_node *node,
+                          struct scenario_keyframe *keyframe) {
+    static const char *const keys[] = {"at_seconds", "rates", "mix", "utilisation"};
+    struct json_node rates;
+    json_check_keys(node, keys, COUNT(keys));
+    (void)json_get_number(node, "at_seconds", JSON_REQUIRED, 0, SECONDS_MAX, &keyframe->at_seconds);
+    bool has_rates = cJSON_GetObjectItemCaseSensitive(node->value, "rates");
+    bool has_mix = cJSON_GetObjectItemCaseSensitive(node->value, "mix");
+    if (has_rates == has_mix)
+        json_fail(node, "needs either rates, or mix and utilisation");
+    else if (has_mix)
+        read_mix(reader, node, keyframe);
+    else if (json_get_object(node, "rates", JSON_REQUIRED, &rates))
+        read_rates(reader, &rates, 1, RATE_MAX, keyframe);
+}
+
+static void check_times(const struct json_node *keyframes, const struct scenario_load *load) {
+    if (load->keyframes[0].at_seconds != 0)
+        json_fail(keyframes, "the first keyframe must be at_seconds 0");
+    for (size_t i = 1; i < load->n_keyframes; i++)
+        if (load->keyframes[i].at_seconds - load->keyframes[i - 1].at_seconds < SECONDS_APART_MIN) {
+            json_fail(keyframes, "keyframe %zu is not later than the one before it", i);
+            return;
+        }
+    if (load->period_seconds - load->keyframes[load->n_keyframes - 1].at_seconds < SECONDS_APART_MIN)
+        json_fail(keyframes, "the last keyframe must be before period_seconds, when the first one comes again");
+}
+
+static void read_load(struct scenario_reader *reader, const struct json_node *node, struct scenario_load *load) {
+    static const char *const keys[] = {"period_seconds", "keyframes"};
+    struct json_node keyframes;
+    const cJSON *value;
+    load->name = strdup(node->key);
+    if (!load->name)
+        json_fail_memory(node);
+    if (!json_is_object(node))
+        return;
+    json_check_keys(node, keys, COUNT(keys));
+    (void)json_get_number(node, "period_seconds", JSON_REQUIRED, 1e-3, SECONDS_MAX, &load->period_seconds);
+    if (!json_get_array(node, "keyframes", JSON_REQUIRED, KEYFRAMES_MAX, &keyframes))
+        return;
+    load->keyframes = room_for(&keyframes, sizeof *load->keyframes);
+    cJSON_ArrayForEach(value, keyframes.value) {
+        const struct json_node keyframe = json_child(&keyframes, value, load->n_keyframes);
+        if (!load->keyframes)
+            return;
+        struct scenario_keyframe *next = &load->keyframes[load->n_keyframes++];
+        if (json_is_object(&keyframe))
+            read_keyframe(reader, &keyframe, next);
+    }
+    if (load->n_keyframes == 0)
+        json_fail(&keyframes, "needs at least one keyframe");
+    else if (reader->reader.status == 0)
+        check_times(&keyframes, load);
+}
+
+static void read_loads(struct scenario_reader *reader, const struct json_node *loads) {
+    struct scenario *scenario = reader->scenario;
+    if (cJSON_GetArraySize(loads->value) > LOADS_MAX) {
+        json_fail(loads, "has more than %d loads", LOADS_MAX);
+        return;
+    }
+    scenario->loads = room_for(loads, sizeof *scenario->loads);
+    const cJSON *value;
+    cJSON_ArrayForEach(value, loads->value) {
+        const struct json_node load = json_child(loads, value, 0);
+        if (scenario->loads)
+            read_load(reader, &load, &scenario->loads[scenario->n_loads++]);
+    }
+}
+
+static void read_cpus(const struct json_node *node, const struct scenario *scenario, struct cpuset *cpus) {
+    const char *text;
+    size_t n = scenario_n_cpus(scenario);
+    if (!json_get_text(node, "cpus", JSON_REQUIRED, &text))
+        return;
+    if (cpuset_parse(text, cpus) < 0 || cpuset_count(cpus) == 0) {
+        json_fail(node, "cpus is not a list of CPUs such as \"0-3,8\"");
+        return;
+    }
+    for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
+        if (!cpuset_has(cpus, cpu) || scenario_has_cpu(scenario, cpu))
+            continue;
+        if (cpu < n)
+            json_fail(node, "cpus names CPU %u, which is not of this core type", cpu);
+        else
+            json_fail(node, "cpus names CPU %u, and the host's are 0 to %zu", cpu, n - 1);
+        return;
+    }
+}
+
+static void read_assignment(struct scenario_reader *reader, const struct json_node *node, const struct json_node *loads,
+                            struct scenario_assignment *assignment) {
+    static const char *const keys[] = {"cpus", "load", "offset_seconds", "stagger_seconds"};
+    const struct scenario *scenario = reader->scenario;
+    const char *name;
+    if (!json_is_object(node))
+        return;
+    json_check_keys(node, keys, COUNT(keys));
+    read_cpus(node, scenario, &assignment->cpus);
+    (void)json_get_number(node, "offset_seconds", JSON_OPTIONAL, 0, SECONDS_MAX, &assignment->offset_seconds);
+    (void)json_get_number(node, "stagger_seconds", JSON_OPTIONAL, 0, STAGGER_MAX, &assignment->stagger_seconds);
+    if (!json_get_text(node, "load", JSON_REQUIRED, &name))
+        return;
+    for (size_t i = 0; i < scenario->n_loads; i++)
+        if (strcmp(scenario->loads[i].name, name) == 0) {
+            assignment->load = (unsigned)i;
+            return;
+        }
+    fail_unknown_member(node, "load", name, loads);
+}
+
+static void read_assignments(struct scenario_reader *reader, const struct json_node *root,
+                             const struct json_node *loads) {
+    struct scenario *scenario = reader->scenario;
+    struct json_node assignments;
+    const cJSON *value;
+    if (!json_get_array(root, "assignments", JSON_OPTIONAL, ASSIGNMENTS_MAX, &assignments))
+        return;
+    scenario->assignments = room_for(&assignments, sizeof *scenario->assignments);
+    cJSON_ArrayForEach(value, assignments.value) {
+        const struct json_node node = json_child(&assignments, value, scenario->n_assignments);
+        if (scenario->assignments)
+            read_assignment(reader, &node, loads, &scenario->assignments[scenario->n_assignments++]);
+    }
+}
+
+static void read_kind(const struct json_node *node, struct scenario_rival *rival) {
+    static const char *const names[] = {[RIVAL_PINNED] = "pinned",
+                                        [RIVAL_FLEXIBLE] = "flexible",
+                                        [RIVAL_TASK] = "task",
+                                        [RIVAL_REFUSE] = "refuse",
+                                        [RIVAL_OFFLINE] = "offline"};
+    const char *kind;
+    if (!json_get_text(node, "kind", JSON_REQUIRED, &kind))
+        return;
+    for (unsigned i = 0; i < COUNT(names); i++)
+        if (strcmp(names[i], kind) == 0) {
+            rival->kind = (enum scenario_rival_kind)i;
+            return;
+        }
+    json_fail_suggest(node, kind, names, COUNT(names), "kind is none of pinned, flexible, task, refuse, offline");
+}
+
+static void read_rival(const struct json_node *node, const struct scenario *scenario, struct scenario_rival *rival) {
+    static const char *const keys[] = {"kind",         "cpus",          "counters",       "cycles",
+                                       "from_seconds", "until_seconds", "period_seconds", "on_seconds"};
+    if (!json_is_object(node))
+        return;
+    json_check_keys(node, keys, COUNT(keys));
+    read_kind(node, rival);
+    read_cpus(node, scenario, &rival->cpus);
+    bool counts = rival->kind == RIVAL_PINNED || rival->kind == RIVAL_FLEXIBLE || rival->kind == RIVAL_TASK;
+    (void)json_get_count(node, "counters", counts ? JSON_REQUIRED : JSON_OPTIONAL, 0, COUNTERS_MAX, &rival->counters);
+    (void)json_get_bool(node, "cycles", JSON_OPTIONAL, &rival->cycles);
+    (void)json_get_number(node, "from_seconds", JSON_OPTIONAL, 0, SECONDS_MAX, &rival->from_seconds);
+    (void)json_get_number(node, "until_seconds", JSON_OPTIONAL, 0, SECONDS_MAX, &rival->until_seconds);
+    (void)json_get_number(node, "period_seconds", JSON_OPTIONAL, 1e-3, SECONDS_MAX, &rival->period_seconds);
+    (void)json_get_number(node, "on_seconds", JSON_OPTIONAL, 1e-6, SECONDS_MAX, &rival->on_seconds);
+    if (rival->until_seconds != 0 && rival->until_seconds <= rival->from_seconds)
+        json_fail(node, "until_seconds must be later than from_seconds, or 0 for ever");
+    if ((rival->period_seconds > 0) != (rival->on_seconds > 0))
+        json_fail(node, "period_seconds and on_seconds go together");
+    else if (rival->on_seconds > rival->period_seconds)
+        json_fail(node, "on_seconds is more than period_seconds");
+}
+
+static void read_rivals(struct scenario_reader *reader, const struct json_node *root) {
+    struct scenario *scenario = reader->scenario;
+    struct json_node rivals;
+    const cJSON *value;
+    if (!json_get_array(root, "rivals", JSON_OPTIONAL, RIVALS_MAX, &rivals))
+        return;
+    scenario->rivals = room_for(&rivals, sizeof *scenario->rivals);
+    cJSON_ArrayForEach(value, rivals.value) {
+        const struct json_node node = json_child(&rivals, value, scenario->n_rivals);
+        if (scenario->rivals)
+            read_rival(&node, scenario, &scenario->rivals[scenario->n_rivals++]);
+    }
+}
+
+// What all core types share.
+static void read_shape(struct scenario_reader *reader, const struct json_node *root) {
+    struct scenario *scenario = reader->scenario;
+    const char *description;
+    scenario->threads_per_core = 1;
+    (void)json_get_text(root, "description", JSON_OPTIONAL, &description);
+    (void)json_get_count(root, "sockets", JSON_REQUIRED, 1, SCENARIO_CPUS_MAX, &scenario->sockets);
+    (void)json_get_count(root, "cores_per_socket", JSON_REQUIRED, 1, SCENARIO_CPUS_MAX, &scenario->cores_per_socket);
+    (void)json_get_count(root, "threads_per_core", JSON_OPTIONAL, 1, 8, &scenario->threads_per_core);
+    if (scenario_n_cpus(scenario) > SCENARIO_CPUS_MAX)
+        json_fail(root, "the host has %zu CPUs; the limit is %d", scenario_n_cpus(scenario), SCENARIO_CPUS_MAX);
+}
+
+static void read_cores(struct scenario_reader *reader, const struct json_node *node) {
+    struct scenario *scenario = reader->scenario;
+    const char *spec = "";
+    bool validates = true;
+    (void)json_get_text(node, "spec", JSON_REQUIRED, &spec);
+    (void)json_get_count(node, "general_counters", JSON_REQUIRED, 0, COUNTERS_MAX, &scenario->general_counters);
+    (void)json_get_bool(node, "validates", JSON_OPTIONAL, &validates);
+    (void)json_get_bool(node, "surplus", JSON_OPTIONAL, &scenario->surplus);
+    scenario->validates_nothing = !validates;
+    (void)json_get_number(node, "maximum_frequency_hz", JSON_OPTIONAL, 0, FREQUENCY_MAX,
+                          &scenario->maximum_frequency_hz);
+    (void)json_get_number(node, "frequency_hz", JSON_OPTIONAL, 1, FREQUENCY_MAX, &reader->frequency_hz);
+    (void)json_get_object(node, "mixes", JSON_OPTIONAL, &reader->mixes);
+    scenario->name = json_file_stem(reader->reader.file);
+    scenario->spec = strdup(spec);
+    if (!scenario->name || !scenario->spec)
+        json_fail_memory(node);
+}
+
+// What runs on the cores, and who else uses their counters.
+static void read_life(struct scenario_reader *reader, const struct json_node *node) {
+    struct json_node loads;
+    if (reader->reader.status != 0) // it refers to the rest
+        return;
+    if (!json_get_object(node, "loads", JSON_REQUIRED, &loads))
+        return;
+    read_loads(reader, &loads);
+    read_assignments(reader, node, &loads);
+    read_rivals(reader, node);
+}
+
+// A core type that another one is told apart from by nothing, or whose CPUs are another's as well.
+static void check_core_type(const struct json_node *node, const struct scenario *first, const struct scenario *type) {
+    for (const struct scenario *other = first; other != type; other = other->next) {
+        if (strcmp(other->spec, type->spec) == 0)
+            json_fail(node, "has the spec of another core type: %s", type->spec);
+        for (unsigned cpu = 0; cpu < scenario_n_cpus(type); cpu++)
+            if (cpuset_has(&other->cpus, cpu) && cpuset_has(&type->cpus, cpu)) {
+                json_fail(node, "CPU %u is of two core types", cpu);
+                return;
+            }
+    }
+}
+
+static void read_core_type(struct scenario_reader *reader, const struct json_node *node, const struct scenario *first) {
+    static const char *const keys[] = {
+        "spec",  "cpus",  "general_counters", "validates", "surplus", "frequency_hz", "maximum_frequency_hz",
+        "mixes", "loads", "assignments",      "rivals"};
+    struct scenario *type = reader->scenario;
+    struct cpuset cpus = {{0}};
+    if (!json_is_object(node))
+        return;
+    type->sockets = first->sockets;
+    type->cores_per_socket = first->cores_per_socket;
+    type->threads_per_core = first->threads_per_core;
+    reader->frequency_hz = 0;
+    reader->mixes = (struct json_node){0};
+    json_check_keys(node, keys, COUNT(keys));
+    read_cpus(node, type, &cpus);
+    read_cores(reader, node);
+    type->cpus = cpus;
+    if (reader->reader.status == 0)
+        check_core_type(node, first, type);
+    read_life(reader, node);
+}
+
+static void read_core_types(struct scenario_reader *reader, const struct json_node *root,
+                            const struct json_node *types) {
+    static const char *const keys[] = {"description", "sockets", "cores_per_socket", "threads_per_core", "core_types"};
+    struct scenario *first = reader->scenario;
+    const cJSON *value;
+    size_t n = 0;
+    json_check_keys(root, keys, COUNT(keys));
+    cJSON_ArrayForEach(value, types->value) {
+        const struct json_node type = json_child(types, value, n);
+        if (reader->reader.status != 0)
+            break;
+        if (n++ > 0)
+            reader->scenario = reader->scenario->next = calloc(1, sizeof *first);
+        if (reader->scenario)
+            read_core_type(reader, &type, first);
+        else
+            json_fail_memory(&type);
+    }
+    if (n < 2 && reader->reader.status == 0)
+        json_fail(types, "needs at least two core types: write one without core_types");
+    reader->scenario = first;
+}
+
+static void read_document(struct scenario_reader *reader, const struct json_node *root) {
+    static const char *const keys[] = {"description",
+                                       "spec",
+                                       "sockets",
+                                       "cores_per_socket",
+                                       "threads_per_core",
+                                       "general_counters",
+                                       "validates",
+                                       "surplus",
+                                       "frequency_hz",
+                                       "maximum_frequency_hz",
+                                       "mixes",
+                                       "loads",
+                                       "assignments",
+                                       "rivals"};
+    struct json_node types;
+    if (cJSON_GetObjectItemCaseSensitive(root->value, "core_types")) {
+        read_shape(reader, root);
+        if (json_get_array(root, "core_types", JSON_REQUIRED, SCENARIO_CORE_TYPES_MAX, &types))
+            read_core_types(reader, root, &types);
+        return;
+    }
+    json_check_keys(root, keys, COUNT(keys));
+    read_cores(reader, root);
+    read_shape(reader, root);
+    read_life(reader, root);
+}
+
+// Takes over the document, NULL where there is none.
+static int read_scenario(struct scenario_reader *reader, cJSON *document, struct scenario **out) {
+    if (document) {
+        const struct json_node root = json_root(&reader->reader, document);
+        reader->scenario = calloc(1, sizeof *reader->scenario);
+        if (reader->scenario)
+            read_document(reader, &root);
+        else
+            json_fail_memory(&root);
+    }
+    if (reader->reader.status == 0)
+        *out = reader->scenario;
+    else
+        scenario_free(reader->scenario);
+    cJSON_Delete(document);
+    return reader->reader.status;
+}
+
+int scenario_json_parse(const char *name, const char *text, size_t length, struct errors *errors,
+                        struct scenario **out) {
+    struct scenario_reader reader = {.reader = {.file = name, .errors = errors}};
+    return read_scenario(&reader, json_parse(&reader.reader, text, length, DEPTH_MAX), out);
+}
+
+int scenario_json_load(const char *path, struct errors *errors, struct scenario **out) {
+    struct scenario_reader reader = {.reader = {.file = path, .errors = errors}};
+    return read_scenario(&reader, json_load(&reader.reader, FILE_SIZE_MAX, DEPTH_MAX), out);
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/spec/spec_json.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/spec/spec_json_private.h"
+
+// A spec is read in three passes: the product and its events; the metrics, which refer to events; groups, methodology
+// and level 1, which refer to metrics. A pass shows all its mistakes, and stops the ones after it, whose complaints
+// would only be echoes.
+//
+// What a vendor's file holds beyond the schema is ignored, since vendors add fields. In our own objects, named
+// "topdownd", an unknown key is a mistake.
+
+void spec_take(const struct json_node *node, int result, const struct catalog_error *error) {
+    if (result == -ENOMEM)
+        json_fail_memory(node);
+    else if (result < 0)
+        json_fail(node, "%s", error->text);
+}
+
+// A revision says nothing to us, but a file in which it is an object is not what it claims to be.
+static void check_revision(const struct json_node *product, const char *key) {
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(product->value, key);
+    if (!value || cJSON_IsString(value) || cJSON_IsNumber(value))
+        return;
+    const struct json_node node = json_child(product, value, 0);
+    json_fail(&node, "must be text in quotes or a number");
+}
+
+static char *microarchitecture_of(const char *product_name) {
+    char *name = strdup(product_name);
+    for (char *c = name; c && *c != '\0'; c++)
+        *c = *c == ' ' ? '-' : (char)tolower((unsigned char)*c);
+    return name;
+}
+
+static void read_product(struct spec_reader *spec, const struct json_node *root, const struct json_node *ours) {
+    struct json_node product;
+    if (!json_get_object(root, "product_configuration", JSON_REQUIRED, &product))
+        return;
+    const char *name = NULL, *vendor = "", *microarchitecture = NULL, *pmu = "armv*";
+    (void)json_get_text(&product, "product_name", JSON_REQUIRED, &name);
+    if (json_get_text(&product, "implementer", JSON_OPTIONAL, &vendor) && strcmp(vendor, "0x41") == 0)
+        vendor = "Arm";
+    check_revision(&product, "major_revision");
+    check_revision(&product, "minor_revision");
+    if (ours->value) {
+        static const char *const keys[] = {
+            "vendor",   "microarchitecture", "pmu",      "format", "pmu_formats",
+            "counters", "shared_registers",  "resident", "level1", "level1_without_resident"};
+        json_check_keys(ours, keys, COUNT(keys));
+        (void)json_get_text(ours, "vendor", JSON_OPTIONAL, &vendor);
+        (void)json_get_text(ours, "microarchitecture", JSON_OPTIONAL, &microarchitecture);
+        (void)json_get_text(ours, "pmu", JSON_OPTIONAL, &pmu);
+    }
+    if (vendor[0] == '\0')
+        json_fail(&product, "has no implementer, and topdownd.vendor is missing too");
+    if (spec->reader.status != 0)
+        return;
+    char *stem = json_file_stem(spec->reader.file), *derived = microarchitecture_of(name);
+    if (!stem || !derived ||
+        catalog_new(stem, vendor, name, microarchitecture ? microarchitecture : derived, pmu, &spec->catalog) < 0)
+        json_fail_memory(root);
+    free(derived);
+    free(stem);
+}
+
+bool spec_parse_code(const char *text, uint64_t *code) {
+    bool hexadecimal = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+    const char *digits = hexadecimal ? text + 2 : text;
+    size_t length = strspn(digits, hexadecimal ? "0123456789abcdefABCDEF" : "0123456789");
+    if (length == 0 || digits[length] != '\0')
+        return false;
+    errno = 0;
+    *code = strtoull(digits, NULL, hexadecimal ? 16 : 10);
+    return errno == 0;
+}
+
+size_t spec_known_names(const struct spec_reader *spec, const struct json_node *at, const char **names, size_t n,
+                        int (*find)(const struct catalog *catalog, const char *name)) {
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (find(spec->catalog, names[i]) >= 0)
+            names[known++] = names[i];
+        else
+            json_fail(at, "names %.60s, which is wrong or missing", names[i]);
+    }
+    return known;
+}
+
+static void read_group(struct spec_reader *spec, const struct json_node *group) {
+    const char *title = "", *help = "", **metrics;
+    size_t n;
+    (void)json_get_text(group, "title", JSON_OPTIONAL, &title);
+    (void)json_get_text(group, "description", JSON_OPTIONAL, &help);
+    if (!json_get_texts(group, "metrics", JSON_REQUIRED, SPEC_LIST_MAX, &metrics, &n))
+        return;
+    struct catalog_error error;
+    if (spec->reader.lenient)
+        n = spec_known_names(spec, group, metrics, n, catalog_find_metric);
+    spec_take(group, catalog_add_group(spec->catalog, group->key, title, help, metrics, n, &error), &error);
+    free(metrics);
+}
+
+static void read_groups(struct spec_reader *spec, const struct json_node *root) {
+    struct json_node groups, of_metrics;
+    const cJSON *value;
+    if (!json_get_object(root, "groups", JSON_REQUIRED, &groups) ||
+        !json_get_object(&groups, "metrics", JSON_REQUIRED, &of_metrics))
+        return;
+    cJSON_ArrayForEach(value, of_metrics.value) {
+        const struct json_node group = json_child(&of_metrics, value, 0);
+        if (json_is_object(&group))
+            read_group(spec, &group);
+        json_forgive(&spec->reader);
+    }
+}
+
+// Where the tree begins; of the metrics of the spec, a flag each.
+static void read_roots(struct spec_reader *spec, const struct json_node *tree, bool *is_root) {
+    const char **roots;
+    size_t n;
+    if (!json_get_texts(tree, "root_nodes", JSON_OPTIONAL, SPEC_LIST_MAX, &roots, &n))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        int metric = catalog_find_metric(spec->catalog, roots[i]);
+        if (metric >= 0)
+            is_root[metric] = true;
+        else
+            json_fail(tree, "root_nodes names the metric %.60s, which the spec does not have", roots[i]);
+    }
+    free(roots);
+}
+
+static void read_node(struct spec_reader *spec, const struct json_node *node, const bool *is_root) {
+    const char *name, **next = NULL;
+    size_t n = 0;
+    struct catalog_error error;
+    if (!json_is_object(node) || !json_get_text(node, "name", JSON_REQUIRED, &name))
+        return;
+    (void)json_get_texts(node, "next_items", JSON_OPTIONAL, SPEC_LIST_MAX, &next, &n);
+    int metric = catalog_find_metric(spec->catalog, name);
+    spec_take(node, catalog_add_node(spec->catalog, name, metric >= 0 && is_root[metric], next, n, &error), &error);
+    free(next);
+}
+
+static void read_tree(struct spec_reader *spec, const struct json_node *topdown) {
+    struct json_node tree, metrics;
+    const cJSON *value;
+    size_t index = 0;
+    if (!json_get_object(topdown, "decision_tree", JSON_OPTIONAL, &tree))
+        return;
+    bool *is_root = calloc(spec->catalog->n_metrics + 1, sizeof *is_root);
+    if (!is_root) {
+        json_fail_memory(&tree);
+        return;
+    }
+    read_roots(spec, &tree, is_root);
+    json_forgive(&spec->reader);
+    if (json_get_array(&tree, "metrics", JSON_OPTIONAL, SPEC_LIST_MAX, &metrics))
+        cJSON_ArrayForEach(value, metrics.value) {
+            const struct json_node node = json_child(&metrics, value, index++);
+            read_node(spec, &node, is_root);
+            json_forgive(&spec->reader);
+        }
+    free(is_root);
+}
+
+// The stages of the methodology become groups of their own, so that a profile can ask for stage_1 on any CPU.
+static void read_methodology(struct spec_reader *spec, const struct json_node *root) {
+    static const char *const stages[] = {"stage_1", "stage_2"};
+    struct json_node methodologies, topdown, grouping;
+    if (!json_get_object(root, "methodologies", JSON_OPTIONAL, &methodologies) ||
+        !json_get_object(&methodologies, "topdown_methodology", JSON_OPTIONAL, &topdown))
+        return;
+    read_tree(spec, &topdown);
+    if (!json_get_object(&topdown, "metric_grouping", JSON_OPTIONAL, &grouping))
+        return;
+    for (size_t i = 0; i < COUNT(stages); i++) {
+        const char **groups;
+        size_t n;
+        if (!json_get_texts(&grouping, stages[i], JSON_OPTIONAL, CATALOG_GROUPS_MAX, &groups, &n))
+            continue;
+        struct catalog_error error;
+        if (spec->reader.lenient)
+            n = spec_known_names(spec, &grouping, groups, n, catalog_find_group);
+        if (n > 0 && catalog_find_group(spec->catalog, stages[i]) < 0)
+            spec_take(&grouping, catalog_add_union(spec->catalog, stages[i], groups, n, &error), &error);
+        json_forgive(&spec->reader);
+        free(groups);
+    }
+}
+
+static void read_categories(struct spec_reader *spec, struct catalog_level1 *out, const struct json_node *level1) {
+    struct json_node categories;
+    const char *names[CATEGORY_N];
+    struct catalog_error error;
+    if (!json_get_object(level1, "categories", JSON_REQUIRED, &categories))
+        return;
+    for (unsigned i = 0; i < CATEGORY_N; i++)
+        names[i] = category_name((enum category)i);
+    json_check_keys(&categories, names, CATEGORY_N);
+    for (unsigned i = 0; i < CATEGORY_N; i++) {
+        const char *metric;
+        if (json_get_text(&categories, names[i], JSON_OPTIONAL, &metric))
+            spec_take(&categories, catalog_set_level1_category(spec->catalog, out, (enum category)i, metric, &error),
+                      &error);
+    }
+}
+
+static void read_split(struct spec_reader *spec, struct catalog_level1 *out, const struct json_node *level1) {
+    struct json_node split;
+    const cJSON *value;
+    size_t index = 0;
+    if (!json_get_array(level1, "split", JSON_OPTIONAL, CATALOG_SPLIT_MAX, &split))
+        return;
+    cJSON_ArrayForEach(value, split.value) {
+        const struct json_node part = json_child(&split, value, index++);
+        const char **events;
+        size_t n;
+        if (!json_texts(&part, CATALOG_SPLIT_EVENTS_MAX, &events, &n))
+            continue;
+        struct catalog_error error;
+        spec_take(&part, catalog_add_level1_part(spec->catalog, out, events, n, &error), &error);
+        free(events);
+    }
+}
+
+// A split of the pipeline slots is all of its categories, or none.
+static bool has_all_categories(const struct spec_reader *spec, const struct json_node *level1) {
+    const cJSON *category;
+    cJSON_ArrayForEach(category, cJSON_GetObjectItemCaseSensitive(level1->value, "categories")) {
+        int metric = cJSON_IsString(category) ? catalog_find_metric(spec->catalog, category->valuestring) : -1;
+        if (metric < 0 || spec->catalog->metrics[metric].unmeasurable)
+            return false;
+    }
+    return true;
+}
+
+static void read_level1(struct spec_reader *spec, const struct json_node *ours, const char *key,
+                        struct catalog_level1 *out) {
+    static const char *const keys[] = {"pipeline_slots", "width", "per_thread", "categories", "split"};
+    struct json_node level1;
+    const char *pipeline_slots;
+    double width;
+    struct catalog_error error;
+    if (!ours->value || !json_get_object(ours, key, JSON_OPTIONAL, &level1))
+        return;
+    if (spec->reader.lenient && !has_all_categories(spec, &level1))
+        return; // its metrics have been told of
+    json_check_keys(&level1, keys, COUNT(keys));
+    bool good = json_get_text(&level1, "pipeline_slots", JSON_REQUIRED, &pipeline_slots);
+    if (json_get_number(&level1, "width", JSON_REQUIRED, 1, 64, &width) && good)
+        spec_take(&level1, catalog_set_level1(spec->catalog, out, pipeline_slots, width, &error), &error);
+    (void)json_get_bool(&level1, "per_thread", JSON_OPTIONAL, &out->per_thread);
+    read_categories(spec, out, &level1);
+    read_split(spec, out, &level1);
+}
+
+static void read_document(struct spec_reader *spec, const struct json_node *root) {
+    struct json_node ours = {0};
+    (void)json_get_object(root, "topdownd", JSON_OPTIONAL, &ours);
+    read_product(spec, root, &ours);
+    if (spec->reader.status != 0)
+        return;
+    if (spec->environment)
+        catalog_set_environment(spec->catalog, spec->environment);
+    spec_read_format(spec, root, &ours);
+    if (spec->reader.status == 0)
+        spec_read_events(spec, root);
+    if (spec->reader.status == 0)
+        spec_read_counters(spec, &ours);
+    if (spec->reader.status == 0)
+        spec_read_metrics(spec, root);
+    if (spec->reader.status != 0)
+        return;
+    read_groups(spec, root);
+    if (spec->reader.status == 0)
+        read_methodology(spec, root);
+    read_level1(spec, &ours, "level1", &spec->catalog->level1);
+    read_level1(spec, &ours, "level1_without_resident", &spec->catalog->level1_without_resident);
+    if (spec->reader.status != 0)
+        return;
+    struct catalog_error error;
+    spec_take(ours.value ? &ours : root, catalog_check(spec->catalog, &error), &error);
+    if (spec->reader.status != 0)
+        return;
+    catalog_trim_level1_split(spec->catalog, &spec->catalog->level1);
+    catalog_trim_level1_split(spec->catalog, &spec->catalog->level1_without_resident);
+}
+
+int spec_read(struct spec_reader *spec, cJSON *document, struct catalog **out) {
+    if (document) {
+        const struct json_node root = json_root(&spec->reader, document);
+        read_document(spec, &root);
+    }
+    if (spec->reader.status == 0)
+        *out = spec->catalog;
+    else
+        catalog_free(spec->catalog);
+    free(spec->uncountable.names);
+    cJSON_Delete(document);
+    return spec->reader.status;
+}
+
+int spec_json_parse(const char *name, const char *text, size_t length, const struct environment *environment,
+                    struct errors *errors, struct catalog **out) {
+    struct spec_reader spec = {.reader = {.file = name, .errors = errors}, .environment = environment};
+    return spec_read(&spec, json_parse(&spec.reader, text, length, SPEC_DEPTH_MAX), out);
+}
+
+int spec_json_load(const char *path, const struct environment *environment, struct errors *errors,
+                   struct catalog **out) {
+    struct spec_reader spec = {.reader = {.file = path, .errors = errors}, .environment = environment};
+    return spec_read(&spec, json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX), out);
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/spec/spec_json_private.h"
+
+// Events, and what they need of the counters. An event's code and the terms in its topdownd object become the terms
+// that perf would write, which the catalog encodes in the spec's format.
+
+enum { COUNTERS_MAX = 64, TERMS_MAX = 512 };
+
+static bool read_code(const struct json_node *event, uint64_t *code) {
+    const cJSON *value = cJSON_GetObjectItemCaseSensitive(event->value, "code");
+    if (!value || cJSON_IsNull(value)) {
+        json_fail(event, "has no code");
+        return false;
+    }
+    const double exact_max = 9007199254740992.0; // 2^53: above it doubles skip whole numbers
+    if (cJSON_IsNumber(value) && value->valuedouble >= 0 && value->valuedouble <= exact_max &&
+        floor(value->valuedouble) == value->valuedouble) {
+        *code = (uint64_t)value->valuedouble;
+        return true;
+    }
+    if (cJSON_IsString(value) && spec_parse_code(value->valuestring, code))
+        return true;
+    const struct json_node node = json_child(event, value, 0);
+    json_fail(&node, "is not an event code: write it as \"0x0011\" or 17");
+    return false;
+}
+
+// Without a statement an event can be counted; the schema's private events have a code and nothing else.
+static bool can_be_counted(const struct json_node *event) {
+    const char **accesses;
+    size_t n;
+    if (!json_get_texts(event, "accesses", JSON_OPTIONAL, SPEC_LIST_MAX, &accesses, &n))
+        return true;
+    bool found = false;
+    for (size_t i = 0; i < n; i++)
+        found = found || strcmp(accesses[i], "PMU") == 0;
+    free(accesses);
+    return found;
+}
+
+// The bits of each term of one PMU; `pmu` is NULL for the core's.
+static void read_fields(struct spec_reader *spec, const char *pmu, const struct json_node *format) {
+    struct catalog_error error;
+    const cJSON *value;
+    cJSON_ArrayForEach(value, format->value) {
+        const struct json_node field = json_child(format, value, 0);
+        if (!cJSON_IsString(value)) {
+            json_fail(&field, "must be bits in quotes, such as \"config:0-7,32-35\"");
+            continue;
+        }
+        const char *name = value->string, *bits = value->valuestring;
+        spec_take(&field,
+                  pmu ? catalog_add_pmu_format(spec->catalog, pmu, name, bits, &error)
+                      : catalog_add_format(spec->catalog, name, bits, &error),
+                  &error);
+    }
+}
+
+// Where the spec states no format of the core PMU, the code is the number itself.
+void spec_read_format(struct spec_reader *spec, const struct json_node *root, const struct json_node *ours) {
+    struct json_node format, formats;
+    struct catalog_error error;
+    const cJSON *value;
+    if (ours->value && json_get_object(ours, "format", JSON_OPTIONAL, &format))
+        read_fields(spec, NULL, &format);
+    else
+        spec_take(root, catalog_add_format(spec->catalog, "event", "config:0-63", &error), &error);
+    if (!ours->value || !json_get_object(ours, "pmu_formats", JSON_OPTIONAL, &formats))
+        return;
+    cJSON_ArrayForEach(value, formats.value) {
+        const struct json_node pmu = json_child(&formats, value, 0);
+        if (json_is_object(&pmu))
+            read_fields(spec, value->string, &pmu);
+    }
+}
+
+static bool is_ours(const char *key) {
+    static const char *const keys[] = {"counters", "takes", "pmu", "sampling_only"};
+    for (size_t i = 0; i < COUNT(keys); i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+// A term's name as formats have it: it becomes a part of a text.
+static bool is_term(const char *name) {
+    size_t length = strlen(name);
+    return length > 0 && length < EVENT_FORMAT_NAME_MAX &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == length;
+}
+
+// Appends ",name=value" for each term in the event's topdownd object.
+static void append_terms(const struct json_node *ours, char *terms, size_t size) {
+    const cJSON *value;
+    cJSON_ArrayForEach(value, ours->value) {
+        const struct json_node term = json_child(ours, value, 0);
+        uint64_t number = 0;
+        if (is_ours(value->string))
+            continue;
+        if (!is_term(value->string)) {
+            json_fail(&term, "is not the name of a term: letters, digits, '_', '-' and '.', at most %d",
+                      EVENT_FORMAT_NAME_MAX - 1);
+            continue;
+        }
+        if (cJSON_IsNumber(value) && value->valuedouble >= 0 && value->valuedouble <= UINT32_MAX &&
+            floor(value->valuedouble) == value->valuedouble) {
+            number = (uint64_t)value->valuedouble;
+        } else if (!cJSON_IsString(value) || !spec_parse_code(value->valuestring, &number)) {
+            json_fail(&term, "is not the value of a term: write it as \"0x01\" or 1");
+            continue;
+        }
+        size_t length = strlen(terms);
+        if (number == 0)
+            continue;
+        int more = snprintf(terms + length, size - length, ",%s=0x%llx", value->string, (unsigned long long)number);
+        if (more < 0 || (size_t)more >= size - length) {
+            json_fail(ours, "has more terms than any PMU: %zu characters of them at most", size - 1);
+            return;
+        }
+    }
+}
+
+static bool is_whole(const struct json_node *node, double min, double max) {
+    if (!json_is_number(node, min, max))
+        return false;
+    if (floor(node->value->valuedouble) != node->value->valuedouble)
+        json_fail(node, "must be a whole number");
+    return floor(node->value->valuedouble) == node->value->valuedouble;
+}
+
+// A list of counters to a bit each.
+static void read_counter_list(const struct json_node *ours, uint64_t *out) {
+    struct json_node list;
+    const cJSON *value;
+    size_t index = 0;
+    if (!json_get_array(ours, "counters", JSON_OPTIONAL, COUNTERS_MAX, &list))
+        return;
+    cJSON_ArrayForEach(value, list.value) {
+        const struct json_node node = json_child(&list, value, index++);
+        if (is_whole(&node, 0, COUNTERS_MAX - 1))
+            *out |= UINT64_C(1) << (unsigned)value->valuedouble;
+    }
+    if (index == 0)
+        json_fail(&list, "lists no counter: leave it out where any will do");
+}
+
+static void read_event(struct spec_reader *spec, const struct json_node *event) {
+    struct catalog_event_text text = {.name = event->key, .takes = 1};
+    struct json_node ours = {0};
+    char terms[TERMS_MAX];
+    uint64_t code;
+    (void)json_get_text(event, "title", JSON_OPTIONAL, &text.title);
+    if (!read_code(event, &code))
+        return;
+    (void)snprintf(terms, sizeof terms, "event=0x%llx", (unsigned long long)code);
+    text.terms = terms;
+    if (json_get_object(event, "topdownd", JSON_OPTIONAL, &ours)) {
+        append_terms(&ours, terms, sizeof terms);
+        (void)json_get_text(&ours, "pmu", JSON_OPTIONAL, &text.pmu);
+        (void)json_get_count(&ours, "takes", JSON_OPTIONAL, 0, 2, &text.takes);
+        (void)json_get_bool(&ours, "sampling_only", JSON_OPTIONAL, &text.sampling_only);
+        read_counter_list(&ours, &text.counters);
+    }
+    struct catalog_error error;
+    spec_take(event, catalog_add_event_text(spec->catalog, &text, &error), &error);
+}
+
+static void read_registers(struct spec_reader *spec, const struct json_node *ours) {
+    struct json_node registers;
+    struct catalog_error error;
+    const cJSON *value;
+    if (!ours->value || !json_get_object(ours, "shared_registers", JSON_OPTIONAL, &registers))
+        return;
+    cJSON_ArrayForEach(value, registers.value) {
+        const struct json_node node = json_child(&registers, value, 0);
+        if (is_whole(&node, 1, COUNTERS_MAX))
+            spec_take(&node, catalog_add_register(spec->catalog, value->string, (unsigned)value->valuedouble, &error),
+                      &error);
+    }
+}
+
+void spec_read_events(struct spec_reader *spec, const struct json_node *root) {
+    struct json_node events, ours = {0};
+    if (!json_get_object(root, "events", JSON_REQUIRED, &events))
+        return;
+    (void)json_get_object(root, "topdownd", JSON_OPTIONAL, &ours);
+    read_registers(spec, &ours);
+    spec->uncountable.names = calloc((size_t)cJSON_GetArraySize(events.value) + 1, sizeof *spec->uncountable.names);
+    if (!spec->uncountable.names) {
+        json_fail_memory(root);
+        return;
+    }
+    const cJSON *value;
+    cJSON_ArrayForEach(value, events.value) {
+        const struct json_node event = json_child(&events, value, 0);
+        if (json_is_object(&event) && can_be_counted(&event))
+            read_event(spec, &event);
+        else if (cJSON_IsObject(value))
+            spec->uncountable.names[spec->uncountable.n++] = value->string;
+        json_forgive(&spec->reader);
+    }
+}
+
+static void read_resident(struct spec_reader *spec, const struct json_node *ours) {
+    const char **events;
+    size_t n;
+    struct catalog_error error;
+    if (!json_get_texts(ours, "resident", JSON_OPTIONAL, CATALOG_RESIDENT_MAX, &events, &n))
+        return;
+    spec_take(ours, catalog_set_resident(spec->catalog, events, n, &error), &error);
+    free(events);
+}
+
+void spec_read_counters(struct spec_reader *spec, const struct json_node *ours) {
+    static const char *const keys[] = {"general", "fixed", "nmi_watchdog"};
+    struct json_node counters;
+    unsigned general;
+    const char **fixed = NULL, *watchdog;
+    size_t n = 0;
+    if (!ours->value)
+        return;
+    if (json_get_object(ours, "counters", JSON_OPTIONAL, &counters)) {
+        json_check_keys(&counters, keys, COUNT(keys));
+        (void)json_get_texts(&counters, "fixed", JSON_OPTIONAL, COUNTERS_MAX, &fixed, &n);
+        if (spec->reader.lenient)
+            n = spec_known_names(spec, &counters, fixed, n, catalog_find_event);
+        json_forgive(&spec->reader);
+        struct catalog_error error;
+        if (json_get_count(&counters, "general", JSON_REQUIRED, 0, COUNTERS_MAX, &general))
+            spec_take(&counters, catalog_set_counters(spec->catalog, general, fixed, n, &error), &error);
+        if (json_get_text(&counters, "nmi_watchdog", JSON_OPTIONAL, &watchdog) && spec->reader.status == 0)
+            spec_take(&counters, catalog_set_watchdog(spec->catalog, watchdog, &error), &error);
+        free(fixed);
+    }
+    read_resident(spec, ours);
+}

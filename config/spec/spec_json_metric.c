@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "config/spec/spec_json_private.h"
+
+// Metrics. One may use another that stands further down in the file, so that each is added when the first formula asks
+// for it (struct catalog_resolver); what leads back to itself is refused. Parents and thresholds may point anywhere and
+// are set when all metrics are there.
+
+enum metric_state { METRIC_UNREAD, METRIC_BEING_READ, METRIC_READ, METRIC_WRONG };
+
+struct metric_reader {
+    struct spec_reader *spec;
+    const struct json_node *metrics; // the object that holds them
+    const cJSON **values;            // in order of the file
+    uint8_t *states;                 // enum metric_state
+    size_t n;
+    struct name_index names; // to their places
+};
+
+static const char *suggest_event(const struct catalog *catalog, const char *name) {
+    const char **names = calloc(catalog->n_events, sizeof *names), *near = NULL;
+    for (size_t i = 0; names && i < catalog->n_events; i++)
+        names[i] = catalog->events[i].name;
+    if (names)
+        near = error_suggest(name, names, catalog->n_events);
+    free(names);
+    return near;
+}
+
+static int fail_unknown(const struct spec_reader *spec, const char *name, struct catalog_error *error) {
+    for (size_t i = 0; i < spec->uncountable.n; i++)
+        if (strcmp(spec->uncountable.names[i], name) == 0) {
+            (void)snprintf(error->text, sizeof error->text,
+                           "needs the event %.100s, which no PMU counts (its accesses do not list \"PMU\")", name);
+            return -EINVAL;
+        }
+    const char *near = suggest_event(spec->catalog, name);
+    (void)snprintf(error->text, sizeof error->text, "needs the event %.100s, which is not among the events%s%.60s%s",
+                   name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    return -EINVAL;
+}
+
+static void read_metric(struct metric_reader *reader, size_t i);
+
+// struct catalog_resolver
+static int resolve(void *context, const char *name, struct catalog_error *error) {
+    struct metric_reader *reader = context;
+    const struct catalog *catalog = reader->spec->catalog;
+    int i = name_index_find(&reader->names, name, strlen(name), false);
+    if (i < 0 && catalog_find_event(catalog, name) >= 0)
+        return 0;
+    if (i < 0)
+        i = name_index_find(&reader->names, name, strlen(name), true);
+    if (i < 0 && (name_index_find(&catalog->event_index, name, strcspn(name, ":"), true) >= 0 ||
+                  strcasecmp(name, "duration_time") == 0))
+        return 0;
+    if (i < 0)
+        return fail_unknown(reader->spec, name, error);
+    if (reader->states[i] == METRIC_UNREAD)
+        read_metric(reader, (size_t)i);
+    if (reader->states[i] == METRIC_READ)
+        return 0;
+    (void)snprintf(error->text, sizeof error->text,
+                   reader->states[i] == METRIC_BEING_READ ? "uses the metric %.100s, which leads back to itself"
+                                                          : "uses the metric %.100s, which is wrong",
+                   name);
+    return -EINVAL;
+}
+
+static enum metric_constraint constraint_of(const struct json_node *ours) {
+    static const char *const names[] = {"", "NO_GROUP_EVENTS", "NO_GROUP_EVENTS_NMI", "NO_GROUP_EVENTS_SMT",
+                                        "NO_THRESHOLD_AND_NMI"};
+    const char *name;
+    if (!json_get_text(ours, "constraint", JSON_OPTIONAL, &name))
+        return CONSTRAINT_NONE;
+    for (unsigned i = 1; i < COUNT(names); i++)
+        if (strcmp(names[i], name) == 0)
+            return (enum metric_constraint)i;
+    json_fail_suggest(ours, name, names + 1, COUNT(names) - 1, "there is no such constraint");
+    return CONSTRAINT_NONE;
+}
+
+static void read_ours(const struct json_node *metric, struct catalog_metric_text *text) {
+    static const char *const keys[] = {"name",       "meaning",        "parent",     "threshold",
+                                       "constraint", "rate_threshold", "rate_advice"};
+    struct json_node ours;
+    if (!json_get_object(metric, "topdownd", JSON_OPTIONAL, &ours))
+        return;
+    json_check_keys(&ours, keys, COUNT(keys));
+    (void)json_get_text(&ours, "name", JSON_OPTIONAL, &text->export_name);
+    (void)json_get_text(&ours, "meaning", JSON_OPTIONAL, &text->meaning);
+    (void)json_get_number(&ours, "rate_threshold", JSON_OPTIONAL, 0, 1e15, &text->rate_threshold);
+    (void)json_get_text(&ours, "rate_advice", JSON_OPTIONAL, &text->rate_advice);
+    text->constraint = constraint_of(&ours);
+}
+
+static void read_metric(struct metric_reader *reader, size_t i) {
+    struct spec_reader *spec = reader->spec;
+    const struct json_node metric = json_child(reader->metrics, reader->values[i], 0);
+    struct catalog_metric_text text = {.name = metric.key};
+    reader->states[i] = METRIC_BEING_READ;
+    bool good = json_is_object(&metric) && json_get_text(&metric, "formula", JSON_REQUIRED, &text.formula);
+    if (cJSON_IsObject(metric.value)) {
+        good = json_get_text(&metric, "title", JSON_REQUIRED, &text.title) && good;
+        good = json_get_text(&metric, "units", JSON_REQUIRED, &text.units) && good;
+        (void)json_get_text(&metric, "description", JSON_OPTIONAL, &text.help);
+        read_ours(&metric, &text);
+    }
+    struct catalog_error error;
+    int r = good ? catalog_add_metric(spec->catalog, &text, &error) : -EINVAL;
+    struct json_node at = metric;
+    const cJSON *formula = good ? cJSON_GetObjectItemCaseSensitive(metric.value, "formula") : NULL;
+    if (good && r == -EINVAL && strncmp(error.text, "needs ", 6) == 0)
+        at = json_child(&metric, formula, 0);
+    if (good)
+        spec_take(&at, r, &error);
+    reader->states[i] = r < 0 ? METRIC_WRONG : METRIC_READ;
+    if (good && r == -EINVAL && spec->reader.lenient) { // listed with the reason
+        const struct catalog_error reason = error;
+        if (catalog_add_unmeasurable(spec->catalog, &text, reason.text, &error) == -ENOMEM)
+            json_fail_memory(&metric);
+    }
+    json_forgive(&spec->reader);
+}
+
+// What a catalog makes of a text of the metric's topdownd object is said at that text.
+static void take_reference(const struct json_node *ours, const char *key, int r, const struct catalog_error *error) {
+    const struct json_node at = json_child(ours, cJSON_GetObjectItemCaseSensitive(ours->value, key), 0);
+    spec_take(&at, r, error);
+}
+
+// What refers to other metrics without being computed from them.
+static void read_references(const struct metric_reader *reader, size_t i) {
+    const struct json_node metric = json_child(reader->metrics, reader->values[i], 0);
+    int index = catalog_find_metric(reader->spec->catalog, metric.key);
+    struct json_node ours;
+    const char *text;
+    struct catalog_error error;
+    if (index < 0 || !json_get_object(&metric, "topdownd", JSON_OPTIONAL, &ours))
+        return;
+    if (json_get_text(&ours, "parent", JSON_OPTIONAL, &text))
+        take_reference(&ours, "parent", catalog_set_parent(reader->spec->catalog, (unsigned)index, text, &error),
+                       &error);
+    if (json_get_text(&ours, "threshold", JSON_OPTIONAL, &text))
+        take_reference(&ours, "threshold", catalog_set_threshold(reader->spec->catalog, (unsigned)index, text, &error),
+                       &error);
+}
+
+static int list_metrics(struct metric_reader *reader) {
+    size_t n = (size_t)cJSON_GetArraySize(reader->metrics->value);
+    reader->values = calloc(n + 1, sizeof *reader->values);
+    reader->states = calloc(n + 1, sizeof *reader->states);
+    if (!reader->values || !reader->states)
+        return -ENOMEM;
+    const cJSON *value;
+    cJSON_ArrayForEach(value, reader->metrics->value) {
+        if (name_index_add(&reader->names, value->string, (unsigned)reader->n) < 0)
+            return -ENOMEM;
+        reader->values[reader->n++] = value;
+    }
+    return 0;
+}
+
+void spec_read_metrics(struct spec_reader *spec, const struct json_node *root) {
+    struct json_node metrics;
+    if (!json_get_object(root, "metrics", JSON_REQUIRED, &metrics))
+        return;
+    struct metric_reader reader = {.spec = spec, .metrics = &metrics};
+    const struct catalog_resolver resolver = {.resolve = resolve, .context = &reader};
+    if (list_metrics(&reader) < 0) {
+        json_fail_memory(root);
+    } else {
+        catalog_set_resolver(spec->catalog, &resolver);
+        for (size_t i = 0; i < reader.n; i++)
+            if (reader.states[i] == METRIC_UNREAD)
+                read_metric(&reader, i);
+        for (size_t i = 0; i < reader.n && spec->reader.status == 0; i++) {
+            read_references(&reader, i);
+            json_forgive(&spec->reader);
+        }
+        catalog_set_resolver(spec->catalog, NULL);
+    }
+    name_index_deinit(&reader.names);
+    free(reader.states);
+    free(reader.values);
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+
+#include "config/spec/level1_splits.h"
+#include "config/spec/spec_json.h"
+#include "config/spec/spec_json_private.h"
+
+// A vendor's file is read as a spec of ours is, after what it lacks has been put into the document from a file of
+// defaults. What a default refers to and the file does not have is left out: the file is not at fault for it. What is
+// wrong with an entry of the file costs that entry and what needs it.
+
+enum { DEFAULTS_FILE_MAX = 1 << 20, DEFAULTS_DEPTH_MAX = 8, WIDTH_MAX = 64 };
+
+static const cJSON *get(const cJSON *object, const char *key) { return cJSON_GetObjectItemCaseSensitive(object, key); }
+
+// Pipeline slots a cycle, 0 where the file does not say.
+static double width_of(const cJSON *document) {
+    const cJSON *slots = get(get(document, "product_configuration"), "num_slots");
+    return cJSON_IsNumber(slots) && slots->valuedouble >= 1 && slots->valuedouble <= WIDTH_MAX ? slots->valuedouble : 0;
+}
+
+static bool has_categories(const cJSON *document, const cJSON *level1) {
+    const cJSON *category;
+    cJSON_ArrayForEach(category, get(level1, "categories")) {
+        if (!cJSON_IsString(category) || !get(get(document, "metrics"), category->valuestring))
+            return false;
+    }
+    return true;
+}
+
+// Level 1 needs the metrics of all categories, and the width.
+static bool keep_known_level1(const cJSON *document, cJSON *ours, double width) {
+    cJSON *level1 = cJSON_GetObjectItemCaseSensitive(ours, "level1");
+    if (level1 && width > 0 && has_categories(document, level1))
+        return cJSON_AddNumberToObject(level1, "width", width) != NULL;
+    cJSON_DeleteItemFromObjectCaseSensitive(ours, "level1");
+    return true;
+}
+
+static void keep_known_fixed(const cJSON *document, const cJSON *ours) {
+    cJSON *fixed = cJSON_GetObjectItemCaseSensitive(get(ours, "counters"), "fixed");
+    for (int i = cJSON_GetArraySize(fixed) - 1; i >= 0; i--) {
+        const cJSON *event = cJSON_GetArrayItem(fixed, i);
+        if (cJSON_IsString(event) && !get(get(document, "events"), event->valuestring))
+            cJSON_DeleteItemFromArray(fixed, i);
+    }
+}
+
+// The names under which metrics are exported.
+static bool add_names(const cJSON *document, const cJSON *names) {
+    const cJSON *name;
+    bool good = true;
+    cJSON_ArrayForEach(name, names) {
+        cJSON *metric = cJSON_GetObjectItemCaseSensitive(get(document, "metrics"), name->string);
+        if (!cJSON_IsObject(metric) || !cJSON_IsString(name) || get(metric, "topdownd"))
+            continue;
+        cJSON *ours = cJSON_AddObjectToObject(metric, "topdownd");
+        good = good && ours && cJSON_AddStringToObject(ours, "name", name->valuestring);
+    }
+    return good;
+}
+
+static bool add_defaults(cJSON *document, const cJSON *defaults, double width) {
+    const cJSON *given = get(defaults, "topdownd");
+    cJSON *ours = cJSON_IsObject(given) ? cJSON_Duplicate(given, true) : cJSON_CreateObject();
+    if (!ours || !cJSON_AddItemToObject(document, "topdownd", ours)) {
+        cJSON_Delete(ours);
+        return false;
+    }
+    keep_known_fixed(document, ours);
+    return keep_known_level1(document, ours, width) && add_names(document, get(defaults, "names"));
+}
+
+// Makes a catalog of a document that it takes over, NULL where there is none.
+static int read_vendor(struct spec_reader *spec, cJSON *document, const char *defaults,
+                       const struct environment *environment, struct catalog **out) {
+    struct environment of_file;
+    struct json_reader theirs = {.file = defaults, .errors = spec->reader.errors};
+    cJSON *added = NULL;
+    environment_init(&of_file);
+    if (environment)
+        of_file = *environment;
+    spec->environment = &of_file;
+    if (document && !get(document, "topdownd")) {
+        double width = width_of(document);
+        added = json_load(&theirs, DEFAULTS_FILE_MAX, DEFAULTS_DEPTH_MAX);
+        if (!added)
+            spec->reader.status = theirs.status;
+        else if (!add_defaults(document, added, width))
+            spec->reader.status = -ENOMEM;
+        if (width > 0) // the file's formulas have it as a number
+            of_file.literals[LITERAL_SLOTS] = width;
+    }
+    int r = spec->reader.status;
+    if (r == 0)
+        r = spec_read(spec, document, out);
+    else
+        cJSON_Delete(document);
+    if (r == 0)
+        level1_splits_offer(get(added, "level1_splits"), *out);
+    cJSON_Delete(added);
+    return r;
+}
+
+int spec_json_load_vendor(const char *path, const char *defaults, const struct environment *environment,
+                          struct errors *errors, struct catalog **out) {
+    struct spec_reader spec = {.reader = {.file = path, .errors = errors, .lenient = true}};
+    return read_vendor(&spec, json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX), defaults, environment, out);
+}
+
+int spec_json_parse_vendor(const char *name, const char *text, size_t length, const char *defaults,
+                           const struct environment *environment, struct errors *errors, struct catalog **out) {
+    struct spec_reader spec = {.reader = {.file = name, .errors = errors, .lenient = true}};
+    return read_vendor(&spec, json_parse(&spec.reader, text, length, SPEC_DEPTH_MAX), defaults, environment, out);
+}

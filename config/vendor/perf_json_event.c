@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "config/vendor/perf_json_private.h"
+
+// Events: an entry's fields become the terms that perf's own build makes of them (tools/perf/pmu-events/jevents.py),
+// and what a formula calls an event (NAME, pmu@terms@, NAME@terms@, NAME:modifiers) becomes one of the catalog, under
+// the name as the formula writes it.
+
+__attribute__((format(printf, 2, 3))) static int refuse(struct catalog_error *error, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    return -EINVAL;
+}
+
+// ---- terms ----
+
+struct terms {
+    char text[PERF_TERMS_MAX];
+    bool cut; // did not fit
+};
+
+__attribute__((format(printf, 2, 3))) static void append(struct terms *terms, const char *format, ...) {
+    size_t length = strlen(terms->text);
+    va_list arguments;
+    va_start(arguments, format);
+    int n = vsnprintf(terms->text + length, sizeof terms->text - length, format, arguments);
+    va_end(arguments);
+    terms->cut = terms->cut || n < 0 || (size_t)n >= sizeof terms->text - length;
+}
+
+// The name before '=' of the term that begins here, and the whole term.
+static size_t name_length(const char *term) { return strcspn(term, "=,"); }
+static size_t term_length(const char *term) { return strcspn(term, ","); }
+
+static const char *next_term(const char *term) {
+    size_t length = term_length(term);
+    return term[length] == ',' ? term + length + 1 : term + length;
+}
+
+static bool has_term(const char *terms, const char *name, size_t length) {
+    for (const char *term = terms; *term != '\0'; term = next_term(term))
+        if (name_length(term) == length && strncmp(term, name, length) == 0)
+            return true;
+    return false;
+}
+
+// The terms of `base` that `over` does not replace, then those of `over`.
+static void merge(const char *base, const char *over, struct terms *out) {
+    *out = (struct terms){.text = ""};
+    for (const char *term = base; *term != '\0'; term = next_term(term))
+        if (!has_term(over, term, name_length(term)))
+            append(out, "%s%.*s", out->text[0] != '\0' ? "," : "", (int)term_length(term), term);
+    if (*over != '\0')
+        append(out, "%s%s", out->text[0] != '\0' ? "," : "", over);
+}
+
+// A number at the start of a list such as "0xB7, 0xBB"; false where there is none.
+static bool first_number(const char *text, uint64_t *out) {
+    char *end;
+    errno = 0;
+    *out = strtoull(text, &end, 0);
+    return isdigit((unsigned char)text[0]) && errno == 0 && end > text && strchr(", ", *end);
+}
+
+static bool add_field(const struct perf_entry *entry, struct terms *terms, enum perf_field field, const char *term,
+                      struct catalog_error *error) {
+    const char *text = entry->fields[field];
+    uint64_t value;
+    if (!text)
+        return true;
+    if (!first_number(text, &value)) {
+        (void)refuse(error, "'%.40s' is not the value of %s", text, term);
+        return false;
+    }
+    if (value != 0)
+        append(terms, ",%s=0x%llx", term, (unsigned long long)value);
+    return true;
+}
+
+// MSRIndex says which register MSRValue goes to: the tree names the term.
+static bool add_register(const struct perf_reader *reader, const struct perf_entry *entry, struct terms *terms,
+                         struct catalog_error *error) {
+    const char *index = entry->fields[PERF_MSR_INDEX], *value = entry->fields[PERF_MSR_VALUE];
+    uint64_t number;
+    char key[24];
+    if (!index || !value || !first_number(index, &number) || number == 0)
+        return true;
+    (void)snprintf(key, sizeof key, "0x%llx", (unsigned long long)number);
+    const char *term = perf_tree_text(reader, "msrs", key);
+    if (term)
+        return add_field(entry, terms, PERF_MSR_VALUE, term, error);
+    (void)refuse(error, "which term sets the register MSRIndex %.30s is not known", index);
+    return false;
+}
+
+static bool add_code(const struct perf_entry *entry, struct terms *terms, struct catalog_error *error) {
+    uint64_t code = 0, extended = 0;
+    const char *text = entry->fields[PERF_EVENT_CODE], *term = "event";
+    if (!text && entry->fields[PERF_CONFIG_CODE]) {
+        text = entry->fields[PERF_CONFIG_CODE];
+        term = "config";
+    } else if (!text && entry->fields[PERF_LEGACY_CODE]) {
+        text = entry->fields[PERF_LEGACY_CODE];
+        term = "legacy-hardware-config";
+    } else if (!text && entry->fields[PERF_EVENTID_CODE]) {
+        text = entry->fields[PERF_EVENTID_CODE];
+        term = "eventid";
+    }
+    if ((text && !first_number(text, &code)) ||
+        (entry->fields[PERF_EXT_SEL] && !first_number(entry->fields[PERF_EXT_SEL], &extended))) {
+        (void)refuse(error, "'%.40s' is not an event code", text ? text : "");
+        return false;
+    }
+    append(terms, "%s=0x%llx", term, (unsigned long long)(code | extended << 8));
+    return true;
+}
+
+// What perf would write for an entry.
+static int entry_terms(const struct perf_reader *reader, const struct perf_entry *entry, struct terms *out,
+                       struct catalog_error *error) {
+    static const struct {
+        enum perf_field field;
+        const char *term;
+    } fields[] = {{PERF_ANY_THREAD, "any"},          {PERF_PORT_MASK, "ch_mask"},
+                  {PERF_COUNTER_MASK, "cmask"},      {PERF_EDGE_DETECT, "edge"},
+                  {PERF_FC_MASK, "fc_mask"},         {PERF_INVERT, "inv"},
+                  {PERF_NODE_TYPE, "type"},          {PERF_RD_WR_MASK, "rdwrmask"},
+                  {PERF_EN_ALL_CORES, "enallcores"}, {PERF_EN_ALL_SLICES, "enallslices"},
+                  {PERF_SLICE_ID, "sliceid"},        {PERF_THREAD_MASK, "threadmask"}};
+    *out = (struct terms){.text = ""};
+    const char *known = perf_is_core(reader, entry->fields[PERF_UNIT]) && entry->fields[PERF_EVENT_NAME]
+                            ? perf_tree_text_any(reader, "terms", entry->fields[PERF_EVENT_NAME])
+                            : NULL;
+    if (known) { // perf's build replaces these as a whole
+        append(out, "%s", known);
+        return 0;
+    }
+    uint64_t umask = 0, extended = 0;
+    const char *low = entry->fields[PERF_UMASK], *high = entry->fields[PERF_UMASK_EXT];
+    bool good = add_code(entry, out, error);
+    if (good && ((low && !first_number(low, &umask)) || (high && !first_number(high, &extended))))
+        return refuse(error, "'%.40s' is not the value of umask", low ? low : high);
+    if (umask != 0 || extended != 0)
+        append(out, ",umask=0x%llx", (unsigned long long)(umask | extended << 8));
+    for (size_t i = 0; i < sizeof fields / sizeof *fields && good; i++)
+        good = add_field(entry, out, fields[i].field, fields[i].term, error);
+    good = good && add_register(reader, entry, out, error);
+    if (good && entry->fields[PERF_FILTER])
+        append(out, ",%s", entry->fields[PERF_FILTER]);
+    if (good && out->cut)
+        return refuse(error, "the event has too many terms");
+    return good ? 0 : -EINVAL;
+}
+
+// ---- counters ----
+
+// "0,1,2,3" to a bit each, "Fixed counter 1" to *fixed. What else stands there is ignored: any counter.
+static void read_counter(const char *text, uint64_t *mask, unsigned *fixed) {
+    static const char word[] = "Fixed counter ";
+    if (text && strncasecmp(text, word, sizeof word - 1) == 0) {
+        *fixed = 1 + ((unsigned)atoi(text + sizeof word - 1) & 31);
+        return;
+    }
+    for (const char *c = text; c && isdigit((unsigned char)*c); c += *c == ',') {
+        char *end;
+        unsigned long counter = strtoul(c, &end, 10);
+        *mask |= counter < 64 ? UINT64_C(1) << counter : 0;
+        c = end;
+    }
+}
+
+static bool is_sampled(const struct perf_reader *reader, const char *terms) {
+    for (size_t i = 0; i < reader->sampling_terms.n; i++)
+        if (has_term(terms, reader->sampling_terms.texts[i], strlen(reader->sampling_terms.texts[i])))
+            return true;
+    return false;
+}
+
+// A field of the register that the resident group's leader counts into: all of the tree's list but the leader.
+static bool is_field(const struct perf_reader *reader, const char *name) {
+    for (size_t i = 1; i < reader->resident.n; i++)
+        if (strcmp(reader->resident.texts[i], name) == 0)
+            return true;
+    return false;
+}
+
+// Adds an event of the core PMU, whose needs are those of an entry (NULL: none are known).
+static int add_core_event(struct perf_reader *reader, const char *name, const char *terms,
+                          const struct perf_entry *entry, struct catalog_error *error) {
+    struct catalog_event_text text = {.name = name, .terms = terms, .takes = is_field(reader, name) ? 0 : 1};
+    if (entry) {
+        text.title = entry->fields[PERF_BRIEF];
+        read_counter(entry->fields[PERF_COUNTER], &text.counters, &text.fixed);
+    }
+    text.sampling_only = is_sampled(reader, terms);
+    int r = catalog_add_event_text(reader->catalog, &text, error);
+    return r < 0 ? r : 0;
+}
+
+static int add_other_event(struct perf_reader *reader, const char *name, const char *pmu, const char *terms,
+                           const char *title, struct catalog_error *error) {
+    const struct catalog_event_text text = {.name = name, .title = title, .terms = terms, .pmu = pmu, .takes = 1};
+    int r = catalog_add_event_text(reader->catalog, &text, error);
+    return r < 0 ? r : 0;
+}
+
+static int add_entry(struct perf_reader *reader, struct perf_item *item, struct catalog_error *error) {
+    char name[PERF_GROUP_NAME_MAX];
+    struct terms terms;
+    struct perf_entry entry;
+    perf_item_read(reader, item, &entry);
+    const char *unit = entry.fields[PERF_UNIT];
+    int r = entry_terms(reader, &entry, &terms, error);
+    if (r == 0 && perf_is_core(reader, unit))
+        r = add_core_event(reader, item->event, terms.text, &entry, error);
+    else if (r == 0)
+        r = add_other_event(reader, item->event, perf_pmu_of_unit(reader, unit, name, sizeof name), terms.text,
+                            entry.fields[PERF_BRIEF], error);
+    item->event_state = r == 0 ? PERF_READ : PERF_WRONG;
+    if (r == -EINVAL)
+        perf_entry_fail(&entry, reader->errors, "%s", error->text);
+    return r;
+}
+
+int perf_events_read(struct perf_reader *reader) {
+    struct catalog_error error;
+    int r = 0;
+    for (size_t i = 0; i < reader->n && r != -ENOMEM; i++)
+        if (reader->items[i].event && reader->items[i].event_state == PERF_UNREAD)
+            r = add_entry(reader, &reader->items[i], &error);
+    return r == -ENOMEM ? r : 0;
+}
+
+// ---- what formulas call an event ----
+
+static int find_item(const struct perf_reader *reader, const char *name, size_t length) {
+    int item = name_index_find(&reader->events, name, length, true);
+    return item >= 0 && reader->items[item].event_state != PERF_WRONG ? item : -1;
+}
+
+// The terms of an event of the core PMU or of an entry, by name. *entry stays without a value where it is the
+// kernel's own.
+static int base_terms(const struct perf_reader *reader, const char *name, size_t length, struct terms *out,
+                      struct perf_entry *entry, struct catalog_error *error) {
+    char text[PERF_GROUP_NAME_MAX];
+    int item = find_item(reader, name, length);
+    if (item >= 0) {
+        perf_item_read(reader, &reader->items[item], entry);
+        return entry_terms(reader, entry, out, error);
+    }
+    (void)snprintf(text, sizeof text, "%.*s", (int)length, name);
+    const char *alias = perf_tree_text_any(reader, "events", text);
+    if (!alias)
+        return -ENOENT;
+    *out = (struct terms){.text = ""};
+    append(out, "%s", alias);
+    return 0;
+}
+
+static int refuse_unknown(const char *name, size_t length, struct catalog_error *error) {
+    return refuse(error, "needs the event %.*s, which is neither in the files nor known of this PMU",
+                  (int)(length < 100 ? length : 100), name);
+}
+
+// pmu@terms@ of another PMU than the core's. The event's terms may name one of its files, or of those that the kernel
+// always has.
+static int resolve_other(struct perf_reader *reader, const char *name, const char *pmu, const char *terms,
+                         struct catalog_error *error) {
+    char made[PERF_GROUP_NAME_MAX + 8];
+    struct terms base = {.text = ""}, whole;
+    struct perf_entry entry = {.value = NULL};
+    const cJSON *known =
+        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(reader->root.value, "cpu_pmus"), pmu);
+    size_t first = term_length(terms);
+    (void)snprintf(made, sizeof made, "%.*s", (int)first, terms);
+    const cJSON *named =
+        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(reader->root.value, "pmu_events"), pmu);
+    const char *alias = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(known ? known : named, made));
+    bool other = known != NULL;
+    const cJSON *item;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(reader->root.value, "other_pmus")) {
+        other = other || (cJSON_IsString(item) && strcmp(item->valuestring, pmu) == 0);
+    }
+    if (alias)
+        append(&base, "%s", alias);
+    else if (find_item(reader, terms, first) >= 0) {
+        int r = base_terms(reader, terms, first, &base, &entry, error);
+        if (r < 0)
+            return r;
+    }
+    bool replaces = alias || entry.value;
+    merge(base.text, replaces ? next_term(terms) : terms, &whole);
+    (void)snprintf(made, sizeof made, "%s%s", other || strncmp(pmu, "uncore_", 7) == 0 ? "" : "uncore_", pmu);
+    return whole.cut ? refuse(error, "the event %.80s has too many terms", name)
+                     : add_other_event(reader, name, made, whole.text, NULL, error);
+}
+
+// Another name for an event, such as cpu_core@NAME@: one counter counts both.
+static int resolve_alias(struct perf_reader *reader, const char *name, const char *event, size_t length,
+                         struct catalog_error *error) {
+    char text[PERF_GROUP_NAME_MAX];
+    (void)snprintf(text, sizeof text, "%.*s", (int)length, event);
+    int r = perf_event_resolve(reader, text, error);
+    int found = r == 0 ? name_index_find(&reader->catalog->event_index, text, strlen(text), true) : -1;
+    return r < 0 ? r : catalog_add_alias(reader->catalog, name, (unsigned)found, error);
+}
+
+// pmu@terms@ of the core PMU, or NAME@terms@.
+static int resolve_core(struct perf_reader *reader, const char *name, const char *event, size_t length,
+                        const char *terms, struct catalog_error *error) {
+    struct terms base = {.text = ""}, whole;
+    struct perf_entry entry = {.value = NULL};
+    if (length > 0) {
+        int r = base_terms(reader, event, length, &base, &entry, error);
+        if (r == -ENOENT)
+            return refuse_unknown(event, length, error);
+        if (r < 0)
+            return r;
+    }
+    if (length > 0 && *terms == '\0')
+        return resolve_alias(reader, name, event, length, error);
+    merge(base.text, terms, &whole);
+    if (whole.cut)
+        return refuse(error, "the event %.80s has too many terms", name);
+    if (entry.value && !perf_is_core(reader, entry.fields[PERF_UNIT])) {
+        char made[PERF_GROUP_NAME_MAX];
+        return add_other_event(reader, name, perf_pmu_of_unit(reader, entry.fields[PERF_UNIT], made, sizeof made),
+                               whole.text, NULL, error);
+    }
+    return add_core_event(reader, name, whole.text, entry.value ? &entry : NULL, error);
+}
+
+// The event itself; the catalog knows what its modifiers leave out.
+static int resolve_modifiers(struct perf_reader *reader, const char *name, const char *colon,
+                             struct catalog_error *error) {
+    char base[PERF_TERMS_MAX];
+    const char *modifiers = *colon == ':' ? colon + 1 : colon; // pmu@terms@u, EVENT:u
+    if (strspn(modifiers, "ukh") == strlen(modifiers) && (size_t)(colon - name) < sizeof base) {
+        (void)snprintf(base, sizeof base, "%.*s", (int)(colon - name), name);
+        return perf_event_resolve(reader, base, error);
+    }
+    if (strchr(colon, 'R'))
+        return refuse(error, "needs the retire latency of %.*s (:R), which only sampling gives",
+                      (int)(colon - name < 80 ? colon - name : 80), name);
+    return refuse(error, "needs %.*s with the modifiers %.10s, which topdownd does not know",
+                  (int)(colon - name < 80 ? colon - name : 80), name, colon);
+}
+
+static int resolve_terms(struct perf_reader *reader, const char *name, const char *at, struct catalog_error *error) {
+    char head[PERF_GROUP_NAME_MAX], terms[PERF_TERMS_MAX];
+    const char *close = strchr(at + 1, '@');
+    if (close && close[1] != '\0' && strspn(close + 1, ":ukhRpPGHSDWe") == strlen(close + 1))
+        return resolve_modifiers(reader, name, close + 1, error);
+    if ((size_t)(at - name) >= sizeof head || !close || close[1] != '\0' || (size_t)(close - at) > sizeof terms)
+        return refuse(error, "needs %.100s, which is not written as pmu@terms@", name);
+    (void)snprintf(head, sizeof head, "%.*s", (int)(at - name), name);
+    (void)snprintf(terms, sizeof terms, "%.*s", (int)(close - at - 1), at + 1);
+    const char *alias = perf_tree_text_any(reader, "events", head);
+    if (find_item(reader, head, strlen(head)) >= 0 || alias)
+        return resolve_core(reader, name, head, strlen(head), terms, error);
+    if (strcmp(head, reader->pmu) != 0 && strcmp(head, "cpu") != 0)
+        return resolve_other(reader, name, head, terms, error);
+    bool named = terms[name_length(terms)] != '='; // the first term is an event
+    return named ? resolve_core(reader, name, terms, term_length(terms), next_term(terms), error)
+                 : resolve_core(reader, name, "", 0, terms, error);
+}
+
+int perf_event_resolve(struct perf_reader *reader, const char *name, struct catalog_error *error) {
+    size_t length = strlen(name);
+    if (name_index_find(&reader->catalog->event_index, name, length, true) >= 0)
+        return 0;
+    int item = name_index_find(&reader->events, name, length, true);
+    if (item >= 0 && reader->items[item].event_state == PERF_WRONG)
+        return refuse(error, "needs the event %.80s, whose entry is wrong", name);
+    if (item >= 0)
+        return add_entry(reader, &reader->items[item], error);
+    const char *at = strchr(name, '@'), *colon = strrchr(name, ':');
+    if (at)
+        return resolve_terms(reader, name, at, error);
+    if (colon && find_item(reader, name, (size_t)(colon - name)) >= 0)
+        return resolve_modifiers(reader, name, colon, error);
+    const char *alias = perf_tree_text_any(reader, "events", name);
+    return alias ? add_core_event(reader, name, alias, NULL, error) : refuse_unknown(name, length, error);
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/spec/level1_splits.h"
+#include "config/vendor/perf_json_private.h"
+#include "core/base/name.h"
+
+// Metric groups from MetricGroup, which lists a metric's groups; stages and level 1 from the tree.
+
+struct group {
+    char *name, *folded;
+    const char **metrics;
+    size_t n;
+};
+
+struct groups {
+    struct group *items;
+    size_t n;
+    struct name_index index; // of folded names, as the catalog compares them
+};
+
+static void groups_deinit(struct groups *groups) {
+    name_index_deinit(&groups->index);
+    for (size_t i = 0; i < groups->n; i++) {
+        free(groups->items[i].name);
+        free(groups->items[i].folded);
+        free(groups->items[i].metrics);
+    }
+    free(groups->items);
+}
+
+// Room for one more in an array of n, which doubles.
+static bool grow(void **array, size_t n, size_t size) {
+    if ((n & (n - 1)) != 0)
+        return true;
+    void *larger = realloc(*array, (n > 0 ? 2 * n : 1) * size);
+    if (larger)
+        *array = larger;
+    return larger != NULL;
+}
+
+// The group of this name, made where it is new; -1 where memory is short.
+static int group_find(struct groups *groups, const char *name, size_t length) {
+    char text[PERF_GROUP_NAME_MAX], folded[PERF_GROUP_NAME_MAX];
+    (void)snprintf(text, sizeof text, "%.*s", (int)length, name);
+    name_fold(text, folded, sizeof folded);
+    int found = name_index_find(&groups->index, folded, strlen(folded), false);
+    if (found >= 0)
+        return found;
+    if (!grow((void **)&groups->items, groups->n, sizeof *groups->items))
+        return -1;
+    struct group *group = &groups->items[groups->n++];
+    *group = (struct group){.name = strdup(text), .folded = strdup(folded)};
+    if (!group->name || !group->folded || name_index_add(&groups->index, group->folded, (unsigned)groups->n - 1) < 0)
+        return -1;
+    return (int)groups->n - 1;
+}
+
+static int group_add(struct groups *groups, const char *name, size_t length, const char *metric) {
+    int found = group_find(groups, name, length);
+    if (found < 0)
+        return -ENOMEM;
+    struct group *group = &groups->items[found];
+    if (!grow((void **)&group->metrics, group->n, sizeof *group->metrics))
+        return -ENOMEM;
+    group->metrics[group->n++] = metric;
+    return 0;
+}
+
+static int collect(struct perf_reader *reader, struct groups *groups) {
+    int r = 0;
+    for (size_t i = 0; i < reader->n && r == 0; i++) {
+        struct perf_entry entry;
+        if (reader->items[i].metric_state != PERF_READ)
+            continue;
+        perf_item_read(reader, &reader->items[i], &entry);
+        for (const char *at = entry.fields[PERF_METRIC_GROUP]; at && *at != '\0' && r == 0;) {
+            at += strspn(at, "; ");
+            size_t length = strcspn(at, "; ");
+            if (length >= PERF_GROUP_NAME_MAX)
+                perf_entry_fail(&entry, reader->errors, "the name of its group %.40s... is too long", at);
+            else if (length > 0)
+                r = group_add(groups, at, length, reader->items[i].metric);
+            at += length;
+        }
+    }
+    return r;
+}
+
+// The tree's own groups, as far as the catalog has their metrics and the files no group of that name.
+static int collect_own(struct perf_reader *reader, struct groups *groups) {
+    const cJSON *group, *metric;
+    size_t vendors = groups->n;
+    int r = 0;
+    cJSON_ArrayForEach(group, cJSON_GetObjectItemCaseSensitive(reader->tree.value, "groups")) {
+        char folded[PERF_GROUP_NAME_MAX];
+        name_fold(group->string, folded, sizeof folded);
+        int found = name_index_find(&groups->index, folded, strlen(folded), false);
+        if (found >= 0 && (size_t)found < vendors)
+            continue;
+        cJSON_ArrayForEach(metric, group) {
+            if (r == 0 && cJSON_IsString(metric) && catalog_find_metric(reader->catalog, metric->valuestring) >= 0)
+                r = group_add(groups, group->string, strlen(group->string), metric->valuestring);
+        }
+    }
+    return r;
+}
+
+static int add_groups(struct perf_reader *reader, const struct groups *groups) {
+    struct catalog_error error;
+    for (size_t i = 0; i < groups->n; i++) {
+        const struct group *group = &groups->items[i];
+        int r = catalog_add_group(reader->catalog, group->name, group->name,
+                                  perf_files_group_text(&reader->files, group->name), group->metrics, group->n, &error);
+        if (r == -ENOMEM)
+            return r;
+        if (r < 0)
+            (void)errors_add(reader->errors, reader->files.folder, 0, 0, "the metric group %.60s: %s", group->name,
+                             error.text);
+    }
+    return 0;
+}
+
+// stage_1 is the first of the tree's groups that is there, stage_2 all of them.
+static int add_stage(struct perf_reader *reader, const char *stage, size_t max) {
+    struct catalog_error error;
+    size_t n = 0, known = 0;
+    const char **groups = perf_tree_texts(reader, stage, &n);
+    for (size_t i = 0; i < n && known < max; i++)
+        if (catalog_find_group(reader->catalog, groups[i]) >= 0)
+            groups[known++] = groups[i];
+    int r = known > 0 ? catalog_add_union(reader->catalog, stage, groups, known, &error) : 0;
+    free(groups);
+    return r == -EINVAL ? errors_add(reader->errors, reader->files.folder, 0, 0, "%s", error.text) : r < 0 ? r : 0;
+}
+
+// A group "NAME_group" is what to look at next where NAME is high.
+static int add_nodes(struct perf_reader *reader) {
+    static const char suffix[] = "_group";
+    struct catalog_error error;
+    const cJSON *categories =
+        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(reader->tree.value, "level1"), "categories");
+    for (size_t i = 0; i < reader->catalog->n_groups; i++) {
+        char name[PERF_GROUP_NAME_MAX];
+        const char *group = reader->catalog->groups[i].name;
+        size_t length = strlen(group), cut = sizeof suffix - 1;
+        if (length <= cut || strcmp(group + length - cut, suffix) != 0)
+            continue;
+        (void)snprintf(name, sizeof name, "%.*s", (int)(length - cut), group);
+        if (catalog_find_metric(reader->catalog, name) < 0)
+            continue;
+        bool root = false;
+        const cJSON *category;
+        cJSON_ArrayForEach(category, categories) {
+            root = root || (cJSON_IsString(category) && strcmp(category->valuestring, name) == 0);
+        }
+        if (catalog_add_node(reader->catalog, name, root, &group, 1, &error) == -ENOMEM)
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+// ---- level 1 ----
+
+static enum category category_of(const char *name) {
+    unsigned category = 0;
+    while (category < CATEGORY_N && strcmp(category_name((enum category)category), name) != 0)
+        category++;
+    return (enum category)category;
+}
+
+// Whether every category's metric is there, can be measured, and is a share of pipeline slots.
+static bool level1_is_complete(const struct perf_reader *reader, const cJSON *categories) {
+    const cJSON *category;
+    size_t n = 0;
+    cJSON_ArrayForEach(category, categories) {
+        int metric = cJSON_IsString(category) && category_of(category->string) < CATEGORY_N
+                         ? catalog_find_metric(reader->catalog, category->valuestring)
+                         : -1;
+        // without SMT there is nothing to contend with
+        if (metric < 0 || reader->catalog->metrics[metric].unmeasurable ||
+            reader->catalog->metrics[metric].domain != METRIC_PIPELINE_SLOTS)
+            return false;
+        n++;
+    }
+    return n >= 2;
+}
+
+static int add_level1(struct perf_reader *reader) {
+    struct catalog *catalog = reader->catalog;
+    struct catalog_error error;
+    const char *slots = perf_tree_text(reader, "level1", "pipeline_slots");
+    const cJSON *categories =
+        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(reader->tree.value, "level1"), "categories");
+    double width = reader->environment.literals[LITERAL_SLOTS];
+    if (!slots || !(width >= 1 && width <= 64) || !level1_is_complete(reader, categories))
+        return 0;
+    int r = catalog_set_level1(catalog, &catalog->level1, slots, width, &error);
+    if (r == -EINVAL) // its events are not there: the metrics are, without a split of the slots
+        return 0;
+    const cJSON *category;
+    cJSON_ArrayForEach(category, categories) {
+        if (r >= 0)
+            r = catalog_set_level1_category(catalog, &catalog->level1, category_of(category->string),
+                                            category->valuestring, &error);
+    }
+    if (r >= 0)
+        level1_splits_offer(cJSON_GetObjectItemCaseSensitive(reader->tree.value, "level1_splits"), catalog);
+    return r == -EINVAL ? errors_add(reader->errors, reader->request->trees, 0, 0, "%s", error.text) : r < 0 ? r : 0;
+}
+
+int perf_groups_read(struct perf_reader *reader) {
+    struct groups groups = {.n = 0};
+    int r = collect(reader, &groups);
+    if (r == 0)
+        r = collect_own(reader, &groups);
+    if (r == 0)
+        r = add_groups(reader, &groups);
+    groups_deinit(&groups);
+    if (r == 0)
+        r = add_stage(reader, "stage_1", 1);
+    if (r == 0)
+        r = add_stage(reader, "stage_2", PERF_LIST_MAX);
+    if (r == 0)
+        r = add_nodes(reader);
+    return r == 0 ? add_level1(reader) : r;
+}

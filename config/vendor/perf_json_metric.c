@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "config/vendor/perf_json_private.h"
+#include "core/spec/family.h"
+
+// Metrics, each added after those that it uses (struct catalog_resolver). What cannot be measured is kept with its
+// reason; where a condition that the host decides rules a branch out, what the branch needs does not count.
+
+enum { DEPTH_MAX = 256, UNITS_MAX = 160, EXPORT_NAME_MAX = 128 };
+
+static int read_metric(struct perf_reader *reader, struct perf_item *item);
+
+// ---- what formulas name ----
+
+// struct catalog_resolver
+static int resolve(void *context, const char *name, struct catalog_error *error) {
+    struct perf_reader *reader = context;
+    int i = name_index_find(&reader->metrics, name, strlen(name), true);
+    if (i < 0)
+        return catalog_find_metric(reader->catalog, name) >= 0 || strcasecmp(name, "duration_time") == 0
+                   ? 0
+                   : perf_event_resolve(reader, name, error);
+    struct perf_item *item = &reader->items[i];
+    const char *wrong = NULL;
+    if (item->metric_state == PERF_UNREAD && reader->depth < DEPTH_MAX) {
+        int r = read_metric(reader, item);
+        if (r < 0)
+            return r;
+    }
+    if (item->metric_state == PERF_BEING_READ)
+        wrong = "leads back to itself";
+    else if (item->metric_state == PERF_UNREAD)
+        wrong = "is nested too deeply";
+    else if (item->metric_state == PERF_WRONG)
+        wrong = "is wrong";
+    if (!wrong)
+        return 0;
+    reader->report = true;
+    (void)snprintf(error->text, sizeof error->text, "uses the metric %.100s, which %s", name, wrong);
+    return -EINVAL;
+}
+
+// ---- units ----
+
+// "100%" to "share of the whole" and the factor to export with; `out` holds the units. A level's shares are of slots,
+// though a file may say that the slots are filled with ops.
+static void read_units(const struct perf_reader *reader, const struct perf_entry *entry, bool of_slots, char *out,
+                       double *scale) {
+    const char *text = entry->fields[PERF_SCALE_UNIT], *unit = "";
+    *scale = 1;
+    if (text && !perf_scale_unit(text, scale, &unit)) {
+        perf_entry_fail(entry, reader->errors, "its ScaleUnit '%.40s' does not begin with a number: it is ignored",
+                        text);
+        *scale = 1;
+        unit = "";
+    }
+    bool sign = unit[0] == '%', word = strncmp(unit, "percent of ", 11) == 0;
+    if (!sign && !word) {
+        (void)snprintf(out, UNITS_MAX, "%.100s", unit);
+        return;
+    }
+    const char *whole = of_slots ? "slots" : word ? unit + 11 : unit[1] != '\0' ? unit + 1 : "the whole";
+    bool percent = *scale == 1; // the formula itself gives 0 to 100
+    *scale /= 100;
+    (void)snprintf(out, UNITS_MAX, "%s of %.100s", percent ? "percent" : "share", whole);
+}
+
+static bool in_group(const char *groups, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = groups; at && *at != '\0'; at += strcspn(at, ";"), at += *at == ';')
+        if (strncmp(at, name, length) == 0 && strchr("; ", at[length]))
+            return true;
+    return false;
+}
+
+// Whether one of the metric's groups is a level whose shares are of pipeline slots.
+static bool is_of_slots(const struct perf_reader *reader, const struct perf_entry *entry) {
+    for (size_t i = 0; i < reader->slots_groups.n; i++)
+        if (in_group(entry->fields[PERF_METRIC_GROUP], reader->slots_groups.texts[i]))
+            return true;
+    return false;
+}
+
+static enum metric_constraint read_constraint(const struct perf_reader *reader, const struct perf_entry *entry) {
+    static const struct {
+        const char *name;
+        enum metric_constraint constraint;
+    } known[] = {{"NO_GROUP_EVENTS", CONSTRAINT_NO_GROUP},
+                 {"NO_GROUP_EVENTS_NMI", CONSTRAINT_NO_GROUP_NMI},
+                 {"NO_NMI_WATCHDOG", CONSTRAINT_NO_GROUP_NMI},
+                 {"NO_GROUP_EVENTS_SMT", CONSTRAINT_NO_GROUP_SMT},
+                 {"NO_THRESHOLD_AND_NMI", CONSTRAINT_NO_THRESHOLD_AND_NMI}};
+    const char *text = entry->fields[PERF_METRIC_CONSTRAINT];
+    if (!text || text[0] == '\0')
+        return CONSTRAINT_NONE;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].name, text) == 0)
+            return known[i].constraint;
+    perf_entry_fail(entry, reader->errors, "its MetricConstraint %.40s is not known: its events are not grouped", text);
+    return CONSTRAINT_NO_GROUP;
+}
+
+// A name of the vendor's that would be one of the daemon's own families outside gets "perf_" in front; NULL: it would
+// not.
+static const char *other_export_name(const char *name, const char *units, char *out) {
+    size_t length = (size_t)snprintf(out, EXPORT_NAME_MAX, "perf_%.100s", name);
+    for (size_t i = 0; i < length; i++)
+        out[i] = isalnum((unsigned char)out[i]) ? (char)tolower((unsigned char)out[i]) : '_';
+    bool share = strncmp(units, "share of ", 9) == 0 || strncmp(units, "percent of ", 11) == 0;
+    if (share)
+        (void)snprintf(out + length, EXPORT_NAME_MAX - length, "_ratio");
+    return family_collides(out + 5) ? out : NULL;
+}
+
+// ---- adding ----
+
+static bool counts_by_cpu(const struct perf_reader *reader, unsigned pmu) {
+    return pmu == 0 || cJSON_HasObjectItem(cJSON_GetObjectItemCaseSensitive(reader->root.value, "cpu_pmus"),
+                                           reader->catalog->pmus[pmu]);
+}
+
+// Why no host can measure what the formula needs; false where nothing is known against it.
+static bool find_obstacle(const struct perf_reader *reader, const struct formula *formula, struct catalog_error *out) {
+    const struct catalog *catalog = reader->catalog;
+    for (size_t i = 0; i < formula->n_variables; i++) {
+        const struct catalog_event *event = &catalog->events[formula->variables[i]];
+        bool elsewhere = event->kind == EVENT_COUNTED && !counts_by_cpu(reader, event->code.pmu);
+        if (!elsewhere && !event->sampling_only)
+            continue;
+        if (elsewhere)
+            (void)snprintf(out->text, sizeof out->text, "needs %.100s of the PMU %.60s, which does not count by CPU",
+                           event->name, catalog->pmus[event->code.pmu]);
+        else
+            (void)snprintf(out->text, sizeof out->text, "needs %.100s, which can only be sampled", event->name);
+        return true;
+    }
+    for (size_t i = 0; i < formula->n_metrics; i++) {
+        const struct catalog_metric *used = &catalog->metrics[formula->metrics[i]];
+        if (!used->unmeasurable)
+            continue;
+        (void)snprintf(out->text, sizeof out->text, "uses %.80s, which cannot be measured: %.180s", used->name,
+                       used->unmeasurable);
+        return true;
+    }
+    return false;
+}
+
+// Adds a metric, measurable or not. Returns 0, -EINVAL with the reason in *error where it is in neither way; -ENOMEM.
+static int add_metric(struct perf_reader *reader, const struct catalog_metric_text *text, struct catalog_error *error) {
+    struct catalog_error obstacle;
+    int r = catalog_add_metric(reader->catalog, text, error);
+    if (r >= 0)
+        return find_obstacle(reader, reader->catalog->metrics[r].formula, &obstacle)
+                   ? catalog_set_unmeasurable(reader->catalog, (unsigned)r, obstacle.text)
+                   : 0;
+    if (r != -EINVAL)
+        return r;
+    obstacle = *error;
+    r = catalog_add_unmeasurable(reader->catalog, text, obstacle.text, error);
+    return r < 0 ? r : 0;
+}
+
+// Formulas that do not parse are the file's fault; names that nobody knows may be the host's.
+static bool is_mistake(const char *reason) { return strncmp(reason, "formula, column", 15) == 0; }
+
+static int read_metric(struct perf_reader *reader, struct perf_item *item) {
+    struct catalog_error error = {.text = ""};
+    struct perf_entry entry;
+    const char *name = item->metric;
+    char units[UNITS_MAX], made[EXPORT_NAME_MAX];
+    bool outer = reader->report;
+    struct catalog_metric_text text = {.name = name, .title = name, .formula = item->formula};
+    perf_item_read(reader, item, &entry);
+    item->metric_state = PERF_BEING_READ;
+    reader->report = false;
+    read_units(reader, &entry, is_of_slots(reader, &entry), units, &text.export_scale);
+    text.units = units;
+    text.help = entry.fields[PERF_PUBLIC] ? entry.fields[PERF_PUBLIC] : entry.fields[PERF_BRIEF];
+    text.export_name = perf_tree_text(reader, "names", name);
+    if (!text.export_name)
+        text.export_name = other_export_name(name, units, made);
+    text.constraint = read_constraint(reader, &entry);
+    // a metric's own name is the event
+    int event = name_index_find(&reader->events, name, strlen(name), true);
+    int r = event >= 0 ? perf_event_resolve(reader, name, &error) : 0;
+    reader->depth++;
+    if (r != -ENOMEM)
+        r = add_metric(reader, &text, &error);
+    reader->depth--;
+    item->metric_state = r == 0 ? PERF_READ : PERF_WRONG;
+    int index = r == 0 ? catalog_find_metric(reader->catalog, name) : -1;
+    const char *reason = r < 0 ? error.text : reader->catalog->metrics[index].unmeasurable;
+    if (r == -EINVAL || (r == 0 && reason && (reader->report || is_mistake(reason))))
+        perf_entry_fail(&entry, reader->errors, "%s", reason);
+    reader->report = outer;
+    return r == -ENOMEM ? r : 0;
+}
+
+// The metrics that the tree has beside the vendor's, as far as the files have their events and no metric of that name.
+static int read_own(struct perf_reader *reader) {
+    struct json_node metrics;
+    const cJSON *value;
+    size_t index = 0;
+    if (!json_get_array(&reader->tree, "metrics", JSON_OPTIONAL, PERF_LIST_MAX, &metrics))
+        return reader->trees_reader.status;
+    cJSON_ArrayForEach(value, metrics.value) {
+        const struct json_node metric = json_child(&metrics, value, index++);
+        struct catalog_metric_text text = {.name = NULL};
+        struct catalog_error error;
+        if (!json_is_object(&metric) || !json_get_text(&metric, "name", JSON_REQUIRED, &text.name) ||
+            !json_get_text(&metric, "formula", JSON_REQUIRED, &text.formula) ||
+            !json_get_text(&metric, "title", JSON_REQUIRED, &text.title) ||
+            !json_get_text(&metric, "units", JSON_REQUIRED, &text.units) ||
+            name_index_find(&reader->metrics, text.name, strlen(text.name), true) >= 0)
+            continue;
+        int r = catalog_add_metric(reader->catalog, &text, &error);
+        if (r == -ENOMEM)
+            return r;
+    }
+    return 0;
+}
+
+int perf_metrics_read(struct perf_reader *reader) {
+    const struct catalog_resolver resolver = {.resolve = resolve, .context = reader};
+    int r = 0;
+    catalog_set_resolver(reader->catalog, &resolver);
+    for (size_t i = 0; i < reader->n && r == 0; i++) {
+        struct perf_item *item = &reader->items[i];
+        if (!item->metric != !item->formula) {
+            struct perf_entry entry;
+            perf_item_read(reader, item, &entry);
+            perf_entry_fail(&entry, reader->errors,
+                            item->metric ? "the metric has no MetricExpr" : "the metric has no MetricName");
+        } else if (item->metric && item->metric_state == PERF_UNREAD) {
+            r = read_metric(reader, item);
+        }
+    }
+    if (r == 0)
+        r = read_own(reader);
+    catalog_set_resolver(reader->catalog, NULL);
+    return r;
+}
+
+// ---- what refers to others ----
+
+// The metric that a group "NAME_group" breaks down is the parent of its members.
+static int find_parent(const struct perf_reader *reader, const char *groups, const char *self) {
+    static const char suffix[] = "_group";
+    char name[PERF_GROUP_NAME_MAX];
+    for (const char *at = groups; at && *at != '\0'; at += strcspn(at, ";"), at += *at == ';') {
+        size_t length = strcspn(at, ";"), cut = sizeof suffix - 1;
+        if (length <= cut || length >= sizeof name || strncmp(at + length - cut, suffix, cut) != 0)
+            continue;
+        (void)snprintf(name, sizeof name, "%.*s", (int)(length - cut), at);
+        int parent = catalog_find_metric(reader->catalog, name);
+        if (parent >= 0 && strcmp(name, self) != 0)
+            return parent;
+    }
+    return -1;
+}
+
+int perf_metrics_refer(struct perf_reader *reader) {
+    struct catalog_error error;
+    for (size_t i = 0; i < reader->n; i++) {
+        const struct perf_item *item = &reader->items[i];
+        int metric = item->metric_state == PERF_READ ? catalog_find_metric(reader->catalog, item->metric) : -1;
+        if (metric < 0)
+            continue;
+        struct perf_entry entry;
+        perf_item_read(reader, item, &entry);
+        const char *name = item->metric, *threshold = entry.fields[PERF_METRIC_THRESHOLD];
+        int parent = find_parent(reader, entry.fields[PERF_METRIC_GROUP], name), r = 0;
+        if (parent >= 0)
+            r = catalog_set_parent(reader->catalog, (unsigned)metric, reader->catalog->metrics[parent].name, &error);
+        if (r == -EINVAL)
+            perf_entry_fail(&entry, reader->errors, "%s", error.text);
+        r = threshold && r != -ENOMEM ? catalog_set_threshold(reader->catalog, (unsigned)metric, threshold, &error) : r;
+        if (r == -ENOMEM)
+            return r;
+        if (r == -EINVAL && threshold && is_mistake(error.text))
+            perf_entry_fail(&entry, reader->errors, "its threshold: %s", error.text);
+    }
+    return 0;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CONFIG_YAML_CONFIG_H
+#define TOPDOWND_CONFIG_YAML_CONFIG_H
+
+// The YAML file of a host, or of a fleet: docs/topdownd.yaml.5 is its manual.
+//
+// The main file and the conf.d/*.yaml beside it are merged (scalars replace, maps merge, lists replace), then checked
+// as a whole; every mistake found is reported with the file, line and column it came from. Nothing of a wrong
+// configuration is used.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config/spec/spec_format.h"
+#include "core/base/cpuset.h"
+#include "core/base/error.h"
+
+enum { CONFIG_FILE_MAX = 1 << 20, CONFIG_DEPTH_MAX = 16, CONFIG_FILES_MAX = 256 };
+
+// Where something stands, for messages that only a later stage can give. `file` is owned by the config.
+struct config_origin {
+    const char *file;
+    unsigned line, column;
+};
+
+struct config_group {
+    char *name; // of a metric group, as written
+    struct config_origin origin;
+    unsigned weight; // slots a round for its event groups; 0: the default
+};
+
+// What to do where the host may run guests.
+enum config_guests {
+    CONFIG_GUESTS_AUTO, // keep out of their way: their time is not counted
+    CONFIG_GUESTS_SHARE // count them too
+};
+
+// How the round's slots are shared out.
+enum config_mode {
+    CONFIG_MODE_FIXED,   // as the weights say
+    CONFIG_MODE_ADAPTIVE // more for what the method's decision tree says to look at now
+};
+
+// What can stand at the top level and in a profile; the profile wins.
+struct config_settings {
+    uint64_t slot_ns;
+    double idle; // 0 to 0.9
+    bool cpus_all;
+    struct cpuset cpus; // where not all; from cpus_origin
+    struct config_origin cpus_origin;
+    unsigned reserve_counters; // of each CPU, that are left to others: 0 to 31
+    enum config_guests guests;
+    enum config_mode mode;
+    bool standard_error; // exported to Prometheus
+};
+
+struct config_profile {
+    char *name;
+    struct config_group *groups;
+    size_t n_groups;
+    struct config_settings settings; // complete: the top level's where the profile is silent
+};
+
+// Matches where all that it names match; hostname and cpu are shell patterns (fnmatch), NULL where absent.
+struct config_host {
+    char *hostname, *cpu, *file;
+    unsigned profile;
+};
+
+struct config_listen {
+    char *text;    // as written
+    char *address; // numeric, without brackets
+    uint16_t port;
+};
+
+// `specs:` at the top level: a vendor's files in the place of our own specs.
+struct config_specs {
+    char *path; // a file or folder, absolute; NULL: our own
+    enum spec_format format;
+    struct config_origin origin; // of the path
+};
+
+// `record:` at the top level: every reading is written to a file, and before that to another one.
+struct config_record {
+    char *path;                  // absolute; NULL: nothing is recorded
+    uint64_t size_bytes;         // of both files
+    struct config_origin origin; // of the path
+};
+#define CONFIG_RECORD_BYTES_MIN UINT64_C(0x100000)      // 1M
+#define CONFIG_RECORD_BYTES_MAX UINT64_C(0x10000000000) // 1024G
+#define CONFIG_RECORD_BYTES_DEFAULT UINT64_C(0x10000000)
+
+struct config {
+    char **files; // that were read, in order
+    size_t n_files;
+    struct config_listen *listen;
+    size_t n_listen; // at least one
+    struct config_profile *profiles;
+    size_t n_profiles;  // one of them is "default"
+    int forced_profile; // `profile:` at the top level; -1: by match
+    struct config_host *hosts;
+    size_t n_hosts;
+    struct config_specs specs;
+    struct config_record record;
+    uint64_t hash; // of the merged content, without comments and layout
+};
+
+// Reads `path` and, where it exists, the folder conf.d beside it (*.yaml in lexical order). Returns 0, -EINVAL with
+// what is wrong in `errors` (an unreadable file too), -ENOMEM.
+int config_load(const char *path, struct errors *errors, struct config **out);
+
+// What only the caller can know of a configuration, such as which metric groups there are. The configuration is as good
+// as it could be understood: what was wrong in it is in `errors` already and left out, or has its default. Returns 0,
+// -EINVAL with more in `errors`, or -ENOMEM.
+typedef int config_check(const struct config *config, const void *context, struct errors *errors);
+
+// The same as config_load with `check`, so that all mistakes are shown at once.
+int config_load_checked(const char *path, config_check *check, const void *context, struct errors *errors,
+                        struct config **out);
+
+// The same from memory, without conf.d; `name` stands for the file in errors.
+int config_parse(const char *name, const char *text, size_t length, struct errors *errors, struct config **out);
+
+struct config *config_free(struct config *config);
+
+// What a host is called and what it has, for choosing a profile.
+struct config_facts {
+    const char *hostname;
+    const char *const *cpus; // the spec's name, such as "neoverse-v2", of each type of its cores; any may match
+    size_t n_cpus;           // at least 1
+    bool (*file_exists)(const char *path);
+};
+
+// The profile for a host: the forced one, else the first match, else "default".
+const struct config_profile *config_select(const struct config *config, const struct config_facts *facts);
+
+#endif

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CONFIG_YAML_CONFIG_DECODE_H
+#define TOPDOWND_CONFIG_YAML_CONFIG_DECODE_H
+
+#include "config/yaml/yaml_tree.h"
+
+// Fills `config`, in which only the files are there yet, from the merged tree. Adds every mistake to `errors`; what it
+// returns then (0 or -ENOMEM) says only whether memory was short, and `config` may be half filled.
+int config_decode(const struct yaml_tree *tree, struct config *config, struct errors *errors);
+
+#endif

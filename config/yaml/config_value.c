@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every message says what was written, what is allowed, and shows a right value.
+#include "config/yaml/config_value.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/base/decimal.h"
+#include "core/plan/plan.h"
+
+enum { RESERVE_MAX = 31 };
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+static bool refuse(struct errors *errors, const struct yaml_tree *value, const char *key, const char *remedy) {
+    (void)yaml_tree_error(errors, &value->origin, "%s: \"%s\" %s", key, yaml_tree_word(value->text).text, remedy);
+    return false;
+}
+
+bool config_value_is(const struct yaml_tree *value, enum yaml_tree_kind kind, const char *key, const char *example,
+                     struct errors *errors) {
+    static const char *const kinds[] = {"a single value", "a list", "a mapping"};
+    if (yaml_tree_is_null(value)) {
+        (void)yaml_tree_error(errors, &value->origin, "%s has no value: write one, such as %s, or remove the key", key,
+                              example);
+        return false;
+    }
+    if (value->kind == kind)
+        return true;
+    (void)yaml_tree_error(errors, &value->origin, "%s must be %s, such as %s, and is %s", key, kinds[kind], example,
+                          kinds[value->kind]);
+    return false;
+}
+
+bool config_value_name(const char *name, const struct config_origin *origin, const char *what, struct errors *errors) {
+    size_t length = 0, words = 0;
+    for (const char *c = name; *c != '\0'; c++) {
+        bool word = is_letter(*c) || is_digit(*c);
+        if (!word && *c != '_' && *c != '-' && *c != '.') {
+            (void)yaml_tree_error(errors, origin, "%s name \"%s\": only letters, digits, '_', '-' and '.' are allowed",
+                                  what, yaml_tree_word(name).text);
+            return false;
+        }
+        length++;
+        words += word;
+    }
+    if (words > 0 && length <= CONFIG_NAME_MAX)
+        return true;
+    (void)yaml_tree_error(errors, origin, "%s name \"%s\": %s", what, yaml_tree_word(name).text,
+                          words > 0 ? "longer than 63 characters" : "it needs a letter or digit");
+    return false;
+}
+
+bool config_value_text(const struct yaml_tree *value, const char *key, size_t max, const char *example,
+                       struct errors *errors) {
+    if (!config_value_is(value, YAML_TREE_SCALAR, key, example, errors))
+        return false;
+    size_t length = strlen(value->text);
+    if (length > 0 && length <= max)
+        return true;
+    if (length == 0)
+        (void)yaml_tree_error(errors, &value->origin, "%s is empty: write one, such as %s, or remove the key", key,
+                              example);
+    else
+        (void)yaml_tree_error(errors, &value->origin, "%s is longer than %zu bytes", key, max);
+    return false;
+}
+
+bool config_value_slot(const struct yaml_tree *value, uint64_t *slot_ns, struct errors *errors) {
+    if (!config_value_is(value, YAML_TREE_SCALAR, "slot", "200ms", errors))
+        return false;
+    const char *word = value->text;
+    double duration_ns;
+    int r = decimal_read_duration(word, &duration_ns);
+    if (r == -EDOM) {
+        (void)yaml_tree_error(errors, &value->origin, "slot: \"%s\" has no unit: write %sms or %ss", word, word, word);
+        return false;
+    }
+    if (r < 0)
+        return refuse(errors, value, "slot", "is not a duration: write a number and ms or s, such as 200ms");
+    if (duration_ns < 10e6 || duration_ns > 60e9)
+        return refuse(errors, value, "slot", "is out of range: 10ms to 60s are allowed");
+    *slot_ns = (uint64_t)(duration_ns + 0.5);
+    return true;
+}
+
+bool config_value_idle(const struct yaml_tree *value, double *idle, struct errors *errors) {
+    if (!config_value_is(value, YAML_TREE_SCALAR, "idle", "10%", errors))
+        return false;
+    const char *unit = value->text;
+    struct decimal number;
+    if (!decimal_read(&unit, &number) || (*unit != '\0' && strcmp(unit, "%") != 0))
+        return refuse(errors, value, "idle", "is not a share: write it as 10% or 0.1");
+    number.places += *unit == '%' ? 2 : 0;
+    if (decimal_value(number) > 0.9)
+        return refuse(errors, value, "idle", "is out of range: 0% to 90% (0 to 0.9) are allowed");
+    *idle = decimal_value(number);
+    return true;
+}
+
+bool config_value_cpus(const struct yaml_tree *value, struct config_settings *settings, struct errors *errors) {
+    if (!config_value_is(value, YAML_TREE_SCALAR, "cpus", "all or \"0-3,8\"", errors))
+        return false;
+    if (strcmp(value->text, "all") == 0) {
+        settings->cpus_all = true;
+        return true;
+    }
+    struct cpuset cpus;
+    int r = cpuset_parse(value->text, &cpus);
+    if (r == -ERANGE)
+        return refuse(errors, value, "cpus", "names a CPU above 8191, the highest there can be");
+    if (r < 0)
+        return refuse(errors, value, "cpus", "is not a list of CPUs: write all, or numbers and ranges such as 0-3,8");
+    if (cpuset_count(&cpus) == 0)
+        return refuse(errors, value, "cpus", "names no CPU: to measure nothing, use a profile with groups: []");
+    settings->cpus_all = false;
+    settings->cpus = cpus;
+    settings->cpus_origin = value->origin;
+    return true;
+}
+
+static bool read_whole(const struct yaml_tree *value, uint64_t *out) {
+    const char *end = value->text;
+    struct decimal number;
+    if (!decimal_read(&end, &number) || *end != '\0' || number.places > 0)
+        return false;
+    *out = number.digits;
+    return true;
+}
+
+bool config_value_weight(const struct yaml_tree *value, unsigned *weight, struct errors *errors) {
+    uint64_t number;
+    if (!config_value_is(value, YAML_TREE_SCALAR, "weight", "3", errors))
+        return false;
+    if (!read_whole(value, &number))
+        return refuse(errors, value, "weight", "is not a whole number: write how many slots a round, such as 3");
+    if (number < 1 || number > PLAN_WEIGHT_MAX)
+        return refuse(errors, value, "weight", "is out of range: 1 to 100 are allowed");
+    *weight = (unsigned)number;
+    return true;
+}
+
+bool config_value_reserve(const struct yaml_tree *value, unsigned *reserve, struct errors *errors) {
+    uint64_t number;
+    if (!config_value_is(value, YAML_TREE_SCALAR, "reserve", "1", errors))
+        return false;
+    if (!read_whole(value, &number))
+        return refuse(errors, value, "reserve", "is not a whole number: write how many counters, such as 1");
+    if (number > RESERVE_MAX)
+        return refuse(errors, value, "reserve", "is out of range: 0 to 31 are allowed");
+    *reserve = (unsigned)number;
+    return true;
+}
+
+bool config_value_guests(const struct yaml_tree *value, enum config_guests *guests, struct errors *errors) {
+    if (!config_value_is(value, YAML_TREE_SCALAR, "guests", "auto", errors))
+        return false;
+    if (strcmp(value->text, "auto") == 0)
+        *guests = CONFIG_GUESTS_AUTO;
+    else if (strcmp(value->text, "share") == 0)
+        *guests = CONFIG_GUESTS_SHARE;
+    else
+        return refuse(errors, value, "guests",
+                      "is neither: write auto to leave guests and their counters alone, or share to count them too");
+    return true;
+}
+
+bool config_value_format(const struct yaml_tree *value, enum spec_format *format, struct errors *errors) {
+    if (!config_value_is(value, YAML_TREE_SCALAR, "format", "perf", errors))
+        return false;
+    if (strcmp(value->text, "perf") == 0)
+        *format = SPEC_FORMAT_PERF;
+    else if (strcmp(value->text, "arm") == 0)
+        *format = SPEC_FORMAT_ARM;
+    else
+        return refuse(errors, value, "format",
+                      "is neither: write perf for the files of Linux tools/perf/pmu-events, or arm for Arm's "
+                      "specifications");
+    return true;
+}
+
+bool config_value_mode(const struct yaml_tree *value, enum config_mode *mode, struct errors *errors) {
+    if (!config_value_is(value, YAML_TREE_SCALAR, "mode", "fixed", errors))
+        return false;
+    if (strcmp(value->text, "fixed") == 0)
+        *mode = CONFIG_MODE_FIXED;
+    else if (strcmp(value->text, "adaptive") == 0)
+        *mode = CONFIG_MODE_ADAPTIVE;
+    else
+        return refuse(errors, value, "mode",
+                      "is neither: write fixed for the shares of time that the weights say, or adaptive for more of it "
+                      "where the bottleneck is");
+    return true;
+}
+
+bool config_value_flag(const struct yaml_tree *value, const char *key, bool *flag, struct errors *errors) {
+    if (!config_value_is(value, YAML_TREE_SCALAR, key, "true", errors))
+        return false;
+    if (strcmp(value->text, "true") != 0 && strcmp(value->text, "false") != 0)
+        return refuse(errors, value, key, "is neither: write true or false");
+    *flag = strcmp(value->text, "true") == 0;
+    return true;
+}
+
+bool config_value_size(const struct yaml_tree *value, uint64_t *bytes, struct errors *errors) {
+    double size;
+    if (!config_value_is(value, YAML_TREE_SCALAR, "size", "256M", errors))
+        return false;
+    if (decimal_read_size(value->text, &size) < 0)
+        return refuse(errors, value, "size", "is not a size: write a number and M or G, such as 256M");
+    if (size < (double)CONFIG_RECORD_BYTES_MIN || size > (double)CONFIG_RECORD_BYTES_MAX)
+        return refuse(errors, value, "size", "is out of range: 1M to 1024G are allowed");
+    *bytes = (uint64_t)size;
+    return true;
+}
+
+static bool read_port(const char *text, uint16_t *port) {
+    unsigned long number = 0;
+    size_t n = strlen(text);
+    if (n == 0 || n > 5)
+        return false;
+    for (; *text != '\0'; text++) {
+        if (!is_digit(*text))
+            return false;
+        number = number * 10 + (unsigned long)(*text - '0');
+    }
+    if (number > UINT16_MAX)
+        return false;
+    *port = (uint16_t)number;
+    return true;
+}
+
+static bool read_address(const char *text, size_t length, struct config_value_endpoint *endpoint) {
+    bool brackets = length >= 2 && text[0] == '[' && text[length - 1] == ']';
+    char word[CONFIG_ADDRESS_MAX];
+    unsigned char number[sizeof(struct in6_addr)];
+    if (brackets) {
+        text++;
+        length -= 2;
+    }
+    if (length >= sizeof word)
+        return false;
+    memcpy(word, text, length);
+    word[length] = '\0';
+    int family = brackets ? AF_INET6 : AF_INET;
+    return inet_pton(family, word, number) == 1 &&
+           inet_ntop(family, number, endpoint->address, sizeof endpoint->address);
+}
+
+// Why an address is none, in the words of what was probably meant.
+static const char *address_remedy(const char *text, size_t length) {
+    if (length == 0 || (length == 1 && *text == '*'))
+        return "has no address: write 0.0.0.0 or [::] for all of this host's addresses";
+    if (length == strlen("localhost") && strncmp(text, "localhost", length) == 0)
+        return "has a name for its address: write the number, 127.0.0.1 or [::1]";
+    if (memchr(text, ':', length) && *text != '[')
+        return "is not an address: write IPv6 in brackets, such as \"[::1]:10813\"";
+    return "is not an address: write a number, such as 127.0.0.1:10813 or \"[::1]:10813\"";
+}
+
+bool config_value_listen(const struct yaml_tree *value, struct config_value_endpoint *endpoint, struct errors *errors) {
+    if (value->kind == YAML_TREE_LIST) {
+        (void)yaml_tree_error(errors, &value->origin,
+                              "listen: a list stands where an address should: put IPv6 in quotes, \"[::1]:10813\"");
+        return false;
+    }
+    if (!config_value_is(value, YAML_TREE_SCALAR, "listen", "\"127.0.0.1:10813\"", errors))
+        return false;
+    struct config_value_endpoint result;
+    const char *colon = strrchr(value->text, ':');
+    if (!colon || strchr(colon, ']'))
+        return refuse(errors, value, "listen", "needs an address and a port, such as 127.0.0.1:10813");
+    size_t length = (size_t)(colon - value->text);
+    if (!read_address(value->text, length, &result))
+        return refuse(errors, value, "listen", address_remedy(value->text, length));
+    if (!read_port(colon + 1, &result.port))
+        return refuse(errors, value, "listen", "has no valid port: 1 to 65535 are allowed, and 0 for any free one");
+    *endpoint = result;
+    return true;
+}

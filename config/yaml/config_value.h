@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CONFIG_YAML_CONFIG_VALUE_H
+#define TOPDOWND_CONFIG_YAML_CONFIG_VALUE_H
+
+// The single values of a configuration. Each function returns false with the mistake in `errors`, and leaves its output
+// alone then.
+
+#include "config/yaml/yaml_tree.h"
+
+enum { CONFIG_NAME_MAX = 63, CONFIG_ADDRESS_MAX = 46 };
+
+// That `value` of `key` is of a kind; `example` is a right one, for the message.
+bool config_value_is(const struct yaml_tree *value, enum yaml_tree_kind kind, const char *key, const char *example,
+                     struct errors *errors);
+
+// That `name` of a `what` ("profile", "group") has only letters, digits, '_', '-' and '.', and fits CONFIG_NAME_MAX.
+bool config_value_name(const char *name, const struct config_origin *origin, const char *what, struct errors *errors);
+
+// That a shell pattern or path is neither empty nor longer than `max`.
+bool config_value_text(const struct yaml_tree *value, const char *key, size_t max, const char *example,
+                       struct errors *errors);
+
+bool config_value_slot(const struct yaml_tree *value, uint64_t *slot_ns, struct errors *errors);
+bool config_value_idle(const struct yaml_tree *value, double *idle, struct errors *errors);
+bool config_value_cpus(const struct yaml_tree *value, struct config_settings *settings, struct errors *errors);
+bool config_value_reserve(const struct yaml_tree *value, unsigned *reserve, struct errors *errors);
+bool config_value_guests(const struct yaml_tree *value, enum config_guests *guests, struct errors *errors);
+bool config_value_format(const struct yaml_tree *value, enum spec_format *format, struct errors *errors);
+bool config_value_mode(const struct yaml_tree *value, enum config_mode *mode, struct errors *errors);
+bool config_value_flag(const struct yaml_tree *value, const char *key, bool *flag, struct errors *errors);
+bool config_value_size(const struct yaml_tree *value, uint64_t *bytes, struct errors *errors);
+bool config_value_weight(const struct yaml_tree *value, unsigned *weight, struct errors *errors);
+
+// "address:port": the address in its shortest numeric form, so that equal ones are spelled the same.
+struct config_value_endpoint {
+    char address[CONFIG_ADDRESS_MAX];
+    uint16_t port;
+};
+bool config_value_listen(const struct yaml_tree *value, struct config_value_endpoint *endpoint, struct errors *errors);
+
+#endif

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/cpuset.h"
+
+#include <ctype.h>
+#include <errno.h>
+
+void cpuset_add(struct cpuset *set, unsigned cpu) {
+    if (cpu < CPUSET_MAX)
+        set->words[cpu / 64] |= UINT64_C(1) << (cpu % 64);
+}
+
+bool cpuset_has(const struct cpuset *set, unsigned cpu) {
+    return cpu < CPUSET_MAX && (set->words[cpu / 64] >> (cpu % 64) & 1) != 0;
+}
+
+size_t cpuset_count(const struct cpuset *set) {
+    size_t count = 0;
+    for (size_t i = 0; i < CPUSET_MAX / 64; i++)
+        count += (size_t)__builtin_popcountll(set->words[i]);
+    return count;
+}
+
+static int parse_number(const char **cursor, unsigned *out) {
+    unsigned value = 0;
+    if (!isdigit((unsigned char)**cursor))
+        return -EINVAL;
+    for (; isdigit((unsigned char)**cursor); (*cursor)++) {
+        value = value * 10 + (unsigned)(**cursor - '0');
+        if (value >= CPUSET_MAX)
+            return -ERANGE;
+    }
+    *out = value;
+    return 0;
+}
+
+int cpuset_parse(const char *text, struct cpuset *out) {
+    struct cpuset set = {0};
+    const char *cursor = text;
+    while (*cursor != '\0' && *cursor != '\n') {
+        unsigned first, last;
+        int r = parse_number(&cursor, &first);
+        if (r < 0)
+            return r;
+        last = first;
+        if (*cursor == '-') {
+            cursor++;
+            r = parse_number(&cursor, &last);
+            if (r < 0)
+                return r;
+        }
+        if (last < first)
+            return -EINVAL;
+        for (unsigned cpu = first; cpu <= last; cpu++)
+            cpuset_add(&set, cpu);
+        if (*cursor == ',' && isdigit((unsigned char)cursor[1]))
+            cursor++;
+        else if (*cursor != '\0' && *cursor != '\n')
+            return -EINVAL;
+    }
+    if (*cursor == '\n' && cursor[1] != '\0')
+        return -EINVAL;
+    *out = set;
+    return 0;
+}

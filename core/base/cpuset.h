@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_BASE_CPUSET_H
+#define TOPDOWND_CORE_BASE_CPUSET_H
+
+// A set of CPU numbers and the kernel's way to write it: "0-3,8".
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CPUSET_MAX = 8192 };
+
+struct cpuset {
+    uint64_t words[CPUSET_MAX / 64];
+};
+
+// Reads a list such as "0-3,8" (a trailing newline is allowed, an empty list is the empty set). -EINVAL where it is
+// none, -ERANGE where a number reaches CPUSET_MAX; *out is untouched then.
+int cpuset_parse(const char *text, struct cpuset *out);
+
+void cpuset_add(struct cpuset *set, unsigned cpu);
+bool cpuset_has(const struct cpuset *set, unsigned cpu);
+size_t cpuset_count(const struct cpuset *set);
+
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_BASE_ERROR_H
+#define TOPDOWND_CORE_BASE_ERROR_H
+
+// What is wrong with a file or with the environment, in words for the person who has to mend it.
+//
+// Library code does not print: it adds to a list, and daemon/ shows the list once. The list is bounded, so that
+// a hostile file cannot grow it; what no longer fits is counted.
+
+#include <stddef.h>
+
+enum { ERRORS_MAX = 16, ERROR_FILE_MAX = 256, ERROR_TEXT_MAX = 400, ERROR_LINE_MAX = 704 };
+
+struct error {
+    char file[ERROR_FILE_MAX]; // "" where no file is at fault
+    unsigned line;             // counted from 1; 0: the whole file
+    unsigned column;           // counted from 1; 0: the whole line
+    char text[ERROR_TEXT_MAX]; // what is wrong, and what to do about it
+};
+
+struct errors {
+    size_t n;
+    size_t dropped; // errors beyond ERRORS_MAX
+    struct error items[ERRORS_MAX];
+};
+
+// Adds one error and returns -EINVAL, so that a caller can return it. `file` may be NULL.
+int errors_add(struct errors *errors, const char *file, unsigned line, unsigned column, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+// Writes "file:line:column: text" (without the parts that are unknown) and returns its length; `out` is always
+// terminated, and ERROR_LINE_MAX bytes hold every error.
+size_t error_format(const struct error *error, char *out, size_t size);
+
+// The one of `n` `candidates` that is nearest to `word` in spelling, NULL where none is near. Case, '_' and '-' do not
+// count.
+const char *error_suggest(const char *word, const char *const *candidates, size_t n);
+
+#endif

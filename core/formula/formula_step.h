@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_FORMULA_FORMULA_STEP_H
+#define TOPDOWND_CORE_FORMULA_FORMULA_STEP_H
+
+// What the files of formula.h share: a formula as steps in postfix order. An operand is the steps that make it, all in
+// one piece, its operation last; so the steps are the tree too. formula_parse.c writes them through formula_steps.c,
+// which folds constants; formula_ratio.c and formula_degree.c read them.
+
+#include "core/formula/formula.h"
+
+enum formula_operation {
+    STEP_NUMBER,
+    STEP_EVENT,
+    STEP_METRIC,
+    STEP_NEGATE, // of one operand
+    STEP_ADD,    // of two, as the rest but the last
+    STEP_SUBTRACT,
+    STEP_MULTIPLY,
+    STEP_DIVIDE,
+    STEP_MODULO,
+    STEP_LESS,
+    STEP_GREATER,
+    STEP_AND,
+    STEP_OR,
+    STEP_XOR,
+    STEP_MIN,
+    STEP_MAX,
+    STEP_D_RATIO,
+    STEP_SELECT // X, C, Y: X if C else Y
+};
+
+struct formula_step {
+    enum formula_operation operation;
+    unsigned index; // of EVENT, METRIC
+    double number;
+};
+
+// Steps in the making.
+struct formula_steps {
+    struct formula_step *items;
+    size_t n, room;
+    size_t n_written; // ever: work is bounded even where all is folded away
+};
+
+// Each returns 0, -ENOMEM, or -E2BIG beyond FORMULA_STEPS_MAX.
+int formula_steps_push(struct formula_steps *steps, struct formula_step step);
+int formula_steps_inline(struct formula_steps *steps, const struct formula *formula);
+// The last operand begins at `at`, the one before it at `left`; X, C and Y likewise.
+int formula_steps_negate(struct formula_steps *steps, size_t at);
+int formula_steps_binary(struct formula_steps *steps, enum formula_operation operation, size_t left, size_t at);
+int formula_steps_select(struct formula_steps *steps, size_t x, size_t c, size_t y);
+
+// How many operands an operation takes.
+static inline unsigned formula_operands(enum formula_operation operation) {
+    return operation < STEP_NEGATE ? 0 : operation == STEP_NEGATE ? 1 : operation == STEP_SELECT ? 3 : 2;
+}
+
+// An operation of two operands, by perf's rules and by the known ones.
+double formula_apply(enum formula_operation operation, double left, double right);
+double formula_apply_known(enum formula_operation operation, double left, double right);
+
+// Writes the steps of `text`. Returns what formula_compile does.
+int formula_parse(const char *text, const struct formula_scope *scope, struct formula_steps *steps,
+                  struct formula_error *error);
+
+// Sets is_ratio, scale, numerator and denominator of `formula`. Returns 0 (a ratio or not), -ENOMEM.
+int formula_ratio_find(struct formula *formula);
+
+bool formula_is_scale_free(const struct formula *formula);
+
+#endif

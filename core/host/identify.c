@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/host/identify.h"
+
+#include <errno.h>
+#include <regex.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// MIDR_EL1: implementer 31:24, variant 23:20, architecture 19:16, part 15:4, revision 3:0. A core's counters and their
+// errata can change with variant and revision, and what is true of one release holds for the later ones until a spec
+// says otherwise.
+
+static uint32_t model_of(uint32_t midr) { return midr & 0xff0ffff0; }
+
+// Variant and revision as one number that grows from release to release.
+static uint32_t release_of(uint32_t midr) { return (midr >> 16 & 0xf0) | (midr & 0xf); }
+
+bool midr_matches(uint32_t entry, uint32_t midr) {
+    return model_of(entry) == model_of(midr) && release_of(entry) <= release_of(midr);
+}
+
+static size_t dashes_in(const char *text) {
+    size_t n = 0;
+    for (; *text != '\0'; text++)
+        n += *text == '-';
+    return n;
+}
+
+// A short pattern may stand for a machine of any size ("((a{255}){255}){255}"), or be matched for years ("\\1").
+static bool is_affordable(const char *pattern) {
+    return strlen(pattern) <= CPUID_PATTERN_MAX && strpbrk(pattern, "{\\") == NULL;
+}
+
+bool cpuid_matches(const char *pattern, const char *cpuid) {
+    char text[64];
+    size_t length = strlen(cpuid);
+    regex_t regex;
+    regmatch_t match;
+    if (length >= sizeof text || !is_affordable(pattern))
+        return false;
+    memcpy(text, cpuid, length + 1);
+    if (dashes_in(pattern) != 3 && dashes_in(text) == 3)
+        *strrchr(text, '-') = '\0';
+    if (!strpbrk(pattern, ".[()*+?|^$")) // stands for itself, as half of the vendors' do
+        return strcmp(pattern, text) == 0;
+    if (regcomp(&regex, pattern, REG_EXTENDED) != 0)
+        return false;
+    bool matches = regexec(&regex, text, 1, &match, 0) == 0 && match.rm_so == 0 && text[match.rm_eo] == '\0';
+    regfree(&regex);
+    return matches;
+}
+
+// ---- the map ----
+
+__attribute__((format(printf, 2, 3))) static int fail(struct cpu_map_error *error, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    return -EINVAL;
+}
+
+static void row_deinit(struct cpu_row *row) {
+    for (size_t i = 0; i < row->n_cpuids; i++)
+        free(row->cpuids[i]);
+    for (size_t i = 0; i < row->n_known_as; i++)
+        free(row->known_as[i]);
+    free(row->known_as);
+    free(row->vendor);
+    free(row->pmu);
+    free(row->cpuids);
+    free(row->midrs);
+    free(row->spec);
+}
+
+void cpu_map_deinit(struct cpu_map *map) {
+    while (map->n > 0)
+        row_deinit(&map->rows[--map->n]);
+    free(map->rows);
+    map->rows = NULL;
+}
+
+static bool has_midr(const struct cpu_row *row, size_t n, uint32_t midr) {
+    for (size_t i = 0; i < n; i++)
+        if (row->midrs[i] == midr)
+            return true;
+    return false;
+}
+
+static int check_midr(const struct cpu_map *map, const struct cpu_row *row, size_t i, struct cpu_map_error *error) {
+    uint32_t midr = row->midrs[i];
+    bool twice = has_midr(row, i, midr);
+    // every core with 64 bits has 0xf in the architecture field, so this finds short forms such as 0x41d49
+    if ((midr >> 16 & 0xf) != 0xf)
+        return fail(error, "0x%08x is not a whole MIDR_EL1: its fifth hexadecimal digit from the right must be f",
+                    midr);
+    for (size_t r = 0; r < map->n && !twice; r++)
+        twice = has_midr(&map->rows[r], map->rows[r].n_midrs, midr);
+    return twice ? fail(error, "the MIDR 0x%08x stands twice: remove one", midr) : 0;
+}
+
+static int check_cpuid(const char *pattern, struct cpu_map_error *error) {
+    regex_t regex;
+    if (strlen(pattern) >= CPU_MAP_TEXT_MAX || regcomp(&regex, pattern, REG_EXTENDED) != 0)
+        return fail(error, "'%.80s' is not an extended regular expression of at most %d characters", pattern,
+                    CPU_MAP_TEXT_MAX - 1);
+    regfree(&regex);
+    return 0;
+}
+
+static int check_row(const struct cpu_map *map, const struct cpu_row *row, struct cpu_map_error *error) {
+    int r = 0;
+    if ((row->n_midrs > 0) + (row->n_cpuids > 0) + (row->pmu != NULL) != 1)
+        return fail(error, "matches no CPU, or says in several ways which: it needs one of midr, cpuid and generic");
+    if (row->vendor && !row->pmu)
+        return fail(error, "a vendor belongs to generic only: the others know theirs");
+    if (map->n == CPU_MAP_ROWS_MAX || row->n_midrs > CPU_MAP_ENTRIES_MAX || row->n_cpuids > CPU_MAP_ENTRIES_MAX)
+        return fail(error, "there are more than %d rows, or more than %d entries in one", CPU_MAP_ROWS_MAX,
+                    CPU_MAP_ENTRIES_MAX);
+    for (size_t i = 0; i < row->n_midrs && r == 0; i++)
+        r = check_midr(map, row, i, error);
+    for (size_t i = 0; i < row->n_cpuids && r == 0; i++)
+        r = check_cpuid(row->cpuids[i], error);
+    return r;
+}
+
+// False where memory is short; what has been copied is in the row then.
+static bool copy_texts(char *const *from, size_t n, char ***to, size_t *n_to) {
+    *to = calloc(n + 1, sizeof **to);
+    for (; *to && *n_to < n; (*n_to)++)
+        if (!((*to)[*n_to] = strdup(from[*n_to])))
+            return false;
+    return *to != NULL;
+}
+
+static bool copy_row(const struct cpu_row *row, struct cpu_row *out) {
+    out->spec = strdup(row->spec);
+    out->midrs = calloc(row->n_midrs + 1, sizeof *out->midrs);
+    out->pmu = row->pmu ? strdup(row->pmu) : NULL;
+    out->vendor = strdup(row->vendor ? row->vendor : "");
+    if (!out->spec || !out->midrs || (row->pmu && !out->pmu) || !out->vendor)
+        return false;
+    if (row->n_midrs > 0)
+        memcpy(out->midrs, row->midrs, row->n_midrs * sizeof *out->midrs);
+    out->n_midrs = row->n_midrs;
+    return copy_texts(row->cpuids, row->n_cpuids, &out->cpuids, &out->n_cpuids) &&
+           copy_texts(row->known_as, row->n_known_as, &out->known_as, &out->n_known_as);
+}
+
+int cpu_map_add(struct cpu_map *map, const struct cpu_row *row, struct cpu_map_error *error) {
+    int r = check_row(map, row, error);
+    if (r < 0)
+        return r;
+    struct cpu_row copy = {0}, *rows = realloc(map->rows, (map->n + 1) * sizeof *rows);
+    if (rows)
+        map->rows = rows;
+    if (!rows || !copy_row(row, &copy)) {
+        row_deinit(&copy);
+        return -ENOMEM;
+    }
+    map->rows[map->n++] = copy;
+    return 0;
+}
+
+static const struct cpu_row *choose_midr(const struct cpu_map *map, uint32_t midr) {
+    const struct cpu_row *best = NULL;
+    uint32_t best_release = 0;
+    for (size_t i = 0; i < map->n; i++)
+        for (size_t j = 0; j < map->rows[i].n_midrs; j++) {
+            uint32_t entry = map->rows[i].midrs[j];
+            if (!midr_matches(entry, midr) || (best && release_of(entry) <= best_release))
+                continue;
+            best = &map->rows[i];
+            best_release = release_of(entry);
+        }
+    return best;
+}
+
+static const struct cpu_row *choose_cpuid(const struct cpu_map *map, const char *cpuid) {
+    for (size_t i = 0; i < map->n; i++)
+        for (size_t j = 0; j < map->rows[i].n_cpuids; j++)
+            if (cpuid_matches(map->rows[i].cpuids[j], cpuid))
+                return &map->rows[i];
+    return NULL;
+}
+
+static const struct cpu_row *choose_generic(const struct cpu_map *map, const struct cpu_identity *identity) {
+    const char *vendor = identity->vendor ? identity->vendor : "";
+    for (size_t i = 0; i < map->n; i++) {
+        const struct cpu_row *row = &map->rows[i];
+        if (row->pmu && (row->vendor[0] == '\0' || strcmp(row->vendor, vendor) == 0) &&
+            identity->has_pmu(identity->context, row->pmu))
+            return row;
+    }
+    return NULL;
+}
+
+const struct cpu_row *cpu_map_choose(const struct cpu_map *map, const struct cpu_identity *identity) {
+    if (!identity->has_midr && !identity->cpuid)
+        return NULL;
+    const struct cpu_row *row = identity->has_midr ? choose_midr(map, identity->midr) : NULL;
+    if (!row && identity->cpuid)
+        row = choose_cpuid(map, identity->cpuid);
+    return row ? row : choose_generic(map, identity);
+}

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan/plan.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/plan/plan_draft.h"
+#include "core/plan/plan_fit.h"
+#include "core/plan/plan_pack.h"
+#include "core/plan/plan_round.h"
+
+// Making a plan: select metrics and turn each into an item, a set of events that stay together (plan_select.c; the
+// level-1 categories are one item), pack the items into event groups, give each its slots.
+
+// ---- event groups ----
+
+static int compare_unsigned(const void *a, const void *b) {
+    const unsigned *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+static bool is_resident(const struct plan_draft *draft, unsigned event) {
+    return draft->resident && draft->catalog->events[event].resident;
+}
+
+static int events_of_set(const struct plan_draft *draft, const struct plan_set *set, bool with_resident, unsigned **out,
+                         size_t *n_out) {
+    unsigned *events = calloc(draft->n_events + 1, sizeof *events);
+    if (!events)
+        return -ENOMEM;
+    size_t n = 0;
+    for (size_t bit = 0; bit < draft->n_events; bit++)
+        if (plan_set_has(set, bit) && (with_resident || !is_resident(draft, draft->event_of[bit])))
+            events[n++] = draft->event_of[bit];
+    qsort(events, n, sizeof *events, compare_unsigned);
+    *out = events;
+    *n_out = n;
+    return 0;
+}
+
+static int group_append(struct plan_draft *draft, unsigned unit, const struct plan_set *set) {
+    struct plan_group *group = &draft->plan->groups[draft->plan->n_groups];
+    int r = events_of_set(draft, set, false, &group->events, &group->n_events);
+    if (r == 0) {
+        group->unit = unit;
+        draft->plan->n_groups++;
+    }
+    return r;
+}
+
+// Appends a unit for `set`; its event groups follow.
+static int unit_append(struct plan_draft *draft, const struct plan_set *set) {
+    struct plan *plan = draft->plan;
+    struct plan_unit *unit = &plan->units[plan->n_units];
+    *unit = (struct plan_unit){.first_group = (unsigned)plan->n_groups, .reference = -1};
+    int r = events_of_set(draft, set, true, &unit->events, &unit->n_events);
+    if (r < 0)
+        return r;
+    return (int)plan->n_units++;
+}
+
+static bool in_every_part(const struct catalog_level1 *level1, unsigned event) {
+    for (size_t i = 0; i < level1->n_parts; i++) {
+        size_t j = 0;
+        while (j < level1->parts[i].n && level1->parts[i].events[j] != event)
+            j++;
+        if (j == level1->parts[i].n)
+            return false;
+    }
+    return true;
+}
+
+// Level 1 on too few counters: one unit whose parts run in adjacent slots.
+static int composite_append(struct plan_draft *draft, struct plan_item *item) {
+    const struct catalog_level1 *level1 = &draft->catalog->level1;
+    struct plan_set all = {0};
+    int r = 0;
+    for (size_t i = 0; i < level1->n_parts && r == 0; i++)
+        for (size_t j = 0; j < level1->parts[i].n && r == 0; j++)
+            r = plan_draft_add(draft, &all, level1->parts[i].events[j]);
+    if (r == 0)
+        r = item->unit = unit_append(draft, &all);
+    if (r < 0)
+        return r;
+    struct plan_unit *unit = &draft->plan->units[item->unit];
+    for (size_t i = 0; i < level1->parts[0].n && unit->reference < 0; i++)
+        if (in_every_part(level1, level1->parts[0].events[i]))
+            unit->reference = (int)level1->parts[0].events[i];
+    r = 0;
+    for (size_t i = 0; i < level1->n_parts && r == 0; i++) {
+        struct plan_set part = {0};
+        for (size_t j = 0; j < level1->parts[i].n && r == 0; j++)
+            r = plan_draft_add(draft, &part, level1->parts[i].events[j]);
+        if (r == 0)
+            r = group_append(draft, (unsigned)item->unit, &part);
+        unit->n_groups++;
+    }
+    return r;
+}
+
+// One unit and event group for every bin; the bin of the first item comes first.
+static int bins_append(struct plan_draft *draft, const struct plan_set *sets, const unsigned *bins,
+                       struct plan_item *const *packed, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (packed[i]->unit >= 0)
+            continue;
+        struct plan_set all = {0};
+        for (size_t j = i; j < n; j++)
+            if (bins[j] == bins[i])
+                for (size_t w = 0; w < PLAN_PACK_WORDS; w++)
+                    all.words[w] |= sets[j].words[w];
+        int unit = unit_append(draft, &all);
+        int r = unit < 0 ? unit : group_append(draft, (unsigned)unit, &all);
+        if (r < 0)
+            return r;
+        draft->plan->units[unit].n_groups = 1;
+        for (size_t j = i; j < n; j++)
+            if (bins[j] == bins[i])
+                packed[j]->unit = unit;
+    }
+    return 0;
+}
+
+// The resident group, in the order that the kernel wants: its leader, then what the items need of the rest. Where
+// nothing rotates, it is an event group like any other.
+static int resident_append(struct plan_draft *draft) {
+    struct plan *plan = draft->plan;
+    struct plan_set all = {0};
+    bool needed = false, rotates = plan->n_units > 0;
+    for (size_t i = 0; i < draft->n_items; i++)
+        for (size_t w = 0; w < PLAN_PACK_WORDS; w++)
+            all.words[w] |= draft->items[i].set.words[w];
+    unsigned *events = calloc(CATALOG_RESIDENT_MAX, sizeof *events), n = 0;
+    if (!events)
+        return -ENOMEM;
+    for (size_t i = 0; i < draft->catalog->n_resident; i++) {
+        unsigned event = draft->catalog->resident[i];
+        bool held = draft->bit_of[event] >= 0 && plan_set_has(&all, (size_t)draft->bit_of[event]);
+        needed = needed || held;
+        if (i == 0 || held)
+            events[n++] = event;
+    }
+    struct plan_unit *unit = &plan->units[plan->n_units];
+    *unit = (struct plan_unit){.first_group = (unsigned)plan->n_groups, .n_groups = 1, .reference = -1};
+    unit->events = needed ? calloc(n, sizeof *unit->events) : NULL;
+    if (!unit->events) {
+        free(events);
+        return needed ? -ENOMEM : 0;
+    }
+    memcpy(unit->events, events, n * sizeof *events);
+    qsort(unit->events, n, sizeof *unit->events, compare_unsigned);
+    unit->n_events = n;
+    plan->groups[plan->n_groups] =
+        (struct plan_group){.events = events, .n_events = n, .unit = (unsigned)plan->n_units};
+    for (size_t i = 0; i < draft->n_items; i++)
+        if (draft->items[i].resident)
+            draft->items[i].unit = (int)plan->n_units;
+    plan->resident_group = rotates ? (int)plan->n_groups : -1;
+    plan->n_groups++;
+    plan->n_units++;
+    return 0;
+}
+
+static int draft_pack(struct plan_draft *draft) {
+    struct plan_set *sets = calloc(draft->n_items + 1, sizeof *sets);
+    struct plan_item **packed = calloc(draft->n_items + 1, sizeof *packed);
+    unsigned *bins = calloc(draft->n_items + 1, sizeof *bins);
+    int r = sets && packed && bins ? 0 : -ENOMEM;
+    size_t n = 0;
+    for (size_t i = 0; i < draft->n_items && r >= 0; i++) {
+        struct plan_item *item = &draft->items[i];
+        if (item->resident)
+            continue;
+        if (!item->level1 || draft->request->apart || plan_draft_fits(draft, &item->set)) {
+            sets[n] = item->set;
+            packed[n++] = item;
+        } else {
+            r = composite_append(draft, item);
+        }
+    }
+    for (unsigned i = 0; i < n; i++)
+        bins[i] = i;
+    if (r >= 0 && !draft->request->apart)
+        r = plan_pack(sets, n, &draft->pmu, draft->needs, bins, NULL);
+    if (r >= 0)
+        r = bins_append(draft, sets, bins, packed, n);
+    if (r >= 0 && draft->resident)
+        r = resident_append(draft);
+    free(bins);
+    free(packed);
+    free(sets);
+    return r;
+}
+
+// ---- names ----
+
+// The selected metric group that most of the unit's metrics come from.
+static const char *unit_subject(const struct plan_draft *draft, unsigned unit) {
+    size_t best = 0, best_count = 0;
+    for (unsigned s = 0; s < draft->request->n_selections; s++) {
+        size_t count = 0;
+        for (size_t i = 0; i < draft->plan->n_metrics; i++)
+            count += draft->selection_of[i] == s && draft->plan->metrics[i].unit == (int)unit;
+        if (count > best_count) {
+            best = s;
+            best_count = count;
+        }
+    }
+    return draft->catalog->groups[draft->request->selections[best].group].name;
+}
+
+static bool name_taken(const struct plan *plan, const char *name, size_t before) {
+    for (size_t g = 0; g < before; g++)
+        if (strcmp(plan->groups[g].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void name_groups(struct plan_draft *draft) {
+    struct plan *plan = draft->plan;
+    for (size_t g = 0; g < plan->n_groups; g++) {
+        char base[PLAN_NAME_MAX - 12], *name = plan->groups[g].name;
+        (void)snprintf(base, sizeof base, "%s", unit_subject(draft, plan->groups[g].unit));
+        for (char *c = base; *c != '\0'; c++)
+            *c = isalnum((unsigned char)*c) ? (char)tolower((unsigned char)*c) : '_';
+        (void)snprintf(name, PLAN_NAME_MAX, "%s", base);
+        for (unsigned i = 2; name_taken(plan, name, g); i++)
+            (void)snprintf(name, PLAN_NAME_MAX, "%s_%u", base, i);
+    }
+}
+
+// ---- slots ----
+
+static unsigned unit_weight(const struct plan_draft *draft, unsigned unit) {
+    unsigned weight = 1;
+    for (size_t i = 0; i < draft->n_items; i++)
+        if (draft->items[i].unit == (int)unit && draft->items[i].weight > weight)
+            weight = draft->items[i].weight;
+    return weight;
+}
+
+// Level 1 has its third, so what is measured beside it is not raised.
+static bool unit_raised(const struct plan_draft *draft, unsigned unit) {
+    bool raised = false;
+    for (size_t i = 0; i < draft->n_items; i++)
+        raised = raised || (draft->items[i].unit == (int)unit && draft->items[i].raised);
+    return raised && draft->plan->level1_unit != (int)unit;
+}
+
+// Raising all is raising none.
+static bool some_raised(const struct plan_draft *draft) {
+    const struct plan *plan = draft->plan;
+    bool some = false, all = true;
+    for (unsigned u = 0; u < plan->n_units; u++) {
+        if (plan_unit_resident(plan, u) || plan->level1_unit == (int)u)
+            continue;
+        some = some || unit_raised(draft, u);
+        all = all && unit_raised(draft, u);
+    }
+    return some && !all;
+}
+
+// Raised units get `times` their slots. Returns how many slots all have.
+static unsigned give_weights(struct plan_draft *draft, unsigned times) {
+    struct plan *plan = draft->plan;
+    for (unsigned u = 0; u < plan->n_units; u++)
+        plan->units[u].slots =
+            plan_unit_resident(plan, u) ? 0 : unit_weight(draft, u) * (unit_raised(draft, u) ? times : 1);
+    // another metric's weight in the same event group is no word about level 1
+    if (draft->level1_item >= 0 && (draft->items[draft->level1_item].weight == 0 || draft->request->adaptive) &&
+        !plan_unit_resident(plan, (unsigned)plan->level1_unit))
+        plan_give_level1_its_third(plan, draft->request->idle);
+    return plan_slots(plan);
+}
+
+static void give_slots(struct plan_draft *draft) {
+    struct plan *plan = draft->plan;
+    unsigned baseline = give_weights(draft, 1), raise = some_raised(draft) ? PLAN_RAISE_MAX : 1;
+    for (size_t u = 0; u < plan->n_units; u++)
+        plan->units[u].baseline_share =
+            (double)(plan->units[u].slots * plan->units[u].n_groups) / baseline * (1 - draft->request->idle);
+    while (give_weights(draft, raise) > PLAN_GROWTH_MAX * baseline)
+        raise--;
+    unsigned times =
+        (unsigned)((PLAN_ROUND_NS_MIN + plan_slots(plan) * plan->slot_ns - 1) / (plan_slots(plan) * plan->slot_ns));
+    for (size_t u = 0; u < plan->n_units; u++)
+        plan->units[u].slots *= times;
+}
+
+// A round of one slot, in which all event groups count.
+static int make_interval(struct plan *plan) {
+    for (unsigned u = 0; u < plan->n_units; u++)
+        plan->units[u].slots = 1;
+    int r = plan_make_round(plan, 0);
+    plan->round_ns = plan->slot_ns;
+    return r;
+}
+
+// ---- all of it ----
+
+// What the resident group takes is not there for the others. It needs its leader and room; without it, its events are
+// like any others, but for those that take no counter (plan_select.c).
+static void set_resident_aside(struct plan_draft *draft) {
+    const struct catalog *catalog = draft->catalog;
+    const struct plan *plan = draft->plan;
+    unsigned events[CATALOG_RESIDENT_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < catalog->n_resident; i++)
+        if (plan->support[catalog->resident[i]] != PLAN_UNSUPPORTED)
+            events[n++] = catalog->resident[i];
+    draft->pmu = plan->pmu;
+    if (draft->request->apart)
+        return; // there is nothing to share
+    draft->resident = n > 0 && events[0] == catalog->resident[0] && fit_check(&plan->pmu, plan->needs, events, n, NULL);
+    for (size_t i = 0; i < n && draft->resident; i++) {
+        const struct event_need *need = &plan->needs[events[i]];
+        draft->pmu.fixed_taken |= fit_fixed(&plan->pmu, need);
+        if (draft->pmu.general > 0)
+            draft->pmu.reserved += fit_width(&plan->pmu, need);
+    }
+}
+
+static int draft_init(struct plan_draft *draft, const struct plan_request *request, struct plan *plan) {
+    size_t n_events = request->catalog->n_events, n_metrics = request->catalog->n_metrics;
+    *draft = (struct plan_draft){.request = request, .catalog = request->catalog, .plan = plan, .level1_item = -1};
+    plan->catalog = request->catalog;
+    plan->general_counters = request->general_counters;
+    plan->reserved_counters =
+        request->reserved_counters < request->general_counters ? request->reserved_counters : request->general_counters;
+    plan->slot_ns = request->slot_ns;
+    plan->level1_unit = plan->resident_group = -1;
+    plan->support = calloc(n_events, sizeof *plan->support);
+    plan->metrics = calloc(n_metrics + 1, sizeof *plan->metrics);
+    plan->units = calloc(n_metrics + 2, sizeof *plan->units);
+    plan->groups = calloc(n_metrics + CATALOG_SPLIT_MAX + 2, sizeof *plan->groups);
+    draft->items = calloc(n_metrics + 1, sizeof *draft->items);
+    draft->item_of = calloc(n_metrics + 1, sizeof *draft->item_of);
+    draft->selection_of = calloc(n_metrics + 1, sizeof *draft->selection_of);
+    draft->dependent = calloc(n_metrics + 1, sizeof *draft->dependent);
+    draft->event_of = calloc(n_events, sizeof *draft->event_of);
+    draft->bit_of = malloc(n_events * sizeof *draft->bit_of);
+    if (!plan->support || !plan->metrics || !plan->units || !plan->groups || !draft->items || !draft->item_of ||
+        !draft->selection_of || !draft->dependent || !draft->event_of || !draft->bit_of ||
+        plan_fit_init(plan, request) < 0)
+        return -ENOMEM;
+    for (size_t i = 0; i < n_events; i++)
+        draft->bit_of[i] = -1;
+    if (request->support)
+        memcpy(plan->support, request->support, n_events);
+    set_resident_aside(draft);
+    return 0;
+}
+
+static void draft_deinit(struct plan_draft *draft) {
+    free(draft->bit_of);
+    free(draft->event_of);
+    free(draft->dependent);
+    free(draft->selection_of);
+    free(draft->item_of);
+    free(draft->items);
+}
+
+static int draft_run(struct plan_draft *draft) {
+    struct plan *plan = draft->plan;
+    int r = plan_draft_select(draft);
+    if (r >= 0)
+        r = draft_pack(draft);
+    if (r < 0)
+        return r;
+    if (plan->n_units > PLAN_UNITS_MAX)
+        return -E2BIG;
+    for (size_t i = 0; i < plan->n_metrics; i++)
+        if (draft->item_of[i] >= 0)
+            plan->metrics[i].unit = draft->items[draft->item_of[i]].unit;
+    if (draft->level1_item >= 0)
+        plan->level1_unit = draft->items[draft->level1_item].unit;
+    name_groups(draft);
+    if (draft->request->apart)
+        return make_interval(plan);
+    if (plan->n_units > 0)
+        give_slots(draft);
+    return plan_make_round(plan, draft->request->idle);
+}
+
+int plan_new(const struct plan_request *request, struct plan **out) {
+    assert(request->slot_ns > 0 && request->idle >= 0 && request->idle <= 0.9);
+    struct plan *plan = calloc(1, sizeof *plan);
+    if (!plan)
+        return -ENOMEM;
+    struct plan_draft draft;
+    int r = draft_init(&draft, request, plan);
+    if (r == 0)
+        r = draft_run(&draft);
+    draft_deinit(&draft);
+    if (r < 0) {
+        plan_free(plan);
+        return r;
+    }
+    *out = plan;
+    return 0;
+}
+
+struct plan *plan_free(struct plan *plan) {
+    if (plan) {
+        free(plan->round);
+        for (size_t u = 0; u < plan->n_units; u++)
+            free(plan->units[u].events);
+        free(plan->units);
+        for (size_t g = 0; g < plan->n_groups; g++)
+            free(plan->groups[g].events);
+        free(plan->groups);
+        free(plan->evaluation);
+        free(plan->metrics);
+        free(plan->needs);
+        free(plan->support);
+        free(plan);
+    }
+    return NULL;
+}

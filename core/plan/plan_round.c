@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/plan/plan_round.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "core/base/random.h"
+
+unsigned plan_slots(const struct plan *plan) {
+    unsigned slots = 0;
+    for (size_t u = 0; u < plan->n_units; u++)
+        slots += plan->units[u].slots * plan->units[u].n_groups;
+    return slots;
+}
+
+// Level 1 decides everything else: it gets a third of the time, but never more than half of the slots.
+void plan_give_level1_its_third(struct plan *plan, double idle) {
+    struct plan_unit *unit = &plan->units[plan->level1_unit];
+    double wanted = 1.0 / 3 / (1 - idle) < 0.5 ? 1.0 / 3 / (1 - idle) : 0.5;
+    while (unit->slots * unit->n_groups < wanted * plan_slots(plan))
+        unit->slots++;
+}
+
+int plan_make_round(struct plan *plan, double idle) {
+    uint64_t busy_ns = plan_slots(plan) * plan->slot_ns;
+    plan->idle_ns = plan->n_units == 0 ? PLAN_ROUND_NS_MIN : (uint64_t)((double)busy_ns * idle / (1 - idle) + 0.5);
+    plan->round_ns = busy_ns + plan->idle_ns;
+    plan->n_windows = plan_slots(plan);
+    plan->round = calloc(plan->n_windows + 1, sizeof *plan->round);
+    if (plan->resident_group >= 0) // one beside each
+        plan->n_windows *= 2;
+    if (!plan->round)
+        return -ENOMEM;
+    for (unsigned u = 0; u < plan->n_units; u++)
+        for (unsigned i = 0; i < plan->units[u].slots; i++)
+            plan->round[plan->n_round++] = u;
+    if (plan->idle_ns > 0)
+        plan->round[plan->n_round++] = (unsigned)plan->n_units;
+    return 0;
+}
+
+double plan_share(const struct plan *plan, unsigned unit) {
+    return (double)(plan->units[unit].slots * plan->units[unit].n_groups * plan->slot_ns) / (double)plan->round_ns;
+}
+
+uint64_t plan_entry_ns(const struct plan *plan, size_t entry) {
+    unsigned unit = plan->round[entry];
+    return unit == plan->n_units ? plan->idle_ns : plan->units[unit].n_groups * plan->slot_ns;
+}
+
+void plan_order(const struct plan *plan, uint64_t seed, unsigned core, uint64_t round, unsigned *order) {
+    uint64_t state = seed;
+    state = random_next(&state) ^ core;
+    state = random_next(&state) ^ round;
+    for (unsigned i = 0; i < plan->n_round; i++)
+        order[i] = i;
+    for (size_t i = plan->n_round; i > 1; i--) {
+        size_t j = (size_t)random_below(&state, i);
+        unsigned swap = order[i - 1];
+        order[i - 1] = order[j];
+        order[j] = swap;
+    }
+}

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/plan/plan_draft.h"
+#include "core/plan/plan_fit.h"
+
+// Which metrics, and which events of each stay together.
+
+__attribute__((format(printf, 2, 3))) static void refuse(struct plan_metric *metric, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(metric->reason, sizeof metric->reason, format, arguments);
+    va_end(arguments);
+}
+
+// ---- sets of events ----
+
+int plan_draft_add(struct plan_draft *draft, struct plan_set *set, unsigned event) {
+    if (draft->catalog->events[event].kind != EVENT_COUNTED)
+        return 0;
+    int *bit = &draft->bit_of[event];
+    if (*bit < 0) {
+        if (draft->n_events == PLAN_PACK_EVENTS_MAX)
+            return -E2BIG;
+        *bit = (int)draft->n_events;
+        struct event_need *need = &draft->needs[draft->n_events];
+        *need = draft->plan->needs[event];
+        need->free = need->free || (draft->resident && draft->catalog->events[event].resident);
+        draft->event_of[draft->n_events++] = event;
+    }
+    set->words[*bit / 64] |= UINT64_C(1) << (*bit % 64);
+    return 0;
+}
+
+static int add_formula(struct plan_draft *draft, struct plan_set *set, const struct formula *formula) {
+    int r = 0;
+    for (size_t i = 0; i < formula->n_variables && r == 0; i++)
+        r = plan_draft_add(draft, set, formula->variables[i]);
+    return r;
+}
+
+// Fills `why`, which names events of the catalog, where the set does not fit.
+static bool set_fits(const struct plan_draft *draft, const struct plan_set *set, struct fit_reason *why) {
+    unsigned bits[PLAN_PACK_EVENTS_MAX];
+    size_t n = 0;
+    for (unsigned bit = 0; bit < draft->n_events; bit++)
+        if (plan_set_has(set, bit))
+            bits[n++] = bit;
+    bool fits = fit_check(&draft->pmu, draft->needs, bits, n, why);
+    for (size_t i = 0; !fits && why && i < why->n; i++)
+        why->events[i] = draft->event_of[why->events[i]];
+    return fits;
+}
+
+bool plan_draft_fits(const struct plan_draft *draft, const struct plan_set *set) { return set_fits(draft, set, NULL); }
+
+static bool set_empty(const struct plan_set *set) {
+    static const struct plan_set empty;
+    return memcmp(set, &empty, sizeof empty) == 0;
+}
+
+static bool set_resident(const struct plan_draft *draft, const struct plan_set *set) {
+    for (size_t bit = 0; bit < draft->n_events; bit++)
+        if (plan_set_has(set, bit) && !draft->catalog->events[draft->event_of[bit]].resident)
+            return false;
+    return draft->resident;
+}
+
+// ---- level 1 ----
+
+static bool is_category(const struct catalog *catalog, unsigned metric) {
+    for (size_t i = 0; i < catalog->level1.n_categories; i++)
+        if (catalog->level1.categories[i].metric == metric)
+            return true;
+    return false;
+}
+
+static bool is_of_level1(const struct catalog *catalog, unsigned metric) {
+    for (size_t i = 0; i < catalog->level1.n_metrics; i++)
+        if (catalog->level1.metrics[i] == metric)
+            return true;
+    return false;
+}
+
+// The categories' own events, and those of the metrics that they are made of: all from one window.
+static int level1_set(struct plan_draft *draft, struct plan_set *set) {
+    const struct catalog_level1 *level1 = &draft->catalog->level1;
+    int r = add_formula(draft, set, level1->pipeline_slots);
+    for (size_t i = 0; i < level1->n_metrics && r == 0; i++)
+        r = add_formula(draft, set, draft->catalog->metrics[level1->metrics[i]].formula);
+    return r;
+}
+
+// No event of a split is resident (catalog_check), so its needs are the catalog's.
+static bool split_fits(const struct plan_draft *draft) {
+    const struct catalog_level1 *level1 = &draft->catalog->level1;
+    const struct plan *plan = draft->plan;
+    for (size_t i = 0; i < level1->n_parts; i++)
+        if (!fit_check(&draft->pmu, plan->needs, level1->parts[i].events, level1->parts[i].n, NULL))
+            return false;
+    return level1->n_parts > 0 && (plan->general_counters == 0 || plan->general_counters > plan->reserved_counters);
+}
+
+// ---- what rules a metric out ----
+
+// True where the categories of level 1 hang on a metric that no host can measure: they stand or fall together.
+static bool level1_unmeasurable(const struct catalog *catalog, struct plan_metric *metric) {
+    for (size_t i = 0; i < catalog->level1.n_metrics; i++) {
+        const struct catalog_metric *of = &catalog->metrics[catalog->level1.metrics[i]];
+        if (!of->unmeasurable)
+            continue;
+        refuse(metric, "the level-1 categories need the metric %.60s: %.200s", of->name, of->unmeasurable);
+        return true;
+    }
+    return false;
+}
+
+// A field of PERF_METRICS is counted in the resident group or not at all.
+static bool lacks_resident(const struct plan_draft *draft, const struct catalog_event *event) {
+    return event->resident && event->need.free && !draft->resident && !draft->request->apart;
+}
+
+// True where an event of the set cannot be had at all; the reason is the metric's.
+static bool lacks_event(const struct plan_draft *draft, const struct plan_set *set, struct plan_metric *metric) {
+    for (size_t bit = 0; bit < draft->n_events; bit++) {
+        const struct catalog_event *event = &draft->catalog->events[draft->event_of[bit]];
+        enum plan_support support = draft->plan->support[draft->event_of[bit]];
+        if (!plan_set_has(set, bit))
+            continue;
+        if (event->sampling_only)
+            refuse(metric, "the event %.100s can only be sampled, not counted", event->name);
+        else if (support == PLAN_UNSUPPORTED)
+            refuse(metric, "this CPU's PMU does not support the event %.100s", event->name);
+        else if (support == PLAN_ELSEWHERE)
+            refuse(
+                metric,
+                "the event %.100s belongs to the PMU %.60s, which this host lacks or which does not count for each CPU",
+                event->name, draft->catalog->pmus[event->code.pmu]);
+        else if (support == PLAN_NOT_RECORDED)
+            refuse(metric, "the event %.100s is not in the log", event->name);
+        else if (lacks_resident(draft, event))
+            refuse(metric,
+                   "the event %.100s can only be counted beside %.100s and the rest of the resident group, for which "
+                   "the CPU has no room",
+                   event->name, draft->catalog->events[draft->catalog->resident[0]].name);
+        if (metric->reason[0] != '\0')
+            return true;
+    }
+    return false;
+}
+
+// True where the vendor says that the events cannot be counted together. That is said of all that lies behind a
+// formula; where other metrics' values come from elsewhere, what is left is judged by the counters alone.
+static bool parted_by_vendor(const struct plan_draft *draft, const struct plan_set *set, struct plan_metric *metric) {
+    const struct catalog_metric *of = &draft->catalog->metrics[metric->metric];
+    const double *smt = &draft->catalog->environment.literals[LITERAL_SMT_ON];
+    size_t n = 0;
+    for (size_t bit = 0; bit < draft->n_events; bit++)
+        n += plan_set_has(set, bit);
+    if (n < 2 || of->formula->n_metrics > 0)
+        return false;
+    if (of->constraint == CONSTRAINT_NO_GROUP)
+        refuse(metric, "its events cannot be counted together, says the vendor (NO_GROUP_EVENTS)");
+    else if (of->constraint == CONSTRAINT_NO_GROUP_NMI && draft->request->nmi_watchdog)
+        refuse(metric, "its events cannot be counted together while the NMI watchdog holds a counter: "
+                       "kernel.nmi_watchdog=0 gives it back");
+    else if (of->constraint == CONSTRAINT_NO_GROUP_SMT && *smt != 0)
+        refuse(metric, "its events cannot be counted together while SMT is on, says the vendor (NO_GROUP_EVENTS_SMT)");
+    return metric->reason[0] != '\0';
+}
+
+// ---- metrics to items ----
+
+static void new_item(struct plan_draft *draft, size_t index, const struct plan_set *set, unsigned weight, bool level1) {
+    draft->item_of[index] = (int)draft->n_items;
+    if (level1)
+        draft->level1_item = (int)draft->n_items;
+    draft->items[draft->n_items++] = (struct plan_item){
+        .set = *set, .weight = weight, .unit = -1, .level1 = level1, .resident = set_resident(draft, set)};
+}
+
+// The item of a metric: its own, or the one that all level-1 categories share with the metrics they are made of.
+static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) {
+    struct plan_metric *metric = &draft->plan->metrics[index];
+    const struct catalog_metric *of = &draft->catalog->metrics[metric->metric];
+    bool level1 = is_category(draft->catalog, metric->metric);
+    draft->item_of[index] = -1;
+    draft->plan->level1_selected = draft->plan->level1_selected || level1;
+    if (draft->level1_item >= 0 && is_of_level1(draft->catalog, metric->metric)) {
+        draft->item_of[index] = draft->level1_item;
+        return 0;
+    }
+    struct plan_set set = {0};
+    struct fit_reason why;
+    int r = level1 ? level1_set(draft, &set) : add_formula(draft, &set, of->formula);
+    if (r < 0)
+        return r;
+    if (of->unmeasurable)
+        refuse(metric, "%s", of->unmeasurable);
+    else if (level1 && level1_unmeasurable(draft->catalog, metric))
+        return 0;
+    else if (set_empty(&set) && of->formula->n_metrics > 0)
+        metric->unit = PLAN_COMBINED;
+    else if (set_empty(&set))
+        refuse(metric, "its formula counts no event on this host");
+    else if (lacks_event(draft, &set, metric) ||
+             (!level1 && !draft->request->apart && parted_by_vendor(draft, &set, metric)))
+        return 0;
+    else if (!draft->request->apart && !set_fits(draft, &set, &why) && !(level1 && split_fits(draft)))
+        plan_fit_explain(draft->request, &why, level1, metric->reason, sizeof metric->reason);
+    else
+        new_item(draft, index, &set, weight, level1);
+    return 0;
+}
+
+static int find_metric(const struct plan *plan, unsigned metric) {
+    for (size_t i = 0; i < plan->n_metrics; i++)
+        if (plan->metrics[i].metric == metric)
+            return (int)i;
+    return -1;
+}
+
+// Adds a metric where it is not there yet; a heavier weight of a later selection holds.
+static int select_metric(struct plan_draft *draft, unsigned metric, unsigned selection, unsigned weight,
+                         bool auxiliary) {
+    struct plan *plan = draft->plan;
+    int index = find_metric(plan, metric), r = 0;
+    if (index < 0) {
+        index = (int)plan->n_metrics++;
+        plan->metrics[index] =
+            (struct plan_metric){.metric = metric, .unit = PLAN_NOT_PLANNABLE, .auxiliary = auxiliary};
+        draft->selection_of[index] = selection;
+        r = choose_item(draft, (size_t)index, weight);
+    }
+    int item = draft->item_of[index];
+    if (item >= 0 && weight > draft->items[item].weight)
+        draft->items[item].weight = weight;
+    if (item >= 0 && draft->request->raised && draft->request->raised[selection])
+        draft->items[item].raised = true;
+    return r;
+}
+
+// What selected metrics need of others; the list grows as it is walked.
+static int select_needed(struct plan_draft *draft) {
+    const struct plan *plan = draft->plan;
+    int r = 0;
+    for (size_t i = 0; i < plan->n_metrics && r == 0; i++) {
+        const struct formula *formula = draft->catalog->metrics[plan->metrics[i].metric].formula;
+        for (size_t m = 0; m < formula->n_metrics && r == 0; m++)
+            r = select_metric(draft, formula->metrics[m], draft->selection_of[i], 0, true);
+    }
+    return r;
+}
+
+// ---- what depends on others ----
+
+static int compare_evaluation(const void *a, const void *b, void *context) {
+    const struct plan *plan = context;
+    unsigned x = plan->metrics[*(const unsigned *)a].metric, y = plan->metrics[*(const unsigned *)b].metric;
+    return (x > y) - (x < y);
+}
+
+// A metric comes after those it needs in the catalog.
+static int order_evaluation(struct plan *plan) {
+    plan->evaluation = calloc(plan->n_metrics + 1, sizeof *plan->evaluation);
+    if (!plan->evaluation)
+        return -ENOMEM;
+    for (unsigned i = 0; i < plan->n_metrics; i++)
+        plan->evaluation[i] = i;
+    if (plan->n_metrics > 0)
+        qsort_r(plan->evaluation, plan->n_metrics, sizeof *plan->evaluation, compare_evaluation, plan);
+    return 0;
+}
+
+static void unplan(struct plan_draft *draft, size_t index) {
+    draft->plan->metrics[index].unit = PLAN_NOT_PLANNABLE;
+    draft->item_of[index] = -1;
+    draft->dependent[index] = true;
+}
+
+// What needs a metric that cannot be planned cannot be, either.
+static void drop_dependent(struct plan_draft *draft) {
+    struct plan *plan = draft->plan;
+    for (size_t i = 0; i < plan->n_metrics; i++) {
+        struct plan_metric *metric = &plan->metrics[plan->evaluation[i]];
+        const struct formula *formula = draft->catalog->metrics[metric->metric].formula;
+        for (size_t m = 0; m < formula->n_metrics && metric->reason[0] == '\0'; m++) {
+            const struct plan_metric *needed = &plan->metrics[find_metric(plan, formula->metrics[m])];
+            if (needed->reason[0] == '\0')
+                continue;
+            if (draft->dependent[needed - plan->metrics]) // the cause, not the way to it
+                refuse(metric, "%s", needed->reason);
+            else
+                refuse(metric, "needs the metric %.60s: %.200s", draft->catalog->metrics[needed->metric].name,
+                       needed->reason);
+            unplan(draft, plan->evaluation[i]);
+        }
+    }
+}
+
+// Without one category there is no level 1. True where a category was dropped.
+static bool drop_level1(struct plan_draft *draft) {
+    struct plan *plan = draft->plan;
+    const struct plan_metric *cause = NULL;
+    bool dropped = false;
+    for (size_t i = 0; i < plan->n_metrics && !cause; i++)
+        if (is_category(draft->catalog, plan->metrics[i].metric) && plan->metrics[i].reason[0] != '\0')
+            cause = &plan->metrics[i];
+    for (size_t i = 0; i < plan->n_metrics && cause; i++) {
+        struct plan_metric *metric = &plan->metrics[i];
+        if (!is_category(draft->catalog, metric->metric) || metric->reason[0] != '\0')
+            continue;
+        refuse(metric, "%s", cause->reason);
+        unplan(draft, i);
+        dropped = true;
+    }
+    return dropped;
+}
+
+// What only metrics need that cannot be planned is not measured for nothing.
+static int drop_unneeded(struct plan_draft *draft) {
+    struct plan *plan = draft->plan;
+    bool *needed = calloc(plan->n_metrics + 1, sizeof *needed);
+    if (!needed)
+        return -ENOMEM;
+    for (size_t i = plan->n_metrics; i-- > 0;) { // those that need others come first
+        size_t index = plan->evaluation[i];
+        struct plan_metric *metric = &plan->metrics[index];
+        const struct formula *formula = draft->catalog->metrics[metric->metric].formula;
+        if (metric->reason[0] != '\0')
+            continue;
+        if (metric->auxiliary && !needed[index]) {
+            refuse(metric, "none of the metrics that need it can be planned");
+            unplan(draft, index);
+            continue;
+        }
+        for (size_t m = 0; m < formula->n_metrics; m++)
+            needed[find_metric(plan, formula->metrics[m])] = true;
+    }
+    free(needed);
+    return 0;
+}
+
+// Items that no metric is left of are not packed.
+static void drop_empty_items(struct plan_draft *draft) {
+    size_t kept = 0;
+    for (size_t item = 0; item < draft->n_items; item++) {
+        bool used = false;
+        for (size_t i = 0; i < draft->plan->n_metrics; i++)
+            used = used || draft->item_of[i] == (int)item;
+        if (draft->level1_item == (int)item)
+            draft->level1_item = used ? (int)kept : -1;
+        if (!used)
+            continue;
+        for (size_t i = 0; i < draft->plan->n_metrics; i++)
+            if (draft->item_of[i] == (int)item)
+                draft->item_of[i] = (int)kept;
+        draft->items[kept++] = draft->items[item];
+    }
+    draft->n_items = kept;
+}
+
+int plan_draft_select(struct plan_draft *draft) {
+    int r = 0;
+    for (unsigned s = 0; s < draft->request->n_selections; s++) {
+        const struct plan_selection *selection = &draft->request->selections[s];
+        const struct catalog_group *group = &draft->catalog->groups[selection->group];
+        for (size_t i = 0; i < group->n_metrics && r == 0; i++)
+            r = select_metric(draft, group->metrics[i], s, selection->weight, false);
+    }
+    if (r == 0)
+        r = select_needed(draft);
+    if (r == 0)
+        r = order_evaluation(draft->plan);
+    if (r < 0)
+        return r;
+    drop_dependent(draft);
+    if (drop_level1(draft))
+        drop_dependent(draft);
+    r = drop_unneeded(draft);
+    drop_empty_items(draft);
+    return r;
+}

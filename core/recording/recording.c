@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/recording/recording.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/recording/recording_bytes.h"
+
+// The header, rounds and pauses; recording_plan.c has the plan.
+//
+// The counts of a window are what it counted, not totals, so they are small already and stand as they are. Times and
+// CPUs differ little from window to window and stand as differences: in most windows two bytes say that nothing was
+// lost.
+
+static const char MAGIC[] = "topdownd recording";
+
+enum { WINDOW_BYTES_LEAST = 5 };
+
+static struct bytes_cursor cursor_of(const struct recording_record *record) {
+    return (struct bytes_cursor){.at = record->bytes, .end = record->bytes + record->n};
+}
+
+// ---- the header ----
+
+static void put_catalog(struct recording_buffer *out, const struct recording_catalog *catalog) {
+    bytes_put_text(out, catalog->spec);
+    bytes_put_varint(out, catalog->hash);
+    bytes_put_text(out, catalog->vendor_path);
+    bytes_put_varint(out, catalog->vendor_format);
+    bytes_put_text(out, catalog->vendor_cpuid);
+    bytes_put_text(out, catalog->vendor_pmu);
+    bytes_put_varint(out, LITERAL_N);
+    for (size_t i = 0; i < LITERAL_N; i++)
+        bytes_put_double(out, catalog->literals[i]);
+    bytes_put_text(out, catalog->cpuid);
+    bytes_put_varint(out, catalog->answers.n);
+    for (size_t i = 0; i < catalog->answers.n; i++) {
+        bytes_put_text(out, catalog->answers.items[i].name);
+        bytes_put_varint(out, catalog->answers.items[i].there);
+    }
+    bytes_put_varint(out, catalog->resident_dropped);
+}
+
+int recording_put_header(struct recording_buffer *out, const struct recording_header *header) {
+    size_t begin = bytes_begin(out, RECORDING_HEADER);
+    bytes_put_text(out, MAGIC);
+    bytes_put_varint(out, RECORDING_VERSION);
+    bytes_put_text(out, header->version);
+    bytes_put_varint(out, header->id);
+    bytes_put_varint(out, header->part);
+    bytes_put_varint(out, header->seed);
+    bytes_put_varint(out, header->simulated);
+    bytes_put_varint(out, header->guests_excluded);
+    bytes_put_text(out, header->hostname);
+    bytes_put_text(out, header->pmu);
+    bytes_put_text(out, header->profile);
+    bytes_put_text(out, header->vendor);
+    bytes_put_text(out, header->model);
+    bytes_put_text(out, header->microarchitecture);
+    bytes_put_text(out, header->core_type);
+    bytes_put_double(out, header->timestamp_seconds);
+    put_catalog(out, &header->catalog);
+    return bytes_end(out, begin);
+}
+
+bool recording_is(const uint8_t *bytes, size_t n) {
+    enum { BEFORE = 6 }; // kind, length, and the length of the text
+    size_t length = sizeof MAGIC - 1;
+    return n >= BEFORE + length && bytes[0] == RECORDING_HEADER && bytes[BEFORE - 1] == length &&
+           memcmp(bytes + BEFORE, MAGIC, length) == 0;
+}
+
+static void get_answers(struct bytes_cursor *in, struct environment_answers *answers) {
+    size_t n = bytes_get_count(in, 2);
+    char name[RECORDING_TEXT_MAX + 1];
+    if (n > ENVIRONMENT_ANSWERS_MAX)
+        in->bad = true;
+    for (; answers->n < n && !in->bad; answers->n++) {
+        struct environment_answer *answer = &answers->items[answers->n];
+        bytes_get_text(in, name);
+        if (strlen(name) > ENVIRONMENT_NAME_MAX)
+            in->bad = true;
+        else
+            memcpy(answer->name, name, strlen(name) + 1);
+        answer->there = bytes_get_varint(in, 1) != 0;
+    }
+}
+
+static void get_catalog(struct bytes_cursor *in, struct recording_catalog *catalog) {
+    bytes_get_text(in, catalog->spec);
+    catalog->hash = bytes_get_varint(in, UINT64_MAX);
+    bytes_get_text(in, catalog->vendor_path);
+    catalog->vendor_format = (unsigned)bytes_get_varint(in, UINT8_MAX);
+    bytes_get_text(in, catalog->vendor_cpuid);
+    bytes_get_text(in, catalog->vendor_pmu);
+    size_t n = bytes_get_count(in, sizeof(double));
+    for (size_t i = 0; i < LITERAL_N; i++)
+        catalog->literals[i] = i < n ? bytes_get_double(in) : NAN;
+    for (size_t i = LITERAL_N; i < n; i++)
+        (void)bytes_get_double(in); // of a later version
+    bytes_get_text(in, catalog->cpuid);
+    get_answers(in, &catalog->answers);
+    catalog->resident_dropped = bytes_get_varint(in, 1) != 0;
+}
+
+void recording_environment(const struct recording_header *header, struct environment *out) {
+    const struct recording_catalog *catalog = &header->catalog;
+    environment_init(out);
+    memcpy(out->literals, catalog->literals, sizeof out->literals);
+    (void)snprintf(out->cpuid, sizeof out->cpuid, "%.*s", (int)sizeof out->cpuid - 1, catalog->cpuid);
+    if (catalog->answers.n > 0) {
+        out->has_event = environment_answer;
+        out->context = &catalog->answers;
+    }
+}
+
+int recording_get_header(const struct recording_record *record, struct recording_header *out) {
+    struct bytes_cursor in = cursor_of(record);
+    struct recording_header header = {.part = 0};
+    char magic[RECORDING_TEXT_MAX + 1];
+    bytes_get_text(&in, magic);
+    uint64_t version = bytes_get_varint(&in, UINT64_MAX);
+    if (in.bad || strcmp(magic, MAGIC) != 0)
+        return -EBADMSG;
+    if (version != RECORDING_VERSION)
+        return -EPROTONOSUPPORT;
+    bytes_get_text(&in, header.version);
+    header.id = bytes_get_varint(&in, UINT64_MAX);
+    header.part = (unsigned)bytes_get_varint(&in, UINT_MAX);
+    header.seed = bytes_get_varint(&in, UINT64_MAX);
+    header.simulated = bytes_get_varint(&in, 1) != 0;
+    header.guests_excluded = bytes_get_varint(&in, 1) != 0;
+    bytes_get_text(&in, header.hostname);
+    bytes_get_text(&in, header.pmu);
+    bytes_get_text(&in, header.profile);
+    bytes_get_text(&in, header.vendor);
+    bytes_get_text(&in, header.model);
+    bytes_get_text(&in, header.microarchitecture);
+    bytes_get_text(&in, header.core_type);
+    header.timestamp_seconds = bytes_get_double(&in);
+    get_catalog(&in, &header.catalog);
+    if (!bytes_done(&in))
+        return -EBADMSG;
+    *out = header;
+    return 0;
+}
+
+// ---- a round ----
+
+static bool has_counts(enum window_result result) { return result == WINDOW_COMPLETE || result == WINDOW_CONTENDED; }
+
+static void put_window(struct recording_buffer *out, const struct window *window, const struct window *before,
+                       size_t n_counts) {
+    bytes_put_signed(out, (int64_t)window->cpu - (int64_t)before->cpu);
+    bytes_put_varint(out, window->group);
+    bytes_put_varint(out, (uint64_t)window->result);
+    bytes_put_signed(out, (int64_t)(window->enabled_ns - before->enabled_ns));
+    bytes_put_signed(out, (int64_t)(window->enabled_ns - window->running_ns));
+    if (window->result == WINDOW_FAILED)
+        bytes_put_varint(out, (uint64_t)-window->error);
+    for (size_t i = 0; has_counts(window->result) && i < n_counts; i++)
+        bytes_put_varint(out, window->counts[i]);
+}
+
+// What the next window differs from.
+static void move_on(struct window *before, const struct window *window) {
+    before->cpu = window->cpu;
+    if (window->result != WINDOW_FAILED)
+        before->enabled_ns = window->enabled_ns;
+}
+
+int recording_put_round(struct recording_buffer *out, const struct readings *readings, const struct plan *plan,
+                        double timestamp_seconds) {
+    size_t begin = bytes_begin(out, RECORDING_ROUND);
+    bytes_put_varint(out, readings->round);
+    bytes_put_varint(out, readings->start_ns);
+    bytes_put_varint(out, readings->end_ns - readings->start_ns);
+    bytes_put_double(out, timestamp_seconds);
+    bytes_put_varint(out, readings->n_windows);
+    struct window before = {.cpu = 0};
+    for (size_t i = 0; i < readings->n_windows; i++) {
+        const struct window *window = &readings->windows[i];
+        put_window(out, window, &before, plan->groups[window->group].n_events);
+        move_on(&before, window);
+    }
+    return bytes_end(out, begin);
+}
+
+// Times that a result cannot have would divide by zero later.
+static bool window_plausible(const struct window *window) {
+    switch (window->result) {
+    case WINDOW_COMPLETE:
+    case WINDOW_CONTENDED:
+        return window->enabled_ns > 0 && window->running_ns > 0;
+    case WINDOW_STARVED:
+        return window->running_ns == 0;
+    default:
+        return true;
+    }
+}
+
+static void get_window(struct bytes_cursor *in, struct readings *readings, const struct plan *plan,
+                       const struct topology *topology, struct window *before) {
+    uint64_t cpu = before->cpu + (uint64_t)bytes_get_signed(in);
+    unsigned group = (unsigned)bytes_get_varint(in, plan->n_groups - 1);
+    enum window_result result = (enum window_result)bytes_get_varint(in, WINDOW_RESULT_N - 1);
+    if (in->bad || cpu >= topology->n_cpus) {
+        in->bad = true;
+        return;
+    }
+    size_t n = has_counts(result) ? plan->groups[group].n_events : 0;
+    if (n > (size_t)(in->end - in->at)) {
+        in->bad = true;
+        return;
+    }
+    struct window *window = readings_add(readings, (unsigned)cpu, group, n);
+    window->result = result;
+    window->enabled_ns = before->enabled_ns + (uint64_t)bytes_get_signed(in);
+    window->running_ns = window->enabled_ns - (uint64_t)bytes_get_signed(in);
+    if (result == WINDOW_FAILED)
+        window->error = -(int)bytes_get_varint(in, INT_MAX);
+    for (size_t i = 0; i < n; i++)
+        window->counts[i] = bytes_get_varint(in, UINT64_MAX);
+    move_on(before, window);
+    in->bad = in->bad || !window_plausible(window);
+}
+
+int recording_get_round(const struct recording_record *record, const struct plan *plan, const struct topology *topology,
+                        double *timestamp_seconds, struct readings **out) {
+    struct bytes_cursor in = cursor_of(record);
+    uint64_t round = bytes_get_varint(&in, UINT64_MAX), start_ns = bytes_get_varint(&in, UINT64_MAX);
+    uint64_t length_ns = bytes_get_varint(&in, UINT64_MAX - start_ns);
+    double seconds = bytes_get_double(&in);
+    size_t n = bytes_get_count(&in, WINDOW_BYTES_LEAST);
+    if (in.bad || (n > 0 && plan->n_groups == 0))
+        return -EBADMSG;
+    struct readings *readings = readings_new_sized(n, record->n); // a count takes a byte at least
+    if (!readings)
+        return -ENOMEM;
+    readings_begin(readings, round, start_ns);
+    readings->end_ns = start_ns + length_ns;
+    struct window before = {.cpu = 0};
+    for (size_t i = 0; i < n && !in.bad; i++)
+        get_window(&in, readings, plan, topology, &before);
+    if (!bytes_done(&in)) {
+        readings_free(readings);
+        return -EBADMSG;
+    }
+    *timestamp_seconds = seconds;
+    *out = readings;
+    return 0;
+}
+
+// ---- a pause ----
+
+int recording_put_pause(struct recording_buffer *out, const struct recording_pause *pause) {
+    size_t begin = bytes_begin(out, RECORDING_PAUSE);
+    bytes_put_varint(out, pause->until_ns);
+    bytes_put_varint(out, (uint64_t)pause->reason);
+    bytes_put_double(out, pause->timestamp_seconds);
+    return bytes_end(out, begin);
+}
+
+int recording_get_pause(const struct recording_record *record, struct recording_pause *out) {
+    struct bytes_cursor in = cursor_of(record);
+    struct recording_pause pause = {.until_ns = bytes_get_varint(&in, UINT64_MAX)};
+    pause.reason = (enum uncovered)bytes_get_varint(&in, UNCOVERED_N - 1);
+    pause.timestamp_seconds = bytes_get_double(&in);
+    if (!bytes_done(&in))
+        return -EBADMSG;
+    *out = pause;
+    return 0;
+}

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/recording/recording.h"
+#include "core/recording/recording_bytes.h"
+
+// A plan with its CPUs, by names: events and metrics are looked up again in whatever catalog is there. Whoever derives
+// trusts a plan, so one that comes from a file is checked in full: every index, and that a unit has what its event
+// groups and its metrics count.
+
+enum { CPUS_MAX = 8192, SOCKETS_MAX = 1024, CELLS_MAX = 1 << 25 };
+
+// Indexes of the record's own table of events.
+struct event_table {
+    unsigned *events; // of the catalog
+    int *index;       // of each of the catalog's events, -1: not in the table
+    size_t n;
+};
+
+static int table_init(struct event_table *table, const struct catalog *catalog) {
+    *table = (struct event_table){.events = calloc(catalog->n_events, sizeof *table->events),
+                                  .index = malloc(catalog->n_events * sizeof *table->index)};
+    for (size_t e = 0; table->index && e < catalog->n_events; e++)
+        table->index[e] = -1;
+    return table->events && table->index ? 0 : -ENOMEM;
+}
+
+static void table_deinit(struct event_table *table) {
+    free(table->index);
+    free(table->events);
+}
+
+static void table_add(struct event_table *table, unsigned event) {
+    if (table->index[event] >= 0)
+        return;
+    table->index[event] = (int)table->n;
+    table->events[table->n++] = event;
+}
+
+// ---- writing ----
+
+static void put_topology(struct recording_buffer *out, const struct topology *topology) {
+    bytes_put_varint(out, topology->n_sockets);
+    for (size_t s = 0; s < topology->n_sockets; s++) {
+        bytes_put_varint(out, topology->sockets[s].id);
+        bytes_put_varint(out, topology->sockets[s].excluded);
+        bytes_put_varint(out, topology->sockets[s].whole_cores);
+    }
+    bytes_put_double(out, topology->maximum_frequency_hz);
+    bytes_put_varint(out, topology->n_cores);
+    bytes_put_varint(out, topology->n_cpus);
+    for (size_t c = 0; c < topology->n_cpus; c++) {
+        bytes_put_varint(out, topology->cpus[c].id);
+        bytes_put_varint(out, topology->cpus[c].core);
+        bytes_put_varint(out, topology->cpus[c].socket);
+    }
+}
+
+static void put_events(struct recording_buffer *out, const struct event_table *table, const struct plan *plan) {
+    bytes_put_varint(out, table->n);
+    for (size_t e = 0; e < table->n; e++) {
+        bytes_put_text(out, plan->catalog->events[table->events[e]].name);
+        bytes_put_varint(out, plan->support[table->events[e]]);
+    }
+}
+
+static void put_list(struct recording_buffer *out, const struct event_table *table, const unsigned *events, size_t n) {
+    bytes_put_varint(out, n);
+    for (size_t i = 0; i < n; i++)
+        bytes_put_varint(out, (uint64_t)table->index[events[i]]);
+}
+
+static void put_units(struct recording_buffer *out, const struct event_table *table, const struct plan *plan) {
+    bytes_put_varint(out, plan->n_units);
+    for (size_t u = 0; u < plan->n_units; u++) {
+        const struct plan_unit *unit = &plan->units[u];
+        bytes_put_varint(out, unit->slots);
+        bytes_put_double(out, unit->baseline_share);
+        bytes_put_varint(out, unit->reference < 0 ? 0 : 1 + (uint64_t)table->index[unit->reference]);
+        put_list(out, table, unit->events, unit->n_events);
+        bytes_put_varint(out, unit->n_groups);
+        for (size_t g = unit->first_group; g < unit->first_group + unit->n_groups; g++) {
+            bytes_put_text(out, plan->groups[g].name);
+            put_list(out, table, plan->groups[g].events, plan->groups[g].n_events);
+        }
+    }
+    bytes_put_signed(out, plan->level1_unit);
+    bytes_put_signed(out, plan->resident_group);
+}
+
+static void put_metrics(struct recording_buffer *out, const struct plan *plan) {
+    bytes_put_varint(out, plan->n_metrics);
+    for (size_t m = 0; m < plan->n_metrics; m++) {
+        bytes_put_text(out, plan->catalog->metrics[plan->metrics[m].metric].name);
+        bytes_put_varint(out, plan->metrics[m].auxiliary);
+        bytes_put_signed(out, plan->metrics[m].unit);
+        bytes_put_text(out, plan->metrics[m].reason);
+    }
+    bytes_put_varint(out, plan->level1_selected);
+}
+
+static void put_schedule(struct recording_buffer *out, const struct plan *plan) {
+    bytes_put_varint(out, plan->general_counters);
+    bytes_put_varint(out, plan->reserved_counters);
+    bytes_put_varint(out, plan->slot_ns);
+    bytes_put_varint(out, plan->idle_ns);
+    bytes_put_varint(out, plan->round_ns);
+    bytes_put_varint(out, plan->n_windows);
+    bytes_put_varint(out, plan->n_round);
+    for (size_t i = 0; i < plan->n_round; i++)
+        bytes_put_varint(out, plan->round[i]);
+}
+
+int recording_put_plan(struct recording_buffer *out, const struct snapshot_layout *layout, bool again) {
+    const struct plan *plan = layout->plan;
+    struct event_table table;
+    if (table_init(&table, plan->catalog) < 0) {
+        table_deinit(&table);
+        return -ENOMEM;
+    }
+    for (size_t e = 0; e < layout->n_events; e++)
+        table_add(&table, layout->events[e]);
+    for (size_t u = 0; u < plan->n_units; u++)
+        for (size_t i = 0; i < plan->units[u].n_events; i++)
+            table_add(&table, plan->units[u].events[i]);
+    for (size_t g = 0; g < plan->n_groups; g++)
+        for (size_t i = 0; i < plan->groups[g].n_events; i++)
+            table_add(&table, plan->groups[g].events[i]);
+    size_t begin = bytes_begin(out, RECORDING_PLAN);
+    bytes_put_varint(out, again);
+    put_topology(out, layout->topology);
+    put_events(out, &table, plan);
+    put_units(out, &table, plan);
+    put_metrics(out, plan);
+    put_schedule(out, plan);
+    table_deinit(&table);
+    return bytes_end(out, begin);
+}
+
+// ---- reading ----
+
+struct reader {
+    struct bytes_cursor in;
+    const struct catalog *catalog;
+    struct event_table table;
+    char *missing;
+    int status; // 0, -ENOENT, -ENOMEM
+};
+
+static void *new_array(struct reader *reader, size_t n, size_t size) {
+    void *array = calloc(n + 1, size);
+    if (!array) {
+        reader->status = -ENOMEM;
+        reader->in.bad = true;
+    }
+    return array;
+}
+
+static void lacks(struct reader *reader, const char *name) {
+    if (reader->status == 0) {
+        memcpy(reader->missing, name, strlen(name) + 1);
+        reader->status = -ENOENT;
+    }
+    reader->in.bad = true;
+}
+
+static void get_cpus(struct reader *reader, struct topology *topology) {
+    struct bytes_cursor *in = &reader->in;
+    size_t last_core = SIZE_MAX;
+    for (size_t c = 0; c < topology->n_cpus && !in->bad; c++) {
+        struct topology_cpu *cpu = &topology->cpus[c];
+        cpu->id = (unsigned)bytes_get_varint(in, CPUS_MAX - 1);
+        cpu->core = (unsigned)bytes_get_varint(in, topology->n_cores - 1);
+        cpu->socket = (unsigned)bytes_get_varint(in, topology->n_sockets - 1);
+        in->bad = in->bad || (c > 0 && cpu->id <= topology->cpus[c - 1].id);
+        topology->sockets[cpu->socket].measured++;
+        bool seen = false;
+        for (size_t i = 0; i < c && !seen && cpu->core != last_core; i++)
+            seen = topology->cpus[i].core == cpu->core;
+        topology->sockets[cpu->socket].cores += !seen && cpu->core != last_core;
+        last_core = cpu->core;
+    }
+}
+
+static void get_topology(struct reader *reader, struct topology *topology) {
+    struct bytes_cursor *in = &reader->in;
+    topology->n_sockets = bytes_get_count(in, 3);
+    if (topology->n_sockets == 0 || topology->n_sockets > SOCKETS_MAX)
+        in->bad = true;
+    topology->sockets = in->bad ? NULL : new_array(reader, topology->n_sockets, sizeof *topology->sockets);
+    for (size_t s = 0; s < topology->n_sockets && !in->bad; s++) {
+        topology->sockets[s].id = (unsigned)bytes_get_varint(in, INT_MAX);
+        topology->sockets[s].excluded = (unsigned)bytes_get_varint(in, CPUS_MAX);
+        topology->sockets[s].whole_cores = bytes_get_varint(in, 1) == 1;
+    }
+    topology->maximum_frequency_hz = bytes_get_double(in);
+    topology->n_cores = (size_t)bytes_get_varint(in, CPUS_MAX);
+    topology->n_cpus = bytes_get_count(in, 3);
+    if (topology->n_cpus == 0 || topology->n_cpus > CPUS_MAX || topology->n_cores == 0 ||
+        !(topology->maximum_frequency_hz >= 0 && topology->maximum_frequency_hz < 1e12))
+        in->bad = true;
+    topology->cpus = in->bad ? NULL : new_array(reader, topology->n_cpus, sizeof *topology->cpus);
+    get_cpus(reader, topology);
+}
+
+static void get_events(struct reader *reader, struct plan *plan) {
+    struct bytes_cursor *in = &reader->in;
+    size_t n = bytes_get_count(in, 2);
+    for (size_t e = 0; e < n && !in->bad; e++) {
+        char name[RECORDING_TEXT_MAX + 1];
+        bytes_get_text(in, name);
+        uint8_t support = (uint8_t)bytes_get_varint(in, PLAN_SUPPORT_LAST);
+        int event = in->bad ? -1 : catalog_find_event(reader->catalog, name);
+        if (event < 0 && !in->bad) {
+            lacks(reader, name);
+        } else if (in->bad || reader->table.index[event] >= 0) {
+            in->bad = true;
+        } else {
+            table_add(&reader->table, (unsigned)event);
+            plan->support[event] = support;
+        }
+    }
+}
+
+// A list of events, none twice.
+static unsigned *get_list(struct reader *reader, size_t *n) {
+    struct bytes_cursor *in = &reader->in;
+    *n = bytes_get_count(in, 1);
+    if (*n > PLAN_GROUP_EVENTS_MAX || reader->table.n == 0)
+        in->bad = in->bad || *n > 0;
+    unsigned *events = in->bad ? NULL : new_array(reader, *n, sizeof *events);
+    for (size_t i = 0; i < *n && !in->bad; i++) {
+        events[i] = reader->table.events[bytes_get_varint(in, reader->table.n - 1)];
+        for (size_t j = 0; j < i; j++)
+            in->bad = in->bad || events[j] == events[i];
+    }
+    return events;
+}
+
+static bool has_event(const struct plan_unit *unit, unsigned event) {
+    for (size_t i = 0; i < unit->n_events; i++)
+        if (unit->events[i] == event)
+            return true;
+    return false;
+}
+
+static void get_group(struct reader *reader, struct plan *plan, unsigned unit) {
+    struct plan_group *group = &plan->groups[plan->n_groups++];
+    char name[RECORDING_TEXT_MAX + 1];
+    bytes_get_text(&reader->in, name);
+    if (strlen(name) >= sizeof group->name)
+        reader->in.bad = true;
+    else
+        memcpy(group->name, name, strlen(name) + 1);
+    group->unit = unit;
+    group->events = get_list(reader, &group->n_events);
+    for (size_t i = 0; i < group->n_events && !reader->in.bad; i++)
+        reader->in.bad = !has_event(&plan->units[unit], group->events[i]);
+}
+
+static void get_unit(struct reader *reader, struct plan *plan, size_t groups_max) {
+    struct bytes_cursor *in = &reader->in;
+    struct plan_unit *unit = &plan->units[plan->n_units++];
+    unit->slots = (unsigned)bytes_get_varint(in, UINT16_MAX);
+    unit->baseline_share = bytes_get_double(in);
+    uint64_t reference = bytes_get_varint(in, reader->table.n);
+    unit->reference = reference == 0 ? -1 : (int)reader->table.events[reference - 1];
+    unit->events = get_list(reader, &unit->n_events);
+    unit->first_group = (unsigned)plan->n_groups;
+    size_t n = bytes_get_count(in, 2);
+    if (n == 0 || n > CATALOG_SPLIT_MAX || plan->n_groups + n > groups_max)
+        in->bad = true;
+    if (!in->bad && n > 1)
+        in->bad = unit->reference < 0 || !has_event(unit, (unsigned)unit->reference);
+    unit->n_groups = (unsigned)n;
+    for (size_t g = 0; g < n && !in->bad; g++)
+        get_group(reader, plan, (unsigned)(plan->n_units - 1));
+}
+
+// What the units take from the resident group must be in it.
+static void check_resident(struct reader *reader, const struct plan *plan) {
+    if (plan->resident_group < 0)
+        return;
+    const struct plan_unit *resident = &plan->units[plan->groups[plan->resident_group].unit];
+    reader->in.bad = reader->in.bad || resident->n_groups != 1;
+    for (size_t u = 0; u < plan->n_units; u++)
+        for (size_t i = 0; i < plan->units[u].n_events; i++)
+            if (reader->catalog->events[plan->units[u].events[i]].resident)
+                reader->in.bad = reader->in.bad || !has_event(resident, plan->units[u].events[i]);
+}
+
+static int get_index(struct bytes_cursor *in, size_t n) {
+    int64_t index = bytes_get_signed(in);
+    if (index < -1 || index >= (int64_t)n)
+        in->bad = true;
+    return in->bad ? -1 : (int)index;
+}
+
+static void get_units(struct reader *reader, struct plan *plan) {
+    size_t n = bytes_get_count(&reader->in, 4);
+    if (n > PLAN_UNITS_MAX)
+        reader->in.bad = true;
+    if (reader->in.bad)
+        return;
+    plan->units = new_array(reader, n, sizeof *plan->units);
+    plan->groups = new_array(reader, n + CATALOG_SPLIT_MAX, sizeof *plan->groups);
+    for (size_t u = 0; u < n && !reader->in.bad; u++)
+        get_unit(reader, plan, n + CATALOG_SPLIT_MAX);
+    plan->level1_unit = get_index(&reader->in, plan->n_units);
+    plan->resident_group = get_index(&reader->in, plan->n_groups);
+    if (!reader->in.bad)
+        check_resident(reader, plan);
+    if (plan->level1_unit >= 0 && !reader->catalog->level1.present)
+        reader->in.bad = true;
+    for (int u = 0; u < (int)plan->n_units; u++) // only level 1 is ever measured in parts
+        if (plan->units[u].n_groups > 1 && u != plan->level1_unit)
+            reader->in.bad = true;
+}
+
+static void get_metric(struct reader *reader, struct plan *plan) {
+    struct bytes_cursor *in = &reader->in;
+    struct plan_metric *metric = &plan->metrics[plan->n_metrics++];
+    char name[RECORDING_TEXT_MAX + 1], reason[RECORDING_TEXT_MAX + 1];
+    bytes_get_text(in, name);
+    metric->auxiliary = bytes_get_varint(in, 1) != 0;
+    int64_t unit = bytes_get_signed(in);
+    bytes_get_text(in, reason);
+    if (unit < PLAN_COMBINED || unit >= (int64_t)plan->n_units || strlen(reason) >= sizeof metric->reason)
+        in->bad = true;
+    if (in->bad)
+        return;
+    memcpy(metric->reason, reason, strlen(reason) + 1);
+    metric->unit = (int)unit;
+    int found = catalog_find_metric(reader->catalog, name);
+    if (found < 0)
+        lacks(reader, name);
+    else
+        metric->metric = (unsigned)found;
+}
+
+static int find_metric(const struct plan *plan, unsigned metric) {
+    for (size_t m = 0; m < plan->n_metrics; m++)
+        if (plan->metrics[m].metric == metric)
+            return (int)m;
+    return -1;
+}
+
+// Each after those it needs, which is the order of the catalog.
+static void order_metrics(struct reader *reader, struct plan *plan) {
+    for (unsigned m = 0; m < plan->n_metrics; m++) {
+        const struct plan_metric *metric = &plan->metrics[m];
+        const struct formula *formula = reader->catalog->metrics[metric->metric].formula;
+        if (find_metric(plan, metric->metric) != (int)m)
+            reader->in.bad = true;
+        for (size_t i = 0; i < formula->n_metrics; i++)
+            if (find_metric(plan, formula->metrics[i]) < 0)
+                lacks(reader, reader->catalog->metrics[formula->metrics[i]].name);
+        size_t place = m;
+        for (; place > 0 && plan->metrics[plan->evaluation[place - 1]].metric > metric->metric; place--)
+            plan->evaluation[place] = plan->evaluation[place - 1];
+        plan->evaluation[place] = m;
+    }
+}
+
+static void get_metrics(struct reader *reader, struct plan *plan) {
+    size_t n = bytes_get_count(&reader->in, 4);
+    if (n > CATALOG_METRICS_MAX)
+        reader->in.bad = true;
+    if (reader->in.bad)
+        return;
+    plan->metrics = new_array(reader, n, sizeof *plan->metrics);
+    plan->evaluation = new_array(reader, n, sizeof *plan->evaluation);
+    for (size_t m = 0; m < n && !reader->in.bad; m++)
+        get_metric(reader, plan);
+    if (!reader->in.bad)
+        order_metrics(reader, plan);
+    plan->level1_selected = bytes_get_varint(&reader->in, 1) != 0;
+    if (plan->level1_selected && !reader->catalog->level1.present)
+        reader->in.bad = true;
+}
+
+static void get_schedule(struct reader *reader, struct plan *plan) {
+    static const uint64_t YEAR_NS = UINT64_C(365) * 86400 * 1000000000;
+    struct bytes_cursor *in = &reader->in;
+    plan->general_counters = (unsigned)bytes_get_varint(in, UINT8_MAX);
+    plan->reserved_counters = (unsigned)bytes_get_varint(in, plan->general_counters);
+    plan->slot_ns = bytes_get_varint(in, YEAR_NS);
+    plan->idle_ns = bytes_get_varint(in, YEAR_NS);
+    plan->round_ns = bytes_get_varint(in, YEAR_NS);
+    plan->n_windows = (size_t)bytes_get_varint(in, UINT32_MAX);
+    size_t n = bytes_get_count(in, 1);
+    if (plan->slot_ns == 0 || plan->round_ns == 0)
+        in->bad = true;
+    plan->round = in->bad ? NULL : new_array(reader, n, sizeof *plan->round);
+    for (; plan->n_round < n && !in->bad; plan->n_round++)
+        plan->round[plan->n_round] = (unsigned)bytes_get_varint(in, plan->n_units);
+}
+
+static void get_all(struct reader *reader, struct recording_plan *out) {
+    struct bytes_cursor *in = &reader->in;
+    out->again = bytes_get_varint(in, 1) != 0;
+    get_topology(reader, out->topology);
+    get_events(reader, out->plan);
+    get_units(reader, out->plan);
+    get_metrics(reader, out->plan);
+    get_schedule(reader, out->plan);
+    // what a snapshot and derive will take for each CPU
+    if ((out->plan->n_metrics + reader->table.n) * out->topology->n_cpus > CELLS_MAX)
+        in->bad = true;
+}
+
+int recording_get_plan(const struct recording_record *record, const struct catalog *catalog, char *missing,
+                       struct recording_plan *out) {
+    struct reader reader = {
+        .in = {.at = record->bytes, .end = record->bytes + record->n}, .catalog = catalog, .missing = missing};
+    struct recording_plan made = {.plan = calloc(1, sizeof *made.plan), .topology = calloc(1, sizeof *made.topology)};
+    if (table_init(&reader.table, catalog) == 0 && made.plan && made.topology) {
+        made.plan->catalog = catalog;
+        made.plan->support = new_array(&reader, catalog->n_events, sizeof *made.plan->support);
+        made.plan->needs = new_array(&reader, catalog->n_events, sizeof *made.plan->needs);
+        for (size_t e = 0; made.plan->needs && e < catalog->n_events; e++)
+            made.plan->needs[e] = catalog->events[e].need;
+        if (reader.status == 0)
+            get_all(&reader, &made);
+    } else {
+        reader.status = -ENOMEM;
+    }
+    table_deinit(&reader.table);
+    if (reader.status == 0 && !bytes_done(&reader.in))
+        reader.status = -EBADMSG;
+    if (reader.status < 0) {
+        topology_free(made.topology);
+        plan_free(made.plan);
+        return reader.status;
+    }
+    *out = made;
+    return 0;
+}

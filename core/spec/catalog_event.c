@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/spec/catalog_private.h"
+
+// Events: their codes in the format of their PMU, and what they need of the counters.
+
+void catalog_free_event(struct catalog_event *event) {
+    free(event->uncoded);
+    free(event->terms);
+    free(event->title);
+    free(event->name);
+}
+
+int catalog_find_event(const struct catalog *catalog, const char *name) {
+    return name_index_find(&catalog->event_index, name, strlen(name), false);
+}
+
+int catalog_append_event(struct catalog *catalog, const struct catalog_event_text *text, enum catalog_event_kind kind) {
+    struct catalog_event *event = catalog_grow((void **)&catalog->events, catalog->n_events, sizeof *event);
+    if (!event)
+        return -ENOMEM;
+    *event = (struct catalog_event){.kind = kind,
+                                    .name = catalog_copy(text->name),
+                                    .title = catalog_copy(text->title),
+                                    .terms = catalog_copy(text->terms),
+                                    .need = {.counters = text->counters, .takes = text->takes, .fixed = -1},
+                                    .sampling_only = text->sampling_only};
+    event->need.free = kind != EVENT_COUNTED || text->takes == 0;
+    event->fixed = text->fixed > 0;
+    event->need.fixed = (int)text->fixed - 1;
+    if (!event->name || !event->title || !event->terms ||
+        name_index_add(&catalog->event_index, event->name, (unsigned)catalog->n_events) < 0) {
+        catalog_free_event(event);
+        return -ENOMEM;
+    }
+    return (int)catalog->n_events++;
+}
+
+int catalog_add_format(struct catalog *catalog, const char *field, const char *bits, struct catalog_error *error) {
+    struct event_format_error format_error;
+    int r = catalog->format ? 0 : event_format_new(&catalog->format);
+    if (r == 0)
+        r = event_format_add(catalog->format, field, bits, &format_error);
+    return r == -EINVAL ? catalog_fail(error, "the format of %.40s: %s", field, format_error.text) : r;
+}
+
+// Its place among the formats of other PMUs; n_pmu_formats where there is none.
+static size_t format_place(const struct catalog *catalog, const char *pmu) {
+    size_t i = 0;
+    while (i < catalog->n_pmu_formats && strcmp(catalog->pmu_formats[i].pmu, pmu) != 0)
+        i++;
+    return i;
+}
+
+bool catalog_has_pmu_format(const struct catalog *catalog, const char *pmu) {
+    return format_place(catalog, pmu) < catalog->n_pmu_formats;
+}
+
+int catalog_add_pmu_format(struct catalog *catalog, const char *pmu, const char *field, const char *bits,
+                           struct catalog_error *error) {
+    struct event_format_error format_error;
+    size_t i = format_place(catalog, pmu);
+    if (i == CATALOG_PMUS_MAX)
+        return catalog_fail(error, "there are formats of more than %d PMUs", CATALOG_PMUS_MAX);
+    if (i == catalog->n_pmu_formats) {
+        struct catalog_pmu_format *added = catalog_grow((void **)&catalog->pmu_formats, i, sizeof *added);
+        if (!added || !(added->pmu = catalog_copy(pmu)))
+            return -ENOMEM;
+        catalog->n_pmu_formats++;
+    }
+    struct catalog_pmu_format *known = &catalog->pmu_formats[i];
+    int r = known->format ? 0 : event_format_new(&known->format);
+    if (r == 0)
+        r = event_format_add(known->format, field, bits, &format_error);
+    return r == -EINVAL ? catalog_fail(error, "the format of %.40s: %s", field, format_error.text) : r;
+}
+
+int catalog_add_register(struct catalog *catalog, const char *term, unsigned values, struct catalog_error *error) {
+    if (catalog->n_registers == EVENT_REGISTERS_MAX)
+        return catalog_fail(error, "there are more than %d shared registers", EVENT_REGISTERS_MAX);
+    if (catalog->format && !event_format_find(catalog->format, term))
+        return catalog_fail(error, "the shared register %.40s is no term of the format", term);
+    char *copied = catalog_copy(term);
+    if (!copied)
+        return -ENOMEM;
+    catalog->registers[catalog->n_registers++] = (struct catalog_register){.term = copied, .values = values};
+    return 0;
+}
+
+// Index of a PMU, added where it is new.
+static int find_pmu(struct catalog *catalog, const char *name, struct catalog_error *error) {
+    for (size_t i = 0; i < catalog->n_pmus; i++)
+        if (strcmp(catalog->pmus[i], name) == 0)
+            return (int)i;
+    if (catalog->n_pmus == CATALOG_PMUS_MAX)
+        return catalog_fail(error, "there are more than %d PMUs", CATALOG_PMUS_MAX);
+    char *copied = catalog_copy(name);
+    if (!copied)
+        return -ENOMEM;
+    catalog->pmus[catalog->n_pmus] = copied;
+    return (int)catalog->n_pmus++;
+}
+
+// True where one of the terms is `name`, whose value is *value. Terms are in order: encoding has seen to that.
+static bool term_value(const char *terms, const char *name, uint64_t *value) {
+    size_t length = strlen(name);
+    for (const char *term = terms; term; term = strchr(term, ',') ? strchr(term, ',') + 1 : NULL) {
+        if (strncmp(term, name, length) != 0 || term[length] != '=')
+            continue;
+        *value = strtoull(term + length + 1, NULL, 0);
+        return true;
+    }
+    return false;
+}
+
+// The shared register that an event of the core PMU programs, if one.
+static void find_register(const struct catalog *catalog, struct catalog_event *event) {
+    for (unsigned i = 0; i < catalog->n_registers; i++) {
+        uint64_t value;
+        if (!term_value(event->terms, catalog->registers[i].term, &value))
+            continue;
+        event->need.reg = i + 1;
+        event->need.reg_value = value;
+    }
+}
+
+// The format that is known of another PMU than the core's, NULL for none.
+static const struct event_format *find_pmu_format(const struct catalog *catalog, const char *pmu) {
+    for (size_t i = 0; i < catalog->n_pmu_formats; i++) {
+        const char *name = catalog->pmu_formats[i].pmu;
+        size_t length = strlen(name);
+        bool prefix = length > 0 && name[length - 1] == '*';
+        if (prefix ? strncmp(name, pmu, length - 1) == 0 : strcmp(name, pmu) == 0)
+            return catalog->pmu_formats[i].format;
+    }
+    return NULL;
+}
+
+// The numbers of an event of another PMU, or why there are none.
+static int encode_other(const struct catalog *catalog, const struct catalog_event_text *text, struct pmu_event *code,
+                        char **uncoded) {
+    struct event_format_error reason;
+    const struct event_format *format = find_pmu_format(catalog, text->pmu);
+    if (format && event_format_encode(format, text->terms, code, &reason) == 0)
+        return 0;
+    if (!format)
+        (void)snprintf(reason.text, sizeof reason.text,
+                       "the format of the PMU %.60s is not known without a host that has it", text->pmu);
+    (void)term_value(text->terms, "event", &code->config);
+    *uncoded = catalog_copy(reason.text);
+    return *uncoded ? 0 : -ENOMEM;
+}
+
+// The numbers of an event of the core PMU, whose format is known.
+static int encode_core(const struct catalog *catalog, const struct catalog_event_text *text, struct pmu_event *code,
+                       struct catalog_error *error) {
+    struct event_format_error reason;
+    int r = catalog->format ? event_format_encode(catalog->format, text->terms, code, &reason) : 0;
+    return r == -EINVAL ? catalog_fail(error, "the event %s: %s", text->name, reason.text) : r;
+}
+
+int catalog_add_event_text(struct catalog *catalog, const struct catalog_event_text *text,
+                           struct catalog_error *error) {
+    int r = catalog_check_name("event", text->name, catalog_find_event(catalog, text->name) >= 0, error);
+    if (r < 0)
+        return r;
+    if (catalog->n_events == CATALOG_EVENTS_MAX)
+        return catalog_fail(error, "there are more than %d events", CATALOG_EVENTS_MAX);
+    int pmu = text->pmu ? find_pmu(catalog, text->pmu, error) : 0;
+    if (pmu < 0)
+        return pmu;
+    struct pmu_event code = {.pmu = (unsigned)pmu};
+    char *uncoded = NULL;
+    r = pmu == 0 ? encode_core(catalog, text, &code, error) : encode_other(catalog, text, &code, &uncoded);
+    int index = r < 0 ? r : catalog_append_event(catalog, text, EVENT_COUNTED);
+    if (index < 0) {
+        free(uncoded);
+        return index;
+    }
+    catalog->events[index].code = code;
+    catalog->events[index].uncoded = uncoded;
+    catalog->events[index].need.free = catalog->events[index].need.free || pmu != 0;
+    if (pmu == 0)
+        find_register(catalog, &catalog->events[index]);
+    return index;
+}
+
+// perf's modifiers say what is counted: u user space, k the kernel, h the hypervisor (perf-list(1)). -1: no such list.
+static int exclude_of(const char *modifiers) {
+    int counted = 0;
+    for (const char *c = modifiers; *c != '\0'; c++) {
+        int one = *c == 'u'   ? PMU_EXCLUDE_USER
+                  : *c == 'k' ? PMU_EXCLUDE_KERNEL
+                  : *c == 'h' ? PMU_EXCLUDE_HYPERVISOR
+                              : 0;
+        if (one == 0 || (counted & one) != 0)
+            return -1;
+        counted |= one;
+    }
+    return counted == 0 ? -1 : (PMU_EXCLUDE_USER | PMU_EXCLUDE_KERNEL | PMU_EXCLUDE_HYPERVISOR) & ~counted;
+}
+
+int catalog_add_modified(struct catalog *catalog, const char *name) {
+    const char *colon = strrchr(name, ':'), *at = strrchr(name, '@');
+    int exclude = colon ? exclude_of(colon + 1) : at ? exclude_of(at + 1) : -1;
+    size_t length = colon ? (size_t)(colon - name) : at ? (size_t)(at + 1 - name) : 0;
+    if (exclude < 0 || catalog->n_events == CATALOG_EVENTS_MAX)
+        return -ENOENT;
+    int base = name_index_find(&catalog->event_index, name, length, true);
+    if (base < 0 || catalog->events[base].kind != EVENT_COUNTED)
+        return -ENOENT;
+    struct catalog_event of = catalog->events[base];
+    const struct catalog_event_text text = {.name = name, .title = of.title, .terms = of.terms, .takes = of.need.takes};
+    int index = catalog_append_event(catalog, &text, EVENT_COUNTED);
+    if (index < 0)
+        return index;
+    struct catalog_event *event = &catalog->events[index];
+    if (of.uncoded && !(event->uncoded = catalog_copy(of.uncoded)))
+        return -ENOMEM;
+    event->code = of.code;
+    event->code.exclude = (unsigned)exclude;
+    event->need = of.need;
+    event->fixed = of.fixed;
+    event->sampling_only = of.sampling_only;
+    return index;
+}
+
+int catalog_add_alias(struct catalog *catalog, const char *name, unsigned event, struct catalog_error *error) {
+    int r = catalog_check_name("event", name, catalog_find_event(catalog, name) >= 0, error);
+    if (r < 0)
+        return r;
+    char **alias = catalog_grow((void **)&catalog->aliases, catalog->n_aliases, sizeof *alias);
+    if (!alias || !(*alias = catalog_copy(name)))
+        return -ENOMEM;
+    catalog->n_aliases++;
+    return name_index_add(&catalog->event_index, *alias, event);
+}
+
+int catalog_add_event(struct catalog *catalog, const char *name, const char *title, uint64_t config,
+                      struct catalog_error *error) {
+    char terms[40];
+    (void)snprintf(terms, sizeof terms, "config=0x%llx", (unsigned long long)config);
+    int index = catalog_add_event_text(
+        catalog, &(struct catalog_event_text){.name = name, .title = title, .terms = terms, .takes = 1}, error);
+    if (index >= 0)
+        catalog->events[index].code.config = config;
+    return index;
+}
+
+int catalog_encode(struct catalog *catalog, unsigned pmu, const struct event_format *format, bool *cannot) {
+    struct event_format_error error;
+    for (size_t e = 0; e < catalog->n_events; e++) {
+        struct catalog_event *event = &catalog->events[e];
+        if (event->kind != EVENT_COUNTED || event->code.pmu != pmu)
+            continue;
+        struct pmu_event code = {0};
+        int r = event_format_encode(format, event->terms, &code, &error);
+        if (r == -ENOMEM)
+            return r;
+        code.pmu = pmu;
+        code.exclude = event->code.exclude;
+        cannot[e] = r < 0;
+        if (r < 0)
+            continue;
+        event->code = code;
+        free(event->uncoded);
+        event->uncoded = NULL;
+    }
+    return 0;
+}
+
+// ---- counters ----
+
+static int find_counted(const struct catalog *catalog, const char *what, const char *name,
+                        struct catalog_error *error) {
+    int event = catalog_find_event(catalog, name);
+    if (event < 0 || catalog->events[event].kind != EVENT_COUNTED)
+        return catalog_fail(error, "%s %.60s is not among the events", what, name);
+    if (catalog->events[event].code.pmu != 0)
+        return catalog_fail(error, "%s %.60s is of the PMU %.60s, not of the core's", what, name,
+                            catalog->pmus[catalog->events[event].code.pmu]);
+    return event;
+}
+
+int catalog_set_counters(struct catalog *catalog, unsigned general, const char *const *fixed_events, size_t n_fixed,
+                         struct catalog_error *error) {
+    if (n_fixed > EVENT_FIXED_MAX)
+        return catalog_fail(error, "more than %d fixed counters", EVENT_FIXED_MAX);
+    for (size_t i = 0; i < n_fixed; i++) {
+        int event = find_counted(catalog, "the fixed counter's event", fixed_events[i], error);
+        if (event < 0)
+            return event;
+        catalog->events[event].fixed = true;
+        catalog->events[event].need.fixed = (int)i;
+    }
+    catalog->general_counters = general;
+    return 0;
+}
+
+int catalog_set_watchdog(struct catalog *catalog, const char *fixed_event, struct catalog_error *error) {
+    int event = find_counted(catalog, "the watchdog's event", fixed_event, error);
+    if (event < 0)
+        return event;
+    if (!catalog->events[event].fixed)
+        return catalog_fail(error, "the watchdog's event %.60s has no fixed counter", fixed_event);
+    catalog->watchdog_event = event;
+    return 0;
+}
+
+int catalog_set_resident(struct catalog *catalog, const char *const *events, size_t n, struct catalog_error *error) {
+    if (n > CATALOG_RESIDENT_MAX)
+        return catalog_fail(error, "the resident group has more than %d events", CATALOG_RESIDENT_MAX);
+    if (catalog->n_resident > 0)
+        return catalog_fail(error, "there is a resident group already");
+    for (size_t i = 0; i < n; i++) {
+        int event = find_counted(catalog, "the resident group's event", events[i], error);
+        if (event < 0)
+            return event;
+        if (catalog->events[event].resident)
+            return catalog_fail(error, "the resident group's event %.60s stands twice", events[i]);
+        if (catalog->events[event].sampling_only)
+            return catalog_fail(error, "the resident group's event %.60s can only be sampled, not counted", events[i]);
+        catalog->events[event].resident = true;
+        catalog->resident[catalog->n_resident++] = (unsigned)event;
+    }
+    return 0;
+}
+
+void catalog_drop_resident(struct catalog *catalog) {
+    struct catalog_level1 dropped = catalog->level1;
+    if (catalog->n_resident == 0)
+        return;
+    for (size_t i = 0; i < catalog->n_resident; i++)
+        catalog->events[catalog->resident[i]].resident = false;
+    catalog->n_resident = 0;
+    catalog->level1 = catalog->level1_without_resident;
+    catalog->level1_without_resident = dropped; // freed with the catalog
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/name.h"
+#include "core/spec/catalog_private.h"
+
+// Metric groups, and the methodology that leads from one to the next.
+
+void catalog_free_group(struct catalog_group *group) {
+    free(group->metrics);
+    free(group->help);
+    free(group->title);
+    free(group->name);
+}
+
+void catalog_free_node(struct catalog_node *node) {
+    for (size_t i = 0; i < node->n_next; i++)
+        free(node->next[i]);
+    free(node->next);
+}
+
+int catalog_find_group(const struct catalog *catalog, const char *name) {
+    for (size_t i = 0; i < catalog->n_groups; i++)
+        if (name_equal(catalog->groups[i].name, name))
+            return (int)i;
+    return -1;
+}
+
+// Adds a group; metrics that stand in it already are left out.
+static int group_append(struct catalog *catalog, const char *name, const char *title, const char *help,
+                        const unsigned *metrics, size_t n) {
+    struct catalog_group *group = catalog_grow((void **)&catalog->groups, catalog->n_groups, sizeof *group);
+    if (!group)
+        return -ENOMEM;
+    *group = (struct catalog_group){.name = catalog_copy(name),
+                                    .title = catalog_copy(title),
+                                    .help = catalog_copy(help),
+                                    .metrics = calloc(n + 1, sizeof *metrics)};
+    if (!group->name || !group->title || !group->help || !group->metrics) {
+        catalog_free_group(group);
+        return -ENOMEM;
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t j = 0;
+        while (j < group->n_metrics && group->metrics[j] != metrics[i])
+            j++;
+        if (j == group->n_metrics)
+            group->metrics[group->n_metrics++] = metrics[i];
+    }
+    return (int)catalog->n_groups++;
+}
+
+static int group_check(const struct catalog *catalog, const char *name, struct catalog_error *error) {
+    if (catalog->n_groups == CATALOG_GROUPS_MAX)
+        return catalog_fail(error, "there are more than %d metric groups", CATALOG_GROUPS_MAX);
+    return catalog_check_name("metric group", name, catalog_find_group(catalog, name) >= 0, error);
+}
+
+int catalog_add_group(struct catalog *catalog, const char *name, const char *title, const char *help,
+                      const char *const *metrics, size_t n_metrics, struct catalog_error *error) {
+    int r = group_check(catalog, name, error);
+    if (r < 0)
+        return r;
+    unsigned *indexes = calloc(n_metrics + 1, sizeof *indexes);
+    if (!indexes)
+        return -ENOMEM;
+    for (size_t i = 0; i < n_metrics && r == 0; i++) {
+        int metric = catalog_find_metric(catalog, metrics[i]);
+        if (metric < 0)
+            r = catalog_fail(error, "metric group %s names the metric %.60s, which the spec does not have", name,
+                             metrics[i]);
+        else
+            indexes[i] = (unsigned)metric;
+    }
+    if (r == 0)
+        r = group_append(catalog, name, title, help, indexes, n_metrics);
+    free(indexes);
+    return r;
+}
+
+int catalog_add_union(struct catalog *catalog, const char *name, const char *const *groups, size_t n_groups,
+                      struct catalog_error *error) {
+    int r = group_check(catalog, name, error);
+    if (r < 0)
+        return r;
+    size_t n = 0, room = 1;
+    for (size_t i = 0; i < n_groups; i++) {
+        int group = catalog_find_group(catalog, groups[i]);
+        if (group < 0)
+            return catalog_fail(error, "%s names the metric group %.60s, which the spec does not have", name,
+                                groups[i]);
+        room += catalog->groups[group].n_metrics;
+    }
+    unsigned *indexes = calloc(room, sizeof *indexes);
+    if (!indexes)
+        return -ENOMEM;
+    for (size_t i = 0; i < n_groups; i++) {
+        const struct catalog_group *group = &catalog->groups[catalog_find_group(catalog, groups[i])];
+        memcpy(indexes + n, group->metrics, group->n_metrics * sizeof *indexes);
+        n += group->n_metrics;
+    }
+    r = group_append(catalog, name, name, "", indexes, n);
+    free(indexes);
+    return r;
+}
+
+int catalog_add_node(struct catalog *catalog, const char *metric, bool root, const char *const *next, size_t n_next,
+                     struct catalog_error *error) {
+    int index = catalog_find_metric(catalog, metric);
+    if (index < 0)
+        return catalog_fail(error, "the decision tree names the metric %.60s, which the spec does not have", metric);
+    for (size_t i = 0; i < n_next; i++)
+        if (catalog_find_metric(catalog, next[i]) < 0 && catalog_find_group(catalog, next[i]) < 0)
+            return catalog_fail(error, "the decision tree leads from %s to %.60s, which is no metric and no group",
+                                metric, next[i]);
+    struct catalog_node *node = catalog_grow((void **)&catalog->nodes, catalog->n_nodes, sizeof *node);
+    if (!node)
+        return -ENOMEM;
+    *node =
+        (struct catalog_node){.metric = (unsigned)index, .root = root, .next = calloc(n_next + 1, sizeof *node->next)};
+    bool complete = node->next;
+    for (size_t i = 0; i < n_next && complete; i++) {
+        node->next[i] = catalog_copy(next[i]);
+        complete = node->next[i] != NULL;
+        node->n_next += complete;
+    }
+    if (!complete) {
+        catalog_free_node(node);
+        return -ENOMEM;
+    }
+    return (int)catalog->n_nodes++;
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/spec/catalog_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int catalog_set_level1(struct catalog *catalog, struct catalog_level1 *level1, const char *pipeline_slots, double width,
+                       struct catalog_error *error) {
+    if (level1->present)
+        return catalog_fail(error, "level 1 stands twice");
+    if (!(width > 0 && width <= 64))
+        return catalog_fail(error, "the width is the number of pipeline slots a cycle, between 1 and 64");
+    struct formula *formula;
+    int r = catalog_compile(catalog, pipeline_slots, NULL, &formula, error);
+    if (r < 0)
+        return r;
+    level1->pipeline_slots_text = strdup(pipeline_slots);
+    if (!level1->pipeline_slots_text) {
+        formula_free(formula);
+        return -ENOMEM;
+    }
+    level1->pipeline_slots = formula;
+    level1->width = width;
+    level1->present = true;
+    return 0;
+}
+
+static bool holds(const unsigned *metrics, size_t n, unsigned metric) {
+    for (size_t i = 0; i < n; i++)
+        if (metrics[i] == metric)
+            return true;
+    return false;
+}
+
+static int compare_unsigned(const void *a, const void *b) {
+    const unsigned *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+// Adds a metric and all that it is made of to level 1's metrics.
+static int add_metrics(const struct catalog *catalog, struct catalog_level1 *level1, unsigned metric) {
+    unsigned *metrics = realloc(level1->metrics, catalog->n_metrics * sizeof *metrics);
+    if (!metrics)
+        return -ENOMEM;
+    level1->metrics = metrics;
+    size_t walked = level1->n_metrics;
+    if (!holds(metrics, level1->n_metrics, metric))
+        metrics[level1->n_metrics++] = metric;
+    for (; walked < level1->n_metrics; walked++) {
+        const struct formula *formula = catalog->metrics[metrics[walked]].formula;
+        for (size_t m = 0; m < formula->n_metrics; m++)
+            if (!holds(metrics, level1->n_metrics, formula->metrics[m]))
+                metrics[level1->n_metrics++] = formula->metrics[m];
+    }
+    qsort(metrics, level1->n_metrics, sizeof *metrics, compare_unsigned);
+    return 0;
+}
+
+int catalog_set_level1_category(struct catalog *catalog, struct catalog_level1 *level1, enum category category,
+                                const char *metric, struct catalog_error *error) {
+    int index = catalog_find_metric(catalog, metric);
+    if (index < 0)
+        return catalog_fail(error, "level 1 names the metric %.60s, which the spec does not have", metric);
+    if (catalog->metrics[index].domain != METRIC_PIPELINE_SLOTS)
+        return catalog_fail(
+            error, "level 1 names the metric %.60s, whose units are neither 'percent of slots' nor 'share of slots'",
+            metric);
+    for (size_t i = 0; i < level1->n_categories; i++)
+        if (level1->categories[i].category == category || level1->categories[i].metric == (unsigned)index)
+            return catalog_fail(error, "category %s or its metric stands twice in level 1", category_name(category));
+    int r = add_metrics(catalog, level1, (unsigned)index);
+    if (r < 0)
+        return r;
+    level1->categories[level1->n_categories].category = category;
+    level1->categories[level1->n_categories++].metric = (unsigned)index;
+    return 0;
+}
+
+int catalog_add_level1_part(struct catalog *catalog, struct catalog_level1 *level1, const char *const *events, size_t n,
+                            struct catalog_error *error) {
+    if (level1->n_parts == CATALOG_SPLIT_MAX || n > CATALOG_SPLIT_EVENTS_MAX)
+        return catalog_fail(error, "a split has at most %d parts of %d events", CATALOG_SPLIT_MAX,
+                            CATALOG_SPLIT_EVENTS_MAX);
+    for (size_t i = 0; i < n; i++) {
+        int event = catalog_find_event(catalog, events[i]);
+        if (event <= CATALOG_CPU_SECONDS)
+            return catalog_fail(error, "the split names the event %.60s, which the spec does not have", events[i]);
+        level1->parts[level1->n_parts].events[i] = (unsigned)event;
+    }
+    level1->parts[level1->n_parts++].n = n;
+    return 0;
+}
+
+static bool part_has(const struct catalog_level1 *level1, size_t part, unsigned event) {
+    for (size_t i = 0; i < level1->parts[part].n; i++)
+        if (level1->parts[part].events[i] == event)
+            return true;
+    return false;
+}
+
+static bool in_every_part(const struct catalog_level1 *level1, unsigned event) {
+    size_t part = 0;
+    while (part < level1->n_parts && part_has(level1, part, event))
+        part++;
+    return part == level1->n_parts;
+}
+
+static bool parts_share_an_event(const struct catalog_level1 *level1) {
+    for (size_t i = 0; i < level1->parts[0].n; i++)
+        if (in_every_part(level1, level1->parts[0].events[i]))
+            return true;
+    return false;
+}
+
+static int parts_hold(const struct catalog *catalog, const struct catalog_level1 *level1, const struct formula *formula,
+                      struct catalog_error *error) {
+    for (size_t i = 0; i < formula->n_variables; i++) {
+        size_t part = 0;
+        if (catalog->events[formula->variables[i]].kind != EVENT_COUNTED)
+            continue;
+        while (part < level1->n_parts && !part_has(level1, part, formula->variables[i]))
+            part++;
+        if (part == level1->n_parts)
+            return catalog_fail(error, "no part of the level-1 split holds the event %s",
+                                catalog->events[formula->variables[i]].name);
+    }
+    return 0;
+}
+
+static int check_split(const struct catalog *catalog, const struct catalog_level1 *level1,
+                       struct catalog_error *error) {
+    if (level1->n_parts == 1 || !parts_share_an_event(level1))
+        return catalog_fail(error, "the level-1 split needs at least two parts, and one event that is in all of them");
+    int r = parts_hold(catalog, level1, level1->pipeline_slots, error);
+    for (size_t i = 0; i < level1->n_metrics && r == 0; i++)
+        r = parts_hold(catalog, level1, catalog->metrics[level1->metrics[i]].formula, error);
+    return r;
+}
+
+static int check_level1(const struct catalog *catalog, const struct catalog_level1 *level1,
+                        struct catalog_error *error) {
+    if (!level1->present)
+        return level1->n_categories == 0 && level1->n_parts == 0
+                   ? 0
+                   : catalog_fail(error, "level 1 has categories or a split, but no pipeline slots");
+    if (level1->n_categories < 2)
+        return catalog_fail(error, "level 1 needs at least two categories");
+    return level1->n_parts == 0 ? 0 : check_split(catalog, level1, error);
+}
+
+// The parts of a split take turns, and the resident group does not.
+static int check_parts_rotate(const struct catalog *catalog, const struct catalog_level1 *level1,
+                              struct catalog_error *error) {
+    for (size_t part = 0; part < level1->n_parts; part++)
+        for (size_t i = 0; i < level1->parts[part].n; i++)
+            if (catalog->events[level1->parts[part].events[i]].resident)
+                return catalog_fail(error, "the level-1 split names the event %s, which is in the resident group",
+                                    catalog->events[level1->parts[part].events[i]].name);
+    return 0;
+}
+
+static int check_resident(const struct catalog *catalog, struct catalog_error *error) {
+    int r = check_parts_rotate(catalog, &catalog->level1, error);
+    if (r < 0)
+        return r;
+    if (catalog->n_resident == 0 && catalog->level1_without_resident.present)
+        return catalog_fail(error, "there is a level 1 without the resident group, but no such group");
+    return 0;
+}
+
+static bool uses(const struct formula *formula, unsigned event) {
+    for (size_t i = 0; i < formula->n_variables; i++)
+        if (formula->variables[i] == event)
+            return true;
+    return false;
+}
+
+static bool level1_uses(const struct catalog *catalog, const struct catalog_level1 *level1, unsigned event) {
+    bool used = uses(level1->pipeline_slots, event);
+    for (size_t i = 0; i < level1->n_metrics && !used; i++)
+        used = uses(catalog->metrics[level1->metrics[i]].formula, event);
+    return used;
+}
+
+void catalog_trim_level1_split(const struct catalog *catalog, struct catalog_level1 *level1) {
+    const struct catalog_level1 whole = *level1;
+    size_t n_parts = 0;
+    for (size_t part = 0; part < whole.n_parts; part++) {
+        size_t n = 0;
+        bool measures = false; // more than what the parts are scaled by
+        for (size_t i = 0; i < whole.parts[part].n; i++) {
+            unsigned event = whole.parts[part].events[i];
+            bool shared = in_every_part(&whole, event), used = level1_uses(catalog, level1, event);
+            measures = measures || (used && !shared);
+            if (used || shared)
+                level1->parts[n_parts].events[n++] = event;
+        }
+        level1->parts[n_parts].n = n;
+        n_parts += measures;
+    }
+    level1->n_parts = n_parts > 1 ? n_parts : 0;
+}
+
+bool catalog_keep_level1_split(const struct catalog *catalog, struct catalog_level1 *level1) {
+    struct catalog_error error;
+    catalog_trim_level1_split(catalog, level1);
+    if (level1->n_parts == 0)
+        return false;
+    if (check_split(catalog, level1, &error) < 0 || check_parts_rotate(catalog, level1, &error) < 0)
+        level1->n_parts = 0;
+    return level1->n_parts > 0;
+}
+
+int catalog_check(const struct catalog *catalog, struct catalog_error *error) {
+    int r = check_level1(catalog, &catalog->level1, error);
+    if (r == 0)
+        r = check_level1(catalog, &catalog->level1_without_resident, error);
+    return r == 0 ? check_resident(catalog, error) : r;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_SPEC_FAMILY_H
+#define TOPDOWND_CORE_SPEC_FAMILY_H
+
+// The Prometheus families that every host has, whatever its spec: name, type and help in one table. They are an
+// interface; docs/metrics.md lists them for users. In core because two layers need the names: exporters write them, and
+// a catalog refuses a metric that would be called the same.
+
+#include <stdbool.h>
+
+enum family {
+    FAMILY_PIPELINE_SLOTS,
+    FAMILY_NUMERATOR,
+    FAMILY_DENOMINATOR,
+    FAMILY_STANDARD_ERROR,
+    FAMILY_PEAK_PIPELINE_SLOTS,
+    FAMILY_COVERED,
+    FAMILY_UNCOVERED,
+    FAMILY_CPUS,
+    FAMILY_WINDOWS,
+    FAMILY_ENABLED,
+    FAMILY_RUNNING,
+    FAMILY_NOT_LIVE,
+    FAMILY_DEVIATION,
+    FAMILY_COMPOSITE,
+    FAMILY_PMU_UP,
+    FAMILY_PMU_ERROR,
+    FAMILY_PMU_COUNTERS,
+    FAMILY_GUESTS_EXCLUDED,
+    FAMILY_ROTATION_DURATION,
+    FAMILY_COLLECTION,
+    FAMILY_CALLS,
+    FAMILY_INTERRUPTS,
+    FAMILY_INTERRUPT_SECONDS,
+    FAMILY_BUDGET,
+    FAMILY_DECISIONS,
+    FAMILY_LAST_SNAPSHOT,
+    FAMILY_RECORDING_UP,
+    FAMILY_RECORDING_BYTES,
+    FAMILY_RECORDING_ROUNDS_LOST,
+    FAMILY_CPU_INFO,
+    FAMILY_BUILD_INFO,
+    FAMILY_CONFIG_INFO,
+    FAMILY_PROCESS_CPU,
+    FAMILY_PROCESS_RESIDENT,
+    FAMILY_PROCESS_VIRTUAL,
+    FAMILY_PROCESS_OPEN_FDS,
+    FAMILY_PROCESS_MAX_FDS,
+    FAMILY_PROCESS_START,
+    // /metrics/cpu
+    FAMILY_CPU_PIPELINE_SLOTS,
+    FAMILY_CPU_EVENT,
+    FAMILY_CPU_COVERED,
+    FAMILY_CPU_UNCOVERED,
+    FAMILY_N
+};
+
+struct family_info {
+    const char *name, *type, *help;
+};
+extern const struct family_info family_table[FAMILY_N];
+
+// True where topdownd_<metric> is, or begins like, a name of ours (topdownd_cpu_ belongs to /metrics/cpu).
+bool family_collides(const char *metric);
+
+#endif

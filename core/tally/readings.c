@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tally/readings.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *window_result_name(enum window_result result) {
+    static const char *const names[WINDOW_RESULT_N] = {"complete", "contended", "starved", "failed"};
+    return names[result];
+}
+
+// Counts of the widest round of one CPU: every window with as many events as its group has, and beside each the
+// resident group's.
+static size_t counts_of_round(const struct plan *plan) {
+    size_t counts = 0;
+    for (size_t u = 0; u < plan->n_units; u++)
+        for (size_t g = 0; g < plan->units[u].n_groups; g++)
+            counts += plan->units[u].slots * plan->groups[plan->units[u].first_group + g].n_events;
+    return plan->resident_group < 0 ? counts
+                                    : counts + plan->n_windows / 2 * plan->groups[plan->resident_group].n_events;
+}
+
+struct readings *readings_new_sized(size_t n_windows, size_t n_counts) {
+    struct readings *readings = calloc(1, sizeof *readings);
+    if (!readings)
+        return NULL;
+    readings->windows_max = n_windows;
+    readings->counts_max = n_counts;
+    readings->windows = calloc(readings->windows_max + 1, sizeof *readings->windows);
+    readings->counts = calloc(readings->counts_max + 1, sizeof *readings->counts);
+    if (!readings->windows || !readings->counts)
+        return readings_free(readings);
+    return readings;
+}
+
+struct readings *readings_new(const struct plan *plan, const struct topology *topology) {
+    return readings_new_sized(plan->n_windows * topology->n_cpus, counts_of_round(plan) * topology->n_cpus);
+}
+
+struct readings *readings_free(struct readings *readings) {
+    if (readings) {
+        free(readings->counts);
+        free(readings->windows);
+        free(readings);
+    }
+    return NULL;
+}
+
+void readings_begin(struct readings *readings, uint64_t round, uint64_t start_ns) {
+    readings->round = round;
+    readings->start_ns = readings->end_ns = start_ns;
+    readings->n_windows = readings->n_counts = 0;
+}
+
+struct window *readings_add(struct readings *readings, unsigned cpu, unsigned group, size_t n_counts) {
+    assert(readings->n_windows < readings->windows_max);
+    assert(readings->n_counts + n_counts <= readings->counts_max);
+    struct window *window = &readings->windows[readings->n_windows++];
+    *window = (struct window){.cpu = cpu, .group = group, .counts = readings->counts + readings->n_counts};
+    memset(window->counts, 0, n_counts * sizeof *window->counts);
+    readings->n_counts += n_counts;
+    return window;
+}

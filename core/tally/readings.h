@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_TALLY_READINGS_H
+#define TOPDOWND_CORE_TALLY_READINGS_H
+
+// What one round counted, raw: a list of windows, in the order in which they ended.
+//
+// Where the plan has a resident event group, each window of a rotating group stands directly behind the resident
+// group's window of the same CPU and the same slots. They have results of their own, and where the resident group was
+// opened in the middle of a slot, times of their own.
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/host/topology.h"
+#include "core/plan/plan.h"
+
+enum window_result {
+    WINDOW_COMPLETE,  // counted all the time it was enabled
+    WINDOW_CONTENDED, // shared the counters: running < enabled
+    WINDOW_STARVED,   // never on the counters: running = 0, no data
+    WINDOW_FAILED,    // could not be opened or read, no data
+    WINDOW_RESULT_N
+};
+const char *window_result_name(enum window_result result);
+
+struct window {
+    unsigned cpu;   // index into topology->cpus
+    unsigned group; // event group of the plan
+    enum window_result result;
+    uint64_t enabled_ns, running_ns; // of this window
+    uint64_t *counts;                // in the order of the group's events, unscaled; 0 where there is no data
+    int error;                       // of WINDOW_FAILED: a negative errno; -ENODEV: the CPU is offline
+};
+
+struct readings {
+    uint64_t round;            // counted from 0
+    uint64_t start_ns, end_ns; // monotonic clock
+    struct window *windows;
+    size_t n_windows, windows_max;
+    uint64_t *counts; // where the windows' counts lie
+    size_t n_counts, counts_max;
+};
+
+// Room for the windows of one round of `plan` on every CPU. NULL where memory is short.
+struct readings *readings_new(const struct plan *plan, const struct topology *topology);
+// The same with room for so many windows, and counts in all of them.
+struct readings *readings_new_sized(size_t n_windows, size_t n_counts);
+struct readings *readings_free(struct readings *readings);
+
+// Forgets all windows and begins round `round` at start_ns.
+void readings_begin(struct readings *readings, uint64_t round, uint64_t start_ns);
+
+// A new window at the end of the list with room for n_counts counts, all zero. Never fails: windows beyond a round's
+// number are a broken program.
+struct window *readings_add(struct readings *readings, unsigned cpu, unsigned group, size_t n_counts);
+
+#endif

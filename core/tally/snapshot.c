@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tally/snapshot.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A scope's fields: gauges (n_metrics of each of enum gauge, deviation), then totals (n_metrics numerators, n_metrics
+// denominators, n_level1 categories, pipeline slots, n_events events, covered, UNCOVERED_N uncovered). After all
+// scopes: per event group WINDOW_RESULT_N windows, enabled, running; then the self values.
+
+const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1};
+
+enum { GROUP_STRIDE = WINDOW_RESULT_N + 2 };
+enum gauge { GAUGE_VALUE, GAUGE_RATE, GAUGE_ERROR, GAUGE_LOW, GAUGE_HIGH, GAUGE_WINDOWS, GAUGE_SHARE, GAUGE_N };
+
+const char *uncovered_name(enum uncovered reason) {
+    static const char *const names[UNCOVERED_N] = {"starved",       "failed",  "offline", "stalled",
+                                                   "not_plannable", "yielded", "gap"};
+    return names[reason];
+}
+
+const char *absent_text(enum absent reason) {
+    static const char *const texts[ABSENT_N] = {
+        "",
+        "nothing has been measured yet",
+        "not plannable on this host, see /api/v1/plan",
+        "its event group never got the counters in this round: others hold them",
+        "its event group could not be opened or read in this round",
+        "its CPU is offline",
+        "an event that it needs runs and has never counted",
+        "the counters are handed over on request (topdownd yield)",
+        "its formula divides by zero: nothing of what it is a share of happened in this round",
+        "no round has ended for a while: the daemon was stopped, hangs, or is overloaded",
+    };
+    return texts[reason];
+}
+
+const char *event_trouble_name(enum event_trouble trouble) {
+    static const char *const names[EVENT_TROUBLE_N] = {"stalled", "unsupported", "starved"};
+    return names[trouble];
+}
+
+static size_t find_gauge(const struct snapshot_layout *layout, size_t scope, enum gauge gauge, size_t metric) {
+    return scope * layout->scope_stride + (size_t)gauge * layout->n_metrics + metric;
+}
+
+size_t snapshot_metric(const struct snapshot_layout *layout, size_t scope, size_t metric) {
+    return find_gauge(layout, scope, GAUGE_VALUE, metric);
+}
+
+size_t snapshot_rate_above(const struct snapshot_layout *layout, size_t scope, size_t metric) {
+    return find_gauge(layout, scope, GAUGE_RATE, metric);
+}
+
+size_t snapshot_standard_error(const struct snapshot_layout *layout, size_t scope, size_t metric) {
+    return find_gauge(layout, scope, GAUGE_ERROR, metric);
+}
+
+size_t snapshot_low(const struct snapshot_layout *layout, size_t scope, size_t metric) {
+    return find_gauge(layout, scope, GAUGE_LOW, metric);
+}
+
+size_t snapshot_high(const struct snapshot_layout *layout, size_t scope, size_t metric) {
+    return find_gauge(layout, scope, GAUGE_HIGH, metric);
+}
+
+size_t snapshot_metric_windows(const struct snapshot_layout *layout, size_t scope, size_t metric) {
+    return find_gauge(layout, scope, GAUGE_WINDOWS, metric);
+}
+
+size_t snapshot_share_of_time(const struct snapshot_layout *layout, size_t scope, size_t metric) {
+    return find_gauge(layout, scope, GAUGE_SHARE, metric);
+}
+
+size_t snapshot_deviation(const struct snapshot_layout *layout, size_t scope) {
+    return find_gauge(layout, scope, GAUGE_N, 0);
+}
+
+static size_t first_total(const struct snapshot_layout *layout, size_t scope) {
+    return snapshot_deviation(layout, scope) + 1;
+}
+
+size_t snapshot_numerator(const struct snapshot_layout *layout, size_t scope, size_t metric) {
+    return first_total(layout, scope) + metric;
+}
+
+size_t snapshot_denominator(const struct snapshot_layout *layout, size_t scope, size_t metric) {
+    return first_total(layout, scope) + layout->n_metrics + metric;
+}
+
+size_t snapshot_category(const struct snapshot_layout *layout, size_t scope, size_t category) {
+    return first_total(layout, scope) + 2 * layout->n_metrics + category;
+}
+
+size_t snapshot_pipeline_slots(const struct snapshot_layout *layout, size_t scope) {
+    return snapshot_category(layout, scope, layout->n_level1);
+}
+
+size_t snapshot_event(const struct snapshot_layout *layout, size_t scope, size_t event) {
+    return snapshot_pipeline_slots(layout, scope) + 1 + event;
+}
+
+size_t snapshot_covered(const struct snapshot_layout *layout, size_t scope) {
+    return snapshot_event(layout, scope, layout->n_events);
+}
+
+size_t snapshot_uncovered(const struct snapshot_layout *layout, size_t scope, enum uncovered reason) {
+    return snapshot_covered(layout, scope) + 1 + (size_t)reason;
+}
+
+size_t snapshot_windows(const struct snapshot_layout *layout, size_t group, enum window_result result) {
+    return layout->n_scopes * layout->scope_stride + group * GROUP_STRIDE + (size_t)result;
+}
+
+size_t snapshot_enabled(const struct snapshot_layout *layout, size_t group) {
+    return snapshot_windows(layout, group, WINDOW_RESULT_N);
+}
+
+size_t snapshot_running(const struct snapshot_layout *layout, size_t group) {
+    return snapshot_windows(layout, group, WINDOW_RESULT_N) + 1;
+}
+
+size_t snapshot_trouble(const struct snapshot_layout *layout, size_t event, enum event_trouble trouble) {
+    return snapshot_windows(layout, layout->plan->n_groups, 0) + event * EVENT_TROUBLE_N + (size_t)trouble;
+}
+
+size_t snapshot_offline(const struct snapshot_layout *layout, size_t socket) {
+    return snapshot_trouble(layout, layout->n_events, 0) + 2 * socket;
+}
+
+size_t snapshot_measured(const struct snapshot_layout *layout, size_t socket) {
+    return snapshot_offline(layout, socket) + 1;
+}
+
+size_t snapshot_self(const struct snapshot_layout *layout, enum self_value value) {
+    return snapshot_offline(layout, layout->topology->n_sockets) + (size_t)value;
+}
+
+static void mark(const struct formula *formula, bool *wanted) {
+    for (size_t i = 0; i < formula->n_variables; i++)
+        wanted[formula->variables[i]] = true;
+}
+
+// Which of the catalog's events the selected metrics need.
+static int layout_events(struct snapshot_layout *layout) {
+    const struct plan *plan = layout->plan;
+    const struct catalog *catalog = layout->catalog;
+    bool *wanted = calloc(catalog->n_events, sizeof *wanted);
+    layout->events = calloc(catalog->n_events, sizeof *layout->events);
+    if (!wanted || !layout->events) {
+        free(wanted);
+        return -ENOMEM;
+    }
+    for (size_t m = 0; m < plan->n_metrics; m++)
+        mark(catalog->metrics[plan->metrics[m].metric].formula, wanted);
+    if (plan->level1_selected) { // the categories are one unit, selected or not
+        mark(catalog->level1.pipeline_slots, wanted);
+        for (size_t i = 0; i < catalog->level1.n_metrics; i++)
+            mark(catalog->metrics[catalog->level1.metrics[i]].formula, wanted);
+    }
+    for (unsigned e = 0; e < catalog->n_events; e++)
+        if (wanted[e] && catalog->events[e].kind == EVENT_COUNTED)
+            layout->events[layout->n_events++] = e;
+    free(wanted);
+    return 0;
+}
+
+struct snapshot_layout *snapshot_layout_new(struct plan *plan, struct topology *topology) {
+    struct snapshot_layout *layout = calloc(1, sizeof *layout);
+    if (!layout)
+        return NULL;
+    layout->catalog = plan->catalog;
+    layout->plan = plan;
+    atomic_init(&layout->references, 1);
+    if (layout_events(layout) < 0) {
+        free(layout->events);
+        free(layout);
+        return NULL;
+    }
+    layout->topology = topology;
+    layout->n_scopes = 1 + topology->n_sockets + topology->n_cpus;
+    layout->n_metrics = plan->n_metrics;
+    layout->n_level1 = plan->level1_selected ? plan->catalog->level1.n_categories : 0;
+    layout->scope_stride = snapshot_uncovered(layout, 0, UNCOVERED_N); // scope 0 starts at 0 whatever the stride
+    layout->n_values = snapshot_self(layout, SELF_N);
+    return layout;
+}
+
+struct snapshot_layout *snapshot_layout_ref(struct snapshot_layout *layout) {
+    atomic_fetch_add_explicit(&layout->references, 1, memory_order_relaxed);
+    return layout;
+}
+
+struct snapshot_layout *snapshot_layout_unref(struct snapshot_layout *layout) {
+    if (layout && atomic_fetch_sub_explicit(&layout->references, 1, memory_order_acq_rel) == 1) {
+        free(layout->events);
+        topology_free(layout->topology);
+        plan_free(layout->plan);
+        free(layout);
+    }
+    return NULL;
+}
+
+struct snapshot *snapshot_new(struct snapshot_layout *layout) {
+    struct snapshot *snapshot = calloc(1, sizeof *snapshot);
+    if (!snapshot)
+        return NULL;
+    snapshot->layout = snapshot_layout_ref(layout);
+    atomic_init(&snapshot->references, 1);
+    snapshot->values = malloc(layout->n_values * sizeof *snapshot->values);
+    snapshot->absent = malloc(layout->n_scopes * layout->n_metrics + 1);
+    snapshot->quality = calloc(layout->n_scopes * layout->n_metrics + 1, 1); // ESTIMATE_NONE
+    if (!snapshot->values || !snapshot->absent || !snapshot->quality)
+        return snapshot_unref(snapshot);
+    for (size_t i = 0; i < layout->n_values; i++)
+        snapshot->values[i] = NAN;
+    for (size_t i = 0; i < layout->n_scopes * layout->n_metrics; i++)
+        snapshot->absent[i] = ABSENT_NO_ROUND;
+    return snapshot;
+}
+
+double snapshot_high_rate(const struct snapshot *snapshot, size_t metric) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    double threshold = layout->catalog->metrics[layout->plan->metrics[metric].metric].rate_threshold;
+    double rate = snapshot->values[snapshot_rate_above(layout, 0, metric)];
+    return threshold > 0 && rate > threshold ? rate : 0;
+}
+
+// Takes out the gauges of all scopes.
+static void remove_gauges(struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    for (size_t scope = 0; scope < layout->n_scopes; scope++) {
+        for (size_t i = snapshot_metric(layout, scope, 0); i < first_total(layout, scope); i++)
+            snapshot->values[i] = NAN;
+        for (size_t m = 0; m < layout->n_metrics; m++) {
+            uint8_t *absent = &snapshot->absent[scope * layout->n_metrics + m];
+            if (*absent != ABSENT_NOT_PLANNABLE && *absent != ABSENT_NO_ROUND) // these are still true
+                *absent = ABSENT_STALE;
+        }
+    }
+    for (size_t e = 0; e < layout->n_events; e++)
+        snapshot->values[snapshot_trouble(layout, e, EVENT_STARVED)] = NAN;
+    for (size_t s = 0; s < layout->topology->n_sockets; s++)
+        snapshot->values[snapshot_offline(layout, s)] = snapshot->values[snapshot_measured(layout, s)] = NAN;
+}
+
+struct snapshot *snapshot_stale(const struct snapshot *snapshot) {
+    static const enum self_value gauges[] = {SELF_BUDGET_USED,           SELF_PROCESS_RESIDENT_BYTES,
+                                             SELF_PROCESS_VIRTUAL_BYTES, SELF_PROCESS_OPEN_FDS,
+                                             SELF_RECORDING_UP,          SELF_RECORDING_ERROR};
+    struct snapshot_layout *layout = snapshot->layout;
+    struct snapshot *stale = snapshot_new(layout);
+    if (!stale)
+        return NULL;
+    stale->sequence = snapshot->sequence;
+    stale->start_ns = snapshot->start_ns;
+    stale->end_ns = snapshot->end_ns;
+    stale->stale = true;
+    memcpy(stale->values, snapshot->values, layout->n_values * sizeof *stale->values);
+    memcpy(stale->absent, snapshot->absent, layout->n_scopes * layout->n_metrics);
+    remove_gauges(stale);
+    for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
+        stale->values[snapshot_self(layout, gauges[i])] = NAN;
+    double *pmu_up = &stale->values[snapshot_self(layout, SELF_PMU_UP)];
+    if (!isnan(*pmu_up)) // NaN: nothing is asked of it
+        *pmu_up = 0;
+    return stale;
+}
+
+struct snapshot *snapshot_ref(struct snapshot *snapshot) {
+    atomic_fetch_add_explicit(&snapshot->references, 1, memory_order_relaxed);
+    return snapshot;
+}
+
+struct snapshot *snapshot_unref(struct snapshot *snapshot) {
+    if (snapshot && atomic_fetch_sub_explicit(&snapshot->references, 1, memory_order_acq_rel) == 1) {
+        free(snapshot->quality);
+        free(snapshot->absent);
+        free(snapshot->values);
+        snapshot_layout_unref(snapshot->layout);
+        free(snapshot);
+    }
+    return NULL;
+}

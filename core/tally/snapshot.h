@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_TALLY_SNAPSHOT_H
+#define TOPDOWND_CORE_TALLY_SNAPSHOT_H
+
+// All values of one moment. Made once, when a round ends; never changed after; shared by counting references.
+//
+// The values are one flat array of doubles, NaN meaning "no sample", and struct snapshot_layout says where each lies.
+// An exporter turns a layout into text with holes once, and fills the holes from the array at every snapshot.
+//
+// A scope is the whole host (0), a socket, or a CPU; each has the same fields.
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/host/topology.h"
+#include "core/plan/plan.h"
+#include "core/tally/estimate.h"
+#include "core/tally/readings.h"
+
+// Why CPU time is uncovered.
+enum uncovered {
+    UNCOVERED_STARVED,       // other users held the counters
+    UNCOVERED_FAILED,        // an event group could not be opened or read
+    UNCOVERED_OFFLINE,       // the CPU was away
+    UNCOVERED_STALLED,       // an event ran and never counted
+    UNCOVERED_NOT_PLANNABLE, // the metric does not fit the counters that can be had, or needs an event that is not
+                             // there
+    UNCOVERED_YIELDED,       // the counters were handed over on request
+    UNCOVERED_GAP, // the daemon itself did not run for longer than a few rounds (stopped, suspended, overloaded)
+    UNCOVERED_N
+};
+const char *uncovered_name(enum uncovered reason);
+
+// Why a metric has no value.
+enum absent {
+    ABSENT_NOT,           // it has one
+    ABSENT_NO_ROUND,      // nothing has been measured yet
+    ABSENT_NOT_PLANNABLE, // see the plan
+    ABSENT_STARVED,
+    ABSENT_FAILED,
+    ABSENT_OFFLINE,
+    ABSENT_STALLED,
+    ABSENT_YIELDED,   // the counters are handed over
+    ABSENT_UNDEFINED, // the formula divides by zero: nothing happened
+    ABSENT_STALE,     // the last round is long over: see snapshot_stale
+    ABSENT_N
+};
+const char *absent_text(enum absent reason);
+
+// Events that yield no samples. What is live, or idle with everything it is a share of, is in no such state.
+enum event_trouble {
+    EVENT_STALLED,     // runs and has never counted, while what it is a share of counts
+    EVENT_UNSUPPORTED, // the PMU does not have it
+    EVENT_STARVED,     // its event groups never got the counters in the last round
+    EVENT_TROUBLE_N
+};
+const char *event_trouble_name(enum event_trouble trouble);
+
+// Values that are not about a scope. The caller of derive_round fills them in.
+enum self_value {
+    SELF_LAST_SNAPSHOT_TIMESTAMP, // seconds since the epoch
+    SELF_COLLECTION_SECONDS,      // CPU time spent rotating and reading, total
+    SELF_ROTATION_COUNT,          // of the histogram below
+    SELF_ROTATION_SUM,            // seconds
+    SELF_ROTATION_BUCKETS,        // SELF_BUCKETS_N cumulative counts
+    SELF_ROTATION_BUCKETS_END = SELF_ROTATION_BUCKETS + 7,
+    SELF_PMU_UP = SELF_ROTATION_BUCKETS_END, // 1, 0
+    SELF_CALLS,                              // to the PMU, total
+    SELF_INTERRUPTS,                         // of other CPUs by these calls, total
+    SELF_INTERRUPT_SECONDS,                  // what they took from these CPUs, estimated, total
+    SELF_BUDGET_USED,                        // share of the budget in the last whole period
+    SELF_PROCESS_CPU_SECONDS,
+    SELF_PROCESS_RESIDENT_BYTES,
+    SELF_PROCESS_VIRTUAL_BYTES,
+    SELF_PROCESS_OPEN_FDS,
+    SELF_PROCESS_MAX_FDS,
+    SELF_PROCESS_START_TIMESTAMP,
+    SELF_RECORDING_UP,          // 1, 0: what was last written arrived; NaN, as all below: nothing is recorded
+    SELF_RECORDING_ERROR,       // why not: an errno; 0 where it did
+    SELF_RECORDING_BYTES,       // written, total
+    SELF_RECORDING_ROUNDS_LOST, // that are not in the recording, total
+    SELF_N
+};
+enum { SELF_BUCKETS_N = SELF_ROTATION_BUCKETS_END - SELF_ROTATION_BUCKETS };
+extern const double snapshot_rotation_bounds[SELF_BUCKETS_N]; // upper bounds in seconds; +Inf is the count itself
+
+struct snapshot_layout {
+    const struct catalog *catalog;
+    struct plan *plan;         // owned
+    struct topology *topology; // owned
+    atomic_uint references;
+    size_t n_scopes;     // 1 + sockets + CPUs
+    size_t n_metrics;    // of the plan
+    size_t n_level1;     // categories of the plan's level-1 split, 0 where there is none
+    size_t n_events;     // distinct events of the selected metrics, plannable or not, without CATALOG_CPU_SECONDS
+    unsigned *events;    // of the catalog
+    size_t scope_stride; // values of one scope
+    size_t n_values;
+};
+
+// Offsets of a scope's fields; each is an index into snapshot->values.
+size_t snapshot_metric(const struct snapshot_layout *layout, size_t scope, size_t metric); // export scale applied
+size_t snapshot_deviation(const struct snapshot_layout *layout, size_t scope);             // ratio
+size_t snapshot_rate_above(const struct snapshot_layout *layout, size_t scope,
+                           size_t metric); // host only: numerator a
+                                           // second, NaN where the metric has no rate threshold
+// How far the metric can be trusted, see core/tally/estimate.h: NaN where it has no value, or no interval.
+size_t snapshot_standard_error(const struct snapshot_layout *layout, size_t scope, size_t metric);
+size_t snapshot_low(const struct snapshot_layout *layout, size_t scope, size_t metric); // 95 %
+size_t snapshot_high(const struct snapshot_layout *layout, size_t scope, size_t metric);
+// What is behind it: windows in the scope, and the share of its CPUs' time in which its events were on the counters. Of
+// a metric made of others, the least of theirs.
+size_t snapshot_metric_windows(const struct snapshot_layout *layout, size_t scope, size_t metric);
+size_t snapshot_share_of_time(const struct snapshot_layout *layout, size_t scope, size_t metric);
+size_t snapshot_numerator(const struct snapshot_layout *layout, size_t scope, size_t metric); // totals from here on
+size_t snapshot_denominator(const struct snapshot_layout *layout, size_t scope, size_t metric);
+size_t snapshot_category(const struct snapshot_layout *layout, size_t scope, size_t category); // index into level1
+size_t snapshot_pipeline_slots(const struct snapshot_layout *layout, size_t scope);
+size_t snapshot_event(const struct snapshot_layout *layout, size_t scope, size_t event);
+size_t snapshot_covered(const struct snapshot_layout *layout, size_t scope); // CPU seconds
+size_t snapshot_uncovered(const struct snapshot_layout *layout, size_t scope, enum uncovered reason);
+// Of the whole host:
+size_t snapshot_windows(const struct snapshot_layout *layout, size_t group, enum window_result result);
+size_t snapshot_enabled(const struct snapshot_layout *layout, size_t group);                             // seconds
+size_t snapshot_running(const struct snapshot_layout *layout, size_t group);                             // seconds
+size_t snapshot_trouble(const struct snapshot_layout *layout, size_t event, enum event_trouble trouble); // 1 or NaN
+size_t snapshot_offline(const struct snapshot_layout *layout, size_t socket);  // CPUs that were away in the last round
+size_t snapshot_measured(const struct snapshot_layout *layout, size_t socket); // CPUs that were there
+size_t snapshot_self(const struct snapshot_layout *layout, enum self_value value);
+
+static inline size_t snapshot_scope_socket(size_t socket) { return 1 + socket; }
+static inline size_t snapshot_scope_cpu(const struct snapshot_layout *layout, size_t cpu) {
+    return 1 + layout->topology->n_sockets + cpu;
+}
+
+// Takes over the plan and the topology, which are freed with the layout; with one reference, held by the caller. NULL
+// where memory is short: then they are still the caller's.
+struct snapshot_layout *snapshot_layout_new(struct plan *plan, struct topology *topology);
+struct snapshot_layout *snapshot_layout_ref(struct snapshot_layout *layout);
+struct snapshot_layout *snapshot_layout_unref(struct snapshot_layout *layout); // returns NULL, takes NULL
+
+struct snapshot {
+    struct snapshot_layout *layout; // a reference
+    atomic_uint references;
+    uint64_t sequence;         // 0: nothing measured yet; then the number of rounds
+    uint64_t start_ns, end_ns; // the round that the gauges cover
+    double *values;            // layout->n_values
+    uint8_t *absent;           // [scope][metric], enum absent
+    uint8_t *quality;          // [scope][metric], enum estimate_quality
+    bool stale;                // made by snapshot_stale
+};
+
+// How often a second what the metric counts happened on the whole host, where that needs a cause; else 0.
+double snapshot_high_rate(const struct snapshot *snapshot, size_t metric);
+
+// One reference held by the caller; all values NaN.
+struct snapshot *snapshot_new(struct snapshot_layout *layout);
+// A copy without what holds only for the last round, for when no newer one comes though it should have: no gauges, the
+// PMU is down, totals as they were. NULL where memory is short.
+struct snapshot *snapshot_stale(const struct snapshot *snapshot);
+struct snapshot *snapshot_ref(struct snapshot *snapshot);
+struct snapshot *snapshot_unref(struct snapshot *snapshot); // returns NULL, takes NULL
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/command/list_specs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/spec/spec_json.h"
+#include "core/base/name.h"
+
+enum { NAME_MAX_FOLDED = 256 };
+
+static const char CPUS[] = "cpus.json"; // which spec is for which CPU
+
+static int is_spec(const struct dirent *entry) {
+    size_t length = strlen(entry->d_name);
+    return length > 5 && length < LIST_SPEC_NAME_MAX && entry->d_name[0] != '.' &&
+           strcmp(entry->d_name + length - 5, ".json") == 0 && strcmp(entry->d_name, CPUS) != 0;
+}
+
+int list_specs_init(struct list_specs *list, const char *data, struct errors *errors) {
+    char path[sizeof list->folder + sizeof CPUS];
+    struct dirent **entries;
+    *list = (struct list_specs){.n = 0};
+    (void)snprintf(list->folder, sizeof list->folder, "%s/specs", data);
+    int n = scandir(list->folder, &entries, is_spec, alphasort);
+    if (n < 0)
+        return errors_add(errors, list->folder, 0, 0, "cannot read the folder: %s", strerror(errno));
+    for (int i = 0; i < n; i++) {
+        if (list->n < DATA_SPECS_MAX)
+            (void)snprintf(list->specs[list->n++].name, LIST_SPEC_NAME_MAX, "%.*s",
+                           (int)(strlen(entries[i]->d_name) - 5), entries[i]->d_name);
+        free(entries[i]);
+    }
+    free(entries);
+    (void)snprintf(path, sizeof path, "%s/%s", list->folder, CPUS);
+    return cpu_map_json_load(path, errors, &list->cpus);
+}
+
+void list_specs_deinit(struct list_specs *list) {
+    cpu_map_deinit(&list->cpus);
+    while (list->n > 0)
+        catalog_free(list->specs[--list->n].catalog);
+}
+
+int list_specs_load(struct list_specs *list, size_t spec, struct errors *errors) {
+    char path[sizeof list->folder + LIST_SPEC_NAME_MAX + 8];
+    (void)snprintf(path, sizeof path, "%s/%s.json", list->folder, list->specs[spec].name);
+    return list->specs[spec].catalog ? 0 : spec_json_load(path, NULL, errors, &list->specs[spec].catalog);
+}
+
+// name_equal, and without spaces.
+static bool same(const char *a, const char *b) {
+    const char *const names[2] = {a, b};
+    char folded[2][NAME_MAX_FOLDED];
+    for (int i = 0; i < 2; i++) {
+        char *end = folded[i];
+        name_fold(names[i], folded[i], NAME_MAX_FOLDED);
+        for (const char *c = folded[i]; *c != '\0'; c++)
+            if (*c != ' ')
+                *end++ = *c;
+        *end = '\0';
+    }
+    return strcmp(folded[0], folded[1]) == 0;
+}
+
+static bool known_as(const struct list_specs *list, const char *spec, const char *name) {
+    for (size_t i = 0; i < list->cpus.n; i++)
+        for (size_t k = 0; k < list->cpus.rows[i].n_known_as; k++)
+            if (strcmp(list->cpus.rows[i].spec, spec) == 0 && same(list->cpus.rows[i].known_as[k], name))
+                return true;
+    return false;
+}
+
+enum { BY_SPEC, BY_ALIAS, BY_VENDOR, BY_PRODUCT, WAYS };
+
+static bool is_called(struct list_specs *list, size_t spec, int way, const char *name) {
+    char full[NAME_MAX_FOLDED];
+    struct errors ignored = {0}; // a broken spec has no product
+    if (way == BY_SPEC || way == BY_ALIAS)
+        return way == BY_SPEC ? same(list->specs[spec].name, name) : known_as(list, list->specs[spec].name, name);
+    if (list_specs_load(list, spec, &ignored) < 0)
+        return false;
+    const struct catalog_product *product = &list->specs[spec].catalog->product;
+    (void)snprintf(full, sizeof full, "%s %s", product->vendor, product->name);
+    return way == BY_VENDOR ? same(product->vendor, name) : same(product->name, name) || same(full, name);
+}
+
+size_t list_specs_find(struct list_specs *list, const char *name, bool *found) {
+    size_t n = 0;
+    for (int way = 0; way < WAYS && n == 0; way++)
+        for (size_t i = 0; i < list->n; i++)
+            n += found[i] = is_called(list, i, way, name);
+    return n;
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/run/control.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "core/base/decimal.h"
+#include "daemon/base/log.h"
+
+// Whatever a client does costs little: at most CLIENTS_MAX are connected, each for at most CLIENT_TIMEOUT_US and with
+// CONTROL_REQUEST_MAX bytes; the next ones wait in the kernel's queue. So many connections a second are accepted, which
+// also keeps an accept that fails again and again (no file left) from turning the loop into a busy one.
+
+enum { CLIENTS_MAX = 8, CLIENT_TIMEOUT_US = 5000000, ACCEPTS_A_SECOND = 50, SECOND_US = 1000000 };
+enum { SOCKET_MODE = 0660 };
+
+struct client {
+    struct control *control;
+    int fd; // -1: free
+    sd_event_source *input, *timer;
+    char request[CONTROL_REQUEST_MAX];
+    size_t length;
+};
+
+struct control {
+    sd_event *loop;
+    control_yield *yield;
+    void *context;
+    struct sockaddr_un address;
+    int fd;
+    bool bound; // the path is ours
+    sd_event_source *listener;
+    struct client clients[CLIENTS_MAX];
+};
+
+// ---- a client ----
+
+static void client_close(struct client *client) {
+    client->timer = sd_event_source_unref(client->timer);
+    client->input = sd_event_source_unref(client->input);
+    if (client->fd >= 0)
+        (void)close(client->fd);
+    client->fd = -1;
+    client->length = 0;
+    if (client->control->listener)
+        (void)sd_event_source_set_enabled(client->control->listener, SD_EVENT_ON);
+}
+
+// One short line always fits into the buffer of a socket that nothing was written to.
+__attribute__((format(printf, 2, 3))) static void answer(const struct client *client, const char *format, ...) {
+    char line[CONTROL_ANSWER_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    if (length > 0 && (size_t)length < sizeof line)
+        (void)send(client->fd, line, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+// Who asked, for the log.
+static struct ucred peer_of(const struct client *client) {
+    struct ucred peer = {0};
+    socklen_t size = sizeof peer;
+    (void)getsockopt(client->fd, SOL_SOCKET, SO_PEERCRED, &peer, &size); // every Unix stream socket has one
+    return peer;
+}
+
+static void yield_to(const struct client *client, double seconds) {
+    struct ucred peer = peer_of(client);
+    int r = client->control->yield(seconds, client->control->context);
+    if (r < 0) {
+        answer(client, "error %s\n", strerror(-r));
+        return;
+    }
+    if (seconds > 0)
+        log_info("all counters are handed over for %.10g s: process %d of user %u asked for them", seconds,
+                 (int)peer.pid, (unsigned)peer.uid);
+    answer(client, "ok %.10g\n", seconds);
+}
+
+// The request is a line without its end. A text of a client's is never repeated.
+static void serve(struct client *client) {
+    static const char verb[] = "yield ";
+    const char *word = client->request + strlen(verb);
+    struct decimal number;
+    if (strlen(client->request) != client->length || strncmp(client->request, verb, strlen(verb)) != 0) {
+        answer(client, "error there is no such request: 'yield SECONDS' is the only one\n");
+        return;
+    }
+    if (!decimal_read(&word, &number) || *word != '\0' || decimal_value(number) > CONTROL_YIELD_SECONDS_MAX ||
+        (number.digits > 0 && decimal_value(number) < 1)) {
+        answer(client, "error the time is not 1 to %d seconds, nor 0\n", CONTROL_YIELD_SECONDS_MAX);
+        return;
+    }
+    yield_to(client, decimal_value(number));
+}
+
+static int on_input(sd_event_source *source, int fd, uint32_t events, void *context) {
+    (void)source;
+    (void)events;
+    struct client *client = context;
+    ssize_t n = read(fd, client->request + client->length, sizeof client->request - client->length);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    if (n > 0) {
+        client->length += (size_t)n;
+        char *end = memchr(client->request, '\n', client->length);
+        if (!end && client->length < sizeof client->request)
+            return 0;
+        if (end) {
+            *end = '\0';
+            client->length = (size_t)(end - client->request);
+            serve(client);
+        } else {
+            answer(client, "error the request is too long\n");
+        }
+    }
+    client_close(client);
+    return 0;
+}
+
+static int on_timeout(sd_event_source *source, uint64_t due_us, void *context) {
+    (void)source;
+    (void)due_us;
+    client_close(context);
+    return 0;
+}
+
+static int client_open(struct client *client, int fd) {
+    sd_event *loop = client->control->loop;
+    client->fd = fd;
+    int r = sd_event_add_io(loop, &client->input, fd, EPOLLIN, on_input, client);
+    return r < 0 ? r
+                 : sd_event_add_time_relative(loop, &client->timer, CLOCK_MONOTONIC, CLIENT_TIMEOUT_US, 0, on_timeout,
+                                              client);
+}
+
+// ---- the socket ----
+
+static struct client *free_client(struct control *control) {
+    for (size_t i = 0; i < CLIENTS_MAX; i++)
+        if (control->clients[i].fd < 0)
+            return &control->clients[i];
+    return NULL;
+}
+
+static int on_connection(sd_event_source *source, int listener, uint32_t events, void *context) {
+    (void)events;
+    struct control *control = context;
+    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0)
+        return 0; // it has gone again, or there is no file left: tried again
+    struct client *client = free_client(control);
+    if (client_open(client, fd) < 0)
+        client_close(client);
+    if (!free_client(control))
+        (void)sd_event_source_set_enabled(source, SD_EVENT_OFF); // until one has ended
+    return 0;
+}
+
+static int refuse(const struct control *control, struct errors *errors, const char *what) {
+    return errors_add(errors, control->address.sun_path, 0, 0, "%s", what);
+}
+
+// Removes what a dead daemon has left. Returns 0 where the path is free now.
+static int remove_stale(const struct control *control, struct errors *errors) {
+    const char *path = control->address.sun_path;
+    struct stat status;
+    if (lstat(path, &status) < 0)
+        return errno == ENOENT ? 0 : refuse(control, errors, strerror(errno));
+    if (!S_ISSOCK(status.st_mode))
+        return refuse(control, errors, "is not a socket: remove it, or name another folder with --path.run");
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -errno;
+    int r = connect(fd, (const struct sockaddr *)&control->address, sizeof control->address) < 0 ? errno : 0;
+    (void)close(fd);
+    if (r == 0 || r == EAGAIN)
+        return refuse(control, errors,
+                      "another topdownd listens there: end it, or name another folder with --path.run");
+    if (r != ECONNREFUSED)
+        return refuse(control, errors, strerror(r));
+    return unlink(path) < 0 ? refuse(control, errors, strerror(errno)) : 0;
+}
+
+// Nobody can connect before listen, and then the socket has its mode.
+static int listen_at(struct control *control, const char *path, struct errors *errors) {
+    control->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (control->fd < 0)
+        return -errno;
+    control->address.sun_family = AF_UNIX;
+    memcpy(control->address.sun_path, path, strlen(path) + 1);
+    int r = remove_stale(control, errors);
+    if (r < 0)
+        return r;
+    control->bound = bind(control->fd, (const struct sockaddr *)&control->address, sizeof control->address) == 0;
+    if (!control->bound || chmod(path, SOCKET_MODE) < 0 || listen(control->fd, CLIENTS_MAX) < 0)
+        return refuse(control, errors, strerror(errno));
+    return 0;
+}
+
+static int control_open(sd_event *loop, const char *folder, struct errors *errors, struct control **out) {
+    char path[sizeof((struct sockaddr_un *)NULL)->sun_path];
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, CONTROL_NAME) >= sizeof path)
+        return errors_add(errors, folder, 0, 0,
+                          "the path is too long for a socket: name a shorter one with --path.run");
+    struct control *control = calloc(1, sizeof *control);
+    if (!control)
+        return -ENOMEM;
+    *control = (struct control){.loop = loop, .fd = -1};
+    for (size_t i = 0; i < CLIENTS_MAX; i++)
+        control->clients[i] = (struct client){.control = control, .fd = -1};
+    int r = listen_at(control, path, errors);
+    if (r < 0)
+        control_free(control);
+    else
+        *out = control;
+    return r < 0 ? r : 0;
+}
+
+// ---- where ----
+
+// The first of the folders that systemd has made for us; NULL where it has made none.
+static char *systemd_folder(void) {
+    const char *folders = getenv("RUNTIME_DIRECTORY");
+    return folders && *folders ? strndup(folders, strcspn(folders, ":")) : NULL;
+}
+
+int control_new(sd_event *loop, const char *folder, control_yield *yield, void *context, struct errors *errors,
+                struct control **out) {
+    char *made = folder ? NULL : systemd_folder();
+    bool named = folder || made;
+    struct errors unnamed = {0};
+    struct control *control = NULL;
+    int r = 0;
+    // Started by hand there may be no folder. That is no trouble: `yield` says how to get a socket.
+    if (named || access(CONTROL_FOLDER, W_OK | X_OK) == 0)
+        r = control_open(loop, folder ? folder : made ? made : CONTROL_FOLDER, named ? errors : &unnamed, &control);
+    free(made);
+    if (!named && r == -EINVAL) {
+        log_errors(&unnamed);
+        r = 0;
+    }
+    if (control) {
+        control->yield = yield;
+        control->context = context;
+    }
+    if (r == 0)
+        *out = control;
+    return r;
+}
+
+int control_start(struct control *control) {
+    int r = sd_event_add_io(control->loop, &control->listener, control->fd, EPOLLIN, on_connection, control);
+    if (r >= 0)
+        r = sd_event_source_set_ratelimit(control->listener, SECOND_US, ACCEPTS_A_SECOND);
+    return r < 0 ? r : 0;
+}
+
+struct control *control_free(struct control *control) {
+    if (!control)
+        return NULL;
+    control->listener = sd_event_source_unref(control->listener);
+    for (size_t i = 0; i < CLIENTS_MAX; i++)
+        client_close(&control->clients[i]);
+    if (control->bound)
+        (void)unlink(control->address.sun_path);
+    if (control->fd >= 0)
+        (void)close(control->fd);
+    free(control);
+    return NULL;
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/run/replay.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/base/log.h"
+#include "daemon/base/self.h"
+#include "daemon/run/stage.h"
+#include "daemon/run/summary.h"
+
+// One record is looked at a time; a round or a pause waits until it is due. At full speed a step ends after SLICE_NS,
+// with the newest snapshot alone, so that questions and signals are answered meanwhile.
+
+static const uint64_t SLICE_NS = 50000000;
+static const uint64_t IDLE_NS = UINT64_C(3600000000000); // between steps at the end, which have nothing to do
+
+struct replay {
+    struct setup *setup;
+    struct tape *tape;
+    struct recording_record next; // where `looked`
+    int next_is;                  // what tape_next said of it
+    bool looked;
+    struct stage stage;
+    struct recording_facts facts; // of the present plan, or of the next one
+    struct adapt_report *report;  // NULL: its schedule was fixed
+    struct self self;
+    uint64_t begun_ns, first_ns; // when the first round began, now and then
+    bool begun, over;
+    unsigned long long rounds;
+    bool pmu_up;
+    double timestamp_seconds; // of the newest round
+
+    // What waits until it is due: a round, or a pause
+    struct readings *readings; // NULL: none
+    double readings_seconds;
+    bool pausing;
+    struct recording_pause pause;
+};
+
+int replay_new(struct setup *setup, struct replay **out) {
+    struct replay *replay = calloc(1, sizeof *replay);
+    if (!replay)
+        return -ENOMEM;
+    replay->setup = setup;
+    replay->tape = setup->types[0].source->tape;
+    replay->timestamp_seconds = NAN;
+    self_init(&replay->self, 1);
+    *out = replay;
+    return 0;
+}
+
+struct replay *replay_free(struct replay *replay) {
+    if (replay) {
+        readings_free(replay->readings);
+        stage_deinit(&replay->stage);
+        adapt_report_free(replay->report);
+        free(replay);
+    }
+    return NULL;
+}
+
+struct view *replay_view(const struct replay *replay) {
+    return replay->stage.view;
+}
+
+// ---- snapshots ----
+
+static void fill_self(struct replay *replay, struct snapshot *snapshot) {
+    self_fill(&replay->self, &replay->setup->types[0].source->roots, replay->pmu_up, snapshot);
+    snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = replay->timestamp_seconds;
+}
+
+struct snapshot *replay_snapshot(struct replay *replay) {
+    struct snapshot *snapshot = snapshot_new(replay->stage.layout);
+    if (!snapshot)
+        return NULL;
+    derive_initial(replay->stage.derive, snapshot);
+    fill_self(replay, snapshot);
+    return snapshot;
+}
+
+static void play_round(struct replay *replay, struct snapshot **out) {
+    struct snapshot *snapshot = snapshot_new(replay->stage.layout);
+    derive_round(replay->stage.derive, replay->readings, snapshot);
+    replay->pmu_up = summary_counted(replay->readings);
+    replay->timestamp_seconds = replay->readings_seconds;
+    replay->readings = readings_free(replay->readings);
+    replay->rounds++;
+    if (snapshot)
+        fill_self(replay, snapshot);
+    snapshot_unref(*out);
+    *out = snapshot;
+}
+
+// What was shown while counters were handed over has no gauges.
+static void play_pause(struct replay *replay, struct snapshot **out) {
+    derive_pause(replay->stage.derive, replay->pause.until_ns, replay->pause.reason);
+    replay->pausing = false;
+    if (isnan(replay->pause.timestamp_seconds))
+        return;
+    replay->pmu_up = false;
+    replay->timestamp_seconds = replay->pause.timestamp_seconds;
+    snapshot_unref(*out);
+    *out = replay_snapshot(replay);
+    if (*out && replay->pause.reason == UNCOVERED_YIELDED)
+        stage_mark_yielded(*out);
+}
+
+// ---- records ----
+
+// Totals go over from plan to plan of the same metrics only.
+static bool same_metrics(const struct snapshot_layout *a, const struct recording_plan *b) {
+    if (!a || a->n_metrics != b->plan->n_metrics || a->plan->level1_selected != b->plan->level1_selected)
+        return false;
+    for (size_t m = 0; m < a->n_metrics; m++)
+        if (a->plan->metrics[m].metric != b->plan->metrics[m].metric)
+            return false;
+    return true;
+}
+
+static int explain(const struct replay *replay, int r, const char *missing) {
+    struct errors errors = {0};
+    r = tape_explain_plan(replay->tape, r, missing, &errors);
+    log_errors(&errors);
+    return r;
+}
+
+static struct stage_request request_of(const struct replay *replay, const struct recording_plan *plan) {
+    return (struct stage_request){.setup = replay->setup,
+                                  .type = &replay->setup->types[0],
+                                  .seed = replay->tape->header.seed,
+                                  .replayed = plan,
+                                  .facts = &replay->facts,
+                                  .report = replay->report};
+}
+
+static int play_facts(struct replay *replay, const struct recording_record *record) {
+    struct adapt_report *report;
+    char missing[RECORDING_TEXT_MAX + 1];
+    int r = recording_get_facts(record, replay->tape->catalog, missing, &replay->facts, &report);
+    if (r < 0)
+        return explain(replay, r, missing);
+    adapt_report_free(replay->report);
+    replay->report = report;
+    struct stage_request request = request_of(replay, NULL);
+    if (replay->stage.layout)
+        stage_refresh_view(&replay->stage, &request);
+    return 1;
+}
+
+static int play_plan(struct replay *replay, const struct recording_record *record) {
+    struct errors errors = {0};
+    struct recording_plan plan;
+    char missing[RECORDING_TEXT_MAX + 1];
+    int r = recording_get_plan(record, replay->tape->catalog, missing, &plan);
+    if (r < 0)
+        return explain(replay, r, missing);
+    if (plan.again && replay->stage.layout) {
+        topology_free(plan.topology);
+        plan_free(plan.plan);
+        return 0;
+    }
+    struct stage stage, none = {.layout = NULL};
+    struct stage_request request = request_of(replay, &plan);
+    r = stage_init(&stage, &request, same_metrics(replay->stage.layout, &plan) ? &replay->stage : &none, &errors);
+    if (r < 0)
+        return r;
+    stage_deinit(&replay->stage);
+    replay->stage = stage;
+    return 1;
+}
+
+// When a recorded time is now; no time before anything has been played.
+static uint64_t due_ns(struct replay *replay, uint64_t recorded_ns, uint64_t now_ns) {
+    if (!replay->begun) {
+        replay->begun = true;
+        replay->begun_ns = now_ns;
+        replay->first_ns = replay->readings ? replay->readings->start_ns : recorded_ns;
+    }
+    double speed = replay->setup->speed;
+    if (speed == 0 || recorded_ns <= replay->first_ns)
+        return now_ns;
+    return replay->begun_ns + (uint64_t)((double)(recorded_ns - replay->first_ns) / speed);
+}
+
+static void finish(struct replay *replay, const char *how) {
+    replay->over = true;
+    log_info("%s: all %llu rounds have been replayed%s; the last one stays to be looked at", replay->tape->path,
+             replay->rounds, how);
+}
+
+// Looks at the next record without taking it, as tape_next.
+static int look(struct replay *replay) {
+    if (!replay->looked)
+        replay->next_is = tape_next(replay->tape, &replay->next);
+    replay->looked = true;
+    return replay->next_is;
+}
+
+// Takes the next record: 1: something has happened or waits, 0: the tape is over, or a negative errno.
+static int take_record(struct replay *replay) {
+    const struct tape *tape = replay->tape;
+    int r = look(replay);
+    const struct recording_record record = replay->next;
+    replay->looked = false;
+    if (r < 0 && r != -EBADMSG && r != -ENODATA)
+        return r;
+    if (r <= 0) {
+        if (r == -EBADMSG)
+            log_warning("%s: the record at byte %llu is damaged: what follows is not replayed", tape->path,
+                        (unsigned long long)tape_at(tape));
+        finish(replay, r == -ENODATA ? ", up to the last full record" : "");
+        return 0;
+    }
+    r = 0;
+    if (record.kind == RECORDING_PLAN)
+        r = play_plan(replay, &record);
+    else if (record.kind == RECORDING_FACTS)
+        r = play_facts(replay, &record);
+    else if (record.kind == RECORDING_ROUND && replay->stage.layout)
+        r = recording_get_round(&record, replay->stage.layout->plan, replay->stage.layout->topology,
+                                &replay->readings_seconds, &replay->readings);
+    else if (record.kind == RECORDING_PAUSE && replay->stage.layout)
+        replay->pausing = (r = recording_get_pause(&record, &replay->pause)) == 0;
+    if (r == -EBADMSG)
+        log_warning("%s: the record at byte %llu makes no sense: it is left out", tape->path,
+                    (unsigned long long)tape_at(tape));
+    else if (r < 0)
+        return r;
+    return 1;
+}
+
+// A snapshot is shown with the view that it belongs to.
+static bool view_changes_next(struct replay *replay) {
+    return look(replay) == 1 && (replay->next.kind == RECORDING_PLAN || replay->next.kind == RECORDING_FACTS);
+}
+
+int replay_step(struct replay *replay, uint64_t *deadline_ns, struct snapshot **out) {
+    uint64_t now_ns = self_monotonic_ns(), until_ns = now_ns + SLICE_NS;
+    *out = NULL;
+    while (!replay->over) {
+        if (replay->readings || replay->pausing) {
+            uint64_t recorded_ns = replay->readings ? replay->readings->end_ns : replay->pause.until_ns;
+            *deadline_ns = due_ns(replay, recorded_ns, now_ns);
+            if (*deadline_ns > now_ns)
+                return 0;
+            if (replay->readings)
+                play_round(replay, out);
+            else
+                play_pause(replay, out);
+        }
+        struct snapshot_layout *layout = replay->stage.layout;
+        *deadline_ns = now_ns = self_monotonic_ns();
+        if (*out && (replay->setup->speed > 0 || now_ns > until_ns || view_changes_next(replay)))
+            return 0;
+        int r = take_record(replay);
+        if (r < 0)
+            return r;
+        if (!layout && replay->stage.layout)
+            return 0; // the first plan: to be served
+    }
+    *deadline_ns = now_ns + IDLE_NS;
+    return 0;
+}

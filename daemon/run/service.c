@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/run/service.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+
+#include "daemon/base/log.h"
+#include "daemon/base/self.h"
+#include "daemon/run/control.h"
+#include "daemon/run/measure.h"
+#include "daemon/run/record.h"
+#include "daemon/run/replay.h"
+#include "daemon/run/summary.h"
+#include "daemon/source/setup.h"
+#include "exporters/http/http.h"
+
+// This thread runs the event loop: the samplers' timer, signals, the watchdog. The HTTP server has a thread of its own.
+// What they share are the newest snapshots.
+//
+// Each type of the host's cores is measured by itself, in steps of its own: the earliest deadline wakes the loop, and
+// who is not due is left alone. Questions are answered as soon as all of them have a plan.
+
+enum { EXIT_WRONG = 2, TIMER_ACCURACY_US = 500 };
+
+_Static_assert((int)SOURCE_TYPES_MAX <= (int)SHOWN_TYPES_MAX, "all types of cores are shown");
+_Static_assert((int)SCENARIO_CORE_TYPES_MAX <= (int)SOURCE_TYPES_MAX, "all types of a scenario are measured");
+
+struct service {
+    struct errors errors; // why it did not start
+    struct setup setup;
+    struct self self;
+    struct service_type {
+        struct measure *measure;
+        uint64_t deadline_ns;
+    } types[SOURCE_TYPES_MAX];
+    size_t n_types;        // 0: a replay
+    struct replay *replay; // instead of measuring, else NULL
+    struct http_server *http;
+    struct control *control; // NULL: there is no folder for its socket
+    sd_event *loop;
+    sd_event_source *timer;
+    bool serving;                          // there is a plan, and questions are answered
+    uint64_t watchdog_us, watchdog_fed_us; // 0: systemd does not watch
+};
+
+static void feed_watchdog(struct service *s) {
+    uint64_t now_us = self_monotonic_ns() / 1000;
+    if (s->watchdog_us == 0 || now_us - s->watchdog_fed_us < s->watchdog_us / 4)
+        return;
+    (void)sd_notify(0, "WATCHDOG=1");
+    s->watchdog_fed_us = now_us;
+}
+
+// ---- measuring, or a replay ----
+
+static size_t n_shown(const struct service *s) { return s->replay ? 1 : s->n_types; }
+
+static struct view *present_view(const struct service *s, size_t type) {
+    return s->replay ? replay_view(s->replay) : measure_view(s->types[type].measure);
+}
+
+static struct snapshot *present_snapshot(const struct service *s, size_t type) {
+    return s->replay ? replay_snapshot(s->replay) : measure_snapshot(s->types[type].measure);
+}
+
+static int step_type(const struct service *s, size_t type, uint64_t *deadline_ns, struct snapshot **out) {
+    return s->replay ? replay_step(s->replay, deadline_ns, out)
+                     : measure_step(s->types[type].measure, deadline_ns, out);
+}
+
+static int begin(struct service *s, struct errors *errors) {
+    if (s->setup.types[0].source->tape)
+        return replay_new(&s->setup, &s->replay);
+    self_init(&s->self, setup_n_cpus(&s->setup));
+    int r = 0;
+    for (size_t i = 0; i < s->setup.n_types && r == 0; i++) {
+        r = measure_new(&s->setup, &s->setup.types[i], &s->self, errors, &s->types[i].measure);
+        s->n_types += r == 0;
+    }
+    return r;
+}
+
+// ---- steps ----
+
+static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
+    char status[SUMMARY_LINE_MAX];
+    http_server_publish(s->http, type, &(struct http_published){present_view(s, type), snapshot});
+    summary_status(present_view(s, type), snapshot, status, sizeof status);
+    (void)sd_notifyf(0, "STATUS=%s", status);
+}
+
+static bool all_have_plans(const struct service *s) {
+    bool all = true;
+    for (size_t i = 0; i < n_shown(s); i++)
+        all = all && present_view(s, i);
+    return all;
+}
+
+// The HTTP server's first pages: of the totals as they are.
+static int start_http(struct service *s) {
+    struct http_published types[SOURCE_TYPES_MAX];
+    size_t n = n_shown(s);
+    bool complete = true;
+    for (size_t i = 0; i < n; i++) {
+        types[i] = (struct http_published){present_view(s, i), present_snapshot(s, i)};
+        complete = complete && types[i].snapshot;
+    }
+    int r = complete ? http_server_start(s->http, types, n) : -ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        snapshot_unref(types[i].snapshot);
+    return r;
+}
+
+// Answers from now on: the first plans are there. Where there is one, the step that made it has opened the event
+// groups, and cannot have ended a round, so the first page shows that nothing is measured yet; other types' may.
+static int serve(struct service *s) {
+    int r = start_http(s);
+    if (r == 0 && s->control)
+        r = control_start(s->control);
+    if (r < 0)
+        return r;
+    s->serving = true;
+    for (size_t i = 0; i < n_shown(s); i++)
+        summary_start(present_view(s, i), &s->setup, &s->setup.types[i]);
+    summary_addresses(&s->setup, s->http);
+    (void)sd_notify(0, "READY=1");
+    return 0;
+}
+
+// What is due, or all of it; *deadline_ns is when the next is.
+static int step(struct service *s, bool all, uint64_t *deadline_ns) {
+    int r = 0;
+    *deadline_ns = UINT64_MAX;
+    for (size_t i = 0; i < n_shown(s) && r >= 0; i++) {
+        struct service_type *type = &s->types[i];
+        struct snapshot *snapshot = NULL;
+        if (all || type->deadline_ns <= self_monotonic_ns())
+            r = step_type(s, i, &type->deadline_ns, &snapshot);
+        if (r >= 0 && !s->serving && all_have_plans(s))
+            r = serve(s);
+        if (snapshot && s->serving)
+            publish(s, i, snapshot);
+        snapshot_unref(snapshot);
+        *deadline_ns = type->deadline_ns < *deadline_ns ? type->deadline_ns : *deadline_ns;
+    }
+    feed_watchdog(s);
+    return r;
+}
+
+// When to wake: at the sampler's deadline, but in time for the watchdog where slots are long.
+static uint64_t wake_us(const struct service *s, uint64_t deadline_ns) {
+    uint64_t due_us = deadline_ns / 1000 + 1, feed_us = self_monotonic_ns() / 1000 + s->watchdog_us / 4;
+    return s->watchdog_us > 0 && feed_us < due_us ? feed_us : due_us;
+}
+
+static int on_timer(sd_event_source *timer, uint64_t due_us, void *context) {
+    (void)due_us;
+    struct service *s = context;
+    uint64_t deadline_ns;
+    int r = step(s, false, &deadline_ns);
+    if (r >= 0)
+        r = sd_event_source_set_time(timer, wake_us(s, deadline_ns));
+    return r < 0 ? r : sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
+}
+
+// Somebody wants the counters, or (0) no longer: done, and shown, when this returns.
+static int on_yield(double seconds, void *context) {
+    struct service *s = context;
+    uint64_t deadline_ns;
+    if (s->replay)
+        return -EOPNOTSUPP; // it holds no counters
+    for (size_t i = 0; i < s->n_types; i++)
+        measure_yield(s->types[i].measure, seconds);
+    int r = step(s, true, &deadline_ns);
+    if (r >= 0)
+        r = sd_event_source_set_time(s->timer, wake_us(s, deadline_ns));
+    if (r < 0)
+        (void)sd_event_exit(s->loop, r);
+    return r;
+}
+
+static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *context) {
+    (void)context;
+    log_info("ending: %s", strsignal((int)info->ssi_signo));
+    (void)sd_notify(0, "STOPPING=1");
+    return sd_event_exit(sd_event_source_get_event(source), 0);
+}
+
+static void raise_file_limit(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+// Signals are blocked before the server's thread exists, so that it inherits the mask.
+static int open_loop(struct service *s) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
+        return -errno;
+    (void)signal(SIGPIPE, SIG_IGN);
+    (void)signal(SIGXFSZ, SIG_IGN); // a recording that meets its limit is told so by write
+    int r = sd_event_new(&s->loop);
+    if (r >= 0)
+        r = sd_event_add_signal(s->loop, NULL, SIGTERM, on_signal, s);
+    if (r >= 0)
+        r = sd_event_add_signal(s->loop, NULL, SIGINT, on_signal, s);
+    if (r >= 0)
+        r = sd_watchdog_enabled(0, &s->watchdog_us);
+    return r;
+}
+
+static int open_http(struct service *s, struct errors *errors) {
+    struct http_address addresses[HTTP_ADDRESSES_MAX];
+    const struct config *config = s->setup.config;
+    for (size_t i = 0; i < config->n_listen; i++)
+        addresses[i] = (struct http_address){
+            .text = config->listen[i].text, .address = config->listen[i].address, .port = config->listen[i].port};
+    return http_server_new(addresses, config->n_listen, errors, &s->http);
+}
+
+static int start(struct service *s) {
+    int r = sd_event_add_time(s->loop, &s->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY_US, on_timer, s);
+    return r < 0 ? r : sd_event_source_set_exit_on_failure(s->timer, true); // never measure nothing in silence
+}
+
+// In reverse of service_open.
+static void service_close(struct service *s) {
+    s->timer = sd_event_source_unref(s->timer);
+    s->control = control_free(s->control);
+    s->http = http_server_free(s->http);
+    while (s->n_types > 0)
+        measure_free(s->types[--s->n_types].measure);
+    s->replay = replay_free(s->replay);
+    setup_deinit(&s->setup);
+    s->loop = sd_event_unref(s->loop);
+}
+
+static int service_open(struct service *s, const struct options *options) {
+    struct errors *errors = &s->errors;
+    raise_file_limit();
+    int r = open_loop(s);
+    if (r >= 0)
+        r = setup_init(&s->setup, options, errors);
+    if (r >= 0)
+        r = open_http(s, errors);
+    if (r >= 0)
+        r = control_new(s->loop, options->run, on_yield, s, errors, &s->control);
+    if (r >= 0)
+        r = begin(s, errors);
+    if (r >= 0)
+        r = start(s);
+    return r;
+}
+
+int service_run(const struct options *options) {
+    struct service *s = calloc(1, sizeof *s);
+    int r = s ? service_open(s, options) : -ENOMEM;
+    if (r >= 0)
+        r = sd_event_loop(s->loop);
+    int status = r >= 0 ? EXIT_SUCCESS : s && s->serving ? EXIT_FAILURE : EXIT_WRONG;
+    if (s && s->errors.n > 0)
+        log_errors(&s->errors);
+    else if (r < 0)
+        log_error("%s", strerror(-r));
+    if (s)
+        service_close(s);
+    free(s);
+    return status;
+}
+
+// A warning only: the folder may be another one where the daemon runs, or be made when its unit is started.
+static void show_record(const struct setup *setup, struct errors *errors) {
+    if (!setup->record_path)
+        return;
+    (void)printf("recording to %s, %.4g MiB at most\n", setup->record_path, (double)setup->record_bytes / (1 << 20));
+    for (size_t i = 0; i < setup->n_types; i++)
+        (void)record_check(setup, &setup->types[i], errors);
+    for (size_t i = 0; i < errors->n; i++)
+        (void)printf("warning: %s\n", errors->items[i].text);
+}
+
+// A replay has a plan already.
+static int make_plans(const struct setup *setup, struct errors *errors, struct plan *plans[SOURCE_TYPES_MAX]) {
+    int r = 0;
+    for (size_t i = 0; i < setup->n_types && r >= 0; i++)
+        if (!setup->types[i].source->tape)
+            r = setup_plan(setup, &setup->types[i], NULL, setup->types[i].source->general_counters,
+                           setup->profile->settings.reserve_counters, 1, errors, &plans[i]);
+    return r;
+}
+
+static void show_plans(const struct setup *setup, struct plan *const plans[SOURCE_TYPES_MAX]) {
+    summary_files(setup);
+    for (size_t i = 0; i < setup->n_types; i++) {
+        const struct tape *tape = setup->types[i].source->tape;
+        summary_config(setup, &setup->types[i], tape ? tape->plan : plans[i]);
+    }
+}
+
+int service_check_config(const struct options *options) {
+    struct setup *setup = calloc(1, sizeof *setup);
+    struct errors *errors = calloc(1, sizeof *errors);
+    struct plan *plans[SOURCE_TYPES_MAX] = {0};
+    int r = setup && errors ? setup_init(setup, options, errors) : -ENOMEM;
+    if (r >= 0)
+        r = make_plans(setup, errors, plans);
+    if (r < 0 && errors && errors->n > 0)
+        log_errors(errors);
+    else if (r < 0)
+        log_error("%s", strerror(-r));
+    else
+        show_plans(setup, plans);
+    if (r >= 0)
+        show_record(setup, errors);
+    for (size_t i = 0; i < SOURCE_TYPES_MAX; i++)
+        plan_free(plans[i]);
+    if (setup)
+        setup_deinit(setup);
+    free(errors);
+    free(setup);
+    return r < 0 ? EXIT_WRONG : EXIT_SUCCESS;
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_RUN_SERVICE_H
+#define TOPDOWND_DAEMON_RUN_SERVICE_H
+
+// The daemon itself: from the command line to the event loop, and back down in reverse.
+
+#include "daemon/base/options.h"
+
+// Measures and serves until SIGTERM or SIGINT. Returns the exit status: 0, 1 (failed while running), 2 (nothing
+// started).
+int service_run(const struct options *options);
+
+// Checks the configuration and says what it means for this host. Returns the exit status: 0 or 2.
+int service_check_config(const struct options *options);
+
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/run/summary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "daemon/base/log.h"
+
+static const double SECONDS_MAX = 253402300799; // since the epoch: the end of the year 9999
+
+enum { ROUND_SECONDS_EXPECTED = 60 }; // Prometheus' usual windows are of five minutes: room for four rounds
+
+static size_t plannable(const struct plan *plan) {
+    size_t n = 0;
+    for (size_t m = 0; m < plan->n_metrics; m++)
+        n += plan_metric_planned(&plan->metrics[m]) && !plan->metrics[m].auxiliary;
+    return n;
+}
+
+// "64 CPUs on 2 sockets (6 general counters and 1 fixed)"
+static void describe_cpus(const struct core_type *type, unsigned counters, char *out, size_t size) {
+    const struct topology *topology = type->topology;
+    int length = snprintf(out, size, "%zu CPU%s on %zu socket%s", topology->n_cpus, topology->n_cpus == 1 ? "" : "s",
+                          topology->n_sockets, topology->n_sockets == 1 ? "" : "s");
+    if (length > 0 && counters > 0)
+        (void)snprintf(out + length, size - (size_t)length, " with %u general and %u fixed counters each", counters,
+                       source_fixed_counters(type->source));
+    else if (length > 0)
+        (void)snprintf(out + length, size - (size_t)length, "; software events take no counters");
+}
+
+static void describe_plan(const struct setup *setup, const struct source *source, const struct plan *plan, char *out,
+                          size_t size) {
+    bool adaptive = source->tape ? source->tape->adaptive : setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE;
+    (void)snprintf(out, size,
+                   "%zu metric%s in %zu event group%s; a round takes %.2f s in slots of %.0f ms, %.0f %% of it idle%s",
+                   plannable(plan), plannable(plan) == 1 ? "" : "s", plan->n_groups, plan->n_groups == 1 ? "" : "s",
+                   (double)plan->round_ns * 1e-9, (double)plan->slot_ns * 1e-6,
+                   (double)plan->idle_ns / (double)plan->round_ns * 100,
+                   adaptive ? "; adaptive: it may take twice as long while the bottleneck gets more of it" : "");
+}
+
+// What to say of a round that is longer than what reads it expects; false where there is nothing to say.
+static bool describe_long_round(const struct plan *plan, char *out, size_t size) {
+    double seconds = (double)plan->round_ns * 1e-9;
+    if (seconds <= ROUND_SECONDS_EXPECTED)
+        return false;
+    (void)snprintf(out, size,
+                   "a round takes %.0f s: values are as old, and rate() in PromQL needs windows of four rounds, %.0f "
+                   "min; for shorter ones make slot or idle smaller, or name fewer groups",
+                   seconds, seconds * 4 / 60);
+    return true;
+}
+
+// What goes before the metric groups that are missing.
+static const char *cannot(const struct source *source) {
+    return source->tape ? "the log's spec does not have" : "this host cannot measure";
+}
+
+static void warn_of_not_plannable(const struct source *source, const struct plan *plan) {
+    for (size_t m = 0; m < plan->n_metrics; m++)
+        if (!plan_metric_planned(&plan->metrics[m]) && !plan->metrics[m].auxiliary)
+            log_warning("%smetric %s is not plannable: %s", source->prefix,
+                        plan->catalog->metrics[plan->metrics[m].metric].export_name, plan->metrics[m].reason);
+}
+
+void summary_start(const struct view *view, const struct setup *setup, const struct core_type *type) {
+    const struct source *source = type->source;
+    const char *prefix = source->prefix;
+    char cpus[SUMMARY_LINE_MAX], plan[SUMMARY_LINE_MAX];
+    describe_cpus(type, view->layout->plan->general_counters, cpus, sizeof cpus);
+    log_info("%stopdownd %s on %s: %s%s, spec %s", prefix, view->version, view->hostname,
+             view->replayed    ? "REPLAY of "
+             : view->simulated ? "SIMULATED host, "
+                               : "",
+             cpus, source->catalog->product.spec);
+    for (size_t i = 0; i < source->n_errors; i++)
+        log_warning("%s%s: %s", source->errors[i].of_host ? "" : prefix, source->errors[i].pmu, source->errors[i].text);
+    if (type->missing[0] != '\0')
+        log_warning("%sprofile %s: %s %s", prefix, view->profile, cannot(source), type->missing);
+    if (view->layout->plan->n_units == 0) {
+        log_info("%sprofile %s: measuring nothing", prefix, view->profile);
+    } else {
+        describe_plan(setup, source, view->layout->plan, plan, sizeof plan);
+        log_info("%sprofile %s: %s", prefix, view->profile, plan);
+    }
+    if (describe_long_round(view->layout->plan, plan, sizeof plan))
+        log_warning("%sprofile %s: %s", prefix, view->profile, plan);
+    if (view->layout->plan->reserved_counters > 0)
+        log_info("%s%u of %u general counters are left to others", prefix, view->layout->plan->reserved_counters,
+                 view->layout->plan->general_counters);
+    if (source->exclude_guest)
+        log_info("%sthis host can run guests of KVM: what they do is not counted (guests: share counts it)", prefix);
+    if (view_composite(view))
+        log_info("%slevel 1 is a composite: too few counters for one window, so its parts come from adjacent ones",
+                 prefix);
+    warn_of_not_plannable(source, view->layout->plan);
+}
+
+void summary_addresses(const struct setup *setup, const struct http_server *http) {
+    for (size_t i = 0; i < setup->config->n_listen; i++) {
+        const char *address = setup->config->listen[i].address;
+        bool ipv6 = strchr(address, ':') != NULL;
+        log_info("look at http://%s%s%s:%u/ or scrape http://%s%s%s:%u/metrics", ipv6 ? "[" : "", address,
+                 ipv6 ? "]" : "", http_server_port(http, i), ipv6 ? "[" : "", address, ipv6 ? "]" : "",
+                 http_server_port(http, i));
+    }
+}
+
+void summary_status(const struct view *view, const struct snapshot *snapshot, char *out, size_t size) {
+    const struct snapshot_layout *layout = view->layout;
+    size_t length = (size_t)snprintf(out, size, "%s%s%sround %llu on %zu CPUs", view->core_type ? view->core_type : "",
+                                     view->core_type ? ": " : "",
+                                     view->replayed    ? "REPLAY, "
+                                     : view->simulated ? "SIMULATED, "
+                                                       : "",
+                                     (unsigned long long)snapshot->sequence, layout->topology->n_cpus);
+    const char *separator = ": ";
+    for (size_t m = 0; m < layout->n_metrics && length < size; m++) {
+        const struct catalog_metric *metric = &layout->catalog->metrics[layout->plan->metrics[m].metric];
+        double value = snapshot->values[snapshot_metric(layout, 0, m)];
+        if (metric->domain != METRIC_PIPELINE_SLOTS || isnan(value) || layout->plan->metrics[m].auxiliary)
+            continue;
+        length += (size_t)snprintf(out + length, size - length, "%s%s %.0f %%", separator, metric->name, value * 100);
+        separator = ", ";
+    }
+}
+
+// The rest is then what was in force at its beginning.
+static void print_tape(const struct tape *tape) {
+    const struct recording_header *header = &tape->header;
+    bool known = header->timestamp_seconds >= 0 && header->timestamp_seconds <= SECONDS_MAX; // not NaN either
+    time_t begun = known ? (time_t)header->timestamp_seconds : 0;
+    struct tm utc;
+    char time[64];
+    if (tape->n_files == 0)
+        (void)printf("replay of %s, a log of perf\n", tape->path);
+    else if (gmtime_r(&begun, &utc) && strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S", &utc) > 0)
+        (void)printf("replay of %s, recorded by topdownd %s from %s UTC on; the profiles of the configuration do not "
+                     "change what it shows\n",
+                     tape->path, header->version, time);
+}
+
+void summary_files(const struct setup *setup) {
+    for (size_t i = 0; i < setup->config->n_files; i++)
+        (void)printf("%s: no mistakes\n", setup->config->files[i]);
+}
+
+void summary_config(const struct setup *setup, const struct core_type *type, const struct plan *plan) {
+    const struct source *source = type->source;
+    const char *prefix = source->prefix;
+    char cpus[SUMMARY_LINE_MAX], text[SUMMARY_LINE_MAX];
+    describe_cpus(type, plan->general_counters, cpus, sizeof cpus);
+    describe_plan(setup, source, plan, text, sizeof text);
+    if (source->tape)
+        print_tape(source->tape);
+    (void)printf("%shost %s, spec %s: %s\n", prefix, setup->hostname, source->catalog->product.spec, cpus);
+    for (size_t i = 0; i < source->n_errors; i++)
+        (void)printf("%swarning: %s: %s\n", source->errors[i].of_host ? "" : prefix, source->errors[i].pmu,
+                     source->errors[i].text);
+    (void)printf("%sprofile %s: %s\n", prefix, setup_profile_name(setup),
+                 plan->n_units == 0 ? "measures nothing" : text);
+    if (type->missing[0] != '\0')
+        (void)printf("%swarning: %s %s\n", prefix, cannot(source), type->missing);
+    if (describe_long_round(plan, text, sizeof text))
+        (void)printf("%swarning: %s\n", prefix, text);
+    for (size_t m = 0; m < plan->n_metrics; m++)
+        if (!plan_metric_planned(&plan->metrics[m]) && !plan->metrics[m].auxiliary)
+            (void)printf("%swarning: metric %s is not plannable: %s\n", prefix,
+                         source->catalog->metrics[plan->metrics[m].metric].export_name, plan->metrics[m].reason);
+}
+
+bool summary_counted(const struct readings *readings) {
+    for (size_t i = 0; i < readings->n_windows; i++)
+        if (readings->windows[i].result == WINDOW_COMPLETE || readings->windows[i].result == WINDOW_CONTENDED)
+            return true;
+    return false;
+}

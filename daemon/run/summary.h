@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_RUN_SUMMARY_H
+#define TOPDOWND_DAEMON_RUN_SUMMARY_H
+
+// What the daemon says of itself in a few lines: at start, in its systemd status, and for check-config.
+
+#include "core/tally/readings.h"
+#include "daemon/source/setup.h"
+#include "exporters/http/http.h"
+
+enum { SUMMARY_LINE_MAX = 512 };
+
+// Of each core type; then where to look.
+void summary_start(const struct view *view, const struct setup *setup, const struct core_type *type);
+void summary_addresses(const struct setup *setup, const struct http_server *http);
+
+// One line on the newest snapshot, where the host has several core types of that of one: level 1 where there is one.
+void summary_status(const struct view *view, const struct snapshot *snapshot, char *out, size_t size);
+
+// To standard output; then of each core type.
+void summary_files(const struct setup *setup);
+void summary_config(const struct setup *setup, const struct core_type *type, const struct plan *plan);
+
+// Whether any window of the round has data.
+bool summary_counted(const struct readings *readings);
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/source/data.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/spec/cpu_map_json.h"
+#include "config/spec/spec_json.h"
+
+static bool has_specs(const char *folder) {
+    char path[DATA_PATH_MAX];
+    int length = snprintf(path, sizeof path, "%s/specs", folder);
+    return length > 0 && (size_t)length < sizeof path && access(path, R_OK | X_OK) == 0;
+}
+
+int data_find(const char *given, char *out, size_t size, struct errors *errors) {
+    if (given) {
+        if (!has_specs(given))
+            return errors_add(
+                errors, given, 0, 0,
+                "has no readable folder specs: give --path.data the folder that holds specs/ and scenarios/");
+        (void)snprintf(out, size, "%s", given);
+        return 0;
+    }
+    char program[DATA_PATH_MAX - 64];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length > 0) {
+        static const char *const beside[] = {"../share/topdownd", "../.."};
+        program[length] = '\0';
+        *strrchr(program, '/') = '\0';
+        for (size_t i = 0; i < sizeof beside / sizeof *beside; i++) {
+            (void)snprintf(out, size, "%s/%s", program, beside[i]);
+            if (has_specs(out))
+                return 0;
+        }
+    }
+    return errors_add(
+        errors, NULL, 0, 0,
+        "cannot find the specs that ship with topdownd: give --path.data the folder that holds specs/ and scenarios/");
+}
+
+static int is_json(const struct dirent *entry) {
+    size_t length = strlen(entry->d_name);
+    return length > 5 && entry->d_name[0] != '.' && strcmp(entry->d_name + length - 5, ".json") == 0 &&
+           strcmp(entry->d_name, "cpus.json") != 0; // which spec is for which CPU
+}
+
+// Every spec that the map names must be there.
+static int check_map(const struct specs *specs, const char *path, struct errors *errors) {
+    int r = 0;
+    for (size_t i = 0; i < specs->cpus.n; i++)
+        if (!specs_has(specs, specs->cpus.rows[i].spec))
+            r = errors_add(errors, path, 0, 0, "cpus[%zu] names the spec %.60s, which is not beside it", i,
+                           specs->cpus.rows[i].spec);
+    return r;
+}
+
+static int list_specs(struct specs *specs, struct errors *errors) {
+    struct dirent **entries;
+    int n = scandir(specs->folder, &entries, is_json, alphasort), r = 0;
+    if (n < 0)
+        return errors_add(errors, specs->folder, 0, 0, "cannot read the folder: %s", strerror(errno));
+    for (int i = 0; i < n; i++) {
+        if (r == 0 && specs->n == DATA_SPECS_MAX)
+            r = errors_add(errors, specs->folder, 0, 0, "holds more than %d specs", DATA_SPECS_MAX);
+        if (r == 0) {
+            size_t length = strlen(entries[i]->d_name) - strlen(".json");
+            specs->names[specs->n] = strndup(entries[i]->d_name, length);
+            r = specs->names[specs->n] ? 0 : -ENOMEM;
+            specs->n += r == 0;
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return r == 0 && specs->n == 0 ? errors_add(errors, specs->folder, 0, 0, "holds no specs (*.json)") : r;
+}
+
+int data_open_specs(const char *data, struct specs *out, struct errors *errors) {
+    char path[DATA_PATH_MAX + 32];
+    *out = (struct specs){.n = 0};
+    (void)snprintf(out->folder, sizeof out->folder, "%s/specs", data);
+    (void)snprintf(path, sizeof path, "%s/cpus.json", out->folder);
+    int r = list_specs(out, errors);
+    if (r == 0)
+        r = cpu_map_json_load(path, errors, &out->cpus);
+    if (r == 0)
+        r = check_map(out, path, errors);
+    if (r < 0)
+        specs_deinit(out);
+    return r;
+}
+
+void specs_forget(struct specs *specs) {
+    for (size_t i = 0; i < specs->n; i++)
+        specs->kept[i] = catalog_free(specs->kept[i]);
+}
+
+void specs_deinit(struct specs *specs) {
+    specs_forget(specs);
+    while (specs->n > 0)
+        free(specs->names[--specs->n]);
+    cpu_map_deinit(&specs->cpus);
+}
+
+bool specs_has(const struct specs *specs, const char *name) {
+    for (size_t i = 0; i < specs->n; i++)
+        if (strcmp(specs->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+int specs_load(const struct specs *specs, const char *name, const struct environment *environment,
+               struct errors *errors, struct catalog **out) {
+    char path[DATA_PATH_MAX + 512];
+    if (!specs_has(specs, name))
+        return errors_add(errors, NULL, 0, 0, "there is no spec '%s' among those that ship with topdownd", name);
+    (void)snprintf(path, sizeof path, "%s/%s.json", specs->folder, name);
+    return spec_json_load(path, environment, errors, out);
+}
+
+const struct catalog *specs_get(struct specs *specs, size_t i) {
+    struct errors ignored = {0};
+    if (!specs->kept[i])
+        (void)specs_load(specs, specs->names[i], NULL, &ignored, &specs->kept[i]);
+    return specs->kept[i];
+}

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/source/setup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/source/selection.h"
+
+static bool file_exists(const char *path) { return access(path, F_OK) == 0; }
+
+// The configuration says where specs come from, and the spec which metric groups the configuration may name.
+struct checking {
+    struct setup *setup;
+    const struct options *options;
+    bool done; // the source was looked for, or cannot be
+};
+
+static int init_source(struct checking *checking, const struct config_specs *vendor, struct errors *errors) {
+    struct setup *setup = checking->setup;
+    const struct source_request request = {
+        .options = checking->options, .data = setup->data, .specs = &setup->specs, .vendor = vendor};
+    struct source *sources[SOURCE_TYPES_MAX];
+    checking->done = true;
+    int r = source_find(&request, errors, sources, &setup->n_types);
+    for (size_t i = 0; i < setup->n_types; i++)
+        setup->types[i].source = sources[i];
+    return r;
+}
+
+static int check_config(const struct config *config, const void *context, struct errors *errors) {
+    struct checking *checking = *(struct checking *const *)context; // what it finds is not const
+    struct setup *setup = checking->setup;
+    int r = init_source(checking, &config->specs, errors);
+    struct selection_specs specs = {.others = &setup->specs};
+    for (size_t i = 0; i < setup->n_types && r == 0; i++) {
+        specs.catalogs[specs.n++] = setup->types[i].source->catalog;
+        specs.vendors = specs.vendors || setup->types[i].source->vendors;
+    }
+    return r == 0 ? selection_check(config, &specs, errors) : r;
+}
+
+// An absent file at the default path is a host with the default configuration. Mistakes of both, the configuration and
+// the host, are shown.
+static int load_config(struct setup *setup, const struct options *options, bool specs, struct errors *errors) {
+    struct checking checking = {.setup = setup, .options = options, .done = !specs}, *context = &checking;
+    if (options->config_given || file_exists(options->config)) {
+        int r = config_load_checked(options->config, specs ? check_config : NULL, &context, errors, &setup->config);
+        if (r == -EINVAL && !checking.done)
+            (void)init_source(&checking, NULL, errors);
+        return r;
+    }
+    int r = config_parse("built-in defaults", "", 0, errors, &setup->config);
+    return r == 0 && specs ? check_config(setup->config, &context, errors) : r;
+}
+
+static void choose_profile(struct setup *setup) {
+    const char *cpus[SOURCE_TYPES_MAX];
+    for (size_t i = 0; i < setup->n_types; i++)
+        cpus[i] = setup->types[i].source->catalog->product.spec;
+    const struct config_facts facts = {
+        .hostname = setup->hostname, .cpus = cpus, .n_cpus = setup->n_types, .file_exists = file_exists};
+    setup->profile = config_select(setup->config, &facts);
+}
+
+// What the command line says goes before what the configuration says. A replay is a recording already.
+static void choose_record(struct setup *setup, const struct options *options) {
+    const struct config_record *record = &setup->config->record;
+    bool configured = record->path && !setup->types[0].source->tape;
+    setup->record_path = options->record ? options->record : configured ? record->path : NULL;
+    setup->record_origin = options->record ? NULL : &record->origin;
+    setup->record_bytes = options->record_bytes > 0 ? options->record_bytes
+                          : record->path            ? record->size_bytes
+                                                    : CONFIG_RECORD_BYTES_DEFAULT;
+}
+
+// Where `cpus` is at fault, the error is at its place.
+static int find_topology(struct setup *setup, struct core_type *type, struct errors *errors) {
+    const struct config_settings *settings = &setup->profile->settings;
+    const struct config_origin *origin = &settings->cpus_origin;
+    struct errors found = {0};
+    int r = source_topology(type->source, settings->cpus_all ? NULL : &settings->cpus, &found, &type->topology);
+    for (size_t i = 0; i < found.n; i++) {
+        const struct error *error = &found.items[i];
+        if (error->file[0] != '\0' || settings->cpus_all)
+            (void)errors_add(errors, error->file, error->line, error->column, "%s", error->text);
+        else
+            (void)errors_add(errors, origin->file, origin->line, origin->column, "%s", error->text);
+    }
+    return r;
+}
+
+static void type_deinit(struct core_type *type) {
+    free(type->selections);
+    topology_free(type->topology);
+    source_free(type->source);
+}
+
+// Types of which no CPU is to be measured are left out.
+static int find_topologies(struct setup *setup, struct errors *errors) {
+    const struct config_settings *settings = &setup->profile->settings;
+    struct source *sources[SOURCE_TYPES_MAX];
+    size_t n = setup->n_types, kept = 0;
+    int r = 0;
+    for (size_t i = 0; i < n; i++) {
+        int found = r == 0 ? find_topology(setup, &setup->types[i], errors) : 0;
+        struct core_type type = setup->types[i];
+        r = found == -ENOENT || r < 0 ? r : found;
+        if (found == -ENOENT)
+            type_deinit(&type);
+        else
+            setup->types[kept++] = type;
+    }
+    setup->n_types = kept;
+    if (kept == 0)
+        return errors_add(errors, settings->cpus_origin.file, settings->cpus_origin.line, settings->cpus_origin.column,
+                          "none of the CPUs that `cpus` names is online");
+    for (size_t i = 0; i < kept; i++)
+        sources[i] = setup->types[i].source;
+    if (r == 0)
+        source_note_other_cores(sources, kept, settings->cpus_all ? NULL : &settings->cpus);
+    return r;
+}
+
+static int make_selections(struct setup *setup) {
+    for (size_t i = 0; i < setup->n_types; i++) {
+        struct core_type *type = &setup->types[i];
+        int n = selection_make(setup->profile, type->source->catalog, type->source->vendors, &type->selections,
+                               type->missing, sizeof type->missing);
+        if (n < 0)
+            return n;
+        type->n_selections = (size_t)n;
+    }
+    return 0;
+}
+
+const char *setup_profile_name(const struct setup *setup) {
+    const struct tape *tape = setup->types[0].source->tape;
+    return tape && tape->header.profile[0] != '\0' ? tape->header.profile : setup->profile->name;
+}
+
+size_t setup_n_cpus(const struct setup *setup) {
+    size_t n = 0;
+    for (size_t i = 0; i < setup->n_types; i++)
+        n += setup->types[i].topology->n_cpus;
+    return n;
+}
+
+int setup_plan(const struct setup *setup, const struct core_type *type, const bool *raised, unsigned general_counters,
+               unsigned reserved_counters, double slot_factor, struct errors *errors, struct plan **out) {
+    const struct plan_request request = {.catalog = type->source->catalog,
+                                         .general_counters = general_counters,
+                                         .reserved_counters = reserved_counters,
+                                         .selections = type->selections,
+                                         .n_selections = type->n_selections,
+                                         .raised = raised,
+                                         .support = type->source->support,
+                                         .nmi_watchdog = type->source->nmi_watchdog,
+                                         .slot_ns = (uint64_t)((double)setup->profile->settings.slot_ns * slot_factor),
+                                         .idle = setup->profile->settings.idle,
+                                         .adaptive = setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE};
+    int r = plan_new(&request, out);
+    if (r == -E2BIG)
+        return errors_add(errors, NULL, 0, 0,
+                          "profile %s asks for more than %d events or %d event groups: name fewer metric groups",
+                          setup->profile->name, PLAN_GROUP_EVENTS_MAX, PLAN_UNITS_MAX);
+    return r;
+}
+
+// What a recording knows goes before what the configuration says; a log of perf knows none of it.
+static void take_from_tape(struct setup *setup, struct core_type *type, const struct tape *tape) {
+    if (tape->header.hostname[0] != '\0')
+        (void)snprintf(setup->hostname, sizeof setup->hostname, "%.255s", tape->header.hostname);
+    if (tape->header.profile[0] != '\0')
+        type->missing[0] = '\0'; // of another profile
+}
+
+int setup_init(struct setup *setup, const struct options *options, struct errors *errors) {
+    *setup = (struct setup){.hostname = "unknown", .speed = options->speed};
+    (void)gethostname(setup->hostname, sizeof setup->hostname - 1);
+    int found = data_find(options->data, setup->data, sizeof setup->data, errors);
+    if (found == 0)
+        found = data_open_specs(setup->data, &setup->specs, errors);
+    if (found < 0 && found != -EINVAL)
+        return found;
+    int r = load_config(setup, options, found == 0, errors);
+    specs_forget(&setup->specs);
+    if (r < 0 || found < 0)
+        return r < 0 ? r : found;
+    choose_record(setup, options);
+    choose_profile(setup);
+    for (size_t i = 0; i < setup->n_types; i++)
+        source_choose_guests(setup->types[i].source, setup->profile->settings.guests == CONFIG_GUESTS_SHARE);
+    r = make_selections(setup);
+    struct core_type *first = &setup->types[0]; // a replay is of one
+    if (r == 0)
+        r = source_load_tape(first->source, first->selections, first->n_selections, errors);
+    if (r == 0)
+        r = find_topologies(setup, errors);
+    if (r == 0 && first->source->tape)
+        take_from_tape(setup, first, first->source->tape);
+    return r;
+}
+
+void setup_deinit(struct setup *setup) {
+    while (setup->n_types > 0)
+        type_deinit(&setup->types[--setup->n_types]);
+    specs_deinit(&setup->specs);
+    setup->config = config_free(setup->config);
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/source/tape.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/recording/recording_file.h"
+#include "daemon/base/log.h"
+#include "daemon/source/source_vendor.h"
+
+static const size_t LOG_MAX = (size_t)2 << 30;
+
+// ---- files ----
+
+static int explain_file(const char *path, int r, struct errors *errors) {
+    switch (r) {
+    case -ENOMEM:
+        return r;
+    case -EFBIG:
+        return errors_add(errors, path, 0, 0, "is a log of more than 2 GiB: replay it in parts");
+    case -EINVAL:
+        return errors_add(errors, path, 0, 0, "is not a regular file");
+    default:
+        return errors_add(errors, path, 0, 0, "cannot be read: %s", strerror(-r));
+    }
+}
+
+static int first_header(struct recording_reader *reader, struct recording_header *out) {
+    struct recording_record record;
+    int r = recording_reader_next(reader, &record) == 1 ? recording_get_header(&record, out) : -EBADMSG;
+    recording_reader_rewind(reader);
+    return r;
+}
+
+// The name of the file that is so many before this one: FILE.1 is before FILE, and FILE.3 before FILE.2.
+static void name_former(const struct tape *tape, size_t back, char *out, size_t size) {
+    size_t length = strlen(tape->path), digits = 0, number = 0;
+    while (digits < length && strchr("0123456789", tape->path[length - 1 - digits]))
+        digits++;
+    if (digits > 0 && digits <= 2 && length > digits && tape->path[length - 1 - digits] == '.') {
+        number = strtoul(tape->path + length - digits, NULL, 10);
+        length -= digits + 1;
+    }
+    (void)snprintf(out, size, "%.*s.%zu", (int)length, tape->path, number + back);
+}
+
+// The file that goes on with part `part` of the recording; NULL where it is not there.
+static struct recording_reader *open_former(const struct tape *tape, const char *path, unsigned part,
+                                            struct recording_header *header) {
+    struct recording_reader *reader;
+    if (recording_reader_new(path, &reader) < 0)
+        return NULL;
+    if (first_header(reader, header) < 0 || header->id != tape->header.id || header->part != part)
+        return recording_reader_free(reader);
+    return reader;
+}
+
+// Opens the files before this one, back to the first of the recording, or to where one is missing.
+static void open_formers(struct tape *tape) {
+    char path[PATH_MAX];
+    struct recording_header header;
+    while (tape->header.part > 0 && tape->n_files < TAPE_FILES_MAX) {
+        name_former(tape, tape->n_files, path, sizeof path);
+        struct recording_reader *reader = open_former(tape, path, tape->header.part - 1, &header);
+        if (!reader)
+            break;
+        tape->files[tape->n_files++] = reader;
+        tape->header = header;
+    }
+    tape->present = tape->n_files - 1;
+    if (tape->n_files == 1)
+        return;
+    name_former(tape, tape->n_files - 1, path, sizeof path);
+    log_info("%s is replayed before %s, and what is between them", path, tape->path);
+}
+
+int tape_next(struct tape *tape, struct recording_record *out) {
+    char path[PATH_MAX];
+    if (tape->n_files == 0)
+        return recording_next(tape->bytes.bytes, tape->bytes.n, &tape->at, out);
+    for (;;) {
+        int r = recording_reader_next(tape->files[tape->present], out);
+        if (r > 0 || tape->present == 0)
+            return r;
+        name_former(tape, tape->present, path, sizeof path);
+        if (r < 0)
+            log_warning("%s: what follows byte %llu cannot be read: the replay goes on with the next file", path,
+                        (unsigned long long)tape_at(tape));
+        tape->present--;
+    }
+}
+
+uint64_t tape_at(const struct tape *tape) {
+    return tape->n_files == 0 ? tape->at : recording_reader_at(tape->files[tape->present]);
+}
+
+static void rewind_tape(struct tape *tape) {
+    for (size_t i = 0; i < tape->n_files; i++)
+        recording_reader_rewind(tape->files[i]);
+    tape->present = tape->n_files > 0 ? tape->n_files - 1 : 0;
+    tape->at = 0;
+}
+
+// ---- a recording ----
+
+static int make_of_vendors(const struct tape *tape, const struct tape_request *request,
+                           const struct environment *environment, struct errors *errors, struct catalog **out) {
+    const struct recording_catalog *of = &tape->header.catalog;
+    char reason[2 * RECORDING_TEXT_MAX];
+    if (!request->vendor || !request->vendor->path)
+        return errors_add(
+            errors, tape->path, 0, 0,
+            "was recorded with the vendor's files of %.100s: have `specs:` of the configuration name them",
+            of->vendor_path);
+    const struct vendor_request vendor = {.specs = request->vendor,
+                                          .data = request->data,
+                                          .cpuid = of->vendor_cpuid,
+                                          .pmu = of->vendor_pmu[0] != '\0' ? of->vendor_pmu : NULL,
+                                          .environment = environment,
+                                          .all_events = tape->header.simulated};
+    int r = source_vendor_load(&vendor, errors, reason, sizeof reason, out);
+    return r == 1
+               ? errors_add(errors, tape->path, 0, 0, "was recorded with other files of the vendor's: %.250s", reason)
+               : r;
+}
+
+// The catalog as it was where the recording was made.
+static int make_catalog(const struct tape *tape, const struct tape_request *request, struct errors *errors,
+                        struct catalog **out) {
+    const struct recording_catalog *of = &tape->header.catalog;
+    struct environment environment;
+    recording_environment(&tape->header, &environment);
+    if (of->vendor_path[0] == '\0' && !specs_has(request->specs, of->spec))
+        return errors_add(errors, tape->path, 0, 0,
+                          "was recorded with the spec '%.100s', which is not among those here", of->spec);
+    int r = of->vendor_path[0] != '\0' ? make_of_vendors(tape, request, &environment, errors, out)
+                                       : specs_load(request->specs, of->spec, &environment, errors, out);
+    if (r < 0)
+        return r;
+    (*out)->environment.has_event = NULL; // it asks what ends here
+    if (of->resident_dropped)
+        catalog_drop_resident(*out);
+    return 0;
+}
+
+static int open_recording(struct tape *tape, const struct tape_request *request, struct errors *errors,
+                          struct catalog **out) {
+    if (request->spec)
+        return errors_add(errors, tape->path, 0, 0,
+                          "is a recording, which says itself what spec it is of: --spec is for logs of perf");
+    int r = first_header(tape->files[0], &tape->header);
+    if (r == -EPROTONOSUPPORT)
+        return errors_add(errors, tape->path, 0, 0,
+                          "was recorded in a later version of the format: use a newer topdownd");
+    if (r < 0)
+        return errors_add(errors, tape->path, 0, 0, "is damaged at its beginning: nothing of it can be replayed");
+    const struct recording_catalog *of = &tape->header.catalog;
+    r = make_catalog(tape, request, errors, out);
+    if (r < 0)
+        return r;
+    tape->catalog = *out;
+    if (catalog_hash(tape->catalog) != of->hash)
+        log_warning("%s: recorded with another version of the spec %s (topdownd %s): its events are taken by name, and "
+                    "values may differ from what was shown then",
+                    tape->path, of->spec, tape->header.version);
+    open_formers(tape);
+    return 0;
+}
+
+// ---- a log of perf ----
+
+// The spec that has most of the log's events.
+static int find_spec(const struct tape *tape, const struct specs *specs, struct catalog **out) {
+    size_t most = 0;
+    int r = 0;
+    for (size_t i = 0; i < specs->n && r != -ENOMEM; i++) {
+        struct errors ignored = {0};
+        struct catalog *catalog;
+        r = specs_load(specs, specs->names[i], NULL, &ignored, &catalog);
+        size_t known = r == 0 ? perf_log_known(tape->log, catalog, NULL) : 0;
+        if (known > most) {
+            most = known;
+            catalog_free(*out);
+            *out = catalog;
+        } else if (r == 0) {
+            catalog_free(catalog);
+        }
+    }
+    return r == -ENOMEM ? r : 0;
+}
+
+static int choose_spec(struct tape *tape, const char *name, const struct specs *specs, struct errors *errors,
+                       struct catalog **out) {
+    int r = name ? specs_load(specs, name, NULL, errors, out) : find_spec(tape, specs, out);
+    if (r < 0)
+        return r;
+    size_t known = *out ? perf_log_known(tape->log, *out, tape->names) : 0;
+    if (known == 0)
+        return errors_add(errors, tape->path, 0, 0,
+                          "holds no event of %s: say which CPU it is of with --spec, as in --spec neoverse-v2",
+                          name ? name : "one CPU alone");
+    tape->catalog = *out;
+    log_info("%s: %zu of its %zu events are in the spec %s%s; %zu lines hold no count", tape->path, known,
+             tape->log->n_events, tape->catalog->product.spec,
+             name ? "" : ", which has most of them (--spec names another)", tape->log->n_skipped);
+    return 0;
+}
+
+static int open_log(struct tape *tape, const struct tape_request *request, struct errors *errors,
+                    struct catalog **out) {
+    char path[DATA_PATH_MAX + 64];
+    (void)snprintf(path, sizeof path, "%s/specs/perf/names.json", request->data);
+    uint8_t *text;
+    size_t length;
+    int r = recording_file_read(tape->path, LOG_MAX, &text, &length);
+    if (r < 0)
+        return explain_file(tape->path, r, errors);
+    r = perf_log_parse(tape->path, (const char *)text, length, errors, &tape->log);
+    free(text);
+    if (r == 0)
+        r = perf_names_load(path, errors, &tape->names);
+    if (r == 0)
+        r = choose_spec(tape, request->spec, request->specs, errors, out);
+    if (r < 0)
+        return r;
+    const struct catalog_product *product = &tape->catalog->product;
+    struct recording_header *header = &tape->header;
+    (void)snprintf(header->catalog.spec, sizeof header->catalog.spec, "%.300s", product->spec);
+    (void)snprintf(header->vendor, sizeof header->vendor, "%.300s", product->vendor);
+    (void)snprintf(header->model, sizeof header->model, "%.300s", product->name);
+    (void)snprintf(header->microarchitecture, sizeof header->microarchitecture, "%.300s", product->microarchitecture);
+    return 0;
+}
+
+// ---- both ----
+
+static int open_either(struct tape *tape, const struct tape_request *request, struct errors *errors,
+                       struct catalog **catalog) {
+    int r = recording_reader_new(tape->path, &tape->files[0]);
+    if (r < 0)
+        return explain_file(tape->path, r, errors);
+    tape->n_files = 1;
+    r = recording_reader_check(tape->files[0]);
+    if (r < 0)
+        return explain_file(tape->path, r, errors);
+    if (r > 0)
+        return open_recording(tape, request, errors, catalog);
+    tape->files[0] = recording_reader_free(tape->files[0]);
+    tape->n_files = 0;
+    return open_log(tape, request, errors, catalog);
+}
+
+int tape_open(const struct tape_request *request, struct errors *errors, struct catalog **catalog, struct tape **out) {
+    struct catalog *found = NULL;
+    struct tape *tape = calloc(1, sizeof *tape);
+    if (!tape)
+        return -ENOMEM;
+    tape->path = request->path;
+    int r = open_either(tape, request, errors, &found);
+    if (r < 0) {
+        catalog_free(found);
+        tape_free(tape);
+        return r;
+    }
+    *catalog = found;
+    *out = tape;
+    return 0;
+}
+
+struct tape *tape_free(struct tape *tape) {
+    if (tape) {
+        topology_free(tape->topology);
+        plan_free(tape->plan);
+        perf_names_free(tape->names);
+        perf_log_free(tape->log);
+        recording_buffer_deinit(&tape->bytes);
+        for (size_t i = 0; i < tape->n_files; i++)
+            recording_reader_free(tape->files[i]);
+        free(tape);
+    }
+    return NULL;
+}
+
+int tape_explain_plan(const struct tape *tape, int r, const char *missing, struct errors *errors) {
+    if (r == -ENOMEM)
+        return r;
+    if (r == -ENOENT)
+        return errors_add(
+            errors, tape->path, 0, 0,
+            "needs %.100s, which the spec %.100s does not have here: replay it with topdownd %.50s, which "
+            "recorded it",
+            missing, tape->header.catalog.spec, tape->header.version);
+    return errors_add(errors, tape->path, 0, 0, "holds a plan that makes no sense, though its checksum is right");
+}
+
+static int take_facts(struct tape *tape, const struct recording_record *record) {
+    char missing[RECORDING_TEXT_MAX + 1];
+    struct recording_facts *facts = malloc(sizeof *facts);
+    struct adapt_report *report = NULL;
+    int r = facts ? recording_get_facts(record, tape->catalog, missing, facts, &report) : -ENOMEM;
+    if (r == 0)
+        tape->adaptive = report != NULL;
+    if (r == 0)
+        adapt_report_free(report);
+    free(facts);
+    return r == -ENOMEM ? r : 0; // what is wrong with it is said when it is played
+}
+
+static int find_plan(struct tape *tape, struct errors *errors) {
+    struct recording_record record;
+    while (tape_next(tape, &record) == 1) {
+        struct recording_plan plan;
+        char missing[RECORDING_TEXT_MAX + 1];
+        int r = record.kind == RECORDING_FACTS ? take_facts(tape, &record) : 0;
+        if (r < 0)
+            return r;
+        if (record.kind != RECORDING_PLAN)
+            continue;
+        r = recording_get_plan(&record, tape->catalog, missing, &plan);
+        if (r < 0)
+            return tape_explain_plan(tape, r, missing, errors);
+        tape->topology = plan.topology;
+        tape->plan = plan.plan;
+        rewind_tape(tape);
+        return 0;
+    }
+    return errors_add(errors, tape->path, 0, 0, "ends before its first plan: there is nothing to replay");
+}
+
+int tape_load(struct tape *tape, const struct plan_selection *selections, size_t n_selections, struct errors *errors) {
+    int r = 0;
+    const struct perf_log_request request = {.name = tape->path,
+                                             .log = tape->log,
+                                             .catalog = tape->catalog,
+                                             .names = tape->names,
+                                             .selections = selections,
+                                             .n_selections = n_selections};
+    if (tape->log)
+        r = perf_log_record(&request, errors, &tape->bytes);
+    tape->log = perf_log_free(tape->log);
+    tape->names = perf_names_free(tape->names);
+    return r == 0 ? find_plan(tape, errors) : r;
+}

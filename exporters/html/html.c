@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One static page, readable with any browser and without a network: styles stand in the page, bars are widths in per
+// cent. Everything that comes from a file or from the host goes through html_put().
+
+#include "exporters/html/html.h"
+#include "exporters/html/html_parts.h"
+
+#include <errno.h>
+#include <math.h>
+
+static const char HEAD[] =
+    "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>topdownd</title>\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<meta name=\"color-scheme\" content=\"light dark\">\n<style>\n"
+    ":root{--ink:#1b1f24;--paper:#fff;--soft:#667;--line:#d6dae0;--warn:#fff1d6;--warnline:#c77700;"
+    "--f:#c2571a;--s:#b3261e;--r:#2e7d32;--b:#1f5fa8;--t:#6a4fa3}\n"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e4e7eb;--paper:#15181c;--soft:#9aa4b0;--line:#343a42;"
+    "--warn:#3a2c10;--warnline:#e0a040;--f:#e08a4f;--s:#e5736b;--r:#6abf6e;--b:#6aa5e8;--t:#a991dd}}\n"
+    "body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:70em;margin:1.5em auto;"
+    "padding:0 1em;overflow-wrap:anywhere}\n"
+    "h1{font-size:1.4em;margin:0}h2{font-size:1.1em;margin:1.6em 0 .4em}a{color:var(--b)}\n"
+    "table{border-collapse:collapse}td,th{padding:.15em .9em .15em 0;text-align:left;border-bottom:1px solid "
+    "var(--line);vertical-align:top}\n"
+    "th{font-weight:600}td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.soft{color:var(--"
+    "soft)}td:first-child{overflow-wrap:normal}\n"
+    "@media(max-width:50em){table{display:block;overflow-x:auto}td,th{overflow-wrap:normal}}\n"
+    ".warn{background:var(--warn);border-left:4px solid var(--warnline);padding:.4em .8em;margin:.8em 0}\n"
+    ".bar{display:flex;height:1.4em;max-width:50em;background:var(--line)}.bar span{display:block;height:100%}\n"
+    "ul.tree{list-style:none;margin:.4em 0;padding:0}ul.tree ul{list-style:none;padding-left:1.4em}\n"
+    ".tree .bar{display:inline-flex;width:12em;height:.7em;margin-right:.6em}.high{font-weight:600}"
+    ".clocks{background:repeating-linear-gradient(45deg,var(--soft) 0 3px,transparent 3px 6px)}"
+    ".slots{background:var(--b)}\n"
+    ".key{display:inline-block;width:.8em;height:.8em;margin-right:.4em}\n"
+    ".c0{background:var(--f)}.c1{background:var(--s)}.c2{background:var(--r)}.c3{background:var(--b)}"
+    ".c4{background:var(--t)}\n</style></head><body>\n";
+
+static const char LINKS[] =
+    "<h2>More</h2>\n<table>\n"
+    "<tr><td><a href=\"/metrics\">/metrics</a><td>for Prometheus: all families, per socket\n"
+    "<tr><td><a href=\"/metrics/cpu\">/metrics/cpu</a><td>for Prometheus: per CPU, with raw events\n"
+    "<tr><td><a href=\"/api/v1/snapshot\">/api/v1/snapshot</a><td>the last values as JSON; also "
+    "<a href=\"/api/v1/snapshot?scope=socket\">per socket</a>, <a href=\"/api/v1/snapshot?scope=cpu\">per CPU</a>\n"
+    "<tr><td><a href=\"/api/v1/topdown\">/api/v1/topdown</a><td>what the CPUs are bound by, as a tree; also "
+    "<a href=\"/api/v1/topdown?scope=socket\">per socket</a>, <a href=\"/api/v1/topdown?scope=cpu\">per CPU</a>\n"
+    "<tr><td><a href=\"/api/v1/catalog\">/api/v1/catalog</a><td>all metrics of this CPU's spec, measured or not\n"
+    "<tr><td><a href=\"/api/v1/plan\">/api/v1/plan</a><td>event groups, their schedule, and what cannot be measured "
+    "here\n"
+    "<tr><td><a href=\"/api/v1/status\">/api/v1/status</a><td>the daemon, its CPU, PMU and configuration\n"
+    "<tr><td><a href=\"/-/healthy\">/-/healthy</a><td>200 while the daemon runs\n"
+    "<tr><td><a href=\"/-/ready\">/-/ready</a><td>200 once a round has been measured\n"
+    "</table>\n</body></html>\n";
+
+static void put_row(struct text *out, const char *name, const char *value) {
+    text_string(out, "<tr><th>");
+    html_put(out, name);
+    text_string(out, "<td>");
+    html_put(out, value);
+    text_string(out, "\n");
+}
+
+static void render_banner(const struct view *view, struct text *out) {
+    text_string(out, "<h1>topdownd on ");
+    html_put(out, view->hostname);
+    text_string(out, "</h1>\n");
+    if (view->simulated)
+        text_string(out,
+                    "<p class=\"warn\"><b>Simulated data.</b> No hardware is measured: every number here comes from "
+                    "a scenario, and every series carries simulated=\"true\".\n");
+    if (view->replayed)
+        text_string(out, "<p class=\"warn\"><b>A replay.</b> This was measured at another time: every series carries "
+                         "replay=\"true\".\n");
+}
+
+static void render_state(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    if (view->core_type) {
+        text_string(out, "<h1>Core type ");
+        html_put(out, view->core_type);
+        text_string(out, "</h1>\n");
+    }
+    if (snapshot->sequence == 0)
+        text_string(out, "<p class=\"warn\">Nothing has been measured yet: the first round has not ended.\n");
+    else if (snapshot->stale)
+        text_format(out, "<p class=\"warn\"><b>Nothing new.</b> So %s.\n", absent_text(ABSENT_STALE));
+    for (size_t i = 0; i < view->n_pmu_errors; i++) {
+        text_string(out, "<p class=\"warn\"><b>PMU ");
+        html_put(out, view->pmu_errors[i].pmu);
+        text_string(out, "</b>: ");
+        html_put(out, view->pmu_errors[i].text);
+        text_string(out, "\n");
+    }
+}
+
+static void render_attention(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    for (size_t i = 0; i < view->layout->n_metrics; i++) {
+        double rate = snapshot_high_rate(snapshot, i);
+        if (rate == 0 || !view_exported(view, i))
+            continue;
+        const struct catalog_metric *metric = view_metric(view, i);
+        text_string(out, "<p class=\"warn\"><b>");
+        html_put(out, view_title(metric));
+        text_string(out, "</b>: ");
+        html_put_number(out, rate);
+        text_string(out, " a second on this host, more than ");
+        html_put_number(out, metric->rate_threshold);
+        text_string(out, " needs a cause. ");
+        html_put(out, metric->rate_advice);
+        text_string(out, "\n");
+    }
+}
+
+static size_t count_excluded(const struct topology *topology) {
+    size_t excluded = 0;
+    for (size_t s = 0; s < topology->n_sockets; s++)
+        excluded += topology->sockets[s].excluded;
+    return excluded;
+}
+
+static void render_cpus(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    const struct topology *topology = view->layout->topology;
+    double offline = view_offline(view, snapshot);
+    text_format(out, "<tr><th>CPUs<td>%zu measured on %zu socket%s, ", topology->n_cpus, topology->n_sockets,
+                topology->n_sockets == 1 ? "" : "s");
+    if (offline > 0)
+        text_format(out, "%.0f of them offline in the last round, ", offline);
+    text_format(out, "%zu excluded\n", count_excluded(topology));
+}
+
+static void render_counters(const struct view *view, struct text *out) {
+    text_string(out, "<tr><th>PMU<td>");
+    html_put(out, view->pmu);
+    if (view->counters_total > 0)
+        text_format(out, ", %u of %u counters usable", view->counters_usable, view->counters_total);
+    text_string(out, "\n");
+}
+
+static void render_mode(const struct view *view, struct text *out) {
+    if (!view->adapt)
+        return;
+    text_string(out, "; adaptive");
+    bool any = false;
+    for (size_t i = 0; i < view->adapt->n_groups; i++) {
+        const struct adapt_group *group = &view->adapt->groups[i];
+        if (!group->raised)
+            continue;
+        text_string(out, any ? ", " : ", raised: ");
+        html_put(out, view->layout->catalog->groups[group->group].name);
+        text_string(out, " (");
+        html_put(out, view->layout->catalog->metrics[group->metric].export_name);
+        text_string(out, " was high)");
+        any = true;
+    }
+    text_string(out, any ? "" : ", nothing is raised");
+}
+
+static void render_schedule(const struct view *view, struct text *out) {
+    const struct plan *plan = view->layout->plan;
+
+    text_format(out, "<tr><th>Schedule<td>%zu event group%s, slots of ", plan->n_groups,
+                plan->n_groups == 1 ? "" : "s");
+    html_put_number(out, (double)plan->slot_ns / 1e6);
+    text_string(out, " ms, a round takes ");
+    html_put_number(out, (double)plan->round_ns / 1e9);
+    text_string(out, " s, ");
+    html_put_number(out, (double)plan->idle_ns / 1e6);
+    text_string(out, " ms of it with no counter held");
+    render_mode(view, out);
+    text_string(out, "\n");
+}
+
+static void render_coverage(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    double covered = snapshot->values[snapshot_covered(view->layout, 0)];
+    if (!isfinite(covered))
+        return;
+    text_string(out, "<tr><th>Coverage<td>");
+    html_put_number(out, covered);
+    text_string(out, " CPU seconds; uncovered:");
+    for (int reason = 0; reason < UNCOVERED_N; reason++) {
+        double seconds = snapshot->values[snapshot_uncovered(view->layout, 0, (enum uncovered)reason)];
+        text_format(out, "%s %s ", reason ? "," : "", uncovered_name((enum uncovered)reason));
+        html_put_number(out, isfinite(seconds) ? seconds : 0);
+        text_string(out, " s");
+    }
+    text_string(out, "\n");
+}
+
+static void render_facts(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    text_string(out, "<h2>What is measured</h2>\n<table>\n<tr><th>CPU<td>");
+    html_put(out, view->cpu_vendor);
+    text_string(out, " ");
+    html_put(out, view->cpu_model);
+    text_string(out, "\n");
+    put_row(out, "Spec", view->layout->catalog->product.spec);
+    render_cpus(view, snapshot, out);
+    render_counters(view, out);
+    put_row(out, "Profile", view->profile);
+    render_schedule(view, out);
+    text_format(out, "<tr><th>Rounds<td>%llu\n", (unsigned long long)snapshot->sequence);
+    render_coverage(view, snapshot, out);
+    put_row(out, "Version", view->version);
+    text_string(out, "</table>\n");
+}
+
+// The last round's share of a level-1 category; NaN where there is none, or its metric is not among those selected.
+static double category_share(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t category) {
+    unsigned metric = view->layout->catalog->level1.categories[category].metric;
+    for (size_t i = 0; i < view->layout->n_metrics; i++)
+        if (view->layout->plan->metrics[i].metric == metric)
+            return snapshot->values[snapshot_metric(view->layout, scope, i)];
+    return NAN;
+}
+
+static void render_bar(const struct view *view, const struct snapshot *snapshot, size_t scope, struct text *out) {
+    const struct catalog_level1 *level1 = &view->layout->catalog->level1;
+    text_string(out, "<div class=\"bar\">");
+    for (size_t i = 0; i < view->layout->n_level1; i++) {
+        double share = category_share(view, snapshot, scope, i);
+        if (share > 0)
+            text_format(out, "<span class=\"c%d\" style=\"width:%.2f%%\"></span>", (int)level1->categories[i].category,
+                        100 * fmin(share, 1));
+    }
+    text_string(out, "</div>\n<p>");
+    for (size_t i = 0; i < view->layout->n_level1; i++) {
+        double share = category_share(view, snapshot, scope, i);
+        enum category category = level1->categories[i].category;
+        text_format(out, "<span class=\"key c%d\"></span>%s ", (int)category, category_name(category));
+        if (isfinite(share))
+            text_format(out, "%.1f %% &nbsp; ", 100 * share);
+        else
+            text_string(out, "<span class=\"soft\">no value</span> &nbsp; ");
+    }
+    text_string(out, "\n");
+}
+
+static void render_level1(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    const struct topology *topology = view->layout->topology;
+    if (view->layout->plan->level1_unit < 0)
+        return; // why is said with the metrics
+    text_string(out, "<h2>Pipeline slots in the last round</h2>\n");
+    if (view_composite(view))
+        text_string(out,
+                    "<p class=\"soft\">Composite: this host has too few counters for all categories at once, so they "
+                    "come from adjacent windows.\n");
+    for (size_t s = 0; s < topology->n_sockets; s++) {
+        text_format(out, "<p><b>Socket %u</b>\n", topology->sockets[s].id);
+        render_bar(view, snapshot, snapshot_scope_socket(s), out);
+    }
+}
+
+static void render_metric(const struct view *view, const struct snapshot *snapshot, size_t i, struct text *out) {
+    const struct catalog_metric *metric = view_metric(view, i);
+    char unit[VIEW_UNIT_MAX];
+    view_metric_unit(metric, unit, sizeof(unit));
+    text_string(out, "<tr title=\"");
+    html_put(out, metric->help);
+    text_string(out, "\"><td>");
+    html_put(out, metric->export_name);
+    const char *reason = "";
+    for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
+        size_t scope = snapshot_scope_socket(s);
+        double value = snapshot->values[snapshot_metric(view->layout, scope, i)];
+        text_string(out, "<td class=\"n\">");
+        if (isfinite(value)) {
+            html_put_number(out, value);
+            html_put_margin(out, value, snapshot->values[snapshot_high(view->layout, scope, i)], 1);
+            continue;
+        }
+        text_string(out, "&ndash;");
+        if (!reason[0])
+            reason = view_absent_text(view, snapshot, scope, i);
+    }
+    text_string(out, "<td>");
+    html_put(out, unit);
+    text_string(out, "<td class=\"soft\">");
+    html_put(out, reason);
+    text_string(out, "\n");
+}
+
+// The metrics to show that can be measured, or cannot.
+static size_t count_metrics(const struct view *view, bool plannable) {
+    size_t n = 0;
+    for (size_t i = 0; i < view->layout->n_metrics; i++)
+        n += view_exported(view, i) && view_plannable(view, i) == plannable;
+    return n;
+}
+
+static void render_metrics(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    const struct topology *topology = view->layout->topology;
+    if (count_metrics(view, true) == 0)
+        return;
+    text_string(out, "<h2>Metrics of the last round</h2>\n<table>\n<tr><th>Metric");
+    for (size_t s = 0; s < topology->n_sockets; s++)
+        text_format(out, "<th>Socket %u", topology->sockets[s].id);
+    text_string(out, "<th>Unit<th>Why there is no value\n");
+    for (size_t i = 0; i < view->layout->n_metrics; i++)
+        if (view_exported(view, i) && view_plannable(view, i))
+            render_metric(view, snapshot, i, out);
+    text_string(out, "</table>\n");
+}
+
+static void render_not_plannable(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    if (count_metrics(view, false) == 0)
+        return;
+    text_string(out, "<h2>Metrics that cannot be measured now</h2>\n<table>\n<tr><th>Metric<th>Why\n");
+    for (size_t i = 0; i < view->layout->n_metrics; i++)
+        if (view_exported(view, i) && !view_plannable(view, i))
+            put_row(out, view_metric(view, i)->export_name, view_absent_text(view, snapshot, 0, i));
+    text_string(out, "</table>\n");
+}
+
+static void render_not_live(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    const struct snapshot_layout *layout = view->layout;
+    bool any = false;
+    for (size_t e = 0; e < layout->n_events; e++) {
+        enum event_trouble trouble = view_trouble(view, snapshot, e);
+        if (trouble == EVENT_TROUBLE_N)
+            continue;
+        text_string(out, any ? "" : "<h2>Events that yield no samples</h2>\n<table>\n<tr><th>Event<th>State<th>Why\n");
+        text_string(out, "<tr><td>");
+        html_put(out, layout->catalog->events[layout->events[e]].name);
+        text_format(out, "<td>%s<td>%s\n", event_trouble_name(trouble), view_trouble_text(trouble));
+        any = true;
+    }
+    text_string(out, any ? "</table>\n" : "");
+}
+
+static int render_type(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    render_state(view, snapshot, out);
+    render_attention(view, snapshot, out);
+    int r = html_tree_render(view, snapshot, out);
+    render_facts(view, snapshot, out);
+    render_level1(view, snapshot, out);
+    render_metrics(view, snapshot, out);
+    render_not_plannable(view, snapshot, out);
+    render_not_live(view, snapshot, out);
+    return r;
+}
+
+int html_render(const struct shown *shown, struct text *out) {
+    int r = 0;
+    text_string(out, HEAD);
+    render_banner(shown->types[0].view, out);
+    for (size_t i = 0; i < shown->n && r == 0; i++)
+        r = render_type(shown->types[i].view, shown->types[i].snapshot, out);
+    text_string(out, LINKS);
+    return r < 0 ? r : out->failed ? -ENOMEM : 0;
+}

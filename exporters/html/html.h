@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_EXPORTERS_HTML_HTML_H
+#define TOPDOWND_EXPORTERS_HTML_HTML_H
+
+// The landing page: what is measured, the last round's values, and where to find the rest. No script, nothing loaded
+// from elsewhere. Core types follow one another.
+
+#include "exporters/view/shown.h"
+#include "exporters/view/text.h"
+
+// Appends the page. Returns 0 or -ENOMEM.
+int html_render(const struct shown *shown, struct text *out);
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The tree of the host as nested lists with bars. Shares of clock cycles are hatched: they overlap.
+
+#include <errno.h>
+#include <math.h>
+
+#include "exporters/html/html_parts.h"
+#include "exporters/view/tree.h"
+
+void html_put(struct text *out, const char *string) {
+    static const struct text_escape escapes[] = {{'&', "&amp;"},  {'<', "&lt;"},   {'>', "&gt;"},
+                                                 {'"', "&quot;"}, {'\'', "&#39;"}, {0, NULL}};
+    text_escaped(out, string, escapes);
+}
+
+void html_put_number(struct text *out, double value) {
+    if (fabs(value) >= 1000)
+        text_format(out, "%.0f", value);
+    else
+        text_format(out, "%.4g", value);
+}
+
+void html_put_margin(struct text *out, double value, double high, double scale) {
+    if (isfinite(value) && isfinite(high)) // the upper half: the lower one may end at 0
+        text_format(out, " <small class=\"soft\">&plusmn;&nbsp;%.2g</small>", (high - value) * scale);
+}
+
+static void put_node(const struct tree *tree, size_t index, struct text *out) {
+    const struct tree_node *node = &tree->nodes[index];
+    const struct catalog_metric *metric = &tree->view->layout->catalog->metrics[node->metric];
+    text_string(out, "<li title=\"");
+    html_put(out, metric->meaning[0] ? metric->meaning : metric->help);
+    text_string(out, "\">");
+    if (isfinite(node->value) && metric->domain != METRIC_OTHER)
+        text_format(out, "<span class=\"bar\"><span class=\"%s\" style=\"width:%.2f%%\"></span></span>",
+                    metric->domain == METRIC_CLOCKS ? "clocks" : "slots", 100 * fmax(0, fmin(node->value, 1)));
+    text_string(out, node->high == TREE_HIGH ? "<span class=\"high\">" : "<span>");
+    html_put(out, view_title(metric));
+    text_string(out, " ");
+    if (!isfinite(node->value))
+        text_string(out, "&ndash;");
+    else if (metric->domain == METRIC_OTHER)
+        html_put_number(out, node->value);
+    else
+        text_format(out, "%.3g %%", 100 * node->value);
+    text_string(out, "</span>");
+    html_put_margin(out, node->value, node->to, metric->domain == METRIC_OTHER ? 1 : 100);
+    if (metric->domain == METRIC_CLOCKS)
+        text_string(out, " <span class=\"soft\">of clock cycles</span>");
+}
+
+// A node and those beside it, each with what is below it.
+static void put_list(const struct tree *tree, size_t begin, size_t end, struct text *out) {
+    text_string(out, tree->nodes[begin].depth == 0 ? "<ul class=\"tree\">\n" : "\n<ul>\n");
+    for (size_t node = begin; node < end; node = tree_next(tree, node)) {
+        put_node(tree, node, out);
+        if (tree_next(tree, node) > node + 1)
+            put_list(tree, node + 1, tree_next(tree, node), out);
+        text_string(out, "</li>\n");
+    }
+    text_string(out, "</ul>\n");
+}
+
+static void put_tree(struct tree *tree, const struct snapshot *snapshot, struct text *out) {
+    struct text answer = {0};
+    tree_evaluate(tree, snapshot, 0);
+    struct tree_bound bound = tree_find_bound(tree, snapshot, 0);
+    tree_bound_text(tree, &bound, &answer);
+    text_append(&answer, "", 1);
+    out->failed = out->failed || answer.failed;
+    text_string(out, tree->view->core_type ? "<h2>What these cores are bound by</h2>\n<p>"
+                                           : "<h2>What this host is bound by</h2>\n<p>");
+    if (!answer.failed)
+        html_put(out, answer.data);
+    text_string(out, "\n");
+    text_free(&answer);
+    put_list(tree, 0, tree->n, out);
+    text_string(out,
+                "<p class=\"soft\">Filled bars are shares of pipeline slots, which add up; hatched ones are shares of "
+                "clock cycles, which overlap. Bold: above the threshold.\n");
+}
+
+int html_tree_render(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    struct tree *tree = tree_new(view);
+    if (!tree)
+        return -ENOMEM;
+    if (tree->n > 0)
+        put_tree(tree, snapshot, out);
+    tree_free(tree);
+    return 0;
+}

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The HTTP library runs without threads of its own: one daemon of it per address, and one thread here that waits for
+// all of them. So everything below `newest` in struct http_server belongs to that thread and needs no lock; the newest
+// snapshot is all that two threads share.
+//
+// A page that has been rendered is kept as a response object of the library, which counts who still sends it: any
+// number of clients, also slow ones, read the same bytes, and the last one frees them.
+//
+// A request is what the library hands over in three calls: on_target with the target as it was sent, and on_request
+// when the headers are there and when all of it is. What they tell one another is one of the marks below.
+
+#include "exporters/http/http.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "exporters/http/http_connections.h"
+#include "exporters/http/http_listen.h"
+#include "exporters/http/http_page.h"
+
+enum { CONNECTION_BYTES_MAX = 32 << 10, IDLE_SECONDS_MAX = 10, EXHAUSTED_PAUSE_MS = 100 };
+
+struct cached_page {
+    uint64_t generation; // of the publication it shows; 0: none
+    struct MHD_Response *response;
+};
+
+struct http_server {
+    size_t n_addresses;
+    int fds[HTTP_ADDRESSES_MAX]; // -1 once the library owns it
+    uint16_t ports[HTTP_ADDRESSES_MAX];
+    unsigned client_connections[HTTP_ADDRESSES_MAX]; // at most, of one client; 0: no limit
+    int stop_fd;
+    uint64_t request_ms_max;
+    uint64_t (*clock_ms)(void *context); // tells the age of what is published
+    void *clock_context;
+    pthread_t thread;
+    bool running;
+    atomic_size_t renders;
+
+    pthread_mutex_t lock;
+    struct http_published newest[SHOWN_TYPES_MAX]; // under the lock, as the rest of this paragraph
+    uint64_t published_ms[SHOWN_TYPES_MAX];        // when, by the clock above
+    size_t n_types;
+    uint64_t generation;      // counts what was published
+    uint64_t view_generation; // since when it is with these views
+
+    struct MHD_Daemon *daemons[HTTP_ADDRESSES_MAX];
+    struct http_templates templates; // of the view they name
+    struct cached_page pages[HTTP_PAGE_N];
+    struct http_connections connections;
+    uint64_t connection_changes; // connections that came and went
+};
+
+// How far a request is, in the library's pointer for us. NULL: its target has been seen.
+static const char target_refused, headers_seen;
+static void *mark(const char *stage) { return (void *)(uintptr_t)stage; }
+
+// Outside daemon/ the only clock: how long a client may take has nothing to do with measuring.
+static uint64_t now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static uint64_t boot_ms(void *context) {
+    (void)context;
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static bool add_headers(struct MHD_Response *response, const char *content_type) {
+    return MHD_add_response_header(response, "Content-Type", content_type) == MHD_YES &&
+           MHD_add_response_header(response, "Cache-Control", "no-store") == MHD_YES &&
+           MHD_add_response_header(response, "X-Content-Type-Options", "nosniff") == MHD_YES &&
+           MHD_add_response_header(response, "Content-Security-Policy",
+                                   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
+                                   "form-action 'none'; frame-ancestors 'none'") == MHD_YES;
+}
+
+// A short answer; `body` is never freed. One more header where `name` is not NULL.
+static enum MHD_Result respond(struct MHD_Connection *connection, unsigned status, const char *content_type,
+                               const char *body, const char *name, const char *value) {
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(strlen(body), (void *)(uintptr_t)body, MHD_RESPMEM_PERSISTENT);
+    if (!response)
+        return MHD_NO; // ends the connection
+    enum MHD_Result r = MHD_NO;
+    if (add_headers(response, content_type) && (!name || MHD_add_response_header(response, name, value) == MHD_YES))
+        r = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return r;
+}
+
+static enum MHD_Result respond_text(struct MHD_Connection *connection, unsigned status, const char *body) {
+    return respond(connection, status, "text/plain; charset=utf-8", body, NULL, NULL);
+}
+
+// The newest snapshots with their views (references to all), and which they are.
+struct publication {
+    struct http_published types[SHOWN_TYPES_MAX];
+    size_t n;
+    uint64_t stale; // a bit for each type
+    uint64_t generation, view_generation;
+};
+
+static struct publication newest(struct http_server *server) {
+    struct publication publication = {0};
+    uint64_t at_ms = server->clock_ms(server->clock_context);
+    pthread_mutex_lock(&server->lock);
+    publication.n = server->n_types;
+    for (size_t i = 0; i < publication.n; i++) {
+        uint64_t published_ms = server->published_ms[i];
+        struct http_published *type = &publication.types[i];
+        type->snapshot = snapshot_ref(server->newest[i].snapshot);
+        type->view = view_ref(server->newest[i].view);
+        // it may have been published since the clock was read
+        if (at_ms > published_ms && view_stale(type->view, at_ms - published_ms))
+            publication.stale |= UINT64_C(1) << i;
+    }
+    publication.generation = server->generation << SHOWN_TYPES_MAX | publication.stale;
+    publication.view_generation = server->view_generation << SHOWN_TYPES_MAX;
+    pthread_mutex_unlock(&server->lock);
+    return publication;
+}
+
+static void published_unref(struct http_published *published) {
+    snapshot_unref(published->snapshot);
+    view_unref(published->view);
+}
+
+static void publication_unref(struct publication *publication) {
+    for (size_t i = 0; i < publication->n; i++)
+        published_unref(&publication->types[i]);
+}
+
+// What is stale without its gauges. NULL where memory is short.
+static struct snapshot *shown_snapshot(const struct publication *publication, size_t type) {
+    struct snapshot *snapshot = publication->types[type].snapshot;
+    return publication->stale >> type & 1 ? snapshot_stale(snapshot) : snapshot_ref(snapshot);
+}
+
+static int render_text(struct http_server *server, enum http_page page, const struct publication *publication,
+                       struct text *text) {
+    struct snapshot *snapshots[SHOWN_TYPES_MAX];
+    struct shown shown = {.n = publication->n};
+    bool complete = true;
+    for (size_t i = 0; i < shown.n; i++) {
+        snapshots[i] = shown_snapshot(publication, i);
+        complete = complete && snapshots[i];
+        shown.types[i] = (struct shown_type){.view = publication->types[i].view, .snapshot = snapshots[i]};
+    }
+    int r = complete ? http_page_render(page, &server->templates, &shown, text) : -ENOMEM;
+    for (size_t i = 0; i < shown.n; i++)
+        snapshot_unref(snapshots[i]);
+    return r;
+}
+
+// The page as a response, NULL where memory is short.
+static struct MHD_Response *render(struct http_server *server, enum http_page page,
+                                   const struct publication *publication) {
+    struct text text = {0};
+    atomic_fetch_add(&server->renders, 1);
+    if (render_text(server, page, publication, &text) < 0) {
+        text_free(&text);
+        return NULL;
+    }
+    char *fitting = realloc(text.data, text.length);
+    char *body = fitting ? fitting : text.data;
+    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback(text.length, body, free);
+    if (!response) {
+        free(body);
+        return NULL;
+    }
+    if (!add_headers(response, http_page_content_type(page))) {
+        MHD_destroy_response(response);
+        return NULL;
+    }
+    return response;
+}
+
+static enum MHD_Result respond_page(struct http_server *server, struct MHD_Connection *connection,
+                                    enum http_page page) {
+    struct cached_page *cached = &server->pages[page];
+    struct publication publication = newest(server);
+    uint64_t generation = http_page_changes(page) ? publication.generation : publication.view_generation;
+    if (cached->generation != generation) {
+        if (cached->response)
+            MHD_destroy_response(cached->response);
+        cached->response = render(server, page, &publication);
+        cached->generation = cached->response ? generation : 0;
+    }
+    publication_unref(&publication);
+    if (!cached->response)
+        return respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "Memory is short, try again.\n");
+    return MHD_queue_response(connection, MHD_HTTP_OK, cached->response);
+}
+
+static enum MHD_Result respond_ready(struct http_server *server, struct MHD_Connection *connection) {
+    struct publication publication = newest(server);
+    bool measured = true;
+    for (size_t i = 0; i < publication.n; i++)
+        measured = measured && publication.types[i].snapshot->sequence >= 1;
+    publication_unref(&publication);
+    if (measured && publication.stale)
+        return respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, http_page_stale);
+    if (measured)
+        return respond_text(connection, MHD_HTTP_OK, "topdownd is ready.\n");
+    return respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+                        "Nothing has been measured yet: the first round has not ended.\n");
+}
+
+static enum MHD_Result respond_path(struct http_server *server, struct MHD_Connection *connection, const char *path) {
+    if (strcmp(path, "/-/healthy") == 0)
+        return respond_text(connection, MHD_HTTP_OK, "topdownd is healthy.\n");
+    if (strcmp(path, "/-/ready") == 0)
+        return respond_ready(server, connection);
+    int page = http_page_find(path, MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "scope"));
+    if (page == -EINVAL)
+        return respond(connection, MHD_HTTP_BAD_REQUEST, "application/json",
+                       "{\"error\":\"there is no such scope: choose host, socket or cpu\"}\n", NULL, NULL);
+    if (page < 0)
+        return respond_text(connection, MHD_HTTP_NOT_FOUND, http_page_list);
+    return respond_page(server, connection, (enum http_page)page);
+}
+
+static bool has_body(struct MHD_Connection *connection) {
+    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
+    return (length && strcmp(length, "0") != 0) ||
+           MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Transfer-Encoding");
+}
+
+// The library ends a path at an escaped zero byte, so that only the target as sent tells /%00 from /.
+static void *on_target(void *context, const char *target, struct MHD_Connection *connection) {
+    (void)context;
+    (void)connection;
+    return strstr(target, "%00") ? mark(&target_refused) : NULL;
+}
+
+// Called by the library when a request's headers are there, and again when all of it is.
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *path,
+                                  const char *method, const char *version, const char *body, size_t *body_length,
+                                  void **request) {
+    struct http_server *server = context;
+    (void)version;
+    (void)body;
+    (void)body_length;
+    if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
+        return respond(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8",
+                       "Only GET and HEAD are understood.\n", "Allow", "GET, HEAD");
+    if (has_body(connection))
+        return respond(connection, MHD_HTTP_CONTENT_TOO_LARGE, "text/plain; charset=utf-8",
+                       "A request must not have a body.\n", "Connection", "close");
+    if (*request == &target_refused)
+        return respond_text(connection, MHD_HTTP_BAD_REQUEST, "A path or query must not have a zero byte.\n");
+    if (!*request) {
+        *request = mark(&headers_seen);
+        return MHD_YES;
+    }
+    return respond_path(server, connection, http_page_path(path));
+}
+
+static void on_connection(void *context, struct MHD_Connection *connection, void **slot,
+                          enum MHD_ConnectionNotificationCode code) {
+    struct http_server *server = context;
+    server->connection_changes++;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        *slot = info ? http_connections_add(&server->connections, info->connect_fd, now_ms()) : NULL;
+    } else if (*slot) {
+        ((struct http_connection *)*slot)->fd = -1;
+    }
+}
+
+static void on_answered(void *context, struct MHD_Connection *connection, void **request,
+                        enum MHD_RequestTerminationCode code) {
+    (void)context;
+    (void)request;
+    (void)code;
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct http_connection *slot = info ? info->socket_context : NULL;
+    if (slot)
+        slot->since_ms = now_ms();
+}
+
+// Milliseconds until something is due, -1 where nothing is.
+static int next_timeout(struct http_server *server) {
+    int timeout = http_connections_expire(&server->connections, now_ms(), server->request_ms_max);
+    for (size_t i = 0; i < server->n_addresses; i++) {
+        MHD_UNSIGNED_LONG_LONG ms;
+        if (MHD_get_timeout(server->daemons[i], &ms) != MHD_YES)
+            continue;
+        if (ms > 60000)
+            ms = 60000;
+        if (timeout < 0 || (int)ms < timeout)
+            timeout = (int)ms;
+    }
+    return timeout;
+}
+
+static void *serve(void *context) {
+    struct http_server *server = context;
+    struct pollfd fds[HTTP_ADDRESSES_MAX + 1];
+    for (size_t i = 0; i < server->n_addresses; i++) {
+        const union MHD_DaemonInfo *info = MHD_get_daemon_info(server->daemons[i], MHD_DAEMON_INFO_EPOLL_FD);
+        fds[i] = (struct pollfd){.fd = info->epoll_fd, .events = POLLIN};
+    }
+    struct pollfd *stop = &fds[server->n_addresses];
+    *stop = (struct pollfd){.fd = server->stop_fd, .events = POLLIN};
+    for (;;) {
+        int ready = poll(fds, server->n_addresses + 1, next_timeout(server));
+        if (stop->revents)
+            return NULL;
+        // At its limit of connections the library stops listening, and listens again only in a run after the one in
+        // which connections ended: so it runs until nothing changes.
+        uint64_t changes = server->connection_changes, before;
+        do {
+            before = server->connection_changes;
+            for (size_t i = 0; i < server->n_addresses; i++)
+                MHD_run(server->daemons[i]);
+        } while (before != server->connection_changes);
+        // Somebody waits to be let in and could not be: no file descriptor is left.
+        if (ready > 0 && changes == server->connection_changes && http_connections_none(&server->connections))
+            poll(stop, 1, EXHAUSTED_PAUSE_MS);
+    }
+}
+
+static int start_daemons(struct http_server *server) {
+    for (size_t i = 0; i < server->n_addresses; i++) {
+        server->daemons[i] = MHD_start_daemon(
+            MHD_USE_EPOLL, 0, NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, server->fds[i],
+            MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+            server->client_connections[i], MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS_MAX,
+            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES_MAX, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+            MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+            MHD_OPTION_NOTIFY_COMPLETED, on_answered, server, MHD_OPTION_END);
+        if (!server->daemons[i])
+            return -ENOMEM;
+        server->fds[i] = -1;
+    }
+    return 0;
+}
+
+// Signals are for the daemon's main thread.
+static int start_thread(struct http_server *server) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int r = pthread_create(&server->thread, NULL, serve, server);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    server->running = r == 0;
+    return -r;
+}
+
+int http_server_start(struct http_server *server, const struct http_published *types, size_t n) {
+    server->n_types = n; // there is no other thread yet
+    for (size_t i = 0; i < n; i++)
+        http_server_publish(server, i, &types[i]);
+    int r = http_connections_init(&server->connections, server->n_addresses * HTTP_CONNECTIONS_MAX);
+    if (r == 0)
+        r = start_daemons(server);
+    return r < 0 ? r : start_thread(server);
+}
+
+void http_server_publish(struct http_server *server, size_t type, const struct http_published *published) {
+    snapshot_ref(published->snapshot);
+    view_ref(published->view);
+    uint64_t at_ms = server->clock_ms(server->clock_context);
+    pthread_mutex_lock(&server->lock);
+    struct http_published old = server->newest[type];
+    server->newest[type] = *published;
+    server->generation++;
+    if (published->view != old.view)
+        server->view_generation = server->generation;
+    server->published_ms[type] = at_ms;
+    pthread_mutex_unlock(&server->lock);
+    published_unref(&old);
+}
+
+static bool is_loopback(const char *address) { return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0; }
+
+int http_server_new(const struct http_address *addresses, size_t n, struct errors *errors, struct http_server **out) {
+    if (n > HTTP_ADDRESSES_MAX)
+        return errors_add(errors, NULL, 0, 0, "listen has %zu addresses, at most %d are possible", n,
+                          HTTP_ADDRESSES_MAX);
+    struct http_server *server = calloc(1, sizeof(*server));
+    if (!server)
+        return -ENOMEM;
+    pthread_mutex_init(&server->lock, NULL);
+    server->request_ms_max = HTTP_REQUEST_MS_MAX;
+    server->clock_ms = boot_ms;
+    server->n_addresses = n;
+    for (size_t i = 0; i < n; i++) {
+        server->fds[i] = -1;
+        server->client_connections[i] = is_loopback(addresses[i].address) ? 0 : HTTP_CLIENT_CONNECTIONS_MAX;
+    }
+    server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    int r = server->stop_fd < 0 ? errors_add(errors, NULL, 0, 0, "the HTTP server: %s", strerror(errno)) : 0;
+    for (size_t i = 0; i < n && r == 0; i++)
+        r = http_listen(&addresses[i], errors, &server->fds[i], &server->ports[i]);
+    if (r < 0) {
+        http_server_free(server);
+        return r;
+    }
+    *out = server;
+    return 0;
+}
+
+uint16_t http_server_port(const struct http_server *server, size_t i) { return server->ports[i]; }
+
+size_t http_server_renders(const struct http_server *server) { return atomic_load(&server->renders); }
+
+void http_server_limit_request(struct http_server *server, unsigned limit_ms) { server->request_ms_max = limit_ms; }
+
+void http_server_use_clock(struct http_server *server, uint64_t (*clock_ms)(void *context), void *context) {
+    server->clock_ms = clock_ms;
+    server->clock_context = context;
+}
+
+static void stop_thread(struct http_server *server) {
+    if (!server->running)
+        return;
+    eventfd_write(server->stop_fd, 1); // an empty eventfd takes it
+    pthread_join(server->thread, NULL);
+}
+
+struct http_server *http_server_free(struct http_server *server) {
+    if (!server)
+        return NULL;
+    stop_thread(server);
+    for (size_t i = 0; i < server->n_addresses; i++) {
+        if (server->daemons[i])
+            MHD_stop_daemon(server->daemons[i]);
+        if (server->fds[i] >= 0)
+            close(server->fds[i]);
+    }
+    for (size_t i = 0; i < HTTP_PAGE_N; i++)
+        if (server->pages[i].response)
+            MHD_destroy_response(server->pages[i].response);
+    http_connections_deinit(&server->connections);
+    http_templates_deinit(&server->templates);
+    for (size_t i = 0; i < server->n_types; i++)
+        published_unref(&server->newest[i]);
+    if (server->stop_fd >= 0)
+        close(server->stop_fd);
+    pthread_mutex_destroy(&server->lock);
+    free(server);
+    return NULL;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_EXPORTERS_HTTP_HTTP_H
+#define TOPDOWND_EXPORTERS_HTTP_HTTP_H
+
+// The HTTP server: one thread of its own for all addresses, GET and HEAD only.
+//
+// It holds the newest snapshot and renders a page of it when the page is first asked for, then serves the same bytes
+// until the next snapshot. Where none comes for too long (view_stale) it renders the last one once more, without its
+// gauges: it is the thread that lives on when the other one hangs. Rendering happens in the server's thread; a request
+// never reaches the sampler or the PMU.
+
+#include "core/base/error.h"
+#include "exporters/view/shown.h"
+
+struct http_address {
+    const char *text;    // as configured, for messages
+    const char *address; // numeric IPv4 or IPv6
+    uint16_t port;       // 0: any free one
+};
+
+// Connections: of each address that is listened on, and of these from one client's address. A client may hold half, so
+// that one that opens connections and forgets them shuts out itself alone; what it opens beyond is closed. On a
+// loopback address all clients are one, so there is no such limit: it could only turn away who would else wait a
+// moment.
+enum { HTTP_ADDRESSES_MAX = 16, HTTP_CONNECTIONS_MAX = 128, HTTP_CLIENT_CONNECTIONS_MAX = 64 };
+
+struct http_server;
+
+// Binds and listens, all addresses or none, but answers nothing yet. Returns 0, -EINVAL with the reason and remedy in
+// `errors` (port taken, not allowed, no such address), -ENOMEM.
+int http_server_new(const struct http_address *addresses, size_t n, struct errors *errors, struct http_server **out);
+
+// A view and a snapshot that belongs to it; of a host with cores of several types, one pair for each.
+struct http_published {
+    struct view *view;
+    struct snapshot *snapshot;
+};
+
+// Starts the thread that answers, with the first ones (references are taken), at most SHOWN_TYPES_MAX. Returns 0 or a
+// negative errno.
+int http_server_start(struct http_server *server, const struct http_published *types, size_t n);
+
+// Publishes a newer snapshot of core type `type` (0: the first or only one) and the view that it belongs to (references
+// are taken). Called from another thread; waits for a pointer swap at most.
+void http_server_publish(struct http_server *server, size_t type, const struct http_published *published);
+
+// The port that address `i` is bound to.
+uint16_t http_server_port(const struct http_server *server, size_t i);
+
+// How often a page has been rendered.
+size_t http_server_renders(const struct http_server *server);
+
+// How the age of what is published is told, before http_server_start: milliseconds of a clock that never goes back.
+// Where it is not called: a clock that also runs while the host is suspended.
+void http_server_use_clock(struct http_server *server, uint64_t (*clock_ms)(void *context), void *context);
+
+// Limits the time that one request may take, from its first byte to the last one of the answer; before
+// http_server_start. HTTP_REQUEST_MS_MAX where it is not called.
+enum { HTTP_REQUEST_MS_MAX = 30000 };
+void http_server_limit_request(struct http_server *server, unsigned limit_ms);
+
+// Ends open connections and the thread.
+struct http_server *http_server_free(struct http_server *server);
+
+#endif

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_EXPORTERS_HTTP_HTTP_LISTEN_H
+#define TOPDOWND_EXPORTERS_HTTP_HTTP_LISTEN_H
+
+// Listening sockets, made here and not in the HTTP library, so that a failure can be told in words.
+
+#include "exporters/http/http.h"
+
+// Binds and listens. Returns 0 with a socket and the port it is bound to, or -EINVAL with the reason and remedy.
+int http_listen(const struct http_address *address, struct errors *errors, int *fd, uint16_t *port);
+
+#endif

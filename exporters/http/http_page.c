@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporters/http/http_page.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#include "exporters/html/html.h"
+#include "exporters/json/json.h"
+
+const char http_page_list[] = "There is no such page. These exist:\n"
+                              "/                 what is measured, and the last values\n"
+                              "/metrics          for Prometheus: per socket\n"
+                              "/metrics/cpu      for Prometheus: per CPU, with raw events\n"
+                              "/api/v1/snapshot  JSON: the last values; ?scope=host, socket or cpu\n"
+                              "/api/v1/topdown   JSON: what the CPUs are bound by, as a tree; ?scope= likewise\n"
+                              "/api/v1/plan      JSON: event groups, their schedule, and what cannot be measured here\n"
+                              "/api/v1/catalog   JSON: all metrics of this CPU's spec, measured or not\n"
+                              "/api/v1/status    JSON: the daemon, its CPU, PMU and configuration\n"
+                              "/-/healthy        200 while the daemon runs\n"
+                              "/-/ready          200 while rounds are measured\n";
+
+const char http_page_stale[] =
+    "No round has ended for more than three rounds' time: the daemon was stopped, hangs, or is "
+    "overloaded.\n";
+
+void http_templates_deinit(struct http_templates *templates) {
+    templates->cpu = prometheus_page_free(templates->cpu);
+    templates->host = prometheus_page_free(templates->host);
+    for (size_t i = 0; i < SHOWN_TYPES_MAX; i++)
+        templates->views[i] = view_unref(templates->views[i]);
+}
+
+// The page of a scope, where `host` is the host's; the sockets' and the CPUs' follow it.
+static int find_scope(const char *scope, enum http_page host) {
+    if (!scope || strcmp(scope, "host") == 0)
+        return (int)host;
+    if (strcmp(scope, "socket") == 0)
+        return (int)host + (HTTP_PAGE_SNAPSHOT_SOCKET - HTTP_PAGE_SNAPSHOT_HOST);
+    if (strcmp(scope, "cpu") == 0)
+        return (int)host + (HTTP_PAGE_SNAPSHOT_CPU - HTTP_PAGE_SNAPSHOT_HOST);
+    return -EINVAL;
+}
+
+const char *http_page_path(const char *target) {
+    static const char scheme[] = "http://";
+    if (strncasecmp(target, scheme, sizeof(scheme) - 1) != 0)
+        return target;
+    const char *path = strchr(target + sizeof(scheme) - 1, '/');
+    return path ? path : "/";
+}
+
+int http_page_find(const char *path, const char *scope) {
+    static const struct {
+        const char *path;
+        enum http_page page;
+    } pages[] = {
+        {"/", HTTP_PAGE_ROOT},
+        {"/metrics", HTTP_PAGE_METRICS},
+        {"/metrics/cpu", HTTP_PAGE_METRICS_CPU},
+        {"/api/v1/plan", HTTP_PAGE_PLAN},
+        {"/api/v1/catalog", HTTP_PAGE_CATALOG},
+        {"/api/v1/status", HTTP_PAGE_STATUS},
+    };
+    for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
+        if (strcmp(path, pages[i].path) == 0)
+            return (int)pages[i].page;
+    if (strcmp(path, "/api/v1/snapshot") == 0)
+        return find_scope(scope, HTTP_PAGE_SNAPSHOT_HOST);
+    return strcmp(path, "/api/v1/topdown") == 0 ? find_scope(scope, HTTP_PAGE_TOPDOWN_HOST) : -ENOENT;
+}
+
+const char *http_page_content_type(enum http_page page) {
+    switch (page) {
+    case HTTP_PAGE_ROOT:
+        return "text/html; charset=utf-8";
+    case HTTP_PAGE_METRICS:
+    case HTTP_PAGE_METRICS_CPU:
+        return "text/plain; version=0.0.4; charset=utf-8";
+    default:
+        return "application/json";
+    }
+}
+
+bool http_page_changes(enum http_page page) { return page != HTTP_PAGE_PLAN && page != HTTP_PAGE_CATALOG; }
+
+static int render_metrics(struct http_templates *templates, bool per_cpu, const struct shown *shown, struct text *out) {
+    struct prometheus_page **template = per_cpu ? &templates->cpu : &templates->host;
+    bool current = true;
+    for (size_t i = 0; i < shown->n; i++)
+        current = current && templates->views[i] == shown->types[i].view;
+    if (!current) {
+        http_templates_deinit(templates);
+        for (size_t i = 0; i < shown->n; i++)
+            templates->views[i] = view_ref(shown->types[i].view);
+    }
+    if (!*template)
+        *template = prometheus_page_new(shown, per_cpu);
+    return *template ? prometheus_render(*template, shown, out) : -ENOMEM;
+}
+
+static int render_document(enum http_page page, const struct shown_type *type, struct text *out) {
+    const struct view *view = type->view;
+    const struct snapshot *snapshot = type->snapshot;
+    switch (page) {
+    case HTTP_PAGE_PLAN:
+        return json_render_plan(view, out);
+    case HTTP_PAGE_CATALOG:
+        return json_render_catalog(view, out);
+    case HTTP_PAGE_STATUS:
+        return json_render_status(view, snapshot, out);
+    case HTTP_PAGE_TOPDOWN_HOST:
+    case HTTP_PAGE_TOPDOWN_SOCKET:
+    case HTTP_PAGE_TOPDOWN_CPU:
+        return json_render_topdown(view, snapshot, (enum json_scope)(JSON_HOST + (page - HTTP_PAGE_TOPDOWN_HOST)), out);
+    default:
+        return json_render_snapshot(view, snapshot, (enum json_scope)(JSON_HOST + (page - HTTP_PAGE_SNAPSHOT_HOST)),
+                                    out);
+    }
+}
+
+// One document, or on a host with cores of several types an array with one for each.
+static int render_json(enum http_page page, const struct shown *shown, struct text *out) {
+    if (!shown->types[0].view->core_type)
+        return render_document(page, &shown->types[0], out);
+    int r = 0;
+    text_string(out, "{\"core_types\":[\n");
+    for (size_t i = 0; i < shown->n && r == 0; i++) {
+        text_string(out, i > 0 ? "," : "");
+        r = render_document(page, &shown->types[i], out);
+    }
+    text_string(out, "]}\n");
+    return r < 0 ? r : out->failed ? -ENOMEM : 0;
+}
+
+int http_page_render(enum http_page page, struct http_templates *templates, const struct shown *shown,
+                     struct text *out) {
+    switch (page) {
+    case HTTP_PAGE_ROOT:
+        return html_render(shown, out);
+    case HTTP_PAGE_METRICS:
+        return render_metrics(templates, false, shown, out);
+    case HTTP_PAGE_METRICS_CPU:
+        return render_metrics(templates, true, shown, out);
+    default:
+        return render_json(page, shown, out);
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_EXPORTERS_HTTP_HTTP_PAGE_H
+#define TOPDOWND_EXPORTERS_HTTP_HTTP_PAGE_H
+
+// The pages behind the paths: which there are, and how each is made from a snapshot. Knows nothing of HTTP's wire.
+
+#include "exporters/prometheus/prometheus.h"
+#include "exporters/view/shown.h"
+#include "exporters/view/text.h"
+
+enum http_page {
+    HTTP_PAGE_ROOT,
+    HTTP_PAGE_METRICS,
+    HTTP_PAGE_METRICS_CPU,
+    HTTP_PAGE_SNAPSHOT_HOST,
+    HTTP_PAGE_SNAPSHOT_SOCKET,
+    HTTP_PAGE_SNAPSHOT_CPU,
+    HTTP_PAGE_TOPDOWN_HOST,
+    HTTP_PAGE_TOPDOWN_SOCKET,
+    HTTP_PAGE_TOPDOWN_CPU,
+    HTTP_PAGE_PLAN,
+    HTTP_PAGE_CATALOG,
+    HTTP_PAGE_STATUS,
+    HTTP_PAGE_N
+};
+
+// The Prometheus templates, each made when its page is first asked for.
+struct http_templates {
+    struct view *views[SHOWN_TYPES_MAX]; // that they were made for; references
+    struct prometheus_page *host, *cpu;
+};
+void http_templates_deinit(struct http_templates *templates);
+
+// The path of a request's target, which may also be a whole URI (RFC 9112, 3.2.2): http://host:port/path. Its host does
+// not matter, as the header Host does not.
+const char *http_page_path(const char *target);
+
+// The page of a path and of the query's scope (NULL: none given). -ENOENT: no such page, -EINVAL: no such scope.
+int http_page_find(const char *path, const char *scope);
+
+const char *http_page_content_type(enum http_page page);
+
+// False where the page is the same for all snapshots of a view.
+bool http_page_changes(enum http_page page);
+
+// All paths with a few words on each, for who asked for one that does not exist.
+extern const char http_page_list[];
+
+// Why the server is not ready though it was.
+extern const char http_page_stale[];
+
+// Appends the page. Returns 0 or -ENOMEM.
+int http_page_render(enum http_page page, struct http_templates *templates, const struct shown *shown,
+                     struct text *out);
+
+#endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_EXPORTERS_JSON_JSON_H
+#define TOPDOWND_EXPORTERS_JSON_JSON_H
+
+// Snapshots, the Topdown tree, plan, catalog and status as JSON: docs/api.md describes every field. Absent values are
+// null, with a reason. Each function renders one object; those of a host with cores of several types stand in an array.
+
+#include "exporters/view/text.h"
+#include "exporters/view/view.h"
+
+enum json_scope { JSON_HOST, JSON_SOCKET, JSON_CPU };
+
+// Append one JSON object. Return 0 or -ENOMEM.
+int json_render_snapshot(const struct view *view, const struct snapshot *snapshot, enum json_scope scope,
+                         struct text *out);
+int json_render_topdown(const struct view *view, const struct snapshot *snapshot, enum json_scope scope,
+                        struct text *out);
+int json_render_catalog(const struct view *view, struct text *out); // depends on the view alone
+int json_render_plan(const struct view *view, struct text *out);
+int json_render_status(const struct view *view, const struct snapshot *snapshot, struct text *out);
+
+#endif

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_EXPORTERS_PROMETHEUS_PROMETHEUS_H
+#define TOPDOWND_EXPORTERS_PROMETHEUS_PROMETHEUS_H
+
+// Snapshots as Prometheus text, format 0.0.4.
+//
+// What never changes (names, labels, help) is written once, when the page is made; rendering copies it and fills in
+// numbers. A family without a sample is left out, a value that is NaN has no line. On a host with cores of several
+// types each family has the samples of all of them, with a label core_type; what belongs to the host or to the daemon
+// is there once, without it.
+
+#include "exporters/view/shown.h"
+#include "exporters/view/text.h"
+
+struct prometheus_page;
+
+// The host's page (/metrics), or the CPUs' (/metrics/cpu). NULL where memory is short. The views are borrowed, and
+// no snapshot is looked at.
+struct prometheus_page *prometheus_page_new(const struct shown *shown, bool per_cpu);
+struct prometheus_page *prometheus_page_free(struct prometheus_page *page);
+
+// Appends the whole exposition, with snapshots of the views that the page was made of. Returns 0 or -ENOMEM.
+int prometheus_render(const struct prometheus_page *page, const struct shown *shown, struct text *out);
+
+// How many samples the page has at most: when nothing is absent, and every event is in trouble of every kind.
+size_t prometheus_series(const struct prometheus_page *page);
+
+#endif

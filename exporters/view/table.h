@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_EXPORTERS_VIEW_TABLE_H
+#define TOPDOWND_EXPORTERS_VIEW_TABLE_H
+
+// Rows of columns, written as aligned text for people or as a JSON array of objects. Filled cell by cell, row by row.
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "exporters/view/text.h"
+
+enum table_kind {
+    TABLE_TEXT,
+    TABLE_NUMBER,  // JSON: as it is written
+    TABLE_BOOL,    // "true" or "false"; as text only a true one shows, as "yes"
+    TABLE_TEXTS,   // any number of texts, each ended by '\n'
+    TABLE_NUMBERS, // likewise
+};
+
+struct table_column {
+    const char *key;     // in JSON
+    const char *heading; // NULL: only in JSON
+    enum table_kind kind;
+};
+
+struct table {
+    const struct table_column *columns; // borrowed
+    size_t n_columns;
+    struct text cells; // each ends with a zero byte, behind one that says whether it has a value
+    size_t n_cells;
+};
+
+// The next cell. A NULL text is no value: null, or '-'.
+void table_text(struct table *table, const char *text);
+void table_format(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void table_bool(struct table *table, bool value);
+void table_texts(struct table *table, const char *const *texts, size_t n);
+
+// Append the table, in which every row is complete. Return 0 or -ENOMEM.
+int table_print(const struct table *table, struct text *out);
+int table_print_json(const struct table *table, struct text *out);
+
+void table_deinit(struct table *table);
+
+#endif

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text, and numbers as text.
+//
+// A double is an integer times a power of two, so scaling it by a power of ten that leaves 15 digits before the point
+// takes one exact product in 128 bits and one rounding shift: the digits are the ones that printf finds, in a tenth of
+// the time. What is rare (very small, very large) is left to printf.
+
+#include "exporters/view/text.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXT_CAPACITY_FIRST = 4096, DIGITS = 15, MANTISSA_BITS = 52, FIVES_MAX = 24 };
+
+static const uint64_t DIGITS_END = 1000000000000000; // 10^15
+
+// What stands for a byte that is no UTF-8: U+FFFD.
+static const char REPLACEMENT[] = "\xEF\xBF\xBD";
+
+char *text_room(struct text *text, size_t length) {
+    if (text->failed)
+        return NULL;
+    if (length > text->capacity - text->length) {
+        size_t capacity = text->capacity ? text->capacity : TEXT_CAPACITY_FIRST;
+        while (capacity - text->length < length && capacity <= SIZE_MAX / 2)
+            capacity *= 2;
+        char *data = capacity - text->length < length ? NULL : realloc(text->data, capacity);
+        if (!data) {
+            text->failed = true;
+            return NULL;
+        }
+        text->data = data;
+        text->capacity = capacity;
+    }
+    return text->data + text->length;
+}
+
+void text_append(struct text *text, const void *data, size_t length) {
+    char *room = length ? text_room(text, length) : NULL;
+    if (!room)
+        return;
+    memcpy(room, data, length);
+    text->length += length;
+}
+
+void text_string(struct text *text, const char *string) { text_append(text, string, strlen(string)); }
+
+void text_format(struct text *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    char *room = length < 0 ? NULL : text_room(text, (size_t)length + 1);
+    if (!room) {
+        text->failed = true;
+        return;
+    }
+    va_start(arguments, format);
+    vsnprintf(room, (size_t)length + 1, format, arguments);
+    va_end(arguments);
+    text->length += (size_t)length;
+}
+
+void text_free(struct text *text) {
+    free(text->data);
+    *text = (struct text){0};
+}
+
+// Length of the UTF-8 sequence that `s` begins with, 0 where it is none. A terminating zero ends every sequence in
+// time.
+static size_t utf8_length(const unsigned char *s) {
+    if (s[0] < 0x80)
+        return 1;
+    size_t n = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
+    if (s[0] < 0xC2 || s[0] > 0xF4)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xC0) != 0x80)
+            return 0;
+    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
+    bool surrogate = s[0] == 0xED && s[1] > 0x9F;
+    bool too_large = s[0] == 0xF4 && s[1] > 0x8F;
+    return overlong || surrogate || too_large ? 0 : n;
+}
+
+static const char *escape_find(const struct text_escape *escapes, char c) {
+    for (; escapes->from; escapes++)
+        if (escapes->from == c)
+            return escapes->to;
+    return NULL;
+}
+
+void text_escaped(struct text *text, const char *string, const struct text_escape *escapes) {
+    while (*string) {
+        size_t n = utf8_length((const unsigned char *)string);
+        const char *to = n == 1 ? escape_find(escapes, *string) : n == 0 ? REPLACEMENT : NULL;
+        if (to)
+            text_string(text, to);
+        else
+            text_append(text, string, n);
+        string += n ? n : 1;
+    }
+}
+
+static const char PAIRS[] =
+    "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+    "4950515253545556575859606162636465666768697071727374757677787980818283848586878889909192939495"
+    "96979899";
+
+// Writes the digits of `value` so that they end before `end`; returns where they begin.
+static char *write_digits(char *end, uint64_t value) {
+    while (value >= 100) {
+        end -= 2;
+        memcpy(end, PAIRS + 2 * (value % 100), 2);
+        value /= 100;
+    }
+    if (value >= 10) {
+        end -= 2;
+        memcpy(end, PAIRS + 2 * value, 2);
+    } else {
+        *--end = (char)('0' + value);
+    }
+    return end;
+}
+
+static size_t write_whole(char *out, uint64_t value) {
+    char digits[20];
+    char *begin = write_digits(digits + sizeof(digits), value);
+    size_t n = (size_t)(digits + sizeof(digits) - begin);
+    memcpy(out, begin, n);
+    return n;
+}
+
+// value * 10^tens, rounded to the nearest whole number, to the even one where two are as near. The value is mantissa *
+// 2^ (exponent - 52), and the arguments are such that the result lies between 10^14 and 10^16.
+static uint64_t scale(uint64_t mantissa, int exponent, unsigned tens) {
+    static const uint64_t fives[FIVES_MAX + 1] = {
+        1,
+        5,
+        25,
+        125,
+        625,
+        3125,
+        15625,
+        78125,
+        390625,
+        1953125,
+        9765625,
+        48828125,
+        244140625,
+        1220703125,
+        6103515625,
+        30517578125,
+        152587890625,
+        762939453125,
+        3814697265625,
+        19073486328125,
+        95367431640625,
+        476837158203125,
+        2384185791015625,
+        11920928955078125,
+        59604644775390625,
+    };
+    unsigned __int128 product = (unsigned __int128)mantissa * fives[tens];
+    unsigned shift = (unsigned)(MANTISSA_BITS - exponent) - tens;
+    unsigned __int128 half = (unsigned __int128)1 << (shift - 1);
+    unsigned __int128 rest = product & (2 * half - 1);
+    uint64_t whole = (uint64_t)(product >> shift);
+    return whole + (rest > half || (rest == half && whole % 2 == 1));
+}
+
+// Writes 0.d1d2..d15 * 10^point without the zeros at its end.
+static size_t write_real(char *out, uint64_t digits, int point) {
+    char buffer[DIGITS];
+    write_digits(buffer + DIGITS, digits);
+    int n = DIGITS;
+    while (n > 1 && buffer[n - 1] == '0')
+        n--;
+    char *p = out;
+    if (point <= 0) {
+        *p++ = '0';
+        *p++ = '.';
+        for (int i = point; i < 0; i++)
+            *p++ = '0';
+        memcpy(p, buffer, (size_t)n);
+        return (size_t)(p + n - out);
+    }
+    if (n <= point) {
+        memcpy(p, buffer, (size_t)point);
+        return (size_t)point;
+    }
+    memcpy(p, buffer, (size_t)point);
+    p[point] = '.';
+    memcpy(p + point + 1, buffer + point, (size_t)(n - point));
+    return (size_t)n + 1;
+}
+
+// `value` is in [1e-9, 999999999999999.5).
+static size_t write_fast(char *out, double value) {
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    int exponent = (int)(bits >> MANTISSA_BITS) - 1023;
+    uint64_t mantissa = (bits & ((UINT64_C(1) << MANTISSA_BITS) - 1)) | UINT64_C(1) << MANTISSA_BITS;
+    int decimal = (exponent * 78913) >> 18; // of 2^exponent, times log10(2), down; the value's own is this or one more
+    uint64_t digits = scale(mantissa, exponent, (unsigned)(DIGITS - 1 - decimal));
+    if (digits > DIGITS_END) {
+        decimal++;
+        digits = scale(mantissa, exponent, (unsigned)(DIGITS - 1 - decimal));
+    }
+    if (digits == DIGITS_END) // rounded up to the next power of ten
+        return write_real(out, DIGITS_END / 10, decimal + 2);
+    return write_real(out, digits, decimal + 1);
+}
+
+size_t text_number(char *out, double value) {
+    size_t sign = 0;
+    if (value < 0) {
+        out[0] = '-';
+        sign = 1;
+        value = -value;
+    }
+    // What takes 16 digits: the nearest whole number is nearer than 15 digits can be.
+    if (value >= 999999999999999.5 && value < 0x1p64)
+        return sign + write_whole(out + sign, (uint64_t)rint(value));
+    if (value < 1e15 && value == (double)(uint64_t)value)
+        return sign + write_whole(out + sign, (uint64_t)value);
+    if (value >= 1e-9 && value < 1e15)
+        return sign + write_fast(out + sign, value);
+    return sign + (size_t)snprintf(out + sign, TEXT_NUMBER_MAX - sign, "%.15g", value);
+}

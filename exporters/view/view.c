@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporters/view/view.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void errors_free(struct view_pmu_error *errors, size_t n) {
+    for (size_t i = 0; errors && i < n; i++) {
+        free((char *)(uintptr_t)errors[i].text);
+        free((char *)(uintptr_t)errors[i].reason);
+        free((char *)(uintptr_t)errors[i].pmu);
+    }
+    free(errors);
+}
+
+static struct view_pmu_error *errors_copy(const struct view_pmu_error *errors, size_t n) {
+    struct view_pmu_error *copy = calloc(n + 1, sizeof(*copy));
+    for (size_t i = 0; copy && i < n; i++) {
+        copy[i] = (struct view_pmu_error){.pmu = strdup(errors[i].pmu),
+                                          .reason = strdup(errors[i].reason),
+                                          .text = strdup(errors[i].text),
+                                          .of_host = errors[i].of_host};
+        if (!copy[i].pmu || !copy[i].reason || !copy[i].text) {
+            errors_free(copy, n);
+            return NULL;
+        }
+    }
+    return copy;
+}
+
+struct view *view_new(const struct view *facts) {
+    struct view *view = malloc(sizeof(*view));
+    struct view_pmu_error *errors = errors_copy(facts->pmu_errors, facts->n_pmu_errors);
+    struct adapt_report *adapt = facts->adapt ? adapt_report_copy(facts->adapt) : NULL;
+    if (!view || !errors || (facts->adapt && !adapt)) {
+        adapt_report_free(adapt);
+        errors_free(errors, facts->n_pmu_errors);
+        free(view);
+        return NULL;
+    }
+    memcpy(view, facts, sizeof(*view));
+    atomic_init(&view->references, 1);
+    snapshot_layout_ref(view->layout);
+    view->pmu_errors = errors;
+    view->adapt = adapt;
+    return view;
+}
+
+struct view *view_ref(struct view *view) {
+    atomic_fetch_add_explicit(&view->references, 1, memory_order_relaxed);
+    return view;
+}
+
+struct view *view_unref(struct view *view) {
+    if (view && atomic_fetch_sub_explicit(&view->references, 1, memory_order_acq_rel) == 1) {
+        errors_free((struct view_pmu_error *)(uintptr_t)view->pmu_errors, view->n_pmu_errors);
+        adapt_report_free((struct adapt_report *)(uintptr_t)view->adapt);
+        snapshot_layout_unref(view->layout);
+        free(view);
+    }
+    return NULL;
+}
+
+bool view_stale(const struct view *view, uint64_t age_ms) {
+    return !view->replayed && age_ms > VIEW_STALE_ROUNDS * view->layout->plan->round_ns / 1000000 + VIEW_STALE_MS;
+}
+
+bool view_composite(const struct view *view) {
+    int unit = view->layout->plan->level1_unit;
+    return unit >= 0 && view->layout->plan->units[unit].n_groups > 1;
+}
+
+void view_metric_unit(const struct catalog_metric *metric, char *out, size_t size) {
+    static const char percent[] = "percent";
+    if (metric->domain == METRIC_PIPELINE_SLOTS)
+        (void)snprintf(out, size, "ratio of pipeline slots");
+    else if (metric->export_scale == 0.01 && strncmp(metric->units, percent, strlen(percent)) == 0)
+        (void)snprintf(out, size, "ratio%s", metric->units + strlen(percent));
+    else
+        (void)snprintf(out, size, "%s", metric->units);
+}
+
+bool view_plannable(const struct view *view, size_t metric) {
+    return plan_metric_planned(&view->layout->plan->metrics[metric]);
+}
+
+const char VIEW_NOT_SELECTED[] = "not selected: no metric group of the profile in force has it";
+
+bool view_exported(const struct view *view, size_t metric) { return !view->layout->plan->metrics[metric].auxiliary; }
+
+const char *view_domain_text(enum metric_domain domain) {
+    static const char *const texts[] = {
+        [METRIC_OTHER] = "other", [METRIC_PIPELINE_SLOTS] = "pipeline slots", [METRIC_CLOCKS] = "clock cycles"};
+    return texts[domain];
+}
+
+const char *view_title(const struct catalog_metric *metric) { return metric->title[0] ? metric->title : metric->name; }
+
+const struct catalog_metric *view_metric(const struct view *view, size_t metric) {
+    return &view->layout->catalog->metrics[view->layout->plan->metrics[metric].metric];
+}
+
+enum event_trouble view_trouble(const struct view *view, const struct snapshot *snapshot, size_t event) {
+    int trouble = 0;
+    while (trouble < EVENT_TROUBLE_N &&
+           !(snapshot->values[snapshot_trouble(view->layout, event, (enum event_trouble)trouble)] > 0))
+        trouble++;
+    return (enum event_trouble)trouble;
+}
+
+const char *view_trouble_text(enum event_trouble trouble) {
+    static const char *const texts[EVENT_TROUBLE_N] = {
+        [EVENT_STALLED] =
+            "runs and has never counted, though what it is compared with does: its metrics are not believed",
+        [EVENT_UNSUPPORTED] = "this CPU's PMU does not have it",
+        [EVENT_STARVED] = "never got the counters in the last round: others hold them",
+    };
+    return texts[trouble];
+}
+
+double view_offline(const struct view *view, const struct snapshot *snapshot) {
+    double offline = 0;
+    for (size_t s = 0; s < view->layout->topology->n_sockets; s++)
+        offline += snapshot->values[snapshot_offline(view->layout, s)];
+    return offline;
+}
+
+const char *view_absent_text(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric) {
+    if (!view_plannable(view, metric))
+        return view->layout->plan->metrics[metric].reason;
+    return absent_text(snapshot->absent[scope * view->layout->n_metrics + metric]);
+}
+
+const char *view_recording_text(int error) { return error == -ENOBUFS ? "the disk is too slow" : strerror(-error); }
