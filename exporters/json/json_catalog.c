@@ -4,7 +4,6 @@
 // files has thousands of events.
 
 #include <errno.h>
-#include <stdlib.h>
 
 #include "core/spec/family.h"
 #include "exporters/json/json.h"
@@ -77,7 +76,7 @@ static void add_groups(struct json *json, const struct catalog *catalog, unsigne
                 json_string(json, groups, NULL, catalog->groups[g].name);
 }
 
-static int render_metric(const struct view *view, unsigned index, int place, struct text *out) {
+static int render_metric(const struct view *view, unsigned index, struct text *out) {
     const struct catalog *catalog = view->layout->catalog;
     const struct catalog_metric *metric = &catalog->metrics[index];
     struct json json = json_new();
@@ -104,7 +103,7 @@ static int render_metric(const struct view *view, unsigned index, int place, str
     else
         json_string(&json, NULL, "constraint", CONSTRAINTS[metric->constraint]);
     add_exports(&json, catalog, index);
-    add_planned(&json, view, metric, place);
+    add_planned(&json, view, metric, view->layout->plan->place[index]);
     return json_finish(&json, false, out);
 }
 
@@ -148,12 +147,12 @@ static void begin_array(const char *name, struct text *out) { text_format(out, "
 
 static void begin_entry(size_t i, struct text *out) { text_string(out, i > 0 ? ",\n" : "\n"); }
 
-static int render_metrics(const struct view *view, const int *places, struct text *out) {
+static int render_metrics(const struct view *view, struct text *out) {
     int r = 0;
     begin_array("metrics", out);
     for (unsigned m = 0; m < view->layout->catalog->n_metrics && r == 0; m++) {
         begin_entry(m, out);
-        r = render_metric(view, m, places[m], out);
+        r = render_metric(view, m, out);
     }
     text_string(out, "]");
     return r;
@@ -161,19 +160,11 @@ static int render_metrics(const struct view *view, const int *places, struct tex
 
 int json_render_catalog(const struct view *view, struct text *out) {
     const struct catalog *catalog = view->layout->catalog;
-    int *places = malloc((catalog->n_metrics + 1) * sizeof *places);
-    if (!places)
-        return -ENOMEM;
-    for (size_t m = 0; m < catalog->n_metrics; m++)
-        places[m] = -1;
-    for (size_t i = 0; i < view->layout->n_metrics; i++)
-        places[view->layout->plan->metrics[i].metric] = (int)i;
     int r = render_head(view, out);
     if (r == 0) {
         out->length--; // the closing brace comes last
-        r = render_metrics(view, places, out);
+        r = render_metrics(view, out);
     }
-    free(places);
     begin_array("groups", out);
     for (size_t g = 0; g < catalog->n_groups && r == 0; g++) {
         begin_entry(g, out);
