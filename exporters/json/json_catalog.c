@@ -3,9 +3,7 @@
 // What the present spec knows, measured or not. Written entry by entry, one on each line: a vendor's whole tree of
 // files has thousands of events.
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "core/spec/family.h"
 #include "exporters/json/json.h"
@@ -77,7 +75,7 @@ static void add_groups_of(struct json *json, const struct catalog *catalog, unsi
     json_end_array(json);
 }
 
-static void add_metric(struct json *json, const struct view *view, unsigned index, int place) {
+static void add_metric(struct json *json, const struct view *view, unsigned index) {
     const struct catalog *catalog = view->layout->catalog;
     const struct catalog_metric *metric = &catalog->metrics[index];
     char unit[VIEW_UNIT_MAX];
@@ -98,14 +96,14 @@ static void add_metric(struct json *json, const struct view *view, unsigned inde
     json_string(json, "meaning", metric->meaning);
     json_string(json, "constraint", metric->constraint == CONSTRAINT_NONE ? NULL : CONSTRAINTS[metric->constraint]);
     add_exports(json, catalog, index);
-    add_planned(json, view, metric, place);
+    add_planned(json, view, metric, view->layout->plan->place[index]);
     json_end_object(json);
 }
 
-static void add_metrics(struct json *json, const struct view *view, const int *places) {
+static void add_metrics(struct json *json, const struct view *view) {
     for (unsigned m = 0; m < view->layout->catalog->n_metrics; m++) {
         json_begin_line(json, JSON_COMPACT);
-        add_metric(json, view, m, places[m]);
+        add_metric(json, view, m);
     }
 }
 
@@ -162,17 +160,10 @@ static void begin_entries(struct json *json, const char *key) {
 
 int json_render_catalog(const struct view *view, struct text *out) {
     const struct catalog *catalog = view->layout->catalog;
-    int *places = malloc((catalog->n_metrics + 1) * sizeof *places);
-    if (!places)
-        return -ENOMEM;
-    for (size_t m = 0; m < catalog->n_metrics; m++)
-        places[m] = -1;
-    for (size_t i = 0; i < view->layout->n_metrics; i++)
-        places[view->layout->plan->metrics[i].metric] = (int)i;
     struct json json = json_begin_document(view, out, JSON_COMPACT);
     add_product(&json, view);
     begin_entries(&json, "metrics");
-    add_metrics(&json, view, places);
+    add_metrics(&json, view);
     json_end_array(&json);
     begin_entries(&json, "groups");
     add_groups(&json, catalog);
@@ -181,6 +172,5 @@ int json_render_catalog(const struct view *view, struct text *out) {
     add_events(&json, catalog);
     json_end_array(&json);
     json_end_object(&json);
-    free(places);
     return json_end(&json);
 }
