@@ -215,7 +215,7 @@ static int step_probe(struct measure *m, uint64_t *deadline_ns) {
 // Events that take counters have to wait for the probe's answer.
 static int begin(struct measure *m) {
     const struct source *source = m->type->source;
-    if (!source_takes_counters(source)) {
+    if (!source->takes_counters) {
         follow_init(&m->follow, 0);
         return change_plan(m, m->errors);
     }

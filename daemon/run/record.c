@@ -56,8 +56,8 @@ static void set_text(char *to, const char *from) {
 static void fill_catalog(struct recording_catalog *out, const struct setup *setup, const struct source *source) {
     const struct environment *environment = &source->catalog->environment;
     *out = (struct recording_catalog){.hash = catalog_hash(source->catalog),
-                                      .answers = source->answers,
-                                      .resident_dropped = source->resident_dropped};
+                                      .answers = source->making.answers,
+                                      .resident_dropped = source->making.resident_dropped};
     set_text(out->spec, source->catalog->product.spec);
     set_text(out->cpuid, environment->cpuid);
     memcpy(out->literals, environment->literals, sizeof out->literals);
@@ -65,14 +65,14 @@ static void fill_catalog(struct recording_catalog *out, const struct setup *setu
         return;
     set_text(out->vendor_path, setup->config->specs.path);
     out->vendor_format = (unsigned)setup->config->specs.format;
-    set_text(out->vendor_cpuid, source->vendor_cpuid);
-    set_text(out->vendor_pmu, source->vendor_pmu);
+    set_text(out->vendor_cpuid, source->making.vendor_cpuid);
+    set_text(out->vendor_pmu, source->making.vendor_pmu);
 }
 
 static void fill_header(struct recording_header *header, const struct setup *setup, const struct source *source,
                         uint64_t seed) {
     *header = (struct recording_header){
-        .seed = seed, .simulated = source->scenario != NULL, .guests_excluded = source->exclude_guest};
+        .seed = seed, .simulated = source->simulated, .guests_excluded = source->exclude_guest};
     set_text(header->version, TOPDOWND_VERSION);
     set_text(header->hostname, setup->hostname);
     set_text(header->pmu, source->pmu_name);

@@ -10,6 +10,7 @@
 #include "daemon/base/self.h"
 #include "daemon/run/stage.h"
 #include "daemon/run/summary.h"
+#include "daemon/source/source_recording.h"
 
 // One record is looked at a time; a round or a pause waits until it is due. At full speed a step ends after SLICE_NS,
 // with the newest snapshot alone, so that questions and signals are answered meanwhile.
@@ -45,7 +46,7 @@ int replay_new(struct setup *setup, struct replay **out) {
     if (!replay)
         return -ENOMEM;
     replay->setup = setup;
-    replay->tape = setup->types[0].source->tape;
+    replay->tape = source_recording_tape(setup->types[0].source);
     replay->timestamp_seconds = NAN;
     self_init(&replay->self, 1);
     *out = replay;

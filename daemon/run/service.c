@@ -14,7 +14,6 @@
 #include "daemon/base/self.h"
 #include "daemon/run/control.h"
 #include "daemon/run/measure.h"
-#include "daemon/run/record.h"
 #include "daemon/run/replay.h"
 #include "daemon/run/summary.h"
 #include "daemon/source/setup.h"
@@ -29,7 +28,6 @@
 enum { EXIT_WRONG = 2, TIMER_ACCURACY_US = 500 };
 
 _Static_assert((int)SOURCE_TYPES_MAX <= (int)SHOWN_TYPES_MAX, "all types of cores are shown");
-_Static_assert((int)SCENARIO_CORE_TYPES_MAX <= (int)SOURCE_TYPES_MAX, "all types of a scenario are measured");
 
 struct service {
     struct errors errors; // why it did not start
@@ -75,7 +73,7 @@ static int step_type(const struct service *s, size_t type, uint64_t *deadline_ns
 }
 
 static int begin(struct service *s, struct errors *errors) {
-    if (s->setup.types[0].source->tape)
+    if (s->setup.types[0].source->replayed)
         return replay_new(&s->setup, &s->replay);
     self_init(&s->self, setup_n_cpus(&s->setup));
     int r = 0;
@@ -277,57 +275,4 @@ int service_run(const struct options *options) {
         service_close(s);
     free(s);
     return status;
-}
-
-// A warning only: the folder may be another one where the daemon runs, or be made when its unit is started.
-static void show_record(const struct setup *setup, struct errors *errors) {
-    if (!setup->record_path)
-        return;
-    (void)printf("recording to %s, %.4g MiB at most\n", setup->record_path, (double)setup->record_bytes / (1 << 20));
-    for (size_t i = 0; i < setup->n_types; i++)
-        (void)record_check(setup, &setup->types[i], errors);
-    for (size_t i = 0; i < errors->n; i++)
-        (void)printf("warning: %s\n", errors->items[i].text);
-}
-
-// A replay has a plan already.
-static int make_plans(const struct setup *setup, struct errors *errors, struct plan *plans[SOURCE_TYPES_MAX]) {
-    int r = 0;
-    for (size_t i = 0; i < setup->n_types && r >= 0; i++)
-        if (!setup->types[i].source->tape)
-            r = setup_plan(setup, &setup->types[i], NULL, setup->types[i].source->general_counters,
-                           setup->profile->settings.reserve_counters, 1, errors, &plans[i]);
-    return r;
-}
-
-static void show_plans(const struct setup *setup, struct plan *const plans[SOURCE_TYPES_MAX]) {
-    summary_files(setup);
-    for (size_t i = 0; i < setup->n_types; i++) {
-        const struct tape *tape = setup->types[i].source->tape;
-        summary_config(setup, &setup->types[i], tape ? tape->plan : plans[i]);
-    }
-}
-
-int service_check_config(const struct options *options) {
-    struct setup *setup = calloc(1, sizeof *setup);
-    struct errors *errors = calloc(1, sizeof *errors);
-    struct plan *plans[SOURCE_TYPES_MAX] = {0};
-    int r = setup && errors ? setup_init(setup, options, errors) : -ENOMEM;
-    if (r >= 0)
-        r = make_plans(setup, errors, plans);
-    if (r < 0 && errors && errors->n > 0)
-        log_errors(errors);
-    else if (r < 0)
-        log_error("%s", strerror(-r));
-    else
-        show_plans(setup, plans);
-    if (r >= 0)
-        show_record(setup, errors);
-    for (size_t i = 0; i < SOURCE_TYPES_MAX; i++)
-        plan_free(plans[i]);
-    if (setup)
-        setup_deinit(setup);
-    free(errors);
-    free(setup);
-    return r < 0 ? EXIT_WRONG : EXIT_SUCCESS;
 }
