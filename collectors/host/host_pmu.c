@@ -100,7 +100,7 @@ int host_pmu_format(const struct host_roots *roots, const char *pmu, struct even
     char path[PATH_BYTES], text[LINE_BYTES];
     char(*names)[EVENT_FORMAT_NAME_MAX] = NULL;
     struct event_format *format;
-    struct event_format_error ignored;
+    struct fault ignored;
     int n = make_path(roots, pmu, "format", NULL, path, sizeof path) ? list_names(path, &names) : -ENOENT;
     if (n < 0)
         return n;

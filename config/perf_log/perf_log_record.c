@@ -40,7 +40,7 @@ static int find_code(const struct catalog *catalog, const struct pmu_event *code
 // "event=0x11,umask=0x1" or "config=0x11"; without a format, event is config.
 static int find_terms(const struct catalog *catalog, const char *terms) {
     struct pmu_event code = {.pmu = 0};
-    struct event_format_error error;
+    struct fault error;
     if (catalog->format)
         return event_format_encode(catalog->format, terms, &code, &error) == 0 ? find_code(catalog, &code) : -1;
     size_t skip = strncmp(terms, "event=", 6) == 0 ? 6 : strncmp(terms, "config=", 7) == 0 ? 7 : 0;

@@ -42,12 +42,12 @@ static uint32_t *read_midrs(const struct json_node *row, const char *const *text
 }
 
 static void add_row(struct map_reader *map, const struct json_node *node, const struct cpu_row *row) {
-    struct cpu_map_error error;
-    int r = cpu_map_add(&map->map, row, &error);
+    struct fault fault;
+    int r = cpu_map_add(&map->map, row, &fault);
     if (r == -ENOMEM)
         json_fail_memory(node);
     else if (r < 0)
-        json_fail(node, "%s", error.text);
+        json_fail(node, "%s", fault.text);
 }
 
 static void read_row(struct map_reader *map, const struct json_node *node) {

@@ -3,7 +3,7 @@
 
 static void add_part(const cJSON *names, struct catalog *catalog) {
     const char *known[CATALOG_SPLIT_EVENTS_MAX];
-    struct catalog_error error;
+    struct fault fault;
     const cJSON *name;
     size_t n = 0;
     cJSON_ArrayForEach(name, names) {
@@ -11,7 +11,7 @@ static void add_part(const cJSON *names, struct catalog *catalog) {
             known[n++] = name->valuestring;
     }
     if (n > 1) // one more than a split may have is refused; the rest is not whole then
-        (void)catalog_add_level1_part(catalog, &catalog->level1, known, n, &error);
+        (void)catalog_add_level1_part(catalog, &catalog->level1, known, n, &fault);
 }
 
 void level1_splits_offer(const cJSON *splits, struct catalog *catalog) {

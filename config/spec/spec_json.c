@@ -16,11 +16,11 @@
 // What a vendor's file holds beyond the schema is ignored, since vendors add fields. In our own objects, named
 // "topdownd", an unknown key is a mistake.
 
-void spec_take(const struct json_node *node, int result, const struct catalog_error *error) {
+void spec_take(const struct json_node *node, int result, const struct fault *fault) {
     if (result == -ENOMEM)
         json_fail_memory(node);
     else if (result < 0)
-        json_fail(node, "%s", error->text);
+        json_fail(node, "%s", fault->text);
 }
 
 // A revision says nothing to us, but a file in which it is an object is not what it claims to be.
@@ -100,10 +100,10 @@ static void read_group(struct spec_reader *spec, const struct json_node *group) 
     (void)json_get_text(group, "description", JSON_OPTIONAL, &help);
     if (!json_get_texts(group, "metrics", JSON_REQUIRED, SPEC_LIST_MAX, &metrics, &n))
         return;
-    struct catalog_error error;
+    struct fault fault;
     if (spec->reader.lenient)
         n = spec_known_names(spec, group, metrics, n, catalog_find_metric);
-    spec_take(group, catalog_add_group(spec->catalog, group->key, title, help, metrics, n, &error), &error);
+    spec_take(group, catalog_add_group(spec->catalog, group->key, title, help, metrics, n, &fault), &fault);
     free(metrics);
 }
 
@@ -140,12 +140,12 @@ static void read_roots(struct spec_reader *spec, const struct json_node *tree, b
 static void read_node(struct spec_reader *spec, const struct json_node *node, const bool *is_root) {
     const char *name, **next = NULL;
     size_t n = 0;
-    struct catalog_error error;
+    struct fault fault;
     if (!json_is_object(node) || !json_get_text(node, "name", JSON_REQUIRED, &name))
         return;
     (void)json_get_texts(node, "next_items", JSON_OPTIONAL, SPEC_LIST_MAX, &next, &n);
     int metric = catalog_find_metric(spec->catalog, name);
-    spec_take(node, catalog_add_node(spec->catalog, name, metric >= 0 && is_root[metric], next, n, &error), &error);
+    spec_take(node, catalog_add_node(spec->catalog, name, metric >= 0 && is_root[metric], next, n, &fault), &fault);
     free(next);
 }
 
@@ -186,11 +186,11 @@ static void read_methodology(struct spec_reader *spec, const struct json_node *r
         size_t n;
         if (!json_get_texts(&grouping, stages[i], JSON_OPTIONAL, CATALOG_GROUPS_MAX, &groups, &n))
             continue;
-        struct catalog_error error;
+        struct fault fault;
         if (spec->reader.lenient)
             n = spec_known_names(spec, &grouping, groups, n, catalog_find_group);
         if (n > 0 && catalog_find_group(spec->catalog, stages[i]) < 0)
-            spec_take(&grouping, catalog_add_union(spec->catalog, stages[i], groups, n, &error), &error);
+            spec_take(&grouping, catalog_add_union(spec->catalog, stages[i], groups, n, &fault), &fault);
         json_forgive(&spec->reader);
         free(groups);
     }
@@ -199,7 +199,7 @@ static void read_methodology(struct spec_reader *spec, const struct json_node *r
 static void read_categories(struct spec_reader *spec, struct catalog_level1 *out, const struct json_node *level1) {
     struct json_node categories;
     const char *names[CATEGORY_N];
-    struct catalog_error error;
+    struct fault fault;
     if (!json_get_object(level1, "categories", JSON_REQUIRED, &categories))
         return;
     for (unsigned i = 0; i < CATEGORY_N; i++)
@@ -208,8 +208,8 @@ static void read_categories(struct spec_reader *spec, struct catalog_level1 *out
     for (unsigned i = 0; i < CATEGORY_N; i++) {
         const char *metric;
         if (json_get_text(&categories, names[i], JSON_OPTIONAL, &metric))
-            spec_take(&categories, catalog_set_level1_category(spec->catalog, out, (enum category)i, metric, &error),
-                      &error);
+            spec_take(&categories, catalog_set_level1_category(spec->catalog, out, (enum category)i, metric, &fault),
+                      &fault);
     }
 }
 
@@ -225,8 +225,8 @@ static void read_split(struct spec_reader *spec, struct catalog_level1 *out, con
         size_t n;
         if (!json_texts(&part, CATALOG_SPLIT_EVENTS_MAX, &events, &n))
             continue;
-        struct catalog_error error;
-        spec_take(&part, catalog_add_level1_part(spec->catalog, out, events, n, &error), &error);
+        struct fault fault;
+        spec_take(&part, catalog_add_level1_part(spec->catalog, out, events, n, &fault), &fault);
         free(events);
     }
 }
@@ -248,7 +248,7 @@ static void read_level1(struct spec_reader *spec, const struct json_node *ours, 
     struct json_node level1;
     const char *pipeline_slots;
     double width;
-    struct catalog_error error;
+    struct fault fault;
     if (!ours->value || !json_get_object(ours, key, JSON_OPTIONAL, &level1))
         return;
     if (spec->reader.lenient && !has_all_categories(spec, &level1))
@@ -256,7 +256,7 @@ static void read_level1(struct spec_reader *spec, const struct json_node *ours, 
     json_check_keys(&level1, keys, COUNT(keys));
     bool good = json_get_text(&level1, "pipeline_slots", JSON_REQUIRED, &pipeline_slots);
     if (json_get_number(&level1, "width", JSON_REQUIRED, 1, 64, &width) && good)
-        spec_take(&level1, catalog_set_level1(spec->catalog, out, pipeline_slots, width, &error), &error);
+        spec_take(&level1, catalog_set_level1(spec->catalog, out, pipeline_slots, width, &fault), &fault);
     (void)json_get_bool(&level1, "per_thread", JSON_OPTIONAL, &out->per_thread);
     read_categories(spec, out, &level1);
     read_split(spec, out, &level1);
@@ -286,8 +286,8 @@ static void read_document(struct spec_reader *spec, const struct json_node *root
     read_level1(spec, &ours, "level1_without_resident", &spec->catalog->level1_without_resident);
     if (spec->reader.status != 0)
         return;
-    struct catalog_error error;
-    spec_take(ours.value ? &ours : root, catalog_check(spec->catalog, &error), &error);
+    struct fault fault;
+    spec_take(ours.value ? &ours : root, catalog_check(spec->catalog, &fault), &fault);
     if (spec->reader.status != 0)
         return;
     catalog_trim_level1_split(spec->catalog, &spec->catalog->level1);

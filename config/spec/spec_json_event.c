@@ -46,7 +46,7 @@ static bool can_be_counted(const struct json_node *event) {
 
 // The bits of each term of one PMU; `pmu` is NULL for the core's.
 static void read_fields(struct spec_reader *spec, const char *pmu, const struct json_node *format) {
-    struct catalog_error error;
+    struct fault fault;
     const cJSON *value;
     cJSON_ArrayForEach(value, format->value) {
         const struct json_node field = json_child(format, value, 0);
@@ -56,21 +56,21 @@ static void read_fields(struct spec_reader *spec, const char *pmu, const struct 
         }
         const char *name = value->string, *bits = value->valuestring;
         spec_take(&field,
-                  pmu ? catalog_add_pmu_format(spec->catalog, pmu, name, bits, &error)
-                      : catalog_add_format(spec->catalog, name, bits, &error),
-                  &error);
+                  pmu ? catalog_add_pmu_format(spec->catalog, pmu, name, bits, &fault)
+                      : catalog_add_format(spec->catalog, name, bits, &fault),
+                  &fault);
     }
 }
 
 // Where the spec states no format of the core PMU, the code is the number itself.
 void spec_read_format(struct spec_reader *spec, const struct json_node *root, const struct json_node *ours) {
     struct json_node format, formats;
-    struct catalog_error error;
+    struct fault fault;
     const cJSON *value;
     if (ours->value && json_get_object(ours, "format", JSON_OPTIONAL, &format))
         read_fields(spec, NULL, &format);
     else
-        spec_take(root, catalog_add_format(spec->catalog, "event", "config:0-63", &error), &error);
+        spec_take(root, catalog_add_format(spec->catalog, "event", "config:0-63", &fault), &fault);
     if (!ours->value || !json_get_object(ours, "pmu_formats", JSON_OPTIONAL, &formats))
         return;
     cJSON_ArrayForEach(value, formats.value) {
@@ -167,21 +167,21 @@ static void read_event(struct spec_reader *spec, const struct json_node *event) 
         (void)json_get_bool(&ours, "sampling_only", JSON_OPTIONAL, &text.sampling_only);
         read_counter_list(&ours, &text.counters);
     }
-    struct catalog_error error;
-    spec_take(event, catalog_add_event_text(spec->catalog, &text, &error), &error);
+    struct fault fault;
+    spec_take(event, catalog_add_event_text(spec->catalog, &text, &fault), &fault);
 }
 
 static void read_registers(struct spec_reader *spec, const struct json_node *ours) {
     struct json_node registers;
-    struct catalog_error error;
+    struct fault fault;
     const cJSON *value;
     if (!ours->value || !json_get_object(ours, "shared_registers", JSON_OPTIONAL, &registers))
         return;
     cJSON_ArrayForEach(value, registers.value) {
         const struct json_node node = json_child(&registers, value, 0);
         if (is_whole(&node, 1, COUNTERS_MAX))
-            spec_take(&node, catalog_add_register(spec->catalog, value->string, (unsigned)value->valuedouble, &error),
-                      &error);
+            spec_take(&node, catalog_add_register(spec->catalog, value->string, (unsigned)value->valuedouble, &fault),
+                      &fault);
     }
 }
 
@@ -210,10 +210,10 @@ void spec_read_events(struct spec_reader *spec, const struct json_node *root) {
 static void read_resident(struct spec_reader *spec, const struct json_node *ours) {
     const char **events;
     size_t n;
-    struct catalog_error error;
+    struct fault fault;
     if (!json_get_texts(ours, "resident", JSON_OPTIONAL, CATALOG_RESIDENT_MAX, &events, &n))
         return;
-    spec_take(ours, catalog_set_resident(spec->catalog, events, n, &error), &error);
+    spec_take(ours, catalog_set_resident(spec->catalog, events, n, &fault), &fault);
     free(events);
 }
 
@@ -231,11 +231,11 @@ void spec_read_counters(struct spec_reader *spec, const struct json_node *ours) 
         if (spec->reader.lenient)
             n = spec_known_names(spec, &counters, fixed, n, catalog_find_event);
         json_forgive(&spec->reader);
-        struct catalog_error error;
+        struct fault fault;
         if (json_get_count(&counters, "general", JSON_REQUIRED, 0, COUNTERS_MAX, &general))
-            spec_take(&counters, catalog_set_counters(spec->catalog, general, fixed, n, &error), &error);
+            spec_take(&counters, catalog_set_counters(spec->catalog, general, fixed, n, &fault), &fault);
         if (json_get_text(&counters, "nmi_watchdog", JSON_OPTIONAL, &watchdog) && spec->reader.status == 0)
-            spec_take(&counters, catalog_set_watchdog(spec->catalog, watchdog, &error), &error);
+            spec_take(&counters, catalog_set_watchdog(spec->catalog, watchdog, &fault), &fault);
         free(fixed);
     }
     read_resident(spec, ours);

@@ -32,23 +32,21 @@ static const char *suggest_event(const struct catalog *catalog, const char *name
     return near;
 }
 
-static int fail_unknown(const struct spec_reader *spec, const char *name, struct catalog_error *error) {
+static int fail_unknown(const struct spec_reader *spec, const char *name, struct fault *fault) {
     for (size_t i = 0; i < spec->uncountable.n; i++)
-        if (strcmp(spec->uncountable.names[i], name) == 0) {
-            (void)snprintf(error->text, sizeof error->text,
-                           "needs the event %.100s, which no PMU counts (its accesses do not list \"PMU\")", name);
-            return -EINVAL;
-        }
+        if (strcmp(spec->uncountable.names[i], name) == 0)
+            return fault_set_kind(fault, FAULT_EVENT, 0,
+                                  "needs the event %.100s, which no PMU counts (its accesses do not list \"PMU\")",
+                                  name);
     const char *near = suggest_event(spec->catalog, name);
-    (void)snprintf(error->text, sizeof error->text, "needs the event %.100s, which is not among the events%s%.60s%s",
-                   name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-    return -EINVAL;
+    return fault_set_kind(fault, FAULT_EVENT, 0, "needs the event %.100s, which is not among the events%s%.60s%s", name,
+                          near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
 }
 
 static void read_metric(struct metric_reader *reader, size_t i);
 
 // struct catalog_resolver
-static int resolve(void *context, const char *name, struct catalog_error *error) {
+static int resolve(void *context, const char *name, struct fault *fault) {
     struct metric_reader *reader = context;
     const struct catalog *catalog = reader->spec->catalog;
     int i = name_index_find(&reader->names, name, strlen(name), false);
@@ -60,16 +58,13 @@ static int resolve(void *context, const char *name, struct catalog_error *error)
                   strcasecmp(name, "duration_time") == 0))
         return 0;
     if (i < 0)
-        return fail_unknown(reader->spec, name, error);
+        return fail_unknown(reader->spec, name, fault);
     if (reader->states[i] == METRIC_UNREAD)
         read_metric(reader, (size_t)i);
     if (reader->states[i] == METRIC_READ)
         return 0;
-    (void)snprintf(error->text, sizeof error->text,
-                   reader->states[i] == METRIC_BEING_READ ? "uses the metric %.100s, which leads back to itself"
-                                                          : "uses the metric %.100s, which is wrong",
-                   name);
-    return -EINVAL;
+    return fault_set(fault, "uses the metric %.100s, which %s", name,
+                     reader->states[i] == METRIC_BEING_READ ? "leads back to itself" : "is wrong");
 }
 
 static enum metric_constraint constraint_of(const struct json_node *ours) {
@@ -111,27 +106,27 @@ static void read_metric(struct metric_reader *reader, size_t i) {
         (void)json_get_text(&metric, "description", JSON_OPTIONAL, &text.help);
         read_ours(&metric, &text);
     }
-    struct catalog_error error;
-    int r = good ? catalog_add_metric(spec->catalog, &text, &error) : -EINVAL;
+    struct fault fault;
+    int r = good ? catalog_add_metric(spec->catalog, &text, &fault) : -EINVAL;
     struct json_node at = metric;
     const cJSON *formula = good ? cJSON_GetObjectItemCaseSensitive(metric.value, "formula") : NULL;
-    if (good && r == -EINVAL && strncmp(error.text, "needs ", 6) == 0)
+    if (good && r == -EINVAL && fault.kind == FAULT_EVENT)
         at = json_child(&metric, formula, 0);
     if (good)
-        spec_take(&at, r, &error);
+        spec_take(&at, r, &fault);
     reader->states[i] = r < 0 ? METRIC_WRONG : METRIC_READ;
     if (good && r == -EINVAL && spec->reader.lenient) { // listed with the reason
-        const struct catalog_error reason = error;
-        if (catalog_add_unmeasurable(spec->catalog, &text, reason.text, &error) == -ENOMEM)
+        const struct fault reason = fault;
+        if (catalog_add_unmeasurable(spec->catalog, &text, reason.text, &fault) == -ENOMEM)
             json_fail_memory(&metric);
     }
     json_forgive(&spec->reader);
 }
 
 // What a catalog makes of a text of the metric's topdownd object is said at that text.
-static void take_reference(const struct json_node *ours, const char *key, int r, const struct catalog_error *error) {
+static void take_reference(const struct json_node *ours, const char *key, int r, const struct fault *fault) {
     const struct json_node at = json_child(ours, cJSON_GetObjectItemCaseSensitive(ours->value, key), 0);
-    spec_take(&at, r, error);
+    spec_take(&at, r, fault);
 }
 
 // What refers to other metrics without being computed from them.
@@ -140,15 +135,15 @@ static void read_references(const struct metric_reader *reader, size_t i) {
     int index = catalog_find_metric(reader->spec->catalog, metric.key);
     struct json_node ours;
     const char *text;
-    struct catalog_error error;
+    struct fault fault;
     if (index < 0 || !json_get_object(&metric, "topdownd", JSON_OPTIONAL, &ours))
         return;
     if (json_get_text(&ours, "parent", JSON_OPTIONAL, &text))
-        take_reference(&ours, "parent", catalog_set_parent(reader->spec->catalog, (unsigned)index, text, &error),
-                       &error);
+        take_reference(&ours, "parent", catalog_set_parent(reader->spec->catalog, (unsigned)index, text, &fault),
+                       &fault);
     if (json_get_text(&ours, "threshold", JSON_OPTIONAL, &text))
-        take_reference(&ours, "threshold", catalog_set_threshold(reader->spec->catalog, (unsigned)index, text, &error),
-                       &error);
+        take_reference(&ours, "threshold", catalog_set_threshold(reader->spec->catalog, (unsigned)index, text, &fault),
+                       &fault);
 }
 
 static int list_metrics(struct metric_reader *reader) {

@@ -32,7 +32,7 @@ struct spec_reader {
 int spec_read(struct spec_reader *spec, cJSON *document, struct catalog **out);
 
 // Takes over the result of a catalog function: what the catalog refuses is an error at `node`.
-void spec_take(const struct json_node *node, int result, const struct catalog_error *error);
+void spec_take(const struct json_node *node, int result, const struct fault *fault);
 
 // Keeps of `names` those that `find` has an index for, and tells of the others at `at`. Returns how many it has kept.
 size_t spec_known_names(const struct spec_reader *spec, const struct json_node *at, const char **names, size_t n,

@@ -224,13 +224,13 @@ static bool has_event(const void *context, const char *name) {
            catalog_find_event(reader->catalog, name) >= 0;
 }
 
-static int take(struct perf_reader *reader, int r, const struct catalog_error *error) {
-    return r == -EINVAL ? errors_add(reader->errors, reader->request->trees, 0, 0, "%s", error->text) : r < 0 ? r : 0;
+static int take(struct perf_reader *reader, int r, const struct fault *fault) {
+    return r == -EINVAL ? errors_add(reader->errors, reader->request->trees, 0, 0, "%s", fault->text) : r < 0 ? r : 0;
 }
 
 // The formats of other PMUs: of rows for the same PMU the first that is for this CPU.
 static int read_pmu_formats(struct perf_reader *reader) {
-    struct catalog_error error;
+    struct fault fault;
     const cJSON *row, *field;
     int r = 0;
     cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(reader->tree.value, "pmu_formats")) {
@@ -242,27 +242,27 @@ static int read_pmu_formats(struct perf_reader *reader) {
         cJSON_ArrayForEach(field, cJSON_GetObjectItemCaseSensitive(row, "format")) {
             if (r == 0 && cJSON_IsString(field))
                 r = take(reader,
-                         catalog_add_pmu_format(reader->catalog, pmu, field->string, field->valuestring, &error),
-                         &error);
+                         catalog_add_pmu_format(reader->catalog, pmu, field->string, field->valuestring, &fault),
+                         &fault);
         }
     }
     return r;
 }
 
 static int read_format(struct perf_reader *reader) {
-    struct catalog_error error;
+    struct fault fault;
     const cJSON *field;
     int r = 0;
     cJSON_ArrayForEach(field, cJSON_GetObjectItemCaseSensitive(reader->tree.value, "format")) {
         if (r == 0 && cJSON_IsString(field))
-            r = take(reader, catalog_add_format(reader->catalog, field->string, field->valuestring, &error), &error);
+            r = take(reader, catalog_add_format(reader->catalog, field->string, field->valuestring, &fault), &fault);
     }
     if (r == 0)
         r = read_pmu_formats(reader);
     cJSON_ArrayForEach(field, cJSON_GetObjectItemCaseSensitive(reader->tree.value, "shared_registers")) {
         if (r == 0 && cJSON_IsNumber(field) && field->valuedouble >= 1)
-            r = take(reader, catalog_add_register(reader->catalog, field->string, (unsigned)field->valuedouble, &error),
-                     &error);
+            r = take(reader, catalog_add_register(reader->catalog, field->string, (unsigned)field->valuedouble, &fault),
+                     &fault);
     }
     return r;
 }
@@ -317,24 +317,24 @@ static size_t known_events(const struct perf_reader *reader, const char *key, co
 }
 
 static int read_counters(struct perf_reader *reader) {
-    struct catalog_error error;
+    struct fault fault;
     const char *events[PERF_LIST_MAX], *watchdog;
     size_t n = known_events(reader, "fixed", events);
-    int r = take(reader, catalog_set_counters(reader->catalog, general_counters(reader), events, n, &error), &error);
+    int r = take(reader, catalog_set_counters(reader->catalog, general_counters(reader), events, n, &fault), &fault);
     // a group of one event is none
     n = known_events(reader, "resident", events);
     if (r == 0 && n > 1 && n <= CATALOG_RESIDENT_MAX)
-        r = take(reader, catalog_set_resident(reader->catalog, events, n, &error), &error);
+        r = take(reader, catalog_set_resident(reader->catalog, events, n, &fault), &fault);
     if (r == 0 && json_get_text(&reader->tree, "nmi_watchdog", JSON_OPTIONAL, &watchdog)) {
         int event = catalog_find_event(reader->catalog, watchdog);
         if (event >= 0 && reader->catalog->events[event].fixed)
-            r = take(reader, catalog_set_watchdog(reader->catalog, watchdog, &error), &error);
+            r = take(reader, catalog_set_watchdog(reader->catalog, watchdog, &fault), &fault);
     }
     return r;
 }
 
 static int read_all(struct perf_reader *reader) {
-    struct catalog_error error;
+    struct fault fault;
     reader->root = json_root(&reader->trees_reader, reader->trees);
     int r = items_collect(reader);
     if (r == 0)
@@ -352,7 +352,7 @@ static int read_all(struct perf_reader *reader) {
     if (r == 0)
         r = perf_metrics_refer(reader);
     if (r == 0)
-        r = take(reader, catalog_check(reader->catalog, &error), &error);
+        r = take(reader, catalog_check(reader->catalog, &fault), &fault);
     return r == 0 ? reader->failed : r;
 }
 

@@ -13,14 +13,6 @@
 // and what a formula calls an event (NAME, pmu@terms@, NAME@terms@, NAME:modifiers) becomes one of the catalog, under
 // the name as the formula writes it.
 
-__attribute__((format(printf, 2, 3))) static int refuse(struct catalog_error *error, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
-    return -EINVAL;
-}
-
 // ---- terms ----
 
 struct terms {
@@ -72,13 +64,13 @@ static bool first_number(const char *text, uint64_t *out) {
 }
 
 static bool add_field(const struct perf_entry *entry, struct terms *terms, enum perf_field field, const char *term,
-                      struct catalog_error *error) {
+                      struct fault *fault) {
     const char *text = entry->fields[field];
     uint64_t value;
     if (!text)
         return true;
     if (!first_number(text, &value)) {
-        (void)refuse(error, "'%.40s' is not the value of %s", text, term);
+        (void)fault_set(fault, "'%.40s' is not the value of %s", text, term);
         return false;
     }
     if (value != 0)
@@ -88,7 +80,7 @@ static bool add_field(const struct perf_entry *entry, struct terms *terms, enum 
 
 // MSRIndex says which register MSRValue goes to: the tree names the term.
 static bool add_register(const struct perf_reader *reader, const struct perf_entry *entry, struct terms *terms,
-                         struct catalog_error *error) {
+                         struct fault *fault) {
     const char *index = entry->fields[PERF_MSR_INDEX], *value = entry->fields[PERF_MSR_VALUE];
     uint64_t number;
     char key[24];
@@ -97,12 +89,12 @@ static bool add_register(const struct perf_reader *reader, const struct perf_ent
     (void)snprintf(key, sizeof key, "0x%llx", (unsigned long long)number);
     const char *term = perf_tree_text(reader, "msrs", key);
     if (term)
-        return add_field(entry, terms, PERF_MSR_VALUE, term, error);
-    (void)refuse(error, "which term sets the register MSRIndex %.30s is not known", index);
+        return add_field(entry, terms, PERF_MSR_VALUE, term, fault);
+    (void)fault_set(fault, "which term sets the register MSRIndex %.30s is not known", index);
     return false;
 }
 
-static bool add_code(const struct perf_entry *entry, struct terms *terms, struct catalog_error *error) {
+static bool add_code(const struct perf_entry *entry, struct terms *terms, struct fault *fault) {
     uint64_t code = 0, extended = 0;
     const char *text = entry->fields[PERF_EVENT_CODE], *term = "event";
     if (!text && entry->fields[PERF_CONFIG_CODE]) {
@@ -117,7 +109,7 @@ static bool add_code(const struct perf_entry *entry, struct terms *terms, struct
     }
     if ((text && !first_number(text, &code)) ||
         (entry->fields[PERF_EXT_SEL] && !first_number(entry->fields[PERF_EXT_SEL], &extended))) {
-        (void)refuse(error, "'%.40s' is not an event code", text ? text : "");
+        (void)fault_set(fault, "'%.40s' is not an event code", text ? text : "");
         return false;
     }
     append(terms, "%s=0x%llx", term, (unsigned long long)(code | extended << 8));
@@ -126,7 +118,7 @@ static bool add_code(const struct perf_entry *entry, struct terms *terms, struct
 
 // What perf would write for an entry.
 static int entry_terms(const struct perf_reader *reader, const struct perf_entry *entry, struct terms *out,
-                       struct catalog_error *error) {
+                       struct fault *fault) {
     static const struct {
         enum perf_field field;
         const char *term;
@@ -146,18 +138,18 @@ static int entry_terms(const struct perf_reader *reader, const struct perf_entry
     }
     uint64_t umask = 0, extended = 0;
     const char *low = entry->fields[PERF_UMASK], *high = entry->fields[PERF_UMASK_EXT];
-    bool good = add_code(entry, out, error);
+    bool good = add_code(entry, out, fault);
     if (good && ((low && !first_number(low, &umask)) || (high && !first_number(high, &extended))))
-        return refuse(error, "'%.40s' is not the value of umask", low ? low : high);
+        return fault_set(fault, "'%.40s' is not the value of umask", low ? low : high);
     if (umask != 0 || extended != 0)
         append(out, ",umask=0x%llx", (unsigned long long)(umask | extended << 8));
     for (size_t i = 0; i < sizeof fields / sizeof *fields && good; i++)
-        good = add_field(entry, out, fields[i].field, fields[i].term, error);
-    good = good && add_register(reader, entry, out, error);
+        good = add_field(entry, out, fields[i].field, fields[i].term, fault);
+    good = good && add_register(reader, entry, out, fault);
     if (good && entry->fields[PERF_FILTER])
         append(out, ",%s", entry->fields[PERF_FILTER]);
     if (good && out->cut)
-        return refuse(error, "the event has too many terms");
+        return fault_set(fault, "the event has too many terms");
     return good ? 0 : -EINVAL;
 }
 
@@ -195,48 +187,48 @@ static bool is_field(const struct perf_reader *reader, const char *name) {
 
 // Adds an event of the core PMU, whose needs are those of an entry (NULL: none are known).
 static int add_core_event(struct perf_reader *reader, const char *name, const char *terms,
-                          const struct perf_entry *entry, struct catalog_error *error) {
+                          const struct perf_entry *entry, struct fault *fault) {
     struct catalog_event_text text = {.name = name, .terms = terms, .takes = is_field(reader, name) ? 0 : 1};
     if (entry) {
         text.title = entry->fields[PERF_BRIEF];
         read_counter(entry->fields[PERF_COUNTER], &text.counters, &text.fixed);
     }
     text.sampling_only = is_sampled(reader, terms);
-    int r = catalog_add_event_text(reader->catalog, &text, error);
+    int r = catalog_add_event_text(reader->catalog, &text, fault);
     return r < 0 ? r : 0;
 }
 
 static int add_other_event(struct perf_reader *reader, const char *name, const char *pmu, const char *terms,
-                           const char *title, struct catalog_error *error) {
+                           const char *title, struct fault *fault) {
     const struct catalog_event_text text = {.name = name, .title = title, .terms = terms, .pmu = pmu, .takes = 1};
-    int r = catalog_add_event_text(reader->catalog, &text, error);
+    int r = catalog_add_event_text(reader->catalog, &text, fault);
     return r < 0 ? r : 0;
 }
 
-static int add_entry(struct perf_reader *reader, struct perf_item *item, struct catalog_error *error) {
+static int add_entry(struct perf_reader *reader, struct perf_item *item, struct fault *fault) {
     char name[PERF_GROUP_NAME_MAX];
     struct terms terms;
     struct perf_entry entry;
     perf_item_read(reader, item, &entry);
     const char *unit = entry.fields[PERF_UNIT];
-    int r = entry_terms(reader, &entry, &terms, error);
+    int r = entry_terms(reader, &entry, &terms, fault);
     if (r == 0 && perf_is_core(reader, unit))
-        r = add_core_event(reader, item->event, terms.text, &entry, error);
+        r = add_core_event(reader, item->event, terms.text, &entry, fault);
     else if (r == 0)
         r = add_other_event(reader, item->event, perf_pmu_of_unit(reader, unit, name, sizeof name), terms.text,
-                            entry.fields[PERF_BRIEF], error);
+                            entry.fields[PERF_BRIEF], fault);
     item->event_state = r == 0 ? PERF_READ : PERF_WRONG;
     if (r == -EINVAL)
-        perf_entry_fail(&entry, reader->errors, "%s", error->text);
+        perf_entry_fail(&entry, reader->errors, "%s", fault->text);
     return r;
 }
 
 int perf_events_read(struct perf_reader *reader) {
-    struct catalog_error error;
+    struct fault fault;
     int r = 0;
     for (size_t i = 0; i < reader->n && r != -ENOMEM; i++)
         if (reader->items[i].event && reader->items[i].event_state == PERF_UNREAD)
-            r = add_entry(reader, &reader->items[i], &error);
+            r = add_entry(reader, &reader->items[i], &fault);
     return r == -ENOMEM ? r : 0;
 }
 
@@ -250,12 +242,12 @@ static int find_item(const struct perf_reader *reader, const char *name, size_t 
 // The terms of an event of the core PMU or of an entry, by name. *entry stays without a value where it is the
 // kernel's own.
 static int base_terms(const struct perf_reader *reader, const char *name, size_t length, struct terms *out,
-                      struct perf_entry *entry, struct catalog_error *error) {
+                      struct perf_entry *entry, struct fault *fault) {
     char text[PERF_GROUP_NAME_MAX];
     int item = find_item(reader, name, length);
     if (item >= 0) {
         perf_item_read(reader, &reader->items[item], entry);
-        return entry_terms(reader, entry, out, error);
+        return entry_terms(reader, entry, out, fault);
     }
     (void)snprintf(text, sizeof text, "%.*s", (int)length, name);
     const char *alias = perf_tree_text_any(reader, "events", text);
@@ -266,15 +258,16 @@ static int base_terms(const struct perf_reader *reader, const char *name, size_t
     return 0;
 }
 
-static int refuse_unknown(const char *name, size_t length, struct catalog_error *error) {
-    return refuse(error, "needs the event %.*s, which is neither in the files nor known of this PMU",
-                  (int)(length < 100 ? length : 100), name);
+static int refuse_unknown(const char *name, size_t length, struct fault *fault) {
+    return fault_set_kind(fault, FAULT_EVENT, 0,
+                          "needs the event %.*s, which is neither in the files nor known of this PMU",
+                          (int)(length < 100 ? length : 100), name);
 }
 
 // pmu@terms@ of another PMU than the core's. The event's terms may name one of its files, or of those that the kernel
 // always has.
 static int resolve_other(struct perf_reader *reader, const char *name, const char *pmu, const char *terms,
-                         struct catalog_error *error) {
+                         struct fault *fault) {
     char made[PERF_GROUP_NAME_MAX + 8];
     struct terms base = {.text = ""}, whole;
     struct perf_entry entry = {.value = NULL};
@@ -293,101 +286,100 @@ static int resolve_other(struct perf_reader *reader, const char *name, const cha
     if (alias)
         append(&base, "%s", alias);
     else if (find_item(reader, terms, first) >= 0) {
-        int r = base_terms(reader, terms, first, &base, &entry, error);
+        int r = base_terms(reader, terms, first, &base, &entry, fault);
         if (r < 0)
             return r;
     }
     bool replaces = alias || entry.value;
     merge(base.text, replaces ? next_term(terms) : terms, &whole);
     (void)snprintf(made, sizeof made, "%s%s", other || strncmp(pmu, "uncore_", 7) == 0 ? "" : "uncore_", pmu);
-    return whole.cut ? refuse(error, "the event %.80s has too many terms", name)
-                     : add_other_event(reader, name, made, whole.text, NULL, error);
+    return whole.cut ? fault_set(fault, "the event %.80s has too many terms", name)
+                     : add_other_event(reader, name, made, whole.text, NULL, fault);
 }
 
 // Another name for an event, such as cpu_core@NAME@: one counter counts both.
 static int resolve_alias(struct perf_reader *reader, const char *name, const char *event, size_t length,
-                         struct catalog_error *error) {
+                         struct fault *fault) {
     char text[PERF_GROUP_NAME_MAX];
     (void)snprintf(text, sizeof text, "%.*s", (int)length, event);
-    int r = perf_event_resolve(reader, text, error);
+    int r = perf_event_resolve(reader, text, fault);
     int found = r == 0 ? name_index_find(&reader->catalog->event_index, text, strlen(text), true) : -1;
-    return r < 0 ? r : catalog_add_alias(reader->catalog, name, (unsigned)found, error);
+    return r < 0 ? r : catalog_add_alias(reader->catalog, name, (unsigned)found, fault);
 }
 
 // pmu@terms@ of the core PMU, or NAME@terms@.
 static int resolve_core(struct perf_reader *reader, const char *name, const char *event, size_t length,
-                        const char *terms, struct catalog_error *error) {
+                        const char *terms, struct fault *fault) {
     struct terms base = {.text = ""}, whole;
     struct perf_entry entry = {.value = NULL};
     if (length > 0) {
-        int r = base_terms(reader, event, length, &base, &entry, error);
+        int r = base_terms(reader, event, length, &base, &entry, fault);
         if (r == -ENOENT)
-            return refuse_unknown(event, length, error);
+            return refuse_unknown(event, length, fault);
         if (r < 0)
             return r;
     }
     if (length > 0 && *terms == '\0')
-        return resolve_alias(reader, name, event, length, error);
+        return resolve_alias(reader, name, event, length, fault);
     merge(base.text, terms, &whole);
     if (whole.cut)
-        return refuse(error, "the event %.80s has too many terms", name);
+        return fault_set(fault, "the event %.80s has too many terms", name);
     if (entry.value && !perf_is_core(reader, entry.fields[PERF_UNIT])) {
         char made[PERF_GROUP_NAME_MAX];
         return add_other_event(reader, name, perf_pmu_of_unit(reader, entry.fields[PERF_UNIT], made, sizeof made),
-                               whole.text, NULL, error);
+                               whole.text, NULL, fault);
     }
-    return add_core_event(reader, name, whole.text, entry.value ? &entry : NULL, error);
+    return add_core_event(reader, name, whole.text, entry.value ? &entry : NULL, fault);
 }
 
 // The event itself; the catalog knows what its modifiers leave out.
-static int resolve_modifiers(struct perf_reader *reader, const char *name, const char *colon,
-                             struct catalog_error *error) {
+static int resolve_modifiers(struct perf_reader *reader, const char *name, const char *colon, struct fault *fault) {
     char base[PERF_TERMS_MAX];
     const char *modifiers = *colon == ':' ? colon + 1 : colon; // pmu@terms@u, EVENT:u
     if (strspn(modifiers, "ukh") == strlen(modifiers) && (size_t)(colon - name) < sizeof base) {
         (void)snprintf(base, sizeof base, "%.*s", (int)(colon - name), name);
-        return perf_event_resolve(reader, base, error);
+        return perf_event_resolve(reader, base, fault);
     }
     if (strchr(colon, 'R'))
-        return refuse(error, "needs the retire latency of %.*s (:R), which only sampling gives",
-                      (int)(colon - name < 80 ? colon - name : 80), name);
-    return refuse(error, "needs %.*s with the modifiers %.10s, which topdownd does not know",
-                  (int)(colon - name < 80 ? colon - name : 80), name, colon);
+        return fault_set_kind(fault, FAULT_EVENT, 0, "needs the retire latency of %.*s (:R), which only sampling gives",
+                              (int)(colon - name < 80 ? colon - name : 80), name);
+    return fault_set_kind(fault, FAULT_EVENT, 0, "needs %.*s with the modifiers %.10s, which topdownd does not know",
+                          (int)(colon - name < 80 ? colon - name : 80), name, colon);
 }
 
-static int resolve_terms(struct perf_reader *reader, const char *name, const char *at, struct catalog_error *error) {
+static int resolve_terms(struct perf_reader *reader, const char *name, const char *at, struct fault *fault) {
     char head[PERF_GROUP_NAME_MAX], terms[PERF_TERMS_MAX];
     const char *close = strchr(at + 1, '@');
     if (close && close[1] != '\0' && strspn(close + 1, ":ukhRpPGHSDWe") == strlen(close + 1))
-        return resolve_modifiers(reader, name, close + 1, error);
+        return resolve_modifiers(reader, name, close + 1, fault);
     if ((size_t)(at - name) >= sizeof head || !close || close[1] != '\0' || (size_t)(close - at) > sizeof terms)
-        return refuse(error, "needs %.100s, which is not written as pmu@terms@", name);
+        return fault_set_kind(fault, FAULT_EVENT, 0, "needs %.100s, which is not written as pmu@terms@", name);
     (void)snprintf(head, sizeof head, "%.*s", (int)(at - name), name);
     (void)snprintf(terms, sizeof terms, "%.*s", (int)(close - at - 1), at + 1);
     const char *alias = perf_tree_text_any(reader, "events", head);
     if (find_item(reader, head, strlen(head)) >= 0 || alias)
-        return resolve_core(reader, name, head, strlen(head), terms, error);
+        return resolve_core(reader, name, head, strlen(head), terms, fault);
     if (strcmp(head, reader->pmu) != 0 && strcmp(head, "cpu") != 0)
-        return resolve_other(reader, name, head, terms, error);
+        return resolve_other(reader, name, head, terms, fault);
     bool named = terms[name_length(terms)] != '='; // the first term is an event
-    return named ? resolve_core(reader, name, terms, term_length(terms), next_term(terms), error)
-                 : resolve_core(reader, name, "", 0, terms, error);
+    return named ? resolve_core(reader, name, terms, term_length(terms), next_term(terms), fault)
+                 : resolve_core(reader, name, "", 0, terms, fault);
 }
 
-int perf_event_resolve(struct perf_reader *reader, const char *name, struct catalog_error *error) {
+int perf_event_resolve(struct perf_reader *reader, const char *name, struct fault *fault) {
     size_t length = strlen(name);
     if (name_index_find(&reader->catalog->event_index, name, length, true) >= 0)
         return 0;
     int item = name_index_find(&reader->events, name, length, true);
     if (item >= 0 && reader->items[item].event_state == PERF_WRONG)
-        return refuse(error, "needs the event %.80s, whose entry is wrong", name);
+        return fault_set_kind(fault, FAULT_EVENT, 0, "needs the event %.80s, whose entry is wrong", name);
     if (item >= 0)
-        return add_entry(reader, &reader->items[item], error);
+        return add_entry(reader, &reader->items[item], fault);
     const char *at = strchr(name, '@'), *colon = strrchr(name, ':');
     if (at)
-        return resolve_terms(reader, name, at, error);
+        return resolve_terms(reader, name, at, fault);
     if (colon && find_item(reader, name, (size_t)(colon - name)) >= 0)
-        return resolve_modifiers(reader, name, colon, error);
+        return resolve_modifiers(reader, name, colon, fault);
     const char *alias = perf_tree_text_any(reader, "events", name);
-    return alias ? add_core_event(reader, name, alias, NULL, error) : refuse_unknown(name, length, error);
+    return alias ? add_core_event(reader, name, alias, NULL, fault) : refuse_unknown(name, length, fault);
 }

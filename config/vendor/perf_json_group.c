@@ -110,37 +110,37 @@ static int collect_own(struct perf_reader *reader, struct groups *groups) {
 }
 
 static int add_groups(struct perf_reader *reader, const struct groups *groups) {
-    struct catalog_error error;
+    struct fault fault;
     for (size_t i = 0; i < groups->n; i++) {
         const struct group *group = &groups->items[i];
         int r = catalog_add_group(reader->catalog, group->name, group->name,
-                                  perf_files_group_text(&reader->files, group->name), group->metrics, group->n, &error);
+                                  perf_files_group_text(&reader->files, group->name), group->metrics, group->n, &fault);
         if (r == -ENOMEM)
             return r;
         if (r < 0)
             (void)errors_add(reader->errors, reader->files.folder, 0, 0, "the metric group %.60s: %s", group->name,
-                             error.text);
+                             fault.text);
     }
     return 0;
 }
 
 // stage_1 is the first of the tree's groups that is there, stage_2 all of them.
 static int add_stage(struct perf_reader *reader, const char *stage, size_t max) {
-    struct catalog_error error;
+    struct fault fault;
     size_t n = 0, known = 0;
     const char **groups = perf_tree_texts(reader, stage, &n);
     for (size_t i = 0; i < n && known < max; i++)
         if (catalog_find_group(reader->catalog, groups[i]) >= 0)
             groups[known++] = groups[i];
-    int r = known > 0 ? catalog_add_union(reader->catalog, stage, groups, known, &error) : 0;
+    int r = known > 0 ? catalog_add_union(reader->catalog, stage, groups, known, &fault) : 0;
     free(groups);
-    return r == -EINVAL ? errors_add(reader->errors, reader->files.folder, 0, 0, "%s", error.text) : r < 0 ? r : 0;
+    return r == -EINVAL ? errors_add(reader->errors, reader->files.folder, 0, 0, "%s", fault.text) : r < 0 ? r : 0;
 }
 
 // A group "NAME_group" is what to look at next where NAME is high.
 static int add_nodes(struct perf_reader *reader) {
     static const char suffix[] = "_group";
-    struct catalog_error error;
+    struct fault fault;
     const cJSON *categories =
         cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(reader->tree.value, "level1"), "categories");
     for (size_t i = 0; i < reader->catalog->n_groups; i++) {
@@ -157,7 +157,7 @@ static int add_nodes(struct perf_reader *reader) {
         cJSON_ArrayForEach(category, categories) {
             root = root || (cJSON_IsString(category) && strcmp(category->valuestring, name) == 0);
         }
-        if (catalog_add_node(reader->catalog, name, root, &group, 1, &error) == -ENOMEM)
+        if (catalog_add_node(reader->catalog, name, root, &group, 1, &fault) == -ENOMEM)
             return -ENOMEM;
     }
     return 0;
@@ -191,25 +191,25 @@ static bool level1_is_complete(const struct perf_reader *reader, const cJSON *ca
 
 static int add_level1(struct perf_reader *reader) {
     struct catalog *catalog = reader->catalog;
-    struct catalog_error error;
+    struct fault fault;
     const char *slots = perf_tree_text(reader, "level1", "pipeline_slots");
     const cJSON *categories =
         cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(reader->tree.value, "level1"), "categories");
     double width = reader->environment.literals[LITERAL_SLOTS];
     if (!slots || !(width >= 1 && width <= 64) || !level1_is_complete(reader, categories))
         return 0;
-    int r = catalog_set_level1(catalog, &catalog->level1, slots, width, &error);
+    int r = catalog_set_level1(catalog, &catalog->level1, slots, width, &fault);
     if (r == -EINVAL) // its events are not there: the metrics are, without a split of the slots
         return 0;
     const cJSON *category;
     cJSON_ArrayForEach(category, categories) {
         if (r >= 0)
             r = catalog_set_level1_category(catalog, &catalog->level1, category_of(category->string),
-                                            category->valuestring, &error);
+                                            category->valuestring, &fault);
     }
     if (r >= 0)
         level1_splits_offer(cJSON_GetObjectItemCaseSensitive(reader->tree.value, "level1_splits"), catalog);
-    return r == -EINVAL ? errors_add(reader->errors, reader->request->trees, 0, 0, "%s", error.text) : r < 0 ? r : 0;
+    return r == -EINVAL ? errors_add(reader->errors, reader->request->trees, 0, 0, "%s", fault.text) : r < 0 ? r : 0;
 }
 
 int perf_groups_read(struct perf_reader *reader) {

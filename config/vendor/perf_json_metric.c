@@ -19,13 +19,13 @@ static int read_metric(struct perf_reader *reader, struct perf_item *item);
 // ---- what formulas name ----
 
 // struct catalog_resolver
-static int resolve(void *context, const char *name, struct catalog_error *error) {
+static int resolve(void *context, const char *name, struct fault *fault) {
     struct perf_reader *reader = context;
     int i = name_index_find(&reader->metrics, name, strlen(name), true);
     if (i < 0)
         return catalog_find_metric(reader->catalog, name) >= 0 || strcasecmp(name, "duration_time") == 0
                    ? 0
-                   : perf_event_resolve(reader, name, error);
+                   : perf_event_resolve(reader, name, fault);
     struct perf_item *item = &reader->items[i];
     const char *wrong = NULL;
     if (item->metric_state == PERF_UNREAD && reader->depth < DEPTH_MAX) {
@@ -42,8 +42,7 @@ static int resolve(void *context, const char *name, struct catalog_error *error)
     if (!wrong)
         return 0;
     reader->report = true;
-    (void)snprintf(error->text, sizeof error->text, "uses the metric %.100s, which %s", name, wrong);
-    return -EINVAL;
+    return fault_set(fault, "uses the metric %.100s, which %s", name, wrong);
 }
 
 // ---- units ----
@@ -126,7 +125,7 @@ static bool counts_by_cpu(const struct perf_reader *reader, unsigned pmu) {
 }
 
 // Why no host can measure what the formula needs; false where nothing is known against it.
-static bool find_obstacle(const struct perf_reader *reader, const struct formula *formula, struct catalog_error *out) {
+static bool find_obstacle(const struct perf_reader *reader, const struct formula *formula, struct fault *out) {
     const struct catalog *catalog = reader->catalog;
     for (size_t i = 0; i < formula->n_variables; i++) {
         const struct catalog_event *event = &catalog->events[formula->variables[i]];
@@ -134,43 +133,42 @@ static bool find_obstacle(const struct perf_reader *reader, const struct formula
         if (!elsewhere && !event->sampling_only)
             continue;
         if (elsewhere)
-            (void)snprintf(out->text, sizeof out->text, "needs %.100s of the PMU %.60s, which does not count by CPU",
-                           event->name, catalog->pmus[event->code.pmu]);
+            (void)fault_set_kind(out, FAULT_EVENT, 0, "needs %.100s of the PMU %.60s, which does not count by CPU",
+                                 event->name, catalog->pmus[event->code.pmu]);
         else
-            (void)snprintf(out->text, sizeof out->text, "needs %.100s, which can only be sampled", event->name);
+            (void)fault_set_kind(out, FAULT_EVENT, 0, "needs %.100s, which can only be sampled", event->name);
         return true;
     }
     for (size_t i = 0; i < formula->n_metrics; i++) {
         const struct catalog_metric *used = &catalog->metrics[formula->metrics[i]];
         if (!used->unmeasurable)
             continue;
-        (void)snprintf(out->text, sizeof out->text, "uses %.80s, which cannot be measured: %.180s", used->name,
-                       used->unmeasurable);
+        (void)fault_set(out, "uses %.80s, which cannot be measured: %.180s", used->name, used->unmeasurable);
         return true;
     }
     return false;
 }
 
-// Adds a metric, measurable or not. Returns 0, -EINVAL with the reason in *error where it is in neither way; -ENOMEM.
-static int add_metric(struct perf_reader *reader, const struct catalog_metric_text *text, struct catalog_error *error) {
-    struct catalog_error obstacle;
-    int r = catalog_add_metric(reader->catalog, text, error);
-    if (r >= 0)
-        return find_obstacle(reader, reader->catalog->metrics[r].formula, &obstacle)
-                   ? catalog_set_unmeasurable(reader->catalog, (unsigned)r, obstacle.text)
-                   : 0;
-    if (r != -EINVAL)
-        return r;
-    obstacle = *error;
-    r = catalog_add_unmeasurable(reader->catalog, text, obstacle.text, error);
-    return r < 0 ? r : 0;
+// Adds a metric. Returns 0 where it can be measured, 1 with the reason in *fault where it cannot, -EINVAL with the
+// reason where it is not added at all; -ENOMEM.
+static int add_metric(struct perf_reader *reader, const struct catalog_metric_text *text, struct fault *fault) {
+    int r = catalog_add_metric(reader->catalog, text, fault);
+    if (r >= 0 && !find_obstacle(reader, reader->catalog->metrics[r].formula, fault))
+        return 0;
+    if (r >= 0) {
+        r = catalog_set_unmeasurable(reader->catalog, (unsigned)r, fault->text);
+    } else if (r == -EINVAL) {
+        const struct fault obstacle = *fault;
+        r = catalog_add_unmeasurable(reader->catalog, text, obstacle.text, fault);
+    }
+    return r < 0 ? r : 1;
 }
 
 // Formulas that do not parse are the file's fault; names that nobody knows may be the host's.
-static bool is_mistake(const char *reason) { return strncmp(reason, "formula, column", 15) == 0; }
+static bool is_mistake(const struct fault *fault) { return fault->kind == FAULT_FORMULA; }
 
 static int read_metric(struct perf_reader *reader, struct perf_item *item) {
-    struct catalog_error error = {.text = ""};
+    struct fault fault = {.text = ""};
     struct perf_entry entry;
     const char *name = item->metric;
     char units[UNITS_MAX], made[EXPORT_NAME_MAX];
@@ -188,16 +186,14 @@ static int read_metric(struct perf_reader *reader, struct perf_item *item) {
     text.constraint = read_constraint(reader, &entry);
     // a metric's own name is the event
     int event = name_index_find(&reader->events, name, strlen(name), true);
-    int r = event >= 0 ? perf_event_resolve(reader, name, &error) : 0;
+    int r = event >= 0 ? perf_event_resolve(reader, name, &fault) : 0;
     reader->depth++;
     if (r != -ENOMEM)
-        r = add_metric(reader, &text, &error);
+        r = add_metric(reader, &text, &fault);
     reader->depth--;
-    item->metric_state = r == 0 ? PERF_READ : PERF_WRONG;
-    int index = r == 0 ? catalog_find_metric(reader->catalog, name) : -1;
-    const char *reason = r < 0 ? error.text : reader->catalog->metrics[index].unmeasurable;
-    if (r == -EINVAL || (r == 0 && reason && (reader->report || is_mistake(reason))))
-        perf_entry_fail(&entry, reader->errors, "%s", reason);
+    item->metric_state = r >= 0 ? PERF_READ : PERF_WRONG;
+    if (r == -EINVAL || (r == 1 && (reader->report || is_mistake(&fault))))
+        perf_entry_fail(&entry, reader->errors, "%s", fault.text);
     reader->report = outer;
     return r == -ENOMEM ? r : 0;
 }
@@ -212,14 +208,14 @@ static int read_own(struct perf_reader *reader) {
     cJSON_ArrayForEach(value, metrics.value) {
         const struct json_node metric = json_child(&metrics, value, index++);
         struct catalog_metric_text text = {.name = NULL};
-        struct catalog_error error;
+        struct fault fault;
         if (!json_is_object(&metric) || !json_get_text(&metric, "name", JSON_REQUIRED, &text.name) ||
             !json_get_text(&metric, "formula", JSON_REQUIRED, &text.formula) ||
             !json_get_text(&metric, "title", JSON_REQUIRED, &text.title) ||
             !json_get_text(&metric, "units", JSON_REQUIRED, &text.units) ||
             name_index_find(&reader->metrics, text.name, strlen(text.name), true) >= 0)
             continue;
-        int r = catalog_add_metric(reader->catalog, &text, &error);
+        int r = catalog_add_metric(reader->catalog, &text, &fault);
         if (r == -ENOMEM)
             return r;
     }
@@ -266,7 +262,7 @@ static int find_parent(const struct perf_reader *reader, const char *groups, con
 }
 
 int perf_metrics_refer(struct perf_reader *reader) {
-    struct catalog_error error;
+    struct fault fault;
     for (size_t i = 0; i < reader->n; i++) {
         const struct perf_item *item = &reader->items[i];
         int metric = item->metric_state == PERF_READ ? catalog_find_metric(reader->catalog, item->metric) : -1;
@@ -277,14 +273,14 @@ int perf_metrics_refer(struct perf_reader *reader) {
         const char *name = item->metric, *threshold = entry.fields[PERF_METRIC_THRESHOLD];
         int parent = find_parent(reader, entry.fields[PERF_METRIC_GROUP], name), r = 0;
         if (parent >= 0)
-            r = catalog_set_parent(reader->catalog, (unsigned)metric, reader->catalog->metrics[parent].name, &error);
+            r = catalog_set_parent(reader->catalog, (unsigned)metric, reader->catalog->metrics[parent].name, &fault);
         if (r == -EINVAL)
-            perf_entry_fail(&entry, reader->errors, "%s", error.text);
-        r = threshold && r != -ENOMEM ? catalog_set_threshold(reader->catalog, (unsigned)metric, threshold, &error) : r;
+            perf_entry_fail(&entry, reader->errors, "%s", fault.text);
+        r = threshold && r != -ENOMEM ? catalog_set_threshold(reader->catalog, (unsigned)metric, threshold, &fault) : r;
         if (r == -ENOMEM)
             return r;
-        if (r == -EINVAL && threshold && is_mistake(error.text))
-            perf_entry_fail(&entry, reader->errors, "its threshold: %s", error.text);
+        if (r == -EINVAL && threshold && is_mistake(&fault))
+            perf_entry_fail(&entry, reader->errors, "its threshold: %s", fault.text);
     }
     return 0;
 }

@@ -63,8 +63,8 @@ const char *perf_pmu_of_unit(const struct perf_reader *reader, const char *unit,
 bool perf_is_core(const struct perf_reader *reader, const char *unit);
 
 // Makes sure that the event which a formula calls `name` is in the catalog. Returns 0, -EINVAL with the reason in
-// *error, -ENOMEM.
-int perf_event_resolve(struct perf_reader *reader, const char *name, struct catalog_error *error);
+// *fault, -ENOMEM.
+int perf_event_resolve(struct perf_reader *reader, const char *name, struct fault *fault);
 // The events of all entries; what is wrong is reported.
 int perf_events_read(struct perf_reader *reader);
 

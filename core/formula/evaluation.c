@@ -125,15 +125,15 @@ static int lookup(void *context, enum formula_name_kind kind, const char *name, 
 static int compile(struct evaluation *e, size_t i) {
     const struct formula_scope scope = {.lookup = lookup, .context = e};
     struct evaluation_metric *metric = &e->metrics[i];
-    struct formula_error error;
+    struct fault fault;
     e->self = i;
     metric->error[0] = '\0';
     metric->value = NAN;
     metric->state = STATE_NEW;
-    int r = formula_compile(metric->text, &scope, &metric->formula, &error);
+    int r = formula_compile(metric->text, &scope, &metric->formula, &fault);
     if (r != -EINVAL)
         return r;
-    (void)snprintf(metric->error, sizeof metric->error, "formula, column %zu: %s", error.column, error.text);
+    (void)snprintf(metric->error, sizeof metric->error, "formula, column %zu: %s", fault.column, fault.text);
     return 0;
 }
 

@@ -27,9 +27,9 @@ int evaluation_counts_add(struct evaluation_counts *counts, const char *name, do
 void evaluation_counts_deinit(struct evaluation_counts *counts);
 
 struct evaluation_metric {
-    const char *name, *pmu, *text;      // pmu "": the spec's own
-    double value;                       // NaN where it has none
-    char error[FORMULA_ERROR_MAX + 80]; // "" where it could be evaluated
+    const char *name, *pmu, *text;   // pmu "": the spec's own
+    double value;                    // NaN where it has none
+    char error[FAULT_TEXT_MAX + 40]; // "" where it could be evaluated
     // of the evaluation
     struct formula *formula;
     unsigned char state;

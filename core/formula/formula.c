@@ -46,12 +46,10 @@ static int collect(const struct formula *formula, enum formula_operation operati
     return 0;
 }
 
-static int formula_describe(struct formula *formula, struct formula_error *error) {
+static int formula_describe(struct formula *formula, struct fault *fault) {
     if (stack_needed(formula) > FORMULA_STACK_MAX) {
-        error->column = 1;
-        (void)snprintf(error->text, sizeof error->text,
-                       "with the metrics that it uses, the formula is nested too deeply");
-        return -EINVAL;
+        return fault_set_kind(fault, FAULT_FORMULA, 1,
+                              "with the metrics that it uses, the formula is nested too deeply");
     }
     int r = collect(formula, STEP_EVENT, &formula->variables, &formula->n_variables);
     if (r == 0)
@@ -62,19 +60,18 @@ static int formula_describe(struct formula *formula, struct formula_error *error
     return r;
 }
 
-int formula_compile(const char *text, const struct formula_scope *scope, struct formula **out,
-                    struct formula_error *error) {
+int formula_compile(const char *text, const struct formula_scope *scope, struct formula **out, struct fault *fault) {
     struct formula *formula = calloc(1, sizeof *formula);
     if (!formula)
         return -ENOMEM;
     struct formula_steps steps = {.items = NULL};
-    int r = formula_parse(text, scope, &steps, error);
+    int r = formula_parse(text, scope, &steps, fault);
     // what there is no need of any more makes room for the next formula
     struct formula_step *fitting = steps.n > 0 ? realloc(steps.items, steps.n * sizeof *steps.items) : NULL;
     formula->steps = fitting ? fitting : steps.items;
     formula->n_steps = steps.n;
     if (r == 0)
-        r = formula_describe(formula, error);
+        r = formula_describe(formula, fault);
     if (r < 0) {
         formula_free(formula);
         return r;

@@ -28,14 +28,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "core/base/fault.h"
+
 // STEPS_MAX bounds what inlining can make of small texts; STACK_MAX the values that wait at one time in evaluation.
-enum {
-    FORMULA_STACK_MAX = 256,
-    FORMULA_STEPS_MAX = 65536,
-    FORMULA_NESTING_MAX = 62,
-    FORMULA_LENGTH_MAX = 16384,
-    FORMULA_ERROR_MAX = 160
-};
+enum { FORMULA_STACK_MAX = 256, FORMULA_STEPS_MAX = 65536, FORMULA_NESTING_MAX = 62, FORMULA_LENGTH_MAX = 16384 };
 
 enum formula_name_kind {
     FORMULA_ID,           // an event or a metric
@@ -66,11 +62,6 @@ struct formula_scope {
     void *context;
 };
 
-struct formula_error {
-    size_t column; // counted from 1, within the text
-    char text[FORMULA_ERROR_MAX];
-};
-
 // A sum of coefficient * events[variable], all coefficients positive: a count of something, which only grows.
 struct formula_sum {
     struct formula_term {
@@ -96,9 +87,8 @@ struct formula {
 };
 
 // Compiles `text`. Returns 0 and a formula for formula_free; -EINVAL where the text is wrong, -ENOMEM, or what the
-// scope's lookup returned; all but -ENOMEM with *error filled.
-int formula_compile(const char *text, const struct formula_scope *scope, struct formula **out,
-                    struct formula_error *error);
+// scope's lookup returned; all but -ENOMEM with *fault filled, of kind FAULT_FORMULA and with its column.
+int formula_compile(const char *text, const struct formula_scope *scope, struct formula **out, struct fault *fault);
 
 struct formula *formula_free(struct formula *formula);
 

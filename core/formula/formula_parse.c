@@ -17,7 +17,7 @@ enum { SHOWN_NAME_MAX = 80 };
 struct parser {
     const char *text, *cursor;
     const struct formula_scope *scope;
-    struct formula_error *error;
+    struct fault *fault;
     struct formula_steps *steps;
     char *name; // room for any name of the text
     unsigned nesting;
@@ -29,10 +29,11 @@ static bool parse_conditional(struct parser *p);
 __attribute__((format(printf, 3, 4))) static bool parse_fail(struct parser *p, const char *at, const char *format,
                                                              ...) {
     p->result = -EINVAL;
-    p->error->column = (size_t)(at - p->text) + 1;
+    p->fault->kind = FAULT_FORMULA;
+    p->fault->column = (size_t)(at - p->text) + 1;
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(p->error->text, sizeof p->error->text, format, arguments);
+    (void)vsnprintf(p->fault->text, sizeof p->fault->text, format, arguments);
     va_end(arguments);
     return false;
 }
@@ -344,8 +345,8 @@ static void parse_all(struct parser *p) {
 }
 
 int formula_parse(const char *text, const struct formula_scope *scope, struct formula_steps *steps,
-                  struct formula_error *error) {
-    struct parser p = {.text = text, .cursor = text, .scope = scope, .error = error, .steps = steps};
+                  struct fault *fault) {
+    struct parser p = {.text = text, .cursor = text, .scope = scope, .fault = fault, .steps = steps};
     size_t length = strlen(text);
     if (length > FORMULA_LENGTH_MAX) {
         (void)parse_fail(&p, text, "the formula is longer than %d characters", FORMULA_LENGTH_MAX);

@@ -61,7 +61,7 @@ double formula_apply_known(enum formula_operation operation, double left, double
 
 // Writes the steps of `text`. Returns what formula_compile does.
 int formula_parse(const char *text, const struct formula_scope *scope, struct formula_steps *steps,
-                  struct formula_error *error);
+                  struct fault *fault);
 
 // Sets is_ratio, scale, numerator and denominator of `formula`. Returns 0 (a ratio or not), -ENOMEM.
 int formula_ratio_find(struct formula *formula);

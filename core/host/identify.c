@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <regex.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,14 +53,6 @@ bool cpuid_matches(const char *pattern, const char *cpuid) {
 
 // ---- the map ----
 
-__attribute__((format(printf, 2, 3))) static int fail(struct cpu_map_error *error, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
-    return -EINVAL;
-}
-
 static void row_deinit(struct cpu_row *row) {
     for (size_t i = 0; i < row->n_cpuids; i++)
         free(row->cpuids[i]);
@@ -89,40 +80,41 @@ static bool has_midr(const struct cpu_row *row, size_t n, uint32_t midr) {
     return false;
 }
 
-static int check_midr(const struct cpu_map *map, const struct cpu_row *row, size_t i, struct cpu_map_error *error) {
+static int check_midr(const struct cpu_map *map, const struct cpu_row *row, size_t i, struct fault *fault) {
     uint32_t midr = row->midrs[i];
     bool twice = has_midr(row, i, midr);
     // every core with 64 bits has 0xf in the architecture field, so this finds short forms such as 0x41d49
     if ((midr >> 16 & 0xf) != 0xf)
-        return fail(error, "0x%08x is not a whole MIDR_EL1: its fifth hexadecimal digit from the right must be f",
-                    midr);
+        return fault_set(fault, "0x%08x is not a whole MIDR_EL1: its fifth hexadecimal digit from the right must be f",
+                         midr);
     for (size_t r = 0; r < map->n && !twice; r++)
         twice = has_midr(&map->rows[r], map->rows[r].n_midrs, midr);
-    return twice ? fail(error, "the MIDR 0x%08x stands twice: remove one", midr) : 0;
+    return twice ? fault_set(fault, "the MIDR 0x%08x stands twice: remove one", midr) : 0;
 }
 
-static int check_cpuid(const char *pattern, struct cpu_map_error *error) {
+static int check_cpuid(const char *pattern, struct fault *fault) {
     regex_t regex;
     if (strlen(pattern) >= CPU_MAP_TEXT_MAX || regcomp(&regex, pattern, REG_EXTENDED) != 0)
-        return fail(error, "'%.80s' is not an extended regular expression of at most %d characters", pattern,
-                    CPU_MAP_TEXT_MAX - 1);
+        return fault_set(fault, "'%.80s' is not an extended regular expression of at most %d characters", pattern,
+                         CPU_MAP_TEXT_MAX - 1);
     regfree(&regex);
     return 0;
 }
 
-static int check_row(const struct cpu_map *map, const struct cpu_row *row, struct cpu_map_error *error) {
+static int check_row(const struct cpu_map *map, const struct cpu_row *row, struct fault *fault) {
     int r = 0;
     if ((row->n_midrs > 0) + (row->n_cpuids > 0) + (row->pmu != NULL) != 1)
-        return fail(error, "matches no CPU, or says in several ways which: it needs one of midr, cpuid and generic");
+        return fault_set(fault,
+                         "matches no CPU, or says in several ways which: it needs one of midr, cpuid and generic");
     if (row->vendor && !row->pmu)
-        return fail(error, "a vendor belongs to generic only: the others know theirs");
+        return fault_set(fault, "a vendor belongs to generic only: the others know theirs");
     if (map->n == CPU_MAP_ROWS_MAX || row->n_midrs > CPU_MAP_ENTRIES_MAX || row->n_cpuids > CPU_MAP_ENTRIES_MAX)
-        return fail(error, "there are more than %d rows, or more than %d entries in one", CPU_MAP_ROWS_MAX,
-                    CPU_MAP_ENTRIES_MAX);
+        return fault_set(fault, "there are more than %d rows, or more than %d entries in one", CPU_MAP_ROWS_MAX,
+                         CPU_MAP_ENTRIES_MAX);
     for (size_t i = 0; i < row->n_midrs && r == 0; i++)
-        r = check_midr(map, row, i, error);
+        r = check_midr(map, row, i, fault);
     for (size_t i = 0; i < row->n_cpuids && r == 0; i++)
-        r = check_cpuid(row->cpuids[i], error);
+        r = check_cpuid(row->cpuids[i], fault);
     return r;
 }
 
@@ -149,8 +141,8 @@ static bool copy_row(const struct cpu_row *row, struct cpu_row *out) {
            copy_texts(row->known_as, row->n_known_as, &out->known_as, &out->n_known_as);
 }
 
-int cpu_map_add(struct cpu_map *map, const struct cpu_row *row, struct cpu_map_error *error) {
-    int r = check_row(map, row, error);
+int cpu_map_add(struct cpu_map *map, const struct cpu_row *row, struct fault *fault) {
+    int r = check_row(map, row, fault);
     if (r < 0)
         return r;
     struct cpu_row copy = {0}, *rows = realloc(map->rows, (map->n + 1) * sizeof *rows);

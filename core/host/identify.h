@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/fault.h"
+
 enum { CPUID_PATTERN_MAX = 255 };
 
 // True where a spec's entry covers a CPU with this MIDR_EL1 (Arm Architecture Reference Manual, MIDR_EL1): implementer,
@@ -20,7 +22,7 @@ bool midr_matches(uint32_t entry, uint32_t midr);
 // (tools/perf/arch/x86/util/header.c). One that is longer than CPUID_PATTERN_MAX or has '{' or '\\' describes none.
 bool cpuid_matches(const char *pattern, const char *cpuid);
 
-enum { CPU_MAP_ROWS_MAX = 1024, CPU_MAP_ENTRIES_MAX = 256, CPU_MAP_TEXT_MAX = 160, CPU_MAP_ERROR_MAX = 320 };
+enum { CPU_MAP_ROWS_MAX = 1024, CPU_MAP_ENTRIES_MAX = 256, CPU_MAP_TEXT_MAX = 160 };
 
 // One row: the spec and the CPUs that it is for, by MIDR_EL1, by CPUID, or all others of a PMU and a vendor.
 struct cpu_row {
@@ -41,13 +43,9 @@ struct cpu_map {
     size_t n;
 };
 
-struct cpu_map_error {
-    char text[CPU_MAP_ERROR_MAX];
-};
-
-// Adds a row, a copy of *row. A row is of one of the three kinds. Returns 0, -EINVAL with *error filled (a MIDR that
+// Adds a row, a copy of *row. A row is of one of the three kinds. Returns 0, -EINVAL with *fault filled (a MIDR that
 // another row has, one that is none, a pattern that is no regular expression), -ENOMEM.
-int cpu_map_add(struct cpu_map *map, const struct cpu_row *row, struct cpu_map_error *error);
+int cpu_map_add(struct cpu_map *map, const struct cpu_row *row, struct fault *fault);
 void cpu_map_deinit(struct cpu_map *map);
 
 // What is known of a CPU.

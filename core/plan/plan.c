@@ -336,6 +336,7 @@ static int draft_init(struct plan_draft *draft, const struct plan_request *reque
     plan->level1_unit = plan->resident_group = -1;
     plan->support = calloc(n_events, sizeof *plan->support);
     plan->metrics = calloc(n_metrics + 1, sizeof *plan->metrics);
+    plan->place = malloc((n_metrics + 1) * sizeof *plan->place);
     plan->units = calloc(n_metrics + 2, sizeof *plan->units);
     plan->groups = calloc(n_metrics + CATALOG_SPLIT_MAX + 2, sizeof *plan->groups);
     draft->items = calloc(n_metrics + 1, sizeof *draft->items);
@@ -344,12 +345,14 @@ static int draft_init(struct plan_draft *draft, const struct plan_request *reque
     draft->dependent = calloc(n_metrics + 1, sizeof *draft->dependent);
     draft->event_of = calloc(n_events, sizeof *draft->event_of);
     draft->bit_of = malloc(n_events * sizeof *draft->bit_of);
-    if (!plan->support || !plan->metrics || !plan->units || !plan->groups || !draft->items || !draft->item_of ||
-        !draft->selection_of || !draft->dependent || !draft->event_of || !draft->bit_of ||
+    if (!plan->support || !plan->metrics || !plan->place || !plan->units || !plan->groups || !draft->items ||
+        !draft->item_of || !draft->selection_of || !draft->dependent || !draft->event_of || !draft->bit_of ||
         plan_fit_init(plan, request) < 0)
         return -ENOMEM;
     for (size_t i = 0; i < n_events; i++)
         draft->bit_of[i] = -1;
+    for (size_t m = 0; m < n_metrics; m++)
+        plan->place[m] = -1;
     if (request->support)
         memcpy(plan->support, request->support, n_events);
     set_resident_aside(draft);
@@ -415,6 +418,7 @@ struct plan *plan_free(struct plan *plan) {
             free(plan->groups[g].events);
         free(plan->groups);
         free(plan->evaluation);
+        free(plan->place);
         free(plan->metrics);
         free(plan->needs);
         free(plan->support);

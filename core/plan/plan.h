@@ -90,6 +90,7 @@ struct plan {
     const struct catalog *catalog;
     struct plan_metric *metrics; // every selected metric once, in order of selection, then the auxiliary ones
     size_t n_metrics;
+    int *place;           // of each of the catalog's metrics in `metrics`; -1: neither selected nor needed
     unsigned *evaluation; // places in `metrics` in an order in which each comes after those it needs
     struct plan_group *groups;
     size_t n_groups;

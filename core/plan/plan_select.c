@@ -217,20 +217,13 @@ static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) 
     return 0;
 }
 
-static int find_metric(const struct plan *plan, unsigned metric) {
-    for (size_t i = 0; i < plan->n_metrics; i++)
-        if (plan->metrics[i].metric == metric)
-            return (int)i;
-    return -1;
-}
-
 // Adds a metric where it is not there yet; a heavier weight of a later selection holds.
 static int select_metric(struct plan_draft *draft, unsigned metric, unsigned selection, unsigned weight,
                          bool auxiliary) {
     struct plan *plan = draft->plan;
-    int index = find_metric(plan, metric), r = 0;
+    int index = plan->place[metric], r = 0;
     if (index < 0) {
-        index = (int)plan->n_metrics++;
+        index = plan->place[metric] = (int)plan->n_metrics++;
         plan->metrics[index] =
             (struct plan_metric){.metric = metric, .unit = PLAN_NOT_PLANNABLE, .auxiliary = auxiliary};
         draft->selection_of[index] = selection;
@@ -289,7 +282,7 @@ static void drop_dependent(struct plan_draft *draft) {
         struct plan_metric *metric = &plan->metrics[plan->evaluation[i]];
         const struct formula *formula = draft->catalog->metrics[metric->metric].formula;
         for (size_t m = 0; m < formula->n_metrics && metric->reason[0] == '\0'; m++) {
-            const struct plan_metric *needed = &plan->metrics[find_metric(plan, formula->metrics[m])];
+            const struct plan_metric *needed = &plan->metrics[plan->place[formula->metrics[m]]];
             if (needed->reason[0] == '\0')
                 continue;
             if (draft->dependent[needed - plan->metrics]) // the cause, not the way to it
@@ -339,7 +332,7 @@ static int drop_unneeded(struct plan_draft *draft) {
             continue;
         }
         for (size_t m = 0; m < formula->n_metrics; m++)
-            needed[find_metric(plan, formula->metrics[m])] = true;
+            needed[plan->place[formula->metrics[m]]] = true;
     }
     free(needed);
     return 0;

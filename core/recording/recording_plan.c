@@ -335,17 +335,14 @@ static void get_metric(struct reader *reader, struct plan *plan) {
     memcpy(metric->reason, reason, strlen(reason) + 1);
     metric->unit = (int)unit;
     int found = catalog_find_metric(reader->catalog, name);
-    if (found < 0)
+    if (found < 0) {
         lacks(reader, name);
-    else
-        metric->metric = (unsigned)found;
-}
-
-static int find_metric(const struct plan *plan, unsigned metric) {
-    for (size_t m = 0; m < plan->n_metrics; m++)
-        if (plan->metrics[m].metric == metric)
-            return (int)m;
-    return -1;
+        return;
+    }
+    metric->metric = (unsigned)found;
+    if (plan->place[found] >= 0) // there twice
+        in->bad = true;
+    plan->place[found] = (int)(metric - plan->metrics);
 }
 
 // Each after those it needs, which is the order of the catalog.
@@ -353,15 +350,13 @@ static void order_metrics(struct reader *reader, struct plan *plan) {
     for (unsigned m = 0; m < plan->n_metrics; m++) {
         const struct plan_metric *metric = &plan->metrics[m];
         const struct formula *formula = reader->catalog->metrics[metric->metric].formula;
-        if (find_metric(plan, metric->metric) != (int)m)
-            reader->in.bad = true;
         for (size_t i = 0; i < formula->n_metrics; i++)
-            if (find_metric(plan, formula->metrics[i]) < 0)
+            if (plan->place[formula->metrics[i]] < 0)
                 lacks(reader, reader->catalog->metrics[formula->metrics[i]].name);
-        size_t place = m;
-        for (; place > 0 && plan->metrics[plan->evaluation[place - 1]].metric > metric->metric; place--)
-            plan->evaluation[place] = plan->evaluation[place - 1];
-        plan->evaluation[place] = m;
+        size_t at = m;
+        for (; at > 0 && plan->metrics[plan->evaluation[at - 1]].metric > metric->metric; at--)
+            plan->evaluation[at] = plan->evaluation[at - 1];
+        plan->evaluation[at] = m;
     }
 }
 
@@ -373,6 +368,9 @@ static void get_metrics(struct reader *reader, struct plan *plan) {
         return;
     plan->metrics = new_array(reader, n, sizeof *plan->metrics);
     plan->evaluation = new_array(reader, n, sizeof *plan->evaluation);
+    plan->place = new_array(reader, reader->catalog->n_metrics, sizeof *plan->place);
+    for (size_t m = 0; plan->place && m < reader->catalog->n_metrics; m++)
+        plan->place[m] = -1;
     for (size_t m = 0; m < n && !reader->in.bad; m++)
         get_metric(reader, plan);
     if (!reader->in.bad)

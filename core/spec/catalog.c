@@ -3,8 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,14 +14,6 @@ const char *category_name(enum category category) {
     static const char *const names[CATEGORY_N] = {"frontend_bound", "bad_speculation", "retiring", "backend_bound",
                                                   "smt_contention"};
     return names[category];
-}
-
-int catalog_fail(struct catalog_error *error, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
-    return -EINVAL;
 }
 
 char *catalog_copy(const char *text) { return strdup(text ? text : ""); }
@@ -51,12 +41,12 @@ static bool name_is_sound(const char *name) {
     return true;
 }
 
-int catalog_check_name(const char *kind, const char *name, bool exists, struct catalog_error *error) {
+int catalog_check_name(const char *kind, const char *name, bool exists, struct fault *fault) {
     if (!name_is_sound(name))
-        return catalog_fail(
-            error, "the %s name '%.40s' is empty, too long or has characters other than printable ASCII", kind, name);
+        return fault_set(fault, "the %s name '%.40s' is empty, too long or has characters other than printable ASCII",
+                         kind, name);
     if (exists)
-        return catalog_fail(error, "the %s %s stands twice: remove one", kind, name);
+        return fault_set(fault, "the %s %s stands twice: remove one", kind, name);
     return 0;
 }
 

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/fault.h"
 #include "core/base/name_index.h"
 #include "core/formula/formula.h"
 #include "core/host/environment.h"
@@ -26,7 +27,7 @@
 #include "core/spec/pmu_event.h"
 
 enum { CATALOG_CPU_SECONDS = 0, CATALOG_EVENTS_MAX = 16384, CATALOG_METRICS_MAX = 8192, CATALOG_GROUPS_MAX = 1024 };
-enum { CATALOG_ERROR_MAX = 320, CATALOG_SPLIT_MAX = 8, CATALOG_SPLIT_EVENTS_MAX = 32 };
+enum { CATALOG_SPLIT_MAX = 8, CATALOG_SPLIT_EVENTS_MAX = 32 };
 enum { CATALOG_PMUS_MAX = 64, CATALOG_RESIDENT_MAX = 24, CATALOG_DEPTH_MAX = 64 };
 
 // The level-1 categories, the same words on every vendor.
@@ -185,12 +186,7 @@ struct catalog {
     struct name_index event_index, metric_index, export_index;
 };
 
-// What a catalog refuses, in words; the caller knows the file.
-struct catalog_error {
-    char text[CATALOG_ERROR_MAX];
-};
-
-// All functions that add: 0 or an index; -EINVAL with *error filled (duplicate, unknown name, bad formula), -ENOMEM.
+// All functions that add: 0 or an index; -EINVAL with *fault filled (duplicate, unknown name, bad formula), -ENOMEM.
 // Strings are copied.
 
 int catalog_new(const char *spec, const char *vendor, const char *name, const char *microarchitecture, const char *pmu,
@@ -201,22 +197,22 @@ struct catalog *catalog_free(struct catalog *catalog);
 void catalog_set_environment(struct catalog *catalog, const struct environment *environment);
 
 // Asked for each name of a formula before it is looked up: adds the metric or the event of that name if it is not there
-// yet. Returns 0 (there may still be no such name), -EINVAL with *error filled, -ENOMEM, -ELOOP where the metric is
+// yet. Returns 0 (there may still be no such name), -EINVAL with *fault filled, -ENOMEM, -ELOOP where the metric is
 // being added already. Borrowed until the last metric is added; NULL: none.
 struct catalog_resolver {
-    int (*resolve)(void *context, const char *name, struct catalog_error *error);
+    int (*resolve)(void *context, const char *name, struct fault *fault);
     void *context;
 };
 void catalog_set_resolver(struct catalog *catalog, const struct catalog_resolver *resolver);
 
 // A field of the core PMU's format (core/spec/event_format.h), before the events. Without one, codes are config itself.
-int catalog_add_format(struct catalog *catalog, const char *field, const char *bits, struct catalog_error *error);
+int catalog_add_format(struct catalog *catalog, const char *field, const char *bits, struct fault *fault);
 
 // A field of the format of another PMU, or of several with a '*' at the end of `pmu`. Before the events, too.
 int catalog_add_pmu_format(struct catalog *catalog, const char *pmu, const char *field, const char *bits,
-                           struct catalog_error *error);
+                           struct fault *fault);
 bool catalog_has_pmu_format(const struct catalog *catalog, const char *pmu); // under this very name
-int catalog_add_register(struct catalog *catalog, const char *term, unsigned values, struct catalog_error *error);
+int catalog_add_register(struct catalog *catalog, const char *term, unsigned values, struct fault *fault);
 
 struct catalog_event_text {
     const char *name;  // required
@@ -228,20 +224,20 @@ struct catalog_event_text {
     unsigned fixed;    // 1 + the number of the fixed counter that counts it; 0: none, or said by catalog_set_counters
     bool sampling_only;
 };
-int catalog_add_event_text(struct catalog *catalog, const struct catalog_event_text *text, struct catalog_error *error);
+int catalog_add_event_text(struct catalog *catalog, const struct catalog_event_text *text, struct fault *fault);
 
 // Another name for an event, in formulas and for catalog_find_event.
-int catalog_add_alias(struct catalog *catalog, const char *name, unsigned event, struct catalog_error *error);
+int catalog_add_alias(struct catalog *catalog, const char *name, unsigned event, struct fault *fault);
 
 // An event of the core PMU whose code is config itself.
 int catalog_add_event(struct catalog *catalog, const char *name, const char *title, uint64_t config,
-                      struct catalog_error *error);
+                      struct fault *fault);
 int catalog_set_counters(struct catalog *catalog, unsigned general, const char *const *fixed_events, size_t n_fixed,
-                         struct catalog_error *error);
-int catalog_set_watchdog(struct catalog *catalog, const char *fixed_event, struct catalog_error *error);
+                         struct fault *fault);
+int catalog_set_watchdog(struct catalog *catalog, const char *fixed_event, struct fault *fault);
 
 // The events of the resident group, of the core PMU, its leader first. Once.
-int catalog_set_resident(struct catalog *catalog, const char *const *events, size_t n, struct catalog_error *error);
+int catalog_set_resident(struct catalog *catalog, const char *const *events, size_t n, struct fault *fault);
 
 // Encodes the events of a PMU again, in the host's own format. An event that it cannot encode is left as it is, and
 // cannot[event] is set (an array of n_events, borrowed). 0 or -ENOMEM.
@@ -262,37 +258,37 @@ struct catalog_metric_text {
     double rate_threshold;
     const char *rate_advice;
 };
-int catalog_add_metric(struct catalog *catalog, const struct catalog_metric_text *text, struct catalog_error *error);
+int catalog_add_metric(struct catalog *catalog, const struct catalog_metric_text *text, struct fault *fault);
 
 // The same with a formula that cannot be compiled, or not measured anywhere: kept with the reason, for those who look
 // for it. Where the environment makes the formula a number (0 for a memory that the host does not have), others may use
 // it.
 int catalog_add_unmeasurable(struct catalog *catalog, const struct catalog_metric_text *text, const char *reason,
-                             struct catalog_error *error);
+                             struct fault *fault);
 
 // Makes a metric unmeasurable that has just been added, before another one uses it.
 int catalog_set_unmeasurable(struct catalog *catalog, unsigned metric, const char *reason);
 
 // When all metrics are there: what refers to others that may come later.
-int catalog_set_parent(struct catalog *catalog, unsigned metric, const char *parent, struct catalog_error *error);
-int catalog_set_threshold(struct catalog *catalog, unsigned metric, const char *text, struct catalog_error *error);
+int catalog_set_parent(struct catalog *catalog, unsigned metric, const char *parent, struct fault *fault);
+int catalog_set_threshold(struct catalog *catalog, unsigned metric, const char *text, struct fault *fault);
 int catalog_add_node(struct catalog *catalog, const char *metric, bool root, const char *const *next, size_t n_next,
-                     struct catalog_error *error);
+                     struct fault *fault);
 
 int catalog_add_group(struct catalog *catalog, const char *name, const char *title, const char *help,
-                      const char *const *metrics, size_t n_metrics, struct catalog_error *error);
+                      const char *const *metrics, size_t n_metrics, struct fault *fault);
 
 // A group made of the metrics of other groups (stage_1).
 int catalog_add_union(struct catalog *catalog, const char *name, const char *const *groups, size_t n_groups,
-                      struct catalog_error *error);
+                      struct fault *fault);
 
 // `level1` is &catalog->level1 or &catalog->level1_without_resident.
 int catalog_set_level1(struct catalog *catalog, struct catalog_level1 *level1, const char *pipeline_slots, double width,
-                       struct catalog_error *error);
+                       struct fault *fault);
 int catalog_set_level1_category(struct catalog *catalog, struct catalog_level1 *level1, enum category category,
-                                const char *metric, struct catalog_error *error);
+                                const char *metric, struct fault *fault);
 int catalog_add_level1_part(struct catalog *catalog, struct catalog_level1 *level1, const char *const *events, size_t n,
-                            struct catalog_error *error);
+                            struct fault *fault);
 
 // Leaves out of the split what level 1 does not need on this host: its formulas are compiled for it.
 void catalog_trim_level1_split(const struct catalog *catalog, struct catalog_level1 *level1);
@@ -302,7 +298,7 @@ void catalog_trim_level1_split(const struct catalog *catalog, struct catalog_lev
 bool catalog_keep_level1_split(const struct catalog *catalog, struct catalog_level1 *level1);
 
 // To be called last: what only the whole can tell (level 1 is complete, parts share an event and hold all events).
-int catalog_check(const struct catalog *catalog, struct catalog_error *error);
+int catalog_check(const struct catalog *catalog, struct fault *fault);
 
 // Index, or -1. Groups compare as name_equal says; events and metrics to the letter. A formula's name is a metric, else
 // an event, to the letter; where there is neither, the same without case. Its metric's own name means the event.

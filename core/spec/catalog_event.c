@@ -40,12 +40,12 @@ int catalog_append_event(struct catalog *catalog, const struct catalog_event_tex
     return (int)catalog->n_events++;
 }
 
-int catalog_add_format(struct catalog *catalog, const char *field, const char *bits, struct catalog_error *error) {
-    struct event_format_error format_error;
+int catalog_add_format(struct catalog *catalog, const char *field, const char *bits, struct fault *fault) {
+    struct fault reason;
     int r = catalog->format ? 0 : event_format_new(&catalog->format);
     if (r == 0)
-        r = event_format_add(catalog->format, field, bits, &format_error);
-    return r == -EINVAL ? catalog_fail(error, "the format of %.40s: %s", field, format_error.text) : r;
+        r = event_format_add(catalog->format, field, bits, &reason);
+    return r == -EINVAL ? fault_set(fault, "the format of %.40s: %s", field, reason.text) : r;
 }
 
 // Its place among the formats of other PMUs; n_pmu_formats where there is none.
@@ -61,11 +61,11 @@ bool catalog_has_pmu_format(const struct catalog *catalog, const char *pmu) {
 }
 
 int catalog_add_pmu_format(struct catalog *catalog, const char *pmu, const char *field, const char *bits,
-                           struct catalog_error *error) {
-    struct event_format_error format_error;
+                           struct fault *fault) {
+    struct fault reason;
     size_t i = format_place(catalog, pmu);
     if (i == CATALOG_PMUS_MAX)
-        return catalog_fail(error, "there are formats of more than %d PMUs", CATALOG_PMUS_MAX);
+        return fault_set(fault, "there are formats of more than %d PMUs", CATALOG_PMUS_MAX);
     if (i == catalog->n_pmu_formats) {
         struct catalog_pmu_format *added = catalog_grow((void **)&catalog->pmu_formats, i, sizeof *added);
         if (!added || !(added->pmu = catalog_copy(pmu)))
@@ -75,15 +75,15 @@ int catalog_add_pmu_format(struct catalog *catalog, const char *pmu, const char 
     struct catalog_pmu_format *known = &catalog->pmu_formats[i];
     int r = known->format ? 0 : event_format_new(&known->format);
     if (r == 0)
-        r = event_format_add(known->format, field, bits, &format_error);
-    return r == -EINVAL ? catalog_fail(error, "the format of %.40s: %s", field, format_error.text) : r;
+        r = event_format_add(known->format, field, bits, &reason);
+    return r == -EINVAL ? fault_set(fault, "the format of %.40s: %s", field, reason.text) : r;
 }
 
-int catalog_add_register(struct catalog *catalog, const char *term, unsigned values, struct catalog_error *error) {
+int catalog_add_register(struct catalog *catalog, const char *term, unsigned values, struct fault *fault) {
     if (catalog->n_registers == EVENT_REGISTERS_MAX)
-        return catalog_fail(error, "there are more than %d shared registers", EVENT_REGISTERS_MAX);
+        return fault_set(fault, "there are more than %d shared registers", EVENT_REGISTERS_MAX);
     if (catalog->format && !event_format_find(catalog->format, term))
-        return catalog_fail(error, "the shared register %.40s is no term of the format", term);
+        return fault_set(fault, "the shared register %.40s is no term of the format", term);
     char *copied = catalog_copy(term);
     if (!copied)
         return -ENOMEM;
@@ -92,12 +92,12 @@ int catalog_add_register(struct catalog *catalog, const char *term, unsigned val
 }
 
 // Index of a PMU, added where it is new.
-static int find_pmu(struct catalog *catalog, const char *name, struct catalog_error *error) {
+static int find_pmu(struct catalog *catalog, const char *name, struct fault *fault) {
     for (size_t i = 0; i < catalog->n_pmus; i++)
         if (strcmp(catalog->pmus[i], name) == 0)
             return (int)i;
     if (catalog->n_pmus == CATALOG_PMUS_MAX)
-        return catalog_fail(error, "there are more than %d PMUs", CATALOG_PMUS_MAX);
+        return fault_set(fault, "there are more than %d PMUs", CATALOG_PMUS_MAX);
     char *copied = catalog_copy(name);
     if (!copied)
         return -ENOMEM;
@@ -143,7 +143,7 @@ static const struct event_format *find_pmu_format(const struct catalog *catalog,
 // The numbers of an event of another PMU, or why there are none.
 static int encode_other(const struct catalog *catalog, const struct catalog_event_text *text, struct pmu_event *code,
                         char **uncoded) {
-    struct event_format_error reason;
+    struct fault reason;
     const struct event_format *format = find_pmu_format(catalog, text->pmu);
     if (format && event_format_encode(format, text->terms, code, &reason) == 0)
         return 0;
@@ -157,25 +157,24 @@ static int encode_other(const struct catalog *catalog, const struct catalog_even
 
 // The numbers of an event of the core PMU, whose format is known.
 static int encode_core(const struct catalog *catalog, const struct catalog_event_text *text, struct pmu_event *code,
-                       struct catalog_error *error) {
-    struct event_format_error reason;
+                       struct fault *fault) {
+    struct fault reason;
     int r = catalog->format ? event_format_encode(catalog->format, text->terms, code, &reason) : 0;
-    return r == -EINVAL ? catalog_fail(error, "the event %s: %s", text->name, reason.text) : r;
+    return r == -EINVAL ? fault_set(fault, "the event %s: %s", text->name, reason.text) : r;
 }
 
-int catalog_add_event_text(struct catalog *catalog, const struct catalog_event_text *text,
-                           struct catalog_error *error) {
-    int r = catalog_check_name("event", text->name, catalog_find_event(catalog, text->name) >= 0, error);
+int catalog_add_event_text(struct catalog *catalog, const struct catalog_event_text *text, struct fault *fault) {
+    int r = catalog_check_name("event", text->name, catalog_find_event(catalog, text->name) >= 0, fault);
     if (r < 0)
         return r;
     if (catalog->n_events == CATALOG_EVENTS_MAX)
-        return catalog_fail(error, "there are more than %d events", CATALOG_EVENTS_MAX);
-    int pmu = text->pmu ? find_pmu(catalog, text->pmu, error) : 0;
+        return fault_set(fault, "there are more than %d events", CATALOG_EVENTS_MAX);
+    int pmu = text->pmu ? find_pmu(catalog, text->pmu, fault) : 0;
     if (pmu < 0)
         return pmu;
     struct pmu_event code = {.pmu = (unsigned)pmu};
     char *uncoded = NULL;
-    r = pmu == 0 ? encode_core(catalog, text, &code, error) : encode_other(catalog, text, &code, &uncoded);
+    r = pmu == 0 ? encode_core(catalog, text, &code, fault) : encode_other(catalog, text, &code, &uncoded);
     int index = r < 0 ? r : catalog_append_event(catalog, text, EVENT_COUNTED);
     if (index < 0) {
         free(uncoded);
@@ -229,8 +228,8 @@ int catalog_add_modified(struct catalog *catalog, const char *name) {
     return index;
 }
 
-int catalog_add_alias(struct catalog *catalog, const char *name, unsigned event, struct catalog_error *error) {
-    int r = catalog_check_name("event", name, catalog_find_event(catalog, name) >= 0, error);
+int catalog_add_alias(struct catalog *catalog, const char *name, unsigned event, struct fault *fault) {
+    int r = catalog_check_name("event", name, catalog_find_event(catalog, name) >= 0, fault);
     if (r < 0)
         return r;
     char **alias = catalog_grow((void **)&catalog->aliases, catalog->n_aliases, sizeof *alias);
@@ -241,24 +240,24 @@ int catalog_add_alias(struct catalog *catalog, const char *name, unsigned event,
 }
 
 int catalog_add_event(struct catalog *catalog, const char *name, const char *title, uint64_t config,
-                      struct catalog_error *error) {
+                      struct fault *fault) {
     char terms[40];
     (void)snprintf(terms, sizeof terms, "config=0x%llx", (unsigned long long)config);
     int index = catalog_add_event_text(
-        catalog, &(struct catalog_event_text){.name = name, .title = title, .terms = terms, .takes = 1}, error);
+        catalog, &(struct catalog_event_text){.name = name, .title = title, .terms = terms, .takes = 1}, fault);
     if (index >= 0)
         catalog->events[index].code.config = config;
     return index;
 }
 
 int catalog_encode(struct catalog *catalog, unsigned pmu, const struct event_format *format, bool *cannot) {
-    struct event_format_error error;
+    struct fault fault;
     for (size_t e = 0; e < catalog->n_events; e++) {
         struct catalog_event *event = &catalog->events[e];
         if (event->kind != EVENT_COUNTED || event->code.pmu != pmu)
             continue;
         struct pmu_event code = {0};
-        int r = event_format_encode(format, event->terms, &code, &error);
+        int r = event_format_encode(format, event->terms, &code, &fault);
         if (r == -ENOMEM)
             return r;
         code.pmu = pmu;
@@ -275,23 +274,22 @@ int catalog_encode(struct catalog *catalog, unsigned pmu, const struct event_for
 
 // ---- counters ----
 
-static int find_counted(const struct catalog *catalog, const char *what, const char *name,
-                        struct catalog_error *error) {
+static int find_counted(const struct catalog *catalog, const char *what, const char *name, struct fault *fault) {
     int event = catalog_find_event(catalog, name);
     if (event < 0 || catalog->events[event].kind != EVENT_COUNTED)
-        return catalog_fail(error, "%s %.60s is not among the events", what, name);
+        return fault_set(fault, "%s %.60s is not among the events", what, name);
     if (catalog->events[event].code.pmu != 0)
-        return catalog_fail(error, "%s %.60s is of the PMU %.60s, not of the core's", what, name,
-                            catalog->pmus[catalog->events[event].code.pmu]);
+        return fault_set(fault, "%s %.60s is of the PMU %.60s, not of the core's", what, name,
+                         catalog->pmus[catalog->events[event].code.pmu]);
     return event;
 }
 
 int catalog_set_counters(struct catalog *catalog, unsigned general, const char *const *fixed_events, size_t n_fixed,
-                         struct catalog_error *error) {
+                         struct fault *fault) {
     if (n_fixed > EVENT_FIXED_MAX)
-        return catalog_fail(error, "more than %d fixed counters", EVENT_FIXED_MAX);
+        return fault_set(fault, "more than %d fixed counters", EVENT_FIXED_MAX);
     for (size_t i = 0; i < n_fixed; i++) {
-        int event = find_counted(catalog, "the fixed counter's event", fixed_events[i], error);
+        int event = find_counted(catalog, "the fixed counter's event", fixed_events[i], fault);
         if (event < 0)
             return event;
         catalog->events[event].fixed = true;
@@ -301,29 +299,29 @@ int catalog_set_counters(struct catalog *catalog, unsigned general, const char *
     return 0;
 }
 
-int catalog_set_watchdog(struct catalog *catalog, const char *fixed_event, struct catalog_error *error) {
-    int event = find_counted(catalog, "the watchdog's event", fixed_event, error);
+int catalog_set_watchdog(struct catalog *catalog, const char *fixed_event, struct fault *fault) {
+    int event = find_counted(catalog, "the watchdog's event", fixed_event, fault);
     if (event < 0)
         return event;
     if (!catalog->events[event].fixed)
-        return catalog_fail(error, "the watchdog's event %.60s has no fixed counter", fixed_event);
+        return fault_set(fault, "the watchdog's event %.60s has no fixed counter", fixed_event);
     catalog->watchdog_event = event;
     return 0;
 }
 
-int catalog_set_resident(struct catalog *catalog, const char *const *events, size_t n, struct catalog_error *error) {
+int catalog_set_resident(struct catalog *catalog, const char *const *events, size_t n, struct fault *fault) {
     if (n > CATALOG_RESIDENT_MAX)
-        return catalog_fail(error, "the resident group has more than %d events", CATALOG_RESIDENT_MAX);
+        return fault_set(fault, "the resident group has more than %d events", CATALOG_RESIDENT_MAX);
     if (catalog->n_resident > 0)
-        return catalog_fail(error, "there is a resident group already");
+        return fault_set(fault, "there is a resident group already");
     for (size_t i = 0; i < n; i++) {
-        int event = find_counted(catalog, "the resident group's event", events[i], error);
+        int event = find_counted(catalog, "the resident group's event", events[i], fault);
         if (event < 0)
             return event;
         if (catalog->events[event].resident)
-            return catalog_fail(error, "the resident group's event %.60s stands twice", events[i]);
+            return fault_set(fault, "the resident group's event %.60s stands twice", events[i]);
         if (catalog->events[event].sampling_only)
-            return catalog_fail(error, "the resident group's event %.60s can only be sampled, not counted", events[i]);
+            return fault_set(fault, "the resident group's event %.60s can only be sampled, not counted", events[i]);
         catalog->events[event].resident = true;
         catalog->resident[catalog->n_resident++] = (unsigned)event;
     }

@@ -52,15 +52,15 @@ static int group_append(struct catalog *catalog, const char *name, const char *t
     return (int)catalog->n_groups++;
 }
 
-static int group_check(const struct catalog *catalog, const char *name, struct catalog_error *error) {
+static int group_check(const struct catalog *catalog, const char *name, struct fault *fault) {
     if (catalog->n_groups == CATALOG_GROUPS_MAX)
-        return catalog_fail(error, "there are more than %d metric groups", CATALOG_GROUPS_MAX);
-    return catalog_check_name("metric group", name, catalog_find_group(catalog, name) >= 0, error);
+        return fault_set(fault, "there are more than %d metric groups", CATALOG_GROUPS_MAX);
+    return catalog_check_name("metric group", name, catalog_find_group(catalog, name) >= 0, fault);
 }
 
 int catalog_add_group(struct catalog *catalog, const char *name, const char *title, const char *help,
-                      const char *const *metrics, size_t n_metrics, struct catalog_error *error) {
-    int r = group_check(catalog, name, error);
+                      const char *const *metrics, size_t n_metrics, struct fault *fault) {
+    int r = group_check(catalog, name, fault);
     if (r < 0)
         return r;
     unsigned *indexes = calloc(n_metrics + 1, sizeof *indexes);
@@ -69,8 +69,8 @@ int catalog_add_group(struct catalog *catalog, const char *name, const char *tit
     for (size_t i = 0; i < n_metrics && r == 0; i++) {
         int metric = catalog_find_metric(catalog, metrics[i]);
         if (metric < 0)
-            r = catalog_fail(error, "metric group %s names the metric %.60s, which the spec does not have", name,
-                             metrics[i]);
+            r = fault_set(fault, "metric group %s names the metric %.60s, which the spec does not have", name,
+                          metrics[i]);
         else
             indexes[i] = (unsigned)metric;
     }
@@ -81,16 +81,15 @@ int catalog_add_group(struct catalog *catalog, const char *name, const char *tit
 }
 
 int catalog_add_union(struct catalog *catalog, const char *name, const char *const *groups, size_t n_groups,
-                      struct catalog_error *error) {
-    int r = group_check(catalog, name, error);
+                      struct fault *fault) {
+    int r = group_check(catalog, name, fault);
     if (r < 0)
         return r;
     size_t n = 0, room = 1;
     for (size_t i = 0; i < n_groups; i++) {
         int group = catalog_find_group(catalog, groups[i]);
         if (group < 0)
-            return catalog_fail(error, "%s names the metric group %.60s, which the spec does not have", name,
-                                groups[i]);
+            return fault_set(fault, "%s names the metric group %.60s, which the spec does not have", name, groups[i]);
         room += catalog->groups[group].n_metrics;
     }
     unsigned *indexes = calloc(room, sizeof *indexes);
@@ -107,14 +106,14 @@ int catalog_add_union(struct catalog *catalog, const char *name, const char *con
 }
 
 int catalog_add_node(struct catalog *catalog, const char *metric, bool root, const char *const *next, size_t n_next,
-                     struct catalog_error *error) {
+                     struct fault *fault) {
     int index = catalog_find_metric(catalog, metric);
     if (index < 0)
-        return catalog_fail(error, "the decision tree names the metric %.60s, which the spec does not have", metric);
+        return fault_set(fault, "the decision tree names the metric %.60s, which the spec does not have", metric);
     for (size_t i = 0; i < n_next; i++)
         if (catalog_find_metric(catalog, next[i]) < 0 && catalog_find_group(catalog, next[i]) < 0)
-            return catalog_fail(error, "the decision tree leads from %s to %.60s, which is no metric and no group",
-                                metric, next[i]);
+            return fault_set(fault, "the decision tree leads from %s to %.60s, which is no metric and no group", metric,
+                             next[i]);
     struct catalog_node *node = catalog_grow((void **)&catalog->nodes, catalog->n_nodes, sizeof *node);
     if (!node)
         return -ENOMEM;

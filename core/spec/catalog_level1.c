@@ -6,13 +6,13 @@
 #include <string.h>
 
 int catalog_set_level1(struct catalog *catalog, struct catalog_level1 *level1, const char *pipeline_slots, double width,
-                       struct catalog_error *error) {
+                       struct fault *fault) {
     if (level1->present)
-        return catalog_fail(error, "level 1 stands twice");
+        return fault_set(fault, "level 1 stands twice");
     if (!(width > 0 && width <= 64))
-        return catalog_fail(error, "the width is the number of pipeline slots a cycle, between 1 and 64");
+        return fault_set(fault, "the width is the number of pipeline slots a cycle, between 1 and 64");
     struct formula *formula;
-    int r = catalog_compile(catalog, pipeline_slots, NULL, &formula, error);
+    int r = catalog_compile(catalog, pipeline_slots, NULL, &formula, fault);
     if (r < 0)
         return r;
     level1->pipeline_slots_text = strdup(pipeline_slots);
@@ -58,17 +58,17 @@ static int add_metrics(const struct catalog *catalog, struct catalog_level1 *lev
 }
 
 int catalog_set_level1_category(struct catalog *catalog, struct catalog_level1 *level1, enum category category,
-                                const char *metric, struct catalog_error *error) {
+                                const char *metric, struct fault *fault) {
     int index = catalog_find_metric(catalog, metric);
     if (index < 0)
-        return catalog_fail(error, "level 1 names the metric %.60s, which the spec does not have", metric);
+        return fault_set(fault, "level 1 names the metric %.60s, which the spec does not have", metric);
     if (catalog->metrics[index].domain != METRIC_PIPELINE_SLOTS)
-        return catalog_fail(
-            error, "level 1 names the metric %.60s, whose units are neither 'percent of slots' nor 'share of slots'",
+        return fault_set(
+            fault, "level 1 names the metric %.60s, whose units are neither 'percent of slots' nor 'share of slots'",
             metric);
     for (size_t i = 0; i < level1->n_categories; i++)
         if (level1->categories[i].category == category || level1->categories[i].metric == (unsigned)index)
-            return catalog_fail(error, "category %s or its metric stands twice in level 1", category_name(category));
+            return fault_set(fault, "category %s or its metric stands twice in level 1", category_name(category));
     int r = add_metrics(catalog, level1, (unsigned)index);
     if (r < 0)
         return r;
@@ -78,14 +78,14 @@ int catalog_set_level1_category(struct catalog *catalog, struct catalog_level1 *
 }
 
 int catalog_add_level1_part(struct catalog *catalog, struct catalog_level1 *level1, const char *const *events, size_t n,
-                            struct catalog_error *error) {
+                            struct fault *fault) {
     if (level1->n_parts == CATALOG_SPLIT_MAX || n > CATALOG_SPLIT_EVENTS_MAX)
-        return catalog_fail(error, "a split has at most %d parts of %d events", CATALOG_SPLIT_MAX,
-                            CATALOG_SPLIT_EVENTS_MAX);
+        return fault_set(fault, "a split has at most %d parts of %d events", CATALOG_SPLIT_MAX,
+                         CATALOG_SPLIT_EVENTS_MAX);
     for (size_t i = 0; i < n; i++) {
         int event = catalog_find_event(catalog, events[i]);
         if (event <= CATALOG_CPU_SECONDS)
-            return catalog_fail(error, "the split names the event %.60s, which the spec does not have", events[i]);
+            return fault_set(fault, "the split names the event %.60s, which the spec does not have", events[i]);
         level1->parts[level1->n_parts].events[i] = (unsigned)event;
     }
     level1->parts[level1->n_parts++].n = n;
@@ -114,7 +114,7 @@ static bool parts_share_an_event(const struct catalog_level1 *level1) {
 }
 
 static int parts_hold(const struct catalog *catalog, const struct catalog_level1 *level1, const struct formula *formula,
-                      struct catalog_error *error) {
+                      struct fault *fault) {
     for (size_t i = 0; i < formula->n_variables; i++) {
         size_t part = 0;
         if (catalog->events[formula->variables[i]].kind != EVENT_COUNTED)
@@ -122,50 +122,47 @@ static int parts_hold(const struct catalog *catalog, const struct catalog_level1
         while (part < level1->n_parts && !part_has(level1, part, formula->variables[i]))
             part++;
         if (part == level1->n_parts)
-            return catalog_fail(error, "no part of the level-1 split holds the event %s",
-                                catalog->events[formula->variables[i]].name);
+            return fault_set(fault, "no part of the level-1 split holds the event %s",
+                             catalog->events[formula->variables[i]].name);
     }
     return 0;
 }
 
-static int check_split(const struct catalog *catalog, const struct catalog_level1 *level1,
-                       struct catalog_error *error) {
+static int check_split(const struct catalog *catalog, const struct catalog_level1 *level1, struct fault *fault) {
     if (level1->n_parts == 1 || !parts_share_an_event(level1))
-        return catalog_fail(error, "the level-1 split needs at least two parts, and one event that is in all of them");
-    int r = parts_hold(catalog, level1, level1->pipeline_slots, error);
+        return fault_set(fault, "the level-1 split needs at least two parts, and one event that is in all of them");
+    int r = parts_hold(catalog, level1, level1->pipeline_slots, fault);
     for (size_t i = 0; i < level1->n_metrics && r == 0; i++)
-        r = parts_hold(catalog, level1, catalog->metrics[level1->metrics[i]].formula, error);
+        r = parts_hold(catalog, level1, catalog->metrics[level1->metrics[i]].formula, fault);
     return r;
 }
 
-static int check_level1(const struct catalog *catalog, const struct catalog_level1 *level1,
-                        struct catalog_error *error) {
+static int check_level1(const struct catalog *catalog, const struct catalog_level1 *level1, struct fault *fault) {
     if (!level1->present)
         return level1->n_categories == 0 && level1->n_parts == 0
                    ? 0
-                   : catalog_fail(error, "level 1 has categories or a split, but no pipeline slots");
+                   : fault_set(fault, "level 1 has categories or a split, but no pipeline slots");
     if (level1->n_categories < 2)
-        return catalog_fail(error, "level 1 needs at least two categories");
-    return level1->n_parts == 0 ? 0 : check_split(catalog, level1, error);
+        return fault_set(fault, "level 1 needs at least two categories");
+    return level1->n_parts == 0 ? 0 : check_split(catalog, level1, fault);
 }
 
 // The parts of a split take turns, and the resident group does not.
-static int check_parts_rotate(const struct catalog *catalog, const struct catalog_level1 *level1,
-                              struct catalog_error *error) {
+static int check_parts_rotate(const struct catalog *catalog, const struct catalog_level1 *level1, struct fault *fault) {
     for (size_t part = 0; part < level1->n_parts; part++)
         for (size_t i = 0; i < level1->parts[part].n; i++)
             if (catalog->events[level1->parts[part].events[i]].resident)
-                return catalog_fail(error, "the level-1 split names the event %s, which is in the resident group",
-                                    catalog->events[level1->parts[part].events[i]].name);
+                return fault_set(fault, "the level-1 split names the event %s, which is in the resident group",
+                                 catalog->events[level1->parts[part].events[i]].name);
     return 0;
 }
 
-static int check_resident(const struct catalog *catalog, struct catalog_error *error) {
-    int r = check_parts_rotate(catalog, &catalog->level1, error);
+static int check_resident(const struct catalog *catalog, struct fault *fault) {
+    int r = check_parts_rotate(catalog, &catalog->level1, fault);
     if (r < 0)
         return r;
     if (catalog->n_resident == 0 && catalog->level1_without_resident.present)
-        return catalog_fail(error, "there is a level 1 without the resident group, but no such group");
+        return fault_set(fault, "there is a level 1 without the resident group, but no such group");
     return 0;
 }
 
@@ -203,18 +200,18 @@ void catalog_trim_level1_split(const struct catalog *catalog, struct catalog_lev
 }
 
 bool catalog_keep_level1_split(const struct catalog *catalog, struct catalog_level1 *level1) {
-    struct catalog_error error;
+    struct fault fault;
     catalog_trim_level1_split(catalog, level1);
     if (level1->n_parts == 0)
         return false;
-    if (check_split(catalog, level1, &error) < 0 || check_parts_rotate(catalog, level1, &error) < 0)
+    if (check_split(catalog, level1, &fault) < 0 || check_parts_rotate(catalog, level1, &fault) < 0)
         level1->n_parts = 0;
     return level1->n_parts > 0;
 }
 
-int catalog_check(const struct catalog *catalog, struct catalog_error *error) {
-    int r = check_level1(catalog, &catalog->level1, error);
+int catalog_check(const struct catalog *catalog, struct fault *fault) {
+    int r = check_level1(catalog, &catalog->level1, fault);
     if (r == 0)
-        r = check_level1(catalog, &catalog->level1_without_resident, error);
-    return r == 0 ? check_resident(catalog, error) : r;
+        r = check_level1(catalog, &catalog->level1_without_resident, fault);
+    return r == 0 ? check_resident(catalog, fault) : r;
 }

@@ -39,8 +39,8 @@ struct lookup {
     struct catalog *catalog;
     const char *self; // the metric that is being compiled; NULL: none
     bool threshold;   // metrics stand for their values, counts too
-    struct catalog_error *error;
-    bool explained; // *error says what is wrong
+    struct fault *fault;
+    bool explained; // *fault says what is wrong
     bool asked;     // the formula names something
 };
 
@@ -94,10 +94,10 @@ static int resolve(struct lookup *lookup, const char *name) {
     int r = -EINVAL;
     catalog->depth++;
     if (catalog->depth > CATALOG_DEPTH_MAX)
-        (void)catalog_fail(lookup->error, "uses metrics of metrics more than %d deep, against the order of the file",
-                           CATALOG_DEPTH_MAX);
+        (void)fault_set(lookup->fault, "uses metrics of metrics more than %d deep, against the order of the file",
+                        CATALOG_DEPTH_MAX);
     else
-        r = catalog->resolver->resolve(catalog->resolver->context, name, lookup->error);
+        r = catalog->resolver->resolve(catalog->resolver->context, name, lookup->fault);
     catalog->depth--;
     lookup->explained = r == -EINVAL;
     return r;
@@ -166,25 +166,26 @@ static int lookup_name(void *context, enum formula_name_kind kind, const char *n
 
 static int compile(struct lookup *lookup, const char *text, struct formula **out) {
     const struct formula_scope scope = {.lookup = lookup_name, .context = lookup};
-    struct formula_error formula_error;
-    int r = formula_compile(text, &scope, out, &formula_error);
+    struct fault wrong;
+    int r = formula_compile(text, &scope, out, &wrong);
     if (r == -EINVAL && lookup->explained)
         return r;
     if (r == -EINVAL)
-        return catalog_fail(lookup->error, "formula, column %zu: %s", formula_error.column, formula_error.text);
+        return fault_set_kind(lookup->fault, wrong.kind, wrong.column, "formula, column %zu: %s", wrong.column,
+                              wrong.text);
     return r;
 }
 
 int catalog_compile(struct catalog *catalog, const char *text, const char *self, struct formula **out,
-                    struct catalog_error *error) {
-    struct lookup lookup = {.catalog = catalog, .self = self, .error = error};
+                    struct fault *fault) {
+    struct lookup lookup = {.catalog = catalog, .self = self, .fault = fault};
     struct formula *formula;
     int r = compile(&lookup, text, &formula);
     if (r < 0)
         return r;
     if (!lookup.asked) { // what this host decides may come to nothing but a number; a number in the file is a mistake
         formula_free(formula);
-        return catalog_fail(error, "the formula names no event");
+        return fault_set(fault, "the formula names no event");
     }
     // what is the same for one CPU and for many cannot be summed, so there is no numerator and denominator
     for (size_t i = 0; i < formula->n_variables; i++) {
@@ -224,16 +225,15 @@ static bool export_name_is_sound(const char *name) {
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);
 }
 
-static int export_name_check(const struct catalog *catalog, const char *name, struct catalog_error *error) {
+static int export_name_check(const struct catalog *catalog, const char *name, struct fault *fault) {
     if (!export_name_is_sound(name))
-        return catalog_fail(error, "the export name '%.60s' is not made of a-z, 0-9 and _", name);
+        return fault_set(fault, "the export name '%.60s' is not made of a-z, 0-9 and _", name);
     if (family_collides(name))
-        return catalog_fail(error, "topdownd_%s is a family of the daemon's own: give the metric another name", name);
+        return fault_set(fault, "topdownd_%s is a family of the daemon's own: give the metric another name", name);
     int other = name_index_find(&catalog->export_index, name, strlen(name), false);
-    return other < 0
-               ? 0
-               : catalog_fail(error, "metric %s is exported as topdownd_%s already: give one of them another name",
-                              catalog->metrics[other].name, name);
+    return other < 0 ? 0
+                     : fault_set(fault, "metric %s is exported as topdownd_%s already: give one of them another name",
+                                 catalog->metrics[other].name, name);
 }
 
 static enum metric_domain domain_of(const char *units) {
@@ -270,7 +270,7 @@ static int copy_texts(struct catalog_metric *metric, const struct catalog_metric
 
 // All of a metric but its formula.
 static int metric_init(struct catalog *catalog, struct catalog_metric *metric, const struct catalog_metric_text *text,
-                       struct catalog_error *error) {
+                       struct fault *fault) {
     const char *units = text->units ? text->units : "";
     double scale = strncmp(units, "percent", 7) == 0 ? 0.01 : 1;
     char export_name[CATALOG_NAME_MAX + 32];
@@ -283,7 +283,7 @@ static int metric_init(struct catalog *catalog, struct catalog_metric *metric, c
         (void)snprintf(export_name, sizeof export_name, "%s", text->export_name);
     else
         export_name_default(text->name, is_share(units), metric->domain, export_name, sizeof export_name);
-    int r = export_name_check(catalog, export_name, error);
+    int r = export_name_check(catalog, export_name, fault);
     return r < 0 ? r : copy_texts(metric, text, export_name);
 }
 
@@ -297,25 +297,25 @@ static int append_metric(struct catalog *catalog, struct catalog_metric *made) {
     return (int)catalog->n_metrics++;
 }
 
-static int check_metric(const struct catalog *catalog, const char *name, struct catalog_error *error) {
-    int r = catalog_check_name("metric", name, catalog_find_metric(catalog, name) >= 0, error);
+static int check_metric(const struct catalog *catalog, const char *name, struct fault *fault) {
+    int r = catalog_check_name("metric", name, catalog_find_metric(catalog, name) >= 0, fault);
     return r == 0 && catalog->n_metrics == CATALOG_METRICS_MAX
-               ? catalog_fail(error, "there are more than %d metrics", CATALOG_METRICS_MAX)
+               ? fault_set(fault, "there are more than %d metrics", CATALOG_METRICS_MAX)
                : r;
 }
 
 // The formula first: it may add other metrics.
-int catalog_add_metric(struct catalog *catalog, const struct catalog_metric_text *text, struct catalog_error *error) {
+int catalog_add_metric(struct catalog *catalog, const struct catalog_metric_text *text, struct fault *fault) {
     struct catalog_metric metric = {0};
-    int r = check_metric(catalog, text->name, error);
+    int r = check_metric(catalog, text->name, fault);
     if (r == 0)
-        r = catalog_compile(catalog, text->formula, text->name, &metric.formula, error);
+        r = catalog_compile(catalog, text->formula, text->name, &metric.formula, fault);
     if (r == 0) // it may have added others
-        r = check_metric(catalog, text->name, error);
+        r = check_metric(catalog, text->name, fault);
     if (r == 0)
-        r = metric_init(catalog, &metric, text, error);
+        r = metric_init(catalog, &metric, text, fault);
     if (r == 0 && text->rate_threshold > 0 && !metric.formula->is_ratio)
-        r = catalog_fail(error, "a rate threshold needs a formula of the form k A/B");
+        r = fault_set(fault, "a rate threshold needs a formula of the form k A/B");
     if (r == 0)
         r = append_metric(catalog, &metric);
     if (r < 0)
@@ -325,8 +325,8 @@ int catalog_add_metric(struct catalog *catalog, const struct catalog_metric_text
 
 // What the environment makes of a formula without events; NaN where that is nothing.
 static double constant_of(struct catalog *catalog, const struct catalog_metric_text *text) {
-    struct catalog_error ignored;
-    struct lookup lookup = {.catalog = catalog, .self = text->name, .error = &ignored};
+    struct fault ignored;
+    struct lookup lookup = {.catalog = catalog, .self = text->name, .fault = &ignored};
     struct formula *formula;
     if (compile(&lookup, text->formula, &formula) < 0)
         return NAN;
@@ -337,16 +337,16 @@ static double constant_of(struct catalog *catalog, const struct catalog_metric_t
 }
 
 int catalog_add_unmeasurable(struct catalog *catalog, const struct catalog_metric_text *text, const char *reason,
-                             struct catalog_error *error) {
+                             struct fault *fault) {
     struct catalog_metric metric = {0};
-    struct lookup lookup = {.catalog = catalog, .error = error};
-    int r = check_metric(catalog, text->name, error);
+    struct lookup lookup = {.catalog = catalog, .fault = fault};
+    int r = check_metric(catalog, text->name, fault);
     if (r == 0) {
         metric.constant = constant_of(catalog, text);
         r = compile(&lookup, "NaN", &metric.formula);
     }
     if (r == 0)
-        r = metric_init(catalog, &metric, text, error);
+        r = metric_init(catalog, &metric, text, fault);
     if (r == 0 && !(metric.unmeasurable = catalog_copy(reason)))
         r = -ENOMEM;
     if (r == 0)
@@ -357,8 +357,8 @@ int catalog_add_unmeasurable(struct catalog *catalog, const struct catalog_metri
 }
 
 int catalog_set_unmeasurable(struct catalog *catalog, unsigned metric, const char *reason) {
-    struct catalog_error error;
-    struct lookup lookup = {.catalog = catalog, .error = &error};
+    struct fault fault;
+    struct lookup lookup = {.catalog = catalog, .fault = &fault};
     struct formula *nothing;
     char *copied = catalog_copy(reason);
     int r = copied ? compile(&lookup, "NaN", &nothing) : -ENOMEM;
@@ -375,26 +375,25 @@ int catalog_set_unmeasurable(struct catalog *catalog, unsigned metric, const cha
     return 0;
 }
 
-int catalog_set_parent(struct catalog *catalog, unsigned metric, const char *parent, struct catalog_error *error) {
+int catalog_set_parent(struct catalog *catalog, unsigned metric, const char *parent, struct fault *fault) {
     int index = catalog_find_metric(catalog, parent);
     if (index < 0)
-        return catalog_fail(error, "its parent %.60s is no metric of the spec", parent);
+        return fault_set(fault, "its parent %.60s is no metric of the spec", parent);
     for (int above = index; above >= 0; above = catalog->metrics[above].parent)
         if (above == (int)metric)
-            return catalog_fail(error, "its parent %.60s is below it in the tree", parent);
+            return fault_set(fault, "its parent %.60s is below it in the tree", parent);
     catalog->metrics[metric].parent = index;
     return 0;
 }
 
-int catalog_set_threshold(struct catalog *catalog, unsigned metric, const char *text, struct catalog_error *error) {
-    struct lookup lookup = {.catalog = catalog, .threshold = true, .error = error};
+int catalog_set_threshold(struct catalog *catalog, unsigned metric, const char *text, struct fault *fault) {
+    struct lookup lookup = {.catalog = catalog, .threshold = true, .fault = fault};
     struct formula *formula;
     int r = compile(&lookup, text, &formula);
     if (r < 0)
         return r;
     for (size_t i = 0; i < formula->n_variables && r == 0; i++)
-        r = catalog_fail(error, "the threshold names %s, which is no metric",
-                         catalog->events[formula->variables[i]].name);
+        r = fault_set(fault, "the threshold names %s, which is no metric", catalog->events[formula->variables[i]].name);
     char *copied = r == 0 ? catalog_copy(text) : NULL;
     if (r == 0 && !copied)
         r = -ENOMEM;

@@ -9,9 +9,6 @@
 
 enum { CATALOG_NAME_MAX = 120 };
 
-// Fills *error and returns -EINVAL.
-int catalog_fail(struct catalog_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
 // strdup, and "" for NULL.
 char *catalog_copy(const char *text);
 
@@ -19,7 +16,7 @@ char *catalog_copy(const char *text);
 void *catalog_grow(void **array, size_t n, size_t size);
 
 // Refuses names that are not printable, too long, or (`exists`) there already.
-int catalog_check_name(const char *kind, const char *name, bool exists, struct catalog_error *error);
+int catalog_check_name(const char *kind, const char *name, bool exists, struct fault *fault);
 
 // Appends an event of any kind; the caller has checked the name. The index, or -ENOMEM.
 int catalog_append_event(struct catalog *catalog, const struct catalog_event_text *text, enum catalog_event_kind kind);
@@ -31,7 +28,7 @@ int catalog_add_modified(struct catalog *catalog, const char *name);
 // Compiles a formula over the catalog's events and metrics; `self` is the name of the metric that it is for, or NULL.
 // One that names neither is refused.
 int catalog_compile(struct catalog *catalog, const char *text, const char *self, struct formula **out,
-                    struct catalog_error *error);
+                    struct fault *fault);
 
 void catalog_free_event(struct catalog_event *event);
 void catalog_free_metric(struct catalog_metric *metric);

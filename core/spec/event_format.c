@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,14 +44,6 @@ struct encoding {
     struct term seen[EVENT_FORMAT_TERMS_MAX];
     size_t n_seen;
 };
-
-__attribute__((format(printf, 2, 3))) static int refuse(struct event_format_error *error, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
-    return -EINVAL;
-}
 
 int event_format_new(struct event_format **out) {
     struct event_format *format = calloc(1, sizeof *format);
@@ -124,29 +115,28 @@ static uint64_t read_bits(const char *text) {
     return text[strspn(text, " \t\r\n")] == '\0' ? bits : 0;
 }
 
-int event_format_add(struct event_format *format, const char *name, const char *text,
-                     struct event_format_error *error) {
+int event_format_add(struct event_format *format, const char *name, const char *text, struct fault *fault) {
     struct event_format_field field = {0};
     if (!is_name(name))
-        return refuse(error, "\"%.40s\" is not the name of a term: letters, digits, '_', '-' and '.', at most %d", name,
-                      EVENT_FORMAT_NAME_MAX - 1);
+        return fault_set(fault, "\"%.40s\" is not the name of a term: letters, digits, '_', '-' and '.', at most %d",
+                         name, EVENT_FORMAT_NAME_MAX - 1);
     if (event_format_find(format, name))
-        return refuse(error, "the term %s is there twice", name);
+        return fault_set(fault, "the term %s is there twice", name);
     for (unsigned w = 0; w < EVENT_FORMAT_WORDS; w++)
         if (strcmp(name, WORDS[w]) == 0)
-            return refuse(error, "%s is the whole number and no term of a format", name);
+            return fault_set(fault, "%s is the whole number and no term of a format", name);
     if (format->n == EVENT_FORMAT_FIELDS_MAX)
-        return refuse(error, "more than %d terms", EVENT_FORMAT_FIELDS_MAX);
+        return fault_set(fault, "more than %d terms", EVENT_FORMAT_FIELDS_MAX);
     const char *colon = strchr(text, ':');
     while (field.word < EVENT_FORMAT_WORDS && (!colon || strlen(WORDS[field.word]) != (size_t)(colon - text) ||
                                                memcmp(WORDS[field.word], text, (size_t)(colon - text)) != 0))
         field.word++;
     field.bits = field.word < EVENT_FORMAT_WORDS ? read_bits(colon + 1) : 0;
     if (field.bits == 0)
-        return refuse(error,
-                      "\"%.80s\" does not say which bits %s fills: as in config:0-7,32-35 or config1:18, no bit "
-                      "twice, in config, config1 or config2",
-                      text, name);
+        return fault_set(fault,
+                         "\"%.80s\" does not say which bits %s fills: as in config:0-7,32-35 or config1:18, no bit "
+                         "twice, in config, config1 or config2",
+                         text, name);
     (void)snprintf(field.name, sizeof field.name, "%s", name);
     format->fields[format->n++] = field;
     return 0;
@@ -173,7 +163,7 @@ static void next_term(const char **text, struct term *out) {
 // As much of a text as an error shows of it.
 static int shown(size_t length) { return length < 40 ? (int)length : 40; }
 
-static int read_value(const struct term *term, uint64_t *out, struct event_format_error *error) {
+static int read_value(const struct term *term, uint64_t *out, struct fault *fault) {
     *out = 1;
     if (!term->value)
         return 0;
@@ -186,8 +176,8 @@ static int read_value(const struct term *term, uint64_t *out, struct event_forma
     errno = 0;
     unsigned long long value = strtoull(digits, NULL, hex ? 16 : 10);
     if (!fits || strspn(digits, hex ? "0123456789abcdefABCDEF" : "0123456789") != length || errno != 0)
-        return refuse(error, "%.*s=%.*s is not a number of at most 64 bits, decimal or 0x...", shown(term->name_length),
-                      term->name, shown(term->value_length), term->value);
+        return fault_set(fault, "%.*s=%.*s is not a number of at most 64 bits, decimal or 0x...",
+                         shown(term->name_length), term->name, shown(term->value_length), term->value);
     *out = value;
     return 0;
 }
@@ -201,15 +191,15 @@ static uint64_t deposit(uint64_t value, uint64_t bits) {
 }
 
 static int encode_field(struct encoding *e, const struct event_format_field *field, uint64_t value,
-                        struct event_format_error *error) {
+                        struct fault *fault) {
     int width = __builtin_popcountll(field->bits);
     if (width < 64 && value >> width != 0)
-        return refuse(error, "%s=0x%llx is more than its %d bits hold: at most 0x%llx", field->name,
-                      (unsigned long long)value, width, (1ULL << width) - 1);
+        return fault_set(fault, "%s=0x%llx is more than its %d bits hold: at most 0x%llx", field->name,
+                         (unsigned long long)value, width, (1ULL << width) - 1);
     for (size_t i = 0; i < e->n_used && value != 0; i++)
         if (e->used[i]->word == field->word && (e->used[i]->bits & field->bits) != 0)
-            return refuse(error, "%s and %s fill the same bits: an event has one of them", e->used[i]->name,
-                          field->name);
+            return fault_set(fault, "%s and %s fill the same bits: an event has one of them", e->used[i]->name,
+                             field->name);
     if (value != 0)
         e->used[e->n_used++] = field;
     e->fields[field->word] |= deposit(value, field->bits);
@@ -227,45 +217,44 @@ static bool is_ignored(const struct term *term) {
     return false;
 }
 
-static int refuse_unknown(const struct event_format *format, const struct term *term,
-                          struct event_format_error *error) {
-    size_t length = (size_t)snprintf(error->text, sizeof error->text, "the PMU has no term \"%.*s\"; it has",
+static int refuse_unknown(const struct event_format *format, const struct term *term, struct fault *fault) {
+    size_t length = (size_t)snprintf(fault->text, sizeof fault->text, "the PMU has no term \"%.*s\"; it has",
                                      shown(term->name_length), term->name);
-    for (size_t i = 0; i < format->n && length < sizeof error->text; i++)
-        length += (size_t)snprintf(error->text + length, sizeof error->text - length, "%s %s", i > 0 ? "," : "",
+    for (size_t i = 0; i < format->n && length < sizeof fault->text; i++)
+        length += (size_t)snprintf(fault->text + length, sizeof fault->text - length, "%s %s", i > 0 ? "," : "",
                                    format->fields[i].name);
     if (format->n == 0)
-        (void)snprintf(error->text + length, sizeof error->text - length, " none but config, config1 and config2");
+        (void)snprintf(fault->text + length, sizeof fault->text - length, " none but config, config1 and config2");
     return -EINVAL;
 }
 
 static int encode_term(const struct event_format *format, struct encoding *e, const struct term *term,
-                       struct event_format_error *error) {
+                       struct fault *fault) {
     uint64_t value;
     if (term->name_length == 0)
-        return refuse(error, "a term is missing: terms are name or name=value with ',' between them");
+        return fault_set(fault, "a term is missing: terms are name or name=value with ',' between them");
     for (size_t i = 0; i < e->n_seen; i++)
         if (e->seen[i].name_length == term->name_length && memcmp(e->seen[i].name, term->name, term->name_length) == 0)
-            return refuse(error, "the term \"%.*s\" is there twice", shown(term->name_length), term->name);
+            return fault_set(fault, "the term \"%.*s\" is there twice", shown(term->name_length), term->name);
     if (e->n_seen == EVENT_FORMAT_TERMS_MAX)
-        return refuse(error, "more than %d terms", EVENT_FORMAT_TERMS_MAX);
+        return fault_set(fault, "more than %d terms", EVENT_FORMAT_TERMS_MAX);
     e->seen[e->n_seen++] = *term;
     const struct event_format_field *field = find(format, term->name, term->name_length);
     unsigned word = 0;
     while (word < EVENT_FORMAT_WORDS && !term_is(term, WORDS[word]))
         word++;
     if (!field && word == EVENT_FORMAT_WORDS)
-        return is_ignored(term) ? 0 : refuse_unknown(format, term, error);
-    int r = read_value(term, &value, error);
+        return is_ignored(term) ? 0 : refuse_unknown(format, term, fault);
+    int r = read_value(term, &value, fault);
     if (r == 0 && field)
-        return encode_field(e, field, value, error);
+        return encode_field(e, field, value, fault);
     if (r == 0)
         e->whole[word] = value;
     return r;
 }
 
 int event_format_encode(const struct event_format *format, const char *terms, struct pmu_event *out,
-                        struct event_format_error *error) {
+                        struct fault *fault) {
     struct encoding e = {0};
     int r = 0;
     for (bool more = true; more && r == 0;) {
@@ -273,7 +262,7 @@ int event_format_encode(const struct event_format *format, const char *terms, st
         next_term(&terms, &term);
         more = *terms == ',';
         terms += more;
-        r = encode_term(format, &e, &term, error);
+        r = encode_term(format, &e, &term, fault);
     }
     if (r < 0)
         return r;

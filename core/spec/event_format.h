@@ -11,10 +11,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/fault.h"
 #include "core/spec/pmu_event.h"
 
 enum { EVENT_FORMAT_FIELDS_MAX = 64, EVENT_FORMAT_NAME_MAX = 32, EVENT_FORMAT_WORDS = 3, EVENT_FORMAT_TERMS_MAX = 64 };
-enum { EVENT_FORMAT_ERROR_MAX = 320 };
 
 struct event_format_field {
     char name[EVENT_FORMAT_NAME_MAX];
@@ -24,18 +24,13 @@ struct event_format_field {
 
 struct event_format;
 
-// What is wrong with a format or with terms, in words.
-struct event_format_error {
-    char text[EVENT_FORMAT_ERROR_MAX];
-};
-
 // Returns 0 or -ENOMEM.
 int event_format_new(struct event_format **out);
 struct event_format *event_format_free(struct event_format *format);
 
 // Adds a field as the kernel's files name it: add("umask", "config:8-15"). White space at the end is left out. Returns
-// 0, or -EINVAL with *error filled: a duplicate, a bit twice, no number of perf_event_attr, too many fields.
-int event_format_add(struct event_format *format, const char *name, const char *text, struct event_format_error *error);
+// 0, or -EINVAL with *fault filled: a duplicate, a bit twice, no number of perf_event_attr, too many fields.
+int event_format_add(struct event_format *format, const char *name, const char *text, struct fault *fault);
 
 // NULL where the PMU has no such field.
 const struct event_format_field *event_format_find(const struct event_format *format, const char *name);
@@ -46,8 +41,8 @@ const struct event_format_field *event_format_at(const struct event_format *form
 // Encodes terms as perf writes them: names or name=value, divided by ','; a bare name is 1; values are decimal or
 // 0x... A term of the format fills its field; config, config1 and config2 set a whole number, over which the fields are
 // laid; what perf accepts that does not change what is counted (name, period ...) is left out. Sets the three numbers
-// of *out and leaves its pmu alone. Returns 0, or -EINVAL with *error filled.
+// of *out and leaves its pmu alone. Returns 0, or -EINVAL with *fault filled.
 int event_format_encode(const struct event_format *format, const char *terms, struct pmu_event *out,
-                        struct event_format_error *error);
+                        struct fault *fault);
 
 #endif

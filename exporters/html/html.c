@@ -203,11 +203,8 @@ static void render_facts(const struct view *view, const struct snapshot *snapsho
 
 // The last round's share of a level-1 category; NaN where there is none, or its metric is not among those selected.
 static double category_share(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t category) {
-    unsigned metric = view->layout->catalog->level1.categories[category].metric;
-    for (size_t i = 0; i < view->layout->n_metrics; i++)
-        if (view->layout->plan->metrics[i].metric == metric)
-            return snapshot->values[snapshot_metric(view->layout, scope, i)];
-    return NAN;
+    int place = view->layout->plan->place[view->layout->catalog->level1.categories[category].metric];
+    return place < 0 ? NAN : snapshot->values[snapshot_metric(view->layout, scope, (size_t)place)];
 }
 
 static void render_bar(const struct view *view, const struct snapshot *snapshot, size_t scope, struct text *out) {

@@ -21,7 +21,7 @@ static void check_fields(const struct event_format *format) {
 }
 
 static void encode(const struct event_format *format, const char *terms) {
-    struct event_format_error error = {0};
+    struct fault error = {0};
     struct pmu_event event = {.pmu = 7};
     uint64_t all[EVENT_FORMAT_WORDS] = {0};
     for (size_t i = 0; i < event_format_count(format); i++)
@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     text[size] = '\0';
     char *line = text;
     for (char *end; (end = strchr(line, '\n')); line = end + 1) {
-        struct event_format_error error = {0};
+        struct fault error = {0};
         *end = '\0';
         char *space = strchr(line, ' ');
         if (space)

@@ -63,7 +63,7 @@ static void check_formula(const struct formula *formula) {
 
 static struct formula *compile(const char *text, struct formula *inlined) {
     const struct formula_scope scope = {.lookup = lookup_any, .context = inlined};
-    struct formula_error error = {0};
+    struct fault error = {0};
     struct formula *formula = NULL;
     int r = formula_compile(text, &scope, &formula, &error);
     assert((r == 0) == (formula != NULL));

@@ -14,7 +14,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct catalog *make_catalog(void) {
     struct catalog *catalog;
-    struct catalog_error error;
+    struct fault error;
     static const char *const metrics[] = {"ipc"};
     if (catalog_new("fuzz", "v", "n", "m", "p", &catalog) < 0)
         return NULL;

@@ -66,7 +66,7 @@ static inline uint64_t host_config(unsigned event) { return 0x1000 + event; }
 static inline void host_init(struct host *host, unsigned cpus, unsigned general_counters) {
     static char load_name[] = "steady", names[HOST_EVENTS][8];
     static const char *const fixed[] = {"CYCLES"};
-    struct catalog_error error;
+    struct fault error;
     *host = (struct host){0};
     assert_int_equal(catalog_new("test", "vendor", "name", "march", "pmu", &host->catalog), 0);
     for (unsigned event = CYCLES; event < HOST_EVENTS; event++) {

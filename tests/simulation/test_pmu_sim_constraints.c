@@ -45,7 +45,7 @@ static void cpu_init(struct host *host, unsigned cores, unsigned threads) {
     static char load_name[] = "steady", names[EVENTS][8];
     static const char *const fixed[] = {"SLOTS", "OWN"}, *const resident[] = {"SLOTS", "FIELD_1", "FIELD_2"};
     static struct scenario_rate rates[EVENTS];
-    struct catalog_error error;
+    struct fault error;
     *host = (struct host){0};
     assert_int_equal(catalog_new("test", "vendor", "name", "march", "cpu", &host->catalog), 0);
     assert_int_equal(catalog_add_format(host->catalog, "event", "config:0-7", &error), 0);

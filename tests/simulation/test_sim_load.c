@@ -21,7 +21,7 @@ static void assert_near(double value, double expected, double error) { assert_tr
 
 static int make_catalog(void **state) {
     struct catalog *catalog;
-    struct catalog_error error;
+    struct fault error;
     assert_int_equal(catalog_new("test", "v", "n", "m", "p", &catalog), 0);
     assert_int_equal(catalog_add_event(catalog, "A", "", 1, &error), EVENT_A);
     assert_int_equal(catalog_add_event(catalog, "B", "", 2, &error), EVENT_B);

@@ -33,7 +33,7 @@ static inline double random_unit(uint64_t *state) { return (double)(random_next(
 // A catalog with these events; an event whose name begins with FIXED has a counter of its own.
 static inline struct catalog *catalog_of(const char *const *events, size_t n) {
     struct catalog *catalog;
-    struct catalog_error error;
+    struct fault error;
     assert_int_equal(catalog_new("toy", "Acme", "Toy", "toy", "toy_pmu", &catalog), 0);
     for (size_t i = 0; i < n; i++)
         assert_int_equal(catalog_add_event(catalog, events[i], "", i, &error), i + 1);
@@ -45,7 +45,7 @@ static inline struct catalog *catalog_of(const char *const *events, size_t n) {
 
 static inline void metric_of(struct catalog *catalog, const char *name, const char *formula, const char *units) {
     const struct catalog_metric_text text = {.name = name, .formula = formula, .units = units};
-    struct catalog_error error;
+    struct fault error;
     if (catalog_add_metric(catalog, &text, &error) < 0)
         fail_msg("%s", error.text);
 }
@@ -53,7 +53,7 @@ static inline void metric_of(struct catalog *catalog, const char *name, const ch
 // The level-1 split of 2 categories: 4 slots a cycle, shared out by A and B.
 static inline void level1_of(struct catalog *catalog, const char *pipeline_slots, const char *frontend,
                              const char *backend) {
-    struct catalog_error error;
+    struct fault error;
     metric_of(catalog, "frontend_bound", frontend, "percent of slots");
     metric_of(catalog, "backend_bound", backend, "percent of slots");
     assert_int_equal(catalog_set_level1(catalog, &catalog->level1, pipeline_slots, 4, &error), 0);
@@ -68,7 +68,7 @@ static inline void group_of(struct catalog *catalog, const char *name, const cha
     char text[512];
     const char *names[32];
     size_t n = 0;
-    struct catalog_error error;
+    struct fault error;
     (void)snprintf(text, sizeof text, "%s", metrics);
     for (char *rest = text, *metric; (metric = strsep(&rest, " "));)
         names[n++] = metric;

@@ -26,7 +26,7 @@ static inline void host_add_metric(struct catalog *catalog, const char *name, co
                                    const char *help) {
     const struct catalog_metric_text text = {
         .name = name, .title = name, .help = help, .units = units, .formula = formula};
-    struct catalog_error error;
+    struct fault error;
     assert_true(catalog_add_metric(catalog, &text, &error) >= 0);
 }
 
@@ -49,12 +49,12 @@ static inline void host_add_metrics(struct catalog *catalog) {
                                                .formula = "FAULTS / cpu_seconds",
                                                .rate_threshold = 100,
                                                .rate_advice = "Look for <swap>."};
-    struct catalog_error error;
+    struct fault error;
     assert_true(catalog_add_metric(catalog, &faults, &error) >= 0);
 }
 
 static inline void host_add_level1(struct catalog *catalog) {
-    struct catalog_error error;
+    struct fault error;
     assert_int_equal(catalog_set_level1(catalog, &catalog->level1, "4 * CYCLES", 4, &error), 0);
     assert_int_equal(
         catalog_set_level1_category(catalog, &catalog->level1, CATEGORY_FRONTEND_BOUND, "frontend_bound", &error), 0);
@@ -73,7 +73,7 @@ static inline struct catalog *host_catalog(void) {
     static const char *const others[] = {"ipc",        "stall_cycles", "branch_mpki", "l1d_mpki",
                                          "fault_time", "odd",          "wide",        "faults"};
     struct catalog *catalog;
-    struct catalog_error error;
+    struct fault error;
     assert_int_equal(catalog_new("toy-1", "Acme", "Toy 1", "toy", "toy_pmu", &catalog), 0);
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
         assert_true(catalog_add_event(catalog, events[i], "", 0x11 + i, &error) > 0);

@@ -14,7 +14,7 @@ static const char *const R_NAMES[R_N] = {"cpu_seconds", "SLOTS", "RET", "FE", "I
 static inline struct catalog *resident_catalog(void) {
     static const char *const fixed[] = {"SLOTS", "INST"}, *const resident[] = {"SLOTS", "RET", "FE", "INST", "DROP"};
     struct catalog *catalog;
-    struct catalog_error error;
+    struct fault error;
     assert_int_equal(catalog_new("toy", "Acme", "Toy", "toy", "toy_pmu", &catalog), 0);
     assert_int_equal(catalog_add_format(catalog, "event", "config:0-7", &error), 0);
     for (unsigned e = 1; e < R_N; e++) {

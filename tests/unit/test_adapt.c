@@ -20,18 +20,18 @@ struct host {
 
 static void node_of(struct catalog *catalog, const char *metric, bool root, const char *first, const char *second) {
     const char *const next[] = {first, second};
-    struct catalog_error error;
+    struct fault error;
     assert_true(catalog_add_node(catalog, metric, root, next, second ? 2 : 1, &error) >= 0);
 }
 
 static void threshold_of(struct catalog *catalog, const char *metric, const char *text) {
-    struct catalog_error error;
+    struct fault error;
     assert_int_equal(catalog_set_threshold(catalog, (unsigned)catalog_find_metric(catalog, metric), text, &error), 0);
 }
 
 static struct catalog *tree(void) {
     struct catalog *catalog = empty_catalog();
-    struct catalog_error error;
+    struct fault error;
     metric_of(catalog, "retiring", "100 * (C / (4 * FIXED_CYCLES))", "percent of slots");
     level1_of(catalog, "4 * FIXED_CYCLES", "100 * (A / (4 * FIXED_CYCLES))", "100 * (B / (4 * FIXED_CYCLES))");
     assert_int_equal(catalog_set_level1_category(catalog, &catalog->level1, CATEGORY_RETIRING, "retiring", &error), 0);

@@ -8,7 +8,7 @@ static const char *const EVENTS[] = {"FIXED_CYCLES", "A", "B", "C"};
 
 static struct catalog *small(void) { return catalog_of(EVENTS, N_OF(EVENTS)); }
 
-static void refused(int r, const struct catalog_error *error, const char *wanted) {
+static void refused(int r, const struct fault *error, const char *wanted) {
     if (r != -EINVAL || !strstr(error->text, wanted))
         fail_msg("got %d, \"%s\"; wanted \"%s\"", r, error->text, wanted);
 }
@@ -30,7 +30,7 @@ static void test_a_new_catalog_counts_cpu_time_and_nothing_else(void **state) {
 static void test_what_is_added_is_copied_and_found_by_name(void **state) {
     (void)state;
     struct catalog *catalog = small();
-    struct catalog_error error;
+    struct fault error;
     char name[] = "D", title[] = "dees";
     assert_int_equal(catalog_add_event(catalog, name, title, 0x99, &error), 5);
     name[0] = title[0] = '?';
@@ -47,7 +47,7 @@ static void test_what_is_added_is_copied_and_found_by_name(void **state) {
 static void test_an_event_that_stands_twice_is_refused(void **state) {
     (void)state;
     struct catalog *catalog = small();
-    struct catalog_error error;
+    struct fault error;
     refused(catalog_add_event(catalog, "A", "", 0, &error), &error, "the event A stands twice");
     refused(catalog_add_event(catalog, "cpu_seconds", "", 0, &error), &error, "the event cpu_seconds stands twice");
     assert_int_equal(catalog->n_events, 5);
@@ -57,7 +57,7 @@ static void test_an_event_that_stands_twice_is_refused(void **state) {
 static void test_names_are_printable_and_of_bounded_length(void **state) {
     (void)state;
     struct catalog *catalog = small();
-    struct catalog_error error;
+    struct fault error;
     char name[122];
     memset(name, 'x', 121);
     name[121] = '\0';
@@ -72,7 +72,7 @@ static void test_names_are_printable_and_of_bounded_length(void **state) {
 static void test_a_fixed_counter_names_an_event(void **state) {
     (void)state;
     struct catalog *catalog = small();
-    struct catalog_error error;
+    struct fault error;
     const char *const unknown[] = {"NOPE"}, *const time[] = {"cpu_seconds"}, *const b[] = {"B"};
     refused(catalog_set_counters(catalog, 6, unknown, 1, &error), &error, "NOPE is not among the events");
     refused(catalog_set_counters(catalog, 6, time, 1, &error), &error, "cpu_seconds is not among the events");
@@ -86,7 +86,7 @@ static void test_a_fixed_counter_names_an_event(void **state) {
 static void test_there_are_no_more_fixed_counters_than_bits_in_a_mask(void **state) {
     (void)state;
     struct catalog *catalog = small();
-    struct catalog_error error;
+    struct fault error;
     const char *events[EVENT_FIXED_MAX + 1];
     for (size_t i = 0; i < N_OF(events); i++)
         events[i] = "B";
@@ -121,7 +121,7 @@ static void test_per_cent_becomes_a_ratio_and_its_name_says_of_what(void **state
     exported("x", NULL, "x", 1, METRIC_OTHER);
 }
 
-static int add_as(struct catalog *catalog, const char *name, const char *export_name, struct catalog_error *error) {
+static int add_as(struct catalog *catalog, const char *name, const char *export_name, struct fault *error) {
     const struct catalog_metric_text text = {.name = name, .export_name = export_name, .formula = "A / B"};
     return catalog_add_metric(catalog, &text, error);
 }
@@ -129,7 +129,7 @@ static int add_as(struct catalog *catalog, const char *name, const char *export_
 static void test_an_export_name_is_sound_free_and_not_the_daemons_own(void **state) {
     (void)state;
     struct catalog *catalog = small();
-    struct catalog_error error;
+    struct fault error;
     assert_int_equal(add_as(catalog, "m", "faults_per_second", &error), 0);
     assert_string_equal(catalog->metrics[0].export_name, "faults_per_second");
     refused(add_as(catalog, "n", "Faults", &error), &error, "'Faults' is not made of a-z, 0-9 and _");
@@ -147,7 +147,7 @@ static void test_an_export_name_is_sound_free_and_not_the_daemons_own(void **sta
 static void test_a_wrong_formula_is_refused_with_its_column(void **state) {
     (void)state;
     struct catalog *catalog = small();
-    struct catalog_error error;
+    struct fault error;
     struct catalog_metric_text text = {.name = "m", .formula = "A / NOPE"};
     refused(catalog_add_metric(catalog, &text, &error), &error, "formula, column 5: unknown name 'NOPE'");
     text.formula = "1 + 2";
@@ -159,7 +159,7 @@ static void test_a_wrong_formula_is_refused_with_its_column(void **state) {
 static void test_a_rate_threshold_needs_a_ratio(void **state) {
     (void)state;
     struct catalog *catalog = small();
-    struct catalog_error error;
+    struct fault error;
     struct catalog_metric_text text = {.name = "m", .formula = "A - B", .rate_threshold = 100, .rate_advice = "Look."};
     refused(catalog_add_metric(catalog, &text, &error), &error, "a rate threshold needs a formula of the form k A/B");
     text.formula = "A / cpu_seconds";
@@ -187,7 +187,7 @@ static void test_k_takes_in_the_export_scale(void **state) {
 static void test_groups_are_found_without_case_dashes_and_underscores(void **state) {
     (void)state;
     struct catalog *catalog = small();
-    struct catalog_error error;
+    struct fault error;
     metric_of(catalog, "m", "A / B", NULL);
     metric_of(catalog, "n", "A / C", NULL);
     group_of(catalog, "Topdown_L1", "n m n");
@@ -208,7 +208,7 @@ static void test_groups_are_found_without_case_dashes_and_underscores(void **sta
 static void test_a_union_holds_each_metric_of_its_groups_once(void **state) {
     (void)state;
     struct catalog *catalog = small();
-    struct catalog_error error;
+    struct fault error;
     metric_of(catalog, "m", "A / B", NULL);
     metric_of(catalog, "n", "A / C", NULL);
     metric_of(catalog, "o", "B / C", NULL);
@@ -235,7 +235,7 @@ static struct catalog *with_level1(void) {
 static void test_level_1_is_checked_as_it_is_added(void **state) {
     (void)state;
     struct catalog *catalog = with_level1();
-    struct catalog_error error;
+    struct fault error;
     metric_of(catalog, "other", "A / C", "");
     metric_of(catalog, "retiring", "C / A", "percent of slots");
     assert_int_equal(catalog_check(catalog, &error), 0);
@@ -255,7 +255,7 @@ static void test_level_1_is_checked_as_it_is_added(void **state) {
 static void test_the_width_is_a_number_of_slots_a_cycle(void **state) {
     (void)state;
     struct catalog *catalog = small();
-    struct catalog_error error;
+    struct fault error;
     const double bad[] = {0, -1, 65, NAN, INFINITY};
     for (size_t i = 0; i < N_OF(bad); i++)
         refused(catalog_set_level1(catalog, &catalog->level1, "A", bad[i], &error), &error, "between 1 and 64");
@@ -266,7 +266,7 @@ static void test_the_width_is_a_number_of_slots_a_cycle(void **state) {
 
 static void test_level_1_is_checked_as_a_whole(void **state) {
     (void)state;
-    struct catalog_error error;
+    struct fault error;
     struct catalog *catalog = small();
     metric_of(catalog, "one", "A / B", "percent of slots");
     assert_int_equal(catalog_check(catalog, &error), 0);
@@ -281,7 +281,7 @@ static void test_a_split_shares_an_event_and_holds_them_all(void **state) {
     (void)state;
     const char *const a[] = {"FIXED_CYCLES", "A"}, *const b[] = {"FIXED_CYCLES", "B"}, *const only_b[] = {"B"},
                       *const c[] = {"FIXED_CYCLES", "C"}, *const unknown[] = {"NOPE"};
-    struct catalog_error error;
+    struct fault error;
     struct catalog *catalog = with_level1();
     refused(catalog_add_level1_part(catalog, &catalog->level1, unknown, 1, &error), &error,
             "the split names the event NOPE");
@@ -312,7 +312,7 @@ static void test_a_split_has_a_bounded_number_of_parts_and_events(void **state) 
     const char *many[CATALOG_SPLIT_EVENTS_MAX + 1];
     for (size_t i = 0; i < N_OF(many); i++)
         many[i] = "A";
-    struct catalog_error error;
+    struct fault error;
     struct catalog *catalog = with_level1();
     refused(catalog_add_level1_part(catalog, &catalog->level1, many, N_OF(many), &error), &error,
             "at most 8 parts of 32 events");
@@ -326,7 +326,7 @@ static void test_a_split_has_a_bounded_number_of_parts_and_events(void **state) 
 static void test_a_catalog_holds_a_bounded_number_of_everything(void **state) {
     (void)state;
     struct catalog *catalog = small();
-    struct catalog_error error;
+    struct fault error;
     char name[32];
     while (catalog->n_events < CATALOG_EVENTS_MAX) {
         (void)snprintf(name, sizeof name, "E%zu", catalog->n_events);

@@ -10,7 +10,7 @@ static const char *const EVENTS[] = {"CYCLES", "A", "B", "C"};
 
 static struct catalog *small(void) { return catalog_of(EVENTS, N_OF(EVENTS)); }
 
-static void refused(int r, const struct catalog_error *error, const char *wanted) {
+static void refused(int r, const struct fault *error, const char *wanted) {
     if (r != -EINVAL || !strstr(error->text, wanted))
         fail_msg("got %d, \"%s\"; wanted \"%s\"", r, error->text, wanted);
 }
@@ -62,7 +62,7 @@ static void test_what_is_written_to_the_letter_comes_before_what_differs_in_case
 static void test_a_modifier_makes_an_event_that_counts_less(void **state) {
     (void)state;
     struct catalog *catalog = small();
-    struct catalog_error error;
+    struct fault error;
     metric_of(catalog, "user_share", "A:u / A", NULL);
     int event = catalog_find_event(catalog, "A:u");
     assert_int_equal(event, 5);
@@ -114,7 +114,7 @@ static void test_without_smt_a_cpu_is_a_core(void **state) {
 static void test_what_needs_an_unmeasurable_metric_names_it(void **state) {
     (void)state;
     struct catalog *catalog = small();
-    struct catalog_error error;
+    struct fault error;
     const struct catalog_metric_text lost = {.name = "lost", .formula = "UNCORE / B"};
     assert_int_equal(catalog_add_unmeasurable(catalog, &lost, "nobody counts UNCORE", &error), 0);
     assert_string_equal(catalog->metrics[0].unmeasurable, "nobody counts UNCORE");
@@ -131,14 +131,14 @@ struct chain {
     unsigned n; // m0 uses m1, which uses m2, and so on
 };
 
-static int add_link(struct chain *chain, unsigned i, struct catalog_error *error) {
+static int add_link(struct chain *chain, unsigned i, struct fault *error) {
     char name[16], formula[32];
     (void)snprintf(name, sizeof name, "m%u", i);
     (void)snprintf(formula, sizeof formula, i + 1 < chain->n ? "m%u * 2" : "A / B", i + 1);
     return catalog_add_metric(chain->catalog, &(struct catalog_metric_text){.name = name, .formula = formula}, error);
 }
 
-static int resolve_link(void *context, const char *name, struct catalog_error *error) {
+static int resolve_link(void *context, const char *name, struct fault *error) {
     struct chain *chain = context;
     if (name[0] != 'm' || catalog_find_metric(chain->catalog, name) >= 0)
         return 0;
@@ -146,7 +146,7 @@ static int resolve_link(void *context, const char *name, struct catalog_error *e
     return r < 0 ? r : 0;
 }
 
-static int add_chain(unsigned n, struct catalog_error *error) {
+static int add_chain(unsigned n, struct fault *error) {
     struct chain chain = {.catalog = small(), .n = n};
     const struct catalog_resolver resolver = {.resolve = resolve_link, .context = &chain};
     catalog_set_resolver(chain.catalog, &resolver);
@@ -160,7 +160,7 @@ static int add_chain(unsigned n, struct catalog_error *error) {
 
 static void test_a_resolver_is_asked_a_bounded_depth(void **state) {
     (void)state;
-    struct catalog_error error;
+    struct fault error;
     assert_int_equal(add_chain(CATALOG_DEPTH_MAX, &error), CATALOG_DEPTH_MAX - 1);
     refused(add_chain(CATALOG_DEPTH_MAX + 1, &error), &error, "more than 64 deep");
     refused(add_chain(100000, &error), &error, "more than 64 deep");
@@ -171,7 +171,7 @@ static void test_a_resolver_is_asked_a_bounded_depth(void **state) {
 static void test_a_parent_is_a_metric_and_never_below_its_child(void **state) {
     (void)state;
     struct catalog *catalog = small();
-    struct catalog_error error;
+    struct fault error;
     static const char *const names[] = {"top", "middle", "low"};
     for (unsigned i = 0; i < 3; i++) {
         metric_of(catalog, names[i], "A / B", NULL);
@@ -190,7 +190,7 @@ static void test_a_parent_is_a_metric_and_never_below_its_child(void **state) {
 static void test_a_threshold_is_over_values_of_metrics(void **state) {
     (void)state;
     struct catalog *catalog = small();
-    struct catalog_error error;
+    struct fault error;
     metric_of(catalog, "share", "A / B", NULL);
     metric_of(catalog, "count", "C", NULL);
     assert_int_equal(catalog_set_threshold(catalog, 0, "share > 0.2 & count > 5", &error), 0);
@@ -207,7 +207,7 @@ static void test_a_threshold_is_over_values_of_metrics(void **state) {
 static void test_a_node_leads_to_metrics_and_groups_that_exist(void **state) {
     (void)state;
     struct catalog *catalog = small();
-    struct catalog_error error;
+    struct fault error;
     static const char *const next[] = {"other", "Deep_Group"}, *const nowhere[] = {"other", "Nowhere"};
     metric_of(catalog, "share", "A / B", NULL);
     metric_of(catalog, "other", "A / C", NULL);
@@ -226,7 +226,7 @@ static void test_a_node_leads_to_metrics_and_groups_that_exist(void **state) {
 static void test_the_value_of_a_shared_register_is_the_terms(void **state) {
     (void)state;
     struct catalog *catalog;
-    struct catalog_error error;
+    struct fault error;
     assert_int_equal(catalog_new("toy", "Acme", "Toy", "toy", "cpu", &catalog), 0);
     assert_int_equal(catalog_add_format(catalog, "event", "config:0-7", &error), 0);
     assert_int_equal(catalog_add_format(catalog, "offcore_rsp", "config1:0-63", &error), 0);
@@ -253,8 +253,8 @@ static void test_the_value_of_a_shared_register_is_the_terms(void **state) {
 static void test_events_of_other_pmus_are_encoded_where_their_format_is_known(void **state) {
     (void)state;
     struct catalog *catalog;
-    struct catalog_error error;
-    struct event_format_error format_error;
+    struct fault error;
+    struct fault format_error;
     struct event_format *host;
     bool cannot[5] = {0};
     const struct catalog_event_text texts[] = {
@@ -292,8 +292,8 @@ static void test_events_of_other_pmus_are_encoded_where_their_format_is_known(vo
 static void test_a_host_encodes_what_it_can_and_says_what_it_cannot(void **state) {
     (void)state;
     struct catalog *catalog;
-    struct catalog_error error;
-    struct event_format_error format_error;
+    struct fault error;
+    struct fault format_error;
     struct event_format *host;
     bool cannot[3] = {0};
     assert_int_equal(catalog_new("toy", "Acme", "Toy", "toy", "cpu", &catalog), 0);
@@ -316,7 +316,7 @@ static void test_a_host_encodes_what_it_can_and_says_what_it_cannot(void **state
 static void test_the_resident_group_is_of_countable_events_of_the_core_each_once(void **state) {
     (void)state;
     static const char *const twice[] = {"CYCLES", "A", "CYCLES"}, *const good[] = {"CYCLES", "A"};
-    struct catalog_error error;
+    struct fault error;
     struct catalog *catalog = small();
     refused(catalog_set_resident(catalog, twice, 3, &error), &error, "CYCLES stands twice");
     catalog_free(catalog);
@@ -335,7 +335,7 @@ static void test_the_resident_group_is_of_countable_events_of_the_core_each_once
 
 static void test_without_its_resident_group_a_catalog_has_the_other_level_1(void **state) {
     (void)state;
-    struct catalog_error error;
+    struct fault error;
     struct catalog *catalog = resident_catalog();
     metric_of(catalog, "estimate", "100 * A / (A + B)", "percent of slots");
     metric_of(catalog, "rest", "100 * B / (A + B)", "percent of slots");
@@ -356,7 +356,7 @@ static void test_without_its_resident_group_a_catalog_has_the_other_level_1(void
 
 static void test_a_resident_event_is_in_no_part_of_a_split(void **state) {
     (void)state;
-    struct catalog_error error;
+    struct fault error;
     static const char *const parts[][2] = {{"SLOTS", "RET"}, {"SLOTS", "FE"}};
     struct catalog *catalog = resident_catalog();
     for (size_t i = 0; i < 2; i++)

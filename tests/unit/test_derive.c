@@ -133,7 +133,7 @@ static double event_total(const struct host *host, unsigned event) {
 static void composite_init(struct host *host) {
     static const char *const parts[][2] = {{"CYCLES", "A"}, {"CYCLES", "B"}, {"CYCLES", "C"}};
     struct catalog *catalog = level1_catalog("100 * A / (4 * CYCLES)", "100 * (B + C) / (4 * CYCLES)");
-    struct catalog_error error;
+    struct fault error;
     for (size_t i = 0; i < N_OF(parts); i++)
         assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, parts[i], 2, &error), 0);
     host_init(host, catalog, 2, 1);
@@ -365,7 +365,7 @@ static void test_a_rate_is_of_the_whole_host_and_high_above_its_threshold(void *
     struct catalog *catalog = catalog_of(events, 1);
     const struct catalog_metric_text text = {
         .name = "faults", .formula = "FAULTS / cpu_seconds", .rate_threshold = 100, .rate_advice = "Look."};
-    struct catalog_error error;
+    struct fault error;
     assert_true(catalog_add_metric(catalog, &text, &error) >= 0);
     group_of(catalog, "Faults", "faults");
     struct host host;

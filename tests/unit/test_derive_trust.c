@@ -66,7 +66,7 @@ static struct catalog *two_ratios(void) {
     struct catalog *catalog = catalog_of(events, 2);
     const struct catalog_metric_text ratio = {
         .name = "ratio", .formula = "A / B", .rate_threshold = 1, .rate_advice = "Look."};
-    struct catalog_error error;
+    struct fault error;
     assert_true(catalog_add_metric(catalog, &ratio, &error) >= 0);
     metric_of(catalog, "made", "2 * ratio", "");
     group_of(catalog, "all", "ratio made");
@@ -324,7 +324,7 @@ static void test_parts_of_a_composite_cover_a_part_of_their_time(void **state) {
     static const char *const events[] = {"CYCLES", "A", "B", "C"};
     static const char *const parts[][2] = {{"CYCLES", "A"}, {"CYCLES", "B"}, {"CYCLES", "C"}};
     struct catalog *catalog = catalog_of(events, 4);
-    struct catalog_error error;
+    struct fault error;
     struct rig rig;
     level1_of(catalog, "4 * CYCLES", "100 * A / (4 * CYCLES)", "100 * (B + C) / (4 * CYCLES)");
     group_of(catalog, "L1", "frontend_bound backend_bound");

@@ -277,7 +277,7 @@ static const char *const RESIDENT[] = {"SLOTS", "GOOD", "LOST"};
 
 static struct catalog *resident_catalog(void) {
     struct catalog *catalog;
-    struct catalog_error error;
+    struct fault error;
     assert_int_equal(catalog_new("toy", "Acme", "Toy", "toy", "toy_pmu", &catalog), 0);
     for (unsigned i = 0; i < N_OF(RESIDENT); i++) {
         struct catalog_event_text text = {.name = RESIDENT[i], .title = "", .terms = "", .takes = i == 0};

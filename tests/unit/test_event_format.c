@@ -29,7 +29,7 @@ static const struct field UNCORE[] = {{"event", "config:0-7"}, {"umask", "config
 
 static struct event_format *format_of(const struct field *fields, size_t n) {
     struct event_format *format;
-    struct event_format_error error;
+    struct fault error;
     assert_int_equal(event_format_new(&format), 0);
     for (size_t i = 0; i < n; i++)
         if (event_format_add(format, fields[i].name, fields[i].text, &error) < 0)
@@ -46,7 +46,7 @@ static void expect_samples(const struct field *fields, size_t n_fields, const st
     struct event_format *format = format_of(fields, n_fields);
     for (size_t i = 0; i < n; i++) {
         struct pmu_event event = {.pmu = 3, .config = 1, .config1 = 2, .config2 = 3};
-        struct event_format_error error;
+        struct fault error;
         if (event_format_encode(format, samples[i].terms, &event, &error) < 0)
             fail_msg("%s: %s", samples[i].terms, error.text);
         assert_int_equal(event.config, samples[i].config);
@@ -59,7 +59,7 @@ static void expect_samples(const struct field *fields, size_t n_fields, const st
 
 static void expect_refused(const struct field *fields, size_t n_fields, const char *terms, const char *wanted) {
     struct event_format *format = format_of(fields, n_fields);
-    struct event_format_error error = {0};
+    struct fault error = {0};
     struct pmu_event event = {.config = 5};
     assert_int_equal(event_format_encode(format, terms, &event, &error), -EINVAL);
     assert_string_equal(error.text, wanted);
@@ -176,7 +176,7 @@ static void test_missing_and_too_many_terms_are_refused(void **state) {
         expect_refused(ARM, N_OF(ARM), texts[i],
                        "a term is missing: terms are name or name=value with ',' between them");
     struct event_format *format;
-    struct event_format_error error;
+    struct fault error;
     struct pmu_event event;
     char terms[1024] = "";
     assert_int_equal(event_format_new(&format), 0);
@@ -217,7 +217,7 @@ static void test_a_format_that_is_nonsense_is_refused(void **state) {
     struct event_format *format;
     assert_int_equal(event_format_new(&format), 0);
     for (size_t i = 0; i < N_OF(texts); i++) {
-        struct event_format_error error = {0};
+        struct fault error = {0};
         assert_int_equal(event_format_add(format, "event", texts[i], &error), -EINVAL);
         assert_non_null(strstr(error.text, "does not say which bits event fills"));
     }
@@ -228,7 +228,7 @@ static void test_a_format_that_is_nonsense_is_refused(void **state) {
 static void test_a_field_has_a_name_of_its_own(void **state) {
     (void)state;
     struct event_format *format = format_of(AMD, N_OF(AMD));
-    struct event_format_error error;
+    struct fault error;
     assert_int_equal(event_format_add(format, "umask", "config:40-47", &error), -EINVAL);
     assert_string_equal(error.text, "the term umask is there twice");
     assert_int_equal(event_format_add(format, "config1", "config1:0-63", &error), -EINVAL);

@@ -26,7 +26,7 @@ static const struct formula_scope SCOPE = {.lookup = lookup};
 
 static struct formula *compile(const char *text) {
     struct formula *formula = NULL;
-    struct formula_error error;
+    struct fault error;
     if (formula_compile(text, &SCOPE, &formula, &error) != 0)
         fail_msg("%s: column %zu: %s", text, error.column, error.text);
     return formula;
@@ -53,7 +53,7 @@ static void check_no_value(const char *text) {
 
 static void refuse(const char *text, size_t column, const char *wanted) {
     struct formula *const untouched = (struct formula *)&SCOPE, *formula = untouched;
-    struct formula_error error = {0};
+    struct fault error = {0};
     int r = formula_compile(text, &SCOPE, &formula, &error);
     if (r != -EINVAL || error.column != column || !strstr(error.text, wanted))
         fail_msg("%.60s: got %d, column %zu, \"%s\"; wanted column %zu, \"%s\"", text, r, error.column, error.text,

@@ -28,7 +28,7 @@ static int lookup(void *context, enum formula_name_kind kind, const char *name, 
 static void check(const char *text, double perf, double known) {
     const struct formula_scope scope = {.lookup = lookup};
     struct formula *formula = NULL;
-    struct formula_error error;
+    struct fault error;
     if (formula_compile(text, &scope, &formula, &error) != 0)
         fail_msg("%s: column %zu: %s", text, error.column, error.text);
     const double wanted[] = {perf, known};

@@ -67,7 +67,7 @@ static int lookup(void *context, enum formula_name_kind kind, const char *name, 
 static struct formula *compile_with(struct names *names, const char *text) {
     const struct formula_scope scope = {.lookup = lookup, .context = names};
     struct formula *formula = NULL;
-    struct formula_error error;
+    struct fault error;
     int r = formula_compile(text, &scope, &formula, &error);
     if (r != 0)
         fail_msg("%s: %d, column %zu: %s", text, r, error.column, error.text);
@@ -106,7 +106,7 @@ static void check_asked(const char *text, const char *wanted) {
 static void refuse_with(struct names *names, const char *text, int result, size_t column, const char *wanted) {
     const struct formula_scope scope = {.lookup = lookup, .context = names};
     struct formula *const untouched = (struct formula *)&scope, *formula = untouched;
-    struct formula_error error = {0};
+    struct fault error = {0};
     int r = formula_compile(text, &scope, &formula, &error);
     if (r != result || error.column != column || !strstr(error.text, wanted))
         fail_msg("%.60s: got %d, column %zu, \"%s\"; wanted column %zu, \"%s\"", text, r, error.column, error.text,

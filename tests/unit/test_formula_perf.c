@@ -76,7 +76,7 @@ static void expression_try(struct comparison *comparison, const char *path, cons
     struct trial trial = {.random = random_next(&comparison->random), .values = cJSON_CreateObject()};
     const struct formula_scope scope = {.lookup = lookup, .context = &trial};
     struct formula *formula = NULL;
-    struct formula_error error;
+    struct fault error;
     if (formula_compile(text, &scope, &formula, &error) != 0)
         fail_msg("%s: %s: column %zu: %s", path, text, error.column, error.text);
     comparison->texts = realloc(comparison->texts, (comparison->n + 1) * sizeof *comparison->texts);

@@ -227,7 +227,7 @@ static const struct tree *formula_random(struct trees *trees, char text[FORMULA_
     assert_non_null(out);
     tree_print(trees, out, tree, 0);
     assert_int_equal(fclose(out), 0);
-    struct formula_error error;
+    struct fault error;
     if (formula_compile(text, &scope, formula, &error) != 0)
         fail_msg("%s: column %zu: %s", text, error.column, error.text);
     return tree;

@@ -325,7 +325,7 @@ static void test_events_that_the_kernel_cannot_express_are_unsupported(void **st
 static void test_a_pmu_that_counts_for_each_cpu_is_bound_too(void **state) {
     const struct host_tree *tree = *state;
     struct catalog *catalog;
-    struct catalog_error error;
+    struct fault error;
     struct host_binding binding;
     const struct catalog_event_text tsc = {.name = "tsc", .terms = "event=0x00", .pmu = "msr", .takes = 1},
                                     smi = {.name = "smi", .terms = "event=0x09", .pmu = "msr", .takes = 1},
@@ -349,7 +349,7 @@ static void test_a_pmu_that_counts_for_each_cpu_is_bound_too(void **state) {
 static void test_events_of_a_sockets_pmu_are_encoded_as_the_host_says_and_not_counted(void **state) {
     const struct host_tree *tree = *state;
     struct catalog *catalog;
-    struct catalog_error error;
+    struct fault error;
     struct host_binding binding;
     const struct catalog_event_text reads = {.name = "reads",
                                              .terms = "event=0x04,umask=0x03",

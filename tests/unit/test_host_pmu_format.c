@@ -15,7 +15,7 @@ static struct event_format *format_of(const struct host_tree *tree, const char *
 
 static uint64_t config_of(const struct event_format *format, const char *terms) {
     struct pmu_event event = {0};
-    struct event_format_error error;
+    struct fault error;
     if (event_format_encode(format, terms, &event, &error) < 0)
         fail_msg("%s", error.text);
     return event.config;

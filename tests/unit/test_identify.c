@@ -303,7 +303,7 @@ static void test_the_latest_release_that_a_cpu_has_reached_wins(void **state) {
     for (int trial = 0; trial < 100; trial++) {
         const char *owner[256] = {NULL};
         struct cpu_map map = {0};
-        struct cpu_map_error error;
+        struct fault error;
         for (int i = 0; i < 10; i++) {
             unsigned release = (unsigned)(random_next(&random) % 256);
             uint32_t midr = 0x410fd490 | release >> 4 << 20 | (release & 15);

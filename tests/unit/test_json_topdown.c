@@ -223,7 +223,7 @@ static void test_a_missing_value_between_two_limits_leaves_a_threshold_open(void
     struct exporter_host host;
     tree_host_init(&host);
     struct snapshot *snapshot = tree_snapshot(&host);
-    struct catalog_error error;
+    struct fault error;
     int metric = catalog_find_metric(host.catalog, "bad_speculation");
     assert_int_equal(
         catalog_set_threshold(host.catalog, (unsigned)metric, "hidden > 0.1 & hidden < 0.5 & retiring > 10", &error),

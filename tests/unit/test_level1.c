@@ -19,7 +19,7 @@ static struct catalog *four_categories(void) {
     static const char *const events[] = {"CYCLES", "A", "B", "C", "D"};
     static const char *const names[] = {"frontend_bound", "bad_speculation", "retiring", "backend_bound"};
     struct catalog *catalog = catalog_of(events, N_OF(events));
-    struct catalog_error error;
+    struct fault error;
     metric_of(catalog, names[0], "100 * (A / (4 * CYCLES) - D / CYCLES)", "percent of slots");
     metric_of(catalog, names[1], "100 * (B / (4 * CYCLES) + D / CYCLES)", "percent of slots");
     metric_of(catalog, names[2], "100 * (C / (4 * CYCLES))", "percent of slots");

@@ -22,7 +22,7 @@ static struct catalog *random_catalog(uint64_t *random) {
     const char *names[16];
     for (size_t i = 0; i < catalog->n_metrics; i++)
         names[i] = catalog->metrics[i].name;
-    struct catalog_error error;
+    struct fault error;
     size_t half = catalog->n_metrics / 2;
     assert_int_equal(catalog_add_group(catalog, "First", "", "", names, half + 1, &error), 0);
     assert_int_equal(catalog_add_group(catalog, "Second", "", "", names + half, catalog->n_metrics - half, &error), 1);
@@ -196,7 +196,7 @@ static void test_level_1_without_a_split_that_fits_is_not_plannable(void **state
     for (size_t n_parts = 0; n_parts <= 2; n_parts += 2) {
         struct catalog *catalog = empty_catalog();
         level1_of(catalog, "4 * FIXED_CYCLES", "A / B", "C / D");
-        struct catalog_error error;
+        struct fault error;
         for (size_t i = 0; i < n_parts; i++)
             assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, parts[i], 3, &error), 0);
         group_of(catalog, "L1", "frontend_bound backend_bound");
@@ -263,7 +263,7 @@ static void test_level_1_on_too_few_counters_is_a_composite_of_its_split(void **
     (void)state;
     const char *const parts[3][3] = {{"A", "FIXED_CYCLES", "B"}, {"FIXED_CYCLES", "C"}, {"D", "FIXED_CYCLES", "A"}};
     struct catalog *catalog = empty_catalog();
-    struct catalog_error error;
+    struct fault error;
     level1_of(catalog, "4 * FIXED_CYCLES", "A / B", "C / D");
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, parts[i], i == 1 ? 2 : 3, &error), 0);
@@ -311,7 +311,7 @@ static void test_no_selection_is_one_idle_second(void **state) {
 // A catalog with one more event and metric than a plan has room for; group Few holds `few` metrics, group Many all.
 static struct catalog *wide_catalog(unsigned few) {
     struct catalog *catalog = empty_catalog();
-    struct catalog_error error;
+    struct fault error;
     const char *names[PLAN_GROUP_EVENTS_MAX + 1];
     for (unsigned i = 0; i < N_OF(names); i++) {
         char name[16];

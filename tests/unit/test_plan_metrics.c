@@ -158,7 +158,7 @@ static void test_what_another_metric_still_needs_stays(void **state) {
 static void test_what_needs_an_unmeasurable_metric_says_why(void **state) {
     (void)state;
     struct host host;
-    struct catalog_error error;
+    struct fault error;
     plain_init(&host, 4);
     const struct catalog_metric_text lost = {.name = "lost", .formula = "UNCORE / B"};
     assert_int_equal(catalog_add_unmeasurable(host.catalog, &lost, "nobody counts UNCORE", &error), 0);
@@ -223,7 +223,7 @@ static void test_sampled_events_and_those_of_other_pmus_say_so(void **state) {
     (void)state;
     struct host host;
     plain_init(&host, 4);
-    struct catalog_error error;
+    struct fault error;
     const struct catalog_event_text sampled = {.name = "S", .terms = "config=1", .takes = 1, .sampling_only = true};
     const struct catalog_event_text other = {.name = "O", .terms = "event=0", .takes = 1, .pmu = "far_pmu"};
     const struct catalog_event_text tsc = {.name = "TSC", .terms = "event=0", .takes = 1, .pmu = "msr"};
@@ -271,7 +271,7 @@ static void test_in_parts_what_level_1_is_made_of_has_no_event_group_of_its_own(
     (void)state;
     struct host host;
     static const char *const parts[][2] = {{"CYCLES", "A"}, {"CYCLES", "B"}};
-    struct catalog_error error;
+    struct fault error;
     level1_host(&host, 2);
     group_of(host.catalog, "L1", "frontend_bound backend_bound");
     for (size_t i = 0; i < 2; i++)
@@ -307,7 +307,7 @@ static void test_the_categories_fall_together(void **state) {
 static void test_without_a_part_of_level_1_there_are_no_categories(void **state) {
     (void)state;
     struct host host;
-    struct catalog_error error;
+    struct fault error;
     plain_init(&host, 4);
     const struct catalog_metric_text lost = {.name = "lost", .formula = "UNCORE / B"};
     assert_int_equal(catalog_add_unmeasurable(host.catalog, &lost, "nobody counts UNCORE", &error), 0);

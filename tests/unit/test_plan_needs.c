@@ -65,7 +65,7 @@ static void test_a_metric_of_two_values_of_one_register_names_the_register(void 
     (void)state;
     struct host host;
     host_init(&host);
-    assert_int_equal(catalog_add_register(host.catalog, "offcore_rsp", 1, &(struct catalog_error){0}), 0);
+    assert_int_equal(catalog_add_register(host.catalog, "offcore_rsp", 1, &(struct fault){0}), 0);
     host.needs[A] = (struct event_need){.fixed = -1, .reg = 1, .reg_value = 0x2011};
     host.needs[B] = (struct event_need){.fixed = -1, .reg = 1, .reg_value = 0x4011};
     expect_reason(&host, "A / (B + FIXED_CYCLES)", "needs 2 values of offcore_rsp at once (A and B), the CPU holds 1");
@@ -99,7 +99,7 @@ static void test_metrics_that_collide_take_turns(void **state) {
     (void)state;
     struct host host;
     host_init(&host);
-    assert_int_equal(catalog_add_register(host.catalog, "offcore_rsp", 1, &(struct catalog_error){0}), 0);
+    assert_int_equal(catalog_add_register(host.catalog, "offcore_rsp", 1, &(struct fault){0}), 0);
     host.needs[A] = (struct event_need){.fixed = -1, .reg = 1, .reg_value = 0x2011};
     host.needs[B] = (struct event_need){.fixed = -1, .reg = 1, .reg_value = 0x4011};
     host.needs[C].counters = host.needs[D].counters = host.needs[E].counters = 0x1;
@@ -123,7 +123,7 @@ static void test_level_1_that_collides_is_measured_in_parts(void **state) {
     (void)state;
     const char *const parts[2][2] = {{"FIXED_CYCLES", "A"}, {"FIXED_CYCLES", "B"}};
     struct host host;
-    struct catalog_error error;
+    struct fault error;
     host_init(&host);
     host.needs[A].counters = host.needs[B].counters = 0x8;
     level1_of(host.catalog, "4 * FIXED_CYCLES", "A / FIXED_CYCLES", "B / FIXED_CYCLES");

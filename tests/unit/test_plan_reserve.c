@@ -85,7 +85,7 @@ static void test_where_all_are_reserved_level_1_is_not_measured_in_parts_either(
     (void)state;
     const char *const parts[2][2] = {{"FIXED_CYCLES", "A"}, {"FIXED_CYCLES", "B"}};
     struct catalog *catalog = empty_catalog();
-    struct catalog_error error;
+    struct fault error;
     level1_of(catalog, "4 * FIXED_CYCLES", "A / FIXED_CYCLES", "B / FIXED_CYCLES");
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, parts[i], 2, &error), 0);

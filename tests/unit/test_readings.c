@@ -14,7 +14,7 @@ static struct host host_new(void) {
     static const char *const parts[2][2] = {{"FIXED_CYCLES", "A"}, {"FIXED_CYCLES", "B"}};
     static const struct topology_source cpus[] = {{0, 0, 0, true}, {1, 1, 0, true}};
     struct host host = {.catalog = empty_catalog()};
-    struct catalog_error error;
+    struct fault error;
     level1_of(host.catalog, "4 * FIXED_CYCLES", "100 * A / (4 * FIXED_CYCLES)", "100 * B / (4 * FIXED_CYCLES)");
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(catalog_add_level1_part(host.catalog, &host.catalog->level1, parts[i], 2, &error), 0);

@@ -22,7 +22,7 @@ static inline void tree_add(struct catalog *catalog, const char *name, const cha
                             const char *parent, const char *threshold) {
     const struct catalog_metric_text text = {
         .name = name, .title = name, .units = units, .formula = formula, .meaning = "Mend <this> & that."};
-    struct catalog_error error;
+    struct fault error;
     int metric = catalog_add_metric(catalog, &text, &error);
     assert_true(metric >= 0);
     if (parent)
@@ -38,7 +38,7 @@ static inline struct catalog *tree_catalog(void) {
                                                 {"retiring", "retiring > 70 | hidden > 0.1"},
                                                 {"backend_bound", "backend_bound > 20"}};
     struct catalog *catalog = host_catalog();
-    struct catalog_error error;
+    struct fault error;
     tree_add(catalog, "core_part", "STALL_B / (4 * CYCLES)", "share of slots", NULL, NULL);
     tree_add(catalog, "fetch_latency", "100 * (MISPREDICTED / CYCLES)", "percent of cycles", "frontend_bound",
              "fetch_latency > 10 & frontend_bound > 15");

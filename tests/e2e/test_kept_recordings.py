@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings that earlier versions made still replay to the values that those versions showed.
+
+tests/data/recordings holds each recording (NAME.xz) beside the last snapshots of its replay (NAME.json.xz), both made by the
+version before event groups were led by `slots`. A format that changes converts them; it does not make new ones.
+"""
+
+import json
+import lzma
+import os
+import tempfile
+
+import e2e
+
+BINARY, ROOT = e2e.arguments()
+FOLDER = os.path.join(ROOT, "tests/data/recordings")
+NAMES = sorted(name[:-len(".json.xz")] for name in os.listdir(FOLDER) if name.endswith(".json.xz"))
+
+
+def read(name):
+    with lzma.open(os.path.join(FOLDER, name)) as file:
+        return file.read()
+
+
+def differences(wanted, found, path=""):
+    """Where the two differ; what is found may have members that are not wanted."""
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        for key, value in wanted.items():
+            if key in found:
+                yield from differences(value, found[key], f"{path}/{key}")
+            else:
+                yield f"{path}/{key} is missing"
+    elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
+        for i, (a, b) in enumerate(zip(wanted, found)):
+            yield from differences(a, b, f"{path}/{i}")
+    elif wanted != found:
+        yield f"{path}: {found} instead of {wanted}"
+
+
+def replay(name, folder):
+    path = os.path.join(folder, name)
+    with open(path, "wb") as file:
+        file.write(read(name + ".xz"))
+    with e2e.Daemon("--pmu", f"replay:{path}", "--speed", "0", yaml=e2e.LISTEN_ANYWHERE) as daemon:
+        e2e.wait_for(lambda: "have been replayed" in daemon.log(), f"the end of {name}")
+        return {scope: daemon.json(f"/api/v1/snapshot?scope={scope}") for scope in ("cpu", "socket", "host")}
+
+
+def check(name):
+    with tempfile.TemporaryDirectory() as folder:
+        found = list(differences(json.loads(read(name + ".json.xz")), replay(name, folder)))
+    assert not found, f"{name}: {len(found)} values differ:\n" + "\n".join(found[:20])
+
+
+def make_test(name):
+    def test():
+        check(name)
+    return test
+
+
+assert len(NAMES) >= 16, "the recordings are not there"
+for each in NAMES:
+    globals()[f"test_{each.replace('-', '_')}_replays_as_it_did"] = make_test(each)
+
+if __name__ == "__main__":
+    e2e.run_tests()
