@@ -24,7 +24,7 @@ int main(int argc, char **argv) {
         (void)puts("topdownd " TOPDOWND_VERSION);
         return EXIT_SUCCESS;
     case COMMAND_CHECK_CONFIG:
-        return check_config(&options);
+        return check_run(&options);
     case COMMAND_YIELD:
         return yield_run(&options);
     case COMMAND_EVAL:

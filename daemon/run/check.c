@@ -42,7 +42,7 @@ static void show_plans(const struct setup *setup, struct plan *const plans[SOURC
     }
 }
 
-int check_config(const struct options *options) {
+int check_run(const struct options *options) {
     struct setup *setup = calloc(1, sizeof *setup);
     struct errors *errors = calloc(1, sizeof *errors);
     struct plan *plans[SOURCE_TYPES_MAX] = {0};
