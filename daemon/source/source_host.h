@@ -17,6 +17,7 @@ struct source_host {
     char pmu_found[HOST_TEXT_MAX];
 };
 
-source_filler source_host_find;
+int source_host_find(const struct source_request *request, struct errors *errors, struct source *out[SOURCE_TYPES_MAX],
+                     size_t *n);
 
 #endif

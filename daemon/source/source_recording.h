@@ -7,7 +7,8 @@
 #include "daemon/source/source.h"
 #include "daemon/source/tape.h"
 
-source_filler source_recording_find;
+int source_recording_find(const struct source_request *request, struct errors *errors,
+                          struct source *out[SOURCE_TYPES_MAX], size_t *n);
 
 // Of a source that is replayed.
 struct tape *source_recording_tape(struct source *source);

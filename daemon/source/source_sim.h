@@ -13,6 +13,7 @@ struct source_sim {
     char path[DATA_PATH_MAX + 64];
 };
 
-source_filler source_sim_find;
+int source_sim_find(const struct source_request *request, struct errors *errors, struct source *out[SOURCE_TYPES_MAX],
+                    size_t *n);
 
 #endif
