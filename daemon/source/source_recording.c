@@ -6,9 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-
-static const double SECONDS_MAX = 253402300799; // since the epoch: the end of the year 9999
 
 struct source_recording {
     struct source source; // first
@@ -39,17 +36,14 @@ static int recording_topology(struct source *source, const struct cpuset *select
 static void recording_describe(const struct source *source, char *out, size_t size) {
     const struct tape *tape = ((const struct source_recording *)source)->tape;
     const struct recording_header *header = &tape->header;
-    bool known = header->timestamp_seconds >= 0 && header->timestamp_seconds <= SECONDS_MAX; // not NaN either
-    time_t begun = known ? (time_t)header->timestamp_seconds : 0;
-    struct tm utc;
-    char text[64];
+    char begun[VIEW_TIME_MAX];
     if (tape->n_files == 0)
         (void)snprintf(out, size, "replay of %s, a log of perf", tape->path);
-    else if (gmtime_r(&begun, &utc) && strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &utc) > 0)
+    else if (view_time(header->timestamp_seconds, begun))
         (void)snprintf(out, size,
-                       "replay of %s, recorded by topdownd %s from %s UTC on; the profiles of the configuration do not "
+                       "replay of %s, recorded by topdownd %s from %s on; the profiles of the configuration do not "
                        "change what it shows",
-                       tape->path, header->version, text);
+                       tape->path, header->version, begun);
 }
 
 static void recording_deinit(struct source *source) { tape_free(of(source)->tape); }
