@@ -63,7 +63,7 @@ static int load_vendors(struct source *source, const struct source_request *requ
                                           .pmu = pmu,
                                           .environment = environment,
                                           .all_events = request->all_events || source->scenario,
-                                          .all_warnings = request->options->command == COMMAND_CHECK_CONFIG};
+                                          .all_warnings = request->options->all_warnings};
     int r = source_vendor_load(&vendor, errors, reason, sizeof reason, &source->catalog);
     source->vendors = r == 0;
     if (r == 1)
