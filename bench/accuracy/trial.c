@@ -460,6 +460,7 @@ static void trial_begin(struct trial *t, const struct setting *setting, const st
 static void trial_end(struct trial *t) {
     for (size_t cpu = 0; cpu < t->n_cpus; cpu++)
         load_free(&t->loads[cpu]);
+    diagnosis_free(t->diagnosis);
     adapt_free(t->adapt);
     estimate_free(t->gauge);
     estimate_free(t->minute);

@@ -124,6 +124,7 @@ struct run {
     size_t n;
     unsigned counters;
     struct snapshot_layout *layout;
+    struct diagnosis *diagnosis;
     uint64_t round_ns; // of the plan while nothing is raised
 };
 
@@ -168,6 +169,12 @@ static void use_plan(struct run *run, const bool *raised) {
     assert_int_equal(topology_new(&cpu, 1, 0, &topology), 0);
     run->layout = snapshot_layout_new(plan, topology);
     assert_non_null(run->layout);
+    struct diagnosis *diagnosis = diagnosis_new(run->layout);
+    assert_non_null(diagnosis);
+    if (run->diagnosis)
+        diagnosis_continue(diagnosis, run->diagnosis);
+    diagnosis_free(run->diagnosis);
+    run->diagnosis = diagnosis;
 }
 
 // Values that stay for a while, jump, or are not there.
@@ -193,7 +200,8 @@ static unsigned run_rounds(struct run *run, struct adapt *adapt, uint64_t *state
         fill(snapshot, state, level);
         snapshot->end_ns = now_ns += run->layout->plan->round_ns + random_below(state, 2000000000);
         memcpy(before, adapt_raised(adapt), run->n * sizeof *before);
-        bool changed = adapt_round(adapt, snapshot);
+        diagnosis_round(run->diagnosis, snapshot);
+        bool changed = adapt_round(adapt, run->diagnosis, snapshot);
         snapshot_unref(snapshot);
         assert_int_equal(changed, memcmp(before, adapt_raised(adapt), run->n * sizeof *before) != 0);
         if (!changed)
@@ -232,6 +240,7 @@ static void test_on_every_spec_shares_and_minima_hold_whatever_the_values_are(vo
         changes += run_rounds(&run, adapt, &random);
         specs++;
         adapt_free(adapt);
+        diagnosis_free(run.diagnosis);
         snapshot_layout_unref(run.layout);
         catalog_free(run.catalog);
     }
