@@ -9,6 +9,7 @@
 #include "daemon/command/eval.h"
 #include "daemon/command/list.h"
 #include "daemon/command/yield.h"
+#include "daemon/run/check.h"
 #include "daemon/run/service.h"
 
 enum { EXIT_WRONG = 2 };
@@ -40,7 +41,7 @@ static int check_eval(const struct options *options) {
 static int check_config_run(const struct options *options) {
     struct options all = *options;
     all.all_warnings = true;
-    return service_check_config(&all);
+    return check_run(&all);
 }
 
 static const struct command commands[] = {
