@@ -243,17 +243,20 @@ void adapt_decision_text(const struct catalog *catalog, const struct adapt_decis
 
 struct adapt_share adapt_share(const struct plan *plan, unsigned group) {
     struct adapt_share share = {0};
-    bool resident = false, rotating = false;
+    bool common = false, rotating = false;
     for (unsigned u = 0; u < plan->n_units; u++) {
         bool held = false;
         for (size_t i = 0; i < plan->n_metrics && !held; i++)
             held = plan->metrics[i].unit == (int)u && group_has(&plan->catalog->groups[group], plan->metrics[i].metric);
         if (!held)
             continue;
-        resident = resident || plan_unit_resident(plan, u);
-        rotating = rotating || !plan_unit_resident(plan, u);
+        if (plan->common_unit == (int)u) {
+            common = true;
+            continue;
+        }
+        rotating = true;
         share.now += plan_share(plan, u);
         share.baseline += plan->units[u].baseline_share;
     }
-    return resident && !rotating ? (struct adapt_share){1, 1} : share;
+    return common && !rotating ? (struct adapt_share){1, 1} : share;
 }

@@ -86,7 +86,7 @@ bool adapt_cause_exists(const struct catalog *catalog, size_t cause);
 void adapt_decision_text(const struct catalog *catalog, const struct adapt_decision *decision, char *out, size_t size);
 
 // The share of the plan's round in which event groups with metrics of this metric group count, and what it is while
-// nothing is raised. Event groups that metric groups share count for each of them. 1 where only the resident group is.
+// nothing is raised. Event groups that metric groups share count for each of them. 1 where every slot measures it.
 struct adapt_share {
     double now, baseline;
 };

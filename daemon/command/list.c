@@ -14,7 +14,7 @@
 
 #include "daemon/command/list_specs.h"
 #include "daemon/base/options.h"
-#include "daemon/source/source.h"
+#include "daemon/source/source_find.h"
 
 enum what { LIST_CPUS, LIST_GROUPS, LIST_METRICS, LIST_EVENTS, LIST_N };
 static const char *const WHATS[LIST_N] = {"cpus", "groups", "metrics", "events"};

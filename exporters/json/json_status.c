@@ -21,10 +21,16 @@ static void add_event_name(struct json *json, const struct catalog_event *event)
     json_string(json, "code", code);
 }
 
+// True for metrics of the unit. What every event group carries is measured by each unit that has groups.
+static bool is_measured_by(const struct plan *plan, size_t metric, int unit) {
+    int of = plan->metrics[metric].unit;
+    return of == unit || (unit >= 0 && of >= 0 && of == plan_carried_unit(plan));
+}
+
 static void add_metric_names(struct json *json, const char *key, const struct view *view, int unit, bool exported) {
     json_begin_array(json, key);
     for (size_t i = 0; i < view->layout->n_metrics; i++)
-        if (view->layout->plan->metrics[i].unit == unit && view_exported(view, i) == exported)
+        if (is_measured_by(view->layout->plan, i, unit) && view_exported(view, i) == exported)
             json_string(json, NULL, view_metric(view, i)->export_name);
     json_end_array(json);
 }
@@ -60,10 +66,12 @@ static void add_unit(struct json *json, const struct plan *plan, size_t u) {
     const struct plan_unit *unit = &plan->units[u];
     json_begin_object(json, NULL);
     json_begin_array(json, "event_groups");
-    for (size_t g = 0; g < unit->n_groups; g++)
-        json_string(json, NULL, plan->groups[unit->first_group + g].name);
+    bool carried = plan_carried_unit(plan) == (int)u; // by all event groups: every slot is one of its own
+    size_t first = carried ? 0 : unit->first_group, n = carried ? plan->n_groups : unit->n_groups;
+    for (size_t g = first; g < first + n; g++)
+        json_string(json, NULL, plan->groups[g].name);
     json_end_array(json);
-    json_whole(json, "slots", unit->slots);
+    json_whole(json, "slots", carried ? plan_slots(plan) : unit->slots);
     json_string(json, "reference", unit->reference >= 0 ? plan->catalog->events[unit->reference].name : NULL);
     json_end_object(json);
 }
