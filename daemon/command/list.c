@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/command/list_specs.h"
 #include "daemon/base/options.h"
+#include "daemon/command/list_specs.h"
 #include "daemon/source/source.h"
 
 enum what { LIST_CPUS, LIST_GROUPS, LIST_METRICS, LIST_EVENTS, LIST_N };
@@ -307,7 +307,6 @@ static void take_type(struct source *source, struct list_type *type) {
     if (!source->vendors)
         return;
     type->vendors = source->catalog;
-    type->vendors->environment.has_event = NULL; // it asks the source, which ends here
     source->catalog = NULL;
 }
 

@@ -41,16 +41,17 @@ static int make_support(struct source *source, enum plan_support support) {
 static void describe_scenario(const struct scenario *scenario, struct environment *out) {
     double sockets = scenario->sockets, cores = sockets * scenario->cores_per_socket;
     environment_init(out);
-    out->literals[LITERAL_SMT_ON] = scenario->threads_per_core > 1;
-    out->literals[LITERAL_NUM_CPUS] = out->literals[LITERAL_NUM_CPUS_ONLINE] = cores * scenario->threads_per_core;
-    out->literals[LITERAL_NUM_CORES] = cores;
-    out->literals[LITERAL_NUM_DIES] = out->literals[LITERAL_NUM_PACKAGES] = sockets;
-    out->literals[LITERAL_HAS_PMEM] = 0;
+    out->facts.literals[LITERAL_SMT_ON] = scenario->threads_per_core > 1;
+    out->facts.literals[LITERAL_NUM_CPUS] = out->facts.literals[LITERAL_NUM_CPUS_ONLINE] =
+        cores * scenario->threads_per_core;
+    out->facts.literals[LITERAL_NUM_CORES] = cores;
+    out->facts.literals[LITERAL_NUM_DIES] = out->facts.literals[LITERAL_NUM_PACKAGES] = sockets;
+    out->facts.literals[LITERAL_HAS_PMEM] = 0;
 }
 
 // From the vendor's files, where the configuration names them. 1 where it does not, or they have nothing for this CPU.
 static int load_vendors(struct source *source, const struct source_request *request, const char *cpuid, const char *pmu,
-                        const struct environment *environment, struct errors *errors) {
+                        const struct environment *environment, struct errors *errors, struct catalog_builder **out) {
     char reason[SOURCE_TEXT_MAX];
     if (!request->vendor || !request->vendor->path)
         return 1;
@@ -64,7 +65,7 @@ static int load_vendors(struct source *source, const struct source_request *requ
                                           .environment = environment,
                                           .all_events = request->all_events || source->scenario,
                                           .all_warnings = request->options->command == COMMAND_CHECK_CONFIG};
-    int r = source_vendor_load(&vendor, errors, reason, sizeof reason, &source->catalog);
+    int r = source_vendor_read(&vendor, errors, reason, sizeof reason, out);
     source->vendors = r == 0;
     if (r == 1)
         note(source, "cpu", "not_in_specs", "the vendor's files are not used: %s", reason);
@@ -87,11 +88,14 @@ static int init_sim(struct source *source, const struct source_request *request,
     char cpuid[HOST_CPUID_MAX];
     describe_scenario(source->scenario, &environment);
     source_vendor_cpuid(&request->specs->cpus, source->scenario->spec, cpuid, sizeof cpuid);
-    int r = load_vendors(source, request, cpuid, NULL, &environment, errors);
+    struct catalog_builder *builder;
+    int r = load_vendors(source, request, cpuid, NULL, &environment, errors, &builder);
     if (r == 1)
-        r = specs_load(request->specs, source->scenario->spec, &environment, errors, &source->catalog);
-    if (r == 0)
-        r = make_support(source, PLAN_SUPPORT_UNKNOWN);
+        r = specs_read(request->specs, source->scenario->spec, &environment, errors, &builder);
+    if (r < 0)
+        return r;
+    source->catalog = catalog_builder_finish(builder);
+    r = make_support(source, PLAN_SUPPORT_UNKNOWN);
     if (r < 0)
         return r;
     source->simulated = true;
@@ -138,7 +142,7 @@ int source_load_tape(struct source *source, const struct plan_selection *selecti
 // Reads a spec with its formulas compiled for this host: of the vendor's files where they are to be used and have this
 // CPU, else `name`. 1 where there is none (NULL).
 static int load_spec(struct source *source, const struct source_request *request, const char *name, bool vendors,
-                     struct errors *errors) {
+                     struct errors *errors, struct catalog_builder **out) {
     struct environment environment;
     const char *pmu = source->cores.pmu;
     bool replaced = source->cores.pmu_replaces;
@@ -149,13 +153,11 @@ static int load_spec(struct source *source, const struct source_request *request
         .has_event = environment.has_event, .context = environment.context, .answers = &source->answers};
     environment.has_event = environment_listen;
     environment.context = &listener;
-    int r = vendors ? load_vendors(source, request, environment.cpuid, replaced ? source->pmu_found : NULL,
-                                   &environment, errors)
+    int r = vendors ? load_vendors(source, request, environment.facts.cpuid, replaced ? source->pmu_found : NULL,
+                                   &environment, errors, out)
                     : 1;
     if (r == 1 && name)
-        r = specs_load(request->specs, name, &environment, errors, &source->catalog);
-    if (r == 0)
-        source->catalog->environment.has_event = NULL; // it asks what ends here
+        r = specs_read(request->specs, name, &environment, errors, out);
     return r;
 }
 
@@ -175,9 +177,9 @@ static void note_binding(struct source *source, const struct host_binding *bindi
 }
 
 // The kernel's PMU of the spec's name or pattern that counts on this type's CPUs. False where there is none.
-static bool find_pmu(struct source *source) {
+static bool find_pmu(struct source *source, const struct catalog_product *product) {
     struct host_core_pmu pmus[HOST_CORES_MAX];
-    size_t n = host_cores_pmus(&source->roots, source->catalog->product.pmu, pmus, HOST_CORES_MAX), i = 0;
+    size_t n = host_cores_pmus(&source->roots, product->pmu, pmus, HOST_CORES_MAX), i = 0;
     while (i < n && !cpuset_has(&pmus[i].cpus, source->cores.first_cpu))
         i++;
     if (i == n)
@@ -190,16 +192,20 @@ static bool find_pmu(struct source *source) {
 // The spec of these cores, bound to their PMU. 1 where the kernel has no such PMU.
 static int init_hardware(struct source *source, const struct source_request *request, struct errors *errors) {
     struct host_binding binding;
-    int r = load_spec(source, request, source->cores.row ? source->cores.row->spec : NULL, true, errors);
+    struct catalog_builder *builder;
+    int r = load_spec(source, request, source->cores.row ? source->cores.row->spec : NULL, true, errors, &builder);
     if (r != 0)
         return r;
-    const struct catalog *catalog = source->catalog;
-    if (!find_pmu(source))
-        return 1;
-    source->pmu_name = source->pmu_found;
-    r = host_bind(&source->roots, source->pmu_name, source->pmu_types[0], source->catalog, &binding);
-    if (r < 0)
+    r = find_pmu(source, &catalog_builder_catalog(builder)->product)
+            ? host_bind(&source->roots, source->pmu_found, source->pmu_types[0], builder, &binding)
+            : 1;
+    if (r != 0) {
+        catalog_builder_free(builder);
         return r;
+    }
+    source->pmu_name = source->pmu_found;
+    source->catalog = catalog_builder_finish(builder);
+    const struct catalog *catalog = source->catalog;
     source->support = binding.support; // ours from here on
     memcpy(source->pmu_types, binding.types, sizeof source->pmu_types);
     source->microarchitecture =
@@ -225,9 +231,12 @@ static int init_software(struct source *source, const struct source_request *req
     source->several = false;
     source->vendors = false;
     source->catalog = catalog_free(source->catalog);
-    int r = load_spec(source, request, SOFTWARE, false, errors);
-    if (r == 0)
-        r = make_support(source, PLAN_SUPPORTED);
+    struct catalog_builder *builder;
+    int r = load_spec(source, request, SOFTWARE, false, errors, &builder);
+    if (r < 0)
+        return r;
+    source->catalog = catalog_builder_finish(builder);
+    r = make_support(source, PLAN_SUPPORTED);
     if (r < 0)
         return r;
     source->pmu_name = source->catalog->product.pmu;

@@ -16,6 +16,7 @@
 enum { CPUS = 2, CYCLES = 1, A, B, C, D };
 
 struct host {
+    struct catalog_builder *builder; // until host_start
     struct catalog *catalog;
     struct snapshot_layout *layout;
     struct derive *derive;
@@ -25,14 +26,15 @@ struct host {
     bool split; // CPU 1 has a sibling that is not measured
 };
 
-static inline struct catalog *plain_catalog(void) {
+static inline struct catalog_builder *plain_builder(void) {
     static const char *const events[] = {"CYCLES", "A", "B", "C", "D"};
-    return catalog_of(events, N_OF(events));
+    return builder_of(events, N_OF(events));
 }
 
 // Measures the catalog's only group on two CPUs with a socket each; what the PMU supports is in `support`.
 static inline void host_start(struct host *host, unsigned counters) {
     const struct plan_selection selection = {.group = 0, .weight = 1};
+    host->catalog = catalog_builder_finish(host->builder);
     const struct plan_request request = {.catalog = host->catalog,
                                          .general_counters = counters,
                                          .selections = &selection,
@@ -55,8 +57,8 @@ static inline void host_start(struct host *host, unsigned counters) {
     readings_begin(host->readings, 0, SECOND_NS);
 }
 
-static inline void host_init(struct host *host, struct catalog *catalog) {
-    *host = (struct host){.catalog = catalog};
+static inline void host_init(struct host *host, struct catalog_builder *builder) {
+    *host = (struct host){.builder = builder};
     memset(host->support, PLAN_SUPPORTED, sizeof host->support);
 }
 

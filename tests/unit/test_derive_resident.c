@@ -5,11 +5,11 @@
 
 // Two counters, one of them DROP's: A and B take turns, each read together with the resident group.
 static void resident_init(struct host *host) {
-    host_init(host, resident_catalog());
-    metric_of(host->catalog, "a", "A / INST", NULL);
-    metric_of(host->catalog, "b", "B / INST", NULL);
-    metric_of(host->catalog, "ipc", "INST / SLOTS", NULL);
-    group_of(host->catalog, "G", "frontend_bound backend_bound a b ipc");
+    host_init(host, resident_builder());
+    metric_of(host->builder, "a", "A / INST", NULL);
+    metric_of(host->builder, "b", "B / INST", NULL);
+    metric_of(host->builder, "ipc", "INST / SLOTS", NULL);
+    group_of(host->builder, "G", "frontend_bound backend_bound a b ipc");
     host_start(host, 2);
     assert_true(host->layout->plan->resident_group >= 0);
 }
