@@ -121,7 +121,7 @@ static void make_settings(struct rig *rig) {
         struct plan *plan = rig->plans[s] = plan_all(rig, s == SETTING_PARTS ? 2 : rig->catalog->general_counters);
         unsigned others = (unsigned)plan->n_units - 1;
         unsigned half = (unsigned)((HALF_A_SECOND_NS + rig->slot_ns - 1) / rig->slot_ns); // a round is a second or more
-        if (plan->resident_group >= 0)
+        if (plan->common_unit >= 0)
             set_round(plan, 0, others, others);
         else if (s == SETTING_SOCKET)
             set_round(plan, 1, others, others);
@@ -138,7 +138,7 @@ static void make_settings(struct rig *rig) {
                                             .seconds = floor(60 / length) * length};
     }
     rig->n_settings = SETTING_N;
-    if (rig->plans[0]->resident_group >= 0) { // level 1 has all of the time
+    if (rig->plans[0]->common_unit >= 0) { // level 1 has all of the time
         rig->n_settings = SETTING_HALF + 1;
         rig->settings[SETTING_HALF].name = "one CPU, all event groups in turn";
     }
@@ -414,7 +414,7 @@ int main(int argc, char **argv) {
         run(&rig, METHOD_N, scores);
         for (unsigned s = 0; s < rig.n_settings; s++)
             print_setting(&rig, scores, s);
-        met = goals_check(scores, rig.n_settings, rig.plans[0]->resident_group >= 0, seeds >= FULL_SEEDS);
+        met = goals_check(scores, rig.n_settings, rig.plans[0]->common_unit >= 0, seeds >= FULL_SEEDS);
         rig.seeds = (rig.seeds + 9) / 10; // five minutes each
         met = compare(&rig) && met;
     }

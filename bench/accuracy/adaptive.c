@@ -3,8 +3,8 @@
 
 #include "bench/accuracy/trial_state.h"
 
-// The adaptive schedule as the daemon has it: after each round core/adapt is told the gauges, and where it raises other
-// metric groups there is a new plan, under which intervals start anew.
+// The adaptive schedule as the daemon has it: after each round core/diagnosis is told the gauges, and where it raises
+// other metric groups there is a new plan, under which intervals start anew.
 
 // The plan of what is raised now. Its event groups are the same as before: only their slots differ.
 static void use_raised(struct trial *t) {
@@ -17,6 +17,13 @@ static void use_raised(struct trial *t) {
     struct snapshot_layout *layout = snapshot_layout_new(plan, trial_topology(t->n_cpus));
     if (!layout || plan->n_units != t->plan->n_units || estimate_row(plan) != estimate_row(t->plan))
         abort();
+    struct diagnosis *diagnosis = diagnosis_new(layout);
+    if (!diagnosis)
+        abort();
+    if (t->diagnosis)
+        diagnosis_continue(diagnosis, t->diagnosis);
+    diagnosis_free(t->diagnosis);
+    t->diagnosis = diagnosis;
     estimate_free(t->gauge);
     snapshot_layout_unref(t->layout);
     t->layout = layout;
@@ -48,7 +55,8 @@ void trial_adapt_round(struct trial *t, double end, const double *said, struct o
     for (size_t m = 0; m < t->plan->n_metrics; m++)
         snapshot->values[snapshot_metric(t->layout, 0, m)] = said[m];
     snapshot->end_ns = (uint64_t)(end * 1e9);
-    bool changed = adapt_round(t->adapt, snapshot);
+    diagnosis_round(t->diagnosis, snapshot);
+    bool changed = adapt_round(t->adapt, t->diagnosis, snapshot);
     snapshot_unref(snapshot);
     if (!changed)
         return;

@@ -249,8 +249,8 @@ static void run_round(struct trial *t, uint64_t seed, size_t round, double from)
             double end = at + (double)plan_entry_ns(t->plan, order[i]) * 1e-9;
             if (t->plan->round[order[i]] < t->plan->n_units)
                 take_window(t, cpu, t->plan->round[order[i]], at, end);
-            if (t->plan->resident_group >= 0)
-                take_window(t, cpu, t->plan->groups[t->plan->resident_group].unit, at, end);
+            if (t->plan->common_unit >= 0)
+                take_window(t, cpu, (unsigned)t->plan->common_unit, at, end);
             at = end;
         }
     }
@@ -306,9 +306,9 @@ static void run_groups(struct trial *t, double slot, struct outcome *outcome) {
         for (size_t i = 0; (double)i * slot < seconds - slot / 2; i++)
             take_window(t, cpu, units[(i + turn) % n], (double)i * slot, ((double)i + 1) * slot);
     }
-    for (size_t cpu = 0; cpu < t->n_cpus && t->plan->resident_group >= 0; cpu++)
+    for (size_t cpu = 0; cpu < t->n_cpus && t->plan->common_unit >= 0; cpu++)
         for (double at = 0; at < seconds - 0.5; at++) // read once a second
-            take_window(t, cpu, t->plan->groups[t->plan->resident_group].unit, at, at + 1);
+            take_window(t, cpu, (unsigned)t->plan->common_unit, at, at + 1);
     join_round(t);
     find_truth(t, 0, seconds);
     add_round(t, seconds, t->all_values, t->all_truth);
@@ -318,7 +318,7 @@ static void run_groups(struct trial *t, double slot, struct outcome *outcome) {
 }
 
 static bool measured(const struct plan *plan, unsigned unit) {
-    return in_round(plan, unit) || plan_unit_resident(plan, unit);
+    return in_round(plan, unit) || plan->common_unit == (int)unit;
 }
 
 // Counts all the time: has a counter of its own or needs none.
@@ -460,6 +460,7 @@ static void trial_begin(struct trial *t, const struct setting *setting, const st
 static void trial_end(struct trial *t) {
     for (size_t cpu = 0; cpu < t->n_cpus; cpu++)
         load_free(&t->loads[cpu]);
+    diagnosis_free(t->diagnosis);
     adapt_free(t->adapt);
     estimate_free(t->gauge);
     estimate_free(t->minute);

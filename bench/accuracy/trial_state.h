@@ -17,6 +17,7 @@ struct trial {
     uint64_t state;
     struct estimate *minute, *gauge;
     struct adapt *adapt;            // NULL: the round stays
+    struct diagnosis *diagnosis;    // likewise
     struct snapshot_layout *layout; // of the present plan, where the round may change
 
     // of a round

@@ -13,9 +13,6 @@
 // Opening an event costs up to 18 us on another CPU, so that a thousand CPUs take seconds. It is spread over steps of
 // about a millisecond of work; the first round begins when all is open, and what has to be opened again later is opened
 // beside the rotation.
-//
-// A resident event group counts whenever a core is not in its idle slot. At each edge it is read just before the group
-// whose slot ends, so both windows are of the same slot.
 
 static const uint64_t RETRY_NS = UINT64_C(60000000000); // until an event group that could not be opened is tried again
 static const uint64_t OPENING_NS = 1000000;             // from one step that opens to the next
@@ -155,11 +152,6 @@ static void toggle(struct sampler *s, unsigned cpu, int group, bool enabled) {
         note_error(s, r);
 }
 
-// Whether the event group has the counters while the core's present slot lasts.
-static bool counts_now(const struct sampler *s, const struct core *core, int group) {
-    return core->group == group || (core->group != IDLE && group == s->plan->resident_group);
-}
-
 // Opens an event group on a CPU; where its slot is now, it starts at once. Returns how many events that took.
 static size_t open_channel(struct sampler *s, unsigned cpu, int group, uint64_t now_ns) {
     const struct plan_group *plan_group = &s->plan->groups[group];
@@ -174,7 +166,7 @@ static size_t open_channel(struct sampler *s, unsigned cpu, int group, uint64_t 
     s->calls += n;
     if (channel->handle < 0)
         channel->retry_ns = channel->handle == -ENODEV ? 0 : now_ns + RETRY_NS;
-    else if (counts_now(s, &s->cores[s->topology->cpus[cpu].core], group))
+    else if (s->cores[s->topology->cpus[cpu].core].group == group)
         toggle(s, cpu, group, true);
     return n;
 }
@@ -238,30 +230,6 @@ static void read_window(struct sampler *s, unsigned cpu, int group, bool running
     window->result = result_of(window);
 }
 
-static void stop_group(struct sampler *s, unsigned cpu, int from, int to) {
-    if (from == IDLE)
-        return;
-    toggle(s, cpu, from, false);
-    if (to == IDLE && s->plan->resident_group >= 0)
-        toggle(s, cpu, s->plan->resident_group, false);
-}
-
-static void start_group(struct sampler *s, unsigned cpu, int from, int to) {
-    if (to == IDLE)
-        return;
-    if (from == IDLE && s->plan->resident_group >= 0)
-        toggle(s, cpu, s->plan->resident_group, true);
-    toggle(s, cpu, to, true);
-}
-
-static void read_groups(struct sampler *s, unsigned cpu, int from, int to) {
-    if (from == IDLE)
-        return;
-    if (s->plan->resident_group >= 0)
-        read_window(s, cpu, s->plan->resident_group, to != IDLE);
-    read_window(s, cpu, from, from == to);
-}
-
 // ---- a core's walk through the round ----
 
 static int group_at(const struct sampler *s, const struct core *core) {
@@ -304,12 +272,12 @@ static void core_begin(struct sampler *s, size_t c, uint64_t round, uint64_t sta
 // off until a tick.
 static void core_change(struct sampler *s, struct core *core, bool round_ends) {
     int from = core->group, to = group_at(s, core);
-    for (size_t i = 0; from != to && i < core->n_cpus; i++)
-        stop_group(s, core->cpus[i], from, to);
-    for (size_t i = 0; from != to && i < core->n_cpus; i++)
-        start_group(s, core->cpus[i], from, to);
-    for (size_t i = 0; (from != to || round_ends) && i < core->n_cpus; i++)
-        read_groups(s, core->cpus[i], from, to);
+    for (size_t i = 0; from != to && from != IDLE && i < core->n_cpus; i++)
+        toggle(s, core->cpus[i], from, false);
+    for (size_t i = 0; from != to && to != IDLE && i < core->n_cpus; i++)
+        toggle(s, core->cpus[i], to, true);
+    for (size_t i = 0; (from != to || round_ends) && from != IDLE && i < core->n_cpus; i++)
+        read_window(s, core->cpus[i], from, from == to);
     core->group = to;
 }
 

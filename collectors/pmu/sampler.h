@@ -6,11 +6,10 @@
 //
 // At a slot edge the old event group's leader is disabled, then the new one's enabled, then the old group read: the
 // other order costs the new group up to a tick of 4 ms. Siblings do each of the three together, as they share
-// registers. The plan's resident event group counts beside the rotating ones, is off only in the idle slot, and is read
-// right before the group whose slot ends. All event groups stay open. They are opened a few at a time, so that no CPU
-// is held for long. One that could not be opened is tried again every minute; those of a CPU that went away, at the end
-// of every round: its file descriptors do not revive when it comes back. The sampler reads no clock: the caller passes
-// the time and is told when to come again.
+// registers. All event groups stay open. They are opened a few at a time, so that no CPU is held for long. One that
+// could not be opened is tried again every minute; those of a CPU that went away, at the end of every round: its file
+// descriptors do not revive when it comes back. The sampler reads no clock: the caller passes the time and is told when
+// to come again.
 
 #include <stdint.h>
 

@@ -7,16 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A node of the decision tree that leads to selected groups, and how it has been lately.
+// A node of the decision tree that leads to selected groups.
 struct node {
     unsigned metric;
-    const struct formula *threshold; // NULL: `limit`, in the scale of the formula
-    double limit;
     size_t cause;
     bool *leads; // to each selection
-    bool high;
-    unsigned rounds_high, rounds_low; // in a row
-    double value;                     // the last one that there was, as exported
 };
 
 struct adapt {
@@ -24,7 +19,6 @@ struct adapt {
     bool *raised; // each selection
     struct node *nodes;
     size_t n_nodes;
-    double *values, *tried; // of the catalog's metrics, in the scale of their formulas
     bool changed;
     uint64_t changed_ns; // where `changed`
     struct adapt_report report;
@@ -74,26 +68,11 @@ static bool leads_to(const struct catalog *catalog, const char *next, unsigned g
            (metric >= 0 && group_has(&catalog->groups[group], (unsigned)metric));
 }
 
-// What judges the node; false where nothing does.
-static bool find_threshold(const struct catalog *catalog, const struct catalog_node *from, struct node *node) {
-    const struct catalog_metric *metric = &catalog->metrics[from->metric];
-    size_t category = CATEGORY_N;
-    node->threshold = metric->threshold;
-    if (node->threshold)
-        return true;
-    if (!is_category(catalog, from->metric, &category) && (!from->root || metric->domain == METRIC_OTHER))
-        return false;
-    node->limit = (category == CATEGORY_RETIRING ? ADAPT_HIGH_RETIRING : ADAPT_HIGH_SHARE) / metric->export_scale;
-    return true;
-}
-
-// Appends a node unless it leads nowhere, or nothing says when it is high.
+// Appends a node unless it leads nowhere.
 static int add_node(struct adapt *a, const struct catalog_node *from) {
     struct node *node = &a->nodes[a->n_nodes];
     bool any = false;
-    *node = (struct node){.metric = from->metric, .cause = cause_of(a->catalog, from->metric), .value = NAN};
-    if (!find_threshold(a->catalog, from, node))
-        return 0;
+    *node = (struct node){.metric = from->metric, .cause = cause_of(a->catalog, from->metric)};
     node->leads = calloc(a->report.n_groups + 1, sizeof *node->leads);
     if (!node->leads)
         return -ENOMEM;
@@ -107,52 +86,12 @@ static int add_node(struct adapt *a, const struct catalog_node *from) {
     return 0;
 }
 
-// ---- what the values say ----
-
-// 1 or 0, whether the node were high with all values so much larger; -1 where what is missing would decide.
-static int tried_high(struct adapt *a, const struct node *node, double factor) {
-    const struct formula *threshold = node->threshold;
-    if (!threshold)
-        return isnan(a->values[node->metric]) ? -1 : a->values[node->metric] * factor > node->limit;
-    for (size_t m = 0; m < threshold->n_metrics; m++)
-        a->tried[threshold->metrics[m]] = a->values[threshold->metrics[m]] * factor;
-    double result = formula_evaluate_known(threshold, NULL, a->tried);
-    return isnan(result) ? -1 : result != 0;
-}
-
-// Thresholds look for what is too small as well as for what is too large, so that both ways are tried.
-static void judge(struct adapt *a, struct node *node) {
-    int now = tried_high(a, node, 1), larger = tried_high(a, node, 1 / ADAPT_LOW_SHARE),
-        smaller = tried_high(a, node, ADAPT_LOW_SHARE);
-    if (now < 0 || larger < 0 || smaller < 0)
-        return;
-    if (!isnan(a->values[node->metric]))
-        node->value = a->values[node->metric] * a->catalog->metrics[node->metric].export_scale;
-    bool low = !now && !larger && !smaller;
-    node->rounds_high = now ? node->rounds_high + 1 : 0;
-    node->rounds_low = low ? node->rounds_low + 1 : 0;
-    if (node->rounds_high >= ADAPT_ROUNDS_HIGH)
-        node->high = true;
-    else if (node->rounds_low >= ADAPT_ROUNDS_LOW)
-        node->high = false;
-}
-
-static void take_values(struct adapt *a, const struct snapshot *snapshot) {
-    const struct snapshot_layout *layout = snapshot->layout;
-    for (size_t m = 0; m < a->catalog->n_metrics; m++)
-        a->values[m] = NAN;
-    for (size_t i = 0; i < layout->n_metrics; i++) {
-        unsigned metric = layout->plan->metrics[i].metric;
-        a->values[metric] = snapshot->values[snapshot_metric(layout, 0, i)] / a->catalog->metrics[metric].export_scale;
-    }
-}
-
 // ---- decisions ----
 
 // The first high node that leads to the selection, or NULL.
-static const struct node *reason_for(const struct adapt *a, size_t selection) {
+static const struct node *reason_for(const struct adapt *a, const struct diagnosis *diagnosis, size_t selection) {
     for (size_t i = 0; i < a->n_nodes; i++)
-        if (a->nodes[i].high && a->nodes[i].leads[selection])
+        if (a->nodes[i].leads[selection] && diagnosis_high(diagnosis, a->nodes[i].metric))
             return &a->nodes[i];
     return NULL;
 }
@@ -172,39 +111,39 @@ static void remember(struct adapt_report *report, const struct adapt_decision *d
         report->n_new++;
 }
 
-static void decide(struct adapt *a, size_t selection, const struct node *high, double now_seconds) {
+// `high`: what it is raised by; NULL: what raised it has fallen.
+static void decide(struct adapt *a, size_t selection, const struct node *high, const struct diagnosis *diagnosis,
+                   double now_seconds) {
     struct adapt_group *group = &a->report.groups[selection];
     const struct node *because = high ? high : node_of(a, group->metric);
     struct adapt_cause_count *count = &a->report.causes[because->cause];
     const struct adapt_decision decision = {.group = group->group,
                                             .metric = because->metric,
                                             .raised = high != NULL,
-                                            .value = because->value,
+                                            .value = diagnosis_value(diagnosis, because->metric),
                                             .at_seconds = now_seconds};
     *(high ? &count->high : &count->fell) += 1;
     a->raised[selection] = group->raised = high != NULL;
     group->metric = because->metric;
-    group->value = because->value;
+    group->value = decision.value;
     group->since_seconds = now_seconds;
     remember(&a->report, &decision);
 }
 
-bool adapt_round(struct adapt *a, const struct snapshot *snapshot) {
+bool adapt_round(struct adapt *a, const struct diagnosis *diagnosis, const struct snapshot *snapshot) {
     bool differs = false;
-    take_values(a, snapshot);
-    for (size_t i = 0; i < a->n_nodes; i++)
-        judge(a, &a->nodes[i]);
     for (size_t s = 0; s < a->report.n_groups; s++)
-        differs = differs || a->raised[s] != (reason_for(a, s) != NULL);
+        differs = differs || a->raised[s] != (reason_for(a, diagnosis, s) != NULL);
     if (!differs || (a->changed && snapshot->end_ns - a->changed_ns < ADAPT_CHANGE_NS))
         return false;
+    double now_seconds = snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
     a->changed = true;
     a->changed_ns = snapshot->end_ns;
     a->report.n_new = 0;
     for (size_t s = 0; s < a->report.n_groups; s++) {
-        const struct node *high = reason_for(a, s);
+        const struct node *high = reason_for(a, diagnosis, s);
         if (a->raised[s] != (high != NULL))
-            decide(a, s, high, snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]);
+            decide(a, s, high, diagnosis, now_seconds);
     }
     return true;
 }
@@ -216,9 +155,7 @@ static int fill(struct adapt *a, const struct plan_selection *selections, size_t
     a->raised = calloc(n + 1, sizeof *a->raised);
     a->report.groups = calloc(n + 1, sizeof *a->report.groups);
     a->nodes = calloc(catalog->n_nodes + 1, sizeof *a->nodes);
-    a->values = calloc(catalog->n_metrics + 1, sizeof *a->values);
-    a->tried = calloc(catalog->n_metrics + 1, sizeof *a->tried);
-    if (!a->raised || !a->report.groups || !a->nodes || !a->values || !a->tried)
+    if (!a->raised || !a->report.groups || !a->nodes)
         return -ENOMEM;
     a->report.n_groups = n;
     for (size_t s = 0; s < n; s++) {
@@ -247,8 +184,6 @@ struct adapt *adapt_free(struct adapt *a) {
     if (a) {
         for (size_t i = 0; i < a->n_nodes; i++)
             free(a->nodes[i].leads);
-        free(a->tried);
-        free(a->values);
         free(a->nodes);
         free(a->report.groups);
         free(a->raised);
@@ -308,17 +243,20 @@ void adapt_decision_text(const struct catalog *catalog, const struct adapt_decis
 
 struct adapt_share adapt_share(const struct plan *plan, unsigned group) {
     struct adapt_share share = {0};
-    bool resident = false, rotating = false;
+    bool common = false, rotating = false;
     for (unsigned u = 0; u < plan->n_units; u++) {
         bool held = false;
         for (size_t i = 0; i < plan->n_metrics && !held; i++)
             held = plan->metrics[i].unit == (int)u && group_has(&plan->catalog->groups[group], plan->metrics[i].metric);
         if (!held)
             continue;
-        resident = resident || plan_unit_resident(plan, u);
-        rotating = rotating || !plan_unit_resident(plan, u);
+        if (plan->common_unit == (int)u) {
+            common = true;
+            continue;
+        }
+        rotating = true;
         share.now += plan_share(plan, u);
         share.baseline += plan->units[u].baseline_share;
     }
-    return resident && !rotating ? (struct adapt_share){1, 1} : share;
+    return common && !rotating ? (struct adapt_share){1, 1} : share;
 }

@@ -5,14 +5,13 @@
 // The adaptive schedule: which of the selected metric groups get more of the round, because the methodology's decision
 // tree says to look at them now.
 //
-// After each round the host's values are held against the tree's nodes. A node is high where its metric's threshold is
-// not 0; then the selected groups that it leads to (by name, or by a metric of theirs) are raised: the next plan gives
-// their event groups more slots (core/plan/plan.h says how many, and what everybody else keeps). When the node has
-// fallen they give them back. Groups of the level-1 categories are never raised: they have their third already.
+// After each round core/diagnosis says which nodes of the tree stay high on the host. The selected groups that such a
+// node leads to (by name, or by a metric of theirs) are raised: the next plan gives their event groups more slots
+// (core/plan/plan.h says how many, and what everybody else keeps). When the node has fallen they give them back. Groups
+// of the level-1 categories are never raised: they have their third already.
 //
 // Slow on purpose. A change of plan opens all event groups anew and makes windows before and after it differ in
-// length, so that it has to pay: only what lasts for some rounds counts, a value must fall clearly below its threshold,
-// and there is at most one change a minute. What has no value settles nothing and is as if the round had not been.
+// length, so that it has to pay: only what stays high for some rounds counts, and there is at most one change a minute.
 //
 // No clock and no I/O: snapshots bring the time. Whoever uses it makes the plans.
 
@@ -20,25 +19,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/diagnosis/diagnosis.h"
 #include "core/plan/plan.h"
 #include "core/spec/catalog.h"
 #include "core/tally/snapshot.h"
 
 enum {
-    ADAPT_ROUNDS_HIGH = 3,    // in a row before a node is high: one burst or one noisy round is no reason
-    ADAPT_ROUNDS_LOW = 10,    // in a row before it has fallen: a load that pauses comes back more often than not
     ADAPT_DECISIONS_MAX = 16, // that are remembered
     ADAPT_TEXT_MAX = 240
 };
-// A node falls when it would not be high with values that are this much larger either: noise of a round stays within.
-#define ADAPT_LOW_SHARE 0.8
 // Between two changes of plan. A change costs some hundred milliseconds of nothing measured, so no more than 1 % of it.
 #define ADAPT_CHANGE_NS UINT64_C(60000000000)
-// Above which a root of the tree is high where the spec states no threshold: a fifth of the pipeline slots or cycles is
-// worth a look; retiring is what one wants, and is worth one only where it is nearly all.
-#define ADAPT_HIGH_SHARE 0.2
-#define ADAPT_HIGH_RETIRING 0.7
-
 // Why: the level-1 category that the node is, or is below of; CATEGORY_N: it is below none.
 enum { ADAPT_CAUSES_N = CATEGORY_N + 1 };
 
@@ -74,8 +65,9 @@ struct adapt; // private
 int adapt_new(const struct catalog *catalog, const struct plan_selection *selections, size_t n, struct adapt **out);
 struct adapt *adapt_free(struct adapt *adapt);
 
-// Takes the snapshot of a round. True where adapt_raised has just changed, so that a new plan is due.
-bool adapt_round(struct adapt *adapt, const struct snapshot *snapshot);
+// Takes what the diagnosis says of a round, and its snapshot for the time. True where adapt_raised has just changed, so
+// that a new plan is due.
+bool adapt_round(struct adapt *adapt, const struct diagnosis *diagnosis, const struct snapshot *snapshot);
 
 // For the `raised` of a plan_request with the selections of adapt_new, and with `adaptive`.
 const bool *adapt_raised(const struct adapt *adapt);
@@ -94,7 +86,7 @@ bool adapt_cause_exists(const struct catalog *catalog, size_t cause);
 void adapt_decision_text(const struct catalog *catalog, const struct adapt_decision *decision, char *out, size_t size);
 
 // The share of the plan's round in which event groups with metrics of this metric group count, and what it is while
-// nothing is raised. Event groups that metric groups share count for each of them. 1 where only the resident group is.
+// nothing is raised. Event groups that metric groups share count for each of them. 1 where every slot measures it.
 struct adapt_share {
     double now, baseline;
 };

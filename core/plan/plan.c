@@ -11,6 +11,7 @@
 
 #include "core/plan/plan_draft.h"
 #include "core/plan/plan_fit.h"
+#include "core/plan/plan_lead.h"
 #include "core/plan/plan_pack.h"
 #include "core/plan/plan_round.h"
 
@@ -24,43 +25,37 @@ static int compare_unsigned(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-static bool is_resident(const struct plan_draft *draft, unsigned event) {
-    return draft->resident && draft->catalog->events[event].resident;
-}
-
-static int events_of_set(const struct plan_draft *draft, const struct plan_set *set, bool with_resident, unsigned **out,
-                         size_t *n_out) {
-    unsigned *events = calloc(draft->n_events + 1, sizeof *events);
-    if (!events)
-        return -ENOMEM;
+// The set's events from `events` on, ascending; those with a place among a group's first only where `led`.
+static size_t write_events(const struct plan_draft *draft, const struct plan_set *set, bool led, unsigned *events) {
     size_t n = 0;
     for (size_t bit = 0; bit < draft->n_events; bit++)
-        if (plan_set_has(set, bit) && (with_resident || !is_resident(draft, draft->event_of[bit])))
+        if (plan_set_has(set, bit) && (led || !plan_lead_has(draft, draft->event_of[bit])))
             events[n++] = draft->event_of[bit];
     qsort(events, n, sizeof *events, compare_unsigned);
-    *out = events;
-    *n_out = n;
-    return 0;
+    return n;
 }
 
 static int group_append(struct plan_draft *draft, unsigned unit, const struct plan_set *set) {
     struct plan_group *group = &draft->plan->groups[draft->plan->n_groups];
-    int r = events_of_set(draft, set, false, &group->events, &group->n_events);
-    if (r == 0) {
-        group->unit = unit;
-        draft->plan->n_groups++;
-    }
-    return r;
+    unsigned *events = calloc(CATALOG_RESIDENT_MAX + draft->n_events, sizeof *events);
+    if (!events)
+        return -ENOMEM;
+    size_t n = plan_lead_begin(draft, set, events);
+    n += write_events(draft, set, false, events + n);
+    *group = (struct plan_group){.events = events, .n_events = n, .unit = unit};
+    draft->plan->n_groups++;
+    return n <= PLAN_GROUP_EVENTS_MAX ? 0 : -E2BIG;
 }
 
 // Appends a unit for `set`; its event groups follow.
 static int unit_append(struct plan_draft *draft, const struct plan_set *set) {
     struct plan *plan = draft->plan;
     struct plan_unit *unit = &plan->units[plan->n_units];
-    *unit = (struct plan_unit){.first_group = (unsigned)plan->n_groups, .reference = -1};
-    int r = events_of_set(draft, set, true, &unit->events, &unit->n_events);
-    if (r < 0)
-        return r;
+    unsigned *events = calloc(draft->n_events + 1, sizeof *events);
+    if (!events)
+        return -ENOMEM;
+    *unit = (struct plan_unit){.first_group = (unsigned)plan->n_groups, .events = events, .reference = -1};
+    unit->n_events = write_events(draft, set, true, events);
     return (int)plan->n_units++;
 }
 
@@ -126,44 +121,28 @@ static int bins_append(struct plan_draft *draft, const struct plan_set *sets, co
     return 0;
 }
 
-// The resident group, in the order that the kernel wants: its leader, then what the items need of the rest. Where
-// nothing rotates, it is an event group like any other.
-static int resident_append(struct plan_draft *draft) {
+// A unit of what every event group carries. Where nothing rotates, it has an event group like any other.
+static int common_append(struct plan_draft *draft) {
+    static const struct plan_set nothing;
     struct plan *plan = draft->plan;
-    struct plan_set all = {0};
-    bool needed = false, rotates = plan->n_units > 0;
-    for (size_t i = 0; i < draft->n_items; i++)
-        for (size_t w = 0; w < PLAN_PACK_WORDS; w++)
-            all.words[w] |= draft->items[i].set.words[w];
-    unsigned *events = calloc(CATALOG_RESIDENT_MAX, sizeof *events), n = 0;
+    struct plan_unit *unit = &plan->units[plan->n_units];
+    bool rotates = plan->n_units > 0;
+    unsigned index = (unsigned)plan->n_units, *events = calloc(draft->n_carried, sizeof *events);
     if (!events)
         return -ENOMEM;
-    for (size_t i = 0; i < draft->catalog->n_resident; i++) {
-        unsigned event = draft->catalog->resident[i];
-        bool held = draft->bit_of[event] >= 0 && plan_set_has(&all, (size_t)draft->bit_of[event]);
-        needed = needed || held;
-        if (i == 0 || held)
-            events[n++] = event;
-    }
-    struct plan_unit *unit = &plan->units[plan->n_units];
-    *unit = (struct plan_unit){.first_group = (unsigned)plan->n_groups, .n_groups = 1, .reference = -1};
-    unit->events = needed ? calloc(n, sizeof *unit->events) : NULL;
-    if (!unit->events) {
-        free(events);
-        return needed ? -ENOMEM : 0;
-    }
-    memcpy(unit->events, events, n * sizeof *events);
-    qsort(unit->events, n, sizeof *unit->events, compare_unsigned);
-    unit->n_events = n;
-    plan->groups[plan->n_groups] =
-        (struct plan_group){.events = events, .n_events = n, .unit = (unsigned)plan->n_units};
-    for (size_t i = 0; i < draft->n_items; i++)
-        if (draft->items[i].resident)
-            draft->items[i].unit = (int)plan->n_units;
-    plan->resident_group = rotates ? (int)plan->n_groups : -1;
-    plan->n_groups++;
+    memcpy(events, draft->carried, draft->n_carried * sizeof *events);
+    qsort(events, draft->n_carried, sizeof *events, compare_unsigned);
+    *unit = (struct plan_unit){.first_group = (unsigned)plan->n_groups,
+                               .n_groups = rotates ? 0 : 1,
+                               .events = events,
+                               .n_events = draft->n_carried,
+                               .reference = -1};
     plan->n_units++;
-    return 0;
+    plan->common_unit = rotates ? (int)index : -1;
+    for (size_t i = 0; i < draft->n_items; i++)
+        if (draft->items[i].common)
+            draft->items[i].unit = (int)index;
+    return rotates ? 0 : group_append(draft, index, &nothing);
 }
 
 static int draft_pack(struct plan_draft *draft) {
@@ -172,9 +151,10 @@ static int draft_pack(struct plan_draft *draft) {
     unsigned *bins = calloc(draft->n_items + 1, sizeof *bins);
     int r = sets && packed && bins ? 0 : -ENOMEM;
     size_t n = 0;
+    plan_lead_choose(draft);
     for (size_t i = 0; i < draft->n_items && r >= 0; i++) {
         struct plan_item *item = &draft->items[i];
-        if (item->resident)
+        if (item->common)
             continue;
         if (!item->level1 || draft->request->apart || plan_draft_fits(draft, &item->set)) {
             sets[n] = item->set;
@@ -189,8 +169,8 @@ static int draft_pack(struct plan_draft *draft) {
         r = plan_pack(sets, n, &draft->pmu, draft->needs, bins, NULL);
     if (r >= 0)
         r = bins_append(draft, sets, bins, packed, n);
-    if (r >= 0 && draft->resident)
-        r = resident_append(draft);
+    if (r >= 0 && draft->n_carried > 0)
+        r = common_append(draft);
     free(bins);
     free(packed);
     free(sets);
@@ -257,7 +237,7 @@ static bool some_raised(const struct plan_draft *draft) {
     const struct plan *plan = draft->plan;
     bool some = false, all = true;
     for (unsigned u = 0; u < plan->n_units; u++) {
-        if (plan_unit_resident(plan, u) || plan->level1_unit == (int)u)
+        if (plan->common_unit == (int)u || plan->level1_unit == (int)u)
             continue;
         some = some || unit_raised(draft, u);
         all = all && unit_raised(draft, u);
@@ -270,10 +250,10 @@ static unsigned give_weights(struct plan_draft *draft, unsigned times) {
     struct plan *plan = draft->plan;
     for (unsigned u = 0; u < plan->n_units; u++)
         plan->units[u].slots =
-            plan_unit_resident(plan, u) ? 0 : unit_weight(draft, u) * (unit_raised(draft, u) ? times : 1);
+            plan->common_unit == (int)u ? 0 : unit_weight(draft, u) * (unit_raised(draft, u) ? times : 1);
     // another metric's weight in the same event group is no word about level 1
     if (draft->level1_item >= 0 && (draft->items[draft->level1_item].weight == 0 || draft->request->adaptive) &&
-        !plan_unit_resident(plan, (unsigned)plan->level1_unit))
+        plan->level1_unit != plan->common_unit)
         plan_give_level1_its_third(plan, draft->request->idle);
     return plan_slots(plan);
 }
@@ -303,28 +283,6 @@ static int make_interval(struct plan *plan) {
 
 // ---- all of it ----
 
-// What the resident group takes is not there for the others. It needs its leader and room; without it, its events are
-// like any others, but for those that take no counter (plan_select.c).
-static void set_resident_aside(struct plan_draft *draft) {
-    const struct catalog *catalog = draft->catalog;
-    const struct plan *plan = draft->plan;
-    unsigned events[CATALOG_RESIDENT_MAX];
-    size_t n = 0;
-    for (size_t i = 0; i < catalog->n_resident; i++)
-        if (plan->support[catalog->resident[i]] != PLAN_UNSUPPORTED)
-            events[n++] = catalog->resident[i];
-    draft->pmu = plan->pmu;
-    if (draft->request->apart)
-        return; // there is nothing to share
-    draft->resident = n > 0 && events[0] == catalog->resident[0] && fit_check(&plan->pmu, plan->needs, events, n, NULL);
-    for (size_t i = 0; i < n && draft->resident; i++) {
-        const struct event_need *need = &plan->needs[events[i]];
-        draft->pmu.fixed_taken |= fit_fixed(&plan->pmu, need);
-        if (draft->pmu.general > 0)
-            draft->pmu.reserved += fit_width(&plan->pmu, need);
-    }
-}
-
 static int draft_init(struct plan_draft *draft, const struct plan_request *request, struct plan *plan) {
     size_t n_events = request->catalog->n_events, n_metrics = request->catalog->n_metrics;
     *draft = (struct plan_draft){.request = request, .catalog = request->catalog, .plan = plan, .level1_item = -1};
@@ -333,7 +291,7 @@ static int draft_init(struct plan_draft *draft, const struct plan_request *reque
     plan->reserved_counters =
         request->reserved_counters < request->general_counters ? request->reserved_counters : request->general_counters;
     plan->slot_ns = request->slot_ns;
-    plan->level1_unit = plan->resident_group = -1;
+    plan->level1_unit = plan->common_unit = -1;
     plan->support = calloc(n_events, sizeof *plan->support);
     plan->metrics = calloc(n_metrics + 1, sizeof *plan->metrics);
     plan->place = malloc((n_metrics + 1) * sizeof *plan->place);
@@ -355,7 +313,7 @@ static int draft_init(struct plan_draft *draft, const struct plan_request *reque
         plan->place[m] = -1;
     if (request->support)
         memcpy(plan->support, request->support, n_events);
-    set_resident_aside(draft);
+    plan_lead_set_aside(draft);
     return 0;
 }
 

@@ -5,10 +5,13 @@
 // From metric groups to event groups, and from event groups to a round.
 //
 // A metric's events are never parted: they lie in one event group, so that a ratio comes from one window; what it takes
-// from other metrics are their values, so that they are planned too. The level-1 categories are one unit. Where the
-// spec names resident events, one more event group counts these all the time, and each rotating group is read together
-// with it. Event groups are packed to be as few as the counters allow. Then each gets its slots in the round, and one
-// idle slot leaves the counters to others. A plan makes no system call and is only read once made.
+// from other metrics are their values, so that they are planned too. The level-1 categories are one unit. Event groups
+// are packed to be as few as the counters allow. Then each gets its slots in the round, and one idle slot leaves the
+// counters to others. A plan makes no system call and is only read once made.
+//
+// Where the PMU has topdown counters of its own, their leader leads every event group, and each group carries the
+// level-1 events, cycles and instructions (catalog.resident): they take no counter from other events. Metrics that
+// count nothing else are measured in every slot, by a unit without event groups of its own, the common unit.
 //
 // An adaptive plan may have raised metric groups (core/adapt/adapt.h). Their event groups get PLAN_RAISE_MAX times
 // their slots, or as many times less as keep the round within PLAN_GROWTH_MAX times its slots, so that every other
@@ -71,17 +74,18 @@ struct plan_metric {
 // What the kernel puts on the counters together.
 struct plan_group {
     char name[PLAN_NAME_MAX]; // after the selected metric group that most of its metrics come from; unique
-    unsigned *events;         // of the catalog, ascending (the resident group's in its own order), all of them counted
+    unsigned *events;         // of the catalog, all of them counted; ascending, behind those that every group carries
     size_t n_events;
     unsigned unit;
 };
 
-// What is scheduled as one and derived as one: an event group, or the parts of a composite in adjacent slots.
+// What is scheduled as one and derived as one: an event group, or the parts of a composite in adjacent slots. Or the
+// common unit, which every slot measures and which is not scheduled.
 struct plan_unit {
-    unsigned first_group, n_groups; // more than one: composite
-    unsigned slots;                 // times a round
+    unsigned first_group, n_groups; // of its own; more than one: composite; none: every group carries its events
+    unsigned slots;                 // times a round; 0: the common unit
     double baseline_share;          // of a round while no metric group is raised, all its groups
-    unsigned *events;               // of all its groups and of the resident one as far as its metrics need, ascending
+    unsigned *events;               // that its metrics need, or that every group carries, ascending
     size_t n_events;
     int reference; // composite: the catalog's event that is in every part; else -1
 };
@@ -96,12 +100,13 @@ struct plan {
     size_t n_groups;
     struct plan_unit *units;
     size_t n_units;
-    uint8_t *support;                             // of each of the catalog's events
-    struct event_need *needs;                     // likewise
-    struct fit_pmu pmu;                           // what there is of what they need
-    bool level1_selected;                         // a level-1 category is among the metrics
-    int level1_unit;                              // -1: no level-1 split here
-    int resident_group;                           // that counts beside the rotating ones; -1: none
+    uint8_t *support;         // of each of the catalog's events
+    struct event_need *needs; // likewise
+    struct fit_pmu pmu;       // what there is of what they need
+    bool level1_selected;     // a level-1 category is among the metrics
+    int level1_unit;          // -1: no level-1 split here
+    int common_unit; // whose events are counted in every slot; -1: none. It has an event group of its own only in
+                     // plans of recordings made before groups were led (core/recording/recording_resident.h)
     unsigned general_counters, reserved_counters; // the second are at most the first
     uint64_t slot_ns, idle_ns, round_ns;          // round_ns = all slots + idle_ns
     unsigned *round; // rotating unit of each entry of a round before it is shuffled; n_units stands for the idle slot
@@ -119,12 +124,15 @@ bool plan_fits(const struct plan *plan, const unsigned *events, size_t n);
 
 static inline bool plan_metric_planned(const struct plan_metric *metric) { return metric->unit != PLAN_NOT_PLANNABLE; }
 
-// True where the unit is the resident group, which has no slots of its own.
-static inline bool plan_unit_resident(const struct plan *plan, unsigned unit) {
-    return plan->resident_group >= 0 && plan->groups[plan->resident_group].unit == unit;
+// The unit that every event group carries; -1: there is none.
+static inline int plan_carried_unit(const struct plan *plan) {
+    return plan->common_unit >= 0 && plan->units[plan->common_unit].n_groups == 0 ? plan->common_unit : -1;
 }
 
-// The share of the round in which the unit's event groups count; 0 for the resident group.
+// Slots of all event groups in a round, the idle one not counted.
+unsigned plan_slots(const struct plan *plan);
+
+// The share of the round in which the unit's events count.
 double plan_share(const struct plan *plan, unsigned unit);
 
 // How long entry `entry` of the round lasts.

@@ -13,8 +13,8 @@ struct plan_item {
     unsigned weight; // 0: the default
     int unit;
     bool level1;
-    bool raised;   // a raised selection has a metric of it
-    bool resident; // all its events are
+    bool raised; // a raised selection has a metric of it
+    bool common; // every event group carries its events
 };
 
 struct plan_draft {
@@ -24,10 +24,12 @@ struct plan_draft {
     unsigned *event_of;                            // catalog event of each bit
     int *bit_of;                                   // bit of each catalog event, -1
     size_t n_events;                               // bits in use
-    struct event_need needs[PLAN_PACK_EVENTS_MAX]; // of each bit, beside the resident group
-    struct fit_pmu pmu;                            // what the resident group leaves
-    bool resident;                                 // there is one
-    struct plan_item *items;                       // one per plan metric, [0 .. n_items)
+    struct event_need needs[PLAN_PACK_EVENTS_MAX]; // of each bit, beside what every group may carry
+    struct fit_pmu pmu;                            // what that leaves
+    bool led;                                      // event groups are led by the PMU's topdown leader
+    unsigned carried[CATALOG_RESIDENT_MAX];        // by every group, that leader first
+    size_t n_carried;
+    struct plan_item *items; // one per plan metric, [0 .. n_items)
     size_t n_items;
     int *item_of;           // item of each plan metric, -1: none
     unsigned *selection_of; // which selection named the metric first
@@ -41,7 +43,7 @@ int plan_draft_select(struct plan_draft *draft);
 // Adds an event to a set; one that takes no PMU is left out.
 int plan_draft_add(struct plan_draft *draft, struct plan_set *set, unsigned event);
 
-// True where the set's events can be counted at once beside the resident group.
+// True where the set's events can be counted at once beside what every event group may carry.
 bool plan_draft_fits(const struct plan_draft *draft, const struct plan_set *set);
 
 static inline bool plan_set_has(const struct plan_set *set, size_t bit) {

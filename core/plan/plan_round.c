@@ -27,8 +27,6 @@ int plan_make_round(struct plan *plan, double idle) {
     plan->round_ns = busy_ns + plan->idle_ns;
     plan->n_windows = plan_slots(plan);
     plan->round = calloc(plan->n_windows + 1, sizeof *plan->round);
-    if (plan->resident_group >= 0) // one beside each
-        plan->n_windows *= 2;
     if (!plan->round)
         return -ENOMEM;
     for (unsigned u = 0; u < plan->n_units; u++)
@@ -40,7 +38,9 @@ int plan_make_round(struct plan *plan, double idle) {
 }
 
 double plan_share(const struct plan *plan, unsigned unit) {
-    return (double)(plan->units[unit].slots * plan->units[unit].n_groups * plan->slot_ns) / (double)plan->round_ns;
+    unsigned slots =
+        plan->common_unit == (int)unit ? plan_slots(plan) : plan->units[unit].slots * plan->units[unit].n_groups;
+    return (double)(slots * plan->slot_ns) / (double)plan->round_ns;
 }
 
 uint64_t plan_entry_ns(const struct plan *plan, size_t entry) {

@@ -9,9 +9,6 @@
 // A snapshot more often than once a second tells nobody more.
 #define PLAN_ROUND_NS_MIN UINT64_C(1000000000)
 
-// Slots of all units in a round, the idle one not counted.
-unsigned plan_slots(const struct plan *plan);
-
 // Gives the level-1 unit slots until it has a third of the round, but no more than half of the slots.
 void plan_give_level1_its_third(struct plan *plan, double idle);
 

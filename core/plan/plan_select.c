@@ -29,7 +29,7 @@ int plan_draft_add(struct plan_draft *draft, struct plan_set *set, unsigned even
         *bit = (int)draft->n_events;
         struct event_need *need = &draft->needs[draft->n_events];
         *need = draft->plan->needs[event];
-        need->free = need->free || (draft->resident && draft->catalog->events[event].resident);
+        need->free = need->free || (draft->led && draft->catalog->events[event].resident);
         draft->event_of[draft->n_events++] = event;
     }
     set->words[*bit / 64] |= UINT64_C(1) << (*bit % 64);
@@ -63,11 +63,12 @@ static bool set_empty(const struct plan_set *set) {
     return memcmp(set, &empty, sizeof empty) == 0;
 }
 
-static bool set_resident(const struct plan_draft *draft, const struct plan_set *set) {
+// True where every event group carries the set: its metrics cost no counter.
+static bool set_common(const struct plan_draft *draft, const struct plan_set *set) {
     for (size_t bit = 0; bit < draft->n_events; bit++)
         if (plan_set_has(set, bit) && !draft->catalog->events[draft->event_of[bit]].resident)
             return false;
-    return draft->resident;
+    return draft->led;
 }
 
 // ---- level 1 ----
@@ -95,7 +96,7 @@ static int level1_set(struct plan_draft *draft, struct plan_set *set) {
     return r;
 }
 
-// No event of a split is resident (catalog_check), so its needs are the catalog's.
+// No event of a split is carried by every group (catalog_check), so its needs are the catalog's.
 static bool split_fits(const struct plan_draft *draft) {
     const struct catalog_level1 *level1 = &draft->catalog->level1;
     const struct plan *plan = draft->plan;
@@ -119,9 +120,9 @@ static bool level1_unmeasurable(const struct catalog *catalog, struct plan_metri
     return false;
 }
 
-// A field of PERF_METRICS is counted in the resident group or not at all.
-static bool lacks_resident(const struct plan_draft *draft, const struct catalog_event *event) {
-    return event->resident && event->need.free && !draft->resident && !draft->request->apart;
+// A field of PERF_METRICS is counted in a group that the leader leads, or not at all.
+static bool lacks_leader(const struct plan_draft *draft, const struct catalog_event *event) {
+    return event->resident && event->need.free && !draft->led && !draft->request->apart;
 }
 
 // True where an event of the set cannot be had at all; the reason is the metric's.
@@ -142,10 +143,10 @@ static bool lacks_event(const struct plan_draft *draft, const struct plan_set *s
                 event->name, draft->catalog->pmus[event->code.pmu]);
         else if (support == PLAN_NOT_RECORDED)
             refuse(metric, "the event %.100s is not in the log", event->name);
-        else if (lacks_resident(draft, event))
+        else if (lacks_leader(draft, event))
             refuse(metric,
-                   "the event %.100s can only be counted beside %.100s and the rest of the resident group, for which "
-                   "the CPU has no room",
+                   "the event %.100s can only be counted in an event group that %.100s leads, for which the CPU has no "
+                   "room",
                    event->name, draft->catalog->events[draft->catalog->resident[0]].name);
         if (metric->reason[0] != '\0')
             return true;
@@ -180,7 +181,7 @@ static void new_item(struct plan_draft *draft, size_t index, const struct plan_s
     if (level1)
         draft->level1_item = (int)draft->n_items;
     draft->items[draft->n_items++] = (struct plan_item){
-        .set = *set, .weight = weight, .unit = -1, .level1 = level1, .resident = set_resident(draft, set)};
+        .set = *set, .weight = weight, .unit = -1, .level1 = level1, .common = set_common(draft, set)};
 }
 
 // The item of a metric: its own, or the one that all level-1 categories share with the metrics they are made of.

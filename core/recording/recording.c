@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/recording/recording_bytes.h"
+#include "core/recording/recording_resident.h"
 
 // The header, rounds and pauses; recording_plan.c has the plan.
 //
@@ -125,7 +126,7 @@ int recording_get_header(const struct recording_record *record, struct recording
     uint64_t version = bytes_get_varint(&in, UINT64_MAX);
     if (in.bad || strcmp(magic, MAGIC) != 0)
         return -EBADMSG;
-    if (version != RECORDING_VERSION)
+    if (version < 1 || version > RECORDING_VERSION)
         return -EPROTONOSUPPORT;
     bytes_get_text(&in, header.version);
     header.id = bytes_get_varint(&in, UINT64_MAX);
@@ -245,9 +246,12 @@ int recording_get_round(const struct recording_record *record, const struct plan
     struct window before = {.cpu = 0};
     for (size_t i = 0; i < n && !in.bad; i++)
         get_window(&in, readings, plan, topology, &before);
-    if (!bytes_done(&in)) {
+    int r = bytes_done(&in) ? 0 : -EBADMSG;
+    if (r == 0 && recording_resident_pairs(plan))
+        r = recording_resident_round(readings, plan, topology->n_cpus);
+    if (r < 0) {
         readings_free(readings);
-        return -EBADMSG;
+        return r;
     }
     *timestamp_seconds = seconds;
     *out = readings;

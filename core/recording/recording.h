@@ -18,7 +18,7 @@
 #include "core/tally/readings.h"
 #include "core/tally/snapshot.h"
 
-enum { RECORDING_VERSION = 1, RECORDING_TEXT_MAX = 511, RECORDING_RECORD_MAX = 64 << 20, RECORDING_TROUBLES_MAX = 16 };
+enum { RECORDING_VERSION = 2, RECORDING_TEXT_MAX = 511, RECORDING_RECORD_MAX = 64 << 20, RECORDING_TROUBLES_MAX = 16 };
 
 enum recording_kind {
     RECORDING_HEADER = 'R',
@@ -111,7 +111,7 @@ int recording_next(const uint8_t *bytes, size_t n, size_t *at, struct recording_
 
 // What a record holds, of its kind. 0; -EBADMSG: it is not well-formed; -ENOMEM.
 
-// -EPROTONOSUPPORT: it was written in a later version of the format.
+// -EPROTONOSUPPORT: it was written in a later version of the format. All earlier ones are read.
 int recording_get_header(const struct recording_record *record, struct recording_header *out);
 // The environment to compile the catalog for; it borrows the header.
 void recording_environment(const struct recording_header *header, struct environment *out);

@@ -6,6 +6,7 @@
 
 #include "core/recording/recording.h"
 #include "core/recording/recording_bytes.h"
+#include "core/recording/recording_resident.h"
 
 // A plan with its CPUs, by names: events and metrics are looked up again in whatever catalog is there. Whoever derives
 // trusts a plan, so one that comes from a file is checked in full: every index, and that a unit has what its event
@@ -88,7 +89,7 @@ static void put_units(struct recording_buffer *out, const struct event_table *ta
         }
     }
     bytes_put_signed(out, plan->level1_unit);
-    bytes_put_signed(out, plan->resident_group);
+    bytes_put_signed(out, -1); // version 1: the resident event group
 }
 
 static void put_metrics(struct recording_buffer *out, const struct plan *plan) {
@@ -240,11 +241,15 @@ static unsigned *get_list(struct reader *reader, size_t *n) {
     return events;
 }
 
-static bool has_event(const struct plan_unit *unit, unsigned event) {
-    for (size_t i = 0; i < unit->n_events; i++)
-        if (unit->events[i] == event)
+static bool list_has(const unsigned *events, size_t n, unsigned event) {
+    for (size_t i = 0; i < n; i++)
+        if (events[i] == event)
             return true;
     return false;
+}
+
+static bool has_event(const struct plan_unit *unit, unsigned event) {
+    return list_has(unit->events, unit->n_events, event);
 }
 
 static void get_group(struct reader *reader, struct plan *plan, unsigned unit) {
@@ -257,8 +262,6 @@ static void get_group(struct reader *reader, struct plan *plan, unsigned unit) {
         memcpy(group->name, name, strlen(name) + 1);
     group->unit = unit;
     group->events = get_list(reader, &group->n_events);
-    for (size_t i = 0; i < group->n_events && !reader->in.bad; i++)
-        reader->in.bad = !has_event(&plan->units[unit], group->events[i]);
 }
 
 static void get_unit(struct reader *reader, struct plan *plan, size_t groups_max) {
@@ -270,8 +273,8 @@ static void get_unit(struct reader *reader, struct plan *plan, size_t groups_max
     unit->reference = reference == 0 ? -1 : (int)reader->table.events[reference - 1];
     unit->events = get_list(reader, &unit->n_events);
     unit->first_group = (unsigned)plan->n_groups;
-    size_t n = bytes_get_count(in, 2);
-    if (n == 0 || n > CATALOG_SPLIT_MAX || plan->n_groups + n > groups_max)
+    size_t n = bytes_get_count(in, 2); // 0: the common unit
+    if (n > CATALOG_SPLIT_MAX || plan->n_groups + n > groups_max)
         in->bad = true;
     if (!in->bad && n > 1)
         in->bad = unit->reference < 0 || !has_event(unit, (unsigned)unit->reference);
@@ -280,16 +283,27 @@ static void get_unit(struct reader *reader, struct plan *plan, size_t groups_max
         get_group(reader, plan, (unsigned)(plan->n_units - 1));
 }
 
-// What the units take from the resident group must be in it.
-static void check_resident(struct reader *reader, const struct plan *plan) {
-    if (plan->resident_group < 0)
-        return;
-    const struct plan_unit *resident = &plan->units[plan->groups[plan->resident_group].unit];
-    reader->in.bad = reader->in.bad || resident->n_groups != 1;
-    for (size_t u = 0; u < plan->n_units; u++)
-        for (size_t i = 0; i < plan->units[u].n_events; i++)
-            if (reader->catalog->events[plan->units[u].events[i]].resident)
-                reader->in.bad = reader->in.bad || !has_event(resident, plan->units[u].events[i]);
+// A unit without event groups is the common one, which every event group must carry.
+static void find_common(struct reader *reader, struct plan *plan) {
+    plan->common_unit = -1;
+    for (int u = 0; u < (int)plan->n_units; u++) {
+        if (plan->units[u].n_groups > 0)
+            continue;
+        reader->in.bad = reader->in.bad || plan->common_unit >= 0;
+        plan->common_unit = u;
+    }
+}
+
+// What an event group counts is its unit's or the common unit's.
+static void check_group(struct reader *reader, const struct plan *plan, const struct plan_group *group) {
+    const struct plan_unit *unit = &plan->units[group->unit];
+    const struct plan_unit *common = plan->common_unit >= 0 ? &plan->units[plan->common_unit] : NULL;
+    bool whole = true;
+    for (size_t i = 0; i < group->n_events; i++)
+        whole = whole && (has_event(unit, group->events[i]) || (common && has_event(common, group->events[i])));
+    for (size_t i = 0; common && i < common->n_events; i++)
+        whole = whole && list_has(group->events, group->n_events, common->events[i]);
+    reader->in.bad = reader->in.bad || !whole;
 }
 
 static int get_index(struct bytes_cursor *in, size_t n) {
@@ -310,9 +324,12 @@ static void get_units(struct reader *reader, struct plan *plan) {
     for (size_t u = 0; u < n && !reader->in.bad; u++)
         get_unit(reader, plan, n + CATALOG_SPLIT_MAX);
     plan->level1_unit = get_index(&reader->in, plan->n_units);
-    plan->resident_group = get_index(&reader->in, plan->n_groups);
-    if (!reader->in.bad)
-        check_resident(reader, plan);
+    int resident_group = get_index(&reader->in, plan->n_groups);
+    find_common(reader, plan);
+    for (size_t g = 0; g < plan->n_groups && !reader->in.bad; g++)
+        check_group(reader, plan, &plan->groups[g]);
+    if (!reader->in.bad && resident_group >= 0)
+        reader->in.bad = plan->common_unit >= 0 || !recording_resident_plan(plan, resident_group);
     if (plan->level1_unit >= 0 && !reader->catalog->level1.present)
         reader->in.bad = true;
     for (int u = 0; u < (int)plan->n_units; u++) // only level 1 is ever measured in parts

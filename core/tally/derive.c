@@ -17,12 +17,6 @@ static size_t composite_parts(const struct plan *plan) {
     return plan->level1_unit >= 0 ? plan->units[plan->level1_unit].n_groups : 0;
 }
 
-// Values of a window of the resident group; 0 where there is none.
-static size_t resident_values(const struct derive *d) {
-    const struct plan *plan = d->layout->plan;
-    return plan->resident_group >= 0 ? d->units[plan->groups[plan->resident_group].unit].n : 0;
-}
-
 static int allocate_round(struct derive *d) {
     const struct snapshot_layout *layout = d->layout;
     size_t cpus = derive_n_cpus(d), scopes = layout->n_scopes, units = derive_n_units(d);
@@ -64,9 +58,6 @@ static int allocate_kept(struct derive *d) {
     d->n_parts = parts > 1 ? parts * d->units[layout->plan->level1_unit].n : 0;
     d->parts = calloc(cpus * d->n_parts + 1, sizeof *d->parts);
     d->parts_sums = calloc(cpus * d->n_parts + 1, sizeof *d->parts_sums);
-    d->resident = calloc(resident_values(d) * cpus + 1, sizeof *d->resident);
-    d->resident_state = calloc(cpus, sizeof *d->resident_state);
-    d->resident_share = calloc(cpus, sizeof *d->resident_share);
     d->place = calloc(layout->catalog->n_metrics + 1, sizeof *d->place);
     d->events = calloc(layout->n_events + 1, sizeof *d->events);
     d->places = calloc(d->row + 1, sizeof *d->places); // an event of a unit is one event of the layout
@@ -75,9 +66,8 @@ static int allocate_kept(struct derive *d) {
     d->group_totals = calloc(derive_n_group_totals(d) + 1, sizeof *d->group_totals);
     d->estimate = estimate_new(layout->plan, layout->topology, ESTIMATE_MEMORY_ROUNDS);
     return d->counted && d->planned && d->unit_spans && d->level1_spans && d->event_spans && d->debts &&
-                   d->parts_done && d->parts_running && d->parts && d->parts_sums && d->resident && d->resident_state &&
-                   d->resident_share && d->place && d->events && d->places && d->ratios && d->totals &&
-                   d->group_totals && d->estimate
+                   d->parts_done && d->parts_running && d->parts && d->parts_sums && d->place && d->events &&
+                   d->places && d->ratios && d->totals && d->group_totals && d->estimate
                ? 0
                : -1;
 }
@@ -92,20 +82,20 @@ static void note_planned(struct derive *d) {
     }
 }
 
-static bool needs_resident(const struct plan *plan, unsigned unit) {
-    if (plan->resident_group < 0 || plan_unit_resident(plan, unit))
-        return false;
-    for (size_t i = 0; i < plan->units[unit].n_events; i++)
-        if (plan->catalog->events[plan->units[unit].events[i]].resident)
+static bool is_common(const struct plan *plan, unsigned event) {
+    const struct plan_unit *common = plan->common_unit >= 0 ? &plan->units[plan->common_unit] : NULL;
+    for (size_t i = 0; common && i < common->n_events; i++)
+        if (common->events[i] == event)
             return true;
     return false;
 }
 
-// A raw event counts in every event group that holds it: all its windows together are its sample.
+// A raw event counts in every event group that holds it: all its windows together are its sample. The common unit has
+// those of all groups.
 static void find_event_places(struct derive *d, size_t e, size_t *n) {
     const struct snapshot_layout *layout = d->layout;
     struct derive_event *event = &d->events[e];
-    bool resident = layout->catalog->events[layout->events[e]].resident;
+    bool common = is_common(layout->plan, layout->events[e]);
     event->first_place = *n;
     for (size_t u = 0; u < derive_n_units(d); u++) {
         const struct plan_unit *unit = &layout->plan->units[u];
@@ -113,7 +103,7 @@ static void find_event_places(struct derive *d, size_t e, size_t *n) {
             if (unit->events[i] != layout->events[e])
                 continue;
             event->planned = true;
-            if (!resident || !d->units[u].with_resident) // else the resident group has those windows too
+            if (!common || layout->plan->common_unit == (int)u)
                 d->places[(*n)++] = (struct derive_place){d->units[u].first + 1 + i, d->units[u].first};
         }
     }
@@ -151,9 +141,7 @@ struct derive *derive_new(struct snapshot_layout *layout) {
     if (!d->units)
         return derive_free(d);
     for (size_t u = 0; u < derive_n_units(d); u++) {
-        d->units[u] = (struct derive_unit){.first = d->row,
-                                           .n = 1 + layout->plan->units[u].n_events,
-                                           .with_resident = needs_resident(layout->plan, (unsigned)u)};
+        d->units[u] = (struct derive_unit){.first = d->row, .n = 1 + layout->plan->units[u].n_events};
         d->row += d->units[u].n;
     }
     d->first_total = snapshot_numerator(layout, 0, 0);
@@ -176,9 +164,6 @@ struct derive *derive_free(struct derive *d) {
     free(d->places);
     free(d->events);
     free(d->place);
-    free(d->resident_share);
-    free(d->resident_state);
-    free(d->resident);
     free(d->parts_sums);
     free(d->parts);
     free(d->parts_running);
@@ -228,7 +213,6 @@ static void forget_round(struct derive *d) {
     memset(d->offline, 0, derive_n_cpus(d));
     memset(d->stalled, 0, layout->n_metrics);
     memset(d->parts_sums, 0, derive_n_cpus(d) * d->n_parts * sizeof *d->parts_sums);
-    memset(d->resident_state, RESIDENT_NONE, derive_n_cpus(d));
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
         d->parts_done[cpu] = UINT32_MAX;
 }

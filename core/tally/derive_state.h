@@ -18,15 +18,11 @@
 
 enum { DERIVE_GROUP_TOTALS = WINDOW_RESULT_N + 2 };
 
-// What the resident group counted in the slot whose window comes next.
-enum resident_state { RESIDENT_NONE, RESIDENT_COUNTED, RESIDENT_STARVED, RESIDENT_FAILED, RESIDENT_OFFLINE };
-
 struct derive_unit {
     size_t first; // offset of its values within a row
     size_t n;
     size_t first_ratio, n_ratios; // of its metrics that are ratios, in derive.ratios
     size_t n_metrics, n_stalled;  // of the plan's metrics, in this round
-    bool with_resident;           // its windows need those of the resident group
 };
 
 // One of the layout's events: where a CPU's windows have its counts.
@@ -96,9 +92,6 @@ struct derive {
     size_t n_parts;            // values of a CPU there, 0: nothing is a composite
     unsigned *parts_done;      // [cpu]
     double *parts_running;     // [cpu]: seconds on the counters, of these windows together
-    double *resident;          // [cpu][value of the resident unit]: its window of the present slot
-    uint8_t *resident_state;   // [cpu]: enum resident_state
-    double *resident_share;    // [cpu]: of that window's time, on the counters
     int *place;                // [catalog metric]: in the plan, -1: it is not there
     struct total *totals;      // [scope][field]
     double *group_totals;      // windows by result, enabled and running seconds, as in the snapshot

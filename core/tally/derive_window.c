@@ -24,27 +24,28 @@ void derive_dense_special(struct derive *d, double seconds, double core_wide) {
         d->dense[catalog->core_wide_event] = core_wide;
 }
 
+// The event's place among the unit's; n_events: it has none.
 static size_t position(const struct plan_unit *unit, unsigned event) {
     size_t i = 0;
-    while (unit->events[i] != event)
+    while (i < unit->n_events && unit->events[i] != event)
         i++;
     return i;
 }
 
-// Of event i of one of the unit's groups: mostly the unit has it at the same place.
-static size_t position_of(const struct plan_unit *unit, const struct plan_group *group, size_t i) {
-    return unit->events[i] == group->events[i] ? i : position(unit, group->events[i]);
-}
-
 // A window's values by the unit's events, scaled for contention; events of other parts are 0.
-static void window_values(const struct derive *d, const struct window *window, double *values) {
+static void window_values(const struct derive *d, const struct window *window, const struct plan_unit *unit,
+                          double *values) {
     const struct plan_group *group = &d->layout->plan->groups[window->group];
-    const struct plan_unit *unit = &d->layout->plan->units[group->unit];
     double scale = (double)window->enabled_ns / (double)window->running_ns;
     memset(values, 0, (1 + unit->n_events) * sizeof *values);
     values[0] = (double)window->enabled_ns * NS;
-    for (size_t i = 0; i < group->n_events; i++)
-        values[1 + position_of(unit, group, i)] = (double)window->counts[i] * scale;
+    for (size_t i = 0; i < group->n_events; i++) {
+        size_t at = position(unit, group->events[i]);
+        if (at < unit->n_events)
+            values[1 + at] = (double)window->counts[i] * scale;
+    }
+    if (window->made)
+        memcpy(values + 1, window->made->counts, unit->n_events * sizeof *values);
 }
 
 // Joins the parts of a composite into the values of one window as long as all of them. An event's count is scaled from
@@ -112,7 +113,7 @@ static void take_part(struct derive *d, const struct window *window, unsigned un
         d->parts_done[window->cpu] = UINT32_MAX;
         return; // an earlier part has no data: the windows would not be adjacent
     }
-    window_values(d, window, parts + part * n);
+    window_values(d, window, unit, parts + part * n);
     d->parts_running[window->cpu] += (double)window->running_ns * NS;
     if (++d->parts_done[window->cpu] < unit->n_groups)
         return;
@@ -132,92 +133,53 @@ void derive_join_parts(struct derive *d) {
     }
 }
 
-// ---- the resident group ----
+// ---- a window ----
 
-// Its events in the window of a rotating group, which lasted as long: the two were read one after the other.
-static void add_resident(const struct derive *d, unsigned cpu, const struct plan_unit *unit, double *values) {
-    const struct plan *plan = d->layout->plan;
-    const struct plan_unit *resident = &plan->units[plan->groups[plan->resident_group].unit];
-    const double *counted = d->resident + cpu * (1 + resident->n_events);
-    for (size_t i = 0; i < unit->n_events; i++)
-        if (plan->catalog->events[unit->events[i]].resident)
-            values[1 + i] = counted[1 + position(resident, unit->events[i])] * values[0] / counted[0];
-}
-
-static enum resident_state resident_state_of(const struct window *window) {
-    if (window->result == WINDOW_STARVED)
-        return RESIDENT_STARVED;
-    if (window->result == WINDOW_FAILED)
-        return window->error == -ENODEV ? RESIDENT_OFFLINE : RESIDENT_FAILED;
-    return RESIDENT_COUNTED;
-}
-
-static void take_resident(struct derive *d, const struct window *window) {
-    size_t n = 1 + d->layout->plan->units[d->layout->plan->groups[window->group].unit].n_events;
-    d->resident_state[window->cpu] = (uint8_t)resident_state_of(window);
-    if (d->resident_state[window->cpu] != RESIDENT_COUNTED)
-        return;
-    window_values(d, window, d->resident + window->cpu * n);
-    d->resident_share[window->cpu] = (double)window->running_ns / (double)window->enabled_ns;
-}
-
-// Why a rotating group's window is of no use without the resident group's.
-static enum uncovered resident_trouble(enum resident_state state) {
-    return state == RESIDENT_STARVED   ? UNCOVERED_STARVED
-           : state == RESIDENT_OFFLINE ? UNCOVERED_OFFLINE
-                                       : UNCOVERED_FAILED;
-}
-
-static enum uncovered trouble_of(const struct window *window) {
-    if (window->result == WINDOW_STARVED)
-        return UNCOVERED_STARVED;
-    return window->error == -ENODEV ? UNCOVERED_OFFLINE : UNCOVERED_FAILED;
-}
+static bool counted(enum window_result result) { return result == WINDOW_COMPLETE || result == WINDOW_CONTENDED; }
 
 static void note_counting(struct derive *d, const struct window *window) {
     const struct plan_group *group = &d->layout->plan->groups[window->group];
-    for (size_t i = 0; i < group->n_events; i++)
+    for (size_t i = 0; i < group->n_events && counted(window->result); i++)
         d->counted[group->events[i]] = d->counted[group->events[i]] || window->counts[i] > 0;
 }
 
 // A window with data.
-static void take_counts(struct derive *d, const struct window *window, unsigned unit, enum resident_state resident) {
-    note_counting(d, window);
-    if (d->units[unit].with_resident && resident != RESIDENT_COUNTED) {
-        d->trouble[window->cpu * derive_n_units(d) + unit] = (uint8_t)resident_trouble(resident);
-        return;
-    }
+static void take_counts(struct derive *d, const struct window *window, unsigned unit) {
     if (d->layout->plan->units[unit].n_groups > 1) {
         take_part(d, window, unit);
         return;
     }
-    window_values(d, window, d->window);
-    double running_seconds = (double)window->running_ns * NS;
-    if (d->units[unit].with_resident) {
-        add_resident(d, window->cpu, &d->layout->plan->units[unit], d->window);
-        running_seconds = fmin(running_seconds, d->resident_share[window->cpu] * d->window[0]);
-    }
-    note_window(d, window->cpu, unit, running_seconds);
+    window_values(d, window, &d->layout->plan->units[unit], d->window);
+    note_window(d, window->cpu, unit, window->made ? window->made->running_seconds : (double)window->running_ns * NS);
     take_values(d, window->cpu, unit, d->window);
 }
 
+static void take_trouble(struct derive *d, unsigned cpu, unsigned unit, enum window_result result, int error) {
+    enum uncovered trouble = result == WINDOW_STARVED ? UNCOVERED_STARVED
+                             : error == -ENODEV       ? UNCOVERED_OFFLINE
+                                                      : UNCOVERED_FAILED;
+    d->trouble[cpu * derive_n_units(d) + unit] = (uint8_t)trouble;
+    d->offline[cpu] = d->offline[cpu] || error == -ENODEV;
+    if (d->layout->plan->units[unit].n_groups > 1)
+        d->parts_done[cpu] = UINT32_MAX; // a composite's windows would not be adjacent
+}
+
+static void take_for_unit(struct derive *d, const struct window *window, unsigned unit) {
+    enum window_result result = window->made ? window->made->result : window->result;
+    if (counted(result))
+        take_counts(d, window, unit);
+    else
+        take_trouble(d, window->cpu, unit, result, window->made ? window->made->error : window->error);
+}
+
 void derive_take_window(struct derive *d, const struct window *window) {
-    unsigned unit = d->layout->plan->groups[window->group].unit;
+    const struct plan *plan = d->layout->plan;
     double *totals = d->group_totals + window->group * DERIVE_GROUP_TOTALS;
-    enum resident_state resident = d->resident_state[window->cpu];
     totals[window->result]++;
     totals[WINDOW_RESULT_N] += (double)window->enabled_ns * NS;
     totals[WINDOW_RESULT_N + 1] += (double)window->running_ns * NS;
-    if (plan_unit_resident(d->layout->plan, unit))
-        take_resident(d, window);
-    else
-        d->resident_state[window->cpu] = RESIDENT_NONE; // it was of this slot
-    if (window->result != WINDOW_STARVED && window->result != WINDOW_FAILED) {
-        take_counts(d, window, unit, resident);
-        return;
-    }
-    d->trouble[window->cpu * derive_n_units(d) + unit] = (uint8_t)trouble_of(window);
-    d->offline[window->cpu] = d->offline[window->cpu] || window->error == -ENODEV;
-    if (!plan_unit_resident(d->layout->plan, unit))
-        d->parts_done[window->cpu] = UINT32_MAX; // a composite's windows would not be adjacent
+    note_counting(d, window);
+    take_for_unit(d, window, plan->groups[window->group].unit);
+    if (plan_carried_unit(plan) >= 0)
+        take_for_unit(d, window, (unsigned)plan_carried_unit(plan));
 }

@@ -16,10 +16,6 @@
 // time decides alone.
 static double weight_of(double share) { return share / fmax(1 - share, 1e-6); }
 
-static double weight_of_unit(const struct plan *plan, unsigned unit) {
-    return weight_of(plan_unit_resident(plan, unit) ? 1 : plan_share(plan, unit));
-}
-
 static size_t place_of(const struct estimate *e, size_t u, unsigned event) {
     const struct plan_unit *unit = &e->plan->units[u];
     for (size_t i = 0; i < unit->n_events; i++)
@@ -33,7 +29,7 @@ static double told_by_others(const struct estimate *e, size_t u, unsigned event)
     double weight = 0;
     for (size_t other = 0; other < e->plan->n_units; other++)
         if (other != u && place_of(e, other, event) > 0)
-            weight += weight_of_unit(e->plan, (unsigned)other);
+            weight += weight_of(plan_share(e->plan, (unsigned)other));
     return weight;
 }
 

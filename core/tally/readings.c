@@ -10,15 +10,13 @@ const char *window_result_name(enum window_result result) {
     return names[result];
 }
 
-// Counts of the widest round of one CPU: every window with as many events as its group has, and beside each the
-// resident group's.
+// Counts of the widest round of one CPU: every window with as many events as its group has.
 static size_t counts_of_round(const struct plan *plan) {
     size_t counts = 0;
     for (size_t u = 0; u < plan->n_units; u++)
         for (size_t g = 0; g < plan->units[u].n_groups; g++)
             counts += plan->units[u].slots * plan->groups[plan->units[u].first_group + g].n_events;
-    return plan->resident_group < 0 ? counts
-                                    : counts + plan->n_windows / 2 * plan->groups[plan->resident_group].n_events;
+    return counts;
 }
 
 struct readings *readings_new_sized(size_t n_windows, size_t n_counts) {
@@ -40,6 +38,7 @@ struct readings *readings_new(const struct plan *plan, const struct topology *to
 
 struct readings *readings_free(struct readings *readings) {
     if (readings) {
+        free(readings->made);
         free(readings->counts);
         free(readings->windows);
         free(readings);

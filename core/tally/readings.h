@@ -3,10 +3,6 @@
 #define TOPDOWND_CORE_TALLY_READINGS_H
 
 // What one round counted, raw: a list of windows, in the order in which they ended.
-//
-// Where the plan has a resident event group, each window of a rotating group stands directly behind the resident
-// group's window of the same CPU and the same slots. They have results of their own, and where the resident group was
-// opened in the middle of a slot, times of their own.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +19,14 @@ enum window_result {
 };
 const char *window_result_name(enum window_result result);
 
+// What stands for a window's own counts and times where it was recorded in two (core/recording/recording_resident.h).
+struct window_made {
+    enum window_result result;
+    int error;              // of WINDOW_FAILED
+    double running_seconds; // on the counters
+    const double *counts;   // of the events of the group's unit, scaled for contention
+};
+
 struct window {
     unsigned cpu;   // index into topology->cpus
     unsigned group; // event group of the plan
@@ -30,6 +34,7 @@ struct window {
     uint64_t enabled_ns, running_ns; // of this window
     uint64_t *counts;                // in the order of the group's events, unscaled; 0 where there is no data
     int error;                       // of WINDOW_FAILED: a negative errno; -ENODEV: the CPU is offline
+    const struct window_made *made;  // NULL: its counts and times are what it measured
 };
 
 struct readings {
@@ -39,6 +44,7 @@ struct readings {
     size_t n_windows, windows_max;
     uint64_t *counts; // where the windows' counts lie
     size_t n_counts, counts_max;
+    struct window_made *made; // where those of the windows lie; mostly NULL
 };
 
 // Room for the windows of one round of `plan` on every CPU. NULL where memory is short.

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A scope's fields: gauges (n_metrics of each of enum gauge, deviation), then totals (n_metrics numerators, n_metrics
-// denominators, n_level1 categories, pipeline slots, n_events events, covered, UNCOVERED_N uncovered). After all
-// scopes: per event group WINDOW_RESULT_N windows, enabled, running; then the self values.
+// A scope's fields: gauges (n_metrics of each of enum gauge, deviation, bound_since), then totals (n_metrics
+// numerators, n_metrics denominators, n_level1 categories, pipeline slots, n_events events, covered, UNCOVERED_N
+// uncovered). After all scopes: per event group WINDOW_RESULT_N windows, enabled, running; then the self values.
 
 const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1};
 
@@ -78,8 +78,12 @@ size_t snapshot_deviation(const struct snapshot_layout *layout, size_t scope) {
     return find_gauge(layout, scope, GAUGE_N, 0);
 }
 
-static size_t first_total(const struct snapshot_layout *layout, size_t scope) {
+size_t snapshot_bound_since(const struct snapshot_layout *layout, size_t scope) {
     return snapshot_deviation(layout, scope) + 1;
+}
+
+static size_t first_total(const struct snapshot_layout *layout, size_t scope) {
+    return snapshot_bound_since(layout, scope) + 1;
 }
 
 size_t snapshot_numerator(const struct snapshot_layout *layout, size_t scope, size_t metric) {

@@ -103,6 +103,9 @@ struct snapshot_layout {
 // Offsets of a scope's fields; each is an index into snapshot->values.
 size_t snapshot_metric(const struct snapshot_layout *layout, size_t scope, size_t metric); // export scale applied
 size_t snapshot_deviation(const struct snapshot_layout *layout, size_t scope);             // ratio
+// Since when the scope is bound by what it is bound by: seconds since the epoch, filled in by diagnosis_round; NaN: not
+// known, as of every CPU.
+size_t snapshot_bound_since(const struct snapshot_layout *layout, size_t scope);
 size_t snapshot_rate_above(const struct snapshot_layout *layout, size_t scope,
                            size_t metric); // host only: numerator a
                                            // second, NaN where the metric has no rate threshold

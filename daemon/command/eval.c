@@ -2,33 +2,35 @@
 #include "daemon/command/eval.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "config/vendor/metric_list.h"
 #include "daemon/base/log.h"
-#include "exporters/view/text.h"
+#include "exporters/view/json_writer.h"
 
 enum { EXIT_WRONG = 2 };
 
-static void append_value(struct text *out, const char *name, const char *mark, const char *suffix, double value) {
-    static const struct text_escape escapes[] = {{'"', "\\\""}, {'\\', "\\\\"}, {'\n', "\\n"},
-                                                 {'\t', "\\t"}, {'\r', "\\r"},  {0, NULL}};
-    text_string(out, out->length > 1 ? ",\n \"" : "\n \"");
-    text_escaped(out, name, escapes);
-    text_string(out, mark);
-    text_escaped(out, suffix, escapes);
-    if (isfinite(value))
-        text_format(out, "\": %.17g", value);
-    else
-        text_string(out, "\": null");
+// What is printed: the document, and the key that is written at the moment.
+struct printed {
+    struct json json;
+    struct text key;
+};
+
+static void add_value(struct printed *printed, const char *name, const char *mark, const char *suffix, double value) {
+    struct text *key = &printed->key;
+    key->length = 0;
+    text_string(key, name);
+    text_string(key, mark);
+    text_string(key, suffix);
+    text_append(key, "", 1);
+    json_exact(&printed->json, key->failed ? "" : key->data, value);
 }
 
 // The keys of metric i. `names` finds the first metric of each name.
-static void append_metric(struct text *out, const struct metric_list *list, size_t i, bool scaled,
-                          const struct name_index *names) {
+static void add_metric(struct printed *out, const struct metric_list *list, size_t i, bool scaled,
+                       const struct name_index *names) {
     const struct evaluation_metric *metric = &list->metrics[i];
     size_t twin = 0, same = 1; // of other PMUs; of this one, up to this one
     bool repeated = false;
@@ -48,30 +50,32 @@ static void append_metric(struct text *out, const struct metric_list *list, size
     char number[24];
     (void)snprintf(number, sizeof number, "%zu", same);
     if (first == i)
-        append_value(out, metric->name, "", "", value);
+        add_value(out, metric->name, "", "", value);
     if (twin > 0 && same == 1)
-        append_value(out, metric->name, "@", metric->pmu, value);
+        add_value(out, metric->name, "@", metric->pmu, value);
     if (same > 1)
-        append_value(out, metric->name, "#", number, value);
+        add_value(out, metric->name, "#", number, value);
 }
 
 static int print(const struct metric_list *list, bool scaled) {
-    struct text out = {.data = NULL};
+    struct text text = {.data = NULL};
     struct name_index names = {.n = 0};
     int r = 0;
     for (size_t i = 0; i < list->n && r == 0; i++)
         if (name_index_find(&names, list->metrics[i].name, strlen(list->metrics[i].name), false) < 0)
             r = name_index_add(&names, list->metrics[i].name, (unsigned)i);
-    text_string(&out, "{");
+    struct printed out = {.json = json_begin(&text, JSON_SPACED), .key = {.data = NULL}};
+    json_begin_object(&out.json, NULL);
     for (size_t i = 0; i < list->n && r == 0; i++)
-        append_metric(&out, list, i, scaled, &names);
-    text_string(&out, "\n}\n");
-    if (r == 0 && out.failed)
-        r = -ENOMEM;
-    if (r == 0 && (fwrite(out.data, 1, out.length, stdout) != out.length || fflush(stdout) != 0))
+        add_metric(&out, list, i, scaled, &names);
+    json_end_object(&out.json);
+    int ended = json_end(&out.json);
+    r = r < 0 ? r : out.key.failed ? -ENOMEM : ended;
+    if (r == 0 && (fwrite(text.data, 1, text.length, stdout) != text.length || fflush(stdout) != 0))
         r = -errno;
     name_index_deinit(&names);
-    text_free(&out);
+    text_free(&out.key);
+    text_free(&text);
     return r;
 }
 

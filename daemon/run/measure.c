@@ -304,7 +304,8 @@ static struct snapshot *finish_round(struct measure *m) {
     fill_self(m, snapshot);
     record_round(m->record, readings, snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]);
     record_fill(m->record, snapshot);
-    if (m->adapt && adapt_round(m->adapt, snapshot))
+    diagnosis_round(m->stage.diagnosis, snapshot);
+    if (m->adapt && adapt_round(m->adapt, m->stage.diagnosis, snapshot))
         m->adapt_due = true;
     watch_round(m->stage.watch, snapshot, sampler_round_error(m->sampler));
     return snapshot;

@@ -89,8 +89,10 @@ static void play_round(struct replay *replay, struct snapshot **out) {
     replay->timestamp_seconds = replay->readings_seconds;
     replay->readings = readings_free(replay->readings);
     replay->rounds++;
-    if (snapshot)
+    if (snapshot) {
         fill_self(replay, snapshot);
+        diagnosis_round(replay->stage.diagnosis, snapshot);
+    }
     snapshot_unref(*out);
     *out = snapshot;
 }

@@ -93,6 +93,7 @@ static struct watch *make_watch(const struct source *source, const struct derive
 
 void stage_deinit(struct stage *stage) {
     watch_free(stage->watch);
+    diagnosis_free(stage->diagnosis);
     derive_free(stage->derive);
     view_unref(stage->view);
     snapshot_layout_unref(stage->layout);
@@ -110,7 +111,10 @@ int stage_init(struct stage *stage, const struct stage_request *request, const s
         stage->derive = derive_free(stage->derive);
     if (stage->derive)
         stage->watch = make_watch(request->type->source, stage->derive, stage->layout, before->watch);
-    if (stage->view && stage->derive && stage->watch)
+    stage->diagnosis = diagnosis_new(stage->layout);
+    if (stage->diagnosis && before->diagnosis)
+        diagnosis_continue(stage->diagnosis, before->diagnosis);
+    if (stage->view && stage->derive && stage->watch && stage->diagnosis)
         return 0;
     stage_deinit(stage);
     return -ENOMEM;

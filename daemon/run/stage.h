@@ -3,10 +3,11 @@
 #define TOPDOWND_DAEMON_RUN_STAGE_H
 
 // A plan and all that belongs to it: they are made together, and go together when another plan fits better. Only
-// totals, and what has been said in the log, go over to the next stage.
+// totals, what the diagnosis remembers, and what has been said in the log, go over to the next stage.
 
 #include "core/adapt/adapt.h"
 #include "core/adapt/follow.h"
+#include "core/diagnosis/diagnosis.h"
 #include "core/recording/recording.h"
 #include "core/tally/derive.h"
 #include "daemon/run/watch.h"
@@ -17,6 +18,7 @@ struct stage {
     struct snapshot_layout *layout; // NULL: there is no stage yet
     struct view *view;
     struct derive *derive;
+    struct diagnosis *diagnosis;
     struct watch *watch;
 };
 

@@ -4,11 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "daemon/base/log.h"
-
-static const double SECONDS_MAX = 253402300799; // since the epoch: the end of the year 9999
 
 enum { ROUND_SECONDS_EXPECTED = 60 }; // Prometheus' usual windows are of five minutes: room for four rounds
 
@@ -131,16 +128,13 @@ void summary_status(const struct view *view, const struct snapshot *snapshot, ch
 // The rest is then what was in force at its beginning.
 static void print_tape(const struct tape *tape) {
     const struct recording_header *header = &tape->header;
-    bool known = header->timestamp_seconds >= 0 && header->timestamp_seconds <= SECONDS_MAX; // not NaN either
-    time_t begun = known ? (time_t)header->timestamp_seconds : 0;
-    struct tm utc;
-    char time[64];
+    char begun[VIEW_TIME_MAX];
     if (tape->n_files == 0)
         (void)printf("replay of %s, a log of perf\n", tape->path);
-    else if (gmtime_r(&begun, &utc) && strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S", &utc) > 0)
-        (void)printf("replay of %s, recorded by topdownd %s from %s UTC on; the profiles of the configuration do not "
+    else if (view_time(header->timestamp_seconds, begun))
+        (void)printf("replay of %s, recorded by topdownd %s from %s on; the profiles of the configuration do not "
                      "change what it shows\n",
-                     tape->path, header->version, time);
+                     tape->path, header->version, begun);
 }
 
 void summary_files(const struct setup *setup) {

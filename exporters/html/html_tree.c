@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "exporters/html/html_parts.h"
-#include "exporters/view/tree.h"
+#include "exporters/view/view_bound.h"
 
 void html_put(struct text *out, const char *string) {
     static const struct text_escape escapes[] = {{'&', "&amp;"},  {'<', "&lt;"},   {'>', "&gt;"},
@@ -28,14 +28,14 @@ void html_put_margin(struct text *out, double value, double high, double scale) 
 
 static void put_node(const struct tree *tree, size_t index, struct text *out) {
     const struct tree_node *node = &tree->nodes[index];
-    const struct catalog_metric *metric = &tree->view->layout->catalog->metrics[node->metric];
+    const struct catalog_metric *metric = &tree->layout->catalog->metrics[node->metric];
     text_string(out, "<li title=\"");
     html_put(out, metric->meaning[0] ? metric->meaning : metric->help);
     text_string(out, "\">");
     if (isfinite(node->value) && metric->domain != METRIC_OTHER)
         text_format(out, "<span class=\"bar\"><span class=\"%s\" style=\"width:%.2f%%\"></span></span>",
                     metric->domain == METRIC_CLOCKS ? "clocks" : "slots", 100 * fmax(0, fmin(node->value, 1)));
-    text_string(out, node->high == TREE_HIGH ? "<span class=\"high\">" : "<span>");
+    text_string(out, node->high == JUDGE_YES ? "<span class=\"high\">" : "<span>");
     html_put(out, view_title(metric));
     text_string(out, " ");
     if (!isfinite(node->value))
@@ -62,17 +62,25 @@ static void put_list(const struct tree *tree, size_t begin, size_t end, struct t
     text_string(out, "</ul>\n");
 }
 
-static void put_tree(struct tree *tree, const struct snapshot *snapshot, struct text *out) {
+static void put_since(double seconds, struct text *out) {
+    char time[VIEW_TIME_MAX];
+    if (!view_time(seconds, time))
+        return;
+    text_format(out, " <span class=\"soft\">Since %s.</span>", time);
+}
+
+static void put_tree(const struct view *view, struct tree *tree, const struct snapshot *snapshot, struct text *out) {
     struct text answer = {0};
     tree_evaluate(tree, snapshot, 0);
-    struct tree_bound bound = tree_find_bound(tree, snapshot, 0);
-    tree_bound_text(tree, &bound, &answer);
+    struct bound bound = bound_find(tree);
+    view_bound_text(view, tree, &bound, snapshot, 0, &answer);
     text_append(&answer, "", 1);
     out->failed = out->failed || answer.failed;
-    text_string(out, tree->view->core_type ? "<h2>What these cores are bound by</h2>\n<p>"
-                                           : "<h2>What this host is bound by</h2>\n<p>");
+    text_string(out, view->core_type ? "<h2>What these cores are bound by</h2>\n<p>"
+                                     : "<h2>What this host is bound by</h2>\n<p>");
     if (!answer.failed)
         html_put(out, answer.data);
+    put_since(snapshot->values[snapshot_bound_since(tree->layout, 0)], out);
     text_string(out, "\n");
     text_free(&answer);
     put_list(tree, 0, tree->n, out);
@@ -82,11 +90,11 @@ static void put_tree(struct tree *tree, const struct snapshot *snapshot, struct 
 }
 
 int html_tree_render(const struct view *view, const struct snapshot *snapshot, struct text *out) {
-    struct tree *tree = tree_new(view);
+    struct tree *tree = tree_new(view->layout);
     if (!tree)
         return -ENOMEM;
     if (tree->n > 0)
-        put_tree(tree, snapshot, out);
+        put_tree(view, tree, snapshot, out);
     tree_free(tree);
     return 0;
 }

@@ -2,7 +2,6 @@
 //
 // The plan and the daemon itself as JSON, indented: people read these.
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,63 +14,66 @@ static const char SCHEDULE[] =
     "Every event group counts in its slots of a round, at another place in each round and on each physical core (SMT "
     "siblings together), drawn from the seed; in the idle time of a round no counter is held.";
 
-void json_attention(struct json *json, const struct view *view, const struct snapshot *snapshot) {
-    cJSON *attention = json_array(json, NULL, "attention");
-    for (size_t i = 0; i < view->layout->n_metrics; i++) {
-        double rate = snapshot_high_rate(snapshot, i);
-        if (rate == 0 || !view_exported(view, i))
-            continue;
-        const struct catalog_metric *metric = view_metric(view, i);
-        cJSON *item = json_object(json, attention, NULL);
-        json_string(json, item, "metric", metric->export_name);
-        json_number(json, item, "rate", rate);
-        json_number(json, item, "threshold", metric->rate_threshold);
-        json_string(json, item, "advice", metric->rate_advice);
-    }
-}
-
-static void add_event_name(struct json *json, cJSON *item, const struct catalog_event *event) {
+static void add_event_name(struct json *json, const struct catalog_event *event) {
     char code[24];
     (void)snprintf(code, sizeof(code), "0x%" PRIx64, event->code.config);
-    json_string(json, item, "name", event->name);
-    json_string(json, item, "code", code);
+    json_string(json, "name", event->name);
+    json_string(json, "code", code);
+}
+
+// True for metrics of the unit. What every event group carries is measured by each unit that has groups.
+static bool is_measured_by(const struct plan *plan, size_t metric, int unit) {
+    int of = plan->metrics[metric].unit;
+    return of == unit || (unit >= 0 && of >= 0 && of == plan_carried_unit(plan));
+}
+
+static void add_metric_names(struct json *json, const char *key, const struct view *view, int unit, bool exported) {
+    json_begin_array(json, key);
+    for (size_t i = 0; i < view->layout->n_metrics; i++)
+        if (is_measured_by(view->layout->plan, i, unit) && view_exported(view, i) == exported)
+            json_string(json, NULL, view_metric(view, i)->export_name);
+    json_end_array(json);
 }
 
 // The metrics that are measured by a unit, or, with PLAN_COMBINED, made of other metrics' values only.
-static void add_metrics_of(struct json *json, cJSON *parent, const struct view *view, int unit) {
-    cJSON *metrics = json_array(json, parent, "metrics"), *auxiliary = json_array(json, parent, "auxiliary_metrics");
-    for (size_t i = 0; i < view->layout->n_metrics; i++)
-        if (view->layout->plan->metrics[i].unit == unit)
-            json_string(json, view_exported(view, i) ? metrics : auxiliary, NULL, view_metric(view, i)->export_name);
+static void add_metrics_of(struct json *json, const struct view *view, int unit) {
+    add_metric_names(json, "metrics", view, unit, true);
+    add_metric_names(json, "auxiliary_metrics", view, unit, false);
 }
 
-static void add_event_group(struct json *json, cJSON *groups, const struct view *view, size_t g) {
+static void add_event_group(struct json *json, const struct view *view, size_t g) {
     const struct plan *plan = view->layout->plan;
     const struct plan_group *group = &plan->groups[g];
     const struct plan_unit *unit = &plan->units[group->unit];
-    cJSON *item = json_object(json, groups, NULL);
-    json_string(json, item, "name", group->name);
-    cJSON *events = json_array(json, item, "events");
-    for (size_t e = 0; e < group->n_events; e++)
-        add_event_name(json, json_object(json, events, NULL), &plan->catalog->events[group->events[e]]);
-    add_metrics_of(json, item, view, (int)group->unit);
-    json_whole(json, item, "slots", unit->slots);
-    json_number(json, item, "share_of_time", (double)(unit->slots * plan->slot_ns) / (double)plan->round_ns);
-    json_number(json, item, "baseline_share_of_time", unit->baseline_share / unit->n_groups);
-    json_bool(json, item, "composite", unit->n_groups > 1);
+    json_begin_object(json, NULL);
+    json_string(json, "name", group->name);
+    json_begin_array(json, "events");
+    for (size_t e = 0; e < group->n_events; e++) {
+        json_begin_object(json, NULL);
+        add_event_name(json, &plan->catalog->events[group->events[e]]);
+        json_end_object(json);
+    }
+    json_end_array(json);
+    add_metrics_of(json, view, (int)group->unit);
+    json_whole(json, "slots", unit->slots);
+    json_number(json, "share_of_time", (double)(unit->slots * plan->slot_ns) / (double)plan->round_ns);
+    json_number(json, "baseline_share_of_time", unit->baseline_share / unit->n_groups);
+    json_bool(json, "composite", unit->n_groups > 1);
+    json_end_object(json);
 }
 
-static void add_unit(struct json *json, cJSON *units, const struct plan *plan, size_t u) {
+static void add_unit(struct json *json, const struct plan *plan, size_t u) {
     const struct plan_unit *unit = &plan->units[u];
-    cJSON *item = json_object(json, units, NULL);
-    cJSON *groups = json_array(json, item, "event_groups");
-    for (size_t g = 0; g < unit->n_groups; g++)
-        json_string(json, groups, NULL, plan->groups[unit->first_group + g].name);
-    json_whole(json, item, "slots", unit->slots);
-    if (unit->reference >= 0)
-        json_string(json, item, "reference", plan->catalog->events[unit->reference].name);
-    else
-        json_null(json, item, "reference");
+    json_begin_object(json, NULL);
+    json_begin_array(json, "event_groups");
+    bool carried = plan_carried_unit(plan) == (int)u; // by all event groups: every slot is one of its own
+    size_t first = carried ? 0 : unit->first_group, n = carried ? plan->n_groups : unit->n_groups;
+    for (size_t g = first; g < first + n; g++)
+        json_string(json, NULL, plan->groups[g].name);
+    json_end_array(json);
+    json_whole(json, "slots", carried ? plan_slots(plan) : unit->slots);
+    json_string(json, "reference", unit->reference >= 0 ? plan->catalog->events[unit->reference].name : NULL);
+    json_end_object(json);
 }
 
 // What is asked for, measured or not, and whether the PMU says that it has it.
@@ -81,158 +83,184 @@ static void add_events(struct json *json, const struct snapshot_layout *layout) 
                                            [PLAN_UNSUPPORTED] = "unsupported",
                                            [PLAN_ELSEWHERE] = "elsewhere",
                                            [PLAN_NOT_RECORDED] = "not_recorded"};
-    cJSON *events = json_array(json, NULL, "events");
+    json_begin_array(json, "events");
     for (size_t e = 0; e < layout->n_events; e++) {
-        cJSON *item = json_object(json, events, NULL);
-        add_event_name(json, item, &layout->catalog->events[layout->events[e]]);
-        json_string(json, item, "support", supports[layout->plan->support[layout->events[e]]]);
+        json_begin_object(json, NULL);
+        add_event_name(json, &layout->catalog->events[layout->events[e]]);
+        json_string(json, "support", supports[layout->plan->support[layout->events[e]]]);
+        json_end_object(json);
     }
+    json_end_array(json);
 }
 
-static void add_counters(struct json *json, cJSON *parent, const struct view *view) {
+static void add_counters(struct json *json, const struct view *view) {
     bool counters = view->counters_total > 0;
-    json_number(json, parent, "counters_total", counters ? (double)view->counters_total : NAN);
-    json_number(json, parent, "counters_usable", counters ? (double)view->counters_usable : NAN);
-    json_bool(json, parent, "guests_excluded", view->guests_excluded);
+    json_number(json, "counters_total", counters ? (double)view->counters_total : NAN);
+    json_number(json, "counters_usable", counters ? (double)view->counters_usable : NAN);
+    json_bool(json, "guests_excluded", view->guests_excluded);
 }
 
 static const char *mode_of(const struct view *view) { return view->adapt ? "adaptive" : "fixed"; }
 
-static void add_adaptive_group(struct json *json, cJSON *groups, const struct view *view,
-                               const struct adapt_group *group) {
+static void add_adaptive_group(struct json *json, const struct view *view, const struct adapt_group *group) {
     const struct catalog *catalog = view->layout->catalog;
     struct adapt_share share = adapt_share(view->layout->plan, group->group);
-    cJSON *item = json_object(json, groups, NULL);
-    json_string(json, item, "group", catalog->groups[group->group].name);
-    json_number(json, item, "share_of_time", share.now);
-    json_number(json, item, "baseline_share_of_time", share.baseline);
-    json_bool(json, item, "raised", group->raised);
-    if (group->raised)
-        json_string(json, item, "raised_by", catalog->metrics[group->metric].export_name);
-    else
-        json_null(json, item, "raised_by");
-    json_number(json, item, "value", group->raised ? group->value : NAN);
-    json_number(json, item, "since_timestamp_seconds", group->since_seconds);
+    json_begin_object(json, NULL);
+    json_string(json, "group", catalog->groups[group->group].name);
+    json_number(json, "share_of_time", share.now);
+    json_number(json, "baseline_share_of_time", share.baseline);
+    json_bool(json, "raised", group->raised);
+    json_string(json, "raised_by", group->raised ? catalog->metrics[group->metric].export_name : NULL);
+    json_number(json, "value", group->raised ? group->value : NAN);
+    json_number(json, "since_timestamp_seconds", group->since_seconds);
+    json_end_object(json);
 }
 
 // What the adaptive schedule has raised, and the last decisions, the newest first.
 static void add_adaptive(struct json *json, const struct view *view) {
     const struct catalog *catalog = view->layout->catalog;
     if (!view->adapt) {
-        json_null(json, NULL, "adaptive");
+        json_null(json, "adaptive");
         return;
     }
-    cJSON *adaptive = json_object(json, NULL, "adaptive");
-    cJSON *groups = json_array(json, adaptive, "groups");
+    json_begin_object(json, "adaptive");
+    json_begin_array(json, "groups");
     for (size_t i = 0; i < view->adapt->n_groups; i++)
-        add_adaptive_group(json, groups, view, &view->adapt->groups[i]);
-    cJSON *decisions = json_array(json, adaptive, "decisions");
+        add_adaptive_group(json, view, &view->adapt->groups[i]);
+    json_end_array(json);
+    json_begin_array(json, "decisions");
     for (size_t i = view->adapt->n_decisions; i-- > 0;) {
         const struct adapt_decision *decision = &view->adapt->decisions[i];
         char text[ADAPT_TEXT_MAX];
         adapt_decision_text(catalog, decision, text, sizeof(text));
-        cJSON *item = json_object(json, decisions, NULL);
-        json_string(json, item, "group", catalog->groups[decision->group].name);
-        json_bool(json, item, "raised", decision->raised);
-        json_string(json, item, "metric", catalog->metrics[decision->metric].export_name);
-        json_number(json, item, "value", decision->value);
-        json_number(json, item, "timestamp_seconds", decision->at_seconds);
-        json_string(json, item, "reason", text);
+        json_begin_object(json, NULL);
+        json_string(json, "group", catalog->groups[decision->group].name);
+        json_bool(json, "raised", decision->raised);
+        json_string(json, "metric", catalog->metrics[decision->metric].export_name);
+        json_number(json, "value", decision->value);
+        json_number(json, "timestamp_seconds", decision->at_seconds);
+        json_string(json, "reason", text);
+        json_end_object(json);
     }
+    json_end_array(json);
+    json_end_object(json);
 }
 
 static void add_schedule(struct json *json, const struct view *view) {
-    cJSON *schedule = json_object(json, NULL, "schedule");
-    json_string(json, schedule, "mode", mode_of(view));
-    cJSON *raised = json_array(json, schedule, "raised");
+    json_begin_object(json, "schedule");
+    json_string(json, "mode", mode_of(view));
+    json_begin_array(json, "raised");
     for (size_t i = 0; view->adapt && i < view->adapt->n_groups; i++)
         if (view->adapt->groups[i].raised)
-            json_string(json, raised, NULL, view->layout->catalog->groups[view->adapt->groups[i].group].name);
+            json_string(json, NULL, view->layout->catalog->groups[view->adapt->groups[i].group].name);
+    json_end_array(json);
+    json_end_object(json);
+}
+
+static void add_not_plannable(struct json *json, const struct view *view) {
+    const struct plan *plan = view->layout->plan;
+    json_begin_array(json, "not_plannable");
+    for (size_t i = 0; i < plan->n_metrics; i++) {
+        if (view_plannable(view, i))
+            continue;
+        json_begin_object(json, NULL);
+        json_string(json, "metric", view_metric(view, i)->export_name);
+        json_string(json, "reason", plan->metrics[i].reason);
+        json_bool(json, "auxiliary", plan->metrics[i].auxiliary);
+        json_end_object(json);
+    }
+    json_end_array(json);
 }
 
 int json_render_plan(const struct view *view, struct text *out) {
     const struct plan *plan = view->layout->plan;
-    struct json json = json_document(view);
+    struct json json = json_begin_document(view, out, JSON_INDENTED);
     char seed[24];
     (void)snprintf(seed, sizeof(seed), "%" PRIu64, view->seed);
-    json_bool(&json, NULL, "simulated", view->simulated);
-    json_bool(&json, NULL, "replay", view->replayed);
-    json_whole(&json, NULL, "general_counters", plan->general_counters);
-    json_whole(&json, NULL, "reserved_counters", plan->reserved_counters);
-    add_counters(&json, NULL, view);
-    json_number(&json, NULL, "slot_seconds", (double)plan->slot_ns / 1e9);
-    json_number(&json, NULL, "idle_seconds", (double)plan->idle_ns / 1e9);
-    json_number(&json, NULL, "round_seconds", (double)plan->round_ns / 1e9);
-    json_string(&json, NULL, "schedule", SCHEDULE);
-    json_string(&json, NULL, "seed", seed); // more bits than many readers keep of a number
-    json_string(&json, NULL, "mode", mode_of(view));
+    json_bool(&json, "simulated", view->simulated);
+    json_bool(&json, "replay", view->replayed);
+    json_whole(&json, "general_counters", plan->general_counters);
+    json_whole(&json, "reserved_counters", plan->reserved_counters);
+    add_counters(&json, view);
+    json_number(&json, "slot_seconds", (double)plan->slot_ns / 1e9);
+    json_number(&json, "idle_seconds", (double)plan->idle_ns / 1e9);
+    json_number(&json, "round_seconds", (double)plan->round_ns / 1e9);
+    json_string(&json, "schedule", SCHEDULE);
+    json_string(&json, "seed", seed); // more bits than many readers keep of a number
+    json_string(&json, "mode", mode_of(view));
     add_adaptive(&json, view);
-    cJSON *groups = json_array(&json, NULL, "event_groups");
+    json_begin_array(&json, "event_groups");
     for (size_t g = 0; g < plan->n_groups; g++)
-        add_event_group(&json, groups, view, g);
-    cJSON *units = json_array(&json, NULL, "units");
+        add_event_group(&json, view, g);
+    json_end_array(&json);
+    json_begin_array(&json, "units");
     for (size_t u = 0; u < plan->n_units; u++)
-        add_unit(&json, units, plan, u);
-    add_metrics_of(&json, json_object(&json, NULL, "combined"), view, PLAN_COMBINED);
+        add_unit(&json, plan, u);
+    json_end_array(&json);
+    json_begin_object(&json, "combined");
+    add_metrics_of(&json, view, PLAN_COMBINED);
+    json_end_object(&json);
     add_events(&json, view->layout);
-    cJSON *missing = json_array(&json, NULL, "not_plannable");
-    for (size_t i = 0; i < plan->n_metrics; i++) {
-        if (view_plannable(view, i))
-            continue;
-        cJSON *item = json_object(&json, missing, NULL);
-        json_string(&json, item, "metric", view_metric(view, i)->export_name);
-        json_string(&json, item, "reason", plan->metrics[i].reason);
-        json_bool(&json, item, "auxiliary", plan->metrics[i].auxiliary);
-    }
-    int r = json_finish(&json, true, out);
-    text_string(out, "\n");
-    return r < 0 ? r : out->failed ? -ENOMEM : 0;
+    add_not_plannable(&json, view);
+    json_end_object(&json);
+    return json_end(&json);
 }
 
 static void add_hardware(struct json *json, const struct view *view, const struct snapshot *snapshot) {
     const struct topology *topology = view->layout->topology;
-    cJSON *cpu = json_object(json, NULL, "cpu");
-    json_string(json, cpu, "vendor", view->cpu_vendor);
-    json_string(json, cpu, "model", view->cpu_model);
-    json_string(json, cpu, "microarchitecture", view->cpu_microarchitecture);
-    json_string(json, cpu, "spec", view->layout->catalog->product.spec);
-    json_number(json, cpu, "maximum_frequency_hz",
+    json_begin_object(json, "cpu");
+    json_string(json, "vendor", view->cpu_vendor);
+    json_string(json, "model", view->cpu_model);
+    json_string(json, "microarchitecture", view->cpu_microarchitecture);
+    json_string(json, "spec", view->layout->catalog->product.spec);
+    json_number(json, "maximum_frequency_hz",
                 topology->maximum_frequency_hz > 0 ? topology->maximum_frequency_hz : NAN);
-    cJSON *sockets = json_array(json, NULL, "sockets");
+    json_end_object(json);
+    json_begin_array(json, "sockets");
     for (size_t s = 0; s < topology->n_sockets; s++) {
         const struct topology_socket *socket = &topology->sockets[s];
-        cJSON *item = json_object(json, sockets, NULL);
-        json_whole(json, item, "socket", socket->id);
-        json_whole(json, item, "cores", socket->cores);
-        json_whole(json, item, "cpus_measured", socket->measured);
-        json_whole(json, item, "cpus_excluded", socket->excluded);
-        json_number(json, item, "cpus_offline", snapshot->values[snapshot_offline(view->layout, s)]);
+        json_begin_object(json, NULL);
+        json_whole(json, "socket", socket->id);
+        json_whole(json, "cores", socket->cores);
+        json_whole(json, "cpus_measured", socket->measured);
+        json_whole(json, "cpus_excluded", socket->excluded);
+        json_number(json, "cpus_offline", snapshot->values[snapshot_offline(view->layout, s)]);
+        json_end_object(json);
     }
-    cJSON *pmu = json_object(json, NULL, "pmu");
-    json_string(json, pmu, "name", view->pmu);
-    json_number(json, pmu, "up", snapshot->values[snapshot_self(view->layout, SELF_PMU_UP)]);
-    add_counters(json, pmu, view);
-    cJSON *errors = json_array(json, NULL, "pmu_errors");
+    json_end_array(json);
+}
+
+static void add_pmu(struct json *json, const struct view *view, const struct snapshot *snapshot) {
+    json_begin_object(json, "pmu");
+    json_string(json, "name", view->pmu);
+    json_number(json, "up", snapshot->values[snapshot_self(view->layout, SELF_PMU_UP)]);
+    add_counters(json, view);
+    json_end_object(json);
+    json_begin_array(json, "pmu_errors");
     for (size_t i = 0; i < view->n_pmu_errors; i++) {
-        cJSON *item = json_object(json, errors, NULL);
-        json_string(json, item, "pmu", view->pmu_errors[i].pmu);
-        json_string(json, item, "reason", view->pmu_errors[i].reason);
-        json_string(json, item, "text", view->pmu_errors[i].text);
+        json_begin_object(json, NULL);
+        json_string(json, "pmu", view->pmu_errors[i].pmu);
+        json_string(json, "reason", view->pmu_errors[i].reason);
+        json_string(json, "text", view->pmu_errors[i].text);
+        json_end_object(json);
     }
+    json_end_array(json);
 }
 
 static void add_not_live(struct json *json, const struct view *view, const struct snapshot *snapshot) {
     const struct snapshot_layout *layout = view->layout;
-    cJSON *events = json_array(json, NULL, "events_not_live");
+    json_begin_array(json, "events_not_live");
     for (size_t e = 0; e < layout->n_events; e++) {
         enum event_trouble trouble = view_trouble(view, snapshot, e);
         if (trouble == EVENT_TROUBLE_N)
             continue;
-        cJSON *item = json_object(json, events, NULL);
-        json_string(json, item, "event", layout->catalog->events[layout->events[e]].name);
-        json_string(json, item, "state", event_trouble_name(trouble));
-        json_string(json, item, "text", view_trouble_text(trouble));
+        json_begin_object(json, NULL);
+        json_string(json, "event", layout->catalog->events[layout->events[e]].name);
+        json_string(json, "state", event_trouble_name(trouble));
+        json_string(json, "text", view_trouble_text(trouble));
+        json_end_object(json);
     }
+    json_end_array(json);
 }
 
 static void add_process(struct json *json, const struct view *view, const struct snapshot *snapshot) {
@@ -248,9 +276,10 @@ static void add_process(struct json *json, const struct view *view, const struct
         {"open_fds", SELF_PROCESS_OPEN_FDS},
         {"max_fds", SELF_PROCESS_MAX_FDS},
     };
-    cJSON *process = json_object(json, NULL, "process");
+    json_begin_object(json, "process");
     for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
-        json_number(json, process, figures[i].key, snapshot->values[snapshot_self(view->layout, figures[i].value)]);
+        json_number(json, figures[i].key, snapshot->values[snapshot_self(view->layout, figures[i].value)]);
+    json_end_object(json);
 }
 
 static void add_recording(struct json *json, const struct view *view, const struct snapshot *snapshot) {
@@ -258,39 +287,39 @@ static void add_recording(struct json *json, const struct view *view, const stru
     double error = values[snapshot_self(view->layout, SELF_RECORDING_ERROR)];
     if (!view->recording)
         return;
-    cJSON *recording = json_object(json, NULL, "recording");
-    json_string(json, recording, "file", view->recording);
-    json_number(json, recording, "up", values[snapshot_self(view->layout, SELF_RECORDING_UP)]);
-    if (error > 0)
-        json_string(json, recording, "reason", view_recording_text(-(int)error));
-    else
-        json_null(json, recording, "reason");
-    json_number(json, recording, "bytes_total", values[snapshot_self(view->layout, SELF_RECORDING_BYTES)]);
-    json_number(json, recording, "rounds_lost_total", values[snapshot_self(view->layout, SELF_RECORDING_ROUNDS_LOST)]);
+    json_begin_object(json, "recording");
+    json_string(json, "file", view->recording);
+    json_number(json, "up", values[snapshot_self(view->layout, SELF_RECORDING_UP)]);
+    json_string(json, "reason", error > 0 ? view_recording_text(-(int)error) : NULL);
+    json_number(json, "bytes_total", values[snapshot_self(view->layout, SELF_RECORDING_BYTES)]);
+    json_number(json, "rounds_lost_total", values[snapshot_self(view->layout, SELF_RECORDING_ROUNDS_LOST)]);
+    json_end_object(json);
 }
 
 int json_render_status(const struct view *view, const struct snapshot *snapshot, struct text *out) {
-    struct json json = json_document(view);
+    struct json json = json_begin_document(view, out, JSON_INDENTED);
     char hash[24];
     (void)snprintf(hash, sizeof(hash), "%016" PRIx64, view->config_hash);
-    json_string(&json, NULL, "version", view->version);
-    json_bool(&json, NULL, "simulated", view->simulated);
-    json_bool(&json, NULL, "replay", view->replayed);
-    json_string(&json, NULL, "hostname", view->hostname);
+    json_string(&json, "version", view->version);
+    json_bool(&json, "simulated", view->simulated);
+    json_bool(&json, "replay", view->replayed);
+    json_string(&json, "hostname", view->hostname);
     add_hardware(&json, view, snapshot);
+    add_pmu(&json, view, snapshot);
     add_not_live(&json, view, snapshot);
-    cJSON *config = json_object(&json, NULL, "config");
-    json_string(&json, config, "profile", view->profile);
-    json_string(&json, config, "hash", hash);
+    json_begin_object(&json, "config");
+    json_string(&json, "profile", view->profile);
+    json_string(&json, "hash", hash);
+    json_end_object(&json);
     add_schedule(&json, view);
-    cJSON *last = json_object(&json, NULL, "snapshot");
-    json_whole(&json, last, "sequence", snapshot->sequence);
-    json_number(&json, last, "timestamp_seconds",
+    json_begin_object(&json, "snapshot");
+    json_whole(&json, "sequence", snapshot->sequence);
+    json_number(&json, "timestamp_seconds",
                 snapshot->values[snapshot_self(view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]);
+    json_end_object(&json);
     add_recording(&json, view, snapshot);
     add_process(&json, view, snapshot);
     json_attention(&json, view, snapshot);
-    int r = json_finish(&json, true, out);
-    text_string(out, "\n");
-    return r < 0 ? r : out->failed ? -ENOMEM : 0;
+    json_end_object(&json);
+    return json_end(&json);
 }

@@ -8,157 +8,170 @@
 
 #include "exporters/json/json.h"
 #include "exporters/json/json_parts.h"
-#include "exporters/view/tree.h"
+#include "exporters/view/view_bound.h"
 
-static void add_known(struct json *json, cJSON *item, const char *key, enum tree_high high) {
-    if (high == TREE_HIGH_UNKNOWN)
-        json_null(json, item, key);
+static void add_answer(struct json *json, const char *key, enum judge_answer answer) {
+    if (answer == JUDGE_UNKNOWN)
+        json_null(json, key);
     else
-        json_bool(json, item, key, high == TREE_HIGH);
+        json_bool(json, key, answer == JUDGE_YES);
 }
 
-static const struct catalog_metric *metric_of(const struct tree *tree, size_t node) {
-    return &tree->view->layout->catalog->metrics[tree->nodes[node].metric];
+// What is shown: the tree, judged in the scope.
+struct scene {
+    const struct view *view;
+    struct tree *tree;
+    const struct snapshot *snapshot;
+    size_t scope;
+};
+
+static void go_to_scope(struct scene *scene, size_t scope) {
+    scene->scope = scope;
+    tree_evaluate(scene->tree, scene->snapshot, scope);
+}
+
+static const struct catalog_metric *metric_of(const struct scene *scene, size_t node) {
+    return &scene->view->layout->catalog->metrics[scene->tree->nodes[node].metric];
 }
 
 // Whether all of a metric group's metrics are selected, and one can be measured.
-static bool group_measured(const struct tree *tree, const struct catalog_group *group) {
+static bool group_measured(const struct scene *scene, const struct catalog_group *group) {
     bool any = false;
     for (size_t i = 0; i < group->n_metrics; i++) {
-        int place = tree->places[group->metrics[i]];
-        if (place < 0 || !view_exported(tree->view, (size_t)place))
+        int place = scene->view->layout->plan->place[group->metrics[i]];
+        if (place < 0 || !view_exported(scene->view, (size_t)place))
             return false;
-        any = any || view_plannable(tree->view, (size_t)place);
+        any = any || view_plannable(scene->view, (size_t)place);
     }
     return any;
 }
 
 // What to look at next, and whether it is measured.
-static void add_next(struct json *json, cJSON *item, const struct tree *tree, size_t node) {
-    const struct catalog *catalog = tree->view->layout->catalog;
-    cJSON *next = json_array(json, item, "next");
+static void add_next(struct json *json, const struct scene *scene, size_t node) {
+    const struct catalog *catalog = scene->view->layout->catalog;
+    json_begin_array(json, "next");
     for (size_t i = 0; i < catalog->n_nodes; i++) {
         const struct catalog_node *step = &catalog->nodes[i];
-        for (size_t n = 0; step->metric == tree->nodes[node].metric && n < step->n_next; n++) {
+        for (size_t n = 0; step->metric == scene->tree->nodes[node].metric && n < step->n_next; n++) {
             int metric = catalog_find_metric(catalog, step->next[n]),
                 group = catalog_find_group(catalog, step->next[n]);
-            cJSON *each = json_object(json, next, NULL);
-            json_string(json, each, "name", step->next[n]);
-            json_string(json, each, "kind", metric >= 0 ? "metric" : "group");
+            json_begin_object(json, NULL);
+            json_string(json, "name", step->next[n]);
+            json_string(json, "kind", metric >= 0 ? "metric" : "group");
             if (metric >= 0)
-                json_bool(json, each, "measured", isfinite(tree->values[metric]));
+                json_bool(json, "measured", isfinite(judge_value(scene->tree->judge, (unsigned)metric)));
             else
-                json_bool(json, each, "measured", group >= 0 && group_measured(tree, &catalog->groups[group]));
+                json_bool(json, "measured", group >= 0 && group_measured(scene, &catalog->groups[group]));
+            json_end_object(json);
         }
     }
+    json_end_array(json);
 }
 
-static void add_bound(struct json *json, const struct tree *tree, const struct snapshot *snapshot, size_t scope) {
-    struct tree_bound bound = tree_find_bound(tree, snapshot, scope);
+static void add_bound(struct json *json, const struct scene *scene) {
+    struct bound bound = bound_find(scene->tree);
     if (bound.n == 0) {
-        json_null(json, NULL, "bound");
-        json_string(json, NULL, "bound_reason", bound.reason);
+        json_null(json, "bound");
+        json_string(json, "bound_reason", view_bound_reason(scene->view, &bound, scene->snapshot, scene->scope));
         return;
     }
     struct text text = {0};
-    tree_bound_text(tree, &bound, &text);
+    view_bound_text(scene->view, scene->tree, &bound, scene->snapshot, scene->scope, &text);
     text_append(&text, "", 1);
-    cJSON *item = json_object(json, NULL, "bound");
-    json_string(json, item, "text", text.failed ? "" : text.data);
-    json->failed = json->failed || text.failed;
+    json_begin_object(json, "bound");
+    json_string(json, "text", text.failed ? "" : text.data);
+    json->out->failed = json->out->failed || text.failed;
     text_free(&text);
-    cJSON *path = json_array(json, item, "path");
+    json_begin_array(json, "path");
     for (size_t i = 0; i < bound.n; i++)
-        json_string(json, path, NULL, metric_of(tree, bound.path[i])->export_name);
-    add_known(json, item, "exceeded", bound.exceeded);
-    if (bound.close < tree->n)
-        json_string(json, item, "not_told_apart_from", metric_of(tree, bound.close)->export_name);
-    else
-        json_null(json, item, "not_told_apart_from");
-    add_next(json, item, tree, bound.path[bound.n - 1]);
-    json_null(json, NULL, "bound_reason");
+        json_string(json, NULL, metric_of(scene, bound.path[i])->export_name);
+    json_end_array(json);
+    add_answer(json, "exceeded", bound.exceeded);
+    json_number(json, "since_timestamp_seconds",
+                scene->snapshot->values[snapshot_bound_since(scene->view->layout, scene->scope)]);
+    json_string(json, "not_told_apart_from",
+                bound.close < scene->tree->n ? metric_of(scene, bound.close)->export_name : NULL);
+    add_next(json, scene, bound.path[bound.n - 1]);
+    json_end_object(json);
+    json_null(json, "bound_reason");
 }
 
-static bool is_composite(const struct tree *tree, int place) {
-    const struct plan *plan = tree->view->layout->plan;
+static bool is_composite(const struct scene *scene, int place) {
+    const struct plan *plan = scene->view->layout->plan;
     int unit = place < 0 ? PLAN_NOT_PLANNABLE : plan->metrics[place].unit;
     return unit >= 0 && plan->units[unit].n_groups > 1;
 }
 
-static const char *why_absent(const struct tree *tree, const struct tree_node *node, const struct snapshot *snapshot,
-                              size_t scope) {
-    return node->place < 0 ? VIEW_NOT_SELECTED : view_absent_text(tree->view, snapshot, scope, (size_t)node->place);
+static const char *why_absent(const struct scene *scene, const struct tree_node *node) {
+    return node->place < 0 ? VIEW_NOT_SELECTED
+                           : view_absent_text(scene->view, scene->snapshot, scene->scope, (size_t)node->place);
 }
 
-static void add_node(struct json *json, cJSON *nodes, const struct tree *tree, const struct snapshot *snapshot,
-                     size_t scope, size_t index) {
-    const struct tree_node *node = &tree->nodes[index];
-    const struct catalog_metric *metric = metric_of(tree, index);
-    cJSON *item = json_object(json, nodes, NULL);
-    json_string(json, item, "metric", metric->export_name);
-    json_string(json, item, "name", metric->name);
-    json_string(json, item, "title", metric->title);
-    json_number(json, item, "value", node->value);
-    if (isfinite(node->value))
-        json_null(json, item, "reason");
-    else
-        json_string(json, item, "reason", why_absent(tree, node, snapshot, scope));
-    json_trust(json, item, snapshot, scope, node->place);
-    json_string(json, item, "domain", view_domain_text(metric->domain));
-    json_bool(json, item, "adds_up", metric->domain == METRIC_PIPELINE_SLOTS);
-    add_known(json, item, "exceeded", node->high);
-    json_string(json, item, "threshold", metric->threshold_text);
-    json_string(json, item, "meaning", metric->meaning);
-    json_bool(json, item, "composite", is_composite(tree, node->place));
-    add_next(json, item, tree, index);
-    cJSON *children = json_array(json, item, "children");
-    size_t end = tree_next(tree, index);
-    for (size_t child = index + 1; child < end; child = tree_next(tree, child))
-        add_node(json, children, tree, snapshot, scope, child);
+static void add_node(struct json *json, const struct scene *scene, size_t index) {
+    const struct tree_node *node = &scene->tree->nodes[index];
+    const struct catalog_metric *metric = metric_of(scene, index);
+    json_begin_object(json, NULL);
+    json_string(json, "metric", metric->export_name);
+    json_string(json, "name", metric->name);
+    json_string(json, "title", metric->title);
+    json_number(json, "value", node->value);
+    json_string(json, "reason", isfinite(node->value) ? NULL : why_absent(scene, node));
+    json_trust(json, scene->snapshot, scene->scope, node->place);
+    json_string(json, "domain", view_domain_text(metric->domain));
+    json_bool(json, "adds_up", metric->domain == METRIC_PIPELINE_SLOTS);
+    add_answer(json, "exceeded", node->high);
+    add_answer(json, "exceeded_certain", judge_certain(scene->tree->judge, node->metric));
+    json_string(json, "threshold", metric->threshold_text);
+    json_string(json, "meaning", metric->meaning);
+    json_bool(json, "composite", is_composite(scene, node->place));
+    add_next(json, scene, index);
+    json_begin_array(json, "children");
+    size_t end = tree_next(scene->tree, index);
+    for (size_t child = index + 1; child < end; child = tree_next(scene->tree, child))
+        add_node(json, scene, child);
+    json_end_array(json);
+    json_end_object(json);
 }
 
-static int render_scope(struct tree *tree, const struct snapshot *snapshot, enum json_scope kind, size_t i,
-                        struct text *out) {
-    size_t scope = json_scope_index(tree->view, kind, i);
-    struct json json = json_new();
-    tree_evaluate(tree, snapshot, scope);
-    json_scope_name(&json, tree->view, kind, i);
+static void add_scope(struct json *json, struct scene *scene, enum json_scope kind, size_t i) {
+    go_to_scope(scene, json_scope_index(scene->view, kind, i));
+    json_begin_object(json, NULL);
+    json_scope_name(json, scene->view, kind, i);
     if (kind != JSON_HOST)
-        add_bound(&json, tree, snapshot, scope);
-    cJSON *nodes = json_array(&json, NULL, "tree");
-    for (size_t node = 0; node < tree->n; node = tree_next(tree, node))
-        add_node(&json, nodes, tree, snapshot, scope, node);
-    return json_finish(&json, kind == JSON_HOST, out);
+        add_bound(json, scene);
+    json_begin_array(json, "tree");
+    for (size_t node = 0; node < scene->tree->n; node = tree_next(scene->tree, node))
+        add_node(json, scene, node);
+    json_end_array(json);
+    json_end_object(json);
 }
 
-// All but the scopes, for people to read.
-static int render_head(struct tree *tree, const struct snapshot *snapshot, enum json_scope scope, struct text *out) {
-    struct json json = json_document(tree->view);
-    tree_evaluate(tree, snapshot, 0);
-    add_bound(&json, tree, snapshot, 0);
-    json_moment(&json, tree->view, snapshot, scope);
-    cJSON *domains = json_object(&json, NULL, "domains");
-    json_string(&json, domains, view_domain_text(METRIC_PIPELINE_SLOTS), "shares add up, over CPUs too");
-    json_string(&json, domains, view_domain_text(METRIC_CLOCKS), "shares overlap and do not add up");
-    json_string(&json, domains, view_domain_text(METRIC_OTHER), "no share");
-    return json_finish(&json, true, out);
+// What the shares of each domain do when they are added.
+static void add_domains(struct json *json) {
+    json_begin_object(json, "domains");
+    json_string(json, view_domain_text(METRIC_PIPELINE_SLOTS), "shares add up, over CPUs too");
+    json_string(json, view_domain_text(METRIC_CLOCKS), "shares overlap and do not add up");
+    json_string(json, view_domain_text(METRIC_OTHER), "no share");
+    json_end_object(json);
 }
 
 int json_render_topdown(const struct view *view, const struct snapshot *snapshot, enum json_scope scope,
                         struct text *out) {
-    struct tree *tree = tree_new(view);
-    if (!tree)
+    struct scene scene = {.view = view, .tree = tree_new(view->layout), .snapshot = snapshot};
+    if (!scene.tree)
         return -ENOMEM;
-    int r = render_head(tree, snapshot, scope, out);
-    if (r == 0) {
-        out->length -= 2; // the closing brace comes last
-        text_string(out, ",\n\t\"scopes\":\t[");
+    struct json json = json_begin_document(view, out, JSON_INDENTED);
+    go_to_scope(&scene, 0);
+    add_bound(&json, &scene);
+    json_moment(&json, view, snapshot, scope);
+    add_domains(&json);
+    json_begin_array(&json, "scopes");
+    for (size_t i = 0; i < json_scope_count(view, scope); i++) {
+        json_begin_line(&json, scope == JSON_HOST ? JSON_INDENTED : JSON_COMPACT); // people read the host's
+        add_scope(&json, &scene, scope, i);
     }
-    for (size_t i = 0; i < json_scope_count(view, scope) && r == 0; i++) {
-        text_string(out, i ? ",\n" : "\n");
-        r = render_scope(tree, snapshot, scope, i, out);
-    }
-    tree_free(tree);
-    text_string(out, "]\n}\n");
-    return r < 0 ? r : out->failed ? -ENOMEM : 0;
+    json_end_array(&json);
+    json_end_object(&json);
+    tree_free(scene.tree);
+    return json_end(&json);
 }

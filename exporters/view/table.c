@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exporters/view/json_object.h"
+#include "exporters/view/json_writer.h"
 
 enum { FORMAT_MAX = 64, COLUMNS_MAX = 32 };
 
@@ -130,45 +130,49 @@ int table_print(const struct table *table, struct text *out) {
 // ---- for programs ----
 
 static void add_list(struct json *json, const char *key, enum table_kind kind, const char *elements) {
-    cJSON *array = json_array(json, NULL, key);
     char *copy = strdup(elements), *rest = copy;
-    json->failed = json->failed || !copy;
+    json->out->failed = json->out->failed || !copy;
+    json_begin_array(json, key);
     for (char *end; copy && (end = strchr(rest, '\n')); rest = end + 1) {
         *end = '\0';
         if (kind == TABLE_TEXTS)
-            json_string(json, array, NULL, rest);
+            json_string(json, NULL, rest);
         else
-            json_number(json, array, NULL, strtod(rest, NULL));
+            json_number(json, NULL, strtod(rest, NULL));
     }
+    json_end_array(json);
     free(copy);
 }
 
 static void add_cell(struct json *json, const struct table_column *column, const char *cell) {
     if (cell[0] == '-')
-        json_null(json, NULL, column->key);
+        json_null(json, column->key);
     else if (column->kind == TABLE_NUMBER)
-        json_number(json, NULL, column->key, strtod(cell + 1, NULL));
+        json_number(json, column->key, strtod(cell + 1, NULL));
     else if (column->kind == TABLE_BOOL)
-        json_bool(json, NULL, column->key, cell[1] == 't');
+        json_bool(json, column->key, cell[1] == 't');
     else if (column->kind == TABLE_TEXT)
-        json_string(json, NULL, column->key, cell + 1);
+        json_string(json, column->key, cell + 1);
     else
         add_list(json, column->key, column->kind, cell + 1);
 }
 
 int table_print_json(const struct table *table, struct text *out) {
     const char *cell = table->cells.data;
-    int r = table->cells.failed ? -ENOMEM : 0;
-    text_string(out, "[");
-    for (size_t i = 0; i < table->n_cells && r == 0;) {
-        struct json json = json_new();
-        text_string(out, i > 0 ? ",\n" : "\n");
+    if (table->cells.failed)
+        return -ENOMEM;
+    struct json json = json_begin(out, JSON_COMPACT);
+    json_begin_array(&json, NULL);
+    for (size_t i = 0; i < table->n_cells;) {
+        json_begin_line(&json, JSON_COMPACT);
+        json_begin_object(&json, NULL);
         for (size_t c = 0; c < table->n_columns; c++, i++, cell = next_cell(cell))
             add_cell(&json, &table->columns[c], cell);
-        r = json_finish(&json, false, out);
+        json_end_object(&json);
     }
-    text_string(out, "\n]\n");
-    return r < 0 ? r : out->failed ? -ENOMEM : 0;
+    json_begin_line(&json, JSON_COMPACT);
+    json_end_array(&json);
+    return json_end(&json);
 }
 
 void table_deinit(struct table *table) { text_free(&table->cells); }

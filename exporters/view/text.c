@@ -18,9 +18,6 @@ enum { TEXT_CAPACITY_FIRST = 4096, DIGITS = 15, MANTISSA_BITS = 52, FIVES_MAX = 
 
 static const uint64_t DIGITS_END = 1000000000000000; // 10^15
 
-// What stands for a byte that is no UTF-8: U+FFFD.
-static const char REPLACEMENT[] = "\xEF\xBF\xBD";
-
 char *text_room(struct text *text, size_t length) {
     if (text->failed)
         return NULL;
@@ -70,9 +67,9 @@ void text_free(struct text *text) {
     *text = (struct text){0};
 }
 
-// Length of the UTF-8 sequence that `s` begins with, 0 where it is none. A terminating zero ends every sequence in
-// time.
-static size_t utf8_length(const unsigned char *s) {
+// A terminating zero ends every sequence in time.
+size_t text_utf8_length(const char *string) {
+    const unsigned char *s = (const unsigned char *)string;
     if (s[0] < 0x80)
         return 1;
     size_t n = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
@@ -96,8 +93,8 @@ static const char *escape_find(const struct text_escape *escapes, char c) {
 
 void text_escaped(struct text *text, const char *string, const struct text_escape *escapes) {
     while (*string) {
-        size_t n = utf8_length((const unsigned char *)string);
-        const char *to = n == 1 ? escape_find(escapes, *string) : n == 0 ? REPLACEMENT : NULL;
+        size_t n = text_utf8_length(string);
+        const char *to = n == 1 ? escape_find(escapes, *string) : n == 0 ? TEXT_REPLACEMENT : NULL;
         if (to)
             text_string(text, to);
         else

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static void errors_free(struct view_pmu_error *errors, size_t n) {
     for (size_t i = 0; errors && i < n; i++) {
@@ -131,6 +132,15 @@ const char *view_absent_text(const struct view *view, const struct snapshot *sna
     if (!view_plannable(view, metric))
         return view->layout->plan->metrics[metric].reason;
     return absent_text(snapshot->absent[scope * view->layout->n_metrics + metric]);
+}
+
+bool view_time(double seconds, char out[VIEW_TIME_MAX]) {
+    static const double seconds_max = 253402300799; // the end of the year 9999
+    if (!(seconds >= 0 && seconds <= seconds_max))  // not NaN either
+        return false;
+    time_t time = (time_t)seconds;
+    struct tm utc;
+    return gmtime_r(&time, &utc) && strftime(out, VIEW_TIME_MAX, "%Y-%m-%d %H:%M:%S UTC", &utc) > 0;
 }
 
 const char *view_recording_text(int error) { return error == -ENOBUFS ? "the disk is too slow" : strerror(-error); }

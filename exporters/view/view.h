@@ -88,6 +88,11 @@ double view_offline(const struct view *view, const struct snapshot *snapshot);
 // Why the metric has no value in this scope; "" where it has one.
 const char *view_absent_text(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric);
 
+// A time in seconds since the epoch, for people: "2026-11-22 04:03:52 UTC". False where it is none: NaN, or not within
+// the years 1970 to 9999.
+enum { VIEW_TIME_MAX = 32 };
+bool view_time(double seconds, char out[VIEW_TIME_MAX]);
+
 // Why a recording is not written, for people: of a negative errno.
 const char *view_recording_text(int error);
 

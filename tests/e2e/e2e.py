@@ -3,14 +3,24 @@
 
 A test program is called with the daemon's binary and the source root. It talks to 127.0.0.1 alone, waits with a time-out
 everywhere, and ends every program it has started by its process, also when it is killed itself (the kernel does it then).
-Functions named test_* run in the order of the file; what one returns is printed beside its name as what it has seen.
+Functions named test_* are its cases. Cases mostly wait for a daemon's rounds, so several run side by side, each in a
+process of its own, forked when the program has set up what they share; what one changes in memory no other sees. They begin in
+the order of the file. What a case returns is printed beside its name as what it has seen.
+
+No case may depend on how fast or how loaded the machine is: it waits for a condition (wait_for), compares within one
+answer or one daemon's own account, and asks for CPU or sleeping time where a duration is the subject (seconds_asleep).
 """
 
+import contextlib
 import ctypes
 import http.client
+import importlib.util
 import json
+import multiprocessing
+import multiprocessing.connection
 import os
 import platform
+import random
 import re
 import signal
 import socket
@@ -22,8 +32,20 @@ import time
 import traceback
 
 SKIPPED = 77
-TIMEOUT = 30  # seconds for anything that is over in a moment on a machine with nothing else to do
-PROGRAM_LIMIT = 280  # seconds for a whole test program
+TIMEOUT = 240  # seconds after which a wait is in vain, however busy the machine is: what passes never takes a part of it
+PROGRAM_LIMIT = 840  # seconds for a whole test program
+AT_ONCE = 6  # cases of a program side by side, unless it says otherwise
+
+
+def _with_debians_python():
+    """Debian installs prometheus_client for its own python only, so a program begins anew with that one."""
+    debians = "/usr/bin/python3"
+    if not importlib.util.find_spec("prometheus_client") and os.access(debians, os.X_OK) and \
+            os.path.realpath(sys.executable) != os.path.realpath(debians):
+        os.execv(debians, [debians, *sys.argv])
+
+
+_with_debians_python()
 
 
 class Skip(Exception):
@@ -49,10 +71,14 @@ def wait_for(condition, what, timeout=TIMEOUT):
 
 
 def free_port():
-    """A port that was free a moment ago."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A port that was free a moment ago, and that the kernel gives to nobody who asks it for any port."""
+    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
+        first = int(file.read().split()[0])
+    while True:
+        port = random.randrange(first // 2, first)
+        with contextlib.suppress(OSError), socket.socket() as s:
+            s.bind(("127.0.0.1", port))
+            return port
 
 
 def read_text(path):
@@ -176,7 +202,7 @@ class Daemon(Program):
     def sequence(self):
         return self.json("/api/v1/snapshot")["sequence"]
 
-    def wait_round(self, sequence, timeout=60):
+    def wait_round(self, sequence, timeout=TIMEOUT):
         """Waits until so many rounds have ended; returns the snapshot."""
         return wait_for(lambda: (s := self.json("/api/v1/snapshot"))["sequence"] >= sequence and s,
                         f"round {sequence}", timeout)
@@ -202,15 +228,11 @@ def parse(text):
 
 
 def prometheus_parser():
-    """prometheus_client.parser. Debian installs it for its own python only, so this program may begin anew with that one."""
+    """prometheus_client.parser."""
     try:
         import prometheus_client.parser
     except ImportError:
-        if os.path.realpath(sys.executable) == os.path.realpath("/usr/bin/python3"):
-            print("skipped: python3-prometheus-client is not installed")
-            sys.exit(SKIPPED)
-        sys.stdout.flush()
-        os.execv("/usr/bin/python3", ["/usr/bin/python3", *sys.argv])
+        raise Skip("python3-prometheus-client is not installed") from None
     return prometheus_client.parser
 
 
@@ -246,26 +268,75 @@ def _on_alarm(*_):
     sys.exit(f"FAILED: the whole test has taken {PROGRAM_LIMIT} s")  # through the `with` blocks
 
 
-def run_tests():
-    """Runs the test_* functions of the main program and ends it."""
+class _Case:
+    """A case that runs in a process of its own."""
+
+    fork = multiprocessing.get_context("fork")
+
+    def __init__(self, name, test):
+        self.sentence = name.removeprefix("test_").replace("_", " ")
+        self.begun = time.monotonic()
+        ours, theirs = self.fork.Pipe(duplex=False)
+        self.said = ours
+        self.process = self.fork.Process(target=self._run, args=(test, theirs, os.getpid()))
+        sys.stdout.flush()
+        self.process.start()
+        theirs.close()
+
+    @staticmethod
+    def _run(test, said, parent):
+        _die_with_parent()
+        if os.getppid() != parent:
+            return  # it was gone before
+        try:
+            said.send(("ok", test()))
+        except Skip as reason:
+            said.send(("skipped", str(reason)))
+        except Exception:  # pylint: disable=broad-except
+            said.send(("FAILED", traceback.format_exc()))
+
+    def result(self):
+        """How it went, after its end: ok, skipped or FAILED. Prints that with what the case has seen."""
+        try:
+            how, seen = self.said.recv()
+        except EOFError:
+            how, seen = "FAILED", "it ended without a word"
+        self.process.join()
+        self.said.close()
+        note = f": {seen}" if how == "skipped" else f" ({seen})" if how == "ok" and seen else ""
+        print(f"{how}: {self.sentence}{note} [{time.monotonic() - self.begun:.1f} s]", flush=True)
+        if how == "FAILED":
+            print(seen, flush=True)
+        return how
+
+    def end(self):
+        self.process.terminate()  # through its `with` blocks
+        self.process.join()
+
+
+def _run_all(tests, at_once):
+    """Runs (name, function) pairs, so many at once; how each went."""
+    running, results = {}, []
+    try:
+        while tests or running:
+            while tests and len(running) < at_once:
+                case = _Case(*tests.pop(0))
+                running[case.said] = case
+            for said in multiprocessing.connection.wait(running):
+                results.append(running.pop(said).result())
+    finally:
+        for case in running.values():
+            case.end()
+    return results
+
+
+def run_tests(at_once=AT_ONCE):
+    """Runs the test_* functions of the main program and ends it. What takes all of a CPU wants a smaller at_once."""
     signal.signal(signal.SIGALRM, _on_alarm)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("FAILED: told to end"))
     signal.alarm(PROGRAM_LIMIT)
-    tests = [(n, f) for n, f in vars(sys.modules["__main__"]).items() if n.startswith("test_") and callable(f)]
-    passed = failed = skipped = 0
-    for name, test in tests:
-        sentence = name.removeprefix("test_").replace("_", " ")
-        try:
-            seen = test()
-        except Skip as reason:
-            skipped += 1
-            print(f"skipped: {sentence}: {reason}", flush=True)
-        except Exception:  # pylint: disable=broad-except
-            failed += 1
-            print(f"FAILED: {sentence}\n{traceback.format_exc()}", flush=True)
-        else:
-            passed += 1
-            print(f"ok: {sentence}" + (f" ({seen})" if seen else ""), flush=True)
+    results = _run_all([(n, f) for n, f in vars(sys.modules["__main__"]).items() if n.startswith("test_") and callable(f)],
+                       at_once)
     signal.alarm(0)
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(1 if failed else SKIPPED if skipped == len(tests) else 0)
+    print(f"{results.count('ok')} passed, {results.count('FAILED')} failed, {results.count('skipped')} skipped")
+    sys.exit(1 if "FAILED" in results else SKIPPED if results.count("skipped") == len(results) else 0)

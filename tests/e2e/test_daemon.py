@@ -580,5 +580,4 @@ def test_the_first_scrape_after_a_stop_shows_nothing_old():
 
 
 if __name__ == "__main__":
-    e2e.prometheus_parser()
     e2e.run_tests()

@@ -119,7 +119,7 @@ class Perf:
         with tempfile.TemporaryDirectory() as folder:
             types = make_pmus(folder, pmus)
             done = subprocess.run(["unshare", "-m", "sh", "-c", SCRIPT, "sh", folder, self.program, *names], capture_output=True,
-                                  text=True, env=os.environ | {"PERF_CPUID": cpuid}, timeout=120)
+                                  text=True, env=os.environ | {"PERF_CPUID": cpuid}, timeout=e2e.TIMEOUT)
         assert done.returncode != 99, done.stderr
         found = {}
         for part in re.split(r"^== ", done.stdout, flags=re.M)[1:]:

@@ -23,7 +23,6 @@ import evaluate_perf  # noqa: E402  reads what stands on standard input: nothing
 SEED = int(os.environ.get("SEED", random.randrange(1 << 30)))
 chance = random.Random(SEED)
 keep = tempfile.TemporaryDirectory(prefix="topdownd-eval-")
-folder = keep.name
 
 
 def need_telemetry():
@@ -32,7 +31,7 @@ def need_telemetry():
 
 
 def write(name, content):
-    path = os.path.join(folder, name)
+    path = os.path.join(keep.name, str(os.getpid()), name)  # each case runs in a process of its own
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w") as out:
         out.write(content if isinstance(content, str) else json.dumps(content))
@@ -40,7 +39,7 @@ def write(name, content):
 
 
 def run(*words):
-    done = subprocess.run([TOPDOWND, "eval", *words], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([TOPDOWND, "eval", *words], capture_output=True, text=True, timeout=e2e.TIMEOUT)
     return done.returncode, done.stdout, done.stderr
 
 

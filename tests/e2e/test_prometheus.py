@@ -25,7 +25,6 @@ DEMO_GROUPS = ["General", "MPKI", "Miss_Ratio"]  # and stage_1: the default prof
 SERIES_MAX = 250
 CATEGORIES = ["frontend_bound", "bad_speculation", "retiring", "backend_bound"]
 
-e2e.prometheus_parser()
 BINARY, ROOT = e2e.arguments()
 SPEC = truth.Spec(os.path.join(ROOT, "specs/neoverse-v2.json"))
 STEADY_FILE = os.path.join(ROOT, "tests/data/scenarios/steady.json")
@@ -86,7 +85,7 @@ class Setting:
         e2e.wait_for(self._scraped_from_round_2, "the first scrapes")
         begun = self._now()
         for daemon in (self.steady, self.demo):
-            daemon.wait_round(daemon.sequence() + ROUNDS, timeout=120)
+            daemon.wait_round(daemon.sequence() + ROUNDS)
         self.at = self._now()
         self.window = int(self.at - begun) + 1
 

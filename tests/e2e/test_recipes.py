@@ -35,7 +35,7 @@ def test_recipes_have_answers_on_a_fleet_with_and_without_core_types():
                  (("ordinary", "tests/data/scenarios/steady.json"), ("hybrid", "scenarios/hybrid.json"))}
         prometheus = stack.enter_context(test_prometheus.Prometheus(folder, [(job, host.port, "/metrics") for job, host in hosts.items()]))
         rates = 'count by (job, core_type) (rate(topdownd_metric_numerator_total{metric="branch_mpki"}[1m]) > 0)'
-        e2e.wait_for(lambda: len(prometheus.query(rates)) == 4, "rates of both hosts", 20)  # one type on one host, three on the other
+        e2e.wait_for(lambda: len(prometheus.query(rates)) == 4, "rates of both hosts")  # one type on one host, three on the other
         for promql in asked:
             found = prometheus.query(promql)
             assert found or MAY_BE_EMPTY.search(promql), promql

@@ -103,7 +103,7 @@ def test_every_series_and_the_plan_come_back_at_any_speed():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "recording")
         with e2e.Daemon("--pmu", "sim", yaml=yaml + f"record: {{path: '{path}', size: 4M}}\n") as daemon:
-            e2e.wait_for(lambda: daemon.json("/api/v1/plan")["adaptive"]["decisions"], "a decision", 60)
+            e2e.wait_for(lambda: daemon.json("/api/v1/plan")["adaptive"]["decisions"], "a decision")
             last = daemon.wait_round(daemon.sequence() + 2)["sequence"]
             page, plan = daemon.get("/metrics"), plan_of(daemon)
             live = daemon.json("/api/v1/snapshot?scope=cpu")
@@ -232,7 +232,7 @@ def test_files_are_bounded_and_replayed_one_after_the_other():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "recording")
         with e2e.Daemon("--pmu", "sim", "--record", path, "--record.size", "1M", yaml=MANY) as daemon:
-            e2e.wait_for(lambda: len(files_of(path)) > 2, "the third file", 60)
+            e2e.wait_for(lambda: len(files_of(path)) > 2, "the third file")
             daemon.wait_round(daemon.sequence() + 2)
             live = daemon.sequence()
             daemon.stop()
@@ -310,13 +310,13 @@ def test_a_full_disk_is_said_once_and_recording_goes_on_when_there_is_room():
             e2e.wait_for(lambda: os.path.getsize(path) > 0, "a first record")
             limit = os.path.getsize(path) + 1000
             resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-            e2e.wait_for(lambda: "cannot be written" in daemon.log(), "the failure", 60)
+            e2e.wait_for(lambda: "cannot be written" in daemon.log(), "the failure")
             size = os.path.getsize(path)
             sequence = daemon.sequence()
             daemon.wait_round(sequence + 3)  # measuring goes on
             assert os.path.getsize(path) == size <= limit
             resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
-            e2e.wait_for(lambda: "can be written again" in daemon.log(), "more room", 60)
+            e2e.wait_for(lambda: "can be written again" in daemon.log(), "more room")
             log = daemon.log()
             daemon.stop()
         assert log.count("cannot be written") == 1, log
@@ -334,7 +334,7 @@ def test_no_space_left_on_a_tiny_file_system():
         try:
             path = os.path.join(folder, "recording")
             with e2e.Daemon("--pmu", "sim", "--record", path, yaml=MANY) as daemon:
-                e2e.wait_for(lambda: "No space left" in daemon.log(), "the full disk", 60)
+                e2e.wait_for(lambda: "No space left" in daemon.log(), "the full disk")
                 daemon.wait_round(daemon.sequence() + 1)
                 daemon.stop()
             with replay(path, "--speed", "0") as daemon:
@@ -360,7 +360,7 @@ def test_a_disk_that_is_full_at_the_start_does_not_keep_from_measuring():
                 assert (full["up"], full["reason"], full["bytes_total"]) == (0, os.strerror(errno.ENOSPC), 0), full
                 assert full["rounds_lost_total"] > 0, full
                 subprocess.run(["mount", "-o", "remount,nr_inodes=100", folder], check=True)
-                e2e.wait_for(lambda: "can be written again" in daemon.log(), "room", 60)
+                e2e.wait_for(lambda: "can be written again" in daemon.log(), "room")
                 e2e.wait_for(lambda: daemon.json("/api/v1/status")["recording"]["up"] == 1, "it to be shown")
                 daemon.stop()
             with replay(path, "--speed", "0") as daemon:

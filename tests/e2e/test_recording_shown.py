@@ -69,15 +69,15 @@ def test_trouble_with_a_recording_is_seen_from_outside_and_so_is_its_end():
             assert e2e.value_of(page, "topdownd_recording_rounds_lost_total") == 0
             limit = os.path.getsize(path) + 1000
             resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-            e2e.wait_for(lambda: shown(daemon)["up"] == 0, "the failure", 60)
+            e2e.wait_for(lambda: shown(daemon)["up"] == 0, "the failure")
             failed = shown(daemon)
             assert failed["reason"] == os.strerror(errno.EFBIG), failed
             page = daemon.get("/metrics")
             assert e2e.value_of(page, "topdownd_recording_up") == 0
             assert failed["bytes_total"] == os.path.getsize(path) == e2e.value_of(page, "topdownd_recording_bytes_total")
-            e2e.wait_for(lambda: shown(daemon)["rounds_lost_total"] > failed["rounds_lost_total"] > 0, "more lost", 60)
+            e2e.wait_for(lambda: shown(daemon)["rounds_lost_total"] > failed["rounds_lost_total"] > 0, "more lost")
             resource.prlimit(daemon.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
-            e2e.wait_for(lambda: shown(daemon)["up"] == 1, "more room", 60)
+            e2e.wait_for(lambda: shown(daemon)["up"] == 1, "more room")
             daemon.wait_round(daemon.sequence() + 2)
             after, page = shown(daemon), daemon.get("/metrics")
             assert after["reason"] is None and after["bytes_total"] > failed["bytes_total"], after

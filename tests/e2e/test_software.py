@@ -141,7 +141,6 @@ def test_the_counts_of_all_cpus_add_up_to_the_totals():
 
 
 if __name__ == "__main__":
-    e2e.prometheus_parser()
     if REASON := e2e.perf_events_allowed():
         print(f"skipped: {REASON}")
         raise SystemExit(e2e.SKIPPED)

@@ -435,5 +435,4 @@ def test_where_all_counters_are_reserved_nothing_is_measured_and_it_says_so():
 
 
 if __name__ == "__main__":
-    e2e.prometheus_parser()
     e2e.run_tests()

@@ -143,8 +143,14 @@ static void change_plan(struct pipeline *p, unsigned counters) {
     assert_non_null(derive);
     if (p->derive)
         assert_int_equal(derive_continue(derive, p->derive), 0);
+    struct diagnosis *diagnosis = diagnosis_new(layout);
+    assert_non_null(diagnosis);
+    if (p->diagnosis)
+        diagnosis_continue(diagnosis, p->diagnosis);
+    diagnosis_free(p->diagnosis);
     derive_free(p->derive);
     snapshot_layout_unref(p->layout);
+    p->diagnosis = diagnosis;
     p->derive = derive;
     p->layout = layout;
     p->plan = layout->plan;
@@ -244,7 +250,7 @@ void pipeline_replan(struct pipeline *p) {
 }
 
 static void follow_bottleneck(struct pipeline *p) {
-    if (adapt_round(p->adapt, p->snapshot))
+    if (adapt_round(p->adapt, p->diagnosis, p->snapshot))
         pipeline_replan(p);
 }
 
@@ -300,6 +306,7 @@ bool pipeline_step(struct pipeline *p, uint64_t late_ns) {
     assert_no_event_group_fell(p);
     if (p->on_round)
         p->on_round(p, p->context);
+    diagnosis_round(p->diagnosis, snapshot);
     if (p->follows)
         follow_counters(p);
     if (p->adapt)
@@ -333,6 +340,7 @@ void pipeline_end(struct pipeline *p) {
         p->recorder.pmu.ops->free(&p->recorder.pmu);
     free(p->recorder.calls);
     p->recorder = (struct recorder){0};
+    p->diagnosis = diagnosis_free(p->diagnosis);
     p->derive = derive_free(p->derive);
     p->adapt = adapt_free(p->adapt);
     p->layout = snapshot_layout_unref(p->layout);

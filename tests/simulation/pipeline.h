@@ -27,6 +27,7 @@
 #include "core/adapt/adapt.h"
 #include "core/adapt/follow.h"
 #include "core/base/random.h"
+#include "core/diagnosis/diagnosis.h"
 #include "core/tally/derive.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -88,6 +89,7 @@ struct pipeline {
     struct sampler *sampler;
     uint64_t next_round; // where a new sampler goes on
     struct derive *derive;
+    struct diagnosis *diagnosis;
     struct snapshot *snapshot; // the newest, NULL before the first round
     uint64_t start_ns;         // of the first round
     uint64_t now_ns, deadline_ns;

@@ -21,7 +21,14 @@ static inline void spec_load(struct pipeline *p, const char *spec, bool watchdog
         pipeline_add_rival(p, RIVAL_PINNED, 0)->cycles = true;
 }
 
-// On a steady load every event counts its rate times the window, and the resident group's window is the same slot's.
+// Where the PMU has topdown counters of its own, their leader is first in every group.
+static inline void assert_groups_led(const struct pipeline *p) {
+    assert_true((p->plan->common_unit >= 0) == (p->catalog->n_resident > 0));
+    for (size_t g = 0; g < p->plan->n_groups && p->catalog->n_resident > 0; g++)
+        assert_int_equal(p->plan->groups[g].events[0], p->catalog->resident[0]);
+}
+
+// On a steady load every event counts its rate times the window.
 static inline void assert_windows_true(const struct pipeline *p) {
     const struct readings *readings = sampler_readings(p->sampler);
     for (size_t i = 0; i < readings->n_windows; i++) {
@@ -31,11 +38,6 @@ static inline void assert_windows_true(const struct pipeline *p) {
             assert_near((double)window->counts[e],
                         pmu_sim_truth(p->recorder.inner, 0, group->events[e], EPOCH_NS, EPOCH_NS + window->enabled_ns),
                         1e-9, p->catalog->events[group->events[e]].name);
-        if (p->plan->resident_group < 0)
-            continue;
-        assert_int_equal((int)window->group == p->plan->resident_group, i % 2 == 0);
-        assert_int_equal(window->cpu, readings->windows[i ^ 1].cpu);
-        assert_true(window->enabled_ns == readings->windows[i ^ 1].enabled_ns);
     }
 }
 
@@ -114,6 +116,7 @@ static inline void assert_registers_hold(const struct pipeline *p) {
 
 static inline void spec_rounds(struct pipeline *p) {
     pipeline_start(p, SPEC_SLOT_NS, 1, NULL);
+    assert_groups_led(p);
     for (unsigned round = 0; round < SPEC_ROUNDS; round++) {
         pipeline_run(p, 1);
         assert_all_complete(p);

@@ -31,7 +31,7 @@ static void take_round(struct pipeline *p, void *context) {
     assert_int_equal(
         recording_put_round(&taped->bytes, sampler_readings(p->sampler), p->plan, (double)p->now_ns * 1e-9), 0);
     assert_true(taped->n_live < TAPED_MAX);
-    // as the daemon: adapting is told of the time by the snapshot
+    // as the daemon: the diagnosis and adapting are told of the time by the snapshot
     p->snapshot->values[snapshot_self(p->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = (double)p->now_ns * 1e-9;
     taped->reports[taped->n_live] = p->adapt ? adapt_report_copy(adapt_report(p->adapt)) : NULL;
     taped->live[taped->n_live++] = snapshot_ref(p->snapshot);
@@ -77,6 +77,7 @@ struct deck {
     const struct catalog *catalog;
     struct snapshot_layout *layout;
     struct derive *derive;
+    struct diagnosis *diagnosis;
     struct adapt_report *report;
     struct taped_replay replay;
 };
@@ -133,8 +134,14 @@ static void play_plan(struct deck *deck, const struct recording_record *record) 
     assert_non_null(derive);
     if (deck->derive)
         assert_int_equal(derive_continue(derive, deck->derive), 0);
+    struct diagnosis *diagnosis = diagnosis_new(layout);
+    assert_non_null(diagnosis);
+    if (deck->diagnosis)
+        diagnosis_continue(diagnosis, deck->diagnosis);
+    diagnosis_free(deck->diagnosis);
     derive_free(deck->derive);
     snapshot_layout_unref(deck->layout);
+    deck->diagnosis = diagnosis;
     deck->derive = derive;
     deck->layout = layout;
     deck->replay.n_plans++;
@@ -198,6 +205,8 @@ static void play_round(struct deck *deck, const struct recording_record *record)
     assert_int_equal(recording_get_round(record, deck->layout->plan, deck->layout->topology, &seconds, &readings), 0);
     struct snapshot *snapshot = snapshot_new(deck->layout);
     derive_round(deck->derive, readings, snapshot);
+    snapshot->values[snapshot_self(deck->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = seconds;
+    diagnosis_round(deck->diagnosis, snapshot);
     assert_true(round < deck->taped->n_live);
     const struct snapshot *live = deck->taped->live[round];
     assert_true(same_bits(seconds, live->values[snapshot_self(live->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]));
@@ -231,6 +240,7 @@ struct taped_replay taped_play(struct taped *taped, size_t n) {
             play_pause(&deck, &record);
     }
     adapt_report_free(deck.report);
+    diagnosis_free(deck.diagnosis);
     derive_free(deck.derive);
     snapshot_layout_unref(deck.layout);
     return deck.replay;

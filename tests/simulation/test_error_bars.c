@@ -101,7 +101,7 @@ static void test_fields_of_a_constant_load_keep_their_rounding(void **state) {
     pipeline_load_spec(&p, "sapphire-rapids", SEED);
     pipeline_start(&p, SECOND_NS / 5, SEED, DEFAULT_GROUPS);
     pipeline_run(&p, LEARN_ROUNDS);
-    assert_true(p.plan->resident_group >= 0);
+    assert_true(p.plan->common_unit >= 0);
     for (size_t c = 0; c < p.layout->n_level1; c++) {
         unsigned metric = p.catalog->level1.categories[c].metric;
         size_t m = pipeline_metric(&p, p.catalog->metrics[metric].export_name);

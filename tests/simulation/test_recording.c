@@ -35,13 +35,13 @@ static void assert_load_plays(struct pipeline *p, const char *const *groups) {
     taped_end(&taped);
 }
 
-static void test_a_resident_group_is_replayed(void **state) {
+static void test_groups_led_by_slots_are_replayed(void **state) {
     (void)state;
     static const char *const groups[] = {"stage_1", "MPKI", NULL};
     struct pipeline p;
     pipeline_load_spec(&p, "sapphire-rapids", 3);
     assert_load_plays(&p, groups);
-    assert_true(p.plan->resident_group >= 0);
+    assert_true(p.plan->common_unit >= 0);
     pipeline_stop(&p);
 }
 
@@ -258,7 +258,7 @@ static void test_an_event_that_the_spec_lacks_is_named(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_recording_of_each_load_gives_the_live_values_bit_by_bit),
-        cmocka_unit_test(test_a_resident_group_is_replayed),
+        cmocka_unit_test(test_groups_led_by_slots_are_replayed),
         cmocka_unit_test(test_a_composite_is_replayed),
         cmocka_unit_test(test_contended_starved_and_failed_windows_are_replayed),
         cmocka_unit_test(test_changes_of_plan_and_a_pause_are_replayed),

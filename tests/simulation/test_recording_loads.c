@@ -150,7 +150,7 @@ static void test_each_load_on_each_cpu_is_replayed_bit_by_bit(void **state) {
             load(&p, &HOSTS[h]);
             set_shape(&p, &SHAPES[i]);
             pipeline_start(&p, SECOND_NS / 10, 21 + i, NULL);
-            assert_true((p.plan->resident_group >= 0) == (h == 1));
+            assert_true((p.plan->common_unit >= 0) == (h == 1));
             taped_begin(&taped, &p);
             taped_run(&taped, &p, 5);
             taped_assert_plays(&taped, 5);

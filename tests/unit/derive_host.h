@@ -4,7 +4,7 @@
 
 // Two CPUs with a socket each, and readings made by hand.
 
-#include "tests/unit/resident_catalog.h"
+#include "tests/unit/led_catalog.h"
 
 #include <errno.h>
 #include <math.h>
@@ -31,8 +31,8 @@ static inline struct catalog_builder *plain_builder(void) {
     return builder_of(events, N_OF(events));
 }
 
-// Measures the catalog's only group on two CPUs with a socket each; what the PMU supports is in `support`.
-static inline void host_start(struct host *host, unsigned counters) {
+// A plan of the catalog's only group; what the PMU supports is in `support`.
+static inline struct plan *host_plan(struct host *host, unsigned counters) {
     const struct plan_selection selection = {.group = 0, .weight = 1};
     host->catalog = catalog_builder_finish(host->builder);
     const struct plan_request request = {.catalog = host->catalog,
@@ -41,13 +41,18 @@ static inline void host_start(struct host *host, unsigned counters) {
                                          .n_selections = 1,
                                          .slot_ns = SECOND_NS,
                                          .support = host->support};
+    struct plan *plan;
+    assert_true(host->catalog->n_events <= N_OF(host->support));
+    assert_int_equal(plan_new(&request, &plan), 0);
+    return plan;
+}
+
+// Measures on two CPUs with a socket each.
+static inline void host_start_plan(struct host *host, struct plan *plan) {
     const struct topology_source cpus[] = {{.id = 0, .core = 0, .package = 0, .selected = true},
                                            {.id = 1, .core = 1, .package = 1, .selected = true},
                                            {.id = 2, .core = 1, .package = 1}};
-    struct plan *plan;
     struct topology *topology;
-    assert_true(host->catalog->n_events <= N_OF(host->support));
-    assert_int_equal(plan_new(&request, &plan), 0);
     assert_int_equal(topology_new(cpus, host->split ? CPUS + 1 : CPUS, 0, &topology), 0);
     host->layout = snapshot_layout_new(plan, topology);
     assert_non_null(host->layout);
@@ -55,6 +60,10 @@ static inline void host_start(struct host *host, unsigned counters) {
     host->readings = readings_new(host->layout->plan, host->layout->topology);
     assert_true(host->derive && host->readings);
     readings_begin(host->readings, 0, SECOND_NS);
+}
+
+static inline void host_start(struct host *host, unsigned counters) {
+    host_start_plan(host, host_plan(host, counters));
 }
 
 static inline void host_init(struct host *host, struct catalog_builder *builder) {
@@ -116,9 +125,9 @@ static inline unsigned group_with(const struct host *host, unsigned event) {
     const struct plan *plan = host->layout->plan;
     for (unsigned g = 0; g < plan->n_groups; g++)
         for (size_t i = 0; i < plan->groups[g].n_events; i++)
-            if (plan->groups[g].events[i] == event && (int)g != plan->resident_group)
+            if (plan->groups[g].events[i] == event)
                 return g;
-    fail_msg("no rotating group has event %u", event);
+    fail_msg("no event group has event %u", event);
     return 0;
 }
 

@@ -12,6 +12,7 @@ static const uint64_t ROUND_NS = 2000000000;
 struct host {
     struct catalog *catalog;
     struct adapt *adapt;
+    struct diagnosis *diagnosis;
     struct snapshot_layout *layout;
     struct snapshot *snapshot;
     size_t place[VALUES_N]; // in the snapshot
@@ -87,11 +88,14 @@ static void begin_with(struct host *h, struct catalog *catalog) {
     }
     h->values[SPEED] = 2;
     assert_int_equal(adapt_new(catalog, selections, SELECTIONS_N, &h->adapt), 0);
+    h->diagnosis = diagnosis_new(h->layout);
+    assert_non_null(h->diagnosis);
 }
 
 static void begin(struct host *h) { begin_with(h, catalog_builder_finish(tree())); }
 
 static void end(struct host *h) {
+    diagnosis_free(h->diagnosis);
     adapt_free(h->adapt);
     snapshot_unref(h->snapshot);
     snapshot_layout_unref(h->layout);
@@ -105,7 +109,8 @@ static bool one_round(struct host *h) {
         (double)h->snapshot->end_ns * 1e-9 + 1000;
     for (size_t i = 0; i < VALUES_N; i++)
         h->snapshot->values[h->place[i]] = h->values[i];
-    return adapt_round(h->adapt, h->snapshot);
+    diagnosis_round(h->diagnosis, h->snapshot);
+    return adapt_round(h->adapt, h->diagnosis, h->snapshot);
 }
 
 // So many rounds, of which the last one alone changes what is raised.

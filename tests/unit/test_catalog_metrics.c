@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/resident_catalog.h"
+#include "tests/unit/led_catalog.h"
 
 #include <errno.h>
 #include <math.h>
@@ -358,7 +358,7 @@ static void test_the_resident_group_is_of_countable_events_of_the_core_each_once
 static void test_without_its_resident_group_a_catalog_has_the_other_level_1(void **state) {
     (void)state;
     struct fault error;
-    struct catalog_builder *builder = resident_builder();
+    struct catalog_builder *builder = led_builder();
     const struct catalog *catalog = catalog_builder_catalog(builder);
     metric_of(builder, "estimate", "100 * A / (A + B)", "percent of slots");
     metric_of(builder, "rest", "100 * B / (A + B)", "percent of slots");
@@ -383,7 +383,7 @@ static void test_a_resident_event_is_in_no_part_of_a_split(void **state) {
     (void)state;
     struct fault error;
     static const char *const parts[][2] = {{"SLOTS", "RET"}, {"SLOTS", "FE"}};
-    struct catalog_builder *builder = resident_builder();
+    struct catalog_builder *builder = led_builder();
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(catalog_builder_add_part(builder, LEVEL1_USUAL, parts[i], 2, &error), 0);
     refused(catalog_builder_check(builder, &error), &error, "names the event SLOTS, which is in the resident group");

@@ -277,7 +277,7 @@ static void test_after_a_gap_rounds_are_no_neighbours(void **state) {
 
 static const char *const RESIDENT[] = {"SLOTS", "GOOD", "LOST"};
 
-static struct catalog *resident_catalog(void) {
+static struct catalog *led_catalog(void) {
     struct catalog_builder *builder;
     struct fault error;
     assert_int_equal(catalog_builder_new("toy", "Acme", "Toy", "toy", "toy_pmu", &builder), 0);
@@ -305,7 +305,7 @@ static struct catalog *resident_catalog(void) {
 // of both has sqrt(2) of that, and where one of them is given back the other's rounding is left.
 static void test_rounding_of_fields_is_a_floor(void **state) {
     (void)state;
-    struct rig rig = {.catalog = resident_catalog()};
+    struct rig rig = {.catalog = led_catalog()};
     struct plan_selection all = {0, 1};
     struct plan_request request = {
         .catalog = rig.catalog, .general_counters = 4, .selections = &all, .n_selections = 1, .slot_ns = 1000000000};

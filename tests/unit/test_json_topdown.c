@@ -14,7 +14,7 @@
 #include "exporters/html/html.h"
 #include "exporters/json/json.h"
 #include "exporters/prometheus/prometheus.h"
-#include "exporters/view/tree.h"
+#include "exporters/view/view_bound.h"
 #include "tree_host.h"
 
 // Compares with tests/data/golden/NAME, or writes it where TOPDOWND_GOLDEN_WRITE is set.
@@ -68,18 +68,18 @@ static void test_the_catalog_is_as_on_file(void **state) {
 
 // What the scope is bound by: its path as "a/b", and the text.
 static void find_bound(const struct exporter_host *host, const struct snapshot *snapshot, char path[256],
-                       char sentence[1024], enum tree_high *exceeded) {
-    struct tree *tree = tree_new(&host->view);
+                       char sentence[1024], enum judge_answer *exceeded) {
+    struct tree *tree = tree_new(host->layout);
     assert_non_null(tree);
     tree_evaluate(tree, snapshot, 0);
-    struct tree_bound bound = tree_find_bound(tree, snapshot, 0);
+    struct bound bound = bound_find(tree);
     path[0] = '\0';
     for (size_t i = 0; i < bound.n; i++) {
         strcat(path, i > 0 ? "/" : "");
         strcat(path, host->catalog->metrics[tree->nodes[bound.path[i]].metric].name);
     }
     struct text text = {0};
-    tree_bound_text(tree, &bound, &text);
+    view_bound_text(&host->view, tree, &bound, snapshot, 0, &text);
     text_append(&text, "", 1);
     assert_false(text.failed);
     (void)snprintf(sentence, 1024, "%s", text.data);
@@ -89,9 +89,9 @@ static void find_bound(const struct exporter_host *host, const struct snapshot *
 }
 
 static void assert_bound(const struct exporter_host *host, const struct snapshot *snapshot, const char *expected_path,
-                         enum tree_high expected_exceeded, const char *expected_sentence) {
+                         enum judge_answer expected_exceeded, const char *expected_sentence) {
     char path[256], sentence[1024];
-    enum tree_high exceeded;
+    enum judge_answer exceeded;
     find_bound(host, snapshot, path, sentence, &exceeded);
     assert_string_equal(path, expected_path);
     assert_string_equal(sentence, expected_sentence);
@@ -105,13 +105,13 @@ static void test_the_largest_branch_above_its_threshold_is_followed_down(void **
     tree_host_init(&host);
     struct snapshot *snapshot = tree_snapshot(&host);
     assert_bound(
-        &host, snapshot, "backend_bound/memory_bound", TREE_HIGH,
+        &host, snapshot, "backend_bound/memory_bound", JUDGE_YES,
         "backend_bound, 35 % of pipeline slots; in it memory_bound, 25 % of pipeline slots. Mend <this> & that.");
     tree_set(&host, snapshot, 0, "frontend_bound", 0.4);
-    assert_bound(&host, snapshot, "frontend_bound", TREE_HIGH, "frontend_bound, 40 % of pipeline slots.");
+    assert_bound(&host, snapshot, "frontend_bound", JUDGE_YES, "frontend_bound, 40 % of pipeline slots.");
     tree_set(&host, snapshot, 0, "fetch_latency", 0.101); // a threshold of 10: in the formula's own scale
     assert_bound(
-        &host, snapshot, "frontend_bound/fetch_latency", TREE_HIGH,
+        &host, snapshot, "frontend_bound/fetch_latency", JUDGE_YES,
         "frontend_bound, 40 % of pipeline slots; in it fetch_latency, 10.1 % of clock cycles. Mend <this> & that.");
     snapshot_unref(snapshot);
     host_deinit(&host);
@@ -124,11 +124,11 @@ static void test_where_nothing_is_above_its_threshold_the_largest_is_named(void 
     struct snapshot *snapshot = tree_snapshot(&host);
     tree_set(&host, snapshot, 0, "frontend_bound", 0.15);
     tree_set(&host, snapshot, 0, "backend_bound", 0.2);
-    assert_bound(&host, snapshot, "retiring", TREE_HIGH_UNKNOWN,
+    assert_bound(&host, snapshot, "retiring", JUDGE_UNKNOWN,
                  "Nothing stands out. The largest share: retiring, 45 % of pipeline slots. Not every threshold of the "
                  "first level could be judged.");
     tree_set(&host, snapshot, 0, "retiring", 0.71);
-    assert_bound(&host, snapshot, "retiring", TREE_HIGH, "retiring, 71 % of pipeline slots.");
+    assert_bound(&host, snapshot, "retiring", JUDGE_YES, "retiring, 71 % of pipeline slots.");
     snapshot_unref(snapshot);
     host_deinit(&host);
 }
@@ -140,15 +140,15 @@ static void test_an_answer_whose_interval_overlaps_the_next_ones_says_so(void **
     tree_host_init(&host);
     struct snapshot *snapshot = tree_snapshot(&host);
     tree_set(&host, snapshot, 0, "frontend_bound", 0.4);
-    assert_bound(&host, snapshot, "frontend_bound", TREE_HIGH, certain); // no interval, as in the first round
+    assert_bound(&host, snapshot, "frontend_bound", JUDGE_YES, certain); // no interval, as in the first round
     tree_set_margin(&host, snapshot, 0, "frontend_bound", 0.02);
-    assert_bound(&host, snapshot, "frontend_bound", TREE_HIGH, certain);
+    assert_bound(&host, snapshot, "frontend_bound", JUDGE_YES, certain);
     tree_set_margin(&host, snapshot, 0, "backend_bound", 0.029); // 35 + 2.9 < 40 - 2
-    assert_bound(&host, snapshot, "frontend_bound", TREE_HIGH, certain);
+    assert_bound(&host, snapshot, "frontend_bound", JUDGE_YES, certain);
     tree_set_margin(&host, snapshot, 0, "retiring", 0.3); // no candidate: it is not above its threshold
-    assert_bound(&host, snapshot, "frontend_bound", TREE_HIGH, certain);
+    assert_bound(&host, snapshot, "frontend_bound", JUDGE_YES, certain);
     tree_set_margin(&host, snapshot, 0, "backend_bound", 0.031);
-    assert_bound(&host, snapshot, "frontend_bound", TREE_HIGH,
+    assert_bound(&host, snapshot, "frontend_bound", JUDGE_YES,
                  "frontend_bound, 40 % of pipeline slots. frontend_bound cannot be told apart from backend_bound, 35 % "
                  "of pipeline slots: their 95 % intervals overlap.");
     struct text text = {0};
@@ -167,7 +167,7 @@ static void test_without_values_the_answer_is_why(void **state) {
     struct snapshot *snapshot = snapshot_new(host.layout);
     char sentence[256];
     (void)snprintf(sentence, sizeof(sentence), "Not known: %s.", absent_text(ABSENT_NO_ROUND));
-    assert_bound(&host, snapshot, "", TREE_HIGH_UNKNOWN, sentence);
+    assert_bound(&host, snapshot, "", JUDGE_UNKNOWN, sentence);
     struct text text = {0};
     assert_int_equal(json_render_topdown(&host.view, snapshot, JSON_CPU, &text), 0);
     text_append(&text, "", 1);
@@ -181,9 +181,9 @@ static void test_without_values_the_answer_is_why(void **state) {
     host_deinit(&host);
 }
 
-static enum tree_high high_of(const struct exporter_host *host, const struct snapshot *snapshot, const char *name) {
-    enum tree_high high = TREE_HIGH_UNKNOWN;
-    struct tree *tree = tree_new(&host->view);
+static enum judge_answer high_of(const struct exporter_host *host, const struct snapshot *snapshot, const char *name) {
+    enum judge_answer high = JUDGE_UNKNOWN;
+    struct tree *tree = tree_new(host->layout);
     bool found = false;
     assert_non_null(tree);
     tree_evaluate(tree, snapshot, 0);
@@ -203,17 +203,21 @@ static void test_a_threshold_is_judged_as_far_as_what_it_reads_is_measured(void 
     struct exporter_host host;
     tree_host_init(&host);
     struct snapshot *snapshot = tree_snapshot(&host);
-    assert_int_equal(high_of(&host, snapshot, "backend_bound"), TREE_HIGH);
-    assert_int_equal(high_of(&host, snapshot, "fetch_latency"), TREE_LOW);
-    assert_int_equal(high_of(&host, snapshot, "bad_speculation"), TREE_HIGH_UNKNOWN); // has none
-    assert_int_equal(high_of(&host, snapshot, "retiring"), TREE_HIGH_UNKNOWN);        // hidden decides
+    assert_int_equal(high_of(&host, snapshot, "backend_bound"), JUDGE_YES);
+    assert_int_equal(high_of(&host, snapshot, "fetch_latency"), JUDGE_NO);
+    assert_int_equal(high_of(&host, snapshot, "bad_speculation"), JUDGE_NO); // a root: a fifth
+    assert_int_equal(high_of(&host, snapshot, "core_bound"), JUDGE_UNKNOWN); // no root, and has none
+    assert_int_equal(high_of(&host, snapshot, "retiring"), JUDGE_UNKNOWN);   // hidden decides
     tree_set(&host, snapshot, 0, "retiring", 0.8);
-    assert_int_equal(high_of(&host, snapshot, "retiring"), TREE_HIGH); // whatever hidden is
+    assert_int_equal(high_of(&host, snapshot, "retiring"), JUDGE_YES); // whatever hidden is
     tree_set(&host, snapshot, 0, "frontend_bound", NAN);
-    assert_int_equal(high_of(&host, snapshot, "fetch_latency"), TREE_LOW); // 9 is not above 10
-    assert_int_equal(high_of(&host, snapshot, "frontend_bound"), TREE_HIGH_UNKNOWN);
+    assert_int_equal(high_of(&host, snapshot, "fetch_latency"), JUDGE_NO); // 9 is not above 10
+    assert_int_equal(high_of(&host, snapshot, "frontend_bound"), JUDGE_UNKNOWN);
     tree_set(&host, snapshot, 0, "fetch_latency", 0.2);
-    assert_int_equal(high_of(&host, snapshot, "fetch_latency"), TREE_HIGH_UNKNOWN);
+    assert_int_equal(high_of(&host, snapshot, "fetch_latency"), JUDGE_UNKNOWN);
+    tree_set(&host, snapshot, 0, "fetch_latency", NAN);
+    tree_set(&host, snapshot, 0, "frontend_bound", 0.1);
+    assert_int_equal(high_of(&host, snapshot, "fetch_latency"), JUDGE_NO); // whatever it is: 10 is not above 15
     snapshot_unref(snapshot);
     host_deinit(&host);
 }
@@ -230,9 +234,9 @@ static void test_a_missing_value_between_two_limits_leaves_a_threshold_open(void
     host_init_with(&host, catalog_builder_finish(builder), 4);
     struct snapshot *snapshot = tree_snapshot(&host);
     tree_set(&host, snapshot, 0, "retiring", 0.2);
-    assert_int_equal(high_of(&host, snapshot, "bad_speculation"), TREE_HIGH_UNKNOWN);
+    assert_int_equal(high_of(&host, snapshot, "bad_speculation"), JUDGE_UNKNOWN);
     tree_set(&host, snapshot, 0, "retiring", 0.05);
-    assert_int_equal(high_of(&host, snapshot, "bad_speculation"), TREE_LOW);
+    assert_int_equal(high_of(&host, snapshot, "bad_speculation"), JUDGE_NO);
     snapshot_unref(snapshot);
     host_deinit(&host);
 }
@@ -320,13 +324,19 @@ static void test_the_page_shows_the_answer_and_the_tree_escaped(void **state) {
     struct text text = {0};
     assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &text),
                      0);
-    assert_true(contains(&text, "in it memory_bound, 25 % of pipeline slots. Mend &lt;this&gt; &amp; that.\n"));
+    assert_true(contains(&text, "in it memory_bound, 25 % of pipeline slots. Mend &lt;this&gt; &amp; that. "
+                                "<span class=\"soft\">Since 2023-11-14 22:12:20 UTC.</span>\n"));
     assert_true(contains(&text, "<span class=\"high\">memory_bound 25 %</span>"));
     assert_true(contains(&text, "<td class=\"n\">0.35 <small class=\"soft\">&plusmn;&nbsp;0.0078</small>"));
     assert_true(contains(
         &text,
         "<span class=\"clocks\" style=\"width:9.00%\"></span></span><span>fetch_latency 9 %"
         "</span> <small class=\"soft\">&plusmn;&nbsp;0.78</small> <span class=\"soft\">of clock cycles</span></li>"));
+    snapshot->values[snapshot_bound_since(host.layout, 0)] = NAN;
+    text.length = 0;
+    assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &text),
+                     0);
+    assert_true(contains(&text, "Mend &lt;this&gt; &amp; that.\n"));
     text_free(&text);
     snapshot_unref(snapshot);
     host_deinit(&host);

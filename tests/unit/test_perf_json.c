@@ -148,7 +148,8 @@ static void counts_make(const struct catalog *catalog, uint64_t *random, double 
     const struct catalog_names *names = &catalog->names;
     for (size_t a = 0; a < names->n_aliases; a++)
         assert_int_equal(
-            evaluation_counts_add(counts, names->aliases[a], values[catalog_find_event(catalog, names->aliases[a])]), 0);
+            evaluation_counts_add(counts, names->aliases[a], values[catalog_find_event(catalog, names->aliases[a])]),
+            0);
     assert_int_equal(evaluation_counts_add(counts, "#smt_on", 1), 0);
     if (!isnan(catalog->environment.literals[LITERAL_SLOTS]))
         assert_int_equal(evaluation_counts_add(counts, "#slots", catalog->environment.literals[LITERAL_SLOTS]), 0);
@@ -160,8 +161,8 @@ static size_t compare_metrics(const struct catalog *catalog, const double *value
     size_t n = 0;
     assert_non_null(metrics);
     for (size_t m = 0; m < catalog->n_metrics; m++)
-        metrics[m] = catalog->metrics[m].unmeasurable ? NAN
-                                                      : formula_evaluate(catalog->metrics[m].formula, values, metrics);
+        metrics[m] =
+            catalog->metrics[m].unmeasurable ? NAN : formula_evaluate(catalog->metrics[m].formula, values, metrics);
     for (size_t i = 0; i < list->n; i++) {
         const struct evaluation_metric *theirs = &list->metrics[i];
         int m = catalog_find_metric(catalog, theirs->name);

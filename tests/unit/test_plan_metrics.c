@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/resident_catalog.h"
+#include "tests/unit/led_catalog.h"
 
-// Plans of metrics that need other metrics, and of a resident group.
+#include <math.h>
+
+// Plans of metrics that need other metrics, and of event groups that are led by the PMU's topdown leader.
 
 enum { SLOT_NS = 200000000 };
 
@@ -328,46 +330,48 @@ static void test_without_a_part_of_level_1_there_are_no_categories(void **state)
     end(&host, plan);
 }
 
-// ---- the resident group ----
+// ---- event groups that the topdown leader leads ----
 
-static void test_the_resident_group_counts_beside_the_rotating_ones(void **state) {
+static void test_the_leader_leads_every_group_and_level_1_counts_in_each(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, resident_builder(), 2);
+    host_init(&host, led_builder(), 2);
     group_of(host.builder, "L1", "frontend_bound backend_bound");
     metric_of(host.builder, "a", "A / INST", NULL);
     metric_of(host.builder, "b", "B / INST", NULL);
     metric_of(host.builder, "ipc", "INST / SLOTS", NULL);
     group_of(host.builder, "More", "a b ipc");
     struct plan *plan = plan_host(&host);
-    assert_int_equal(plan->n_groups, 3);
-    expect_group(plan, plan->resident_group, "SLOTS RET FE INST"); // DROP is not needed
-    assert_int_equal(plan->groups[plan->resident_group].unit, plan->level1_unit);
-    assert_int_equal(group_of_metric(plan, "ipc"), plan->resident_group);
-    expect_group(plan, group_of_metric(plan, "a"), "A"); // one counter is DROP's, so a and b take turns
-    expect_group(plan, group_of_metric(plan, "b"), "B");
-    const struct plan_unit *unit = &plan->units[find(plan, "a")->unit];
-    assert_int_equal(unit->n_events, 2); // INST is read with it
-    assert_int_equal(plan->units[plan->level1_unit].slots, 0);
+    assert_int_equal(plan->n_groups, 2); // one counter is set aside for DROP, so a and b take turns
+    expect_group(plan, group_of_metric(plan, "a"), "SLOTS RET FE INST A");
+    expect_group(plan, group_of_metric(plan, "b"), "SLOTS RET FE INST B");
+    assert_int_equal(plan->common_unit, plan->level1_unit);
+    assert_int_equal(find(plan, "ipc")->unit, plan->common_unit);
+    const struct plan_unit *common = &plan->units[plan->common_unit], *unit = &plan->units[find(plan, "a")->unit];
+    assert_int_equal(common->n_groups, 0);
+    assert_int_equal(common->n_events, 4);
+    assert_int_equal(unit->n_events, 2); // A and INST, from the same window
+    assert_int_equal(common->slots, 0);
     size_t slots = 0;
     for (size_t u = 0; u < plan->n_units; u++)
         slots += plan->units[u].slots;
-    assert_int_equal(plan->n_windows, 2 * slots);
+    assert_int_equal(plan->n_windows, slots);
     for (size_t i = 0; i < plan->n_round; i++)
-        assert_int_not_equal(plan->round[i], plan->level1_unit);
+        assert_int_not_equal(plan->round[i], plan->common_unit);
+    assert_true(fabs(plan_share(plan, (unsigned)plan->common_unit) - 0.9) < 1e-9); // all but the idle time
     end(&host, plan);
 }
 
-static void test_alone_the_resident_group_has_slots_like_any_other(void **state) {
+static void test_alone_what_groups_carry_is_a_group_like_any_other(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, resident_builder(), 4);
+    host_init(&host, led_builder(), 4);
     group_of(host.builder, "L1", "frontend_bound backend_bound");
     struct plan *plan = plan_host(&host);
-    assert_int_equal(plan->resident_group, -1);
+    assert_int_equal(plan->common_unit, -1);
     assert_int_equal(plan->n_units, 1);
     assert_int_equal(plan->level1_unit, 0);
-    expect_group(plan, 0, "SLOTS RET FE");
+    expect_group(plan, 0, "SLOTS RET FE INST");
     assert_true(plan->units[0].slots > 0);
     assert_int_equal(plan->n_windows, plan->units[0].slots);
     end(&host, plan);
@@ -376,33 +380,64 @@ static void test_alone_the_resident_group_has_slots_like_any_other(void **state)
 static void test_the_leader_is_there_though_no_metric_names_it(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, resident_builder(), 4);
+    host_init(&host, led_builder(), 4);
     metric_of(host.builder, "fe", "FE / RET", NULL);
     group_of(host.builder, "G", "fe");
     struct plan *plan = plan_host(&host);
-    expect_group(plan, 0, "SLOTS RET FE");
-    assert_int_equal(plan->units[0].n_events, 3);
+    expect_group(plan, 0, "SLOTS RET FE INST");
+    assert_int_equal(plan->units[0].n_events, 4);
     end(&host, plan);
 }
 
-static void test_where_no_metric_needs_it_there_is_no_resident_group(void **state) {
+static void test_what_takes_a_counter_joins_only_the_group_that_needs_it(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, resident_builder(), 4);
+    host_init(&host, led_builder(), 2);
+    metric_of(host.builder, "a", "A / DROP", NULL);
+    metric_of(host.builder, "b", "B / INST", NULL);
+    group_of(host.builder, "G", "a b");
+    struct plan *plan = plan_host(&host);
+    expect_group(plan, group_of_metric(plan, "a"), "SLOTS RET FE INST DROP A");
+    expect_group(plan, group_of_metric(plan, "b"), "SLOTS RET FE INST B");
+    end(&host, plan);
+}
+
+// A level-2 field alone is measured in every slot; together with another event, where that is.
+static void test_a_level_2_field_joins_where_a_metric_needs_it(void **state) {
+    (void)state;
+    for (int alone = 0; alone < 2; alone++) {
+        struct host host;
+        host_init(&host, led_builder_with("L2"), 2);
+        metric_of(host.builder, "a", alone ? "A / INST" : "A / L2", NULL);
+        metric_of(host.builder, "b", "B / INST", NULL);
+        metric_of(host.builder, "l2", "L2 / SLOTS", NULL);
+        group_of(host.builder, "G", alone ? "a b l2" : "a b");
+        struct plan *plan = plan_host(&host);
+        expect_group(plan, group_of_metric(plan, "a"), "SLOTS RET FE INST L2 A");
+        expect_group(plan, group_of_metric(plan, "b"), alone ? "SLOTS RET FE INST L2 B" : "SLOTS RET FE INST B");
+        end(&host, plan);
+    }
+}
+
+static void test_where_no_metric_needs_its_events_the_leader_leads_nothing(void **state) {
+    (void)state;
+    struct host host;
+    host_init(&host, led_builder(), 4);
     metric_of(host.builder, "a", "A / B", NULL);
     group_of(host.builder, "G", "a");
     struct plan *plan = plan_host(&host);
-    assert_int_equal(plan->resident_group, -1);
+    assert_int_equal(plan->common_unit, -1);
     assert_int_equal(plan->n_units, 1);
+    expect_group(plan, 0, "A B");
     end(&host, plan);
 }
 
-static void test_what_the_resident_group_takes_is_not_there_for_others(void **state) {
+static void test_what_groups_may_carry_is_not_there_for_other_events(void **state) {
     (void)state;
     static const char *const reason = "needs 3 counters at once, this host has 3";
     for (unsigned counters = 3; counters <= 4; counters++) {
         struct host host;
-        host_init(&host, resident_builder(), counters);
+        host_init(&host, led_builder(), counters);
         metric_of(host.builder, "abc", "(A + B) / C", NULL);
         group_of(host.builder, "G", "abc");
         struct plan *plan = plan_host(&host);
@@ -414,7 +449,7 @@ static void test_what_the_resident_group_takes_is_not_there_for_others(void **st
 static void test_an_event_that_the_pmu_lacks_takes_nothing(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, resident_builder(), 3);
+    host_init(&host, led_builder(), 3);
     host.support[R_DROP] = PLAN_UNSUPPORTED;
     metric_of(host.builder, "abc", "(A + B) / C", NULL);
     group_of(host.builder, "G", "abc");
@@ -423,13 +458,12 @@ static void test_an_event_that_the_pmu_lacks_takes_nothing(void **state) {
     end(&host, plan);
 }
 
-static void test_without_room_for_it_only_its_fields_are_lost(void **state) {
+static void test_without_room_to_lead_only_fields_are_lost(void **state) {
     (void)state;
     static const char *const reason =
-        "the event FE can only be counted beside SLOTS and the rest of the resident group, for which the CPU has no "
-        "room";
+        "the event FE can only be counted in an event group that SLOTS leads, for which the CPU has no room";
     struct host host;
-    host_init(&host, resident_builder(), 2);
+    host_init(&host, led_builder(), 2);
     host.request.reserved_counters = 2; // none is left for DROP
     metric_of(host.builder, "fe", "FE / SLOTS", NULL);
     metric_of(host.builder, "ipc", "INST / SLOTS", NULL); // fixed counters only
@@ -441,10 +475,10 @@ static void test_without_room_for_it_only_its_fields_are_lost(void **state) {
     end(&host, plan);
 }
 
-static void test_without_its_leader_there_is_no_resident_group(void **state) {
+static void test_without_the_leader_groups_are_as_on_other_pmus(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, resident_builder(), 4);
+    host_init(&host, led_builder(), 4);
     host.support[R_SLOTS] = PLAN_UNSUPPORTED;
     metric_of(host.builder, "fe", "FE / RET", NULL);
     metric_of(host.builder, "a", "A / INST", NULL);
@@ -452,7 +486,7 @@ static void test_without_its_leader_there_is_no_resident_group(void **state) {
     struct plan *plan = plan_host(&host);
     assert_int_equal(find(plan, "fe")->unit, PLAN_NOT_PLANNABLE);
     expect_group(plan, group_of_metric(plan, "a"), "INST A");
-    assert_int_equal(plan->resident_group, -1);
+    assert_int_equal(plan->common_unit, -1);
     end(&host, plan);
 }
 
@@ -470,14 +504,16 @@ int main(void) {
         cmocka_unit_test(test_in_parts_what_level_1_is_made_of_has_no_event_group_of_its_own),
         cmocka_unit_test(test_the_categories_fall_together),
         cmocka_unit_test(test_without_a_part_of_level_1_there_are_no_categories),
-        cmocka_unit_test(test_the_resident_group_counts_beside_the_rotating_ones),
-        cmocka_unit_test(test_alone_the_resident_group_has_slots_like_any_other),
+        cmocka_unit_test(test_the_leader_leads_every_group_and_level_1_counts_in_each),
+        cmocka_unit_test(test_alone_what_groups_carry_is_a_group_like_any_other),
         cmocka_unit_test(test_the_leader_is_there_though_no_metric_names_it),
-        cmocka_unit_test(test_where_no_metric_needs_it_there_is_no_resident_group),
-        cmocka_unit_test(test_what_the_resident_group_takes_is_not_there_for_others),
+        cmocka_unit_test(test_what_takes_a_counter_joins_only_the_group_that_needs_it),
+        cmocka_unit_test(test_a_level_2_field_joins_where_a_metric_needs_it),
+        cmocka_unit_test(test_where_no_metric_needs_its_events_the_leader_leads_nothing),
+        cmocka_unit_test(test_what_groups_may_carry_is_not_there_for_other_events),
         cmocka_unit_test(test_an_event_that_the_pmu_lacks_takes_nothing),
-        cmocka_unit_test(test_without_room_for_it_only_its_fields_are_lost),
-        cmocka_unit_test(test_without_its_leader_there_is_no_resident_group),
+        cmocka_unit_test(test_without_room_to_lead_only_fields_are_lost),
+        cmocka_unit_test(test_without_the_leader_groups_are_as_on_other_pmus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ static void test_a_new_window_knows_nothing_of_the_round_before(void **state) {
     struct readings *readings = readings_new(host.plan, host.topology);
     readings_begin(readings, 0, 0);
     struct window *window = readings_add(readings, 1, 2, 2);
-    *window = (struct window){1, 2, WINDOW_FAILED, 10, 20, window->counts, -19};
+    *window = (struct window){1, 2, WINDOW_FAILED, 10, 20, window->counts, -19, NULL};
     window->counts[0] = window->counts[1] = 99;
     readings_begin(readings, 1, 0);
     window = readings_add(readings, 0, 1, 2);

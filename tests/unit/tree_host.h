@@ -93,6 +93,7 @@ static inline struct snapshot *tree_snapshot(const struct exporter_host *host) {
                 tree_set_margin(host, snapshot, s, host->catalog->metrics[host->plan->metrics[m].metric].name,
                                 0.0078125);
     }
+    snapshot->values[snapshot_bound_since(host->layout, 0)] = 1699999940.5; // of the host alone
     return snapshot;
 }
 

@@ -20,8 +20,6 @@ NEOVERSE_N1 = "neoverse-n1"
 NEOVERSE_V2 = "neoverse-n1,midr=0x410fd4f0"
 WITHOUT_PMU = "neoverse-n1,pmu=off"
 BUSY_SECONDS = 100000  # of the guest: for ever
-ANSWER_SECONDS = 100  # for the longest work that is waited for
-BOOT_SECONDS = 120  # at most, when the host is busy with other tests
 
 
 def qemu_command(initramfs, root, cpu, cpus, ports):
@@ -42,7 +40,7 @@ class Request:
         self.socket.sendall(f"{line}\n{text}".encode())
         self.socket.shutdown(socket.SHUT_WR)
 
-    def answer(self, timeout=ANSWER_SECONDS):
+    def answer(self, timeout=e2e.TIMEOUT):
         """What follows "ok"; an AssertionError where that does not come."""
         self.socket.settimeout(timeout)
         with self.socket:
@@ -63,7 +61,7 @@ class Machine(e2e.Program):
                                       {self.port: HTTP_PORT, self.channel: CHANNEL_PORT}))
 
     def wait_boot(self):
-        e2e.wait_for(self._ready, "the machine to boot", BOOT_SECONDS)
+        e2e.wait_for(self._ready, "the machine to boot")
         return self
 
     def _ready(self):

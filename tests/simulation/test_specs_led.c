@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulation/spec_check.h"
 
-// Intel's cores with PERF_METRICS: a resident event group counts beside the rotating ones. Every
-// other one has the NMI watchdog on.
+// Intel's cores with PERF_METRICS: every event group is led by slots. Every other one has the NMI watchdog on.
 
 static const char *const SPECS[] = {"ice-lake-sp", "sapphire-rapids", "emerald-rapids", "granite-rapids"};
 
 enum { N_SPECS = sizeof SPECS / sizeof SPECS[0] };
 
-static void test_every_event_group_gets_its_counters_beside_the_resident_one(void **state) {
+static void test_every_event_group_that_slots_leads_gets_its_counters(void **state) {
     (void)state;
     for (size_t i = 0; i < N_SPECS; i++)
         spec_run(SPECS[i], i % 2 > 0);
@@ -16,7 +15,7 @@ static void test_every_event_group_gets_its_counters_beside_the_resident_one(voi
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_event_group_gets_its_counters_beside_the_resident_one),
+        cmocka_unit_test(test_every_event_group_that_slots_leads_gets_its_counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

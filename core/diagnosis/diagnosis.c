@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnosis/diagnosis.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/diagnosis/bound.h"
+#include "core/diagnosis/tree.h"
+
+// Instead of a metric: nothing stands out, nothing is known.
+enum { NOTHING_HIGH = -1, NOTHING_KNOWN = -2 };
+
+struct verdict {
+    int metric; // of the catalog: the last node of the path, which stands for all of it
+    double since_seconds;
+};
+
+// Of one scope.
+struct course {
+    struct verdict held, rival; // what has lasted; what has been there instead for `rounds` rounds in a row
+    unsigned rounds;
+    uint64_t known_ns; // until when it was known
+};
+
+// A node of the decision tree, on the host.
+struct node {
+    bool judged; // the decision tree leads on from it, and something judges it
+    bool high;
+    unsigned rounds_high, rounds_low; // in a row
+    double value;                     // the last one that there was, as exported
+};
+
+struct diagnosis {
+    struct snapshot_layout *layout; // a reference
+    struct tree *tree;
+    struct node *nodes;     // of each of the catalog's metrics
+    struct course *courses; // of the host, then of each socket
+};
+
+static size_t n_courses(const struct diagnosis *diagnosis) { return 1 + diagnosis->layout->topology->n_sockets; }
+
+// ---- since when ----
+
+static int verdict_now(const struct tree *tree) {
+    struct bound bound = bound_find(tree);
+    if (bound.n == 0)
+        return NOTHING_KNOWN;
+    return bound.exceeded == JUDGE_YES ? (int)tree->nodes[bound.path[bound.n - 1]].metric : NOTHING_HIGH;
+}
+
+static void course_begin(struct course *course) {
+    *course = (struct course){.held = {NOTHING_KNOWN, NAN}, .rival = {NOTHING_KNOWN, NAN}};
+}
+
+// Takes the verdict of a round, and returns since when it holds.
+static double course_take(struct course *course, int metric, const struct snapshot *snapshot) {
+    if (metric == NOTHING_KNOWN)
+        return NAN;
+    if (snapshot->start_ns > course->known_ns && snapshot->start_ns - course->known_ns > DIAGNOSIS_FORGET_NS)
+        course_begin(course);
+    course->known_ns = snapshot->end_ns;
+    if (metric == course->held.metric) {
+        course->rival.metric = NOTHING_KNOWN;
+        return course->held.since_seconds;
+    }
+    if (metric != course->rival.metric) {
+        double now = snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
+        course->rival = (struct verdict){metric, now};
+        course->rounds = 0;
+    }
+    double since_seconds = course->rival.since_seconds;
+    if (++course->rounds == DIAGNOSIS_ROUNDS_HIGH || course->held.metric == NOTHING_KNOWN) {
+        course->held = course->rival;
+        course->rival.metric = NOTHING_KNOWN;
+    }
+    return since_seconds;
+}
+
+// ---- what stays high ----
+
+// Thresholds look for what is too small as well as for what is too large, so that both ways are tried.
+static void node_take(struct node *node, struct judge *judge, unsigned metric) {
+    enum judge_answer now = judge_high(judge, metric);
+    if (now == JUDGE_UNKNOWN)
+        return;
+    enum judge_answer larger = judge_high_scaled(judge, metric, 1 / DIAGNOSIS_LOW_SHARE),
+                      smaller = judge_high_scaled(judge, metric, DIAGNOSIS_LOW_SHARE);
+    if (!isnan(judge_value(judge, metric)))
+        node->value = judge_value(judge, metric);
+    node->rounds_high = now == JUDGE_YES ? node->rounds_high + 1 : 0;
+    if (now == JUDGE_NO && larger == JUDGE_NO && smaller == JUDGE_NO)
+        node->rounds_low++;
+    else if (now == JUDGE_YES || larger == JUDGE_YES || smaller == JUDGE_YES)
+        node->rounds_low = 0;
+    if (node->rounds_high >= DIAGNOSIS_ROUNDS_HIGH)
+        node->high = true;
+    else if (node->rounds_low >= DIAGNOSIS_ROUNDS_LOW)
+        node->high = false;
+}
+
+// ---- of a round ----
+
+void diagnosis_round(struct diagnosis *diagnosis, struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = diagnosis->layout;
+    assert(snapshot->layout == layout);
+    for (size_t scope = n_courses(diagnosis); scope-- > 0;) { // the host last, for its nodes
+        tree_evaluate(diagnosis->tree, snapshot, scope);
+        snapshot->values[snapshot_bound_since(layout, scope)] =
+            course_take(&diagnosis->courses[scope], verdict_now(diagnosis->tree), snapshot);
+    }
+    for (unsigned m = 0; m < layout->catalog->n_metrics; m++)
+        if (diagnosis->nodes[m].judged)
+            node_take(&diagnosis->nodes[m], diagnosis->tree->judge, m);
+}
+
+bool diagnosis_high(const struct diagnosis *diagnosis, unsigned metric) { return diagnosis->nodes[metric].high; }
+
+double diagnosis_value(const struct diagnosis *diagnosis, unsigned metric) { return diagnosis->nodes[metric].value; }
+
+// ---- making ----
+
+struct diagnosis *diagnosis_new(struct snapshot_layout *layout) {
+    const struct catalog *catalog = layout->catalog;
+    struct diagnosis *diagnosis = calloc(1, sizeof *diagnosis);
+    if (!diagnosis)
+        return NULL;
+    diagnosis->layout = snapshot_layout_ref(layout);
+    diagnosis->tree = tree_new(layout);
+    diagnosis->nodes = calloc(catalog->n_metrics + 1, sizeof *diagnosis->nodes);
+    diagnosis->courses = calloc(n_courses(diagnosis), sizeof *diagnosis->courses);
+    if (!diagnosis->tree || !diagnosis->nodes || !diagnosis->courses)
+        return diagnosis_free(diagnosis);
+    for (size_t m = 0; m < catalog->n_metrics; m++)
+        diagnosis->nodes[m].value = NAN;
+    for (size_t i = 0; i < catalog->n_nodes; i++) {
+        unsigned metric = catalog->nodes[i].metric;
+        diagnosis->nodes[metric].judged = judge_can(diagnosis->tree->judge, metric);
+    }
+    for (size_t scope = 0; scope < n_courses(diagnosis); scope++)
+        course_begin(&diagnosis->courses[scope]);
+    return diagnosis;
+}
+
+struct diagnosis *diagnosis_free(struct diagnosis *diagnosis) {
+    if (diagnosis) {
+        free(diagnosis->courses);
+        free(diagnosis->nodes);
+        tree_free(diagnosis->tree);
+        snapshot_layout_unref(diagnosis->layout);
+        free(diagnosis);
+    }
+    return NULL;
+}
+
+void diagnosis_continue(struct diagnosis *diagnosis, const struct diagnosis *old) {
+    const struct topology *topology = diagnosis->layout->topology, *before = old->layout->topology;
+    assert(diagnosis->layout->catalog == old->layout->catalog);
+    memcpy(diagnosis->nodes, old->nodes, diagnosis->layout->catalog->n_metrics * sizeof *diagnosis->nodes);
+    diagnosis->courses[0] = old->courses[0];
+    for (size_t s = 0; s < topology->n_sockets; s++)
+        for (size_t b = 0; b < before->n_sockets; b++)
+            if (before->sockets[b].id == topology->sockets[s].id)
+                diagnosis->courses[1 + s] = old->courses[1 + b];
+}

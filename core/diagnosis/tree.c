@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/diagnosis/tree.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// What the tree is built from: the catalog's metrics as lists of siblings, and which of them lead to something.
+struct links {
+    int *first, *next; // of each metric: the first below it, the next beside it; -1: none
+    bool *wanted;      // measured, or above what is measured
+    bool *root;        // where the methodology begins
+};
+
+static void links_deinit(struct links *links) {
+    free(links->root);
+    free(links->wanted);
+    free(links->next);
+    free(links->first);
+}
+
+static bool links_init(struct links *links, const struct catalog *catalog, const int *places) {
+    size_t n = catalog->n_metrics;
+    links->first = malloc((n + 1) * sizeof *links->first);
+    links->next = malloc((n + 1) * sizeof *links->next);
+    links->wanted = calloc(n + 1, sizeof *links->wanted);
+    links->root = calloc(n + 1, sizeof *links->root);
+    if (!links->first || !links->next || !links->wanted || !links->root)
+        return false;
+    for (size_t m = 0; m < n; m++)
+        links->first[m] = links->next[m] = -1;
+    for (size_t m = n; m-- > 0;) {
+        int parent = catalog->metrics[m].parent;
+        if (parent >= 0) {
+            links->next[m] = links->first[parent];
+            links->first[parent] = (int)m;
+        }
+        for (int above = (int)m; places[m] >= 0 && above >= 0 && !links->wanted[above];
+             above = catalog->metrics[above].parent)
+            links->wanted[above] = true;
+    }
+    for (size_t i = 0; i < catalog->n_nodes; i++)
+        links->root[catalog->nodes[i].metric] = catalog->nodes[i].root;
+    return true;
+}
+
+static void add_node(struct tree *tree, struct links *links, unsigned metric, unsigned depth, bool category) {
+    if (!links->wanted[metric] || depth >= TREE_DEPTH_MAX)
+        return;
+    links->wanted[metric] = false; // each once
+    tree->nodes[tree->n++] = (struct tree_node){.metric = metric,
+                                                .place = tree->layout->plan->place[metric],
+                                                .depth = depth,
+                                                .category = category,
+                                                .value = NAN,
+                                                .from = NAN,
+                                                .to = NAN,
+                                                .high = JUDGE_UNKNOWN};
+    for (int child = links->first[metric]; child >= 0; child = links->next[child])
+        add_node(tree, links, (unsigned)child, depth + 1, false);
+}
+
+static bool build(struct tree *tree) {
+    const struct catalog *catalog = tree->layout->catalog;
+    struct links links;
+    bool made = links_init(&links, catalog, tree->layout->plan->place);
+    for (size_t i = 0; made && catalog->level1.present && i < catalog->level1.n_categories; i++)
+        add_node(tree, &links, catalog->level1.categories[i].metric, 0, true);
+    for (unsigned m = 0; made && m < catalog->n_metrics; m++)
+        if (catalog->metrics[m].parent < 0 && (links.first[m] >= 0 || links.root[m]))
+            add_node(tree, &links, m, 0, false);
+    links_deinit(&links);
+    return made;
+}
+
+struct tree *tree_new(const struct snapshot_layout *layout) {
+    struct tree *tree = calloc(1, sizeof *tree);
+    if (!tree)
+        return NULL;
+    tree->layout = layout;
+    tree->nodes = calloc(layout->catalog->n_metrics + 1, sizeof *tree->nodes);
+    tree->judge = judge_new(layout->catalog);
+    if (!tree->nodes || !tree->judge)
+        return tree_free(tree);
+    return build(tree) ? tree : tree_free(tree);
+}
+
+struct tree *tree_free(struct tree *tree) {
+    if (tree) {
+        judge_free(tree->judge);
+        free(tree->nodes);
+        free(tree);
+    }
+    return NULL;
+}
+
+void tree_evaluate(struct tree *tree, const struct snapshot *snapshot, size_t scope) {
+    const struct snapshot_layout *layout = tree->layout;
+    judge_take(tree->judge, snapshot, scope);
+    for (size_t i = 0; i < tree->n; i++) {
+        struct tree_node *node = &tree->nodes[i];
+        node->high = judge_high(tree->judge, node->metric);
+        if (node->place < 0)
+            continue;
+        node->value = snapshot->values[snapshot_metric(layout, scope, (size_t)node->place)];
+        node->from = snapshot->values[snapshot_low(layout, scope, (size_t)node->place)];
+        node->to = snapshot->values[snapshot_high(layout, scope, (size_t)node->place)];
+    }
+}
+
+size_t tree_next(const struct tree *tree, size_t node) {
+    size_t next = node + 1;
+    while (next < tree->n && tree->nodes[next].depth > tree->nodes[node].depth)
+        next++;
+    return next;
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/derive_host.h"
+
+// Event groups that all carry the level-1 events: each window is one of its own metrics and of the common ones, from
+// readings made by hand.
+
+// Two counters, one of them set aside for DROP: A and B take turns.
+static void led_init(struct host *host) {
+    host_init(host, led_builder());
+    metric_of(host->builder, "a", "A / INST", NULL);
+    metric_of(host->builder, "b", "B / INST", NULL);
+    metric_of(host->builder, "ipc", "INST / SLOTS", NULL);
+    group_of(host->builder, "G", "frontend_bound backend_bound a b ipc");
+    host_start(host, 2);
+    assert_true(host->layout->plan->common_unit >= 0);
+    assert_int_equal(host->layout->plan->n_groups, 2);
+}
+
+static const uint64_t SLOT_A[R_N] = {[R_SLOTS] = 1000, [R_RET] = 3, [R_FE] = 1, [R_INST] = 100, [R_A] = 50};
+static const uint64_t SLOT_B[R_N] = {[R_SLOTS] = 3000, [R_RET] = 1, [R_FE] = 1, [R_INST] = 400, [R_B] = 100};
+
+static void expect_total(const struct host *host, size_t place, double wanted) {
+    near("total", host->snapshot->values[place], wanted);
+}
+
+// Of the host.
+static double event_total(const struct host *host, unsigned event) {
+    for (size_t e = 0; e < host->layout->n_events; e++)
+        if (host->layout->events[e] == event)
+            return host->snapshot->values[snapshot_event(host->layout, 0, e)];
+    fail_msg("event %u is not there", event);
+    return 0;
+}
+
+static void expect_basis(const struct host *host, const char *metric, double windows, double share) {
+    size_t scope = cpu_scope(host, 0), m = metric_place(host, metric);
+    near("windows", host->snapshot->values[snapshot_metric_windows(host->layout, scope, m)], windows);
+    near("share", host->snapshot->values[snapshot_share_of_time(host->layout, scope, m)], share);
+}
+
+static void test_level_1_counts_in_the_windows_of_every_group(void **state) {
+    (void)state;
+    struct host host;
+    led_init(&host);
+    (void)window_of(&host, 0, group_with(&host, R_A), SLOT_A);
+    (void)window_of(&host, 0, group_with(&host, R_B), SLOT_B);
+    end_round(&host, 2);
+    expect(&host, cpu_scope(&host, 0), "a", 0.5);
+    expect(&host, cpu_scope(&host, 0), "b", 0.25);
+    expect(&host, cpu_scope(&host, 0), "ipc", 500.0 / 4000); // of both slots
+    expect_basis(&host, "a", 1, 0.5);
+    expect_basis(&host, "ipc", 2, 1);
+    // totals: a stands for both seconds
+    expect_total(&host, snapshot_numerator(host.layout, 0, metric_place(&host, "a")), 100);
+    expect_total(&host, snapshot_denominator(host.layout, 0, metric_place(&host, "a")), 200);
+    expect_total(&host, snapshot_numerator(host.layout, 0, metric_place(&host, "ipc")), 500);
+    // level 1: 1/4 of 1000 and 1/2 of 3000
+    expect_total(&host, snapshot_category(host.layout, 0, 0), 1750);
+    expect_total(&host, snapshot_category(host.layout, 0, 1), 2250);
+    expect_total(&host, snapshot_pipeline_slots(host.layout, 0), 4000);
+    near("instructions", event_total(&host, R_INST), 500); // each event counts once
+    near("A", event_total(&host, R_A), 100);
+    expect_total(&host, snapshot_covered(host.layout, cpu_scope(&host, 0)), 2);
+    host_deinit(&host);
+}
+
+static void test_a_contended_window_is_scaled_for_all_that_it_measures(void **state) {
+    (void)state;
+    struct host host;
+    led_init(&host);
+    window_of(&host, 0, group_with(&host, R_A), SLOT_A)->running_ns = SECOND_NS / 4;
+    (void)window_of(&host, 0, group_with(&host, R_B), SLOT_B);
+    end_round(&host, 2);
+    expect(&host, cpu_scope(&host, 0), "a", 0.5);
+    expect(&host, cpu_scope(&host, 0), "ipc", (4 * 100.0 + 400) / (4 * 1000 + 3000));
+    expect_basis(&host, "a", 1, 0.125);
+    expect_basis(&host, "ipc", 2, 0.625);
+    expect_total(&host, snapshot_pipeline_slots(host.layout, 0), 7000);
+    host_deinit(&host);
+}
+
+static void test_a_starved_group_costs_its_own_metrics_and_the_rest_one_window(void **state) {
+    (void)state;
+    struct host host;
+    led_init(&host);
+    (void)window_of(&host, 0, group_with(&host, R_A), SLOT_A);
+    fail_window(window_of(&host, 0, group_with(&host, R_B), SLOT_B), WINDOW_STARVED, 0);
+    end_round(&host, 2);
+    expect(&host, cpu_scope(&host, 0), "a", 0.5);
+    expect_absent(&host, cpu_scope(&host, 0), "b", ABSENT_STARVED);
+    expect(&host, cpu_scope(&host, 0), "ipc", 0.1); // of the other slot
+    expect_basis(&host, "ipc", 1, 0.5);
+    assert_true(host.snapshot->values[snapshot_denominator(host.layout, 0, metric_place(&host, "b"))] == 0);
+    near("instructions", event_total(&host, R_INST), 200); // the one window stands for both seconds
+    // one metric of five was not covered; the next round may still make up for it
+    expect_total(&host, snapshot_covered(host.layout, cpu_scope(&host, 0)), 2 * 4.0 / 5);
+    host_deinit(&host);
+}
+
+static void test_where_every_group_starves_nothing_has_a_value(void **state) {
+    (void)state;
+    struct host host;
+    led_init(&host);
+    fail_window(window_of(&host, 0, group_with(&host, R_A), SLOT_A), WINDOW_STARVED, 0);
+    fail_window(window_of(&host, 0, group_with(&host, R_B), SLOT_B), WINDOW_STARVED, 0);
+    end_round(&host, 2);
+    expect_absent(&host, cpu_scope(&host, 0), "a", ABSENT_STARVED);
+    expect_absent(&host, cpu_scope(&host, 0), "ipc", ABSENT_STARVED);
+    expect_absent(&host, cpu_scope(&host, 0), "frontend_bound", ABSENT_STARVED);
+    host_deinit(&host);
+}
+
+static void test_a_cpu_that_is_away_is_offline_for_all_metrics(void **state) {
+    (void)state;
+    struct host host;
+    led_init(&host);
+    fail_window(window_of(&host, 0, group_with(&host, R_A), SLOT_A), WINDOW_FAILED, -ENODEV);
+    end_round(&host, 2);
+    expect_absent(&host, cpu_scope(&host, 0), "a", ABSENT_OFFLINE);
+    expect_absent(&host, cpu_scope(&host, 0), "ipc", ABSENT_OFFLINE);
+    expect_total(&host, snapshot_offline(host.layout, 0), 1);
+    host_deinit(&host);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_level_1_counts_in_the_windows_of_every_group),
+        cmocka_unit_test(test_a_contended_window_is_scaled_for_all_that_it_measures),
+        cmocka_unit_test(test_a_starved_group_costs_its_own_metrics_and_the_rest_one_window),
+        cmocka_unit_test(test_where_every_group_starves_nothing_has_a_value),
+        cmocka_unit_test(test_a_cpu_that_is_away_is_offline_for_all_metrics),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
