@@ -7,6 +7,7 @@
 #include "daemon/command/list.h"
 #include "daemon/base/options.h"
 #include "daemon/command/yield.h"
+#include "daemon/run/check.h"
 #include "daemon/run/service.h"
 
 int main(int argc, char **argv) {
@@ -23,7 +24,7 @@ int main(int argc, char **argv) {
         (void)puts("topdownd " TOPDOWND_VERSION);
         return EXIT_SUCCESS;
     case COMMAND_CHECK_CONFIG:
-        return service_check_config(&options);
+        return check_run(&options);
     case COMMAND_YIELD:
         return yield_run(&options);
     case COMMAND_EVAL:

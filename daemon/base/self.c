@@ -1,37 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/base/self.h"
 
-#include <time.h>
+static uint64_t monotonic_ns(const struct self *self) { return self->clocks->monotonic_ns(self->clocks->context); }
+static uint64_t thread_cpu_ns(const struct self *self) { return self->clocks->thread_cpu_ns(self->clocks->context); }
 
-static uint64_t clock_ns(clockid_t clock) {
-    struct timespec time;
-    (void)clock_gettime(clock, &time); // these clocks always exist
-    return (uint64_t)time.tv_sec * UINT64_C(1000000000) + (uint64_t)time.tv_nsec;
+void self_init(struct self *self, const struct clocks *clocks, size_t n_cpus, uint64_t now_ns) {
+    *self = (struct self){.clocks = clocks};
+    budget_init(&self->budget, n_cpus, (double)now_ns * 1e-9, 0);
 }
 
-uint64_t self_monotonic_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
+double self_realtime_seconds(const struct self *self) { return self->clocks->realtime_seconds(self->clocks->context); }
 
-double self_realtime_seconds(void) { return (double)clock_ns(CLOCK_REALTIME) * 1e-9; }
-
-static double monotonic_seconds(void) { return (double)self_monotonic_ns() * 1e-9; }
-
-void self_init(struct self *self, size_t n_cpus) {
-    *self = (struct self){0};
-    budget_init(&self->budget, n_cpus, monotonic_seconds(), 0);
-}
-
-bool self_follow_budget(struct self *self) {
-    return budget_update(&self->budget, monotonic_seconds(), self->collection_seconds + self->interrupt_seconds);
+bool self_follow_budget(struct self *self, uint64_t now_ns) {
+    return budget_update(&self->budget, (double)now_ns * 1e-9, self->collection_seconds + self->interrupt_seconds);
 }
 
 void self_step_begin(struct self *self) {
-    self->step_begun_ns = self_monotonic_ns();
-    self->step_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    self->step_begun_ns = monotonic_ns(self);
+    self->step_cpu_ns = thread_cpu_ns(self);
 }
 
 void self_step_end(struct self *self, uint64_t calls, uint64_t interrupts) {
-    double seconds = (double)(self_monotonic_ns() - self->step_begun_ns) * 1e-9;
-    double cpu_seconds = (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - self->step_cpu_ns) * 1e-9;
+    double seconds = (double)(monotonic_ns(self) - self->step_begun_ns) * 1e-9;
+    double cpu_seconds = (double)(thread_cpu_ns(self) - self->step_cpu_ns) * 1e-9;
     self->collection_seconds += cpu_seconds;
     if (calls == 0)
         return; // nothing was due
@@ -48,7 +39,7 @@ void self_fill(struct self *self, const struct host_roots *roots, double pmu_up,
     host_linux_process(roots, &self->process);
     double *values = snapshot->values + snapshot_self(snapshot->layout, 0);
     if (snapshot->sequence > 0)
-        values[SELF_LAST_SNAPSHOT_TIMESTAMP] = self_realtime_seconds();
+        values[SELF_LAST_SNAPSHOT_TIMESTAMP] = self_realtime_seconds(self);
     values[SELF_COLLECTION_SECONDS] = self->collection_seconds;
     values[SELF_ROTATION_COUNT] = self->rotations;
     values[SELF_ROTATION_SUM] = self->rotation_seconds;

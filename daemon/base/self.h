@@ -7,9 +7,11 @@
 #include "collectors/host/host_linux.h"
 #include "core/adapt/budget.h"
 #include "core/tally/snapshot.h"
+#include "daemon/base/clocks.h"
 
 struct self {
-    uint64_t calls, interrupts; // to the PMU; of other CPUs
+    const struct clocks *clocks; // borrowed
+    uint64_t calls, interrupts;  // to the PMU; of other CPUs
     double collection_seconds;
     double interrupt_seconds; // taken from other CPUs, estimated
     double rotations, rotation_seconds;
@@ -19,15 +21,13 @@ struct self {
     struct budget budget;
 };
 
-// So many CPUs are measured.
-void self_init(struct self *self, size_t n_cpus);
+// So many CPUs are measured, from now_ns on. `clocks` are borrowed.
+void self_init(struct self *self, const struct clocks *clocks, size_t n_cpus, uint64_t now_ns);
+
+double self_realtime_seconds(const struct self *self); // since the epoch
 
 // Holds the cost against the budget. True where slots are to have another length from now on.
-bool self_follow_budget(struct self *self);
-
-// The clocks; daemon/ alone reads them.
-uint64_t self_monotonic_ns(void);
-double self_realtime_seconds(void); // since the epoch
+bool self_follow_budget(struct self *self, uint64_t now_ns);
 
 // Around each step of the sampler.
 void self_step_begin(struct self *self);

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/base/options.h"
 #include "daemon/command/list_specs.h"
-#include "daemon/source/source.h"
+#include "daemon/base/options.h"
+#include "daemon/source/source_find.h"
 
 enum what { LIST_CPUS, LIST_GROUPS, LIST_METRICS, LIST_EVENTS, LIST_N };
 static const char *const WHATS[LIST_N] = {"cpus", "groups", "metrics", "events"};

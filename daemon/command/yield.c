@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/base/self.h"
+#include "daemon/base/clocks.h"
 #include "daemon/run/control.h"
 
 enum { TIMEOUT_S = 10 };
@@ -56,7 +56,7 @@ static int connect_to(int fd, const char *path) {
 static int read_line(int fd, uint64_t deadline_ns, char *line, size_t size) {
     size_t length = 0;
     struct pollfd input = {.fd = fd, .events = POLLIN};
-    for (uint64_t now_ns; length + 1 < size && (now_ns = self_monotonic_ns()) < deadline_ns;) {
+    for (uint64_t now_ns; length + 1 < size && (now_ns = clocks_now_ns()) < deadline_ns;) {
         if (poll(&input, 1, (int)((deadline_ns - now_ns) / MILLISECOND_NS) + 1) <= 0)
             continue;
         ssize_t n = read(fd, line + length, size - 1 - length);
@@ -74,7 +74,7 @@ static int read_line(int fd, uint64_t deadline_ns, char *line, size_t size) {
 }
 
 static int ask(int fd, const char *path, double seconds, char *line, size_t size) {
-    uint64_t deadline_ns = self_monotonic_ns() + TIMEOUT_S * 1000 * MILLISECOND_NS;
+    uint64_t deadline_ns = clocks_now_ns() + TIMEOUT_S * 1000 * MILLISECOND_NS;
     char request[CONTROL_REQUEST_MAX];
     int r = connect_to(fd, path);
     if (r != 0)

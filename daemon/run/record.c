@@ -10,7 +10,6 @@
 
 #include "collectors/recording/recording_file.h"
 #include "daemon/base/log.h"
-#include "daemon/base/self.h"
 
 // Records wait in `buffer` from `written` on. They are written in pieces of whole records of about PIECE_BYTES, each of
 // which takes well below a millisecond where the disk can keep up; where it cannot, more than WAITING_BYTES_MAX are not
@@ -27,6 +26,7 @@ enum { PIECE_BYTES = 64 << 10, WAITING_BYTES_MAX = 16 << 20 };
 #define NO_FILE SIZE_MAX
 
 struct record {
+    const struct clocks *clocks; // borrowed
     struct recording_file *file; // NULL: there was no room for it yet
     struct recording_header header;
     char *path;
@@ -56,8 +56,8 @@ static void set_text(char *to, const char *from) {
 static void fill_catalog(struct recording_catalog *out, const struct setup *setup, const struct source *source) {
     const struct environment_facts *environment = &source->catalog->environment;
     *out = (struct recording_catalog){.hash = catalog_hash(source->catalog),
-                                      .answers = source->answers,
-                                      .resident_dropped = source->resident_dropped};
+                                      .answers = source->making.answers,
+                                      .resident_dropped = source->making.resident_dropped};
     set_text(out->spec, source->catalog->product.spec);
     set_text(out->cpuid, environment->cpuid);
     memcpy(out->literals, environment->literals, sizeof out->literals);
@@ -65,14 +65,14 @@ static void fill_catalog(struct recording_catalog *out, const struct setup *setu
         return;
     set_text(out->vendor_path, setup->config->specs.path);
     out->vendor_format = (unsigned)setup->config->specs.format;
-    set_text(out->vendor_cpuid, source->vendor_cpuid);
-    set_text(out->vendor_pmu, source->vendor_pmu);
+    set_text(out->vendor_cpuid, source->making.vendor_cpuid);
+    set_text(out->vendor_pmu, source->making.vendor_pmu);
 }
 
 static void fill_header(struct recording_header *header, const struct setup *setup, const struct source *source,
                         uint64_t seed) {
     *header = (struct recording_header){
-        .seed = seed, .simulated = source->scenario != NULL, .guests_excluded = source->exclude_guest};
+        .seed = seed, .simulated = source->simulated, .guests_excluded = source->exclude_guest};
     set_text(header->version, TOPDOWND_VERSION);
     set_text(header->hostname, setup->hostname);
     set_text(header->pmu, source->pmu_name);
@@ -83,6 +83,8 @@ static void fill_header(struct recording_header *header, const struct setup *set
     set_text(header->core_type, source->core_type);
     fill_catalog(&header->catalog, setup, source);
 }
+
+static uint64_t now_ns(const struct record *record) { return record->clocks->monotonic_ns(record->clocks->context); }
 
 // ---- trouble ----
 
@@ -96,7 +98,7 @@ static void fail(struct record *record, int error) {
                   view_recording_text(error));
     record->error = error;
     record->stopped = true;
-    record->retry_ns = self_monotonic_ns() + RETRY_NS;
+    record->retry_ns = now_ns(record) + RETRY_NS;
     record->plan_known = record->plan_known && record->plan_end <= record->written;
     record->buffer.n = record->written = record->plan_end = 0;
     record->next_file = NO_FILE;
@@ -143,11 +145,12 @@ static int refuse(const struct setup *setup, const char *path, int error, struct
                   : errors_add(errors, path, 0, 0, "%s", text);
 }
 
-int record_new(const struct setup *setup, const struct core_type *type, uint64_t seed, struct errors *errors,
-               struct record **out) {
+int record_new(const struct setup *setup, const struct core_type *type, uint64_t seed, const struct clocks *clocks,
+               struct errors *errors, struct record **out) {
     struct record *record = calloc(1, sizeof *record);
     if (!record)
         return -ENOMEM;
+    record->clocks = clocks;
     fill_header(&record->header, setup, type->source, seed);
     record->path = path_of(setup, type->source);
     record->next_file = NO_FILE;
@@ -221,7 +224,7 @@ static int put_plan(struct record *record, bool again) {
 // The header and the plan: all that a reader must know beforehand.
 static int put_beginning(struct record *record) {
     size_t before = record->buffer.n;
-    record->header.timestamp_seconds = self_realtime_seconds();
+    record->header.timestamp_seconds = record->clocks->realtime_seconds(record->clocks->context);
     int r = put(record, before, recording_put_header(&record->buffer, &record->header));
     return r < 0 ? r : put_plan(record, record->plan_known);
 }
@@ -239,7 +242,7 @@ static bool ready(struct record *record) {
         return false;
     if (!record->stopped && record->buffer.n - record->written > WAITING_BYTES_MAX)
         fail(record, -ENOBUFS);
-    if (record->stopped && self_monotonic_ns() < record->retry_ns)
+    if (record->stopped && now_ns(record) < record->retry_ns)
         return false;
     int r = record->file ? 0 : recording_file_new(record->path, record->bytes_max, &record->file);
     if (r < 0) {
@@ -340,10 +343,10 @@ static void write_piece(struct record *record) {
     record->rounds_lost_known = record->rounds_lost;
 }
 
-bool record_step(struct record *record, uint64_t now_ns, uint64_t deadline_ns) {
+bool record_step(struct record *record, uint64_t deadline_ns) {
     if (!record || record->buffer.n == 0)
         return false;
-    if (deadline_ns > now_ns + ROOM_NS)
+    if (deadline_ns > now_ns(record) + ROOM_NS)
         write_piece(record);
     if (record->written == record->buffer.n)
         record->buffer.n = record->written = record->plan_end = 0;
@@ -365,7 +368,7 @@ void record_fill(const struct record *record, struct snapshot *snapshot) {
 struct record *record_free(struct record *record) {
     if (!record)
         return NULL;
-    while (record->file && record_step(record, 0, UINT64_MAX))
+    while (record->file && record_step(record, UINT64_MAX))
         ;
     recording_file_free(record->file);
     view_unref(record->view);

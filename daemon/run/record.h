@@ -8,15 +8,17 @@
 
 #include "core/recording/recording.h"
 #include "core/tally/snapshot.h"
+#include "daemon/base/clocks.h"
 #include "daemon/source/setup.h"
 #include "exporters/view/view.h"
 
 struct record;
 
 // To the path of the setup, or where the host has several types of cores, to one with the type behind it, and with a
-// share of the size. Returns 0, or -EINVAL with the reason in `errors`, -ENOMEM. `seed` is the schedule's.
-int record_new(const struct setup *setup, const struct core_type *type, uint64_t seed, struct errors *errors,
-               struct record **out);
+// share of the size. Returns 0, or -EINVAL with the reason in `errors`, -ENOMEM. `seed` is the schedule's; `clocks` are
+// borrowed.
+int record_new(const struct setup *setup, const struct core_type *type, uint64_t seed, const struct clocks *clocks,
+               struct errors *errors, struct record **out);
 // What of it can be known beforehand: 0 or -EINVAL with the reason in `errors`, -ENOMEM.
 int record_check(const struct setup *setup, const struct core_type *type, struct errors *errors);
 struct record *record_free(struct record *record); // writes what is left
@@ -32,6 +34,6 @@ void record_round(struct record *record, const struct readings *readings, double
 void record_pause(struct record *record, const struct recording_pause *pause);
 
 // Writes some of what is waiting, where nothing has to be done before deadline_ns. True while more is waiting.
-bool record_step(struct record *record, uint64_t now_ns, uint64_t deadline_ns);
+bool record_step(struct record *record, uint64_t deadline_ns);
 
 #endif

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
-#include "daemon/base/self.h"
 #include "daemon/run/stage.h"
 #include "daemon/run/summary.h"
+#include "daemon/source/source_recording.h"
 
 // One record is looked at a time; a round or a pause waits until it is due. At full speed a step ends after SLICE_NS,
 // with the newest snapshot alone, so that questions and signals are answered meanwhile.
@@ -18,7 +18,10 @@ static const uint64_t SLICE_NS = 50000000;
 static const uint64_t IDLE_NS = UINT64_C(3600000000000); // between steps at the end, which have nothing to do
 
 struct replay {
-    struct setup *setup;
+    struct engine engine; // first
+    const struct setup *setup;
+    struct core_type *type;
+    struct self *self;
     struct tape *tape;
     struct recording_record next; // where `looked`
     int next_is;                  // what tape_next said of it
@@ -26,8 +29,7 @@ struct replay {
     struct stage stage;
     struct recording_facts facts; // of the present plan, or of the next one
     struct adapt_report *report;  // NULL: its schedule was fixed
-    struct self self;
-    uint64_t begun_ns, first_ns; // when the first round began, now and then
+    uint64_t begun_ns, first_ns;  // when the first round began, now and then
     bool begun, over;
     unsigned long long rounds;
     bool pmu_up;
@@ -40,40 +42,17 @@ struct replay {
     struct recording_pause pause;
 };
 
-int replay_new(struct setup *setup, struct replay **out) {
-    struct replay *replay = calloc(1, sizeof *replay);
-    if (!replay)
-        return -ENOMEM;
-    replay->setup = setup;
-    replay->tape = setup->types[0].source->tape;
-    replay->timestamp_seconds = NAN;
-    self_init(&replay->self, 1);
-    *out = replay;
-    return 0;
-}
-
-struct replay *replay_free(struct replay *replay) {
-    if (replay) {
-        readings_free(replay->readings);
-        stage_deinit(&replay->stage);
-        adapt_report_free(replay->report);
-        free(replay);
-    }
-    return NULL;
-}
-
-struct view *replay_view(const struct replay *replay) {
-    return replay->stage.view;
-}
+static struct replay *of(struct engine *engine) { return (struct replay *)engine; }
 
 // ---- snapshots ----
 
 static void fill_self(struct replay *replay, struct snapshot *snapshot) {
-    self_fill(&replay->self, &replay->setup->types[0].source->roots, replay->pmu_up, snapshot);
+    self_fill(replay->self, &replay->type->source->roots, replay->pmu_up, snapshot);
     snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = replay->timestamp_seconds;
 }
 
-struct snapshot *replay_snapshot(struct replay *replay) {
+static struct snapshot *present_snapshot(struct engine *engine) {
+    struct replay *replay = of(engine);
     struct snapshot *snapshot = snapshot_new(replay->stage.layout);
     if (!snapshot)
         return NULL;
@@ -106,7 +85,7 @@ static void play_pause(struct replay *replay, struct snapshot **out) {
     replay->pmu_up = false;
     replay->timestamp_seconds = replay->pause.timestamp_seconds;
     snapshot_unref(*out);
-    *out = replay_snapshot(replay);
+    *out = present_snapshot(&replay->engine);
     if (*out && replay->pause.reason == UNCOVERED_YIELDED)
         stage_mark_yielded(*out);
 }
@@ -132,7 +111,7 @@ static int explain(const struct replay *replay, int r, const char *missing) {
 
 static struct stage_request request_of(const struct replay *replay, const struct recording_plan *plan) {
     return (struct stage_request){.setup = replay->setup,
-                                  .type = &replay->setup->types[0],
+                                  .type = replay->type,
                                   .seed = replay->tape->header.seed,
                                   .replayed = plan,
                                   .facts = &replay->facts,
@@ -240,8 +219,10 @@ static bool view_changes_next(struct replay *replay) {
     return look(replay) == 1 && (replay->next.kind == RECORDING_PLAN || replay->next.kind == RECORDING_FACTS);
 }
 
-int replay_step(struct replay *replay, uint64_t *deadline_ns, struct snapshot **out) {
-    uint64_t now_ns = self_monotonic_ns(), until_ns = now_ns + SLICE_NS;
+static int step(struct engine *engine, uint64_t now_ns, uint64_t *deadline_ns, struct snapshot **out) {
+    struct replay *replay = of(engine);
+    const struct clocks *clocks = replay->self->clocks;
+    uint64_t until_ns = now_ns + SLICE_NS;
     *out = NULL;
     while (!replay->over) {
         if (replay->readings || replay->pausing) {
@@ -255,7 +236,7 @@ int replay_step(struct replay *replay, uint64_t *deadline_ns, struct snapshot **
                 play_pause(replay, out);
         }
         struct snapshot_layout *layout = replay->stage.layout;
-        *deadline_ns = now_ns = self_monotonic_ns();
+        *deadline_ns = now_ns = clocks->monotonic_ns(clocks->context);
         if (*out && (replay->setup->speed > 0 || now_ns > until_ns || view_changes_next(replay)))
             return 0;
         int r = take_record(replay);
@@ -265,5 +246,42 @@ int replay_step(struct replay *replay, uint64_t *deadline_ns, struct snapshot **
             return 0; // the first plan: to be served
     }
     *deadline_ns = now_ns + IDLE_NS;
+    return 0;
+}
+
+// It holds no counters.
+static int yield_counters(struct engine *engine, uint64_t now_ns, double seconds) {
+    (void)engine;
+    (void)now_ns;
+    (void)seconds;
+    return -EOPNOTSUPP;
+}
+
+static struct view *present_view(const struct engine *engine) { return ((const struct replay *)engine)->stage.view; }
+
+// ---- making ----
+
+static struct engine *free_replay(struct engine *engine) {
+    struct replay *replay = of(engine);
+    readings_free(replay->readings);
+    stage_deinit(&replay->stage);
+    adapt_report_free(replay->report);
+    free(replay);
+    return NULL;
+}
+
+int replay_new(const struct setup *setup, struct core_type *type, struct self *self, struct engine **out) {
+    static const struct engine_ops ops = {
+        .step = step, .view = present_view, .snapshot = present_snapshot, .yield = yield_counters, .free = free_replay};
+    struct replay *replay = calloc(1, sizeof *replay);
+    if (!replay)
+        return -ENOMEM;
+    *replay = (struct replay){.engine.ops = &ops,
+                              .setup = setup,
+                              .type = type,
+                              .self = self,
+                              .tape = source_recording_tape(type->source),
+                              .timestamp_seconds = NAN};
+    *out = &replay->engine;
     return 0;
 }

@@ -10,12 +10,11 @@
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
+#include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
 #include "daemon/base/self.h"
 #include "daemon/run/control.h"
-#include "daemon/run/measure.h"
-#include "daemon/run/record.h"
-#include "daemon/run/replay.h"
+#include "daemon/run/engine.h"
 #include "daemon/run/summary.h"
 #include "daemon/source/setup.h"
 #include "exporters/http/http.h"
@@ -29,18 +28,14 @@
 enum { EXIT_WRONG = 2, TIMER_ACCURACY_US = 500 };
 
 _Static_assert((int)SOURCE_TYPES_MAX <= (int)SHOWN_TYPES_MAX, "all types of cores are shown");
-_Static_assert((int)SCENARIO_CORE_TYPES_MAX <= (int)SOURCE_TYPES_MAX, "all types of a scenario are measured");
 
 struct service {
     struct errors errors; // why it did not start
     struct setup setup;
     struct self self;
-    struct service_type {
-        struct measure *measure;
-        uint64_t deadline_ns;
-    } types[SOURCE_TYPES_MAX];
-    size_t n_types;        // 0: a replay
-    struct replay *replay; // instead of measuring, else NULL
+    struct engine *engines[SOURCE_TYPES_MAX]; // of each type of cores, or of what is replayed
+    uint64_t deadlines_ns[SOURCE_TYPES_MAX];
+    size_t n_engines;
     struct http_server *http;
     struct control *control; // NULL: there is no folder for its socket
     sd_event *loop;
@@ -50,40 +45,19 @@ struct service {
 };
 
 static void feed_watchdog(struct service *s) {
-    uint64_t now_us = self_monotonic_ns() / 1000;
+    uint64_t now_us = clocks_now_ns() / 1000;
     if (s->watchdog_us == 0 || now_us - s->watchdog_fed_us < s->watchdog_us / 4)
         return;
     (void)sd_notify(0, "WATCHDOG=1");
     s->watchdog_fed_us = now_us;
 }
 
-// ---- measuring, or a replay ----
-
-static size_t n_shown(const struct service *s) { return s->replay ? 1 : s->n_types; }
-
-static struct view *present_view(const struct service *s, size_t type) {
-    return s->replay ? replay_view(s->replay) : measure_view(s->types[type].measure);
-}
-
-static struct snapshot *present_snapshot(const struct service *s, size_t type) {
-    return s->replay ? replay_snapshot(s->replay) : measure_snapshot(s->types[type].measure);
-}
-
-static int step_type(const struct service *s, size_t type, uint64_t *deadline_ns, struct snapshot **out) {
-    return s->replay ? replay_step(s->replay, deadline_ns, out)
-                     : measure_step(s->types[type].measure, deadline_ns, out);
-}
+static struct view *present_view(const struct service *s, size_t i) { return s->engines[i]->ops->view(s->engines[i]); }
 
 static int begin(struct service *s, struct errors *errors) {
-    if (s->setup.types[0].source->tape)
-        return replay_new(&s->setup, &s->replay);
-    self_init(&s->self, setup_n_cpus(&s->setup));
-    int r = 0;
-    for (size_t i = 0; i < s->setup.n_types && r == 0; i++) {
-        r = measure_new(&s->setup, &s->setup.types[i], &s->self, errors, &s->types[i].measure);
-        s->n_types += r == 0;
-    }
-    return r;
+    uint64_t now_ns = clocks_now_ns();
+    self_init(&s->self, &clocks_kernel, setup_n_cpus(&s->setup), now_ns);
+    return engine_new_all(&s->setup, &s->self, now_ns, errors, s->engines, &s->n_engines);
 }
 
 // ---- steps ----
@@ -97,7 +71,7 @@ static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
 
 static bool all_have_plans(const struct service *s) {
     bool all = true;
-    for (size_t i = 0; i < n_shown(s); i++)
+    for (size_t i = 0; i < s->n_engines; i++)
         all = all && present_view(s, i);
     return all;
 }
@@ -105,10 +79,10 @@ static bool all_have_plans(const struct service *s) {
 // The HTTP server's first pages: of the totals as they are.
 static int start_http(struct service *s) {
     struct http_published types[SOURCE_TYPES_MAX];
-    size_t n = n_shown(s);
+    size_t n = s->n_engines;
     bool complete = true;
     for (size_t i = 0; i < n; i++) {
-        types[i] = (struct http_published){present_view(s, i), present_snapshot(s, i)};
+        types[i] = (struct http_published){present_view(s, i), s->engines[i]->ops->snapshot(s->engines[i])};
         complete = complete && types[i].snapshot;
     }
     int r = complete ? http_server_start(s->http, types, n) : -ENOMEM;
@@ -126,7 +100,7 @@ static int serve(struct service *s) {
     if (r < 0)
         return r;
     s->serving = true;
-    for (size_t i = 0; i < n_shown(s); i++)
+    for (size_t i = 0; i < s->n_engines; i++)
         summary_start(present_view(s, i), &s->setup, &s->setup.types[i]);
     summary_addresses(&s->setup, s->http);
     (void)sd_notify(0, "READY=1");
@@ -137,17 +111,18 @@ static int serve(struct service *s) {
 static int step(struct service *s, bool all, uint64_t *deadline_ns) {
     int r = 0;
     *deadline_ns = UINT64_MAX;
-    for (size_t i = 0; i < n_shown(s) && r >= 0; i++) {
-        struct service_type *type = &s->types[i];
+    for (size_t i = 0; i < s->n_engines && r >= 0; i++) {
+        struct engine *engine = s->engines[i];
         struct snapshot *snapshot = NULL;
-        if (all || type->deadline_ns <= self_monotonic_ns())
-            r = step_type(s, i, &type->deadline_ns, &snapshot);
+        uint64_t now_ns = clocks_now_ns();
+        if (all || s->deadlines_ns[i] <= now_ns)
+            r = engine->ops->step(engine, now_ns, &s->deadlines_ns[i], &snapshot);
         if (r >= 0 && !s->serving && all_have_plans(s))
             r = serve(s);
         if (snapshot && s->serving)
             publish(s, i, snapshot);
         snapshot_unref(snapshot);
-        *deadline_ns = type->deadline_ns < *deadline_ns ? type->deadline_ns : *deadline_ns;
+        *deadline_ns = s->deadlines_ns[i] < *deadline_ns ? s->deadlines_ns[i] : *deadline_ns;
     }
     feed_watchdog(s);
     return r;
@@ -155,7 +130,7 @@ static int step(struct service *s, bool all, uint64_t *deadline_ns) {
 
 // When to wake: at the sampler's deadline, but in time for the watchdog where slots are long.
 static uint64_t wake_us(const struct service *s, uint64_t deadline_ns) {
-    uint64_t due_us = deadline_ns / 1000 + 1, feed_us = self_monotonic_ns() / 1000 + s->watchdog_us / 4;
+    uint64_t due_us = deadline_ns / 1000 + 1, feed_us = clocks_now_ns() / 1000 + s->watchdog_us / 4;
     return s->watchdog_us > 0 && feed_us < due_us ? feed_us : due_us;
 }
 
@@ -173,11 +148,12 @@ static int on_timer(sd_event_source *timer, uint64_t due_us, void *context) {
 static int on_yield(double seconds, void *context) {
     struct service *s = context;
     uint64_t deadline_ns;
-    if (s->replay)
-        return -EOPNOTSUPP; // it holds no counters
-    for (size_t i = 0; i < s->n_types; i++)
-        measure_yield(s->types[i].measure, seconds);
-    int r = step(s, true, &deadline_ns);
+    int r = 0;
+    for (size_t i = 0; i < s->n_engines && r == 0; i++)
+        r = s->engines[i]->ops->yield(s->engines[i], clocks_now_ns(), seconds);
+    if (r < 0)
+        return r; // refused
+    r = step(s, true, &deadline_ns);
     if (r >= 0)
         r = sd_event_source_set_time(s->timer, wake_us(s, deadline_ns));
     if (r < 0)
@@ -239,9 +215,10 @@ static void service_close(struct service *s) {
     s->timer = sd_event_source_unref(s->timer);
     s->control = control_free(s->control);
     s->http = http_server_free(s->http);
-    while (s->n_types > 0)
-        measure_free(s->types[--s->n_types].measure);
-    s->replay = replay_free(s->replay);
+    while (s->n_engines > 0) {
+        struct engine *engine = s->engines[--s->n_engines];
+        engine->ops->free(engine);
+    }
     setup_deinit(&s->setup);
     s->loop = sd_event_unref(s->loop);
 }
@@ -277,57 +254,4 @@ int service_run(const struct options *options) {
         service_close(s);
     free(s);
     return status;
-}
-
-// A warning only: the folder may be another one where the daemon runs, or be made when its unit is started.
-static void show_record(const struct setup *setup, struct errors *errors) {
-    if (!setup->record_path)
-        return;
-    (void)printf("recording to %s, %.4g MiB at most\n", setup->record_path, (double)setup->record_bytes / (1 << 20));
-    for (size_t i = 0; i < setup->n_types; i++)
-        (void)record_check(setup, &setup->types[i], errors);
-    for (size_t i = 0; i < errors->n; i++)
-        (void)printf("warning: %s\n", errors->items[i].text);
-}
-
-// A replay has a plan already.
-static int make_plans(const struct setup *setup, struct errors *errors, struct plan *plans[SOURCE_TYPES_MAX]) {
-    int r = 0;
-    for (size_t i = 0; i < setup->n_types && r >= 0; i++)
-        if (!setup->types[i].source->tape)
-            r = setup_plan(setup, &setup->types[i], NULL, setup->types[i].source->general_counters,
-                           setup->profile->settings.reserve_counters, 1, errors, &plans[i]);
-    return r;
-}
-
-static void show_plans(const struct setup *setup, struct plan *const plans[SOURCE_TYPES_MAX]) {
-    summary_files(setup);
-    for (size_t i = 0; i < setup->n_types; i++) {
-        const struct tape *tape = setup->types[i].source->tape;
-        summary_config(setup, &setup->types[i], tape ? tape->plan : plans[i]);
-    }
-}
-
-int service_check_config(const struct options *options) {
-    struct setup *setup = calloc(1, sizeof *setup);
-    struct errors *errors = calloc(1, sizeof *errors);
-    struct plan *plans[SOURCE_TYPES_MAX] = {0};
-    int r = setup && errors ? setup_init(setup, options, errors) : -ENOMEM;
-    if (r >= 0)
-        r = make_plans(setup, errors, plans);
-    if (r < 0 && errors && errors->n > 0)
-        log_errors(errors);
-    else if (r < 0)
-        log_error("%s", strerror(-r));
-    else
-        show_plans(setup, plans);
-    if (r >= 0)
-        show_record(setup, errors);
-    for (size_t i = 0; i < SOURCE_TYPES_MAX; i++)
-        plan_free(plans[i]);
-    if (setup)
-        setup_deinit(setup);
-    free(errors);
-    free(setup);
-    return r < 0 ? EXIT_WRONG : EXIT_SUCCESS;
 }

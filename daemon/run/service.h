@@ -10,7 +10,4 @@
 // started).
 int service_run(const struct options *options);
 
-// Checks the configuration and says what it means for this host. Returns the exit status: 0 or 2.
-int service_check_config(const struct options *options);
-
 #endif

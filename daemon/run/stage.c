@@ -30,7 +30,7 @@ static struct view *make_view(const struct stage_request *request, struct snapsh
     unsigned fixed = source_fixed_counters(source);
     struct view view = {.layout = layout,
                         .simulated = source->simulated,
-                        .replayed = source->tape != NULL,
+                        .replayed = source->replayed,
                         .version = TOPDOWND_VERSION,
                         .hostname = setup->hostname,
                         .core_type = source->core_type[0] != '\0' ? source->core_type : NULL,
@@ -48,8 +48,8 @@ static struct view *make_view(const struct stage_request *request, struct snapsh
                         .adapt = request->adapt ? adapt_report(request->adapt) : NULL,
                         .standard_error = setup->profile->settings.standard_error,
                         .guests_excluded = source->exclude_guest,
-                        .pmu_errors = source->errors,
-                        .n_pmu_errors = source->n_errors};
+                        .pmu_errors = source->troubles.errors,
+                        .n_pmu_errors = source->troubles.n};
     return copy_view(&view, request);
 }
 

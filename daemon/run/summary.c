@@ -28,15 +28,15 @@ static void describe_cpus(const struct core_type *type, unsigned counters, char 
         (void)snprintf(out + length, size - (size_t)length, "; software events take no counters");
 }
 
-static void describe_plan(const struct setup *setup, const struct source *source, const struct plan *plan, char *out,
+static void describe_plan(const struct setup *setup, const struct core_type *type, const struct plan *plan, char *out,
                           size_t size) {
-    bool adaptive = source->tape ? source->tape->adaptive : setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE;
-    (void)snprintf(out, size,
-                   "%zu metric%s in %zu event group%s; a round takes %.2f s in slots of %.0f ms, %.0f %% of it idle%s",
-                   plannable(plan), plannable(plan) == 1 ? "" : "s", plan->n_groups, plan->n_groups == 1 ? "" : "s",
-                   (double)plan->round_ns * 1e-9, (double)plan->slot_ns * 1e-6,
-                   (double)plan->idle_ns / (double)plan->round_ns * 100,
-                   adaptive ? "; adaptive: it may take twice as long while the bottleneck gets more of it" : "");
+    (void)snprintf(
+        out, size, "%zu metric%s in %zu event group%s; a round takes %.2f s in slots of %.0f ms, %.0f %% of it idle%s",
+        plannable(plan), plannable(plan) == 1 ? "" : "s", plan->n_groups, plan->n_groups == 1 ? "" : "s",
+        (double)plan->round_ns * 1e-9, (double)plan->slot_ns * 1e-6,
+        (double)plan->idle_ns / (double)plan->round_ns * 100,
+        setup_adaptive(setup, type) ? "; adaptive: it may take twice as long while the bottleneck gets more of it"
+                                    : "");
 }
 
 // What to say of a round that is longer than what reads it expects; false where there is nothing to say.
@@ -53,7 +53,7 @@ static bool describe_long_round(const struct plan *plan, char *out, size_t size)
 
 // What goes before the metric groups that are missing.
 static const char *cannot(const struct source *source) {
-    return source->tape ? "the log's spec does not have" : "this host cannot measure";
+    return source->replayed ? "the log's spec does not have" : "this host cannot measure";
 }
 
 static void warn_of_not_plannable(const struct source *source, const struct plan *plan) {
@@ -73,14 +73,16 @@ void summary_start(const struct view *view, const struct setup *setup, const str
              : view->simulated ? "SIMULATED host, "
                                : "",
              cpus, source->catalog->product.spec);
-    for (size_t i = 0; i < source->n_errors; i++)
-        log_warning("%s%s: %s", source->errors[i].of_host ? "" : prefix, source->errors[i].pmu, source->errors[i].text);
+    for (size_t i = 0; i < source->troubles.n; i++) {
+        const struct view_pmu_error *error = &source->troubles.errors[i];
+        log_warning("%s%s: %s", error->of_host ? "" : prefix, error->pmu, error->text);
+    }
     if (type->missing[0] != '\0')
         log_warning("%sprofile %s: %s %s", prefix, view->profile, cannot(source), type->missing);
     if (view->layout->plan->n_units == 0) {
         log_info("%sprofile %s: measuring nothing", prefix, view->profile);
     } else {
-        describe_plan(setup, source, view->layout->plan, plan, sizeof plan);
+        describe_plan(setup, type, view->layout->plan, plan, sizeof plan);
         log_info("%sprofile %s: %s", prefix, view->profile, plan);
     }
     if (describe_long_round(view->layout->plan, plan, sizeof plan))
@@ -125,18 +127,6 @@ void summary_status(const struct view *view, const struct snapshot *snapshot, ch
     }
 }
 
-// The rest is then what was in force at its beginning.
-static void print_tape(const struct tape *tape) {
-    const struct recording_header *header = &tape->header;
-    char begun[VIEW_TIME_MAX];
-    if (tape->n_files == 0)
-        (void)printf("replay of %s, a log of perf\n", tape->path);
-    else if (view_time(header->timestamp_seconds, begun))
-        (void)printf("replay of %s, recorded by topdownd %s from %s on; the profiles of the configuration do not "
-                     "change what it shows\n",
-                     tape->path, header->version, begun);
-}
-
 void summary_files(const struct setup *setup) {
     for (size_t i = 0; i < setup->config->n_files; i++)
         (void)printf("%s: no mistakes\n", setup->config->files[i]);
@@ -145,15 +135,17 @@ void summary_files(const struct setup *setup) {
 void summary_config(const struct setup *setup, const struct core_type *type, const struct plan *plan) {
     const struct source *source = type->source;
     const char *prefix = source->prefix;
-    char cpus[SUMMARY_LINE_MAX], text[SUMMARY_LINE_MAX];
+    char cpus[SUMMARY_LINE_MAX], text[SUMMARY_LINE_MAX], origin[DATA_PATH_MAX + SUMMARY_LINE_MAX];
     describe_cpus(type, plan->general_counters, cpus, sizeof cpus);
-    describe_plan(setup, source, plan, text, sizeof text);
-    if (source->tape)
-        print_tape(source->tape);
+    describe_plan(setup, type, plan, text, sizeof text);
+    source_describe(source, origin, sizeof origin);
+    if (origin[0] != '\0')
+        (void)printf("%s\n", origin);
     (void)printf("%shost %s, spec %s: %s\n", prefix, setup->hostname, source->catalog->product.spec, cpus);
-    for (size_t i = 0; i < source->n_errors; i++)
-        (void)printf("%swarning: %s: %s\n", source->errors[i].of_host ? "" : prefix, source->errors[i].pmu,
-                     source->errors[i].text);
+    for (size_t i = 0; i < source->troubles.n; i++) {
+        const struct view_pmu_error *error = &source->troubles.errors[i];
+        (void)printf("%swarning: %s: %s\n", error->of_host ? "" : prefix, error->pmu, error->text);
+    }
     (void)printf("%sprofile %s: %s\n", prefix, setup_profile_name(setup),
                  plan->n_units == 0 ? "measures nothing" : text);
     if (type->missing[0] != '\0')

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "daemon/source/selection.h"
+#include "daemon/source/source_find.h"
 
 static bool file_exists(const char *path) { return access(path, F_OK) == 0; }
 
@@ -68,7 +69,7 @@ static void choose_profile(struct setup *setup) {
 // What the command line says goes before what the configuration says. A replay is a recording already.
 static void choose_record(struct setup *setup, const struct options *options) {
     const struct config_record *record = &setup->config->record;
-    bool configured = record->path && !setup->types[0].source->tape;
+    bool configured = record->path && !setup->types[0].source->replayed;
     setup->record_path = options->record ? options->record : configured ? record->path : NULL;
     setup->record_origin = options->record ? NULL : &record->origin;
     setup->record_bytes = options->record_bytes > 0 ? options->record_bytes
@@ -137,8 +138,12 @@ static int make_selections(struct setup *setup) {
 }
 
 const char *setup_profile_name(const struct setup *setup) {
-    const struct tape *tape = setup->types[0].source->tape;
-    return tape && tape->header.profile[0] != '\0' ? tape->header.profile : setup->profile->name;
+    const char *past = setup->types[0].source->past.profile;
+    return past ? past : setup->profile->name;
+}
+
+bool setup_adaptive(const struct setup *setup, const struct core_type *type) {
+    return type->source->replayed ? type->source->past.adaptive : setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE;
 }
 
 size_t setup_n_cpus(const struct setup *setup) {
@@ -170,10 +175,11 @@ int setup_plan(const struct setup *setup, const struct core_type *type, const bo
 }
 
 // What a recording knows goes before what the configuration says; a log of perf knows none of it.
-static void take_from_tape(struct setup *setup, struct core_type *type, const struct tape *tape) {
-    if (tape->header.hostname[0] != '\0')
-        (void)snprintf(setup->hostname, sizeof setup->hostname, "%.255s", tape->header.hostname);
-    if (tape->header.profile[0] != '\0')
+static void take_past(struct setup *setup, struct core_type *type) {
+    const struct source_past *past = &type->source->past;
+    if (past->hostname)
+        (void)snprintf(setup->hostname, sizeof setup->hostname, "%.255s", past->hostname);
+    if (past->profile)
         type->missing[0] = '\0'; // of another profile
 }
 
@@ -196,11 +202,11 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
     r = make_selections(setup);
     struct core_type *first = &setup->types[0]; // a replay is of one
     if (r == 0)
-        r = source_load_tape(first->source, first->selections, first->n_selections, errors);
+        r = source_load(first->source, first->selections, first->n_selections, errors);
     if (r == 0)
         r = find_topologies(setup, errors);
-    if (r == 0 && first->source->tape)
-        take_from_tape(setup, first, first->source->tape);
+    if (r == 0)
+        take_past(setup, first);
     return r;
 }
 

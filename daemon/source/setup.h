@@ -41,6 +41,9 @@ void setup_deinit(struct setup *setup);
 // The profile that is measured, or was when what is replayed was recorded.
 const char *setup_profile_name(const struct setup *setup);
 
+// Whether the type's schedule is adaptive, or was when what is replayed began.
+bool setup_adaptive(const struct setup *setup, const struct core_type *type);
+
 // The CPUs of all types that are measured.
 size_t setup_n_cpus(const struct setup *setup);
 

@@ -5,7 +5,7 @@
 // Which of the host's CPUs a source measures: those of its cores that the PMU counts on and that are selected.
 
 #include "core/base/cpuset.h"
-#include "daemon/source/source.h"
+#include "daemon/source/source_host.h"
 
 struct source_cpus {
     struct cpuset selected; // all that nobody wants left alone where there is no selection
@@ -15,16 +15,10 @@ struct source_cpus {
 
 // Fills *out, which must not be moved. Every CPU is asked what core it is only where `ask` is set; else those that may
 // be of another one are among them.
-void source_choose_cpus(const struct source *source, const struct cpuset *selected, bool ask, struct source_cpus *out);
+void source_choose_cpus(const struct source_host *host, const struct cpuset *selected, bool ask,
+                        struct source_cpus *out);
 
 // CPUs that are online and selected and of none of the sources.
-size_t source_count_other_cores(struct source *const *sources, size_t n, const struct cpuset *selected);
-
-// Names the type of cores that a source is of.
-void source_name_type(struct source *source, const char *name);
-
-// Gives each source of several the name of its type: its spec's, or where others have that one or it is a generic one,
-// its PMU's.
-void source_name_types(struct source *const *sources, size_t n);
+size_t source_count_other_cores(const struct source_host *const *hosts, size_t n, const struct cpuset *selected);
 
 #endif

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_BASE_CLOCKS_H
+#define TOPDOWND_DAEMON_BASE_CLOCKS_H
+
+// The clocks, which daemon/ alone reads. When a step is due, its time is an argument; clocks tell what an argument
+// cannot: what a step cost, and the time of day. Tests pass clocks of their own.
+
+#include <stdint.h>
+
+struct clocks {
+    uint64_t (*monotonic_ns)(const void *context);
+    uint64_t (*thread_cpu_ns)(const void *context);  // CPU time of the calling thread
+    double (*realtime_seconds)(const void *context); // since the epoch
+    const void *context;
+};
+
+extern const struct clocks clocks_kernel;
+
+// The kernel's CLOCK_MONOTONIC.
+uint64_t clocks_now_ns(void);
+
+#endif

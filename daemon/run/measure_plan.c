@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/run/measure_plan.h"
+
+#include <errno.h>
+
+#include "daemon/base/log.h"
+
+static const uint64_t CPUS_NS = UINT64_C(5000000000); // between looks for CPUs that came online
+
+const char *measure_prefix(const struct measure *m) { return m->type->source->prefix; }
+
+// ---- a plan and all that belongs to it ----
+
+static struct stage_request request_of(const struct measure *m) {
+    return (struct stage_request){.setup = m->setup,
+                                  .type = m->type,
+                                  .seed = m->seed,
+                                  .follow = m->follow,
+                                  .none_free = m->none_free,
+                                  .slot_factor = m->self->budget.factor,
+                                  .adapt = m->adapt,
+                                  .recording = record_path(m->record)};
+}
+
+void measure_refresh_view(struct measure *m) {
+    struct stage_request request = request_of(m);
+    stage_refresh_view(&m->stage, &request);
+    record_view(m->record, m->stage.view);
+}
+
+int measure_start_sampler(struct measure *m) {
+    return sampler_new(m->stage.layout->plan, m->stage.layout->topology, m->pmu, m->seed, m->next_round, &m->sampler);
+}
+
+void measure_stop_sampler(struct measure *m) {
+    if (m->sampler)
+        m->next_round = sampler_next_round(m->sampler);
+    m->sampler = sampler_free(m->sampler);
+}
+
+int measure_change_plan(struct measure *m, struct errors *errors) {
+    struct stage stage;
+    struct stage_request request = request_of(m);
+    int r = stage_init(&stage, &request, &m->stage, errors);
+    if (r < 0)
+        return r;
+    measure_stop_sampler(m);
+    stage_deinit(&m->stage);
+    m->stage = stage;
+    m->slot_factor = request.slot_factor;
+    record_plan(m->record, stage.view);
+    return measure_start_sampler(m);
+}
+
+// ---- what the host does ----
+
+// CPUs that were offline at the start are measured from when they come online.
+int measure_find_cpus(struct measure *m, uint64_t now_ns, struct topology **out) {
+    const struct config_settings *settings = &m->setup->profile->settings;
+    if (now_ns - m->cpus_ns < CPUS_NS)
+        return 0;
+    m->cpus_ns = now_ns;
+    return source_topology_update(m->type->source, settings->cpus_all ? NULL : &settings->cpus, m->type->topology, out);
+}
+
+int measure_follow_cpus(struct measure *m, struct topology *topology) {
+    struct topology *before = m->type->topology;
+    struct errors errors = {0};
+    m->type->topology = topology;
+    int r = measure_change_plan(m, &errors);
+    log_errors(&errors);
+    if (r < 0) {
+        m->type->topology = before;
+        topology_free(topology);
+        return r == -EINVAL ? 0 : r;
+    }
+    log_info("%s%zu CPUs are measured instead of %zu: some have come online", measure_prefix(m), topology->n_cpus,
+             before->n_cpus);
+    topology_free(before);
+    return 0;
+}
+
+bool measure_budget_changed(struct measure *m, uint64_t now_ns) {
+    (void)self_follow_budget(m->self, now_ns); // another type's look may have changed it
+    bool changed = m->self->budget.factor != m->slot_factor;
+    m->slot_factor = m->self->budget.factor; // also where no other plan can be made: not tried again
+    return changed;
+}
+
+int measure_follow_budget(struct measure *m) {
+    struct errors errors = {0};
+    int r = measure_change_plan(m, &errors);
+    log_errors(&errors);
+    if (r == 0)
+        log_info("%smeasuring used %.0f %% of its budget: a slot is %.0f ms from now on", measure_prefix(m),
+                 m->self->budget.used * 100, (double)m->stage.layout->plan->slot_ns * 1e-6);
+    return r == -EINVAL ? 0 : r;
+}
+
+// Gives more of the round to what the last round says to look at.
+int measure_follow_bottleneck(struct measure *m) {
+    m->adapt_due = false;
+    struct errors errors = {0};
+    int r = measure_change_plan(m, &errors);
+    log_errors(&errors);
+    stage_log_decisions(m->type->source, adapt_report(m->adapt));
+    return r == -EINVAL ? 0 : r;
+}
+
+void measure_note_none_free(struct measure *m, bool none_free) {
+    if (none_free == m->none_free)
+        return;
+    m->none_free = none_free;
+    if (none_free)
+        log_warning(
+            "%sothers hold all counters: what is missing is uncovered time, and measuring goes on when they let go",
+            measure_prefix(m));
+    else
+        log_info("%scounters can be had again", measure_prefix(m));
+    measure_refresh_view(m);
+}
+
+int measure_follow_counters(struct measure *m, int counters, uint64_t now_ns) {
+    struct follow before = m->follow;
+    measure_note_none_free(m, counters == 0);
+    if (!follow_answer(&m->follow, counters, now_ns))
+        return measure_start_sampler(m);
+    struct snapshot_layout *old = snapshot_layout_ref(m->stage.layout);
+    struct errors errors = {0};
+    int r = measure_change_plan(m, &errors);
+    if (r == 0)
+        stage_log_change(m->type->source, old->plan, m->stage.layout->plan);
+    else
+        m->follow.counters = before.counters;
+    log_errors(&errors);
+    snapshot_layout_unref(old);
+    return r == -EINVAL ? measure_start_sampler(m) : r;
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/source/source_host.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/host/host_bind.h"
+#include "collectors/host/host_guests.h"
+#include "collectors/pmu/pmu_linux.h"
+#include "daemon/source/source_identify.h"
+
+static const char SOFTWARE[] = "software"; // the spec, and the kernel's PMU, for hosts without a hardware PMU
+
+static struct source_host *of(struct source *source) { return (struct source_host *)source; }
+static const struct source_host *of_const(const struct source *source) { return (const struct source_host *)source; }
+
+// ---- what it answers ----
+
+static int host_topology(struct source *source, const struct cpuset *selected, struct errors *errors,
+                         struct topology **out) {
+    struct source_cpus cpus;
+    struct errors found = {0};
+    source_choose_cpus(of(source), selected, true, &cpus);
+    int r = host_linux_topology(&source->roots, &cpus.choice, &found, out);
+    if (r == -EINVAL && source->several && found.items[0].file[0] == '\0')
+        return -ENOENT; // every CPU that is selected is of another type
+    for (size_t i = 0; i < found.n; i++)
+        (void)errors_add(errors, found.items[i].file, found.items[i].line, found.items[i].column, "%s",
+                         found.items[i].text);
+    return r;
+}
+
+static int host_topology_update(const struct source *source, const struct cpuset *selected,
+                                const struct topology *known, struct topology **out) {
+    struct source_cpus cpus;
+    struct topology *candidate;
+    source_choose_cpus(of_const(source), selected, false, &cpus);
+    int r = host_linux_topology_update(&source->roots, &cpus.choice, known, &candidate);
+    if (r <= 0)
+        return r;
+    topology_free(candidate); // only now is it worth asking every CPU what core it is
+    source_choose_cpus(of_const(source), selected, true, &cpus);
+    return host_linux_topology_update(&source->roots, &cpus.choice, known, out);
+}
+
+static size_t host_count_other_cores(struct source *const *sources, size_t n, const struct cpuset *selected) {
+    const struct source_host *hosts[SOURCE_TYPES_MAX];
+    for (size_t i = 0; i < n; i++)
+        hosts[i] = of_const(sources[i]);
+    return source_count_other_cores(hosts, n, selected);
+}
+
+static void host_choose_guests(struct source *source, bool share) {
+    source->exclude_guest = source->takes_counters && !share && host_guests_possible(&source->roots);
+}
+
+static int host_pmu(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out) {
+    (void)now_ns;
+    (void)errors;
+    return pmu_linux_new(of_const(source)->pmu_types, source->catalog->n_pmus, source->exclude_guest, out);
+}
+
+static const struct source_driver DRIVER = {.topology = host_topology,
+                                            .topology_update = host_topology_update,
+                                            .count_other_cores = host_count_other_cores,
+                                            .choose_guests = host_choose_guests,
+                                            .pmu = host_pmu};
+
+// ---- filling ----
+
+// Reads a spec with its formulas compiled for this host: of the vendor's files where they are to be used and have this
+// CPU, else `name`. 1 where there is none (NULL).
+static int load_spec(struct source_host *host, const struct source_request *request, const char *name, bool vendors,
+                     struct errors *errors, struct catalog_builder **out) {
+    struct source *source = &host->source;
+    struct environment environment;
+    const char *pmu = host->cores.pmu;
+    bool replaced = host->cores.pmu_replaces;
+    (void)snprintf(host->pmu_found, sizeof host->pmu_found, "%s", pmu[0] != '\0' ? pmu : "cpu");
+    host->events = (struct host_events){.roots = source->roots, .pmu = host->pmu_found};
+    host_cpu_environment(&host->events, host->cores.first_cpu, &environment);
+    const struct environment_listener listener = {
+        .has_event = environment.has_event, .context = environment.context, .answers = &source->making.answers};
+    environment.has_event = environment_listen;
+    environment.context = &listener;
+    const struct source_vendors files = {.cpuid = environment.facts.cpuid,
+                                         .pmu = replaced ? host->pmu_found : NULL,
+                                         .environment = &environment,
+                                         .all_events = request->all_events};
+    int r = vendors ? source_load_vendors(source, request, &files, errors, out) : 1;
+    if (r == 1 && name)
+        r = specs_read(request->specs, name, &environment, errors, out);
+    return r;
+}
+
+static void note_binding(struct source_host *host, const struct host_binding *binding) {
+    struct source *source = &host->source;
+    const struct catalog *catalog = source->catalog;
+    if (!source->vendors && host->cores.row->pmu)
+        source_note(source, source->pmu_name, "unknown_core",
+                    "there is no spec for this CPU: the architecture's common events are measured, without level 1");
+    if (binding->resident_dropped)
+        source_note(source, source->pmu_name, "no_slots",
+                    "the kernel does not show the PMU's own Topdown counters, as in most virtual machines: %s",
+                    catalog->level1.present ? "level 1 is measured with ordinary events instead"
+                                            : "there is no level 1");
+    if (binding->n_cannot > 0)
+        source_note(
+            source, source->pmu_name, "events_unknown",
+            "the kernel cannot express %zu of the spec's events, and the metrics that need them are not measured",
+            binding->n_cannot);
+}
+
+// The kernel's PMU of the spec's name or pattern that counts on this type's CPUs. False where there is none.
+static bool find_pmu(struct source_host *host, const struct catalog_product *product) {
+    const struct source *source = &host->source;
+    struct host_core_pmu pmus[HOST_CORES_MAX];
+    size_t n = host_cores_pmus(&source->roots, product->pmu, pmus, HOST_CORES_MAX), i = 0;
+    while (i < n && !cpuset_has(&pmus[i].cpus, host->cores.first_cpu))
+        i++;
+    if (i == n)
+        return false;
+    memcpy(host->pmu_found, pmus[i].name, sizeof host->pmu_found);
+    host->pmu_types[0] = pmus[i].type;
+    return true;
+}
+
+// The spec of these cores, bound to their PMU. 1 where the kernel has no such PMU.
+static int init_hardware(struct source_host *host, const struct source_request *request, struct errors *errors) {
+    struct source *source = &host->source;
+    struct host_binding binding;
+    struct catalog_builder *builder;
+    int r = load_spec(host, request, host->cores.row ? host->cores.row->spec : NULL, true, errors, &builder);
+    if (r != 0)
+        return r;
+    r = find_pmu(host, &catalog_builder_catalog(builder)->product)
+            ? host_bind(&source->roots, host->pmu_found, host->pmu_types[0], builder, &binding)
+            : 1;
+    if (r != 0) {
+        catalog_builder_free(builder);
+        return r;
+    }
+    source->pmu_name = host->pmu_found;
+    source->catalog = catalog_builder_finish(builder);
+    const struct catalog *catalog = source->catalog;
+    source->support = binding.support; // ours from here on
+    memcpy(host->pmu_types, binding.types, sizeof host->pmu_types);
+    source->microarchitecture =
+        !source->vendors && host->cores.row->pmu ? "unknown" : catalog->product.microarchitecture;
+    source->making.resident_dropped = binding.resident_dropped;
+    source->takes_counters = true;
+    source->general_counters = catalog->general_counters;
+    source->nmi_watchdog = host->cpuid[0] != '\0' && host_cpu_nmi_watchdog(&source->roots);
+    note_binding(host, &binding);
+    return 0;
+}
+
+static void note_no_hardware(struct source *source, int error) {
+    char remedy[PMU_LINUX_REMEDY_MAX];
+    pmu_linux_remedy(error, 0, remedy, sizeof remedy);
+    source_note(
+        source, "cpu", pmu_linux_reason(error),
+        "no hardware PMU can be used (%s), so there is no Topdown, no MPKI and no miss ratio; the kernel's software "
+        "events are measured instead: %s",
+        strerror(-error), remedy);
+}
+
+static int init_software(struct source_host *host, const struct source_request *request, struct errors *errors) {
+    struct source *source = &host->source;
+    host->cores = (struct host_cores){.row = NULL};
+    source->own_spec = NULL;
+    source->first_cpu = 0;
+    source->several = false;
+    source->vendors = false;
+    struct catalog_builder *builder;
+    int r = load_spec(host, request, SOFTWARE, false, errors, &builder);
+    if (r < 0)
+        return r;
+    source->catalog = catalog_builder_finish(builder);
+    r = source_make_support(source, PLAN_SUPPORTED);
+    if (r < 0)
+        return r;
+    source->pmu_name = source->catalog->product.pmu;
+    source->microarchitecture = "unknown";
+    if (host_linux_pmu_type(&source->roots, source->pmu_name, &host->pmu_types[0]) < 0)
+        return errors_add(errors, NULL, 0, 0,
+                          "%s/bus/event_source/devices/%s/type cannot be read: mount sysfs, say where it is with "
+                          "--path.sysfs, or use a kernel with perf events",
+                          source->roots.sysfs, source->pmu_name);
+    int hardware = pmu_linux_probe_hardware();
+    if (hardware == 0)
+        source_note(
+            source, "cpu", "unsupported",
+            "this host has a hardware PMU, and this version has no spec for it yet: only the kernel's software events "
+            "are measured");
+    else
+        note_no_hardware(source, hardware);
+    return 0;
+}
+
+// ---- types of cores ----
+
+// One more, which is the caller's; NULL where memory is short.
+static struct source_host *add(const struct source_request *request, struct source *out[SOURCE_TYPES_MAX], size_t *n) {
+    struct source_host *host = calloc(1, sizeof *host);
+    if (!host)
+        return NULL;
+    struct source *source = &host->source;
+    source->driver = &DRIVER;
+    source->roots = (struct host_roots){.sysfs = request->options->sysfs, .procfs = request->options->procfs};
+    host->cpus = &request->specs->cpus;
+    host_cpu_describe(&source->roots, &source->cpu);
+    out[(*n)++] = source;
+    return host;
+}
+
+// Arm cores of a host with several types are described by what they themselves say.
+static void describe_cores(struct source_host *host, const struct host_kinds *kinds, size_t kind) {
+    struct source *source = &host->source;
+    const struct cpu_row *row = kinds->kinds[kind].row;
+    host->cores = kinds->kinds[kind];
+    source->first_cpu = host->cores.first_cpu;
+    source->own_spec = row && !row->pmu ? row->spec : NULL;
+    source->several = kinds->several;
+    memcpy(host->cpuid, kinds->cpuid, sizeof host->cpuid);
+    if (!kinds->several || host->cores.midr == 0)
+        return;
+    (void)snprintf(source->cpu.vendor, HOST_TEXT_MAX, "0x%02x", host->cores.midr >> 24);
+    (void)snprintf(source->cpu.model, HOST_TEXT_MAX, "0x%03x", host->cores.midr >> 4 & 0xfff);
+}
+
+// Takes the last source out again; the first that is taken out is kept in *dropped.
+static void drop_source(struct source *out[SOURCE_TYPES_MAX], size_t *n, struct source **dropped) {
+    struct source *last = out[--*n];
+    if (*dropped)
+        source_free(last);
+    else
+        *dropped = last;
+}
+
+static int find_types(const struct source_request *request, const struct host_kinds *kinds, struct errors *errors,
+                      struct source *out[SOURCE_TYPES_MAX], size_t *n, struct source **dropped) {
+    for (size_t kind = 0; kind < kinds->n; kind++) {
+        struct source_host *host = add(request, out, n);
+        if (!host)
+            return -ENOMEM;
+        describe_cores(host, kinds, kind);
+        int r = init_hardware(host, request, errors);
+        if (r < 0)
+            return r;
+        if (r == 1)
+            drop_source(out, n, dropped);
+    }
+    return 0;
+}
+
+// Software events where no type can be measured; what was said of the first is said then, too.
+int source_host_find(const struct source_request *request, struct errors *errors, struct source *out[SOURCE_TYPES_MAX],
+                     size_t *n) {
+    struct host_roots roots = {.sysfs = request->options->sysfs, .procfs = request->options->procfs};
+    struct source *dropped = NULL;
+    struct host_kinds kinds;
+    host_cores_find(&roots, &request->specs->cpus, request->vendor && request->vendor->path, &kinds);
+    int r = find_types(request, &kinds, errors, out, n, &dropped);
+    if (r < 0 || *n > 0) {
+        source_free(dropped);
+        return r;
+    }
+    if (dropped)
+        out[(*n)++] = dropped;
+    else if (!add(request, out, n))
+        return -ENOMEM;
+    return init_software(of(out[0]), request, errors);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/source/source_sim.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/sim/pmu_sim.h"
+#include "config/scenario/scenario_json.h"
+#include "daemon/source/source_vendor.h"
+
+_Static_assert((int)SCENARIO_CORE_TYPES_MAX <= (int)SOURCE_TYPES_MAX, "all types of a scenario are measured");
+
+static struct source_sim *of(struct source *source) { return (struct source_sim *)source; }
+static const struct source_sim *of_const(const struct source *source) { return (const struct source_sim *)source; }
+
+static int sim_topology(struct source *source, const struct cpuset *selected, struct errors *errors,
+                        struct topology **out) {
+    int r = pmu_sim_topology(of(source)->scenario, selected, out);
+    if (r == -EINVAL && source->several)
+        return -ENOENT;
+    return r == -EINVAL ? errors_add(errors, NULL, 0, 0, "the simulated host has none of the CPUs that `cpus` names")
+                        : r;
+}
+
+static int sim_pmu(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out) {
+    const struct source_sim *sim = of_const(source);
+    const char *unknown = NULL;
+    int r = pmu_sim_new(sim->scenario, source->catalog, now_ns, &unknown, out);
+    return r == -EINVAL
+               ? errors_add(errors, sim->path, 0, 0, "the event %.80s has no such rate, or spec %s does not have it",
+                            unknown ? unknown : "?", source->catalog->product.spec)
+               : r;
+}
+
+static void sim_deinit(struct source *source) { scenario_free(of(source)->scenario); }
+
+static const struct source_driver DRIVER = {.topology = sim_topology, .pmu = sim_pmu, .deinit = sim_deinit};
+
+// ---- filling ----
+
+// What formulas may ask of a simulated host.
+static void describe_scenario(const struct scenario *scenario, struct environment *out) {
+    double sockets = scenario->sockets, cores = sockets * scenario->cores_per_socket;
+    environment_init(out);
+    double *literals = out->facts.literals;
+    literals[LITERAL_SMT_ON] = scenario->threads_per_core > 1;
+    literals[LITERAL_NUM_CPUS] = literals[LITERAL_NUM_CPUS_ONLINE] = cores * scenario->threads_per_core;
+    literals[LITERAL_NUM_CORES] = cores;
+    literals[LITERAL_NUM_DIES] = literals[LITERAL_NUM_PACKAGES] = sockets;
+    literals[LITERAL_HAS_PMEM] = 0;
+}
+
+// A name without folder and ending is of a scenario that ships.
+static void find_scenario(struct source_sim *sim, const struct source_request *request) {
+    const char *name = request->options->scenario ? request->options->scenario : "demo";
+    if (strpbrk(name, "/."))
+        (void)snprintf(sim->path, sizeof sim->path, "%s", name);
+    else
+        (void)snprintf(sim->path, sizeof sim->path, "%s/scenarios/%.60s.json", request->data, name);
+}
+
+static int load_spec(struct source_sim *sim, const struct source_request *request, struct errors *errors) {
+    struct environment environment;
+    char cpuid[HOST_CPUID_MAX];
+    describe_scenario(sim->scenario, &environment);
+    source_vendor_cpuid(&request->specs->cpus, sim->scenario->spec, cpuid, sizeof cpuid);
+    // what a scenario says may happen need not be what a metric reads
+    const struct source_vendors vendors = {.cpuid = cpuid, .environment = &environment, .all_events = true};
+    struct catalog_builder *builder;
+    int r = source_load_vendors(&sim->source, request, &vendors, errors, &builder);
+    if (r == 1)
+        r = specs_read(request->specs, sim->scenario->spec, &environment, errors, &builder);
+    if (r == 0)
+        sim->source.catalog = catalog_builder_finish(builder);
+    return r;
+}
+
+// Has a scenario already.
+static int fill(struct source_sim *sim, const struct source_request *request, struct errors *errors) {
+    struct source *source = &sim->source;
+    int r = load_spec(sim, request, errors);
+    if (r == 0)
+        r = source_make_support(source, PLAN_SUPPORT_UNKNOWN);
+    if (r < 0)
+        return r;
+    source->simulated = true;
+    source->own_spec = sim->scenario->spec;
+    source->pmu_name = "simulated";
+    source->microarchitecture = source->catalog->product.microarchitecture;
+    source->general_counters = sim->scenario->general_counters;
+    source->takes_counters = source->general_counters > 0;
+    (void)snprintf(source->cpu.vendor, HOST_TEXT_MAX, "%s", source->catalog->product.vendor);
+    (void)snprintf(source->cpu.model, HOST_TEXT_MAX, "%s", source->catalog->product.name);
+    return 0;
+}
+
+static struct source_sim *add(const struct source_request *request, struct source *out[SOURCE_TYPES_MAX], size_t *n) {
+    struct source_sim *sim = calloc(1, sizeof *sim);
+    if (!sim)
+        return NULL;
+    sim->source.driver = &DRIVER;
+    sim->source.roots = (struct host_roots){.sysfs = request->options->sysfs, .procfs = request->options->procfs};
+    find_scenario(sim, request);
+    out[(*n)++] = &sim->source;
+    return sim;
+}
+
+int source_sim_find(const struct source_request *request, struct errors *errors, struct source *out[SOURCE_TYPES_MAX],
+                    size_t *n) {
+    struct scenario *rest = NULL;
+    int r = 0;
+    do {
+        struct source_sim *sim = add(request, out, n);
+        if (!sim) {
+            scenario_free(rest);
+            return -ENOMEM;
+        }
+        if (!rest)
+            r = scenario_json_load(sim->path, errors, &rest);
+        if (r < 0)
+            return r;
+        sim->scenario = rest;
+        rest = rest->next;
+        sim->scenario->next = NULL;
+        sim->source.several = rest || *n > 1;
+        r = fill(sim, request, errors);
+    } while (r == 0 && rest);
+    scenario_free(rest);
+    return r;
+}
