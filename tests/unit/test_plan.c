@@ -332,12 +332,11 @@ static struct catalog *wide_catalog(unsigned few) {
         assert_true(catalog_builder_add_event(builder, name, "", 0, &error) > 0);
         metric_of(builder, name, name, NULL);
     }
-    struct catalog *catalog = catalog_builder_finish(builder);
     for (unsigned i = 0; i < N_OF(names); i++)
-        names[i] = catalog->metrics[i].name;
+        names[i] = catalog_builder_catalog(builder)->metrics[i].name;
     assert_int_equal(catalog_builder_add_group(builder, "Few", "", "", names, few, &error), 0);
     assert_int_equal(catalog_builder_add_group(builder, "Many", "", "", names, N_OF(names), &error), 1);
-    return catalog;
+    return catalog_builder_finish(builder);
 }
 
 static void refuse_plan(const struct catalog *catalog, unsigned group, unsigned counters) {
