@@ -478,10 +478,10 @@ static void test_without_room_to_lead_only_fields_are_lost(void **state) {
 static void test_a_field_counts_in_no_other_modes_than_its_leader(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, led_catalog(), 4);
-    metric_of(host.catalog, "kernel", "FE:k / SLOTS", NULL);
-    metric_of(host.catalog, "a", "A:k / INST", NULL);
-    group_of(host.catalog, "G", "kernel a");
+    host_init(&host, led_builder(), 4);
+    metric_of(host.builder, "kernel", "FE:k / SLOTS", NULL);
+    metric_of(host.builder, "a", "A:k / INST", NULL);
+    group_of(host.builder, "G", "kernel a");
     struct plan *plan = plan_host(&host);
     expect_reason(plan, "kernel", "the event FE:k would count in other modes than SLOTS, which leads it");
     assert_true(plan_metric_planned(find(plan, "a")));
