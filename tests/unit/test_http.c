@@ -168,8 +168,8 @@ static void test_a_request_that_never_ends_is_cut_off(void **state) {
     free(answer);
 }
 
-// Asks on one connection for three times the limit; whether it was answered each time. It must be, unless a busy machine
-// has let half of the limit pass between two requests.
+// Asks on one connection for three times the limit; whether it was answered each time. It must be, unless a busy
+// machine has let half of the limit pass between two requests.
 static bool is_answered_again_and_again(const struct fixture *f) {
     const struct timespec pause = {.tv_nsec = IMPATIENT_MS / 3 * 1000000};
     static const char request[] = "GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n";
