@@ -212,6 +212,7 @@ static void take_snapshot(struct measuring *m, struct snapshot *snapshot) {
 
 int measuring_step_late(struct measuring *m, uint64_t late_ns) {
     struct snapshot *snapshot = NULL;
+    bool probed = measuring_state(m) == MEASURE_PROBING;
     m->now_ns = (m->deadline_ns > m->now_ns ? m->deadline_ns : m->now_ns) + late_ns;
     FILE *before = begin_log(m);
     int r = m->engine->ops->step(m->engine, m->now_ns, &m->deadline_ns, &snapshot);
@@ -222,6 +223,7 @@ int measuring_step_late(struct measuring *m, uint64_t late_ns) {
     }
     take_snapshot(m, snapshot);
     check_state(m);
+    m->n_probes += !probed && measuring_state(m) == MEASURE_PROBING;
     return 0;
 }
 

@@ -23,7 +23,8 @@ struct measuring {
     uint64_t now_ns, deadline_ns;
     struct snapshot *snapshot; // the newest; NULL: there is none yet
     size_t n_snapshots;
-    size_t n_plans; // so far, by the view
+    size_t n_plans;  // so far, by the view
+    size_t n_probes; // begun after the first
 
     // what the test says of its host
     uint64_t step_cost_ns;     // CPU time that each step of the sampler takes
