@@ -6,6 +6,13 @@
 // The adaptive schedule as the daemon has it: after each round core/diagnosis is told the gauges, and where it raises
 // other metric groups there is a new plan, under which intervals start anew.
 
+static bool same_events(const struct plan *a, const struct plan *b) {
+    bool same = a->n_units == b->n_units;
+    for (size_t u = 0; u < a->n_units && same; u++)
+        same = a->units[u].n_events == b->units[u].n_events;
+    return same;
+}
+
 // The plan of what is raised now. Its event groups are the same as before: only their slots differ.
 static void use_raised(struct trial *t) {
     struct plan_request request = *t->setting->adaptive;
@@ -15,7 +22,7 @@ static void use_raised(struct trial *t) {
     if (plan_new(&request, &plan) < 0)
         abort();
     struct snapshot_layout *layout = snapshot_layout_new(plan, trial_topology(t->n_cpus));
-    if (!layout || plan->n_units != t->plan->n_units || estimate_row(plan) != estimate_row(t->plan))
+    if (!layout || !same_events(plan, t->plan))
         abort();
     struct diagnosis *diagnosis = diagnosis_new(layout);
     if (!diagnosis)

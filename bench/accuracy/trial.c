@@ -94,7 +94,7 @@ static double join_parts(const struct trial *t, const struct plan_unit *unit, co
 static void take_parts(struct trial *t, size_t cpu, unsigned u, double from, double to) {
     const struct plan_unit *unit = &t->plan->units[u];
     const struct load *load = &t->loads[cpu];
-    double *values = t->values + cpu * t->row + t->first[u], *truth = t->truth + cpu * t->row + t->first[u];
+    double *values = cells_values(t->counted, cpu, u), *truth = cells_values(t->truth, cpu, u);
     double *counts = array(unit->n_groups * unit->n_events, sizeof *counts), length = (to - from) / unit->n_groups;
     bool whole = true;
     for (size_t p = 0; p < unit->n_groups; p++) {
@@ -103,7 +103,7 @@ static void take_parts(struct trial *t, size_t cpu, unsigned u, double from, dou
         whole = whole && on + off > 0;
         t->on_left[cpu * t->plan->n_units + u] -= on;
         t->off_left[cpu * t->plan->n_units + u] -= off;
-        t->running[cpu * t->plan->n_units + u] += (on + off) / unit->n_groups;
+        cells_at(t->counted, cpu, u)->running_seconds += (on + off) / unit->n_groups;
         for (size_t i = 0; i < unit->n_events; i++) {
             double noise = noise_of(t, load->kind, unit->events[i], on, off);
             truth[1 + i] += noise;
@@ -122,7 +122,7 @@ static void join_round(struct trial *t) {
     for (unsigned u = 0; u < t->plan->n_units; u++)
         for (size_t cpu = 0; cpu < t->n_cpus && t->plan->units[u].n_groups > 1; cpu++)
             for (size_t i = 0; i < t->plan->units[u].n_events; i++)
-                t->values[cpu * t->row + t->first[u] + 1 + i] =
+                cells_values(t->counted, cpu, u)[1 + i] =
                     join_parts(t, &t->plan->units[u], t->parts + cpu * t->n_parts, i);
 }
 
@@ -134,13 +134,13 @@ static void take_window(struct trial *t, size_t cpu, unsigned u, double from, do
         return;
     }
     double counts[PLAN_GROUP_EVENTS_MAX];
-    double on, off, *values = t->values + cpu * t->row + t->first[u], *truth = t->truth + cpu * t->row + t->first[u];
+    double on, off, *values = cells_values(t->counted, cpu, u), *truth = cells_values(t->truth, cpu, u);
     running(load, from, to, &on, &off);
     if (!(on + off > 0))
         return; // starved
     double scale = (to - from) / (on + off);
     values[0] += to - from;
-    t->running[cpu * t->plan->n_units + u] += on + off;
+    cells_at(t->counted, cpu, u)->running_seconds += on + off;
     t->on_left[cpu * t->plan->n_units + u] -= on;
     t->off_left[cpu * t->plan->n_units + u] -= off;
     for (size_t i = 0; i < unit->n_events; i++) {
@@ -154,10 +154,9 @@ static void take_window(struct trial *t, size_t cpu, unsigned u, double from, do
 }
 
 static void begin_round(struct trial *t, double from, double to) {
-    memset(t->values, 0, t->n_cpus * t->row * sizeof *t->values);
-    memset(t->truth, 0, t->n_cpus * t->row * sizeof *t->truth);
+    cells_begin_round(t->counted);
+    cells_begin_round(t->truth);
     memset(t->parts, 0, t->n_cpus * t->n_parts * sizeof *t->parts);
-    memset(t->running, 0, t->n_cpus * t->plan->n_units * sizeof *t->running);
     for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
         double on = load_on(&t->loads[cpu], to) - load_on(&t->loads[cpu], from);
         for (size_t u = 0; u < t->plan->n_units; u++) {
@@ -172,7 +171,7 @@ static void find_truth(struct trial *t, double from, double to) {
         const struct load *load = &t->loads[cpu];
         double on = load_on(load, to) - load_on(load, from), off = to - from - on;
         for (size_t u = 0; u < t->plan->n_units; u++) {
-            double *truth = t->truth + cpu * t->row + t->first[u];
+            double *truth = cells_values(t->truth, cpu, u);
             size_t at = cpu * t->plan->n_units + u;
             truth[0] = to - from;
             for (size_t i = 0; i < t->plan->units[u].n_events; i++) {
@@ -188,17 +187,18 @@ static void find_truth(struct trial *t, double from, double to) {
 static void add_round(const struct trial *t, double seconds, double *values, double *truth) {
     for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
         for (size_t u = 0; u < t->plan->n_units; u++) {
-            size_t first = cpu * t->row + t->first[u];
-            double scale = t->values[first] > 0 ? seconds / t->values[first] : 0;
-            for (size_t i = 0; i <= t->plan->units[u].n_events; i++) {
-                values[t->first[u] + i] += t->values[first + i] * scale;
-                truth[t->first[u] + i] += t->truth[first + i];
+            const double *counted = cells_values(t->counted, cpu, u), *is = cells_values(t->truth, cpu, u);
+            size_t first = rows_first(t->rows, u);
+            double scale = counted[0] > 0 ? seconds / counted[0] : 0;
+            for (size_t i = 0; i < rows_n(t->rows, u); i++) {
+                values[first + i] += counted[i] * scale;
+                truth[first + i] += is[i];
             }
         }
     }
 }
 
-// All metrics of a row of sums into t->metrics, by place in the plan.
+// All metrics of a row of sums into `out`, by place in the plan.
 static void evaluate(struct trial *t, const double *sums, double *out) {
     for (size_t i = 0; i < t->plan->n_metrics; i++) {
         unsigned m = t->plan->evaluation[i];
@@ -207,21 +207,19 @@ static void evaluate(struct trial *t, const double *sums, double *out) {
         if (metric->unit == PLAN_NOT_PLANNABLE)
             continue;
         if (metric->unit >= 0) {
-            const double *values = sums + t->first[metric->unit];
-            t->dense[CATALOG_CPU_SECONDS] = values[0];
-            for (size_t e = 0; e < t->plan->units[metric->unit].n_events; e++)
-                t->dense[t->plan->units[metric->unit].events[e]] = values[1 + e];
+            const double *values = sums + rows_first(t->rows, (size_t)metric->unit);
+            evaluation_fill(t->at, (size_t)metric->unit, values, 1);
             if (!(values[0] > 0))
                 continue;
         }
         const struct catalog_metric *of = &t->plan->catalog->metrics[metric->metric];
-        t->metrics[metric->metric] = formula_evaluate_known(of->formula, t->dense, t->metrics);
-        out[m] = t->metrics[metric->metric] * of->export_scale;
+        t->at->metrics[metric->metric] = formula_evaluate_known(of->formula, t->at->counts, t->at->metrics);
+        out[m] = t->at->metrics[metric->metric] * of->export_scale;
     }
 }
 
 static void judge_gauges(struct trial *t, double seconds, size_t round, double *said, struct outcome *outcome) {
-    double *values = array(t->row, sizeof *values), *truth = array(t->row, sizeof *truth);
+    double *values = array(t->rows->n_values, sizeof *values), *truth = array(t->rows->n_values, sizeof *truth);
     double *is = array(t->plan->n_metrics, sizeof *is);
     add_round(t, seconds, values, truth);
     evaluate(t, values, said);
@@ -268,13 +266,13 @@ static void run_ours(struct trial *t, uint64_t seed, struct outcome *outcome) {
         join_round(t);
         find_truth(t, from, from + length);
         add_round(t, length, t->all_values, t->all_truth);
-        estimate_take_round(t->gauge, t->values, t->running, length);
+        estimate_take_round(t->gauge, t->counted, length);
         judge_gauges(t, length, rounds++, said, outcome);
         from += length;
         if (t->adapt)
             trial_adapt_round(t, from, said, outcome);
         else
-            estimate_take_round(t->minute, t->values, t->running, length);
+            estimate_take_round(t->minute, t->counted, length);
     }
     free(said);
     evaluate(t, t->all_values, outcome->value);
@@ -367,7 +365,7 @@ static double run_always(struct trial *t, const struct load *load, unsigned even
 static void run_event(struct trial *t, size_t cpu, unsigned u, size_t i, size_t place, size_t n) {
     unsigned event = t->plan->units[u].events[i];
     const struct load *load = &t->loads[cpu];
-    double on = 0, off = 0, noise = 0, count, *values = t->values + cpu * t->row + t->first[u];
+    double on = 0, off = 0, noise = 0, count, *values = cells_values(t->counted, cpu, u);
     double seconds = t->setting->seconds, all = load_on(load, seconds);
     if (counts_always(t->plan, event)) {
         count = run_always(t, load, event, &on, &off, &noise);
@@ -379,8 +377,8 @@ static void run_event(struct trial *t, size_t cpu, unsigned u, size_t i, size_t 
     values[0] = seconds;
     values[1 + i] = on + off > 0 ? count * seconds / (on + off) : 0;
     double left = fmax(all - on, 0);
-    t->truth[cpu * t->row + t->first[u] + 1 + i] = noise + count_of(t, load->kind, event, all, seconds - all) +
-                                                   noise_of(t, load->kind, event, left, fmax(seconds - all - off, 0));
+    cells_values(t->truth, cpu, u)[1 + i] = noise + count_of(t, load->kind, event, all, seconds - all) +
+                                            noise_of(t, load->kind, event, left, fmax(seconds - all - off, 0));
 }
 
 // The place of each event in the kernel's list; one that several event groups hold is in it once.
@@ -407,7 +405,7 @@ static void run_events(struct trial *t, struct outcome *outcome) {
     }
     for (size_t cpu = 0; cpu < t->n_cpus; cpu++)
         for (size_t u = 0; u < t->plan->n_units; u++)
-            t->truth[cpu * t->row + t->first[u]] = t->setting->seconds;
+            cells_values(t->truth, cpu, u)[0] = t->setting->seconds;
     add_round(t, t->setting->seconds, t->all_values, t->all_truth);
     evaluate(t, t->all_values, outcome->value);
     outcome->rotations = LOAD_TICKS_A_SECOND;
@@ -428,25 +426,20 @@ static void trial_begin(struct trial *t, const struct setting *setting, const st
     *t = (struct trial){.setting = setting, .plan = plan, .n_cpus = cpus, .state = seed};
     t->n_events = plan->catalog->n_events;
     draw_rates(t, seed);
-    t->row = estimate_row(plan);
-    t->first = array(plan->n_units, sizeof *t->first);
-    for (size_t u = 1; u < plan->n_units; u++)
-        t->first[u] = t->first[u - 1] + 1 + plan->units[u - 1].n_events;
+    t->rows = rows_new(plan);
+    t->counted = cells_new(t->rows, cpus);
+    t->truth = cells_new(t->rows, cpus);
+    t->at = evaluation_new(t->rows);
     t->n_parts =
         plan->level1_unit >= 0 ? plan->units[plan->level1_unit].n_groups * plan->units[plan->level1_unit].n_events : 0;
     t->topology = trial_topology(cpus);
     t->minute = estimate_new(plan, t->topology, INFINITY);
     t->gauge = estimate_new(plan, t->topology, ESTIMATE_MEMORY_ROUNDS);
-    t->values = array(cpus * t->row, sizeof(double));
-    t->truth = array(cpus * t->row, sizeof(double));
     t->parts = array(cpus * t->n_parts + 1, sizeof(double));
-    t->running = array(cpus * plan->n_units, sizeof(double));
     t->on_left = array(cpus * plan->n_units, sizeof(double));
     t->off_left = array(cpus * plan->n_units, sizeof(double));
-    t->all_values = array(t->row, sizeof(double));
-    t->all_truth = array(t->row, sizeof(double));
-    t->dense = array(t->n_events, sizeof(double));
-    t->metrics = array(plan->catalog->n_metrics, sizeof(double));
+    t->all_values = array(t->rows->n_values, sizeof(double));
+    t->all_truth = array(t->rows->n_values, sizeof(double));
     t->loads = array(cpus, sizeof *t->loads);
     size_t *place = array(t->n_events, sizeof *place);
     double beat = kind->beats_with_rival ? (double)list_events(t, place) * TICK : (double)plan->round_ns * 1e-9;
@@ -466,8 +459,11 @@ static void trial_end(struct trial *t) {
     estimate_free(t->minute);
     snapshot_layout_unref(t->layout);
     topology_free(t->topology);
-    void *arrays[] = {t->loads,   t->rates,   t->metrics, t->dense,  t->all_truth, t->all_values, t->off_left,
-                      t->on_left, t->running, t->truth,   t->values, t->first,     t->parts};
+    evaluation_free(t->at);
+    cells_free(t->truth);
+    cells_free(t->counted);
+    rows_free(t->rows);
+    void *arrays[] = {t->loads, t->rates, t->all_truth, t->all_values, t->off_left, t->on_left, t->parts};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         free(arrays[i]);
 }
@@ -479,9 +475,8 @@ static void weigh(struct trial *t, double *weight) {
         weight[m] = 0;
         if (metric->unit < 0 || !formula->is_ratio)
             continue;
-        for (size_t i = 0; i < t->plan->units[metric->unit].n_events; i++)
-            t->dense[t->plan->units[metric->unit].events[i]] = t->all_truth[t->first[metric->unit] + 1 + i];
-        weight[m] = formula_sum_evaluate(&formula->denominator, t->dense);
+        evaluation_fill(t->at, (size_t)metric->unit, t->all_truth + rows_first(t->rows, (size_t)metric->unit), 1);
+        weight[m] = formula_sum_evaluate(&formula->denominator, t->at->counts);
     }
 }
 

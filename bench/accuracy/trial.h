@@ -6,7 +6,7 @@
 
 #include "bench/accuracy/load.h"
 #include "core/adapt/adapt.h"
-#include "core/tally/estimate.h"
+#include "core/estimate/estimate.h"
 
 enum method {
     METHOD_OURS,

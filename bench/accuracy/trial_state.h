@@ -5,6 +5,7 @@
 // What the files of trial share: trial.c runs a schedule, adaptive.c changes its plan.
 
 #include "bench/accuracy/trial.h"
+#include "core/counts/evaluation.h"
 
 struct trial {
     const struct setting *setting;
@@ -12,8 +13,8 @@ struct trial {
     struct load *loads; // [cpu]
     double *rates;      // [mix][catalog event]
     struct topology *topology;
-    size_t n_cpus, row, n_events;
-    size_t *first; // [unit]
+    size_t n_cpus, n_events;
+    struct rows *rows;
     uint64_t state;
     struct estimate *minute, *gauge;
     struct adapt *adapt;            // NULL: the round stays
@@ -21,14 +22,14 @@ struct trial {
     struct snapshot_layout *layout; // of the present plan, where the round may change
 
     // of a round
-    double *values, *truth;     // [cpu][row]: counted and scaled for contention; all that happened
-    double *running;            // [cpu][unit]: seconds
+    struct cells *counted;      // scaled for contention
+    struct cells *truth;        // all that happened
     double *parts;              // [cpu][part][event of the level-1 unit]: of its whole windows
     size_t n_parts;             // of a CPU
     double *on_left, *off_left; // [cpu][unit]: not counted
     // of all rounds
     double *all_values, *all_truth; // [row]: extrapolated, over all CPUs
-    double *dense, *metrics;        // of one evaluation: by catalog event and metric
+    struct evaluation *at;          // one at a time
 };
 
 // topology.c

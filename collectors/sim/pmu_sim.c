@@ -96,6 +96,7 @@ static int sim_enable(struct pmu *pmu, int handle, bool enabled) {
     struct handle *found = find_handle(of_pmu(pmu), handle);
     if (!found)
         return -EBADF;
+    found->cpu->interrupts += sim_cpu_interrupted_by(found->cpu, found->group, enabled ? SIM_ENABLE : SIM_DISABLE);
     if (enabled)
         sim_cpu_enable(found->cpu, found->group);
     else
@@ -112,6 +113,7 @@ static int sim_read(struct pmu *pmu, int handle, struct pmu_times *times, uint64
         return -ENODEV;
     if (n != group->n_events)
         return -EINVAL;
+    found->cpu->interrupts += sim_cpu_interrupted_by(found->cpu, group, SIM_READ);
     sim_cpu_account(found->cpu, group);
     sim_group_look(group);
     *times = (struct pmu_times){.enabled_ns = group->enabled_ns, .running_ns = group->running_ns};
@@ -274,6 +276,12 @@ double pmu_sim_truth(const struct pmu *pmu, unsigned cpu, unsigned event, uint64
                            &event, 1, &count);
     }
     return (double)count.whole + count.rest;
+}
+
+uint64_t pmu_sim_interrupts(const struct pmu *pmu, unsigned cpu) {
+    const struct pmu_sim *sim = (const struct pmu_sim *)pmu;
+    assert(cpu < sim->n_cpus);
+    return sim->cpus[cpu].interrupts;
 }
 
 double pmu_sim_rival_share(const struct pmu *pmu, size_t rival, unsigned cpu) {

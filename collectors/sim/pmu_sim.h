@@ -5,7 +5,7 @@
 // A simulated host whose true counts are known, and which obeys the kernel's rules: an event group runs as a whole or
 // not at all; counters are few; an event with a counter of its own takes a general one where that is taken; pinned
 // groups come first, then flexible CPU-wide ones, then tasks'; who waits gets in at the next tick of 4 ms, in turns;
-// enabled and running times tell the share.
+// enabled and running times tell the share. Fields of PERF_METRICS count only behind their leader (sim_group.h).
 
 #include "collectors/pmu/pmu.h"
 #include "core/host/scenario.h"
@@ -23,6 +23,10 @@ int pmu_sim_topology(const struct scenario *scenario, const struct cpuset *selec
 
 // How often the event truly happened on this CPU between two times, from_ns >= epoch_ns: never while it was offline.
 double pmu_sim_truth(const struct pmu *pmu, unsigned cpu, unsigned event, uint64_t from_ns, uint64_t to_ns);
+
+// How often calls to this PMU have interrupted the CPU so far, had another one made them: all that start or stop an
+// event group, and reads of one that is on the counters.
+uint64_t pmu_sim_interrupts(const struct pmu *pmu, unsigned cpu);
 
 // Share of the time since epoch_ns, while it wanted to run, that rival `rival` really was on the counters of `cpu`; NaN
 // where it never wanted to.

@@ -209,6 +209,13 @@ static void unsettle(struct sim_cpu *cpu) {
         sibling->steady = false;
 }
 
+// What changes a group that is alive is done by its CPU, as a read of one that counts: others' calls interrupt it.
+bool sim_cpu_interrupted_by(const struct sim_cpu *cpu, const struct sim_group *group, enum sim_call call) {
+    if (!sim_cpu_alive(cpu, group))
+        return false;
+    return call == SIM_READ ? group->on : group->enabled != (call == SIM_ENABLE);
+}
+
 void sim_cpu_enable(struct sim_cpu *cpu, struct sim_group *group) {
     if (group->enabled || !sim_cpu_alive(cpu, group))
         return;
@@ -319,13 +326,18 @@ static int cycles_fixed(const struct catalog *catalog) {
     return catalog->watchdog_event >= 0 ? catalog->events[catalog->watchdog_event].need.fixed : 0;
 }
 
+// That of the pipeline slots which lead the fields of PERF_METRICS; -1: there is none.
+static int slots_fixed(const struct catalog *catalog) {
+    return catalog->n_resident > 0 ? catalog->events[catalog->resident[0]].need.fixed : -1;
+}
+
 // One that wants more counters than there are takes them all.
 static int rival_init(struct sim_rival *rival, const struct scenario_rival *source, size_t index, unsigned general,
-                      int fixed) {
+                      const struct catalog *catalog) {
     bool all = general > 0 && source->counters > general;
     *rival = (struct sim_rival){.index = index, .kind = source->kind, .window = sim_window_of(source)};
     return sim_group_init_rival(&rival->group, rank_of(source->kind), all ? general : source->counters,
-                                source->cycles ? fixed : -1);
+                                source->cycles ? cycles_fixed(catalog) : -1, source->slots ? slots_fixed(catalog) : -1);
 }
 
 static int make_rivals(struct sim_cpu *cpu, const struct scenario *scenario, const struct catalog *catalog,
@@ -338,8 +350,7 @@ static int make_rivals(struct sim_cpu *cpu, const struct scenario *scenario, con
     for (size_t i = 0; r == 0 && i < scenario->n_rivals; i++) {
         if (!cpuset_has(&scenario->rivals[i].cpus, id))
             continue;
-        r = rival_init(&cpu->rivals[cpu->n_rivals], &scenario->rivals[i], i, scenario->general_counters,
-                       cycles_fixed(catalog));
+        r = rival_init(&cpu->rivals[cpu->n_rivals], &scenario->rivals[i], i, scenario->general_counters, catalog);
         cpu->n_rivals += r == 0;
     }
     return r;

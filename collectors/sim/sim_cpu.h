@@ -39,6 +39,7 @@ struct sim_cpu {
     unsigned generation; // grows whenever the CPU goes away: what was opened before is dead
     struct sim_rival *rivals;
     size_t n_rivals;
+    uint64_t interrupts; // by calls that its groups were asked
 };
 
 // A CPU with the rivals that `scenario` puts on it, at time 0, and the registers of the catalog. The load is borrowed,
@@ -61,6 +62,10 @@ void sim_cpu_add(const struct sim_cpu *cpu, struct sim_group *group);
 // What is asked before a group is opened: whether it would fit if nothing else were on the counters. As the scenario
 // says, the answer may be wrong.
 bool sim_cpu_accepts(const struct sim_cpu *cpu, const struct sim_group *group);
+
+// Whether the call would interrupt the CPU: one that changes nothing does not, nor the read of a group that is off.
+enum sim_call { SIM_ENABLE, SIM_DISABLE, SIM_READ };
+bool sim_cpu_interrupted_by(const struct sim_cpu *cpu, const struct sim_group *group, enum sim_call call);
 
 // Both do nothing where the group is so already, or is dead.
 void sim_cpu_enable(struct sim_cpu *cpu, struct sim_group *group);

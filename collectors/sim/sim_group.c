@@ -5,7 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { FIELD_MAX = 255 };
+enum { FIELD_MAX = 255, FIELDS_MAX = 8 };
+
+// No CPU has this general counter: what can be on no other has its fixed counter or none.
+#define NO_GENERAL_COUNTER (UINT64_C(1) << (EVENT_COUNTERS_MAX - 1))
 
 static bool is_code(const struct pmu_event *a, const struct pmu_event *b) {
     return a->pmu == b->pmu && a->config == b->config && a->config1 == b->config1 && a->config2 == b->config2 &&
@@ -22,23 +25,63 @@ static int find_event(const struct catalog *catalog, const struct pmu_event *cod
     return found;
 }
 
-static bool is_field(const struct catalog *catalog, unsigned event) {
-    const struct catalog_event *of = &catalog->events[event];
-    return of->resident && of->need.free && of->code.pmu == 0 && event != catalog->resident[0];
+// ---- what the kernel asks of groups with fields of PERF_METRICS ----
+
+// By its number alone: the kernel knows a field, or the leader of fields, by that.
+static bool has_config(const struct catalog *catalog, size_t i, const struct pmu_event *code) {
+    const struct pmu_event *of = &catalog->events[catalog->resident[i]].code;
+    return code->pmu == 0 && of->config == code->config;
 }
 
+static bool is_leader(const struct catalog *catalog, const struct pmu_event *code) {
+    return catalog->n_resident > 0 && has_config(catalog, 0, code);
+}
+
+static bool is_field(const struct catalog *catalog, const struct pmu_event *code) {
+    for (size_t i = 1; i < catalog->n_resident; i++)
+        if (catalog->events[catalog->resident[i]].need.free && has_config(catalog, i, code))
+            return true;
+    return false;
+}
+
+static bool stands_before(const struct pmu_event *codes, size_t i) {
+    for (size_t j = 0; j < i; j++)
+        if (codes[j].config == codes[i].config)
+            return true;
+    return false;
+}
+
+// The leader comes first, a field has no further configuration and is there once, and at most FIELDS_MAX are. All of
+// them count in the same modes, for FIXED_CTR3 is set for one (which the kernel does not check: counts would be wrong).
+static bool fields_valid(const struct catalog *catalog, const struct pmu_event *codes, size_t n) {
+    size_t fields = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (!is_field(catalog, &codes[i]))
+            continue;
+        if (!is_leader(catalog, &codes[0]) || codes[i].exclude != codes[0].exclude || codes[i].config1 != 0 ||
+            codes[i].config2 != 0 || stands_before(codes, i))
+            return false;
+        fields++;
+    }
+    return fields <= FIELDS_MAX;
+}
+
+// ---- making ----
+
 static int group_fill(const struct catalog *catalog, const struct pmu_event *codes, struct sim_group *group) {
-    bool fields = false;
+    if (!fields_valid(catalog, codes, group->n_events))
+        return -EINVAL;
     for (size_t i = 0; i < group->n_events; i++) {
         int event = find_event(catalog, &codes[i]);
         if (event < 0)
             return event;
         group->events[i] = (unsigned)event;
         group->needs[i] = catalog->events[event].need;
-        group->is_field[i] = is_field(catalog, (unsigned)event);
-        fields = fields || group->is_field[i];
+        group->is_field[i] = is_field(catalog, &codes[i]);
+        if (is_leader(catalog, &codes[i]) && group->needs[i].fixed >= 0)
+            group->needs[i].counters = NO_GENERAL_COUNTER;
     }
-    return fields && group->events[0] != catalog->resident[0] ? -EINVAL : 0;
+    return 0;
 }
 
 int sim_group_new(const struct catalog *catalog, const struct pmu_event *codes, size_t n, struct sim_group **out) {
@@ -70,13 +113,17 @@ struct sim_group *sim_group_free(struct sim_group *group) {
     return NULL;
 }
 
-int sim_group_init_rival(struct sim_group *group, enum sim_rank rank, unsigned general, int fixed) {
-    size_t n = general + (fixed >= 0);
-    struct event_need *needs = calloc(n ? n : 1, sizeof *needs);
+int sim_group_init_rival(struct sim_group *group, enum sim_rank rank, unsigned general, int cycles, int slots) {
+    size_t n = 0;
+    struct event_need *needs = calloc(general + 2, sizeof *needs);
     if (!needs)
         return -ENOMEM;
-    for (size_t i = 0; i < n; i++)
-        needs[i].fixed = i < general ? -1 : fixed;
+    while (n < general)
+        needs[n++] = (struct event_need){.fixed = -1};
+    if (cycles >= 0)
+        needs[n++] = (struct event_need){.fixed = cycles};
+    if (slots >= 0)
+        needs[n++] = (struct event_need){.fixed = slots, .counters = NO_GENERAL_COUNTER};
     *group = (struct sim_group){.rank = rank, .needs = needs, .n_needs = n};
     return 0;
 }

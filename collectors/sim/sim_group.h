@@ -7,6 +7,7 @@
 // A field is an event that has no counter: the CPU keeps the share of the leader's count that belongs to it, in 8 bits
 // (PERF_METRICS). The kernel multiplies that share with the leader's count and starts both anew whenever it looks: when
 // the group is read, and when it leaves the counters. So fields are right to a 255th of the leader's count since then.
+// The leader has its fixed counter or none: two groups that it leads take turns.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,13 +40,15 @@ struct sim_group {
 };
 
 // Our event group of these events. -ENOENT: the catalog has no event of such a code; -EINVAL: a field is in a group
-// that is not led by the resident leader; -ENOMEM.
+// that its leader does not lead or that counts in other modes, has more than its number, or stands twice, or more than
+// eight do; -ENOMEM.
 int sim_group_new(const struct catalog *catalog, const struct pmu_event *codes, size_t n, struct sim_group **out);
 struct sim_group *sim_group_free(struct sim_group *group);
 
-// The group that a rival opens: so many events that any general counter can count, and with `fixed` >= 0 one of that
-// fixed counter. -ENOMEM. To be freed by sim_group_deinit.
-int sim_group_init_rival(struct sim_group *group, enum sim_rank rank, unsigned general, int fixed);
+// The group that a rival opens: so many events that any general counter can count, and where these are not -1 one of
+// the fixed counter `cycles`, which a general one can count too, and one of the fixed counter `slots` alone. -ENOMEM.
+// To be freed by sim_group_deinit.
+int sim_group_init_rival(struct sim_group *group, enum sim_rank rank, unsigned general, int cycles, int slots);
 void sim_group_deinit(struct sim_group *group);
 
 // The kernel looks at the counters, which are right up to now.

@@ -253,7 +253,7 @@ static void read_kind(const struct json_node *node, struct scenario_rival *rival
 }
 
 static void read_rival(const struct json_node *node, const struct scenario *scenario, struct scenario_rival *rival) {
-    static const char *const keys[] = {"kind",         "cpus",          "counters",       "cycles",
+    static const char *const keys[] = {"kind",         "cpus",          "counters",       "cycles",    "slots",
                                        "from_seconds", "until_seconds", "period_seconds", "on_seconds"};
     if (!json_is_object(node))
         return;
@@ -263,6 +263,7 @@ static void read_rival(const struct json_node *node, const struct scenario *scen
     bool counts = rival->kind == RIVAL_PINNED || rival->kind == RIVAL_FLEXIBLE || rival->kind == RIVAL_TASK;
     (void)json_get_count(node, "counters", counts ? JSON_REQUIRED : JSON_OPTIONAL, 0, COUNTERS_MAX, &rival->counters);
     (void)json_get_bool(node, "cycles", JSON_OPTIONAL, &rival->cycles);
+    (void)json_get_bool(node, "slots", JSON_OPTIONAL, &rival->slots);
     (void)json_get_number(node, "from_seconds", JSON_OPTIONAL, 0, SECONDS_MAX, &rival->from_seconds);
     (void)json_get_number(node, "until_seconds", JSON_OPTIONAL, 0, SECONDS_MAX, &rival->until_seconds);
     (void)json_get_number(node, "period_seconds", JSON_OPTIONAL, 1e-3, SECONDS_MAX, &rival->period_seconds);

@@ -56,6 +56,7 @@ struct scenario_rival {
     struct cpuset cpus;
     unsigned counters;                  // general counters it takes
     bool cycles;                        // and the first fixed one, where that is taken one general counter more
+    bool slots;                         // and the fixed one of the topdown leader, as perf stat often does
     double from_seconds, until_seconds; // until_seconds 0: for ever
     double period_seconds, on_seconds;
 };

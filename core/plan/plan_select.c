@@ -125,6 +125,11 @@ static bool lacks_leader(const struct plan_draft *draft, const struct catalog_ev
     return event->resident && event->need.free && !draft->led && !draft->request->apart;
 }
 
+// The counter of pipeline slots behind the fields is set for one choice of modes, which is the leader's.
+static bool has_other_modes(const struct plan_draft *draft, const struct catalog_event *event) {
+    return draft->led && event->code.pmu == 0 && event->need.free && event->code.exclude != 0;
+}
+
 // True where an event of the set cannot be had at all; the reason is the metric's.
 static bool lacks_event(const struct plan_draft *draft, const struct plan_set *set, struct plan_metric *metric) {
     for (size_t bit = 0; bit < draft->n_events; bit++) {
@@ -143,6 +148,9 @@ static bool lacks_event(const struct plan_draft *draft, const struct plan_set *s
                 event->name, draft->catalog->pmus[event->code.pmu]);
         else if (support == PLAN_NOT_RECORDED)
             refuse(metric, "the event %.100s is not in the log", event->name);
+        else if (has_other_modes(draft, event))
+            refuse(metric, "the event %.100s would count in other modes than %.100s, which leads it", event->name,
+                   draft->catalog->events[draft->catalog->resident[0]].name);
         else if (lacks_leader(draft, event))
             refuse(metric,
                    "the event %.100s can only be counted in an event group that %.100s leads, for which the CPU has no "

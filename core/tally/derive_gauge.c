@@ -14,22 +14,16 @@ static void hide_unless(double *value, bool can_move) {
         *value = NAN;
 }
 
-// Whether 0 is believed.
-static bool event_lives(const struct derive *d, unsigned event) {
-    return d->counted[event] || d->layout->plan->support[event] == PLAN_SUPPORTED;
-}
-
 // Together: a numerator of 0 over a denominator that counts is a measured 0. What is no ratio has neither.
 static void hide_metric(const struct derive *d, size_t m, double *numerator, double *denominator) {
     const struct plan_metric *metric = &d->layout->plan->metrics[m];
-    if (*denominator == 0 &&
-        (metric->unit < 0 || d->stalled[m] || !d->layout->catalog->metrics[metric->metric].formula->is_ratio))
+    if (*denominator == 0 && (metric->unit < 0 || d->metrics->stalled[m] || !derive_formula(d, m)->is_ratio))
         *numerator = *denominator = NAN;
 }
 
 static void hide_totals(const struct derive *d, struct snapshot *out, size_t scope) {
     const struct snapshot_layout *layout = d->layout;
-    bool level1 = layout->plan->level1_unit >= 0 && !d->level1_stalled;
+    bool level1 = layout->plan->level1_unit >= 0 && !d->metrics->level1_stalled;
     double *slots = &out->values[snapshot_pipeline_slots(layout, scope)];
     for (size_t i = 0; i < layout->n_level1; i++)
         hide_unless(&out->values[snapshot_category(layout, scope, i)], level1 || *slots > 0);
@@ -40,112 +34,88 @@ static void hide_totals(const struct derive *d, struct snapshot *out, size_t sco
         hide_metric(d, m, &numerators[m], &denominators[m]);
     double *events = &out->values[snapshot_event(layout, scope, 0)];
     for (size_t e = 0; e < layout->n_events; e++)
-        hide_unless(&events[e], d->events[e].planned && event_lives(d, layout->events[e]));
+        hide_unless(&events[e],
+                    derive_events_planned(d->events, e) && derive_metrics_event_lives(d->metrics, layout->events[e]));
 }
 
 void derive_write_totals(const struct derive *d, struct snapshot *out) {
-    for (size_t scope = 0; scope < d->layout->n_scopes; scope++) {
-        const struct total *totals = d->totals + scope * d->n_totals;
-        double *values = out->values + snapshot_numerator(d->layout, scope, 0);
-        for (size_t field = 0; field < d->n_totals; field++)
-            values[field] = total_value(&totals[field]);
+    const struct snapshot_layout *layout = d->layout;
+    size_t first = snapshot_numerator(layout, 0, 0), n = layout->scope_stride - first;
+    for (size_t scope = 0; scope < layout->n_scopes; scope++) {
+        totals_write(d->totals, scope, first, n, out->values + snapshot_numerator(layout, scope, 0));
         hide_totals(d, out, scope);
     }
-    memcpy(out->values + snapshot_windows(d->layout, 0, 0), d->group_totals,
-           derive_n_group_totals(d) * sizeof *out->values);
+    group_totals_write(d->groups, out);
 }
 
 // ---- gauges ----
 
 // The reason of a CPU that is there, if there is one.
 static enum absent why_no_data(const struct derive *d, size_t scope, size_t unit) {
-    enum absent reason = ABSENT_FAILED;
-    size_t first = snapshot_scope_cpu(d->layout, 0), sockets = d->layout->topology->n_sockets;
-    size_t cpu = scope < first ? 0 : scope - first, end = scope < first ? derive_n_cpus(d) : cpu + 1;
-    for (; cpu < end; cpu++) {
-        if (scope > 0 && scope <= sockets && scope != snapshot_scope_socket(d->layout->topology->cpus[cpu].socket))
-            continue;
-        enum uncovered trouble = d->trouble[cpu * derive_n_units(d) + unit];
+    struct scope_cpus in = scopes_cpus(d->scopes, scope);
+    for (size_t c = 0; c < in.n; c++) {
+        enum uncovered trouble = cells_at(d->cells, in.cpus[c], unit)->trouble;
         if (trouble == UNCOVERED_STARVED)
             return ABSENT_STARVED;
         if (trouble == UNCOVERED_FAILED)
             return ABSENT_FAILED;
-        reason = ABSENT_OFFLINE;
     }
-    return reason;
+    return ABSENT_OFFLINE;
 }
 
-static void write_rate(const struct derive *d, struct snapshot *out, size_t m, const struct catalog_metric *metric,
-                       double cpu_seconds) {
+static void write_rate(const struct derive *d, struct snapshot *out, size_t m, const struct catalog_metric *metric) {
     if (metric->rate_threshold > 0)
         out->values[snapshot_rate_above(d->layout, 0, m)] =
-            formula_sum_evaluate(&metric->formula->numerator, d->dense) / cpu_seconds * (double)derive_n_cpus(d);
+            formula_sum_evaluate(&metric->formula->numerator, d->at->counts) / evaluation_cpu_seconds(d->at) *
+            (double)derive_n_cpus(d);
 }
 
 // Why a metric has no value in a scope, before its formula is tried; ABSENT_NOT: nothing is in the way.
 static enum absent why_absent(const struct derive *d, const struct snapshot *out, size_t scope, size_t m) {
     const struct plan_metric *planned = &d->layout->plan->metrics[m];
-    const struct formula *formula = d->layout->catalog->metrics[planned->metric].formula;
+    const struct formula *formula = derive_formula(d, m);
     if (planned->unit == PLAN_NOT_PLANNABLE)
         return ABSENT_NOT_PLANNABLE;
-    if (planned->unit >= 0 && !d->data[scope * derive_n_units(d) + (size_t)planned->unit])
+    if (planned->unit >= 0 && !sums_at(d->sums, scope, (size_t)planned->unit)->data)
         return why_no_data(d, scope, (size_t)planned->unit);
     for (size_t i = 0; i < formula->n_metrics; i++) {
-        enum absent needed = out->absent[scope * d->layout->n_metrics + (size_t)d->place[formula->metrics[i]]];
+        enum absent needed = out->absent[scope * d->layout->n_metrics + (size_t)d->metrics->place[formula->metrics[i]]];
         if (needed != ABSENT_NOT && needed != ABSENT_UNDEFINED) // what divides by zero may not be needed at all
             return needed;
     }
-    return d->stalled[m] ? ABSENT_STALLED : ABSENT_NOT;
+    return d->metrics->stalled[m] ? ABSENT_STALLED : ABSENT_NOT;
 }
 
-// The time that a scope's CPUs were measured: for formulas that have no window of their own.
-static double cpu_seconds_of(const struct derive *d, size_t scope) {
-    double seconds = 0;
-    for (size_t u = 0; u < derive_n_units(d); u++)
-        seconds = fmax(seconds, d->sums[scope * d->row + d->units[u].first]);
-    return seconds;
-}
-
-// Has what the formulas of a unit read in d->dense; *filled is whose that is, PLAN_NOT_PLANNABLE before the first.
-static void fill_for(struct derive *d, size_t scope, int unit, int *filled) {
-    if (unit == *filled)
-        return;
-    if (unit >= 0)
-        derive_dense_fill(d, (size_t)unit, d->sums + scope * d->row + d->units[unit].first, 1);
-    else
-        d->dense[CATALOG_CPU_SECONDS] = cpu_seconds_of(d, scope);
-    *filled = unit;
-}
-
-static void write_gauge(struct derive *d, struct snapshot *out, size_t scope, size_t m, int *filled) {
+static void write_gauge(struct derive *d, struct snapshot *out, size_t scope, size_t m) {
     const struct plan_metric *planned = &d->layout->plan->metrics[m];
     const struct catalog_metric *metric = &d->layout->catalog->metrics[planned->metric];
     enum absent absent = why_absent(d, out, scope, m);
-    d->values[planned->metric] = NAN;
+    double value = NAN;
     if (absent == ABSENT_NOT) {
-        fill_for(d, scope, planned->unit, filled);
-        double value = formula_evaluate_known(metric->formula, d->dense, d->values);
-        d->values[planned->metric] = value;
+        if (metric->formula->n_variables > 0)
+            evaluation_fill_from_row(d->at, planned->unit, sums_row(d->sums, scope));
+        value = formula_evaluate_known(metric->formula, d->at->counts, d->at->metrics);
         out->values[snapshot_metric(d->layout, scope, m)] = value * metric->export_scale;
         absent = isnan(value) ? ABSENT_UNDEFINED : ABSENT_NOT;
         if (absent == ABSENT_NOT)
             derive_write_trust(d, out, scope, m);
         if (scope == 0 && planned->unit >= 0)
-            write_rate(d, out, m, metric, d->dense[CATALOG_CPU_SECONDS]);
+            write_rate(d, out, m, metric);
     }
+    d->at->metrics[planned->metric] = value;
     out->absent[scope * d->layout->n_metrics + m] = (uint8_t)absent;
 }
 
 static void write_deviation(const struct derive *d, struct snapshot *out, size_t scope) {
     const struct snapshot_layout *layout = d->layout;
-    const double *increase = d->level1_increase + scope * layout->n_level1;
+    const double *increase = level1_cpus_increase(d->level1, scope);
     double all = 0, largest = 0;
     for (size_t i = 0; i < layout->n_level1; i++)
         all += increase[i];
     if (!(all > 0))
         return;
     for (size_t i = 0; i < layout->n_level1; i++) {
-        int m = d->place[layout->catalog->level1.categories[i].metric];
+        int m = d->metrics->place[layout->catalog->level1.categories[i].metric];
         if (m < 0)
             continue;
         double difference = fabs(increase[i] / all - out->values[snapshot_metric(layout, scope, (size_t)m)]);
@@ -160,14 +130,11 @@ static void write_deviation(const struct derive *d, struct snapshot *out, size_t
 static bool event_starved(const struct derive *d, unsigned event) {
     bool planned = false;
     for (size_t u = 0; u < derive_n_units(d); u++) {
-        const struct plan_unit *unit = &d->layout->plan->units[u];
-        for (size_t i = 0; i < unit->n_events; i++) {
-            if (unit->events[i] != event)
-                continue;
-            if (d->data[u] || why_no_data(d, 0, u) != ABSENT_STARVED)
-                return false;
-            planned = true;
-        }
+        if (rows_place(d->rows, u, event) == 0)
+            continue;
+        if (sums_at(d->sums, 0, u)->data || why_no_data(d, 0, u) != ABSENT_STARVED)
+            return false;
+        planned = true;
     }
     return planned;
 }
@@ -178,7 +145,7 @@ void derive_write_states(const struct derive *d, struct snapshot *out, bool of_r
         unsigned event = layout->events[e];
         if (layout->plan->support[event] == PLAN_UNSUPPORTED)
             out->values[snapshot_trouble(layout, e, EVENT_UNSUPPORTED)] = 1;
-        else if (d->stalled_use[event] && !event_lives(d, event))
+        else if (d->metrics->stalled_use[event] && !derive_metrics_event_lives(d->metrics, event))
             out->values[snapshot_trouble(layout, e, EVENT_STALLED)] = 1;
         else if (of_round && event_starved(d, event))
             out->values[snapshot_trouble(layout, e, EVENT_STARVED)] = 1;
@@ -187,15 +154,14 @@ void derive_write_states(const struct derive *d, struct snapshot *out, bool of_r
         out->values[snapshot_offline(layout, s)] = out->values[snapshot_measured(layout, s)] = 0;
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++) {
         size_t socket = layout->topology->cpus[cpu].socket;
-        out->values[d->offline[cpu] ? snapshot_offline(layout, socket) : snapshot_measured(layout, socket)]++;
+        out->values[d->cells->offline[cpu] ? snapshot_offline(layout, socket) : snapshot_measured(layout, socket)]++;
     }
 }
 
 static void write_scope(struct derive *d, struct snapshot *out, size_t scope, double round_seconds) {
-    int filled = PLAN_NOT_PLANNABLE;
-    derive_dense_special(d, round_seconds, topology_whole_cores(d->layout->topology, scope));
+    evaluation_begin(d->at, round_seconds, topology_whole_cores(d->layout->topology, scope));
     for (size_t i = 0; i < d->layout->n_metrics; i++)
-        write_gauge(d, out, scope, d->layout->plan->evaluation[i], &filled);
+        write_gauge(d, out, scope, d->layout->plan->evaluation[i]);
     write_deviation(d, out, scope);
 }
 
@@ -210,9 +176,8 @@ static void copy_host(const struct snapshot_layout *layout, struct snapshot *out
 }
 
 void derive_write_gauges(struct derive *d, struct snapshot *out, double round_seconds) {
-    bool one_socket = d->layout->topology->n_sockets == 1;
     for (size_t scope = 0; scope < d->layout->n_scopes; scope++) {
-        if (one_socket && scope == snapshot_scope_socket(0))
+        if (scopes_own(d->scopes, scope) != scope)
             copy_host(d->layout, out, scope);
         else
             write_scope(d, out, scope, round_seconds);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <math.h>
-#include <string.h>
 
 #include "core/tally/derive_state.h"
 
@@ -10,43 +9,30 @@
 static void forget_gaps(struct derive *d, const struct derive_round_time *time) {
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
         for (size_t u = 0; u < derive_n_units(d); u++)
-            if (time->gap_seconds > 0 || d->unit_spans[cpu * derive_n_units(d) + u].given_up)
+            if (time->gap_seconds > 0 || cells_at(d->cells, cpu, u)->span.given_up)
                 estimate_forget_unit(d->estimate, cpu, u);
 }
 
-static void add_basis(struct derive *d, size_t scope, size_t cpu, double seconds) {
-    for (size_t u = 0; u < derive_n_units(d); u++) {
-        struct derive_basis *basis = &d->bases[scope * derive_n_units(d) + u];
-        basis->running_seconds += d->running[cpu * derive_n_units(d) + u];
-        basis->windows += d->n_windows[cpu * derive_n_units(d) + u];
-        basis->elapsed_seconds += d->offline[cpu] ? 0 : seconds;
-    }
-}
-
 void derive_take_trust(struct derive *d, const struct derive_round_time *time) {
-    memset(d->bases, 0, d->layout->n_scopes * derive_n_units(d) * sizeof *d->bases);
-    for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++) {
-        add_basis(d, 0, cpu, time->seconds);
-        add_basis(d, snapshot_scope_socket(d->layout->topology->cpus[cpu].socket), cpu, time->seconds);
-        add_basis(d, snapshot_scope_cpu(d->layout, cpu), cpu, time->seconds);
-    }
+    for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
+        sums_add_basis(d->sums, d->cells, cpu, time->seconds);
     forget_gaps(d, time);
-    estimate_take_round(d->estimate, d->windows, d->running, time->seconds);
+    estimate_take_round(d->estimate, d->cells, time->seconds);
 }
 
 // Windows and share of time of a metric: its own unit's, or the least of those of the metrics that it is made of.
 static void write_basis(const struct derive *d, struct snapshot *out, size_t scope, size_t metric) {
     const struct snapshot_layout *layout = d->layout;
     const struct plan_metric *planned = &layout->plan->metrics[metric];
-    const struct formula *formula = layout->catalog->metrics[planned->metric].formula;
+    const struct formula *formula = derive_formula(d, metric);
     double windows = INFINITY, share = INFINITY;
     if (planned->unit >= 0) {
-        const struct derive_basis *basis = &d->bases[scope * derive_n_units(d) + (size_t)planned->unit];
+        const struct sums_cell *basis = sums_at(d->sums, scope, (size_t)planned->unit);
         windows = basis->windows;
         share = fmin(basis->running_seconds / basis->elapsed_seconds, 1);
     }
     for (size_t i = 0; i < formula->n_metrics; i++) { // NaN: it divides by zero and may not be needed
-        size_t needed = (size_t)d->place[formula->metrics[i]];
+        size_t needed = (size_t)d->metrics->place[formula->metrics[i]];
         windows = fmin(windows, out->values[snapshot_metric_windows(layout, scope, needed)]);
         share = fmin(share, out->values[snapshot_share_of_time(layout, scope, needed)]);
     }

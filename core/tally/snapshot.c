@@ -15,12 +15,6 @@ const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.0003, 0.001, 
 enum { GROUP_STRIDE = WINDOW_RESULT_N + 2 };
 enum gauge { GAUGE_VALUE, GAUGE_RATE, GAUGE_ERROR, GAUGE_LOW, GAUGE_HIGH, GAUGE_WINDOWS, GAUGE_SHARE, GAUGE_N };
 
-const char *uncovered_name(enum uncovered reason) {
-    static const char *const names[UNCOVERED_N] = {"starved",       "failed",  "offline", "stalled",
-                                                   "not_plannable", "yielded", "gap"};
-    return names[reason];
-}
-
 const char *absent_text(enum absent reason) {
     static const char *const texts[ABSENT_N] = {
         "",
@@ -184,7 +178,7 @@ struct snapshot_layout *snapshot_layout_new(struct plan *plan, struct topology *
         return NULL;
     }
     layout->topology = topology;
-    layout->n_scopes = 1 + topology->n_sockets + topology->n_cpus;
+    layout->n_scopes = scope_count(topology);
     layout->n_metrics = plan->n_metrics;
     layout->n_level1 = plan->level1_selected ? plan->catalog->level1.n_categories : 0;
     layout->scope_stride = snapshot_uncovered(layout, 0, UNCOVERED_N); // scope 0 starts at 0 whatever the stride

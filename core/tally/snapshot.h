@@ -14,24 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/counts/scopes.h"
+#include "core/counts/uncovered.h"
+#include "core/estimate/estimate.h"
 #include "core/host/topology.h"
 #include "core/plan/plan.h"
-#include "core/tally/estimate.h"
 #include "core/tally/readings.h"
-
-// Why CPU time is uncovered.
-enum uncovered {
-    UNCOVERED_STARVED,       // other users held the counters
-    UNCOVERED_FAILED,        // an event group could not be opened or read
-    UNCOVERED_OFFLINE,       // the CPU was away
-    UNCOVERED_STALLED,       // an event ran and never counted
-    UNCOVERED_NOT_PLANNABLE, // the metric does not fit the counters that can be had, or needs an event that is not
-                             // there
-    UNCOVERED_YIELDED,       // the counters were handed over on request
-    UNCOVERED_GAP, // the daemon itself did not run for longer than a few rounds (stopped, suspended, overloaded)
-    UNCOVERED_N
-};
-const char *uncovered_name(enum uncovered reason);
 
 // Why a metric has no value.
 enum absent {
@@ -109,7 +97,7 @@ size_t snapshot_bound_since(const struct snapshot_layout *layout, size_t scope);
 size_t snapshot_rate_above(const struct snapshot_layout *layout, size_t scope,
                            size_t metric); // host only: numerator a
                                            // second, NaN where the metric has no rate threshold
-// How far the metric can be trusted, see core/tally/estimate.h: NaN where it has no value, or no interval.
+// How far the metric can be trusted, see core/estimate/estimate.h: NaN where it has no value, or no interval.
 size_t snapshot_standard_error(const struct snapshot_layout *layout, size_t scope, size_t metric);
 size_t snapshot_low(const struct snapshot_layout *layout, size_t scope, size_t metric); // 95 %
 size_t snapshot_high(const struct snapshot_layout *layout, size_t scope, size_t metric);
@@ -133,9 +121,9 @@ size_t snapshot_offline(const struct snapshot_layout *layout, size_t socket);  /
 size_t snapshot_measured(const struct snapshot_layout *layout, size_t socket); // CPUs that were there
 size_t snapshot_self(const struct snapshot_layout *layout, enum self_value value);
 
-static inline size_t snapshot_scope_socket(size_t socket) { return 1 + socket; }
+static inline size_t snapshot_scope_socket(size_t socket) { return scope_of_socket(socket); }
 static inline size_t snapshot_scope_cpu(const struct snapshot_layout *layout, size_t cpu) {
-    return 1 + layout->topology->n_sockets + cpu;
+    return scope_of_cpu(layout->topology, cpu);
 }
 
 // Takes over the plan and the topology, which are freed with the layout; with one reference, held by the caller. NULL

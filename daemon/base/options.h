@@ -2,18 +2,23 @@
 #ifndef TOPDOWND_DAEMON_BASE_OPTIONS_H
 #define TOPDOWND_DAEMON_BASE_OPTIONS_H
 
-// The command line.
+// The command line: `topdownd [COMMAND [WORD]] [OPTION]...`.
+//
+// A new option is one entry in daemon/base/options_table.c, and the member that it sets. A new command is one entry in
+// daemon/command/command.c. Parsing, `--help` of topdownd and of each command, and which command takes which option
+// come from these two tables.
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "config/spec/spec_format.h"
 
-enum command { COMMAND_RUN, COMMAND_CHECK_CONFIG, COMMAND_YIELD, COMMAND_EVAL, COMMAND_HELP, COMMAND_VERSION };
 enum pmu_kind { PMU_AUTO, PMU_LINUX, PMU_SIM, PMU_REPLAY };
 
 struct options {
-    enum command command;
+    const char *word; // behind the command; NULL: none
+    bool help, version;
     enum pmu_kind pmu;
     const char *scenario;  // --pmu sim:FILE, or the name of one that ships; NULL: the demo
     const char *replay;    // --pmu replay:FILE
@@ -23,25 +28,53 @@ struct options {
     uint64_t record_bytes; // of the file and the one before it; 0: not given
     const char *config;
     bool config_given; // false: the default path, which may be absent
+    bool all_warnings; // about a vendor's files, each one
     const char *sysfs, *procfs;
-    const char *data;     // folder with specs/ and scenarios/; NULL: found beside the program
-    const char *run;      // folder of the control socket; NULL: where systemd made one
-    const char *socket;   // yield: the daemon's control socket; NULL: in the folder
-    double yield_seconds; // 1 to 3600, or 0 to take the counters back
+    const char *data;   // folder with specs/ and scenarios/; NULL: found beside the program
+    const char *run;    // folder of the control socket; NULL: where systemd made one
+    const char *socket; // yield: the daemon's control socket; NULL: in the folder
+    struct {
+        double seconds; // 1 to 3600; 0: --for was not given
+        bool end;       // take the counters back
+    } yield;
     struct {
         const char *counts;
         const char *cpuid; // NULL: not given
         enum spec_format format;
         bool scaled;
     } eval;
+    struct {
+        const char *cpu, *group; // NULL: this host's, all
+        bool json;
+    } list;
 };
 
-// Reads the command line. Returns 0, or -EINVAL after printing what is wrong.
-int options_parse(int argc, char **argv, struct options *out);
+// The options that a command takes, as sets.
+enum option_set {
+    OPTIONS_ALL = 1,     // of every command
+    OPTIONS_HOST = 2,    // where the host and its configuration are found
+    OPTIONS_MEASURE = 4, // recording, replaying, the control socket's folder
+    OPTIONS_YIELD = 8,
+    OPTIONS_LIST = 16,
+    OPTIONS_EVAL = 32
+};
 
-// Reads the value of --pmu. Returns 0, or -EINVAL after printing what is wrong.
-int options_parse_pmu(const char *word, struct options *options);
+struct command {
+    const char *name;
+    const char *word;                            // what must stand behind it, as "cpus|groups"; NULL: nothing may
+    unsigned sets;                               // of enum option_set, beside OPTIONS_ALL
+    const char *summary;                         // in the list of commands
+    const char *help;                            // above the options of the command
+    int (*check)(const struct options *options); // whether the options go together: 0, or -EINVAL after saying why
+    int (*run)(const struct options *options);   // returns the exit status
+};
 
-void options_help(void);
+// Reads the command line; without a command it is that of the first of `commands`. With --help or --version nothing
+// else is checked, and *command is NULL where none was given. Returns 0, or -EINVAL after printing what is wrong.
+int options_parse(int argc, char **argv, const struct command *commands, size_t n, struct options *out,
+                  const struct command **command);
+
+// Prints the options of one command, or, where `command` is NULL, all commands with the options of the first.
+void options_help(const struct command *commands, size_t n, const struct command *command);
 
 #endif

@@ -5,15 +5,15 @@
 #include "daemon/command/list.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/base/options_error.h"
+#include "daemon/command/list_events.h"
 #include "daemon/command/list_specs.h"
-#include "daemon/base/options.h"
 #include "daemon/source/source_find.h"
 
 enum what { LIST_CPUS, LIST_GROUPS, LIST_METRICS, LIST_EVENTS, LIST_N };
@@ -21,119 +21,20 @@ static const char *const WHATS[LIST_N] = {"cpus", "groups", "metrics", "events"}
 
 enum { EXIT_WRONG = 2 };
 
-enum {
-    OPTION_HELP = 1,
-    OPTION_CPU,
-    OPTION_GROUP,
-    OPTION_JSON,
-    OPTION_PMU,
-    OPTION_SYSFS,
-    OPTION_PROCFS,
-    OPTION_DATA,
-    OPTION_CONFIG,
-};
-
-struct list_options {
-    enum what what;
-    const char *cpu, *group; // NULL: this host's, all
-    bool json, help;
-    struct options host; // where the host is looked at
-};
-
-void list_help(void) {
-    (void)puts("Usage: topdownd list cpus|groups|metrics|events [OPTION]...\n"
-               "Shows what is known of this host's CPU, or of any other that has a spec.\n"
-               "\n"
-               "  cpus                specs, and what identifies their CPUs\n"
-               "  groups              metric groups, which a profile names\n"
-               "  metrics             metrics, with their names in Prometheus\n"
-               "  events              events, with the perf attributes that would be used\n"
-               "\n"
-               "Options:\n"
-               "  --cpu NAME          of that CPU: a spec, what the CPU is known as, or (cpus) a vendor\n"
-               "  --group GROUP       metrics: only those of that metric group\n"
-               "  --json              an array of objects\n"
-               "  --config FILE       configuration, which may name a vendor's files for this host\n"
-               "  --pmu KIND, --path.sysfs DIR, --path.procfs DIR, --path.data DIR\n"
-               "                      as for the daemon: topdownd --help");
+static int find_what(const char *word) {
+    for (int i = 0; i < LIST_N; i++)
+        if (strcmp(word, WHATS[i]) == 0)
+            return i;
+    return -1;
 }
 
-// ---- the command line ----
-
-static int wrong(const char *what, const char *word, const char *suggestion) {
-    (void)fprintf(stderr, "topdownd: %s '%s'%s%s%s\n", what, word, suggestion ? ": did you mean '" : "",
-                  suggestion ? suggestion : ": topdownd list --help tells what there is", suggestion ? "'?" : "");
-    return -EINVAL;
-}
-
-static int parse_what(int argc, char **argv, struct list_options *options) {
-    if (optind == argc)
-        return wrong("list what? There is", "cpus, groups, metrics, events", NULL);
-    if (optind + 1 < argc)
-        return wrong("there is one word too many:", argv[optind + 1], NULL);
-    for (int i = 0; i < LIST_N; i++) {
-        if (strcmp(argv[optind], WHATS[i]) == 0) {
-            options->what = (enum what)i;
-            return 0;
-        }
-    }
-    return wrong("there is no list of", argv[optind], error_suggest(argv[optind], WHATS, LIST_N));
-}
-
-static int parse_option(int option, struct list_options *options) {
-    switch (option) {
-    case OPTION_HELP:
-        options->help = true;
-        return 0;
-    case OPTION_CPU:
-        options->cpu = optarg;
-        return 0;
-    case OPTION_GROUP:
-        options->group = optarg;
-        return 0;
-    case OPTION_JSON:
-        options->json = true;
-        return 0;
-    case OPTION_PMU:
-        return options_parse_pmu(optarg, &options->host);
-    case OPTION_SYSFS:
-        options->host.sysfs = optarg;
-        return 0;
-    case OPTION_PROCFS:
-        options->host.procfs = optarg;
-        return 0;
-    case OPTION_DATA:
-        options->host.data = optarg;
-        return 0;
-    case OPTION_CONFIG:
-        options->host.config = optarg;
-        options->host.config_given = true;
-        return 0;
-    default:
-        return -EINVAL; // getopt_long has said why
-    }
-}
-
-static int parse(int argc, char **argv, struct list_options *options) {
-    static const struct option longs[] = {
-        {"help", no_argument, NULL, OPTION_HELP},
-        {"cpu", required_argument, NULL, OPTION_CPU},
-        {"group", required_argument, NULL, OPTION_GROUP},
-        {"json", no_argument, NULL, OPTION_JSON},
-        {"pmu", required_argument, NULL, OPTION_PMU},
-        {"path.sysfs", required_argument, NULL, OPTION_SYSFS},
-        {"path.procfs", required_argument, NULL, OPTION_PROCFS},
-        {"path.data", required_argument, NULL, OPTION_DATA},
-        {"config", required_argument, NULL, OPTION_CONFIG},
-        {NULL, 0, NULL, 0},
-    };
-    int r = 0;
-    for (int option; r == 0 && (option = getopt_long(argc, argv, "", longs, NULL)) != -1;)
-        r = parse_option(option, options);
-    if (r < 0 || options->help)
-        return r;
-    r = parse_what(argc, argv, options);
-    return r == 0 && options->group && options->what != LIST_METRICS ? wrong("only metrics have", "--group", NULL) : r;
+int list_check(const struct options *options) {
+    if (!options->word)
+        return options_say("list what? 'topdownd list cpus', or groups, metrics or events");
+    int what = find_what(options->word);
+    if (what < 0)
+        return options_refuse("there is no list of", options->word, error_suggest(options->word, WHATS, LIST_N));
+    return options->list.group && what != LIST_METRICS ? options_say("--group goes with 'topdownd list metrics'") : 0;
 }
 
 // ---- the lists ----
@@ -144,8 +45,6 @@ static const struct table_column CPU_COLUMNS[] = {
     {"midr", "MIDR", TABLE_TEXTS},         {"cpuid", "CPUID", TABLE_TEXTS},
     {"known_as", "KNOWN AS", TABLE_TEXTS}, {"generic", "GENERIC", TABLE_TEXT},
 };
-
-// The first column of the lists of one spec is there on a host with cores of several types only.
 
 static const struct table_column GROUP_COLUMNS[] = {
     LIST_CORE_TYPE_COLUMN,
@@ -227,11 +126,6 @@ static unsigned stage_of(const struct catalog *catalog, const struct catalog_gro
     return 1;
 }
 
-void list_begin_row(const char *core_type, struct table *table) {
-    if (core_type)
-        table_text(table, core_type);
-}
-
 static void list_groups(const struct catalog *catalog, const char *core_type, struct table *table) {
     for (size_t g = 0; g < catalog->n_groups; g++) {
         const struct catalog_group *group = &catalog->groups[g];
@@ -274,11 +168,21 @@ static void list_metrics(const struct catalog *catalog, const char *group_name, 
             list_metric(catalog, m, core_type, table);
 }
 
+// `list` names the list that has all names.
+static int refuse_name(const char *what, const char *name, const char *near, const char *list) {
+    if (near)
+        (void)fprintf(stderr, "topdownd: %s '%s': did you mean '%s'?\n", what, name, near);
+    else
+        (void)fprintf(stderr, "topdownd: %s '%s': 'topdownd list %s' tells what there is\n", what, name, list);
+    return -EINVAL;
+}
+
 static int say_no_group(const struct catalog *catalog, const char *group_name) {
     const char *names[CATALOG_GROUPS_MAX];
     for (size_t g = 0; g < catalog->n_groups; g++)
         names[g] = catalog->groups[g].name;
-    return wrong("there is no metric group", group_name, error_suggest(group_name, names, catalog->n_groups));
+    return refuse_name("there is no metric group", group_name, error_suggest(group_name, names, catalog->n_groups),
+                       "groups");
 }
 
 // ---- which CPU ----
@@ -312,21 +216,20 @@ static void take_type(struct source *source, struct list_type *type) {
 }
 
 // The specs that the daemon would use here.
-static int find_own(const struct list_options *options, const char *data, struct errors *errors,
-                    struct subject *subject) {
+static int find_own(const struct options *options, const char *data, struct errors *errors, struct subject *subject) {
     struct specs *specs = calloc(1, sizeof *specs);
     struct source *sources[SOURCE_TYPES_MAX];
     size_t n = 0;
     struct config *config = NULL;
-    int r = specs ? load_config(&options->host, errors, &config) : -ENOMEM;
+    int r = specs ? load_config(options, errors, &config) : -ENOMEM;
     if (r == 0)
         r = data_open_specs(data, specs, errors);
     if (r == 0) {
-        const struct source_request request = {.options = &options->host,
+        const struct source_request request = {.options = options,
                                                .data = data,
                                                .specs = specs,
                                                .vendor = &config->specs,
-                                               .all_events = options->what == LIST_EVENTS};
+                                               .all_events = find_what(options->word) == LIST_EVENTS};
         r = source_find(&request, errors, sources, &n);
         subject->n_types = r == 0 ? n : 0;
         for (size_t i = 0; i < subject->n_types; i++)
@@ -353,20 +256,21 @@ static int say_unknown(const struct list_specs *list, const char *name) {
     const char *names[DATA_SPECS_MAX];
     for (size_t i = 0; i < list->n; i++)
         names[i] = list->specs[i].name;
-    return wrong("there is no spec for the CPU", name, error_suggest(name, names, list->n));
+    return refuse_name("there is no spec for the CPU", name, error_suggest(name, names, list->n), "cpus");
 }
 
 // Sets which specs are meant.
-static int choose(struct list_specs *list, const struct list_options *options, const char *data, struct errors *errors,
+static int choose(struct list_specs *list, const struct options *options, const char *data, struct errors *errors,
                   struct subject *subject) {
-    const char *name = options->cpu;
-    if (options->what != LIST_CPUS && !name)
+    const char *name = options->list.cpu;
+    bool cpus = find_what(options->word) == LIST_CPUS;
+    if (!cpus && !name)
         return find_own(options, data, errors, subject);
     memset(subject->found, true, list->n);
     size_t n = name ? list_specs_find(list, name, subject->found) : list->n, spec = 0;
     if (n == 0)
         return say_unknown(list, name);
-    if (options->what == LIST_CPUS)
+    if (cpus)
         return 0;
     if (n > 1)
         return say_ambiguous(list, name, subject->found);
@@ -392,21 +296,22 @@ static int load_type(struct list_specs *list, const struct list_type *type, stru
     return r;
 }
 
-static void fill_type(const struct list_options *options, const struct catalog *catalog, const char *core_type,
+static void fill_type(const struct options *options, const struct catalog *catalog, const char *core_type,
                       struct table *table) {
-    if (options->what == LIST_METRICS)
-        list_metrics(catalog, options->group, core_type, table);
-    else if (options->what == LIST_GROUPS)
+    int what = find_what(options->word);
+    if (what == LIST_METRICS)
+        list_metrics(catalog, options->list.group, core_type, table);
+    else if (what == LIST_GROUPS)
         list_groups(catalog, core_type, table);
     else
         list_events(catalog, core_type, table);
 }
 
-static int fill(struct list_specs *list, const struct list_options *options, const struct subject *subject,
+static int fill(struct list_specs *list, const struct options *options, const struct subject *subject,
                 struct errors *errors, struct table *table) {
     const struct catalog *catalog = NULL;
-    bool several = subject->types[0].core_type[0] != '\0', known = options->group == NULL;
-    if (options->what == LIST_CPUS) {
+    bool several = subject->types[0].core_type[0] != '\0', known = options->list.group == NULL;
+    if (find_what(options->word) == LIST_CPUS) {
         list_cpus(list, subject->found, table);
         return 0;
     }
@@ -418,10 +323,10 @@ static int fill(struct list_specs *list, const struct list_options *options, con
         int r = load_type(list, &subject->types[i], errors, &catalog);
         if (r < 0)
             return r;
-        known = known || catalog_find_group(catalog, options->group) >= 0;
+        known = known || catalog_find_group(catalog, options->list.group) >= 0;
         fill_type(options, catalog, several ? subject->types[i].core_type : NULL, table);
     }
-    return known ? 0 : say_no_group(catalog, options->group);
+    return known ? 0 : say_no_group(catalog, options->list.group);
 }
 
 static int print(const struct table *table, bool json) {
@@ -435,7 +340,7 @@ static int print(const struct table *table, bool json) {
     return r;
 }
 
-static int run(const struct list_options *options, struct list_specs *list, struct errors *errors) {
+static int run(const struct options *options, struct list_specs *list, struct errors *errors) {
 #define COLUMNS(array)                                                                                                 \
     { .columns = (array), .n_columns = sizeof(array) / sizeof *(array) }
     struct table tables[LIST_N] = {[LIST_CPUS] = COLUMNS(CPU_COLUMNS),
@@ -443,10 +348,10 @@ static int run(const struct list_options *options, struct list_specs *list, stru
                                    [LIST_METRICS] = COLUMNS(METRIC_COLUMNS),
                                    [LIST_EVENTS] = COLUMNS(list_event_columns)};
 #undef COLUMNS
-    struct table *table = &tables[options->what];
+    struct table *table = &tables[find_what(options->word)];
     char data[DATA_PATH_MAX];
     struct subject subject = {.n_types = 0};
-    int r = data_find(options->host.data, data, sizeof data, errors);
+    int r = data_find(options->data, data, sizeof data, errors);
     if (r == 0)
         r = list_specs_init(list, data, errors);
     if (r == 0)
@@ -454,25 +359,17 @@ static int run(const struct list_options *options, struct list_specs *list, stru
     if (r == 0)
         r = fill(list, options, &subject, errors, table);
     if (r == 0)
-        r = print(table, options->json);
+        r = print(table, options->list.json);
     table_deinit(table);
     for (size_t i = 0; i < subject.n_types; i++)
         catalog_free(subject.types[i].vendors);
     return r;
 }
 
-int list_main(int argc, char **argv) {
-    struct list_options options = {
-        .host = {.config = TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml", .sysfs = "/sys", .procfs = "/proc"}};
+int list_run(const struct options *options) {
     struct errors errors = {0};
-    if (parse(argc, argv, &options) < 0)
-        return EXIT_WRONG;
-    if (options.help) {
-        list_help();
-        return EXIT_SUCCESS;
-    }
     struct list_specs *list = calloc(1, sizeof *list);
-    int r = list ? run(&options, list, &errors) : -ENOMEM;
+    int r = list ? run(options, list, &errors) : -ENOMEM;
     show_errors(&errors);
     if (r == -ENOMEM)
         (void)fprintf(stderr, "topdownd: memory is short\n");

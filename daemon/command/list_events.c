@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "daemon/command/list.h"
+#include "daemon/command/list_events.h"
 
 enum { NUMBERS_MAX = 256 };
 

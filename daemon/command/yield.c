@@ -106,8 +106,8 @@ int yield_run(const struct options *options) {
         return fail("yield", strerror(errno));
     }
     const char *path = options->socket ? options->socket : made;
-    int r = ask(fd, path, options->yield_seconds, line, sizeof line);
-    int status = r != 0 ? fail(path, remedy(r)) : say_answer(path, line, options->yield_seconds);
+    int r = ask(fd, path, options->yield.seconds, line, sizeof line);
+    int status = r != 0 ? fail(path, remedy(r)) : say_answer(path, line, options->yield.seconds);
     (void)close(fd);
     free(made);
     return status;

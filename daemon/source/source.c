@@ -142,7 +142,7 @@ int source_load_vendors(struct source *source, const struct source_request *requ
                                           .pmu = vendors->pmu,
                                           .environment = vendors->environment,
                                           .all_events = vendors->all_events,
-                                          .all_warnings = request->options->command == COMMAND_CHECK_CONFIG};
+                                          .all_warnings = request->options->all_warnings};
     int r = source_vendor_load(&vendor, errors, reason, sizeof reason, &source->catalog);
     source->vendors = r == 0;
     if (r == 1)

@@ -416,7 +416,7 @@ def test_every_metric_of_the_demo_has_an_interval_around_its_value():
 
 
 def test_the_first_lines_of_metrics_are_those_of_the_readme():
-    shown = re.search(r"first lines of `/metrics` are:\n\n```\n(.*?)```", e2e.read_text(os.path.join(ROOT, "README.md")), re.S)
+    shown = re.search(r"first lines of the demo's `/metrics` are:\n\n```\n(.*?)```", e2e.read_text(os.path.join(ROOT, "README.md")), re.S)
     lines = shown.group(1).splitlines()
     with e2e.Daemon("--pmu", "sim") as daemon:
         daemon.wait_round(1)

@@ -97,6 +97,14 @@ def plan_of(daemon):
     return plan
 
 
+def verdicts_of(daemon):
+    """The round, and what the host and its sockets are bound by and since when."""
+    page = daemon.json("/api/v1/topdown?scope=socket")
+    bounds = [page["bound"]] + [scope["bound"] for scope in page["scopes"]]
+    assert all(bound["since_timestamp_seconds"] <= page["timestamp_seconds"] for bound in bounds), bounds
+    return page["sequence"], bounds
+
+
 def test_every_series_and_the_plan_come_back_at_any_speed():
     groups = "stage_1, Branch_Effectiveness, ITLB_Effectiveness, L1D_Cache_Effectiveness, L2_Cache_Effectiveness"
     yaml = SHORT + "mode: adaptive\nstandard_error: true\nprofiles: {default: {groups: [%s]}}\n" % groups
@@ -107,6 +115,7 @@ def test_every_series_and_the_plan_come_back_at_any_speed():
             last = daemon.wait_round(daemon.sequence() + 2)["sequence"]
             page, plan = daemon.get("/metrics"), plan_of(daemon)
             live = daemon.json("/api/v1/snapshot?scope=cpu")
+            verdicts = verdicts_of(daemon)
             daemon.stop()
         for speed in ("0", "25"):
             with replay(path, "--speed", speed, yaml=e2e.LISTEN_ANYWHERE + "standard_error: true\n") as daemon:
@@ -115,6 +124,8 @@ def test_every_series_and_the_plan_come_back_at_any_speed():
                 if again["sequence"] == last == live["sequence"]:  # else a round ended while the daemon did
                     assert again["scopes"] == live["scopes"], speed
                     assert series_of(daemon.get("/metrics")) == series_of(page), speed
+                if again["sequence"] == verdicts[0]:
+                    assert verdicts_of(daemon) == verdicts, speed
                 daemon.stop()
         assert any(group["raised"] for group in plan["adaptive"]["groups"]), plan["adaptive"]
         return f"{len(series_of(page))} series, {len(plan['adaptive']['decisions'])} decisions"

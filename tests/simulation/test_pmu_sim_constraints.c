@@ -24,6 +24,13 @@ enum {
     SLOTS,
     FIELD_1,
     FIELD_2,
+    FIELD_3,
+    FIELD_4,
+    FIELD_5,
+    FIELD_6,
+    FIELD_7,
+    FIELD_8,
+    FIELD_9,
     EVENTS
 };
 
@@ -38,12 +45,16 @@ static const struct {
     [LOW_3] = {"LOW_3", 3, 1, 0, 1e6},     [WIDE_1] = {"WIDE_1", 0, 2, 0, 1e6}, [WIDE_2] = {"WIDE_2", 0, 2, 0, 1e6},
     [OWN] = {"OWN", 0, 1, 0, 1e9},         [R1] = {"R1", 0, 1, 0x11, 1e6},      [R2] = {"R2", 0, 1, 0x22, 1e6},
     [R3] = {"R3", 0, 1, 0x33, 1e6},        [SLOTS] = {"SLOTS", 0, 1, 0, 1e9},   [FIELD_1] = {"FIELD_1", 0, 0, 0, 3e8},
-    [FIELD_2] = {"FIELD_2", 0, 0, 0, 7e8},
+    [FIELD_2] = {"FIELD_2", 0, 0, 0, 7e8}, [FIELD_3] = {"FIELD_3", 0, 0, 0, 0}, [FIELD_4] = {"FIELD_4", 0, 0, 0, 0},
+    [FIELD_5] = {"FIELD_5", 0, 0, 0, 0},   [FIELD_6] = {"FIELD_6", 0, 0, 0, 0}, [FIELD_7] = {"FIELD_7", 0, 0, 0, 0},
+    [FIELD_8] = {"FIELD_8", 0, 0, 0, 0},   [FIELD_9] = {"FIELD_9", 0, 0, 0, 0},
 };
 
 static void cpu_init(struct host *host, unsigned cores, unsigned threads) {
     static char load_name[] = "steady", names[EVENTS][8];
-    static const char *const fixed[] = {"SLOTS", "OWN"}, *const resident[] = {"SLOTS", "FIELD_1", "FIELD_2"};
+    static const char *const fixed[] = {"SLOTS", "OWN"}, *const listed[] = {"SLOTS",   "FIELD_1", "FIELD_2", "FIELD_3",
+                                                                            "FIELD_4", "FIELD_5", "FIELD_6", "FIELD_7",
+                                                                            "FIELD_8", "FIELD_9"};
     static struct scenario_rate rates[EVENTS];
     struct fault error;
     *host = (struct host){0};
@@ -63,7 +74,7 @@ static void cpu_init(struct host *host, unsigned cores, unsigned threads) {
     }
     assert_int_equal(catalog_set_counters(host->catalog, 4, fixed, 2, &error), 0);
     assert_int_equal(catalog_set_watchdog(host->catalog, "OWN", &error), 0);
-    assert_int_equal(catalog_set_resident(host->catalog, resident, 3, &error), 0);
+    assert_int_equal(catalog_set_resident(host->catalog, listed, 10, &error), 0);
     host->keyframe = (struct scenario_keyframe){0, rates, EVENTS - ANY_1};
     host->load = (struct scenario_load){load_name, 10, &host->keyframe, 1};
     for (unsigned cpu = 0; cpu < cores * threads; cpu++)
@@ -190,7 +201,7 @@ static void test_siblings_share_registers_and_cores_do_not(void **state) {
     host_stop(&host);
 }
 
-static void test_fields_are_counted_in_a_group_led_by_the_resident_leader_only(void **state) {
+static void test_fields_are_counted_in_a_group_that_their_leader_leads_only(void **state) {
     (void)state;
     struct host host;
     cpu_init(&host, 1, 1);
@@ -200,6 +211,108 @@ static void test_fields_are_counted_in_a_group_led_by_the_resident_leader_only(v
     assert_int_equal(OPEN(&host, 0, FIELD_1), -EINVAL);
     assert_int_equal(OPEN(&host, 0, FIELD_1, SLOTS), -EINVAL);
     assert_int_equal(OPEN(&host, 0, ANY_1, SLOTS, FIELD_1), -EINVAL);
+    assert_true(OPEN(&host, 0, ANY_1, SLOTS) >= 0); // without fields it may follow
+    host_stop(&host);
+}
+
+// A group of SLOTS, FIELD_1 and ANY_1 in which the test has changed a code.
+static int open_changed(struct host *host, size_t place, const struct pmu_event *change) {
+    static const unsigned wanted[] = {SLOTS, FIELD_1, ANY_1};
+    struct pmu_event codes[3];
+    for (size_t i = 0; i < 3; i++)
+        codes[i] = host->catalog->events[wanted[i]].code;
+    codes[place].config1 |= change->config1;
+    codes[place].config2 |= change->config2;
+    codes[place].exclude |= change->exclude;
+    codes[place].pmu |= change->pmu;
+    return host->pmu->ops->open(host->pmu, 0, codes, 3);
+}
+
+static void test_a_field_has_its_number_alone_and_the_modes_of_its_leader(void **state) {
+    (void)state;
+    static const struct pmu_event changes[] = {{.config1 = 1}, {.config2 = 1}, {.exclude = PMU_EXCLUDE_USER}};
+    struct host host;
+    cpu_init(&host, 1, 1);
+    host_start(&host);
+    assert_true(open_changed(&host, 1, &(struct pmu_event){.pmu = 0}) >= 0);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(open_changed(&host, 1, &changes[i]), -EINVAL);
+    assert_int_equal(open_changed(&host, 0, &changes[2]), -EINVAL); // the leader in other modes than its field
+    assert_int_equal(OPEN(&host, 0, SLOTS, FIELD_1, FIELD_1), -EINVAL);
+    host_stop(&host);
+}
+
+static void test_a_group_has_at_most_eight_fields(void **state) {
+    (void)state;
+    struct host host;
+    cpu_init(&host, 1, 1);
+    host_start(&host);
+    assert_true(OPEN(&host, 0, SLOTS, FIELD_1, FIELD_2, FIELD_3, FIELD_4, FIELD_5, FIELD_6, FIELD_7, FIELD_8) >= 0);
+    assert_int_equal(
+        OPEN(&host, 0, SLOTS, FIELD_1, FIELD_2, FIELD_3, FIELD_4, FIELD_5, FIELD_6, FIELD_7, FIELD_8, FIELD_9),
+        -EINVAL);
+    host_stop(&host);
+}
+
+static void test_groups_that_slots_leads_are_open_side_by_side_and_take_turns(void **state) {
+    (void)state;
+    struct host host;
+    cpu_init(&host, 1, 1);
+    host_start(&host);
+    int one = OPEN(&host, 0, SLOTS, FIELD_1, ANY_1), other = OPEN(&host, 0, SLOTS, FIELD_2, ANY_2);
+    host_enable(&host, one);
+    host_go_to(&host, SECOND);
+    assert_true(share_of(&host, one, 3) == 1);
+    host_disable(&host, one);
+    host_enable(&host, other); // the counter is free: no tick is lost
+    host_go_to(&host, 2 * SECOND);
+    assert_true(share_of(&host, other, 3) == 1);
+    struct reading before = host_read(&host, other, 3);
+    host_enable(&host, one); // there is one such counter, though general ones are free
+    host_go_to(&host, 4 * SECOND);
+    double share = (double)(host_read(&host, other, 3).times.running_ns - before.times.running_ns) / (2.0 * SECOND);
+    assert_true(fabs(share - 0.5) < 0.01);
+    host_stop(&host);
+}
+
+static void test_a_rival_that_counts_slots_shares_them(void **state) {
+    (void)state;
+    for (unsigned pinned = 0; pinned < 2; pinned++) {
+        struct host host;
+        cpu_init(&host, 1, 1);
+        struct scenario_rival *rival = &host.rivals[host.scenario.n_rivals++];
+        *rival = (struct scenario_rival){.kind = pinned ? RIVAL_PINNED : RIVAL_FLEXIBLE, .slots = true};
+        cpuset_add(&rival->cpus, 0);
+        host_start(&host);
+        int led = OPEN(&host, 0, SLOTS, FIELD_1, ANY_1), other = OPEN(&host, 0, ANY_1, ANY_2);
+        host_enable(&host, led);
+        host_go_to(&host, 4 * SECOND);
+        assert_true(fabs(share_of(&host, led, 3) - (pinned ? 0 : 0.5)) < 0.01);
+        host_disable(&host, led);
+        host_enable(&host, other);
+        host_go_to(&host, 5 * SECOND);
+        assert_true(share_of(&host, other, 2) == 1); // it needs no slots
+        host_stop(&host);
+    }
+}
+
+static void test_a_group_that_is_off_is_read_without_an_interrupt(void **state) {
+    (void)state;
+    struct host host;
+    cpu_init(&host, 1, 1);
+    host_start(&host);
+    int handle = OPEN(&host, 0, SLOTS, FIELD_1, ANY_1);
+    host_read(&host, handle, 3);
+    host_disable(&host, handle); // changes nothing
+    assert_int_equal(pmu_sim_interrupts(host.pmu, 0), 0);
+    host_enable(&host, handle);
+    assert_int_equal(pmu_sim_interrupts(host.pmu, 0), 1);
+    host_go_to(&host, SECOND);
+    host_read(&host, handle, 3);
+    assert_int_equal(pmu_sim_interrupts(host.pmu, 0), 2); // it counts
+    host_disable(&host, handle);
+    host_read(&host, handle, 3);
+    assert_int_equal(pmu_sim_interrupts(host.pmu, 0), 3);
     host_stop(&host);
 }
 
@@ -277,7 +390,12 @@ int main(void) {
         cmocka_unit_test(test_a_choice_of_counters_is_kept_beside_others),
         cmocka_unit_test(test_the_watchdog_holds_its_fixed_counter),
         cmocka_unit_test(test_siblings_share_registers_and_cores_do_not),
-        cmocka_unit_test(test_fields_are_counted_in_a_group_led_by_the_resident_leader_only),
+        cmocka_unit_test(test_fields_are_counted_in_a_group_that_their_leader_leads_only),
+        cmocka_unit_test(test_a_field_has_its_number_alone_and_the_modes_of_its_leader),
+        cmocka_unit_test(test_a_group_has_at_most_eight_fields),
+        cmocka_unit_test(test_groups_that_slots_leads_are_open_side_by_side_and_take_turns),
+        cmocka_unit_test(test_a_rival_that_counts_slots_shares_them),
+        cmocka_unit_test(test_a_group_that_is_off_is_read_without_an_interrupt),
         cmocka_unit_test(test_a_field_is_a_255th_of_its_leader_for_each_interval_between_reads),
         cmocka_unit_test(test_a_field_is_rounded_by_what_happened_since_the_last_read_alone),
         cmocka_unit_test(test_a_field_is_rounded_when_its_group_leaves_the_counters_too),

@@ -136,6 +136,10 @@ static void test_an_edge_interrupts_twice_and_every_call_is_counted(void **state
     assert_int_equal(interrupts, switches + round_ends);
     assert_int_equal(sampler_calls(p.sampler), calls);
     assert_int_equal(sampler_interrupts(p.sampler), interrupts);
+    uint64_t truly = 0;
+    for (unsigned cpu = 0; cpu < p.topology->n_cpus; cpu++)
+        truly += pmu_sim_interrupts(p.recorder.inner, p.topology->cpus[cpu].id);
+    assert_int_equal(interrupts, truly);
     pipeline_stop(&p);
 }
 
@@ -220,12 +224,37 @@ static void test_one_that_cannot_be_opened_leaves_the_others_and_comes_when_it_c
     pipeline_stop(&p);
 }
 
+static void test_another_user_of_slots_shares_the_time_of_every_group(void **state) {
+    (void)state;
+    struct pipeline p;
+    pipeline_load_spec(&p, "sapphire-rapids", 7);
+    pipeline_add_rival(&p, RIVAL_FLEXIBLE, 0)->slots = true;
+    static const char *const groups[] = {"stage_1", "General", "MPKI", "Miss_Ratio", NULL};
+    pipeline_start(&p, SLOT_NS, 1, groups);
+    pipeline_run(&p, 2);
+    const struct readings *readings = sampler_readings(p.sampler);
+    for (size_t i = 0; i < readings->n_windows; i++) {
+        const struct window *window = &readings->windows[i];
+        assert_int_equal(window->result, WINDOW_CONTENDED);
+        assert_true(fabs((double)window->running_ns / (double)window->enabled_ns - 0.5) < 0.05);
+    }
+    for (size_t c = 0; c < p.layout->n_level1; c++) { // what is left of the time still says the truth
+        size_t m = 0;
+        while (p.plan->metrics[m].metric != p.catalog->level1.categories[c].metric)
+            m++;
+        assert_near(p.snapshot->values[snapshot_metric(p.layout, 0, m)],
+                    pipeline_truth(&p, 0, m, p.snapshot->start_ns, p.snapshot->end_ns), 0.01, "level 1");
+    }
+    pipeline_stop(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_edge_is_disable_enable_read_and_idleness_holds_nothing),
         cmocka_unit_test(test_windows_follow_one_another_and_lack_the_idle_slot),
         cmocka_unit_test(test_an_edge_interrupts_twice_and_every_call_is_counted),
         cmocka_unit_test(test_a_cpu_that_was_away_has_its_groups_again),
+        cmocka_unit_test(test_another_user_of_slots_shares_the_time_of_every_group),
         cmocka_unit_test(test_one_that_cannot_be_opened_leaves_the_others_and_comes_when_it_can),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

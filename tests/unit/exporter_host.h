@@ -88,8 +88,10 @@ static inline struct catalog *host_catalog(void) {
 static const struct view_pmu_error HOST_PMU_ERRORS[] = {
     {.pmu = "cpu_core", .reason = "absent", .text = "the kernel shows no cpu_core: <load> its driver"}};
 
-// The layout of both metric groups on so many counters; the PMU says that it has CYCLES and does not say what else.
-static inline struct snapshot_layout *host_layout(const struct catalog *catalog, unsigned counters) {
+// The layout of all metric groups on so many counters of these CPUs; the PMU says that it has CYCLES and does not say
+// what else.
+static inline struct snapshot_layout *host_layout_on(const struct catalog *catalog, unsigned counters,
+                                                     const struct topology_source *cpus, size_t n_cpus) {
     static const uint8_t support[11] = {[1] = PLAN_SUPPORTED}; // by the catalog's events, the first is time
     const struct plan_selection selections[] = {{.group = 0}, {.group = 1}, {.group = 2}};
     assert_true(catalog->n_groups <= 3);
@@ -104,12 +106,16 @@ static inline struct snapshot_layout *host_layout(const struct catalog *catalog,
     struct topology *topology;
     assert_int_equal(catalog->n_events, sizeof(support));
     assert_int_equal(plan_new(&request, &plan), 0);
-    const struct topology_source cpus[] = {
-        {0, 0, 0, true}, {1, 1, 0, true}, {4, 0, 7, true}, {5, 1, 7, false}}; // id, core, package, selected
-    assert_int_equal(topology_new(cpus, 4, 2e9, &topology), 0);
+    assert_int_equal(topology_new(cpus, n_cpus, 2e9, &topology), 0);
     struct snapshot_layout *layout = snapshot_layout_new(plan, topology);
     assert_non_null(layout);
     return layout;
+}
+
+static inline struct snapshot_layout *host_layout(const struct catalog *catalog, unsigned counters) {
+    const struct topology_source cpus[] = {
+        {0, 0, 0, true}, {1, 1, 0, true}, {4, 0, 7, true}, {5, 1, 7, false}}; // id, core, package, selected
+    return host_layout_on(catalog, counters, cpus, 4);
 }
 
 // A host whose plan has so many counters, of four.

@@ -11,7 +11,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-enum { CPUS = 3, ROW_MAX = 16 };
+enum { CPUS = 3 };
 
 struct rig {
     struct catalog *catalog;
@@ -20,7 +20,8 @@ struct rig {
     struct readings *readings;
     struct snapshot *snapshot;
     struct estimate *direct;
-    double values[CPUS * ROW_MAX], running[CPUS]; // of the one unit
+    struct rows *rows; // of the one unit
+    struct cells *cells;
     uint64_t random;
 };
 
@@ -38,13 +39,14 @@ static void rig_init_on(struct rig *rig, struct catalog *catalog, unsigned count
     *rig = (struct rig){.catalog = catalog, .random = 7};
     assert_int_equal(plan_new(&request, &plan), 0);
     assert_int_equal(plan->n_units, 1);
-    assert_true(estimate_row(plan) <= ROW_MAX);
     assert_int_equal(topology_new(cpus, CPUS, 0, &topology), 0);
     rig->layout = snapshot_layout_new(plan, topology);
     rig->derive = derive_new(rig->layout);
     rig->readings = readings_new(plan, topology);
     rig->direct = estimate_new(plan, topology, ESTIMATE_MEMORY_ROUNDS);
-    assert_true(rig->layout && rig->derive && rig->readings && rig->direct);
+    rig->rows = rows_new(plan);
+    rig->cells = cells_new(rig->rows, CPUS);
+    assert_true(rig->layout && rig->derive && rig->readings && rig->direct && rig->rows && rig->cells);
     readings_begin(rig->readings, 0, SECOND_NS);
 }
 
@@ -53,6 +55,8 @@ static void rig_init(struct rig *rig, struct catalog *catalog, unsigned counters
 }
 
 static void rig_free(struct rig *rig) {
+    cells_free(rig->cells);
+    rows_free(rig->rows);
     estimate_free(rig->direct);
     snapshot_unref(rig->snapshot);
     readings_free(rig->readings);
@@ -78,17 +82,14 @@ static uint64_t draw(struct rig *rig) { return 1000 + (uint64_t)(1000 * random_u
 // A window of a second of the only event group, `running_ns` of it on the counters.
 static void count(struct rig *rig, unsigned cpu, uint64_t running_ns, uint64_t a, uint64_t b) {
     struct window *window = readings_add(rig->readings, cpu, 0, 2);
-    double scale = (double)SECOND_NS / (double)running_ns, *row = rig->values + cpu * 3, sums[] = {1, 0, 0};
+    double scale = (double)SECOND_NS / (double)running_ns;
     window->result = running_ns < SECOND_NS ? WINDOW_CONTENDED : WINDOW_COMPLETE;
     window->enabled_ns = SECOND_NS;
     window->running_ns = running_ns;
     window->counts[0] = a;
     window->counts[1] = b;
-    sums[1] = (double)a * scale;
-    sums[2] = (double)b * scale;
-    for (size_t i = 0; i < 3; i++)
-        row[i] += sums[i];
-    rig->running[cpu] += (double)running_ns * 1e-9;
+    cells_add_values(rig->cells, cpu, 0, (const double[]){1, (double)a * scale, (double)b * scale});
+    cells_note_window(rig->cells, cpu, 0, (double)running_ns * 1e-9);
 }
 
 // Ends the round `seconds` after it began: derive extrapolates to `counted_seconds` of them.
@@ -100,9 +101,8 @@ static void end_round(struct rig *rig, unsigned seconds, double counted_seconds)
     assert_non_null(rig->snapshot);
     derive_round(rig->derive, readings, rig->snapshot);
     readings_begin(readings, readings->round + 1, readings->end_ns);
-    estimate_take_round(rig->direct, rig->values, rig->running, counted_seconds);
-    memset(rig->values, 0, sizeof rig->values);
-    memset(rig->running, 0, sizeof rig->running);
+    estimate_take_round(rig->direct, rig->cells, counted_seconds);
+    cells_begin_round(rig->cells);
 }
 
 // Two windows on each CPU, one of them contended on CPU 1.

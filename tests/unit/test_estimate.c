@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "core/base/student.h"
-#include "core/tally/estimate.h"
-#include "core/tally/estimate_slope.h"
+#include "core/estimate/estimate.h"
+#include "core/estimate/estimate_slope.h"
 
 // Toy plans with one or two units, fed with rounds by hand; expected values are worked out in the comments.
 
@@ -16,8 +16,8 @@ struct rig {
     struct plan *plan;
     struct topology *topology;
     struct estimate *estimate;
-    double values[CPUS_MAX][8];
-    double running[CPUS_MAX];
+    struct rows *rows;
+    struct cells *cells;
 };
 
 static const char *const EVENTS[] = {"A", "B", "C"};
@@ -38,10 +38,14 @@ static void rig_init(struct rig *rig, size_t n_cpus, const char *second, double 
         sources[i] = (struct topology_source){i, (int)i, (int)(i % 2), true};
     assert_int_equal(topology_new(sources, n_cpus, 0, &rig->topology), 0);
     rig->estimate = estimate_new(rig->plan, rig->topology, memory_rounds);
-    assert_non_null(rig->estimate);
+    rig->rows = rows_new(rig->plan);
+    rig->cells = cells_new(rig->rows, n_cpus);
+    assert_true(rig->estimate && rig->rows && rig->cells);
 }
 
 static void rig_free(struct rig *rig) {
+    cells_free(rig->cells);
+    rows_free(rig->rows);
     estimate_free(rig->estimate);
     topology_free(rig->topology);
     plan_free(rig->plan);
@@ -50,16 +54,14 @@ static void rig_free(struct rig *rig) {
 
 // What a CPU counted in `seconds`, in one window.
 static void count(struct rig *rig, size_t cpu, double seconds, double a, double b) {
-    double *row = (double *)rig->values + cpu * estimate_row(rig->plan);
-    row[0] = seconds;
-    row[1] = a;
-    row[2] = b;
-    rig->running[cpu] = seconds;
+    double *values = cells_values(rig->cells, cpu, 0);
+    values[0] = seconds;
+    values[1] = a;
+    values[2] = b;
+    cells_at(rig->cells, cpu, 0)->running_seconds = seconds;
 }
 
-static void round_of(struct rig *rig, double seconds) {
-    estimate_take_round(rig->estimate, (double *)rig->values, rig->running, seconds);
-}
+static void round_of(struct rig *rig, double seconds) { estimate_take_round(rig->estimate, rig->cells, seconds); }
 
 static struct estimate_interval interval(const struct rig *rig, size_t scope, size_t metric, double value) {
     return estimate_get(rig->estimate, scope, metric, value, 1);
@@ -220,7 +222,7 @@ static void test_contention_leaves_less_covered(void **state) {
     rig_init(&rig, 1, "A", 16);
     for (int r = 0; r < 2; r++) {
         count(&rig, 0, 2, 30 + 10 * r, 100);
-        rig.running[0] = 1;
+        cells_at(rig.cells, 0, 0)->running_seconds = 1;
         round_of(&rig, 2);
     }
     expect_near(interval(&rig, 0, 0, 0.3).standard_error, sqrt(0.1 * 0.1 / 2 * 0.5), 1e-6);
@@ -312,9 +314,12 @@ static void test_rounding_of_fields_is_a_floor(void **state) {
     assert_int_equal(rig.plan->n_units, 1);
     assert_int_equal(topology_new(&cpu, 1, 0, &rig.topology), 0);
     rig.estimate = estimate_new(rig.plan, rig.topology, 16);
-    const double values[] = {1, 200, 100, 100}, running = 1; // seconds, SLOTS, GOOD, LOST
+    rig.rows = rows_new(rig.plan);
+    rig.cells = cells_new(rig.rows, 1);
+    cells_add_values(rig.cells, 0, 0, (const double[]){1, 200, 100, 100}); // seconds, SLOTS, GOOD, LOST
+    cells_note_window(rig.cells, 0, 0, 1);
     for (int r = 0; r < 5; r++)
-        estimate_take_round(rig.estimate, values, &running, 2);
+        round_of(&rig, 2);
     double wanted = sqrt(2) * 0.5 / 255 / sqrt(12);
     expect_near(interval(&rig, 0, 0, 0.5).standard_error, wanted, 1e-6);
     expect_near(estimate_get(rig.estimate, 0, 0, 0.5, 100).standard_error, wanted, 1e-6);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/tally/estimate.h"
+#include "core/estimate/estimate.h"
 
 // Two event groups that have an event in common, on one CPU: where one of them has seen less of it than the other, its
 // windows do not stand for the round. Rounds of 10 s, windows of 1 s where nothing else is said.
@@ -15,7 +15,8 @@ struct rig {
     struct plan *plan;
     struct topology *topology;
     struct estimate *estimate;
-    double values[UNITS * 3], running[UNITS];
+    struct rows *rows;
+    struct cells *cells;
 };
 
 static void rig_init(struct rig *rig) {
@@ -36,10 +37,14 @@ static void rig_init(struct rig *rig) {
     assert_int_equal(rig->plan->metrics[2].unit, PLAN_COMBINED);
     assert_int_equal(topology_new(&cpu, 1, 0, &rig->topology), 0);
     rig->estimate = estimate_new(rig->plan, rig->topology, 16);
-    assert_non_null(rig->estimate);
+    rig->rows = rows_new(rig->plan);
+    rig->cells = cells_new(rig->rows, 1);
+    assert_true(rig->estimate && rig->rows && rig->cells);
 }
 
 static void rig_free(struct rig *rig) {
+    cells_free(rig->cells);
+    rows_free(rig->rows);
     estimate_free(rig->estimate);
     topology_free(rig->topology);
     plan_free(rig->plan);
@@ -47,14 +52,15 @@ static void rig_free(struct rig *rig) {
 }
 
 static void count(struct rig *rig, size_t unit, double seconds, double first, double second) {
-    rig->values[3 * unit] = rig->running[unit] = seconds;
-    rig->values[3 * unit + 1] = first;
-    rig->values[3 * unit + 2] = second;
+    double *values = cells_values(rig->cells, 0, unit);
+    values[0] = cells_at(rig->cells, 0, unit)->running_seconds = seconds;
+    values[1] = first;
+    values[2] = second;
 }
 
 static void rounds(struct rig *rig, int n) {
     for (int r = 0; r < n; r++)
-        estimate_take_round(rig->estimate, rig->values, rig->running, 10);
+        estimate_take_round(rig->estimate, rig->cells, 10);
 }
 
 static double error_of(const struct rig *rig, size_t metric, double value) {

@@ -133,6 +133,24 @@ static void test_where_nothing_is_above_its_threshold_the_largest_is_named(void 
     host_deinit(&host);
 }
 
+static void test_where_every_root_is_low_the_answer_says_so(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host); // without thresholds
+    struct snapshot *snapshot = host_snapshot(&host);
+    tree_set(&host, snapshot, 0, "frontend_bound", 0.2);
+    tree_set(&host, snapshot, 0, "bad_speculation", 0.1);
+    tree_set(&host, snapshot, 0, "retiring", 0.6);
+    tree_set(&host, snapshot, 0, "backend_bound", 0.1);
+    assert_bound(&host, snapshot, "retiring", JUDGE_NO,
+                 "Nothing stands out. The largest share: retiring, 60 % of pipeline slots. No share of the first level "
+                 "is above its threshold.");
+    tree_set(&host, snapshot, 0, "frontend_bound", 0.21);
+    assert_bound(&host, snapshot, "frontend_bound", JUDGE_YES, "frontend_bound, 21 % of pipeline slots.");
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
 static void test_an_answer_whose_interval_overlaps_the_next_ones_says_so(void **state) {
     (void)state;
     static const char certain[] = "frontend_bound, 40 % of pipeline slots.";
@@ -347,6 +365,7 @@ int main(void) {
         cmocka_unit_test(test_the_catalog_is_as_on_file),
         cmocka_unit_test(test_the_largest_branch_above_its_threshold_is_followed_down),
         cmocka_unit_test(test_where_nothing_is_above_its_threshold_the_largest_is_named),
+        cmocka_unit_test(test_where_every_root_is_low_the_answer_says_so),
         cmocka_unit_test(test_an_answer_whose_interval_overlaps_the_next_ones_says_so),
         cmocka_unit_test(test_without_values_the_answer_is_why),
         cmocka_unit_test(test_a_threshold_is_judged_as_far_as_what_it_reads_is_measured),

@@ -6,7 +6,7 @@
 #include "core/base/random.h"
 #include "core/base/span.h"
 #include "core/base/total.h"
-#include "core/tally/level1.h"
+#include "core/counts/level1.h"
 
 // Pipeline slots that add up, the sums that hold them for years, and the time that they stand for.
 

@@ -467,6 +467,19 @@ static void test_without_room_to_lead_only_fields_are_lost(void **state) {
     end(&host, plan);
 }
 
+static void test_a_field_counts_in_no_other_modes_than_its_leader(void **state) {
+    (void)state;
+    struct host host;
+    host_init(&host, led_catalog(), 4);
+    metric_of(host.catalog, "kernel", "FE:k / SLOTS", NULL);
+    metric_of(host.catalog, "a", "A:k / INST", NULL);
+    group_of(host.catalog, "G", "kernel a");
+    struct plan *plan = plan_host(&host);
+    expect_reason(plan, "kernel", "the event FE:k would count in other modes than SLOTS, which leads it");
+    assert_true(plan_metric_planned(find(plan, "a")));
+    end(&host, plan);
+}
+
 static void test_without_the_leader_groups_are_as_on_other_pmus(void **state) {
     (void)state;
     struct host host;
@@ -505,6 +518,7 @@ int main(void) {
         cmocka_unit_test(test_what_groups_may_carry_is_not_there_for_other_events),
         cmocka_unit_test(test_an_event_that_the_pmu_lacks_takes_nothing),
         cmocka_unit_test(test_without_room_to_lead_only_fields_are_lost),
+        cmocka_unit_test(test_a_field_counts_in_no_other_modes_than_its_leader),
         cmocka_unit_test(test_without_the_leader_groups_are_as_on_other_pmus),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,12 +102,13 @@ static void test_a_pmus_traps_are_read_and_absent_by_default(void **state) {
         char text[1024];
         struct scenario *s;
         (void)snprintf(text, sizeof text, "{%s %s, %s, \"rivals\": [%s, %s]}", cases[i].keys, HOST, LOADS,
-                       "{\"kind\": \"pinned\", \"cpus\": \"0\", \"counters\": 0, \"cycles\": true}",
+                       "{\"kind\": \"pinned\", \"cpus\": \"0\", \"counters\": 0, \"cycles\": true, \"slots\": true}",
                        "{\"kind\": \"pinned\", \"cpus\": \"0\", \"counters\": 1}");
         assert_int_equal(read_scenario(text, &s), 0);
         assert_int_equal(s->validates_nothing, cases[i].validates_nothing);
         assert_int_equal(s->surplus, cases[i].surplus);
         assert_true(s->rivals[0].cycles && !s->rivals[1].cycles);
+        assert_true(s->rivals[0].slots && !s->rivals[1].slots);
         scenario_free(s);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/tally/estimate_slope.h"
+#include "core/estimate/estimate_slope.h"
 
 #include <math.h>
 

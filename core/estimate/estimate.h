@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_CORE_TALLY_ESTIMATE_H
-#define TOPDOWND_CORE_TALLY_ESTIMATE_H
+#ifndef TOPDOWND_CORE_ESTIMATE_ESTIMATE_H
+#define TOPDOWND_CORE_ESTIMATE_ESTIMATE_H
 
 // How far a gauge can be trusted: the standard error of every metric on every CPU, socket and on the host.
 //
@@ -26,8 +26,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/counts/cells.h"
 #include "core/host/topology.h"
-#include "core/plan/plan.h"
 
 enum {
     ESTIMATE_MEMORY_ROUNDS = 16, // a difference this many rounds ago weighs 1/e of the newest
@@ -52,20 +52,14 @@ struct estimate_interval {
     enum estimate_quality quality;
 };
 
-// Scopes are those of core/tally/snapshot.h: the host, each socket, each CPU. `plan` and `topology` are borrowed and
+// Scopes are those of core/counts/scopes.h: the host, each socket, each CPU. `plan` and `topology` are borrowed and
 // must outlive it. `memory_rounds`: as ESTIMATE_MEMORY_ROUNDS, at least 1; INFINITY: all rounds weigh the same. NULL
 // where memory is short.
 struct estimate *estimate_new(const struct plan *plan, const struct topology *topology, double memory_rounds);
 struct estimate *estimate_free(struct estimate *estimate);
 
-// How many values a row has: for each unit of the plan, in order, CPU seconds and the counts of unit->events.
-size_t estimate_row(const struct plan *plan);
-
-// Takes in a round that lasted `seconds`. `values` is [cpu][row], sums over the round's windows, scaled for contention
-// and not extrapolated; `running_seconds` is [cpu][unit], for how long the unit really was on the counters: less than
-// the CPU seconds under contention. A unit without data has 0 CPU seconds.
-void estimate_take_round(struct estimate *estimate, const double *values, const double *running_seconds,
-                         double seconds);
+// Takes in a round that lasted `seconds`: cells of the same plan and as many CPUs.
+void estimate_take_round(struct estimate *estimate, const struct cells *cells, double seconds);
 
 // A CPU went away or time passed unmeasured: the rounds before and after are no neighbours. The second: of one unit.
 void estimate_forget_cpu(struct estimate *estimate, size_t cpu);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/tally/level1.h"
+#include "core/counts/level1.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_CORE_TALLY_LEVEL1_H
-#define TOPDOWND_CORE_TALLY_LEVEL1_H
+#ifndef TOPDOWND_CORE_COUNTS_LEVEL1_H
+#define TOPDOWND_CORE_COUNTS_LEVEL1_H
 
 // Pipeline slots by level-1 category, so that the categories add up to all pipeline slots.
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/counts/cells.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/block.h"
+
+static void lay_out(void *self, struct block *block) {
+    struct cells *cells = self;
+    cells->cells = block_take(block, cells->n_cpus * cells->rows->n_units, sizeof *cells->cells);
+    cells->values = block_take(block, cells->n_cpus * cells->rows->n_values, sizeof *cells->values);
+    cells->offline = block_take(block, cells->n_cpus, sizeof *cells->offline);
+}
+
+struct cells *cells_new(const struct rows *rows, size_t n_cpus) {
+    return block_new(&(struct cells){.rows = rows, .n_cpus = n_cpus}, sizeof(struct cells), lay_out);
+}
+
+struct cells *cells_free(struct cells *cells) {
+    free(cells);
+    return NULL;
+}
+
+void cells_begin_round(struct cells *cells) {
+    for (size_t i = 0; i < cells->n_cpus * cells->rows->n_units; i++) {
+        struct cell *cell = &cells->cells[i];
+        *cell = (struct cell){.trouble = UNCOVERED_FAILED, .span = cell->span};
+    }
+    memset(cells->values, 0, cells->n_cpus * cells->rows->n_values * sizeof *cells->values);
+    memset(cells->offline, 0, cells->n_cpus * sizeof *cells->offline);
+}
+
+void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double running_seconds) {
+    struct cell *cell = cells_at(cells, cpu, unit);
+    cell->running_seconds += running_seconds;
+    cell->n_windows++;
+}
+
+void cells_add_values(struct cells *cells, size_t cpu, size_t unit, const double *values) {
+    double *sums = cells_values(cells, cpu, unit);
+    for (size_t i = 0; i < rows_n(cells->rows, unit); i++)
+        sums[i] += values[i];
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/counts/level1_cpus.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/block.h"
+
+static void lay_out(void *self, struct block *block) {
+    struct level1_cpus *level1 = self;
+    level1->cpus = block_take(block, level1->scopes->topology->n_cpus, sizeof *level1->cpus);
+    level1->increase = block_take(block, level1->scopes->n * level1->n_categories, sizeof *level1->increase);
+}
+
+struct level1_cpus *level1_cpus_new(const struct rows *rows, const struct scopes *scopes) {
+    struct level1_cpus level1 = {
+        .rows = rows, .scopes = scopes, .n_categories = rows->plan->catalog->level1.n_categories};
+    struct level1_cpus *made = block_new(&level1, sizeof level1, lay_out);
+    if (!made)
+        return NULL;
+    made->window = evaluation_new(rows);
+    return made->window ? made : level1_cpus_free(made);
+}
+
+struct level1_cpus *level1_cpus_free(struct level1_cpus *level1) {
+    if (level1)
+        evaluation_free(level1->window);
+    free(level1);
+    return NULL;
+}
+
+void level1_cpus_continue(struct level1_cpus *level1, size_t cpu, const struct level1_cpus *old, size_t old_cpu) {
+    level1->cpus[cpu].debt = old->cpus[old_cpu].debt;
+}
+
+void level1_cpus_begin_round(struct level1_cpus *level1) {
+    for (size_t cpu = 0; cpu < level1->scopes->topology->n_cpus; cpu++) {
+        struct level1_cpu *of = &level1->cpus[cpu];
+        *of = (struct level1_cpu){.span = of->span, .debt = of->debt};
+    }
+    memset(level1->increase, 0, level1->scopes->n * level1->n_categories * sizeof *level1->increase);
+}
+
+void level1_cpus_take_window(struct level1_cpus *level1, size_t cpu, const double *values) {
+    const struct plan *plan = level1->rows->plan;
+    struct level1_cpu *of = &level1->cpus[cpu];
+    struct evaluation *window = level1->window;
+    double categories[CATEGORY_N], slots;
+    evaluation_begin(window, values[0], 0);
+    evaluation_fill(window, (size_t)plan->level1_unit, values, 1);
+    if (!level1_split(plan->catalog, window->counts, window->metrics, categories, &slots))
+        return;
+    of->seconds += values[0];
+    for (size_t i = 0; i < level1->n_categories; i++)
+        of->slots[i] += categories[i];
+}
+
+const double *level1_cpus_advance(struct level1_cpus *level1, size_t cpu, double seconds, double limit_seconds,
+                                  bool stalled) {
+    struct level1_cpu *of = &level1->cpus[cpu];
+    size_t n = level1->n_categories, own = scope_of_cpu(level1->scopes->topology, cpu);
+    double measured = stalled ? 0 : of->seconds, slots[CATEGORY_N], increase[CATEGORY_N];
+    struct span_step step = span_advance(&of->span, seconds, measured > 0, limit_seconds);
+    if (!(measured > 0))
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        slots[i] = of->slots[i] * step.covered_seconds / measured;
+    level1_increase(slots, n, &of->debt, increase);
+    struct cpu_scopes scopes = scopes_of_cpu(level1->scopes, cpu);
+    for (size_t s = 0; s < SCOPES_OF_CPU; s++)
+        for (size_t i = 0; i < n; i++)
+            level1->increase[scopes.scope[s] * n + i] += increase[i];
+    return level1_cpus_increase(level1, own);
+}

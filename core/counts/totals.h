@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_COUNTS_TOTALS_H
+#define TOPDOWND_CORE_COUNTS_TOTALS_H
+
+// Totals of all scopes, kept from round to round: what is added on a CPU is added to its socket and the host, too.
+
+#include "core/base/total.h"
+#include "core/counts/scopes.h"
+
+struct totals {
+    const struct scopes *scopes; // borrowed
+    size_t first_field;          // fields are numbered from here on, as the caller likes
+    size_t n_fields;
+    struct total *totals; // [scope][field]
+};
+
+// `scopes` must outlive it. NULL where memory is short.
+struct totals *totals_new(const struct scopes *scopes, size_t first_field, size_t n_fields);
+struct totals *totals_free(struct totals *totals);
+
+void totals_add(struct totals *totals, size_t cpu, size_t field, double amount);
+
+static inline struct total *totals_at(const struct totals *totals, size_t scope, size_t field) {
+    return &totals->totals[scope * totals->n_fields + (field - totals->first_field)];
+}
+
+// Writes n totals of a scope from `field` on.
+void totals_write(const struct totals *totals, size_t scope, size_t field, size_t n, double *values);
+// Takes n totals over from those of another plan or topology.
+void totals_copy(struct totals *totals, size_t scope, size_t field, const struct totals *from, size_t from_scope,
+                 size_t from_field, size_t n);
+
+#endif

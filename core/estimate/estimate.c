@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/estimate/estimate.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/base/student.h"
+#include "core/counts/evaluation.h"
+#include "core/estimate/estimate_means.h"
+#include "core/estimate/estimate_spread.h"
+#include "core/estimate/estimate_terms.h"
+#include "core/estimate/estimate_unseen.h"
+
+// Making, taking rounds in, and what it says. A round goes through three types of its own: rounds (what each CPU
+// counted, extrapolated), then scope by scope means (where derivatives are taken) and metric by metric terms (how far
+// residuals differ from those of the round before). What is kept of it is a spread for each scope and metric.
+
+struct estimate {
+    const struct plan *plan;
+    struct rows *rows;
+    struct scopes *scopes;
+    double memory_rounds;
+    struct estimate_rounds *rounds;
+    struct estimate_means *means;
+    struct estimate_sizes *sizes;
+    struct estimate_cores *cores;
+    struct estimate_terms *terms;
+    struct evaluation *at; // a scope's mean
+    struct estimate_spreads *spreads;
+};
+
+// ---- making ----
+
+struct estimate *estimate_new(const struct plan *plan, const struct topology *topology, double memory_rounds) {
+    struct estimate *e = calloc(1, sizeof *e);
+    if (!e)
+        return NULL;
+    *e = (struct estimate){.plan = plan, .memory_rounds = memory_rounds};
+    e->rows = rows_new(plan);
+    e->scopes = scopes_new(topology);
+    if (!e->rows || !e->scopes)
+        return estimate_free(e);
+    e->rounds = estimate_rounds_new(e->rows, topology->n_cpus);
+    e->means = estimate_means_new(e->rows, e->scopes->n);
+    e->sizes = estimate_sizes_new(e->rows, e->scopes->n, topology->n_cpus);
+    e->cores = estimate_cores_new(topology);
+    e->terms = estimate_terms_new(e->rows, topology->n_cpus);
+    e->at = evaluation_new(e->rows);
+    e->spreads = estimate_spreads_new(e->scopes->n, plan->n_metrics);
+    return e->rounds && e->means && e->sizes && e->cores && e->terms && e->at && e->spreads ? e : estimate_free(e);
+}
+
+struct estimate *estimate_free(struct estimate *e) {
+    if (!e)
+        return NULL;
+    estimate_spreads_free(e->spreads);
+    evaluation_free(e->at);
+    estimate_terms_free(e->terms);
+    estimate_cores_free(e->cores);
+    estimate_sizes_free(e->sizes);
+    estimate_means_free(e->means);
+    estimate_rounds_free(e->rounds);
+    scopes_free(e->scopes);
+    rows_free(e->rows);
+    free(e);
+    return NULL;
+}
+
+void estimate_forget_unit(struct estimate *e, size_t cpu, size_t unit) { estimate_rounds_forget(e->rounds, cpu, unit); }
+
+void estimate_forget_cpu(struct estimate *e, size_t cpu) {
+    for (size_t u = 0; u < e->plan->n_units; u++)
+        estimate_forget_unit(e, cpu, u);
+}
+
+// ---- a round ----
+
+static void take_metric(struct estimate *e, const struct estimate_scope *of, size_t m) {
+    const struct plan_metric *metric = &e->plan->metrics[m];
+    const double *mean = estimate_means_row(e->means, of->scope);
+    struct estimate_unseen unseen = {0, 0};
+    struct estimate_sample sample;
+    if (e->plan->catalog->metrics[metric->metric].formula->n_variables > 0)
+        evaluation_fill_from_row(e->at, metric->unit, mean);
+    if (metric->unit >= 0)
+        unseen = estimate_sizes_unseen(e->sizes, (size_t)metric->unit);
+    estimate_terms_take(e->terms, of, m, e->at, mean, unseen);
+    if (estimate_terms_sample(e->terms, of, m, &sample))
+        estimate_spread_move(estimate_spreads_at(e->spreads, of->scope, m), &sample, e->memory_rounds);
+}
+
+static void take_scope(struct estimate *e, size_t scope, double seconds) {
+    const struct estimate_scope of = {.scope = scope,
+                                      .in = scopes_cpus(e->scopes, scope),
+                                      .rounds = e->rounds,
+                                      .cores = e->cores,
+                                      .memory_rounds = e->memory_rounds};
+    estimate_means_move(e->means, &of);
+    estimate_sizes_take_scope(e->sizes, &of);
+    evaluation_begin(e->at, seconds, topology_whole_cores(e->scopes->topology, scope));
+    for (size_t i = 0; i < e->plan->n_metrics; i++)
+        if (plan_metric_planned(&e->plan->metrics[e->plan->evaluation[i]]))
+            take_metric(e, &of, e->plan->evaluation[i]);
+}
+
+void estimate_take_round(struct estimate *e, const struct cells *cells, double seconds) {
+    assert(cells->rows->n_values == e->rows->n_values);
+    if (!(seconds > 0))
+        return;
+    estimate_rounds_take(e->rounds, cells, seconds);
+    estimate_sizes_take_round(e->sizes, e->rounds);
+    for (size_t scope = 0; scope < e->scopes->n; scope++)
+        if (scopes_own(e->scopes, scope) == scope)
+            take_scope(e, scope, seconds);
+    estimate_rounds_keep(e->rounds);
+}
+
+// ---- what it says ----
+
+const char *estimate_quality_name(enum estimate_quality quality) {
+    static const char *const names[] = {"none", "good", "fair", "poor"};
+    return names[quality];
+}
+
+// The only socket has what the host has.
+static const struct estimate_spread *spread_of(const struct estimate *e, size_t scope, size_t metric) {
+    return estimate_spreads_at(e->spreads, scopes_own(e->scopes, scope), metric);
+}
+
+// n differences between n + 1 successive values are worth 2 n^2 / (3 n - 1) degrees of freedom: neighbours share a
+// value (von Neumann et al., "The mean square successive difference", 1941). Cores that vary alike multiply that by
+// their number (Satterthwaite 1946); a normal term's square is on average three times its mean's.
+double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
+    const struct estimate_spread *spread = spread_of(e, scope, metric);
+    if (spread->rounds == 0)
+        return 0;
+    double n = 1 / spread->weights2, one = 2 * n * n / (3 * n - 1), cores = (double)scopes_n_cores(e->scopes, scope);
+    double variance = spread->mean.variance, squares = spread->mean.squares;
+    double carried = squares > 0 ? 3 * variance * variance / squares : cores;
+    return one * fmin(carried, cores);
+}
+
+static enum estimate_quality quality_of(const struct catalog_metric *metric, double value, double half) {
+    bool share = metric->domain == METRIC_PIPELINE_SLOTS || metric->domain == METRIC_CLOCKS;
+    double good = share ? 0.01 : 0.05 * fabs(value), fair = share ? 0.03 : 0.2 * fabs(value);
+    return half <= good ? ESTIMATE_GOOD : half <= fair ? ESTIMATE_FAIR : ESTIMATE_POOR;
+}
+
+struct estimate_interval estimate_get(const struct estimate *e, size_t scope, size_t metric, double value,
+                                      double rounds) {
+    const struct estimate_spread *spread = spread_of(e, scope, metric);
+    const struct estimate_sample *mean = &spread->mean;
+    const struct catalog_metric *catalog_metric = &e->plan->catalog->metrics[e->plan->metrics[metric].metric];
+    struct estimate_interval interval = {NAN, NAN, NAN, ESTIMATE_NONE};
+    if (spread->rounds == 0 || !isfinite(value) || !isfinite(mean->variance))
+        return interval;
+    double stretch = rounds > 1 ? 1 : mean->stretch, by_chance = mean->variance / rounds, floor = mean->floor;
+    by_chance *= stretch * stretch;
+    double unseen = (rounds > 1 ? mean->unseen.mean : mean->unseen.round) * value / catalog_metric->export_scale;
+    double variance = by_chance + floor * floor + unseen * unseen;
+    interval.standard_error = sqrt(variance) * fabs(catalog_metric->export_scale);
+    // only what was estimated from differences has few degrees of freedom (Satterthwaite)
+    double sure = by_chance > 0 ? variance / by_chance : INFINITY;
+    double half = interval.standard_error * student_95(estimate_degrees(e, scope, metric) * sure * sure);
+    interval.low = catalog_metric->formula->is_ratio && value >= 0 ? fmax(value - half, 0) : value - half;
+    interval.high = value + half;
+    interval.quality = quality_of(catalog_metric, value, half);
+    return interval;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/estimate/estimate_rounds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/block.h"
+#include "core/estimate/estimate.h"
+
+static void lay_out(void *self, struct block *block) {
+    struct estimate_rounds *rounds = self;
+    const struct rows *rows = rounds->rows;
+    rounds->has_fields = block_take(block, rows->n_units, sizeof *rounds->has_fields);
+    rounds->cells = block_take(block, rounds->n_cpus * rows->n_units, sizeof *rounds->cells);
+    rounds->now = block_take(block, rounds->n_cpus * rows->n_values, sizeof *rounds->now);
+    rounds->before = block_take(block, rounds->n_cpus * rows->n_values, sizeof *rounds->before);
+}
+
+struct estimate_rounds *estimate_rounds_new(const struct rows *rows, size_t n_cpus) {
+    struct estimate_rounds rounds = {.rows = rows, .n_cpus = n_cpus};
+    struct estimate_rounds *made = block_new(&rounds, sizeof rounds, lay_out);
+    for (size_t u = 0; made && u < rows->n_units; u++)
+        for (size_t i = 0; i < rows->plan->units[u].n_events; i++)
+            if (estimate_is_field(rows->plan, rows->plan->units[u].events[i]))
+                made->has_fields[u] = true;
+    return made;
+}
+
+struct estimate_rounds *estimate_rounds_free(struct estimate_rounds *rounds) {
+    free(rounds);
+    return NULL;
+}
+
+// Pipeline slots that a unit with fields counted: the resident group's leader says so, else its fields add up to them.
+static double field_slots(const struct plan *plan, const struct plan_unit *unit, const double *counts) {
+    double sum = 0, leader = 0;
+    for (size_t i = 0; i < unit->n_events; i++) {
+        if (estimate_is_field(plan, unit->events[i]))
+            sum += counts[i];
+        else if (plan->catalog->n_resident > 0 && unit->events[i] == plan->catalog->resident[0])
+            leader = counts[i];
+    }
+    return leader > 0 ? leader : sum;
+}
+
+static void take_unit(struct estimate_rounds *rounds, const struct cells *cells, size_t cpu, size_t u, double seconds) {
+    const struct plan *plan = rounds->rows->plan;
+    struct estimate_cell *cell = estimate_rounds_cell(rounds, cpu, u);
+    const double *from = cells_values(cells, cpu, u);
+    double *to = estimate_rounds_now(rounds, cpu) + rows_first(rounds->rows, u);
+    double scale = from[0] > 0 ? seconds / from[0] : 0;
+    for (size_t i = 0; i < rows_n(rounds->rows, u); i++)
+        to[i] = from[i] * scale;
+    cell->share = from[0] > 0 ? fmin(cells_at(cells, cpu, u)->running_seconds / seconds, 1) : 0;
+    if (rounds->has_fields[u]) // off by up to half a step, evenly: a step / sqrt(12)
+        cell->rounding = field_slots(plan, &plan->units[u], to + 1) / ESTIMATE_FIELD_STEPS / sqrt(12);
+}
+
+void estimate_rounds_take(struct estimate_rounds *rounds, const struct cells *cells, double seconds) {
+    for (size_t cpu = 0; cpu < rounds->n_cpus; cpu++)
+        for (size_t u = 0; u < rounds->rows->n_units; u++)
+            take_unit(rounds, cells, cpu, u, seconds);
+}
+
+void estimate_rounds_keep(struct estimate_rounds *rounds) {
+    for (size_t cpu = 0; cpu < rounds->n_cpus; cpu++) {
+        const double *now = estimate_rounds_now(rounds, cpu);
+        double *before = estimate_rounds_before(rounds, cpu);
+        for (size_t u = 0; u < rounds->rows->n_units; u++) {
+            struct estimate_cell *cell = estimate_rounds_cell(rounds, cpu, u);
+            size_t first = rows_first(rounds->rows, u);
+            if (!(cell->share > 0))
+                continue;
+            cell->share_before = cell->share;
+            memcpy(before + first, now + first, rows_n(rounds->rows, u) * sizeof *now);
+        }
+    }
+}
+
+void estimate_rounds_forget(struct estimate_rounds *rounds, size_t cpu, size_t unit) {
+    estimate_rounds_cell(rounds, cpu, unit)->share_before = 0;
+}

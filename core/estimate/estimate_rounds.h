@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_ESTIMATE_ESTIMATE_ROUNDS_H
+#define TOPDOWND_CORE_ESTIMATE_ESTIMATE_ROUNDS_H
+
+// Two successive rounds of each CPU, extrapolated: this one, and the last one before it that had data.
+
+#include "core/counts/cells.h"
+
+// Of a unit on a CPU.
+struct estimate_cell {
+    double share;        // of this round's time that was covered; 0: no data
+    double share_before; // of the round before; 0: there is no such round
+    double rounding;     // standard error of one field's count
+};
+
+struct estimate_rounds {
+    const struct rows *rows; // borrowed
+    size_t n_cpus;
+    bool *has_fields;            // [unit]
+    struct estimate_cell *cells; // [cpu][unit]
+    double *now, *before;        // [cpu][value of a row]
+};
+
+// `rows` must outlive it. NULL where memory is short.
+struct estimate_rounds *estimate_rounds_new(const struct rows *rows, size_t n_cpus);
+struct estimate_rounds *estimate_rounds_free(struct estimate_rounds *rounds);
+
+// This round is what `cells` counted, extrapolated to `seconds`.
+void estimate_rounds_take(struct estimate_rounds *rounds, const struct cells *cells, double seconds);
+// This round becomes the one before, where it has data.
+void estimate_rounds_keep(struct estimate_rounds *rounds);
+// The unit has no round before on this CPU.
+void estimate_rounds_forget(struct estimate_rounds *rounds, size_t cpu, size_t unit);
+
+static inline struct estimate_cell *estimate_rounds_cell(const struct estimate_rounds *rounds, size_t cpu,
+                                                         size_t unit) {
+    return &rounds->cells[cpu * rounds->rows->n_units + unit];
+}
+static inline double *estimate_rounds_now(const struct estimate_rounds *rounds, size_t cpu) {
+    return rounds->now + cpu * rounds->rows->n_values;
+}
+static inline double *estimate_rounds_before(const struct estimate_rounds *rounds, size_t cpu) {
+    return rounds->before + cpu * rounds->rows->n_values;
+}
+
+// True for a field of PERF_METRICS.
+static inline bool estimate_is_field(const struct plan *plan, unsigned event) {
+    return plan->catalog->events[event].resident && plan->needs[event].free;
+}
+
+#endif

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tally/derive_state.h"
+
+// Going on under another plan.
+
+static int find_event(const struct snapshot_layout *layout, unsigned event) {
+    for (size_t e = 0; e < layout->n_events; e++)
+        if (layout->events[e] == event)
+            return (int)e;
+    return -1;
+}
+
+// Totals of one scope, field by field; both layouts have the same metrics in the same order.
+static void continue_scope(struct derive *d, size_t scope, const struct derive *old, size_t old_scope) {
+    const struct snapshot_layout *to = d->layout, *from = old->layout;
+    size_t first = snapshot_numerator(to, 0, 0), old_first = snapshot_numerator(from, 0, 0);
+    totals_copy(d->totals, scope, first, old->totals, old_scope, old_first, snapshot_event(to, 0, 0) - first);
+    for (size_t e = 0; e < to->n_events; e++) {
+        int old_event = find_event(from, to->events[e]);
+        if (old_event >= 0)
+            totals_copy(d->totals, scope, snapshot_event(to, 0, e), old->totals, old_scope,
+                        snapshot_event(from, 0, (size_t)old_event), 1);
+    }
+    totals_copy(d->totals, scope, snapshot_covered(to, 0), old->totals, old_scope, snapshot_covered(from, 0),
+                1 + UNCOVERED_N);
+}
+
+// What a CPU's units were still waiting to make up for is given up.
+static void give_up_pending(struct derive *d, size_t cpu, const struct derive *old, size_t old_cpu) {
+    for (size_t u = 0; u < derive_n_units(old); u++) {
+        const struct cell *cell = cells_at(old->cells, old_cpu, u);
+        totals_add(d->totals, cpu, snapshot_uncovered(d->layout, 0, cell->trouble),
+                   cell->span.pending_seconds * (double)old->metrics->units[u].n_metrics /
+                       (double)old->metrics->n_planned);
+    }
+}
+
+static void continue_cpu(struct derive *d, size_t cpu, const struct derive *old, size_t old_cpu) {
+    continue_scope(d, snapshot_scope_cpu(d->layout, cpu), old, snapshot_scope_cpu(old->layout, old_cpu));
+    level1_cpus_continue(d->level1, cpu, old->level1, old_cpu);
+    give_up_pending(d, cpu, old, old_cpu);
+}
+
+int derive_continue(struct derive *d, const struct derive *old) {
+    const struct topology *topology = d->layout->topology, *old_topology = old->layout->topology;
+    int r = group_totals_continue(d->groups, old->groups);
+    if (r < 0)
+        return r;
+    d->rounds = old->rounds;
+    d->end_ns = old->end_ns;
+    derive_metrics_continue(d->metrics, old->metrics);
+    continue_scope(d, 0, old, 0);
+    for (size_t s = 0; s < topology->n_sockets; s++)
+        for (size_t o = 0; o < old_topology->n_sockets; o++)
+            if (topology->sockets[s].id == old_topology->sockets[o].id)
+                continue_scope(d, snapshot_scope_socket(s), old, snapshot_scope_socket(o));
+    for (size_t cpu = 0; cpu < topology->n_cpus; cpu++)
+        for (size_t o = 0; o < old_topology->n_cpus; o++)
+            if (topology->cpus[cpu].id == old_topology->cpus[o].id)
+                continue_cpu(d, cpu, old, o);
+    derive_metrics_find_stalled(d->metrics);
+    return 0;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/tally/derive_metrics.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/block.h"
+
+// ---- making ----
+
+static void lay_out(void *self, struct block *block) {
+    struct derive_metrics *metrics = self;
+    const struct plan *plan = metrics->plan;
+    const struct catalog *catalog = plan->catalog;
+    metrics->place = block_take(block, catalog->n_metrics, sizeof *metrics->place);
+    metrics->ratios = block_take(block, plan->n_metrics, sizeof *metrics->ratios);
+    metrics->units = block_take(block, plan->n_units, sizeof *metrics->units);
+    metrics->counted = block_take(block, catalog->n_events, sizeof *metrics->counted);
+    metrics->planned = block_take(block, plan->n_metrics, sizeof *metrics->planned);
+    metrics->stalled = block_take(block, plan->n_metrics, sizeof *metrics->stalled);
+    metrics->stalled_use = block_take(block, catalog->n_events, sizeof *metrics->stalled_use);
+}
+
+static const struct formula *formula_of(const struct plan *plan, size_t metric) {
+    return plan->catalog->metrics[plan->metrics[metric].metric].formula;
+}
+
+static void note_planned(struct derive_metrics *metrics) {
+    metrics->n_planned = metrics->n_not_plannable = 0;
+    for (size_t m = 0; m < metrics->plan->n_metrics; m++) {
+        bool now = metrics->plan->metrics[m].unit >= 0;
+        metrics->planned[m] = metrics->planned[m] || now;
+        metrics->n_planned += metrics->planned[m];
+        metrics->n_not_plannable += metrics->planned[m] && !now;
+    }
+}
+
+static void find_ratios(struct derive_metrics *metrics, size_t unit, size_t *n) {
+    const struct plan *plan = metrics->plan;
+    struct derive_unit *of = &metrics->units[unit];
+    of->first_ratio = *n;
+    for (unsigned m = 0; m < plan->n_metrics; m++)
+        if (plan->metrics[m].unit == (int)unit && formula_of(plan, m)->is_ratio)
+            metrics->ratios[(*n)++] = m;
+    of->n_ratios = *n - of->first_ratio;
+}
+
+struct derive_metrics *derive_metrics_new(const struct plan *plan) {
+    struct derive_metrics *made = block_new(&(struct derive_metrics){.plan = plan}, sizeof *made, lay_out);
+    size_t n_ratios = 0;
+    if (!made)
+        return NULL;
+    for (size_t u = 0; u < plan->n_units; u++)
+        find_ratios(made, u, &n_ratios);
+    for (size_t m = 0; m < plan->catalog->n_metrics; m++)
+        made->place[m] = -1;
+    for (size_t m = 0; m < plan->n_metrics; m++)
+        made->place[plan->metrics[m].metric] = (int)m;
+    note_planned(made);
+    return made;
+}
+
+struct derive_metrics *derive_metrics_free(struct derive_metrics *metrics) {
+    free(metrics);
+    return NULL;
+}
+
+void derive_metrics_continue(struct derive_metrics *metrics, const struct derive_metrics *old) {
+    memcpy(metrics->counted, old->counted, metrics->plan->catalog->n_events * sizeof *metrics->counted);
+    memcpy(metrics->planned, old->planned, metrics->plan->n_metrics * sizeof *metrics->planned);
+    note_planned(metrics);
+}
+
+// ---- what counts ----
+
+void derive_metrics_note_counts(struct derive_metrics *metrics, unsigned group, const uint64_t *counts) {
+    const struct plan_group *of = &metrics->plan->groups[group];
+    for (size_t i = 0; i < of->n_events; i++)
+        metrics->counted[of->events[i]] = metrics->counted[of->events[i]] || counts[i] > 0;
+}
+
+bool derive_metrics_event_lives(const struct derive_metrics *metrics, unsigned event) {
+    return metrics->counted[event] || metrics->plan->support[event] == PLAN_SUPPORTED;
+}
+
+// An event of the formula has never counted and may not be there, while another event of it has.
+static bool formula_stalled(const struct derive_metrics *metrics, const struct formula *formula) {
+    bool some_doubtful = false, some_counted = false;
+    for (size_t i = 0; i < formula->n_variables; i++) {
+        unsigned event = formula->variables[i];
+        enum catalog_event_kind kind = metrics->plan->catalog->events[event].kind;
+        if (kind == EVENT_CORE_WIDE)
+            continue; // counts nothing
+        if (kind != EVENT_COUNTED || metrics->counted[event])
+            some_counted = true;
+        else if (metrics->plan->support[event] != PLAN_SUPPORTED)
+            some_doubtful = true;
+    }
+    return some_doubtful && some_counted;
+}
+
+static bool level1_stalled(const struct derive_metrics *metrics) {
+    const struct catalog *catalog = metrics->plan->catalog;
+    bool stalled = formula_stalled(metrics, catalog->level1.pipeline_slots);
+    for (size_t i = 0; i < catalog->level1.n_metrics; i++)
+        stalled = stalled || formula_stalled(metrics, catalog->metrics[catalog->level1.metrics[i]].formula);
+    return stalled;
+}
+
+static bool metric_stalled(const struct derive_metrics *metrics, const struct formula *formula) {
+    bool stalled = formula_stalled(metrics, formula);
+    for (size_t i = 0; i < formula->n_metrics; i++)
+        stalled = stalled || metrics->stalled[metrics->place[formula->metrics[i]]];
+    return stalled;
+}
+
+void derive_metrics_find_stalled(struct derive_metrics *metrics) {
+    const struct plan *plan = metrics->plan;
+    memset(metrics->stalled, 0, plan->n_metrics * sizeof *metrics->stalled);
+    memset(metrics->stalled_use, 0, plan->catalog->n_events * sizeof *metrics->stalled_use);
+    for (size_t u = 0; u < plan->n_units; u++)
+        metrics->units[u].n_metrics = metrics->units[u].n_stalled = 0;
+    for (size_t i = 0; i < plan->n_metrics; i++) {
+        unsigned m = plan->evaluation[i];
+        const struct formula *formula = formula_of(plan, m);
+        if (plan->metrics[m].unit == PLAN_NOT_PLANNABLE)
+            continue;
+        metrics->stalled[m] = metric_stalled(metrics, formula);
+        for (size_t v = 0; v < formula->n_variables && metrics->stalled[m]; v++)
+            metrics->stalled_use[formula->variables[v]] = true;
+        if (plan->metrics[m].unit == PLAN_COMBINED)
+            continue;
+        metrics->units[plan->metrics[m].unit].n_metrics++;
+        metrics->units[plan->metrics[m].unit].n_stalled += metrics->stalled[m];
+    }
+    metrics->level1_stalled = plan->level1_unit >= 0 && level1_stalled(metrics);
+}

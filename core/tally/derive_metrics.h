@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_TALLY_DERIVE_METRICS_H
+#define TOPDOWND_CORE_TALLY_DERIVE_METRICS_H
+
+// What is known of a plan's metrics whatever the values are: which can be or could once be measured, which are ratios,
+// and which are stalled.
+//
+// An event that has never counted, though the PMU does not say that it can, is not believed as long as something else
+// in the same metric counts: the metric is stalled.
+
+#include "core/plan/plan.h"
+
+// Metrics of a unit.
+struct derive_unit {
+    size_t first_ratio, n_ratios;
+    size_t n_metrics, n_stalled;
+};
+
+struct derive_metrics {
+    const struct plan *plan;   // borrowed
+    int *place;                // [catalog metric]: in the plan; -1: it is not there
+    unsigned *ratios;          // metrics of the plan that are ratios and have a unit, unit by unit
+    struct derive_unit *units; // [unit]
+    bool *counted;             // [catalog event]: has counted since the start
+    bool *planned;             // [metric]: has been plannable at some time: coverage is split over these
+    size_t n_planned;
+    size_t n_not_plannable; // of these, which do not fit the counters that are left
+    bool *stalled;          // [metric]
+    bool *stalled_use;      // [catalog event]: a stalled metric needs it
+    bool level1_stalled;
+};
+
+// `plan` must outlive it. NULL where memory is short.
+struct derive_metrics *derive_metrics_new(const struct plan *plan);
+struct derive_metrics *derive_metrics_free(struct derive_metrics *metrics);
+
+// Takes over what has counted and what could be planned from another plan of the same catalog with the same metrics.
+void derive_metrics_continue(struct derive_metrics *metrics, const struct derive_metrics *old);
+
+// An event group counted `counts`.
+void derive_metrics_note_counts(struct derive_metrics *metrics, unsigned group, const uint64_t *counts);
+
+// After what was counted is noted: finds out which metrics are stalled.
+void derive_metrics_find_stalled(struct derive_metrics *metrics);
+
+// Whether a count of 0 is believed.
+bool derive_metrics_event_lives(const struct derive_metrics *metrics, unsigned event);
+
+// A unit's ratios, metrics of the plan.
+static inline const unsigned *derive_metrics_ratios(const struct derive_metrics *metrics, size_t unit, size_t *n) {
+    *n = metrics->units[unit].n_ratios;
+    return metrics->ratios + metrics->units[unit].first_ratio;
+}
+
+#endif

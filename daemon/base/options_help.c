@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/base/options.h"
+#include "daemon/base/options_table.h"
+
+enum { HELP_INDENT = 22, HELP_WIDTH = 80 };
+
+// Prints a text from column HELP_INDENT on, broken between words and at '\n'; `column` is where the line has got to.
+static void print_wrapped(const char *text, int column) {
+    for (bool begins = true; *text != '\0'; text += *text != '\0') {
+        int word = (int)strcspn(text, " \n");
+        if (!begins && column + 1 + word > HELP_WIDTH) {
+            (void)putchar('\n');
+            column = 0;
+            begins = true;
+        }
+        column += printf("%*s%.*s", begins ? HELP_INDENT - column : 1, "", word, text);
+        text += word;
+        begins = *text == '\n';
+        if (begins) {
+            (void)putchar('\n');
+            column = 0;
+        }
+    }
+    (void)putchar('\n');
+}
+
+// A name of two parts and what there is to say of it; a long name has a line of its own.
+static void print_entry(const char *mark, const char *name, const char *argument, const char *help) {
+    int column = printf("  %s%s%s%s", mark, name, argument ? " " : "", argument ? argument : "");
+    if (column + 2 > HELP_INDENT) {
+        (void)putchar('\n');
+        column = 0;
+    }
+    print_wrapped(help, column);
+}
+
+static void print_options(unsigned sets) {
+    for (int i = 0; i < OPTION_ROWS; i++)
+        if ((option_rows[i].sets & (sets | OPTIONS_ALL)) != 0)
+            print_entry("--", option_rows[i].name, option_rows[i].argument, option_rows[i].help);
+}
+
+static void print_command(const struct command *command) {
+    (void)printf("Usage: topdownd %s%s%s [OPTION]...\n%s\n\nOptions:\n", command->name, command->word ? " " : "",
+                 command->word ? command->word : "", command->help);
+    print_options(command->sets);
+}
+
+void options_help(const struct command *commands, size_t n, const struct command *command) {
+    if (command) {
+        print_command(command);
+        return;
+    }
+    (void)puts("Usage: topdownd [COMMAND] [OPTION]...\n"
+               "Measures what this host's CPUs are bound by, all the time, and serves it to Prometheus.\n"
+               "\n"
+               "Commands (topdownd COMMAND --help says which options a command takes):");
+    for (size_t i = 0; i < n; i++)
+        print_entry("", commands[i].name, commands[i].word, commands[i].summary);
+    (void)printf("\nOptions of the command %s:\n", commands[0].name);
+    print_options(commands[0].sets);
+    (void)puts("\n"
+               "Exit status: 0 ended on request, 1 failed while running, 2 wrong command line, configuration or\n"
+               "environment: nothing was started.\n"
+               "Manuals: topdownd(8), topdownd.yaml(5).");
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/base/options_table.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "config/yaml/config.h"
+#include "core/base/decimal.h"
+#include "core/base/error.h"
+#include "daemon/base/options_error.h"
+
+#define N_OF(array) (sizeof(array) / sizeof(array)[0])
+
+// ---- readers ----
+
+static void *member_of(const struct option_row *row, struct options *options) { return (char *)options + row->member; }
+
+static int read_text(const struct option_row *row, const char *word, struct options *options) {
+    *(const char **)member_of(row, options) = word;
+    return 0;
+}
+
+static int read_flag(const struct option_row *row, const char *word, struct options *options) {
+    (void)word;
+    *(bool *)member_of(row, options) = true;
+    return 0;
+}
+
+static int read_config(const struct option_row *row, const char *word, struct options *options) {
+    options->config_given = true;
+    return read_text(row, word, options);
+}
+
+static int read_pmu(const struct option_row *row, const char *word, struct options *options) {
+    static const char *const kinds[] = {[PMU_AUTO] = "auto", [PMU_LINUX] = "linux", [PMU_SIM] = "sim"};
+    (void)row;
+    for (size_t i = 0; i < N_OF(kinds); i++) {
+        if (strcmp(word, kinds[i]) == 0) {
+            options->pmu = (enum pmu_kind)i;
+            options->scenario = NULL;
+            return 0;
+        }
+    }
+    if (strcmp(word, "sim:") == 0 || strcmp(word, "replay:") == 0)
+        return options_refuse("which file? There is none behind", word, NULL);
+    if (strncmp(word, "sim:", strlen("sim:")) == 0) {
+        options->pmu = PMU_SIM;
+        options->scenario = word + strlen("sim:");
+        return 0;
+    }
+    if (strncmp(word, "replay:", strlen("replay:")) == 0) {
+        options->pmu = PMU_REPLAY;
+        options->replay = word + strlen("replay:");
+        return 0;
+    }
+    return options_refuse("there is no PMU", word, error_suggest(word, kinds, N_OF(kinds)));
+}
+
+static int read_speed(const struct option_row *row, const char *word, struct options *options) {
+    struct decimal number;
+    const char *end = word;
+    (void)row;
+    if (!decimal_read(&end, &number) || *end != '\0' || decimal_value(number) > 1e6)
+        return options_say("--speed takes a number from 0 to 1000000, such as 10");
+    options->speed = decimal_value(number);
+    return 0;
+}
+
+static int read_record(const struct option_row *row, const char *word, struct options *options) {
+    return word[0] == '\0' ? options_say("--record takes the path of a file") : read_text(row, word, options);
+}
+
+static int read_size(const struct option_row *row, const char *word, struct options *options) {
+    double bytes;
+    (void)row;
+    if (decimal_read_size(word, &bytes) < 0 || bytes < (double)CONFIG_RECORD_BYTES_MIN ||
+        bytes > (double)CONFIG_RECORD_BYTES_MAX)
+        return options_say("--record.size takes a number and M or G, from 1M to 1024G, such as 256M");
+    options->record_bytes = (uint64_t)bytes;
+    return 0;
+}
+
+static int read_for(const struct option_row *row, const char *word, struct options *options) {
+    double ns;
+    (void)row;
+    if (decimal_read_duration(word, &ns) < 0)
+        return options_say("--for takes a number and ms, s, m or h, such as 60s");
+    if (ns < 1e9 || ns > 3600e9)
+        return options_say("--for is out of range: 1s to 1h are allowed");
+    options->yield.seconds = ns * 1e-9;
+    return 0;
+}
+
+static int read_format(const struct option_row *row, const char *word, struct options *options) {
+    static const char *const names[] = {"arm", "perf"};
+    static const enum spec_format formats[] = {SPEC_FORMAT_ARM, SPEC_FORMAT_PERF};
+    (void)row;
+    for (size_t i = 0; i < N_OF(names); i++)
+        if (strcmp(word, names[i]) == 0) {
+            options->eval.format = formats[i];
+            return 0;
+        }
+    return options_refuse("there is no format", word, error_suggest(word, names, N_OF(names)));
+}
+
+// ---- the table ----
+
+#define MEMBER(name) offsetof(struct options, name)
+
+const struct option_row option_rows[OPTION_ROWS] = {
+    {"config", "FILE", OPTIONS_HOST, read_config, MEMBER(config),
+     "configuration (" TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml; conf.d/*.yaml beside it is merged)"},
+    {"pmu", "KIND", OPTIONS_HOST, read_pmu, MEMBER(pmu),
+     "auto: what this host has (the default)\n"
+     "linux: the kernel's counters\n"
+     "sim: a simulated two-socket Neoverse V2 host; sim:hybrid: one with three types of cores; sim:FILE: another "
+     "scenario\n"
+     "replay:FILE: what run --record wrote, or a log of perf stat -I with -x or -j"},
+    {"path.sysfs", "DIR", OPTIONS_HOST, read_text, MEMBER(sysfs), "where sysfs is mounted (/sys)"},
+    {"path.procfs", "DIR", OPTIONS_HOST, read_text, MEMBER(procfs), "where procfs is mounted (/proc)"},
+    {"path.data", "DIR", OPTIONS_HOST, read_text, MEMBER(data),
+     "folder that holds specs/ and scenarios/ (found beside the program)"},
+    {"speed", "N", OPTIONS_MEASURE, read_speed, MEMBER(speed),
+     "of a replay: N times as fast as it was (1); 0: to its end at once"},
+    {"spec", "NAME", OPTIONS_MEASURE, read_text, MEMBER(spec),
+     "of a replayed log of perf: the name of the CPU's spec (the one that knows most of its events)"},
+    {"record", "FILE", OPTIONS_MEASURE, read_record, MEMBER(record),
+     "write every reading to FILE; what was there before is in FILE.1, FILE.2 and so on"},
+    {"record.size", "SIZE", OPTIONS_MEASURE, read_size, MEMBER(record_bytes), "of all of them together at most (256M)"},
+    {"for", "TIME", OPTIONS_YIELD, read_for, MEMBER(yield.seconds), "for how long, 1s to 1h; it ends by itself"},
+    {"end", NULL, OPTIONS_YIELD, read_flag, MEMBER(yield.end), "take the counters back now"},
+    {"path.run", "DIR", OPTIONS_MEASURE | OPTIONS_YIELD, read_text, MEMBER(run),
+     "folder of the control socket (what systemd makes, /run/topdownd)"},
+    {"socket", "PATH", OPTIONS_YIELD, read_text, MEMBER(socket),
+     "the daemon's control socket (/run/topdownd/control.sock)"},
+    {"cpu", "NAME", OPTIONS_LIST, read_text, MEMBER(list.cpu),
+     "of that CPU: a spec, what the CPU is known as, or (cpus) a vendor"},
+    {"group", "GROUP", OPTIONS_LIST, read_text, MEMBER(list.group), "metrics: only those of that metric group"},
+    {"json", NULL, OPTIONS_LIST, read_flag, MEMBER(list.json), "an array of objects"},
+    {"spec", "PATH", OPTIONS_EVAL, read_text, MEMBER(spec), "a vendor's file, or a folder of them"},
+    {"counts", "FILE", OPTIONS_EVAL, read_text, MEMBER(eval.counts), "a JSON object of names and numbers"},
+    {"format", "KIND", OPTIONS_EVAL, read_format, MEMBER(eval.format), "arm or perf (by what is there)"},
+    {"cpuid", "ID", OPTIONS_EVAL, read_text, MEMBER(eval.cpuid), "the CPU, as in GenuineIntel-6-8F-4 or 0x410fd4f0"},
+    {"scaled", NULL, OPTIONS_EVAL, read_flag, MEMBER(eval.scaled), "apply each metric's ScaleUnit"},
+    {"help", NULL, OPTIONS_ALL, read_flag, MEMBER(help), "say how to use topdownd, or the command, and exit"},
+    {"version", NULL, OPTIONS_ALL, read_flag, MEMBER(version), "say which version it is, and exit"},
+};

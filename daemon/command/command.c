@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/command/command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "daemon/base/options.h"
+#include "daemon/base/options_error.h"
+#include "daemon/command/eval.h"
+#include "daemon/command/list.h"
+#include "daemon/command/yield.h"
+#include "daemon/run/check.h"
+#include "daemon/run/service.h"
+
+enum { EXIT_WRONG = 2 };
+
+// ---- options that do not go together ----
+
+static int check_measure(const struct options *options) {
+    if (options->record && options->pmu == PMU_REPLAY)
+        return options_say("--record does not go with a replay: it is a recording already");
+    if (options->spec && options->pmu != PMU_REPLAY)
+        return options_say("--spec goes with the command eval, and with --pmu replay:FILE");
+    return 0;
+}
+
+static int check_yield(const struct options *options) {
+    if ((options->yield.seconds > 0) == options->yield.end)
+        return options_say("for how long? 'topdownd yield --for 60s', or 'topdownd yield --end' to end it now");
+    return 0;
+}
+
+static int check_eval(const struct options *options) {
+    if (!options->spec || !options->eval.counts)
+        return options_say("what over which counts? 'topdownd eval --spec FILE_OR_FOLDER --counts FILE'");
+    return 0;
+}
+
+// ---- the table ----
+
+static int check_config_run(const struct options *options) {
+    struct options all = *options;
+    all.all_warnings = true;
+    return check_run(&all);
+}
+
+static const struct command commands[] = {
+    {.name = "run",
+     .sets = OPTIONS_HOST | OPTIONS_MEASURE,
+     .summary = "measure and serve, in the foreground (the default)",
+     .help = "Measures what this host's CPUs are bound by, and serves it over HTTP, in the foreground.",
+     .check = check_measure,
+     .run = service_run},
+    {.name = "check-config",
+     .sets = OPTIONS_HOST | OPTIONS_MEASURE,
+     .summary = "check the configuration, say which profile this host gets, and exit",
+     .help = "Checks the configuration, and says which profile this host gets and what it measures.",
+     .check = check_measure,
+     .run = check_config_run},
+    {.name = "yield",
+     .sets = OPTIONS_YIELD,
+     .summary = "have the running daemon hand all counters over to others, and exit",
+     .help = "Has the running daemon hand all counters over to others, and returns when they are free.",
+     .check = check_yield,
+     .run = yield_run},
+    {.name = "list",
+     .word = "cpus|groups|metrics|events",
+     .sets = OPTIONS_LIST | OPTIONS_HOST,
+     .summary = "show what is known of this CPU, or of another",
+     .help = "Shows what is known of this host's CPU, or of any other that has a spec.\n"
+             "\n"
+             "  cpus                specs, and what identifies their CPUs\n"
+             "  groups              metric groups, which a profile names\n"
+             "  metrics             metrics, with their names in Prometheus\n"
+             "  events              events, with the perf attributes that would be used",
+     .check = list_check,
+     .run = list_run},
+    {.name = "eval",
+     .sets = OPTIONS_EVAL,
+     .summary = "evaluate a spec's metrics over given counts, print a JSON object, and exit",
+     .help = "Evaluates the metrics of a vendor's file over given counts, and prints a JSON object.",
+     .check = check_eval,
+     .run = eval_run},
+};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+int command_main(int argc, char **argv) {
+    struct options options;
+    const struct command *command;
+    if (options_parse(argc, argv, commands, COMMANDS, &options, &command) < 0)
+        return EXIT_WRONG;
+    if (options.version) {
+        (void)puts("topdownd " TOPDOWND_VERSION);
+        return EXIT_SUCCESS;
+    }
+    if (options.help) {
+        options_help(commands, COMMANDS, command);
+        return EXIT_SUCCESS;
+    }
+    return command->run(&options);
+}

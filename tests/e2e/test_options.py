@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: each command says its options and takes only these, and what is wrong is said with a remedy."""
+
+import os
+import re
+import subprocess
+
+import e2e
+
+BINARY, ROOT = e2e.arguments()
+COMMANDS = ("run", "check-config", "yield", "list", "eval")
+
+
+def call(*words):
+    done = subprocess.run([BINARY, *words], capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def options_of(*command):
+    """Name and value ("" where it takes none) of each option that the help lists."""
+    status, said, errors = call(*command, "--help")
+    assert (status, errors) == (0, ""), (command, status, errors)
+    assert said.startswith(f"Usage: topdownd {' '.join(command)}"), said
+    assert all(len(line) <= 100 and line == line.rstrip() for line in said.splitlines()), said
+    return dict(re.findall(r"^  --(\S+) ?([A-Z]*)", said, re.M))
+
+
+def refused(*words):
+    status, said, errors = call(*words)
+    assert (status, said) == (2, "") and len(errors.splitlines()) == 1, (words, status, said, errors)
+    return errors
+
+
+def test_topdownd_says_its_commands_and_the_options_of_the_first():
+    _, said, _ = call("--help")
+    assert tuple(re.findall(r"^  ([a-z][a-z-]*)", said, re.M)) == COMMANDS, said
+    assert options_of() == options_of("run")
+
+
+def test_each_command_takes_the_options_that_its_help_lists_and_no_other():
+    taken = {command: options_of(command) for command in COMMANDS}
+    named = {name: value for options in taken.values() for name, value in options.items()}
+    refusals = 0
+    for command in COMMANDS:
+        for name in named.keys() - taken[command].keys():
+            others = ", ".join(other for other in COMMANDS if name in taken[other])
+            said = refused(*([command] if command != "run" else []), f"--{name}", *([named[name]] if named[name] else []))
+            assert re.search(rf"{command} does not take --{name}: it can only go with the commands? {others}\n$", said), said
+            refusals += 1
+        for name in taken[command]:
+            wrong = refused(command, f"--{name}") if taken[command][name] else refused(command, f"--{name}=1")
+            assert f"--{name} takes {'a' if taken[command][name] else 'no'} value" in wrong, wrong
+    return f"{len(named)} options, {refusals} refusals"
+
+
+def test_the_manual_has_every_option():
+    manual = e2e.read_text(os.path.join(ROOT, "docs/topdownd.8"))
+    for command in COMMANDS:
+        for name in options_of(command):
+            assert re.search(rf"Fl -{re.escape(name)}\b", manual), name
+
+
+def test_the_command_may_stand_behind_its_options():
+    assert call("--json", "list", "--cpu", "zen4", "groups") == call("list", "groups", "--cpu", "zen4", "--json")
+    assert call("--json", "list", "--cpu", "zen4", "groups")[0] == 0
+
+
+def test_help_and_version_win_over_what_follows():
+    assert call("list", "--help", "--bogus") == call("list", "--help")
+    status, said, errors = call("--version", "run", "--for", "1s")
+    assert (status, errors) == (0, "") and re.fullmatch(r"topdownd \S+\n", said), (status, said, errors)
+
+
+def test_what_is_wrong_is_said_with_a_remedy():
+    for words, says in ((["lst"], "no command 'lst': did you mean 'list'?"), (["frobnicate"], "--help tells what there is"),
+                        (["run", "eval"], "one word too many: 'eval'"), (["list", "cpus", "x"], "one word too many: 'x'"),
+                        (["--confg", "x"], "no option '--confg': did you mean '--config'?"),
+                        (["--confg=x"], "did you mean '--config'?"), (["--path"], "did you mean '--path."),
+                        (["-c"], "no option '-c'"), (["--pmu"], "--pmu takes a value: --pmu KIND"),
+                        (["yield", "--end=1"], "--end takes no value"), (["--pmu", "linx"], "did you mean 'linux'?"),
+                        (["--pmu", "sim:"], "which file?"), (["--record", ""], "--record takes the path of a file"),
+                        (["--speed", "x"], "such as 10"), (["--record.size", "1K"], "such as 256M"),
+                        (["--pmu", "replay:x", "--record", "y"], "it is a recording already"),
+                        (["--spec", "zen4"], "goes with the command eval, and with --pmu replay:FILE"),
+                        (["list"], "topdownd list cpus"), (["list", "events", "--group", "x"], "topdownd list metrics"),
+                        (["list", "events", "--cpu", "no such CPU"], "'topdownd list cpus' tells what there is")):
+        said = refused(*words)
+        assert said.startswith("topdownd: ") and says in said, (words, said)
+
+
+if __name__ == "__main__":
+    e2e.run_tests()
