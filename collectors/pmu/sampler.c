@@ -199,7 +199,6 @@ static void lose_channel(struct sampler *s, struct channel *channel) {
     if (channel->handle >= 0)
         s->pmu->ops->close(s->pmu, channel->handle);
     channel->handle = -ENODEV;
-    channel->retry_ns = 0;
 }
 
 // Records the event group's counts since its last reading as a window.
