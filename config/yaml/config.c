@@ -114,7 +114,7 @@ static int open_file(const char *path) {
         r = -EISDIR;
     else if (r == 0 && !S_ISREG(status.st_mode) && !S_ISCHR(status.st_mode))
         r = -ENOTSUP;
-    else if (r == 0 && status.st_size > CONFIG_FILE_MAX)
+    else if (r == 0 && status.st_size > YAML_TREE_BYTES_MAX)
         r = -EFBIG;
     if (r == 0)
         return fd;
@@ -122,14 +122,14 @@ static int open_file(const char *path) {
     return r;
 }
 
-// Returns how many bytes `path` has (more than CONFIG_FILE_MAX are refused), or a negative errno.
+// Returns how many bytes `path` has (more than YAML_TREE_BYTES_MAX are refused), or a negative errno.
 static ssize_t read_file(const char *path, char *data) {
     int fd = open_file(path);
     if (fd < 0)
         return fd;
-    ssize_t length = read_bytes(fd, data, CONFIG_FILE_MAX + 1);
+    ssize_t length = read_bytes(fd, data, YAML_TREE_BYTES_MAX + 1);
     (void)close(fd);
-    return length > CONFIG_FILE_MAX ? -EFBIG : length;
+    return length > YAML_TREE_BYTES_MAX ? -EFBIG : length;
 }
 
 static void report_unreadable(struct loader *loader, const char *path, int error) {
@@ -144,7 +144,7 @@ static void report_unreadable(struct loader *loader, const char *path, int error
 
 // Returns 0 or -ENOMEM; a file that cannot be read is an error that the loader remembers.
 static int loader_read(struct loader *loader, const char *path) {
-    char *data = malloc(CONFIG_FILE_MAX + 1);
+    char *data = malloc(YAML_TREE_BYTES_MAX + 1);
     if (!data)
         return -ENOMEM;
     int r = 0;

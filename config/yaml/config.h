@@ -13,16 +13,11 @@
 #include <stdint.h>
 
 #include "config/spec/spec_format.h"
+#include "config/yaml/config_origin.h"
 #include "core/base/cpuset.h"
 #include "core/base/error.h"
 
-enum { CONFIG_FILE_MAX = 1 << 20, CONFIG_DEPTH_MAX = 16, CONFIG_FILES_MAX = 256 };
-
-// Where something stands, for messages that only a later stage can give. `file` is owned by the config.
-struct config_origin {
-    const char *file;
-    unsigned line, column;
-};
+enum { CONFIG_FILES_MAX = 256 };
 
 struct config_group {
     char *name; // of a metric group, as written
@@ -89,7 +84,6 @@ struct config_record {
 };
 #define CONFIG_RECORD_BYTES_MIN UINT64_C(0x100000)      // 1M
 #define CONFIG_RECORD_BYTES_MAX UINT64_C(0x10000000000) // 1024G
-#define CONFIG_RECORD_BYTES_DEFAULT UINT64_C(0x10000000)
 
 struct config {
     char **files; // that were read, in order
@@ -101,6 +95,7 @@ struct config {
     int forced_profile; // `profile:` at the top level; -1: by match
     struct config_host *hosts;
     size_t n_hosts;
+    struct config_settings settings; // of the top level; profiles begin with them
     struct config_specs specs;
     struct config_record record;
     uint64_t hash; // of the merged content, without comments and layout
@@ -123,6 +118,17 @@ int config_load_checked(const char *path, config_check *check, const void *conte
 int config_parse(const char *name, const char *text, size_t length, struct errors *errors, struct config **out);
 
 struct config *config_free(struct config *config);
+
+// A key of the configuration, for people.
+struct config_key_help {
+    char name[64];        // with the mappings that it stands in, as "counters.reserve"
+    bool in_profile;      // may stand in a profile, too
+    const char *standard; // the default; NULL where it is not one value
+    const char *help;
+};
+
+// Describes the key of that index; false where there is none.
+bool config_describe_key(size_t index, struct config_key_help *out);
 
 // What a host is called and what it has, for choosing a profile.
 struct config_facts {

@@ -2,6 +2,7 @@
 #ifndef TOPDOWND_CONFIG_YAML_CONFIG_DECODE_H
 #define TOPDOWND_CONFIG_YAML_CONFIG_DECODE_H
 
+#include "config/yaml/config.h"
 #include "config/yaml/yaml_tree.h"
 
 // Fills `config`, in which only the files are there yet, from the merged tree. Adds every mistake to `errors`; what it

@@ -70,40 +70,44 @@ bool config_value_text(const struct yaml_tree *value, const char *key, size_t ma
     return false;
 }
 
-bool config_value_slot(const struct yaml_tree *value, uint64_t *slot_ns, struct errors *errors) {
-    if (!config_value_is(value, YAML_TREE_SCALAR, "slot", "200ms", errors))
+bool config_value_slot(const struct yaml_tree *value, const char *key, void *out, struct errors *errors) {
+    uint64_t *slot_ns = out;
+    if (!config_value_is(value, YAML_TREE_SCALAR, key, "200ms", errors))
         return false;
     const char *word = value->text;
     double duration_ns;
     int r = decimal_read_duration(word, &duration_ns);
     if (r == -EDOM) {
-        (void)yaml_tree_error(errors, &value->origin, "slot: \"%s\" has no unit: write %sms or %ss", word, word, word);
+        (void)yaml_tree_error(errors, &value->origin, "%s: \"%s\" has no unit: write %sms or %ss", key, word, word,
+                              word);
         return false;
     }
     if (r < 0)
-        return refuse(errors, value, "slot", "is not a duration: write a number and ms or s, such as 200ms");
+        return refuse(errors, value, key, "is not a duration: write a number and ms or s, such as 200ms");
     if (duration_ns < 10e6 || duration_ns > 60e9)
-        return refuse(errors, value, "slot", "is out of range: 10ms to 60s are allowed");
+        return refuse(errors, value, key, "is out of range: 10ms to 60s are allowed");
     *slot_ns = (uint64_t)(duration_ns + 0.5);
     return true;
 }
 
-bool config_value_idle(const struct yaml_tree *value, double *idle, struct errors *errors) {
-    if (!config_value_is(value, YAML_TREE_SCALAR, "idle", "10%", errors))
+bool config_value_idle(const struct yaml_tree *value, const char *key, void *out, struct errors *errors) {
+    double *idle = out;
+    if (!config_value_is(value, YAML_TREE_SCALAR, key, "10%", errors))
         return false;
     const char *unit = value->text;
     struct decimal number;
     if (!decimal_read(&unit, &number) || (*unit != '\0' && strcmp(unit, "%") != 0))
-        return refuse(errors, value, "idle", "is not a share: write it as 10% or 0.1");
+        return refuse(errors, value, key, "is not a share: write it as 10% or 0.1");
     number.places += *unit == '%' ? 2 : 0;
     if (decimal_value(number) > 0.9)
-        return refuse(errors, value, "idle", "is out of range: 0% to 90% (0 to 0.9) are allowed");
+        return refuse(errors, value, key, "is out of range: 0% to 90% (0 to 0.9) are allowed");
     *idle = decimal_value(number);
     return true;
 }
 
-bool config_value_cpus(const struct yaml_tree *value, struct config_settings *settings, struct errors *errors) {
-    if (!config_value_is(value, YAML_TREE_SCALAR, "cpus", "all or \"0-3,8\"", errors))
+bool config_value_cpus(const struct yaml_tree *value, const char *key, void *out, struct errors *errors) {
+    struct config_settings *settings = out;
+    if (!config_value_is(value, YAML_TREE_SCALAR, key, "all or \"0-3,8\"", errors))
         return false;
     if (strcmp(value->text, "all") == 0) {
         settings->cpus_all = true;
@@ -112,11 +116,11 @@ bool config_value_cpus(const struct yaml_tree *value, struct config_settings *se
     struct cpuset cpus;
     int r = cpuset_parse(value->text, &cpus);
     if (r == -ERANGE)
-        return refuse(errors, value, "cpus", "names a CPU above 8191, the highest there can be");
+        return refuse(errors, value, key, "names a CPU above 8191, the highest there can be");
     if (r < 0)
-        return refuse(errors, value, "cpus", "is not a list of CPUs: write all, or numbers and ranges such as 0-3,8");
+        return refuse(errors, value, key, "is not a list of CPUs: write all, or numbers and ranges such as 0-3,8");
     if (cpuset_count(&cpus) == 0)
-        return refuse(errors, value, "cpus", "names no CPU: to measure nothing, use a profile with groups: []");
+        return refuse(errors, value, key, "names no CPU: to measure nothing, use a profile with groups: []");
     settings->cpus_all = false;
     settings->cpus = cpus;
     settings->cpus_origin = value->origin;
@@ -144,60 +148,65 @@ bool config_value_weight(const struct yaml_tree *value, unsigned *weight, struct
     return true;
 }
 
-bool config_value_reserve(const struct yaml_tree *value, unsigned *reserve, struct errors *errors) {
+bool config_value_reserve(const struct yaml_tree *value, const char *key, void *out, struct errors *errors) {
+    unsigned *reserve = out;
     uint64_t number;
-    if (!config_value_is(value, YAML_TREE_SCALAR, "reserve", "1", errors))
+    if (!config_value_is(value, YAML_TREE_SCALAR, key, "1", errors))
         return false;
     if (!read_whole(value, &number))
-        return refuse(errors, value, "reserve", "is not a whole number: write how many counters, such as 1");
+        return refuse(errors, value, key, "is not a whole number: write how many counters, such as 1");
     if (number > RESERVE_MAX)
-        return refuse(errors, value, "reserve", "is out of range: 0 to 31 are allowed");
+        return refuse(errors, value, key, "is out of range: 0 to 31 are allowed");
     *reserve = (unsigned)number;
     return true;
 }
 
-bool config_value_guests(const struct yaml_tree *value, enum config_guests *guests, struct errors *errors) {
-    if (!config_value_is(value, YAML_TREE_SCALAR, "guests", "auto", errors))
+bool config_value_guests(const struct yaml_tree *value, const char *key, void *out, struct errors *errors) {
+    enum config_guests *guests = out;
+    if (!config_value_is(value, YAML_TREE_SCALAR, key, "auto", errors))
         return false;
     if (strcmp(value->text, "auto") == 0)
         *guests = CONFIG_GUESTS_AUTO;
     else if (strcmp(value->text, "share") == 0)
         *guests = CONFIG_GUESTS_SHARE;
     else
-        return refuse(errors, value, "guests",
+        return refuse(errors, value, key,
                       "is neither: write auto to leave guests and their counters alone, or share to count them too");
     return true;
 }
 
-bool config_value_format(const struct yaml_tree *value, enum spec_format *format, struct errors *errors) {
-    if (!config_value_is(value, YAML_TREE_SCALAR, "format", "perf", errors))
+bool config_value_format(const struct yaml_tree *value, const char *key, void *out, struct errors *errors) {
+    enum spec_format *format = out;
+    if (!config_value_is(value, YAML_TREE_SCALAR, key, "perf", errors))
         return false;
     if (strcmp(value->text, "perf") == 0)
         *format = SPEC_FORMAT_PERF;
     else if (strcmp(value->text, "arm") == 0)
         *format = SPEC_FORMAT_ARM;
     else
-        return refuse(errors, value, "format",
+        return refuse(errors, value, key,
                       "is neither: write perf for the files of Linux tools/perf/pmu-events, or arm for Arm's "
                       "specifications");
     return true;
 }
 
-bool config_value_mode(const struct yaml_tree *value, enum config_mode *mode, struct errors *errors) {
-    if (!config_value_is(value, YAML_TREE_SCALAR, "mode", "fixed", errors))
+bool config_value_mode(const struct yaml_tree *value, const char *key, void *out, struct errors *errors) {
+    enum config_mode *mode = out;
+    if (!config_value_is(value, YAML_TREE_SCALAR, key, "fixed", errors))
         return false;
     if (strcmp(value->text, "fixed") == 0)
         *mode = CONFIG_MODE_FIXED;
     else if (strcmp(value->text, "adaptive") == 0)
         *mode = CONFIG_MODE_ADAPTIVE;
     else
-        return refuse(errors, value, "mode",
+        return refuse(errors, value, key,
                       "is neither: write fixed for the shares of time that the weights say, or adaptive for more of it "
                       "where the bottleneck is");
     return true;
 }
 
-bool config_value_flag(const struct yaml_tree *value, const char *key, bool *flag, struct errors *errors) {
+bool config_value_flag(const struct yaml_tree *value, const char *key, void *out, struct errors *errors) {
+    bool *flag = out;
     if (!config_value_is(value, YAML_TREE_SCALAR, key, "true", errors))
         return false;
     if (strcmp(value->text, "true") != 0 && strcmp(value->text, "false") != 0)
@@ -206,14 +215,15 @@ bool config_value_flag(const struct yaml_tree *value, const char *key, bool *fla
     return true;
 }
 
-bool config_value_size(const struct yaml_tree *value, uint64_t *bytes, struct errors *errors) {
+bool config_value_size(const struct yaml_tree *value, const char *key, void *out, struct errors *errors) {
+    uint64_t *bytes = out;
     double size;
-    if (!config_value_is(value, YAML_TREE_SCALAR, "size", "256M", errors))
+    if (!config_value_is(value, YAML_TREE_SCALAR, key, "256M", errors))
         return false;
     if (decimal_read_size(value->text, &size) < 0)
-        return refuse(errors, value, "size", "is not a size: write a number and M or G, such as 256M");
+        return refuse(errors, value, key, "is not a size: write a number and M or G, such as 256M");
     if (size < (double)CONFIG_RECORD_BYTES_MIN || size > (double)CONFIG_RECORD_BYTES_MAX)
-        return refuse(errors, value, "size", "is out of range: 1M to 1024G are allowed");
+        return refuse(errors, value, key, "is out of range: 1M to 1024G are allowed");
     *bytes = (uint64_t)size;
     return true;
 }

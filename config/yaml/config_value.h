@@ -5,6 +5,7 @@
 // The single values of a configuration. Each function returns false with the mistake in `errors`, and leaves its output
 // alone then.
 
+#include "config/yaml/config.h"
 #include "config/yaml/yaml_tree.h"
 
 enum { CONFIG_NAME_MAX = 63, CONFIG_ADDRESS_MAX = 46 };
@@ -20,15 +21,19 @@ bool config_value_name(const char *name, const struct config_origin *origin, con
 bool config_value_text(const struct yaml_tree *value, const char *key, size_t max, const char *example,
                        struct errors *errors);
 
-bool config_value_slot(const struct yaml_tree *value, uint64_t *slot_ns, struct errors *errors);
-bool config_value_idle(const struct yaml_tree *value, double *idle, struct errors *errors);
-bool config_value_cpus(const struct yaml_tree *value, struct config_settings *settings, struct errors *errors);
-bool config_value_reserve(const struct yaml_tree *value, unsigned *reserve, struct errors *errors);
-bool config_value_guests(const struct yaml_tree *value, enum config_guests *guests, struct errors *errors);
-bool config_value_format(const struct yaml_tree *value, enum spec_format *format, struct errors *errors);
-bool config_value_mode(const struct yaml_tree *value, enum config_mode *mode, struct errors *errors);
-bool config_value_flag(const struct yaml_tree *value, const char *key, bool *flag, struct errors *errors);
-bool config_value_size(const struct yaml_tree *value, uint64_t *bytes, struct errors *errors);
+// Of one key each, by the name of `key`; `out` is what it sets in struct config_settings, config_specs or
+// config_record: slot_ns, idle, the settings as a whole (cpus, cpus_all, cpus_origin), reserve_counters, guests, mode,
+// a flag, format, size_bytes.
+bool config_value_slot(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
+bool config_value_idle(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
+bool config_value_cpus(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
+bool config_value_reserve(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
+bool config_value_guests(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
+bool config_value_format(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
+bool config_value_mode(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
+bool config_value_flag(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
+bool config_value_size(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
+
 bool config_value_weight(const struct yaml_tree *value, unsigned *weight, struct errors *errors);
 
 // "address:port": the address in its shortest numeric form, so that equal ones are spelled the same.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a tree can do once it is read: config/yaml/yaml_tree_parse.c makes one. The depth of every tree is bounded by
-// CONFIG_DEPTH_MAX, which is what makes the recursion here safe; the size of a mapping is bounded too, because keys are
-// searched one by one.
+// YAML_TREE_DEPTH_MAX, which is what makes the recursion here safe; the size of a mapping is bounded too, because keys
+// are searched one by one.
 #include "config/yaml/yaml_tree.h"
 
 #include <errno.h>

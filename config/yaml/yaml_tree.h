@@ -10,9 +10,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config/yaml/config.h"
+#include "config/yaml/config_origin.h"
+#include "core/base/error.h"
 
-enum { YAML_TREE_NODES_MAX = 20000, YAML_TREE_KEYS_MAX = 1024 };
+enum {
+    YAML_TREE_BYTES_MAX = 1 << 20,
+    YAML_TREE_DEPTH_MAX = 16,
+    YAML_TREE_NODES_MAX = 20000,
+    YAML_TREE_KEYS_MAX = 1024
+};
 
 enum yaml_tree_kind { YAML_TREE_SCALAR, YAML_TREE_LIST, YAML_TREE_MAP };
 

@@ -130,8 +130,8 @@ static int read_item(struct reader *reader, const yaml_event_t *event, unsigned 
 }
 
 static int read_collection(struct reader *reader, unsigned depth, struct yaml_tree *tree) {
-    if (depth > CONFIG_DEPTH_MAX)
-        return yaml_tree_error(reader->errors, &tree->origin, "nested deeper than %d levels", CONFIG_DEPTH_MAX);
+    if (depth > YAML_TREE_DEPTH_MAX)
+        return yaml_tree_error(reader->errors, &tree->origin, "nested deeper than %d levels", YAML_TREE_DEPTH_MAX);
     for (;;) {
         yaml_event_t event;
         int r = next_event(reader, &event);
@@ -233,8 +233,8 @@ static int read_documents(struct reader *reader, struct yaml_tree **root) {
 int yaml_tree_parse(const char *file, const char *text, size_t length, size_t *nodes_left, struct errors *errors,
                     struct yaml_tree **out) {
     struct reader reader = {.file = file, .text = text, .length = length, .nodes_left = nodes_left, .errors = errors};
-    if (length > CONFIG_FILE_MAX)
-        return errors_add(errors, file, 0, 0, "larger than %d bytes", CONFIG_FILE_MAX);
+    if (length > YAML_TREE_BYTES_MAX)
+        return errors_add(errors, file, 0, 0, "larger than %d bytes", YAML_TREE_BYTES_MAX);
     const char *nul = length > 0 ? memchr(text, '\0', length) : NULL;
     if (nul) {
         struct config_origin origin = origin_of_offset(&reader, (size_t)(nul - text));

@@ -65,6 +65,7 @@ struct command {
     unsigned sets;                               // of enum option_set, beside OPTIONS_ALL
     const char *summary;                         // in the list of commands
     const char *help;                            // above the options of the command
+    void (*more)(void);                          // prints what else its help says; NULL: nothing
     int (*check)(const struct options *options); // whether the options go together: 0, or -EINVAL after saying why
     int (*run)(const struct options *options);   // returns the exit status
 };
@@ -76,5 +77,8 @@ int options_parse(int argc, char **argv, const struct command *commands, size_t 
 
 // Prints the options of one command, or, where `command` is NULL, all commands with the options of the first.
 void options_help(const struct command *commands, size_t n, const struct command *command);
+
+// Prints an entry of such a list: a name, what its value is called (NULL: it has none), and what there is to say of it.
+void options_print_entry(const char *name, const char *argument, const char *help);
 
 #endif

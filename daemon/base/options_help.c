@@ -5,7 +5,7 @@
 #include "daemon/base/options.h"
 #include "daemon/base/options_table.h"
 
-enum { HELP_INDENT = 22, HELP_WIDTH = 80 };
+enum { HELP_INDENT = 22, HELP_WIDTH = 80, OPTION_NAME_MAX = 32 };
 
 // Prints a text from column HELP_INDENT on, broken between words and at '\n'; `column` is where the line has got to.
 static void print_wrapped(const char *text, int column) {
@@ -27,9 +27,9 @@ static void print_wrapped(const char *text, int column) {
     (void)putchar('\n');
 }
 
-// A name of two parts and what there is to say of it; a long name has a line of its own.
-static void print_entry(const char *mark, const char *name, const char *argument, const char *help) {
-    int column = printf("  %s%s%s%s", mark, name, argument ? " " : "", argument ? argument : "");
+// A long name has a line of its own.
+void options_print_entry(const char *name, const char *argument, const char *help) {
+    int column = printf("  %s%s%s", name, argument ? " " : "", argument ? argument : "");
     if (column + 2 > HELP_INDENT) {
         (void)putchar('\n');
         column = 0;
@@ -38,15 +38,20 @@ static void print_entry(const char *mark, const char *name, const char *argument
 }
 
 static void print_options(unsigned sets) {
-    for (int i = 0; i < OPTION_ROWS; i++)
+    for (int i = 0; i < OPTION_ROWS; i++) {
+        char name[OPTION_NAME_MAX];
+        (void)snprintf(name, sizeof name, "--%s", option_rows[i].name);
         if ((option_rows[i].sets & (sets | OPTIONS_ALL)) != 0)
-            print_entry("--", option_rows[i].name, option_rows[i].argument, option_rows[i].help);
+            options_print_entry(name, option_rows[i].argument, option_rows[i].help);
+    }
 }
 
 static void print_command(const struct command *command) {
     (void)printf("Usage: topdownd %s%s%s [OPTION]...\n%s\n\nOptions:\n", command->name, command->word ? " " : "",
                  command->word ? command->word : "", command->help);
     print_options(command->sets);
+    if (command->more)
+        command->more();
 }
 
 void options_help(const struct command *commands, size_t n, const struct command *command) {
@@ -59,7 +64,7 @@ void options_help(const struct command *commands, size_t n, const struct command
                "\n"
                "Commands (topdownd COMMAND --help says which options a command takes):");
     for (size_t i = 0; i < n; i++)
-        print_entry("", commands[i].name, commands[i].word, commands[i].summary);
+        options_print_entry(commands[i].name, commands[i].word, commands[i].summary);
     (void)printf("\nOptions of the command %s:\n", commands[0].name);
     print_options(commands[0].sets);
     (void)puts("\n"

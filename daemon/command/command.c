@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "config/yaml/config.h"
 #include "daemon/base/options.h"
 #include "daemon/base/options_error.h"
 #include "daemon/command/eval.h"
@@ -12,7 +13,7 @@
 #include "daemon/run/check.h"
 #include "daemon/run/service.h"
 
-enum { EXIT_WRONG = 2 };
+enum { EXIT_WRONG = 2, HELP_MAX = 160 };
 
 // ---- options that do not go together ----
 
@@ -36,13 +37,26 @@ static int check_eval(const struct options *options) {
     return 0;
 }
 
-// ---- the table ----
+// ---- check-config ----
+
+static void print_config_keys(void) {
+    struct config_key_help key;
+    (void)puts("\nKeys of the configuration, with their defaults; * may stand in a profile, too (topdownd.yaml(5)):");
+    for (size_t i = 0; config_describe_key(i, &key); i++) {
+        char help[HELP_MAX];
+        (void)snprintf(help, sizeof help, "%s%s%s%s", key.help, key.standard ? " (" : "",
+                       key.standard ? key.standard : "", key.standard ? ")" : "");
+        options_print_entry(key.name, key.in_profile ? "*" : NULL, help);
+    }
+}
 
 static int check_config_run(const struct options *options) {
     struct options all = *options;
     all.all_warnings = true;
     return check_run(&all);
 }
+
+// ---- the table ----
 
 static const struct command commands[] = {
     {.name = "run",
@@ -55,6 +69,7 @@ static const struct command commands[] = {
      .sets = OPTIONS_HOST | OPTIONS_MEASURE,
      .summary = "check the configuration, say which profile this host gets, and exit",
      .help = "Checks the configuration, and says which profile this host gets and what it measures.",
+     .more = print_config_keys,
      .check = check_measure,
      .run = check_config_run},
     {.name = "yield",

@@ -72,9 +72,7 @@ static void choose_record(struct setup *setup, const struct options *options) {
     bool configured = record->path && !setup->types[0].source->replayed;
     setup->record_path = options->record ? options->record : configured ? record->path : NULL;
     setup->record_origin = options->record ? NULL : &record->origin;
-    setup->record_bytes = options->record_bytes > 0 ? options->record_bytes
-                          : record->path            ? record->size_bytes
-                                                    : CONFIG_RECORD_BYTES_DEFAULT;
+    setup->record_bytes = options->record_bytes > 0 ? options->record_bytes : record->size_bytes;
 }
 
 // Where `cpus` is at fault, the error is at its place.

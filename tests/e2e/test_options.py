@@ -60,6 +60,16 @@ def test_the_manual_has_every_option():
             assert re.search(rf"Fl -{re.escape(name)}\b", manual), name
 
 
+def test_check_config_says_every_key_and_the_manual_has_it():
+    said = call("check-config", "--help")[1]
+    keys = re.findall(r"^  ([a-z][A-Za-z_.]*)", said[said.index("Keys of the configuration"):], re.M)
+    assert {"slot", "counters.reserve", "record.size", "profiles.NAME.groups", "hosts.match.cpu"} <= set(keys), keys
+    manual = e2e.read_text(os.path.join(ROOT, "docs/topdownd.yaml.5"))
+    for key in keys:
+        assert re.search(rf"^\.(It )?Ic .*\b{key.split('.')[-1]}\b", manual, re.M), key
+    return f"{len(keys)} keys"
+
+
 def test_the_command_may_stand_behind_its_options():
     assert call("--json", "list", "--cpu", "zen4", "groups") == call("list", "groups", "--cpu", "zen4", "--json")
     assert call("--json", "list", "--cpu", "zen4", "groups")[0] == 0

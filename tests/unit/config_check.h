@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "config/yaml/config.h"
+#include "config/yaml/yaml_tree.h"
 
 #define N_OF(array) (sizeof(array) / sizeof(array)[0])
 

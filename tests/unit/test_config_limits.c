@@ -85,14 +85,14 @@ static void test_1024_keys_are_read_and_more_refused(void **state) {
 
 static void test_a_mebibyte_is_read_and_a_byte_more_refused(void **state) {
     (void)state;
-    char *text = malloc(CONFIG_FILE_MAX + 1);
+    char *text = malloc(YAML_TREE_BYTES_MAX + 1);
     assert_non_null(text);
-    memset(text, '#', CONFIG_FILE_MAX + 1);
+    memset(text, '#', YAML_TREE_BYTES_MAX + 1);
     struct errors errors = {0};
     struct config *config;
-    assert_int_equal(config_parse("t.yaml", text, CONFIG_FILE_MAX, &errors, &config), 0);
+    assert_int_equal(config_parse("t.yaml", text, YAML_TREE_BYTES_MAX, &errors, &config), 0);
     config_free(config);
-    refuse_bytes(text, CONFIG_FILE_MAX + 1, "t.yaml: larger than 1048576 bytes");
+    refuse_bytes(text, YAML_TREE_BYTES_MAX + 1, "t.yaml: larger than 1048576 bytes");
     free(text);
 }
 

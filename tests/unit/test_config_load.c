@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "config/yaml/config.h"
+#include "config/yaml/yaml_tree.h"
 
 #define MERGE "tests/data/config/merge"
 #define ERRORS "tests/data/config/errors"
@@ -206,7 +207,7 @@ static void test_a_fifo_is_refused_and_not_waited_for(void **state) {
 static void test_a_file_larger_than_a_mebibyte_is_refused(void **state) {
     const struct folder *folder = *state;
     write_file(path_in(folder, "topdownd.yaml"), "");
-    assert_int_equal(truncate(path_in(folder, "topdownd.yaml"), CONFIG_FILE_MAX + 1), 0);
+    assert_int_equal(truncate(path_in(folder, "topdownd.yaml"), YAML_TREE_BYTES_MAX + 1), 0);
     refuse_in(folder, "topdownd.yaml", ": cannot be read: it is larger than 1048576 bytes");
 }
 

@@ -42,6 +42,8 @@ static int test_asprintf_or_fail(char **out, const char *format, ...) {
 #define asprintf test_asprintf_or_fail
 #include "config/yaml/config.c"
 #include "config/yaml/config_decode.c"
+#include "config/yaml/config_map.c"
+#include "config/yaml/config_profile.c"
 #include "config/yaml/config_value.c"
 #include "config/yaml/yaml_tree.c"
 #include "config/yaml/yaml_tree_parse.c"

@@ -133,6 +133,24 @@ static void test_where_nothing_is_above_its_threshold_the_largest_is_named(void 
     host_deinit(&host);
 }
 
+static void test_where_every_root_is_low_the_answer_says_so(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host); // without thresholds
+    struct snapshot *snapshot = host_snapshot(&host);
+    tree_set(&host, snapshot, 0, "frontend_bound", 0.2);
+    tree_set(&host, snapshot, 0, "bad_speculation", 0.1);
+    tree_set(&host, snapshot, 0, "retiring", 0.6);
+    tree_set(&host, snapshot, 0, "backend_bound", 0.1);
+    assert_bound(&host, snapshot, "retiring", JUDGE_NO,
+                 "Nothing stands out. The largest share: retiring, 60 % of pipeline slots. No share of the first level "
+                 "is above its threshold.");
+    tree_set(&host, snapshot, 0, "frontend_bound", 0.21);
+    assert_bound(&host, snapshot, "frontend_bound", JUDGE_YES, "frontend_bound, 21 % of pipeline slots.");
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
 static void test_an_answer_whose_interval_overlaps_the_next_ones_says_so(void **state) {
     (void)state;
     static const char certain[] = "frontend_bound, 40 % of pipeline slots.";
@@ -225,13 +243,14 @@ static void test_a_threshold_is_judged_as_far_as_what_it_reads_is_measured(void 
 static void test_a_missing_value_between_two_limits_leaves_a_threshold_open(void **state) {
     (void)state;
     struct exporter_host host;
-    tree_host_init(&host);
-    struct snapshot *snapshot = tree_snapshot(&host);
     struct fault error;
-    int metric = catalog_find_metric(host.catalog, "bad_speculation");
+    struct catalog_builder *builder = tree_builder();
+    int metric = catalog_find_metric(catalog_builder_catalog(builder), "bad_speculation");
     assert_int_equal(
-        catalog_set_threshold(host.catalog, (unsigned)metric, "hidden > 0.1 & hidden < 0.5 & retiring > 10", &error),
+        catalog_builder_set_threshold(builder, (unsigned)metric, "hidden > 0.1 & hidden < 0.5 & retiring > 10", &error),
         0);
+    host_init_with(&host, catalog_builder_finish(builder), 4);
+    struct snapshot *snapshot = tree_snapshot(&host);
     tree_set(&host, snapshot, 0, "retiring", 0.2);
     assert_int_equal(high_of(&host, snapshot, "bad_speculation"), JUDGE_UNKNOWN);
     tree_set(&host, snapshot, 0, "retiring", 0.05);
@@ -347,6 +366,7 @@ int main(void) {
         cmocka_unit_test(test_the_catalog_is_as_on_file),
         cmocka_unit_test(test_the_largest_branch_above_its_threshold_is_followed_down),
         cmocka_unit_test(test_where_nothing_is_above_its_threshold_the_largest_is_named),
+        cmocka_unit_test(test_where_every_root_is_low_the_answer_says_so),
         cmocka_unit_test(test_an_answer_whose_interval_overlaps_the_next_ones_says_so),
         cmocka_unit_test(test_without_values_the_answer_is_why),
         cmocka_unit_test(test_a_threshold_is_judged_as_far_as_what_it_reads_is_measured),
