@@ -13,8 +13,8 @@ struct host_binding {
     uint8_t *support; // enum plan_support of each of the catalog's events
     // perf_event_attr.type of each of the catalog's PMUs; only events that are not PLAN_ELSEWHERE have one
     uint32_t types[CATALOG_PMUS_MAX];
-    size_t n_cannot;       // events that the core PMU's format cannot express
-    bool resident_dropped; // the resident group cannot be had: level 1 goes without it
+    size_t n_cannot;      // events that the core PMU's format cannot express
+    bool topdown_dropped; // the host lacks the PMU's topdown counters: level 1 goes without them
 };
 
 // `pmu` and `type` are the kernel's core PMU for the catalog, which has all that its spec says, and whose events are

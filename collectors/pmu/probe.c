@@ -32,12 +32,12 @@ struct probe {
 };
 
 // An event that any counter can count, or that has one of its own: others would tell of fewer counters than there are,
-// and the resident ones are not counted by the groups that rotate.
+// and those that lead or follow the topdown counters are in every group.
 static bool tells(const struct catalog *catalog, const struct catalog_event *event) {
     const struct fit_pmu stated = {.general = catalog->general_counters};
     struct event_need need = event->need;
     need.fixed = -1;
-    return event->kind == EVENT_COUNTED && event->code.pmu == 0 && !event->resident && !event->sampling_only &&
+    return event->kind == EVENT_COUNTED && event->code.pmu == 0 && !event->topdown && !event->sampling_only &&
            !need.free && !fit_is_constrained(&stated, &need);
 }
 

@@ -181,7 +181,7 @@ static struct perf_texts tree_list(const struct perf_reader *reader, const char 
 static void tree_read(struct perf_reader *reader) {
     reader->slots_groups = tree_list(reader, "slots_groups");
     reader->sampling_terms = tree_list(reader, "sampling_terms");
-    reader->resident = tree_list(reader, "resident");
+    reader->topdown = tree_list(reader, "resident");
 }
 
 static int tree_choose(struct perf_reader *reader) {
@@ -329,8 +329,8 @@ static int read_counters(struct perf_reader *reader) {
                  &fault);
     // a group of one event is none
     n = known_events(reader, "resident", events);
-    if (r == 0 && n > 1 && n <= CATALOG_RESIDENT_MAX)
-        r = take(reader, catalog_builder_set_resident(reader->builder, events, n, &fault), &fault);
+    if (r == 0 && n > 1 && n <= CATALOG_TOPDOWN_MAX)
+        r = take(reader, catalog_builder_set_topdown(reader->builder, events, n, &fault), &fault);
     if (r == 0 && json_get_text(&reader->tree, "nmi_watchdog", JSON_OPTIONAL, &watchdog)) {
         int event = catalog_find_event(reader->catalog, watchdog);
         if (event >= 0 && reader->catalog->events[event].fixed)
@@ -383,7 +383,7 @@ static int load(struct perf_reader *reader, struct catalog_builder **out) {
     name_index_deinit(&reader->metrics);
     name_index_deinit(&reader->events);
     free(reader->items);
-    free(reader->resident.texts);
+    free(reader->topdown.texts);
     free(reader->sampling_terms.texts);
     free(reader->slots_groups.texts);
     cJSON_Delete(reader->trees);
