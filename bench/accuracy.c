@@ -5,8 +5,8 @@
 //     bench_accuracy [--spec NAME] [--seeds N] [--curve | --adaptive] [--jobs N]
 //
 // Simulated minutes of loads whose truth is known exactly (accuracy/load.h), measured by our schedule
-// (core/plan/plan.h, core/estimate/estimate.h as the daemon has them) and by rivals with the same counters: every event by
-// itself by turns of 4 ms, whole event groups by turns of 1 s, and, as the reference that nobody can afford, whole
+// (core/plan/plan.h, core/estimate/estimate.h as the daemon has them) and by rivals with the same counters: every event
+// by itself by turns of 4 ms, whole event groups by turns of 1 s, and, as the reference that nobody can afford, whole
 // event groups by turns of 4 ms. Errors of level-1 shares are in points, of misses per 1,000 instructions relative and
 // weighted by instructions. NAME is neoverse-v2 where it is not given, or sapphire-rapids, whose level 1 counts all the
 // time in fields of 8 bits. docs/estimation.md has the full run's tables and says what follows from them. A goal that

@@ -2,7 +2,6 @@
 #include "config/perf_log/perf_log.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,7 @@
 // Line by line. What holds no count is skipped and counted: comments, summaries, metrics without an event; a log of
 // which nothing is understood is refused. perf stamps all lines of an interval alike, so another time is the next one.
 
-enum { SCRATCH_MAX = 8192, SECONDS_MAX = 365 * 86400 };
+enum { SCRATCH_MAX = 8192 };
 
 struct parser {
     const char *name;
@@ -46,49 +45,6 @@ static int grow(void **array, size_t n, size_t *max, size_t size) {
     *array = grown;
     *max = more;
     return 0;
-}
-
-bool perf_log_time(const char *text, uint64_t *ns) {
-    uint64_t seconds = 0, rest = 0;
-    size_t whole = strspn(text, "0123456789");
-    if (whole == 0 || whole > 9)
-        return false;
-    for (size_t i = 0; i < whole; i++)
-        seconds = seconds * 10 + (uint64_t)(text[i] - '0');
-    if (seconds >= SECONDS_MAX)
-        return false;
-    const char *digits = text + whole + (text[whole] == '.');
-    size_t places = strspn(digits, "0123456789");
-    if (digits[places] != '\0' || (text[whole] != '\0' && text[whole] != '.'))
-        return false;
-    for (size_t i = 0; i < 9; i++)
-        rest = rest * 10 + (i < places ? (uint64_t)(digits[i] - '0') : 0);
-    *ns = seconds * 1000000000 + rest;
-    return true;
-}
-
-// A number with a decimal point, or comma, in parts that are `scale` of what is counted.
-static bool read_number(const char *text, double scale, double *out) {
-    char plain[64];
-    size_t n = strlen(text);
-    if (n >= sizeof plain)
-        return false;
-    memcpy(plain, text, n + 1);
-    char *comma = strchr(plain, ',');
-    if (comma)
-        *comma = '.';
-    char *point = strchr(plain, '.');
-    double digits = 0, divisor = 1; // exact, and one division: rounds once
-    for (const char *c = plain; *c != '\0'; c++) {
-        if (c == point)
-            continue;
-        if (*c < '0' || *c > '9')
-            return false;
-        digits = digits * 10 + (*c - '0');
-        divisor *= point && c > point ? 10 : 1;
-    }
-    *out = digits / divisor * scale;
-    return n > 0 && *out < 1.8e19;
 }
 
 // Index of the name in the list, added where it is new; -E2BIG where there are too many.
@@ -129,9 +85,9 @@ static bool fill_row(const struct perf_log_line *line, struct perf_log_row *row)
     *row = (struct perf_log_row){.state = strcmp(line->count, "<not supported>") == 0 ? PERF_LOG_NOT_SUPPORTED
                                           : strcmp(line->count, "<not counted>") == 0 ? PERF_LOG_NOT_COUNTED
                                                                                       : PERF_LOG_COUNTED};
-    if (row->state == PERF_LOG_COUNTED && !read_number(line->count, clock ? 1e6 : 1, &count))
+    if (row->state == PERF_LOG_COUNTED && !perf_log_number(line->count, clock ? 1e6 : 1, &count))
         return false;
-    if (line->share && !read_number(line->share, 1, &per_cent))
+    if (line->share && !perf_log_number(line->share, 1, &per_cent))
         per_cent = 100;
     row->count = (uint64_t)(count + 0.5);
     row->share = (float)(per_cent < 100 ? per_cent / 100 : 1);

@@ -131,7 +131,7 @@ double view_offline(const struct view *view, const struct snapshot *snapshot) {
 const char *view_absent_text(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric) {
     if (!view_plannable(view, metric))
         return view->layout->plan->metrics[metric].reason;
-    return absent_text(snapshot->absent[scope * view->layout->n_metrics + metric]);
+    return absent_text(snapshot->absent[snapshot_state(view->layout, scope, metric)]);
 }
 
 bool view_time(double seconds, char out[VIEW_TIME_MAX]) {

@@ -72,6 +72,19 @@ static void recorder_close(struct pmu *pmu, int handle) {
 
 static void recorder_free(struct pmu *pmu) { of(pmu)->inner->ops->free(of(pmu)->inner); }
 
+void recorder_init(struct recorder *r, struct pmu *inner) {
+    static const struct pmu_ops ops = {.advance = recorder_advance,
+                                       .open = recorder_open,
+                                       .enable = recorder_enable,
+                                       .read = recorder_read,
+                                       .close = recorder_close,
+                                       .free = recorder_free};
+    r->pmu.ops = &ops;
+    r->inner = inner;
+    r->calls = calloc(CALLS_MAX, sizeof *r->calls);
+    assert_non_null(r->calls);
+}
+
 // ---- the pipeline ----
 
 // Keeps one of the core types.
@@ -169,21 +182,14 @@ static void stop_sampler(struct pipeline *p) {
 }
 
 static void start_pmu(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const char *const *groups) {
-    static const struct pmu_ops ops = {.advance = recorder_advance,
-                                       .open = recorder_open,
-                                       .enable = recorder_enable,
-                                       .read = recorder_read,
-                                       .close = recorder_close,
-                                       .free = recorder_free};
     const char *unknown;
+    struct pmu *pmu;
     p->n_selections = select_groups(p, groups, p->selections);
     p->slot_ns = slot_ns;
     p->seed = seed;
     p->now_ns = EPOCH_NS;
-    assert_int_equal(pmu_sim_new(p->scenario, p->catalog, EPOCH_NS, &unknown, &p->recorder.inner), 0);
-    p->recorder.pmu.ops = &ops;
-    p->recorder.calls = calloc(CALLS_MAX, sizeof *p->recorder.calls);
-    assert_non_null(p->recorder.calls);
+    assert_int_equal(pmu_sim_new(p->scenario, p->catalog, EPOCH_NS, &unknown, &pmu), 0);
+    recorder_init(&p->recorder, pmu);
 }
 
 void pipeline_start(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const char *const *groups) {
@@ -426,7 +432,8 @@ void assert_gauges_true(const struct pipeline *p, size_t scope, double relative)
             assert_near(value, pipeline_truth(p, scope, m, snapshot->start_ns, snapshot->end_ns), relative,
                         p->catalog->metrics[plan->metrics[m].metric].name);
         else
-            assert_true(isnan(value) && snapshot->absent[scope * plan->n_metrics + m] == ABSENT_NOT_PLANNABLE &&
+            assert_true(isnan(value) &&
+                        snapshot->absent[snapshot_state(snapshot->layout, scope, m)] == ABSENT_NOT_PLANNABLE &&
                         plan->metrics[m].reason[0] != '\0');
     }
 }
@@ -434,7 +441,7 @@ void assert_gauges_true(const struct pipeline *p, size_t scope, double relative)
 void assert_gauges_absent(const struct pipeline *p, size_t scope, enum absent reason) {
     for (size_t m = 0; m < p->plan->n_metrics; m++) {
         assert_true(isnan(p->snapshot->values[snapshot_metric(p->layout, scope, m)]));
-        assert_int_equal(p->snapshot->absent[scope * p->plan->n_metrics + m], reason);
+        assert_int_equal(p->snapshot->absent[snapshot_state(p->layout, scope, m)], reason);
     }
 }
 
