@@ -36,6 +36,36 @@ static void test_arrays_lie_behind_their_struct_aligned_apart_and_zero(void **st
     }
 }
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define SANITIZED
+#endif
+
+#ifdef SANITIZED
+int __asan_address_is_poisoned(void const volatile *address);
+#endif
+
+static void test_the_sanitizer_sees_a_step_past_an_array(void **state) {
+    (void)state;
+#ifdef SANITIZED
+    for (size_t n = 0; n < 40; n++) {
+        struct toy *toy = block_new(&(struct toy){.n = n}, sizeof *toy, lay_out_toy);
+        assert_non_null(toy);
+        assert_true(__asan_address_is_poisoned(toy + 1));
+        assert_true(__asan_address_is_poisoned(toy->letters + n) && __asan_address_is_poisoned(toy->letters - 1));
+        assert_true(__asan_address_is_poisoned(toy->numbers + n + 1) && __asan_address_is_poisoned(toy->numbers - 1));
+        assert_false(n > 0 && __asan_address_is_poisoned(toy->letters + n - 1));
+        assert_false(__asan_address_is_poisoned(toy->numbers + n));
+        free(toy);
+    }
+#else
+    skip();
+#endif
+}
+
 static void lay_out_huge(void *self, struct block *block) {
     struct toy *toy = self;
     toy->letters = block_take(block, 1, 1);
@@ -54,6 +84,7 @@ static void test_a_size_that_no_number_can_say_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arrays_lie_behind_their_struct_aligned_apart_and_zero),
+        cmocka_unit_test(test_the_sanitizer_sees_a_step_past_an_array),
         cmocka_unit_test(test_a_size_that_no_number_can_say_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
