@@ -136,7 +136,7 @@ const char *view_absent_text(const struct view *view, const struct snapshot *sna
 
 bool view_time(double seconds, char out[VIEW_TIME_MAX]) {
     static const double seconds_max = 253402300799; // the end of the year 9999
-    if (!(seconds >= 0 && seconds <= seconds_max))  // not NaN either
+    if (!(seconds >= 0 && seconds <= seconds_max))  // also false for NaN
         return false;
     time_t time = (time_t)seconds;
     struct tm utc;
