@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "config/vendor/perf_json_private.h"
+#include "core/base/array.h"
 
 // The entries are indexed by name first; metrics then pull in the metrics and events that their formulas name, so that
 // a start costs what is used and not what is there.
@@ -63,14 +64,10 @@ const char *perf_pmu_of_unit(const struct perf_reader *reader, const char *unit,
 
 // Room for one more.
 static int items_reserve(struct perf_reader *reader) {
-    if (reader->n < reader->room)
-        return 0;
-    size_t room = reader->room > 0 ? 2 * reader->room : 1024;
-    struct perf_item *items = realloc(reader->items, room * sizeof *items);
+    struct perf_item *items = array_grow(reader->items, reader->n, sizeof *items);
     if (!items)
         return -ENOMEM;
     reader->items = items;
-    reader->room = room;
     return 0;
 }
 

@@ -40,7 +40,7 @@ struct perf_reader {
     const char *pmu;                                          // the core PMU as the files call it
     struct environment environment;
     struct perf_item *items;
-    size_t n, room;
+    size_t n;
     struct name_index events, metrics; // to items
     struct catalog *catalog;
     bool report;    // what the resolver refused is a mistake in the files, not a limit of the host

@@ -27,9 +27,6 @@ struct text_escape {
 };
 void text_escaped(struct text *text, const char *string, const struct text_escape *escapes);
 
-// Length of the UTF-8 character that a string begins with; 0 where it begins with none.
-size_t text_utf8_length(const char *string);
-
 // What stands for a byte that is no UTF-8: U+FFFD.
 #define TEXT_REPLACEMENT "\xEF\xBF\xBD"
 
