@@ -19,15 +19,16 @@ static const struct catalog_event *core_event(const struct catalog *catalog, siz
 
 // Encodes the events of a PMU in the host's format; those that cannot be are unsupported. -ENOENT where the host shows
 // no format.
-static int encode(const struct host_roots *roots, const char *pmu, struct catalog *catalog, unsigned index,
+static int encode(const struct host_roots *roots, const char *pmu, struct catalog_builder *builder, unsigned index,
                   struct host_binding *binding) {
+    size_t n_events = catalog_builder_catalog(builder)->n_events;
     struct event_format *format;
     int r = host_pmu_format(roots, pmu, &format);
     if (r < 0)
         return r;
-    bool *cannot = calloc(catalog->n_events, sizeof *cannot);
-    r = cannot ? catalog_encode(catalog, index, format, cannot) : -ENOMEM;
-    for (size_t e = 0; e < catalog->n_events && r == 0; e++) {
+    bool *cannot = calloc(n_events, sizeof *cannot);
+    r = cannot ? catalog_builder_encode(builder, index, format, cannot) : -ENOMEM;
+    for (size_t e = 0; e < n_events && r == 0; e++) {
         if (!cannot[e])
             continue;
         binding->support[e] = PLAN_UNSUPPORTED;
@@ -62,7 +63,8 @@ static bool counts_for_each_cpu(const struct host_roots *roots, const char *pmu,
 
 // What an event that is not opened would be, for those who list events. Several PMUs of a kind (uncore_imc_0 ...) have
 // the same format.
-static int encode_unopened(const struct host_roots *roots, struct catalog *catalog, unsigned pmu) {
+static int encode_unopened(const struct host_roots *roots, struct catalog_builder *builder, unsigned pmu) {
+    const struct catalog *catalog = catalog_builder_catalog(builder);
     char pattern[PMU_NAME_MAX], name[PMU_NAME_MAX];
     struct event_format *format;
     uint32_t type;
@@ -73,19 +75,20 @@ static int encode_unopened(const struct host_roots *roots, struct catalog *catal
     if (r < 0)
         return r;
     bool *cannot = calloc(catalog->n_events, sizeof *cannot);
-    r = cannot ? catalog_encode(catalog, pmu, format, cannot) : -ENOMEM;
+    r = cannot ? catalog_builder_encode(builder, pmu, format, cannot) : -ENOMEM;
     free(cannot);
     event_format_free(format);
     return r;
 }
 
-static int bind_other(const struct host_roots *roots, struct catalog *catalog, unsigned pmu,
+static int bind_other(const struct host_roots *roots, struct catalog_builder *builder, unsigned pmu,
                       struct host_binding *binding) {
+    const struct catalog *catalog = catalog_builder_catalog(builder);
     bool counts = counts_for_each_cpu(roots, catalog->pmus[pmu], &binding->types[pmu]);
     for (size_t e = 0; e < catalog->n_events; e++)
         if (catalog->events[e].kind == EVENT_COUNTED && catalog->events[e].code.pmu == pmu && !counts)
             binding->support[e] = PLAN_ELSEWHERE;
-    int r = counts ? encode(roots, catalog->pmus[pmu], catalog, pmu, binding) : encode_unopened(roots, catalog, pmu);
+    int r = counts ? encode(roots, catalog->pmus[pmu], builder, pmu, binding) : encode_unopened(roots, builder, pmu);
     return r == -ENOENT ? 0 : r;
 }
 
@@ -93,8 +96,9 @@ static int bind_other(const struct host_roots *roots, struct catalog *catalog, u
 
 // Its fields have names of the kernel's own; where one is not among the PMU's events, as in most virtual machines, none
 // of them counts. The kernel shows the leader beside them, though under a name that a vendor's files need not use.
-static void bind_resident(const struct host_roots *roots, const char *pmu, struct catalog *catalog,
+static void bind_resident(const struct host_roots *roots, const char *pmu, struct catalog_builder *builder,
                           struct host_binding *binding) {
+    const struct catalog *catalog = catalog_builder_catalog(builder);
     char ignored[1024];
     bool whole = true, fields = false;
     for (size_t i = 0; i < catalog->n_resident; i++) {
@@ -111,26 +115,27 @@ static void bind_resident(const struct host_roots *roots, const char *pmu, struc
     for (size_t i = 0; i < catalog->n_resident; i++)
         if (i == 0 || catalog->events[catalog->resident[i]].need.free)
             binding->support[catalog->resident[i]] = PLAN_UNSUPPORTED;
-    catalog_drop_resident(catalog);
+    catalog_builder_drop_resident(builder);
     binding->resident_dropped = true;
 }
 
-int host_bind(const struct host_roots *roots, const char *pmu, uint32_t type, struct catalog *catalog,
+int host_bind(const struct host_roots *roots, const char *pmu, uint32_t type, struct catalog_builder *builder,
               struct host_binding *out) {
+    const struct catalog *catalog = catalog_builder_catalog(builder);
     struct host_binding binding = {.support = calloc(catalog->n_events, sizeof *binding.support), .types = {type}};
     if (!binding.support)
         return -ENOMEM;
     memset(binding.support, PLAN_SUPPORT_UNKNOWN, catalog->n_events);
-    int r = encode(roots, pmu, catalog, 0, &binding);
+    int r = encode(roots, pmu, builder, 0, &binding);
     if (r == 0 || r == -ENOENT)
         r = rule_out(roots, pmu, catalog, &binding);
     for (unsigned i = 1; i < catalog->n_pmus && r == 0; i++)
-        r = bind_other(roots, catalog, i, &binding);
+        r = bind_other(roots, builder, i, &binding);
     if (r < 0) {
         host_binding_deinit(&binding);
         return r;
     }
-    bind_resident(roots, pmu, catalog, &binding);
+    bind_resident(roots, pmu, builder, &binding);
     *out = binding;
     return 0;
 }

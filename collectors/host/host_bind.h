@@ -7,6 +7,7 @@
 
 #include "collectors/host/host_linux.h"
 #include "core/plan/plan.h"
+#include "core/spec/catalog_builder.h"
 
 struct host_binding {
     uint8_t *support; // enum plan_support of each of the catalog's events
@@ -16,9 +17,10 @@ struct host_binding {
     bool resident_dropped; // the resident group cannot be had: level 1 goes without it
 };
 
-// `pmu` and `type` are the kernel's core PMU for the catalog, whose events are encoded anew in the formats that the
-// kernel shows; where it shows none, the spec's stays. -ENOMEM. Free with host_binding_deinit.
-int host_bind(const struct host_roots *roots, const char *pmu, uint32_t type, struct catalog *catalog,
+// `pmu` and `type` are the kernel's core PMU for the catalog, which has all that its spec says, and whose events are
+// encoded anew in the formats that the kernel shows; where it shows none, the spec's stays. -ENOMEM. Free with
+// host_binding_deinit.
+int host_bind(const struct host_roots *roots, const char *pmu, uint32_t type, struct catalog_builder *builder,
               struct host_binding *out);
 void host_binding_deinit(struct host_binding *binding);
 

@@ -198,14 +198,14 @@ static void describe_cpu(const struct host_roots *roots, unsigned cpu, struct en
     struct host_cpu described;
     uint32_t midr;
     if (host_linux_midr(roots, cpu, &midr) == 0) {
-        (void)snprintf(out->cpuid, sizeof out->cpuid, "0x%016llx", (unsigned long long)midr);
+        (void)snprintf(out->facts.cpuid, sizeof out->facts.cpuid, "0x%016llx", (unsigned long long)midr);
         return;
     }
-    if (host_cpu_cpuid(roots, out->cpuid, sizeof out->cpuid) < 0)
+    if (host_cpu_cpuid(roots, out->facts.cpuid, sizeof out->facts.cpuid) < 0)
         return;
     host_cpu_describe(roots, &described);
-    double frequency = frequency_of_instruction(out->cpuid);
-    out->literals[LITERAL_SYSTEM_TSC_FREQ] = isnan(frequency) ? frequency_of_text(described.model) : frequency;
+    double frequency = frequency_of_instruction(out->facts.cpuid);
+    out->facts.literals[LITERAL_SYSTEM_TSC_FREQ] = isnan(frequency) ? frequency_of_text(described.model) : frequency;
 }
 
 void host_cpu_environment(const struct host_events *pmu_events, unsigned cpu, struct environment *out) {
@@ -213,12 +213,12 @@ void host_cpu_environment(const struct host_events *pmu_events, unsigned cpu, st
     char path[PATH_BYTES];
     uint64_t slots;
     environment_init(out);
-    describe_topology(roots, out->literals);
+    describe_topology(roots, out->facts.literals);
     describe_cpu(roots, cpu, out);
     if (host_pmu_cap(roots, pmu_events->pmu, "slots", &slots) == 0 && slots > 0)
-        out->literals[LITERAL_SLOTS] = (double)slots;
+        out->facts.literals[LITERAL_SLOTS] = (double)slots;
     (void)snprintf(path, sizeof path, "%s/firmware/acpi/tables/NFIT", roots->sysfs);
-    out->literals[LITERAL_HAS_PMEM] = access(path, F_OK) == 0;
+    out->facts.literals[LITERAL_HAS_PMEM] = access(path, F_OK) == 0;
     out->has_event = host_cpu_event;
     out->context = pmu_events;
 }

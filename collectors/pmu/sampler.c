@@ -198,7 +198,6 @@ static void lose_channel(struct sampler *s, struct channel *channel) {
     if (channel->handle >= 0)
         s->pmu->ops->close(s->pmu, channel->handle);
     channel->handle = -ENODEV;
-    channel->retry_ns = 0;
 }
 
 // Takes what the event group has counted since its last reading as a window.

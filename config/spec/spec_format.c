@@ -164,7 +164,7 @@ static void take_best(struct arm_search *search, uint32_t midr, const char *path
     struct environment environment;
     uint32_t release = (midr >> 16 & 0xf0) | (midr & 0xf);
     environment_init(&environment);
-    (void)snprintf(environment.cpuid, sizeof environment.cpuid, "0x%08x", search->midr);
+    (void)snprintf(environment.facts.cpuid, sizeof environment.facts.cpuid, "0x%08x", search->midr);
     (void)snprintf(pattern, sizeof pattern, "0x%08x", midr);
     if (!environment_is_cpu(&environment, pattern) || (search->found && release <= search->best))
         return;
@@ -183,7 +183,7 @@ static int search_cpus(struct arm_search *search, const char *cpus, const char *
     if (!document)
         return reader.status;
     environment_init(&environment);
-    (void)snprintf(environment.cpuid, sizeof environment.cpuid, "%s", search->cpuid);
+    (void)snprintf(environment.facts.cpuid, sizeof environment.facts.cpuid, "%s", search->cpuid);
     cJSON_ArrayForEach(row, cJSON_GetObjectItem(document, "cpus")) {
         const char *spec = cJSON_GetStringValue(cJSON_GetObjectItem(row, "spec"));
         uint32_t midr;

@@ -64,8 +64,11 @@ static void read_product(struct spec_reader *spec, const struct json_node *root,
         return;
     char *stem = json_file_stem(spec->reader.file), *derived = microarchitecture_of(name);
     if (!stem || !derived ||
-        catalog_new(stem, vendor, name, microarchitecture ? microarchitecture : derived, pmu, &spec->catalog) < 0)
+        catalog_builder_new(stem, vendor, name, microarchitecture ? microarchitecture : derived, pmu, &spec->builder) <
+            0)
         json_fail_memory(root);
+    else
+        spec->catalog = catalog_builder_catalog(spec->builder);
     free(derived);
     free(stem);
 }
@@ -103,7 +106,7 @@ static void read_group(struct spec_reader *spec, const struct json_node *group) 
     struct fault fault;
     if (spec->reader.lenient)
         n = spec_known_names(spec, group, metrics, n, catalog_find_metric);
-    spec_take(group, catalog_add_group(spec->catalog, group->key, title, help, metrics, n, &fault), &fault);
+    spec_take(group, catalog_builder_add_group(spec->builder, group->key, title, help, metrics, n, &fault), &fault);
     free(metrics);
 }
 
@@ -145,7 +148,8 @@ static void read_node(struct spec_reader *spec, const struct json_node *node, co
         return;
     (void)json_get_texts(node, "next_items", JSON_OPTIONAL, SPEC_LIST_MAX, &next, &n);
     int metric = catalog_find_metric(spec->catalog, name);
-    spec_take(node, catalog_add_node(spec->catalog, name, metric >= 0 && is_root[metric], next, n, &fault), &fault);
+    spec_take(node, catalog_builder_add_node(spec->builder, name, metric >= 0 && is_root[metric], next, n, &fault),
+              &fault);
     free(next);
 }
 
@@ -190,13 +194,13 @@ static void read_methodology(struct spec_reader *spec, const struct json_node *r
         if (spec->reader.lenient)
             n = spec_known_names(spec, &grouping, groups, n, catalog_find_group);
         if (n > 0 && catalog_find_group(spec->catalog, stages[i]) < 0)
-            spec_take(&grouping, catalog_add_union(spec->catalog, stages[i], groups, n, &fault), &fault);
+            spec_take(&grouping, catalog_builder_add_union(spec->builder, stages[i], groups, n, &fault), &fault);
         json_forgive(&spec->reader);
         free(groups);
     }
 }
 
-static void read_categories(struct spec_reader *spec, struct catalog_level1 *out, const struct json_node *level1) {
+static void read_categories(struct spec_reader *spec, enum level1_variant variant, const struct json_node *level1) {
     struct json_node categories;
     const char *names[CATEGORY_N];
     struct fault fault;
@@ -208,12 +212,12 @@ static void read_categories(struct spec_reader *spec, struct catalog_level1 *out
     for (unsigned i = 0; i < CATEGORY_N; i++) {
         const char *metric;
         if (json_get_text(&categories, names[i], JSON_OPTIONAL, &metric))
-            spec_take(&categories, catalog_set_level1_category(spec->catalog, out, (enum category)i, metric, &fault),
-                      &fault);
+            spec_take(&categories,
+                      catalog_builder_set_category(spec->builder, variant, (enum category)i, metric, &fault), &fault);
     }
 }
 
-static void read_split(struct spec_reader *spec, struct catalog_level1 *out, const struct json_node *level1) {
+static void read_split(struct spec_reader *spec, enum level1_variant variant, const struct json_node *level1) {
     struct json_node split;
     const cJSON *value;
     size_t index = 0;
@@ -226,7 +230,7 @@ static void read_split(struct spec_reader *spec, struct catalog_level1 *out, con
         if (!json_texts(&part, CATALOG_SPLIT_EVENTS_MAX, &events, &n))
             continue;
         struct fault fault;
-        spec_take(&part, catalog_add_level1_part(spec->catalog, out, events, n, &fault), &fault);
+        spec_take(&part, catalog_builder_add_part(spec->builder, variant, events, n, &fault), &fault);
         free(events);
     }
 }
@@ -243,23 +247,23 @@ static bool has_all_categories(const struct spec_reader *spec, const struct json
 }
 
 static void read_level1(struct spec_reader *spec, const struct json_node *ours, const char *key,
-                        struct catalog_level1 *out) {
+                        enum level1_variant variant) {
     static const char *const keys[] = {"pipeline_slots", "width", "per_thread", "categories", "split"};
     struct json_node level1;
-    const char *pipeline_slots;
-    double width;
+    struct catalog_level1_text text = {.per_thread = false};
     struct fault fault;
     if (!ours->value || !json_get_object(ours, key, JSON_OPTIONAL, &level1))
         return;
     if (spec->reader.lenient && !has_all_categories(spec, &level1))
         return; // its metrics have been told of
     json_check_keys(&level1, keys, COUNT(keys));
-    bool good = json_get_text(&level1, "pipeline_slots", JSON_REQUIRED, &pipeline_slots);
-    if (json_get_number(&level1, "width", JSON_REQUIRED, 1, 64, &width) && good)
-        spec_take(&level1, catalog_set_level1(spec->catalog, out, pipeline_slots, width, &fault), &fault);
-    (void)json_get_bool(&level1, "per_thread", JSON_OPTIONAL, &out->per_thread);
-    read_categories(spec, out, &level1);
-    read_split(spec, out, &level1);
+    bool good = json_get_text(&level1, "pipeline_slots", JSON_REQUIRED, &text.pipeline_slots);
+    good = json_get_number(&level1, "width", JSON_REQUIRED, 1, 64, &text.width) && good;
+    (void)json_get_bool(&level1, "per_thread", JSON_OPTIONAL, &text.per_thread);
+    if (good)
+        spec_take(&level1, catalog_builder_set_level1(spec->builder, variant, &text, &fault), &fault);
+    read_categories(spec, variant, &level1);
+    read_split(spec, variant, &level1);
 }
 
 static void read_document(struct spec_reader *spec, const struct json_node *root) {
@@ -269,7 +273,7 @@ static void read_document(struct spec_reader *spec, const struct json_node *root
     if (spec->reader.status != 0)
         return;
     if (spec->environment)
-        catalog_set_environment(spec->catalog, spec->environment);
+        catalog_builder_set_environment(spec->builder, spec->environment);
     spec_read_format(spec, root, &ours);
     if (spec->reader.status == 0)
         spec_read_events(spec, root);
@@ -282,40 +286,53 @@ static void read_document(struct spec_reader *spec, const struct json_node *root
     read_groups(spec, root);
     if (spec->reader.status == 0)
         read_methodology(spec, root);
-    read_level1(spec, &ours, "level1", &spec->catalog->level1);
-    read_level1(spec, &ours, "level1_without_resident", &spec->catalog->level1_without_resident);
+    read_level1(spec, &ours, "level1", LEVEL1_USUAL);
+    read_level1(spec, &ours, "level1_without_resident", LEVEL1_WITHOUT_RESIDENT);
     if (spec->reader.status != 0)
         return;
     struct fault fault;
-    spec_take(ours.value ? &ours : root, catalog_check(spec->catalog, &fault), &fault);
-    if (spec->reader.status != 0)
-        return;
-    catalog_trim_level1_split(spec->catalog, &spec->catalog->level1);
-    catalog_trim_level1_split(spec->catalog, &spec->catalog->level1_without_resident);
+    spec_take(ours.value ? &ours : root, catalog_builder_check(spec->builder, &fault), &fault);
+    if (spec->reader.status == 0)
+        catalog_builder_trim_splits(spec->builder);
 }
 
-int spec_read(struct spec_reader *spec, cJSON *document, struct catalog **out) {
+int spec_read(struct spec_reader *spec, cJSON *document, struct catalog_builder **out) {
     if (document) {
         const struct json_node root = json_root(&spec->reader, document);
         read_document(spec, &root);
     }
     if (spec->reader.status == 0)
-        *out = spec->catalog;
+        *out = spec->builder;
     else
-        catalog_free(spec->catalog);
+        catalog_builder_free(spec->builder);
     free(spec->uncountable.names);
     cJSON_Delete(document);
     return spec->reader.status;
 }
 
+int spec_finish(int r, struct catalog_builder *builder, struct catalog **out) {
+    if (r == 0)
+        *out = catalog_builder_finish(builder);
+    return r;
+}
+
 int spec_json_parse(const char *name, const char *text, size_t length, const struct environment *environment,
                     struct errors *errors, struct catalog **out) {
     struct spec_reader spec = {.reader = {.file = name, .errors = errors}, .environment = environment};
-    return spec_read(&spec, json_parse(&spec.reader, text, length, SPEC_DEPTH_MAX), out);
+    struct catalog_builder *builder = NULL;
+    int r = spec_read(&spec, json_parse(&spec.reader, text, length, SPEC_DEPTH_MAX), &builder);
+    return spec_finish(r, builder, out);
+}
+
+int spec_json_read(const char *path, const struct environment *environment, struct errors *errors,
+                   struct catalog_builder **out) {
+    struct spec_reader spec = {.reader = {.file = path, .errors = errors}, .environment = environment};
+    return spec_read(&spec, json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX), out);
 }
 
 int spec_json_load(const char *path, const struct environment *environment, struct errors *errors,
                    struct catalog **out) {
-    struct spec_reader spec = {.reader = {.file = path, .errors = errors}, .environment = environment};
-    return spec_read(&spec, json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX), out);
+    struct catalog_builder *builder = NULL;
+    int r = spec_json_read(path, environment, errors, &builder);
+    return spec_finish(r, builder, out);
 }

@@ -6,7 +6,7 @@
 // stand in objects named "topdownd" so that one schema serves every vendor.
 
 #include "core/base/error.h"
-#include "core/spec/catalog.h"
+#include "core/spec/catalog_builder.h"
 
 enum { SPEC_FILE_MAX = 16 << 20, SPEC_DEPTH_MAX = 64 };
 
@@ -17,11 +17,17 @@ int spec_json_load(const char *path, const struct environment *environment, stru
 int spec_json_parse(const char *name, const char *text, size_t length, const struct environment *environment,
                     struct errors *errors, struct catalog **out);
 
+// The same, to be bound to a host before it is finished.
+int spec_json_read(const char *path, const struct environment *environment, struct errors *errors,
+                   struct catalog_builder **out);
+
 // A vendor's own file, which says nothing of the counters, nor what level 1 is made of: where it has no object
 // "topdownd", that of the file `defaults` stands in, as far as it fits (docs/specs.md). What is wrong with entries is
 // added to `errors` and costs what needs them; -EINVAL is for files that are no spec at all.
 int spec_json_load_vendor(const char *path, const char *defaults, const struct environment *environment,
                           struct errors *errors, struct catalog **out);
+int spec_json_read_vendor(const char *path, const char *defaults, const struct environment *environment,
+                          struct errors *errors, struct catalog_builder **out);
 int spec_json_parse_vendor(const char *name, const char *text, size_t length, const char *defaults,
                            const struct environment *environment, struct errors *errors, struct catalog **out);
 

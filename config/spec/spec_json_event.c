@@ -56,8 +56,8 @@ static void read_fields(struct spec_reader *spec, const char *pmu, const struct 
         }
         const char *name = value->string, *bits = value->valuestring;
         spec_take(&field,
-                  pmu ? catalog_add_pmu_format(spec->catalog, pmu, name, bits, &fault)
-                      : catalog_add_format(spec->catalog, name, bits, &fault),
+                  pmu ? catalog_builder_add_pmu_format(spec->builder, pmu, name, bits, &fault)
+                      : catalog_builder_add_format(spec->builder, name, bits, &fault),
                   &fault);
     }
 }
@@ -70,7 +70,7 @@ void spec_read_format(struct spec_reader *spec, const struct json_node *root, co
     if (ours->value && json_get_object(ours, "format", JSON_OPTIONAL, &format))
         read_fields(spec, NULL, &format);
     else
-        spec_take(root, catalog_add_format(spec->catalog, "event", "config:0-63", &fault), &fault);
+        spec_take(root, catalog_builder_add_format(spec->builder, "event", "config:0-63", &fault), &fault);
     if (!ours->value || !json_get_object(ours, "pmu_formats", JSON_OPTIONAL, &formats))
         return;
     cJSON_ArrayForEach(value, formats.value) {
@@ -168,7 +168,7 @@ static void read_event(struct spec_reader *spec, const struct json_node *event) 
         read_counter_list(&ours, &text.counters);
     }
     struct fault fault;
-    spec_take(event, catalog_add_event_text(spec->catalog, &text, &fault), &fault);
+    spec_take(event, catalog_builder_add_event_text(spec->builder, &text, &fault), &fault);
 }
 
 static void read_registers(struct spec_reader *spec, const struct json_node *ours) {
@@ -180,7 +180,8 @@ static void read_registers(struct spec_reader *spec, const struct json_node *our
     cJSON_ArrayForEach(value, registers.value) {
         const struct json_node node = json_child(&registers, value, 0);
         if (is_whole(&node, 1, COUNTERS_MAX))
-            spec_take(&node, catalog_add_register(spec->catalog, value->string, (unsigned)value->valuedouble, &fault),
+            spec_take(&node,
+                      catalog_builder_add_register(spec->builder, value->string, (unsigned)value->valuedouble, &fault),
                       &fault);
     }
 }
@@ -213,7 +214,7 @@ static void read_resident(struct spec_reader *spec, const struct json_node *ours
     struct fault fault;
     if (!json_get_texts(ours, "resident", JSON_OPTIONAL, CATALOG_RESIDENT_MAX, &events, &n))
         return;
-    spec_take(ours, catalog_set_resident(spec->catalog, events, n, &fault), &fault);
+    spec_take(ours, catalog_builder_set_resident(spec->builder, events, n, &fault), &fault);
     free(events);
 }
 
@@ -233,9 +234,9 @@ void spec_read_counters(struct spec_reader *spec, const struct json_node *ours) 
         json_forgive(&spec->reader);
         struct fault fault;
         if (json_get_count(&counters, "general", JSON_REQUIRED, 0, COUNTERS_MAX, &general))
-            spec_take(&counters, catalog_set_counters(spec->catalog, general, fixed, n, &fault), &fault);
+            spec_take(&counters, catalog_builder_set_counters(spec->builder, general, fixed, n, &fault), &fault);
         if (json_get_text(&counters, "nmi_watchdog", JSON_OPTIONAL, &watchdog) && spec->reader.status == 0)
-            spec_take(&counters, catalog_set_watchdog(spec->catalog, watchdog, &fault), &fault);
+            spec_take(&counters, catalog_builder_set_watchdog(spec->builder, watchdog, &fault), &fault);
         free(fixed);
     }
     read_resident(spec, ours);

@@ -54,8 +54,8 @@ static int resolve(void *context, const char *name, struct fault *fault) {
         return 0;
     if (i < 0)
         i = name_index_find(&reader->names, name, strlen(name), true);
-    if (i < 0 && (name_index_find(&catalog->event_index, name, strcspn(name, ":"), true) >= 0 ||
-                  strcasecmp(name, "duration_time") == 0))
+    if (i < 0 &&
+        (catalog_find_event_any_case(catalog, name, strcspn(name, ":")) >= 0 || strcasecmp(name, "duration_time") == 0))
         return 0;
     if (i < 0)
         return fail_unknown(reader->spec, name, fault);
@@ -107,7 +107,7 @@ static void read_metric(struct metric_reader *reader, size_t i) {
         read_ours(&metric, &text);
     }
     struct fault fault;
-    int r = good ? catalog_add_metric(spec->catalog, &text, &fault) : -EINVAL;
+    int r = good ? catalog_builder_add_metric(spec->builder, &text, &fault) : -EINVAL;
     struct json_node at = metric;
     const cJSON *formula = good ? cJSON_GetObjectItemCaseSensitive(metric.value, "formula") : NULL;
     if (good && r == -EINVAL && fault.kind == FAULT_EVENT)
@@ -117,7 +117,7 @@ static void read_metric(struct metric_reader *reader, size_t i) {
     reader->states[i] = r < 0 ? METRIC_WRONG : METRIC_READ;
     if (good && r == -EINVAL && spec->reader.lenient) { // listed with the reason
         const struct fault reason = fault;
-        if (catalog_add_unmeasurable(spec->catalog, &text, reason.text, &fault) == -ENOMEM)
+        if (catalog_builder_add_unmeasurable(spec->builder, &text, reason.text, &fault) == -ENOMEM)
             json_fail_memory(&metric);
     }
     json_forgive(&spec->reader);
@@ -139,11 +139,11 @@ static void read_references(const struct metric_reader *reader, size_t i) {
     if (index < 0 || !json_get_object(&metric, "topdownd", JSON_OPTIONAL, &ours))
         return;
     if (json_get_text(&ours, "parent", JSON_OPTIONAL, &text))
-        take_reference(&ours, "parent", catalog_set_parent(reader->spec->catalog, (unsigned)index, text, &fault),
-                       &fault);
+        take_reference(&ours, "parent",
+                       catalog_builder_set_parent(reader->spec->builder, (unsigned)index, text, &fault), &fault);
     if (json_get_text(&ours, "threshold", JSON_OPTIONAL, &text))
-        take_reference(&ours, "threshold", catalog_set_threshold(reader->spec->catalog, (unsigned)index, text, &fault),
-                       &fault);
+        take_reference(&ours, "threshold",
+                       catalog_builder_set_threshold(reader->spec->builder, (unsigned)index, text, &fault), &fault);
 }
 
 static int list_metrics(struct metric_reader *reader) {
@@ -170,7 +170,7 @@ void spec_read_metrics(struct spec_reader *spec, const struct json_node *root) {
     if (list_metrics(&reader) < 0) {
         json_fail_memory(root);
     } else {
-        catalog_set_resolver(spec->catalog, &resolver);
+        catalog_builder_set_resolver(spec->builder, &resolver);
         for (size_t i = 0; i < reader.n; i++)
             if (reader.states[i] == METRIC_UNREAD)
                 read_metric(&reader, i);
@@ -178,7 +178,7 @@ void spec_read_metrics(struct spec_reader *spec, const struct json_node *root) {
             read_references(&reader, i);
             json_forgive(&spec->reader);
         }
-        catalog_set_resolver(spec->catalog, NULL);
+        catalog_builder_set_resolver(spec->builder, NULL);
     }
     name_index_deinit(&reader.names);
     free(reader.states);

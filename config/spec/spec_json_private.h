@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "config/json/json_reader.h"
-#include "core/spec/catalog.h"
+#include "core/spec/catalog_builder.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -23,13 +23,17 @@ struct uncountable {
 struct spec_reader {
     struct json_reader reader;
     const struct environment *environment;
-    struct catalog *catalog;
+    struct catalog_builder *builder;
+    const struct catalog *catalog; // what it has built so far
     struct uncountable uncountable;
 };
 
-// Makes a catalog of a document that it takes over, NULL where there is none. Returns 0, -EINVAL with the reason in the
-// reader's errors, -ENOMEM.
-int spec_read(struct spec_reader *spec, cJSON *document, struct catalog **out);
+// Builds a catalog of a document that it takes over, NULL where there is none. Returns 0, -EINVAL with the reason in
+// the reader's errors, -ENOMEM.
+int spec_read(struct spec_reader *spec, cJSON *document, struct catalog_builder **out);
+
+// Finishes what a reader that returned `r` has built. Returns r.
+int spec_finish(int r, struct catalog_builder *builder, struct catalog **out);
 
 // Takes over the result of a catalog function: what the catalog refuses is an error at `node`.
 void spec_take(const struct json_node *node, int result, const struct fault *fault);

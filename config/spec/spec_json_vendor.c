@@ -71,9 +71,9 @@ static bool add_defaults(cJSON *document, const cJSON *defaults, double width) {
     return keep_known_level1(document, ours, width) && add_names(document, get(defaults, "names"));
 }
 
-// Makes a catalog of a document that it takes over, NULL where there is none.
+// Builds a catalog of a document that it takes over, NULL where there is none.
 static int read_vendor(struct spec_reader *spec, cJSON *document, const char *defaults,
-                       const struct environment *environment, struct catalog **out) {
+                       const struct environment *environment, struct catalog_builder **out) {
     struct environment of_file;
     struct json_reader theirs = {.file = defaults, .errors = spec->reader.errors};
     cJSON *added = NULL;
@@ -89,7 +89,7 @@ static int read_vendor(struct spec_reader *spec, cJSON *document, const char *de
         else if (!add_defaults(document, added, width))
             spec->reader.status = -ENOMEM;
         if (width > 0) // the file's formulas have it as a number
-            of_file.literals[LITERAL_SLOTS] = width;
+            of_file.facts.literals[LITERAL_SLOTS] = width;
     }
     int r = spec->reader.status;
     if (r == 0)
@@ -102,14 +102,23 @@ static int read_vendor(struct spec_reader *spec, cJSON *document, const char *de
     return r;
 }
 
-int spec_json_load_vendor(const char *path, const char *defaults, const struct environment *environment,
-                          struct errors *errors, struct catalog **out) {
+int spec_json_read_vendor(const char *path, const char *defaults, const struct environment *environment,
+                          struct errors *errors, struct catalog_builder **out) {
     struct spec_reader spec = {.reader = {.file = path, .errors = errors, .lenient = true}};
     return read_vendor(&spec, json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX), defaults, environment, out);
+}
+
+int spec_json_load_vendor(const char *path, const char *defaults, const struct environment *environment,
+                          struct errors *errors, struct catalog **out) {
+    struct catalog_builder *builder = NULL;
+    int r = spec_json_read_vendor(path, defaults, environment, errors, &builder);
+    return spec_finish(r, builder, out);
 }
 
 int spec_json_parse_vendor(const char *name, const char *text, size_t length, const char *defaults,
                            const struct environment *environment, struct errors *errors, struct catalog **out) {
     struct spec_reader spec = {.reader = {.file = name, .errors = errors, .lenient = true}};
-    return read_vendor(&spec, json_parse(&spec.reader, text, length, SPEC_DEPTH_MAX), defaults, environment, out);
+    struct catalog_builder *builder = NULL;
+    int r = read_vendor(&spec, json_parse(&spec.reader, text, length, SPEC_DEPTH_MAX), defaults, environment, &builder);
+    return spec_finish(r, builder, out);
 }

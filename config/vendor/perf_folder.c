@@ -60,7 +60,7 @@ static int look_up(const char *architecture, const char *cpuid, struct errors *e
     char path[PERF_PATH_MAX], *text, *pattern, *folder;
     size_t length;
     environment_init(&environment);
-    (void)snprintf(environment.cpuid, sizeof environment.cpuid, "%s", cpuid);
+    (void)snprintf(environment.facts.cpuid, sizeof environment.facts.cpuid, "%s", cpuid);
     if (!join(path, sizeof path, architecture, "mapfile.csv"))
         return 0;
     int r = json_read_file(path, MAP_MAX, errors, &text, &length);
@@ -105,7 +105,7 @@ int perf_folder_find(const char *path, const char *cpuid, struct errors *errors,
     (void)snprintf(out->path, sizeof out->path, "%s", path);
     for (size_t n = strlen(path); n > 1 && out->path[n - 1] == '/'; n--)
         out->path[n - 1] = '\0';
-    if (cpuid && strlen(cpuid) >= sizeof((struct environment *)0)->cpuid)
+    if (cpuid && strlen(cpuid) >= sizeof((struct environment_facts *)0)->cpuid)
         return errors_add(errors, NULL, 0, 0, "the CPU '%.80s' is not written as perf writes it", cpuid);
     bool mapped = !out->is_file && has_map(path);
     int found = mapped && cpuid ? look_up(path, cpuid, errors, out) : 0;

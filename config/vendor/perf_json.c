@@ -199,7 +199,8 @@ static int tree_choose(struct perf_reader *reader) {
     (void)errors_add(reader->errors, reader->request->trees, 0, 0,
                      "has no tree for the CPU %.60s, which %.100s is for: the formats of its PMU and its level 1 are "
                      "not known",
-                     environment.cpuid[0] != '\0' ? environment.cpuid : "(not given)", reader->files.folder);
+                     environment.facts.cpuid[0] != '\0' ? environment.facts.cpuid : "(not given)",
+                     reader->files.folder);
     return -ENOENT;
 }
 
@@ -233,14 +234,15 @@ static int read_pmu_formats(struct perf_reader *reader) {
     cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(reader->tree.value, "pmu_formats")) {
         const char *pmu = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "pmu"));
         const char *cpuid = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, "cpuid"));
-        if (!pmu || catalog_has_pmu_format(reader->catalog, pmu) ||
+        if (!pmu || catalog_builder_has_pmu_format(reader->builder, pmu) ||
             (cpuid && !environment_is_cpu(&reader->environment, cpuid)))
             continue;
         cJSON_ArrayForEach(field, cJSON_GetObjectItemCaseSensitive(row, "format")) {
             if (r == 0 && cJSON_IsString(field))
-                r = take(reader,
-                         catalog_add_pmu_format(reader->catalog, pmu, field->string, field->valuestring, &fault),
-                         &fault);
+                r = take(
+                    reader,
+                    catalog_builder_add_pmu_format(reader->builder, pmu, field->string, field->valuestring, &fault),
+                    &fault);
         }
     }
     return r;
@@ -252,13 +254,15 @@ static int read_format(struct perf_reader *reader) {
     int r = 0;
     cJSON_ArrayForEach(field, cJSON_GetObjectItemCaseSensitive(reader->tree.value, "format")) {
         if (r == 0 && cJSON_IsString(field))
-            r = take(reader, catalog_add_format(reader->catalog, field->string, field->valuestring, &fault), &fault);
+            r = take(reader, catalog_builder_add_format(reader->builder, field->string, field->valuestring, &fault),
+                     &fault);
     }
     if (r == 0)
         r = read_pmu_formats(reader);
     cJSON_ArrayForEach(field, cJSON_GetObjectItemCaseSensitive(reader->tree.value, "shared_registers")) {
         if (r == 0 && cJSON_IsNumber(field) && field->valuedouble >= 1)
-            r = take(reader, catalog_add_register(reader->catalog, field->string, (unsigned)field->valuedouble, &fault),
+            r = take(reader,
+                     catalog_builder_add_register(reader->builder, field->string, (unsigned)field->valuedouble, &fault),
                      &fault);
     }
     return r;
@@ -272,18 +276,19 @@ static int catalog_begin(struct perf_reader *reader) {
     if (reader->trees_reader.status < 0)
         return reader->trees_reader.status;
     const char *name = reader->files.name;
-    int r = catalog_new(name, vendor, name, name, pmu, &reader->catalog);
+    int r = catalog_builder_new(name, vendor, name, name, pmu, &reader->builder);
     if (r < 0)
         return r;
+    reader->catalog = catalog_builder_catalog(reader->builder);
     double width = tree_width(reader);
-    if (isnan(reader->environment.literals[LITERAL_SLOTS]) && width > 0)
-        reader->environment.literals[LITERAL_SLOTS] = width;
+    if (isnan(reader->environment.facts.literals[LITERAL_SLOTS]) && width > 0)
+        reader->environment.facts.literals[LITERAL_SLOTS] = width;
     struct environment environment = reader->environment;
     if (!environment.has_event) {
         environment.has_event = has_event;
         environment.context = reader;
     }
-    catalog_set_environment(reader->catalog, &environment);
+    catalog_builder_set_environment(reader->builder, &environment);
     return read_format(reader);
 }
 
@@ -317,15 +322,16 @@ static int read_counters(struct perf_reader *reader) {
     struct fault fault;
     const char *events[PERF_LIST_MAX], *watchdog;
     size_t n = known_events(reader, "fixed", events);
-    int r = take(reader, catalog_set_counters(reader->catalog, general_counters(reader), events, n, &fault), &fault);
+    int r = take(reader, catalog_builder_set_counters(reader->builder, general_counters(reader), events, n, &fault),
+                 &fault);
     // a group of one event is none
     n = known_events(reader, "resident", events);
     if (r == 0 && n > 1 && n <= CATALOG_RESIDENT_MAX)
-        r = take(reader, catalog_set_resident(reader->catalog, events, n, &fault), &fault);
+        r = take(reader, catalog_builder_set_resident(reader->builder, events, n, &fault), &fault);
     if (r == 0 && json_get_text(&reader->tree, "nmi_watchdog", JSON_OPTIONAL, &watchdog)) {
         int event = catalog_find_event(reader->catalog, watchdog);
         if (event >= 0 && reader->catalog->events[event].fixed)
-            r = take(reader, catalog_set_watchdog(reader->catalog, watchdog, &fault), &fault);
+            r = take(reader, catalog_builder_set_watchdog(reader->builder, watchdog, &fault), &fault);
     }
     return r;
 }
@@ -349,26 +355,27 @@ static int read_all(struct perf_reader *reader) {
     if (r == 0)
         r = perf_metrics_refer(reader);
     if (r == 0)
-        r = take(reader, catalog_check(reader->catalog, &fault), &fault);
+        r = take(reader, catalog_builder_check(reader->builder, &fault), &fault);
     return r == 0 ? reader->failed : r;
 }
 
-static int load(struct perf_reader *reader, struct catalog **out) {
+static int load(struct perf_reader *reader, struct catalog_builder **out) {
     environment_init(&reader->environment);
     if (reader->request->environment)
         reader->environment = *reader->request->environment;
     if (reader->request->cpuid)
-        (void)snprintf(reader->environment.cpuid, sizeof reader->environment.cpuid, "%s", reader->request->cpuid);
+        (void)snprintf(reader->environment.facts.cpuid, sizeof reader->environment.facts.cpuid, "%s",
+                       reader->request->cpuid);
     reader->trees_reader = (struct json_reader){.file = reader->request->trees, .errors = reader->errors};
     reader->trees = json_load(&reader->trees_reader, TREES_FILE_MAX, TREES_DEPTH_MAX);
     int r = reader->trees ? read_all(reader) : reader->trees_reader.status;
     if (r == 0 && reader->trees_reader.status < 0)
         r = reader->trees_reader.status;
     if (r == 0) {
-        catalog_set_environment(reader->catalog, &reader->environment);
-        *out = reader->catalog;
+        catalog_builder_set_environment(reader->builder, &reader->environment);
+        *out = reader->builder;
     } else {
-        catalog_free(reader->catalog);
+        catalog_builder_free(reader->builder);
     }
     name_index_deinit(&reader->metrics);
     name_index_deinit(&reader->events);
@@ -380,7 +387,7 @@ static int load(struct perf_reader *reader, struct catalog **out) {
     return r;
 }
 
-int perf_json_load(const struct perf_json_request *request, struct errors *errors, struct catalog **out) {
+int perf_json_read(const struct perf_json_request *request, struct errors *errors, struct catalog_builder **out) {
     struct perf_reader reader = {.request = request, .errors = errors};
     int r = perf_files_open(request->path, request->cpuid, errors, &reader.files);
     if (r == 0)
@@ -389,12 +396,23 @@ int perf_json_load(const struct perf_json_request *request, struct errors *error
     return r;
 }
 
+int perf_json_load(const struct perf_json_request *request, struct errors *errors, struct catalog **out) {
+    struct catalog_builder *builder;
+    int r = perf_json_read(request, errors, &builder);
+    if (r == 0)
+        *out = catalog_builder_finish(builder);
+    return r;
+}
+
 int perf_json_parse(const struct perf_json_request *request, const char *name, const char *text, size_t length,
                     struct errors *errors, struct catalog **out) {
     struct perf_reader reader = {.request = request, .errors = errors};
+    struct catalog_builder *builder;
     int r = perf_files_parse(name, text, length, errors, &reader.files);
     if (r == 0)
-        r = load(&reader, out);
+        r = load(&reader, &builder);
+    if (r == 0)
+        *out = catalog_builder_finish(builder);
     perf_files_close(&reader.files);
     return r;
 }

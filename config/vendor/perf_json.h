@@ -11,7 +11,7 @@
 // unknown, of a PMU that does not count by CPU, or only sampled, or a metric that cannot be measured itself.
 
 #include "core/base/error.h"
-#include "core/spec/catalog.h"
+#include "core/spec/catalog_builder.h"
 
 struct perf_json_request {
     const char *path;                      // see perf_files_open
@@ -26,6 +26,9 @@ struct perf_json_request {
 // with the reason where there can be no catalog at all, -ENOENT with the reason where nothing there is for this CPU,
 // -ENOMEM. The spec's name is the folder's.
 int perf_json_load(const struct perf_json_request *request, struct errors *errors, struct catalog **out);
+
+// The same, to be bound to a host before it is finished.
+int perf_json_read(const struct perf_json_request *request, struct errors *errors, struct catalog_builder **out);
 
 // The same with one file's text in the place of the request's path; `name` stands for the file.
 int perf_json_parse(const struct perf_json_request *request, const char *name, const char *text, size_t length,

@@ -194,14 +194,14 @@ static int add_core_event(struct perf_reader *reader, const char *name, const ch
         read_counter(entry->fields[PERF_COUNTER], &text.counters, &text.fixed);
     }
     text.sampling_only = is_sampled(reader, terms);
-    int r = catalog_add_event_text(reader->catalog, &text, fault);
+    int r = catalog_builder_add_event_text(reader->builder, &text, fault);
     return r < 0 ? r : 0;
 }
 
 static int add_other_event(struct perf_reader *reader, const char *name, const char *pmu, const char *terms,
                            const char *title, struct fault *fault) {
     const struct catalog_event_text text = {.name = name, .title = title, .terms = terms, .pmu = pmu, .takes = 1};
-    int r = catalog_add_event_text(reader->catalog, &text, fault);
+    int r = catalog_builder_add_event_text(reader->builder, &text, fault);
     return r < 0 ? r : 0;
 }
 
@@ -303,8 +303,8 @@ static int resolve_alias(struct perf_reader *reader, const char *name, const cha
     char text[PERF_GROUP_NAME_MAX];
     (void)snprintf(text, sizeof text, "%.*s", (int)length, event);
     int r = perf_event_resolve(reader, text, fault);
-    int found = r == 0 ? name_index_find(&reader->catalog->event_index, text, strlen(text), true) : -1;
-    return r < 0 ? r : catalog_add_alias(reader->catalog, name, (unsigned)found, fault);
+    int found = r == 0 ? catalog_find_event_any_case(reader->catalog, text, strlen(text)) : -1;
+    return r < 0 ? r : catalog_builder_add_alias(reader->builder, name, (unsigned)found, fault);
 }
 
 // pmu@terms@ of the core PMU, or NAME@terms@.
@@ -368,7 +368,7 @@ static int resolve_terms(struct perf_reader *reader, const char *name, const cha
 
 int perf_event_resolve(struct perf_reader *reader, const char *name, struct fault *fault) {
     size_t length = strlen(name);
-    if (name_index_find(&reader->catalog->event_index, name, length, true) >= 0)
+    if (catalog_find_event_any_case(reader->catalog, name, length) >= 0)
         return 0;
     int item = name_index_find(&reader->events, name, length, true);
     if (item >= 0 && reader->items[item].event_state == PERF_WRONG)

@@ -108,8 +108,9 @@ static int add_groups(struct perf_reader *reader, const struct groups *groups) {
     struct fault fault;
     for (size_t i = 0; i < groups->n; i++) {
         const struct group *group = &groups->items[i];
-        int r = catalog_add_group(reader->catalog, group->name, group->name,
-                                  perf_files_group_text(&reader->files, group->name), group->metrics, group->n, &fault);
+        int r = catalog_builder_add_group(reader->builder, group->name, group->name,
+                                          perf_files_group_text(&reader->files, group->name), group->metrics, group->n,
+                                          &fault);
         if (r == -ENOMEM)
             return r;
         if (r < 0)
@@ -127,7 +128,7 @@ static int add_stage(struct perf_reader *reader, const char *stage, size_t max) 
     for (size_t i = 0; i < n && known < max; i++)
         if (catalog_find_group(reader->catalog, groups[i]) >= 0)
             groups[known++] = groups[i];
-    int r = known > 0 ? catalog_add_union(reader->catalog, stage, groups, known, &fault) : 0;
+    int r = known > 0 ? catalog_builder_add_union(reader->builder, stage, groups, known, &fault) : 0;
     free(groups);
     return r == -EINVAL ? errors_add(reader->errors, reader->files.folder, 0, 0, "%s", fault.text) : r < 0 ? r : 0;
 }
@@ -152,7 +153,7 @@ static int add_nodes(struct perf_reader *reader) {
         cJSON_ArrayForEach(category, categories) {
             root = root || (cJSON_IsString(category) && strcmp(category->valuestring, name) == 0);
         }
-        if (catalog_add_node(reader->catalog, name, root, &group, 1, &fault) == -ENOMEM)
+        if (catalog_builder_add_node(reader->builder, name, root, &group, 1, &fault) == -ENOMEM)
             return -ENOMEM;
     }
     return 0;
@@ -185,25 +186,25 @@ static bool level1_is_complete(const struct perf_reader *reader, const cJSON *ca
 }
 
 static int add_level1(struct perf_reader *reader) {
-    struct catalog *catalog = reader->catalog;
     struct fault fault;
     const char *slots = perf_tree_text(reader, "level1", "pipeline_slots");
     const cJSON *categories =
         cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(reader->tree.value, "level1"), "categories");
-    double width = reader->environment.literals[LITERAL_SLOTS];
+    double width = reader->environment.facts.literals[LITERAL_SLOTS];
     if (!slots || !(width >= 1 && width <= 64) || !level1_is_complete(reader, categories))
         return 0;
-    int r = catalog_set_level1(catalog, &catalog->level1, slots, width, &fault);
+    const struct catalog_level1_text text = {.pipeline_slots = slots, .width = width};
+    int r = catalog_builder_set_level1(reader->builder, LEVEL1_USUAL, &text, &fault);
     if (r == -EINVAL) // its events are not there: the metrics are, without a split of the slots
         return 0;
     const cJSON *category;
     cJSON_ArrayForEach(category, categories) {
         if (r >= 0)
-            r = catalog_set_level1_category(catalog, &catalog->level1, category_of(category->string),
-                                            category->valuestring, &fault);
+            r = catalog_builder_set_category(reader->builder, LEVEL1_USUAL, category_of(category->string),
+                                             category->valuestring, &fault);
     }
     if (r >= 0)
-        level1_splits_offer(cJSON_GetObjectItemCaseSensitive(reader->tree.value, "level1_splits"), catalog);
+        level1_splits_offer(cJSON_GetObjectItemCaseSensitive(reader->tree.value, "level1_splits"), reader->builder);
     return r == -EINVAL ? errors_add(reader->errors, reader->request->trees, 0, 0, "%s", fault.text) : r < 0 ? r : 0;
 }
 

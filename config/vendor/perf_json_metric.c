@@ -152,14 +152,14 @@ static bool find_obstacle(const struct perf_reader *reader, const struct formula
 // Adds a metric. Returns 0 where it can be measured, 1 with the reason in *fault where it cannot, -EINVAL with the
 // reason where it is not added at all; -ENOMEM.
 static int add_metric(struct perf_reader *reader, const struct catalog_metric_text *text, struct fault *fault) {
-    int r = catalog_add_metric(reader->catalog, text, fault);
+    int r = catalog_builder_add_metric(reader->builder, text, fault);
     if (r >= 0 && !find_obstacle(reader, reader->catalog->metrics[r].formula, fault))
         return 0;
     if (r >= 0) {
-        r = catalog_set_unmeasurable(reader->catalog, (unsigned)r, fault->text);
+        r = catalog_builder_set_unmeasurable(reader->builder, (unsigned)r, fault->text);
     } else if (r == -EINVAL) {
         const struct fault obstacle = *fault;
-        r = catalog_add_unmeasurable(reader->catalog, text, obstacle.text, fault);
+        r = catalog_builder_add_unmeasurable(reader->builder, text, obstacle.text, fault);
     }
     return r < 0 ? r : 1;
 }
@@ -215,7 +215,7 @@ static int read_own(struct perf_reader *reader) {
             !json_get_text(&metric, "units", JSON_REQUIRED, &text.units) ||
             name_index_find(&reader->metrics, text.name, strlen(text.name), true) >= 0)
             continue;
-        int r = catalog_add_metric(reader->catalog, &text, &fault);
+        int r = catalog_builder_add_metric(reader->builder, &text, &fault);
         if (r == -ENOMEM)
             return r;
     }
@@ -225,7 +225,7 @@ static int read_own(struct perf_reader *reader) {
 int perf_metrics_read(struct perf_reader *reader) {
     const struct catalog_resolver resolver = {.resolve = resolve, .context = reader};
     int r = 0;
-    catalog_set_resolver(reader->catalog, &resolver);
+    catalog_builder_set_resolver(reader->builder, &resolver);
     for (size_t i = 0; i < reader->n && r == 0; i++) {
         struct perf_item *item = &reader->items[i];
         if (!item->metric != !item->formula) {
@@ -239,7 +239,7 @@ int perf_metrics_read(struct perf_reader *reader) {
     }
     if (r == 0)
         r = read_own(reader);
-    catalog_set_resolver(reader->catalog, NULL);
+    catalog_builder_set_resolver(reader->builder, NULL);
     return r;
 }
 
@@ -273,10 +273,13 @@ int perf_metrics_refer(struct perf_reader *reader) {
         const char *name = item->metric, *threshold = entry.fields[PERF_METRIC_THRESHOLD];
         int parent = find_parent(reader, entry.fields[PERF_METRIC_GROUP], name), r = 0;
         if (parent >= 0)
-            r = catalog_set_parent(reader->catalog, (unsigned)metric, reader->catalog->metrics[parent].name, &fault);
+            r = catalog_builder_set_parent(reader->builder, (unsigned)metric, reader->catalog->metrics[parent].name,
+                                           &fault);
         if (r == -EINVAL)
             perf_entry_fail(&entry, reader->errors, "%s", fault.text);
-        r = threshold && r != -ENOMEM ? catalog_set_threshold(reader->catalog, (unsigned)metric, threshold, &fault) : r;
+        r = threshold && r != -ENOMEM
+                ? catalog_builder_set_threshold(reader->builder, (unsigned)metric, threshold, &fault)
+                : r;
         if (r == -ENOMEM)
             return r;
         if (r == -EINVAL && threshold && is_mistake(&fault))

@@ -42,10 +42,11 @@ struct perf_reader {
     struct perf_item *items;
     size_t n;
     struct name_index events, metrics; // to items
-    struct catalog *catalog;
-    bool report;    // what the resolver refused is a mistake in the files, not a limit of the host
-    int failed;     // 0 or -ENOMEM
-    unsigned depth; // of metrics that wait for one another
+    struct catalog_builder *builder;
+    const struct catalog *catalog; // what it has built so far
+    bool report;                   // what the resolver refused is a mistake in the files, not a limit of the host
+    int failed;                    // 0 or -ENOMEM
+    unsigned depth;                // of metrics that wait for one another
 };
 
 // All that an item's entry says.

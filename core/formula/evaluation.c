@@ -99,7 +99,7 @@ static double constant(const struct evaluation *e, enum formula_name_kind kind, 
         return 1;
     case FORMULA_CPUID:
         environment_init(&environment);
-        (void)snprintf(environment.cpuid, sizeof environment.cpuid, "%s", e->cpuid ? e->cpuid : "");
+        (void)snprintf(environment.facts.cpuid, sizeof environment.facts.cpuid, "%s", e->cpuid ? e->cpuid : "");
         (void)snprintf(key, sizeof key, "%.*s", (int)(length < KEY_MAX ? length : 0), name);
         return environment_is_cpu(&environment, key);
     default:

@@ -10,10 +10,10 @@
 #include "core/host/identify.h"
 
 void environment_init(struct environment *environment) {
-    *environment = (struct environment){.cpuid = ""};
+    *environment = (struct environment){.context = NULL};
     for (size_t i = 0; i < LITERAL_N; i++)
-        environment->literals[i] = NAN;
-    environment->literals[LITERAL_SMT_ON] = 1;
+        environment->facts.literals[i] = NAN;
+    environment->facts.literals[LITERAL_SMT_ON] = 1;
 }
 
 int environment_find_literal(const char *name, size_t length) {
@@ -51,9 +51,10 @@ bool environment_answer(const void *answers, const char *name) {
 }
 
 bool environment_is_cpu(const struct environment *environment, const char *pattern) {
-    if (environment->cpuid[0] == '\0')
+    if (environment->facts.cpuid[0] == '\0')
         return false;
-    if (strncasecmp(pattern, "0x", 2) == 0 && strncasecmp(environment->cpuid, "0x", 2) == 0)
-        return midr_matches((uint32_t)strtoull(pattern, NULL, 16), (uint32_t)strtoull(environment->cpuid, NULL, 16));
-    return cpuid_matches(pattern, environment->cpuid);
+    if (strncasecmp(pattern, "0x", 2) == 0 && strncasecmp(environment->facts.cpuid, "0x", 2) == 0)
+        return midr_matches((uint32_t)strtoull(pattern, NULL, 16),
+                            (uint32_t)strtoull(environment->facts.cpuid, NULL, 16));
+    return cpuid_matches(pattern, environment->facts.cpuid);
 }

@@ -22,9 +22,14 @@ enum environment_literal {
     LITERAL_N
 };
 
-struct environment {
+// What a host is, without any way to ask it more.
+struct environment_facts {
     double literals[LITERAL_N];
     char cpuid[64]; // as perf writes it: "GenuineIntel-6-8F-4", "0x00000000410fd4f0"; "": not known
+};
+
+struct environment {
+    struct environment_facts facts;
     // True where the core PMU has an event of this name; NULL: an event is there if the spec has it.
     bool (*has_event)(const void *context, const char *name);
     const void *context;

@@ -110,8 +110,8 @@ static void get_catalog(struct bytes_cursor *in, struct recording_catalog *catal
 void recording_environment(const struct recording_header *header, struct environment *out) {
     const struct recording_catalog *catalog = &header->catalog;
     environment_init(out);
-    memcpy(out->literals, catalog->literals, sizeof out->literals);
-    (void)snprintf(out->cpuid, sizeof out->cpuid, "%.*s", (int)sizeof out->cpuid - 1, catalog->cpuid);
+    memcpy(out->facts.literals, catalog->literals, sizeof out->facts.literals);
+    (void)snprintf(out->facts.cpuid, sizeof out->facts.cpuid, "%.*s", (int)sizeof out->facts.cpuid - 1, catalog->cpuid);
     if (catalog->answers.n > 0) {
         out->has_event = environment_answer;
         out->context = &catalog->answers;

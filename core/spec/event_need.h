@@ -16,8 +16,8 @@ struct event_need {
                     // multiple of `takes`; `counters` then says which can be the first. So it is with AMD's events
                     // of more than 15 a cycle: an even counter and the next (Linux, arch/x86/events/amd/core.c,
                     // amd_core_pmu_init: even_ctr_mask)
-    int fixed; // number of the fixed counter of its own, below EVENT_FIXED_MAX; -1: none. Where that is taken, by others
-               // or by another event of the group, it needs general ones
+    int fixed;      // number of the fixed counter of its own, below EVENT_FIXED_MAX; -1: none. Where that is taken, by
+               // others or by another event of the group, it needs general ones
     unsigned reg;       // shared register that it programs, counted from 1, at most EVENT_REGISTERS_MAX; 0: none
     uint64_t reg_value; // what it programs
     bool free;          // takes no counter at all: software, msr, a field of PERF_METRICS

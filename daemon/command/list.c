@@ -211,7 +211,6 @@ static void take_type(struct source *source, struct list_type *type) {
     if (!source->vendors)
         return;
     type->vendors = source->catalog;
-    type->vendors->environment.has_event = NULL; // it asks the source, which ends here
     source->catalog = NULL;
 }
 

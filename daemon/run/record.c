@@ -54,7 +54,7 @@ static void set_text(char *to, const char *from) {
 }
 
 static void fill_catalog(struct recording_catalog *out, const struct setup *setup, const struct source *source) {
-    const struct environment *environment = &source->catalog->environment;
+    const struct environment_facts *environment = &source->catalog->environment;
     *out = (struct recording_catalog){.hash = catalog_hash(source->catalog),
                                       .answers = source->making.answers,
                                       .resident_dropped = source->making.resident_dropped};

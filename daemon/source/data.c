@@ -113,13 +113,22 @@ bool specs_has(const struct specs *specs, const char *name) {
     return false;
 }
 
-int specs_load(const struct specs *specs, const char *name, const struct environment *environment,
-               struct errors *errors, struct catalog **out) {
+int specs_read(const struct specs *specs, const char *name, const struct environment *environment,
+               struct errors *errors, struct catalog_builder **out) {
     char path[DATA_PATH_MAX + 512];
     if (!specs_has(specs, name))
         return errors_add(errors, NULL, 0, 0, "there is no spec '%s' among those that ship with topdownd", name);
     (void)snprintf(path, sizeof path, "%s/%s.json", specs->folder, name);
-    return spec_json_load(path, environment, errors, out);
+    return spec_json_read(path, environment, errors, out);
+}
+
+int specs_load(const struct specs *specs, const char *name, const struct environment *environment,
+               struct errors *errors, struct catalog **out) {
+    struct catalog_builder *builder;
+    int r = specs_read(specs, name, environment, errors, &builder);
+    if (r == 0)
+        *out = catalog_builder_finish(builder);
+    return r;
 }
 
 const struct catalog *specs_get(struct specs *specs, size_t i) {

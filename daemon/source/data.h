@@ -8,7 +8,7 @@
 
 #include "core/base/error.h"
 #include "core/host/identify.h"
-#include "core/spec/catalog.h"
+#include "core/spec/catalog_builder.h"
 
 enum { DATA_PATH_MAX = 4096, DATA_SPECS_MAX = 256 };
 
@@ -34,6 +34,10 @@ bool specs_has(const struct specs *specs, const char *name);
 // is the caller's. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM.
 int specs_load(const struct specs *specs, const char *name, const struct environment *environment,
                struct errors *errors, struct catalog **out);
+
+// The same, to be bound to a host before it is finished.
+int specs_read(const struct specs *specs, const char *name, const struct environment *environment,
+               struct errors *errors, struct catalog_builder **out);
 
 // Spec `i`, for looking something up; kept until specs_forget. NULL where it cannot be read: this host does not need
 // it, so that its mistakes cost nothing here.

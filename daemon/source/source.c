@@ -130,7 +130,7 @@ int source_make_support(struct source *source, enum plan_support support) {
 }
 
 int source_load_vendors(struct source *source, const struct source_request *request,
-                        const struct source_vendors *vendors, struct errors *errors) {
+                        const struct source_vendors *vendors, struct errors *errors, struct catalog_builder **out) {
     char reason[SOURCE_TEXT_MAX];
     if (!request->vendor || !request->vendor->path)
         return 1;
@@ -143,7 +143,7 @@ int source_load_vendors(struct source *source, const struct source_request *requ
                                           .environment = vendors->environment,
                                           .all_events = vendors->all_events,
                                           .all_warnings = request->options->all_warnings};
-    int r = source_vendor_load(&vendor, errors, reason, sizeof reason, &source->catalog);
+    int r = source_vendor_read(&vendor, errors, reason, sizeof reason, out);
     source->vendors = r == 0;
     if (r == 1)
         source_note(source, "cpu", "not_in_specs", "the vendor's files are not used: %s", reason);

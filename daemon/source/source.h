@@ -150,7 +150,7 @@ struct source_vendors {
     bool all_events;
 };
 int source_load_vendors(struct source *source, const struct source_request *request,
-                        const struct source_vendors *vendors, struct errors *errors);
+                        const struct source_vendors *vendors, struct errors *errors, struct catalog_builder **out);
 
 // Names the type of cores that a source is of.
 void source_name_type(struct source *source, const char *name);

@@ -73,7 +73,7 @@ static const struct source_driver DRIVER = {.topology = host_topology,
 // Reads a spec with its formulas compiled for this host: of the vendor's files where they are to be used and have this
 // CPU, else `name`. 1 where there is none (NULL).
 static int load_spec(struct source_host *host, const struct source_request *request, const char *name, bool vendors,
-                     struct errors *errors) {
+                     struct errors *errors, struct catalog_builder **out) {
     struct source *source = &host->source;
     struct environment environment;
     const char *pmu = host->cores.pmu;
@@ -85,15 +85,13 @@ static int load_spec(struct source_host *host, const struct source_request *requ
         .has_event = environment.has_event, .context = environment.context, .answers = &source->making.answers};
     environment.has_event = environment_listen;
     environment.context = &listener;
-    const struct source_vendors files = {.cpuid = environment.cpuid,
+    const struct source_vendors files = {.cpuid = environment.facts.cpuid,
                                          .pmu = replaced ? host->pmu_found : NULL,
                                          .environment = &environment,
                                          .all_events = request->all_events};
-    int r = vendors ? source_load_vendors(source, request, &files, errors) : 1;
+    int r = vendors ? source_load_vendors(source, request, &files, errors, out) : 1;
     if (r == 1 && name)
-        r = specs_load(request->specs, name, &environment, errors, &source->catalog);
-    if (r == 0)
-        source->catalog->environment.has_event = NULL; // it asks what ends here
+        r = specs_read(request->specs, name, &environment, errors, out);
     return r;
 }
 
@@ -116,10 +114,10 @@ static void note_binding(struct source_host *host, const struct host_binding *bi
 }
 
 // The kernel's PMU of the spec's name or pattern that counts on this type's CPUs. False where there is none.
-static bool find_pmu(struct source_host *host) {
+static bool find_pmu(struct source_host *host, const struct catalog_product *product) {
     const struct source *source = &host->source;
     struct host_core_pmu pmus[HOST_CORES_MAX];
-    size_t n = host_cores_pmus(&source->roots, source->catalog->product.pmu, pmus, HOST_CORES_MAX), i = 0;
+    size_t n = host_cores_pmus(&source->roots, product->pmu, pmus, HOST_CORES_MAX), i = 0;
     while (i < n && !cpuset_has(&pmus[i].cpus, host->cores.first_cpu))
         i++;
     if (i == n)
@@ -133,16 +131,20 @@ static bool find_pmu(struct source_host *host) {
 static int init_hardware(struct source_host *host, const struct source_request *request, struct errors *errors) {
     struct source *source = &host->source;
     struct host_binding binding;
-    int r = load_spec(host, request, host->cores.row ? host->cores.row->spec : NULL, true, errors);
+    struct catalog_builder *builder;
+    int r = load_spec(host, request, host->cores.row ? host->cores.row->spec : NULL, true, errors, &builder);
     if (r != 0)
         return r;
-    const struct catalog *catalog = source->catalog;
-    if (!find_pmu(host))
-        return 1;
-    source->pmu_name = host->pmu_found;
-    r = host_bind(&source->roots, source->pmu_name, host->pmu_types[0], source->catalog, &binding);
-    if (r < 0)
+    r = find_pmu(host, &catalog_builder_catalog(builder)->product)
+            ? host_bind(&source->roots, host->pmu_found, host->pmu_types[0], builder, &binding)
+            : 1;
+    if (r != 0) {
+        catalog_builder_free(builder);
         return r;
+    }
+    source->pmu_name = host->pmu_found;
+    source->catalog = catalog_builder_finish(builder);
+    const struct catalog *catalog = source->catalog;
     source->support = binding.support; // ours from here on
     memcpy(host->pmu_types, binding.types, sizeof host->pmu_types);
     source->microarchitecture =
@@ -172,10 +174,12 @@ static int init_software(struct source_host *host, const struct source_request *
     source->first_cpu = 0;
     source->several = false;
     source->vendors = false;
-    source->catalog = catalog_free(source->catalog);
-    int r = load_spec(host, request, SOFTWARE, false, errors);
-    if (r == 0)
-        r = source_make_support(source, PLAN_SUPPORTED);
+    struct catalog_builder *builder;
+    int r = load_spec(host, request, SOFTWARE, false, errors, &builder);
+    if (r < 0)
+        return r;
+    source->catalog = catalog_builder_finish(builder);
+    r = source_make_support(source, PLAN_SUPPORTED);
     if (r < 0)
         return r;
     source->pmu_name = source->catalog->product.pmu;

@@ -44,11 +44,12 @@ static const struct source_driver DRIVER = {.topology = sim_topology, .pmu = sim
 static void describe_scenario(const struct scenario *scenario, struct environment *out) {
     double sockets = scenario->sockets, cores = sockets * scenario->cores_per_socket;
     environment_init(out);
-    out->literals[LITERAL_SMT_ON] = scenario->threads_per_core > 1;
-    out->literals[LITERAL_NUM_CPUS] = out->literals[LITERAL_NUM_CPUS_ONLINE] = cores * scenario->threads_per_core;
-    out->literals[LITERAL_NUM_CORES] = cores;
-    out->literals[LITERAL_NUM_DIES] = out->literals[LITERAL_NUM_PACKAGES] = sockets;
-    out->literals[LITERAL_HAS_PMEM] = 0;
+    double *literals = out->facts.literals;
+    literals[LITERAL_SMT_ON] = scenario->threads_per_core > 1;
+    literals[LITERAL_NUM_CPUS] = literals[LITERAL_NUM_CPUS_ONLINE] = cores * scenario->threads_per_core;
+    literals[LITERAL_NUM_CORES] = cores;
+    literals[LITERAL_NUM_DIES] = literals[LITERAL_NUM_PACKAGES] = sockets;
+    literals[LITERAL_HAS_PMEM] = 0;
 }
 
 // A name without folder and ending is of a scenario that ships.
@@ -67,8 +68,13 @@ static int load_spec(struct source_sim *sim, const struct source_request *reques
     source_vendor_cpuid(&request->specs->cpus, sim->scenario->spec, cpuid, sizeof cpuid);
     // what a scenario says may happen need not be what a metric reads
     const struct source_vendors vendors = {.cpuid = cpuid, .environment = &environment, .all_events = true};
-    int r = source_load_vendors(&sim->source, request, &vendors, errors);
-    return r == 1 ? specs_load(request->specs, sim->scenario->spec, &environment, errors, &sim->source.catalog) : r;
+    struct catalog_builder *builder;
+    int r = source_load_vendors(&sim->source, request, &vendors, errors, &builder);
+    if (r == 1)
+        r = specs_read(request->specs, sim->scenario->spec, &environment, errors, &builder);
+    if (r == 0)
+        sim->source.catalog = catalog_builder_finish(builder);
+    return r;
 }
 
 // Has a scenario already.

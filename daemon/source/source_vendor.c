@@ -13,7 +13,7 @@
 
 enum { WARNINGS_MAX = 3 };
 
-static int load_perf(const struct vendor_request *request, struct errors *errors, struct catalog **out) {
+static int load_perf(const struct vendor_request *request, struct errors *errors, struct catalog_builder **out) {
     char trees[DATA_PATH_MAX + 64];
     (void)snprintf(trees, sizeof trees, "%s/specs/perf/trees.json", request->data);
     const struct perf_json_request perf = {.path = request->specs->path,
@@ -22,17 +22,17 @@ static int load_perf(const struct vendor_request *request, struct errors *errors
                                            .pmu = request->pmu,
                                            .environment = request->environment,
                                            .all_events = request->all_events};
-    return perf_json_load(&perf, errors, out);
+    return perf_json_read(&perf, errors, out);
 }
 
-static int load_arm(const struct vendor_request *request, struct errors *errors, struct catalog **out) {
+static int load_arm(const struct vendor_request *request, struct errors *errors, struct catalog_builder **out) {
     char defaults[DATA_PATH_MAX + 64], file[SPEC_PATH_MAX];
     (void)snprintf(defaults, sizeof defaults, "%s/specs/arm/defaults.json", request->data);
     int r = spec_arm_find(request->specs->path, request->cpuid[0] != '\0' ? request->cpuid : NULL, errors, file);
-    return r < 0 ? r : spec_json_load_vendor(file, defaults, request->environment, errors, out);
+    return r < 0 ? r : spec_json_read_vendor(file, defaults, request->environment, errors, out);
 }
 
-static int load(const struct vendor_request *request, struct errors *errors, struct catalog **out) {
+static int load(const struct vendor_request *request, struct errors *errors, struct catalog_builder **out) {
     enum spec_format format = request->specs->format;
     if (format == SPEC_FORMAT_ANY)
         format = spec_format_guess(request->specs->path, errors);
@@ -65,11 +65,11 @@ static int fail(const struct config_origin *origin, const struct errors *found, 
     return -EINVAL;
 }
 
-int source_vendor_load(const struct vendor_request *request, struct errors *errors, char *reason, size_t reason_size,
-                       struct catalog **out) {
+int source_vendor_read(const struct vendor_request *request, struct errors *errors, char *reason, size_t reason_size,
+                       struct catalog_builder **out) {
     struct errors found = {0};
-    struct catalog *catalog;
-    int r = load(request, &found, &catalog);
+    struct catalog_builder *builder;
+    int r = load(request, &found, &builder);
     if (r == -EINVAL)
         return fail(&request->specs->origin, &found, errors);
     if (r == -ENOENT) {
@@ -80,12 +80,12 @@ int source_vendor_load(const struct vendor_request *request, struct errors *erro
     if (r < 0)
         return r;
     warn(&found, request->all_warnings);
-    if (catalog->n_groups == 0) {
+    if (catalog_builder_catalog(builder)->n_groups == 0) {
         (void)snprintf(reason, reason_size, "%s: has no metrics for this CPU", request->specs->path);
-        catalog_free(catalog);
+        catalog_builder_free(builder);
         return 1;
     }
-    *out = catalog;
+    *out = builder;
     return 0;
 }
 

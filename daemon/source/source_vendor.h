@@ -6,7 +6,7 @@
 
 #include "config/yaml/config.h"
 #include "core/host/identify.h"
-#include "core/spec/catalog.h"
+#include "core/spec/catalog_builder.h"
 
 struct vendor_request {
     const struct config_specs *specs; // with a path
@@ -18,10 +18,11 @@ struct vendor_request {
     bool all_warnings; // of entries that are wrong; else a few
 };
 
-// What is wrong with single entries is logged. Returns 0; 1 where there is nothing for this CPU, with
-// the reason in *reason; -EINVAL with what is wrong in `errors`, where `specs:` stands; -ENOMEM.
-int source_vendor_load(const struct vendor_request *request, struct errors *errors, char *reason, size_t reason_size,
-                       struct catalog **out);
+// To be bound to a host before it is finished. What is wrong with single entries is logged. Returns 0; 1 where there is
+// nothing for this CPU, with the reason in *reason; -EINVAL with what is wrong in `errors`, where `specs:` stands;
+// -ENOMEM.
+int source_vendor_read(const struct vendor_request *request, struct errors *errors, char *reason, size_t reason_size,
+                       struct catalog_builder **out);
 
 // A CPU that the spec is for, as perf writes it; "" where the map does not say.
 void source_vendor_cpuid(const struct cpu_map *cpus, const char *spec, char *out, size_t size);

@@ -107,7 +107,7 @@ static void rewind_tape(struct tape *tape) {
 // ---- a recording ----
 
 static int make_of_vendors(const struct tape *tape, const struct tape_request *request,
-                           const struct environment *environment, struct errors *errors, struct catalog **out) {
+                           const struct environment *environment, struct errors *errors, struct catalog_builder **out) {
     const struct recording_catalog *of = &tape->header.catalog;
     char reason[2 * RECORDING_TEXT_MAX];
     if (!request->vendor || !request->vendor->path)
@@ -121,7 +121,7 @@ static int make_of_vendors(const struct tape *tape, const struct tape_request *r
                                           .pmu = of->vendor_pmu[0] != '\0' ? of->vendor_pmu : NULL,
                                           .environment = environment,
                                           .all_events = tape->header.simulated};
-    int r = source_vendor_load(&vendor, errors, reason, sizeof reason, out);
+    int r = source_vendor_read(&vendor, errors, reason, sizeof reason, out);
     return r == 1
                ? errors_add(errors, tape->path, 0, 0, "was recorded with other files of the vendor's: %.250s", reason)
                : r;
@@ -132,17 +132,18 @@ static int make_catalog(const struct tape *tape, const struct tape_request *requ
                         struct catalog **out) {
     const struct recording_catalog *of = &tape->header.catalog;
     struct environment environment;
+    struct catalog_builder *builder;
     recording_environment(&tape->header, &environment);
     if (of->vendor_path[0] == '\0' && !specs_has(request->specs, of->spec))
         return errors_add(errors, tape->path, 0, 0,
                           "was recorded with the spec '%.100s', which is not among those here", of->spec);
-    int r = of->vendor_path[0] != '\0' ? make_of_vendors(tape, request, &environment, errors, out)
-                                       : specs_load(request->specs, of->spec, &environment, errors, out);
+    int r = of->vendor_path[0] != '\0' ? make_of_vendors(tape, request, &environment, errors, &builder)
+                                       : specs_read(request->specs, of->spec, &environment, errors, &builder);
     if (r < 0)
         return r;
-    (*out)->environment.has_event = NULL; // it asks what ends here
     if (of->resident_dropped)
-        catalog_drop_resident(*out);
+        catalog_builder_drop_resident(builder);
+    *out = catalog_builder_finish(builder);
     return 0;
 }
 

@@ -20,7 +20,7 @@ ENDS_WITHIN_SECONDS = 1.0
 
 
 def end_daemon(number):
-    """How long the daemon takes to end, with a client that has asked half a question and one that stays connected."""
+    """How long the daemon waits before it ends, with a client that has asked half a question and one that stays connected."""
     with e2e.Daemon("--pmu", "sim", yaml=YAML) as daemon, contextlib.ExitStack() as stack:
         daemon.wait_round(1)
         for words in (b"GET /metrics HTTP/1.1\r\nHost:", b"GET /metrics/cpu HTTP/1.1\r\nHost: x\r\n\r\n"):
@@ -34,11 +34,7 @@ def end_daemon(number):
 
 
 def ends_in_time(number):
-    seconds = end_daemon(number)
-    if seconds >= ENDS_WITHIN_SECONDS:
-        seconds = end_daemon(number)  # the machine may be busy with other tests
-    assert seconds < ENDS_WITHIN_SECONDS, seconds
-    return f"{seconds * 1000:.0f} ms"
+    return f"{e2e.shortest(lambda: end_daemon(number), ENDS_WITHIN_SECONDS) * 1000:.0f} ms asleep"
 
 
 def test_sigterm_ends_it_within_a_second_with_status_0():
@@ -233,24 +229,27 @@ class Notifications:
         self.path = os.path.join(folder, "notify")
         self.socket = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
         self.socket.bind(self.path)
-        self.received = []  # (time, line)
+        self.socket.settimeout(e2e.TIMEOUT)
+        self.received = []
 
-    def wait(self, prefix, timeout=e2e.TIMEOUT):
-        """The next line that begins so, and when it came; lines before it are kept in `received`."""
-        deadline = time.monotonic() + timeout
+    def wait(self, prefix):
+        """The next line that begins so; all lines are kept in `received`."""
         while True:
-            self.socket.settimeout(max(0.001, deadline - time.monotonic()))
             try:
                 lines = self.socket.recv(65536).decode().splitlines()
             except TimeoutError:
-                raise AssertionError(f"no {prefix} in {timeout} s, only {self.received}") from None
+                raise AssertionError(f"no {prefix}, only {self.received}") from None
             self.received += lines
             for line in lines:
                 if line.startswith(prefix):
-                    return line, time.monotonic()
+                    return line
+
+    def signs_of_life(self):
+        return self.received.count("WATCHDOG=1")
 
 
 WATCHDOG_SECONDS = 2
+ROUNDS_WATCHED = 4
 
 
 def notified_daemon(stack, notifications, yaml):
@@ -267,26 +266,32 @@ def test_systemd_hears_that_it_is_ready_alive_and_stopping():
         assert not [line for line in notifications.received if line.startswith("STOPPING")], notifications.received
         daemon.port = daemon.find_port()  # who is told READY=1 may come at once
         assert e2e.fetch(daemon.port, "/-/healthy").status == 200
-        status, _ = notifications.wait("STATUS=")
+        status = notifications.wait("STATUS=")
         assert "SIMULATED" in status and "round 1 on 8 CPUs" in status and "retiring 34 %" in status, status
-        fed = [notifications.wait("WATCHDOG=1")[1] for _ in range(5)]
-        longest = max(b - a for a, b in zip(fed, fed[1:]))
-        assert longest < WATCHDOG_SECONDS, fed
+        # By the daemon's own account: so many rounds of 1.1 s take several of the watchdog's periods.
+        signs, first = notifications.signs_of_life(), daemon.json("/api/v1/snapshot")
+        while (last := daemon.json("/api/v1/snapshot"))["sequence"] < first["sequence"] + ROUNDS_WATCHED:
+            notifications.wait("WATCHDOG=1")
+        signs = notifications.signs_of_life() - signs
+        seconds = (last["round"]["end_ns"] - first["round"]["end_ns"]) * 1e-9
+        assert signs >= seconds / WATCHDOG_SECONDS, (signs, seconds)
         daemon.process.send_signal(signal.SIGTERM)
         notifications.wait("STOPPING=1")
         assert daemon.wait() == 0
-    return f"{status}; at most {longest:.2f} s between signs of life, {WATCHDOG_SECONDS} s are allowed"
+    return f"{status}; {signs} signs of life in {seconds:.1f} s, at least each {WATCHDOG_SECONDS} s one is asked for"
 
 
 def test_the_watchdog_is_fed_in_time_also_where_slots_are_long():
     with contextlib.ExitStack() as stack:
         notifications = Notifications(stack)
-        notified_daemon(stack, notifications, e2e.LISTEN_ANYWHERE + f"slot: {3 * WATCHDOG_SECONDS}s\n")
-        _, before = notifications.wait("READY=1")
+        daemon = notified_daemon(stack, notifications, e2e.LISTEN_ANYWHERE + f"slot: {3 * WATCHDOG_SECONDS}s\n")
+        notifications.wait("READY=1")
+        asleep, signs = e2e.Asleep(daemon.process.pid), notifications.signs_of_life()
         for _ in range(3):
-            _, now = notifications.wait("WATCHDOG=1")
-            assert now - before < WATCHDOG_SECONDS, f"{now - before:.1f} s without a sign of life"
-            before = now
+            notifications.wait("WATCHDOG=1")
+        signs = notifications.signs_of_life() - signs
+        assert asleep.seconds() < signs * WATCHDOG_SECONDS, f"{signs} signs of life in {asleep.seconds():.1f} s asleep"
+        assert not [line for line in notifications.received if "round 1" in line], notifications.received
 
 
 def test_a_watchdog_that_is_meant_for_another_process_is_not_fed():
@@ -474,8 +479,8 @@ def test_a_cpu_that_goes_away_is_counted_as_offline_and_its_time_as_uncovered():
         scenario["rivals"] = [{"kind": "offline", "cpus": "3", "from_seconds": 0.5}]
     with changed_steady_host(without_cpu_3) as daemon:
         daemon.wait_round(6)
-        page, status, html = daemon.get("/metrics"), daemon.json("/api/v1/status"), daemon.get("/")
-        cpus = {c["cpu"]: c for c in daemon.json("/api/v1/snapshot?scope=cpu")["scopes"]}
+        page, status, html, cpus = daemon.of_one_snapshot("/metrics", "/api/v1/status", "/", "/api/v1/snapshot?scope=cpu")
+    status, cpus = json.loads(status), {c["cpu"]: c for c in json.loads(cpus)["scopes"]}
     assert e2e.value_of(page, "topdownd_cpus", state="offline", socket="0") == 1
     assert e2e.value_of(page, "topdownd_cpus", state="offline", socket="1") == 0
     assert [s["cpus_offline"] for s in status["sockets"]] == [1, 0]
@@ -483,7 +488,7 @@ def test_a_cpu_that_goes_away_is_counted_as_offline_and_its_time_as_uncovered():
     assert cpus[3]["metrics"]["ipc"]["value"] is None and "offline" in cpus[3]["metrics"]["ipc"]["reason"], cpus[3]
     away = cpus[3]["uncovered_cpu_seconds"]["offline"]
     assert away > 3 and cpus[2]["uncovered_cpu_seconds"]["offline"] == 0, away
-    assert abs(e2e.value_of(page, "topdownd_uncovered_cpu_seconds_total", reason="offline", socket="0") - away) < 2
+    assert abs(e2e.value_of(page, "topdownd_uncovered_cpu_seconds_total", reason="offline", socket="0") - away) < 1e-6 * away
     assert abs(e2e.value_of(page, "topdownd_ipc", socket="0") - 1.5) < 1e-6  # the others go on
     return f"{away:.1f} s"
 
@@ -525,7 +530,7 @@ def counters(page):
 
 
 def test_a_long_stop_is_a_gap_and_totals_never_fall():
-    stopped = 5  # seconds; a round takes 1.1 s, and up to three are made up for
+    stopped = 5  # seconds at least; a round takes 1.1 s, and up to three are made up for
     with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=YAML) as daemon:
         assert daemon.json("/api/v1/plan")["round_seconds"] * 3.5 < stopped
         daemon.wait_round(2)
@@ -539,13 +544,11 @@ def test_a_long_stop_is_a_gap_and_totals_never_fall():
     assert old.keys() == new.keys()
     fallen = {key: (old[key], new[key]) for key in old if new[key] < old[key]}
     assert not fallen, fallen
-    gap = e2e.value_of(after, "topdownd_uncovered_cpu_seconds_total", reason="gap")
-    assert e2e.value_of(before, "topdownd_uncovered_cpu_seconds_total", reason="gap") == 0
-    assert 8 * (stopped - 1.5) < gap < 8 * (stopped + 3), gap
-    elapsed = (e2e.value_of(after, "topdownd_last_snapshot_timestamp_seconds") -
-               e2e.value_of(before, "topdownd_last_snapshot_timestamp_seconds"))
-    covered = (e2e.value_of(after, "topdownd_covered_cpu_seconds_total") -
-               e2e.value_of(before, "topdownd_covered_cpu_seconds_total"))
+    def grown(name, **labels):
+        return e2e.value_of(after, name, **labels) - e2e.value_of(before, name, **labels)
+    gap, elapsed = grown("topdownd_uncovered_cpu_seconds_total", reason="gap"), grown("topdownd_last_snapshot_timestamp_seconds")
+    assert 8 * (stopped - 1.5) < gap < 8 * elapsed, (gap, elapsed)
+    covered = grown("topdownd_covered_cpu_seconds_total")
     assert abs(covered + gap - 8 * elapsed) < 0.02 * 8 * elapsed, (covered, gap, elapsed)
     return f"stopped for {stopped} s on 8 CPUs: {gap:.1f} CPU seconds uncovered, {covered:.1f} covered, {len(old)} totals"
 

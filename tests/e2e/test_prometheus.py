@@ -64,14 +64,23 @@ class Prometheus(e2e.Program):
         return [(r["metric"], float(r["value"][1])) for r in answer["data"]["result"]]
 
 
+def start_demo(stack):
+    """A daemon on the demo and when its host began, which the first round says: whoever comes too late for it tries again."""
+    for _ in range(5):
+        with contextlib.ExitStack() as attempt:
+            demo = attempt.enter_context(e2e.Daemon("--pmu", "sim", yaml=f"{e2e.LISTEN_ANYWHERE}slot: 100ms\n"))
+            first = demo.wait_round(1)
+            if first["sequence"] == 1:
+                stack.push(attempt.pop_all())
+                return demo, first["round"]["start_ns"]
+    raise AssertionError("the first round was missed each time")
+
+
 class Setting:
     """The hosts, Prometheus, and the window [at - window, at] that all tests look at."""
 
     def __init__(self, stack, folder):
-        self.demo = stack.enter_context(e2e.Daemon("--pmu", "sim", yaml=f"{e2e.LISTEN_ANYWHERE}slot: 100ms\n"))
-        first = self.demo.wait_round(1)
-        assert first["sequence"] == 1, "the first round was missed, so when the simulated host began is unknown"
-        self.begin_ns = first["round"]["start_ns"]
+        self.demo, self.begin_ns = start_demo(stack)
         groups = json.dumps(SPEC.groups())
         self.steady = stack.enter_context(e2e.Daemon(
             "--pmu", f"sim:{STEADY_FILE}",
@@ -347,10 +356,7 @@ def test_no_family_stands_on_both_pages_so_nothing_counts_twice():
 
 
 def test_per_cpu_counters_add_up_to_their_sockets():
-    pages = ("/metrics", "/metrics/cpu", "/metrics")
-    host, cpus, again = e2e.wait_for(
-        lambda: (p := [setting().demo.get(path) for path in pages])[0] == p[2] and p, "three pages of one snapshot")
-    assert host == again
+    host, cpus = setting().demo.of_one_snapshot("/metrics", "/metrics/cpu")
     for socket in ("0", "1"):
         for category in CATEGORIES:
             whole = e2e.value_of(host, "topdownd_pipeline_slots_total", socket=socket, category=category)
@@ -371,10 +377,12 @@ def test_every_series_of_simulated_data_says_so():
 
 
 def test_the_demo_has_few_series():
+    # of one and the same scrape
     series = setting().ask_one('count({job="demo",simulated="true"})')
-    assert series == len(e2e.samples(setting().demo.get("/metrics")))
-    assert series <= SERIES_MAX, f"{series} series"
-    assert setting().ask_one('min(up)') == 1 and setting().ask_one('min_over_time(up{job="demo_cpu"}[w])') == 1
+    assert series == setting().ask_one('scrape_samples_scraped{job="demo"}')
+    assert 50 < series <= SERIES_MAX, f"{series} series"
+    # a scrape may come too late for Prometheus, but what it said of none of the pages is that it cannot be read
+    assert setting().ask_one('min(max_over_time(up[w]))') == 1
     return f"{series:.0f} of at most {SERIES_MAX}"
 
 

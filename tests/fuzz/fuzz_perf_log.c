@@ -13,17 +13,18 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct catalog *make_catalog(void) {
-    struct catalog *catalog;
+    struct catalog_builder *builder;
     struct fault error;
     static const char *const metrics[] = {"ipc"};
-    if (catalog_new("fuzz", "v", "n", "m", "p", &catalog) < 0)
+    if (catalog_builder_new("fuzz", "v", "n", "m", "p", &builder) < 0)
         return NULL;
     const struct catalog_metric_text ipc = {.name = "ipc", .formula = "inst / cycles", .units = "per cycle"};
-    if (catalog_add_event(catalog, "cycles", "", 0x11, &error) < 0 ||
-        catalog_add_event(catalog, "inst", "", 0x8, &error) < 0 || catalog_add_metric(catalog, &ipc, &error) < 0 ||
-        catalog_add_group(catalog, "general", "", "", metrics, 1, &error) < 0)
-        return catalog_free(catalog);
-    return catalog;
+    if (catalog_builder_add_event(builder, "cycles", "", 0x11, &error) < 0 ||
+        catalog_builder_add_event(builder, "inst", "", 0x8, &error) < 0 ||
+        catalog_builder_add_metric(builder, &ipc, &error) < 0 ||
+        catalog_builder_add_group(builder, "general", "", "", metrics, 1, &error) < 0)
+        builder = catalog_builder_free(builder);
+    return builder ? catalog_builder_finish(builder) : NULL;
 }
 
 static void play(const struct catalog *catalog, const struct recording_buffer *bytes, size_t n_intervals) {

@@ -72,6 +72,19 @@ static void recorder_close(struct pmu *pmu, int handle) {
 
 static void recorder_free(struct pmu *pmu) { of(pmu)->inner->ops->free(of(pmu)->inner); }
 
+void recorder_init(struct recorder *r, struct pmu *inner) {
+    static const struct pmu_ops ops = {.advance = recorder_advance,
+                                       .open = recorder_open,
+                                       .enable = recorder_enable,
+                                       .read = recorder_read,
+                                       .close = recorder_close,
+                                       .free = recorder_free};
+    r->pmu.ops = &ops;
+    r->inner = inner;
+    r->calls = calloc(CALLS_MAX, sizeof *r->calls);
+    assert_non_null(r->calls);
+}
+
 // ---- the pipeline ----
 
 // Keeps one of the core types.
@@ -169,21 +182,14 @@ static void stop_sampler(struct pipeline *p) {
 }
 
 static void start_pmu(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const char *const *groups) {
-    static const struct pmu_ops ops = {.advance = recorder_advance,
-                                       .open = recorder_open,
-                                       .enable = recorder_enable,
-                                       .read = recorder_read,
-                                       .close = recorder_close,
-                                       .free = recorder_free};
     const char *unknown;
+    struct pmu *pmu;
     p->n_selections = select_groups(p, groups, p->selections);
     p->slot_ns = slot_ns;
     p->seed = seed;
     p->now_ns = EPOCH_NS;
-    assert_int_equal(pmu_sim_new(p->scenario, p->catalog, EPOCH_NS, &unknown, &p->recorder.inner), 0);
-    p->recorder.pmu.ops = &ops;
-    p->recorder.calls = calloc(CALLS_MAX, sizeof *p->recorder.calls);
-    assert_non_null(p->recorder.calls);
+    assert_int_equal(pmu_sim_new(p->scenario, p->catalog, EPOCH_NS, &unknown, &pmu), 0);
+    recorder_init(&p->recorder, pmu);
 }
 
 void pipeline_start(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const char *const *groups) {

@@ -62,6 +62,9 @@ struct recorder {
     unsigned failed_cpu; // of the last one
 };
 
+// Takes over `inner`. What the test has set in it stays.
+void recorder_init(struct recorder *r, struct pmu *inner);
+
 // The newest totals of an event group, by its name.
 struct seen_group {
     char name[PLAN_NAME_MAX];

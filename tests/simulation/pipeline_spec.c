@@ -83,8 +83,8 @@ static struct scenario *any_scenario(const struct catalog *catalog, uint64_t see
 
 static void host_of_any_spec(struct environment *environment) {
     environment_init(environment);
-    environment->literals[LITERAL_HAS_PMEM] = 0;
-    environment->literals[LITERAL_SYSTEM_TSC_FREQ] = 2e9;
+    environment->facts.literals[LITERAL_HAS_PMEM] = 0;
+    environment->facts.literals[LITERAL_SYSTEM_TSC_FREQ] = 2e9;
 }
 
 static void make_host(struct pipeline *p, uint64_t seed) {
@@ -109,7 +109,7 @@ void pipeline_load_vendor(struct pipeline *p, const char *tree, const char *cpui
     struct environment environment;
     memset(p, 0, sizeof *p);
     host_of_any_spec(&environment);
-    environment.literals[LITERAL_SMT_ON] = 1; // as make_host's
+    environment.facts.literals[LITERAL_SMT_ON] = 1; // as make_host's
     const struct perf_json_request request = {
         .path = tree, .cpuid = cpuid, .trees = "specs/perf/trees.json", .environment = &environment};
     if (perf_json_load(&request, &p->errors, &p->catalog) < 0)

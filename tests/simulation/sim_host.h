@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "collectors/sim/pmu_sim.h"
+#include "core/spec/catalog_builder.h"
 
 enum {
     CYCLES = 1,
@@ -66,15 +67,17 @@ static inline uint64_t host_config(unsigned event) { return 0x1000 + event; }
 static inline void host_init(struct host *host, unsigned cpus, unsigned general_counters) {
     static char load_name[] = "steady", names[HOST_EVENTS][8];
     static const char *const fixed[] = {"CYCLES"};
+    struct catalog_builder *builder;
     struct fault error;
     *host = (struct host){0};
-    assert_int_equal(catalog_new("test", "vendor", "name", "march", "pmu", &host->catalog), 0);
+    assert_int_equal(catalog_builder_new("test", "vendor", "name", "march", "pmu", &builder), 0);
     for (unsigned event = CYCLES; event < HOST_EVENTS; event++) {
         (void)snprintf(names[event], sizeof names[event], event == CYCLES ? "CYCLES" : "G%u", event - CYCLES);
-        assert_int_equal(catalog_add_event(host->catalog, names[event], "", host_config(event), &error), event);
+        assert_int_equal(catalog_builder_add_event(builder, names[event], "", host_config(event), &error), event);
         host->rates[event - CYCLES] = (struct scenario_rate){names[event], (double)host_rate(event)};
     }
-    assert_int_equal(catalog_set_counters(host->catalog, general_counters, fixed, 1, &error), 0);
+    assert_int_equal(catalog_builder_set_counters(builder, general_counters, fixed, 1, &error), 0);
+    host->catalog = catalog_builder_finish(builder);
     host->keyframe = (struct scenario_keyframe){0, host->rates, HOST_EVENTS - CYCLES};
     host->load = (struct scenario_load){load_name, 10, &host->keyframe, 1};
     for (unsigned cpu = 0; cpu < cpus; cpu++)

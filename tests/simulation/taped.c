@@ -83,16 +83,16 @@ struct deck {
 };
 
 static struct catalog *read_catalog(const struct recording_header *header) {
-    struct catalog *catalog;
+    struct catalog_builder *builder;
     struct environment environment;
     struct errors errors = {0};
     char path[RECORDING_TEXT_MAX + 32];
     recording_environment(header, &environment);
     (void)snprintf(path, sizeof path, "specs/%s.json", header->catalog.spec);
-    assert_int_equal(spec_json_load(path, &environment, &errors, &catalog), 0);
+    assert_int_equal(spec_json_read(path, &environment, &errors, &builder), 0);
     if (header->catalog.resident_dropped)
-        catalog_drop_resident(catalog);
-    return catalog;
+        catalog_builder_drop_resident(builder);
+    return catalog_builder_finish(builder);
 }
 
 static void play_header(struct deck *deck, struct taped *taped, const struct recording_record *record) {

@@ -56,25 +56,27 @@ static void cpu_init(struct host *host, unsigned cores, unsigned threads) {
                                                                             "FIELD_4", "FIELD_5", "FIELD_6", "FIELD_7",
                                                                             "FIELD_8", "FIELD_9"};
     static struct scenario_rate rates[EVENTS];
+    struct catalog_builder *builder;
     struct fault error;
     *host = (struct host){0};
-    assert_int_equal(catalog_new("test", "vendor", "name", "march", "cpu", &host->catalog), 0);
-    assert_int_equal(catalog_add_format(host->catalog, "event", "config:0-7", &error), 0);
-    assert_int_equal(catalog_add_format(host->catalog, "rsp", "config1:0-15", &error), 0);
-    assert_int_equal(catalog_add_register(host->catalog, "rsp", 2, &error), 0);
+    assert_int_equal(catalog_builder_new("test", "vendor", "name", "march", "cpu", &builder), 0);
+    assert_int_equal(catalog_builder_add_format(builder, "event", "config:0-7", &error), 0);
+    assert_int_equal(catalog_builder_add_format(builder, "rsp", "config1:0-15", &error), 0);
+    assert_int_equal(catalog_builder_add_register(builder, "rsp", 2, &error), 0);
     for (unsigned e = ANY_1; e < EVENTS; e++) {
         char terms[64];
         (void)snprintf(terms, sizeof terms, events[e].value ? "event=0xb7,rsp=0x%x" : "event=0x%x",
                        events[e].value ? events[e].value : e);
         const struct catalog_event_text text = {
             .name = events[e].name, .terms = terms, .counters = events[e].counters, .takes = events[e].takes};
-        assert_int_equal(catalog_add_event_text(host->catalog, &text, &error), e);
+        assert_int_equal(catalog_builder_add_event_text(builder, &text, &error), e);
         (void)snprintf(names[e], sizeof names[e], "%s", events[e].name);
         rates[e - ANY_1] = (struct scenario_rate){names[e], events[e].rate};
     }
-    assert_int_equal(catalog_set_counters(host->catalog, 4, fixed, 2, &error), 0);
-    assert_int_equal(catalog_set_watchdog(host->catalog, "OWN", &error), 0);
-    assert_int_equal(catalog_set_resident(host->catalog, listed, 10, &error), 0);
+    assert_int_equal(catalog_builder_set_counters(builder, 4, fixed, 2, &error), 0);
+    assert_int_equal(catalog_builder_set_watchdog(builder, "OWN", &error), 0);
+    assert_int_equal(catalog_builder_set_resident(builder, listed, 10, &error), 0);
+    host->catalog = catalog_builder_finish(builder);
     host->keyframe = (struct scenario_keyframe){0, rates, EVENTS - ANY_1};
     host->load = (struct scenario_load){load_name, 10, &host->keyframe, 1};
     for (unsigned cpu = 0; cpu < cores * threads; cpu++)

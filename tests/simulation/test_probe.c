@@ -112,6 +112,28 @@ static void test_flexible_rivals_take_turns_and_take_nothing_away(void **state) 
     assert_int_equal(probe(&p).counters, 6);
 }
 
+// Who waits gets in at the next tick, 4 ms away at most: a trial lasts longer, whenever in the tick it begins.
+static void test_a_counter_that_is_free_at_the_next_tick_is_found_whenever_the_probe_begins(void **state) {
+    (void)state;
+    for (uint64_t begin_ns = 0; begin_ns < 4000000; begin_ns += 250000) {
+        struct pipeline p;
+        struct pmu *pmu;
+        const char *unknown;
+        pipeline_load(&p, "tests/data/scenarios/steady.json");
+        topology_free(p.topology);
+        p.scenario->sockets = p.scenario->cores_per_socket = 1; // no other CPU whose tick comes sooner
+        assert_int_equal(pmu_sim_topology(p.scenario, NULL, &p.topology), 0);
+        pipeline_add_rival(&p, RIVAL_FLEXIBLE, 6);
+        assert_int_equal(pmu_sim_new(p.scenario, p.catalog, EPOCH_NS, &unknown, &pmu), 0);
+        uint64_t now_ns = EPOCH_NS + begin_ns;
+        struct probe *made = pipeline_probe(&p, pmu, &now_ns);
+        assert_int_equal(probe_counters(made), 6);
+        probe_free(made);
+        pmu->ops->free(pmu);
+        pipeline_stop(&p);
+    }
+}
+
 static void test_what_cannot_be_opened_is_an_error_and_no_number(void **state) {
     (void)state;
     struct pipeline p = load(6);
@@ -297,6 +319,7 @@ int main(void) {
         cmocka_unit_test(test_what_a_pinned_rival_holds_is_not_found),
         cmocka_unit_test(test_a_watchdog_on_the_cycle_counter_costs_one_general_counter),
         cmocka_unit_test(test_flexible_rivals_take_turns_and_take_nothing_away),
+        cmocka_unit_test(test_a_counter_that_is_free_at_the_next_tick_is_found_whenever_the_probe_begins),
         cmocka_unit_test(test_what_cannot_be_opened_is_an_error_and_no_number),
         cmocka_unit_test(test_cpus_that_are_offline_do_not_count),
         cmocka_unit_test(test_a_cpu_without_file_descriptors_says_nothing_about_counters),

@@ -109,18 +109,20 @@ static const struct host {
 // As pipeline_load, with CORES cores and formulas that are compiled for them; both is data of the recording.
 static void load(struct pipeline *p, const struct host *host) {
     pipeline_load(p, host->scenario);
-    struct environment environment = p->catalog->environment;
+    struct environment environment = {.facts = p->catalog->environment};
+    struct catalog_builder *builder;
     char path[256];
     p->scenario->cores_per_socket = CORES / 2;
     p->scenario->sockets = 2;
-    environment.literals[LITERAL_SMT_ON] = 0;
-    environment.literals[LITERAL_NUM_CPUS] = environment.literals[LITERAL_NUM_CPUS_ONLINE] = CORES;
-    environment.literals[LITERAL_SYSTEM_TSC_FREQ] = 2e9;
+    environment.facts.literals[LITERAL_SMT_ON] = 0;
+    environment.facts.literals[LITERAL_NUM_CPUS] = environment.facts.literals[LITERAL_NUM_CPUS_ONLINE] = CORES;
+    environment.facts.literals[LITERAL_SYSTEM_TSC_FREQ] = 2e9;
     (void)snprintf(path, sizeof path, "specs/%s.json", p->scenario->spec);
     catalog_free(p->catalog);
-    assert_int_equal(spec_json_load(path, &environment, &p->errors, &p->catalog), 0);
+    assert_int_equal(spec_json_read(path, &environment, &p->errors, &builder), 0);
     if (host->drop_resident)
-        catalog_drop_resident(p->catalog);
+        catalog_builder_drop_resident(builder);
+    p->catalog = catalog_builder_finish(builder);
     topology_free(p->topology);
     assert_int_equal(pmu_sim_topology(p->scenario, NULL, &p->topology), 0);
     free(p->support);
@@ -268,8 +270,9 @@ static void test_what_formulas_asked_of_the_host_comes_back(void **state) {
     assert_int_equal(recording_get_header(&record, read), 0);
     recording_environment(read, &environment);
     for (size_t i = 0; i < LITERAL_N; i++)
-        assert_true(i == LITERAL_SLOTS ? isnan(environment.literals[i]) : environment.literals[i] == (double)i + 0.5);
-    assert_string_equal(environment.cpuid, "GenuineIntel-6-8F-4");
+        assert_true(i == LITERAL_SLOTS ? isnan(environment.facts.literals[i])
+                                       : environment.facts.literals[i] == (double)i + 0.5);
+    assert_string_equal(environment.facts.cpuid, "GenuineIntel-6-8F-4");
     assert_true(environment.has_event(environment.context, "cycles-t"));
     assert_false(environment.has_event(environment.context, "el-start"));
     assert_false(environment.has_event(environment.context, "nobody-asked"));

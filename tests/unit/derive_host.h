@@ -16,6 +16,7 @@
 enum { CPUS = 2, CYCLES = 1, A, B, C, D };
 
 struct host {
+    struct catalog_builder *builder; // until host_start
     struct catalog *catalog;
     struct snapshot_layout *layout;
     struct derive *derive;
@@ -25,14 +26,15 @@ struct host {
     bool split; // CPU 1 has a sibling that is not measured
 };
 
-static inline struct catalog *plain_catalog(void) {
+static inline struct catalog_builder *plain_builder(void) {
     static const char *const events[] = {"CYCLES", "A", "B", "C", "D"};
-    return catalog_of(events, N_OF(events));
+    return builder_of(events, N_OF(events));
 }
 
 // A plan of the catalog's only group; what the PMU supports is in `support`.
-static inline struct plan *host_plan(const struct host *host, unsigned counters) {
+static inline struct plan *host_plan(struct host *host, unsigned counters) {
     const struct plan_selection selection = {.group = 0, .weight = 1};
+    host->catalog = catalog_builder_finish(host->builder);
     const struct plan_request request = {.catalog = host->catalog,
                                          .general_counters = counters,
                                          .selections = &selection,
@@ -64,8 +66,8 @@ static inline void host_start(struct host *host, unsigned counters) {
     host_start_plan(host, host_plan(host, counters));
 }
 
-static inline void host_init(struct host *host, struct catalog *catalog) {
-    *host = (struct host){.catalog = catalog};
+static inline void host_init(struct host *host, struct catalog_builder *builder) {
+    *host = (struct host){.builder = builder};
     memset(host->support, PLAN_SUPPORTED, sizeof host->support);
 }
 

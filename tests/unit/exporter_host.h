@@ -11,6 +11,7 @@
 
 #include "core/adapt/adapt.h"
 #include "core/plan/plan.h"
+#include "core/spec/catalog_builder.h"
 #include "core/tally/snapshot.h"
 #include "exporters/view/view.h"
 
@@ -22,26 +23,26 @@ struct exporter_host {
     struct view view;          // not counted: tests change it as they like
 };
 
-static inline void host_add_metric(struct catalog *catalog, const char *name, const char *formula, const char *units,
-                                   const char *help) {
+static inline void host_add_metric(struct catalog_builder *builder, const char *name, const char *formula,
+                                   const char *units, const char *help) {
     const struct catalog_metric_text text = {
         .name = name, .title = name, .help = help, .units = units, .formula = formula};
     struct fault error;
-    assert_true(catalog_add_metric(catalog, &text, &error) >= 0);
+    assert_true(catalog_builder_add_metric(builder, &text, &error) >= 0);
 }
 
-static inline void host_add_metrics(struct catalog *catalog) {
-    host_add_metric(catalog, "frontend_bound", "100 * (STALL_F / (4 * CYCLES))", "percent of slots", "Fetch is late.");
-    host_add_metric(catalog, "bad_speculation", "100 * (FLUSHED / (4 * CYCLES))", "percent of slots", "");
-    host_add_metric(catalog, "retiring", "100 * (RETIRED / (4 * CYCLES))", "percent of slots", "Work \\ done\nwell.");
-    host_add_metric(catalog, "backend_bound", "100 * (STALL_B / (4 * CYCLES))", "percent of slots", "");
-    host_add_metric(catalog, "ipc", "INST / CYCLES", "per cycle", "");
-    host_add_metric(catalog, "stall_cycles", "100 * (STALLED / CYCLES)", "percent of cycles", "");
-    host_add_metric(catalog, "branch_mpki", "1000 * (MISPREDICTED / INST)", "MPKI", "");
-    host_add_metric(catalog, "l1d_mpki", "1000 * (L1D_MISS / INST)", "MPKI", "");
-    host_add_metric(catalog, "fault_time", "0.5 * (L1D_MISS / INST)", "", "");
-    host_add_metric(catalog, "odd", "INST / (CYCLES - INST)", "", "");
-    host_add_metric(catalog, "wide", "(STALL_F + STALL_B + FLUSHED + RETIRED + STALLED) / INST", "", "");
+static inline void host_add_metrics(struct catalog_builder *builder) {
+    host_add_metric(builder, "frontend_bound", "100 * (STALL_F / (4 * CYCLES))", "percent of slots", "Fetch is late.");
+    host_add_metric(builder, "bad_speculation", "100 * (FLUSHED / (4 * CYCLES))", "percent of slots", "");
+    host_add_metric(builder, "retiring", "100 * (RETIRED / (4 * CYCLES))", "percent of slots", "Work \\ done\nwell.");
+    host_add_metric(builder, "backend_bound", "100 * (STALL_B / (4 * CYCLES))", "percent of slots", "");
+    host_add_metric(builder, "ipc", "INST / CYCLES", "per cycle", "");
+    host_add_metric(builder, "stall_cycles", "100 * (STALLED / CYCLES)", "percent of cycles", "");
+    host_add_metric(builder, "branch_mpki", "1000 * (MISPREDICTED / INST)", "MPKI", "");
+    host_add_metric(builder, "l1d_mpki", "1000 * (L1D_MISS / INST)", "MPKI", "");
+    host_add_metric(builder, "fault_time", "0.5 * (L1D_MISS / INST)", "", "");
+    host_add_metric(builder, "odd", "INST / (CYCLES - INST)", "", "");
+    host_add_metric(builder, "wide", "(STALL_F + STALL_B + FLUSHED + RETIRED + STALLED) / INST", "", "");
     const struct catalog_metric_text faults = {.name = "faults",
                                                .export_name = "faults_per_second",
                                                .title = "Faults",
@@ -50,40 +51,45 @@ static inline void host_add_metrics(struct catalog *catalog) {
                                                .rate_threshold = 100,
                                                .rate_advice = "Look for <swap>."};
     struct fault error;
-    assert_true(catalog_add_metric(catalog, &faults, &error) >= 0);
+    assert_true(catalog_builder_add_metric(builder, &faults, &error) >= 0);
 }
 
-static inline void host_add_level1(struct catalog *catalog) {
+static inline void host_add_level1(struct catalog_builder *builder) {
     struct fault error;
-    assert_int_equal(catalog_set_level1(catalog, &catalog->level1, "4 * CYCLES", 4, &error), 0);
     assert_int_equal(
-        catalog_set_level1_category(catalog, &catalog->level1, CATEGORY_FRONTEND_BOUND, "frontend_bound", &error), 0);
+        catalog_builder_set_level1(builder, LEVEL1_USUAL,
+                                   &(struct catalog_level1_text){.pipeline_slots = "4 * CYCLES", .width = 4}, &error),
+        0);
     assert_int_equal(
-        catalog_set_level1_category(catalog, &catalog->level1, CATEGORY_BAD_SPECULATION, "bad_speculation", &error), 0);
-    assert_int_equal(catalog_set_level1_category(catalog, &catalog->level1, CATEGORY_RETIRING, "retiring", &error), 0);
+        catalog_builder_set_category(builder, LEVEL1_USUAL, CATEGORY_FRONTEND_BOUND, "frontend_bound", &error), 0);
     assert_int_equal(
-        catalog_set_level1_category(catalog, &catalog->level1, CATEGORY_BACKEND_BOUND, "backend_bound", &error), 0);
+        catalog_builder_set_category(builder, LEVEL1_USUAL, CATEGORY_BAD_SPECULATION, "bad_speculation", &error), 0);
+    assert_int_equal(catalog_builder_set_category(builder, LEVEL1_USUAL, CATEGORY_RETIRING, "retiring", &error), 0);
+    assert_int_equal(
+        catalog_builder_set_category(builder, LEVEL1_USUAL, CATEGORY_BACKEND_BOUND, "backend_bound", &error), 0);
 }
 
-static inline struct catalog *host_catalog(void) {
+static inline struct catalog_builder *host_builder(void) {
     static const char *const events[] = {"CYCLES",  "INST",    "STALL_F",      "STALL_B",  "FLUSHED",
                                          "RETIRED", "STALLED", "MISPREDICTED", "L1D_MISS", "FAULTS"};
     static const char *const fixed[] = {"CYCLES"};
     static const char *const level1[] = {"frontend_bound", "bad_speculation", "retiring", "backend_bound"};
     static const char *const others[] = {"ipc",        "stall_cycles", "branch_mpki", "l1d_mpki",
                                          "fault_time", "odd",          "wide",        "faults"};
-    struct catalog *catalog;
+    struct catalog_builder *builder;
     struct fault error;
-    assert_int_equal(catalog_new("toy-1", "Acme", "Toy 1", "toy", "toy_pmu", &catalog), 0);
+    assert_int_equal(catalog_builder_new("toy-1", "Acme", "Toy 1", "toy", "toy_pmu", &builder), 0);
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-        assert_true(catalog_add_event(catalog, events[i], "", 0x11 + i, &error) > 0);
-    assert_int_equal(catalog_set_counters(catalog, 4, fixed, 1, &error), 0);
-    host_add_metrics(catalog);
-    host_add_level1(catalog);
-    assert_true(catalog_add_group(catalog, "Topdown_L1", "", "", level1, 4, &error) >= 0);
-    assert_true(catalog_add_group(catalog, "Others", "", "", others, 8, &error) >= 0);
-    return catalog;
+        assert_true(catalog_builder_add_event(builder, events[i], "", 0x11 + i, &error) > 0);
+    assert_int_equal(catalog_builder_set_counters(builder, 4, fixed, 1, &error), 0);
+    host_add_metrics(builder);
+    host_add_level1(builder);
+    assert_true(catalog_builder_add_group(builder, "Topdown_L1", "", "", level1, 4, &error) >= 0);
+    assert_true(catalog_builder_add_group(builder, "Others", "", "", others, 8, &error) >= 0);
+    return builder;
 }
+
+static inline struct catalog *host_catalog(void) { return catalog_builder_finish(host_builder()); }
 
 static const struct view_pmu_error HOST_PMU_ERRORS[] = {
     {.pmu = "cpu_core", .reason = "absent", .text = "the kernel shows no cpu_core: <load> its driver"}};

@@ -48,7 +48,8 @@ static inline int setup_with_limit(void **state, unsigned limit_ms) {
 
 static inline int setup(void **state) { return setup_with_limit(state, 0); }
 
-static inline int setup_impatient(void **state) { return setup_with_limit(state, 300); }
+enum { IMPATIENT_MS = 300 };
+static inline int setup_impatient(void **state) { return setup_with_limit(state, IMPATIENT_MS); }
 
 static inline int teardown(void **state) {
     struct fixture *f = *state;

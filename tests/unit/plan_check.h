@@ -12,7 +12,7 @@ enum { EVENTS_N = 12, SLOT_NS = 200000000 };
 
 static const char *const EVENTS[EVENTS_N] = {"FIXED_CYCLES", "A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K"};
 
-static inline struct catalog *empty_catalog(void) { return catalog_of(EVENTS, EVENTS_N); }
+static inline struct catalog_builder *empty_builder(void) { return builder_of(EVENTS, EVENTS_N); }
 
 // `support`: what the PMU says of each event; NULL: nothing.
 static inline struct plan *plan_supporting(const struct catalog *catalog, const uint8_t *support, unsigned counters,

@@ -19,42 +19,46 @@ struct host {
     double values[VALUES_N];
 };
 
-static void node_of(struct catalog *catalog, const char *metric, bool root, const char *first, const char *second) {
+static void node_of(struct catalog_builder *builder, const char *metric, bool root, const char *first,
+                    const char *second) {
     const char *const next[] = {first, second};
     struct fault error;
-    assert_true(catalog_add_node(catalog, metric, root, next, second ? 2 : 1, &error) >= 0);
+    assert_true(catalog_builder_add_node(builder, metric, root, next, second ? 2 : 1, &error) >= 0);
 }
 
-static void threshold_of(struct catalog *catalog, const char *metric, const char *text) {
+static void threshold_of(struct catalog_builder *builder, const char *metric, const char *text) {
     struct fault error;
-    assert_int_equal(catalog_set_threshold(catalog, (unsigned)catalog_find_metric(catalog, metric), text, &error), 0);
-}
-
-static struct catalog *tree(void) {
-    struct catalog *catalog = empty_catalog();
-    struct fault error;
-    metric_of(catalog, "retiring", "100 * (C / (4 * FIXED_CYCLES))", "percent of slots");
-    level1_of(catalog, "4 * FIXED_CYCLES", "100 * (A / (4 * FIXED_CYCLES))", "100 * (B / (4 * FIXED_CYCLES))");
-    assert_int_equal(catalog_set_level1_category(catalog, &catalog->level1, CATEGORY_RETIRING, "retiring", &error), 0);
-    metric_of(catalog, "l1d_miss", "D / E", "");
-    metric_of(catalog, "l2_miss", "F / G", "");
-    metric_of(catalog, "branch_miss", "H / I", "");
-    metric_of(catalog, "deep", "J / K", "");
-    metric_of(catalog, "speed", "I / FIXED_CYCLES", "");
-    group_of(catalog, "stage_1", "frontend_bound backend_bound retiring");
-    group_of(catalog, "L1D", "l1d_miss");
-    group_of(catalog, "L2", "l2_miss");
-    group_of(catalog, "Branch", "branch_miss speed");
-    group_of(catalog, "Deep", "deep");
-    threshold_of(catalog, "backend_bound", "backend_bound > 20");
-    threshold_of(catalog, "l2_miss", "l2_miss > 0.1 & backend_bound > 20");
-    node_of(catalog, "frontend_bound", true, "branch", "stage_1");
-    node_of(catalog, "backend_bound", true, "L1D", "l2_miss"); // a group, and a metric of one
-    node_of(catalog, "retiring", true, "Branch", NULL);
-    node_of(catalog, "l2_miss", false, "Deep", NULL);
     assert_int_equal(
-        catalog_set_parent(catalog, (unsigned)catalog_find_metric(catalog, "l2_miss"), "backend_bound", &error), 0);
-    return catalog;
+        catalog_builder_set_threshold(builder, (unsigned)catalog_find_metric(catalog_builder_catalog(builder), metric),
+                                      text, &error),
+        0);
+}
+
+static struct catalog_builder *tree(void) {
+    struct catalog_builder *builder = empty_builder();
+    struct fault error;
+    metric_of(builder, "retiring", "100 * (C / (4 * FIXED_CYCLES))", "percent of slots");
+    level1_of(builder, "4 * FIXED_CYCLES", "100 * (A / (4 * FIXED_CYCLES))", "100 * (B / (4 * FIXED_CYCLES))");
+    assert_int_equal(catalog_builder_set_category(builder, LEVEL1_USUAL, CATEGORY_RETIRING, "retiring", &error), 0);
+    metric_of(builder, "l1d_miss", "D / E", "");
+    metric_of(builder, "l2_miss", "F / G", "");
+    metric_of(builder, "branch_miss", "H / I", "");
+    metric_of(builder, "deep", "J / K", "");
+    metric_of(builder, "speed", "I / FIXED_CYCLES", "");
+    group_of(builder, "stage_1", "frontend_bound backend_bound retiring");
+    group_of(builder, "L1D", "l1d_miss");
+    group_of(builder, "L2", "l2_miss");
+    group_of(builder, "Branch", "branch_miss speed");
+    group_of(builder, "Deep", "deep");
+    threshold_of(builder, "backend_bound", "backend_bound > 20");
+    threshold_of(builder, "l2_miss", "l2_miss > 0.1 & backend_bound > 20");
+    node_of(builder, "frontend_bound", true, "branch", "stage_1");
+    node_of(builder, "backend_bound", true, "L1D", "l2_miss"); // a group, and a metric of one
+    node_of(builder, "retiring", true, "Branch", NULL);
+    node_of(builder, "l2_miss", false, "Deep", NULL);
+    int l2_miss = catalog_find_metric(catalog_builder_catalog(builder), "l2_miss");
+    assert_int_equal(catalog_builder_set_parent(builder, (unsigned)l2_miss, "backend_bound", &error), 0);
+    return builder;
 }
 
 static size_t place_of(const struct host *h, const char *name) {
@@ -88,7 +92,7 @@ static void begin_with(struct host *h, struct catalog *catalog) {
     assert_non_null(h->diagnosis);
 }
 
-static void begin(struct host *h) { begin_with(h, tree()); }
+static void begin(struct host *h) { begin_with(h, catalog_builder_finish(tree())); }
 
 static void end(struct host *h) {
     diagnosis_free(h->diagnosis);
@@ -226,10 +230,10 @@ static void test_a_missing_value_that_cannot_decide_is_not_waited_for(void **sta
 static void test_a_missing_value_between_two_limits_is_waited_for(void **state) {
     (void)state;
     struct host h;
-    struct catalog *catalog = tree();
-    threshold_of(catalog, "speed", "speed > 0.5 & speed < 1");
-    node_of(catalog, "speed", false, "Deep", NULL);
-    begin_with(&h, catalog);
+    struct catalog_builder *builder = tree();
+    threshold_of(builder, "speed", "speed > 0.5 & speed < 1");
+    node_of(builder, "speed", false, "Deep", NULL);
+    begin_with(&h, catalog_builder_finish(builder));
     h.values[SPEED] = 0.8;
     expect_change_in(&h, 3);
     expect_raised(&h, "slibD");
@@ -260,10 +264,10 @@ static void test_a_root_without_a_threshold_is_high_above_a_fifth_and_retiring_a
 static void test_a_threshold_from_below_has_its_band_above(void **state) {
     (void)state;
     struct host h;
-    struct catalog *catalog = tree();
-    threshold_of(catalog, "speed", "speed < 1");
-    node_of(catalog, "speed", false, "Deep", NULL);
-    begin_with(&h, catalog);
+    struct catalog_builder *builder = tree();
+    threshold_of(builder, "speed", "speed < 1");
+    node_of(builder, "speed", false, "Deep", NULL);
+    begin_with(&h, catalog_builder_finish(builder));
     h.values[SPEED] = 0.9;
     expect_change_in(&h, 3);
     expect_raised(&h, "slibD");

@@ -13,20 +13,20 @@ enum { GROUPS_N = 6 };
 // Six groups of one metric, of two events each: on two counters each is an event group of its own. The first one is
 // level 1.
 static struct catalog *six_groups(void) {
-    struct catalog *catalog = empty_catalog();
-    level1_of(catalog, "4 * FIXED_CYCLES", "100 * (A / (4 * FIXED_CYCLES))", "100 * (B / (4 * FIXED_CYCLES))");
-    metric_of(catalog, "m1", "C / D", "");
-    metric_of(catalog, "m2", "E / F", "");
-    metric_of(catalog, "m3", "G / H", "");
-    metric_of(catalog, "m4", "I / J", "");
-    metric_of(catalog, "m5", "K / A", "");
-    group_of(catalog, "stage_1", "frontend_bound backend_bound");
-    group_of(catalog, "one", "m1");
-    group_of(catalog, "two", "m2");
-    group_of(catalog, "three", "m3");
-    group_of(catalog, "four", "m4");
-    group_of(catalog, "five", "m5");
-    return catalog;
+    struct catalog_builder *builder = empty_builder();
+    level1_of(builder, "4 * FIXED_CYCLES", "100 * (A / (4 * FIXED_CYCLES))", "100 * (B / (4 * FIXED_CYCLES))");
+    metric_of(builder, "m1", "C / D", "");
+    metric_of(builder, "m2", "E / F", "");
+    metric_of(builder, "m3", "G / H", "");
+    metric_of(builder, "m4", "I / J", "");
+    metric_of(builder, "m5", "K / A", "");
+    group_of(builder, "stage_1", "frontend_bound backend_bound");
+    group_of(builder, "one", "m1");
+    group_of(builder, "two", "m2");
+    group_of(builder, "three", "m3");
+    group_of(builder, "four", "m4");
+    group_of(builder, "five", "m5");
+    return catalog_builder_finish(builder);
 }
 
 static struct plan *plan_raising(const struct catalog *catalog, unsigned counters,

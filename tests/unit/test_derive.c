@@ -19,12 +19,12 @@ struct host {
     struct snapshot *snapshot; // the newest
 };
 
-static struct catalog *level1_catalog(const char *frontend, const char *backend) {
+static struct catalog_builder *level1_builder(const char *frontend, const char *backend) {
     static const char *const events[] = {"CYCLES", "A", "B", "C"};
-    struct catalog *catalog = catalog_of(events, N_OF(events));
-    level1_of(catalog, "4 * CYCLES", frontend, backend);
-    group_of(catalog, "L1", "frontend_bound backend_bound");
-    return catalog;
+    struct catalog_builder *builder = builder_of(events, N_OF(events));
+    level1_of(builder, "4 * CYCLES", frontend, backend);
+    group_of(builder, "L1", "frontend_bound backend_bound");
+    return builder;
 }
 
 // Measures the catalog's only group, twice a round, in slots of a second, on the `n` CPUs from `first` on, with a
@@ -132,11 +132,11 @@ static double event_total(const struct host *host, unsigned event) {
 // Two counters: CYCLES with A, CYCLES with B, CYCLES with C.
 static void composite_init(struct host *host) {
     static const char *const parts[][2] = {{"CYCLES", "A"}, {"CYCLES", "B"}, {"CYCLES", "C"}};
-    struct catalog *catalog = level1_catalog("100 * A / (4 * CYCLES)", "100 * (B + C) / (4 * CYCLES)");
+    struct catalog_builder *builder = level1_builder("100 * A / (4 * CYCLES)", "100 * (B + C) / (4 * CYCLES)");
     struct fault error;
     for (size_t i = 0; i < N_OF(parts); i++)
-        assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, parts[i], 2, &error), 0);
-    host_init(host, catalog, 2, 1);
+        assert_int_equal(catalog_builder_add_part(builder, LEVEL1_USUAL, parts[i], 2, &error), 0);
+    host_init(host, catalog_builder_finish(builder), 2, 1);
     assert_int_equal(host->layout->plan->n_groups, 3);
     assert_int_equal(host->layout->plan->units[0].reference, CYCLES);
 }
@@ -257,7 +257,7 @@ static void test_parts_of_a_round_before_are_not_joined_to_this_one(void **state
 
 // Enough counters: CYCLES, A and B are one event group, two slots a round.
 static void plain_init(struct host *host, size_t n) {
-    host_init(host, level1_catalog("100 * A / (4 * CYCLES)", "100 * B / (4 * CYCLES)"), 4, n);
+    host_init(host, catalog_builder_finish(level1_builder("100 * A / (4 * CYCLES)", "100 * B / (4 * CYCLES)")), 4, n);
 }
 
 static void test_level_1_and_raw_events_make_up_for_a_short_gap(void **state) {
@@ -303,7 +303,9 @@ static void test_a_round_without_memory_for_a_snapshot_is_in_the_totals(void **s
 static void test_what_a_cpu_owes_is_its_own(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, level1_catalog("100 * (A - C) / (4 * CYCLES)", "100 * (B + C) / (4 * CYCLES)"), 4, 3);
+    host_init(&host,
+              catalog_builder_finish(level1_builder("100 * (A - C) / (4 * CYCLES)", "100 * (B + C) / (4 * CYCLES)")), 4,
+              3);
     COUNTED(&host, 0, 0, 1000, 0, 4000, 400);  // -400 and 4400
     COUNTED(&host, 1, 0, 1000, 1000, 3000, 0); // owes nothing
     COUNTED(&host, 2, 0, 1000, 0, 4000, 40);   // -40 and 4040
@@ -324,7 +326,9 @@ static void test_what_a_cpu_owes_is_its_own(void **state) {
 static void test_what_a_cpu_owes_it_owes_under_the_next_plan_too(void **state) {
     (void)state;
     struct host host, next;
-    host_init(&host, level1_catalog("100 * (A - C) / (4 * CYCLES)", "100 * (B + C) / (4 * CYCLES)"), 4, 2);
+    host_init(&host,
+              catalog_builder_finish(level1_builder("100 * (A - C) / (4 * CYCLES)", "100 * (B + C) / (4 * CYCLES)")), 4,
+              2);
     COUNTED(&host, 0, 0, 1000, 1000, 3000, 0);
     COUNTED(&host, 1, 0, 1000, 0, 4000, 400); // -400 and 4400
     end_round(&host, 1);
@@ -362,13 +366,14 @@ static void test_each_scope_has_its_own_deviation_from_the_vendors_shares(void *
 static void test_a_rate_is_of_the_whole_host_and_high_above_its_threshold(void **state) {
     (void)state;
     static const char *const events[] = {"FAULTS"};
-    struct catalog *catalog = catalog_of(events, 1);
+    struct catalog_builder *builder = builder_of(events, 1);
     const struct catalog_metric_text text = {
         .name = "faults", .formula = "FAULTS / cpu_seconds", .rate_threshold = 100, .rate_advice = "Look."};
     struct fault error;
-    assert_true(catalog_add_metric(catalog, &text, &error) >= 0);
-    group_of(catalog, "Faults", "faults");
+    assert_true(catalog_builder_add_metric(builder, &text, &error) >= 0);
+    group_of(builder, "Faults", "faults");
     struct host host;
+    struct catalog *catalog = catalog_builder_finish(builder);
     host_init(&host, catalog, 0, 4);
     for (unsigned cpu = 0; cpu < 4; cpu++)
         COUNTED(&host, cpu, 0, 24 + cpu / 2 * 2); // 24, 24, 26, 26

@@ -6,11 +6,11 @@
 
 // Two counters, one of them set aside for DROP: A and B take turns.
 static void led_init(struct host *host) {
-    host_init(host, led_catalog());
-    metric_of(host->catalog, "a", "A / INST", NULL);
-    metric_of(host->catalog, "b", "B / INST", NULL);
-    metric_of(host->catalog, "ipc", "INST / SLOTS", NULL);
-    group_of(host->catalog, "G", "frontend_bound backend_bound a b ipc");
+    host_init(host, led_builder());
+    metric_of(host->builder, "a", "A / INST", NULL);
+    metric_of(host->builder, "b", "B / INST", NULL);
+    metric_of(host->builder, "ipc", "INST / SLOTS", NULL);
+    group_of(host->builder, "G", "frontend_bound backend_bound a b ipc");
     host_start(host, 2);
     assert_true(host->layout->plan->common_unit >= 0);
     assert_int_equal(host->layout->plan->n_groups, 2);

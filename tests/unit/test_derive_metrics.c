@@ -7,12 +7,12 @@
 
 // part and other take turns; combined needs both, mixed all and a window of its own.
 static void combined_init(struct host *host) {
-    host_init(host, plain_catalog());
-    metric_of(host->catalog, "part", "A / CYCLES", NULL);
-    metric_of(host->catalog, "other", "B / CYCLES", NULL);
-    metric_of(host->catalog, "combined", "part * other", NULL);
-    metric_of(host->catalog, "mixed", "combined * C / D", NULL);
-    group_of(host->catalog, "G", "mixed");
+    host_init(host, plain_builder());
+    metric_of(host->builder, "part", "A / CYCLES", NULL);
+    metric_of(host->builder, "other", "B / CYCLES", NULL);
+    metric_of(host->builder, "combined", "part * other", NULL);
+    metric_of(host->builder, "mixed", "combined * C / D", NULL);
+    group_of(host->builder, "G", "mixed");
 }
 
 static const uint64_t FIRST[] = {0, 100, 50, 20, 6, 3}, SECOND[] = {0, 300, 30, 90, 12, 4};
@@ -60,12 +60,12 @@ static void test_without_a_part_there_is_no_whole_and_the_reason_is_the_parts(vo
 static void test_what_divides_by_zero_may_not_be_needed(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, plain_catalog());
-    metric_of(host.catalog, "never", "C / D", NULL);
-    metric_of(host.catalog, "part", "A / CYCLES", NULL);
-    metric_of(host.catalog, "choice", "never if part > 10 else part", NULL);
-    metric_of(host.catalog, "sum", "never + part", NULL);
-    group_of(host.catalog, "G", "choice sum");
+    host_init(&host, plain_builder());
+    metric_of(host.builder, "never", "C / D", NULL);
+    metric_of(host.builder, "part", "A / CYCLES", NULL);
+    metric_of(host.builder, "choice", "never if part > 10 else part", NULL);
+    metric_of(host.builder, "sum", "never + part", NULL);
+    group_of(host.builder, "G", "choice sum");
     host_start(&host, 4);
     windows_of(&host, 0, (const uint64_t[]){0, 100, 50, 0, 0, 0});
     end_round(&host, 1);
@@ -78,13 +78,13 @@ static void test_what_divides_by_zero_may_not_be_needed(void **state) {
 static void test_the_larger_of_no_value_and_zero_is_no_value(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, plain_catalog());
-    metric_of(host.catalog, "never", "C / D", NULL);
-    metric_of(host.catalog, "part", "A / CYCLES", NULL);
-    metric_of(host.catalog, "rest", "max(1 - (never + part), 0)", NULL);
-    metric_of(host.catalog, "least", "min(never, part)", NULL);
-    metric_of(host.catalog, "most", "max(0, part)", NULL);
-    group_of(host.catalog, "G", "rest least most");
+    host_init(&host, plain_builder());
+    metric_of(host.builder, "never", "C / D", NULL);
+    metric_of(host.builder, "part", "A / CYCLES", NULL);
+    metric_of(host.builder, "rest", "max(1 - (never + part), 0)", NULL);
+    metric_of(host.builder, "least", "min(never, part)", NULL);
+    metric_of(host.builder, "most", "max(0, part)", NULL);
+    group_of(host.builder, "G", "rest least most");
     host_start(&host, 4);
     windows_of(&host, 0, (const uint64_t[]){0, 100, 50, 0, 0, 0});
     end_round(&host, 1);
@@ -97,14 +97,14 @@ static void test_the_larger_of_no_value_and_zero_is_no_value(void **state) {
 static void test_a_condition_without_a_value_gives_none(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, plain_catalog());
-    metric_of(host.catalog, "never", "C / D", NULL);
-    metric_of(host.catalog, "part", "A / CYCLES", NULL);
-    metric_of(host.catalog, "likely", "100 * part if never < 0.5 else 0", NULL);
-    metric_of(host.catalog, "above", "never > 0.1", NULL);
-    metric_of(host.catalog, "both", "(never > 0.1) & (part > 0.6)", NULL);
-    metric_of(host.catalog, "either", "part if never < 0.5 else part", NULL);
-    group_of(host.catalog, "G", "likely above both either");
+    host_init(&host, plain_builder());
+    metric_of(host.builder, "never", "C / D", NULL);
+    metric_of(host.builder, "part", "A / CYCLES", NULL);
+    metric_of(host.builder, "likely", "100 * part if never < 0.5 else 0", NULL);
+    metric_of(host.builder, "above", "never > 0.1", NULL);
+    metric_of(host.builder, "both", "(never > 0.1) & (part > 0.6)", NULL);
+    metric_of(host.builder, "either", "part if never < 0.5 else part", NULL);
+    group_of(host.builder, "G", "likely above both either");
     host_start(&host, 4);
     windows_of(&host, 0, (const uint64_t[]){0, 100, 50, 0, 0, 0});
     end_round(&host, 1);
@@ -152,11 +152,11 @@ static void test_a_metric_that_is_not_plannable_takes_those_that_need_it_along(v
 static void test_time_passes_once_for_all_cpus(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, plain_catalog());
-    metric_of(host.catalog, "rate", "A / duration_time", NULL);
-    metric_of(host.catalog, "share", "A / CYCLES", NULL);
-    metric_of(host.catalog, "busy", "share * cpu_seconds / duration_time", NULL);
-    group_of(host.catalog, "G", "rate busy");
+    host_init(&host, plain_builder());
+    metric_of(host.builder, "rate", "A / duration_time", NULL);
+    metric_of(host.builder, "share", "A / CYCLES", NULL);
+    metric_of(host.builder, "busy", "share * cpu_seconds / duration_time", NULL);
+    group_of(host.builder, "G", "rate busy");
     host_start(&host, 4);
     windows_of(&host, 0, (const uint64_t[]){0, 100, 50, 0, 0, 0});
     windows_of(&host, 1, (const uint64_t[]){0, 100, 50, 0, 0, 0});
@@ -173,10 +173,10 @@ static void test_time_passes_once_for_all_cpus(void **state) {
 }
 
 static void wide_start(struct host *host, bool split) {
-    host_init(host, plain_catalog());
+    host_init(host, plain_builder());
     host->split = split;
-    metric_of(host->catalog, "wide", "A / CYCLES if #core_wide < 1 else B / CYCLES", NULL);
-    group_of(host->catalog, "G", "wide");
+    metric_of(host->builder, "wide", "A / CYCLES if #core_wide < 1 else B / CYCLES", NULL);
+    group_of(host->builder, "G", "wide");
     host_start(host, 4);
     windows_of(host, 0, FIRST);
     windows_of(host, 1, SECOND);

@@ -67,14 +67,14 @@ static void rig_free(struct rig *rig) {
 
 static struct catalog *two_ratios(void) {
     static const char *const events[] = {"A", "B"};
-    struct catalog *catalog = catalog_of(events, 2);
+    struct catalog_builder *builder = builder_of(events, 2);
     const struct catalog_metric_text ratio = {
         .name = "ratio", .formula = "A / B", .rate_threshold = 1, .rate_advice = "Look."};
     struct fault error;
-    assert_true(catalog_add_metric(catalog, &ratio, &error) >= 0);
-    metric_of(catalog, "made", "2 * ratio", "");
-    group_of(catalog, "all", "ratio made");
-    return catalog;
+    assert_true(catalog_builder_add_metric(builder, &ratio, &error) >= 0);
+    metric_of(builder, "made", "2 * ratio", "");
+    group_of(builder, "all", "ratio made");
+    return catalog_builder_finish(builder);
 }
 
 static uint64_t draw(struct rig *rig) { return 1000 + (uint64_t)(1000 * random_unit(&rig->random)); }
@@ -323,13 +323,14 @@ static void test_parts_of_a_composite_cover_a_part_of_their_time(void **state) {
     (void)state;
     static const char *const events[] = {"CYCLES", "A", "B", "C"};
     static const char *const parts[][2] = {{"CYCLES", "A"}, {"CYCLES", "B"}, {"CYCLES", "C"}};
-    struct catalog *catalog = catalog_of(events, 4);
+    struct catalog_builder *builder = builder_of(events, 4);
     struct fault error;
     struct rig rig;
-    level1_of(catalog, "4 * CYCLES", "100 * A / (4 * CYCLES)", "100 * (B + C) / (4 * CYCLES)");
-    group_of(catalog, "L1", "frontend_bound backend_bound");
+    level1_of(builder, "4 * CYCLES", "100 * A / (4 * CYCLES)", "100 * (B + C) / (4 * CYCLES)");
+    group_of(builder, "L1", "frontend_bound backend_bound");
     for (size_t i = 0; i < N_OF(parts); i++)
-        assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, parts[i], 2, &error), 0);
+        assert_int_equal(catalog_builder_add_part(builder, LEVEL1_USUAL, parts[i], 2, &error), 0);
+    struct catalog *catalog = catalog_builder_finish(builder);
     rig_init(&rig, catalog, 2);
     assert_int_equal(rig.layout->plan->n_groups, 3);
     for (unsigned cpu = 0; cpu < CPUS; cpu++)

@@ -29,7 +29,7 @@ static void begin_with(struct patient *p, struct catalog *catalog) {
     assert_non_null(p->diagnosis);
 }
 
-static void begin(struct patient *p) { begin_with(p, tree_catalog()); }
+static void begin(struct patient *p) { begin_with(p, catalog_builder_finish(tree_builder())); }
 
 static void end(struct patient *p) {
     diagnosis_free(p->diagnosis);
@@ -109,10 +109,12 @@ static void test_a_root_without_a_threshold_is_judged_by_its_share(void **state)
 static void test_a_share_with_metrics_below_it_is_a_root(void **state) {
     (void)state;
     struct exporter_host host;
-    struct catalog *catalog = host_catalog();
+    struct catalog_builder *builder = host_builder();
+    const struct catalog *so_far = catalog_builder_catalog(builder);
     struct fault error;
-    assert_int_equal(catalog_set_parent(catalog, metric_of(catalog, "ipc"), "stall_cycles", &error), 0);
-    assert_int_equal(catalog_set_parent(catalog, metric_of(catalog, "wide"), "branch_mpki", &error), 0);
+    assert_int_equal(catalog_builder_set_parent(builder, metric_of(so_far, "ipc"), "stall_cycles", &error), 0);
+    assert_int_equal(catalog_builder_set_parent(builder, metric_of(so_far, "wide"), "branch_mpki", &error), 0);
+    struct catalog *catalog = catalog_builder_finish(builder);
     host_init_with(&host, catalog, 4);
     struct judge *judge = judge_new(catalog);
     assert_non_null(judge);
@@ -180,8 +182,9 @@ static void test_a_node_that_is_high_whatever_is_missing_stays_high(void **state
     static const char *const next[] = {"Others"};
     struct patient p;
     struct fault error;
-    struct catalog *catalog = tree_catalog();
-    assert_true(catalog_add_node(catalog, "retiring", true, next, 1, &error) >= 0);
+    struct catalog_builder *builder = tree_builder();
+    assert_true(catalog_builder_add_node(builder, "retiring", true, next, 1, &error) >= 0);
+    struct catalog *catalog = catalog_builder_finish(builder);
     begin_with(&p, catalog);
     tree_set(&p.host, p.snapshot, 0, "retiring", 0.71); // > 70 | hidden > 0.1, and hidden is not measured
     for (int i = 0; i < 3; i++)

@@ -16,8 +16,8 @@ static void test_at_first_nothing_is_known_but_that_there_is_smt(void **state) {
     struct environment environment;
     environment_init(&environment);
     for (int i = 0; i < LITERAL_N; i++)
-        assert_true(i == LITERAL_SMT_ON ? environment.literals[i] == 1 : isnan(environment.literals[i]));
-    assert_string_equal(environment.cpuid, "");
+        assert_true(i == LITERAL_SMT_ON ? environment.facts.literals[i] == 1 : isnan(environment.facts.literals[i]));
+    assert_string_equal(environment.facts.cpuid, "");
     assert_null(environment.has_event);
     assert_false(environment_is_cpu(&environment, ".*"));
 }
@@ -50,11 +50,11 @@ static void test_an_x86_cpu_is_compared_by_pattern_and_an_arm_core_by_release(vo
     (void)state;
     struct environment environment;
     environment_init(&environment);
-    strcpy(environment.cpuid, "GenuineIntel-6-8F-4");
+    strcpy(environment.facts.cpuid, "GenuineIntel-6-8F-4");
     assert_true(environment_is_cpu(&environment, "GenuineIntel-6-[8C]F"));
     assert_false(environment_is_cpu(&environment, "GenuineIntel-6-CF"));
     assert_false(environment_is_cpu(&environment, "0x410fd4f0"));
-    strcpy(environment.cpuid, "0x00000000411fd493"); // r1p3
+    strcpy(environment.facts.cpuid, "0x00000000411fd493"); // r1p3
     assert_true(environment_is_cpu(&environment, "0x00000000410fd490"));
     assert_true(environment_is_cpu(&environment, "0x411fd493"));
     assert_false(environment_is_cpu(&environment, "0x411fd494"));

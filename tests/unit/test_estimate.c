@@ -24,10 +24,11 @@ static const char *const EVENTS[] = {"A", "B", "C"};
 
 // Metric 0: A / B; metric 1: what `second` says. One event group holds A and B.
 static void rig_init(struct rig *rig, size_t n_cpus, const char *second, double memory_rounds) {
-    *rig = (struct rig){.catalog = catalog_of(EVENTS, 3)};
-    metric_of(rig->catalog, "ratio", "A / B", "");
-    metric_of(rig->catalog, "second", second, "");
-    group_of(rig->catalog, "all", "ratio second");
+    struct catalog_builder *builder = builder_of(EVENTS, 3);
+    metric_of(builder, "ratio", "A / B", "");
+    metric_of(builder, "second", second, "");
+    group_of(builder, "all", "ratio second");
+    *rig = (struct rig){.catalog = catalog_builder_finish(builder)};
     struct plan_selection all = {0, 1};
     struct plan_request request = {
         .catalog = rig->catalog, .general_counters = 4, .selections = &all, .n_selections = 1, .slot_ns = 1000000000};
@@ -88,9 +89,10 @@ static void test_student_agrees_with_the_table(void **state) {
 // ---- derivatives ----
 
 static double slope_at(const char *text, double a, double b, unsigned which) {
-    struct catalog *catalog = catalog_of(EVENTS, 3);
-    metric_of(catalog, "m", text, "");
+    struct catalog_builder *builder = builder_of(EVENTS, 3);
+    metric_of(builder, "m", text, "");
     double events[] = {1, a, b, 0}, slopes[3];
+    struct catalog *catalog = catalog_builder_finish(builder);
     estimate_slopes(catalog->metrics[0].formula, events, NULL, slopes);
     assert_true(events[1] == a && events[2] == b);
     double slope = slopes[which];
@@ -278,25 +280,25 @@ static void test_after_a_gap_rounds_are_no_neighbours(void **state) {
 static const char *const RESIDENT[] = {"SLOTS", "GOOD", "LOST"};
 
 static struct catalog *led_catalog(void) {
-    struct catalog *catalog;
+    struct catalog_builder *builder;
     struct fault error;
-    assert_int_equal(catalog_new("toy", "Acme", "Toy", "toy", "toy_pmu", &catalog), 0);
+    assert_int_equal(catalog_builder_new("toy", "Acme", "Toy", "toy", "toy_pmu", &builder), 0);
     for (unsigned i = 0; i < N_OF(RESIDENT); i++) {
         struct catalog_event_text text = {.name = RESIDENT[i], .title = "", .terms = "", .takes = i == 0};
         char terms[16];
         (void)snprintf(terms, sizeof terms, "config=%u", i + 1);
         text.terms = terms;
-        assert_int_equal(catalog_add_event_text(catalog, &text, &error), i + 1);
+        assert_int_equal(catalog_builder_add_event_text(builder, &text, &error), i + 1);
     }
-    assert_int_equal(catalog_set_counters(catalog, 4, RESIDENT, 1, &error), 0);
-    assert_int_equal(catalog_set_resident(catalog, RESIDENT, N_OF(RESIDENT), &error), 0);
-    metric_of(catalog, "ratio", "GOOD / (GOOD + LOST)", "");
-    metric_of(catalog, "second", "GOOD / SLOTS", "");
-    metric_of(catalog, "lost", "LOST / SLOTS", "");
-    metric_of(catalog, "rest", "2 - second - lost", "");
-    metric_of(catalog, "again", "rest + second", "");
-    group_of(catalog, "all", "ratio second lost rest again");
-    return catalog;
+    assert_int_equal(catalog_builder_set_counters(builder, 4, RESIDENT, 1, &error), 0);
+    assert_int_equal(catalog_builder_set_resident(builder, RESIDENT, N_OF(RESIDENT), &error), 0);
+    metric_of(builder, "ratio", "GOOD / (GOOD + LOST)", "");
+    metric_of(builder, "second", "GOOD / SLOTS", "");
+    metric_of(builder, "lost", "LOST / SLOTS", "");
+    metric_of(builder, "rest", "2 - second - lost", "");
+    metric_of(builder, "again", "rest + second", "");
+    group_of(builder, "all", "ratio second lost rest again");
+    return catalog_builder_finish(builder);
 }
 
 // 100 of 200 slots in each round, half of the time covered. A field is a multiple of a 255th, off by a standard error

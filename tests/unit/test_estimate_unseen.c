@@ -21,11 +21,12 @@ struct rig {
 
 static void rig_init(struct rig *rig) {
     static const char *const events[] = {"A", "B", "C"};
-    *rig = (struct rig){.catalog = catalog_of(events, 3)};
-    metric_of(rig->catalog, "first", "A / B", "");
-    metric_of(rig->catalog, "second", "C / B", "");
-    metric_of(rig->catalog, "both", "first * second", "");
-    group_of(rig->catalog, "all", "first second both");
+    struct catalog_builder *builder = builder_of(events, 3);
+    metric_of(builder, "first", "A / B", "");
+    metric_of(builder, "second", "C / B", "");
+    metric_of(builder, "both", "first * second", "");
+    group_of(builder, "all", "first second both");
+    *rig = (struct rig){.catalog = catalog_builder_finish(builder)};
     struct plan_selection all = {0, 1};
     struct plan_request request = {
         .catalog = rig->catalog, .general_counters = 2, .selections = &all, .n_selections = 1, .slot_ns = 1000000000};

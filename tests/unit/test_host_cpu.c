@@ -119,8 +119,10 @@ static void bind(const struct host_tree *tree, const char *spec, struct bound *o
     (void)snprintf(out->pmu, sizeof out->pmu, "%s", pmu.name);
     out->events = (struct host_events){.roots = tree->roots, .pmu = out->pmu};
     host_cpu_environment(&out->events, 0, &out->environment);
-    assert_int_equal(spec_json_load(path, &out->environment, &errors, &out->catalog), 0);
-    assert_int_equal(host_bind(&tree->roots, out->pmu, pmu.type, out->catalog, &out->binding), 0);
+    struct catalog_builder *builder;
+    assert_int_equal(spec_json_read(path, &out->environment, &errors, &builder), 0);
+    assert_int_equal(host_bind(&tree->roots, out->pmu, pmu.type, builder, &out->binding), 0);
+    out->catalog = catalog_builder_finish(builder);
     assert_int_equal(out->binding.types[0], pmu.type);
 }
 
@@ -144,7 +146,7 @@ static unsigned support_of(const struct bound *bound, const char *event) {
 }
 
 static void check_literals(const struct bound *bound, double smt, double cpus, double cores) {
-    const double *literals = bound->environment.literals;
+    const double *literals = bound->environment.facts.literals;
     assert_true(literals[LITERAL_SMT_ON] == smt);
     assert_true(literals[LITERAL_NUM_CPUS] == cpus && literals[LITERAL_NUM_CPUS_ONLINE] == cpus);
     assert_true(literals[LITERAL_NUM_CORES] == cores);
@@ -166,9 +168,9 @@ static void test_sapphire_rapids_on_bare_metal_has_its_resident_group(void **sta
     struct bound bound;
     write_host(tree, &host);
     bind(tree, "sapphire-rapids", &bound);
-    assert_string_equal(bound.environment.cpuid, "GenuineIntel-6-8F-8");
+    assert_string_equal(bound.environment.facts.cpuid, "GenuineIntel-6-8F-8");
     check_literals(&bound, 1, 8, 4);
-    assert_true(isnan(bound.environment.literals[LITERAL_SLOTS]));
+    assert_true(isnan(bound.environment.facts.literals[LITERAL_SLOTS]));
     assert_int_equal(count_support(&bound, PLAN_UNSUPPORTED), 0);
     assert_false(bound.binding.resident_dropped);
     assert_true(bound.catalog->n_resident > 8);
@@ -239,14 +241,14 @@ static void test_skylake_with_smt_and_the_watchdog(void **state) {
     assert_true(host_cpu_nmi_watchdog(&tree->roots));
     host_tree_write(tree, "firmware/acpi/tables/NFIT", "");
     bind(tree, "skylake-sp", &bound);
-    assert_true(bound.environment.literals[LITERAL_HAS_PMEM] == 1);
-    assert_true(fabs(bound.environment.literals[LITERAL_SYSTEM_TSC_FREQ] - 2.1e9) < 1e7);
+    assert_true(bound.environment.facts.literals[LITERAL_HAS_PMEM] == 1);
+    assert_true(fabs(bound.environment.facts.literals[LITERAL_SYSTEM_TSC_FREQ] - 2.1e9) < 1e7);
     assert_int_equal(count_support(&bound, PLAN_UNSUPPORTED), 0);
     assert_true(bound.catalog->level1.present && !bound.binding.resident_dropped);
     unbind(&bound);
     host_tree_write(tree, "devices/system/cpu/smt/active", "0\n"); // the kernel's word goes before the siblings'
     bind(tree, "skylake-sp", &bound);
-    assert_true(bound.environment.literals[LITERAL_SMT_ON] == 0);
+    assert_true(bound.environment.facts.literals[LITERAL_SMT_ON] == 0);
     unbind(&bound);
 }
 
@@ -293,7 +295,7 @@ static void test_nehalem_has_no_level_1_and_its_uncore_is_elsewhere(void **state
     assert_false(bound.catalog->level1.present);
     assert_true(count_support(&bound, PLAN_ELSEWHERE) > 0);
     assert_int_equal(count_support(&bound, PLAN_UNSUPPORTED), 0);
-    assert_true(fabs(bound.environment.literals[LITERAL_SYSTEM_TSC_FREQ] - 2.93e9) < 1e7);
+    assert_true(fabs(bound.environment.facts.literals[LITERAL_SYSTEM_TSC_FREQ] - 2.93e9) < 1e7);
     unbind(&bound);
 }
 
@@ -324,20 +326,21 @@ static void test_events_that_the_kernel_cannot_express_are_unsupported(void **st
 
 static void test_a_pmu_that_counts_for_each_cpu_is_bound_too(void **state) {
     const struct host_tree *tree = *state;
-    struct catalog *catalog;
+    struct catalog_builder *builder;
     struct fault error;
     struct host_binding binding;
     const struct catalog_event_text tsc = {.name = "tsc", .terms = "event=0x00", .pmu = "msr", .takes = 1},
                                     smi = {.name = "smi", .terms = "event=0x09", .pmu = "msr", .takes = 1},
                                     away = {.name = "away", .terms = "event=0x01", .pmu = "power", .takes = 1};
-    assert_int_equal(catalog_new("a", "Acme", "a", "a", "cpu", &catalog), 0);
-    assert_true(catalog_add_event_text(catalog, &tsc, &error) > 0);
-    assert_true(catalog_add_event_text(catalog, &smi, &error) > 0);
-    assert_true(catalog_add_event_text(catalog, &away, &error) > 0);
+    assert_int_equal(catalog_builder_new("a", "Acme", "a", "a", "cpu", &builder), 0);
+    assert_true(catalog_builder_add_event_text(builder, &tsc, &error) > 0);
+    assert_true(catalog_builder_add_event_text(builder, &smi, &error) > 0);
+    assert_true(catalog_builder_add_event_text(builder, &away, &error) > 0);
     host_tree_write_pmu(tree, "cpu", "type", "4\n");
     host_tree_write_pmu(tree, "msr", "type", "9\n");
     host_tree_write_pmu(tree, "msr", "format/event", "config:4-11\n");
-    assert_int_equal(host_bind(&tree->roots, "cpu", 4, catalog, &binding), 0);
+    assert_int_equal(host_bind(&tree->roots, "cpu", 4, builder, &binding), 0);
+    struct catalog *catalog = catalog_builder_finish(builder);
     assert_int_equal(binding.support[catalog_find_event(catalog, "tsc")], PLAN_SUPPORT_UNKNOWN);
     assert_int_equal(binding.support[catalog_find_event(catalog, "away")], PLAN_ELSEWHERE);
     assert_int_equal(catalog->events[catalog_find_event(catalog, "smi")].code.config, 0x90);
@@ -348,7 +351,7 @@ static void test_a_pmu_that_counts_for_each_cpu_is_bound_too(void **state) {
 
 static void test_events_of_a_sockets_pmu_are_encoded_as_the_host_says_and_not_counted(void **state) {
     const struct host_tree *tree = *state;
-    struct catalog *catalog;
+    struct catalog_builder *builder;
     struct fault error;
     struct host_binding binding;
     const struct catalog_event_text reads = {.name = "reads",
@@ -356,9 +359,9 @@ static void test_events_of_a_sockets_pmu_are_encoded_as_the_host_says_and_not_co
                                              .pmu = "box",
                                              .takes = 1},
                                     ports = {.name = "ports", .terms = "event=0x04,port=1", .pmu = "box", .takes = 1};
-    assert_int_equal(catalog_new("a", "Acme", "a", "a", "cpu", &catalog), 0);
-    int first = catalog_add_event_text(catalog, &reads, &error),
-        second = catalog_add_event_text(catalog, &ports, &error);
+    assert_int_equal(catalog_builder_new("a", "Acme", "a", "a", "cpu", &builder), 0);
+    int first = catalog_builder_add_event_text(builder, &reads, &error),
+        second = catalog_builder_add_event_text(builder, &ports, &error);
     assert_true(first > 0 && second > 0);
     host_tree_write_pmu(tree, "cpu", "type", "4\n");
     for (int i = 0; i < 2; i++) { // boxes of a kind are numbered
@@ -368,7 +371,8 @@ static void test_events_of_a_sockets_pmu_are_encoded_as_the_host_says_and_not_co
         host_tree_write_pmu(tree, box, "format/event", "config:0-7\n");
         host_tree_write_pmu(tree, box, "format/umask", "config:16-23\n");
     }
-    assert_int_equal(host_bind(&tree->roots, "cpu", 4, catalog, &binding), 0);
+    assert_int_equal(host_bind(&tree->roots, "cpu", 4, builder, &binding), 0);
+    struct catalog *catalog = catalog_builder_finish(builder);
     assert_null(catalog->events[first].uncoded);
     assert_int_equal(catalog->events[first].code.config, 0x030004);
     assert_non_null(catalog->events[second].uncoded);
@@ -388,8 +392,8 @@ static void check_arm(const struct host_tree *tree, const char *midr, const char
     host_tree_write(tree, "sys/kernel/osrelease", "6.8.0\n");
     bind(tree, spec, &bound);
     check_literals(&bound, 0, 4, 4);
-    assert_true(bound.environment.literals[LITERAL_SLOTS] == 5);
-    assert_true(isnan(bound.environment.literals[LITERAL_SYSTEM_TSC_FREQ]));
+    assert_true(bound.environment.facts.literals[LITERAL_SLOTS] == 5);
+    assert_true(isnan(bound.environment.facts.literals[LITERAL_SYSTEM_TSC_FREQ]));
     assert_true(environment_is_cpu(&bound.environment, midr));
     assert_int_equal(bound.catalog->level1.present, level1);
     assert_int_equal(support_of(&bound, "CPU_CYCLES"), PLAN_SUPPORT_UNKNOWN);

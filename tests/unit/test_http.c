@@ -168,21 +168,35 @@ static void test_a_request_that_never_ends_is_cut_off(void **state) {
     free(answer);
 }
 
-// Requests one after the other renew the time, however long the connection lives.
-static void test_a_connection_that_is_used_again_and_again_is_not_cut_off(void **state) {
-    const struct fixture *f = *state;
+// Asks on one connection for three times the limit; whether it was answered each time. It must be, unless a busy
+// machine has let half of the limit pass between two requests.
+static bool is_answered_again_and_again(const struct fixture *f) {
+    const struct timespec pause = {.tv_nsec = IMPATIENT_MS / 3 * 1000000};
+    static const char request[] = "GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n";
     int fd = connect_to(f);
-    const struct timespec pause = {.tv_nsec = 100000000};
-    for (int i = 0; i < 9; i++) { // three times the limit
+    bool answered = true;
+    uint64_t last_ms = now_ms();
+    for (int i = 0; i < 9 && answered; i++) {
         char buffer[1024];
-        send_text(fd, "GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n");
+        send(fd, request, sizeof request - 1, MSG_NOSIGNAL); // fails where it was cut off
         ssize_t n = recv(fd, buffer, sizeof(buffer) - 1, 0);
-        assert_true(n > 0);
-        buffer[n] = '\0';
-        assert_int_equal(status_of(buffer), 200);
-        nanosleep(&pause, NULL);
+        answered = n > 0;
+        assert_true(answered || now_ms() - last_ms > IMPATIENT_MS / 2);
+        if (answered) {
+            buffer[n] = '\0';
+            assert_int_equal(status_of(buffer), 200);
+            last_ms = now_ms();
+            nanosleep(&pause, NULL);
+        }
     }
     close(fd);
+    return answered;
+}
+
+// Requests one after the other renew the time, however long the connection lives.
+static void test_a_connection_that_is_used_again_and_again_is_not_cut_off(void **state) {
+    for (int tries = 0; !is_answered_again_and_again(*state); tries++)
+        assert_true(tries < 100);
 }
 
 static void test_garbage_is_survived(void **state) {

@@ -28,20 +28,22 @@ static const struct shipped {
     {"granite-rapids", 6, 8, true},   {"sierra-forest", 6, 8, false},  {"intel-generic", 0, 4, false},
 };
 
-static struct catalog *load(const char *name, bool smt) {
+static struct catalog_builder *read_spec(const char *name, bool smt) {
     static struct errors errors;
     struct environment environment;
     environment_init(&environment);
-    environment.literals[LITERAL_SMT_ON] = smt;
-    environment.literals[LITERAL_HAS_PMEM] = 0;
-    environment.literals[LITERAL_SYSTEM_TSC_FREQ] = 2e9;
+    environment.facts.literals[LITERAL_SMT_ON] = smt;
+    environment.facts.literals[LITERAL_HAS_PMEM] = 0;
+    environment.facts.literals[LITERAL_SYSTEM_TSC_FREQ] = 2e9;
     char path[128];
-    struct catalog *catalog = NULL;
+    struct catalog_builder *builder = NULL;
     (void)snprintf(path, sizeof path, "specs/%s.json", name);
-    if (spec_json_load(path, &environment, &errors, &catalog) < 0)
+    if (spec_json_read(path, &environment, &errors, &builder) < 0)
         fail_msg("%s: %s", path, errors.items[0].text);
-    return catalog;
+    return builder;
 }
+
+static struct catalog *load(const char *name, bool smt) { return catalog_builder_finish(read_spec(name, smt)); }
 
 static void test_every_spec_has_its_level_1_and_its_counters(void **state) {
     (void)state;
@@ -52,8 +54,20 @@ static void test_every_spec_has_its_level_1_and_its_counters(void **state) {
         assert_int_equal(catalog->level1.n_categories, shipped[c].width > 0 ? 4 : 0);
         if (shipped[c].width > 0)
             assert_true(catalog->level1.width == shipped[c].width);
-        assert_int_equal(catalog->level1_without_resident.present, shipped[c].resident);
+        assert_int_equal(catalog->n_resident > 0, shipped[c].resident);
         catalog_free(catalog);
+    }
+}
+
+static void test_every_spec_with_topdown_counters_has_a_level_1_without_them(void **state) {
+    (void)state;
+    for (size_t c = 0; c < N_OF(shipped); c++) {
+        struct catalog_builder *builder = read_spec(shipped[c].name, true);
+        catalog_builder_drop_resident(builder);
+        const struct catalog *catalog = catalog_builder_catalog(builder);
+        assert_int_equal(catalog->n_resident, 0);
+        assert_int_equal(catalog->level1.present, shipped[c].width > 0);
+        catalog_builder_free(builder);
     }
 }
 
@@ -119,6 +133,7 @@ static void test_the_watchdog_never_saves_an_event_group(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_spec_has_its_level_1_and_its_counters),
+        cmocka_unit_test(test_every_spec_with_topdown_counters_has_a_level_1_without_them),
         cmocka_unit_test(test_every_group_plans_on_the_counters_of_its_core),
         cmocka_unit_test(test_the_watchdog_never_saves_an_event_group),
     };

@@ -243,13 +243,14 @@ static void test_a_threshold_is_judged_as_far_as_what_it_reads_is_measured(void 
 static void test_a_missing_value_between_two_limits_leaves_a_threshold_open(void **state) {
     (void)state;
     struct exporter_host host;
-    tree_host_init(&host);
-    struct snapshot *snapshot = tree_snapshot(&host);
     struct fault error;
-    int metric = catalog_find_metric(host.catalog, "bad_speculation");
+    struct catalog_builder *builder = tree_builder();
+    int metric = catalog_find_metric(catalog_builder_catalog(builder), "bad_speculation");
     assert_int_equal(
-        catalog_set_threshold(host.catalog, (unsigned)metric, "hidden > 0.1 & hidden < 0.5 & retiring > 10", &error),
+        catalog_builder_set_threshold(builder, (unsigned)metric, "hidden > 0.1 & hidden < 0.5 & retiring > 10", &error),
         0);
+    host_init_with(&host, catalog_builder_finish(builder), 4);
+    struct snapshot *snapshot = tree_snapshot(&host);
     tree_set(&host, snapshot, 0, "retiring", 0.2);
     assert_int_equal(high_of(&host, snapshot, "bad_speculation"), JUDGE_UNKNOWN);
     tree_set(&host, snapshot, 0, "retiring", 0.05);

@@ -18,16 +18,19 @@ enum { CYCLES = 1, A, B, C, D };
 static struct catalog *four_categories(void) {
     static const char *const events[] = {"CYCLES", "A", "B", "C", "D"};
     static const char *const names[] = {"frontend_bound", "bad_speculation", "retiring", "backend_bound"};
-    struct catalog *catalog = catalog_of(events, N_OF(events));
+    struct catalog_builder *builder = builder_of(events, N_OF(events));
     struct fault error;
-    metric_of(catalog, names[0], "100 * (A / (4 * CYCLES) - D / CYCLES)", "percent of slots");
-    metric_of(catalog, names[1], "100 * (B / (4 * CYCLES) + D / CYCLES)", "percent of slots");
-    metric_of(catalog, names[2], "100 * (C / (4 * CYCLES))", "percent of slots");
-    metric_of(catalog, names[3], "100 * (1 - (A + B + C) / (4 * CYCLES))", "percent of slots");
-    assert_int_equal(catalog_set_level1(catalog, &catalog->level1, "4 * CYCLES", 4, &error), 0);
+    metric_of(builder, names[0], "100 * (A / (4 * CYCLES) - D / CYCLES)", "percent of slots");
+    metric_of(builder, names[1], "100 * (B / (4 * CYCLES) + D / CYCLES)", "percent of slots");
+    metric_of(builder, names[2], "100 * (C / (4 * CYCLES))", "percent of slots");
+    metric_of(builder, names[3], "100 * (1 - (A + B + C) / (4 * CYCLES))", "percent of slots");
+    assert_int_equal(
+        catalog_builder_set_level1(builder, LEVEL1_USUAL,
+                                   &(struct catalog_level1_text){.pipeline_slots = "4 * CYCLES", .width = 4}, &error),
+        0);
     for (int i = 0; i < 4; i++)
-        assert_int_equal(catalog_set_level1_category(catalog, &catalog->level1, (enum category)i, names[i], &error), 0);
-    return catalog;
+        assert_int_equal(catalog_builder_set_category(builder, LEVEL1_USUAL, (enum category)i, names[i], &error), 0);
+    return catalog_builder_finish(builder);
 }
 
 static bool near(double a, double b, double relative) { return fabs(a - b) <= relative * fmax(fabs(a), fabs(b)); }
@@ -60,10 +63,11 @@ static void test_a_negative_share_stays_negative(void **state) {
 static void test_shares_that_do_not_add_up_to_1_are_scaled(void **state) {
     (void)state;
     static const char *const events[] = {"CYCLES", "A", "B"};
-    struct catalog *catalog = catalog_of(events, N_OF(events));
-    level1_of(catalog, "4 * CYCLES", "A / CYCLES", "B / CYCLES");
+    struct catalog_builder *builder = builder_of(events, N_OF(events));
+    level1_of(builder, "4 * CYCLES", "A / CYCLES", "B / CYCLES");
     const double counts[] = {0, 1000, 300, 500}; // shares 0.3 and 0.5 of 0.8
     double slots, categories[2], values[64];
+    struct catalog *catalog = catalog_builder_finish(builder);
     assert_true(level1_split(catalog, counts, values, categories, &slots));
     assert_true(near(categories[0], 1500, 1e-12));
     assert_true(near(categories[1], 2500, 1e-12));
@@ -112,8 +116,8 @@ static void test_no_pipeline_slots_are_shared_out_as_none(void **state) {
 static void test_what_cannot_be_split_leaves_the_outputs_alone(void **state) {
     (void)state;
     static const char *const events[] = {"CYCLES", "A", "B", "C"};
-    struct catalog *catalog = catalog_of(events, N_OF(events));
-    level1_of(catalog, "4 * CYCLES", "A / B", "1 - A / C");
+    struct catalog_builder *builder = builder_of(events, N_OF(events));
+    level1_of(builder, "4 * CYCLES", "A / B", "1 - A / C");
     const double bad[][5] = {
         {0, NAN, 1, 1, 2},    // no pipeline slots to share out
         {0, -1000, 1, 1, 2},  // less than none
@@ -122,6 +126,7 @@ static void test_what_cannot_be_split_leaves_the_outputs_alone(void **state) {
         {0, 1000, 6, 3, 2},   // shares 2 and -2 add up to nothing
         {0, 1000, 6, 3, 1},   // 2 and -5 to less than nothing
     };
+    struct catalog *catalog = catalog_builder_finish(builder);
     for (size_t i = 0; i < N_OF(bad); i++) {
         double values[64], slots = 7, categories[2] = {7, 7};
         assert_false(level1_split(catalog, bad[i], values, categories, &slots));
@@ -135,10 +140,11 @@ static void test_a_share_made_of_what_has_no_value_is_no_share(void **state) {
     static const char *const events[] = {"CYCLES", "A", "B", "C"};
     static const char *const shares[] = {"max(A / B, 0)", "0.5 if A / B < 1 else 0", "A / B > 1"};
     for (size_t i = 0; i < N_OF(shares); i++) {
-        struct catalog *catalog = catalog_of(events, N_OF(events));
-        level1_of(catalog, "4 * CYCLES", "C / CYCLES", shares[i]);
+        struct catalog_builder *builder = builder_of(events, N_OF(events));
+        level1_of(builder, "4 * CYCLES", "C / CYCLES", shares[i]);
         const double counts[] = {0, 1000, 0, 0, 300}, later[] = {0, 1000, 1, 2, 300};
         double slots = 7, categories[2] = {7, 7}, values[64];
+        struct catalog *catalog = catalog_builder_finish(builder);
         assert_false(level1_split(catalog, counts, values, categories, &slots));
         assert_true(slots == 7 && categories[0] == 7 && categories[1] == 7);
         assert_true(level1_split(catalog, later, values, categories, &slots));

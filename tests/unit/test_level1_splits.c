@@ -43,7 +43,7 @@ static struct catalog *load_linux_with(const char *cpuid, bool all_events, doubl
     struct catalog *catalog = NULL;
     struct environment environment;
     environment_init(&environment);
-    environment.literals[LITERAL_SMT_ON] = smt;
+    environment.facts.literals[LITERAL_SMT_ON] = smt;
     const struct perf_json_request request = {.path = LINUX,
                                               .cpuid = cpuid,
                                               .trees = "specs/perf/trees.json",

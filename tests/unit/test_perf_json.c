@@ -145,10 +145,11 @@ static void counts_make(const struct catalog *catalog, uint64_t *random, double 
         values[e] = random_below(random, 12) == 0 ? 0 : (double)random_below(random, 1 << 30);
         assert_int_equal(evaluation_counts_add(counts, catalog->events[e].name, values[e]), 0);
     }
-    for (size_t a = 0; a < catalog->n_aliases; a++)
-        assert_int_equal(evaluation_counts_add(counts, catalog->aliases[a],
-                                               values[catalog_find_event(catalog, catalog->aliases[a])]),
-                         0);
+    const struct catalog_names *names = &catalog->names;
+    for (size_t a = 0; a < names->n_aliases; a++)
+        assert_int_equal(
+            evaluation_counts_add(counts, names->aliases[a], values[catalog_find_event(catalog, names->aliases[a])]),
+            0);
     assert_int_equal(evaluation_counts_add(counts, "#smt_on", 1), 0);
     if (!isnan(catalog->environment.literals[LITERAL_SLOTS]))
         assert_int_equal(evaluation_counts_add(counts, "#slots", catalog->environment.literals[LITERAL_SLOTS]), 0);
@@ -160,8 +161,8 @@ static size_t compare_metrics(const struct catalog *catalog, const double *value
     size_t n = 0;
     assert_non_null(metrics);
     for (size_t m = 0; m < catalog->n_metrics; m++)
-        metrics[m] = catalog->metrics[m].unmeasurable ? catalog->metrics[m].constant
-                                                      : formula_evaluate(catalog->metrics[m].formula, values, metrics);
+        metrics[m] =
+            catalog->metrics[m].unmeasurable ? NAN : formula_evaluate(catalog->metrics[m].formula, values, metrics);
     for (size_t i = 0; i < list->n; i++) {
         const struct evaluation_metric *theirs = &list->metrics[i];
         int m = catalog_find_metric(catalog, theirs->name);
@@ -334,7 +335,8 @@ static void test_what_cannot_be_measured_is_kept_with_its_reason(void **state) {
     }
     assert_null(metric_named(catalog, "kernel")->unmeasurable);
     assert_int_equal(event_of(catalog, "E:k")->code.exclude, PMU_EXCLUDE_USER | PMU_EXCLUDE_HYPERVISOR);
-    assert_true(metric_named(catalog, "none")->constant == 0);
+    assert_null(metric_named(catalog, "none")->unmeasurable);
+    assert_true(formula_evaluate(metric_named(catalog, "none")->formula, NULL, NULL) == 0);
     assert_null(metric_named(catalog, "without")->unmeasurable); // what the host rules out is no obstacle
     catalog_free(catalog);
 }

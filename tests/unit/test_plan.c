@@ -7,9 +7,9 @@
 
 // A catalog of random ratios in two groups, with level 1 in one of three.
 static struct catalog *random_catalog(uint64_t *random) {
-    struct catalog *catalog = empty_catalog();
+    struct catalog_builder *builder = empty_builder();
     if (random_below(random, 3) == 0)
-        level1_of(catalog, "4 * FIXED_CYCLES", "100 * A / (4 * FIXED_CYCLES)", "100 * (B + C) / (4 * FIXED_CYCLES)");
+        level1_of(builder, "4 * FIXED_CYCLES", "100 * A / (4 * FIXED_CYCLES)", "100 * (B + C) / (4 * FIXED_CYCLES)");
     size_t n = 1 + random_below(random, 10);
     for (size_t i = 0; i < n; i++) {
         char name[32], formula[64];
@@ -17,16 +17,18 @@ static struct catalog *random_catalog(uint64_t *random) {
         (void)snprintf(formula, sizeof formula, "(%s + %s) / (%s + cpu_seconds)",
                        EVENTS[random_below(random, EVENTS_N)], EVENTS[random_below(random, EVENTS_N)],
                        EVENTS[random_below(random, EVENTS_N)]);
-        metric_of(catalog, name, formula, NULL);
+        metric_of(builder, name, formula, NULL);
     }
     const char *names[16];
+    const struct catalog *catalog = catalog_builder_catalog(builder);
     for (size_t i = 0; i < catalog->n_metrics; i++)
         names[i] = catalog->metrics[i].name;
     struct fault error;
     size_t half = catalog->n_metrics / 2;
-    assert_int_equal(catalog_add_group(catalog, "First", "", "", names, half + 1, &error), 0);
-    assert_int_equal(catalog_add_group(catalog, "Second", "", "", names + half, catalog->n_metrics - half, &error), 1);
-    return catalog;
+    assert_int_equal(catalog_builder_add_group(builder, "First", "", "", names, half + 1, &error), 0);
+    assert_int_equal(
+        catalog_builder_add_group(builder, "Second", "", "", names + half, catalog->n_metrics - half, &error), 1);
+    return catalog_builder_finish(builder);
 }
 
 static void test_random_plans_obey_every_rule(void **state) {
@@ -59,12 +61,13 @@ static void test_random_plans_obey_every_rule(void **state) {
 
 static void test_a_metrics_events_are_in_one_group_and_groups_are_few(void **state) {
     (void)state;
-    struct catalog *catalog = empty_catalog();
-    metric_of(catalog, "ab", "A / B", NULL);
-    metric_of(catalog, "cd", "C / D", NULL);
-    metric_of(catalog, "ef", "E / F", NULL);
-    metric_of(catalog, "ipc", "A / FIXED_CYCLES", NULL);
-    group_of(catalog, "All", "ab cd ef ipc");
+    struct catalog_builder *builder = empty_builder();
+    metric_of(builder, "ab", "A / B", NULL);
+    metric_of(builder, "cd", "C / D", NULL);
+    metric_of(builder, "ef", "E / F", NULL);
+    metric_of(builder, "ipc", "A / FIXED_CYCLES", NULL);
+    group_of(builder, "All", "ab cd ef ipc");
+    struct catalog *catalog = catalog_builder_finish(builder);
     struct plan *plan = plan_of_all(catalog, 4, 0.1);
     check_plan(plan, 0.1);
     assert_int_equal(plan->n_groups, 2);
@@ -84,11 +87,12 @@ static void test_a_metrics_events_are_in_one_group_and_groups_are_few(void **sta
 
 static void test_the_level_1_categories_are_one_unit(void **state) {
     (void)state;
-    struct catalog *catalog = empty_catalog();
-    level1_of(catalog, "4 * FIXED_CYCLES", "100 * A / (4 * FIXED_CYCLES)", "100 * B / (4 * FIXED_CYCLES)");
-    metric_of(catalog, "ac", "A / C", NULL);
-    group_of(catalog, "L1", "frontend_bound backend_bound");
-    group_of(catalog, "Other", "ac");
+    struct catalog_builder *builder = empty_builder();
+    level1_of(builder, "4 * FIXED_CYCLES", "100 * A / (4 * FIXED_CYCLES)", "100 * B / (4 * FIXED_CYCLES)");
+    metric_of(builder, "ac", "A / C", NULL);
+    group_of(builder, "L1", "frontend_bound backend_bound");
+    group_of(builder, "Other", "ac");
+    struct catalog *catalog = catalog_builder_finish(builder);
     struct plan *plan = plan_of_all(catalog, 2, 0.1); // A and B apart would fit beside C, but are not parted
     check_plan(plan, 0.1);
     assert_int_equal(plan->n_units, 2);
@@ -103,9 +107,10 @@ static void test_the_level_1_categories_are_one_unit(void **state) {
 
 static void test_one_selected_category_brings_the_events_of_all(void **state) {
     (void)state;
-    struct catalog *catalog = empty_catalog();
-    level1_of(catalog, "4 * D", "A / FIXED_CYCLES", "B / FIXED_CYCLES");
-    group_of(catalog, "One", "frontend_bound");
+    struct catalog_builder *builder = empty_builder();
+    level1_of(builder, "4 * D", "A / FIXED_CYCLES", "B / FIXED_CYCLES");
+    group_of(builder, "One", "frontend_bound");
+    struct catalog *catalog = catalog_builder_finish(builder);
     struct plan *plan = plan_of_all(catalog, 3, 0.1);
     assert_int_equal(plan->n_metrics, 1);
     expect_events(plan->groups[0].events, plan->groups[0].n_events, "FIXED_CYCLES A B D");
@@ -115,12 +120,13 @@ static void test_one_selected_category_brings_the_events_of_all(void **state) {
 
 static void test_a_metric_in_two_selected_groups_appears_once(void **state) {
     (void)state;
-    struct catalog *catalog = empty_catalog();
-    metric_of(catalog, "ab", "A / B", NULL);
-    metric_of(catalog, "cd", "C / D", NULL);
-    group_of(catalog, "One", "ab cd");
-    group_of(catalog, "Two", "cd ab");
+    struct catalog_builder *builder = empty_builder();
+    metric_of(builder, "ab", "A / B", NULL);
+    metric_of(builder, "cd", "C / D", NULL);
+    group_of(builder, "One", "ab cd");
+    group_of(builder, "Two", "cd ab");
     const struct plan_selection selections[] = {{1, 0}, {0, 0}, {1, 0}};
+    struct catalog *catalog = catalog_builder_finish(builder);
     struct plan *plan = plan_of(catalog, 2, 0, selections, 3);
     check_plan(plan, 0);
     assert_int_equal(plan->n_metrics, 2);
@@ -134,13 +140,14 @@ static void test_a_metric_in_two_selected_groups_appears_once(void **state) {
 
 static void test_group_names_stay_unique_where_specs_provoke_a_clash(void **state) {
     (void)state;
-    struct catalog *catalog = empty_catalog();
-    metric_of(catalog, "ab", "A / B", NULL);
-    metric_of(catalog, "cd", "C / D", NULL);
-    metric_of(catalog, "ef", "E / F", NULL);
-    group_of(catalog, "Same+2", "ef");
-    group_of(catalog, "Same", "ab cd");
-    group_of(catalog, "A-very-long-name-of-a-metric-group-that-goes-on-and-on-and-on-until-it-is-cut", "ab");
+    struct catalog_builder *builder = empty_builder();
+    metric_of(builder, "ab", "A / B", NULL);
+    metric_of(builder, "cd", "C / D", NULL);
+    metric_of(builder, "ef", "E / F", NULL);
+    group_of(builder, "Same+2", "ef");
+    group_of(builder, "Same", "ab cd");
+    group_of(builder, "A-very-long-name-of-a-metric-group-that-goes-on-and-on-and-on-until-it-is-cut", "ab");
+    struct catalog *catalog = catalog_builder_finish(builder);
     struct plan *plan = plan_of_all(catalog, 2, 0);
     check_plan(plan, 0);
     assert_string_equal(plan->groups[0].name, "same_2");
@@ -156,11 +163,12 @@ static void test_group_names_stay_unique_where_specs_provoke_a_clash(void **stat
 
 static void test_a_group_is_named_after_the_first_of_equally_served_metric_groups(void **state) {
     (void)state;
-    struct catalog *catalog = empty_catalog();
-    metric_of(catalog, "ab", "A / B", NULL);
-    metric_of(catalog, "ac", "A / C", NULL);
-    group_of(catalog, "One", "ab");
-    group_of(catalog, "Two", "ac");
+    struct catalog_builder *builder = empty_builder();
+    metric_of(builder, "ab", "A / B", NULL);
+    metric_of(builder, "ac", "A / C", NULL);
+    group_of(builder, "One", "ab");
+    group_of(builder, "Two", "ac");
+    struct catalog *catalog = catalog_builder_finish(builder);
     struct plan *plan = plan_of_all(catalog, 4, 0);
     assert_int_equal(plan->n_groups, 1);
     assert_string_equal(plan->groups[0].name, "one");
@@ -172,11 +180,12 @@ static void test_a_group_is_named_after_the_first_of_equally_served_metric_group
 
 static void test_what_does_not_fit_is_listed_with_the_reason(void **state) {
     (void)state;
-    struct catalog *catalog = empty_catalog();
-    metric_of(catalog, "wide", "(A + B + FIXED_CYCLES) / C", NULL);
-    metric_of(catalog, "narrow", "A / B", NULL);
-    metric_of(catalog, "nothing", "cpu_seconds / cpu_seconds", NULL);
-    group_of(catalog, "All", "wide narrow nothing");
+    struct catalog_builder *builder = empty_builder();
+    metric_of(builder, "wide", "(A + B + FIXED_CYCLES) / C", NULL);
+    metric_of(builder, "narrow", "A / B", NULL);
+    metric_of(builder, "nothing", "cpu_seconds / cpu_seconds", NULL);
+    group_of(builder, "All", "wide narrow nothing");
+    struct catalog *catalog = catalog_builder_finish(builder);
     struct plan *plan = plan_of_all(catalog, 2, 0.1);
     check_plan(plan, 0.1);
     assert_int_equal(plan->metrics[0].unit, -1);
@@ -194,13 +203,14 @@ static void test_level_1_without_a_split_that_fits_is_not_plannable(void **state
     const char *const wanted = "the level-1 categories need 4 counters at once, this host has %u, and the spec has no "
                                "split that fits";
     for (size_t n_parts = 0; n_parts <= 2; n_parts += 2) {
-        struct catalog *catalog = empty_catalog();
-        level1_of(catalog, "4 * FIXED_CYCLES", "A / B", "C / D");
+        struct catalog_builder *builder = empty_builder();
+        level1_of(builder, "4 * FIXED_CYCLES", "A / B", "C / D");
         struct fault error;
         for (size_t i = 0; i < n_parts; i++)
-            assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, parts[i], 3, &error), 0);
-        group_of(catalog, "L1", "frontend_bound backend_bound");
+            assert_int_equal(catalog_builder_add_part(builder, LEVEL1_USUAL, parts[i], 3, &error), 0);
+        group_of(builder, "L1", "frontend_bound backend_bound");
         unsigned counters = n_parts == 0 ? 3 : 1;
+        struct catalog *catalog = catalog_builder_finish(builder);
         struct plan *plan = plan_of_all(catalog, counters, 0.1);
         check_plan(plan, 0.1);
         char reason[PLAN_REASON_MAX];
@@ -216,12 +226,13 @@ static void test_level_1_without_a_split_that_fits_is_not_plannable(void **state
 
 static void test_a_metric_that_needs_an_unsupported_event_is_not_plannable(void **state) {
     (void)state;
-    struct catalog *catalog = empty_catalog();
-    metric_of(catalog, "ab", "A / B", NULL);
-    metric_of(catalog, "ac", "A / C", NULL);
-    metric_of(catalog, "de", "D / E", NULL);
-    group_of(catalog, "All", "ab ac de");
+    struct catalog_builder *builder = empty_builder();
+    metric_of(builder, "ab", "A / B", NULL);
+    metric_of(builder, "ac", "A / C", NULL);
+    metric_of(builder, "de", "D / E", NULL);
+    group_of(builder, "All", "ab ac de");
     uint8_t support[1 + EVENTS_N] = {0}; // D and E: not known
+    struct catalog *catalog = catalog_builder_finish(builder);
     support[catalog_find_event(catalog, "A")] = support[catalog_find_event(catalog, "C")] = PLAN_SUPPORTED;
     support[catalog_find_event(catalog, "B")] = PLAN_UNSUPPORTED;
     const struct plan_selection selection = {0, 0};
@@ -237,11 +248,12 @@ static void test_a_metric_that_needs_an_unsupported_event_is_not_plannable(void 
 
 static void test_one_unsupported_event_takes_all_level_1_categories_along(void **state) {
     (void)state;
-    struct catalog *catalog = empty_catalog();
-    level1_of(catalog, "4 * D", "A / FIXED_CYCLES", "B / FIXED_CYCLES");
-    group_of(catalog, "L1", "frontend_bound backend_bound");
+    struct catalog_builder *builder = empty_builder();
+    level1_of(builder, "4 * D", "A / FIXED_CYCLES", "B / FIXED_CYCLES");
+    group_of(builder, "L1", "frontend_bound backend_bound");
     const struct plan_selection selection = {0, 0};
     static const char *const events[] = {"B", "D"}; // of one category, and of the pipeline slots
+    struct catalog *catalog = catalog_builder_finish(builder);
     for (size_t i = 0; i < N_OF(events); i++) {
         uint8_t support[1 + EVENTS_N] = {0};
         support[catalog_find_event(catalog, events[i])] = PLAN_UNSUPPORTED;
@@ -262,14 +274,15 @@ static void test_one_unsupported_event_takes_all_level_1_categories_along(void *
 static void test_level_1_on_too_few_counters_is_a_composite_of_its_split(void **state) {
     (void)state;
     const char *const parts[3][3] = {{"A", "FIXED_CYCLES", "B"}, {"FIXED_CYCLES", "C"}, {"D", "FIXED_CYCLES", "A"}};
-    struct catalog *catalog = empty_catalog();
+    struct catalog_builder *builder = empty_builder();
     struct fault error;
-    level1_of(catalog, "4 * FIXED_CYCLES", "A / B", "C / D");
+    level1_of(builder, "4 * FIXED_CYCLES", "A / B", "C / D");
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, parts[i], i == 1 ? 2 : 3, &error), 0);
-    metric_of(catalog, "ab", "A / B", NULL);
-    group_of(catalog, "Other", "ab");
-    group_of(catalog, "L1", "frontend_bound backend_bound");
+        assert_int_equal(catalog_builder_add_part(builder, LEVEL1_USUAL, parts[i], i == 1 ? 2 : 3, &error), 0);
+    metric_of(builder, "ab", "A / B", NULL);
+    group_of(builder, "Other", "ab");
+    group_of(builder, "L1", "frontend_bound backend_bound");
+    struct catalog *catalog = catalog_builder_finish(builder);
     struct plan *plan = plan_of_all(catalog, 2, 0.1);
     check_plan(plan, 0.1);
     const struct plan_unit *unit = &plan->units[plan->level1_unit];
@@ -292,7 +305,7 @@ static void test_level_1_on_too_few_counters_is_a_composite_of_its_split(void **
 
 static void test_no_selection_is_one_idle_second(void **state) {
     (void)state;
-    struct catalog *catalog = empty_catalog();
+    struct catalog *catalog = catalog_builder_finish(empty_builder());
     struct plan *plan = plan_of(catalog, 4, 0, NULL, 0);
     assert_int_equal(plan->n_units + plan->n_groups + plan->n_metrics + plan->n_windows, 0);
     assert_int_equal(plan->round_ns, 1000000000);
@@ -310,20 +323,20 @@ static void test_no_selection_is_one_idle_second(void **state) {
 
 // A catalog with one more event and metric than a plan has room for; group Few holds `few` metrics, group Many all.
 static struct catalog *wide_catalog(unsigned few) {
-    struct catalog *catalog = empty_catalog();
+    struct catalog_builder *builder = empty_builder();
     struct fault error;
     const char *names[PLAN_GROUP_EVENTS_MAX + 1];
     for (unsigned i = 0; i < N_OF(names); i++) {
         char name[16];
         (void)snprintf(name, sizeof name, "X%u", i);
-        assert_true(catalog_add_event(catalog, name, "", 0, &error) > 0);
-        metric_of(catalog, name, name, NULL);
+        assert_true(catalog_builder_add_event(builder, name, "", 0, &error) > 0);
+        metric_of(builder, name, name, NULL);
     }
     for (unsigned i = 0; i < N_OF(names); i++)
-        names[i] = catalog->metrics[i].name;
-    assert_int_equal(catalog_add_group(catalog, "Few", "", "", names, few, &error), 0);
-    assert_int_equal(catalog_add_group(catalog, "Many", "", "", names, N_OF(names), &error), 1);
-    return catalog;
+        names[i] = catalog_builder_catalog(builder)->metrics[i].name;
+    assert_int_equal(catalog_builder_add_group(builder, "Few", "", "", names, few, &error), 0);
+    assert_int_equal(catalog_builder_add_group(builder, "Many", "", "", names, N_OF(names), &error), 1);
+    return catalog_builder_finish(builder);
 }
 
 static void refuse_plan(const struct catalog *catalog, unsigned group, unsigned counters) {

@@ -8,27 +8,28 @@
 enum { SLOT_NS = 200000000 };
 
 struct host {
+    struct catalog_builder *builder; // until the plan is made
     struct catalog *catalog;
     struct plan_request request;
     uint8_t support[32];
 };
 
-static void host_init(struct host *host, struct catalog *catalog, unsigned counters) {
-    *host = (struct host){.catalog = catalog};
-    host->request =
-        (struct plan_request){.catalog = catalog, .general_counters = counters, .slot_ns = SLOT_NS, .idle = 0.1};
+static void host_init(struct host *host, struct catalog_builder *builder, unsigned counters) {
+    *host = (struct host){.builder = builder};
+    host->request = (struct plan_request){.general_counters = counters, .slot_ns = SLOT_NS, .idle = 0.1};
 }
 
 // Events A to C on any counter; no level 1.
 static void plain_init(struct host *host, unsigned counters) {
     static const char *const events[] = {"CYCLES", "A", "B", "C"};
-    host_init(host, catalog_of(events, 4), counters);
+    host_init(host, builder_of(events, 4), counters);
 }
 
 // A plan of all groups.
 static struct plan *plan_host(struct host *host) {
     static const struct plan_selection selections[4] = {{.group = 0}, {.group = 1}, {.group = 2}, {.group = 3}};
     struct plan *plan = NULL;
+    host->request.catalog = host->catalog = catalog_builder_finish(host->builder);
     host->request.selections = selections;
     host->request.n_selections = host->catalog->n_groups;
     host->request.support = host->support;
@@ -40,6 +41,12 @@ static struct plan *plan_host(struct host *host) {
 static void end(struct host *host, struct plan *plan) {
     plan_free(plan);
     catalog_free(host->catalog);
+}
+
+static void constrained_metric_of(struct catalog_builder *builder, const char *name, const char *formula,
+                                  enum metric_constraint constraint) {
+    const struct catalog_metric_text text = {.name = name, .formula = formula, .constraint = constraint};
+    assert_true(catalog_builder_add_metric(builder, &text, &(struct fault){0}) >= 0);
 }
 
 static const struct plan_metric *find(const struct plan *plan, const char *name) {
@@ -87,11 +94,11 @@ static void test_what_a_metric_needs_is_planned_beside_it(void **state) {
     (void)state;
     struct host host;
     plain_init(&host, 2);
-    metric_of(host.catalog, "part", "A / CYCLES", NULL);
-    metric_of(host.catalog, "other", "B / CYCLES", NULL);
-    metric_of(host.catalog, "combined", "part * other", NULL);
-    metric_of(host.catalog, "mixed", "combined * C / CYCLES", NULL);
-    group_of(host.catalog, "G", "mixed part");
+    metric_of(host.builder, "part", "A / CYCLES", NULL);
+    metric_of(host.builder, "other", "B / CYCLES", NULL);
+    metric_of(host.builder, "combined", "part * other", NULL);
+    metric_of(host.builder, "mixed", "combined * C / CYCLES", NULL);
+    group_of(host.builder, "G", "mixed part");
     struct plan *plan = plan_host(&host);
     assert_int_equal(plan->n_metrics, 4);
     assert_false(find(plan, "mixed")->auxiliary || find(plan, "part")->auxiliary);
@@ -112,9 +119,9 @@ static void test_a_count_is_counted_with_what_uses_it(void **state) {
     (void)state;
     struct host host;
     plain_init(&host, 4);
-    metric_of(host.catalog, "clks", "CYCLES + B", NULL);
-    metric_of(host.catalog, "share", "A / clks", NULL);
-    group_of(host.catalog, "G", "share");
+    metric_of(host.builder, "clks", "CYCLES + B", NULL);
+    metric_of(host.builder, "share", "A / clks", NULL);
+    group_of(host.builder, "G", "share");
     struct plan *plan = plan_host(&host);
     assert_int_equal(plan->n_metrics, 1);
     expect_group(plan, group_of_metric(plan, "share"), "CYCLES A B");
@@ -125,11 +132,11 @@ static void test_of_a_chain_the_reason_is_the_one_at_its_end(void **state) {
     (void)state;
     struct host host;
     plain_init(&host, 4);
-    metric_of(host.catalog, "low", "A / CYCLES", NULL);
-    metric_of(host.catalog, "good", "B / CYCLES", NULL);
-    metric_of(host.catalog, "middle", "low * good", NULL);
-    metric_of(host.catalog, "top", "middle * C / CYCLES", NULL);
-    group_of(host.catalog, "G", "top");
+    metric_of(host.builder, "low", "A / CYCLES", NULL);
+    metric_of(host.builder, "good", "B / CYCLES", NULL);
+    metric_of(host.builder, "middle", "low * good", NULL);
+    metric_of(host.builder, "top", "middle * C / CYCLES", NULL);
+    group_of(host.builder, "G", "top");
     host.support[2] = PLAN_UNSUPPORTED; // A
     struct plan *plan = plan_host(&host);
     expect_reason(plan, "low", "this CPU's PMU does not support the event A");
@@ -144,11 +151,11 @@ static void test_what_another_metric_still_needs_stays(void **state) {
     (void)state;
     struct host host;
     plain_init(&host, 4);
-    metric_of(host.catalog, "low", "A / CYCLES", NULL);
-    metric_of(host.catalog, "good", "B / CYCLES", NULL);
-    metric_of(host.catalog, "bad_user", "low * good", NULL);
-    metric_of(host.catalog, "good_user", "1 - good", NULL);
-    group_of(host.catalog, "G", "bad_user good_user");
+    metric_of(host.builder, "low", "A / CYCLES", NULL);
+    metric_of(host.builder, "good", "B / CYCLES", NULL);
+    metric_of(host.builder, "bad_user", "low * good", NULL);
+    metric_of(host.builder, "good_user", "1 - good", NULL);
+    group_of(host.builder, "G", "bad_user good_user");
     host.support[2] = PLAN_UNSUPPORTED;
     struct plan *plan = plan_host(&host);
     expect_group(plan, group_of_metric(plan, "good"), "CYCLES B");
@@ -163,9 +170,9 @@ static void test_what_needs_an_unmeasurable_metric_says_why(void **state) {
     struct fault error;
     plain_init(&host, 4);
     const struct catalog_metric_text lost = {.name = "lost", .formula = "UNCORE / B"};
-    assert_int_equal(catalog_add_unmeasurable(host.catalog, &lost, "nobody counts UNCORE", &error), 0);
-    metric_of(host.catalog, "user", "lost + A / B", NULL);
-    group_of(host.catalog, "G", "user");
+    assert_int_equal(catalog_builder_add_unmeasurable(host.builder, &lost, "nobody counts UNCORE", &error), 0);
+    metric_of(host.builder, "user", "lost + A / B", NULL);
+    group_of(host.builder, "G", "user");
     struct plan *plan = plan_host(&host);
     expect_reason(plan, "user", "needs the metric lost: nobody counts UNCORE");
     end(&host, plan);
@@ -175,9 +182,9 @@ static void test_a_formula_that_comes_to_a_number_on_this_host_counts_nothing(vo
     (void)state;
     struct host host;
     plain_init(&host, 4);
-    metric_of(host.catalog, "constant", "1 if #smt_on else A / B", NULL);
-    metric_of(host.catalog, "user", "constant * A / B", NULL);
-    group_of(host.catalog, "G", "constant user");
+    metric_of(host.builder, "constant", "1 if #smt_on else A / B", NULL);
+    metric_of(host.builder, "user", "constant * A / B", NULL);
+    group_of(host.builder, "G", "constant user");
     struct plan *plan = plan_host(&host);
     expect_reason(plan, "constant", "its formula counts no event on this host");
     expect_group(plan, group_of_metric(plan, "user"), "A B");
@@ -208,12 +215,14 @@ static void test_constraints_hold_where_their_condition_does(void **state) {
     for (size_t i = 0; i < N_OF(cases); i++) {
         struct host host;
         plain_init(&host, 4);
-        host.catalog->environment.literals[LITERAL_SMT_ON] = cases[i].smt;
+        struct environment environment;
+        environment_init(&environment);
+        environment.facts.literals[LITERAL_SMT_ON] = cases[i].smt;
+        catalog_builder_set_environment(host.builder, &environment);
         host.request.nmi_watchdog = cases[i].watchdog;
-        metric_of(host.catalog, "m", "A / B", NULL);
-        metric_of(host.catalog, "single", "A / cpu_seconds", NULL);
-        host.catalog->metrics[0].constraint = host.catalog->metrics[1].constraint = cases[i].constraint;
-        group_of(host.catalog, "G", "m single");
+        constrained_metric_of(host.builder, "m", "A / B", cases[i].constraint);
+        constrained_metric_of(host.builder, "single", "A / cpu_seconds", cases[i].constraint);
+        group_of(host.builder, "G", "m single");
         struct plan *plan = plan_host(&host);
         assert_string_equal(find(plan, "m")->reason, cases[i].reason);
         assert_string_equal(find(plan, "single")->reason, ""); // one event is no group
@@ -229,14 +238,14 @@ static void test_sampled_events_and_those_of_other_pmus_say_so(void **state) {
     const struct catalog_event_text sampled = {.name = "S", .terms = "config=1", .takes = 1, .sampling_only = true};
     const struct catalog_event_text other = {.name = "O", .terms = "event=0", .takes = 1, .pmu = "far_pmu"};
     const struct catalog_event_text tsc = {.name = "TSC", .terms = "event=0", .takes = 1, .pmu = "msr"};
-    assert_int_equal(catalog_add_event_text(host.catalog, &sampled, &error), 5);
-    assert_int_equal(catalog_add_event_text(host.catalog, &other, &error), 6);
-    assert_int_equal(catalog_add_event_text(host.catalog, &tsc, &error), 7);
+    assert_int_equal(catalog_builder_add_event_text(host.builder, &sampled, &error), 5);
+    assert_int_equal(catalog_builder_add_event_text(host.builder, &other, &error), 6);
+    assert_int_equal(catalog_builder_add_event_text(host.builder, &tsc, &error), 7);
     host.support[6] = PLAN_ELSEWHERE;
-    metric_of(host.catalog, "s", "S / A", NULL);
-    metric_of(host.catalog, "o", "O / A", NULL);
-    metric_of(host.catalog, "t", "(A + B + C + CYCLES) / TSC", NULL);
-    group_of(host.catalog, "G", "s o t");
+    metric_of(host.builder, "s", "S / A", NULL);
+    metric_of(host.builder, "o", "O / A", NULL);
+    metric_of(host.builder, "t", "(A + B + C + CYCLES) / TSC", NULL);
+    group_of(host.builder, "G", "s o t");
     struct plan *plan = plan_host(&host);
     expect_reason(plan, "s", "the event S can only be sampled, not counted");
     expect_reason(plan, "o",
@@ -247,18 +256,18 @@ static void test_sampled_events_and_those_of_other_pmus_say_so(void **state) {
 
 // ---- level 1 ----
 
-// frontend is made of `helper`.
-static void level1_host(struct host *host, unsigned counters) {
+// frontend is made of `helper`, which has the constraint.
+static void level1_host(struct host *host, unsigned counters, enum metric_constraint constraint) {
     plain_init(host, counters);
-    metric_of(host->catalog, "helper", "B / CYCLES", NULL);
-    level1_of(host->catalog, "4 * CYCLES", "100 * helper", "100 * A / (4 * CYCLES)");
+    constrained_metric_of(host->builder, "helper", "B / CYCLES", constraint);
+    level1_of(host->builder, "4 * CYCLES", "100 * helper", "100 * A / (4 * CYCLES)");
 }
 
 static void test_level_1_and_what_it_is_made_of_are_one_unit(void **state) {
     (void)state;
     struct host host;
-    level1_host(&host, 3);
-    group_of(host.catalog, "L1", "frontend_bound backend_bound");
+    level1_host(&host, 3, CONSTRAINT_NONE);
+    group_of(host.builder, "L1", "frontend_bound backend_bound");
     struct plan *plan = plan_host(&host);
     assert_int_equal(plan->n_groups, 1);
     assert_int_equal(plan->level1_unit, 0);
@@ -274,11 +283,11 @@ static void test_in_parts_what_level_1_is_made_of_has_no_event_group_of_its_own(
     struct host host;
     static const char *const parts[][2] = {{"CYCLES", "A"}, {"CYCLES", "B"}};
     struct fault error;
-    level1_host(&host, 2);
-    group_of(host.catalog, "L1", "frontend_bound backend_bound");
+    level1_host(&host, 2, CONSTRAINT_NONE);
+    group_of(host.builder, "L1", "frontend_bound backend_bound");
     for (size_t i = 0; i < 2; i++)
-        assert_int_equal(catalog_add_level1_part(host.catalog, &host.catalog->level1, parts[i], 2, &error), 0);
-    assert_int_equal(catalog_check(host.catalog, &error), 0);
+        assert_int_equal(catalog_builder_add_part(host.builder, LEVEL1_USUAL, parts[i], 2, &error), 0);
+    assert_int_equal(catalog_builder_check(host.builder, &error), 0);
     struct plan *plan = plan_host(&host);
     assert_int_equal(plan->n_units, 1);
     assert_int_equal(plan->n_groups, 2);
@@ -289,10 +298,9 @@ static void test_in_parts_what_level_1_is_made_of_has_no_event_group_of_its_own(
 static void test_the_categories_fall_together(void **state) {
     (void)state;
     struct host host;
-    level1_host(&host, 4);
-    host.catalog->metrics[0].constraint = CONSTRAINT_NO_GROUP; // helper's
-    metric_of(host.catalog, "user", "backend_bound * 2", NULL);
-    group_of(host.catalog, "G", "helper frontend_bound backend_bound user");
+    level1_host(&host, 4, CONSTRAINT_NO_GROUP);
+    metric_of(host.builder, "user", "backend_bound * 2", NULL);
+    group_of(host.builder, "G", "helper frontend_bound backend_bound user");
     struct plan *plan = plan_host(&host);
     expect_reason(plan, "helper", NO_GROUP);
     char wanted[200];
@@ -312,9 +320,9 @@ static void test_without_a_part_of_level_1_there_are_no_categories(void **state)
     struct fault error;
     plain_init(&host, 4);
     const struct catalog_metric_text lost = {.name = "lost", .formula = "UNCORE / B"};
-    assert_int_equal(catalog_add_unmeasurable(host.catalog, &lost, "nobody counts UNCORE", &error), 0);
-    level1_of(host.catalog, "4 * CYCLES", "100 * lost", "100 * A / (4 * CYCLES)");
-    group_of(host.catalog, "L1", "backend_bound frontend_bound");
+    assert_int_equal(catalog_builder_add_unmeasurable(host.builder, &lost, "nobody counts UNCORE", &error), 0);
+    level1_of(host.builder, "4 * CYCLES", "100 * lost", "100 * A / (4 * CYCLES)");
+    group_of(host.builder, "L1", "backend_bound frontend_bound");
     struct plan *plan = plan_host(&host);
     expect_reason(plan, "backend_bound", "the level-1 categories need the metric lost: nobody counts UNCORE");
     expect_reason(plan, "frontend_bound", "the level-1 categories need the metric lost: nobody counts UNCORE");
@@ -327,12 +335,12 @@ static void test_without_a_part_of_level_1_there_are_no_categories(void **state)
 static void test_the_leader_leads_every_group_and_level_1_counts_in_each(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, led_catalog(), 2);
-    group_of(host.catalog, "L1", "frontend_bound backend_bound");
-    metric_of(host.catalog, "a", "A / INST", NULL);
-    metric_of(host.catalog, "b", "B / INST", NULL);
-    metric_of(host.catalog, "ipc", "INST / SLOTS", NULL);
-    group_of(host.catalog, "More", "a b ipc");
+    host_init(&host, led_builder(), 2);
+    group_of(host.builder, "L1", "frontend_bound backend_bound");
+    metric_of(host.builder, "a", "A / INST", NULL);
+    metric_of(host.builder, "b", "B / INST", NULL);
+    metric_of(host.builder, "ipc", "INST / SLOTS", NULL);
+    group_of(host.builder, "More", "a b ipc");
     struct plan *plan = plan_host(&host);
     assert_int_equal(plan->n_groups, 2); // one counter is set aside for DROP, so a and b take turns
     expect_group(plan, group_of_metric(plan, "a"), "SLOTS RET FE INST A");
@@ -357,8 +365,8 @@ static void test_the_leader_leads_every_group_and_level_1_counts_in_each(void **
 static void test_alone_what_groups_carry_is_a_group_like_any_other(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, led_catalog(), 4);
-    group_of(host.catalog, "L1", "frontend_bound backend_bound");
+    host_init(&host, led_builder(), 4);
+    group_of(host.builder, "L1", "frontend_bound backend_bound");
     struct plan *plan = plan_host(&host);
     assert_int_equal(plan->common_unit, -1);
     assert_int_equal(plan->n_units, 1);
@@ -372,9 +380,9 @@ static void test_alone_what_groups_carry_is_a_group_like_any_other(void **state)
 static void test_the_leader_is_there_though_no_metric_names_it(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, led_catalog(), 4);
-    metric_of(host.catalog, "fe", "FE / RET", NULL);
-    group_of(host.catalog, "G", "fe");
+    host_init(&host, led_builder(), 4);
+    metric_of(host.builder, "fe", "FE / RET", NULL);
+    group_of(host.builder, "G", "fe");
     struct plan *plan = plan_host(&host);
     expect_group(plan, 0, "SLOTS RET FE INST");
     assert_int_equal(plan->units[0].n_events, 4);
@@ -384,10 +392,10 @@ static void test_the_leader_is_there_though_no_metric_names_it(void **state) {
 static void test_what_takes_a_counter_joins_only_the_group_that_needs_it(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, led_catalog(), 2);
-    metric_of(host.catalog, "a", "A / DROP", NULL);
-    metric_of(host.catalog, "b", "B / INST", NULL);
-    group_of(host.catalog, "G", "a b");
+    host_init(&host, led_builder(), 2);
+    metric_of(host.builder, "a", "A / DROP", NULL);
+    metric_of(host.builder, "b", "B / INST", NULL);
+    group_of(host.builder, "G", "a b");
     struct plan *plan = plan_host(&host);
     expect_group(plan, group_of_metric(plan, "a"), "SLOTS RET FE INST DROP A");
     expect_group(plan, group_of_metric(plan, "b"), "SLOTS RET FE INST B");
@@ -399,11 +407,11 @@ static void test_a_level_2_field_joins_where_a_metric_needs_it(void **state) {
     (void)state;
     for (int alone = 0; alone < 2; alone++) {
         struct host host;
-        host_init(&host, led_catalog_with("L2"), 2);
-        metric_of(host.catalog, "a", alone ? "A / INST" : "A / L2", NULL);
-        metric_of(host.catalog, "b", "B / INST", NULL);
-        metric_of(host.catalog, "l2", "L2 / SLOTS", NULL);
-        group_of(host.catalog, "G", alone ? "a b l2" : "a b");
+        host_init(&host, led_builder_with("L2"), 2);
+        metric_of(host.builder, "a", alone ? "A / INST" : "A / L2", NULL);
+        metric_of(host.builder, "b", "B / INST", NULL);
+        metric_of(host.builder, "l2", "L2 / SLOTS", NULL);
+        group_of(host.builder, "G", alone ? "a b l2" : "a b");
         struct plan *plan = plan_host(&host);
         expect_group(plan, group_of_metric(plan, "a"), "SLOTS RET FE INST L2 A");
         expect_group(plan, group_of_metric(plan, "b"), alone ? "SLOTS RET FE INST L2 B" : "SLOTS RET FE INST B");
@@ -414,9 +422,9 @@ static void test_a_level_2_field_joins_where_a_metric_needs_it(void **state) {
 static void test_where_no_metric_needs_its_events_the_leader_leads_nothing(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, led_catalog(), 4);
-    metric_of(host.catalog, "a", "A / B", NULL);
-    group_of(host.catalog, "G", "a");
+    host_init(&host, led_builder(), 4);
+    metric_of(host.builder, "a", "A / B", NULL);
+    group_of(host.builder, "G", "a");
     struct plan *plan = plan_host(&host);
     assert_int_equal(plan->common_unit, -1);
     assert_int_equal(plan->n_units, 1);
@@ -429,9 +437,9 @@ static void test_what_groups_may_carry_is_not_there_for_other_events(void **stat
     static const char *const reason = "needs 3 counters at once, this host has 3";
     for (unsigned counters = 3; counters <= 4; counters++) {
         struct host host;
-        host_init(&host, led_catalog(), counters);
-        metric_of(host.catalog, "abc", "(A + B) / C", NULL);
-        group_of(host.catalog, "G", "abc");
+        host_init(&host, led_builder(), counters);
+        metric_of(host.builder, "abc", "(A + B) / C", NULL);
+        group_of(host.builder, "G", "abc");
         struct plan *plan = plan_host(&host);
         assert_string_equal(find(plan, "abc")->reason, counters == 3 ? reason : ""); // DROP has the fourth
         end(&host, plan);
@@ -441,10 +449,10 @@ static void test_what_groups_may_carry_is_not_there_for_other_events(void **stat
 static void test_an_event_that_the_pmu_lacks_takes_nothing(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, led_catalog(), 3);
+    host_init(&host, led_builder(), 3);
     host.support[R_DROP] = PLAN_UNSUPPORTED;
-    metric_of(host.catalog, "abc", "(A + B) / C", NULL);
-    group_of(host.catalog, "G", "abc");
+    metric_of(host.builder, "abc", "(A + B) / C", NULL);
+    group_of(host.builder, "G", "abc");
     struct plan *plan = plan_host(&host);
     expect_group(plan, group_of_metric(plan, "abc"), "A B C");
     end(&host, plan);
@@ -455,11 +463,11 @@ static void test_without_room_to_lead_only_fields_are_lost(void **state) {
     static const char *const reason =
         "the event FE can only be counted in an event group that SLOTS leads, for which the CPU has no room";
     struct host host;
-    host_init(&host, led_catalog(), 2);
+    host_init(&host, led_builder(), 2);
     host.request.reserved_counters = 2; // none is left for DROP
-    metric_of(host.catalog, "fe", "FE / SLOTS", NULL);
-    metric_of(host.catalog, "ipc", "INST / SLOTS", NULL); // fixed counters only
-    group_of(host.catalog, "G", "fe ipc");
+    metric_of(host.builder, "fe", "FE / SLOTS", NULL);
+    metric_of(host.builder, "ipc", "INST / SLOTS", NULL); // fixed counters only
+    group_of(host.builder, "G", "fe ipc");
     struct plan *plan = plan_host(&host);
     assert_int_equal(plan->support[R_INST], PLAN_SUPPORT_UNKNOWN);
     expect_reason(plan, "fe", reason);
@@ -470,10 +478,10 @@ static void test_without_room_to_lead_only_fields_are_lost(void **state) {
 static void test_a_field_counts_in_no_other_modes_than_its_leader(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, led_catalog(), 4);
-    metric_of(host.catalog, "kernel", "FE:k / SLOTS", NULL);
-    metric_of(host.catalog, "a", "A:k / INST", NULL);
-    group_of(host.catalog, "G", "kernel a");
+    host_init(&host, led_builder(), 4);
+    metric_of(host.builder, "kernel", "FE:k / SLOTS", NULL);
+    metric_of(host.builder, "a", "A:k / INST", NULL);
+    group_of(host.builder, "G", "kernel a");
     struct plan *plan = plan_host(&host);
     expect_reason(plan, "kernel", "the event FE:k would count in other modes than SLOTS, which leads it");
     assert_true(plan_metric_planned(find(plan, "a")));
@@ -483,11 +491,11 @@ static void test_a_field_counts_in_no_other_modes_than_its_leader(void **state) 
 static void test_without_the_leader_groups_are_as_on_other_pmus(void **state) {
     (void)state;
     struct host host;
-    host_init(&host, led_catalog(), 4);
+    host_init(&host, led_builder(), 4);
     host.support[R_SLOTS] = PLAN_UNSUPPORTED;
-    metric_of(host.catalog, "fe", "FE / RET", NULL);
-    metric_of(host.catalog, "a", "A / INST", NULL);
-    group_of(host.catalog, "G", "fe a");
+    metric_of(host.builder, "fe", "FE / RET", NULL);
+    metric_of(host.builder, "a", "A / INST", NULL);
+    group_of(host.builder, "G", "fe a");
     struct plan *plan = plan_host(&host);
     assert_int_equal(find(plan, "fe")->unit, PLAN_NOT_PLANNABLE);
     expect_group(plan, group_of_metric(plan, "a"), "INST A");

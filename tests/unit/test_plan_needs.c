@@ -6,6 +6,7 @@
 enum { NEEDS_N = EVENTS_N + 1, CYCLES = 1, A, B, C, D, E, F };
 
 struct host {
+    struct catalog_builder *builder; // until the plan is made
     struct catalog *catalog;
     struct event_need needs[NEEDS_N]; // put into the catalog when the plan is made
     struct plan_request request;
@@ -13,16 +14,16 @@ struct host {
 
 // Four counters, cycles on a fixed one; each metric is a group of its own.
 static void host_init(struct host *host) {
-    *host = (struct host){.catalog = empty_catalog()};
+    *host = (struct host){.builder = empty_builder()};
     for (size_t e = 0; e < NEEDS_N; e++)
         host->needs[e].fixed = e == CYCLES ? 1 : -1;
-    host->request =
-        (struct plan_request){.catalog = host->catalog, .general_counters = 4, .slot_ns = SLOT_NS, .idle = 0.1};
+    host->request = (struct plan_request){.general_counters = 4, .slot_ns = SLOT_NS, .idle = 0.1};
 }
 
 static struct plan *plan_host(struct host *host) {
     static const struct plan_selection all = {0};
     struct plan *plan = NULL;
+    host->request.catalog = host->catalog = catalog_builder_finish(host->builder);
     for (size_t e = 1; e < NEEDS_N; e++)
         host->catalog->events[e].need = host->needs[e];
     host->request.selections = &all;
@@ -33,8 +34,8 @@ static struct plan *plan_host(struct host *host) {
 }
 
 static void expect_reason(struct host *host, const char *formula, const char *wanted) {
-    metric_of(host->catalog, "m", formula, NULL);
-    group_of(host->catalog, "All", "m");
+    metric_of(host->builder, "m", formula, NULL);
+    group_of(host->builder, "All", "m");
     struct plan *plan = plan_host(host);
     assert_string_equal(plan->metrics[0].reason, wanted);
     assert_int_equal(plan->n_groups, wanted[0] == '\0');
@@ -65,7 +66,7 @@ static void test_a_metric_of_two_values_of_one_register_names_the_register(void 
     (void)state;
     struct host host;
     host_init(&host);
-    assert_int_equal(catalog_add_register(host.catalog, "offcore_rsp", 1, &(struct fault){0}), 0);
+    assert_int_equal(catalog_builder_add_register(host.builder, "offcore_rsp", 1, &(struct fault){0}), 0);
     host.needs[A] = (struct event_need){.fixed = -1, .reg = 1, .reg_value = 0x2011};
     host.needs[B] = (struct event_need){.fixed = -1, .reg = 1, .reg_value = 0x4011};
     expect_reason(&host, "A / (B + FIXED_CYCLES)", "needs 2 values of offcore_rsp at once (A and B), the CPU holds 1");
@@ -90,7 +91,7 @@ static void test_with_the_watchdog_on_a_metric_of_cycles_may_no_longer_fit(void 
     host_init(&host);
     expect_reason(&host, "(A + B + C + D) / FIXED_CYCLES", "");
     host_init(&host);
-    host.catalog->watchdog_event = CYCLES;
+    assert_int_equal(catalog_builder_set_watchdog(host.builder, "FIXED_CYCLES", &(struct fault){0}), 0);
     host.request.nmi_watchdog = true;
     expect_reason(&host, "(A + B + C + D) / FIXED_CYCLES", "needs 5 counters at once, this host has 4");
 }
@@ -99,16 +100,16 @@ static void test_metrics_that_collide_take_turns(void **state) {
     (void)state;
     struct host host;
     host_init(&host);
-    assert_int_equal(catalog_add_register(host.catalog, "offcore_rsp", 1, &(struct fault){0}), 0);
+    assert_int_equal(catalog_builder_add_register(host.builder, "offcore_rsp", 1, &(struct fault){0}), 0);
     host.needs[A] = (struct event_need){.fixed = -1, .reg = 1, .reg_value = 0x2011};
     host.needs[B] = (struct event_need){.fixed = -1, .reg = 1, .reg_value = 0x4011};
     host.needs[C].counters = host.needs[D].counters = host.needs[E].counters = 0x1;
-    metric_of(host.catalog, "a", "A / FIXED_CYCLES", NULL);
-    metric_of(host.catalog, "b", "B / FIXED_CYCLES", NULL);
-    metric_of(host.catalog, "c", "C / FIXED_CYCLES", NULL);
-    metric_of(host.catalog, "d", "D / FIXED_CYCLES", NULL);
-    metric_of(host.catalog, "e", "E / FIXED_CYCLES", NULL);
-    group_of(host.catalog, "All", "a b c d e");
+    metric_of(host.builder, "a", "A / FIXED_CYCLES", NULL);
+    metric_of(host.builder, "b", "B / FIXED_CYCLES", NULL);
+    metric_of(host.builder, "c", "C / FIXED_CYCLES", NULL);
+    metric_of(host.builder, "d", "D / FIXED_CYCLES", NULL);
+    metric_of(host.builder, "e", "E / FIXED_CYCLES", NULL);
+    group_of(host.builder, "All", "a b c d e");
     struct plan *plan = plan_host(&host);
     assert_int_equal(plan->n_groups, 3); // one each of C, D and E, and A and B in two of them
     for (size_t m = 0; m < 5; m++)
@@ -126,10 +127,10 @@ static void test_level_1_that_collides_is_measured_in_parts(void **state) {
     struct fault error;
     host_init(&host);
     host.needs[A].counters = host.needs[B].counters = 0x8;
-    level1_of(host.catalog, "4 * FIXED_CYCLES", "A / FIXED_CYCLES", "B / FIXED_CYCLES");
+    level1_of(host.builder, "4 * FIXED_CYCLES", "A / FIXED_CYCLES", "B / FIXED_CYCLES");
     for (size_t i = 0; i < 2; i++)
-        assert_int_equal(catalog_add_level1_part(host.catalog, &host.catalog->level1, parts[i], 2, &error), 0);
-    group_of(host.catalog, "L1", "frontend_bound backend_bound");
+        assert_int_equal(catalog_builder_add_part(host.builder, LEVEL1_USUAL, parts[i], 2, &error), 0);
+    group_of(host.builder, "L1", "frontend_bound backend_bound");
     struct plan *plan = plan_host(&host);
     assert_int_equal(plan->units[plan->level1_unit].n_groups, 2);
     plan_free(plan);
@@ -141,8 +142,8 @@ static void test_level_1_that_collides_and_cannot_be_parted_says_so(void **state
     struct host host;
     host_init(&host);
     host.needs[A].counters = host.needs[B].counters = 0x8;
-    level1_of(host.catalog, "4 * FIXED_CYCLES", "A / FIXED_CYCLES", "B / FIXED_CYCLES");
-    group_of(host.catalog, "L1", "frontend_bound backend_bound");
+    level1_of(host.builder, "4 * FIXED_CYCLES", "A / FIXED_CYCLES", "B / FIXED_CYCLES");
+    group_of(host.builder, "L1", "frontend_bound backend_bound");
     struct plan *plan = plan_host(&host);
     assert_string_equal(plan->metrics[0].reason, "the level-1 categories need 2 of the 1 counters that can count A and "
                                                  "B, and the spec has no split that fits");

@@ -18,13 +18,13 @@ static struct plan *plan_reserving(const struct catalog *catalog, unsigned count
 }
 
 static struct catalog *catalog_of_pairs(void) {
-    struct catalog *catalog = empty_catalog();
-    metric_of(catalog, "ab", "A / B", NULL);
-    metric_of(catalog, "cd", "C / D", NULL);
-    metric_of(catalog, "efg", "(E + F) / G", NULL);
-    metric_of(catalog, "cycles", "FIXED_CYCLES / cpu_seconds", NULL);
-    group_of(catalog, "All", "ab cd efg cycles");
-    return catalog;
+    struct catalog_builder *builder = empty_builder();
+    metric_of(builder, "ab", "A / B", NULL);
+    metric_of(builder, "cd", "C / D", NULL);
+    metric_of(builder, "efg", "(E + F) / G", NULL);
+    metric_of(builder, "cycles", "FIXED_CYCLES / cpu_seconds", NULL);
+    group_of(builder, "All", "ab cd efg cycles");
+    return catalog_builder_finish(builder);
 }
 
 static void test_no_event_group_takes_a_reserved_counter(void **state) {
@@ -84,12 +84,13 @@ static void test_where_all_are_reserved_only_fixed_counters_are_used(void **stat
 static void test_where_all_are_reserved_level_1_is_not_measured_in_parts_either(void **state) {
     (void)state;
     const char *const parts[2][2] = {{"FIXED_CYCLES", "A"}, {"FIXED_CYCLES", "B"}};
-    struct catalog *catalog = empty_catalog();
+    struct catalog_builder *builder = empty_builder();
     struct fault error;
-    level1_of(catalog, "4 * FIXED_CYCLES", "A / FIXED_CYCLES", "B / FIXED_CYCLES");
+    level1_of(builder, "4 * FIXED_CYCLES", "A / FIXED_CYCLES", "B / FIXED_CYCLES");
     for (size_t i = 0; i < 2; i++)
-        assert_int_equal(catalog_add_level1_part(catalog, &catalog->level1, parts[i], 2, &error), 0);
-    group_of(catalog, "L1", "frontend_bound backend_bound");
+        assert_int_equal(catalog_builder_add_part(builder, LEVEL1_USUAL, parts[i], 2, &error), 0);
+    group_of(builder, "L1", "frontend_bound backend_bound");
+    struct catalog *catalog = catalog_builder_finish(builder);
     struct plan *plan = plan_reserving(catalog, 2, 1);
     assert_int_equal(plan->units[plan->level1_unit].n_groups, 2); // one counter is left: in parts
     plan_free(plan);

@@ -8,19 +8,19 @@
 // A catalog whose group L1 holds level 1 and whose group Others holds `n` metrics that share no event.
 static struct catalog *level1_and_others(unsigned n) {
     static const char *const formulas[] = {"C / D", "E / F", "G / H", "I / J"};
-    struct catalog *catalog = empty_catalog();
+    struct catalog_builder *builder = empty_builder();
     char metrics[64] = "";
-    level1_of(catalog, "4 * FIXED_CYCLES", "100 * A / (4 * FIXED_CYCLES)", "100 * B / (4 * FIXED_CYCLES)");
-    group_of(catalog, "L1", "frontend_bound backend_bound");
+    level1_of(builder, "4 * FIXED_CYCLES", "100 * A / (4 * FIXED_CYCLES)", "100 * B / (4 * FIXED_CYCLES)");
+    group_of(builder, "L1", "frontend_bound backend_bound");
     assert_true(n <= N_OF(formulas));
     for (unsigned i = 0; i < n; i++) {
         char name[] = {'m', (char)('0' + i), '\0'};
-        metric_of(catalog, name, formulas[i], NULL);
+        metric_of(builder, name, formulas[i], NULL);
         strcat(strcat(metrics, i > 0 ? " " : ""), name);
     }
     if (n > 0)
-        group_of(catalog, "Others", metrics);
-    return catalog;
+        group_of(builder, "Others", metrics);
+    return catalog_builder_finish(builder);
 }
 
 static double level1_share_of_round(const struct plan *plan) {
@@ -141,12 +141,13 @@ static void test_another_groups_weight_in_level_1s_event_group_leaves_level_1_it
 
 static void test_the_greater_weight_of_a_metric_selected_twice_counts(void **state) {
     (void)state;
-    struct catalog *catalog = empty_catalog();
-    metric_of(catalog, "ab", "A / B", NULL);
-    metric_of(catalog, "cd", "C / D", NULL);
-    group_of(catalog, "One", "ab cd");
-    group_of(catalog, "Two", "cd");
+    struct catalog_builder *builder = empty_builder();
+    metric_of(builder, "ab", "A / B", NULL);
+    metric_of(builder, "cd", "C / D", NULL);
+    group_of(builder, "One", "ab cd");
+    group_of(builder, "Two", "cd");
     const struct plan_selection one[] = {{0, 5}, {1, 9}}, other[] = {{0, 0}, {1, 6}};
+    struct catalog *catalog = catalog_builder_finish(builder);
     struct plan *plan = plan_of(catalog, 2, 0, one, 2);
     assert_int_equal(plan->units[plan->metrics[0].unit].slots, 5);
     assert_int_equal(plan->units[plan->metrics[1].unit].slots, 9);

@@ -9,11 +9,15 @@
 #include <dirent.h>
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -155,6 +159,67 @@ static void test_closing_gives_back_every_file_descriptor(void **state) {
     assert_int_equal(count_fds(), before);
 }
 
+// ---- in which order a group is closed ----
+
+// A leader that is closed first leaves siblings behind that count for themselves, and hold counters. Which is closed
+// first only the system calls tell, so a child is traced.
+
+enum { CLOSES_MAX = 64 };
+
+// Opens two groups and closes one by itself and the other with the PMU, between two stops; all in a child.
+static void close_groups_in_child(void) {
+    struct pmu *pmu;
+    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) < 0 || pmu_linux_new(&TYPE, 1, false, &pmu) < 0)
+        _exit(1);
+    int first = pmu->ops->open(pmu, 0, EVENTS, 2), second = pmu->ops->open(pmu, 0, EVENTS, 2);
+    if (first < 0 || second < 0 || raise(SIGSTOP) != 0)
+        _exit(1);
+    pmu->ops->close(pmu, first);
+    pmu->ops->free(pmu);
+    _exit(0);
+}
+
+// The arguments of the child's close calls from its stop to its end; a negative number where it could not be traced.
+static int trace_closes(pid_t child, uint64_t closed[CLOSES_MAX]) {
+    int status, n = 0;
+    if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status) || WSTOPSIG(status) != SIGSTOP)
+        return -1;
+    if (ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)) < 0)
+        return -1;
+    while (ptrace(PTRACE_SYSCALL, child, NULL, NULL) == 0 && waitpid(child, &status, 0) == child &&
+           !WIFEXITED(status)) {
+        struct __ptrace_syscall_info info;
+        if (!WIFSTOPPED(status) || WSTOPSIG(status) != (SIGTRAP | 0x80))
+            return -1;
+        if (ptrace(PTRACE_GET_SYSCALL_INFO, child, (void *)sizeof info, &info) < 0)
+            return -1;
+        if (info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == SYS_close && n < CLOSES_MAX)
+            closed[n++] = info.entry.args[0];
+    }
+    return n;
+}
+
+static void test_a_group_is_closed_from_its_last_event_to_its_leader(void **state) {
+    (void)state;
+    uint64_t closed[CLOSES_MAX];
+    struct pmu *pmu = open_pmu(); // skips where events cannot be opened
+    pmu->ops->free(pmu);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        close_groups_in_child();
+    int n = trace_closes(child, closed);
+    if (n < 0) {
+        (void)kill(child, SIGKILL);
+        (void)waitpid(child, NULL, 0);
+        print_message("skipped: a child cannot be traced here\n");
+        skip();
+    }
+    assert_int_equal(n, 4);
+    assert_true(closed[0] == closed[1] + 1); // the leader was opened first, and has the lower number
+    assert_true(closed[2] == closed[3] + 1);
+}
+
 static void test_a_read_of_another_size_says_that_the_group_is_gone(void **state) {
     (void)state;
     struct pmu *pmu = open_pmu();
@@ -261,6 +326,7 @@ int main(void) {
         cmocka_unit_test(test_two_groups_count_their_own_slots),
         cmocka_unit_test(test_what_cannot_be_opened_is_an_errno_and_leaves_nothing_open),
         cmocka_unit_test(test_closing_gives_back_every_file_descriptor),
+        cmocka_unit_test(test_a_group_is_closed_from_its_last_event_to_its_leader),
         cmocka_unit_test(test_a_read_of_another_size_says_that_the_group_is_gone),
         cmocka_unit_test(test_guests_are_excluded_only_where_asked),
         cmocka_unit_test(test_software_events_never_exclude_guests),

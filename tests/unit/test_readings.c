@@ -13,13 +13,14 @@ struct host {
 static struct host host_new(void) {
     static const char *const parts[2][2] = {{"FIXED_CYCLES", "A"}, {"FIXED_CYCLES", "B"}};
     static const struct topology_source cpus[] = {{0, 0, 0, true}, {1, 1, 0, true}};
-    struct host host = {.catalog = empty_catalog()};
+    struct catalog_builder *builder = empty_builder();
     struct fault error;
-    level1_of(host.catalog, "4 * FIXED_CYCLES", "100 * A / (4 * FIXED_CYCLES)", "100 * B / (4 * FIXED_CYCLES)");
+    level1_of(builder, "4 * FIXED_CYCLES", "100 * A / (4 * FIXED_CYCLES)", "100 * B / (4 * FIXED_CYCLES)");
     for (size_t i = 0; i < 2; i++)
-        assert_int_equal(catalog_add_level1_part(host.catalog, &host.catalog->level1, parts[i], 2, &error), 0);
-    metric_of(host.catalog, "c", "C / FIXED_CYCLES", NULL);
-    group_of(host.catalog, "All", "frontend_bound backend_bound c");
+        assert_int_equal(catalog_builder_add_part(builder, LEVEL1_USUAL, parts[i], 2, &error), 0);
+    metric_of(builder, "c", "C / FIXED_CYCLES", NULL);
+    group_of(builder, "All", "frontend_bound backend_bound c");
+    struct host host = {.catalog = catalog_builder_finish(builder)};
     host.plan = plan_of_all(host.catalog, 1, 0.1);
     assert_int_equal(topology_new(cpus, 2, 0, &host.topology), 0);
     return host;

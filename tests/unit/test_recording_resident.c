@@ -9,7 +9,7 @@
 enum { WINDOWS_MAX = 64, COUNTS_MAX = 1024 };
 
 // The plan of those days: A and B take turns, each beside the resident group, which comes last and has no slots.
-static struct plan *resident_plan(const struct host *host) {
+static struct plan *resident_plan(struct host *host) {
     struct plan *plan = host_plan(host, 2);
     struct plan_unit *common = &plan->units[plan->common_unit];
     struct plan_group *resident = &plan->groups[plan->n_groups];
@@ -31,11 +31,11 @@ static struct plan *resident_plan(const struct host *host) {
 }
 
 static void resident_init(struct host *host) {
-    host_init(host, led_catalog());
-    metric_of(host->catalog, "a", "A / INST", NULL);
-    metric_of(host->catalog, "b", "B / INST", NULL);
-    metric_of(host->catalog, "ipc", "INST / SLOTS", NULL);
-    group_of(host->catalog, "G", "frontend_bound backend_bound a b ipc");
+    host_init(host, led_builder());
+    metric_of(host->builder, "a", "A / INST", NULL);
+    metric_of(host->builder, "b", "B / INST", NULL);
+    metric_of(host->builder, "ipc", "INST / SLOTS", NULL);
+    group_of(host->builder, "G", "frontend_bound backend_bound a b ipc");
     host_start_plan(host, resident_plan(host));
     readings_free(host->readings);
     host->readings = readings_new_sized(WINDOWS_MAX, COUNTS_MAX);

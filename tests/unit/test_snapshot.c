@@ -12,14 +12,14 @@ static struct topology *two_sockets(void) {
 }
 
 static struct catalog *some_metrics(void) {
-    struct catalog *catalog = empty_catalog();
-    level1_of(catalog, "4 * FIXED_CYCLES", "100 * A / (4 * FIXED_CYCLES)", "100 * B / (4 * FIXED_CYCLES)");
-    metric_of(catalog, "cd", "C / D", NULL);
-    metric_of(catalog, "de", "D / (E + cpu_seconds)", NULL);
-    metric_of(catalog, "wide", "(F + G + H) / I", NULL);
-    group_of(catalog, "L1", "frontend_bound backend_bound");
-    group_of(catalog, "Rest", "cd de wide");
-    return catalog;
+    struct catalog_builder *builder = empty_builder();
+    level1_of(builder, "4 * FIXED_CYCLES", "100 * A / (4 * FIXED_CYCLES)", "100 * B / (4 * FIXED_CYCLES)");
+    metric_of(builder, "cd", "C / D", NULL);
+    metric_of(builder, "de", "D / (E + cpu_seconds)", NULL);
+    metric_of(builder, "wide", "(F + G + H) / I", NULL);
+    group_of(builder, "L1", "frontend_bound backend_bound");
+    group_of(builder, "Rest", "cd de wide");
+    return catalog_builder_finish(builder);
 }
 
 static struct snapshot_layout *layout_of(struct plan *plan) {

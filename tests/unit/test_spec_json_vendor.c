@@ -92,7 +92,7 @@ static void test_the_files_width_wins_over_the_hosts(void **state) {
     struct environment environment;
     struct catalog *catalog;
     environment_init(&environment);
-    environment.literals[LITERAL_SLOTS] = 8;
+    environment.facts.literals[LITERAL_SLOTS] = 8;
     assert_int_equal(
         load(FILE_OF(", \"num_slots\": 5", EVENTS, CATEGORIES BACKEND LAST, ""), DEFAULTS, &environment, &catalog), 0);
     double counts[8] = {0};

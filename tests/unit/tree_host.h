@@ -18,42 +18,43 @@
 
 #include "exporter_host.h"
 
-static inline void tree_add(struct catalog *catalog, const char *name, const char *formula, const char *units,
+static inline void tree_add(struct catalog_builder *builder, const char *name, const char *formula, const char *units,
                             const char *parent, const char *threshold) {
     const struct catalog_metric_text text = {
         .name = name, .title = name, .units = units, .formula = formula, .meaning = "Mend <this> & that."};
     struct fault error;
-    int metric = catalog_add_metric(catalog, &text, &error);
+    int metric = catalog_builder_add_metric(builder, &text, &error);
     assert_true(metric >= 0);
     if (parent)
-        assert_int_equal(catalog_set_parent(catalog, (unsigned)metric, parent, &error), 0);
+        assert_int_equal(catalog_builder_set_parent(builder, (unsigned)metric, parent, &error), 0);
     if (threshold)
-        assert_int_equal(catalog_set_threshold(catalog, (unsigned)metric, threshold, &error), 0);
+        assert_int_equal(catalog_builder_set_threshold(builder, (unsigned)metric, threshold, &error), 0);
 }
 
-static inline struct catalog *tree_catalog(void) {
+static inline struct catalog_builder *tree_builder(void) {
     static const char *const selected[] = {"fetch_latency", "memory_bound", "core_bound", "deep"};
     static const char *const next[] = {"memory_bound", "hidden", "Others", "Deeper"};
     static const char *const thresholds[][2] = {{"frontend_bound", "frontend_bound > 15"},
                                                 {"retiring", "retiring > 70 | hidden > 0.1"},
                                                 {"backend_bound", "backend_bound > 20"}};
-    struct catalog *catalog = host_catalog();
+    struct catalog_builder *builder = host_builder();
     struct fault error;
-    tree_add(catalog, "core_part", "STALL_B / (4 * CYCLES)", "share of slots", NULL, NULL);
-    tree_add(catalog, "fetch_latency", "100 * (MISPREDICTED / CYCLES)", "percent of cycles", "frontend_bound",
+    tree_add(builder, "core_part", "STALL_B / (4 * CYCLES)", "share of slots", NULL, NULL);
+    tree_add(builder, "fetch_latency", "100 * (MISPREDICTED / CYCLES)", "percent of cycles", "frontend_bound",
              "fetch_latency > 10 & frontend_bound > 15");
-    tree_add(catalog, "memory_bound", "core_part * L1D_MISS / CYCLES", "share of slots", "backend_bound",
+    tree_add(builder, "memory_bound", "core_part * L1D_MISS / CYCLES", "share of slots", "backend_bound",
              "memory_bound > 0.2 & backend_bound > 20");
-    tree_add(catalog, "core_bound", "max(0, core_part - memory_bound)", "share of slots", "backend_bound", NULL);
-    tree_add(catalog, "hidden", "INST / CYCLES", "share of slots", "memory_bound", NULL);
-    tree_add(catalog, "deep", "L1D_MISS / CYCLES", "share of cycles", "hidden", NULL);
+    tree_add(builder, "core_bound", "max(0, core_part - memory_bound)", "share of slots", "backend_bound", NULL);
+    tree_add(builder, "hidden", "INST / CYCLES", "share of slots", "memory_bound", NULL);
+    tree_add(builder, "deep", "L1D_MISS / CYCLES", "share of cycles", "hidden", NULL);
     for (int i = 0; i < 3; i++)
-        assert_int_equal(catalog_set_threshold(catalog, (unsigned)catalog_find_metric(catalog, thresholds[i][0]),
-                                               thresholds[i][1], &error),
+        assert_int_equal(catalog_builder_set_threshold(
+                             builder, (unsigned)catalog_find_metric(catalog_builder_catalog(builder), thresholds[i][0]),
+                             thresholds[i][1], &error),
                          0);
-    assert_true(catalog_add_group(catalog, "Deeper", "Below", "What is below.", selected, 4, &error) >= 0);
-    assert_true(catalog_add_node(catalog, "backend_bound", true, next, 4, &error) >= 0);
-    return catalog;
+    assert_true(catalog_builder_add_group(builder, "Deeper", "Below", "What is below.", selected, 4, &error) >= 0);
+    assert_true(catalog_builder_add_node(builder, "backend_bound", true, next, 4, &error) >= 0);
+    return builder;
 }
 
 static inline void tree_set(const struct exporter_host *host, struct snapshot *snapshot, size_t scope, const char *name,
@@ -96,6 +97,8 @@ static inline struct snapshot *tree_snapshot(const struct exporter_host *host) {
     return snapshot;
 }
 
-static inline void tree_host_init(struct exporter_host *host) { host_init_with(host, tree_catalog(), 4); }
+static inline void tree_host_init(struct exporter_host *host) {
+    host_init_with(host, catalog_builder_finish(tree_builder()), 4);
+}
 
 #endif

@@ -3,43 +3,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/name.h"
-#include "core/spec/catalog_private.h"
+#include "core/spec/catalog_builder_private.h"
 
 // Metric groups, and the methodology that leads from one to the next.
-
-void catalog_free_group(struct catalog_group *group) {
-    free(group->metrics);
-    free(group->help);
-    free(group->title);
-    free(group->name);
-}
-
-void catalog_free_node(struct catalog_node *node) {
-    for (size_t i = 0; i < node->n_next; i++)
-        free(node->next[i]);
-    free(node->next);
-}
-
-int catalog_find_group(const struct catalog *catalog, const char *name) {
-    for (size_t i = 0; i < catalog->n_groups; i++)
-        if (name_equal(catalog->groups[i].name, name))
-            return (int)i;
-    return -1;
-}
 
 // Adds a group; metrics that stand in it already are left out.
 static int group_append(struct catalog *catalog, const char *name, const char *title, const char *help,
                         const unsigned *metrics, size_t n) {
-    struct catalog_group *group = catalog_grow((void **)&catalog->groups, catalog->n_groups, sizeof *group);
+    struct catalog_group *group = catalog_entry_grow((void **)&catalog->groups, catalog->n_groups, sizeof *group);
     if (!group)
         return -ENOMEM;
-    *group = (struct catalog_group){.name = catalog_copy(name),
-                                    .title = catalog_copy(title),
-                                    .help = catalog_copy(help),
+    *group = (struct catalog_group){.name = catalog_entry_copy(name),
+                                    .title = catalog_entry_copy(title),
+                                    .help = catalog_entry_copy(help),
                                     .metrics = calloc(n + 1, sizeof *metrics)};
     if (!group->name || !group->title || !group->help || !group->metrics) {
-        catalog_free_group(group);
+        catalog_entry_free_group(group);
         return -ENOMEM;
     }
     for (size_t i = 0; i < n; i++) {
@@ -55,11 +34,12 @@ static int group_append(struct catalog *catalog, const char *name, const char *t
 static int group_check(const struct catalog *catalog, const char *name, struct fault *fault) {
     if (catalog->n_groups == CATALOG_GROUPS_MAX)
         return fault_set(fault, "there are more than %d metric groups", CATALOG_GROUPS_MAX);
-    return catalog_check_name("metric group", name, catalog_find_group(catalog, name) >= 0, fault);
+    return catalog_entry_check_name("metric group", name, catalog_find_group(catalog, name) >= 0, fault);
 }
 
-int catalog_add_group(struct catalog *catalog, const char *name, const char *title, const char *help,
-                      const char *const *metrics, size_t n_metrics, struct fault *fault) {
+int catalog_builder_add_group(struct catalog_builder *builder, const char *name, const char *title, const char *help,
+                              const char *const *metrics, size_t n_metrics, struct fault *fault) {
+    struct catalog *catalog = builder->catalog;
     int r = group_check(catalog, name, fault);
     if (r < 0)
         return r;
@@ -80,8 +60,9 @@ int catalog_add_group(struct catalog *catalog, const char *name, const char *tit
     return r;
 }
 
-int catalog_add_union(struct catalog *catalog, const char *name, const char *const *groups, size_t n_groups,
-                      struct fault *fault) {
+int catalog_builder_add_union(struct catalog_builder *builder, const char *name, const char *const *groups,
+                              size_t n_groups, struct fault *fault) {
+    struct catalog *catalog = builder->catalog;
     int r = group_check(catalog, name, fault);
     if (r < 0)
         return r;
@@ -105,8 +86,9 @@ int catalog_add_union(struct catalog *catalog, const char *name, const char *con
     return r;
 }
 
-int catalog_add_node(struct catalog *catalog, const char *metric, bool root, const char *const *next, size_t n_next,
-                     struct fault *fault) {
+int catalog_builder_add_node(struct catalog_builder *builder, const char *metric, bool root, const char *const *next,
+                             size_t n_next, struct fault *fault) {
+    struct catalog *catalog = builder->catalog;
     int index = catalog_find_metric(catalog, metric);
     if (index < 0)
         return fault_set(fault, "the decision tree names the metric %.60s, which the spec does not have", metric);
@@ -114,19 +96,19 @@ int catalog_add_node(struct catalog *catalog, const char *metric, bool root, con
         if (catalog_find_metric(catalog, next[i]) < 0 && catalog_find_group(catalog, next[i]) < 0)
             return fault_set(fault, "the decision tree leads from %s to %.60s, which is no metric and no group", metric,
                              next[i]);
-    struct catalog_node *node = catalog_grow((void **)&catalog->nodes, catalog->n_nodes, sizeof *node);
+    struct catalog_node *node = catalog_entry_grow((void **)&catalog->nodes, catalog->n_nodes, sizeof *node);
     if (!node)
         return -ENOMEM;
     *node =
         (struct catalog_node){.metric = (unsigned)index, .root = root, .next = calloc(n_next + 1, sizeof *node->next)};
     bool complete = node->next;
     for (size_t i = 0; i < n_next && complete; i++) {
-        node->next[i] = catalog_copy(next[i]);
+        node->next[i] = catalog_entry_copy(next[i]);
         complete = node->next[i] != NULL;
         node->n_next += complete;
     }
     if (!complete) {
-        catalog_free_node(node);
+        catalog_entry_free_node(node);
         return -ENOMEM;
     }
     return (int)catalog->n_nodes++;

@@ -1,27 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/spec/catalog_private.h"
+#include "core/spec/catalog_builder_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-int catalog_set_level1(struct catalog *catalog, struct catalog_level1 *level1, const char *pipeline_slots, double width,
-                       struct fault *fault) {
+static struct catalog_level1 *level1_of(struct catalog_builder *builder, enum level1_variant variant) {
+    return variant == LEVEL1_WITHOUT_RESIDENT ? &builder->without_resident : &builder->catalog->level1;
+}
+
+int catalog_builder_set_level1(struct catalog_builder *builder, enum level1_variant variant,
+                               const struct catalog_level1_text *text, struct fault *fault) {
+    struct catalog_level1 *level1 = level1_of(builder, variant);
     if (level1->present)
         return fault_set(fault, "level 1 stands twice");
-    if (!(width > 0 && width <= 64))
+    if (!(text->width > 0 && text->width <= 64))
         return fault_set(fault, "the width is the number of pipeline slots a cycle, between 1 and 64");
     struct formula *formula;
-    int r = catalog_compile(catalog, pipeline_slots, NULL, &formula, fault);
+    int r = builder_compile(builder, text->pipeline_slots, NULL, &formula, fault);
     if (r < 0)
         return r;
-    level1->pipeline_slots_text = strdup(pipeline_slots);
+    level1->pipeline_slots_text = strdup(text->pipeline_slots);
     if (!level1->pipeline_slots_text) {
         formula_free(formula);
         return -ENOMEM;
     }
     level1->pipeline_slots = formula;
-    level1->width = width;
+    level1->width = text->width;
+    level1->per_thread = text->per_thread;
     level1->present = true;
     return 0;
 }
@@ -57,8 +63,10 @@ static int add_metrics(const struct catalog *catalog, struct catalog_level1 *lev
     return 0;
 }
 
-int catalog_set_level1_category(struct catalog *catalog, struct catalog_level1 *level1, enum category category,
-                                const char *metric, struct fault *fault) {
+int catalog_builder_set_category(struct catalog_builder *builder, enum level1_variant variant, enum category category,
+                                 const char *metric, struct fault *fault) {
+    const struct catalog *catalog = builder->catalog;
+    struct catalog_level1 *level1 = level1_of(builder, variant);
     int index = catalog_find_metric(catalog, metric);
     if (index < 0)
         return fault_set(fault, "level 1 names the metric %.60s, which the spec does not have", metric);
@@ -77,13 +85,14 @@ int catalog_set_level1_category(struct catalog *catalog, struct catalog_level1 *
     return 0;
 }
 
-int catalog_add_level1_part(struct catalog *catalog, struct catalog_level1 *level1, const char *const *events, size_t n,
-                            struct fault *fault) {
+int catalog_builder_add_part(struct catalog_builder *builder, enum level1_variant variant, const char *const *events,
+                             size_t n, struct fault *fault) {
+    struct catalog_level1 *level1 = level1_of(builder, variant);
     if (level1->n_parts == CATALOG_SPLIT_MAX || n > CATALOG_SPLIT_EVENTS_MAX)
         return fault_set(fault, "a split has at most %d parts of %d events", CATALOG_SPLIT_MAX,
                          CATALOG_SPLIT_EVENTS_MAX);
     for (size_t i = 0; i < n; i++) {
-        int event = catalog_find_event(catalog, events[i]);
+        int event = catalog_find_event(builder->catalog, events[i]);
         if (event <= CATALOG_CPU_SECONDS)
             return fault_set(fault, "the split names the event %.60s, which the spec does not have", events[i]);
         level1->parts[level1->n_parts].events[i] = (unsigned)event;
@@ -157,11 +166,11 @@ static int check_parts_rotate(const struct catalog *catalog, const struct catalo
     return 0;
 }
 
-static int check_resident(const struct catalog *catalog, struct fault *fault) {
-    int r = check_parts_rotate(catalog, &catalog->level1, fault);
+static int check_resident(const struct catalog_builder *builder, struct fault *fault) {
+    int r = check_parts_rotate(builder->catalog, &builder->catalog->level1, fault);
     if (r < 0)
         return r;
-    if (catalog->n_resident == 0 && catalog->level1_without_resident.present)
+    if (builder->catalog->n_resident == 0 && builder->without_resident.present)
         return fault_set(fault, "there is a level 1 without the resident group, but no such group");
     return 0;
 }
@@ -180,7 +189,7 @@ static bool level1_uses(const struct catalog *catalog, const struct catalog_leve
     return used;
 }
 
-void catalog_trim_level1_split(const struct catalog *catalog, struct catalog_level1 *level1) {
+static void trim_split(const struct catalog *catalog, struct catalog_level1 *level1) {
     const struct catalog_level1 whole = *level1;
     size_t n_parts = 0;
     for (size_t part = 0; part < whole.n_parts; part++) {
@@ -199,19 +208,26 @@ void catalog_trim_level1_split(const struct catalog *catalog, struct catalog_lev
     level1->n_parts = n_parts > 1 ? n_parts : 0;
 }
 
-bool catalog_keep_level1_split(const struct catalog *catalog, struct catalog_level1 *level1) {
-    struct fault fault;
-    catalog_trim_level1_split(catalog, level1);
+void catalog_builder_trim_splits(struct catalog_builder *builder) {
+    trim_split(builder->catalog, &builder->catalog->level1);
+    trim_split(builder->catalog, &builder->without_resident);
+}
+
+bool catalog_builder_keep_split(struct catalog_builder *builder) {
+    const struct catalog *catalog = builder->catalog;
+    struct catalog_level1 *level1 = &builder->catalog->level1;
+    struct fault ignored;
+    trim_split(catalog, level1);
     if (level1->n_parts == 0)
         return false;
-    if (check_split(catalog, level1, &fault) < 0 || check_parts_rotate(catalog, level1, &fault) < 0)
+    if (check_split(catalog, level1, &ignored) < 0 || check_parts_rotate(catalog, level1, &ignored) < 0)
         level1->n_parts = 0;
     return level1->n_parts > 0;
 }
 
-int catalog_check(const struct catalog *catalog, struct fault *fault) {
-    int r = check_level1(catalog, &catalog->level1, fault);
+int catalog_builder_check(const struct catalog_builder *builder, struct fault *fault) {
+    int r = check_level1(builder->catalog, &builder->catalog->level1, fault);
     if (r == 0)
-        r = check_level1(catalog, &catalog->level1_without_resident, fault);
-    return r == 0 ? check_resident(catalog, fault) : r;
+        r = check_level1(builder->catalog, &builder->without_resident, fault);
+    return r == 0 ? check_resident(builder, fault) : r;
 }

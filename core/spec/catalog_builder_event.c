@@ -4,43 +4,36 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/spec/catalog_private.h"
+#include "core/spec/catalog_builder_private.h"
 
 // Events: their codes in the format of their PMU, and what they need of the counters.
 
-void catalog_free_event(struct catalog_event *event) {
-    free(event->uncoded);
-    free(event->terms);
-    free(event->title);
-    free(event->name);
-}
-
-int catalog_find_event(const struct catalog *catalog, const char *name) {
-    return name_index_find(&catalog->event_index, name, strlen(name), false);
-}
-
-int catalog_append_event(struct catalog *catalog, const struct catalog_event_text *text, enum catalog_event_kind kind) {
-    struct catalog_event *event = catalog_grow((void **)&catalog->events, catalog->n_events, sizeof *event);
+int builder_append_event(struct catalog_builder *builder, const struct catalog_event_text *text,
+                         enum catalog_event_kind kind) {
+    struct catalog *catalog = builder->catalog;
+    struct catalog_event *event = catalog_entry_grow((void **)&catalog->events, catalog->n_events, sizeof *event);
     if (!event)
         return -ENOMEM;
     *event = (struct catalog_event){.kind = kind,
-                                    .name = catalog_copy(text->name),
-                                    .title = catalog_copy(text->title),
-                                    .terms = catalog_copy(text->terms),
+                                    .name = catalog_entry_copy(text->name),
+                                    .title = catalog_entry_copy(text->title),
+                                    .terms = catalog_entry_copy(text->terms),
                                     .need = {.counters = text->counters, .takes = text->takes, .fixed = -1},
                                     .sampling_only = text->sampling_only};
     event->need.free = kind != EVENT_COUNTED || text->takes == 0;
     event->fixed = text->fixed > 0;
     event->need.fixed = (int)text->fixed - 1;
     if (!event->name || !event->title || !event->terms ||
-        name_index_add(&catalog->event_index, event->name, (unsigned)catalog->n_events) < 0) {
-        catalog_free_event(event);
+        name_index_add(&catalog->names.events, event->name, (unsigned)catalog->n_events) < 0) {
+        catalog_entry_free_event(event);
         return -ENOMEM;
     }
     return (int)catalog->n_events++;
 }
 
-int catalog_add_format(struct catalog *catalog, const char *field, const char *bits, struct fault *fault) {
+int catalog_builder_add_format(struct catalog_builder *builder, const char *field, const char *bits,
+                               struct fault *fault) {
+    struct catalog *catalog = builder->catalog;
     struct fault reason;
     int r = catalog->format ? 0 : event_format_new(&catalog->format);
     if (r == 0)
@@ -49,42 +42,44 @@ int catalog_add_format(struct catalog *catalog, const char *field, const char *b
 }
 
 // Its place among the formats of other PMUs; n_pmu_formats where there is none.
-static size_t format_place(const struct catalog *catalog, const char *pmu) {
+static size_t format_place(const struct catalog_builder *builder, const char *pmu) {
     size_t i = 0;
-    while (i < catalog->n_pmu_formats && strcmp(catalog->pmu_formats[i].pmu, pmu) != 0)
+    while (i < builder->n_pmu_formats && strcmp(builder->pmu_formats[i].pmu, pmu) != 0)
         i++;
     return i;
 }
 
-bool catalog_has_pmu_format(const struct catalog *catalog, const char *pmu) {
-    return format_place(catalog, pmu) < catalog->n_pmu_formats;
+bool catalog_builder_has_pmu_format(const struct catalog_builder *builder, const char *pmu) {
+    return format_place(builder, pmu) < builder->n_pmu_formats;
 }
 
-int catalog_add_pmu_format(struct catalog *catalog, const char *pmu, const char *field, const char *bits,
-                           struct fault *fault) {
+int catalog_builder_add_pmu_format(struct catalog_builder *builder, const char *pmu, const char *field,
+                                   const char *bits, struct fault *fault) {
     struct fault reason;
-    size_t i = format_place(catalog, pmu);
+    size_t i = format_place(builder, pmu);
     if (i == CATALOG_PMUS_MAX)
         return fault_set(fault, "there are formats of more than %d PMUs", CATALOG_PMUS_MAX);
-    if (i == catalog->n_pmu_formats) {
-        struct catalog_pmu_format *added = catalog_grow((void **)&catalog->pmu_formats, i, sizeof *added);
-        if (!added || !(added->pmu = catalog_copy(pmu)))
+    if (i == builder->n_pmu_formats) {
+        struct builder_pmu_format *added = catalog_entry_grow((void **)&builder->pmu_formats, i, sizeof *added);
+        if (!added || !(added->pmu = catalog_entry_copy(pmu)))
             return -ENOMEM;
-        catalog->n_pmu_formats++;
+        builder->n_pmu_formats++;
     }
-    struct catalog_pmu_format *known = &catalog->pmu_formats[i];
+    struct builder_pmu_format *known = &builder->pmu_formats[i];
     int r = known->format ? 0 : event_format_new(&known->format);
     if (r == 0)
         r = event_format_add(known->format, field, bits, &reason);
     return r == -EINVAL ? fault_set(fault, "the format of %.40s: %s", field, reason.text) : r;
 }
 
-int catalog_add_register(struct catalog *catalog, const char *term, unsigned values, struct fault *fault) {
+int catalog_builder_add_register(struct catalog_builder *builder, const char *term, unsigned values,
+                                 struct fault *fault) {
+    struct catalog *catalog = builder->catalog;
     if (catalog->n_registers == EVENT_REGISTERS_MAX)
         return fault_set(fault, "there are more than %d shared registers", EVENT_REGISTERS_MAX);
     if (catalog->format && !event_format_find(catalog->format, term))
         return fault_set(fault, "the shared register %.40s is no term of the format", term);
-    char *copied = catalog_copy(term);
+    char *copied = catalog_entry_copy(term);
     if (!copied)
         return -ENOMEM;
     catalog->registers[catalog->n_registers++] = (struct catalog_register){.term = copied, .values = values};
@@ -98,7 +93,7 @@ static int find_pmu(struct catalog *catalog, const char *name, struct fault *fau
             return (int)i;
     if (catalog->n_pmus == CATALOG_PMUS_MAX)
         return fault_set(fault, "there are more than %d PMUs", CATALOG_PMUS_MAX);
-    char *copied = catalog_copy(name);
+    char *copied = catalog_entry_copy(name);
     if (!copied)
         return -ENOMEM;
     catalog->pmus[catalog->n_pmus] = copied;
@@ -129,29 +124,29 @@ static void find_register(const struct catalog *catalog, struct catalog_event *e
 }
 
 // The format that is known of another PMU than the core's, NULL for none.
-static const struct event_format *find_pmu_format(const struct catalog *catalog, const char *pmu) {
-    for (size_t i = 0; i < catalog->n_pmu_formats; i++) {
-        const char *name = catalog->pmu_formats[i].pmu;
+static const struct event_format *find_pmu_format(const struct catalog_builder *builder, const char *pmu) {
+    for (size_t i = 0; i < builder->n_pmu_formats; i++) {
+        const char *name = builder->pmu_formats[i].pmu;
         size_t length = strlen(name);
         bool prefix = length > 0 && name[length - 1] == '*';
         if (prefix ? strncmp(name, pmu, length - 1) == 0 : strcmp(name, pmu) == 0)
-            return catalog->pmu_formats[i].format;
+            return builder->pmu_formats[i].format;
     }
     return NULL;
 }
 
 // The numbers of an event of another PMU, or why there are none.
-static int encode_other(const struct catalog *catalog, const struct catalog_event_text *text, struct pmu_event *code,
-                        char **uncoded) {
+static int encode_other(const struct catalog_builder *builder, const struct catalog_event_text *text,
+                        struct pmu_event *code, char **uncoded) {
     struct fault reason;
-    const struct event_format *format = find_pmu_format(catalog, text->pmu);
+    const struct event_format *format = find_pmu_format(builder, text->pmu);
     if (format && event_format_encode(format, text->terms, code, &reason) == 0)
         return 0;
     if (!format)
         (void)snprintf(reason.text, sizeof reason.text,
                        "the format of the PMU %.60s is not known without a host that has it", text->pmu);
     (void)term_value(text->terms, "event", &code->config);
-    *uncoded = catalog_copy(reason.text);
+    *uncoded = catalog_entry_copy(reason.text);
     return *uncoded ? 0 : -ENOMEM;
 }
 
@@ -163,8 +158,10 @@ static int encode_core(const struct catalog *catalog, const struct catalog_event
     return r == -EINVAL ? fault_set(fault, "the event %s: %s", text->name, reason.text) : r;
 }
 
-int catalog_add_event_text(struct catalog *catalog, const struct catalog_event_text *text, struct fault *fault) {
-    int r = catalog_check_name("event", text->name, catalog_find_event(catalog, text->name) >= 0, fault);
+int catalog_builder_add_event_text(struct catalog_builder *builder, const struct catalog_event_text *text,
+                                   struct fault *fault) {
+    struct catalog *catalog = builder->catalog;
+    int r = catalog_entry_check_name("event", text->name, catalog_find_event(catalog, text->name) >= 0, fault);
     if (r < 0)
         return r;
     if (catalog->n_events == CATALOG_EVENTS_MAX)
@@ -174,8 +171,8 @@ int catalog_add_event_text(struct catalog *catalog, const struct catalog_event_t
         return pmu;
     struct pmu_event code = {.pmu = (unsigned)pmu};
     char *uncoded = NULL;
-    r = pmu == 0 ? encode_core(catalog, text, &code, fault) : encode_other(catalog, text, &code, &uncoded);
-    int index = r < 0 ? r : catalog_append_event(catalog, text, EVENT_COUNTED);
+    r = pmu == 0 ? encode_core(catalog, text, &code, fault) : encode_other(builder, text, &code, &uncoded);
+    int index = r < 0 ? r : builder_append_event(builder, text, EVENT_COUNTED);
     if (index < 0) {
         free(uncoded);
         return index;
@@ -203,22 +200,23 @@ static int exclude_of(const char *modifiers) {
     return counted == 0 ? -1 : (PMU_EXCLUDE_USER | PMU_EXCLUDE_KERNEL | PMU_EXCLUDE_HYPERVISOR) & ~counted;
 }
 
-int catalog_add_modified(struct catalog *catalog, const char *name) {
+int builder_add_modified(struct catalog_builder *builder, const char *name) {
+    struct catalog *catalog = builder->catalog;
     const char *colon = strrchr(name, ':'), *at = strrchr(name, '@');
     int exclude = colon ? exclude_of(colon + 1) : at ? exclude_of(at + 1) : -1;
     size_t length = colon ? (size_t)(colon - name) : at ? (size_t)(at + 1 - name) : 0;
     if (exclude < 0 || catalog->n_events == CATALOG_EVENTS_MAX)
         return -ENOENT;
-    int base = name_index_find(&catalog->event_index, name, length, true);
+    int base = name_index_find(&catalog->names.events, name, length, true);
     if (base < 0 || catalog->events[base].kind != EVENT_COUNTED)
         return -ENOENT;
     struct catalog_event of = catalog->events[base];
     const struct catalog_event_text text = {.name = name, .title = of.title, .terms = of.terms, .takes = of.need.takes};
-    int index = catalog_append_event(catalog, &text, EVENT_COUNTED);
+    int index = builder_append_event(builder, &text, EVENT_COUNTED);
     if (index < 0)
         return index;
     struct catalog_event *event = &catalog->events[index];
-    if (of.uncoded && !(event->uncoded = catalog_copy(of.uncoded)))
+    if (of.uncoded && !(event->uncoded = catalog_entry_copy(of.uncoded)))
         return -ENOMEM;
     event->code = of.code;
     event->code.exclude = (unsigned)exclude;
@@ -228,29 +226,33 @@ int catalog_add_modified(struct catalog *catalog, const char *name) {
     return index;
 }
 
-int catalog_add_alias(struct catalog *catalog, const char *name, unsigned event, struct fault *fault) {
-    int r = catalog_check_name("event", name, catalog_find_event(catalog, name) >= 0, fault);
+int catalog_builder_add_alias(struct catalog_builder *builder, const char *name, unsigned event, struct fault *fault) {
+    struct catalog *catalog = builder->catalog;
+    int r = catalog_entry_check_name("event", name, catalog_find_event(catalog, name) >= 0, fault);
     if (r < 0)
         return r;
-    char **alias = catalog_grow((void **)&catalog->aliases, catalog->n_aliases, sizeof *alias);
-    if (!alias || !(*alias = catalog_copy(name)))
+    char **alias = catalog_entry_grow((void **)&catalog->names.aliases, catalog->names.n_aliases, sizeof *alias);
+    if (!alias || !(*alias = catalog_entry_copy(name)))
         return -ENOMEM;
-    catalog->n_aliases++;
-    return name_index_add(&catalog->event_index, *alias, event);
+    catalog->names.n_aliases++;
+    return name_index_add(&catalog->names.events, *alias, event);
 }
 
-int catalog_add_event(struct catalog *catalog, const char *name, const char *title, uint64_t config,
-                      struct fault *fault) {
+int catalog_builder_add_event(struct catalog_builder *builder, const char *name, const char *title, uint64_t config,
+                              struct fault *fault) {
+    struct catalog *catalog = builder->catalog;
     char terms[40];
     (void)snprintf(terms, sizeof terms, "config=0x%llx", (unsigned long long)config);
-    int index = catalog_add_event_text(
-        catalog, &(struct catalog_event_text){.name = name, .title = title, .terms = terms, .takes = 1}, fault);
+    int index = catalog_builder_add_event_text(
+        builder, &(struct catalog_event_text){.name = name, .title = title, .terms = terms, .takes = 1}, fault);
     if (index >= 0)
         catalog->events[index].code.config = config;
     return index;
 }
 
-int catalog_encode(struct catalog *catalog, unsigned pmu, const struct event_format *format, bool *cannot) {
+int catalog_builder_encode(struct catalog_builder *builder, unsigned pmu, const struct event_format *format,
+                           bool *cannot) {
+    struct catalog *catalog = builder->catalog;
     struct fault fault;
     for (size_t e = 0; e < catalog->n_events; e++) {
         struct catalog_event *event = &catalog->events[e];
@@ -284,8 +286,9 @@ static int find_counted(const struct catalog *catalog, const char *what, const c
     return event;
 }
 
-int catalog_set_counters(struct catalog *catalog, unsigned general, const char *const *fixed_events, size_t n_fixed,
-                         struct fault *fault) {
+int catalog_builder_set_counters(struct catalog_builder *builder, unsigned general, const char *const *fixed_events,
+                                 size_t n_fixed, struct fault *fault) {
+    struct catalog *catalog = builder->catalog;
     if (n_fixed > EVENT_FIXED_MAX)
         return fault_set(fault, "more than %d fixed counters", EVENT_FIXED_MAX);
     for (size_t i = 0; i < n_fixed; i++) {
@@ -299,7 +302,8 @@ int catalog_set_counters(struct catalog *catalog, unsigned general, const char *
     return 0;
 }
 
-int catalog_set_watchdog(struct catalog *catalog, const char *fixed_event, struct fault *fault) {
+int catalog_builder_set_watchdog(struct catalog_builder *builder, const char *fixed_event, struct fault *fault) {
+    struct catalog *catalog = builder->catalog;
     int event = find_counted(catalog, "the watchdog's event", fixed_event, fault);
     if (event < 0)
         return event;
@@ -309,7 +313,9 @@ int catalog_set_watchdog(struct catalog *catalog, const char *fixed_event, struc
     return 0;
 }
 
-int catalog_set_resident(struct catalog *catalog, const char *const *events, size_t n, struct fault *fault) {
+int catalog_builder_set_resident(struct catalog_builder *builder, const char *const *events, size_t n,
+                                 struct fault *fault) {
+    struct catalog *catalog = builder->catalog;
     if (n > CATALOG_RESIDENT_MAX)
         return fault_set(fault, "the resident group has more than %d events", CATALOG_RESIDENT_MAX);
     if (catalog->n_resident > 0)
@@ -328,13 +334,14 @@ int catalog_set_resident(struct catalog *catalog, const char *const *events, siz
     return 0;
 }
 
-void catalog_drop_resident(struct catalog *catalog) {
+void catalog_builder_drop_resident(struct catalog_builder *builder) {
+    struct catalog *catalog = builder->catalog;
     struct catalog_level1 dropped = catalog->level1;
     if (catalog->n_resident == 0)
         return;
     for (size_t i = 0; i < catalog->n_resident; i++)
         catalog->events[catalog->resident[i]].resident = false;
     catalog->n_resident = 0;
-    catalog->level1 = catalog->level1_without_resident;
-    catalog->level1_without_resident = dropped; // freed with the catalog
+    catalog->level1 = builder->without_resident;
+    builder->without_resident = dropped; // freed with the builder
 }

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/simulation/fault_check.h"
+
+// What the sampler does about event groups that it could not open or has lost, and about edges that it missed.
+
+static const uint64_t SLOT_NS = SECOND_NS / 5;
+static const char *const GROUPS[] = {"stage_1", "General", "MPKI", "Miss_Ratio", NULL};
+
+static size_t all_groups(const struct pipeline *p) { return p->topology->n_cpus * p->plan->n_groups; }
+
+static double round_seconds(const struct pipeline *p) { return (double)p->plan->round_ns * 1e-9; }
+
+// Away for 30 seconds, and for the first ten: tried again at the end of every round, not only once a minute.
+static void test_a_cpu_that_is_gone_is_tried_again_at_the_end_of_every_round(void **state) {
+    (void)state;
+    static const double absences[][2] = {{0, 10}, {20, 50}, {20, 101}};
+    for (size_t i = 0; i < 3; i++) {
+        struct pipeline p;
+        fault_load(&p);
+        add_rival(&p, RIVAL_OFFLINE, 0, "3", absences[i][0], absences[i][1]);
+        pipeline_start(&p, SLOT_NS, 1, GROUPS);
+        pipeline_run_until(&p, absences[i][1] - 0.1);
+        assert_int_equal(p.recorder.n_open, all_groups(&p) - p.plan->n_groups); // nothing of it stays open
+        pipeline_run_until(&p, absences[i][1] + round_seconds(&p) + 0.1);
+        assert_int_equal(p.recorder.n_open, all_groups(&p));
+        pipeline_run(&p, 2);
+        assert_all_gauges_true(&p);
+        pipeline_stop(&p);
+    }
+}
+
+static void test_a_cpu_that_comes_and_goes_leaves_nothing_open(void **state) {
+    (void)state;
+    struct pipeline p;
+    fault_load(&p);
+    struct scenario_rival *rival = add_rival(&p, RIVAL_OFFLINE, 0, "2-3", 5, 0);
+    rival->period_seconds = 7;
+    rival->on_seconds = 3;
+    pipeline_start(&p, SLOT_NS, 1, GROUPS);
+    for (int minute = 1; minute <= 10; minute++) {
+        pipeline_run_until(&p, minute * 60);
+        assert_true(p.recorder.n_open <= all_groups(&p));
+    }
+    pipeline_stop(&p); // which checks that all is closed
+}
+
+// Refused, with an error that is no CPU's: a minute later, and every minute from then on.
+static void test_what_cannot_be_opened_is_tried_again_every_minute_and_not_before(void **state) {
+    (void)state;
+    static const double until[] = {30, 90, 150};
+    for (size_t i = 0; i < 3; i++) {
+        struct pipeline p;
+        fault_load(&p);
+        add_rival(&p, RIVAL_REFUSE, 0, "0-7", 0, until[i]);
+        pipeline_start(&p, SLOT_NS, 1, GROUPS);
+        double tried = 60 * (double)(i + 1); // the first time after it can be opened
+        pipeline_run_until(&p, tried - 0.1);
+        assert_int_equal(p.recorder.n_open, 0);
+        pipeline_run_until(&p, tried + 3 * round_seconds(&p));
+        assert_int_equal(p.recorder.n_open, all_groups(&p));
+        pipeline_run(&p, 2);
+        assert_all_gauges_true(&p);
+        pipeline_stop(&p);
+    }
+}
+
+// The idle slot is a tenth of the round, here 1.1 s and less than a quarter of a slot of 5 s: who comes later than it
+// ends finds both of its edges due, and changes at both.
+static void test_two_edges_that_are_due_are_both_changed_at(void **state) {
+    (void)state;
+    static const char *const groups[] = {"stage_1", "General", NULL};
+    struct pipeline p;
+    fault_load(&p);
+    pipeline_start(&p, 5 * SECOND_NS, 1, groups);
+    pipeline_run(&p, 1);
+    uint64_t late_ns = p.plan->idle_ns + SECOND_NS / 50;
+    assert_true(late_ns < p.plan->slot_ns / 4);
+    size_t both = 0;
+    for (int steps = 0; steps < 500; steps++) {
+        size_t calls = p.recorder.n_calls;
+        bool idle_passed = false;
+        pipeline_step(&p, late_ns);
+        assert_true(p.deadline_ns > p.now_ns);                  // no edge is left behind
+        for (size_t i = calls; i + 1 < p.recorder.n_calls; i++) // read in front of the idle slot, enabled behind it
+            idle_passed =
+                idle_passed ||
+                (p.recorder.calls[i].kind == CALL_READ && p.recorder.calls[i + 1].kind == CALL_ENABLE &&
+                 p.recorder.cpu_of[p.recorder.calls[i].handle] == p.recorder.cpu_of[p.recorder.calls[i + 1].handle]);
+        both += idle_passed;
+    }
+    assert_true(both > 10);
+    pipeline_stop(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_cpu_that_is_gone_is_tried_again_at_the_end_of_every_round),
+        cmocka_unit_test(test_a_cpu_that_comes_and_goes_leaves_nothing_open),
+        cmocka_unit_test(test_what_cannot_be_opened_is_tried_again_every_minute_and_not_before),
+        cmocka_unit_test(test_two_edges_that_are_due_are_both_changed_at),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
