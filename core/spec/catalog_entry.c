@@ -2,6 +2,7 @@
 #include "core/spec/catalog_entry.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/base/array.h"
