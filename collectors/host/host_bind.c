@@ -17,8 +17,8 @@ static const struct catalog_event *core_event(const struct catalog *catalog, siz
 
 // ---- the core PMU ----
 
-// Encodes the events of a PMU in the host's format; those that cannot be are unsupported. -ENOENT where the host shows
-// no format.
+// Encodes a PMU's events in the host's format and marks those it cannot encode as unsupported. -ENOENT if the host
+// shows no format.
 static int encode(const struct host_roots *roots, const char *pmu, struct catalog_builder *builder, unsigned index,
                   struct host_binding *binding) {
     size_t n_events = catalog_builder_catalog(builder)->n_events;
@@ -39,8 +39,8 @@ static int encode(const struct host_roots *roots, const char *pmu, struct catalo
     return r;
 }
 
-// What an Arm PMU rules out is out. What it advertises still has to show that it counts: a driver may advertise events
-// that the machine below it never counts.
+// Marks the events that an Arm PMU rules out as unsupported. Events that the PMU advertises must still prove that they
+// count: a driver may advertise events that the machine below it never counts.
 static int rule_out(const struct host_roots *roots, const char *pmu, const struct catalog *catalog,
                     struct host_binding *binding) {
     struct host_pmu_events events = {0};
@@ -56,13 +56,13 @@ static int rule_out(const struct host_roots *roots, const char *pmu, const struc
 
 // ---- other PMUs ----
 
-// One that names CPUs in `cpumask` counts for a socket or a die: its counts are no CPU's.
+// False for a PMU with a `cpumask` file: it counts for a socket or a die, so its counts belong to no single CPU.
 static bool counts_for_each_cpu(const struct host_roots *roots, const char *pmu, uint32_t *type) {
     return host_linux_pmu_type(roots, pmu, type) == 0 && !host_pmu_has_cpumask(roots, pmu);
 }
 
-// What an event that is not opened would be, for those who list events. Several PMUs of a kind (uncore_imc_0 ...) have
-// the same format.
+// Encodes events that topdownd never opens, for the lists of events. Several PMUs of a kind (uncore_imc_0 ...) share a
+// format.
 static int encode_unopened(const struct host_roots *roots, struct catalog_builder *builder, unsigned pmu) {
     const struct catalog *catalog = catalog_builder_catalog(builder);
     char pattern[PMU_NAME_MAX], name[PMU_NAME_MAX];
@@ -94,8 +94,9 @@ static int bind_other(const struct host_roots *roots, struct catalog_builder *bu
 
 // ---- the resident group ----
 
-// Its fields have names of the kernel's own; where one is not among the PMU's events, as in most virtual machines, none
-// of them counts. The kernel shows the leader beside them, though under a name that a vendor's files need not use.
+// The kernel has its own names for the group's fields. If the PMU lacks one of these events, as in most virtual
+// machines, none of the fields counts. The kernel shows the leader beside them, but a vendor's files may use another
+// name for it.
 static void bind_resident(const struct host_roots *roots, const char *pmu, struct catalog_builder *builder,
                           struct host_binding *binding) {
     const struct catalog *catalog = catalog_builder_catalog(builder);

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// Arm cores say for each CPU what they are. All x86 CPUs of a host are one by their CPUID, and only the kernel's PMUs
-// tell kinds apart.
+// On Arm each CPU identifies its own core type. On x86 all CPUs of a host report the same CPUID, so only the kernel's
+// PMUs tell the core types apart.
 
 static const uint32_t MIDR_CORE = 0xff00fff0; // implementer and part
 
@@ -46,7 +46,8 @@ size_t host_cores_pmus(const struct host_roots *roots, const char *pattern, stru
     return n;
 }
 
-// Those of the first generic row that has any: before a spec is known, that is how a core PMU is recognised.
+// Finds the PMUs of the first generic row that has any. Before a spec is known, this is how topdownd recognises a core
+// PMU.
 static size_t find_pmus(const struct host_roots *roots, const struct cpu_map *map, struct host_core_pmu *out) {
     size_t n = 0;
     for (size_t i = 0; i < map->n && n == 0; i++)
@@ -93,7 +94,7 @@ static void add_cpu(struct host_kinds *out, const struct host_cores *cores, bool
     out->several = out->several || differ(&out->kinds[0], cores, by_core);
 }
 
-// The vendor is what /proc/cpuinfo calls the implementer.
+// /proc/cpuinfo calls the vendor "implementer".
 static bool describe_arm(const struct host_roots *roots, const struct cpu_map *map, unsigned cpu,
                          struct host_cores *out) {
     char vendor[8];
@@ -150,7 +151,7 @@ bool host_cores_has(const struct host_roots *roots, const struct cpu_map *map, b
                     const struct host_cores *kind, unsigned cpu) {
     struct host_cores cores = {0};
     if (kind->midr == 0)
-        return true; // its PMU says which CPUs it has
+        return true; // its PMU lists its CPUs
     if (!describe_arm(roots, map, cpu, &cores))
         return true;
     if (by_core)

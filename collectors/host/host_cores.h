@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_COLLECTORS_HOST_HOST_CORES_H
 #define TOPDOWND_COLLECTORS_HOST_HOST_CORES_H
 
-// The kinds of cores that a host has. Most have one; on Arm big.LITTLE and Intel hybrid hosts the kernel has a PMU for
-// each, and a CPU's events can be opened on its own PMU only.
+// The core types of a host. Most hosts have one. On Arm big.LITTLE and Intel hybrid hosts the kernel has a PMU for each
+// type, and a CPU's events can be opened only on its own PMU.
 
 #include "collectors/host/host_cpu.h"
 #include "core/host/identify.h"
@@ -14,36 +14,35 @@ struct host_core_pmu {
     char name[HOST_TEXT_MAX];
     uint32_t type; // perf_event_attr.type
     struct cpuset cpus;
-    bool replaces; // another name than the one that was looked for: of a hybrid's x86 cores
+    bool replaces; // differs from the name searched for: x86 cores of a hybrid host
 };
 
-// The kernel's PMUs of a spec's name or pattern (host_linux_find_pmu), in byte order. Where x86 cores, "cpu", are of
-// several kinds and the kernel has a PMU for each, those, the larger ones first. Returns how many there are, at most
-// `max`.
+// The kernel's PMUs that match a spec's name or pattern (host_linux_find_pmu), in byte order. For x86 cores ("cpu") of
+// several types with a PMU each: those PMUs, larger cores first. Returns their number, at most `max`.
 size_t host_cores_pmus(const struct host_roots *roots, const char *pattern, struct host_core_pmu *out, size_t max);
 
 struct host_cores {
-    const struct cpu_row *row; // of the map; NULL: none is for it
-    char pmu[HOST_TEXT_MAX];   // that counts on these CPUs, by the patterns of the map's generic rows; "": none
+    const struct cpu_row *row; // of the map; NULL: the map has none
+    char pmu[HOST_TEXT_MAX];   // counts on these CPUs, found by the patterns of the map's generic rows; "": none
     bool pmu_replaces;         // host_core_pmu.replaces
     unsigned first_cpu;        // the lowest one
-    struct cpuset cpus;        // that are online
-    uint32_t midr;             // of the first CPU; 0: no Arm core
+    struct cpuset cpus;        // the online ones
+    uint32_t midr;             // of the first CPU; 0: not an Arm core
 };
 
 struct host_kinds {
     struct host_cores kinds[HOST_CORES_MAX]; // in the order of their first CPUs
     size_t n;
-    bool several;               // specs are not the same, or PMUs
+    bool several;               // specs or PMUs differ
     char cpuid[HOST_CPUID_MAX]; // of an x86 CPU, else ""
 };
 
-// Which kinds the online CPUs have: those that differ in their row's spec or in their PMU, and `by_core` also those
-// that are another core by implementer and part. CPUs without a row count only `by_core`. What is beyond
-// HOST_CORES_MAX kinds is left out. n is 0 where nothing is known.
+// Finds the core types of the online CPUs. Types differ in their row's spec or in their PMU; with `by_core` also in
+// implementer and part. CPUs without a row count only with `by_core`. Types beyond HOST_CORES_MAX are left out. n is 0
+// if nothing is known.
 void host_cores_find(const struct host_roots *roots, const struct cpu_map *map, bool by_core, struct host_kinds *out);
 
-// Whether the CPU, which is online, is of that kind; one of which nothing is known is.
+// True if the online CPU is of that core type, or if nothing is known about the CPU.
 bool host_cores_has(const struct host_roots *roots, const struct cpu_map *map, bool by_core,
                     const struct host_cores *kind, unsigned cpu);
 

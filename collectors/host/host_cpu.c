@@ -15,8 +15,9 @@
 #include "collectors/host/host_file.h"
 #include "collectors/host/host_pmu.h"
 
-// /proc/cpuinfo describes one CPU after the other, x86 cores in one way and Arm's in another; the first tells enough.
-// No instruction is asked about a CPU that these files do not describe, so that a made-up host stays made up.
+// /proc/cpuinfo describes one CPU after the other, with different keys on x86 and Arm; the first CPU is enough. The
+// CPUID instruction is used only if these files describe this very CPU, so that a simulated file tree never shows facts
+// of the real machine.
 
 enum { FILE_BYTES = 16384, PATH_BYTES = 512 };
 
@@ -28,7 +29,7 @@ static void read_cpuinfo(const struct host_roots *roots, char *text, size_t size
         text[0] = '\0';
 }
 
-// Copies the value of a "key : value" line, printable ASCII only. False where there is no such line.
+// Copies the value of a "key : value" line, printable ASCII only. False if there is no such line.
 static bool cpuinfo_value(const char *text, const char *key, char *out, size_t size) {
     size_t length = strlen(key);
     for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
@@ -154,8 +155,8 @@ static double count_cpus(const struct host_roots *roots, const char *file) {
     return read_cpus(roots, file, &cpus) ? (double)cpuset_count(&cpus) : NAN;
 }
 
-// How many sets the online CPUs are divided into by a file of each (the later name is older), and in *largest how many
-// CPUs the largest one has. NaN where the files do not say.
+// Counts the sets that a file of each online CPU divides the CPUs into (`old_file` is its former name). *largest is the
+// number of CPUs in the largest set. NaN if the files do not say.
 static double count_sets(const struct host_roots *roots, const char *file, const char *old_file, size_t *largest) {
     struct cpuset online, seen = {{0}}, set;
     size_t n = 0;

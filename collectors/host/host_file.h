@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-// Reads the start of a file into `text` and ends it. Returns its length or a negative errno.
+// Reads the start of a file into `text` and terminates it. Returns its length or a negative errno.
 ssize_t host_file_read(const char *path, char *text, size_t size);
 
-// Reads a file that holds one whole number; `otherwise` where it cannot be read or holds something else.
+// Reads a file that holds one whole number; returns `otherwise` if the file is unreadable or holds anything else.
 long long host_file_number(const char *path, long long otherwise);
 
 #endif

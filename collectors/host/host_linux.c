@@ -17,7 +17,7 @@
 
 #include "collectors/host/host_file.h"
 
-// Every file read here is small; what does not fit the buffer is not looked at.
+// Every file read here is small; text beyond the buffer is ignored.
 
 enum { FILE_BYTES = 16384, PATH_BYTES = 512, ENTRY_BYTES = 256, EVENTS_MAX = 1024 };
 
@@ -40,8 +40,8 @@ static int read_online(const struct host_roots *roots, struct errors *errors, st
     return 0;
 }
 
-// The lowest of the online CPUs that share the physical core, which tells cores apart on the whole host: a core_id is
-// one only within its die or cluster. -1 where the kernel does not say.
+// Returns the lowest online CPU of the physical core, which identifies the core on the whole host: a core_id is unique
+// only within its die or cluster. -1 if the kernel does not say.
 static int first_sibling(const struct host_roots *roots, unsigned cpu) {
     static const char *const files[] = {"core_cpus_list", "thread_siblings_list"}; // the second before Linux 5.3
     char path[PATH_BYTES], text[FILE_BYTES];
@@ -67,7 +67,7 @@ static struct topology_source describe_cpu(const struct host_roots *roots, unsig
                                     .selected = selected};
 }
 
-// The CPU as `known` has it; NULL where it does not.
+// The CPU's entry in `known`, or NULL.
 static const struct topology_cpu *find_cpu(const struct topology *known, unsigned id) {
     for (size_t i = 0; known && i < known->n_cpus; i++)
         if (known->cpus[i].id == id)
@@ -79,7 +79,8 @@ static bool is_selected(const struct host_choice *choice, unsigned cpu) {
     return (!choice->selected || cpuset_has(choice->selected, cpu)) && (!choice->own || cpuset_has(choice->own, cpu));
 }
 
-// The CPUs that are online, and those of `known` (may be NULL) that are away now: their cores are not known any more.
+// Builds a topology of the online CPUs and of those in `known` (may be NULL) that are now offline, whose cores are no
+// longer known.
 static int build_topology(const struct host_roots *roots, const struct cpuset *online, const struct host_choice *choice,
                           const struct topology *known, struct topology **out) {
     size_t n = 0;
@@ -115,7 +116,7 @@ int host_linux_topology(const struct host_roots *roots, const struct host_choice
 int host_linux_topology_update(const struct host_roots *roots, const struct host_choice *choice,
                                const struct topology *known, struct topology **out) {
     struct cpuset online;
-    struct errors ignored = {0}; // an unreadable file now is no news about CPUs
+    struct errors ignored = {0}; // an unreadable file says nothing new about the CPUs
     if (read_online(roots, &ignored, &online) < 0)
         return 0;
     for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
@@ -208,7 +209,7 @@ int host_linux_pmu_cpus(const struct host_roots *roots, const char *pmu, struct 
     return 0;
 }
 
-// Reads "event=0x0011", what an Arm PMU says of an event; other PMUs name more than a number.
+// Reads an Arm PMU's form of an event, "event=0x0011"; other PMUs give more than a number.
 static bool read_event(const char *path, uint64_t *config) {
     char text[64], *end;
     if (host_file_read(path, text, sizeof text) < 0 || strncmp(text, "event=0x", 8) != 0 ||
@@ -233,8 +234,8 @@ static void sort_configs(struct host_pmu_events *events) {
     events->n = n;
 }
 
-// Linux 5.9 learnt the names of the newest common events, the pipeline-slot events among them. An older kernel keeps
-// silent about them also where the hardware has them.
+// Linux 5.9 added the names of the newest common events, including the pipeline-slot events. An older kernel does not
+// list them even if the hardware has them.
 static bool kernel_names_all_events(const struct host_roots *roots) {
     char path[PATH_BYTES], text[64];
     unsigned major, minor;
@@ -275,13 +276,13 @@ static bool names_event(const struct host_pmu_events *events, uint64_t config) {
 }
 
 bool host_pmu_events_rule_out(const struct host_pmu_events *events, uint64_t config) {
-    // what arch/arm64/kernel/perf_event.c names; it never names 0x1e (CHAIN), which means nothing alone
+    // the events that arch/arm64/kernel/perf_event.c names; not 0x1e (CHAIN), which means nothing alone
     static const struct {
         uint64_t first, last;
         bool old; // named before Linux 5.9 too
     } named[] = {{0x0, 0x1d, true},       {0x1f, 0x30, true},      {0x31, 0x3f, false},    {0x4000, 0x4006, false},
                  {0x4009, 0x400b, false}, {0x4020, 0x4022, false}, {0x4024, 0x4026, false}};
-    const uint64_t cycles = 0x11; // every PMU has it: a list without it is an emulation's and tells nothing
+    const uint64_t cycles = 0x11; // every PMU has it: a list without it comes from an emulation and proves nothing
     if (!names_event(events, cycles) || names_event(events, config))
         return false;
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
@@ -294,14 +295,14 @@ static double list_fds(const char *path) {
     DIR *folder = opendir(path);
     if (!folder)
         return NAN;
-    double n = -1; // the folder's own
+    double n = -1; // the file descriptor of this very folder
     for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder))
         n += entry->d_name[0] != '.';
     closedir(folder);
     return n;
 }
 
-// Since Linux 6.2 procfs gives their number as the folder's size. Before, each has to be listed.
+// Since Linux 6.2 the size of the procfs folder is the number of file descriptors. Older kernels require a listing.
 static void count_fds(const char *path, struct host_process *process) {
     struct statfs system;
     struct stat status;
@@ -312,7 +313,7 @@ static void count_fds(const char *path, struct host_process *process) {
         process->open_fds = list_fds(path);
 }
 
-// Seconds since the epoch at which the host booted, from /proc/stat.
+// The host's boot time in seconds since the epoch, from /proc/stat.
 static double boot_timestamp(const struct host_roots *roots) {
     char path[PATH_BYTES], line[256];
     double boot = NAN;
@@ -326,7 +327,7 @@ static double boot_timestamp(const struct host_roots *roots) {
     return boot;
 }
 
-// Fields 22, 23 and 24 of proc(5); the name in field 2 may hold anything, so counting begins behind it.
+// Fields 22, 23 and 24 of proc(5); the name in field 2 may contain any character, so counting starts after it.
 static void read_stat(const struct host_roots *roots, struct host_process *process) {
     char path[PATH_BYTES], text[2048];
     (void)snprintf(path, sizeof path, "%s/self/stat", roots->procfs);

@@ -10,13 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
-// The files are the kernel's and hold one line; whatever else is found there is refused.
+// The kernel's files hold one line each; anything else is refused.
 
 enum { PATH_BYTES = 512, LINE_BYTES = 1024, ENTRIES_MAX = 1024 };
 
 static bool is_entry(const char *name) { return name[0] != '\0' && name[0] != '.' && !strchr(name, '/'); }
 
-// The path of PMU/folder or PMU/folder/file (NULL: the folder). False where there can be none.
+// The path of PMU/folder or PMU/folder/file (NULL: the folder). False if no such path can exist.
 static bool make_path(const struct host_roots *roots, const char *pmu, const char *folder, const char *file, char *out,
                       size_t size) {
     if (!is_entry(pmu) || (file && !is_entry(file)))
@@ -26,7 +26,7 @@ static bool make_path(const struct host_roots *roots, const char *pmu, const cha
     return length > 0 && (size_t)length < size;
 }
 
-// Reads a file of one line, without its end. -ENOENT where it cannot be read, -EINVAL where it is something else.
+// Reads a file of one line, without the line's end. -ENOENT if it is unreadable, -EINVAL if it is not one line of text.
 static int read_line(const struct host_roots *roots, const char *pmu, const char *folder, const char *file, char *out,
                      size_t size) {
     char path[PATH_BYTES], text[LINE_BYTES];
@@ -34,7 +34,7 @@ static int read_line(const struct host_roots *roots, const char *pmu, const char
         make_path(roots, pmu, folder, file, path, sizeof path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
     if (fd < 0)
         return -ENOENT;
-    ssize_t got = read(fd, text, sizeof text); // the kernel gives such a file whole
+    ssize_t got = read(fd, text, sizeof text); // the kernel returns such a file in one read
     close(fd);
     if (got < 0)
         return -ENOENT;
@@ -76,7 +76,7 @@ int host_pmu_cap(const struct host_roots *roots, const char *pmu, const char *ca
 
 static int compare_names(const void *a, const void *b) { return strcmp(a, b); }
 
-// The names in a folder that a term can have, in byte order. Returns how many, -ENOENT or -ENOMEM.
+// Lists the names in a folder that are valid for a term, in byte order. Returns their number, -ENOENT or -ENOMEM.
 static int list_names(const char *path, char (**out)[EVENT_FORMAT_NAME_MAX]) {
     DIR *folder = opendir(path);
     if (!folder)

@@ -11,9 +11,9 @@
 
 #include "core/base/array.h"
 
-// A handle is an index into a table of open event groups. The leader is opened stopped, its siblings enabled: they
-// follow their leader, so one ioctl on one file descriptor starts or stops them all. No pinned events, no RESET: totals
-// are subtracted by the reader, and other users of the counters keep their share.
+// A handle is an index into a table of open event groups. The leader is opened stopped, its siblings enabled: siblings
+// follow their leader, so one ioctl on one file descriptor starts or stops them all. Events are never pinned, so other
+// users of the counters keep their share. There is no RESET: the reader subtracts totals.
 
 enum { EVENTS_MAX = 512 };
 
@@ -24,7 +24,7 @@ struct linux_group {
 
 struct pmu_linux {
     struct pmu pmu;  // first
-    uint32_t *types; // by pmu_event.pmu
+    uint32_t *types; // indexed by pmu_event.pmu
     size_t n_types;
     bool exclude_guest;
     struct linux_group *groups;
@@ -106,7 +106,7 @@ static int linux_enable(struct pmu *pmu, int handle, bool enabled) {
     return ioctl(leader, enabled ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0) < 0 ? -errno : 0;
 }
 
-// What read(2) gives with this read_format, see perf_event_open(2).
+// What read(2) returns with this read_format, see perf_event_open(2).
 struct read_buffer {
     uint64_t n, enabled_ns, running_ns, counts[EVENTS_MAX];
 };
@@ -118,7 +118,7 @@ static int linux_read(struct pmu *pmu, int handle, struct pmu_times *times, uint
     if (length < 0)
         return -errno;
     if ((size_t)length != wanted || buffer.n != n)
-        return -ENODEV; // the group has dissolved: its CPU went offline
+        return -ENODEV; // the kernel dissolved the group: its CPU went offline
     *times = (struct pmu_times){.enabled_ns = buffer.enabled_ns, .running_ns = buffer.running_ns};
     for (size_t i = 0; i < n; i++)
         counts[i] = buffer.counts[i];
@@ -155,7 +155,8 @@ int pmu_linux_new(const uint32_t *types, size_t n_types, bool exclude_guest, str
         l->types[i] = types[i];
     l->pmu.ops = &ops;
     l->n_types = n_types;
-    l->exclude_guest = exclude_guest && n_types > 0 && types[0] != PERF_TYPE_SOFTWARE; // some kernels refuse it there
+    l->exclude_guest = exclude_guest && n_types > 0 && types[0] != PERF_TYPE_SOFTWARE; // some kernels refuse it for
+                                                                                       // these
     *out = &l->pmu;
     return 0;
 }
@@ -165,8 +166,8 @@ int pmu_linux_probe_hardware(void) {
                                    .size = sizeof attr,
                                    .config = PERF_COUNT_HW_CPU_CYCLES,
                                    .disabled = 1,
-                                   .exclude_guest = 1}; // a guest that has the PMU for itself does not matter here
-    long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC); // of this process, on any CPU
+                                   .exclude_guest = 1}; // the probe works even if a guest owns the PMU
+    long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC); // for this process, on any CPU
     if (fd < 0)
         return -errno;
     close((int)fd);

@@ -6,10 +6,11 @@
 
 #include "core/plan/fit.h"
 
-// A trial of one size goes over the CPUs twice: it opens a group on each and starts it, waits, then reads and closes.
+// A trial of one size visits the CPUs twice: first it opens and starts a group on each, then it waits, reads and
+// closes.
 
 static const uint64_t TRIAL_NS = UINT64_C(12000000); // three rotation intervals
-static const uint64_t STEP_NS = 1000000;             // from one step that opens or closes to the next
+static const uint64_t STEP_NS = 1000000;             // between two steps that open or close
 
 enum { EVENTS_A_STEP = 64 };
 
@@ -22,17 +23,17 @@ struct probe {
     unsigned n_fixed, n_general;
     int *handles; // [cpu]; negative errno
     enum phase phase;
-    size_t cpu;                // where this pass over the CPUs is
+    size_t cpu;                // the next CPU of this pass
     unsigned size;             // general counters being tried
-    unsigned fits;             // the most known to fit
-    unsigned too_many;         // the fewest known not to
-    size_t opened, asked, ran; // CPUs that have the group, that can tell, and that had it on the counters
-    uint64_t until_ns;         // of RUNNING
-    int error;                 // of this trial: why a CPU could not open the group
+    unsigned fits;             // the largest number known to fit
+    unsigned too_many;         // the smallest number known not to fit
+    size_t opened, asked, ran; // CPUs that opened the group, that gave an answer, and on which it ran
+    uint64_t until_ns;         // end of RUNNING
+    int error;                 // why a CPU could not open the group in this trial
 };
 
-// An event that any counter can count, or that has one of its own: others would tell of fewer counters than there are,
-// and the resident ones are not counted by the groups that rotate.
+// True for an event that any counter can count or that has a counter of its own. Other events would suggest too few
+// counters, and the rotating groups do not count the resident ones.
 static bool tells(const struct catalog *catalog, const struct catalog_event *event) {
     const struct fit_pmu stated = {.general = catalog->general_counters};
     struct event_need need = event->need;
@@ -41,7 +42,7 @@ static bool tells(const struct catalog *catalog, const struct catalog_event *eve
            !need.free && !fit_is_constrained(&stated, &need);
 }
 
-// Of an event and the same one with modifiers, which have one fixed counter, the first.
+// Takes only the first of an event and its variants with modifiers, which share one fixed counter.
 static void take_events(struct probe *p, const struct catalog *catalog, const bool *usable) {
     uint64_t taken = 0;
     for (size_t e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++) {
@@ -58,7 +59,7 @@ static void take_events(struct probe *p, const struct catalog *catalog, const bo
             p->events[p->n_fixed + p->n_general++] = catalog->events[e].code;
 }
 
-// On to the size in the middle, where there is one left.
+// Goes on to the size in the middle, if one is left.
 static void begin_trial(struct probe *p) {
     p->phase = p->too_many - p->fits > 1 ? OPENING : DONE;
     if (p->phase == DONE)
@@ -108,14 +109,14 @@ static size_t cpus_a_step(const struct probe *p) {
 static void open_cpu(struct probe *p, size_t cpu) {
     int handle = p->pmu->ops->open(p->pmu, p->topology->cpus[cpu].id, p->events, p->n_fixed + p->size);
     if (handle >= 0)
-        (void)p->pmu->ops->enable(p->pmu, handle, true); // one that does not start does not run
+        (void)p->pmu->ops->enable(p->pmu, handle, true); // a group that fails to start never runs
     else if (p->error == 0 || p->error == -ENODEV)
         p->error = handle;
     p->opened += handle >= 0;
     p->handles[cpu] = handle;
 }
 
-// True where the error says something about the counters, and not about the CPU or about us.
+// True if the error is about the counters, not about the CPU or this process.
 static bool is_about_counters(int error) {
     return error != -ENODEV && error != -EMFILE && error != -ENFILE && error != -ENOMEM;
 }
@@ -133,7 +134,7 @@ static void close_cpu(struct probe *p, size_t cpu) {
     p->handles[cpu] = -EBADF;
 }
 
-// Does it to as many CPUs as one step may. True when all have had it.
+// Applies `act` to as many CPUs as one step may handle. True once all CPUs are done.
 static bool pass(struct probe *p, void (*act)(struct probe *p, size_t cpu)) {
     size_t end = p->cpu + cpus_a_step(p);
     for (; p->cpu < p->topology->n_cpus && p->cpu < end; p->cpu++)

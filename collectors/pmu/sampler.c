@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Every core walks through its own order of the round's entries. All orders are as long, so all cores reach the end of
-// the round at the same edge, and there the readings of the round are complete. When the caller comes late by more than
-// a quarter of a slot, all edges still to come move back by as much, so that no slot is lost; less is taken from the
-// next slot. So cores stay in step.
+// Every core walks through its own order of the round's entries. All orders have the same length, so all cores reach
+// the end of the round at the same edge, where the round's readings are complete. If the caller is late by more than a
+// quarter of a slot, all future edges move back by as much, so that no slot is lost; a smaller delay shortens the next
+// slot. So cores stay in step.
 //
-// Opening an event costs up to 18 us on another CPU, so that a thousand CPUs take seconds. It is spread over steps of
-// about a millisecond of work; the first round begins when all is open, and what has to be opened again later is opened
-// beside the rotation.
+// Opening an event on another CPU costs up to 18 us, so a thousand CPUs take seconds. The sampler spreads opening over
+// steps of about a millisecond of work. The first round begins when all groups are open; later the sampler reopens
+// groups beside the rotation.
 
-static const uint64_t RETRY_NS = UINT64_C(60000000000); // until an event group that could not be opened is tried again
-static const uint64_t OPENING_NS = 1000000;             // from one step that opens to the next
+static const uint64_t RETRY_NS = UINT64_C(60000000000); // before another try to open an event group
+static const uint64_t OPENING_NS = 1000000;             // between two steps that open
 
 enum { OPENED_A_STEP = 64 }; // events
 enum { IDLE = -1 };          // as an event group: none
@@ -26,12 +26,12 @@ struct core {
     unsigned *order;  // of plan->round
     size_t entry;     // position in order
     unsigned part;    // of the entry's unit
-    int group;        // that is counting, or IDLE
-    uint64_t edge_ns; // where this event group's slots end, without slip
+    int group;        // now counting, or IDLE
+    uint64_t edge_ns; // end of this event group's slots, without slip
 };
 struct channel {            // an event group on a CPU
     int handle;             // negative errno: could not be opened, or -ENODEV: its CPU went away
-    uint64_t retry_ns;      // where not open: when to try again
+    uint64_t retry_ns;      // if not open: when to try again
     struct pmu_times times; // totals at the last reading
     uint64_t *counts;
 };
@@ -45,10 +45,10 @@ struct sampler {
     unsigned *core_cpus, *orders; // memory of the cores' arrays
     struct channel *channels;     // [cpu][group]
     size_t n_channels;            // 0 until they are made
-    size_t to_open;               // the first that this pass of opening has not looked at; n_channels: it is over
-    uint64_t *counts, *fresh;     // memory of the channels' counts; of one reading
+    size_t to_open;               // the next for this pass of opening; n_channels: the pass is over
+    uint64_t *counts, *fresh;     // memory for the channels' counts; for one reading
     struct readings *readings;
-    uint64_t slip_ns; // by how much edges have moved in this round
+    uint64_t slip_ns; // delay of this round's edges so far
     bool started, round_over;
     int error, round_error;
     uint64_t calls, interrupts;
@@ -152,7 +152,8 @@ static void toggle(struct sampler *s, unsigned cpu, int group, bool enabled) {
         note_error(s, r);
 }
 
-// Opens an event group on a CPU; where its slot is now, it starts at once. Returns how many events that took.
+// Opens an event group on a CPU, and starts it at once if its slot is now. Returns the number of events it tried to
+// open.
 static size_t open_channel(struct sampler *s, unsigned cpu, int group, uint64_t now_ns) {
     const struct plan_group *plan_group = &s->plan->groups[group];
     struct channel *channel = channel_of(s, cpu, group);
@@ -162,7 +163,7 @@ static size_t open_channel(struct sampler *s, unsigned cpu, int group, uint64_t 
     channel->handle = s->pmu->ops->open(s->pmu, s->topology->cpus[cpu].id, events, plan_group->n_events);
     channel->times = (struct pmu_times){0};
     memset(channel->counts, 0, plan_group->n_events * sizeof *channel->counts);
-    size_t n = channel->handle == -ENODEV ? 1 : plan_group->n_events; // a CPU that is away refuses the first
+    size_t n = channel->handle == -ENODEV ? 1 : plan_group->n_events; // an offline CPU refuses the first
     s->calls += n;
     if (channel->handle < 0)
         channel->retry_ns = channel->handle == -ENODEV ? 0 : now_ns + RETRY_NS;
@@ -171,7 +172,7 @@ static size_t open_channel(struct sampler *s, unsigned cpu, int group, uint64_t 
     return n;
 }
 
-// Opens what is not open and due, as much as one step may.
+// Opens the channels that are due, as many as one step may.
 static void open_channels(struct sampler *s, uint64_t now_ns) {
     for (size_t opened = 0; s->to_open < s->n_channels; s->to_open++) {
         const struct channel *channel = &s->channels[s->to_open];
@@ -193,14 +194,14 @@ static enum window_result result_of(const struct window *window) {
     return window->running_ns < window->enabled_ns ? WINDOW_CONTENDED : WINDOW_COMPLETE;
 }
 
-// The CPU went away: the event group has dissolved for good.
+// The CPU went offline: the kernel dissolved the event group for good.
 static void lose_channel(struct sampler *s, struct channel *channel) {
     if (channel->handle >= 0)
         s->pmu->ops->close(s->pmu, channel->handle);
     channel->handle = -ENODEV;
 }
 
-// Takes what the event group has counted since its last reading as a window.
+// Records the event group's counts since its last reading as a window.
 static void read_window(struct sampler *s, unsigned cpu, int group, bool running) {
     const struct plan_group *plan_group = &s->plan->groups[group];
     struct channel *channel = channel_of(s, cpu, group);
@@ -251,7 +252,7 @@ static uint64_t slot_ns(const struct sampler *s, const struct core *core) {
     return group_at(s, core) == IDLE ? s->plan->idle_ns : s->plan->slot_ns;
 }
 
-// Sets the edge behind the present slot, and behind all that follow with the same event group: nothing changes there.
+// Sets the edge after the current slot and any following slots of the same event group: nothing changes between them.
 static void core_set_edge(const struct sampler *s, struct core *core, uint64_t begins_ns) {
     core->edge_ns = begins_ns + slot_ns(s, core);
     for (struct core next = *core; core_next(s, &next) && group_at(s, &next) == group_at(s, core); *core = next)
@@ -266,9 +267,9 @@ static void core_begin(struct sampler *s, size_t c, uint64_t round, uint64_t sta
     core_set_edge(s, core, start_ns);
 }
 
-// Disable, enable, read: in this order the new group finds the counters free, and the read interrupts nobody. Each on
-// all siblings before the next: what one still holds of the registers that they share would keep another's new group
-// off until a tick.
+// Disable, enable, read: in this order the new group finds the counters free, and the read interrupts no CPU. All
+// siblings finish each step before the next begins: a shared register that one still holds would keep another's new
+// group off the counters until a tick.
 static void core_change(struct sampler *s, struct core *core, bool round_ends) {
     int from = core->group, to = group_at(s, core);
     for (size_t i = 0; from != to && from != IDLE && i < core->n_cpus; i++)
@@ -290,7 +291,7 @@ static uint64_t first_edge_ns(const struct sampler *s) {
     return first + s->slip_ns;
 }
 
-// Changes at every edge that is due (two where one slot is very short). True at the end of the round.
+// Changes groups at every edge that is due (two if a slot is very short). True at the end of the round.
 static bool core_catch_up(struct sampler *s, struct core *core, uint64_t now_ns) {
     while (core->edge_ns + s->slip_ns <= now_ns) {
         if (!core_next(s, core))
@@ -310,7 +311,7 @@ static void start(struct sampler *s, uint64_t now_ns) {
     }
 }
 
-// All cores are at the end of the round: closes its last windows, and the next round begins at once.
+// Called when all cores reach the end of the round: closes its last windows and begins the next round at once.
 static void end_round(struct sampler *s, uint64_t now_ns) {
     s->slip_ns = 0;
     for (size_t c = 0; c < s->topology->n_cores; c++) {

@@ -17,8 +17,8 @@ enum { MODE = 0640, BEGINNING = 64, NUMBER_MAX = 4 }; // ".99" and its end
 struct recording_file {
     char path[PATH_MAX - NUMBER_MAX];
     int fd;
-    uint64_t bytes, bytes_max;                        // of this one; of all together
-    int64_t former_bytes[RECORDING_FILE_FORMERS_MAX]; // of FILE.1 and so on; -1: it is not there
+    uint64_t bytes, bytes_max;                        // of this file; limit of all together
+    int64_t former_bytes[RECORDING_FILE_FORMERS_MAX]; // of FILE.1 and so on; -1: no such file
 };
 
 static int make(const char *path) {
@@ -30,7 +30,7 @@ static void name_former(const struct recording_file *file, size_t former, char *
     (void)snprintf(out, PATH_MAX, "%s.%zu", file->path, former + 1);
 }
 
-// How large the recording, or the empty file, is, -1 where there is nothing. A negative errno for what must stay.
+// Gets the size of the recording or empty file, -1 if there is none. A negative errno for a file that must stay.
 static int look_at(const char *path, int64_t *bytes) {
     uint8_t beginning[BEGINNING];
     struct stat status;
@@ -47,7 +47,7 @@ static int look_at(const char *path, int64_t *bytes) {
     return 0;
 }
 
-// All of them, each time: somebody may have removed one, or put something else there.
+// Checks all of them each time: someone may have removed or replaced one.
 static int look_at_formers(struct recording_file *file) {
     char name[PATH_MAX];
     int r = 0;
@@ -76,7 +76,7 @@ static int move(struct recording_file *file, size_t former, const char *from, in
     return 0;
 }
 
-// FILE becomes FILE.1; where all numbers are taken, the oldest goes.
+// Renames FILE to FILE.1. If all numbers are taken, the oldest file is removed.
 static int move_away(struct recording_file *file, int64_t bytes) {
     char from[PATH_MAX];
     size_t gap = 0;
@@ -92,7 +92,7 @@ static int move_away(struct recording_file *file, int64_t bytes) {
     return r < 0 ? r : move(file, 0, file->path, bytes);
 }
 
-// An empty file tells nothing, and needs no number.
+// Moves FILE away. An empty file is worthless and gets no number.
 static int make_way(struct recording_file *file) {
     int64_t bytes;
     int r = look_at(file->path, &bytes);
@@ -147,7 +147,7 @@ struct recording_file *recording_file_free(struct recording_file *file) {
 
 uint64_t recording_file_bytes(const struct recording_file *file) { return file->bytes; }
 
-// Removes the oldest files until there are n bytes left.
+// Removes the oldest files until n bytes are free.
 static int make_room(struct recording_file *file, size_t n) {
     uint64_t all = file->bytes + n;
     int r = 0;
@@ -173,7 +173,7 @@ int recording_file_write(struct recording_file *file, const uint8_t *bytes, size
             continue;
         if (r <= 0) {
             int error = r < 0 ? -errno : -EIO;
-            if (ftruncate(file->fd, (off_t)file->bytes) == 0) // else a reader stops before what was cut
+            if (ftruncate(file->fd, (off_t)file->bytes) == 0) // else a reader stops before the partial record
                 (void)lseek(file->fd, (off_t)file->bytes, SEEK_SET);
             return error;
         }
@@ -186,7 +186,7 @@ int recording_file_write(struct recording_file *file, const uint8_t *bytes, size
 int recording_file_rotate(struct recording_file *file) {
     char former[PATH_MAX];
     int r = move_away(file, (int64_t)file->bytes);
-    if (r < 0 && r != -ENOENT) // somebody has removed FILE: there is nothing to move
+    if (r < 0 && r != -ENOENT) // -ENOENT: someone has removed FILE, nothing to move
         return r;
     int fd = make(file->path);
     if (fd < 0) {
@@ -213,7 +213,7 @@ int recording_file_read(const char *path, size_t size_max, uint8_t **bytes, size
     uint8_t *buffer = r == 0 ? malloc(size + 1) : NULL;
     if (r == 0 && !buffer)
         r = -ENOMEM;
-    while (r == 0 && length < size) { // one that grows meanwhile is read up to here
+    while (r == 0 && length < size) { // a file that grows meanwhile is read up to here
         ssize_t got = read(fd, buffer + length, size - length);
         if (got == 0)
             break;

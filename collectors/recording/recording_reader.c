@@ -10,8 +10,8 @@
 
 #include "core/base/array.h"
 
-// The bytes in memory are those of the file from `begins` on; those before `at` have been read. A record that does not
-// end in them asks for more, until the file has no more.
+// The buffer holds the file's bytes from `begins` on; those before `at` have been read. If a record does not end in the
+// buffer, the reader reads more until the file ends.
 
 enum { CHUNK = 1 << 20 };
 
@@ -20,7 +20,7 @@ struct recording_reader {
     uint8_t *bytes;
     size_t n, size, at;
     uint64_t begins;
-    uint64_t last; // where the last record begins
+    uint64_t last; // start of the last record
 };
 
 int recording_reader_new(const char *path, struct recording_reader **out) {
@@ -57,7 +57,7 @@ static void forget_what_was_read(struct recording_reader *reader) {
     reader->at = 0;
 }
 
-// 1: there is more than before; 0: that was all; or a negative errno.
+// Returns 1 if it read more, 0 at the end of the file, or a negative errno.
 static int read_more(struct recording_reader *reader) {
     forget_what_was_read(reader);
     uint8_t *grown = array_reserve(reader->bytes, reader->n + CHUNK, &reader->size, 1);

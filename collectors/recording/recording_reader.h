@@ -2,27 +2,26 @@
 #ifndef TOPDOWND_COLLECTORS_RECORDING_RECORDING_READER_H
 #define TOPDOWND_COLLECTORS_RECORDING_RECORDING_READER_H
 
-// Reads a recording's file record by record: however large it is, only some of it is in memory. What is written to it
-// meanwhile is read, too.
+// Reads a recording's file record by record, with only part of it in memory. Records appended meanwhile are read too.
 
 #include "core/recording/recording.h"
 
 struct recording_reader;
 
-// Returns 0, -EINVAL: it is not a regular file, another negative errno.
+// Returns 0, -EINVAL if it is not a regular file, or another negative errno.
 int recording_reader_new(const char *path, struct recording_reader **out);
 struct recording_reader *recording_reader_free(struct recording_reader *reader);
 
-// Whether the file is a recording; or a negative errno.
+// 1 if the file is a recording, 0 if not, or a negative errno.
 int recording_reader_check(struct recording_reader *reader);
 
-// As recording_next (core/recording/recording.h); or another negative errno. The record is there until the next call.
+// As recording_next (core/recording/recording.h), or another negative errno. The record is valid until the next call.
 int recording_reader_next(struct recording_reader *reader, struct recording_record *out);
 
-// At which byte the last record begins, or what was none.
+// The byte at which the last record, or the invalid data, begins.
 uint64_t recording_reader_at(const struct recording_reader *reader);
 
-// The first record is the next one.
+// Goes back to the first record.
 void recording_reader_rewind(struct recording_reader *reader);
 
 #endif

@@ -3,9 +3,8 @@
 
 // The simulated host as a PMU: handles for event groups, and the clock.
 //
-// advance() only notes the time; a CPU catches up when it is asked for something. That is invisible from outside, since
-// what happens on a CPU depends on nothing but its own past, and it makes a thousand CPUs as cheap as those that are
-// looked at.
+// advance() only stores the time; a CPU catches up when a call concerns it. Callers cannot notice, since what happens
+// on a CPU depends only on its own past. So a thousand CPUs cost no more than those in use.
 
 #include <assert.h>
 #include <errno.h>
@@ -59,7 +58,7 @@ static int sim_open(struct pmu *pmu, unsigned id, const struct pmu_event *events
     if (id >= sim->n_cpus)
         return -ENODEV;
     if (!scenario_has_cpu(sim->scenario, id))
-        return -ENOENT; // as the kernel says of another core type's PMU
+        return -ENOENT; // as the kernel answers for another core type's PMU
     if (n == 0)
         return -EINVAL;
     struct sim_cpu *cpu = &sim->cpus[id];
@@ -83,7 +82,7 @@ static int sim_open(struct pmu *pmu, unsigned id, const struct pmu_event *events
     return handle;
 }
 
-// The handle's entry with its CPU caught up; NULL where nothing is open there.
+// The handle's entry, after its CPU has caught up; NULL if the handle is not open.
 static struct handle *find_handle(struct pmu_sim *sim, int handle) {
     if (handle < 0 || (size_t)handle >= sim->n_handles || !sim->handles[handle].group)
         return NULL;
@@ -169,7 +168,7 @@ static int make_loads(struct pmu_sim *sim, const char **unknown_event) {
     return r;
 }
 
-// Gives every CPU its load: by the last assignment that names it.
+// Gives every CPU its load. The last assignment that names a CPU applies.
 static void assign_loads(struct pmu_sim *sim) {
     const struct scenario *scenario = sim->scenario;
     for (size_t i = 0; i < scenario->n_assignments; i++) {
@@ -187,7 +186,7 @@ static void assign_loads(struct pmu_sim *sim) {
     }
 }
 
-// Where the core has registers, its threads share them.
+// If the core has shared registers, its threads share them.
 static void join_siblings(struct pmu_sim *sim) {
     size_t cores = (size_t)sim->scenario->sockets * sim->scenario->cores_per_socket;
     for (size_t id = cores; sim->catalog->n_registers > 0 && id < sim->n_cpus; id++)
@@ -247,7 +246,7 @@ int pmu_sim_topology(const struct scenario *scenario, const struct cpuset *selec
     return r;
 }
 
-// Whether a CPU is away at `now_ns`, and until when that cannot change.
+// True if the CPU is offline at `now_ns`. *until_ns is the earliest time at which that may change.
 static bool is_away(const struct sim_cpu *cpu, uint64_t now_ns, uint64_t *until_ns) {
     bool away = false;
     *until_ns = UINT64_MAX;
@@ -288,7 +287,7 @@ double pmu_sim_rival_share(const struct pmu *pmu, size_t rival, unsigned cpu) {
     const struct pmu_sim *sim = (const struct pmu_sim *)pmu;
     assert(cpu < sim->n_cpus && rival < sim->scenario->n_rivals);
     struct sim_cpu *simulated = &sim->cpus[cpu];
-    sim_cpu_run(simulated, sim->now_ns); // catching up changes nothing that can be seen
+    sim_cpu_run(simulated, sim->now_ns); // catching up has no visible effect
     for (size_t i = 0; i < simulated->n_rivals; i++) {
         struct sim_group *group = &simulated->rivals[i].group;
         if (simulated->rivals[i].index != rival)

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectors/sim/sim_cpu.h"
 
-// The kernel's scheduling of event groups on one CPU, as the emulated test bed showed it. Whoever wants the counters
-// stands in the queue of its rank. A group is put on as a whole or not at all:
-// - on being enabled, where it fits beside what is on; groups of weaker ranks make way at once, and come back where
-// they
-//   still fit;
-// - at a tick, where somebody waits: the queues move on by one and everybody is fitted in anew, strongest rank first.
-// Putting a group off frees its counters, but nobody takes them before the next tick.
+// The kernel's scheduling of event groups on one CPU, as the emulated test bed showed it. A group that wants the
+// counters stands in the queue of its rank. It is scheduled as a whole or not at all:
+// - when it is enabled, if it fits beside the running groups; groups of weaker ranks make way at once, and return if
+//   they still fit;
+// - at a tick, if any group waits: the queues rotate by one, and all groups are fitted in anew, strongest rank first.
+// Taking a group off frees its counters, but no group takes them before the next tick.
 //
-// Nothing happens between calls unless somebody waits for a tick or a rival comes or goes, so sim_cpu_run jumps from
-// one such moment to the next. Where a tick could only repeat the last one (nobody waits who could take turns), ticks
-// are skipped too: a task that waits for hours costs nothing.
+// Nothing happens between calls unless a group waits for a tick or a rival comes or goes, so sim_cpu_run jumps from
+// one such moment to the next. It also skips ticks that could only repeat the last one (no waiting group can take
+// turns): a task that waits for hours costs nothing.
 //
-// Siblings that share registers live in step, since what fits on one depends on what is on the others.
+// Siblings that share registers advance together, since what fits on one depends on what runs on the others.
 //
-// Invariant: what is on fits, on every CPU and core.
+// Invariant: on every CPU and core, what runs fits.
 
 #include <assert.h>
 #include <errno.h>
@@ -31,12 +30,12 @@ struct held {
     bool too_many;
 };
 
-static void hold_nothing(struct held *held) { // without touching all of it
+static void hold_nothing(struct held *held) { // without clearing it all
     held->n = 0;
     held->too_many = false;
 }
 
-// An event that neither has a counter nor a register is in nobody's way.
+// An event with neither a counter nor a register blocks nothing.
 static void hold(struct held *held, const struct event_need *need) {
     if (need->free && need->reg == 0)
         return;
@@ -54,7 +53,7 @@ static void hold_group(struct held *held, const struct sim_group *group) {
         hold(held, &group->needs[i]);
 }
 
-// What the groups down to rank `weakest` hold.
+// Adds what the groups down to rank `weakest` hold.
 static void hold_ranks(struct held *held, const struct sim_cpu *cpu, enum sim_rank weakest) {
     for (unsigned rank = SIM_PINNED; rank <= weakest; rank++) {
         const struct sim_group *group;
@@ -65,7 +64,7 @@ static void hold_ranks(struct held *held, const struct sim_cpu *cpu, enum sim_ra
     }
 }
 
-// What the siblings hold of the registers that they share with this CPU: each value once.
+// Adds what the siblings hold of the registers shared with this CPU, each value once.
 static void hold_siblings(struct held *held, const struct sim_cpu *cpu) {
     for (const struct sim_cpu *sibling = cpu->sibling; sibling != cpu; sibling = sibling->sibling) {
         struct held theirs;
@@ -87,7 +86,7 @@ static bool held_fits(const struct sim_cpu *cpu, const struct held *held) {
     return !held->too_many && fit_check(&cpu->pmu, held->needs, held->places, held->n, NULL);
 }
 
-// Whether the group fits beside those that are on, down to rank `weakest`.
+// True if the group fits beside the running groups down to rank `weakest`.
 static bool fits(const struct sim_cpu *cpu, const struct sim_group *group, enum sim_rank weakest) {
     if (cpu->pmu.general == 0)
         return true;
@@ -133,8 +132,8 @@ static void put_off_ranks(struct sim_cpu *cpu, unsigned strongest) {
     }
 }
 
-// Puts on whoever fits. Behind the first flexible group that does not, none is tried: smaller ones must not overtake
-// for ever.
+// Schedules every group that fits. After the first flexible group that does not fit it tries no other: smaller groups
+// must not overtake forever.
 static void put_on_ranks(struct sim_cpu *cpu, unsigned strongest) {
     for (unsigned rank = strongest; rank < SIM_RANK_N; rank++) {
         struct sim_group *group;
@@ -162,7 +161,7 @@ static bool somebody_waits(const struct sim_cpu *cpu) {
     return rank_waits(cpu, SIM_PINNED) || rank_waits(cpu, SIM_FLEXIBLE) || rank_waits(cpu, SIM_TASK);
 }
 
-// True where somebody of this rank waits and others of it could make way.
+// True if a group of this rank waits and others of the same rank could make way.
 static bool takes_turns(const struct sim_cpu *cpu, unsigned rank) {
     const struct sim_group *first = TAILQ_FIRST(&cpu->queues[rank]);
     return first && TAILQ_NEXT(first, queued) && rank_waits(cpu, rank);
@@ -202,14 +201,15 @@ bool sim_cpu_accepts(const struct sim_cpu *cpu, const struct sim_group *group) {
     return cpu->validates_nothing || cpu->pmu.general == 0 || held_fits(cpu, &held);
 }
 
-// Another tick may change something again, also where a sibling waits for a register.
+// Notes that another tick may change something again, on siblings too: one may wait for a register.
 static void unsettle(struct sim_cpu *cpu) {
     cpu->steady = false;
     for (struct sim_cpu *sibling = cpu->sibling; sibling != cpu; sibling = sibling->sibling)
         sibling->steady = false;
 }
 
-// What changes a group that is alive is done by its CPU, as a read of one that counts: others' calls interrupt it.
+// Only the CPU itself can change one of its live groups or read one that is counting, so calls from other CPUs
+// interrupt it.
 bool sim_cpu_interrupted_by(const struct sim_cpu *cpu, const struct sim_group *group, enum sim_call call) {
     if (!sim_cpu_alive(cpu, group))
         return false;
@@ -241,7 +241,7 @@ void sim_cpu_disable(struct sim_cpu *cpu, struct sim_group *group) {
     unsettle(cpu);
 }
 
-// The CPU goes away: every group on it dissolves.
+// The CPU goes offline: every group on it dissolves.
 static void go_offline(struct sim_cpu *cpu) {
     for (unsigned rank = 0; rank < SIM_RANK_N; rank++) {
         struct sim_group *group;
@@ -251,7 +251,7 @@ static void go_offline(struct sim_cpu *cpu) {
     cpu->generation++;
 }
 
-// Rivals come and go as the time is now. Their own groups live through an absence of the CPU: they open them anew.
+// Rivals come and go as the current time demands. After the CPU was offline, rivals open their groups anew.
 static void meet_rivals(struct sim_cpu *cpu) {
     bool offline = false, refusing = false;
     cpu->next_edge_ns = UINT64_MAX;
@@ -292,7 +292,7 @@ static uint64_t next_ns(const struct sim_cpu *cpu) {
     return tick_ns < cpu->next_edge_ns ? tick_ns : cpu->next_edge_ns;
 }
 
-// What happens at `now_ns`.
+// Carries out what is due at `now_ns`.
 static void act(struct sim_cpu *cpu, uint64_t now_ns) {
     bool ticks = next_tick_ns(cpu) == now_ns;
     cpu->now_ns = now_ns;
@@ -321,17 +321,17 @@ static enum sim_rank rank_of(enum scenario_rival_kind kind) {
     return kind == RIVAL_PINNED ? SIM_PINNED : kind == RIVAL_TASK ? SIM_TASK : SIM_FLEXIBLE;
 }
 
-// The number of the fixed counter that a rival's cycles take: that of the watchdog's event, else the first.
+// The fixed counter that a rival's cycles event uses: that of the watchdog's event, else the first.
 static int cycles_fixed(const struct catalog *catalog) {
     return catalog->watchdog_event >= 0 ? catalog->events[catalog->watchdog_event].need.fixed : 0;
 }
 
-// That of the pipeline slots which lead the fields of PERF_METRICS; -1: there is none.
+// The fixed counter of the slots event that leads the fields of PERF_METRICS; -1: there is none.
 static int slots_fixed(const struct catalog *catalog) {
     return catalog->n_resident > 0 ? catalog->events[catalog->resident[0]].need.fixed : -1;
 }
 
-// One that wants more counters than there are takes them all.
+// A rival that wants more counters than there are takes them all.
 static int rival_init(struct sim_rival *rival, const struct scenario_rival *source, size_t index, unsigned general,
                       const struct catalog *catalog) {
     bool all = general > 0 && source->counters > general;
@@ -364,7 +364,7 @@ int sim_cpu_init(struct sim_cpu *cpu, const struct scenario *scenario, const str
                          .validates_nothing = scenario->validates_nothing,
                          .surplus = scenario->surplus,
                          .load = load,
-                         .tick_phase_ns = (id * UINT64_C(2472136) + 1234567) % SIM_TICK_NS}; // as far apart as can be
+                         .tick_phase_ns = (id * UINT64_C(2472136) + 1234567) % SIM_TICK_NS}; // as far apart as possible
     for (size_t i = 0; i < catalog->n_registers; i++)
         cpu->pmu.registers[i + 1] = catalog->registers[i].values;
     for (unsigned rank = 0; rank < SIM_RANK_N; rank++)

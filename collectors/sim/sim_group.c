@@ -7,7 +7,7 @@
 
 enum { FIELD_MAX = 255, FIELDS_MAX = 8 };
 
-// No CPU has this general counter: what can be on no other has its fixed counter or none.
+// No CPU has this general counter: an event restricted to it runs on its fixed counter or not at all.
 #define NO_GENERAL_COUNTER (UINT64_C(1) << (EVENT_COUNTERS_MAX - 1))
 
 static bool is_code(const struct pmu_event *a, const struct pmu_event *b) {
@@ -15,7 +15,7 @@ static bool is_code(const struct pmu_event *a, const struct pmu_event *b) {
            a->exclude == b->exclude;
 }
 
-// Of several names for one code that with a fixed counter: the hardware knows the code alone.
+// Finds the event of a code. Of several names, the one with a fixed counter: the hardware knows only the code.
 static int find_event(const struct catalog *catalog, const struct pmu_event *code) {
     int found = -ENOENT;
     for (size_t i = CATALOG_CPU_SECONDS + 1; i < catalog->n_events; i++)
@@ -25,9 +25,9 @@ static int find_event(const struct catalog *catalog, const struct pmu_event *cod
     return found;
 }
 
-// ---- what the kernel asks of groups with fields of PERF_METRICS ----
+// ---- the kernel's rules for groups with fields of PERF_METRICS ----
 
-// By its number alone: the kernel knows a field, or the leader of fields, by that.
+// Compares the number alone, by which the kernel recognises a field and the leader of fields.
 static bool has_config(const struct catalog *catalog, size_t i, const struct pmu_event *code) {
     const struct pmu_event *of = &catalog->events[catalog->resident[i]].code;
     return code->pmu == 0 && of->config == code->config;
@@ -51,8 +51,9 @@ static bool stands_before(const struct pmu_event *codes, size_t i) {
     return false;
 }
 
-// The leader comes first, a field has no further configuration and is there once, and at most FIELDS_MAX are. All of
-// them count in the same modes, for FIXED_CTR3 is set for one (which the kernel does not check: counts would be wrong).
+// True if the leader comes first, no field has further configuration or appears twice, and there are at most
+// FIELDS_MAX. All must count in the same modes because FIXED_CTR3 is configured for one (the kernel does not check
+// this, and counts would be wrong).
 static bool fields_valid(const struct catalog *catalog, const struct pmu_event *codes, size_t n) {
     size_t fields = 0;
     for (size_t i = 0; i < n; i++) {

@@ -2,12 +2,12 @@
 #ifndef TOPDOWND_COLLECTORS_SIM_SIM_GROUP_H
 #define TOPDOWND_COLLECTORS_SIM_SIM_GROUP_H
 
-// An event group of a simulated CPU, ours or a rival's: what it counts, and what it needs of counters.
+// An event group of a simulated CPU, topdownd's or a rival's: what it counts and which counters it needs.
 //
-// A field is an event that has no counter: the CPU keeps the share of the leader's count that belongs to it, in 8 bits
-// (PERF_METRICS). The kernel multiplies that share with the leader's count and starts both anew whenever it looks: when
-// the group is read, and when it leaves the counters. So fields are right to a 255th of the leader's count since then.
-// The leader has its fixed counter or none: two groups that it leads take turns.
+// A field is an event without a counter: the CPU keeps its share of the leader's count in 8 bits (PERF_METRICS). The
+// kernel multiplies that share by the leader's count and resets both when the group is read and when it leaves the
+// counters. So a field is accurate to 1/255 of the leader's count since then. The leader runs only on its fixed
+// counter, so two groups that it leads take turns.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,44 +17,44 @@
 #include "collectors/sim/sim_load.h"
 #include "core/plan/fit.h"
 
-// Who comes first when counters are short.
+// Scheduling priority, first to last.
 enum sim_rank { SIM_PINNED, SIM_FLEXIBLE, SIM_TASK, SIM_RANK_N };
 
 struct sim_group {
     enum sim_rank rank;
-    struct event_need *needs; // of its events, or a rival's, the leader's first
+    struct event_need *needs; // of our events or a rival's, the leader's first
     size_t n_needs;
-    unsigned *events;         // of the catalog; none for a rival
-    struct sim_count *counts; // how often these truly happened while it was on
+    unsigned *events;         // catalog indexes; none for a rival
+    struct sim_count *counts; // how often these truly happened while the group was on
     bool *is_field;
-    uint64_t *looked_at; // counts when the kernel looked last
-    uint64_t *reported;  // what it has made of fields
+    uint64_t *looked_at; // counts when the kernel last looked
+    uint64_t *reported;  // counts that the kernel has derived for fields
     size_t n_events;
 
-    // What follows is the CPU's.
+    // Owned by the CPU from here on.
     TAILQ_ENTRY(sim_group) queued; // while enabled
     bool enabled, on;
     unsigned generation;   // of the CPU when the group was opened
-    uint64_t accounted_ns; // times and counts are right up to here
+    uint64_t accounted_ns; // times and counts are up to date until here
     uint64_t enabled_ns, running_ns;
 };
 
-// Our event group of these events. -ENOENT: the catalog has no event of such a code; -EINVAL: a field is in a group
-// that its leader does not lead or that counts in other modes, has more than its number, or stands twice, or more than
-// eight do; -ENOMEM.
+// Creates topdownd's event group of these events. -ENOENT: the catalog has no event of such a code; -EINVAL: a group
+// with fields breaks a rule (another leader, different modes, further configuration on a field, a field twice, more
+// than eight fields); -ENOMEM.
 int sim_group_new(const struct catalog *catalog, const struct pmu_event *codes, size_t n, struct sim_group **out);
 struct sim_group *sim_group_free(struct sim_group *group);
 
-// The group that a rival opens: so many events that any general counter can count, and where these are not -1 one of
-// the fixed counter `cycles`, which a general one can count too, and one of the fixed counter `slots` alone. -ENOMEM.
-// To be freed by sim_group_deinit.
+// Initializes a rival's group: `general` events that any general counter can count, an event on the fixed counter
+// `cycles`, which a general one can count too, and an event that only the fixed counter `slots` can count. -1 leaves
+// the event of `cycles` or `slots` out. -ENOMEM. Free with sim_group_deinit.
 int sim_group_init_rival(struct sim_group *group, enum sim_rank rank, unsigned general, int cycles, int slots);
 void sim_group_deinit(struct sim_group *group);
 
-// The kernel looks at the counters, which are right up to now.
+// The kernel looks at the counters, whose counts must be up to date.
 void sim_group_look(struct sim_group *group);
 
-// What a read gives for an event.
+// The count that a read returns for an event.
 uint64_t sim_group_count(const struct sim_group *group, size_t i);
 
 #endif

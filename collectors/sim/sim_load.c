@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectors/sim/sim_load.h"
 
-// A load is a table: one row of rates a keyframe, and the first row once more at the period's end. Between two rows the
-// rates are straight lines, so the count of a stretch within one segment is the rate in its middle times its length.
+// A load is a table: one row of rates per keyframe, and the first row again at the period's end. Rates are linear
+// between two rows, so the count of a stretch within one segment is the rate at its middle times its length.
 //
-// An interval is cut at the keyframes, never taken as the difference of two totals: after a year a total has 17 digits,
-// and a double would leave nothing of a short window. Whole periods are counted once and multiplied.
+// An interval is split at the keyframes, never computed as the difference of two totals: after a year a total has 17
+// digits, and a double would lose a short window. Whole periods are counted once and multiplied.
 
 #include <assert.h>
 #include <errno.h>
@@ -87,7 +87,7 @@ static void count_add(struct sim_count *count, double happened) {
     count->rest = sum - whole;
 }
 
-// Counts a stretch at one row's rate, and `slope` of the way on to the next row's.
+// Counts a stretch at a rate that lies `slope` (0 to 1) of the way from one row's to the next row's.
 static void count_at(const struct sim_load *load, size_t row, double slope, double seconds, const unsigned *events,
                      size_t n, struct sim_count *counts) {
     const double *rates = load->rates + row * load->n_events, *next = rates + load->n_events;
@@ -110,7 +110,7 @@ static size_t find_segment(const struct sim_load *load, uint64_t at_ns) {
     return low;
 }
 
-// Counts from `from_ns` to `to_ns`, both within one period, `times` times over.
+// Counts from `from_ns` to `to_ns`, both within one period, multiplied by `times`.
 static void count_within_period(const struct sim_load *load, uint64_t from_ns, uint64_t to_ns, double times,
                                 const unsigned *events, size_t n, struct sim_count *counts) {
     for (size_t segment = find_segment(load, from_ns); from_ns < to_ns; segment++) {
@@ -133,7 +133,7 @@ void sim_load_count(const struct sim_load *load, uint64_t from_ns, uint64_t to_n
     }
     uint64_t period_ns = load->at_ns[load->n_segments];
     uint64_t whole_periods = (to_ns - from_ns) / period_ns;
-    if (whole_periods > 0) // a whole period counts the same wherever it begins
+    if (whole_periods > 0) // a whole period has the same count wherever it begins
         count_within_period(load, 0, period_ns, (double)whole_periods, events, n, counts);
     uint64_t begin_ns = from_ns % period_ns;
     uint64_t end_ns = begin_ns + (to_ns - from_ns) % period_ns;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collectors/sim/sim_time.h"
 
-// Rivals come and go at exact nanoseconds, so that a simulation gives the same result however finely it is stepped. A
-// window is half-open: there at from_ns, gone at until_ns.
+// Rivals come and go at exact nanoseconds, so that a simulation's result does not depend on its step size. A window is
+// half-open: the rival is present at from_ns and gone at until_ns.
 
 #include <math.h>
 
 uint64_t sim_ns(double seconds) {
-    const double seconds_max = 9e9; // 285 years: sums of two such times still fit 64 bits
+    const double seconds_max = 9e9; // 285 years: the sum of two such times fits 64 bits
     if (!(seconds > 0))
         return 0;
     return (uint64_t)llround(fmin(seconds, seconds_max) * 1e9);

@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_COLLECTORS_SIM_SIM_TIME_H
 #define TOPDOWND_COLLECTORS_SIM_SIM_TIME_H
 
-// When a rival of a scenario is there. All times are nanoseconds since the simulated host began.
+// Tells when a scenario's rival is present. All times are nanoseconds since the simulated host began.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,14 +14,14 @@ struct sim_window {
     uint64_t period_ns, on_ns; // period_ns 0: on from from_ns to until_ns
 };
 
-// Seconds as nanoseconds, rounded; negative or no number: 0; more than 285 years: 285 years.
+// Seconds as nanoseconds, rounded. A negative value or NaN gives 0; more than 285 years gives 285 years.
 uint64_t sim_ns(double seconds);
 
 struct sim_window sim_window_of(const struct scenario_rival *rival);
 
 bool sim_window_active(const struct sim_window *window, uint64_t now_ns);
 
-// The first time after now_ns at which being there may change; UINT64_MAX: never again.
+// The first time after now_ns at which the rival's presence may change; UINT64_MAX: never again.
 uint64_t sim_window_next_ns(const struct sim_window *window, uint64_t now_ns);
 
 #endif

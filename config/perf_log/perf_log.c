@@ -2,7 +2,6 @@
 #include "config/perf_log/perf_log.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +13,7 @@
 // Line by line. What holds no count is skipped and counted: comments, summaries, metrics without an event; a log of
 // which nothing is understood is refused. perf stamps all lines of an interval alike, so another time is the next one.
 
-enum { SCRATCH_MAX = 8192, SECONDS_MAX = 365 * 86400 };
+enum { SCRATCH_MAX = 8192 };
 
 struct parser {
     const char *name;
@@ -26,57 +25,15 @@ struct parser {
     char *text; // PERF_LOG_LINE_MAX
 };
 
-static int fail(struct parser *parser, const char *what) {
+static int perf_log_fail(struct parser *parser, const char *what) {
     return errors_add(parser->errors, parser->name, parser->line, 0, "%s", what);
 }
 
-static int fail_all(struct parser *parser) {
+static int perf_log_fail_all(struct parser *parser) {
     parser->line = 0;
-    return fail(parser, "is neither a recording of topdownd nor an interval log of perf: perf stat -I 1000 with -x, or "
-                        "-j makes one");
-}
-
-bool perf_log_time(const char *text, uint64_t *ns) {
-    uint64_t seconds = 0, rest = 0;
-    size_t whole = strspn(text, "0123456789");
-    if (whole == 0 || whole > 9)
-        return false;
-    for (size_t i = 0; i < whole; i++)
-        seconds = seconds * 10 + (uint64_t)(text[i] - '0');
-    if (seconds >= SECONDS_MAX)
-        return false;
-    const char *digits = text + whole + (text[whole] == '.');
-    size_t places = strspn(digits, "0123456789");
-    if (digits[places] != '\0' || (text[whole] != '\0' && text[whole] != '.'))
-        return false;
-    for (size_t i = 0; i < 9; i++)
-        rest = rest * 10 + (i < places ? (uint64_t)(digits[i] - '0') : 0);
-    *ns = seconds * 1000000000 + rest;
-    return true;
-}
-
-// A number with a decimal point, or comma, in parts that are `scale` of what is counted.
-static bool read_number(const char *text, double scale, double *out) {
-    char plain[64];
-    size_t n = strlen(text);
-    if (n >= sizeof plain)
-        return false;
-    memcpy(plain, text, n + 1);
-    char *comma = strchr(plain, ',');
-    if (comma)
-        *comma = '.';
-    char *point = strchr(plain, '.');
-    double digits = 0, divisor = 1; // exact, and one division: rounds once
-    for (const char *c = plain; *c != '\0'; c++) {
-        if (c == point)
-            continue;
-        if (*c < '0' || *c > '9')
-            return false;
-        digits = digits * 10 + (*c - '0');
-        divisor *= point && c > point ? 10 : 1;
-    }
-    *out = digits / divisor * scale;
-    return n > 0 && *out < 1.8e19;
+    return perf_log_fail(
+        parser, "is neither a recording of topdownd nor an interval log of perf: perf stat -I 1000 with -x, or "
+                "-j makes one");
 }
 
 // Index of the name in the list, added where it is new; -E2BIG where there are too many.
@@ -104,7 +61,7 @@ static int begin_interval(struct parser *parser, uint64_t end_ns) {
     if (last && last->end_ns == end_ns)
         return 0;
     if (last && end_ns < last->end_ns)
-        return fail(parser, "goes back in time: is this more than one log? Give them one at a time");
+        return perf_log_fail(parser, "goes back in time: is this more than one log? Give them one at a time");
     struct perf_log_interval *intervals = array_grow(log->intervals, log->n_intervals, sizeof *intervals);
     if (!intervals)
         return -ENOMEM;
@@ -119,9 +76,9 @@ static bool fill_row(const struct perf_log_line *line, struct perf_log_row *row)
     *row = (struct perf_log_row){.state = strcmp(line->count, "<not supported>") == 0 ? PERF_LOG_NOT_SUPPORTED
                                           : strcmp(line->count, "<not counted>") == 0 ? PERF_LOG_NOT_COUNTED
                                                                                       : PERF_LOG_COUNTED};
-    if (row->state == PERF_LOG_COUNTED && !read_number(line->count, clock ? 1e6 : 1, &count))
+    if (row->state == PERF_LOG_COUNTED && !perf_log_number(line->count, clock ? 1e6 : 1, &count))
         return false;
-    if (line->share && !read_number(line->share, 1, &per_cent))
+    if (line->share && !perf_log_number(line->share, 1, &per_cent))
         per_cent = 100;
     row->count = (uint64_t)(count + 0.5);
     row->share = (float)(per_cent < 100 ? per_cent / 100 : 1);
@@ -139,7 +96,7 @@ static int take(struct parser *parser, const struct perf_log_line *line) {
     int place =
         event < 0 ? event : index_of(&parser->places, &log->places, &log->n_places, PERF_LOG_PLACES_MAX, line->place);
     if (place == -E2BIG || log->n_rows == PERF_LOG_ROWS_MAX)
-        return fail(parser, "holds more events, CPUs or counts than topdownd takes");
+        return perf_log_fail(parser, "holds more events, CPUs or counts than topdownd takes");
     int r = place < 0 ? place : begin_interval(parser, line->end_ns);
     if (r < 0)
         return r;
@@ -160,7 +117,8 @@ static int read_line(struct parser *parser, const char *begin, size_t n) {
     if (n == 0 || begin[0] == '#')
         return 0;
     if (n >= PERF_LOG_LINE_MAX || memchr(begin, 0, n))
-        return parser->log->n_intervals > 0 ? fail(parser, "is no line of perf stat") : fail_all(parser);
+        return parser->log->n_intervals > 0 ? perf_log_fail(parser, "is no line of perf stat")
+                                            : perf_log_fail_all(parser);
     memcpy(parser->text, begin, n);
     parser->text[n] = '\0';
     struct perf_log_line line = {.share = NULL};
@@ -182,7 +140,7 @@ static int read_lines(struct parser *parser, const char *text, size_t length) {
         r = read_line(parser, text, (size_t)(stop - text));
         text = stop + 1;
     }
-    return r == 0 && parser->log->n_intervals == 0 ? fail_all(parser) : r;
+    return r == 0 && parser->log->n_intervals == 0 ? perf_log_fail_all(parser) : r;
 }
 
 int perf_log_parse(const char *name, const char *text, size_t length, struct errors *errors, struct perf_log **out) {

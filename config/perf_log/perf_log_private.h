@@ -2,7 +2,8 @@
 #ifndef TOPDOWND_CONFIG_PERF_LOG_PERF_LOG_PRIVATE_H
 #define TOPDOWND_CONFIG_PERF_LOG_PERF_LOG_PRIVATE_H
 
-// What the readers of the two formats share. A line is a count, or holds none.
+// What the files of perf_log share: perf_log_csv.c and perf_log_json.c read a line, which is a count or holds none, and
+// perf_log.c makes a log of the lines.
 
 #include <stdbool.h>
 
@@ -20,6 +21,9 @@ bool perf_log_read_json(const char *line, size_t length, char *scratch, struct p
 
 // "12.345678901" to ns; false where it is no time.
 bool perf_log_time(const char *text, uint64_t *ns);
+
+// A number with a decimal point, or comma, in parts that are `scale` of what is counted; false where it is none.
+bool perf_log_number(const char *text, double scale, double *out);
 
 enum { PERF_LOG_LINE_MAX = 65536 };
 

@@ -2,8 +2,9 @@
 #ifndef TOPDOWND_CONFIG_SPEC_SPEC_JSON_PRIVATE_H
 #define TOPDOWND_CONFIG_SPEC_SPEC_JSON_PRIVATE_H
 
-// What the files of spec_json share: spec_json.c reads a document, its product, groups and methodology,
-// spec_json_event.c events and counters, spec_json_metric.c metrics.
+// What the files of spec_json share. spec_json.c reads a document, its product, groups and methodology, and calls
+// spec_json_event.c for events and counters and spec_json_metric.c for metrics; spec_json_common.c has what all three
+// call.
 
 #include <stdint.h>
 

@@ -6,215 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "config/vendor/perf_json_private.h"
-#include "core/base/array.h"
 
 // The entries are indexed by name first; metrics then pull in the metrics and events that their formulas name, so that
 // a start costs what is used and not what is there.
 
 enum { TREES_FILE_MAX = 1 << 20, TREES_DEPTH_MAX = 8, FIXED_MAX = 16 };
-
-const char **perf_tree_texts(const struct perf_reader *reader, const char *key, size_t *n) {
-    const char **texts = NULL;
-    return json_get_texts(&reader->tree, key, JSON_OPTIONAL, PERF_LIST_MAX, &texts, n) ? texts : NULL;
-}
-
-const char *perf_tree_text(const struct perf_reader *reader, const char *object, const char *key) {
-    return cJSON_GetStringValue(
-        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(reader->tree.value, object), key));
-}
-
-const char *perf_tree_text_any(const struct perf_reader *reader, const char *object, const char *key) {
-    const cJSON *child;
-    cJSON_ArrayForEach(child, cJSON_GetObjectItemCaseSensitive(reader->tree.value, object)) {
-        if (strcasecmp(child->string, key) == 0)
-            return cJSON_GetStringValue(child);
-    }
-    return NULL;
-}
-
-// Whether a list of trees.json names the word.
-static bool lists(const cJSON *list, const char *word) {
-    const cJSON *item;
-    cJSON_ArrayForEach(item, list) {
-        if (cJSON_IsString(item) && strcmp(item->valuestring, word) == 0)
-            return true;
-    }
-    return false;
-}
-
-bool perf_is_core(const struct perf_reader *reader, const char *unit) {
-    return !unit || strcmp(unit, "core") == 0 || strcmp(unit, reader->pmu) == 0;
-}
-
-const char *perf_pmu_of_unit(const struct perf_reader *reader, const char *unit, char *out, size_t size) {
-    const char *known = cJSON_GetStringValue(
-        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(reader->root.value, "units"), unit));
-    if (known)
-        return known;
-    (void)snprintf(out, size, "uncore_%s", unit);
-    for (char *c = out; *c != '\0'; c++)
-        *c = *c == ' ' ? '_' : (char)(*c >= 'A' && *c <= 'Z' ? *c - 'A' + 'a' : *c);
-    return out;
-}
-
-// ---- entries ----
-
-// Room for one more.
-static int items_reserve(struct perf_reader *reader) {
-    struct perf_item *items = array_grow(reader->items, reader->n, sizeof *items);
-    if (!items)
-        return -ENOMEM;
-    reader->items = items;
-    return 0;
-}
-
-void perf_item_read(const struct perf_reader *reader, const struct perf_item *item, struct perf_entry *out) {
-    (void)perf_files_read(&reader->files, item->file, item->place, item->value, reader->errors, out); // it was good
-}
-
-static void fail_twice(struct perf_reader *reader, const struct perf_item *item, const struct perf_item *first) {
-    struct perf_entry entry;
-    perf_item_read(reader, item, &entry);
-    perf_entry_fail(&entry, reader->errors, "stands twice, first in %.120s, entry %zu: that one is used", first->file,
-                    first->place);
-}
-
-static int index_event(struct perf_reader *reader, size_t i) {
-    struct perf_item *item = &reader->items[i];
-    int first = name_index_find_or_add(&reader->events, item->event, (unsigned)i);
-    if (first < 0 || (size_t)first == i)
-        return first < 0 ? first : 0;
-    item->event_state = PERF_WRONG;
-    fail_twice(reader, item, &reader->items[first]);
-    return 0;
-}
-
-// The same metric may stand in two files.
-static int index_metric(struct perf_reader *reader, size_t i) {
-    struct perf_item *item = &reader->items[i];
-    int first = name_index_find_or_add(&reader->metrics, item->metric, (unsigned)i);
-    if (first < 0 || (size_t)first == i)
-        return first < 0 ? first : 0;
-    item->metric_state = PERF_WRONG;
-    if (strcmp(item->formula, reader->items[first].formula) != 0)
-        fail_twice(reader, item, &reader->items[first]);
-    return 0;
-}
-
-static int items_index(struct perf_reader *reader) {
-    int r = name_index_reserve(&reader->events, reader->n);
-    if (r == 0)
-        r = name_index_reserve(&reader->metrics, reader->n / 8);
-    for (size_t i = 0; i < reader->n && r == 0; i++) {
-        const struct perf_item *item = &reader->items[i];
-        if (item->event)
-            r = index_event(reader, i);
-        if (r == 0 && item->metric && item->formula)
-            r = index_metric(reader, i);
-    }
-    return r;
-}
-
-static struct perf_item item_of(const struct perf_entry *entry) {
-    return (struct perf_item){.file = entry->file,
-                              .place = entry->place,
-                              .value = entry->value,
-                              .event = entry->fields[PERF_EVENT_NAME],
-                              .metric = entry->fields[PERF_METRIC_NAME],
-                              .formula = entry->fields[PERF_METRIC_EXPR],
-                              .counts = entry->fields[PERF_GENERIC_COUNTERS] != NULL};
-}
-
-// A hybrid's files hold several core PMUs, of which a catalog describes one: the first where none is asked for.
-static bool is_of_other_core(struct perf_reader *reader, const cJSON *core_pmus, const char *unit) {
-    if (!unit || !lists(core_pmus, unit))
-        return false;
-    if (!reader->pmu)
-        reader->pmu = unit;
-    return strcmp(unit, reader->pmu) != 0;
-}
-
-static int items_collect(struct perf_reader *reader) {
-    struct perf_cursor cursor = {.next = NULL};
-    struct perf_entry entry;
-    const cJSON *core_pmus = cJSON_GetObjectItemCaseSensitive(reader->root.value, "core_pmus");
-    reader->pmu = reader->request->pmu;
-    while (perf_files_next(&reader->files, &cursor, reader->errors, &entry)) {
-        if (is_of_other_core(reader, core_pmus, entry.fields[PERF_UNIT]))
-            continue;
-        int r = items_reserve(reader);
-        if (r < 0)
-            return r;
-        reader->items[reader->n++] = item_of(&entry);
-    }
-    if (!reader->pmu)
-        reader->pmu = "cpu";
-    return items_index(reader);
-}
-
-// ---- which tree ----
-
-static bool tree_fits(const struct perf_reader *reader, const cJSON *tree, const struct environment *environment) {
-    const char *pattern = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(tree, "cpuid"));
-    const cJSON *event;
-    cJSON_ArrayForEach(event, cJSON_GetObjectItemCaseSensitive(tree, "not_with")) {
-        if (cJSON_IsString(event) &&
-            name_index_find(&reader->events, event->valuestring, strlen(event->valuestring), true) >= 0)
-            return false;
-    }
-    return pattern && environment_is_cpu(environment, pattern);
-}
-
-static struct perf_texts tree_list(const struct perf_reader *reader, const char *key) {
-    struct perf_texts list = {.n = 0};
-    list.texts = perf_tree_texts(reader, key, &list.n);
-    return list;
-}
-
-// What every metric and event is held against.
-static void tree_read(struct perf_reader *reader) {
-    reader->slots_groups = tree_list(reader, "slots_groups");
-    reader->sampling_terms = tree_list(reader, "sampling_terms");
-    reader->resident = tree_list(reader, "resident");
-}
-
-static int tree_choose(struct perf_reader *reader) {
-    struct json_node trees;
-    const cJSON *tree;
-    struct environment environment = reader->environment;
-    size_t index = 0;
-    if (!json_get_array(&reader->root, "trees", JSON_REQUIRED, PERF_LIST_MAX, &trees))
-        return reader->trees_reader.status;
-    cJSON_ArrayForEach(tree, trees.value) {
-        if (tree_fits(reader, tree, &environment)) {
-            reader->tree = json_child(&reader->root, tree, index);
-            tree_read(reader);
-            return 0;
-        }
-        index++;
-    }
-    (void)errors_add(reader->errors, reader->request->trees, 0, 0,
-                     "has no tree for the CPU %.60s, which %.100s is for: the formats of its PMU and its level 1 are "
-                     "not known",
-                     environment.facts.cpuid[0] != '\0' ? environment.facts.cpuid : "(not given)",
-                     reader->files.folder);
-    return -ENOENT;
-}
-
-// The width of the CPU, from the first row that describes it; 0 where none does.
-static double tree_width(const struct perf_reader *reader) {
-    const cJSON *row;
-    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(reader->tree.value, "widths")) {
-        if (cJSON_IsNumber(row) && environment_is_cpu(&reader->environment, row->string))
-            return row->valuedouble;
-    }
-    return 0;
-}
-
-// ---- the catalog ----
 
 static bool has_event(const void *context, const char *name) {
     const struct perf_reader *reader = context;
@@ -280,7 +78,7 @@ static int catalog_begin(struct perf_reader *reader) {
     if (r < 0)
         return r;
     reader->catalog = catalog_builder_catalog(reader->builder);
-    double width = tree_width(reader);
+    double width = perf_tree_width(reader);
     if (isnan(reader->environment.facts.literals[LITERAL_SLOTS]) && width > 0)
         reader->environment.facts.literals[LITERAL_SLOTS] = width;
     struct environment environment = reader->environment;
@@ -339,9 +137,9 @@ static int read_counters(struct perf_reader *reader) {
 static int read_all(struct perf_reader *reader) {
     struct fault fault;
     reader->root = json_root(&reader->trees_reader, reader->trees);
-    int r = items_collect(reader);
+    int r = perf_items_collect(reader);
     if (r == 0)
-        r = tree_choose(reader);
+        r = perf_tree_choose(reader);
     if (r == 0)
         r = catalog_begin(reader);
     if (r == 0 && reader->request->all_events)

@@ -2,8 +2,9 @@
 #ifndef TOPDOWND_CONFIG_VENDOR_PERF_JSON_PRIVATE_H
 #define TOPDOWND_CONFIG_VENDOR_PERF_JSON_PRIVATE_H
 
-// What the files of perf_json share: perf_json.c collects the entries and puts the catalog together, perf_json_event.c
-// has events, perf_json_metric.c metrics, perf_json_group.c groups and level 1.
+// What the files of perf_json share. Each calls only those before it: perf_json_item.c collects the entries,
+// perf_json_tree.c has the tree of this CPU, perf_json_event.c events, perf_json_metric.c metrics, perf_json_group.c
+// groups and level 1, and perf_json.c puts the catalog together.
 
 #include "config/json/json_reader.h"
 #include "config/vendor/perf_files.h"
@@ -49,8 +50,17 @@ struct perf_reader {
     unsigned depth;                // of metrics that wait for one another
 };
 
+// Fills the items and their indexes, and settles which core PMU it is. 0 or -ENOMEM.
+int perf_items_collect(struct perf_reader *reader);
+
 // All that an item's entry says.
 void perf_item_read(const struct perf_reader *reader, const struct perf_item *item, struct perf_entry *out);
+
+// Settles the tree. Returns 0, -EINVAL, or -ENOENT with the reason in the errors; -ENOMEM.
+int perf_tree_choose(struct perf_reader *reader);
+
+// The width of the CPU, from the first row that describes it; 0 where none does.
+double perf_tree_width(const struct perf_reader *reader);
 
 // The texts in a list of the tree, NULL where there is none: *n of them, for free().
 const char **perf_tree_texts(const struct perf_reader *reader, const char *key, size_t *n);

@@ -39,6 +39,6 @@ void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double runn
 
 void cells_add_values(struct cells *cells, size_t cpu, size_t unit, const double *values) {
     double *sums = cells_values(cells, cpu, unit);
-    for (size_t i = 0; i < rows_n(cells->rows, unit); i++)
+    for (size_t i = 0, n = rows_n(cells->rows, unit); i < n; i++)
         sums[i] += values[i];
 }

@@ -37,20 +37,22 @@ void evaluation_begin(struct evaluation *evaluation, double seconds, double core
 
 void evaluation_fill(struct evaluation *evaluation, size_t unit, const double *values, double factor) {
     const struct plan_unit *of = &evaluation->rows->plan->units[unit];
-    evaluation->counts[CATALOG_CPU_SECONDS] = values[0] * factor;
-    for (size_t i = 0; i < of->n_events; i++)
-        evaluation->counts[of->events[i]] = values[1 + i] * factor;
+    const unsigned *events = of->events;
+    double *counts = evaluation->counts;
+    counts[CATALOG_CPU_SECONDS] = values[0] * factor;
+    for (size_t i = 0, n = of->n_events; i < n; i++)
+        counts[events[i]] = values[1 + i] * factor;
     evaluation->unit = (int)unit;
 }
 
-void evaluation_fill_from_row(struct evaluation *evaluation, int unit, const double *row) {
+void evaluation_fill_for(struct evaluation *evaluation, const struct formula *formula, int unit, const double *row) {
     const struct rows *rows = evaluation->rows;
-    if (unit == evaluation->unit)
-        return;
     if (unit >= 0) {
         evaluation_fill(evaluation, (size_t)unit, row + rows_first(rows, (size_t)unit), 1);
         return;
     }
+    if (formula->variables[0] != CATALOG_CPU_SECONDS) // variables ascend
+        return;
     double seconds = 0;
     for (size_t u = 0; u < rows->n_units; u++)
         seconds = fmax(seconds, row[rows_first(rows, u)]);

@@ -28,9 +28,14 @@ void evaluation_begin(struct evaluation *evaluation, double seconds, double core
 // A unit's values (core/counts/rows.h), times `factor`.
 void evaluation_fill(struct evaluation *evaluation, size_t unit, const double *values, double factor);
 
-// The same from a scope's row, unless it is there already; PLAN_COMBINED: for metrics that are made of others, CPU
-// seconds alone, as many as the unit has that was measured longest.
-void evaluation_fill_from_row(struct evaluation *evaluation, int unit, const double *row);
+// What a formula of the unit reads, from a scope's row, unless it is there already. PLAN_COMBINED, for metrics that are
+// made of others: CPU seconds alone, as many as the unit has that was measured longest.
+void evaluation_fill_for(struct evaluation *evaluation, const struct formula *formula, int unit, const double *row);
+static inline void evaluation_fill_from_row(struct evaluation *evaluation, const struct formula *formula, int unit,
+                                            const double *row) {
+    if (unit != evaluation->unit && formula->n_variables > 0)
+        evaluation_fill_for(evaluation, formula, unit, row);
+}
 
 static inline double evaluation_cpu_seconds(const struct evaluation *evaluation) {
     return evaluation->counts[CATALOG_CPU_SECONDS];

@@ -30,18 +30,22 @@ static struct sums_cell *cell_of(struct sums *sums, size_t scope, size_t unit) {
     return &sums->cells[scope * sums->rows->n_units + unit];
 }
 
+static double *values_of(struct sums *sums, size_t scope, size_t unit) {
+    return sums->values + scope * sums->rows->n_values + rows_first(sums->rows, unit);
+}
+
 void sums_add_values(struct sums *sums, const struct cells *cells, size_t cpu, size_t unit, double seconds) {
     const double *values = cells_values(cells, cpu, unit);
     struct cpu_scopes scopes = scopes_of_cpu(sums->scopes, cpu);
-    double *to[SCOPES_OF_CPU];
-    for (size_t s = 0; s < SCOPES_OF_CPU; s++) {
-        to[s] = sums->values + scopes.scope[s] * sums->rows->n_values + rows_first(sums->rows, unit);
+    double *host = values_of(sums, scopes.scope[0], unit), *socket = values_of(sums, scopes.scope[1], unit);
+    double *own = values_of(sums, scopes.scope[2], unit);
+    for (size_t s = 0; s < SCOPES_OF_CPU; s++)
         cell_of(sums, scopes.scope[s], unit)->data = true;
-    }
-    for (size_t i = 0; i < rows_n(sums->rows, unit); i++) {
+    for (size_t i = 0, n = rows_n(sums->rows, unit); i < n; i++) {
         double extrapolated = values[i] * seconds / values[0];
-        for (size_t s = 0; s < SCOPES_OF_CPU; s++)
-            to[s][i] += extrapolated;
+        host[i] += extrapolated;
+        socket[i] += extrapolated;
+        own[i] += extrapolated;
     }
 }
 

@@ -21,9 +21,7 @@ struct totals *totals_free(struct totals *totals) {
     return NULL;
 }
 
-void totals_add(struct totals *totals, size_t cpu, size_t field, double amount) {
-    if (amount == 0)
-        return;
+void totals_add_amount(struct totals *totals, size_t cpu, size_t field, double amount) {
     struct cpu_scopes scopes = scopes_of_cpu(totals->scopes, cpu);
     for (size_t s = 0; s < SCOPES_OF_CPU; s++)
         total_add(totals_at(totals, scopes.scope[s], field), amount);

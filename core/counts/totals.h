@@ -18,10 +18,15 @@ struct totals {
 struct totals *totals_new(const struct scopes *scopes, size_t first_field, size_t n_fields);
 struct totals *totals_free(struct totals *totals);
 
-void totals_add(struct totals *totals, size_t cpu, size_t field, double amount);
-
 static inline struct total *totals_at(const struct totals *totals, size_t scope, size_t field) {
     return &totals->totals[scope * totals->n_fields + (field - totals->first_field)];
+}
+
+// Adds to a total of the CPU and to the same of its socket and of the host; `amount` is not 0.
+void totals_add_amount(struct totals *totals, size_t cpu, size_t field, double amount);
+static inline void totals_add(struct totals *totals, size_t cpu, size_t field, double amount) {
+    if (amount != 0)
+        totals_add_amount(totals, cpu, field, amount);
 }
 
 // Writes n totals of a scope from `field` on.

@@ -80,14 +80,13 @@ static void take_metric(struct estimate *e, const struct estimate_scope *of, siz
     const struct plan_metric *metric = &e->plan->metrics[m];
     const double *mean = estimate_means_row(e->means, of->scope);
     struct estimate_unseen unseen = {0, 0};
-    struct estimate_sample sample;
-    if (e->plan->catalog->metrics[metric->metric].formula->n_variables > 0)
-        evaluation_fill_from_row(e->at, metric->unit, mean);
+    evaluation_fill_from_row(e->at, e->plan->catalog->metrics[metric->metric].formula, metric->unit, mean);
     if (metric->unit >= 0)
         unseen = estimate_sizes_unseen(e->sizes, (size_t)metric->unit);
-    estimate_terms_take(e->terms, of, m, e->at, mean, unseen);
-    if (estimate_terms_sample(e->terms, of, m, &sample))
-        estimate_spread_move(estimate_spreads_at(e->spreads, of->scope, m), &sample, e->memory_rounds);
+    if (!estimate_terms_take(e->terms, of, m, e->at, mean, unseen))
+        return;
+    struct estimate_sample sample = estimate_terms_sample(e->terms, of, m);
+    estimate_spread_move(estimate_spreads_at(e->spreads, of->scope, m), &sample, e->memory_rounds);
 }
 
 static void take_scope(struct estimate *e, size_t scope, double seconds) {

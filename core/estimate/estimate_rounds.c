@@ -50,7 +50,7 @@ static void take_unit(struct estimate_rounds *rounds, const struct cells *cells,
     const double *from = cells_values(cells, cpu, u);
     double *to = estimate_rounds_now(rounds, cpu) + rows_first(rounds->rows, u);
     double scale = from[0] > 0 ? seconds / from[0] : 0;
-    for (size_t i = 0; i < rows_n(rounds->rows, u); i++)
+    for (size_t i = 0, n = rows_n(rounds->rows, u); i < n; i++)
         to[i] = from[i] * scale;
     cell->share = from[0] > 0 ? fmin(cells_at(cells, cpu, u)->running_seconds / seconds, 1) : 0;
     if (rounds->has_fields[u]) // off by up to half a step, evenly: a step / sqrt(12)

@@ -84,13 +84,15 @@ static void find_rounded(struct estimate_terms *terms, const struct estimate_sco
                          const struct plan_metric *metric, const struct formula *formula) {
     const struct catalog *catalog = terms->rows->plan->catalog;
     double *rounded = terms->terms[metric->metric].rounded, steps = 0;
-    memset(rounded, 0, CATALOG_RESIDENT_MAX * sizeof *rounded);
+    if (catalog->n_resident == 0)
+        return; // no fields: nothing was ever written there
+    memset(rounded, 0, catalog->n_resident * sizeof *rounded);
     for (size_t c = 0; metric->unit >= 0 && c < of->in.n; c++)
         steps += estimate_rounds_cell(of->rounds, of->in.cpus[c], (size_t)metric->unit)->rounding;
     for (size_t i = 0; steps > 0 && i < formula->n_variables; i++)
         if (estimate_is_field(terms->rows->plan, formula->variables[i]))
             rounded[field_of(catalog, formula->variables[i])] += terms->slopes[i] * steps;
-    for (size_t i = 0; i < formula->n_metrics && catalog->n_resident > 0; i++)
+    for (size_t i = 0; i < formula->n_metrics; i++)
         for (size_t f = 0; f < catalog->n_resident; f++)
             rounded[f] += terms->slopes[formula->n_variables + i] * terms->terms[formula->metrics[i]].rounded[f];
 }
@@ -149,7 +151,7 @@ static void add_worst(const struct estimate_terms *terms, const struct formula *
     }
 }
 
-void estimate_terms_take(struct estimate_terms *terms, const struct estimate_scope *of, size_t metric,
+bool estimate_terms_take(struct estimate_terms *terms, const struct estimate_scope *of, size_t metric,
                          struct evaluation *at, const double *mean, struct estimate_unseen unseen) {
     const struct plan_metric *planned = &terms->rows->plan->metrics[metric];
     const struct formula *formula = formula_of(terms->rows->plan, metric);
@@ -165,6 +167,7 @@ void estimate_terms_take(struct estimate_terms *terms, const struct estimate_sco
     }
     add_worst(terms, formula, term);
     find_rounded(terms, of, planned, formula);
+    bool data = false;
     for (size_t c = 0; c < of->in.n; c++) {
         struct estimate_difference *to = difference_of(terms, planned->metric, of->in.cpus[c]);
         *to = (struct estimate_difference){0, -1};
@@ -173,30 +176,27 @@ void estimate_terms_take(struct estimate_terms *terms, const struct estimate_sco
         if (own)
             add_counts(terms, of, (size_t)planned->unit, of->in.cpus[c], to);
         add_metrics(terms, formula, !own, of->in.cpus[c], to);
+        data = data || to->covered >= 0;
     }
+    return data;
 }
 
 // ---- what it comes to ----
 
-bool estimate_terms_sample(const struct estimate_terms *terms, const struct estimate_scope *of, size_t metric,
-                           struct estimate_sample *sample) {
+struct estimate_sample estimate_terms_sample(const struct estimate_terms *terms, const struct estimate_scope *of,
+                                             size_t metric) {
     const struct plan *plan = terms->rows->plan;
     unsigned catalog_metric = plan->metrics[metric].metric;
     const struct estimate_term *term = &terms->terms[catalog_metric];
     double floor2 = 0;
-    bool data = false;
     for (size_t c = 0; c < of->in.n; c++) {
         const struct estimate_difference *difference = difference_of(terms, catalog_metric, of->in.cpus[c]);
-        if (difference->covered < 0)
-            continue;
-        data = true;
-        estimate_cores_add(of->cores, of->in.cpus[c], difference->difference, difference->covered);
+        if (difference->covered >= 0)
+            estimate_cores_add(of->cores, of->in.cpus[c], difference->difference, difference->covered);
     }
-    if (!data)
-        return false;
     for (size_t f = 0; f < plan->catalog->n_resident; f++)
         floor2 += term->rounded[f] * term->rounded[f];
-    *sample = (struct estimate_sample){.floor = sqrt(floor2), .stretch = term->stretch, .unseen = term->unseen};
-    sample->variance = estimate_cores_take(of->cores, of->in, &sample->squares);
-    return true;
+    struct estimate_sample sample = {.floor = sqrt(floor2), .stretch = term->stretch, .unseen = term->unseen};
+    sample.variance = estimate_cores_take(of->cores, of->in, &sample.squares);
+    return sample;
 }

@@ -45,12 +45,13 @@ struct estimate_terms *estimate_terms_new(const struct rows *rows, size_t n_cpus
 struct estimate_terms *estimate_terms_free(struct estimate_terms *terms);
 
 // Takes metric `metric` of the plan in. `at` has the scope's mean of the metric's unit, and the metric's value there is
-// written to it; `mean` is the scope's mean row; `unseen` is what the unit's windows missed.
-void estimate_terms_take(struct estimate_terms *terms, const struct estimate_scope *of, size_t metric,
+// written to it; `mean` is the scope's mean row; `unseen` is what the unit's windows missed. False where no CPU has a
+// difference to the round before.
+bool estimate_terms_take(struct estimate_terms *terms, const struct estimate_scope *of, size_t metric,
                          struct evaluation *at, const double *mean, struct estimate_unseen unseen);
 
-// What the round says of it then. False where no CPU has a difference.
-bool estimate_terms_sample(const struct estimate_terms *terms, const struct estimate_scope *of, size_t metric,
-                           struct estimate_sample *sample);
+// What the round says of it then.
+struct estimate_sample estimate_terms_sample(const struct estimate_terms *terms, const struct estimate_scope *of,
+                                             size_t metric);
 
 #endif

@@ -4,7 +4,8 @@
 
 // What the files of formula.h share: a formula as steps in postfix order. An operand is the steps that make it, all in
 // one piece, its operation last; so the steps are the tree too. formula_parse.c writes them through formula_steps.c,
-// which folds constants; formula_ratio.c and formula_degree.c read them.
+// which folds constants with formula_apply.c; formula_ratio.c and formula_degree.c read them. formula.c puts it all
+// together, and no other file calls it.
 
 #include "core/formula/formula.h"
 

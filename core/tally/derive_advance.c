@@ -74,7 +74,6 @@ void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_
         advance_unit(d, cpu, u, time);
     if (layout->plan->level1_unit >= 0)
         advance_level1(d, cpu, time);
-    for (size_t e = 0; e < layout->n_events; e++)
-        add(d, cpu, snapshot_event(layout, 0, e),
-            derive_events_advance(d->events, d->cells, cpu, e, time->seconds, limit_seconds(d, cpu, time)));
+    derive_events_advance(d->events, d->cells, cpu, time->seconds, limit_seconds(d, cpu, time), d->totals,
+                          snapshot_event(layout, 0, 0));
 }

@@ -43,17 +43,27 @@ struct derive_events *derive_events_free(struct derive_events *events) {
     return NULL;
 }
 
-double derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, size_t event,
-                             double seconds, double limit_seconds) {
+// What a CPU's windows of the round have of an event.
+static void count_event(const struct derive_events *events, const double *row, size_t event, double *count,
+                        double *seconds) {
     const struct derive_event *of = &events->events[event];
     const struct derive_place *places = events->places + of->first_place;
-    const double *row = cells_row(cells, cpu);
-    double count = 0, counted_seconds = 0;
-    for (size_t i = 0; i < of->n_places; i++) {
-        count += row[places[i].count];
-        counted_seconds += row[places[i].seconds];
+    *count = *seconds = 0;
+    for (size_t i = 0, n = of->n_places; i < n; i++) {
+        *count += row[places[i].count];
+        *seconds += row[places[i].seconds];
     }
-    struct span *span = &events->spans[cpu * events->n_events + event];
-    struct span_step step = span_advance(span, seconds, counted_seconds > 0, limit_seconds);
-    return counted_seconds > 0 ? count * step.covered_seconds / counted_seconds : 0;
+}
+
+void derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, double seconds,
+                           double limit_seconds, struct totals *totals, size_t first_field) {
+    const double *row = cells_row(cells, cpu);
+    struct span *spans = events->spans + cpu * events->n_events;
+    for (size_t e = 0, n = events->n_events; e < n; e++) {
+        double count, counted_seconds;
+        count_event(events, row, e, &count, &counted_seconds);
+        struct span_step step = span_advance(&spans[e], seconds, counted_seconds > 0, limit_seconds);
+        if (counted_seconds > 0)
+            totals_add(totals, cpu, first_field + e, count * step.covered_seconds / counted_seconds);
+    }
 }

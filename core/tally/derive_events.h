@@ -6,6 +6,7 @@
 // The common unit has those of all groups.
 
 #include "core/counts/cells.h"
+#include "core/counts/totals.h"
 
 // One of the snapshot's events.
 struct derive_event {
@@ -31,9 +32,10 @@ struct derive_events {
 struct derive_events *derive_events_new(const struct rows *rows, const unsigned *of, size_t n_events, size_t n_cpus);
 struct derive_events *derive_events_free(struct derive_events *events);
 
-// Ends the CPU's round of `seconds`; gaps longer than limit_seconds are given up. Returns the event's increase.
-double derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, size_t event,
-                             double seconds, double limit_seconds);
+// Ends the CPU's round of `seconds`; gaps longer than limit_seconds are given up. What the events increased by is added
+// to `totals`, whose fields from first_field on are theirs.
+void derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, double seconds,
+                           double limit_seconds, struct totals *totals, size_t first_field);
 
 static inline bool derive_events_planned(const struct derive_events *events, size_t event) {
     return events->events[event].planned;

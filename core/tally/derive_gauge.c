@@ -21,6 +21,11 @@ static void hide_metric(const struct derive *d, size_t m, double *numerator, dou
         *numerator = *denominator = NAN;
 }
 
+// An event of an event group, of which 0 is believed.
+static bool event_can_move(const struct derive *d, size_t e) {
+    return derive_events_planned(d->events, e) && derive_metrics_event_lives(d->metrics, d->layout->events[e]);
+}
+
 static void hide_totals(const struct derive *d, struct snapshot *out, size_t scope) {
     const struct snapshot_layout *layout = d->layout;
     bool level1 = layout->plan->level1_unit >= 0 && !d->metrics->level1_stalled;
@@ -34,8 +39,8 @@ static void hide_totals(const struct derive *d, struct snapshot *out, size_t sco
         hide_metric(d, m, &numerators[m], &denominators[m]);
     double *events = &out->values[snapshot_event(layout, scope, 0)];
     for (size_t e = 0; e < layout->n_events; e++)
-        hide_unless(&events[e],
-                    derive_events_planned(d->events, e) && derive_metrics_event_lives(d->metrics, layout->events[e]));
+        if (events[e] == 0 && !event_can_move(d, e))
+            events[e] = NAN;
 }
 
 void derive_write_totals(const struct derive *d, struct snapshot *out) {
@@ -79,7 +84,8 @@ static enum absent why_absent(const struct derive *d, const struct snapshot *out
     if (planned->unit >= 0 && !sums_at(d->sums, scope, (size_t)planned->unit)->data)
         return why_no_data(d, scope, (size_t)planned->unit);
     for (size_t i = 0; i < formula->n_metrics; i++) {
-        enum absent needed = out->absent[scope * d->layout->n_metrics + (size_t)d->metrics->place[formula->metrics[i]]];
+        size_t part = (size_t)d->metrics->place[formula->metrics[i]];
+        enum absent needed = out->absent[snapshot_state(d->layout, scope, part)];
         if (needed != ABSENT_NOT && needed != ABSENT_UNDEFINED) // what divides by zero may not be needed at all
             return needed;
     }
@@ -92,8 +98,7 @@ static void write_gauge(struct derive *d, struct snapshot *out, size_t scope, si
     enum absent absent = why_absent(d, out, scope, m);
     double value = NAN;
     if (absent == ABSENT_NOT) {
-        if (metric->formula->n_variables > 0)
-            evaluation_fill_from_row(d->at, planned->unit, sums_row(d->sums, scope));
+        evaluation_fill_from_row(d->at, metric->formula, planned->unit, sums_row(d->sums, scope));
         value = formula_evaluate_known(metric->formula, d->at->counts, d->at->metrics);
         out->values[snapshot_metric(d->layout, scope, m)] = value * metric->export_scale;
         absent = isnan(value) ? ABSENT_UNDEFINED : ABSENT_NOT;
@@ -103,7 +108,7 @@ static void write_gauge(struct derive *d, struct snapshot *out, size_t scope, si
             write_rate(d, out, m, metric);
     }
     d->at->metrics[planned->metric] = value;
-    out->absent[scope * d->layout->n_metrics + m] = (uint8_t)absent;
+    out->absent[snapshot_state(d->layout, scope, m)] = (uint8_t)absent;
 }
 
 static void write_deviation(const struct derive *d, struct snapshot *out, size_t scope) {
@@ -139,15 +144,23 @@ static bool event_starved(const struct derive *d, unsigned event) {
     return planned;
 }
 
+static bool all_units_have_data(const struct derive *d) {
+    for (size_t u = 0; u < derive_n_units(d); u++)
+        if (!sums_at(d->sums, 0, u)->data)
+            return false;
+    return true;
+}
+
 void derive_write_states(const struct derive *d, struct snapshot *out, bool of_round) {
     const struct snapshot_layout *layout = d->layout;
+    bool some_starved = of_round && !all_units_have_data(d);
     for (size_t e = 0; e < layout->n_events; e++) {
         unsigned event = layout->events[e];
         if (layout->plan->support[event] == PLAN_UNSUPPORTED)
             out->values[snapshot_trouble(layout, e, EVENT_UNSUPPORTED)] = 1;
         else if (d->metrics->stalled_use[event] && !derive_metrics_event_lives(d->metrics, event))
             out->values[snapshot_trouble(layout, e, EVENT_STALLED)] = 1;
-        else if (of_round && event_starved(d, event))
+        else if (some_starved && event_starved(d, event))
             out->values[snapshot_trouble(layout, e, EVENT_STARVED)] = 1;
     }
     for (size_t s = 0; s < layout->topology->n_sockets; s++)

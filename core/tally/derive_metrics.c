@@ -75,8 +75,11 @@ void derive_metrics_continue(struct derive_metrics *metrics, const struct derive
 
 void derive_metrics_note_counts(struct derive_metrics *metrics, unsigned group, const uint64_t *counts) {
     const struct plan_group *of = &metrics->plan->groups[group];
-    for (size_t i = 0; i < of->n_events; i++)
-        metrics->counted[of->events[i]] = metrics->counted[of->events[i]] || counts[i] > 0;
+    const unsigned *events = of->events;
+    bool *counted = metrics->counted;
+    for (size_t i = 0, n = of->n_events; i < n; i++)
+        if (counts[i] > 0)
+            counted[events[i]] = true;
 }
 
 bool derive_metrics_event_lives(const struct derive_metrics *metrics, unsigned event) {

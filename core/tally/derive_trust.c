@@ -48,5 +48,5 @@ void derive_write_trust(const struct derive *d, struct snapshot *out, size_t sco
     out->values[snapshot_standard_error(layout, scope, metric)] = interval.standard_error;
     out->values[snapshot_low(layout, scope, metric)] = interval.low;
     out->values[snapshot_high(layout, scope, metric)] = interval.high;
-    out->quality[scope * layout->n_metrics + metric] = (uint8_t)interval.quality;
+    out->quality[snapshot_state(layout, scope, metric)] = (uint8_t)interval.quality;
 }

@@ -8,26 +8,23 @@
 
 static const double NS = 1e-9;
 
-// Where a unit's values have an event's count, 0: nowhere; mostly the unit has it at the same place as its group.
-static size_t place_of(const struct derive *d, unsigned unit, unsigned event, size_t in_group) {
-    const struct plan_unit *of = &d->layout->plan->units[unit];
-    bool same = in_group < of->n_events && of->events[in_group] == event;
-    return same ? 1 + in_group : rows_place_in_unit(d->rows, unit, event);
-}
-
 // A window's values by the unit's events, scaled for contention; events of other parts are 0.
 static void write_values(const struct derive *d, const struct window *window, unsigned unit, double *values) {
     const struct plan_group *group = &d->layout->plan->groups[window->group];
+    const unsigned *events = group->events, *of = d->layout->plan->units[unit].events;
+    const uint64_t *counts = window->counts;
+    size_t n = group->n_events, n_values = rows_n(d->rows, unit);
     double scale = (double)window->enabled_ns / (double)window->running_ns;
-    memset(values, 0, rows_n(d->rows, unit) * sizeof *values);
+    memset(values, 0, n_values * sizeof *values);
     values[0] = (double)window->enabled_ns * NS;
-    for (size_t i = 0; i < group->n_events; i++) {
-        size_t place = place_of(d, unit, group->events[i], i);
+    for (size_t i = 0; i < n; i++) {
+        bool same = 1 + i < n_values && of[i] == events[i]; // mostly the unit has it at the same place
+        size_t place = same ? 1 + i : rows_place_in_unit(d->rows, unit, events[i]);
         if (place > 0)
-            values[place] = (double)window->counts[i] * scale;
+            values[place] = (double)counts[i] * scale;
     }
     if (window->made)
-        memcpy(values + 1, window->made->counts, (rows_n(d->rows, unit) - 1) * sizeof *values);
+        memcpy(values + 1, window->made->counts, (n_values - 1) * sizeof *values);
 }
 
 // Values of a unit's window, or of its windows joined: into the CPU's sums, and where it is level 1, split by category.

@@ -233,7 +233,7 @@ static void remove_gauges(struct snapshot *snapshot) {
         for (size_t i = snapshot_metric(layout, scope, 0); i < first_total(layout, scope); i++)
             snapshot->values[i] = NAN;
         for (size_t m = 0; m < layout->n_metrics; m++) {
-            uint8_t *absent = &snapshot->absent[scope * layout->n_metrics + m];
+            uint8_t *absent = &snapshot->absent[snapshot_state(layout, scope, m)];
             if (*absent != ABSENT_NOT_PLANNABLE && *absent != ABSENT_NO_ROUND) // these are still true
                 *absent = ABSENT_STALE;
         }

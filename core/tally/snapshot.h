@@ -121,6 +121,11 @@ size_t snapshot_offline(const struct snapshot_layout *layout, size_t socket);  /
 size_t snapshot_measured(const struct snapshot_layout *layout, size_t socket); // CPUs that were there
 size_t snapshot_self(const struct snapshot_layout *layout, enum self_value value);
 
+// Where a metric's state is: an index into snapshot->absent and ->quality.
+static inline size_t snapshot_state(const struct snapshot_layout *layout, size_t scope, size_t metric) {
+    return scope * layout->n_metrics + metric;
+}
+
 static inline size_t snapshot_scope_socket(size_t socket) { return scope_of_socket(socket); }
 static inline size_t snapshot_scope_cpu(const struct snapshot_layout *layout, size_t cpu) {
     return scope_of_cpu(layout->topology, cpu);
@@ -138,8 +143,8 @@ struct snapshot {
     uint64_t sequence;         // 0: nothing measured yet; then the number of rounds
     uint64_t start_ns, end_ns; // the round that the gauges cover
     double *values;            // layout->n_values
-    uint8_t *absent;           // [scope][metric], enum absent
-    uint8_t *quality;          // [scope][metric], enum estimate_quality
+    uint8_t *absent;           // of snapshot_state: enum absent
+    uint8_t *quality;          // likewise: enum estimate_quality
     bool stale;                // made by snapshot_stale
 };
 

@@ -130,9 +130,10 @@ void stage_refresh_view(struct stage *stage, const struct stage_request *request
 
 void stage_mark_yielded(struct snapshot *snapshot) {
     const struct snapshot_layout *layout = snapshot->layout;
-    for (size_t i = 0; i < layout->n_scopes * layout->n_metrics; i++)
-        snapshot->absent[i] =
-            plan_metric_planned(&layout->plan->metrics[i % layout->n_metrics]) ? ABSENT_YIELDED : ABSENT_NOT_PLANNABLE;
+    for (size_t scope = 0; scope < layout->n_scopes; scope++)
+        for (size_t m = 0; m < layout->n_metrics; m++)
+            snapshot->absent[snapshot_state(layout, scope, m)] =
+                plan_metric_planned(&layout->plan->metrics[m]) ? ABSENT_YIELDED : ABSENT_NOT_PLANNABLE;
 }
 
 void stage_log_decisions(const struct source *source, const struct adapt_report *report) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One static page, readable with any browser and without a network: styles stand in the page, bars are widths in per
-// cent. Everything that comes from a file or from the host goes through html_put().
+// One static page for any browser, usable without a network: the styles are in the page, and bars are widths in per
+// cent. All text from a file or from the host goes through html_put().
 
 #include "exporters/html/html.h"
 #include "exporters/html/html_parts.h"
@@ -201,7 +201,7 @@ static void render_facts(const struct view *view, const struct snapshot *snapsho
     text_string(out, "</table>\n");
 }
 
-// The last round's share of a level-1 category; NaN where there is none, or its metric is not among those selected.
+// The last round's share of a level-1 category; NaN if there is none or its metric is not selected.
 static double category_share(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t category) {
     int place = view->layout->plan->place[view->layout->catalog->level1.categories[category].metric];
     return place < 0 ? NAN : snapshot->values[snapshot_metric(view->layout, scope, (size_t)place)];
@@ -232,7 +232,7 @@ static void render_bar(const struct view *view, const struct snapshot *snapshot,
 static void render_level1(const struct view *view, const struct snapshot *snapshot, struct text *out) {
     const struct topology *topology = view->layout->topology;
     if (view->layout->plan->level1_unit < 0)
-        return; // why is said with the metrics
+        return; // the list of metrics gives the reason
     text_string(out, "<h2>Pipeline slots in the last round</h2>\n");
     if (view_composite(view))
         text_string(out,
@@ -273,7 +273,7 @@ static void render_metric(const struct view *view, const struct snapshot *snapsh
     text_string(out, "\n");
 }
 
-// The metrics to show that can be measured, or cannot.
+// The number of metrics to show that can (plannable) or cannot be measured.
 static size_t count_metrics(const struct view *view, bool plannable) {
     size_t n = 0;
     for (size_t i = 0; i < view->layout->n_metrics; i++)

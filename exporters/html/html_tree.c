@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The tree of the host as nested lists with bars. Shares of clock cycles are hatched: they overlap.
+// The host's tree as nested lists with bars. Shares of clock cycles are hatched: they overlap.
 
 #include <errno.h>
 #include <math.h>
@@ -22,7 +22,7 @@ void html_put_number(struct text *out, double value) {
 }
 
 void html_put_margin(struct text *out, double value, double high, double scale) {
-    if (isfinite(value) && isfinite(high)) // the upper half: the lower one may end at 0
+    if (isfinite(value) && isfinite(high)) // from the upper half: the lower one may be cut at 0
         text_format(out, " <small class=\"soft\">&plusmn;&nbsp;%.2g</small>", (high - value) * scale);
 }
 
@@ -50,7 +50,7 @@ static void put_node(const struct tree *tree, size_t index, struct text *out) {
         text_string(out, " <span class=\"soft\">of clock cycles</span>");
 }
 
-// A node and those beside it, each with what is below it.
+// Appends the nodes from `begin` to `end`, each with its descendants.
 static void put_list(const struct tree *tree, size_t begin, size_t end, struct text *out) {
     text_string(out, tree->nodes[begin].depth == 0 ? "<ul class=\"tree\">\n" : "\n<ul>\n");
     for (size_t node = begin; node < end; node = tree_next(tree, node)) {

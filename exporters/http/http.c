@@ -4,11 +4,11 @@
 // all of them. So everything below `newest` in struct http_server belongs to that thread and needs no lock; the newest
 // snapshot is all that two threads share.
 //
-// A page that has been rendered is kept as a response object of the library, which counts who still sends it: any
-// number of clients, also slow ones, read the same bytes, and the last one frees them.
+// The server keeps a rendered page as a response object of the library, which counts the connections that still send
+// it. Any number of clients, slow ones included, read the same bytes, and the last one frees them.
 //
-// A request is what the library hands over in three calls: on_target with the target as it was sent, and on_request
-// when the headers are there and when all of it is. What they tell one another is one of the marks below.
+// The library hands over a request in three calls: on_target with the target as the client sent it, then on_request
+// once after the headers and once after the whole request. The calls pass one of the marks below to one another.
 
 #include "exporters/http/http.h"
 
@@ -53,7 +53,7 @@ struct http_server {
     uint64_t published_ms[SHOWN_TYPES_MAX];        // when, by the clock above
     size_t n_types;
     uint64_t generation;      // counts what was published
-    uint64_t view_generation; // since when it is with these views
+    uint64_t view_generation; // the generation that first had these views
 
     struct MHD_Daemon *daemons[HTTP_ADDRESSES_MAX];
     struct http_templates templates; // of the view they name
@@ -66,7 +66,7 @@ struct http_server {
 static const char target_refused, headers_seen;
 static void *mark(const char *stage) { return (void *)(uintptr_t)stage; }
 
-// Outside daemon/ the only clock: how long a client may take has nothing to do with measuring.
+// The only clock outside daemon/: the time that a client may take has nothing to do with measuring.
 static uint64_t now_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -107,7 +107,7 @@ static enum MHD_Result respond_text(struct MHD_Connection *connection, unsigned 
     return respond(connection, status, "text/plain; charset=utf-8", body, NULL, NULL);
 }
 
-// The newest snapshots with their views (references to all), and which they are.
+// The newest snapshots with their views (a reference to each), and their generations.
 struct publication {
     struct http_published types[SHOWN_TYPES_MAX];
     size_t n;
@@ -145,7 +145,7 @@ static void publication_unref(struct publication *publication) {
         published_unref(&publication->types[i]);
 }
 
-// What is stale without its gauges. NULL where memory is short.
+// Replaces stale snapshots by copies without gauges. NULL where memory is short.
 static struct snapshot *shown_snapshot(const struct publication *publication, size_t type) {
     struct snapshot *snapshot = publication->types[type].snapshot;
     return publication->stale >> type & 1 ? snapshot_stale(snapshot) : snapshot_ref(snapshot);

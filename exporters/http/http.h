@@ -4,10 +4,10 @@
 
 // The HTTP server: one thread of its own for all addresses, GET and HEAD only.
 //
-// It holds the newest snapshot and renders a page of it when the page is first asked for, then serves the same bytes
-// until the next snapshot. Where none comes for too long (view_stale) it renders the last one once more, without its
-// gauges: it is the thread that lives on when the other one hangs. Rendering happens in the server's thread; a request
-// never reaches the sampler or the PMU.
+// It holds the newest snapshot, renders a page when a client first asks for it, and serves the same bytes until the
+// next snapshot. If no snapshot arrives for too long (view_stale), it renders the last one again without its gauges,
+// because this thread still runs when the other one hangs. Rendering happens in the server's thread; a request never
+// reaches the sampler or the PMU.
 
 #include "core/base/error.h"
 #include "exporters/view/shown.h"
@@ -18,10 +18,10 @@ struct http_address {
     uint16_t port;       // 0: any free one
 };
 
-// Connections: of each address that is listened on, and of these from one client's address. A client may hold half, so
-// that one that opens connections and forgets them shuts out itself alone; what it opens beyond is closed. On a
-// loopback address all clients are one, so there is no such limit: it could only turn away who would else wait a
-// moment.
+// Limits of connections for each listening address, in all and from one client's address. A client may hold half of
+// them, so that one leaky client cannot lock out others; the server closes any further connection. On a loopback
+// address all clients share one address, so the second limit does not apply: it would only reject clients that could
+// wait a moment instead.
 enum { HTTP_ADDRESSES_MAX = 16, HTTP_CONNECTIONS_MAX = 128, HTTP_CLIENT_CONNECTIONS_MAX = 64 };
 
 struct http_server;
@@ -30,7 +30,7 @@ struct http_server;
 // `errors` (port taken, not allowed, no such address), -ENOMEM.
 int http_server_new(const struct http_address *addresses, size_t n, struct errors *errors, struct http_server **out);
 
-// A view and a snapshot that belongs to it; of a host with cores of several types, one pair for each.
+// A view and a snapshot that belongs to it; one pair for each core type of the host.
 struct http_published {
     struct view *view;
     struct snapshot *snapshot;
@@ -50,16 +50,16 @@ uint16_t http_server_port(const struct http_server *server, size_t i);
 // How often a page has been rendered.
 size_t http_server_renders(const struct http_server *server);
 
-// How the age of what is published is told, before http_server_start: milliseconds of a clock that never goes back.
-// Where it is not called: a clock that also runs while the host is suspended.
+// Sets the clock that tells the age of snapshots: milliseconds that never go back. Call it before http_server_start.
+// The default clock also runs while the host is suspended.
 void http_server_use_clock(struct http_server *server, uint64_t (*clock_ms)(void *context), void *context);
 
-// Limits the time that one request may take, from its first byte to the last one of the answer; before
-// http_server_start. HTTP_REQUEST_MS_MAX where it is not called.
+// Limits the time of one request, from its first byte to the last byte of the answer. Call it before
+// http_server_start. The default is HTTP_REQUEST_MS_MAX.
 enum { HTTP_REQUEST_MS_MAX = 30000 };
 void http_server_limit_request(struct http_server *server, unsigned limit_ms);
 
-// Ends open connections and the thread.
+// Closes all connections and ends the thread.
 struct http_server *http_server_free(struct http_server *server);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_EXPORTERS_HTTP_HTTP_CONNECTIONS_H
 #define TOPDOWND_EXPORTERS_HTTP_HTTP_CONNECTIONS_H
 
-// Since when each connection has been at its request. The HTTP library ends a connection on which nothing moves; one
-// that moves a byte now and then would hold its place, and the page that it reads, for ever.
+// When each connection began its present request. The HTTP library closes a connection without traffic; a client that
+// reads a byte now and then would otherwise hold its place, and its page, for ever.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,8 +28,8 @@ struct http_connection *http_connections_add(struct http_connections *connection
 
 bool http_connections_none(const struct http_connections *connections);
 
-// Shuts down the connections whose request takes longer than limit_ms. Returns the milliseconds until the next would,
-// -1 where there is none.
+// Shuts down the connections whose request takes longer than limit_ms. Returns the milliseconds until the next request
+// reaches the limit, -1 where there is none.
 int http_connections_expire(const struct http_connections *connections, uint64_t now_ms, uint64_t limit_ms);
 
 #endif

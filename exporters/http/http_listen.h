@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_EXPORTERS_HTTP_HTTP_LISTEN_H
 #define TOPDOWND_EXPORTERS_HTTP_HTTP_LISTEN_H
 
-// Listening sockets, made here and not in the HTTP library, so that a failure can be told in words.
+// Listening sockets. They are made here and not in the HTTP library, so that an error message can name the cause.
 
 #include "exporters/http/http.h"
 

@@ -31,8 +31,8 @@ struct http_templates {
 };
 void http_templates_deinit(struct http_templates *templates);
 
-// The path of a request's target, which may also be a whole URI (RFC 9112, 3.2.2): http://host:port/path. Its host does
-// not matter, as the header Host does not.
+// The path of a request's target, which may also be a whole URI (RFC 9112, 3.2.2): http://host:port/path. The host in
+// it is ignored, as the Host header is.
 const char *http_page_path(const char *target);
 
 // The page of a path and of the query's scope (NULL: none given). -ENOENT: no such page, -EINVAL: no such scope.
@@ -43,7 +43,7 @@ const char *http_page_content_type(enum http_page page);
 // False where the page is the same for all snapshots of a view.
 bool http_page_changes(enum http_page page);
 
-// All paths with a few words on each, for who asked for one that does not exist.
+// All paths with a few words on each, for a client that asked for an unknown one.
 extern const char http_page_list[];
 
 // Why the server is not ready though it was.

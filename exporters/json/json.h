@@ -3,7 +3,7 @@
 #define TOPDOWND_EXPORTERS_JSON_JSON_H
 
 // Snapshots, the Topdown tree, plan, catalog and status as JSON: docs/api.md describes every field. Absent values are
-// null, with a reason. Each function renders one object; those of a host with cores of several types stand in an array.
+// null, with a reason. Each function renders one object; on a host with several core types the objects form an array.
 
 #include "exporters/view/text.h"
 #include "exporters/view/view.h"
@@ -15,7 +15,7 @@ int json_render_snapshot(const struct view *view, const struct snapshot *snapsho
                          struct text *out);
 int json_render_topdown(const struct view *view, const struct snapshot *snapshot, enum json_scope scope,
                         struct text *out);
-int json_render_catalog(const struct view *view, struct text *out); // depends on the view alone
+int json_render_catalog(const struct view *view, struct text *out); // depends only on the view
 int json_render_plan(const struct view *view, struct text *out);
 int json_render_status(const struct view *view, const struct snapshot *snapshot, struct text *out);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the present spec knows, measured or not. Written entry by entry, one on each line: a vendor's whole tree of
-// files has thousands of events.
+// All of the current spec, measured or not. One entry per line: a vendor's whole tree of files has thousands of events.
 
 #include <math.h>
 
@@ -16,7 +15,7 @@ static const char *const CONSTRAINTS[] = {
     [CONSTRAINT_NO_THRESHOLD_AND_NMI] = "NO_THRESHOLD_AND_NMI",
 };
 
-// A family's name: of a family of its own for the metric, the metric's behind a prefix.
+// Adds a family's name; a metric's own family is named after the metric, with a prefix.
 static void add_family(struct json *json, const char *prefix, const char *name) {
     struct text text = {0};
     text_format(&text, "%s%s", prefix, name);
@@ -33,7 +32,7 @@ static const char *category_of(const struct catalog_level1 *level1, unsigned met
     return NULL;
 }
 
-// What of the metric Prometheus gets, where it is measured.
+// Adds how a measured metric is exported to Prometheus.
 static void add_exports(struct json *json, const struct catalog *catalog, unsigned index) {
     const struct catalog_metric *metric = &catalog->metrics[index];
     const char *category = category_of(&catalog->level1, index);
@@ -55,7 +54,7 @@ static void add_exports(struct json *json, const struct catalog *catalog, unsign
     json_string(json, "category", category);
 }
 
-// Whether it is measured on this host.
+// Adds whether it is measured on this host.
 static void add_planned(struct json *json, const struct view *view, const struct catalog_metric *metric, int place) {
     const char *reason = place >= 0             ? view->layout->plan->metrics[place].reason
                          : metric->unmeasurable ? metric->unmeasurable
@@ -152,7 +151,7 @@ static void add_product(struct json *json, const struct view *view) {
     json_end_object(json);
 }
 
-// An array of entries, which begins a line.
+// Begins an array of entries on a new line.
 static void begin_entries(struct json *json, const char *key) {
     json_begin_line(json, JSON_COMPACT);
     json_begin_array(json, key);

@@ -58,7 +58,7 @@ void json_trust(struct json *json, const struct snapshot *snapshot, size_t scope
         high = snapshot->values[snapshot_high(layout, scope, m)];
         windows = snapshot->values[snapshot_metric_windows(layout, scope, m)];
         share = snapshot->values[snapshot_share_of_time(layout, scope, m)];
-        quality = (enum estimate_quality)snapshot->quality[scope * layout->n_metrics + m];
+        quality = (enum estimate_quality)snapshot->quality[snapshot_state(layout, scope, m)];
     }
     json_number(json, "low", low);
     json_number(json, "high", high);

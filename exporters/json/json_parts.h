@@ -2,27 +2,28 @@
 #ifndef TOPDOWND_EXPORTERS_JSON_JSON_PARTS_H
 #define TOPDOWND_EXPORTERS_JSON_JSON_PARTS_H
 
-// What stands in more than one of the JSON pages. Each function adds members to the object that is open.
+// The parts that several JSON pages share. Each function adds members to the open object.
 
 #include "exporters/json/json.h"
 #include "exporters/view/json_writer.h"
 #include "exporters/view/view.h"
 
-// Begins the document's object: with "core_type" where the host has several.
+// Begins the document's object: with "core_type" if the host has several.
 struct json json_begin_document(const struct view *view, struct text *out, enum json_layout layout);
 
-// What is shown and of when: "simulated" to "scope".
+// The source and time of the values: "simulated" to "scope".
 void json_moment(struct json *json, const struct view *view, const struct snapshot *snapshot, enum json_scope scope);
 
-// How many objects a scope has, which one of the snapshot's scopes the i-th is, and what says in it what it is about.
+// The number of objects in a scope; the i-th object's index among the snapshot's scopes; and the members that identify
+// it.
 size_t json_scope_count(const struct view *view, enum json_scope scope);
 size_t json_scope_index(const struct view *view, enum json_scope scope, size_t i);
 void json_scope_name(struct json *json, const struct view *view, enum json_scope scope, size_t i);
 
-// "low", "high", "windows", "share_of_time" and "quality" of a metric of the plan; -1: of one that is not in it.
+// "low", "high", "windows", "share_of_time" and "quality" of a metric of the plan; -1: the metric is not in the plan.
 void json_trust(struct json *json, const struct snapshot *snapshot, size_t scope, int metric);
 
-// "attention": what happened so often in the last round that it needs a cause.
+// "attention": what happened so often in the last round that someone should find the cause.
 void json_attention(struct json *json, const struct view *view, const struct snapshot *snapshot);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All values of a round, scope by scope, one on each line: a thousand CPUs are megabytes.
+// All values of a round, scope by scope, one per line: a thousand CPUs make megabytes.
 
 #include <math.h>
 

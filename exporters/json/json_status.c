@@ -21,7 +21,7 @@ static void add_event_name(struct json *json, const struct catalog_event *event)
     json_string(json, "code", code);
 }
 
-// True for metrics of the unit. What every event group carries is measured by each unit that has groups.
+// True for metrics of the unit. Every unit that has groups measures the metrics that every event group carries.
 static bool is_measured_by(const struct plan *plan, size_t metric, int unit) {
     int of = plan->metrics[metric].unit;
     return of == unit || (unit >= 0 && of >= 0 && of == plan_carried_unit(plan));
@@ -35,7 +35,7 @@ static void add_metric_names(struct json *json, const char *key, const struct vi
     json_end_array(json);
 }
 
-// The metrics that are measured by a unit, or, with PLAN_COMBINED, made of other metrics' values only.
+// Adds the metrics that a unit measures or, with PLAN_COMBINED, those derived only from other metrics' values.
 static void add_metrics_of(struct json *json, const struct view *view, int unit) {
     add_metric_names(json, "metrics", view, unit, true);
     add_metric_names(json, "auxiliary_metrics", view, unit, false);
@@ -66,7 +66,7 @@ static void add_unit(struct json *json, const struct plan *plan, size_t u) {
     const struct plan_unit *unit = &plan->units[u];
     json_begin_object(json, NULL);
     json_begin_array(json, "event_groups");
-    bool carried = plan_carried_unit(plan) == (int)u; // by all event groups: every slot is one of its own
+    bool carried = plan_carried_unit(plan) == (int)u; // by all event groups: it counts in every slot
     size_t first = carried ? 0 : unit->first_group, n = carried ? plan->n_groups : unit->n_groups;
     for (size_t g = first; g < first + n; g++)
         json_string(json, NULL, plan->groups[g].name);
@@ -76,7 +76,7 @@ static void add_unit(struct json *json, const struct plan *plan, size_t u) {
     json_end_object(json);
 }
 
-// What is asked for, measured or not, and whether the PMU says that it has it.
+// Adds the requested events, measured or not, and whether the PMU advertises them.
 static void add_events(struct json *json, const struct snapshot_layout *layout) {
     static const char *const supports[] = {[PLAN_SUPPORT_UNKNOWN] = "unknown",
                                            [PLAN_SUPPORTED] = "supported",
@@ -116,7 +116,7 @@ static void add_adaptive_group(struct json *json, const struct view *view, const
     json_end_object(json);
 }
 
-// What the adaptive schedule has raised, and the last decisions, the newest first.
+// Adds what the adaptive schedule has raised, and its last decisions, newest first.
 static void add_adaptive(struct json *json, const struct view *view) {
     const struct catalog *catalog = view->layout->catalog;
     if (!view->adapt) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The methodology's tree with the values of the last round. The first thing in it is the answer to the question that
-// brings people here: what is this host bound by?
+// The methodology's tree with the values of the last round. It begins with the answer to the main question: what is
+// this host bound by?
 
 #include <errno.h>
 #include <math.h>
@@ -17,7 +17,7 @@ static void add_answer(struct json *json, const char *key, enum judge_answer ans
         json_bool(json, key, answer == JUDGE_YES);
 }
 
-// What is shown: the tree, judged in the scope.
+// The tree, judged in the scope shown.
 struct scene {
     const struct view *view;
     struct tree *tree;
@@ -34,7 +34,7 @@ static const struct catalog_metric *metric_of(const struct scene *scene, size_t 
     return &scene->view->layout->catalog->metrics[scene->tree->nodes[node].metric];
 }
 
-// Whether all of a metric group's metrics are selected, and one can be measured.
+// True if all metrics of a metric group are selected and at least one can be measured.
 static bool group_measured(const struct scene *scene, const struct catalog_group *group) {
     bool any = false;
     for (size_t i = 0; i < group->n_metrics; i++) {
@@ -46,7 +46,7 @@ static bool group_measured(const struct scene *scene, const struct catalog_group
     return any;
 }
 
-// What to look at next, and whether it is measured.
+// Adds what to look at next, and whether it is measured.
 static void add_next(struct json *json, const struct scene *scene, size_t node) {
     const struct catalog *catalog = scene->view->layout->catalog;
     json_begin_array(json, "next");
@@ -146,7 +146,7 @@ static void add_scope(struct json *json, struct scene *scene, enum json_scope ki
     json_end_object(json);
 }
 
-// What the shares of each domain do when they are added.
+// Adds what the shares of each domain sum to.
 static void add_domains(struct json *json) {
     json_begin_object(json, "domains");
     json_string(json, view_domain_text(METRIC_PIPELINE_SLOTS), "shares add up, over CPUs too");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What stands on the two pages: the families of core/spec/family.h in the order of that table, then a gauge for each
-// metric of the plan, then the process. Here everything is decided; rendering (prometheus_page.c) only fills in
+// The contents of the two pages: the families of core/spec/family.h in the order of that table, then a gauge for each
+// metric of the plan, then the process. This file decides everything; rendering (prometheus_page.c) only fills in
 // numbers.
 //
 // A family has the series of all core types, one type after the other.

@@ -4,10 +4,10 @@
 
 // Snapshots as Prometheus text, format 0.0.4.
 //
-// What never changes (names, labels, help) is written once, when the page is made; rendering copies it and fills in
-// numbers. A family without a sample is left out, a value that is NaN has no line. On a host with cores of several
-// types each family has the samples of all of them, with a label core_type; what belongs to the host or to the daemon
-// is there once, without it.
+// Names, labels and help never change: they are written once, when the page is made, and rendering copies them and
+// fills in numbers. A family without samples is left out, and a NaN has no line. On a host with several core types each
+// family has the samples of all types, with the label core_type; series of the host or the daemon stand once, without
+// it.
 
 #include "exporters/view/shown.h"
 #include "exporters/view/text.h"

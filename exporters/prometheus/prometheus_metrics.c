@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Metrics of the plan on the pages: quotients, whose factors are in the help of one family, and a gauge family for
-// each. Types of cores may have metrics of the same name: these are one family.
+// The plan's metrics on the pages: quotients, whose factors stand in the help of one family, and a gauge family for
+// each metric. Metrics of the same name of several core types form one family.
 
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All text of a page lies in one pool in the order in which it is written, so that rendering walks memory forwards:
-// copy a prefix, write a number, next. Space for the longest possible page is made once, and nothing is checked after
-// that.
+// All text of a page lies in one pool in the order of the page, so that rendering walks memory forwards: copy a prefix,
+// write a number, go on. Rendering reserves space for the longest possible page once and checks nothing after that.
 
 #include "exporters/prometheus/prometheus_page.h"
 

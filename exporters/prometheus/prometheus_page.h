@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_EXPORTERS_PROMETHEUS_PROMETHEUS_PAGE_H
 #define TOPDOWND_EXPORTERS_PROMETHEUS_PROMETHEUS_PAGE_H
 
-// A page as a template: text with holes, and which value of a snapshot goes into which hole. prometheus.c says what
-// stands on it; this part knows the text format.
+// A page as a template: text with holes, and the snapshot value for each hole. prometheus.c decides the contents; this
+// file knows the text format.
 
 #include "exporters/prometheus/prometheus.h"
 

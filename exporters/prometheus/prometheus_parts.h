@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_EXPORTERS_PROMETHEUS_PROMETHEUS_PARTS_H
 #define TOPDOWND_EXPORTERS_PROMETHEUS_PROMETHEUS_PARTS_H
 
-// What the two parts that say what stands on the pages share: prometheus.c has the families of core/spec/family.h,
-// prometheus_metrics.c those in which each metric of the plan has its series.
+// Shared by the two files that decide the contents of the pages: prometheus.c has the families of core/spec/family.h,
+// prometheus_metrics.c the families with a series for each metric of the plan.
 
 #include "exporters/prometheus/prometheus_page.h"
 

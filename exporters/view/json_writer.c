@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A page of a thousand CPUs has half a million values, so what stands before a value (comma, line break, key) is
-// written with one check for room, and most of a string's bytes are copied as they are.
+// A page of a thousand CPUs has half a million values. So one check for room covers everything before a value (comma,
+// line break, key), and most of a string's bytes are copied unchanged.
 
 #include "exporters/view/json_writer.h"
 
@@ -15,13 +15,13 @@
 #include "core/base/utf8.h"
 
 enum {
-    ESCAPED_MAX = 6, // bytes that stand for one: \u001f
-    AROUND_MAX = 8,  // comma, line break, quotes, colon, a space or tab behind it
+    ESCAPED_MAX = 6, // bytes of an escape: \u001f
+    AROUND_MAX = 8,  // comma, line break, quotes, colon, and a space or tab after it
 };
 
 static bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x80 && c != '"' && c != '\\'; }
 
-// A character that cannot stand in a string, of one byte.
+// Writes a one-byte character that a string cannot contain as it is.
 static char *put_escape(char *to, unsigned char c) {
     static const char from[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt", digits[] = "0123456789abcdef";
     const char *found = strchr(from, c);
@@ -36,7 +36,7 @@ static char *put_escape(char *to, unsigned char c) {
     return to + 5;
 }
 
-// Writes at most ESCAPED_MAX bytes for each of the string's, and two quotes.
+// Writes at most ESCAPED_MAX bytes for each of the string's bytes, and two quotes.
 static char *put_string(char *to, const char *string) {
     *to++ = '"';
     for (;;) {
@@ -63,7 +63,7 @@ static char *put_line(char *to, enum json_layout layout, size_t indent) {
     return to + indent;
 }
 
-// What separates the next value from what stands before it.
+// Writes the separator before the next value.
 static char *put_separator(char *to, struct json *json, const struct json_level *level) {
     if (level->filled)
         *to++ = ',';
@@ -76,8 +76,8 @@ static char *put_separator(char *to, struct json *json, const struct json_level 
     return to;
 }
 
-// Everything before a value of at most `length` bytes; returns where it goes, NULL where memory is short. The caller
-// hands the end of what it wrote to end_value().
+// Writes everything before a value of at most `length` bytes and returns the value's place, NULL if out of memory. The
+// caller passes the end of the written value to end_value().
 static char *begin_value(struct json *json, const char *key, size_t length) {
     struct json_level *level = &json->levels[json->depth];
     assert((key != NULL) == (level->close == '}'));
@@ -99,7 +99,7 @@ static char *begin_value(struct json *json, const char *key, size_t length) {
 
 static void end_value(struct json *json, const char *end) { json->out->length = (size_t)(end - json->out->data); }
 
-// A value that is written as it stands.
+// Writes a value verbatim.
 static void add_word(struct json *json, const char *key, const char *word, size_t length) {
     char *to = begin_value(json, key, length);
     if (!to)

@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_EXPORTERS_VIEW_SHOWN_H
 #define TOPDOWND_EXPORTERS_VIEW_SHOWN_H
 
-// What the pages of a host show: its view and snapshot, or of a host with cores of several types those of each type.
-// What belongs to the host and the daemon is the same in all of them, and is shown of the first.
+// The data that a host's pages show: a view and a snapshot, one pair for each core type. Facts about the host and the
+// daemon are the same in all pairs; pages take them from the first.
 
 #include "exporters/view/view.h"
 

@@ -40,7 +40,7 @@ void table_texts(struct table *table, const char *const *texts, size_t n) {
 
 // ---- for people ----
 
-// The cell on one line: lists with commas, and nothing that would steer a terminal.
+// Writes a cell on one line: lists with commas, and no terminal control characters.
 static void put_shown(struct text *out, enum table_kind kind, const char *cell) {
     const char *text = cell + 1;
     size_t length = strlen(text);
@@ -59,7 +59,7 @@ static void put_shown(struct text *out, enum table_kind kind, const char *cell) 
     }
 }
 
-// Characters, not bytes.
+// Width in characters, not bytes.
 static size_t width_of(const char *text, size_t length) {
     size_t width = 0;
     for (size_t i = 0; i < length; i++)
@@ -89,7 +89,7 @@ static size_t last_shown(const struct table *table) {
     return last;
 }
 
-// Pads what was written since `begin`, and ends the line behind the last column.
+// Pads the text since `begin`, and ends the line after the last column.
 static void end_cell(struct text *out, size_t begin, size_t width, bool last) {
     if (out->failed)
         return;

@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_EXPORTERS_VIEW_TABLE_H
 #define TOPDOWND_EXPORTERS_VIEW_TABLE_H
 
-// Rows of columns, written as aligned text for people or as a JSON array of objects. Filled cell by cell, row by row.
+// A table, printed as aligned text for people or as a JSON array of objects. Filled cell by cell, row by row.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,8 +11,8 @@
 
 enum table_kind {
     TABLE_TEXT,
-    TABLE_NUMBER,  // JSON: as it is written
-    TABLE_BOOL,    // "true" or "false"; as text only a true one shows, as "yes"
+    TABLE_NUMBER,  // JSON: verbatim
+    TABLE_BOOL,    // "true" or "false"; text shows "yes" or nothing
     TABLE_TEXTS,   // any number of texts, each ended by '\n'
     TABLE_NUMBERS, // likewise
 };
@@ -26,17 +26,17 @@ struct table_column {
 struct table {
     const struct table_column *columns; // borrowed
     size_t n_columns;
-    struct text cells; // each ends with a zero byte, behind one that says whether it has a value
+    struct text cells; // each starts with a byte that tells if it has a value, and ends with a zero byte
     size_t n_cells;
 };
 
-// The next cell. A NULL text is no value: null, or '-'.
+// Fills the next cell. A NULL text means no value: null, or '-'.
 void table_text(struct table *table, const char *text);
 void table_format(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_bool(struct table *table, bool value);
 void table_texts(struct table *table, const char *const *texts, size_t n);
 
-// Append the table, in which every row is complete. Return 0 or -ENOMEM.
+// Append the table, whose rows must be complete. Return 0 or -ENOMEM.
 int table_print(const struct table *table, struct text *out);
 int table_print_json(const struct table *table, struct text *out);
 

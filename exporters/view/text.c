@@ -3,8 +3,8 @@
 // Text, and numbers as text.
 //
 // A double is an integer times a power of two, so scaling it by a power of ten that leaves 15 digits before the point
-// takes one exact product in 128 bits and one rounding shift: the digits are the ones that printf finds, in a tenth of
-// the time. What is rare (very small, very large) is left to printf.
+// takes one exact product in 128 bits and one rounding shift: this gives printf's digits in a tenth of the time. Rare
+// values (very small, very large) are left to printf.
 
 #include "exporters/view/text.h"
 
@@ -92,7 +92,7 @@ static const char PAIRS[] =
     "4950515253545556575859606162636465666768697071727374757677787980818283848586878889909192939495"
     "96979899";
 
-// Writes the digits of `value` so that they end before `end`; returns where they begin.
+// Writes the digits of `value` so that they end before `end`; returns their start.
 static char *write_digits(char *end, uint64_t value) {
     while (value >= 100) {
         end -= 2;
@@ -116,8 +116,8 @@ static size_t write_whole(char *out, uint64_t value) {
     return n;
 }
 
-// value * 10^tens, rounded to the nearest whole number, to the even one where two are as near. The value is mantissa *
-// 2^ (exponent - 52), and the arguments are such that the result lies between 10^14 and 10^16.
+// Returns value * 10^tens, rounded to the nearest whole number, ties to even. The value is mantissa * 2^(exponent -
+// 52), and the arguments are such that the result lies between 10^14 and 10^16.
 static uint64_t scale(uint64_t mantissa, int exponent, unsigned tens) {
     static const uint64_t fives[FIVES_MAX + 1] = {
         1,
@@ -154,7 +154,7 @@ static uint64_t scale(uint64_t mantissa, int exponent, unsigned tens) {
     return whole + (rest > half || (rest == half && whole % 2 == 1));
 }
 
-// Writes 0.d1d2..d15 * 10^point without the zeros at its end.
+// Writes 0.d1d2..d15 * 10^point without trailing zeros.
 static size_t write_real(char *out, uint64_t digits, int point) {
     char buffer[DIGITS];
     write_digits(buffer + DIGITS, digits);
@@ -186,7 +186,7 @@ static size_t write_fast(char *out, double value) {
     memcpy(&bits, &value, sizeof(bits));
     int exponent = (int)(bits >> MANTISSA_BITS) - 1023;
     uint64_t mantissa = (bits & ((UINT64_C(1) << MANTISSA_BITS) - 1)) | UINT64_C(1) << MANTISSA_BITS;
-    int decimal = (exponent * 78913) >> 18; // of 2^exponent, times log10(2), down; the value's own is this or one more
+    int decimal = (exponent * 78913) >> 18; // exponent * log10(2), rounded down; the value's own is this or one more
     uint64_t digits = scale(mantissa, exponent, (unsigned)(DIGITS - 1 - decimal));
     if (digits > DIGITS_END) {
         decimal++;
@@ -204,7 +204,7 @@ size_t text_number(char *out, double value) {
         sign = 1;
         value = -value;
     }
-    // What takes 16 digits: the nearest whole number is nearer than 15 digits can be.
+    // 16 digits: the nearest whole number is more exact than 15 digits.
     if (value >= 999999999999999.5 && value < 0x1p64)
         return sign + write_whole(out + sign, (uint64_t)rint(value));
     if (value < 1e15 && value == (double)(uint64_t)value)

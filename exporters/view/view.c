@@ -131,12 +131,12 @@ double view_offline(const struct view *view, const struct snapshot *snapshot) {
 const char *view_absent_text(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric) {
     if (!view_plannable(view, metric))
         return view->layout->plan->metrics[metric].reason;
-    return absent_text(snapshot->absent[scope * view->layout->n_metrics + metric]);
+    return absent_text(snapshot->absent[snapshot_state(view->layout, scope, metric)]);
 }
 
 bool view_time(double seconds, char out[VIEW_TIME_MAX]) {
     static const double seconds_max = 253402300799; // the end of the year 9999
-    if (!(seconds >= 0 && seconds <= seconds_max))  // not NaN either
+    if (!(seconds >= 0 && seconds <= seconds_max))  // also false for NaN
         return false;
     time_t time = (time_t)seconds;
     struct tm utc;

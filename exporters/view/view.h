@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_EXPORTERS_VIEW_VIEW_H
 #define TOPDOWND_EXPORTERS_VIEW_VIEW_H
 
-// What an exporter knows beside the snapshot: facts that do not change as long as the plan does not. A new plan has a
-// new view. Immutable and shared by counting references, as snapshots are.
+// The facts that an exporter needs besides the snapshot. They change only with the plan: a new plan has a new view.
+// Immutable and shared by reference counting, like snapshots.
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -18,58 +18,58 @@ struct view_pmu_error {
     const char *pmu;
     const char *reason; // one word, for a label: absent, unsupported, not_allowed ...
     const char *text;   // for people, with the remedy
-    bool of_host;       // on a host with cores of several types: not of this type's
+    bool of_host;       // concerns the whole host, not this core type
 };
 
 struct view {
     struct snapshot_layout *layout; // names catalog, plan and topology; a reference
     bool simulated;
-    bool replayed; // what was measured at another time, maybe on another host
+    bool replayed; // measured at another time, maybe on another host
     const char *version;
     const char *hostname;  // for pages and JSON, never a label
-    const char *core_type; // of a host with cores of several types: which of them this is; else NULL
+    const char *core_type; // this view's core type, on a host with several; else NULL
     const char *pmu;       // the PMU in use: "software", "simulated" ...
-    const char *cpu_vendor, *cpu_model, *cpu_microarchitecture; // the host's CPU, "unknown" where it is not known
+    const char *cpu_vendor, *cpu_model, *cpu_microarchitecture; // the host's CPU; "unknown" if not known
     const char *profile;                                        // in force
     uint64_t config_hash;
     uint64_t seed;                            // of the schedule
-    bool guests_excluded;                     // what runs in KVM guests is not counted; only where events take counters
+    bool guests_excluded;                     // work in KVM guests is not counted; only if events take counters
     unsigned counters_total, counters_usable; // of one CPU, general and fixed; 0: events take none
-    bool standard_error;                      // to Prometheus too
-    const char *recording;                    // the file that readings are written to; NULL: to none
-    const struct adapt_report *adapt;         // of the adaptive schedule; NULL: it is fixed
+    bool standard_error;                      // exported to Prometheus too
+    const char *recording;                    // the file that readings are written to; NULL: none
+    const struct adapt_report *adapt;         // of the adaptive schedule; NULL: the schedule is fixed
     const struct view_pmu_error *pmu_errors;
     size_t n_pmu_errors;
     atomic_uint references;
 };
 
-// A copy of `facts` with one reference, held by the caller, which has a reference to the layout and copies of the PMU
-// errors and the report; all other strings are borrowed and must outlive the daemon's threads. NULL where memory is
-// short.
+// Returns a copy of `facts`, with one reference owned by the caller. The copy holds a reference to the layout and
+// copies of the PMU errors and the report; all other strings are borrowed and must outlive the daemon's threads. NULL
+// if out of memory.
 struct view *view_new(const struct view *facts);
 struct view *view_ref(struct view *view);
 struct view *view_unref(struct view *view); // returns NULL, takes NULL
 
-// Whether a snapshot that was published `age_ms` ago is too old to show its gauges: a newer one comes after a round,
-// and after the next plan's first round where the plan changes. Three rounds and VIEW_STALE_MS are time for both, for
-// probing, and for a busy host. A replay is never too old: at its end, and in its gaps, the last values stay.
+// True if a snapshot published `age_ms` ago is too old to show its gauges. A newer one comes after each round, or after
+// the first round of a new plan. Three rounds and VIEW_STALE_MS allow for both, for probing, and for a busy host. A
+// replay is never too old: the last values stay at its end and in its gaps.
 enum { VIEW_STALE_ROUNDS = 3, VIEW_STALE_MS = 2000 };
 bool view_stale(const struct view *view, uint64_t age_ms);
 
-// Whether level 1 is measured in parts.
+// True if level 1 is measured in parts.
 bool view_composite(const struct view *view);
 
-// The plan's metric `metric` as the catalog has it, and whether it can be measured here.
+// The catalog's entry for the plan's metric `metric`; and whether it can be measured here.
 const struct catalog_metric *view_metric(const struct view *view, size_t metric);
 bool view_plannable(const struct view *view, size_t metric);
 
 // Why a metric that is not in the plan has no value.
 extern const char VIEW_NOT_SELECTED[];
 
-// False for what was not selected, and is measured only because another metric needs it.
+// False for a metric that was not selected and is measured only because another metric needs it.
 bool view_exported(const struct view *view, size_t metric);
 
-// What the metric is a share of, and what it is called, for people.
+// The name of what the metric is a share of, for people.
 const char *view_domain_text(enum metric_domain domain);
 const char *view_title(const struct catalog_metric *metric);
 
@@ -77,23 +77,23 @@ const char *view_title(const struct catalog_metric *metric);
 enum { VIEW_UNIT_MAX = 80 };
 void view_metric_unit(const struct catalog_metric *metric, char *out, size_t size);
 
-// Why the plan's event `event` (index into layout->events) yields no samples; EVENT_TROUBLE_N where it does.
+// Why the plan's event `event` (index into layout->events) yields no samples; EVENT_TROUBLE_N if it does.
 enum event_trouble view_trouble(const struct view *view, const struct snapshot *snapshot, size_t event);
 // The same for people.
 const char *view_trouble_text(enum event_trouble trouble);
 
-// Of the CPUs to be measured on all sockets, how many were away in the last round; NaN before the first.
+// How many of the CPUs to be measured, on all sockets, were offline in the last round; NaN before the first.
 double view_offline(const struct view *view, const struct snapshot *snapshot);
 
-// Why the metric has no value in this scope; "" where it has one.
+// Why the metric has no value in this scope; "" if it has one.
 const char *view_absent_text(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric);
 
-// A time in seconds since the epoch, for people: "2026-11-22 04:03:52 UTC". False where it is none: NaN, or not within
-// the years 1970 to 9999.
+// A time in seconds since the epoch, for people: "2026-11-22 04:03:52 UTC". False for NaN and times outside the years
+// 1970 to 9999.
 enum { VIEW_TIME_MAX = 32 };
 bool view_time(double seconds, char out[VIEW_TIME_MAX]);
 
-// Why a recording is not written, for people: of a negative errno.
+// Explains the negative errno of a recording that cannot be written, for people.
 const char *view_recording_text(int error);
 
 #endif

@@ -2,17 +2,17 @@
 #ifndef TOPDOWND_EXPORTERS_VIEW_VIEW_BOUND_H
 #define TOPDOWND_EXPORTERS_VIEW_VIEW_BOUND_H
 
-// What a scope is bound by, for people.
+// Describes a scope's bottleneck, for people.
 
 #include "core/diagnosis/bound.h"
 #include "exporters/view/text.h"
 #include "exporters/view/view.h"
 
-// The answer in a sentence or two; of the scope that the tree was evaluated in last.
+// The answer in a sentence or two, for the scope in which the tree was last evaluated.
 void view_bound_text(const struct view *view, const struct tree *tree, const struct bound *bound,
                      const struct snapshot *snapshot, size_t scope, struct text *out);
 
-// Why nothing is known, where nothing is.
+// Why the bottleneck is unknown, if it is.
 const char *view_bound_reason(const struct view *view, const struct bound *bound, const struct snapshot *snapshot,
                               size_t scope);
 

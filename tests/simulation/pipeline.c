@@ -432,7 +432,8 @@ void assert_gauges_true(const struct pipeline *p, size_t scope, double relative)
             assert_near(value, pipeline_truth(p, scope, m, snapshot->start_ns, snapshot->end_ns), relative,
                         p->catalog->metrics[plan->metrics[m].metric].name);
         else
-            assert_true(isnan(value) && snapshot->absent[scope * plan->n_metrics + m] == ABSENT_NOT_PLANNABLE &&
+            assert_true(isnan(value) &&
+                        snapshot->absent[snapshot_state(snapshot->layout, scope, m)] == ABSENT_NOT_PLANNABLE &&
                         plan->metrics[m].reason[0] != '\0');
     }
 }
@@ -440,7 +441,7 @@ void assert_gauges_true(const struct pipeline *p, size_t scope, double relative)
 void assert_gauges_absent(const struct pipeline *p, size_t scope, enum absent reason) {
     for (size_t m = 0; m < p->plan->n_metrics; m++) {
         assert_true(isnan(p->snapshot->values[snapshot_metric(p->layout, scope, m)]));
-        assert_int_equal(p->snapshot->absent[scope * p->plan->n_metrics + m], reason);
+        assert_int_equal(p->snapshot->absent[snapshot_state(p->layout, scope, m)], reason);
     }
 }
 

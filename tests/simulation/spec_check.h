@@ -44,7 +44,7 @@ static inline void assert_windows_true(const struct pipeline *p) {
 // Where the formula divides zero by zero on this load, the metric is undefined, and said to be.
 static inline bool is_gauge_formula(const struct pipeline *p, size_t scope, size_t metric, double truth) {
     double value = p->snapshot->values[snapshot_metric(p->layout, scope, metric)];
-    enum absent absent = (enum absent)p->snapshot->absent[scope * p->plan->n_metrics + metric];
+    enum absent absent = (enum absent)p->snapshot->absent[snapshot_state(p->layout, scope, metric)];
     if (p->plan->metrics[metric].unit == PLAN_NOT_PLANNABLE)
         return isnan(value) && absent == ABSENT_NOT_PLANNABLE;
     if (isnan(truth))

@@ -88,7 +88,7 @@ static void test_a_constant_load_has_intervals_of_no_width(void **state) {
             double value = values[snapshot_metric(p.layout, scope, m)];
             assert_true(values[snapshot_low(p.layout, scope, m)] <= value);
             assert_true(values[snapshot_high(p.layout, scope, m)] - value <= 1e-9 * value);
-            assert_int_equal(p.snapshot->quality[scope * p.layout->n_metrics + m], ESTIMATE_GOOD);
+            assert_int_equal(p.snapshot->quality[snapshot_state(p.layout, scope, m)], ESTIMATE_GOOD);
         }
     }
     pipeline_stop(&p);

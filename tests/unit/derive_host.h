@@ -138,14 +138,15 @@ static inline void near(const char *what, double value, double wanted) {
 
 static inline void expect(const struct host *host, size_t scope, const char *name, double wanted) {
     size_t m = metric_place(host, name);
-    assert_int_equal(host->snapshot->absent[scope * host->layout->n_metrics + m], ABSENT_NOT);
+    assert_int_equal(host->snapshot->absent[snapshot_state(host->layout, scope, m)], ABSENT_NOT);
     near(name, host->snapshot->values[snapshot_metric(host->layout, scope, m)], wanted);
 }
 
 static inline void expect_absent(const struct host *host, size_t scope, const char *name, enum absent reason) {
     size_t m = metric_place(host, name);
     assert_true(isnan(host->snapshot->values[snapshot_metric(host->layout, scope, m)]));
-    assert_string_equal(absent_text(host->snapshot->absent[scope * host->layout->n_metrics + m]), absent_text(reason));
+    assert_string_equal(absent_text(host->snapshot->absent[snapshot_state(host->layout, scope, m)]),
+                        absent_text(reason));
 }
 
 static inline size_t cpu_scope(const struct host *host, size_t cpu) { return snapshot_scope_cpu(host->layout, cpu); }

@@ -170,17 +170,17 @@ static inline void host_fill_scope(const struct exporter_host *host, struct snap
     for (size_t m = 0; m < layout->n_metrics; m++) {
         double k;
         if (!plan_metric_planned(&host->plan->metrics[m])) {
-            snapshot->absent[s * layout->n_metrics + m] = ABSENT_NOT_PLANNABLE;
+            snapshot->absent[snapshot_state(layout, s, m)] = ABSENT_NOT_PLANNABLE;
             continue;
         }
         values[snapshot_metric(layout, s, m)] = n + (double)m / 100;
-        snapshot->absent[s * layout->n_metrics + m] = ABSENT_NOT;
+        snapshot->absent[snapshot_state(layout, s, m)] = ABSENT_NOT;
         values[snapshot_standard_error(layout, s, m)] = n / 64;
         values[snapshot_low(layout, s, m)] = n + (double)m / 100 - n / 32;
         values[snapshot_high(layout, s, m)] = n + (double)m / 100 + n / 32;
         values[snapshot_metric_windows(layout, s, m)] = 10 * n;
         values[snapshot_share_of_time(layout, s, m)] = 0.125 * n;
-        snapshot->quality[s * layout->n_metrics + m] = ESTIMATE_FAIR;
+        snapshot->quality[snapshot_state(layout, s, m)] = ESTIMATE_FAIR;
         if (!catalog_metric_ratio(&host->catalog->metrics[host->plan->metrics[m].metric], &k))
             continue;
         values[snapshot_numerator(layout, s, m)] = n * 1e6 + (double)m + 0.25;

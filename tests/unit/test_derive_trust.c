@@ -128,7 +128,7 @@ static void expect_as_direct(const struct rig *rig) {
             expect("error", values[snapshot_standard_error(layout, scope, m)], direct.standard_error);
             expect("low", values[snapshot_low(layout, scope, m)], direct.low);
             expect("high", values[snapshot_high(layout, scope, m)], direct.high);
-            assert_int_equal(rig->snapshot->quality[scope * layout->n_metrics + m], direct.quality);
+            assert_int_equal(rig->snapshot->quality[snapshot_state(layout, scope, m)], direct.quality);
         }
     }
 }
@@ -170,8 +170,8 @@ static void expect_scope_is_host(const struct rig *rig, size_t scope, const stru
             expect("host's value", values[first + i], host[i]);
     for (size_t m = 0; m < layout->n_metrics; m++) {
         assert_true(isnan(values[snapshot_rate_above(layout, scope, m)]));
-        assert_int_equal(rig->snapshot->absent[scope * layout->n_metrics + m], of->snapshot->absent[m]);
-        assert_int_equal(rig->snapshot->quality[scope * layout->n_metrics + m], of->snapshot->quality[m]);
+        assert_int_equal(rig->snapshot->absent[snapshot_state(layout, scope, m)], of->snapshot->absent[m]);
+        assert_int_equal(rig->snapshot->quality[snapshot_state(layout, scope, m)], of->snapshot->quality[m]);
     }
 }
 

@@ -62,7 +62,7 @@ static void test_a_multiplexed_log_gives_what_perf_printed_beside_it(void **stat
     assert_close(value(&derived, 1, cpu_scope(&derived, 0), "ipc"), 0.25);
     assert_true(isnan(value(&derived, 1, cpu_scope(&derived, 1), "ipc"))); // <not counted>
     assert_int_equal(
-        derived.rounds[1]->absent[cpu_scope(&derived, 1) * derived.layout->n_metrics + place_of(&derived, "ipc")],
+        derived.rounds[1]->absent[snapshot_state(derived.layout, cpu_scope(&derived, 1), place_of(&derived, "ipc"))],
         ABSENT_STARVED);
     const double *values = derived.rounds[1]->values;
     assert_true(values[snapshot_windows(derived.layout, 0, WINDOW_CONTENDED)] == 2);

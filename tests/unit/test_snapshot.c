@@ -200,7 +200,7 @@ static void test_a_stale_snapshot_has_no_intervals_either(void **state) {
             assert_true(isnan(stale->values[snapshot_high(layout, scope, m)]));
             assert_true(isnan(stale->values[snapshot_metric_windows(layout, scope, m)]));
             assert_true(isnan(stale->values[snapshot_share_of_time(layout, scope, m)]));
-            assert_int_equal(stale->quality[scope * layout->n_metrics + m], ESTIMATE_NONE);
+            assert_int_equal(stale->quality[snapshot_state(layout, scope, m)], ESTIMATE_NONE);
             assert_true(stale->values[snapshot_numerator(layout, scope, m)] == 1);
         }
     }

@@ -63,7 +63,7 @@ static inline void tree_set(const struct exporter_host *host, struct snapshot *s
     snapshot->values[snapshot_metric(host->layout, scope, metric)] = value;
     snapshot->values[snapshot_low(host->layout, scope, metric)] = NAN; // no interval
     snapshot->values[snapshot_high(host->layout, scope, metric)] = NAN;
-    snapshot->absent[scope * host->layout->n_metrics + metric] = isnan(value) ? ABSENT_STARVED : ABSENT_NOT;
+    snapshot->absent[snapshot_state(host->layout, scope, metric)] = isnan(value) ? ABSENT_STARVED : ABSENT_NOT;
 }
 
 // The 95 % interval around a metric's value.
