@@ -57,14 +57,8 @@ static struct catalog *load_linux(const char *cpuid, bool all_events) { return l
 
 static struct plan *plan_stage_1(const struct catalog *catalog, unsigned counters) {
     const struct plan_selection selection = {.group = (unsigned)catalog_find_group(catalog, "stage_1")};
-    const struct plan_request request = {.catalog = catalog,
-                                         .general_counters = counters,
-                                         .selections = &selection,
-                                         .n_selections = 1,
-                                         .slot_ns = 200000000};
-    struct plan *plan = NULL;
-    assert_int_equal(plan_new(&request, &plan), 0);
-    return plan;
+    return build_plan(&(struct plan_request){
+        .catalog = catalog, .general_counters = counters, .selections = &selection, .n_selections = 1});
 }
 
 static const struct plan_unit *level1_unit(const struct plan *plan) {
@@ -151,12 +145,12 @@ static void test_parts_hold_what_this_host_needs(void **state) {
     expect_parts("GenuineIntel-6-55-4", 1, 3, 3);
 }
 
-// A resident group's fields are read together.
-static void test_where_a_resident_group_gives_level_1_there_are_no_parts(void **state) {
+// Fields of PERF_METRICS are read together.
+static void test_where_topdown_counters_give_level_1_there_are_no_parts(void **state) {
     (void)state;
     need_telemetry();
     struct catalog *catalog = load_linux("GenuineIntel-6-8F-4", true);
-    assert_true(catalog->level1.present && catalog->n_resident > 0);
+    assert_true(catalog->level1.present && catalog->n_topdown > 0);
     assert_int_equal(catalog->level1.n_parts, 0);
     catalog_free(catalog);
 }
@@ -166,7 +160,7 @@ int main(void) {
         cmocka_unit_test(test_neoverse_v2_on_2_and_3_counters_is_a_composite_from_any_files),
         cmocka_unit_test(test_other_cores_are_measured_in_the_parts_of_our_own_specs),
         cmocka_unit_test(test_parts_hold_what_this_host_needs),
-        cmocka_unit_test(test_where_a_resident_group_gives_level_1_there_are_no_parts),
+        cmocka_unit_test(test_where_topdown_counters_give_level_1_there_are_no_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
