@@ -10,7 +10,7 @@
 // counters to others. A plan makes no system call and is only read once made.
 //
 // Where the PMU has topdown counters of its own, their leader leads every event group, and each group carries the
-// level-1 events, cycles and instructions (catalog.resident): they take no counter from other events. Metrics that
+// level-1 events, cycles and instructions (catalog.topdown): they take no counter from other events. Metrics that
 // count nothing else are measured in every slot, by a unit without event groups of its own, the common unit.
 //
 // An adaptive plan may have raised metric groups (core/adapt/adapt.h). Their event groups get PLAN_RAISE_MAX times

@@ -27,7 +27,7 @@ struct plan_draft {
     struct event_need needs[PLAN_PACK_EVENTS_MAX]; // of each bit, beside what every group may carry
     struct fit_pmu pmu;                            // what that leaves
     bool led;                                      // event groups are led by the PMU's topdown leader
-    unsigned carried[CATALOG_RESIDENT_MAX];        // by every group, that leader first
+    unsigned carried[CATALOG_TOPDOWN_MAX];         // by every group, that leader first
     size_t n_carried;
     struct plan_item *items; // one per plan metric, [0 .. n_items)
     size_t n_items;

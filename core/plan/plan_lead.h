@@ -20,11 +20,11 @@ void plan_lead_choose(struct plan_draft *draft);
 
 // True where the event's place in a group is among the first.
 static inline bool plan_lead_has(const struct plan_draft *draft, unsigned event) {
-    return draft->led && draft->catalog->events[event].resident;
+    return draft->led && draft->catalog->events[event].topdown;
 }
 
 // Writes the events that the group of this set begins with, the leader first. Returns how many, at most
-// CATALOG_RESIDENT_MAX.
+// CATALOG_TOPDOWN_MAX.
 size_t plan_lead_begin(const struct plan_draft *draft, const struct plan_set *set, unsigned *events);
 
 #endif
