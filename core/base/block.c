@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A size beyond SIZE_MAX becomes SIZE_MAX, which no allocation grants.
+// A size beyond SIZE_MAX becomes SIZE_MAX, which every allocation refuses.
 static size_t add(size_t a, size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
 static size_t multiply(size_t a, size_t b) { return b > 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b; }
 
