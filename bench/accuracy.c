@@ -49,7 +49,7 @@ struct rig {
     unsigned n_settings;
 };
 
-static void fail(const char *what, int error) {
+static void accuracy_fail(const char *what, int error) {
     (void)fprintf(stderr, "bench_accuracy: %s: %s\n", what, strerror(-error));
     exit(EXIT_FAILURE);
 }
@@ -57,7 +57,7 @@ static void fail(const char *what, int error) {
 static void *array(size_t n, size_t size) {
     void *made = calloc(n + 1, size);
     if (!made)
-        fail("memory", -ENOMEM);
+        accuracy_fail("memory", -ENOMEM);
     return made;
 }
 
@@ -71,7 +71,7 @@ static void load_rates(struct rig *rig, const char *spec) {
     (void)snprintf(path, sizeof path, "bench/accuracy/%.40s.json", spec);
     int r = scenario_json_load(path, &errors, &scenario);
     if (r < 0)
-        fail(path, r);
+        accuracy_fail(path, r);
     rig->rates = array(MIX_N * rig->catalog->n_events, sizeof *rig->rates);
     for (size_t mix = 0; mix < MIX_N; mix++) {
         double *rates = rig->rates + mix * rig->catalog->n_events;
@@ -80,7 +80,7 @@ static void load_rates(struct rig *rig, const char *spec) {
             for (size_t i = 0; strcmp(scenario->loads[l].name, names[mix]) == 0 && i < frame->n_rates; i++) {
                 int event = catalog_find_event(rig->catalog, frame->rates[i].event);
                 if (event < 0)
-                    fail(frame->rates[i].event, -EINVAL);
+                    accuracy_fail(frame->rates[i].event, -EINVAL);
                 rates[event] = frame->rates[i].per_second;
             }
         }
@@ -94,7 +94,7 @@ static struct plan *plan_all(const struct rig *rig, unsigned counters) {
     request.general_counters = counters;
     int r = plan_new(&request, &plan);
     if (r < 0)
-        fail("plan", r);
+        accuracy_fail("plan", r);
     return plan;
 }
 
@@ -171,7 +171,7 @@ static void rig_init(struct rig *rig, const char *spec, uint64_t slot_ns, unsign
     struct errors errors = {0};
     int r = spec_json_load(path, NULL, &errors, &rig->catalog);
     if (r < 0)
-        fail(path, r);
+        accuracy_fail(path, r);
     load_rates(rig, spec);
     rig->selections = array(rig->catalog->n_groups, sizeof *rig->selections);
     for (unsigned g = 0; g < rig->catalog->n_groups; g++)
@@ -292,7 +292,7 @@ static void run_jobs(struct work *work) {
     pthread_mutex_init(&work->lock, NULL);
     for (unsigned i = 0; i < work->rig->jobs; i++)
         if (pthread_create(&threads[i], NULL, run_worker, work) != 0)
-            fail("thread", -EAGAIN);
+            accuracy_fail("thread", -EAGAIN);
     for (unsigned i = 0; i < work->rig->jobs; i++)
         pthread_join(threads[i], NULL);
     pthread_mutex_destroy(&work->lock);
@@ -397,7 +397,7 @@ int main(int argc, char **argv) {
             return 2;
     }
     if (seeds < 1 || seeds > 100000 || jobs < 1 || jobs > JOBS_MAX)
-        fail("--seeds, --jobs", -EINVAL);
+        accuracy_fail("--seeds, --jobs", -EINVAL);
     if (seeds < FULL_SEEDS)
         printf("%lu seeds: a quick look; the full run is --seeds %d\n", seeds, FULL_SEEDS);
     if (curve) {

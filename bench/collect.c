@@ -71,7 +71,7 @@ struct trace {
     size_t by_kind[CALL_N];
 };
 
-static void fail(const char *what, int error) {
+static void collect_fail(const char *what, int error) {
     (void)fprintf(stderr, "bench_collect: %s: %s\n", what, strerror(-error));
     exit(EXIT_FAILURE);
 }
@@ -98,7 +98,7 @@ static void note(struct pmu *pmu, int handle, enum call_kind kind) {
         trace->capacity = trace->capacity ? 2 * trace->capacity : 4096;
         trace->calls = realloc(trace->calls, trace->capacity * sizeof *trace->calls);
         if (!trace->calls)
-            fail("trace", -ENOMEM);
+            collect_fail("trace", -ENOMEM);
     }
     trace->calls[trace->n++] = (struct call){.handle = handle, .kind = kind};
     trace->by_kind[kind]++;
@@ -148,7 +148,7 @@ static double run_ours(const struct rig *rig, struct pmu *pmu, struct trace *tra
     int r = sampler_new(rig->plan, rig->topology, pmu, SEED, 0, &sampler);
     struct derive *derive = derive_new(rig->layout);
     if (r < 0 || !derive)
-        fail("sampler", -ENOMEM);
+        collect_fail("sampler", -ENOMEM);
     uint64_t now_ns = start_ns(sampler);
     size_t n_failed;
     r = sampler_open_error(sampler, &n_failed);
@@ -159,7 +159,7 @@ static double run_ours(const struct rig *rig, struct pmu *pmu, struct trace *tra
         exit(SKIPPED);
     }
     if (r < 0)
-        fail("opening event groups", r);
+        collect_fail("opening event groups", r);
     if (trace)
         *trace = (struct trace){.calls = trace->calls, .capacity = trace->capacity};
     double begin = cpu_seconds();
@@ -173,7 +173,7 @@ static double run_ours(const struct rig *rig, struct pmu *pmu, struct trace *tra
     }
     double seconds = cpu_seconds() - begin;
     if (sampler_round_error(sampler) < 0)
-        fail("collecting", sampler_round_error(sampler));
+        collect_fail("collecting", sampler_round_error(sampler));
     derive_free(derive);
     sampler_free(sampler);
     return seconds;
@@ -183,7 +183,7 @@ static double time_ours(const struct rig *rig) {
     struct pmu *pmu;
     int r = pmu_linux_new(&rig->type, 1, false, &pmu);
     if (r < 0)
-        fail("pmu", r);
+        collect_fail("pmu", r);
     double seconds = run_ours(rig, pmu, NULL);
     pmu->ops->free(pmu);
     return seconds;
@@ -193,7 +193,7 @@ static void record(const struct rig *rig, struct trace *trace) {
     struct pmu *pmu;
     int r = pmu_linux_new(&rig->type, 1, false, &pmu);
     if (r < 0)
-        fail("pmu", r);
+        collect_fail("pmu", r);
     struct noting_pmu noting_pmu = {.pmu = {.ops = &noting_ops}, .real = pmu, .trace = trace};
     (void)run_ours(rig, &noting_pmu.pmu, trace);
     pmu->ops->free(pmu);
@@ -210,7 +210,7 @@ static int open_event(uint32_t type, uint64_t config, unsigned cpu, int leader) 
                                                   PERF_FORMAT_TOTAL_TIME_RUNNING};
     int fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)cpu, leader, PERF_FLAG_FD_CLOEXEC);
     if (fd < 0)
-        fail("perf_event_open", -errno);
+        collect_fail("perf_event_open", -errno);
     return fd;
 }
 
@@ -254,16 +254,16 @@ static void check_ran(int (*fds)[EVENTS_MAX], size_t n) {
     } group;
     for (size_t i = 0; i < n; i++) {
         if (read(fds[i][0], &group, sizeof group) < 0)
-            fail("an event group's times", -errno);
+            collect_fail("an event group's times", -errno);
         if (group.running_ns == 0)
-            fail("an event group was never on the counters", -EBUSY);
+            collect_fail("an event group was never on the counters", -EBUSY);
     }
 }
 
 static double time_bare(const struct rig *rig, const struct trace *trace) {
     int(*fds)[EVENTS_MAX] = calloc(rig->topology->n_cpus * rig->plan->n_groups, sizeof *fds);
     if (!fds)
-        fail("file descriptors", -ENOMEM);
+        collect_fail("file descriptors", -ENOMEM);
     size_t n = open_bare(rig, fds);
     enable_first(trace, fds, n);
     uint64_t buffer[3 + EVENTS_MAX];
@@ -276,7 +276,7 @@ static double time_bare(const struct rig *rig, const struct trace *trace) {
         else
             r = ioctl(fd, trace->calls[i].kind == CALL_ENABLE ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
         if (r < 0)
-            fail("bare loop", -errno);
+            collect_fail("bare loop", -errno);
     }
     double seconds = cpu_seconds() - begin;
     check_ran(fds, n);
@@ -303,7 +303,7 @@ static struct cpuset only_own_cpu(void) {
     CPU_ZERO(&cpus);
     CPU_SET((size_t)cpu, &cpus);
     if (cpu < 0 || sched_setaffinity(0, sizeof cpus, &cpus) < 0)
-        fail("staying on one CPU", -errno);
+        collect_fail("staying on one CPU", -errno);
     struct cpuset own = {0};
     cpuset_add(&own, (unsigned)cpu);
     return own;
@@ -327,9 +327,9 @@ static void make_plan(struct rig *rig, unsigned general_counters) {
                                          .idle = 0.1};
     int r = plan_new(&request, &rig->plan);
     if (r < 0)
-        fail("plan", r);
+        collect_fail("plan", r);
     if (rig->plan->n_groups == 0)
-        fail("a plan without event groups", -ENOENT);
+        collect_fail("a plan without event groups", -ENOENT);
 }
 
 // general_counters 0: as many as the spec says; `cpus` NULL: all.
@@ -343,12 +343,12 @@ static void rig_init(struct rig *rig, const struct options *options, unsigned ge
     char name[HOST_TEXT_MAX];
     int r = host_linux_find_pmu(&roots, rig->catalog->product.pmu, "", name, sizeof name, &rig->type);
     if (r < 0)
-        fail("the spec's PMU", r);
+        collect_fail("the spec's PMU", r);
     rig->rounds = options->rounds;
     make_plan(rig, general_counters > 0 ? general_counters : rig->catalog->general_counters);
     rig->layout = snapshot_layout_new(rig->plan, rig->topology);
     if (!rig->layout)
-        fail("layout", -ENOMEM);
+        collect_fail("layout", -ENOMEM);
 }
 
 static void rig_deinit(struct rig *rig) {

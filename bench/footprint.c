@@ -42,7 +42,7 @@ struct program {
     uint16_t port;
 };
 
-static void fail(const char *what) {
+static void footprint_fail(const char *what) {
     (void)fprintf(stderr, "bench_footprint: %s\n", what);
     exit(EXIT_FAILURE); // children die with their parent
 }
@@ -76,17 +76,17 @@ static uint16_t read_port(int fd) {
     }
     log[length] = '\0';
     (void)fprintf(stderr, "%s", log);
-    fail("the program does not say where it listens");
+    footprint_fail("the program does not say where it listens");
     return 0;
 }
 
 static struct program start(const char *const *arguments) {
     int fds[2];
     if (pipe(fds) < 0)
-        fail("no pipe");
+        footprint_fail("no pipe");
     pid_t pid = fork();
     if (pid < 0)
-        fail("no process");
+        footprint_fail("no process");
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         dup2(fds[1], STDERR_FILENO);
@@ -104,7 +104,7 @@ static void stop(struct program *program) {
     kill(program->pid, SIGTERM);
     int status;
     if (waitpid(program->pid, &status, 0) != program->pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        fail("the program did not end with status 0");
+        footprint_fail("the program did not end with status 0");
     close(program->log_fd);
 }
 
@@ -139,7 +139,7 @@ static size_t fetch(const struct program *program, const char *path, char *head,
     char request[256];
     int n = snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
     if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0 || send(fd, request, (size_t)n, MSG_NOSIGNAL) != n)
-        fail("the program does not answer");
+        footprint_fail("the program does not answer");
     char buffer[65536];
     size_t length = 0, kept = 0;
     for (ssize_t r; (r = recv(fd, buffer, sizeof buffer, 0)) > 0; length += (size_t)r) {
@@ -150,7 +150,7 @@ static size_t fetch(const struct program *program, const char *path, char *head,
     head[kept] = '\0';
     close(fd);
     if (strncmp(head, "HTTP/1.1 200 ", 13) != 0)
-        fail("a page is not there");
+        footprint_fail("a page is not there");
     return length;
 }
 
@@ -173,7 +173,7 @@ static double largest_pss(const struct program *program, const char *const *page
             largest = pss > largest ? pss : largest;
         }
         if (now_seconds() > deadline)
-            fail("no rounds end");
+            footprint_fail("no rounds end");
         nanosleep(&(struct timespec){.tv_nsec = 200000000}, NULL);
     }
     return largest;
@@ -280,7 +280,7 @@ static int make_config(void) {
     int fd = memfd_create("topdownd.yaml", 0);
     FILE *in = fopen("config/topdownd.yaml", "re");
     if (fd < 0 || !in)
-        fail("run it from the source folder: config/topdownd.yaml cannot be copied");
+        footprint_fail("run it from the source folder: config/topdownd.yaml cannot be copied");
     while (fgets(line, sizeof line, in))
         (void)dprintf(fd, "%s", strncmp(line, "listen:", 7) == 0 ? LISTEN : line);
     fclose(in);

@@ -25,14 +25,15 @@ struct parser {
     char *text; // PERF_LOG_LINE_MAX
 };
 
-static int fail(struct parser *parser, const char *what) {
+static int perf_log_fail(struct parser *parser, const char *what) {
     return errors_add(parser->errors, parser->name, parser->line, 0, "%s", what);
 }
 
-static int fail_all(struct parser *parser) {
+static int perf_log_fail_all(struct parser *parser) {
     parser->line = 0;
-    return fail(parser, "is neither a recording of topdownd nor an interval log of perf: perf stat -I 1000 with -x, or "
-                        "-j makes one");
+    return perf_log_fail(
+        parser, "is neither a recording of topdownd nor an interval log of perf: perf stat -I 1000 with -x, or "
+                "-j makes one");
 }
 
 static int grow(void **array, size_t n, size_t *max, size_t size) {
@@ -72,7 +73,7 @@ static int begin_interval(struct parser *parser, uint64_t end_ns) {
     if (last && last->end_ns == end_ns)
         return 0;
     if (last && end_ns < last->end_ns)
-        return fail(parser, "goes back in time: is this more than one log? Give them one at a time");
+        return perf_log_fail(parser, "goes back in time: is this more than one log? Give them one at a time");
     if (grow((void **)&log->intervals, log->n_intervals, &parser->intervals_max, sizeof *log->intervals) < 0)
         return -ENOMEM;
     log->intervals[log->n_intervals++] = (struct perf_log_interval){.end_ns = end_ns, .first = log->n_rows};
@@ -105,7 +106,7 @@ static int take(struct parser *parser, const struct perf_log_line *line) {
     int place =
         event < 0 ? event : index_of(&parser->places, &log->places, &log->n_places, PERF_LOG_PLACES_MAX, line->place);
     if (place == -E2BIG || log->n_rows == PERF_LOG_ROWS_MAX)
-        return fail(parser, "holds more events, CPUs or counts than topdownd takes");
+        return perf_log_fail(parser, "holds more events, CPUs or counts than topdownd takes");
     int r = place < 0 ? place : begin_interval(parser, line->end_ns);
     if (r == 0)
         r = grow((void **)&log->rows, log->n_rows, &parser->rows_max, sizeof *log->rows);
@@ -124,7 +125,8 @@ static int read_line(struct parser *parser, const char *begin, size_t n) {
     if (n == 0 || begin[0] == '#')
         return 0;
     if (n >= PERF_LOG_LINE_MAX || memchr(begin, 0, n))
-        return parser->log->n_intervals > 0 ? fail(parser, "is no line of perf stat") : fail_all(parser);
+        return parser->log->n_intervals > 0 ? perf_log_fail(parser, "is no line of perf stat")
+                                            : perf_log_fail_all(parser);
     memcpy(parser->text, begin, n);
     parser->text[n] = '\0';
     struct perf_log_line line = {.share = NULL};
@@ -146,7 +148,7 @@ static int read_lines(struct parser *parser, const char *text, size_t length) {
         r = read_line(parser, text, (size_t)(stop - text));
         text = stop + 1;
     }
-    return r == 0 && parser->log->n_intervals == 0 ? fail_all(parser) : r;
+    return r == 0 && parser->log->n_intervals == 0 ? perf_log_fail_all(parser) : r;
 }
 
 int perf_log_parse(const char *name, const char *text, size_t length, struct errors *errors, struct perf_log **out) {

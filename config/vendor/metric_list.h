@@ -5,8 +5,8 @@
 // All metrics of a vendor's file or folder with their formulas, ready for core/formula/evaluation.h, and the counts to
 // evaluate them over. Nothing but the formulas is looked at: no event has to exist.
 
-#include "config/spec/spec_format.h"
 #include "config/vendor/perf_files.h"
+#include "config/vendor/spec_format.h"
 #include "core/formula/evaluation.h"
 
 enum { METRIC_LIST_MAX = 8192 };

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "config/spec/spec_format.h"
+#include "config/vendor/spec_format.h"
 #include "config/yaml/config_origin.h"
 #include "core/base/cpuset.h"
 #include "core/base/error.h"

@@ -16,7 +16,7 @@ static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-static bool refuse(struct errors *errors, const struct yaml_tree *value, const char *key, const char *remedy) {
+static bool value_refuse(struct errors *errors, const struct yaml_tree *value, const char *key, const char *remedy) {
     (void)yaml_tree_error(errors, &value->origin, "%s: \"%s\" %s", key, yaml_tree_word(value->text).text, remedy);
     return false;
 }
@@ -83,9 +83,9 @@ bool config_value_slot(const struct yaml_tree *value, const char *key, void *out
         return false;
     }
     if (r < 0)
-        return refuse(errors, value, key, "is not a duration: write a number and ms or s, such as 200ms");
+        return value_refuse(errors, value, key, "is not a duration: write a number and ms or s, such as 200ms");
     if (duration_ns < 10e6 || duration_ns > 60e9)
-        return refuse(errors, value, key, "is out of range: 10ms to 60s are allowed");
+        return value_refuse(errors, value, key, "is out of range: 10ms to 60s are allowed");
     *slot_ns = (uint64_t)(duration_ns + 0.5);
     return true;
 }
@@ -97,10 +97,10 @@ bool config_value_idle(const struct yaml_tree *value, const char *key, void *out
     const char *unit = value->text;
     struct decimal number;
     if (!decimal_read(&unit, &number) || (*unit != '\0' && strcmp(unit, "%") != 0))
-        return refuse(errors, value, key, "is not a share: write it as 10% or 0.1");
+        return value_refuse(errors, value, key, "is not a share: write it as 10% or 0.1");
     number.places += *unit == '%' ? 2 : 0;
     if (decimal_value(number) > 0.9)
-        return refuse(errors, value, key, "is out of range: 0% to 90% (0 to 0.9) are allowed");
+        return value_refuse(errors, value, key, "is out of range: 0% to 90% (0 to 0.9) are allowed");
     *idle = decimal_value(number);
     return true;
 }
@@ -116,11 +116,12 @@ bool config_value_cpus(const struct yaml_tree *value, const char *key, void *out
     struct cpuset cpus;
     int r = cpuset_parse(value->text, &cpus);
     if (r == -ERANGE)
-        return refuse(errors, value, key, "names a CPU above 8191, the highest there can be");
+        return value_refuse(errors, value, key, "names a CPU above 8191, the highest there can be");
     if (r < 0)
-        return refuse(errors, value, key, "is not a list of CPUs: write all, or numbers and ranges such as 0-3,8");
+        return value_refuse(errors, value, key,
+                            "is not a list of CPUs: write all, or numbers and ranges such as 0-3,8");
     if (cpuset_count(&cpus) == 0)
-        return refuse(errors, value, key, "names no CPU: to measure nothing, use a profile with groups: []");
+        return value_refuse(errors, value, key, "names no CPU: to measure nothing, use a profile with groups: []");
     settings->cpus_all = false;
     settings->cpus = cpus;
     settings->cpus_origin = value->origin;
@@ -141,9 +142,9 @@ bool config_value_weight(const struct yaml_tree *value, unsigned *weight, struct
     if (!config_value_is(value, YAML_TREE_SCALAR, "weight", "3", errors))
         return false;
     if (!read_whole(value, &number))
-        return refuse(errors, value, "weight", "is not a whole number: write how many slots a round, such as 3");
+        return value_refuse(errors, value, "weight", "is not a whole number: write how many slots a round, such as 3");
     if (number < 1 || number > PLAN_WEIGHT_MAX)
-        return refuse(errors, value, "weight", "is out of range: 1 to 100 are allowed");
+        return value_refuse(errors, value, "weight", "is out of range: 1 to 100 are allowed");
     *weight = (unsigned)number;
     return true;
 }
@@ -154,9 +155,9 @@ bool config_value_reserve(const struct yaml_tree *value, const char *key, void *
     if (!config_value_is(value, YAML_TREE_SCALAR, key, "1", errors))
         return false;
     if (!read_whole(value, &number))
-        return refuse(errors, value, key, "is not a whole number: write how many counters, such as 1");
+        return value_refuse(errors, value, key, "is not a whole number: write how many counters, such as 1");
     if (number > RESERVE_MAX)
-        return refuse(errors, value, key, "is out of range: 0 to 31 are allowed");
+        return value_refuse(errors, value, key, "is out of range: 0 to 31 are allowed");
     *reserve = (unsigned)number;
     return true;
 }
@@ -170,8 +171,9 @@ bool config_value_guests(const struct yaml_tree *value, const char *key, void *o
     else if (strcmp(value->text, "share") == 0)
         *guests = CONFIG_GUESTS_SHARE;
     else
-        return refuse(errors, value, key,
-                      "is neither: write auto to leave guests and their counters alone, or share to count them too");
+        return value_refuse(
+            errors, value, key,
+            "is neither: write auto to leave guests and their counters alone, or share to count them too");
     return true;
 }
 
@@ -184,9 +186,9 @@ bool config_value_format(const struct yaml_tree *value, const char *key, void *o
     else if (strcmp(value->text, "arm") == 0)
         *format = SPEC_FORMAT_ARM;
     else
-        return refuse(errors, value, key,
-                      "is neither: write perf for the files of Linux tools/perf/pmu-events, or arm for Arm's "
-                      "specifications");
+        return value_refuse(errors, value, key,
+                            "is neither: write perf for the files of Linux tools/perf/pmu-events, or arm for Arm's "
+                            "specifications");
     return true;
 }
 
@@ -199,9 +201,10 @@ bool config_value_mode(const struct yaml_tree *value, const char *key, void *out
     else if (strcmp(value->text, "adaptive") == 0)
         *mode = CONFIG_MODE_ADAPTIVE;
     else
-        return refuse(errors, value, key,
-                      "is neither: write fixed for the shares of time that the weights say, or adaptive for more of it "
-                      "where the bottleneck is");
+        return value_refuse(
+            errors, value, key,
+            "is neither: write fixed for the shares of time that the weights say, or adaptive for more of it "
+            "where the bottleneck is");
     return true;
 }
 
@@ -210,7 +213,7 @@ bool config_value_flag(const struct yaml_tree *value, const char *key, void *out
     if (!config_value_is(value, YAML_TREE_SCALAR, key, "true", errors))
         return false;
     if (strcmp(value->text, "true") != 0 && strcmp(value->text, "false") != 0)
-        return refuse(errors, value, key, "is neither: write true or false");
+        return value_refuse(errors, value, key, "is neither: write true or false");
     *flag = strcmp(value->text, "true") == 0;
     return true;
 }
@@ -221,9 +224,9 @@ bool config_value_size(const struct yaml_tree *value, const char *key, void *out
     if (!config_value_is(value, YAML_TREE_SCALAR, key, "256M", errors))
         return false;
     if (decimal_read_size(value->text, &size) < 0)
-        return refuse(errors, value, key, "is not a size: write a number and M or G, such as 256M");
+        return value_refuse(errors, value, key, "is not a size: write a number and M or G, such as 256M");
     if (size < (double)CONFIG_RECORD_BYTES_MIN || size > (double)CONFIG_RECORD_BYTES_MAX)
-        return refuse(errors, value, key, "is out of range: 1M to 1024G are allowed");
+        return value_refuse(errors, value, key, "is out of range: 1M to 1024G are allowed");
     *bytes = (uint64_t)size;
     return true;
 }
@@ -283,12 +286,13 @@ bool config_value_listen(const struct yaml_tree *value, struct config_value_endp
     struct config_value_endpoint result;
     const char *colon = strrchr(value->text, ':');
     if (!colon || strchr(colon, ']'))
-        return refuse(errors, value, "listen", "needs an address and a port, such as 127.0.0.1:10813");
+        return value_refuse(errors, value, "listen", "needs an address and a port, such as 127.0.0.1:10813");
     size_t length = (size_t)(colon - value->text);
     if (!read_address(value->text, length, &result))
-        return refuse(errors, value, "listen", address_remedy(value->text, length));
+        return value_refuse(errors, value, "listen", address_remedy(value->text, length));
     if (!read_port(colon + 1, &result.port))
-        return refuse(errors, value, "listen", "has no valid port: 1 to 65535 are allowed, and 0 for any free one");
+        return value_refuse(errors, value, "listen",
+                            "has no valid port: 1 to 65535 are allowed, and 0 for any free one");
     *endpoint = result;
     return true;
 }

@@ -20,7 +20,7 @@ static unsigned hash_of(const char *name, size_t length) {
     return (unsigned)(hash ^ hash >> 32);
 }
 
-static void put(struct name_index *index, struct name_entry entry) {
+static void index_put(struct name_index *index, struct name_entry entry) {
     size_t at = entry.hash & (index->capacity - 1);
     while (index->entries[at].name)
         at = (at + 1) & (index->capacity - 1);
@@ -40,7 +40,7 @@ static int double_capacity(struct name_index *index) {
     for (size_t i = 0; i < index->capacity; i++) {
         const struct name_entry *entry = &index->entries[(start + i) & (index->capacity - 1)];
         if (entry->name)
-            put(&larger, *entry);
+            index_put(&larger, *entry);
     }
     free(index->entries);
     *index = larger;
@@ -63,7 +63,7 @@ int name_index_reserve(struct name_index *index, size_t n) {
 int name_index_add(struct name_index *index, const char *name, unsigned number) {
     int r = name_index_make_room(index);
     if (r == 0)
-        put(index, (struct name_entry){.name = name, .number = number, .hash = hash_of(name, strlen(name))});
+        index_put(index, (struct name_entry){.name = name, .number = number, .hash = hash_of(name, strlen(name))});
     return r;
 }
 
@@ -95,6 +95,6 @@ int name_index_find_or_add(struct name_index *index, const char *name, unsigned 
     entry.hash = hash_of(name, length);
     int found = find(index, name, length, entry.hash, true);
     if (found < 0)
-        put(index, entry);
+        index_put(index, entry);
     return found < 0 ? (int)number : found;
 }

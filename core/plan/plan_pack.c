@@ -158,7 +158,7 @@ static unsigned excess_with(struct packing *p, unsigned bin, const struct pack_i
     return ask(p, &set, b->width + more);
 }
 
-static void put(struct packing *p, struct pack_item *item, unsigned bin) {
+static void pack_put(struct packing *p, struct pack_item *item, unsigned bin) {
     unsigned *users = users_of(p, bin);
     struct pack_bin *b = &p->bins[bin];
     for (size_t i = 0; i < item->n_events; i++) {
@@ -217,7 +217,7 @@ static void pack_greedily(struct packing *p) {
             p->n_bins++;
             item = pick_next(p);
         }
-        put(p, item, (unsigned)p->n_bins - 1);
+        pack_put(p, item, (unsigned)p->n_bins - 1);
         p->placed[item - p->items] = true;
     }
 }
@@ -314,7 +314,7 @@ static bool search(struct packing *p) {
         if (p->items[i].bin != p->n_bins)
             continue;
         take(p, &p->items[i]);
-        put(p, &p->items[i], best_bin(p, &p->items[i], (unsigned)p->n_bins));
+        pack_put(p, &p->items[i], best_bin(p, &p->items[i], (unsigned)p->n_bins));
     }
     size_t steps = SEARCH_STEPS_PER_SET * p->n_items,
            most = PLAN_PACK_STEPS_MAX / p->n_items; // a step looks at all items
@@ -324,7 +324,7 @@ static bool search(struct packing *p) {
             return true;
         unsigned from = item->bin;
         take(p, item);
-        put(p, item, best_bin(p, item, from));
+        pack_put(p, item, best_bin(p, item, from));
         p->work.steps++;
     }
     return false;

@@ -10,7 +10,7 @@
 
 // Selects the metrics, and the events of each that stay together.
 
-__attribute__((format(printf, 2, 3))) static void refuse(struct plan_metric *metric, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static void select_refuse(struct plan_metric *metric, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     (void)vsnprintf(metric->reason, sizeof metric->reason, format, arguments);
@@ -115,7 +115,7 @@ static bool level1_unmeasurable(const struct catalog *catalog, struct plan_metri
         const struct catalog_metric *of = &catalog->metrics[catalog->level1.metrics[i]];
         if (!of->unmeasurable)
             continue;
-        refuse(metric, "the level-1 categories need the metric %.60s: %.200s", of->name, of->unmeasurable);
+        select_refuse(metric, "the level-1 categories need the metric %.60s: %.200s", of->name, of->unmeasurable);
         return true;
     }
     return false;
@@ -140,24 +140,25 @@ static bool lacks_event(const struct plan_draft *draft, const struct plan_set *s
         if (!plan_set_has(set, bit))
             continue;
         if (event->sampling_only)
-            refuse(metric, "the event %.100s can only be sampled, not counted", event->name);
+            select_refuse(metric, "the event %.100s can only be sampled, not counted", event->name);
         else if (support == PLAN_UNSUPPORTED)
-            refuse(metric, "this CPU's PMU does not support the event %.100s", event->name);
+            select_refuse(metric, "this CPU's PMU does not support the event %.100s", event->name);
         else if (support == PLAN_ELSEWHERE)
-            refuse(
+            select_refuse(
                 metric,
                 "the event %.100s belongs to the PMU %.60s, which this host lacks or which does not count for each CPU",
                 event->name, draft->catalog->pmus[event->code.pmu]);
         else if (support == PLAN_NOT_RECORDED)
-            refuse(metric, "the event %.100s is not in the log", event->name);
+            select_refuse(metric, "the event %.100s is not in the log", event->name);
         else if (has_other_modes(draft, event))
-            refuse(metric, "the event %.100s would count in other modes than %.100s, which leads it", event->name,
-                   draft->catalog->events[draft->catalog->resident[0]].name);
+            select_refuse(metric, "the event %.100s would count in other modes than %.100s, which leads it",
+                          event->name, draft->catalog->events[draft->catalog->resident[0]].name);
         else if (lacks_leader(draft, event))
-            refuse(metric,
-                   "the event %.100s can only be counted in an event group that %.100s leads, for which the CPU has no "
-                   "room",
-                   event->name, draft->catalog->events[draft->catalog->resident[0]].name);
+            select_refuse(
+                metric,
+                "the event %.100s can only be counted in an event group that %.100s leads, for which the CPU has no "
+                "room",
+                event->name, draft->catalog->events[draft->catalog->resident[0]].name);
         if (metric->reason[0] != '\0')
             return true;
     }
@@ -175,12 +176,13 @@ static bool parted_by_vendor(const struct plan_draft *draft, const struct plan_s
     if (n < 2 || of->formula->n_metrics > 0)
         return false;
     if (of->constraint == CONSTRAINT_NO_GROUP)
-        refuse(metric, "its events cannot be counted together, says the vendor (NO_GROUP_EVENTS)");
+        select_refuse(metric, "its events cannot be counted together, says the vendor (NO_GROUP_EVENTS)");
     else if (of->constraint == CONSTRAINT_NO_GROUP_NMI && draft->request->nmi_watchdog)
-        refuse(metric, "its events cannot be counted together while the NMI watchdog holds a counter: "
-                       "kernel.nmi_watchdog=0 gives it back");
+        select_refuse(metric, "its events cannot be counted together while the NMI watchdog holds a counter: "
+                              "kernel.nmi_watchdog=0 gives it back");
     else if (of->constraint == CONSTRAINT_NO_GROUP_SMT && *smt != 0)
-        refuse(metric, "its events cannot be counted together while SMT is on, says the vendor (NO_GROUP_EVENTS_SMT)");
+        select_refuse(metric,
+                      "its events cannot be counted together while SMT is on, says the vendor (NO_GROUP_EVENTS_SMT)");
     return metric->reason[0] != '\0';
 }
 
@@ -211,13 +213,13 @@ static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) 
     if (r < 0)
         return r;
     if (of->unmeasurable)
-        refuse(metric, "%s", of->unmeasurable);
+        select_refuse(metric, "%s", of->unmeasurable);
     else if (level1 && level1_unmeasurable(draft->catalog, metric))
         return 0;
     else if (set_empty(&set) && of->formula->n_metrics > 0)
         metric->unit = PLAN_COMBINED;
     else if (set_empty(&set))
-        refuse(metric, "its formula counts no event on this host");
+        select_refuse(metric, "its formula counts no event on this host");
     else if (lacks_event(draft, &set, metric) ||
              (!level1 && !draft->request->apart && parted_by_vendor(draft, &set, metric)))
         return 0;
@@ -297,10 +299,10 @@ static void drop_dependent(struct plan_draft *draft) {
             if (needed->reason[0] == '\0')
                 continue;
             if (draft->dependent[needed - plan->metrics]) // name the cause, not the path to it
-                refuse(metric, "%s", needed->reason);
+                select_refuse(metric, "%s", needed->reason);
             else
-                refuse(metric, "needs the metric %.60s: %.200s", draft->catalog->metrics[needed->metric].name,
-                       needed->reason);
+                select_refuse(metric, "needs the metric %.60s: %.200s", draft->catalog->metrics[needed->metric].name,
+                              needed->reason);
             unplan(draft, plan->evaluation[i]);
         }
     }
@@ -318,7 +320,7 @@ static bool drop_level1(struct plan_draft *draft) {
         struct plan_metric *metric = &plan->metrics[i];
         if (!is_category(draft->catalog, metric->metric) || metric->reason[0] != '\0')
             continue;
-        refuse(metric, "%s", cause->reason);
+        select_refuse(metric, "%s", cause->reason);
         unplan(draft, i);
         dropped = true;
     }
@@ -338,7 +340,7 @@ static int drop_unneeded(struct plan_draft *draft) {
         if (metric->reason[0] != '\0')
             continue;
         if (metric->auxiliary && !needed[index]) {
-            refuse(metric, "none of the metrics that need it can be planned");
+            select_refuse(metric, "none of the metrics that need it can be planned");
             unplan(draft, index);
             continue;
         }

@@ -35,7 +35,7 @@ static void write_u32(uint8_t *bytes, uint32_t value) {
 
 // ---- writing ----
 
-static void put(struct recording_buffer *out, const void *bytes, size_t n) {
+static void bytes_put(struct recording_buffer *out, const void *bytes, size_t n) {
     if (out->n + n > out->size) {
         size_t size = 2 * out->size > out->n + n ? 2 * out->size : 2 * (out->n + n);
         uint8_t *grown = realloc(out->bytes, size);
@@ -56,7 +56,7 @@ void bytes_put_varint(struct recording_buffer *out, uint64_t value) {
     for (; value >= 0x80; value >>= 7)
         bytes[n++] = (uint8_t)(value | 0x80);
     bytes[n++] = (uint8_t)value;
-    put(out, bytes, n);
+    bytes_put(out, bytes, n);
 }
 
 void bytes_put_signed(struct recording_buffer *out, int64_t value) {
@@ -69,7 +69,7 @@ void bytes_put_double(struct recording_buffer *out, double value) {
     memcpy(&bits, &value, sizeof bits);
     write_u32(bytes, (uint32_t)bits);
     write_u32(bytes + 4, (uint32_t)(bits >> 32));
-    put(out, bytes, sizeof bytes);
+    bytes_put(out, bytes, sizeof bytes);
 }
 
 void bytes_put_text(struct recording_buffer *out, const char *text) {
@@ -78,14 +78,14 @@ void bytes_put_text(struct recording_buffer *out, const char *text) {
     for (size_t i = 0; i < n; i++) // readers refuse control characters
         clean[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i];
     bytes_put_varint(out, n);
-    put(out, clean, n);
+    bytes_put(out, clean, n);
 }
 
 size_t bytes_begin(struct recording_buffer *out, enum recording_kind kind) {
     size_t begin = out->n;
     const uint8_t head[FRAME_HEAD] = {(uint8_t)kind};
     out->failed = false;
-    put(out, head, sizeof head);
+    bytes_put(out, head, sizeof head);
     return begin;
 }
 
@@ -94,7 +94,7 @@ int bytes_end(struct recording_buffer *out, size_t begin) {
     if (!out->failed && out->n - begin - FRAME_HEAD <= RECORDING_RECORD_MAX) {
         write_u32(out->bytes + begin + 1, (uint32_t)(out->n - begin - FRAME_HEAD));
         write_u32(tail, crc32(out->bytes + begin, out->n - begin));
-        put(out, tail, sizeof tail);
+        bytes_put(out, tail, sizeof tail);
         if (!out->failed)
             return 0;
     }

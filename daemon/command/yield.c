@@ -17,7 +17,7 @@
 enum { TIMEOUT_S = 10 };
 static const uint64_t MILLISECOND_NS = UINT64_C(1000000);
 
-static int fail(const char *path, const char *text) {
+static int yield_fail(const char *path, const char *text) {
     (void)fprintf(stderr, "topdownd: %s: %s\n", path, text);
     return EXIT_FAILURE;
 }
@@ -87,9 +87,9 @@ static int ask(int fd, const char *path, double seconds, char *line, size_t size
 
 static int say_answer(const char *path, const char *line, double seconds) {
     if (strncmp(line, "error ", 6) == 0)
-        return fail(path, line + 6);
+        return yield_fail(path, line + 6);
     if (strncmp(line, "ok ", 3) != 0)
-        return fail(path, "the answer is not topdownd's: is this its control socket?");
+        return yield_fail(path, "the answer is not topdownd's: is this its control socket?");
     if (seconds > 0)
         (void)printf("all counters are free for %.10g s\n", seconds);
     else
@@ -103,11 +103,11 @@ int yield_run(const struct options *options) {
     if (fd < 0 || asprintf(&made, "%s/%s", options->run ? options->run : CONTROL_FOLDER, CONTROL_NAME) < 0) {
         if (fd >= 0)
             (void)close(fd);
-        return fail("yield", strerror(errno));
+        return yield_fail("yield", strerror(errno));
     }
     const char *path = options->socket ? options->socket : made;
     int r = ask(fd, path, options->yield.seconds, line, sizeof line);
-    int status = r != 0 ? fail(path, remedy(r)) : say_answer(path, line, options->yield.seconds);
+    int status = r != 0 ? yield_fail(path, remedy(r)) : say_answer(path, line, options->yield.seconds);
     (void)close(fd);
     free(made);
     return status;

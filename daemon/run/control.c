@@ -165,7 +165,7 @@ static int on_connection(sd_event_source *source, int listener, uint32_t events,
     return 0;
 }
 
-static int refuse(const struct control *control, struct errors *errors, const char *what) {
+static int control_refuse(const struct control *control, struct errors *errors, const char *what) {
     return errors_add(errors, control->address.sun_path, 0, 0, "%s", what);
 }
 
@@ -174,20 +174,20 @@ static int remove_stale(const struct control *control, struct errors *errors) {
     const char *path = control->address.sun_path;
     struct stat status;
     if (lstat(path, &status) < 0)
-        return errno == ENOENT ? 0 : refuse(control, errors, strerror(errno));
+        return errno == ENOENT ? 0 : control_refuse(control, errors, strerror(errno));
     if (!S_ISSOCK(status.st_mode))
-        return refuse(control, errors, "is not a socket: remove it, or name another folder with --path.run");
+        return control_refuse(control, errors, "is not a socket: remove it, or name another folder with --path.run");
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -errno;
     int r = connect(fd, (const struct sockaddr *)&control->address, sizeof control->address) < 0 ? errno : 0;
     (void)close(fd);
     if (r == 0 || r == EAGAIN)
-        return refuse(control, errors,
-                      "another topdownd listens there: end it, or name another folder with --path.run");
+        return control_refuse(control, errors,
+                              "another topdownd listens there: end it, or name another folder with --path.run");
     if (r != ECONNREFUSED)
-        return refuse(control, errors, strerror(r));
-    return unlink(path) < 0 ? refuse(control, errors, strerror(errno)) : 0;
+        return control_refuse(control, errors, strerror(r));
+    return unlink(path) < 0 ? control_refuse(control, errors, strerror(errno)) : 0;
 }
 
 // Nobody can connect before listen, and then the socket has its mode.
@@ -202,7 +202,7 @@ static int listen_at(struct control *control, const char *path, struct errors *e
         return r;
     control->bound = bind(control->fd, (const struct sockaddr *)&control->address, sizeof control->address) == 0;
     if (!control->bound || chmod(path, SOCKET_MODE) < 0 || listen(control->fd, CLIENTS_MAX) < 0)
-        return refuse(control, errors, strerror(errno));
+        return control_refuse(control, errors, strerror(errno));
     return 0;
 }
 

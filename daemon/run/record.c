@@ -92,7 +92,7 @@ static uint64_t now_ns(const struct record *record) { return record->clocks->mon
 static bool no_room(int error) { return error == -ENOSPC || error == -EDQUOT || error == -ENFILE || error == -EIO; }
 
 // What waits is lost.
-static void fail(struct record *record, int error) {
+static void record_fail(struct record *record, int error) {
     if (record->error == 0)
         log_error("%s: cannot be written: %s; measuring goes on, and recording when it can be", record->path,
                   view_recording_text(error));
@@ -133,7 +133,7 @@ static char *path_of(const struct setup *setup, const struct source *source) {
 }
 
 // Where the configuration names the file, the error is at its place.
-static int refuse(const struct setup *setup, const char *path, int error, struct errors *errors) {
+static int record_refuse(const struct setup *setup, const char *path, int error, struct errors *errors) {
     const struct config_origin *origin = setup->record_origin;
     const char *reason = why(error);
     char text[ERROR_TEXT_MAX];
@@ -161,9 +161,9 @@ int record_new(const struct setup *setup, const struct core_type *type, uint64_t
     if (r == 0)
         r = recording_file_new(record->path, record->bytes_max, &record->file);
     if (no_room(r)) {
-        fail(record, r);
+        record_fail(record, r);
     } else if (r < 0) {
-        r = r == -ENOMEM ? r : refuse(setup, record->path, r, errors);
+        r = r == -ENOMEM ? r : record_refuse(setup, record->path, r, errors);
         record_free(record);
         return r;
     }
@@ -178,7 +178,7 @@ int record_check(const struct setup *setup, const struct core_type *type, struct
     int r = path ? recording_file_check(path) : -ENOMEM;
     r = no_room(r) ? 0 : r;
     if (r < 0 && r != -ENOMEM)
-        r = refuse(setup, path, r, errors);
+        r = record_refuse(setup, path, r, errors);
     free(path);
     return r;
 }
@@ -186,9 +186,9 @@ int record_check(const struct setup *setup, const struct core_type *type, struct
 // ---- records ----
 
 // Takes a record that was put from `before` on.
-static int put(struct record *record, size_t before, int result) {
+static int record_put(struct record *record, size_t before, int result) {
     if (result < 0)
-        fail(record, result);
+        record_fail(record, result);
     else
         record->file_bytes += record->buffer.n - before;
     return result;
@@ -205,7 +205,7 @@ static int put_facts(struct record *record) {
         set_text(trouble->text, view->pmu_errors[i].text);
         trouble->of_host = view->pmu_errors[i].of_host;
     }
-    return put(record, before, recording_put_facts(&record->buffer, view->layout->catalog, &facts, view->adapt));
+    return record_put(record, before, recording_put_facts(&record->buffer, view->layout->catalog, &facts, view->adapt));
 }
 
 // With what is shown beside it, which comes first.
@@ -213,7 +213,7 @@ static int put_plan(struct record *record, bool again) {
     int r = put_facts(record);
     size_t before = record->buffer.n;
     if (r == 0)
-        r = put(record, before, recording_put_plan(&record->buffer, record->view->layout, again));
+        r = record_put(record, before, recording_put_plan(&record->buffer, record->view->layout, again));
     if (r == 0 && !again) {
         record->plan_known = true;
         record->plan_end = record->buffer.n;
@@ -225,7 +225,7 @@ static int put_plan(struct record *record, bool again) {
 static int put_beginning(struct record *record) {
     size_t before = record->buffer.n;
     record->header.timestamp_seconds = record->clocks->realtime_seconds(record->clocks->context);
-    int r = put(record, before, recording_put_header(&record->buffer, &record->header));
+    int r = record_put(record, before, recording_put_header(&record->buffer, &record->header));
     return r < 0 ? r : put_plan(record, record->plan_known);
 }
 
@@ -241,12 +241,12 @@ static bool ready(struct record *record) {
     if (!record || !record->view)
         return false;
     if (!record->stopped && record->buffer.n - record->written > WAITING_BYTES_MAX)
-        fail(record, -ENOBUFS);
+        record_fail(record, -ENOBUFS);
     if (record->stopped && now_ns(record) < record->retry_ns)
         return false;
     int r = record->file ? 0 : recording_file_new(record->path, record->bytes_max, &record->file);
     if (r < 0) {
-        fail(record, r);
+        record_fail(record, r);
         return false;
     }
     bool begins = record->stopped;
@@ -289,7 +289,8 @@ void record_round(struct record *record, const struct readings *readings, double
     bool taken = ready(record);
     size_t before = record->buffer.n;
     if (taken)
-        taken = put(record, before,
+        taken = record_put(
+                    record, before,
                     recording_put_round(&record->buffer, readings, record->view->layout->plan, timestamp_seconds)) == 0;
     record->rounds_waiting += taken;
     record->rounds_lost += !taken;
@@ -299,7 +300,7 @@ void record_pause(struct record *record, const struct recording_pause *pause) {
     if (!ready(record))
         return;
     size_t before = record->buffer.n;
-    (void)put(record, before, recording_put_pause(&record->buffer, pause));
+    (void)record_put(record, before, recording_put_pause(&record->buffer, pause));
 }
 
 // ---- writing ----
@@ -330,7 +331,7 @@ static void write_piece(struct record *record) {
     if (r == 0)
         r = recording_file_write(record->file, record->buffer.bytes + record->written, end - record->written);
     if (r < 0) {
-        fail(record, r);
+        record_fail(record, r);
         return;
     }
     record->bytes += end - record->written;

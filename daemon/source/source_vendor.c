@@ -56,7 +56,7 @@ static void warn(const struct errors *found, bool all) {
                     all ? "" : "; topdownd check-config shows more");
 }
 
-static int fail(const struct config_origin *origin, const struct errors *found, struct errors *errors) {
+static int vendor_fail(const struct config_origin *origin, const struct errors *found, struct errors *errors) {
     for (size_t i = 0; i < found->n; i++) {
         const struct error *error = &found->items[i];
         (void)errors_add(errors, origin->file, origin->line, origin->column, "specs.path: %.200s%s%s", error->file,
@@ -71,7 +71,7 @@ int source_vendor_read(const struct vendor_request *request, struct errors *erro
     struct catalog_builder *builder;
     int r = load(request, &found, &builder);
     if (r == -EINVAL)
-        return fail(&request->specs->origin, &found, errors);
+        return vendor_fail(&request->specs->origin, &found, errors);
     if (r == -ENOENT) {
         const struct error *last = &found.items[found.n - 1];
         (void)snprintf(reason, reason_size, "%s: %s", last->file, last->text);

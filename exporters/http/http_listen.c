@@ -32,7 +32,7 @@ static const char *remedy(int error) {
     }
 }
 
-static int refuse(const struct http_address *address, struct errors *errors, int error) {
+static int listen_refuse(const struct http_address *address, struct errors *errors, int error) {
     return errors_add(errors, NULL, 0, 0, "%s: %s", address->text, remedy(error));
 }
 
@@ -71,7 +71,7 @@ int http_listen(const struct http_address *address, struct errors *errors, int *
     if (bound == 0) {
         if (s >= 0)
             close(s);
-        return refuse(address, errors, error);
+        return listen_refuse(address, errors, error);
     }
     *fd = s;
     *port = bound;

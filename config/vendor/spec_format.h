@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_CONFIG_SPEC_SPEC_FORMAT_H
-#define TOPDOWND_CONFIG_SPEC_SPEC_FORMAT_H
+#ifndef TOPDOWND_CONFIG_VENDOR_SPEC_FORMAT_H
+#define TOPDOWND_CONFIG_VENDOR_SPEC_FORMAT_H
 
 // The two kinds of vendors' files, and how to tell them apart.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/spec/spec_format.h"
+#include "config/vendor/spec_format.h"
 
 #include <dirent.h>
 #include <errno.h>
