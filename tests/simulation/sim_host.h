@@ -19,6 +19,7 @@
 
 #include "collectors/sim/pmu_sim.h"
 #include "core/spec/catalog_builder.h"
+#include "tests/build/build.h"
 
 enum {
     CYCLES = 1,
@@ -67,10 +68,9 @@ static inline uint64_t host_config(unsigned event) { return 0x1000 + event; }
 static inline void host_init(struct host *host, unsigned cpus, unsigned general_counters) {
     static char load_name[] = "steady", names[HOST_EVENTS][8];
     static const char *const fixed[] = {"CYCLES"};
-    struct catalog_builder *builder;
     struct fault error;
     *host = (struct host){0};
-    assert_int_equal(catalog_builder_new("test", "vendor", "name", "march", "pmu", &builder), 0);
+    struct catalog_builder *builder = builder_for("pmu");
     for (unsigned event = CYCLES; event < HOST_EVENTS; event++) {
         (void)snprintf(names[event], sizeof names[event], event == CYCLES ? "CYCLES" : "G%u", event - CYCLES);
         assert_int_equal(catalog_builder_add_event(builder, names[event], "", host_config(event), &error), event);

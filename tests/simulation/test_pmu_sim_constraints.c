@@ -56,10 +56,9 @@ static void cpu_init(struct host *host, unsigned cores, unsigned threads) {
                                                                             "FIELD_4", "FIELD_5", "FIELD_6", "FIELD_7",
                                                                             "FIELD_8", "FIELD_9"};
     static struct scenario_rate rates[EVENTS];
-    struct catalog_builder *builder;
     struct fault error;
     *host = (struct host){0};
-    assert_int_equal(catalog_builder_new("test", "vendor", "name", "march", "cpu", &builder), 0);
+    struct catalog_builder *builder = builder_for("cpu");
     assert_int_equal(catalog_builder_add_format(builder, "event", "config:0-7", &error), 0);
     assert_int_equal(catalog_builder_add_format(builder, "rsp", "config1:0-15", &error), 0);
     assert_int_equal(catalog_builder_add_register(builder, "rsp", 2, &error), 0);

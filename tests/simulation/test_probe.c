@@ -294,9 +294,7 @@ static void test_only_events_that_any_counter_can_count_tell_how_many_there_are(
     events[G7].resident = true;
     events[G8].fixed = true; // the fixed counter of CYCLES, with modifiers: one of the two is enough
     events[G8].need.fixed = events[CYCLES].need.fixed;
-    const struct topology_source cpu = {.selected = true};
-    struct topology *topology;
-    assert_int_equal(topology_new(&cpu, 1, 0, &topology), 0);
+    struct topology *topology = build_cpus(0, 1, 1);
     assert_int_equal(probe_new(host.catalog, usable, topology, &asked.pmu, &probe), 0);
     while (!probe_step(probe, now_ns, &deadline_ns))
         now_ns = deadline_ns;

@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "collectors/sim/sim_load.h"
-#include "core/spec/catalog_builder.h"
+#include "tests/build/build.h"
 
 enum { EVENT_A = 1, EVENT_B = 2 };
 static const uint64_t SECOND_NS = 1000000000;
@@ -21,9 +21,8 @@ static const uint64_t SECOND_NS = 1000000000;
 static void assert_near(double value, double expected, double error) { assert_true(fabs(value - expected) <= error); }
 
 static int make_catalog(void **state) {
-    struct catalog_builder *builder;
     struct fault error;
-    assert_int_equal(catalog_builder_new("test", "v", "n", "m", "p", &builder), 0);
+    struct catalog_builder *builder = builder_for("p");
     assert_int_equal(catalog_builder_add_event(builder, "A", "", 1, &error), EVENT_A);
     assert_int_equal(catalog_builder_add_event(builder, "B", "", 2, &error), EVENT_B);
     struct catalog *catalog = catalog_builder_finish(builder);

@@ -14,19 +14,16 @@ static const char *const EVENTS[EVENTS_N] = {"FIXED_CYCLES", "A", "B", "C", "D",
 
 static inline struct catalog_builder *empty_builder(void) { return builder_of(EVENTS, EVENTS_N); }
 
-// `support`: what the PMU says of each event; NULL: nothing.
+// `support`: what the PMU says of each event; NULL: nothing. Without selections there is nothing to measure.
 static inline struct plan *plan_supporting(const struct catalog *catalog, const uint8_t *support, unsigned counters,
                                            double idle, const struct plan_selection *selections, size_t n) {
-    const struct plan_request request = {.catalog = catalog,
-                                         .general_counters = counters,
-                                         .selections = selections,
-                                         .n_selections = n,
-                                         .slot_ns = SLOT_NS,
-                                         .idle = idle,
-                                         .support = support};
-    struct plan *plan = NULL;
-    assert_int_equal(plan_new(&request, &plan), 0);
-    return plan;
+    return build_plan(&(struct plan_request){.catalog = catalog,
+                                             .general_counters = counters,
+                                             .selections = n > 0 ? selections : &(struct plan_selection){0},
+                                             .n_selections = n,
+                                             .slot_ns = SLOT_NS,
+                                             .idle = idle,
+                                             .support = support});
 }
 
 static inline struct plan *plan_of(const struct catalog *catalog, unsigned counters, double idle,
@@ -36,11 +33,8 @@ static inline struct plan *plan_of(const struct catalog *catalog, unsigned count
 
 // A plan of all the catalog's groups.
 static inline struct plan *plan_of_all(const struct catalog *catalog, unsigned counters, double idle) {
-    struct plan_selection selections[8] = {0};
-    assert_true(catalog->n_groups <= N_OF(selections));
-    for (unsigned i = 0; i < catalog->n_groups; i++)
-        selections[i].group = i;
-    return plan_of(catalog, counters, idle, selections, catalog->n_groups);
+    return build_plan(
+        &(struct plan_request){.catalog = catalog, .general_counters = counters, .slot_ns = SLOT_NS, .idle = idle});
 }
 
 static inline void expect_events(const unsigned *events, size_t n, const char *wanted) {

@@ -72,14 +72,10 @@ static size_t place_of(const struct host *h, const char *name) {
 static void begin_with(struct host *h, struct catalog *catalog) {
     static const char *const names[VALUES_N] = {"frontend_bound", "backend_bound", "retiring", "l2_miss", "speed"};
     struct plan_selection selections[SELECTIONS_N] = {{0}};
-    const struct topology_source cpu = {0, 0, 0, true};
-    struct topology *topology;
     h->catalog = catalog;
     for (unsigned s = 0; s < SELECTIONS_N; s++)
         selections[s].group = s;
-    assert_int_equal(topology_new(&cpu, 1, 0, &topology), 0);
-    h->layout = snapshot_layout_new(plan_of(catalog, 3, 0.1, selections, SELECTIONS_N), topology);
-    assert_non_null(h->layout);
+    h->layout = build_layout(plan_of(catalog, 3, 0.1, selections, SELECTIONS_N), build_cpus(0, 1, 1));
     h->snapshot = snapshot_new(h->layout);
     assert_non_null(h->snapshot);
     for (size_t i = 0; i < VALUES_N; i++) {

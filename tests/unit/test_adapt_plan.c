@@ -39,9 +39,7 @@ static struct plan *plan_raising(const struct catalog *catalog, unsigned counter
                                          .idle = 0.1,
                                          .raised = raised,
                                          .adaptive = true};
-    struct plan *plan = NULL;
-    assert_int_equal(plan_new(&request, &plan), 0);
-    return plan;
+    return build_plan(&request);
 }
 
 // Slots of the six groups in order, of a plan with these weights and raised groups.
@@ -159,15 +157,12 @@ static void check_shares(const struct run *run, const struct plan *plan) {
 }
 
 static void use_plan(struct run *run, const bool *raised) {
-    const struct topology_source cpu = {0, 0, 0, true};
-    struct topology *topology;
     struct plan *plan = plan_raising(run->catalog, run->counters, run->selections, run->n, raised);
     if (!raised)
         run->round_ns = plan->round_ns;
     check_shares(run, plan);
     snapshot_layout_unref(run->layout);
-    assert_int_equal(topology_new(&cpu, 1, 0, &topology), 0);
-    run->layout = snapshot_layout_new(plan, topology);
+    run->layout = build_layout(plan, build_cpus(0, 1, 1));
     assert_non_null(run->layout);
     struct diagnosis *diagnosis = diagnosis_new(run->layout);
     assert_non_null(diagnosis);

@@ -240,9 +240,8 @@ static void test_a_node_leads_to_metrics_and_groups_that_exist(void **state) {
 
 static void test_the_value_of_a_shared_register_is_the_terms(void **state) {
     (void)state;
-    struct catalog_builder *builder;
     struct fault error;
-    assert_int_equal(catalog_builder_new("toy", "Acme", "Toy", "toy", "cpu", &builder), 0);
+    struct catalog_builder *builder = builder_for("cpu");
     const struct catalog *catalog = catalog_builder_catalog(builder);
     assert_int_equal(catalog_builder_add_format(builder, "event", "config:0-7", &error), 0);
     assert_int_equal(catalog_builder_add_format(builder, "offcore_rsp", "config1:0-63", &error), 0);
@@ -268,7 +267,6 @@ static void test_the_value_of_a_shared_register_is_the_terms(void **state) {
 
 static void test_events_of_other_pmus_are_encoded_where_their_format_is_known(void **state) {
     (void)state;
-    struct catalog_builder *builder;
     struct fault error;
     struct fault format_error;
     struct event_format *host;
@@ -278,7 +276,7 @@ static void test_events_of_other_pmus_are_encoded_where_their_format_is_known(vo
         {.name = "LINKS", .terms = "event=4,umask=1", .pmu = "box_link", .takes = 1},
         {.name = "PORTS", .terms = "event=4,port=1", .pmu = "box_link", .takes = 1},
         {.name = "ALONE", .terms = "event=4", .pmu = "other", .takes = 1}};
-    assert_int_equal(catalog_builder_new("toy", "Acme", "Toy", "toy", "cpu", &builder), 0);
+    struct catalog_builder *builder = builder_for("cpu");
     const struct catalog *catalog = catalog_builder_catalog(builder);
     assert_int_equal(catalog_builder_add_pmu_format(builder, "box_link", "event", "config:8-15", &error), 0);
     assert_int_equal(catalog_builder_add_pmu_format(builder, "box_link", "umask", "config2:0-7", &error), 0);
@@ -310,12 +308,11 @@ static void test_events_of_other_pmus_are_encoded_where_their_format_is_known(vo
 
 static void test_a_host_encodes_what_it_can_and_says_what_it_cannot(void **state) {
     (void)state;
-    struct catalog_builder *builder;
     struct fault error;
     struct fault format_error;
     struct event_format *host;
     bool cannot[3] = {0};
-    assert_int_equal(catalog_builder_new("toy", "Acme", "Toy", "toy", "cpu", &builder), 0);
+    struct catalog_builder *builder = builder_for("cpu");
     const struct catalog *catalog = catalog_builder_catalog(builder);
     assert_int_equal(catalog_builder_add_format(builder, "event", "config:0-7", &error), 0);
     assert_int_equal(catalog_builder_add_format(builder, "any", "config:21", &error), 0);

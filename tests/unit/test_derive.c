@@ -40,17 +40,12 @@ static struct snapshot_layout *layout_of(struct catalog *catalog, unsigned count
                                          .slot_ns = SECOND_NS,
                                          .support = support};
     struct topology_source cpus[4];
-    struct plan *plan;
-    struct topology *topology;
     assert_true(n <= N_OF(cpus) && catalog->n_events <= N_EVENTS);
     for (unsigned i = 0; i < n; i++)
         cpus[i] = (struct topology_source){.id = first + i, .package = (int)(first + i), .selected = true};
-    assert_int_equal(plan_new(&request, &plan), 0);
+    struct plan *plan = build_plan(&request);
     assert_int_equal(plan->n_units, 1);
-    assert_int_equal(topology_new(cpus, n, 0, &topology), 0);
-    struct snapshot_layout *layout = snapshot_layout_new(plan, topology);
-    assert_non_null(layout);
-    return layout;
+    return build_layout(plan, build_topology(cpus, n));
 }
 
 static void host_init_on(struct host *host, struct catalog *catalog, unsigned counters, unsigned first, size_t n) {

@@ -57,15 +57,12 @@ static void choose(struct run *run, uint64_t *random) {
 }
 
 static void begin(struct run *run, const char *path, uint64_t *random) {
-    const struct topology_source cpu = {0, 0, 0, true};
     struct errors errors = {0};
-    struct topology *topology;
     *run = (struct run){0};
     assert_int_equal(spec_json_load(path, NULL, &errors, &run->catalog), 0);
     choose(run, random);
-    assert_int_equal(topology_new(&cpu, 1, 0, &topology), 0);
-    run->layout = snapshot_layout_new(
-        plan_of(run->catalog, run->catalog->general_counters, 0.1, run->selections, run->n), topology);
+    run->layout = build_layout(plan_of(run->catalog, run->catalog->general_counters, 0.1, run->selections, run->n),
+                               build_cpus(0, 1, 1));
     assert_non_null(run->layout);
     run->says = calloc(run->catalog->n_metrics + 1, 1);
     assert_non_null(run->says);

@@ -29,15 +29,10 @@ static void rig_init(struct rig *rig, size_t n_cpus, const char *second, double 
     metric_of(builder, "second", second, "");
     group_of(builder, "all", "ratio second");
     *rig = (struct rig){.catalog = catalog_builder_finish(builder)};
-    struct plan_selection all = {0, 1};
-    struct plan_request request = {
-        .catalog = rig->catalog, .general_counters = 4, .selections = &all, .n_selections = 1, .slot_ns = 1000000000};
-    assert_int_equal(plan_new(&request, &rig->plan), 0);
+    rig->plan = build_plan(
+        &(struct plan_request){.catalog = rig->catalog, .general_counters = 4, .slot_ns = UINT64_C(1000000000)});
     assert_int_equal(rig->plan->n_units, 1);
-    struct topology_source sources[CPUS_MAX];
-    for (unsigned i = 0; i < n_cpus; i++)
-        sources[i] = (struct topology_source){i, (int)i, (int)(i % 2), true};
-    assert_int_equal(topology_new(sources, n_cpus, 0, &rig->topology), 0);
+    rig->topology = build_cpus(0, (unsigned)n_cpus, 2);
     rig->estimate = estimate_new(rig->plan, rig->topology, memory_rounds);
     rig->rows = rows_new(rig->plan);
     rig->cells = cells_new(rig->rows, n_cpus);
@@ -176,7 +171,7 @@ static void test_siblings_of_a_core_are_one_draw(void **state) {
     estimate_free(rig.estimate);
     topology_free(rig.topology);
     const struct topology_source sources[] = {{0, 0, 0, true}, {1, 0, 0, true}};
-    assert_int_equal(topology_new(sources, 2, 0, &rig.topology), 0);
+    rig.topology = build_topology(sources, 2);
     rig.estimate = estimate_new(rig.plan, rig.topology, 16);
     for (int r = 0; r < 2; r++) {
         count(&rig, 0, 2, 40 + 20 * r, 100);
@@ -280,9 +275,8 @@ static void test_after_a_gap_rounds_are_no_neighbours(void **state) {
 static const char *const RESIDENT[] = {"SLOTS", "GOOD", "LOST"};
 
 static struct catalog *led_catalog(void) {
-    struct catalog_builder *builder;
     struct fault error;
-    assert_int_equal(catalog_builder_new("toy", "Acme", "Toy", "toy", "toy_pmu", &builder), 0);
+    struct catalog_builder *builder = builder_for("toy_pmu");
     for (unsigned i = 0; i < N_OF(RESIDENT); i++) {
         struct catalog_event_text text = {.name = RESIDENT[i], .title = "", .terms = "", .takes = i == 0};
         char terms[16];
@@ -308,13 +302,10 @@ static struct catalog *led_catalog(void) {
 static void test_rounding_of_fields_is_a_floor(void **state) {
     (void)state;
     struct rig rig = {.catalog = led_catalog()};
-    struct plan_selection all = {0, 1};
-    struct plan_request request = {
-        .catalog = rig.catalog, .general_counters = 4, .selections = &all, .n_selections = 1, .slot_ns = 1000000000};
-    struct topology_source cpu = {0, 0, 0, true};
-    assert_int_equal(plan_new(&request, &rig.plan), 0);
+    rig.plan = build_plan(
+        &(struct plan_request){.catalog = rig.catalog, .general_counters = 4, .slot_ns = UINT64_C(1000000000)});
     assert_int_equal(rig.plan->n_units, 1);
-    assert_int_equal(topology_new(&cpu, 1, 0, &rig.topology), 0);
+    rig.topology = build_cpus(0, 1, 1);
     rig.estimate = estimate_new(rig.plan, rig.topology, 16);
     rig.rows = rows_new(rig.plan);
     rig.cells = cells_new(rig.rows, 1);

@@ -27,16 +27,13 @@ static void rig_init(struct rig *rig) {
     metric_of(builder, "both", "first * second", "");
     group_of(builder, "all", "first second both");
     *rig = (struct rig){.catalog = catalog_builder_finish(builder)};
-    struct plan_selection all = {0, 1};
-    struct plan_request request = {
-        .catalog = rig->catalog, .general_counters = 2, .selections = &all, .n_selections = 1, .slot_ns = 1000000000};
-    const struct topology_source cpu = {0, 0, 0, true};
-    assert_int_equal(plan_new(&request, &rig->plan), 0);
+    rig->plan = build_plan(
+        &(struct plan_request){.catalog = rig->catalog, .general_counters = 2, .slot_ns = UINT64_C(1000000000)});
     assert_int_equal(rig->plan->n_units, UNITS);
     assert_int_equal(rig->plan->metrics[0].unit, A_AND_B);
     assert_int_equal(rig->plan->metrics[1].unit, B_AND_C);
     assert_int_equal(rig->plan->metrics[2].unit, PLAN_COMBINED);
-    assert_int_equal(topology_new(&cpu, 1, 0, &rig->topology), 0);
+    rig->topology = build_cpus(0, 1, 1);
     rig->estimate = estimate_new(rig->plan, rig->topology, 16);
     rig->rows = rows_new(rig->plan);
     rig->cells = cells_new(rig->rows, 1);

@@ -326,13 +326,12 @@ static void test_events_that_the_kernel_cannot_express_are_unsupported(void **st
 
 static void test_a_pmu_that_counts_for_each_cpu_is_bound_too(void **state) {
     const struct host_tree *tree = *state;
-    struct catalog_builder *builder;
     struct fault error;
     struct host_binding binding;
     const struct catalog_event_text tsc = {.name = "tsc", .terms = "event=0x00", .pmu = "msr", .takes = 1},
                                     smi = {.name = "smi", .terms = "event=0x09", .pmu = "msr", .takes = 1},
                                     away = {.name = "away", .terms = "event=0x01", .pmu = "power", .takes = 1};
-    assert_int_equal(catalog_builder_new("a", "Acme", "a", "a", "cpu", &builder), 0);
+    struct catalog_builder *builder = builder_for("cpu");
     assert_true(catalog_builder_add_event_text(builder, &tsc, &error) > 0);
     assert_true(catalog_builder_add_event_text(builder, &smi, &error) > 0);
     assert_true(catalog_builder_add_event_text(builder, &away, &error) > 0);
@@ -351,7 +350,6 @@ static void test_a_pmu_that_counts_for_each_cpu_is_bound_too(void **state) {
 
 static void test_events_of_a_sockets_pmu_are_encoded_as_the_host_says_and_not_counted(void **state) {
     const struct host_tree *tree = *state;
-    struct catalog_builder *builder;
     struct fault error;
     struct host_binding binding;
     const struct catalog_event_text reads = {.name = "reads",
@@ -359,7 +357,7 @@ static void test_events_of_a_sockets_pmu_are_encoded_as_the_host_says_and_not_co
                                              .pmu = "box",
                                              .takes = 1},
                                     ports = {.name = "ports", .terms = "event=0x04,port=1", .pmu = "box", .takes = 1};
-    assert_int_equal(catalog_builder_new("a", "Acme", "a", "a", "cpu", &builder), 0);
+    struct catalog_builder *builder = builder_for("cpu");
     int first = catalog_builder_add_event_text(builder, &reads, &error),
         second = catalog_builder_add_event_text(builder, &ports, &error);
     assert_true(first > 0 && second > 0);

@@ -9,12 +9,10 @@
 #include <string.h>
 
 #include "config/spec/spec_json.h"
-#include "core/plan/plan.h"
+#include "tests/build/build.h"
 
 // What the Intel specs that ship have in common: they load, and all of their groups can be measured on the counters of
 // their core. That their formulas are the vendor's: tests/specs/check_intel.py.
-
-#define N_OF(array) (sizeof(array) / sizeof(array)[0])
 
 static const struct shipped {
     const char *name;
@@ -72,19 +70,8 @@ static void test_every_spec_with_topdown_counters_has_a_level_1_without_them(voi
 }
 
 static struct plan *plan_of(const struct catalog *catalog, bool watchdog) {
-    struct plan_selection selections[128] = {0};
-    assert_true(catalog->n_groups <= N_OF(selections));
-    for (size_t g = 0; g < catalog->n_groups; g++)
-        selections[g].group = (unsigned)g;
-    const struct plan_request request = {.catalog = catalog,
-                                         .general_counters = catalog->general_counters,
-                                         .selections = selections,
-                                         .n_selections = catalog->n_groups,
-                                         .slot_ns = 200000000,
-                                         .nmi_watchdog = watchdog};
-    struct plan *plan;
-    assert_int_equal(plan_new(&request, &plan), 0);
-    return plan;
+    return build_plan(&(struct plan_request){
+        .catalog = catalog, .general_counters = catalog->general_counters, .nmi_watchdog = watchdog});
 }
 
 // Returns how many metrics have no place, and prints them.

@@ -57,14 +57,8 @@ static struct catalog *load_linux(const char *cpuid, bool all_events) { return l
 
 static struct plan *plan_stage_1(const struct catalog *catalog, unsigned counters) {
     const struct plan_selection selection = {.group = (unsigned)catalog_find_group(catalog, "stage_1")};
-    const struct plan_request request = {.catalog = catalog,
-                                         .general_counters = counters,
-                                         .selections = &selection,
-                                         .n_selections = 1,
-                                         .slot_ns = 200000000};
-    struct plan *plan = NULL;
-    assert_int_equal(plan_new(&request, &plan), 0);
-    return plan;
+    return build_plan(&(struct plan_request){
+        .catalog = catalog, .general_counters = counters, .selections = &selection, .n_selections = 1});
 }
 
 static const struct plan_unit *level1_unit(const struct plan *plan) {

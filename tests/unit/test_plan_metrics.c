@@ -27,15 +27,10 @@ static void plain_init(struct host *host, unsigned counters) {
 
 // A plan of all groups.
 static struct plan *plan_host(struct host *host) {
-    static const struct plan_selection selections[4] = {{.group = 0}, {.group = 1}, {.group = 2}, {.group = 3}};
-    struct plan *plan = NULL;
     host->request.catalog = host->catalog = catalog_builder_finish(host->builder);
-    host->request.selections = selections;
-    host->request.n_selections = host->catalog->n_groups;
     host->request.support = host->support;
     assert_true(host->catalog->n_events <= N_OF(host->support));
-    assert_int_equal(plan_new(&host->request, &plan), 0);
-    return plan;
+    return build_plan(&host->request);
 }
 
 static void end(struct host *host, struct plan *plan) {

@@ -21,14 +21,10 @@ static void host_init(struct host *host) {
 }
 
 static struct plan *plan_host(struct host *host) {
-    static const struct plan_selection all = {0};
-    struct plan *plan = NULL;
     host->request.catalog = host->catalog = catalog_builder_finish(host->builder);
     for (size_t e = 1; e < NEEDS_N; e++)
         host->catalog->events[e].need = host->needs[e];
-    host->request.selections = &all;
-    host->request.n_selections = 1;
-    assert_int_equal(plan_new(&host->request, &plan), 0);
+    struct plan *plan = build_plan(&host->request);
     check_plan(plan, 0.1);
     return plan;
 }

@@ -11,8 +11,7 @@ static struct plan *plan_reserving(const struct catalog *catalog, unsigned count
                                          .n_selections = 1,
                                          .slot_ns = SLOT_NS,
                                          .idle = 0.1};
-    struct plan *plan = NULL;
-    assert_int_equal(plan_new(&request, &plan), 0);
+    struct plan *plan = build_plan(&request);
     check_plan(plan, 0.1);
     return plan;
 }

@@ -59,8 +59,7 @@ static void test_a_round_is_at_least_a_second_and_no_longer_than_it_must_be(void
                                              .selections = selections,
                                              .n_selections = 2,
                                              .slot_ns = slots_ns[i]};
-        struct plan *plan;
-        assert_int_equal(plan_new(&request, &plan), 0);
+        struct plan *plan = build_plan(&request);
         check_plan(plan, 0);
         assert_true(plan->round_ns == 5 * slots_ns[i] || plan->round_ns < 1000000000 + 5 * slots_ns[i]);
         plan_free(plan);
@@ -176,8 +175,7 @@ static struct plan *plan_of_7(struct catalog *catalog) {
                                          .n_selections = 2,
                                          .slot_ns = 1000000000,
                                          .idle = 0.1};
-    struct plan *plan;
-    assert_int_equal(plan_new(&request, &plan), 0);
+    struct plan *plan = build_plan(&request);
     assert_int_equal(plan->n_round, ENTRIES);
     return plan;
 }

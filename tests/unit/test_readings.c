@@ -12,7 +12,6 @@ struct host {
 
 static struct host host_new(void) {
     static const char *const parts[2][2] = {{"FIXED_CYCLES", "A"}, {"FIXED_CYCLES", "B"}};
-    static const struct topology_source cpus[] = {{0, 0, 0, true}, {1, 1, 0, true}};
     struct catalog_builder *builder = empty_builder();
     struct fault error;
     level1_of(builder, "4 * FIXED_CYCLES", "100 * A / (4 * FIXED_CYCLES)", "100 * B / (4 * FIXED_CYCLES)");
@@ -22,7 +21,7 @@ static struct host host_new(void) {
     group_of(builder, "All", "frontend_bound backend_bound c");
     struct host host = {.catalog = catalog_builder_finish(builder)};
     host.plan = plan_of_all(host.catalog, 1, 0.1);
-    assert_int_equal(topology_new(cpus, 2, 0, &host.topology), 0);
+    host.topology = build_cpus(0, 2, 1);
     return host;
 }
 

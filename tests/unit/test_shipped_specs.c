@@ -10,11 +10,9 @@
 #include <string.h>
 
 #include "config/spec/spec_json.h"
-#include "core/plan/plan.h"
+#include "tests/build/build.h"
 
 // What the Arm specs that ship have in common. That each agrees with its vendor's file: test_arm_specs.c.
-
-#define N_OF(array) (sizeof(array) / sizeof(array)[0])
 
 static const struct shipped {
     const char *name;
@@ -158,17 +156,7 @@ static void test_level_1_is_there_where_the_core_counts_pipeline_slots(void **st
 
 // All groups at once, on the counters that the vendor states, and on the fewest that level 1 can do with.
 static void expect_plan(const struct catalog *catalog, unsigned general_counters, size_t level1_groups) {
-    struct plan_selection selections[64] = {0};
-    assert_true(catalog->n_groups <= N_OF(selections));
-    for (size_t g = 0; g < catalog->n_groups; g++)
-        selections[g].group = (unsigned)g;
-    const struct plan_request request = {.catalog = catalog,
-                                         .general_counters = general_counters,
-                                         .selections = selections,
-                                         .n_selections = catalog->n_groups,
-                                         .slot_ns = 200000000};
-    struct plan *plan;
-    assert_int_equal(plan_new(&request, &plan), 0);
+    struct plan *plan = build_plan(&(struct plan_request){.catalog = catalog, .general_counters = general_counters});
     assert_int_equal(plan->n_metrics, catalog->n_metrics);
     for (size_t i = 0; i < plan->n_metrics; i++)
         if (plan->metrics[i].unit < 0)
@@ -223,7 +211,7 @@ static void busy_core(const struct catalog *catalog, const struct peculiar *pecu
     }
 }
 
-static double level1_of(const struct catalog *catalog, enum category category, const double *counts) {
+static double level1_share(const struct catalog *catalog, enum category category, const double *counts) {
     for (size_t i = 0; i < catalog->level1.n_categories; i++)
         if (catalog->level1.categories[i].category == category)
             return formula_evaluate(catalog->metrics[catalog->level1.categories[i].metric].formula, counts, NULL);
@@ -257,10 +245,10 @@ static void test_the_level_1_split_of_each_core_worked_out_by_hand(void **state)
         double counts[256] = {0};
         assert_true(catalog->n_events <= N_OF(counts));
         busy_core(catalog, &wanted[c].peculiar, counts);
-        assert_true(fabs(level1_of(catalog, CATEGORY_FRONTEND_BOUND, counts) - wanted[c].frontend) < 1e-9);
-        assert_true(fabs(level1_of(catalog, CATEGORY_BAD_SPECULATION, counts) - wanted[c].bad_speculation) < 1e-9);
-        assert_true(fabs(level1_of(catalog, CATEGORY_RETIRING, counts) - wanted[c].retiring) < 1e-9);
-        assert_true(fabs(level1_of(catalog, CATEGORY_BACKEND_BOUND, counts) - wanted[c].backend) < 1e-9);
+        assert_true(fabs(level1_share(catalog, CATEGORY_FRONTEND_BOUND, counts) - wanted[c].frontend) < 1e-9);
+        assert_true(fabs(level1_share(catalog, CATEGORY_BAD_SPECULATION, counts) - wanted[c].bad_speculation) < 1e-9);
+        assert_true(fabs(level1_share(catalog, CATEGORY_RETIRING, counts) - wanted[c].retiring) < 1e-9);
+        assert_true(fabs(level1_share(catalog, CATEGORY_BACKEND_BOUND, counts) - wanted[c].backend) < 1e-9);
         assert_true(formula_evaluate(catalog->level1.pipeline_slots, counts, NULL) == 1000 * catalog->level1.width);
         catalog_free(catalog);
     }
