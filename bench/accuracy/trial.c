@@ -46,7 +46,7 @@ static void running(const struct load *load, double from, double to, double *on,
 }
 
 static bool is_field(const struct plan *plan, unsigned event) {
-    return plan->catalog->events[event].resident && plan->needs[event].free;
+    return plan->catalog->events[event].topdown && plan->needs[event].free;
 }
 
 // A field of PERF_METRICS is its share of the pipeline slots in 255ths.
@@ -58,7 +58,7 @@ static void round_fields(const struct trial *t, const struct plan_unit *unit, do
     const struct catalog *catalog = t->plan->catalog;
     double slots = 0;
     for (size_t i = 0; i < unit->n_events; i++)
-        if (catalog->n_resident > 0 && unit->events[i] == catalog->resident[0])
+        if (catalog->n_topdown > 0 && unit->events[i] == catalog->topdown[0])
             slots = counts[i];
     for (size_t i = 0; i < unit->n_events; i++)
         if (is_field(t->plan, unit->events[i]))
@@ -352,7 +352,7 @@ static double run_always(struct trial *t, const struct load *load, unsigned even
         running(load, at, fmin(at + 1, t->setting->seconds), &a, &b);
         double own = noise_of(t, load->kind, event, a, b), count = count_of(t, load->kind, event, a, b) + own;
         if (is_field(t->plan, event))
-            count = round_field(count, count_of(t, load->kind, catalog->resident[0], a, b));
+            count = round_field(count, count_of(t, load->kind, catalog->topdown[0], a, b));
         sum += count;
         *noise += own;
         *on += a;

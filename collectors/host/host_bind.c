@@ -92,32 +92,32 @@ static int bind_other(const struct host_roots *roots, struct catalog_builder *bu
     return r == -ENOENT ? 0 : r;
 }
 
-// ---- the resident group ----
+// ---- topdown counters ----
 
-// The kernel has its own names for the group's fields. If the PMU lacks one of these events, as in most virtual
+// The kernel has its own names for the fields. If the PMU lacks one of these events, as in most virtual
 // machines, none of the fields counts. The kernel shows the leader beside them, but a vendor's files may use another
 // name for it.
-static void bind_resident(const struct host_roots *roots, const char *pmu, struct catalog_builder *builder,
-                          struct host_binding *binding) {
+static void bind_topdown(const struct host_roots *roots, const char *pmu, struct catalog_builder *builder,
+                         struct host_binding *binding) {
     const struct catalog *catalog = catalog_builder_catalog(builder);
     char ignored[1024];
     bool whole = true, fields = false;
-    for (size_t i = 0; i < catalog->n_resident; i++) {
-        const struct catalog_event *event = &catalog->events[catalog->resident[i]];
+    for (size_t i = 0; i < catalog->n_topdown; i++) {
+        const struct catalog_event *event = &catalog->events[catalog->topdown[i]];
         fields = fields || event->need.free;
         if (event->need.free)
             whole = whole && host_pmu_alias(roots, pmu, event->name, ignored, sizeof ignored) != -ENOENT;
     }
-    if (!fields && catalog->n_resident > 0)
+    if (!fields && catalog->n_topdown > 0)
         whole =
-            host_pmu_alias(roots, pmu, catalog->events[catalog->resident[0]].name, ignored, sizeof ignored) != -ENOENT;
+            host_pmu_alias(roots, pmu, catalog->events[catalog->topdown[0]].name, ignored, sizeof ignored) != -ENOENT;
     if (whole)
         return;
-    for (size_t i = 0; i < catalog->n_resident; i++)
-        if (i == 0 || catalog->events[catalog->resident[i]].need.free)
-            binding->support[catalog->resident[i]] = PLAN_UNSUPPORTED;
-    catalog_builder_drop_resident(builder);
-    binding->resident_dropped = true;
+    for (size_t i = 0; i < catalog->n_topdown; i++)
+        if (i == 0 || catalog->events[catalog->topdown[i]].need.free)
+            binding->support[catalog->topdown[i]] = PLAN_UNSUPPORTED;
+    catalog_builder_drop_topdown(builder);
+    binding->topdown_dropped = true;
 }
 
 int host_bind(const struct host_roots *roots, const char *pmu, uint32_t type, struct catalog_builder *builder,
@@ -136,7 +136,7 @@ int host_bind(const struct host_roots *roots, const char *pmu, uint32_t type, st
         host_binding_deinit(&binding);
         return r;
     }
-    bind_resident(roots, pmu, builder, &binding);
+    bind_topdown(roots, pmu, builder, &binding);
     *out = binding;
     return 0;
 }

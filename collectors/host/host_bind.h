@@ -13,8 +13,8 @@ struct host_binding {
     uint8_t *support; // enum plan_support of each of the catalog's events
     // perf_event_attr.type of each of the catalog's PMUs; PLAN_ELSEWHERE events have none
     uint32_t types[CATALOG_PMUS_MAX];
-    size_t n_cannot;       // events that the core PMU's format cannot express
-    bool resident_dropped; // the host cannot count the resident group: level 1 does without it
+    size_t n_cannot;      // events that the core PMU's format cannot express
+    bool topdown_dropped; // the host lacks the PMU's topdown counters: level 1 does without them
 };
 
 // Encodes the events of a catalog that has its whole spec anew, in the formats that the kernel shows; where the kernel

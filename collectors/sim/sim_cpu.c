@@ -328,7 +328,7 @@ static int cycles_fixed(const struct catalog *catalog) {
 
 // The fixed counter of the slots event that leads the fields of PERF_METRICS; -1: there is none.
 static int slots_fixed(const struct catalog *catalog) {
-    return catalog->n_resident > 0 ? catalog->events[catalog->resident[0]].need.fixed : -1;
+    return catalog->n_topdown > 0 ? catalog->events[catalog->topdown[0]].need.fixed : -1;
 }
 
 // A rival that wants more counters than there are takes them all.

@@ -29,17 +29,17 @@ static int find_event(const struct catalog *catalog, const struct pmu_event *cod
 
 // Compares the number alone, by which the kernel recognises a field and the leader of fields.
 static bool has_config(const struct catalog *catalog, size_t i, const struct pmu_event *code) {
-    const struct pmu_event *of = &catalog->events[catalog->resident[i]].code;
+    const struct pmu_event *of = &catalog->events[catalog->topdown[i]].code;
     return code->pmu == 0 && of->config == code->config;
 }
 
 static bool is_leader(const struct catalog *catalog, const struct pmu_event *code) {
-    return catalog->n_resident > 0 && has_config(catalog, 0, code);
+    return catalog->n_topdown > 0 && has_config(catalog, 0, code);
 }
 
 static bool is_field(const struct catalog *catalog, const struct pmu_event *code) {
-    for (size_t i = 1; i < catalog->n_resident; i++)
-        if (catalog->events[catalog->resident[i]].need.free && has_config(catalog, i, code))
+    for (size_t i = 1; i < catalog->n_topdown; i++)
+        if (catalog->events[catalog->topdown[i]].need.free && has_config(catalog, i, code))
             return true;
     return false;
 }

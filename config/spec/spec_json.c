@@ -257,7 +257,7 @@ static void read_document(struct spec_reader *spec, const struct json_node *root
     if (spec->reader.status == 0)
         read_methodology(spec, root);
     read_level1(spec, &ours, "level1", LEVEL1_USUAL);
-    read_level1(spec, &ours, "level1_without_resident", LEVEL1_WITHOUT_RESIDENT);
+    read_level1(spec, &ours, "level1_without_resident", LEVEL1_WITHOUT_TOPDOWN);
     if (spec->reader.status != 0)
         return;
     struct fault fault;

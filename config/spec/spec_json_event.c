@@ -208,13 +208,13 @@ void spec_read_events(struct spec_reader *spec, const struct json_node *root) {
     }
 }
 
-static void read_resident(struct spec_reader *spec, const struct json_node *ours) {
+static void read_topdown(struct spec_reader *spec, const struct json_node *ours) {
     const char **events;
     size_t n;
     struct fault fault;
-    if (!json_get_texts(ours, "resident", JSON_OPTIONAL, CATALOG_RESIDENT_MAX, &events, &n))
+    if (!json_get_texts(ours, "resident", JSON_OPTIONAL, CATALOG_TOPDOWN_MAX, &events, &n))
         return;
-    spec_take(ours, catalog_builder_set_resident(spec->builder, events, n, &fault), &fault);
+    spec_take(ours, catalog_builder_set_topdown(spec->builder, events, n, &fault), &fault);
     free(events);
 }
 
@@ -239,5 +239,5 @@ void spec_read_counters(struct spec_reader *spec, const struct json_node *ours) 
             spec_take(&counters, catalog_builder_set_watchdog(spec->builder, watchdog, &fault), &fault);
         free(fixed);
     }
-    read_resident(spec, ours);
+    read_topdown(spec, ours);
 }

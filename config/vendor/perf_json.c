@@ -124,8 +124,8 @@ static int read_counters(struct perf_reader *reader) {
                  &fault);
     // a group of one event is none
     n = known_events(reader, "resident", events);
-    if (r == 0 && n > 1 && n <= CATALOG_RESIDENT_MAX)
-        r = take(reader, catalog_builder_set_resident(reader->builder, events, n, &fault), &fault);
+    if (r == 0 && n > 1 && n <= CATALOG_TOPDOWN_MAX)
+        r = take(reader, catalog_builder_set_topdown(reader->builder, events, n, &fault), &fault);
     if (r == 0 && json_get_text(&reader->tree, "nmi_watchdog", JSON_OPTIONAL, &watchdog)) {
         int event = catalog_find_event(reader->catalog, watchdog);
         if (event >= 0 && reader->catalog->events[event].fixed)
@@ -178,7 +178,7 @@ static int load(struct perf_reader *reader, struct catalog_builder **out) {
     name_index_deinit(&reader->metrics);
     name_index_deinit(&reader->events);
     free(reader->items);
-    free(reader->resident.texts);
+    free(reader->topdown.texts);
     free(reader->sampling_terms.texts);
     free(reader->slots_groups.texts);
     cJSON_Delete(reader->trees);

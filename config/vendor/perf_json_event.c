@@ -177,10 +177,10 @@ static bool is_sampled(const struct perf_reader *reader, const char *terms) {
     return false;
 }
 
-// A field of the register that the resident group's leader counts into: all of the tree's list but the leader.
+// A field of PERF_METRICS: all of the tree's list but the leader that take no counter of their own.
 static bool is_field(const struct perf_reader *reader, const char *name) {
-    for (size_t i = 1; i < reader->resident.n; i++)
-        if (strcmp(reader->resident.texts[i], name) == 0)
+    for (size_t i = 1; i < reader->topdown.n; i++)
+        if (strcmp(reader->topdown.texts[i], name) == 0)
             return true;
     return false;
 }

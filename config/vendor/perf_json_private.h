@@ -36,9 +36,9 @@ struct perf_reader {
     struct perf_files files;
     struct json_reader trees_reader;
     cJSON *trees;
-    struct json_node root, tree;                              // of trees.json: the whole, and this CPU's
-    struct perf_texts slots_groups, sampling_terms, resident; // of the tree
-    const char *pmu;                                          // the core PMU as the files call it
+    struct json_node root, tree;                             // of trees.json: the whole, and this CPU's
+    struct perf_texts slots_groups, sampling_terms, topdown; // of the tree
+    const char *pmu;                                         // the core PMU as the files call it
     struct environment environment;
     struct perf_item *items;
     size_t n, room;

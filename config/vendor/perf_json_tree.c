@@ -63,7 +63,7 @@ static struct perf_texts tree_list(const struct perf_reader *reader, const char 
 static void tree_read(struct perf_reader *reader) {
     reader->slots_groups = tree_list(reader, "slots_groups");
     reader->sampling_terms = tree_list(reader, "sampling_terms");
-    reader->resident = tree_list(reader, "resident");
+    reader->topdown = tree_list(reader, "resident");
 }
 
 int perf_tree_choose(struct perf_reader *reader) {

@@ -32,13 +32,13 @@ struct estimate_rounds *estimate_rounds_free(struct estimate_rounds *rounds) {
     return NULL;
 }
 
-// Pipeline slots that a unit with fields counted: the resident group's leader says so, else its fields add up to them.
+// Pipeline slots that a unit with fields counted: the fields' leader says so, else the fields add up to them.
 static double field_slots(const struct plan *plan, const struct plan_unit *unit, const double *counts) {
     double sum = 0, leader = 0;
     for (size_t i = 0; i < unit->n_events; i++) {
         if (estimate_is_field(plan, unit->events[i]))
             sum += counts[i];
-        else if (plan->catalog->n_resident > 0 && unit->events[i] == plan->catalog->resident[0])
+        else if (plan->catalog->n_topdown > 0 && unit->events[i] == plan->catalog->topdown[0])
             leader = counts[i];
     }
     return leader > 0 ? leader : sum;

@@ -45,7 +45,7 @@ static inline double *estimate_rounds_before(const struct estimate_rounds *round
 
 // True for a field of PERF_METRICS.
 static inline bool estimate_is_field(const struct plan *plan, unsigned event) {
-    return plan->catalog->events[event].resident && plan->needs[event].free;
+    return plan->catalog->events[event].topdown && plan->needs[event].free;
 }
 
 #endif

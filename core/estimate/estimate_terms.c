@@ -70,10 +70,10 @@ static void find_counted(struct estimate_terms *terms, size_t metric, const stru
             terms->counted[terms->n_counted++] = (struct estimate_counted){terms->slopes[i], places[i]};
 }
 
-// A field's place among the resident events.
+// A field's place among the topdown events.
 static size_t field_of(const struct catalog *catalog, unsigned event) {
     size_t i = 0;
-    while (i + 1 < catalog->n_resident && catalog->resident[i] != event)
+    while (i + 1 < catalog->n_topdown && catalog->topdown[i] != event)
         i++;
     return i;
 }
@@ -84,16 +84,16 @@ static void find_rounded(struct estimate_terms *terms, const struct estimate_sco
                          const struct plan_metric *metric, const struct formula *formula) {
     const struct catalog *catalog = terms->rows->plan->catalog;
     double *rounded = terms->terms[metric->metric].rounded, steps = 0;
-    if (catalog->n_resident == 0)
+    if (catalog->n_topdown == 0)
         return; // no fields: nothing was ever written there
-    memset(rounded, 0, catalog->n_resident * sizeof *rounded);
+    memset(rounded, 0, catalog->n_topdown * sizeof *rounded);
     for (size_t c = 0; metric->unit >= 0 && c < of->in.n; c++)
         steps += estimate_rounds_cell(of->rounds, of->in.cpus[c], (size_t)metric->unit)->rounding;
     for (size_t i = 0; steps > 0 && i < formula->n_variables; i++)
         if (estimate_is_field(terms->rows->plan, formula->variables[i]))
             rounded[field_of(catalog, formula->variables[i])] += terms->slopes[i] * steps;
     for (size_t i = 0; i < formula->n_metrics; i++)
-        for (size_t f = 0; f < catalog->n_resident; f++)
+        for (size_t f = 0; f < catalog->n_topdown; f++)
             rounded[f] += terms->slopes[formula->n_variables + i] * terms->terms[formula->metrics[i]].rounded[f];
 }
 
@@ -194,7 +194,7 @@ struct estimate_sample estimate_terms_sample(const struct estimate_terms *terms,
         if (difference->covered >= 0)
             estimate_cores_add(of->cores, of->in.cpus[c], difference->difference, difference->covered);
     }
-    for (size_t f = 0; f < plan->catalog->n_resident; f++)
+    for (size_t f = 0; f < plan->catalog->n_topdown; f++)
         floor2 += term->rounded[f] * term->rounded[f];
     struct estimate_sample sample = {.floor = sqrt(floor2), .stretch = term->stretch, .unseen = term->unseen};
     sample.variance = estimate_cores_take(of->cores, of->in, &sample.squares);

@@ -10,9 +10,9 @@
 #include "core/estimate/estimate_spread.h"
 
 struct estimate_term {
-    double stretch;                       // see struct estimate_sample
-    struct estimate_unseen unseen;        // by its windows
-    double rounded[CATALOG_RESIDENT_MAX]; // field by field: standard error by rounding, signed
+    double stretch;                      // see struct estimate_sample
+    struct estimate_unseen unseen;       // by its windows
+    double rounded[CATALOG_TOPDOWN_MAX]; // field by field: standard error by rounding, signed
 };
 
 // Of a metric's residual on a CPU.

@@ -37,7 +37,7 @@ static size_t write_events(const struct plan_draft *draft, const struct plan_set
 
 static int group_append(struct plan_draft *draft, unsigned unit, const struct plan_set *set) {
     struct plan_group *group = &draft->plan->groups[draft->plan->n_groups];
-    unsigned *events = calloc(CATALOG_RESIDENT_MAX + draft->n_events, sizeof *events);
+    unsigned *events = calloc(CATALOG_TOPDOWN_MAX + draft->n_events, sizeof *events);
     if (!events)
         return -ENOMEM;
     size_t n = plan_lead_begin(draft, set, events);

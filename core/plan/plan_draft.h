@@ -27,7 +27,7 @@ struct plan_draft {
     struct event_need needs[PLAN_PACK_EVENTS_MAX]; // of each bit, beside the events that every group may carry
     struct fit_pmu pmu;                            // what those leave
     bool led;                                      // the PMU's topdown leader leads every event group
-    unsigned carried[CATALOG_RESIDENT_MAX];        // by every group, the leader first
+    unsigned carried[CATALOG_TOPDOWN_MAX];         // by every group, the leader first
     size_t n_carried;
     struct plan_item *items; // one per plan metric, [0 .. n_items)
     size_t n_items;

@@ -4,15 +4,15 @@
 void plan_lead_set_aside(struct plan_draft *draft) {
     const struct catalog *catalog = draft->catalog;
     const struct plan *plan = draft->plan;
-    unsigned events[CATALOG_RESIDENT_MAX];
+    unsigned events[CATALOG_TOPDOWN_MAX];
     size_t n = 0;
-    for (size_t i = 0; i < catalog->n_resident; i++)
-        if (plan->support[catalog->resident[i]] != PLAN_UNSUPPORTED)
-            events[n++] = catalog->resident[i];
+    for (size_t i = 0; i < catalog->n_topdown; i++)
+        if (plan->support[catalog->topdown[i]] != PLAN_UNSUPPORTED)
+            events[n++] = catalog->topdown[i];
     draft->pmu = plan->pmu;
     if (draft->request->apart)
         return; // nothing to share
-    draft->led = n > 0 && events[0] == catalog->resident[0] && fit_check(&plan->pmu, plan->needs, events, n, NULL);
+    draft->led = n > 0 && events[0] == catalog->topdown[0] && fit_check(&plan->pmu, plan->needs, events, n, NULL);
     for (size_t i = 0; i < n && draft->led; i++) {
         const struct event_need *need = &plan->needs[events[i]];
         draft->pmu.fixed_taken |= fit_fixed(&plan->pmu, need);
@@ -44,8 +44,8 @@ static bool set_has(const struct plan_draft *draft, const struct plan_set *set, 
 // without a group.
 static bool is_carried(const struct plan_draft *draft, unsigned event) {
     const struct event_need *need = &draft->plan->needs[event];
-    bool carried = event == draft->catalog->resident[0] || need->fixed >= 0 ||
-                   (need->free && level1_counts(draft->catalog, event));
+    bool carried =
+        event == draft->catalog->topdown[0] || need->fixed >= 0 || (need->free && level1_counts(draft->catalog, event));
     for (size_t i = 0; i < draft->n_items && !carried; i++)
         carried = draft->items[i].common && set_has(draft, &draft->items[i].set, event);
     return carried;
@@ -66,8 +66,8 @@ void plan_lead_choose(struct plan_draft *draft) {
     const struct catalog *catalog = draft->catalog;
     bool needed = false;
     draft->n_carried = 0;
-    for (size_t i = 0; i < catalog->n_resident && draft->led; i++) {
-        unsigned event = catalog->resident[i];
+    for (size_t i = 0; i < catalog->n_topdown && draft->led; i++) {
+        unsigned event = catalog->topdown[i];
         needed = needed || is_needed(draft, event);
         if (can_be_had(draft->plan, event) && is_carried(draft, event))
             draft->carried[draft->n_carried++] = event;
@@ -79,8 +79,8 @@ void plan_lead_choose(struct plan_draft *draft) {
 size_t plan_lead_begin(const struct plan_draft *draft, const struct plan_set *set, unsigned *events) {
     const struct catalog *catalog = draft->catalog;
     size_t n = 0, carried = 0;
-    for (size_t i = 0; i < catalog->n_resident && draft->led; i++) {
-        unsigned event = catalog->resident[i];
+    for (size_t i = 0; i < catalog->n_topdown && draft->led; i++) {
+        unsigned event = catalog->topdown[i];
         bool of_all = carried < draft->n_carried && draft->carried[carried] == event;
         carried += of_all;
         if (of_all || set_has(draft, set, event))

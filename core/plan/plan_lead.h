@@ -20,10 +20,11 @@ void plan_lead_choose(struct plan_draft *draft);
 
 // True if the event belongs at the beginning of a group.
 static inline bool plan_lead_has(const struct plan_draft *draft, unsigned event) {
-    return draft->led && draft->catalog->events[event].resident;
+    return draft->led && draft->catalog->events[event].topdown;
 }
 
-// Writes the events that begin this set's group, the leader first. Returns their number, at most CATALOG_RESIDENT_MAX.
+// Writes the events that the group of this set begins with, the leader first. Returns how many, at most
+// CATALOG_TOPDOWN_MAX.
 size_t plan_lead_begin(const struct plan_draft *draft, const struct plan_set *set, unsigned *events);
 
 #endif

@@ -29,7 +29,7 @@ int plan_draft_add(struct plan_draft *draft, struct plan_set *set, unsigned even
         *bit = (int)draft->n_events;
         struct event_need *need = &draft->needs[draft->n_events];
         *need = draft->plan->needs[event];
-        need->free = need->free || (draft->led && draft->catalog->events[event].resident);
+        need->free = need->free || (draft->led && draft->catalog->events[event].topdown);
         draft->event_of[draft->n_events++] = event;
     }
     set->words[*bit / 64] |= UINT64_C(1) << (*bit % 64);
@@ -66,7 +66,7 @@ static bool set_empty(const struct plan_set *set) {
 // True if every event group carries the set: its metrics cost no counter.
 static bool set_common(const struct plan_draft *draft, const struct plan_set *set) {
     for (size_t bit = 0; bit < draft->n_events; bit++)
-        if (plan_set_has(set, bit) && !draft->catalog->events[draft->event_of[bit]].resident)
+        if (plan_set_has(set, bit) && !draft->catalog->events[draft->event_of[bit]].topdown)
             return false;
     return draft->led;
 }
@@ -123,7 +123,7 @@ static bool level1_unmeasurable(const struct catalog *catalog, struct plan_metri
 
 // True for a field of PERF_METRICS without its leader: the PMU counts a field only in a group that the leader leads.
 static bool lacks_leader(const struct plan_draft *draft, const struct catalog_event *event) {
-    return event->resident && event->need.free && !draft->led && !draft->request->apart;
+    return event->topdown && event->need.free && !draft->led && !draft->request->apart;
 }
 
 // True if a field's modes differ from the leader's: the slots counter behind the fields is configured for one set of
@@ -152,13 +152,13 @@ static bool lacks_event(const struct plan_draft *draft, const struct plan_set *s
             select_refuse(metric, "the event %.100s is not in the log", event->name);
         else if (has_other_modes(draft, event))
             select_refuse(metric, "the event %.100s would count in other modes than %.100s, which leads it",
-                          event->name, draft->catalog->events[draft->catalog->resident[0]].name);
+                          event->name, draft->catalog->events[draft->catalog->topdown[0]].name);
         else if (lacks_leader(draft, event))
             select_refuse(
                 metric,
                 "the event %.100s can only be counted in an event group that %.100s leads, for which the CPU has no "
                 "room",
-                event->name, draft->catalog->events[draft->catalog->resident[0]].name);
+                event->name, draft->catalog->events[draft->catalog->topdown[0]].name);
         if (metric->reason[0] != '\0')
             return true;
     }

@@ -41,7 +41,7 @@ static void put_catalog(struct recording_buffer *out, const struct recording_cat
         bytes_put_text(out, catalog->answers.items[i].name);
         bytes_put_varint(out, catalog->answers.items[i].there);
     }
-    bytes_put_varint(out, catalog->resident_dropped);
+    bytes_put_varint(out, catalog->topdown_dropped);
 }
 
 int recording_put_header(struct recording_buffer *out, const struct recording_header *header) {
@@ -103,7 +103,7 @@ static void get_catalog(struct bytes_cursor *in, struct recording_catalog *catal
         (void)bytes_get_double(in); // written by a later version
     bytes_get_text(in, catalog->cpuid);
     get_answers(in, &catalog->answers);
-    catalog->resident_dropped = bytes_get_varint(in, 1) != 0;
+    catalog->topdown_dropped = bytes_get_varint(in, 1) != 0;
 }
 
 void recording_environment(const struct recording_header *header, struct environment *out) {

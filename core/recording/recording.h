@@ -48,7 +48,7 @@ struct recording_catalog {
     double literals[LITERAL_N];
     char cpuid[RECORDING_TEXT_MAX + 1];
     struct environment_answers answers;
-    bool resident_dropped; // catalog_drop_resident
+    bool topdown_dropped; // catalog_builder_drop_topdown
 };
 
 struct recording_header {

@@ -23,7 +23,7 @@ bool recording_resident_plan(struct plan *plan, int group) {
     bool whole = resident->n_groups == 1;
     for (size_t u = 0; u < plan->n_units; u++)
         for (size_t i = 0; i < plan->units[u].n_events; i++)
-            if (plan->catalog->events[plan->units[u].events[i]].resident)
+            if (plan->catalog->events[plan->units[u].events[i]].topdown)
                 whole = whole && unit_has(resident, plan->units[u].events[i]);
     plan->common_unit = (int)plan->groups[group].unit;
     return whole;

@@ -25,7 +25,7 @@
 #include "core/spec/pmu_event.h"
 
 enum { CATALOG_CPU_SECONDS = 0, CATALOG_EVENTS_MAX = 16384, CATALOG_METRICS_MAX = 8192, CATALOG_GROUPS_MAX = 1024 };
-enum { CATALOG_SPLIT_MAX = 8, CATALOG_SPLIT_EVENTS_MAX = 32, CATALOG_PMUS_MAX = 64, CATALOG_RESIDENT_MAX = 24 };
+enum { CATALOG_SPLIT_MAX = 8, CATALOG_SPLIT_EVENTS_MAX = 32, CATALOG_PMUS_MAX = 64, CATALOG_TOPDOWN_MAX = 24 };
 
 // The level-1 categories, the same words on every vendor.
 enum category {
@@ -68,7 +68,7 @@ struct catalog_event {
     char *uncoded; // why no format known makes numbers of them, an event of another PMU's; NULL: `code` has them
     struct event_need need; // of counters
     bool fixed;             // has a counter of its own (the cycle counter) beside the general ones
-    bool resident;          // counts all the time, beside the rotating event groups
+    bool topdown;           // is among catalog.topdown
     bool sampling_only;     // can only be sampled, never counted
 };
 
@@ -159,8 +159,8 @@ struct catalog {
     int core_wide_event;         // the one of kind EVENT_CORE_WIDE, likewise
     struct catalog_register registers[EVENT_REGISTERS_MAX]; // event_need.reg - 1
     size_t n_registers;
-    unsigned resident[CATALOG_RESIDENT_MAX]; // events of the resident group, its leader first
-    size_t n_resident;
+    unsigned topdown[CATALOG_TOPDOWN_MAX]; // the leader of the PMU's topdown counters, then what groups carry behind it
+    size_t n_topdown;
     struct catalog_event *events;
     size_t n_events; // [0] is CATALOG_CPU_SECONDS
     struct catalog_metric *metrics;

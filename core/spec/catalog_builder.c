@@ -49,7 +49,7 @@ int catalog_builder_new(const char *spec, const char *vendor, const char *name, 
 struct catalog_builder *catalog_builder_free(struct catalog_builder *builder) {
     if (!builder)
         return NULL;
-    catalog_entry_free_level1(&builder->without_resident);
+    catalog_entry_free_level1(&builder->without_topdown);
     name_index_deinit(&builder->export_index);
     for (size_t i = 0; i < builder->n_pmu_formats; i++) {
         event_format_free(builder->pmu_formats[i].format);

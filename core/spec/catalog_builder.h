@@ -78,9 +78,10 @@ int catalog_builder_set_counters(struct catalog_builder *builder, unsigned gener
                                  size_t n_fixed, struct fault *fault);
 int catalog_builder_set_watchdog(struct catalog_builder *builder, const char *fixed_event, struct fault *fault);
 
-// The events of the resident group, of the core PMU, its leader first. Once.
-int catalog_builder_set_resident(struct catalog_builder *builder, const char *const *events, size_t n,
-                                 struct fault *fault);
+// The leader of the PMU's topdown counters, then the events that groups carry behind it (core/plan/plan_lead.h), all of
+// the core PMU. Once.
+int catalog_builder_set_topdown(struct catalog_builder *builder, const char *const *events, size_t n,
+                                struct fault *fault);
 
 struct catalog_metric_text {
     const char *name;                           // required
@@ -118,8 +119,8 @@ int catalog_builder_add_group(struct catalog_builder *builder, const char *name,
 int catalog_builder_add_union(struct catalog_builder *builder, const char *name, const char *const *groups,
                               size_t n_groups, struct fault *fault);
 
-// A spec may describe level 1 twice: as a rule, and for hosts where the resident group cannot be had.
-enum level1_variant { LEVEL1_USUAL, LEVEL1_WITHOUT_RESIDENT };
+// A spec may describe level 1 twice: as a rule, and for hosts that lack the topdown counters.
+enum level1_variant { LEVEL1_USUAL, LEVEL1_WITHOUT_TOPDOWN };
 
 struct catalog_level1_text {
     const char *pipeline_slots; // formula
@@ -137,7 +138,7 @@ int catalog_builder_add_part(struct catalog_builder *builder, enum level1_varian
 void catalog_builder_trim_splits(struct catalog_builder *builder);
 
 // The same for the usual level 1, and true where its parts are a split: two or more that share an event, hold all that
-// level 1 needs, and nothing of the resident group. Else there are none any more.
+// level 1 needs, and no topdown event. Else there are none any more.
 bool catalog_builder_keep_split(struct catalog_builder *builder);
 
 // When all is there: what only the whole can tell (level 1 is complete, parts share an event and hold all events).
@@ -150,9 +151,9 @@ int catalog_builder_check(const struct catalog_builder *builder, struct fault *f
 int catalog_builder_encode(struct catalog_builder *builder, unsigned pmu, const struct event_format *format,
                            bool *cannot);
 
-// Measures level 1 without the resident group, where the spec knows how: else there is no level 1. Its events are like
-// any others then; which of them the host does not have is for the plan's request to say. Without a resident group
+// Measures level 1 without the topdown counters, where the spec knows how: else there is no level 1. Its events are
+// like any others then; which of them the host does not have is for the plan's request to say. Without topdown events
 // nothing changes.
-void catalog_builder_drop_resident(struct catalog_builder *builder);
+void catalog_builder_drop_topdown(struct catalog_builder *builder);
 
 #endif

@@ -313,35 +313,35 @@ int catalog_builder_set_watchdog(struct catalog_builder *builder, const char *fi
     return 0;
 }
 
-int catalog_builder_set_resident(struct catalog_builder *builder, const char *const *events, size_t n,
-                                 struct fault *fault) {
+int catalog_builder_set_topdown(struct catalog_builder *builder, const char *const *events, size_t n,
+                                struct fault *fault) {
     struct catalog *catalog = builder->catalog;
-    if (n > CATALOG_RESIDENT_MAX)
-        return fault_set(fault, "the resident group has more than %d events", CATALOG_RESIDENT_MAX);
-    if (catalog->n_resident > 0)
-        return fault_set(fault, "there is a resident group already");
+    if (n > CATALOG_TOPDOWN_MAX)
+        return fault_set(fault, "there are more than %d resident events", CATALOG_TOPDOWN_MAX);
+    if (catalog->n_topdown > 0)
+        return fault_set(fault, "there are resident events already");
     for (size_t i = 0; i < n; i++) {
-        int event = find_counted(catalog, "the resident group's event", events[i], fault);
+        int event = find_counted(catalog, "the resident event", events[i], fault);
         if (event < 0)
             return event;
-        if (catalog->events[event].resident)
-            return fault_set(fault, "the resident group's event %.60s stands twice", events[i]);
+        if (catalog->events[event].topdown)
+            return fault_set(fault, "the resident event %.60s stands twice", events[i]);
         if (catalog->events[event].sampling_only)
-            return fault_set(fault, "the resident group's event %.60s can only be sampled, not counted", events[i]);
-        catalog->events[event].resident = true;
-        catalog->resident[catalog->n_resident++] = (unsigned)event;
+            return fault_set(fault, "the resident event %.60s can only be sampled, not counted", events[i]);
+        catalog->events[event].topdown = true;
+        catalog->topdown[catalog->n_topdown++] = (unsigned)event;
     }
     return 0;
 }
 
-void catalog_builder_drop_resident(struct catalog_builder *builder) {
+void catalog_builder_drop_topdown(struct catalog_builder *builder) {
     struct catalog *catalog = builder->catalog;
     struct catalog_level1 dropped = catalog->level1;
-    if (catalog->n_resident == 0)
+    if (catalog->n_topdown == 0)
         return;
-    for (size_t i = 0; i < catalog->n_resident; i++)
-        catalog->events[catalog->resident[i]].resident = false;
-    catalog->n_resident = 0;
-    catalog->level1 = builder->without_resident;
-    builder->without_resident = dropped; // freed with the builder
+    for (size_t i = 0; i < catalog->n_topdown; i++)
+        catalog->events[catalog->topdown[i]].topdown = false;
+    catalog->n_topdown = 0;
+    catalog->level1 = builder->without_topdown;
+    builder->without_topdown = dropped; // freed with the builder
 }

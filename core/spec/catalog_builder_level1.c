@@ -6,7 +6,7 @@
 #include <string.h>
 
 static struct catalog_level1 *level1_of(struct catalog_builder *builder, enum level1_variant variant) {
-    return variant == LEVEL1_WITHOUT_RESIDENT ? &builder->without_resident : &builder->catalog->level1;
+    return variant == LEVEL1_WITHOUT_TOPDOWN ? &builder->without_topdown : &builder->catalog->level1;
 }
 
 int catalog_builder_set_level1(struct catalog_builder *builder, enum level1_variant variant,
@@ -156,22 +156,22 @@ static int check_level1(const struct catalog *catalog, const struct catalog_leve
     return level1->n_parts == 0 ? 0 : check_split(catalog, level1, fault);
 }
 
-// The parts of a split take turns, and the resident group does not.
+// The parts of a split take turns, and every group carries topdown events.
 static int check_parts_rotate(const struct catalog *catalog, const struct catalog_level1 *level1, struct fault *fault) {
     for (size_t part = 0; part < level1->n_parts; part++)
         for (size_t i = 0; i < level1->parts[part].n; i++)
-            if (catalog->events[level1->parts[part].events[i]].resident)
-                return fault_set(fault, "the level-1 split names the event %s, which is in the resident group",
+            if (catalog->events[level1->parts[part].events[i]].topdown)
+                return fault_set(fault, "the level-1 split names the event %s, which is resident",
                                  catalog->events[level1->parts[part].events[i]].name);
     return 0;
 }
 
-static int check_resident(const struct catalog_builder *builder, struct fault *fault) {
+static int check_topdown(const struct catalog_builder *builder, struct fault *fault) {
     int r = check_parts_rotate(builder->catalog, &builder->catalog->level1, fault);
     if (r < 0)
         return r;
-    if (builder->catalog->n_resident == 0 && builder->without_resident.present)
-        return fault_set(fault, "there is a level 1 without the resident group, but no such group");
+    if (builder->catalog->n_topdown == 0 && builder->without_topdown.present)
+        return fault_set(fault, "there is a level 1 without resident events, but there are no such events");
     return 0;
 }
 
@@ -210,7 +210,7 @@ static void trim_split(const struct catalog *catalog, struct catalog_level1 *lev
 
 void catalog_builder_trim_splits(struct catalog_builder *builder) {
     trim_split(builder->catalog, &builder->catalog->level1);
-    trim_split(builder->catalog, &builder->without_resident);
+    trim_split(builder->catalog, &builder->without_topdown);
 }
 
 bool catalog_builder_keep_split(struct catalog_builder *builder) {
@@ -228,6 +228,6 @@ bool catalog_builder_keep_split(struct catalog_builder *builder) {
 int catalog_builder_check(const struct catalog_builder *builder, struct fault *fault) {
     int r = check_level1(builder->catalog, &builder->catalog->level1, fault);
     if (r == 0)
-        r = check_level1(builder->catalog, &builder->without_resident, fault);
-    return r == 0 ? check_resident(builder, fault) : r;
+        r = check_level1(builder->catalog, &builder->without_topdown, fault);
+    return r == 0 ? check_topdown(builder, fault) : r;
 }

@@ -23,7 +23,7 @@ struct catalog_builder {
     struct builder_pmu_format *pmu_formats;  // the first that names a PMU is its
     size_t n_pmu_formats;                    // at most CATALOG_PMUS_MAX
     struct name_index export_index;          // of metrics
-    struct catalog_level1 without_resident;  // level 1 where the resident group cannot be had
+    struct catalog_level1 without_topdown;   // level 1 of hosts that lack the topdown counters
 };
 
 // Appends an event of any kind; the caller has checked the name. The index, or -ENOMEM.

@@ -99,7 +99,7 @@ static void add_event(const struct catalog *catalog, unsigned index, struct tabl
         table_text(table, NULL);
     add_register(catalog, need, table);
     table_bool(table, need->free);
-    table_bool(table, event->resident);
+    table_bool(table, event->topdown);
     table_bool(table, event->sampling_only);
     table_format(table, "%u", count_metrics(catalog, index));
     table_text(table, event->title);

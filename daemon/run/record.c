@@ -57,7 +57,7 @@ static void fill_catalog(struct recording_catalog *out, const struct setup *setu
     const struct environment_facts *environment = &source->catalog->environment;
     *out = (struct recording_catalog){.hash = catalog_hash(source->catalog),
                                       .answers = source->making.answers,
-                                      .resident_dropped = source->making.resident_dropped};
+                                      .topdown_dropped = source->making.topdown_dropped};
     set_text(out->spec, source->catalog->product.spec);
     set_text(out->cpuid, environment->cpuid);
     memcpy(out->literals, environment->literals, sizeof out->literals);

@@ -46,7 +46,7 @@ struct source_troubles {
 // What the catalog was made with: a recording keeps it, to make the same one elsewhere.
 struct source_making {
     struct environment_answers answers; // what the formulas asked of the PMU
-    bool resident_dropped;
+    bool topdown_dropped;
     char vendor_cpuid[HOST_CPUID_MAX]; // what was looked for in the vendor's files
     const char *vendor_pmu;            // "": by the files
 };

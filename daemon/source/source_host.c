@@ -101,7 +101,7 @@ static void note_binding(struct source_host *host, const struct host_binding *bi
     if (!source->vendors && host->cores.row->pmu)
         source_note(source, source->pmu_name, "unknown_core",
                     "there is no spec for this CPU: the architecture's common events are measured, without level 1");
-    if (binding->resident_dropped)
+    if (binding->topdown_dropped)
         source_note(source, source->pmu_name, "no_slots",
                     "the kernel does not show the PMU's own Topdown counters, as in most virtual machines: %s",
                     catalog->level1.present ? "level 1 is measured with ordinary events instead"
@@ -149,7 +149,7 @@ static int init_hardware(struct source_host *host, const struct source_request *
     memcpy(host->pmu_types, binding.types, sizeof host->pmu_types);
     source->microarchitecture =
         !source->vendors && host->cores.row->pmu ? "unknown" : catalog->product.microarchitecture;
-    source->making.resident_dropped = binding.resident_dropped;
+    source->making.topdown_dropped = binding.topdown_dropped;
     source->takes_counters = true;
     source->general_counters = catalog->general_counters;
     source->nmi_watchdog = host->cpuid[0] != '\0' && host_cpu_nmi_watchdog(&source->roots);

@@ -141,8 +141,8 @@ static int make_catalog(const struct tape *tape, const struct tape_request *requ
                                        : specs_read(request->specs, of->spec, &environment, errors, &builder);
     if (r < 0)
         return r;
-    if (of->resident_dropped)
-        catalog_builder_drop_resident(builder);
+    if (of->topdown_dropped)
+        catalog_builder_drop_topdown(builder);
     *out = catalog_builder_finish(builder);
     return 0;
 }

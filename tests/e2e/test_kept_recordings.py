@@ -3,6 +3,8 @@
 
 tests/data/recordings holds each recording (NAME.xz) beside the last snapshots of its replay (NAME.json.xz), both made by the
 version before event groups were led by `slots`. A format that changes converts them; it does not make new ones.
+sapphire-rapids-unequal-times is sapphire-rapids-bursts with times and counts as hardware has them: windows of the two event groups
+of a slot differ in length, some are contended, starved or failed.
 """
 
 import json

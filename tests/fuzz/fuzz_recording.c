@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static struct catalog *make_catalog(void) {
     struct catalog_builder *builder;
     struct fault error;
-    static const char *const metrics[] = {"ipc", "mpki"}, *const resident[] = {"cycles", "inst"};
+    static const char *const metrics[] = {"ipc", "mpki"}, *const topdown[] = {"cycles", "inst"};
     if (catalog_builder_new("fuzz", "v", "n", "m", "p", &builder) < 0)
         return NULL;
     const struct catalog_metric_text ipc = {.name = "ipc", .formula = "inst / cycles", .units = "per cycle"};
@@ -24,7 +24,7 @@ static struct catalog *make_catalog(void) {
     if (catalog_builder_add_event(builder, "cycles", "", 0x11, &error) < 0 ||
         catalog_builder_add_event(builder, "inst", "", 0x8, &error) < 0 ||
         catalog_builder_add_event(builder, "misses", "", 0x3, &error) < 0 ||
-        catalog_builder_set_resident(builder, resident, 2, &error) < 0 ||
+        catalog_builder_set_topdown(builder, topdown, 2, &error) < 0 ||
         catalog_builder_add_metric(builder, &ipc, &error) < 0 ||
         catalog_builder_add_metric(builder, &mpki, &error) < 0 ||
         catalog_builder_add_group(builder, "general", "", "", metrics, 2, &error) < 0)

@@ -25,21 +25,21 @@ static double any_rate(const struct catalog *catalog, unsigned event, const doub
 
 // The leader counts pipeline slots; the first four fields share them out, and each of the others is a part of the field
 // four before it.
-static void resident_rates(const struct catalog *catalog, double *rates, uint64_t *random) {
-    uint64_t parts[CATALOG_RESIDENT_MAX], left = FIELD_PARTS;
+static void topdown_rates(const struct catalog *catalog, double *rates, uint64_t *random) {
+    uint64_t parts[CATALOG_TOPDOWN_MAX], left = FIELD_PARTS;
     double part = (double)(RATE_UNIT * (40000 + random_below(random, 20000)));
     size_t n = 0;
-    if (catalog->n_resident == 0)
+    if (catalog->n_topdown == 0)
         return;
-    rates[catalog->resident[0]] = FIELD_PARTS * part;
-    for (size_t i = 1; i < catalog->n_resident; i++) {
-        if (!catalog->events[catalog->resident[i]].need.free)
+    rates[catalog->topdown[0]] = FIELD_PARTS * part;
+    for (size_t i = 1; i < catalog->n_topdown; i++) {
+        if (!catalog->events[catalog->topdown[i]].need.free)
             continue;
         parts[n] = n >= FIELDS_LEVEL1       ? 1 + random_below(random, parts[n - FIELDS_LEVEL1])
                    : n + 1 == FIELDS_LEVEL1 ? left
                                             : 20 + random_below(random, 60);
         left -= n < FIELDS_LEVEL1 ? parts[n] : 0;
-        rates[catalog->resident[i]] = (double)parts[n++] * part;
+        rates[catalog->topdown[i]] = (double)parts[n++] * part;
     }
 }
 
@@ -51,7 +51,7 @@ static struct scenario_load any_load(const struct catalog *catalog, uint64_t see
     assert_true(load.name && values && load.keyframes && rates);
     for (unsigned e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++)
         values[e] = any_rate(catalog, e, values, &seed);
-    resident_rates(catalog, values, &seed);
+    topdown_rates(catalog, values, &seed);
     size_t n = 0;
     for (unsigned e = CATALOG_CPU_SECONDS + 1; e < catalog->n_events; e++)
         if (catalog->events[e].kind == EVENT_COUNTED)

@@ -23,9 +23,9 @@ static inline void spec_load(struct pipeline *p, const char *spec, bool watchdog
 
 // Where the PMU has topdown counters of its own, their leader is first in every group.
 static inline void assert_groups_led(const struct pipeline *p) {
-    assert_true((p->plan->common_unit >= 0) == (p->catalog->n_resident > 0));
-    for (size_t g = 0; g < p->plan->n_groups && p->catalog->n_resident > 0; g++)
-        assert_int_equal(p->plan->groups[g].events[0], p->catalog->resident[0]);
+    assert_true((p->plan->common_unit >= 0) == (p->catalog->n_topdown > 0));
+    for (size_t g = 0; g < p->plan->n_groups && p->catalog->n_topdown > 0; g++)
+        assert_int_equal(p->plan->groups[g].events[0], p->catalog->topdown[0]);
 }
 
 // On a steady load every event counts its rate times the window.

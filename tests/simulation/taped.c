@@ -19,7 +19,7 @@ void taped_header(struct taped *taped, const struct pipeline *p) {
     struct recording_header header = {.id = 7, .simulated = true, .core_type = "little"};
     struct recording_catalog *catalog = &header.catalog;
     catalog->hash = catalog_hash(p->catalog);
-    catalog->resident_dropped = p->catalog->n_resident == 0; // where there is none, nothing is dropped
+    catalog->topdown_dropped = p->catalog->n_topdown == 0; // where there is none, nothing is dropped
     memcpy(catalog->literals, p->catalog->environment.literals, sizeof catalog->literals);
     (void)snprintf(catalog->cpuid, sizeof catalog->cpuid, "%s", p->catalog->environment.cpuid);
     (void)snprintf(catalog->spec, sizeof catalog->spec, "%s", p->catalog->product.spec);
@@ -90,8 +90,8 @@ static struct catalog *read_catalog(const struct recording_header *header) {
     recording_environment(header, &environment);
     (void)snprintf(path, sizeof path, "specs/%s.json", header->catalog.spec);
     assert_int_equal(spec_json_read(path, &environment, &errors, &builder), 0);
-    if (header->catalog.resident_dropped)
-        catalog_builder_drop_resident(builder);
+    if (header->catalog.topdown_dropped)
+        catalog_builder_drop_topdown(builder);
     return catalog_builder_finish(builder);
 }
 

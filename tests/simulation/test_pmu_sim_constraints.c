@@ -74,7 +74,7 @@ static void cpu_init(struct host *host, unsigned cores, unsigned threads) {
     }
     assert_int_equal(catalog_builder_set_counters(builder, 4, fixed, 2, &error), 0);
     assert_int_equal(catalog_builder_set_watchdog(builder, "OWN", &error), 0);
-    assert_int_equal(catalog_builder_set_resident(builder, listed, 10, &error), 0);
+    assert_int_equal(catalog_builder_set_topdown(builder, listed, 10, &error), 0);
     host->catalog = catalog_builder_finish(builder);
     host->keyframe = (struct scenario_keyframe){0, rates, EVENTS - ANY_1};
     host->load = (struct scenario_load){load_name, 10, &host->keyframe, 1};

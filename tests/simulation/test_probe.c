@@ -291,7 +291,7 @@ static void test_only_events_that_any_counter_can_count_tell_how_many_there_are(
     events[G4].need.reg = 1;
     events[G5].code.pmu = 1;
     events[G6].sampling_only = true;
-    events[G7].resident = true;
+    events[G7].topdown = true;
     events[G8].fixed = true; // the fixed counter of CYCLES, with modifiers: one of the two is enough
     events[G8].need.fixed = events[CYCLES].need.fixed;
     struct topology *topology = build_cpus(0, 1, 1);

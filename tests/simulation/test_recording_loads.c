@@ -101,7 +101,7 @@ static void set_shape(struct pipeline *p, const struct shape *shape) {
 
 static const struct host {
     const char *name, *scenario;
-    bool drop_resident;
+    bool drop_topdown;
 } HOSTS[] = {{"Neoverse V2", "bench/accuracy/neoverse-v2.json", false},
              {"Sapphire Rapids", "bench/accuracy/sapphire-rapids.json", false},
              {"Sapphire Rapids without PERF_METRICS", "bench/accuracy/sapphire-rapids.json", true}};
@@ -120,8 +120,8 @@ static void load(struct pipeline *p, const struct host *host) {
     (void)snprintf(path, sizeof path, "specs/%s.json", p->scenario->spec);
     catalog_free(p->catalog);
     assert_int_equal(spec_json_read(path, &environment, &p->errors, &builder), 0);
-    if (host->drop_resident)
-        catalog_builder_drop_resident(builder);
+    if (host->drop_topdown)
+        catalog_builder_drop_topdown(builder);
     p->catalog = catalog_builder_finish(builder);
     topology_free(p->topology);
     assert_int_equal(pmu_sim_topology(p->scenario, NULL, &p->topology), 0);

@@ -30,7 +30,7 @@ static inline struct catalog_builder *led_builder_with(const char *level2) {
         assert_int_equal(catalog_builder_add_event_text(builder, &text, &error), R_N);
     }
     assert_int_equal(catalog_builder_set_counters(builder, 4, fixed, 2, &error), 0);
-    assert_int_equal(catalog_builder_set_resident(builder, listed, level2 ? 6 : 5, &error), 0);
+    assert_int_equal(catalog_builder_set_topdown(builder, listed, level2 ? 6 : 5, &error), 0);
     level1_of(builder, "SLOTS", "100 * FE / (RET + FE)", "100 * RET / (RET + FE)");
     return builder;
 }

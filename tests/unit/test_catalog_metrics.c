@@ -330,29 +330,27 @@ static void test_a_host_encodes_what_it_can_and_says_what_it_cannot(void **state
     catalog_builder_free(builder);
 }
 
-static void test_the_resident_group_is_of_countable_events_of_the_core_each_once(void **state) {
+static void test_topdown_events_can_be_counted_on_the_core_pmu_and_stand_once(void **state) {
     (void)state;
     static const char *const twice[] = {"CYCLES", "A", "CYCLES"}, *const good[] = {"CYCLES", "A"};
     struct fault error;
     struct catalog_builder *builder = small();
-    refused(catalog_builder_set_resident(builder, twice, 3, &error), &error, "CYCLES stands twice");
+    refused(catalog_builder_set_topdown(builder, twice, 3, &error), &error, "CYCLES stands twice");
     catalog_builder_free(builder);
     builder = small();
     const struct catalog_event_text sampled = {.name = "S", .terms = "config=1", .takes = 1, .sampling_only = true};
     const struct catalog_event_text other = {.name = "O", .terms = "event=1", .takes = 1, .pmu = "msr"};
     assert_int_equal(catalog_builder_add_event_text(builder, &sampled, &error), 5);
     assert_int_equal(catalog_builder_add_event_text(builder, &other, &error), 6);
-    refused(catalog_builder_set_resident(builder, (const char *const[]){"S"}, 1, &error), &error,
-            "can only be sampled");
-    refused(catalog_builder_set_resident(builder, (const char *const[]){"O"}, 1, &error), &error, "is of the PMU msr");
-    refused(catalog_builder_set_resident(builder, (const char *const[]){"cpu_seconds"}, 1, &error), &error,
-            "not among");
-    assert_int_equal(catalog_builder_set_resident(builder, good, 2, &error), 0);
-    refused(catalog_builder_set_resident(builder, good, 2, &error), &error, "already");
+    refused(catalog_builder_set_topdown(builder, (const char *const[]){"S"}, 1, &error), &error, "can only be sampled");
+    refused(catalog_builder_set_topdown(builder, (const char *const[]){"O"}, 1, &error), &error, "is of the PMU msr");
+    refused(catalog_builder_set_topdown(builder, (const char *const[]){"cpu_seconds"}, 1, &error), &error, "not among");
+    assert_int_equal(catalog_builder_set_topdown(builder, good, 2, &error), 0);
+    refused(catalog_builder_set_topdown(builder, good, 2, &error), &error, "already");
     catalog_builder_free(builder);
 }
 
-static void test_without_its_resident_group_a_catalog_has_the_other_level_1(void **state) {
+static void test_without_topdown_counters_a_catalog_has_the_other_level_1(void **state) {
     (void)state;
     struct fault error;
     struct catalog_builder *builder = led_builder();
@@ -360,30 +358,30 @@ static void test_without_its_resident_group_a_catalog_has_the_other_level_1(void
     metric_of(builder, "estimate", "100 * A / (A + B)", "percent of slots");
     metric_of(builder, "rest", "100 * B / (A + B)", "percent of slots");
     const struct catalog_level1_text text = {.pipeline_slots = "A + B", .width = 6};
-    assert_int_equal(catalog_builder_set_level1(builder, LEVEL1_WITHOUT_RESIDENT, &text, &error), 0);
+    assert_int_equal(catalog_builder_set_level1(builder, LEVEL1_WITHOUT_TOPDOWN, &text, &error), 0);
     assert_int_equal(
-        catalog_builder_set_category(builder, LEVEL1_WITHOUT_RESIDENT, CATEGORY_RETIRING, "estimate", &error), 0);
+        catalog_builder_set_category(builder, LEVEL1_WITHOUT_TOPDOWN, CATEGORY_RETIRING, "estimate", &error), 0);
     assert_int_equal(
-        catalog_builder_set_category(builder, LEVEL1_WITHOUT_RESIDENT, CATEGORY_BACKEND_BOUND, "rest", &error), 0);
+        catalog_builder_set_category(builder, LEVEL1_WITHOUT_TOPDOWN, CATEGORY_BACKEND_BOUND, "rest", &error), 0);
     assert_int_equal(catalog_builder_check(builder, &error), 0);
     for (int i = 0; i < 2; i++) { // the second time nothing changes
-        catalog_builder_drop_resident(builder);
-        assert_int_equal(catalog->n_resident, 0);
-        assert_false(catalog->events[R_SLOTS].resident);
+        catalog_builder_drop_topdown(builder);
+        assert_int_equal(catalog->n_topdown, 0);
+        assert_false(catalog->events[R_SLOTS].topdown);
         assert_string_equal(catalog->level1.pipeline_slots_text, "A + B");
         assert_true(catalog->level1.width == 6);
     }
     catalog_builder_free(builder);
 }
 
-static void test_a_resident_event_is_in_no_part_of_a_split(void **state) {
+static void test_a_topdown_event_is_in_no_part_of_a_split(void **state) {
     (void)state;
     struct fault error;
     static const char *const parts[][2] = {{"SLOTS", "RET"}, {"SLOTS", "FE"}};
     struct catalog_builder *builder = led_builder();
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(catalog_builder_add_part(builder, LEVEL1_USUAL, parts[i], 2, &error), 0);
-    refused(catalog_builder_check(builder, &error), &error, "names the event SLOTS, which is in the resident group");
+    refused(catalog_builder_check(builder, &error), &error, "names the event SLOTS, which is resident");
     catalog_builder_free(builder);
 }
 
@@ -403,9 +401,9 @@ int main(void) {
         cmocka_unit_test(test_the_value_of_a_shared_register_is_the_terms),
         cmocka_unit_test(test_events_of_other_pmus_are_encoded_where_their_format_is_known),
         cmocka_unit_test(test_a_host_encodes_what_it_can_and_says_what_it_cannot),
-        cmocka_unit_test(test_the_resident_group_is_of_countable_events_of_the_core_each_once),
-        cmocka_unit_test(test_without_its_resident_group_a_catalog_has_the_other_level_1),
-        cmocka_unit_test(test_a_resident_event_is_in_no_part_of_a_split),
+        cmocka_unit_test(test_topdown_events_can_be_counted_on_the_core_pmu_and_stand_once),
+        cmocka_unit_test(test_without_topdown_counters_a_catalog_has_the_other_level_1),
+        cmocka_unit_test(test_a_topdown_event_is_in_no_part_of_a_split),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

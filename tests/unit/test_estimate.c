@@ -272,20 +272,20 @@ static void test_after_a_gap_rounds_are_no_neighbours(void **state) {
 
 // ---- fields of PERF_METRICS ----
 
-static const char *const RESIDENT[] = {"SLOTS", "GOOD", "LOST"};
+static const char *const TOPDOWN[] = {"SLOTS", "GOOD", "LOST"};
 
 static struct catalog *led_catalog(void) {
     struct fault error;
     struct catalog_builder *builder = builder_for("toy_pmu");
-    for (unsigned i = 0; i < N_OF(RESIDENT); i++) {
-        struct catalog_event_text text = {.name = RESIDENT[i], .title = "", .terms = "", .takes = i == 0};
+    for (unsigned i = 0; i < N_OF(TOPDOWN); i++) {
+        struct catalog_event_text text = {.name = TOPDOWN[i], .title = "", .terms = "", .takes = i == 0};
         char terms[16];
         (void)snprintf(terms, sizeof terms, "config=%u", i + 1);
         text.terms = terms;
         assert_int_equal(catalog_builder_add_event_text(builder, &text, &error), i + 1);
     }
-    assert_int_equal(catalog_builder_set_counters(builder, 4, RESIDENT, 1, &error), 0);
-    assert_int_equal(catalog_builder_set_resident(builder, RESIDENT, N_OF(RESIDENT), &error), 0);
+    assert_int_equal(catalog_builder_set_counters(builder, 4, TOPDOWN, 1, &error), 0);
+    assert_int_equal(catalog_builder_set_topdown(builder, TOPDOWN, N_OF(TOPDOWN), &error), 0);
     metric_of(builder, "ratio", "GOOD / (GOOD + LOST)", "");
     metric_of(builder, "second", "GOOD / SLOTS", "");
     metric_of(builder, "lost", "LOST / SLOTS", "");

@@ -154,7 +154,7 @@ static void check_literals(const struct bound *bound, double smt, double cpus, d
     assert_true(literals[LITERAL_HAS_PMEM] == 0);
 }
 
-static void test_sapphire_rapids_on_bare_metal_has_its_resident_group(void **state) {
+static void test_sapphire_rapids_on_bare_metal_has_its_topdown_counters(void **state) {
     const struct host_tree *tree = *state;
     const struct made_up host = {.vendor = "GenuineIntel",
                                  .model_name = "Intel(R) Xeon(R) Platinum 8480+",
@@ -172,8 +172,8 @@ static void test_sapphire_rapids_on_bare_metal_has_its_resident_group(void **sta
     check_literals(&bound, 1, 8, 4);
     assert_true(isnan(bound.environment.facts.literals[LITERAL_SLOTS]));
     assert_int_equal(count_support(&bound, PLAN_UNSUPPORTED), 0);
-    assert_false(bound.binding.resident_dropped);
-    assert_true(bound.catalog->n_resident > 8);
+    assert_false(bound.binding.topdown_dropped);
+    assert_true(bound.catalog->n_topdown > 8);
     assert_string_equal(bound.catalog->level1.pipeline_slots_text, "slots");
     unbind(&bound);
 }
@@ -192,8 +192,8 @@ static void test_ice_lake_in_a_virtual_machine_without_slots_uses_ordinary_event
     write_host(tree, &host);
     bind(tree, "ice-lake-sp", &bound);
     check_literals(&bound, 0, 2, 2);
-    assert_true(bound.binding.resident_dropped);
-    assert_int_equal(bound.catalog->n_resident, 0);
+    assert_true(bound.binding.topdown_dropped);
+    assert_int_equal(bound.catalog->n_topdown, 0);
     assert_int_equal(support_of(&bound, "slots"), PLAN_UNSUPPORTED);
     assert_int_equal(support_of(&bound, "topdown-retiring"), PLAN_UNSUPPORTED);
     assert_int_equal(support_of(&bound, "CPU_CLK_UNHALTED.THREAD"), PLAN_SUPPORT_UNKNOWN);
@@ -204,7 +204,7 @@ static void test_ice_lake_in_a_virtual_machine_without_slots_uses_ordinary_event
     unbind(&bound);
 }
 
-static void test_a_kernel_that_lacks_one_field_has_no_resident_group(void **state) {
+static void test_a_kernel_that_lacks_one_field_has_no_topdown_counters(void **state) {
     const struct host_tree *tree = *state;
     const struct made_up host = {.vendor = "GenuineIntel",
                                  .model_name = "x",
@@ -217,7 +217,7 @@ static void test_a_kernel_that_lacks_one_field_has_no_resident_group(void **stat
     struct bound bound;
     write_host(tree, &host);
     bind(tree, "sapphire-rapids", &bound);
-    assert_true(bound.binding.resident_dropped);
+    assert_true(bound.binding.topdown_dropped);
     assert_int_equal(support_of(&bound, "topdown-mem-bound"), PLAN_UNSUPPORTED);
     assert_int_equal(support_of(&bound, "topdown-retiring"), PLAN_UNSUPPORTED); // its leader is not opened
     unbind(&bound);
@@ -244,7 +244,7 @@ static void test_skylake_with_smt_and_the_watchdog(void **state) {
     assert_true(bound.environment.facts.literals[LITERAL_HAS_PMEM] == 1);
     assert_true(fabs(bound.environment.facts.literals[LITERAL_SYSTEM_TSC_FREQ] - 2.1e9) < 1e7);
     assert_int_equal(count_support(&bound, PLAN_UNSUPPORTED), 0);
-    assert_true(bound.catalog->level1.present && !bound.binding.resident_dropped);
+    assert_true(bound.catalog->level1.present && !bound.binding.topdown_dropped);
     unbind(&bound);
     host_tree_write(tree, "devices/system/cpu/smt/active", "0\n"); // the kernel's word goes before the siblings'
     bind(tree, "skylake-sp", &bound);
@@ -470,9 +470,9 @@ static void test_events_with_the_kernels_names_are_asked_for_in_sysfs(void **sta
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        ON_A_TREE(test_sapphire_rapids_on_bare_metal_has_its_resident_group),
+        ON_A_TREE(test_sapphire_rapids_on_bare_metal_has_its_topdown_counters),
         ON_A_TREE(test_ice_lake_in_a_virtual_machine_without_slots_uses_ordinary_events),
-        ON_A_TREE(test_a_kernel_that_lacks_one_field_has_no_resident_group),
+        ON_A_TREE(test_a_kernel_that_lacks_one_field_has_no_topdown_counters),
         ON_A_TREE(test_skylake_with_smt_and_the_watchdog),
         ON_A_TREE(test_zen_4_counts_events_of_other_pmus_elsewhere),
         ON_A_TREE(test_nehalem_has_no_level_1_and_its_uncore_is_elsewhere),

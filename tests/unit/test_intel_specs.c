@@ -18,7 +18,7 @@ static const struct shipped {
     const char *name;
     double width;      // pipeline slots a cycle; 0: none known
     unsigned counters; // general ones
-    bool resident;     // has PERF_METRICS
+    bool topdown;      // has PERF_METRICS
 } shipped[] = {
     {"sandy-bridge-ep", 4, 4, false}, {"ivy-bridge-ep", 4, 4, false},  {"haswell-ep", 4, 4, false},
     {"broadwell-ep", 4, 4, false},    {"skylake-sp", 4, 4, false},     {"cascade-lake", 4, 4, false},
@@ -52,7 +52,7 @@ static void test_every_spec_has_its_level_1_and_its_counters(void **state) {
         assert_int_equal(catalog->level1.n_categories, shipped[c].width > 0 ? 4 : 0);
         if (shipped[c].width > 0)
             assert_true(catalog->level1.width == shipped[c].width);
-        assert_int_equal(catalog->n_resident > 0, shipped[c].resident);
+        assert_int_equal(catalog->n_topdown > 0, shipped[c].topdown);
         catalog_free(catalog);
     }
 }
@@ -61,9 +61,9 @@ static void test_every_spec_with_topdown_counters_has_a_level_1_without_them(voi
     (void)state;
     for (size_t c = 0; c < N_OF(shipped); c++) {
         struct catalog_builder *builder = read_spec(shipped[c].name, true);
-        catalog_builder_drop_resident(builder);
+        catalog_builder_drop_topdown(builder);
         const struct catalog *catalog = catalog_builder_catalog(builder);
-        assert_int_equal(catalog->n_resident, 0);
+        assert_int_equal(catalog->n_topdown, 0);
         assert_int_equal(catalog->level1.present, shipped[c].width > 0);
         catalog_builder_free(builder);
     }

@@ -145,12 +145,12 @@ static void test_parts_hold_what_this_host_needs(void **state) {
     expect_parts("GenuineIntel-6-55-4", 1, 3, 3);
 }
 
-// A resident group's fields are read together.
-static void test_where_a_resident_group_gives_level_1_there_are_no_parts(void **state) {
+// Fields of PERF_METRICS are read together.
+static void test_where_topdown_counters_give_level_1_there_are_no_parts(void **state) {
     (void)state;
     need_telemetry();
     struct catalog *catalog = load_linux("GenuineIntel-6-8F-4", true);
-    assert_true(catalog->level1.present && catalog->n_resident > 0);
+    assert_true(catalog->level1.present && catalog->n_topdown > 0);
     assert_int_equal(catalog->level1.n_parts, 0);
     catalog_free(catalog);
 }
@@ -160,7 +160,7 @@ int main(void) {
         cmocka_unit_test(test_neoverse_v2_on_2_and_3_counters_is_a_composite_from_any_files),
         cmocka_unit_test(test_other_cores_are_measured_in_the_parts_of_our_own_specs),
         cmocka_unit_test(test_parts_hold_what_this_host_needs),
-        cmocka_unit_test(test_where_a_resident_group_gives_level_1_there_are_no_parts),
+        cmocka_unit_test(test_where_topdown_counters_give_level_1_there_are_no_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

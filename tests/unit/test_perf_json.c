@@ -115,9 +115,9 @@ static void test_every_metric_of_linux_is_measurable_or_has_its_reason(void **st
             else
                 measurable++;
         }
-        print_message("%s %s: %zu events, %zu of %zu metrics, %zu groups, %u counters, %zu resident, level 1: %s\n",
+        print_message("%s %s: %zu events, %zu of %zu metrics, %zu groups, %u counters, %zu topdown, level 1: %s\n",
                       CPUS[i].folder, CPUS[i].pmu ? CPUS[i].pmu : "", catalog->n_events, measurable, catalog->n_metrics,
-                      catalog->n_groups, catalog->general_counters, catalog->n_resident,
+                      catalog->n_groups, catalog->general_counters, catalog->n_topdown,
                       catalog->level1.present ? catalog->level1.pipeline_slots_text : "none");
         for (size_t m = 0; m < catalog->n_metrics && CPUS[i].level1 && !catalog->level1.present; m++)
             if (catalog->metrics[m].unmeasurable)

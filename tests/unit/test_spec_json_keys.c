@@ -171,18 +171,18 @@ static void test_counters_registers_and_watchdog_are_read(void **state) {
     "\"" key "\": {\"pipeline_slots\": \"A\", \"width\": 4, \"categories\": {\"retiring\": \"m\", "                    \
     "\"backend_bound\": \"n\"}}"
 
-static void test_a_resident_group_and_the_level_1_without_it_are_read(void **state) {
+static void test_topdown_events_and_the_level_1_without_them_are_read(void **state) {
     (void)state;
     struct catalog *catalog = good(
         "\"resident\": [\"B\", \"A\"], " LEVEL1("level1") ", " LEVEL1("level1_without_resident"), EVENTS, METRICS, "");
-    assert_int_equal(catalog->n_resident, 2);
-    assert_int_equal(catalog->resident[0], catalog_find_event(catalog, "B"));
-    assert_true(event_of(catalog, "A")->resident);
+    assert_int_equal(catalog->n_topdown, 2);
+    assert_int_equal(catalog->topdown[0], catalog_find_event(catalog, "B"));
+    assert_true(event_of(catalog, "A")->topdown);
     assert_true(catalog->level1.present);
     catalog_free(catalog);
-    wrong("\"resident\": [\"C\"]", EVENTS, METRICS, "", "topdownd: the resident group's event C is not among");
+    wrong("\"resident\": [\"C\"]", EVENTS, METRICS, "", "topdownd: the resident event C is not among");
     wrong("\"resident\": [\"A\", \"A\"]", EVENTS, METRICS, "", "\"A\" stands twice");
-    wrong(LEVEL1("level1_without_resident"), EVENTS, METRICS, "", "but no such group");
+    wrong(LEVEL1("level1_without_resident"), EVENTS, METRICS, "", "but there are no such events");
 }
 
 static void test_metrics_may_stand_in_any_order(void **state) {
@@ -305,7 +305,7 @@ int main(void) {
         cmocka_unit_test(test_more_terms_than_fit_are_refused_and_never_cut),
         cmocka_unit_test(test_what_an_event_needs_of_the_counters_is_read),
         cmocka_unit_test(test_counters_registers_and_watchdog_are_read),
-        cmocka_unit_test(test_a_resident_group_and_the_level_1_without_it_are_read),
+        cmocka_unit_test(test_topdown_events_and_the_level_1_without_them_are_read),
         cmocka_unit_test(test_metrics_may_stand_in_any_order),
         cmocka_unit_test(test_of_names_that_differ_in_case_the_exact_one_is_meant),
         cmocka_unit_test(test_metrics_that_lead_back_to_themselves_are_refused),
