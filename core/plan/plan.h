@@ -9,9 +9,9 @@
 // few event groups as the counters allow. Then each group gets its slots in the round, and one idle slot leaves the
 // counters to others. A plan makes no system call and never changes once made.
 //
-// Where the PMU has topdown counters of its own, their leader leads every event group, and each group carries the
-// level-1 events, cycles and instructions (catalog.topdown): they take no counter from other events. Metrics that
-// count nothing else are measured in every slot, by a unit without event groups of its own, the common unit.
+// On a PMU with topdown counters of its own, their leader leads every event group, and each group carries the level-1
+// events, cycles and instructions (catalog.topdown), which take no counter from other events. Metrics that need only
+// these are measured in every slot, by the common unit, which has no event groups of its own.
 //
 // An adaptive plan may have raised metric groups (core/adapt/adapt.h). Their event groups get PLAN_RAISE_MAX times
 // their slots, or less if the round would exceed PLAN_GROWTH_MAX times its slots. So every other event group keeps its

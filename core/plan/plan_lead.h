@@ -23,7 +23,7 @@ static inline bool plan_lead_has(const struct plan_draft *draft, unsigned event)
     return draft->led && draft->catalog->events[event].topdown;
 }
 
-// Writes the events that the group of this set begins with, the leader first. Returns how many, at most
+// Writes the events that the group of this set begins with, the leader first. Returns their number, at most
 // CATALOG_TOPDOWN_MAX.
 size_t plan_lead_begin(const struct plan_draft *draft, const struct plan_set *set, unsigned *events);
 
