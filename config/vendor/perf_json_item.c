@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "config/vendor/perf_json_private.h"
+#include "core/base/array.h"
 
 // Indexes the entries of all files by name, for the catalog's core PMU and the PMUs beside it.
 
@@ -19,14 +20,10 @@ static bool lists(const cJSON *list, const char *word) {
 
 // Makes room for one more.
 static int items_reserve(struct perf_reader *reader) {
-    if (reader->n < reader->room)
-        return 0;
-    size_t room = reader->room > 0 ? 2 * reader->room : 1024;
-    struct perf_item *items = realloc(reader->items, room * sizeof *items);
+    struct perf_item *items = array_grow(reader->items, reader->n, sizeof *items);
     if (!items)
         return -ENOMEM;
     reader->items = items;
-    reader->room = room;
     return 0;
 }
 

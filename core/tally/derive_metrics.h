@@ -18,7 +18,6 @@ struct derive_unit {
 
 struct derive_metrics {
     const struct plan *plan;   // borrowed
-    int *place;                // [catalog metric]: index in the plan; -1: not there
     unsigned *ratios;          // the plan's metrics that are ratios and have a unit, unit by unit
     struct derive_unit *units; // [unit]
     bool *counted;             // [catalog event]: has counted since the start
