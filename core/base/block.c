@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Arrays of one block are neighbours, so a step past one of them would be a step into the next, which nobody sees. The
-// address sanitizer is told of gaps between them.
+// Arrays of one block are adjacent, so an overrun of one would silently reach the next. block.c marks gaps between them
+// for the address sanitizer.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define BLOCK_GAPS
