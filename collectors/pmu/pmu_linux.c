@@ -9,6 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/base/array.h"
+
 // A handle is an index into a table of open event groups. The leader is opened stopped, its siblings enabled: siblings
 // follow their leader, so one ioctl on one file descriptor starts or stops them all. Events are never pinned, so other
 // users of the counters keep their share. There is no RESET: the reader subtracts totals.
@@ -26,7 +28,7 @@ struct pmu_linux {
     size_t n_types;
     bool exclude_guest;
     struct linux_group *groups;
-    size_t n_groups, capacity;
+    size_t n_groups;
 };
 
 static struct pmu_linux *of(struct pmu *pmu) { return (struct pmu_linux *)pmu; }
@@ -42,14 +44,10 @@ static void linux_advance(struct pmu *pmu, uint64_t now_ns) {
 }
 
 static int table_add(struct pmu_linux *l, struct linux_group group) {
-    if (l->n_groups == l->capacity) {
-        size_t capacity = l->capacity ? 2 * l->capacity : 64;
-        struct linux_group *groups = realloc(l->groups, capacity * sizeof *groups);
-        if (!groups)
-            return -ENOMEM;
-        l->groups = groups;
-        l->capacity = capacity;
-    }
+    struct linux_group *groups = array_grow(l->groups, l->n_groups, sizeof *groups);
+    if (!groups)
+        return -ENOMEM;
+    l->groups = groups;
     l->groups[l->n_groups] = group;
     return (int)l->n_groups++;
 }

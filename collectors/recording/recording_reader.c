@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/base/array.h"
+
 // The buffer holds the file's bytes from `begins` on; those before `at` have been read. If a record does not end in the
 // buffer, the reader reads more until the file ends.
 
@@ -58,14 +60,10 @@ static void forget_what_was_read(struct recording_reader *reader) {
 // Returns 1 if it read more, 0 at the end of the file, or a negative errno.
 static int read_more(struct recording_reader *reader) {
     forget_what_was_read(reader);
-    if (reader->size - reader->n < CHUNK) {
-        size_t size = 2 * reader->size + CHUNK;
-        uint8_t *grown = realloc(reader->bytes, size);
-        if (!grown)
-            return -ENOMEM;
-        reader->bytes = grown;
-        reader->size = size;
-    }
+    uint8_t *grown = array_reserve(reader->bytes, reader->n + CHUNK, &reader->size, 1);
+    if (!grown)
+        return -ENOMEM;
+    reader->bytes = grown;
     ssize_t got;
     do
         got = pread(reader->fd, reader->bytes + reader->n, CHUNK, (off_t)(reader->begins + reader->n));

@@ -6,34 +6,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/base/utf8.h"
+
 // One pass over the text before a parser sees it: what would cost the parser stack or memory, or what it would let
 // through. It need not be a parser itself: outside of strings it only counts brackets and commas.
 
 enum { INDENT = 8 }; // spaces that are passed over at once
-
-// Length of the well-formed UTF-8 character at `text`, 0 where there is none (Unicode 15, table 3-7).
-static size_t utf8_length(const unsigned char *text, size_t length) {
-    static const struct {
-        unsigned char first, last, second_min, second_max, length;
-    } forms[] = {
-        {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
-        {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
-        {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-    };
-    if (text[0] < 0x80)
-        return 1;
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        if (text[0] < forms[i].first || text[0] > forms[i].last)
-            continue;
-        if (length < forms[i].length || text[1] < forms[i].second_min || text[1] > forms[i].second_max)
-            return 0;
-        for (size_t j = 2; j < forms[i].length; j++)
-            if ((text[j] & 0xc0) != 0x80)
-                return 0;
-        return forms[i].length;
-    }
-    return 0;
-}
 
 // How many of the next eight bytes, from the first on, are ASCII in which there is nothing to look at: no control
 // character, quote or backslash. Most of a text is such, and eight at a time take a fifth of the time. Each term sets
@@ -57,7 +35,7 @@ static const char *scan_string(const char *text, size_t length, size_t *at) {
         i += plain;
         if (plain > 0)
             continue;
-        size_t step = utf8_length((const unsigned char *)text + i, length - i);
+        size_t step = utf8_length(text + i, length - i);
         if (step == 0)
             wrong = "is not valid UTF-8";
         else if ((unsigned char)text[i] < 0x20)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/perf_log/perf_log_private.h"
+#include "core/base/array.h"
 #include "core/base/decimal.h"
 #include "core/base/name_index.h"
 
@@ -19,7 +20,6 @@ struct parser {
     struct errors *errors;
     struct perf_log *log;
     struct name_index events, places;
-    size_t rows_max, intervals_max;
     unsigned line;
     char scratch[SCRATCH_MAX];
     char *text; // PERF_LOG_LINE_MAX
@@ -36,18 +36,6 @@ static int perf_log_fail_all(struct parser *parser) {
                 "-j makes one");
 }
 
-static int grow(void **array, size_t n, size_t *max, size_t size) {
-    if (n < *max)
-        return 0;
-    size_t more = *max > 0 ? 2 * *max : 256;
-    void *grown = realloc(*array, more * size);
-    if (!grown)
-        return -ENOMEM;
-    *array = grown;
-    *max = more;
-    return 0;
-}
-
 // Index of the name in the list, added where it is new; -E2BIG where there are too many.
 static int index_of(struct name_index *index, char ***names, size_t *n, size_t max, const char *name) {
     int found = name_index_find(index, name, strlen(name), false);
@@ -55,7 +43,7 @@ static int index_of(struct name_index *index, char ***names, size_t *n, size_t m
         return found;
     if (*n == max || strlen(name) > PERF_LOG_NAME_MAX)
         return -E2BIG;
-    char **grown = realloc(*names, (*n + 1) * sizeof *grown);
+    char **grown = array_grow(*names, *n, sizeof *grown);
     if (!grown)
         return -ENOMEM;
     *names = grown;
@@ -74,8 +62,10 @@ static int begin_interval(struct parser *parser, uint64_t end_ns) {
         return 0;
     if (last && end_ns < last->end_ns)
         return perf_log_fail(parser, "goes back in time: is this more than one log? Give them one at a time");
-    if (grow((void **)&log->intervals, log->n_intervals, &parser->intervals_max, sizeof *log->intervals) < 0)
+    struct perf_log_interval *intervals = array_grow(log->intervals, log->n_intervals, sizeof *intervals);
+    if (!intervals)
         return -ENOMEM;
+    log->intervals = intervals;
     log->intervals[log->n_intervals++] = (struct perf_log_interval){.end_ns = end_ns, .first = log->n_rows};
     return 0;
 }
@@ -108,10 +98,12 @@ static int take(struct parser *parser, const struct perf_log_line *line) {
     if (place == -E2BIG || log->n_rows == PERF_LOG_ROWS_MAX)
         return perf_log_fail(parser, "holds more events, CPUs or counts than topdownd takes");
     int r = place < 0 ? place : begin_interval(parser, line->end_ns);
-    if (r == 0)
-        r = grow((void **)&log->rows, log->n_rows, &parser->rows_max, sizeof *log->rows);
     if (r < 0)
         return r;
+    struct perf_log_row *rows = array_grow(log->rows, log->n_rows, sizeof *rows);
+    if (!rows)
+        return -ENOMEM;
+    log->rows = rows;
     row.event = (unsigned)event;
     row.place = (unsigned)place;
     log->rows[log->n_rows++] = row;

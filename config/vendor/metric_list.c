@@ -9,21 +9,19 @@
 
 #include "config/json/json_reader.h"
 #include "config/spec/spec_json.h"
+#include "core/base/array.h"
 
 enum { COUNTS_FILE_MAX = 64 << 20 };
 
 static int list_add(struct metric_list *list, struct evaluation_metric metric, double scale) {
-    if ((list->n & (list->n - 1)) == 0) { // full: 0, 1, 2, 4, 8 ...
-        size_t room = list->n > 0 ? 2 * list->n : 1;
-        struct evaluation_metric *metrics = realloc(list->metrics, room * sizeof *metrics);
-        if (!metrics)
-            return -ENOMEM;
-        list->metrics = metrics;
-        double *scales = realloc(list->scales, room * sizeof *scales);
-        if (!scales)
-            return -ENOMEM;
-        list->scales = scales;
-    }
+    struct evaluation_metric *metrics = array_grow(list->metrics, list->n, sizeof *metrics);
+    if (!metrics)
+        return -ENOMEM;
+    list->metrics = metrics;
+    double *scales = array_grow(list->scales, list->n, sizeof *scales);
+    if (!scales)
+        return -ENOMEM;
+    list->scales = scales;
     list->metrics[list->n] = metric;
     list->scales[list->n++] = scale;
     return 0;

@@ -6,6 +6,7 @@
 
 #include "config/spec/level1_splits.h"
 #include "config/vendor/perf_json_private.h"
+#include "core/base/array.h"
 #include "core/base/name.h"
 
 // Metric groups from MetricGroup, which lists a metric's groups; stages and level 1 from the tree.
@@ -32,16 +33,6 @@ static void groups_deinit(struct groups *groups) {
     free(groups->items);
 }
 
-// Room for one more in an array of n, which doubles.
-static bool grow(void **array, size_t n, size_t size) {
-    if ((n & (n - 1)) != 0)
-        return true;
-    void *larger = realloc(*array, (n > 0 ? 2 * n : 1) * size);
-    if (larger)
-        *array = larger;
-    return larger != NULL;
-}
-
 // The group of this name, made where it is new; -1 where memory is short.
 static int group_find(struct groups *groups, const char *name, size_t length) {
     char text[PERF_GROUP_NAME_MAX], folded[PERF_GROUP_NAME_MAX];
@@ -50,8 +41,10 @@ static int group_find(struct groups *groups, const char *name, size_t length) {
     int found = name_index_find(&groups->index, folded, strlen(folded), false);
     if (found >= 0)
         return found;
-    if (!grow((void **)&groups->items, groups->n, sizeof *groups->items))
+    struct group *items = array_grow(groups->items, groups->n, sizeof *items);
+    if (!items)
         return -1;
+    groups->items = items;
     struct group *group = &groups->items[groups->n++];
     *group = (struct group){.name = strdup(text), .folded = strdup(folded)};
     if (!group->name || !group->folded || name_index_add(&groups->index, group->folded, (unsigned)groups->n - 1) < 0)
@@ -64,8 +57,10 @@ static int group_add(struct groups *groups, const char *name, size_t length, con
     if (found < 0)
         return -ENOMEM;
     struct group *group = &groups->items[found];
-    if (!grow((void **)&group->metrics, group->n, sizeof *group->metrics))
+    const char **metrics = array_grow(group->metrics, group->n, sizeof *metrics);
+    if (!metrics)
         return -ENOMEM;
+    group->metrics = metrics;
     group->metrics[group->n++] = metric;
     return 0;
 }

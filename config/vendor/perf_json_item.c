@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "config/vendor/perf_json_private.h"
+#include "core/base/array.h"
 
 // The entries of all files, of the core PMU that the catalog describes and of those beside it, indexed by name.
 
@@ -19,14 +20,10 @@ static bool lists(const cJSON *list, const char *word) {
 
 // Room for one more.
 static int items_reserve(struct perf_reader *reader) {
-    if (reader->n < reader->room)
-        return 0;
-    size_t room = reader->room > 0 ? 2 * reader->room : 1024;
-    struct perf_item *items = realloc(reader->items, room * sizeof *items);
+    struct perf_item *items = array_grow(reader->items, reader->n, sizeof *items);
     if (!items)
         return -ENOMEM;
     reader->items = items;
-    reader->room = room;
     return 0;
 }
 

@@ -41,7 +41,7 @@ struct perf_reader {
     const char *pmu;                                         // the core PMU as the files call it
     struct environment environment;
     struct perf_item *items;
-    size_t n, room;
+    size_t n;
     struct name_index events, metrics; // to items
     struct catalog_builder *builder;
     const struct catalog *catalog; // what it has built so far

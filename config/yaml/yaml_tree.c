@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/array.h"
+#include "core/base/hash.h"
+
 static struct yaml_tree_entry *find_entry(const struct yaml_tree *map, const char *key) {
     for (size_t i = 0; i < map->n; i++)
         if (strcmp(map->entries[i].key, key) == 0)
@@ -38,16 +41,12 @@ static void free_entry(struct yaml_tree_entry *entry) {
 }
 
 static int append_entry(struct yaml_tree *tree, struct yaml_tree_entry entry) {
-    if (tree->n == tree->capacity) {
-        size_t capacity = tree->capacity ? tree->capacity * 2 : 4;
-        struct yaml_tree_entry *entries = realloc(tree->entries, capacity * sizeof *entries);
-        if (!entries) {
-            free_entry(&entry);
-            return -ENOMEM;
-        }
-        tree->entries = entries;
-        tree->capacity = capacity;
+    struct yaml_tree_entry *entries = array_grow(tree->entries, tree->n, sizeof *entries);
+    if (!entries) {
+        free_entry(&entry);
+        return -ENOMEM;
     }
+    tree->entries = entries;
     tree->entries[tree->n++] = entry;
     return 0;
 }
@@ -91,12 +90,6 @@ int yaml_tree_merge(struct yaml_tree *base, struct yaml_tree *over, struct error
     return r;
 }
 
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t length) {
-    for (const unsigned char *byte = data; length > 0; byte++, length--)
-        hash = (hash ^ *byte) * 0x100000001b3;
-    return hash;
-}
-
 static int compare_keys(const void *a, const void *b) {
     const struct yaml_tree_entry *left = a, *right = b;
     return strcmp(left->key, right->key);
@@ -119,7 +112,7 @@ static uint64_t hash_tree(uint64_t hash, struct yaml_tree *tree) {
     return hash_bytes(hash, "", 1);
 }
 
-uint64_t yaml_tree_hash(struct yaml_tree *tree) { return hash_tree(0xcbf29ce484222325, tree); }
+uint64_t yaml_tree_hash(struct yaml_tree *tree) { return hash_tree(HASH_BEGIN, tree); }
 
 struct yaml_tree *yaml_tree_free(struct yaml_tree *tree) {
     if (!tree)

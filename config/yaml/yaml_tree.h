@@ -32,7 +32,7 @@ struct yaml_tree {
         struct config_origin key_origin;
         struct yaml_tree *value;
     } * entries; // of a list or mapping
-    size_t n, capacity;
+    size_t n;
 };
 
 // Reads a file's text into a mapping (an empty one where the file says nothing). *nodes_left bounds the files of one

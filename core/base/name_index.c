@@ -8,15 +8,17 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/base/hash.h"
+
 // Open addressing with linear probing; the hash (FNV-1a) takes no notice of case, so both kinds of lookup walk the same
 // chain, in order of addition.
 
 enum { CAPACITY_MIN = 64 };
 
 static unsigned hash_of(const char *name, size_t length) {
-    uint64_t hash = UINT64_C(14695981039346656037);
+    uint64_t hash = HASH_BEGIN;
     for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (uint64_t)tolower((unsigned char)name[i])) * UINT64_C(1099511628211);
+        hash = hash_byte(hash, (uint8_t)tolower((unsigned char)name[i]));
     return (unsigned)(hash ^ hash >> 32);
 }
 

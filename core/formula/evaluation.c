@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "core/base/array.h"
 #include "core/host/environment.h"
 
 // All formulas are compiled first, in which literals and functions are constants as they are for perf, so that a branch
@@ -30,11 +31,11 @@ struct evaluation {
 int evaluation_counts_add(struct evaluation_counts *counts, const char *name, double value) {
     if (name_index_find(&counts->index, name, strlen(name), false) >= 0)
         return 0;
-    char **names = realloc(counts->names, (counts->n + 1) * sizeof *names);
+    char **names = array_grow(counts->names, counts->n, sizeof *names);
     if (!names)
         return -ENOMEM;
     counts->names = names;
-    double *values = realloc(counts->values, (counts->n + 1) * sizeof *values);
+    double *values = array_grow(counts->values, counts->n, sizeof *values);
     if (!values)
         return -ENOMEM;
     counts->values = values;

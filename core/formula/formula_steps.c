@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/array.h"
 #include "core/formula/formula_step.h"
 
 // Writes steps and folds what constants decide. An operand is one piece that ends where the next begins, so an operand
@@ -15,14 +16,11 @@ enum { STEPS_MIN = 30 };
 static int steps_reserve(struct formula_steps *steps, size_t more) {
     if (more > FORMULA_STEPS_MAX - steps->n_written)
         return -E2BIG;
-    if (steps->n + more > steps->room) {
-        size_t room = 2 * (steps->n + more) + STEPS_MIN;
-        struct formula_step *items = realloc(steps->items, room * sizeof *items);
-        if (!items)
-            return -ENOMEM;
-        steps->items = items;
-        steps->room = room;
-    }
+    size_t needed = steps->n + more < STEPS_MIN ? STEPS_MIN : steps->n + more;
+    struct formula_step *items = array_reserve(steps->items, needed, &steps->room, sizeof *items);
+    if (!items)
+        return -ENOMEM;
+    steps->items = items;
     steps->n_written += more;
     return 0;
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/array.h"
+
 // MIDR_EL1: implementer 31:24, variant 23:20, architecture 19:16, part 15:4, revision 3:0. A core's counters and their
 // errata can change with variant and revision, and what is true of one release holds for the later ones until a spec
 // says otherwise.
@@ -145,7 +147,7 @@ int cpu_map_add(struct cpu_map *map, const struct cpu_row *row, struct fault *fa
     int r = check_row(map, row, fault);
     if (r < 0)
         return r;
-    struct cpu_row copy = {0}, *rows = realloc(map->rows, (map->n + 1) * sizeof *rows);
+    struct cpu_row copy = {0}, *rows = array_grow(map->rows, map->n, sizeof *rows);
     if (rows)
         map->rows = rows;
     if (!rows || !copy_row(row, &copy)) {

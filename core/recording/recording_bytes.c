@@ -5,24 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/array.h"
+#include "core/base/crc32.h"
+
 // A record is a kind (a byte), the length of what follows (four bytes, the lowest first), that, and a checksum over all
 // before it (CRC-32 as in zip and Ethernet, likewise).
 
 enum { FRAME_HEAD = 5, FRAME_TAIL = 4 };
-
-static uint32_t crc32(const uint8_t *bytes, size_t n) {
-    // of each half byte: the remainder after four steps of the reflected polynomial 0xedb88320
-    static const uint32_t steps[16] = {0,          0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
-                                       0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
-                                       0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
-    uint32_t crc = UINT32_MAX;
-    for (size_t i = 0; i < n; i++) {
-        crc ^= bytes[i];
-        crc = (crc >> 4) ^ steps[crc & 15];
-        crc = (crc >> 4) ^ steps[crc & 15];
-    }
-    return ~crc;
-}
 
 static uint32_t read_u32(const uint8_t *bytes) {
     return bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[3] << 24;
@@ -36,16 +25,12 @@ static void write_u32(uint8_t *bytes, uint32_t value) {
 // ---- writing ----
 
 static void bytes_put(struct recording_buffer *out, const void *bytes, size_t n) {
-    if (out->n + n > out->size) {
-        size_t size = 2 * out->size > out->n + n ? 2 * out->size : 2 * (out->n + n);
-        uint8_t *grown = realloc(out->bytes, size);
-        if (!grown) {
-            out->failed = true;
-            return;
-        }
-        out->bytes = grown;
-        out->size = size;
+    uint8_t *grown = array_reserve(out->bytes, out->n + n, &out->size, 1);
+    if (!grown) {
+        out->failed = true;
+        return;
     }
+    out->bytes = grown;
     memcpy(out->bytes + out->n, bytes, n);
     out->n += n;
 }
@@ -93,7 +78,7 @@ int bytes_end(struct recording_buffer *out, size_t begin) {
     uint8_t tail[FRAME_TAIL];
     if (!out->failed && out->n - begin - FRAME_HEAD <= RECORDING_RECORD_MAX) {
         write_u32(out->bytes + begin + 1, (uint32_t)(out->n - begin - FRAME_HEAD));
-        write_u32(tail, crc32(out->bytes + begin, out->n - begin));
+        write_u32(tail, crc32_of(out->bytes + begin, out->n - begin));
         bytes_put(out, tail, sizeof tail);
         if (!out->failed)
             return 0;
@@ -121,7 +106,7 @@ int recording_next(const uint8_t *bytes, size_t n, size_t *at, struct recording_
         return -EBADMSG;
     if (left < FRAME_HEAD + length + FRAME_TAIL)
         return -ENODATA;
-    if (crc32(record, FRAME_HEAD + length) != read_u32(record + FRAME_HEAD + length))
+    if (crc32_of(record, FRAME_HEAD + length) != read_u32(record + FRAME_HEAD + length))
         return -EBADMSG;
     *out = (struct recording_record){.kind = record[0], .bytes = record + FRAME_HEAD, .n = length};
     *at += FRAME_HEAD + length + FRAME_TAIL;

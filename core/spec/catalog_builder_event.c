@@ -143,8 +143,7 @@ static int encode_other(const struct catalog_builder *builder, const struct cata
     if (format && event_format_encode(format, text->terms, code, &reason) == 0)
         return 0;
     if (!format)
-        (void)snprintf(reason.text, sizeof reason.text,
-                       "the format of the PMU %.60s is not known without a host that has it", text->pmu);
+        (void)fault_set(&reason, "the format of the PMU %.60s is not known without a host that has it", text->pmu);
     (void)term_value(text->terms, "event", &code->config);
     *uncoded = catalog_entry_copy(reason.text);
     return *uncoded ? 0 : -ENOMEM;
@@ -253,13 +252,13 @@ int catalog_builder_add_event(struct catalog_builder *builder, const char *name,
 int catalog_builder_encode(struct catalog_builder *builder, unsigned pmu, const struct event_format *format,
                            bool *cannot) {
     struct catalog *catalog = builder->catalog;
-    struct fault fault;
+    struct fault ignored;
     for (size_t e = 0; e < catalog->n_events; e++) {
         struct catalog_event *event = &catalog->events[e];
         if (event->kind != EVENT_COUNTED || event->code.pmu != pmu)
             continue;
         struct pmu_event code = {0};
-        int r = event_format_encode(format, event->terms, &code, &fault);
+        int r = event_format_encode(format, event->terms, &code, &ignored);
         if (r == -ENOMEM)
             return r;
         code.pmu = pmu;

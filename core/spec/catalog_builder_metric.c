@@ -104,10 +104,10 @@ static int metric_init(const struct catalog_builder *builder, struct catalog_met
 static int append_metric(struct catalog_builder *builder, struct catalog_metric *made) {
     struct catalog *catalog = builder->catalog;
     struct catalog_metric *metric = catalog_entry_grow((void **)&catalog->metrics, catalog->n_metrics, sizeof *metric);
-    if (!metric || name_index_make_room(&builder->catalog->names.metrics) < 0 ||
+    if (!metric || name_index_make_room(&catalog->names.metrics) < 0 ||
         name_index_make_room(&builder->export_index) < 0)
         return -ENOMEM;
-    (void)name_index_add(&builder->catalog->names.metrics, made->name, (unsigned)catalog->n_metrics);
+    (void)name_index_add(&catalog->names.metrics, made->name, (unsigned)catalog->n_metrics);
     (void)name_index_add(&builder->export_index, made->export_name, (unsigned)catalog->n_metrics);
     *metric = *made;
     return (int)catalog->n_metrics++;

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/array.h"
+
 char *catalog_entry_copy(const char *text) { return strdup(text ? text : ""); }
 
 void *catalog_entry_grow(void **array, size_t n, size_t size) {
-    if ((n & (n - 1)) == 0) { // full: 0, 1, 2, 4, 8 ...
-        void *larger = realloc(*array, (n > 0 ? 2 * n : 1) * size);
-        if (!larger)
-            return NULL;
-        *array = larger;
-    }
+    void *larger = array_grow(*array, n, size);
+    if (!larger)
+        return NULL;
+    *array = larger;
     void *item = (char *)*array + n * size;
     memset(item, 0, size);
     return item;

@@ -2,24 +2,19 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/base/hash.h"
 #include "core/spec/catalog.h"
 
 // FNV-1a over the texts of events, formulas, metric groups and level 1, each with its end, and over the numbers that
 // stand beside them. Titles and descriptions are left out: they change no value.
 
-static uint64_t add_byte(uint64_t hash, uint8_t byte) { return (hash ^ byte) * UINT64_C(0x100000001b3); }
-
-static uint64_t add_text(uint64_t hash, const char *text) {
-    for (size_t i = 0; i <= strlen(text); i++)
-        hash = add_byte(hash, (uint8_t)text[i]);
-    return hash;
-}
+static uint64_t add_text(uint64_t hash, const char *text) { return hash_bytes(hash, text, strlen(text) + 1); }
 
 static uint64_t add_number(uint64_t hash, double number) {
     uint64_t bits;
     memcpy(&bits, &number, sizeof bits);
     for (unsigned shift = 0; shift < 64; shift += 8)
-        hash = add_byte(hash, (uint8_t)(bits >> shift));
+        hash = hash_byte(hash, (uint8_t)(bits >> shift));
     return hash;
 }
 
@@ -37,7 +32,7 @@ static uint64_t add_level1(uint64_t hash, const struct catalog_level1 *level1) {
 }
 
 uint64_t catalog_hash(const struct catalog *catalog) {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = HASH_BEGIN;
     for (size_t e = 0; e < catalog->n_events; e++) {
         hash = add_text(hash, catalog->events[e].name);
         hash = add_text(hash, catalog->events[e].terms);

@@ -84,7 +84,7 @@ static enum absent why_absent(const struct derive *d, const struct snapshot *out
     if (planned->unit >= 0 && !sums_at(d->sums, scope, (size_t)planned->unit)->data)
         return why_no_data(d, scope, (size_t)planned->unit);
     for (size_t i = 0; i < formula->n_metrics; i++) {
-        size_t part = (size_t)d->metrics->place[formula->metrics[i]];
+        size_t part = (size_t)d->layout->plan->place[formula->metrics[i]];
         enum absent needed = out->absent[snapshot_state(d->layout, scope, part)];
         if (needed != ABSENT_NOT && needed != ABSENT_UNDEFINED) // what divides by zero may not be needed at all
             return needed;
@@ -120,7 +120,7 @@ static void write_deviation(const struct derive *d, struct snapshot *out, size_t
     if (!(all > 0))
         return;
     for (size_t i = 0; i < layout->n_level1; i++) {
-        int m = d->metrics->place[layout->catalog->level1.categories[i].metric];
+        int m = d->layout->plan->place[layout->catalog->level1.categories[i].metric];
         if (m < 0)
             continue;
         double difference = fabs(increase[i] / all - out->values[snapshot_metric(layout, scope, (size_t)m)]);

@@ -12,7 +12,6 @@ static void lay_out(void *self, struct block *block) {
     struct derive_metrics *metrics = self;
     const struct plan *plan = metrics->plan;
     const struct catalog *catalog = plan->catalog;
-    metrics->place = block_take(block, catalog->n_metrics, sizeof *metrics->place);
     metrics->ratios = block_take(block, plan->n_metrics, sizeof *metrics->ratios);
     metrics->units = block_take(block, plan->n_units, sizeof *metrics->units);
     metrics->counted = block_take(block, catalog->n_events, sizeof *metrics->counted);
@@ -52,10 +51,6 @@ struct derive_metrics *derive_metrics_new(const struct plan *plan) {
         return NULL;
     for (size_t u = 0; u < plan->n_units; u++)
         find_ratios(made, u, &n_ratios);
-    for (size_t m = 0; m < plan->catalog->n_metrics; m++)
-        made->place[m] = -1;
-    for (size_t m = 0; m < plan->n_metrics; m++)
-        made->place[plan->metrics[m].metric] = (int)m;
     note_planned(made);
     return made;
 }
@@ -113,7 +108,7 @@ static bool level1_stalled(const struct derive_metrics *metrics) {
 static bool metric_stalled(const struct derive_metrics *metrics, const struct formula *formula) {
     bool stalled = formula_stalled(metrics, formula);
     for (size_t i = 0; i < formula->n_metrics; i++)
-        stalled = stalled || metrics->stalled[metrics->place[formula->metrics[i]]];
+        stalled = stalled || metrics->stalled[metrics->plan->place[formula->metrics[i]]];
     return stalled;
 }
 

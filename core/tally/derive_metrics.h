@@ -18,7 +18,6 @@ struct derive_unit {
 
 struct derive_metrics {
     const struct plan *plan;   // borrowed
-    int *place;                // [catalog metric]: in the plan; -1: it is not there
     unsigned *ratios;          // metrics of the plan that are ratios and have a unit, unit by unit
     struct derive_unit *units; // [unit]
     bool *counted;             // [catalog event]: has counted since the start

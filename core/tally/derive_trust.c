@@ -32,7 +32,7 @@ static void write_basis(const struct derive *d, struct snapshot *out, size_t sco
         share = fmin(basis->running_seconds / basis->elapsed_seconds, 1);
     }
     for (size_t i = 0; i < formula->n_metrics; i++) { // NaN: it divides by zero and may not be needed
-        size_t needed = (size_t)d->metrics->place[formula->metrics[i]];
+        size_t needed = (size_t)d->layout->plan->place[formula->metrics[i]];
         windows = fmin(windows, out->values[snapshot_metric_windows(layout, scope, needed)]);
         share = fmin(share, out->values[snapshot_share_of_time(layout, scope, needed)]);
     }

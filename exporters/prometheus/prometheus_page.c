@@ -10,23 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/array.h"
+
 static const struct text_escape LABEL_ESCAPES[] = {{'\\', "\\\\"}, {'"', "\\\""}, {'\n', "\\n"}, {0, NULL}};
 static const struct text_escape HELP_ESCAPES[] = {{'\\', "\\\\"}, {'\n', "\\n"}, {0, NULL}};
-
-// Room for one more item of an array; doubles it where it is full.
-static bool page_grow(struct prometheus_page *page, void **items, size_t n, size_t *max, size_t size) {
-    if (n < *max)
-        return true;
-    size_t larger = *max ? 2 * *max : 64;
-    void *grown = reallocarray(*items, larger, size);
-    if (!grown) {
-        page->failed = true;
-        return false;
-    }
-    *items = grown;
-    *max = larger;
-    return true;
-}
 
 // Length of what has been added to the pool since `begin`; a pool that outgrows its indexes has failed.
 static uint32_t pool_since(struct prometheus_page *page, size_t begin) {
@@ -36,9 +23,12 @@ static uint32_t pool_since(struct prometheus_page *page, size_t begin) {
 }
 
 void page_family(struct prometheus_page *page, const char *name, const char *type, const char *help) {
-    if (page->failed ||
-        !page_grow(page, (void **)&page->families, page->n_families, &page->families_max, sizeof(page->families[0])))
+    struct page_family *families = page->failed ? NULL : array_grow(page->families, page->n_families, sizeof *families);
+    if (!families) {
+        page->failed = true;
         return;
+    }
+    page->families = families;
     size_t begin = page->pool.length;
     text_format(&page->pool, "# HELP %s ", name);
     text_escaped(&page->pool, help, HELP_ESCAPES);
@@ -87,8 +77,11 @@ static void add_series(struct prometheus_page *page, size_t begin, enum page_kin
 }
 
 static bool series_room(struct prometheus_page *page) {
-    return !page->failed &&
-           page_grow(page, (void **)&page->series, page->n_series, &page->series_max, sizeof(page->series[0]));
+    struct page_series *series = page->failed ? NULL : array_grow(page->series, page->n_series, sizeof *series);
+    page->failed = !series;
+    if (series)
+        page->series = series;
+    return series;
 }
 
 void page_series(struct prometheus_page *page, const char *suffix, const struct page_label *labels, size_t n_labels,

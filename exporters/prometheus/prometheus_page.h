@@ -33,9 +33,9 @@ struct page_family {
 struct prometheus_page {
     struct text pool;
     struct page_family *families;
-    size_t n_families, families_max;
+    size_t n_families;
     struct page_series *series;
-    size_t n_series, series_max;
+    size_t n_series;
     size_t bytes_max;      // of an exposition
     bool simulated;        // every series gets simulated="true"
     bool replayed;         // and replay="true"

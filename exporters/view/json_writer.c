@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/base/utf8.h"
+
 enum {
     ESCAPED_MAX = 6, // bytes of an escape: \u001f
     AROUND_MAX = 8,  // comma, line break, quotes, colon, and a space or tab after it
@@ -42,7 +44,7 @@ static char *put_string(char *to, const char *string) {
             *to++ = *string++;
         if (!*string)
             break;
-        size_t n = text_utf8_length(string);
+        size_t n = utf8_length(string, SIZE_MAX);
         if (n == 1) {
             to = put_escape(to, (unsigned char)*string++);
             continue;

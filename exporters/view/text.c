@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/array.h"
+#include "core/base/utf8.h"
+
 enum { TEXT_CAPACITY_FIRST = 4096, DIGITS = 15, MANTISSA_BITS = 52, FIVES_MAX = 24 };
 
 static const uint64_t DIGITS_END = 1000000000000000; // 10^15
@@ -21,18 +24,16 @@ static const uint64_t DIGITS_END = 1000000000000000; // 10^15
 char *text_room(struct text *text, size_t length) {
     if (text->failed)
         return NULL;
-    if (length > text->capacity - text->length) {
-        size_t capacity = text->capacity ? text->capacity : TEXT_CAPACITY_FIRST;
-        while (capacity - text->length < length && capacity <= SIZE_MAX / 2)
-            capacity *= 2;
-        char *data = capacity - text->length < length ? NULL : realloc(text->data, capacity);
-        if (!data) {
-            text->failed = true;
-            return NULL;
-        }
-        text->data = data;
-        text->capacity = capacity;
+    if (length <= text->capacity - text->length && text->data)
+        return text->data + text->length;
+    size_t needed = length < TEXT_CAPACITY_FIRST ? TEXT_CAPACITY_FIRST : length;
+    char *data =
+        needed <= SIZE_MAX - text->length ? array_reserve(text->data, text->length + needed, &text->capacity, 1) : NULL;
+    if (!data) {
+        text->failed = true;
+        return NULL;
     }
+    text->data = data;
     return text->data + text->length;
 }
 
@@ -67,23 +68,6 @@ void text_free(struct text *text) {
     *text = (struct text){0};
 }
 
-// The terminating zero stops every sequence in time.
-size_t text_utf8_length(const char *string) {
-    const unsigned char *s = (const unsigned char *)string;
-    if (s[0] < 0x80)
-        return 1;
-    size_t n = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
-    if (s[0] < 0xC2 || s[0] > 0xF4)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80)
-            return 0;
-    bool overlong = (s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90);
-    bool surrogate = s[0] == 0xED && s[1] > 0x9F;
-    bool too_large = s[0] == 0xF4 && s[1] > 0x8F;
-    return overlong || surrogate || too_large ? 0 : n;
-}
-
 static const char *escape_find(const struct text_escape *escapes, char c) {
     for (; escapes->from; escapes++)
         if (escapes->from == c)
@@ -93,7 +77,7 @@ static const char *escape_find(const struct text_escape *escapes, char c) {
 
 void text_escaped(struct text *text, const char *string, const struct text_escape *escapes) {
     while (*string) {
-        size_t n = text_utf8_length(string);
+        size_t n = utf8_length(string, SIZE_MAX);
         const char *to = n == 1 ? escape_find(escapes, *string) : n == 0 ? TEXT_REPLACEMENT : NULL;
         if (to)
             text_string(text, to);

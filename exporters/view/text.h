@@ -27,9 +27,6 @@ struct text_escape {
 };
 void text_escaped(struct text *text, const char *string, const struct text_escape *escapes);
 
-// Length of the UTF-8 character at the start of a string; 0 if there is none.
-size_t text_utf8_length(const char *string);
-
 // Replaces a byte that is not valid UTF-8: U+FFFD.
 #define TEXT_REPLACEMENT "\xEF\xBF\xBD"
 

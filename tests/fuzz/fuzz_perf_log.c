@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/perf_log/perf_log.h"
+#include "core/spec/catalog_builder.h"
 #include "core/tally/derive.h"
 
 // A log of perf: refused in words, or indexes within bounds; and then a recording that can be played to its end.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/recording/recording.h"
+#include "core/spec/catalog_builder.h"
 #include "core/tally/derive.h"
 
 // A recording whose checksums are right, as a hostile one's are: each record is a kind, a length of two bytes and so

@@ -41,10 +41,8 @@ static inline struct plan *host_plan(struct host *host, unsigned counters) {
                                          .n_selections = 1,
                                          .slot_ns = SECOND_NS,
                                          .support = host->support};
-    struct plan *plan;
     assert_true(host->catalog->n_events <= N_OF(host->support));
-    assert_int_equal(plan_new(&request, &plan), 0);
-    return plan;
+    return build_plan(&request);
 }
 
 // Measures on two CPUs with a socket each.
@@ -52,10 +50,7 @@ static inline void host_start_plan(struct host *host, struct plan *plan) {
     const struct topology_source cpus[] = {{.id = 0, .core = 0, .package = 0, .selected = true},
                                            {.id = 1, .core = 1, .package = 1, .selected = true},
                                            {.id = 2, .core = 1, .package = 1}};
-    struct topology *topology;
-    assert_int_equal(topology_new(cpus, host->split ? CPUS + 1 : CPUS, 0, &topology), 0);
-    host->layout = snapshot_layout_new(plan, topology);
-    assert_non_null(host->layout);
+    host->layout = build_layout(plan, build_topology(cpus, host->split ? CPUS + 1 : CPUS));
     host->derive = derive_new(host->layout);
     host->readings = readings_new(host->layout->plan, host->layout->topology);
     assert_true(host->derive && host->readings);

@@ -10,10 +10,8 @@
 #include <string.h>
 
 #include "core/adapt/adapt.h"
-#include "core/plan/plan.h"
-#include "core/spec/catalog_builder.h"
-#include "core/tally/snapshot.h"
 #include "exporters/view/view.h"
+#include "tests/build/build.h"
 
 struct exporter_host {
     struct catalog *catalog;
@@ -99,23 +97,12 @@ static const struct view_pmu_error HOST_PMU_ERRORS[] = {
 static inline struct snapshot_layout *host_layout_on(const struct catalog *catalog, unsigned counters,
                                                      const struct topology_source *cpus, size_t n_cpus) {
     static const uint8_t support[11] = {[1] = PLAN_SUPPORTED}; // by the catalog's events, the first is time
-    const struct plan_selection selections[] = {{.group = 0}, {.group = 1}, {.group = 2}};
-    assert_true(catalog->n_groups <= 3);
-    const struct plan_request request = {.catalog = catalog,
-                                         .general_counters = counters,
-                                         .selections = selections,
-                                         .n_selections = catalog->n_groups,
-                                         .slot_ns = 200000000,
-                                         .idle = 0.1,
-                                         .support = support};
-    struct plan *plan;
+    const struct plan_request request = {
+        .catalog = catalog, .general_counters = counters, .idle = 0.1, .support = support};
     struct topology *topology;
     assert_int_equal(catalog->n_events, sizeof(support));
-    assert_int_equal(plan_new(&request, &plan), 0);
     assert_int_equal(topology_new(cpus, n_cpus, 2e9, &topology), 0);
-    struct snapshot_layout *layout = snapshot_layout_new(plan, topology);
-    assert_non_null(layout);
-    return layout;
+    return build_layout(build_plan(&request), topology);
 }
 
 static inline struct snapshot_layout *host_layout(const struct catalog *catalog, unsigned counters) {

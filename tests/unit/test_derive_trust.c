@@ -34,19 +34,17 @@ static void rig_init_on(struct rig *rig, struct catalog *catalog, unsigned count
                                          .selections = &selection,
                                          .n_selections = 1,
                                          .slot_ns = SECOND_NS};
-    struct plan *plan;
-    struct topology *topology;
+    struct plan *plan = build_plan(&request);
+    struct topology *topology = build_topology(cpus, CPUS);
     *rig = (struct rig){.catalog = catalog, .random = 7};
-    assert_int_equal(plan_new(&request, &plan), 0);
     assert_int_equal(plan->n_units, 1);
-    assert_int_equal(topology_new(cpus, CPUS, 0, &topology), 0);
-    rig->layout = snapshot_layout_new(plan, topology);
+    rig->layout = build_layout(plan, topology);
     rig->derive = derive_new(rig->layout);
     rig->readings = readings_new(plan, topology);
     rig->direct = estimate_new(plan, topology, ESTIMATE_MEMORY_ROUNDS);
     rig->rows = rows_new(plan);
     rig->cells = cells_new(rig->rows, CPUS);
-    assert_true(rig->layout && rig->derive && rig->readings && rig->direct && rig->rows && rig->cells);
+    assert_true(rig->derive && rig->readings && rig->direct && rig->rows && rig->cells);
     readings_begin(rig->readings, 0, SECOND_NS);
 }
 

@@ -68,7 +68,7 @@ static void set_nothing(struct patient *p) {
 
 // ---- high, and how certain ----
 
-static unsigned metric_of(const struct catalog *catalog, const char *name) {
+static unsigned metric_named(const struct catalog *catalog, const char *name) {
     int metric = catalog_find_metric(catalog, name);
     assert_true(metric >= 0);
     return (unsigned)metric;
@@ -79,9 +79,9 @@ static void expect_high(const struct exporter_host *host, const struct snapshot 
     struct judge *judge = judge_new(host->catalog);
     assert_non_null(judge);
     judge_take(judge, snapshot, 0);
-    if (judge_high(judge, metric_of(host->catalog, name)) != high)
+    if (judge_high(judge, metric_named(host->catalog, name)) != high)
         fail_msg("%s: judged otherwise", name);
-    if (judge_certain(judge, metric_of(host->catalog, name)) != certain)
+    if (judge_certain(judge, metric_named(host->catalog, name)) != certain)
         fail_msg("%s: otherwise certain", name);
     judge_free(judge);
 }
@@ -112,15 +112,15 @@ static void test_a_share_with_metrics_below_it_is_a_root(void **state) {
     struct catalog_builder *builder = host_builder();
     const struct catalog *so_far = catalog_builder_catalog(builder);
     struct fault error;
-    assert_int_equal(catalog_builder_set_parent(builder, metric_of(so_far, "ipc"), "stall_cycles", &error), 0);
-    assert_int_equal(catalog_builder_set_parent(builder, metric_of(so_far, "wide"), "branch_mpki", &error), 0);
+    assert_int_equal(catalog_builder_set_parent(builder, metric_named(so_far, "ipc"), "stall_cycles", &error), 0);
+    assert_int_equal(catalog_builder_set_parent(builder, metric_named(so_far, "wide"), "branch_mpki", &error), 0);
     struct catalog *catalog = catalog_builder_finish(builder);
     host_init_with(&host, catalog, 4);
     struct judge *judge = judge_new(catalog);
     assert_non_null(judge);
-    assert_true(judge_can(judge, metric_of(catalog, "stall_cycles")));
-    assert_false(judge_can(judge, metric_of(catalog, "branch_mpki"))); // no share
-    assert_false(judge_can(judge, metric_of(catalog, "ipc")));
+    assert_true(judge_can(judge, metric_named(catalog, "stall_cycles")));
+    assert_false(judge_can(judge, metric_named(catalog, "branch_mpki"))); // no share
+    assert_false(judge_can(judge, metric_named(catalog, "ipc")));
     judge_free(judge);
     host_deinit(&host);
 }
@@ -148,7 +148,7 @@ static void test_an_interval_around_the_threshold_leaves_it_uncertain(void **sta
 // ---- what stays high ----
 
 static bool backend_high(const struct patient *p) {
-    return diagnosis_high(p->diagnosis, metric_of(p->host.catalog, "backend_bound"));
+    return diagnosis_high(p->diagnosis, metric_named(p->host.catalog, "backend_bound"));
 }
 
 static void expect_backend(struct patient *p, double value, unsigned rounds, bool high_before, bool high_after) {
@@ -172,7 +172,7 @@ static void test_a_node_stays_high_from_three_rounds_on_until_ten_rounds_below_t
     expect_backend(&p, 0.161, 1, true, true);
     expect_backend(&p, 0.159, 9, true, true);
     expect_backend(&p, NAN, 50, true, true);
-    assert_true(diagnosis_value(p.diagnosis, metric_of(p.host.catalog, "backend_bound")) == 0.159);
+    assert_true(diagnosis_value(p.diagnosis, metric_named(p.host.catalog, "backend_bound")) == 0.159);
     expect_backend(&p, 0.159, 1, true, false);
     end(&p);
 }
@@ -189,11 +189,11 @@ static void test_a_node_that_is_high_whatever_is_missing_stays_high(void **state
     tree_set(&p.host, p.snapshot, 0, "retiring", 0.71); // > 70 | hidden > 0.1, and hidden is not measured
     for (int i = 0; i < 3; i++)
         one_round(&p);
-    assert_true(diagnosis_high(p.diagnosis, metric_of(catalog, "retiring")));
+    assert_true(diagnosis_high(p.diagnosis, metric_named(catalog, "retiring")));
     tree_set(&p.host, p.snapshot, 0, "retiring", 0.1); // whether it is low nobody knows
     for (int i = 0; i < 50; i++)
         one_round(&p);
-    assert_true(diagnosis_high(p.diagnosis, metric_of(catalog, "retiring")));
+    assert_true(diagnosis_high(p.diagnosis, metric_named(catalog, "retiring")));
     end(&p);
 }
 
@@ -364,7 +364,7 @@ static void test_another_plan_goes_on_with_what_is_remembered(void **state) {
     struct diagnosis *diagnosis = diagnosis_new(layout);
     assert_non_null(diagnosis);
     diagnosis_continue(diagnosis, p.diagnosis);
-    assert_true(diagnosis_high(diagnosis, metric_of(p.host.catalog, "backend_bound")));
+    assert_true(diagnosis_high(diagnosis, metric_named(p.host.catalog, "backend_bound")));
     snapshot_unref(p.snapshot);
     diagnosis_free(p.diagnosis);
     snapshot_layout_unref(p.host.layout);

@@ -6,9 +6,7 @@
 static struct topology *two_sockets(void) {
     static const struct topology_source cpus[] = {
         {0, 0, 0, true}, {1, 1, 0, true}, {2, 0, 1, true}, {3, 1, 1, false}, {4, 2, 1, true}};
-    struct topology *topology;
-    assert_int_equal(topology_new(cpus, N_OF(cpus), 0, &topology), 0);
-    return topology;
+    return build_topology(cpus, N_OF(cpus));
 }
 
 static struct catalog *some_metrics(void) {

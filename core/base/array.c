@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/base/array.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+enum { ROOM_FIRST = 4 };
+
+void *array_grow(void *array, size_t n, size_t item_size) {
+    if (n > 0 && (n < ROOM_FIRST || (n & (n - 1)) != 0)) // full: 0, 4, 8, 16 ...
+        return array;
+    return n <= SIZE_MAX / 2 ? reallocarray(array, n > 0 ? 2 * n : ROOM_FIRST, item_size) : NULL;
+}
+
+void *array_reserve(void *array, size_t n, size_t *room, size_t item_size) {
+    if (array && n <= *room)
+        return array;
+    size_t twice = *room <= SIZE_MAX / 2 ? 2 * *room : 0;
+    size_t larger = n < ROOM_FIRST ? ROOM_FIRST : n;
+    if (larger < twice)
+        larger = twice;
+    void *grown = reallocarray(array, larger, item_size);
+    if (grown)
+        *room = larger;
+    return grown;
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "daemon/run/control.h"
+
+// The control socket with real clients in one process and the daemon's own event loop: what is asked for, what is
+// answered, and that no client leaves a file descriptor behind. Nothing waits: everything that can happen has happened
+// when the loop has nothing more to do.
+
+struct fixture {
+    char folder[64];
+    sd_event *loop;
+    struct control *control;
+    double asked;   // last, -1: nobody has asked
+    int answer;     // of the yield
+    size_t n_files; // open before anything was
+};
+
+static size_t count_files(void) {
+    size_t n = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    assert_non_null(folder);
+    while (readdir(folder))
+        n++;
+    assert_int_equal(closedir(folder), 0);
+    return n;
+}
+
+static int on_yield(double seconds, void *context) {
+    struct fixture *f = context;
+    f->asked = seconds;
+    return f->answer;
+}
+
+static void run_loop(const struct fixture *f) {
+    for (int idle = 0; idle < 3;) // an accept and the first bytes are two turns
+        idle = sd_event_run(f->loop, 0) > 0 ? 0 : idle + 1;
+}
+
+static int connect_client(const struct fixture *f) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(fd >= 0);
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "%s/%s", f->folder, CONTROL_NAME);
+    assert_int_equal(connect(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    return fd;
+}
+
+static int setup(void **state) {
+    struct fixture *f = calloc(1, sizeof *f);
+    const char *folder = getenv("TMPDIR");
+    struct errors errors = {0};
+    assert_non_null(f);
+    f->asked = -1;
+    (void)snprintf(f->folder, sizeof f->folder, "%.40s/topdownd-XXXXXX", folder ? folder : P_tmpdir);
+    assert_non_null(mkdtemp(f->folder));
+    f->n_files = count_files();
+    assert_true(sd_event_new(&f->loop) >= 0);
+    assert_int_equal(control_new(f->loop, f->folder, on_yield, f, &errors, &f->control), 0);
+    assert_non_null(f->control);
+    assert_int_equal(control_start(f->control), 0);
+    int first = connect_client(f); // the loop makes its timer's file with the first client, and keeps it
+    run_loop(f);
+    assert_int_equal(close(first), 0);
+    run_loop(f);
+    *state = f;
+    return 0;
+}
+
+// Leaves no file descriptor, and no socket in the folder.
+static int teardown(void **state) {
+    struct fixture *f = *state;
+    control_free(f->control);
+    sd_event_unref(f->loop);
+    assert_int_equal(count_files(), f->n_files);
+    assert_int_equal(rmdir(f->folder), 0);
+    free(f);
+    return 0;
+}
+
+static void say(int fd, const char *text) {
+    assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+}
+
+// Asks, checks the answer, and that the connection is closed behind it.
+static void ask(const struct fixture *f, const char *request, const char *wanted) {
+    char answer[CONTROL_ANSWER_MAX + 1] = "";
+    int fd = connect_client(f);
+    say(fd, request);
+    run_loop(f);
+    ssize_t n = recv(fd, answer, CONTROL_ANSWER_MAX, MSG_DONTWAIT);
+    assert_true(n >= 0);
+    if (strncmp(answer, wanted, strlen(wanted)) != 0)
+        fail_msg("\"%s\" is answered with \"%s\"", request, answer);
+    assert_int_equal(recv(fd, answer, 1, MSG_DONTWAIT), 0);
+    assert_int_equal(close(fd), 0);
+}
+
+static void test_a_request_is_answered_and_its_connection_closed(void **state) {
+    struct fixture *f = *state;
+    size_t files = count_files();
+    ask(f, "yield 12.5\n", "ok 12.5\n");
+    assert_true(f->asked == 12.5);
+    ask(f, "yield 0\n", "ok 0\n");
+    assert_true(f->asked == 0);
+    f->answer = -EOPNOTSUPP;
+    ask(f, "yield 5\n", "error Operation not supported\n");
+    assert_int_equal(count_files(), files);
+}
+
+static void test_what_is_no_request_is_refused_and_nothing_is_handed_over(void **state) {
+    struct fixture *f = *state;
+    static const char *const wrong[] = {"yield 0.5\n", "yield 3601\n", "yield -1\n", "yield 5 \n",
+                                        "yield\n",     "\n",           "take 5\n"};
+    size_t files = count_files();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ask(f, wrong[i], "error ");
+    char longer[CONTROL_REQUEST_MAX + 1];
+    memset(longer, 'y', CONTROL_REQUEST_MAX);
+    longer[CONTROL_REQUEST_MAX] = '\0';
+    ask(f, longer, "error the request is too long\n");
+    assert_true(f->asked == -1);
+    assert_int_equal(count_files(), files);
+}
+
+static void test_clients_that_vanish_leave_nothing_open(void **state) {
+    struct fixture *f = *state;
+    size_t files = count_files();
+    for (int i = 0; i < 40; i++) { // below what is accepted in a second
+        int fd = connect_client(f);
+        if (i % 2)
+            say(fd, "yield 5"); // without an end
+        run_loop(f);
+        assert_int_equal(close(fd), 0);
+        run_loop(f);
+        assert_int_equal(count_files(), files);
+    }
+    assert_true(f->asked == -1);
+}
+
+static void test_clients_that_say_nothing_keep_a_bounded_number_of_files_and_go_with_the_daemon(void **state) {
+    struct fixture *f = *state;
+    size_t files = count_files();
+    int fds[12];
+    for (size_t i = 0; i < 12; i++) { // the last four wait in the kernel's queue
+        fds[i] = connect_client(f);
+        run_loop(f);
+    }
+    assert_int_equal(count_files(), files + 12 + 8); // our own ends, and those of 8 that are served at a time
+    assert_int_equal(close(fds[0]), 0);
+    run_loop(f);
+    assert_int_equal(count_files(), files + 11 + 8); // the next one's turn
+    control_free(f->control);
+    f->control = NULL;
+    assert_int_equal(count_files(), files + 11 - 1); // and the socket itself
+    for (size_t i = 1; i < 12; i++)
+        assert_int_equal(close(fds[i]), 0);
+}
+
+static void test_a_socket_that_a_dead_daemon_left_is_replaced_and_that_of_a_live_one_is_not(void **state) {
+    struct fixture *f = *state;
+    struct errors errors = {0};
+    struct control *second = NULL;
+    size_t files = count_files();
+    assert_int_equal(control_new(f->loop, f->folder, on_yield, f, &errors, &second), -EINVAL);
+    assert_non_null(strstr(errors.items[0].text, "another topdownd listens there"));
+    assert_null(second);
+    assert_int_equal(count_files(), files);
+    ask(f, "yield 1\n", "ok 1\n"); // and it still does
+    // a socket that nobody listens at
+    char path[128], stale[128];
+    (void)snprintf(path, sizeof path, "%s/%s", f->folder, CONTROL_NAME);
+    (void)snprintf(stale, sizeof stale, "%s/stale", f->folder);
+    assert_int_equal(rename(path, stale), 0);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    (void)snprintf(address.sun_path, sizeof address.sun_path, "%.100s", path);
+    int dead = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(dead, (const struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(close(dead), 0);
+    assert_int_equal(control_new(f->loop, f->folder, on_yield, f, &errors, &second), 0);
+    struct stat status;
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0660);
+    control_free(second);
+    assert_int_equal(rename(stale, path), 0);
+    assert_int_equal(count_files(), files);
+}
+
+#define WITH_CONTROL(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        WITH_CONTROL(test_a_request_is_answered_and_its_connection_closed),
+        WITH_CONTROL(test_what_is_no_request_is_refused_and_nothing_is_handed_over),
+        WITH_CONTROL(test_clients_that_vanish_leave_nothing_open),
+        WITH_CONTROL(test_clients_that_say_nothing_keep_a_bounded_number_of_files_and_go_with_the_daemon),
+        WITH_CONTROL(test_a_socket_that_a_dead_daemon_left_is_replaced_and_that_of_a_live_one_is_not),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/core_check.h"
+
+#include <math.h>
+
+#include "core/counts/evaluation.h"
+#include "core/counts/sums.h"
+#include "core/counts/totals.h"
+
+// Two units that have an event in common, on two sockets: CPUs 0 and 1 are siblings of a core of socket 0, CPU 2 is on
+// socket 1. Expected values are worked out in the comments.
+
+enum { A_AND_B, B_AND_C, UNITS };
+enum { HOST, SOCKET_0, SOCKET_1, CPU_0, CPU_1, CPU_2, SCOPES };
+enum { A = 1, B, C };
+
+struct rig {
+    struct catalog *catalog;
+    struct plan *plan;
+    struct topology *topology;
+    struct rows *rows;
+    struct scopes *scopes;
+    struct cells *cells;
+    struct sums *sums;
+};
+
+static void rig_init(struct rig *rig, int last_socket) {
+    static const char *const events[] = {"A", "B", "C"};
+    struct catalog_builder *builder = builder_of(events, 3);
+    metric_of(builder, "first", "A / B", "");
+    metric_of(builder, "second", "C / B", "");
+    metric_of(builder, "both", "first * second", "");
+    group_of(builder, "all", "first second both");
+    *rig = (struct rig){.catalog = catalog_builder_finish(builder)};
+    const struct plan_selection all = {0, 1};
+    const struct plan_request request = {
+        .catalog = rig->catalog, .general_counters = 2, .selections = &all, .n_selections = 1, .slot_ns = 1000000000};
+    const struct topology_source cpus[] = {{0, 0, 0, true}, {1, 0, 0, true}, {2, 1, last_socket, true}};
+    assert_int_equal(plan_new(&request, &rig->plan), 0);
+    assert_int_equal(rig->plan->n_units, UNITS);
+    assert_int_equal(topology_new(cpus, N_OF(cpus), 0, &rig->topology), 0);
+    rig->rows = rows_new(rig->plan);
+    rig->scopes = scopes_new(rig->topology);
+    assert_true(rig->rows && rig->scopes);
+    rig->cells = cells_new(rig->rows, N_OF(cpus));
+    rig->sums = sums_new(rig->rows, rig->scopes);
+    assert_true(rig->cells && rig->sums);
+}
+
+static void rig_free(struct rig *rig) {
+    sums_free(rig->sums);
+    cells_free(rig->cells);
+    scopes_free(rig->scopes);
+    rows_free(rig->rows);
+    topology_free(rig->topology);
+    plan_free(rig->plan);
+    catalog_free(rig->catalog);
+}
+
+static void test_a_row_has_seconds_and_counts_unit_by_unit(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, 1);
+    assert_int_equal(rig.rows->n_values, 6); // seconds, A, B; seconds, B, C
+    assert_int_equal(rows_first(rig.rows, B_AND_C), 3);
+    assert_int_equal(rows_n(rig.rows, B_AND_C), 3);
+    assert_int_equal(rows_place(rig.rows, A_AND_B, B), 2);
+    assert_int_equal(rows_place(rig.rows, B_AND_C, B), 4);
+    assert_int_equal(rows_place_in_unit(rig.rows, B_AND_C, C), 2);
+    assert_int_equal(rows_place(rig.rows, B_AND_C, A), 0);
+    assert_int_equal(rows_place(rig.rows, A_AND_B, CATALOG_CPU_SECONDS), 0);
+    rig_free(&rig);
+}
+
+static void expect_cpus(const struct rig *rig, size_t scope, size_t n, const unsigned *cpus) {
+    struct scope_cpus in = scopes_cpus(rig->scopes, scope);
+    assert_int_equal(in.n, n);
+    assert_memory_equal(in.cpus, cpus, n * sizeof *cpus);
+}
+
+static void test_a_scope_knows_its_cpus_and_a_cpu_its_scopes(void **state) {
+    (void)state;
+    static const unsigned all[] = {0, 1, 2};
+    struct rig rig;
+    rig_init(&rig, 1);
+    assert_int_equal(rig.scopes->n, SCOPES);
+    expect_cpus(&rig, HOST, 3, all);
+    expect_cpus(&rig, SOCKET_0, 2, all);
+    expect_cpus(&rig, SOCKET_1, 1, all + 2);
+    expect_cpus(&rig, CPU_1, 1, all + 1);
+    struct cpu_scopes of = scopes_of_cpu(rig.scopes, 2);
+    assert_true(of.scope[0] == HOST && of.scope[1] == SOCKET_1 && of.scope[2] == CPU_2);
+    assert_int_equal(scopes_n_cores(rig.scopes, HOST), 2);
+    assert_int_equal(scopes_n_cores(rig.scopes, SOCKET_0), 1);
+    assert_int_equal(scopes_n_cores(rig.scopes, CPU_2), 1);
+    rig_free(&rig);
+}
+
+static void test_only_the_only_socket_is_the_host(void **state) {
+    (void)state;
+    struct rig one, two;
+    rig_init(&one, 0);
+    rig_init(&two, 1);
+    assert_int_equal(scopes_own(one.scopes, 1), HOST);
+    assert_int_equal(scopes_own(one.scopes, 2), 2); // CPU 0
+    for (size_t scope = 0; scope < SCOPES; scope++)
+        assert_int_equal(scopes_own(two.scopes, scope), scope);
+    rig_free(&two);
+    rig_free(&one);
+}
+
+// In rounds of 10 s CPU 0 has two windows of a second with 3 A each, CPU 2 one of 2 s with 5 A: 30 and 25.
+static void test_sums_are_extrapolated_from_each_cpus_own_time(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, 1);
+    for (int round = 0; round < 2; round++) { // the second finds nothing of the first
+        cells_begin_round(rig.cells);
+        sums_begin_round(rig.sums);
+        assert_int_equal(cells_at(rig.cells, 1, A_AND_B)->trouble, UNCOVERED_FAILED);
+        for (int i = 0; i < 2; i++) {
+            cells_add_values(rig.cells, 0, A_AND_B, (const double[]){1, 3, 7});
+            cells_note_window(rig.cells, 0, A_AND_B, 0.5);
+        }
+        cells_add_values(rig.cells, 2, A_AND_B, (const double[]){2, 5, 9});
+        cells_note_window(rig.cells, 2, A_AND_B, 2);
+        rig.cells->offline[1] = true;
+        sums_add_values(rig.sums, rig.cells, 0, A_AND_B, 10);
+        sums_add_values(rig.sums, rig.cells, 2, A_AND_B, 10);
+        for (size_t cpu = 0; cpu < 3; cpu++)
+            sums_add_basis(rig.sums, rig.cells, cpu, 10);
+        size_t place = rows_place(rig.rows, A_AND_B, A);
+        static const double wanted[SCOPES] = {55, 30, 25, 30, 0, 25};
+        for (size_t scope = 0; scope < SCOPES; scope++) {
+            assert_true(sums_row(rig.sums, scope)[place] == wanted[scope]);
+            assert_int_equal(sums_at(rig.sums, scope, A_AND_B)->data, wanted[scope] > 0);
+            assert_false(sums_at(rig.sums, scope, B_AND_C)->data);
+        }
+        const struct sums_cell *host = sums_at(rig.sums, HOST, A_AND_B);
+        assert_true(host->running_seconds == 3 && host->windows == 3 && host->elapsed_seconds == 20);
+    }
+    rig_free(&rig);
+}
+
+static void test_a_gap_of_a_cell_outlasts_a_round(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig, 1);
+    (void)span_advance(&cells_at(rig.cells, 1, B_AND_C)->span, 10, false, 100);
+    cells_begin_round(rig.cells);
+    assert_true(cells_at(rig.cells, 1, B_AND_C)->span.pending_seconds == 10);
+    rig_free(&rig);
+}
+
+// Fields 7 and 8, as a caller may number them.
+static void test_what_a_cpu_adds_its_socket_and_the_host_have_too(void **state) {
+    (void)state;
+    static const double wanted[SCOPES] = {5, 3, 2, 0, 3, 2};
+    struct rig rig;
+    rig_init(&rig, 1);
+    struct totals *totals = totals_new(rig.scopes, 7, 2), *next = totals_new(rig.scopes, 0, 4);
+    assert_true(totals && next);
+    totals_add(totals, 1, 8, 3);
+    totals_add(totals, 2, 8, 2);
+    totals_add(totals, 0, 7, 100);
+    for (size_t scope = 0; scope < SCOPES; scope++) {
+        double value, copied[2];
+        totals_write(totals, scope, 8, 1, &value);
+        assert_true(value == wanted[scope]);
+        totals_copy(next, scope, 2, totals, scope, 7, 2);
+        totals_write(next, scope, 2, 2, copied);
+        assert_true(copied[0] == (scope == HOST || scope == SOCKET_0 || scope == CPU_0 ? 100 : 0));
+        assert_true(copied[1] == wanted[scope]);
+    }
+    totals_free(next);
+    totals_free(totals);
+    rig_free(&rig);
+}
+
+static void test_an_evaluation_has_what_the_unit_of_the_formula_counted(void **state) {
+    (void)state;
+    static const double first[] = {2, 10, 20, 3, 30, 40}, second[] = {2, 11, 22, 3, 33, 44};
+    struct rig rig;
+    rig_init(&rig, 1);
+    struct evaluation *evaluation = evaluation_new(rig.rows);
+    assert_non_null(evaluation);
+    const struct formula *formula = rig.catalog->metrics[rig.plan->metrics[0].metric].formula;
+    assert_true(isnan(evaluation->metrics[0]));
+    evaluation_begin(evaluation, 10, 0);
+    evaluation_fill_from_row(evaluation, formula, A_AND_B, first);
+    assert_true(evaluation->counts[A] == 10 && evaluation->counts[B] == 20 && evaluation_cpu_seconds(evaluation) == 2);
+    evaluation_fill_from_row(evaluation, formula, B_AND_C, first);
+    assert_true(evaluation->counts[B] == 30 && evaluation->counts[C] == 40 && evaluation_cpu_seconds(evaluation) == 3);
+    evaluation_begin(evaluation, 10, 0); // of another scope: the same unit has other values
+    evaluation_fill_from_row(evaluation, formula, B_AND_C, second);
+    assert_true(evaluation->counts[B] == 33 && evaluation->counts[C] == 44);
+    evaluation_fill(evaluation, A_AND_B, second, 0.5);
+    assert_true(evaluation->counts[A] == 5.5 && evaluation->counts[B] == 11 && evaluation_cpu_seconds(evaluation) == 1);
+    evaluation_free(evaluation);
+    rig_free(&rig);
+}
+
+// What is made of other metrics reads the time alone: that of the unit that was measured longest.
+static void test_a_combined_formula_has_the_longest_time(void **state) {
+    (void)state;
+    static const double row[] = {2, 10, 20, 3, 30, 40};
+    struct rig rig;
+    rig_init(&rig, 1);
+    struct evaluation *evaluation = evaluation_new(rig.rows);
+    assert_non_null(evaluation);
+    unsigned seconds = CATALOG_CPU_SECONDS, none = A;
+    const struct formula reads_time = {.variables = &seconds, .n_variables = 1};
+    const struct formula reads_none = {.variables = &none, .n_variables = 0};
+    evaluation_begin(evaluation, 10, 0);
+    evaluation_fill_from_row(evaluation, &reads_none, PLAN_COMBINED, row);
+    assert_true(evaluation_cpu_seconds(evaluation) == 0);
+    evaluation_fill_from_row(evaluation, &reads_time, A_AND_B, row);
+    evaluation_fill_from_row(evaluation, &reads_time, PLAN_COMBINED, row);
+    assert_true(evaluation_cpu_seconds(evaluation) == 3);
+    evaluation_fill_from_row(evaluation, &reads_time, A_AND_B, row);
+    assert_true(evaluation_cpu_seconds(evaluation) == 2);
+    evaluation_free(evaluation);
+    rig_free(&rig);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_row_has_seconds_and_counts_unit_by_unit),
+        cmocka_unit_test(test_a_scope_knows_its_cpus_and_a_cpu_its_scopes),
+        cmocka_unit_test(test_only_the_only_socket_is_the_host),
+        cmocka_unit_test(test_sums_are_extrapolated_from_each_cpus_own_time),
+        cmocka_unit_test(test_a_gap_of_a_cell_outlasts_a_round),
+        cmocka_unit_test(test_what_a_cpu_adds_its_socket_and_the_host_have_too),
+        cmocka_unit_test(test_an_evaluation_has_what_the_unit_of_the_formula_counted),
+        cmocka_unit_test(test_a_combined_formula_has_the_longest_time),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
