@@ -14,9 +14,10 @@
 #include "core/base/decimal.h"
 #include "daemon/base/log.h"
 
-// Clients cannot cost much: at most CLIENTS_MAX are connected, each for at most CLIENT_TIMEOUT_US and with
-// CONTROL_REQUEST_MAX bytes; excess clients wait in the kernel's queue. The number of connections accepted per second
-// is limited, so that an accept that keeps failing (no file left) does not turn the loop into a busy loop.
+// Whatever a client does costs little: at most CLIENTS_MAX are connected, each for at most CLIENT_TIMEOUT_US and with
+// CONTROL_REQUEST_MAX bytes. Where all places are taken, the client that has waited longest without a full request
+// gives way to a new one, so that idle clients delay nobody. So many connections a second are accepted, which also
+// keeps an accept that fails again and again (no file left) from turning the loop into a busy one.
 
 enum { CLIENTS_MAX = 8, CLIENT_TIMEOUT_US = 5000000, ACCEPTS_A_SECOND = 50, SECOND_US = 1000000 };
 enum { SOCKET_MODE = 0660 };
@@ -27,6 +28,7 @@ struct client {
     sd_event_source *input, *timer;
     char request[CONTROL_REQUEST_MAX];
     size_t length;
+    uint64_t number; // counts connections
 };
 
 struct control {
@@ -38,6 +40,7 @@ struct control {
     bool bound; // we own the path
     sd_event_source *listener;
     struct client clients[CLIENTS_MAX];
+    uint64_t n_connections;
 };
 
 // ---- a client ----
@@ -49,8 +52,6 @@ static void client_close(struct client *client) {
         (void)close(client->fd);
     client->fd = -1;
     client->length = 0;
-    if (client->control->listener)
-        (void)sd_event_source_set_enabled(client->control->listener, SD_EVENT_ON);
 }
 
 // One short line always fits into the empty buffer of a socket.
@@ -144,24 +145,31 @@ static int client_open(struct client *client, int fd) {
 
 // ---- the socket ----
 
-static struct client *free_client(struct control *control) {
-    for (size_t i = 0; i < CLIENTS_MAX; i++)
+// A free place: that of the oldest client where all are taken.
+static struct client *make_place(struct control *control) {
+    struct client *oldest = &control->clients[0];
+    for (size_t i = 0; i < CLIENTS_MAX; i++) {
         if (control->clients[i].fd < 0)
             return &control->clients[i];
-    return NULL;
+        if (control->clients[i].number < oldest->number)
+            oldest = &control->clients[i];
+    }
+    client_close(oldest);
+    return oldest;
 }
 
 static int on_connection(sd_event_source *source, int listener, uint32_t events, void *context) {
-    (void)events;
+    (void)source;
     struct control *control = context;
     int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)
         return 0; // the client has gone, or no file is left: tried again
-    struct client *client = free_client(control);
+    struct client *client = make_place(control);
+    client->number = control->n_connections++;
     if (client_open(client, fd) < 0)
         client_close(client);
-    if (!free_client(control))
-        (void)sd_event_source_set_enabled(source, SD_EVENT_OFF); // until a client has ended
+    else
+        (void)on_input(client->input, fd, events, client); // what it has sent already is answered before it gives way
     return 0;
 }
 

@@ -2,7 +2,6 @@
 #include "daemon/run/service.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "daemon/base/self.h"
 #include "daemon/run/control.h"
 #include "daemon/run/engine.h"
+#include "daemon/run/signals.h"
 #include "daemon/run/summary.h"
 #include "daemon/source/setup.h"
 #include "exporters/http/http.h"
@@ -162,13 +162,6 @@ static int on_yield(double seconds, void *context) {
     return r;
 }
 
-static int on_signal(sd_event_source *source, const struct signalfd_siginfo *info, void *context) {
-    (void)context;
-    log_info("ending: %s", strsignal((int)info->ssi_signo));
-    (void)sd_notify(0, "STOPPING=1");
-    return sd_event_exit(sd_event_source_get_event(source), 0);
-}
-
 static void raise_file_limit(void) {
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
@@ -179,19 +172,9 @@ static void raise_file_limit(void) {
 
 // Signals are blocked before the server's thread exists, so that it inherits the mask.
 static int open_loop(struct service *s) {
-    sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
-        return -errno;
-    (void)signal(SIGPIPE, SIG_IGN);
-    (void)signal(SIGXFSZ, SIG_IGN); // write reports a recording's size limit instead
     int r = sd_event_new(&s->loop);
     if (r >= 0)
-        r = sd_event_add_signal(s->loop, NULL, SIGTERM, on_signal, s);
-    if (r >= 0)
-        r = sd_event_add_signal(s->loop, NULL, SIGINT, on_signal, s);
+        r = signals_open(s->loop);
     if (r >= 0)
         r = sd_watchdog_enabled(0, &s->watchdog_us);
     return r;
@@ -246,10 +229,10 @@ int service_run(const struct options *options) {
     int r = s ? service_open(s, options) : -ENOMEM;
     if (r >= 0)
         r = sd_event_loop(s->loop);
-    int status = r >= 0 ? EXIT_SUCCESS : s && s->serving ? EXIT_FAILURE : EXIT_WRONG;
+    int status = r >= 0 ? EXIT_SUCCESS : r == -EINTR || (s && s->serving) ? EXIT_FAILURE : EXIT_WRONG;
     if (s && s->errors.n > 0)
         log_errors(&s->errors);
-    else if (r < 0)
+    else if (r < 0 && r != -EINTR) // a signal has said so
         log_error("%s", strerror(-r));
     if (s)
         service_close(s);
