@@ -45,6 +45,31 @@ def test_sigint_ends_it_within_a_second_with_status_0():
     return ends_in_time(signal.SIGINT)
 
 
+IGNORED = ["SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGIO", "SIGPWR", "SIGSTKFLT", "SIGRTMIN", "SIGRTMAX"]
+
+
+def test_signals_without_a_meaning_are_logged_and_change_nothing():
+    with e2e.Daemon("--pmu", "sim", yaml=YAML) as daemon:
+        for name in IGNORED:
+            number = getattr(signal, name)
+            before = daemon.log().count("ignored")
+            daemon.process.send_signal(number)
+            e2e.wait_for(lambda: daemon.ended() or daemon.log().count("ignored") > before, f"the line on {name}")
+            assert not daemon.ended(), (name, daemon.process.returncode, daemon.log())
+        assert "Hangup: ignored" in daemon.log() and "restart" in daemon.log(), daemon.log()
+        daemon.wait_round(daemon.sequence() + 1)
+        assert daemon.stop() >= 0
+    return daemon.process.returncode
+
+
+def test_sigquit_and_the_limit_of_cpu_time_end_it_with_a_failure_that_is_logged():
+    for number in (signal.SIGQUIT, signal.SIGXCPU):
+        with e2e.Daemon("--pmu", "sim", yaml=YAML) as daemon:
+            daemon.process.send_signal(number)
+            assert daemon.wait() == 1, (number, daemon.process.returncode, daemon.log())
+            assert re.search(f"ending with a failure: {signal.strsignal(number)}", daemon.log()), daemon.log()
+
+
 # ---- nothing starts ----
 
 def refused(*options, says, **settings):

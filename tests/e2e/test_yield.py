@@ -400,7 +400,7 @@ def test_many_clients_do_no_harm():
         sequence = host.daemon.sequence()
         host.daemon.wait_round(sequence + 2)
         assert len(idle) > 8 and open_fds(host.daemon) <= before + 8 + 2, (len(idle), open_fds(host.daemon))
-        done = host.yield_("--for", "1s")  # waits until slow ones have been given up
+        done = host.yield_("--for", "1s")  # idle ones give way
         assert done.returncode == 0, done
         for _ in range(200):
             with contextlib.suppress(OSError):
@@ -409,6 +409,25 @@ def test_many_clients_do_no_harm():
         host.daemon.wait_round(host.daemon.sequence() + 1)
         e2e.wait_for(lambda: open_fds(host.daemon) <= before + 1, "all clients to be let go")
         assert e2e.value_of(host.daemon.get("/metrics"), "topdownd_uncovered_cpu_seconds_total", reason="gap") == 0
+
+
+def yield_among_idle_clients(host):
+    """For how long a yield sleeps while idle clients hold every place; each of them came before it."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(8):
+            stack.enter_context(host.connect())
+        with e2e.Program([BINARY, "yield", "--path.run", host.folder, "--for", "1s"]) as client:
+            seconds = client.wait_asleep(e2e.Asleep(client.process.pid))
+            assert client.wait() == 0, client.log()
+    return seconds
+
+
+def test_idle_clients_give_way_to_a_new_one():
+    with contextlib.ExitStack() as stack:
+        host = Host(stack)
+        host.daemon.wait_round(1)
+        seconds = e2e.shortest(lambda: yield_among_idle_clients(host), SLOW_CLIENT_SECONDS / 2)
+    return f"{seconds:.2f} s asleep"
 
 
 # ---- counters for others ----
