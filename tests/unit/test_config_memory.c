@@ -22,9 +22,7 @@ static void *test_malloc_or_fail(size_t size) { return fails() ? NULL : malloc(s
 
 static void *test_calloc_or_fail(size_t n, size_t size) { return fails() ? NULL : calloc(n, size); }
 
-static void *test_reallocarray_or_fail(void *old, size_t n, size_t size) {
-    return fails() ? NULL : reallocarray(old, n, size);
-}
+static void *test_realloc_or_fail(void *old, size_t size) { return fails() ? NULL : realloc(old, size); }
 
 static char *test_strdup_or_fail(const char *text) { return fails() ? NULL : strdup(text); }
 
@@ -39,7 +37,7 @@ static int test_asprintf_or_fail(char **out, const char *format, ...) {
 #undef strdup
 #define malloc test_malloc_or_fail
 #define calloc test_calloc_or_fail
-#define reallocarray test_reallocarray_or_fail
+#define realloc test_realloc_or_fail
 #define strdup test_strdup_or_fail
 #define asprintf test_asprintf_or_fail
 #include "config/yaml/config.c"
