@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How close our numbers come to the truth, and whether the intervals that we print hold it.
+// Measures how close topdownd's values come to the truth, and whether its intervals contain the truth.
 //
 //     bench_accuracy [--spec NAME] [--seeds N] [--curve | --adaptive] [--jobs N]
 //
-// Simulated minutes of loads whose truth is known exactly (accuracy/load.h), measured by our schedule
-// (core/plan/plan.h, core/estimate/estimate.h as the daemon has them) and by rivals with the same counters: every event
-// by itself by turns of 4 ms, whole event groups by turns of 1 s, and, as the reference that nobody can afford, whole
-// event groups by turns of 4 ms. Errors of level-1 shares are in points, of misses per 1,000 instructions relative and
-// weighted by instructions. NAME is neoverse-v2 where it is not given, or sapphire-rapids, whose level 1 counts all the
-// time in fields of 8 bits. docs/estimation.md has the full run's tables and says what follows from them. A goal that
-// is missed is printed as such; the program fails where a goal is missed that the full run meets. --curve prints error
-// and cost by slot length instead, --adaptive only how the adaptive schedule compares with the fixed one
-// (accuracy/comparison.h), which otherwise is tried with a tenth of the seeds.
+// It simulates minutes of loads whose truth is known exactly (accuracy/load.h). topdownd's schedule (core/plan/plan.h,
+// core/estimate/estimate.h as the daemon uses them) measures them, and so do rivals with the same counters: every event
+// by itself in turns of 4 ms, whole event groups in turns of 1 s and, as an unaffordable reference, whole event groups
+// in turns of 4 ms. Errors of level-1 shares are in points; those of misses per 1,000 instructions are relative and
+// weighted by instructions. NAME is neoverse-v2 (the default) or sapphire-rapids, whose level 1 counts all the time in
+// fields of 8 bits. docs/estimation.md has the tables of the full run and their interpretation. The output marks each
+// missed goal; the program fails if it misses a goal that the full run meets. --curve prints error and cost by slot
+// length instead. --adaptive only compares the adaptive schedule with the fixed one (accuracy/comparison.h), which
+// other runs do with a tenth of the seeds.
 
 #define HALF_A_SECOND_NS UINT64_C(500000000)
 
@@ -98,8 +98,7 @@ static struct plan *plan_all(const struct rig *rig, unsigned counters) {
     return plan;
 }
 
-// Another round for the plan: level 1 in `level1` slots, and `others` slots shared out over that many other event
-// groups at most.
+// Gives the plan another round: level 1 in `level1` slots, and `others` slots for at most that many other event groups.
 static void set_round(struct plan *plan, unsigned level1, unsigned others, unsigned n_others) {
     free(plan->round);
     plan->n_round = level1 + others;
@@ -144,8 +143,8 @@ static void make_settings(struct rig *rig) {
     }
 }
 
-// What the adaptive schedule is tried on: a metric group or two for each bottleneck and some that none leads to. Where
-// all metric groups are selected nearly all event groups are raised at once, and then none is.
+// Selects the metric groups for the adaptive schedule's trials: one or two for each bottleneck, and some to which none
+// leads. With all metric groups selected, nearly all event groups would be raised at once, which raises none.
 static void select_profile(struct rig *rig) {
     static const char *const names[] = {
         "stage_1",
@@ -304,7 +303,7 @@ static void run(const struct rig *rig, unsigned methods, struct scores *scores) 
     run_jobs(&work);
 }
 
-// The schedule that the daemon makes of all metric groups, once as it is and once adaptive.
+// Compares the daemon's fixed schedule of all metric groups with its adaptive one.
 static bool compare(const struct rig *rig) {
     static const char *const names[COMPARISON_N] = {"socket of 32 CPUs, the loads above",
                                                     "socket of 32 CPUs, one bottleneck at a time",
@@ -415,7 +414,7 @@ int main(int argc, char **argv) {
         for (unsigned s = 0; s < rig.n_settings; s++)
             print_setting(&rig, scores, s);
         met = goals_check(scores, rig.n_settings, rig.plans[0]->common_unit >= 0, seeds >= FULL_SEEDS);
-        rig.seeds = (rig.seeds + 9) / 10; // five minutes each
+        rig.seeds = (rig.seeds + 9) / 10; // each takes five minutes
         met = compare(&rig) && met;
     }
     scores_free(scores);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What collection costs beyond its system calls.
+// Measures the cost of collection beyond its system calls.
 //
 //     bench_collect [--spec FILE] [--rounds N]
 //
-// Our path (the sampler on real event groups on all CPUs, readings, derived into snapshots; the events are the kernel's
-// own unless another spec, and so another PMU, is named) runs through thousands of slots back to back: time is an
-// argument, so it jumps from slot edge to slot edge without sleeping. Which system calls that makes is recorded once; a
-// bare loop then makes the same calls in the same order on event groups of its own. Both are timed in turns, the
-// fastest repetition of each counts, and the CPU time of ours may be at most RATIO_MAX times that of the bare loop. A
-// slot may take CALLS_MAX system calls on each CPU.
+// topdownd's path (the sampler on real event groups on all CPUs, readings, derive, snapshots) runs through thousands of
+// slots back to back: time is an argument, so it jumps from slot edge to slot edge without sleeping. The events are the
+// kernel's software events unless FILE names another spec and so another PMU. One run records the system calls; a bare
+// loop then makes the same calls in the same order on event groups of its own. Both are timed in turns, the fastest
+// repetition of each counts, and topdownd's CPU time may be at most RATIO_MAX times that of the bare loop. A slot may
+// take CALLS_MAX system calls on each CPU.
 //
-// Two plans: the default metric groups with the spec's counters (software events are then one event group, which
-// alternates with the idle slot), and as if there were two counters, so that several event groups rotate. Events that
-// the PMU does not have are opened all the same: they run, count nothing, and cost what others cost. On other CPUs than
-// its own a system call's interrupt hides much of all else, so for information both run once more on the own CPU alone,
-// where calls are cheapest and our part is largest.
+// There are two plans: the default metric groups with the spec's counters (software events then make one event group,
+// which alternates with the idle slot), and the same with only two counters, so that several event groups rotate.
+// Events that the PMU lacks are opened all the same: they run, count nothing, and cost the same as others. On other
+// CPUs a system call's interrupt hides most other costs. So, for information, both run once more on their own CPU
+// alone, where calls are cheapest and topdownd's part is largest.
 
 #include <errno.h>
 #include <getopt.h>
@@ -49,7 +49,7 @@ struct options {
     unsigned long rounds;
 };
 
-// What is measured, and everything it stands on.
+// The measured objects and all that they depend on.
 struct rig {
     struct catalog *catalog;
     struct snapshot_layout *layout;
@@ -82,7 +82,7 @@ static double cpu_seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-// ---- a PMU that notes what is asked of another ----
+// ---- a PMU that records the calls to another ----
 
 struct noting_pmu {
     struct pmu pmu; // first
@@ -132,7 +132,7 @@ static const struct pmu_ops noting_ops = {.advance = noting_advance,
 
 // ---- ours ----
 
-// Opens all event groups, a few at a step, and begins the first round. Returns when its first slot ends.
+// Opens all event groups, a few per step, and begins the first round. Returns the end of its first slot.
 static uint64_t start_ns(struct sampler *sampler) {
     uint64_t now_ns = 1, next_ns = 1;
     while (next_ns - now_ns < SLOT_NS / 2) {
@@ -142,7 +142,7 @@ static uint64_t start_ns(struct sampler *sampler) {
     return next_ns;
 }
 
-// Lets all rounds happen and returns the CPU time they took; opening the event groups does not count.
+// Runs all rounds and returns their CPU time, without the time to open the event groups.
 static double run_ours(const struct rig *rig, struct pmu *pmu, struct trace *trace) {
     struct sampler *sampler;
     int r = sampler_new(rig->plan, rig->topology, pmu, SEED, 0, &sampler);
@@ -234,7 +234,7 @@ static void close_bare(const struct rig *rig, int (*fds)[EVENTS_MAX], size_t n) 
             close(fds[i][e - 1]);
 }
 
-// What was enabled before the trace begins: the group that each CPU's first slot has.
+// Enables the group of each CPU's first slot, which was enabled before the trace begins.
 static void enable_first(const struct trace *trace, int (*fds)[EVENTS_MAX], size_t n) {
     for (size_t handle = 0; handle < n; handle++) {
         for (size_t i = 0; i < trace->n; i++) {
@@ -247,7 +247,7 @@ static void enable_first(const struct trace *trace, int (*fds)[EVENTS_MAX], size
     }
 }
 
-// An event group that never gets onto the counters costs less than one that does.
+// Checks that every event group ran: one that never does costs less.
 static void check_ran(int (*fds)[EVENTS_MAX], size_t n) {
     struct {
         uint64_t n, enabled_ns, running_ns, counts[EVENTS_MAX];
@@ -285,7 +285,7 @@ static double time_bare(const struct rig *rig, const struct trace *trace) {
     return seconds;
 }
 
-// ---- all of it ----
+// ---- the whole ----
 
 static void show_errors(const struct errors *errors) {
     char line[ERROR_LINE_MAX];
@@ -296,7 +296,7 @@ static void show_errors(const struct errors *errors) {
     exit(EXIT_FAILURE);
 }
 
-// Stays on one CPU from now on, and measures that one alone.
+// Pins the program to one CPU, the only one to measure.
 static struct cpuset only_own_cpu(void) {
     int cpu = sched_getcpu();
     cpu_set_t cpus;
@@ -309,7 +309,7 @@ static struct cpuset only_own_cpu(void) {
     return own;
 }
 
-// The metric groups of the daemon's default profile, where the spec has them.
+// Plans the metric groups of the daemon's default profile, as far as the spec has them.
 static void make_plan(struct rig *rig, unsigned general_counters) {
     static const char *const names[] = {"stage_1", "General", "MPKI", "Miss_Ratio"};
     struct plan_selection selections[sizeof names / sizeof *names];
@@ -332,7 +332,7 @@ static void make_plan(struct rig *rig, unsigned general_counters) {
         collect_fail("a plan without event groups", -ENOENT);
 }
 
-// general_counters 0: as many as the spec says; `cpus` NULL: all.
+// general_counters 0: the spec's number; `cpus` NULL: all.
 static void rig_init(struct rig *rig, const struct options *options, unsigned general_counters,
                      const struct cpuset *cpus) {
     static const struct host_roots roots = {.sysfs = "/sys", .procfs = "/proc"};
@@ -366,7 +366,7 @@ static size_t slots_of_round(const struct plan *plan) {
 
 static double least(double a, double b) { return a < b ? a : b; }
 
-// What ours takes: CPU time as a multiple of the bare loop's, and system calls per slot and CPU.
+// topdownd's cost: CPU time as a multiple of the bare loop's, and system calls per slot and CPU.
 struct result {
     double ratio, calls;
 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much memory the daemon takes: its proportional set size (PSS), as the kernel gives it, the largest value seen
-// while it measures and pages are fetched.
+// Measures the daemon's memory: the largest proportional set size (PSS) that the kernel reports while the daemon
+// measures and serves pages.
 //
-// Twice: on this host's own CPUs with the kernel's software events and the shipped configuration, and on a simulated
-// host of 1,024 CPUs with all per-CPU pages. Limits are stated for 4 and for 1,024 CPUs; a host with another number of
-// CPUs gets its limit from the straight line between the two. Beside it, in the same run, a program that loads the same
-// libraries and serves one page: what is left is our own. That program is this one with another argument.
+// It runs twice: on this host's own CPUs with the kernel's software events and the shipped configuration, and on a
+// simulated host of 1,024 CPUs with all per-CPU pages. The limits are for 4 and 1,024 CPUs; other numbers of CPUs get a
+// linear interpolation. The same run measures a peer program that loads the same libraries and serves one page; the
+// difference is topdownd's own memory. The peer is this program with another argument.
 
 #include <arpa/inet.h>
 #include <cjson/cJSON.h>
@@ -33,7 +33,7 @@
 
 enum { SKIPPED = 77, SMALL_CPUS = 4, LARGE_CPUS = 1024, ROUNDS = 3, TIMEOUT_SECONDS = 60, LOG_MAX = 8192 };
 
-// Where the daemon of the benchmark listens; otherwise as shipped.
+// The address of the benchmark's daemon; the rest of the configuration is as shipped.
 static const char LISTEN[] = "listen: [\"127.0.0.1:0\"]\n";
 
 struct program {
@@ -55,7 +55,7 @@ static double now_seconds(void) {
 
 // ---- programs ----
 
-// Reads what the program says until it says where it listens.
+// Reads the program's output until it prints its address.
 static uint16_t read_port(int fd) {
     static const char WORDS[] = "http://127.0.0.1:";
     char log[LOG_MAX + 1];
@@ -108,7 +108,7 @@ static void stop(struct program *program) {
     close(program->log_fd);
 }
 
-// PSS in bytes.
+// Reads the PSS in bytes.
 static double read_pss(const struct program *program) {
     char path[64], line[256];
     (void)snprintf(path, sizeof path, "/proc/%d/smaps_rollup", (int)program->pid);
@@ -129,7 +129,7 @@ static double read_pss(const struct program *program) {
 
 // ---- HTTP ----
 
-// Fetches a page and returns its length; the first bytes of the answer go to `head`, terminated.
+// Fetches a page and returns its length; `head` gets the first bytes of the response, terminated.
 static size_t fetch(const struct program *program, const char *path, char *head, size_t head_size) {
     struct sockaddr_in address = {
         .sin_family = AF_INET, .sin_port = htons(program->port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
@@ -161,7 +161,7 @@ static unsigned long sequence(const struct program *program) {
     return found ? strtoul(found + strlen("\"sequence\":"), NULL, 10) : 0;
 }
 
-// Fetches the pages again and again until ROUNDS rounds have passed since the first, and returns the largest PSS.
+// Fetches the pages repeatedly until ROUNDS rounds have passed since the first, and returns the largest PSS.
 static double largest_pss(const struct program *program, const char *const *pages, size_t *bytes) {
     char head[64];
     double largest = 0, deadline = now_seconds() + TIMEOUT_SECONDS;
@@ -187,7 +187,7 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     return MHD_queue_response(connection, MHD_HTTP_OK, context);
 }
 
-// A little of each library, so that it is really there. libsystemd is not linked to the benchmarks.
+// Uses a little of each library, so that it is really in memory. Benchmarks are not linked to libsystemd.
 static bool touch_libraries(void) {
     cJSON *json = cJSON_Parse("{\"metrics\": [1, 2, 3]}");
     yaml_parser_t yaml;
@@ -201,7 +201,7 @@ static bool touch_libraries(void) {
     return parsed;
 }
 
-// Serves one page until it is told to end.
+// Serves one page until terminated.
 static int run_peer(void) {
     static char page[] = "one page\n";
     sigset_t signals;
@@ -222,7 +222,7 @@ static int run_peer(void) {
     return EXIT_SUCCESS;
 }
 
-// ---- all of it ----
+// ---- the whole ----
 
 static double limit_mib(long cpus) {
     double limit = SMALL_MIB + (LARGE_MIB - SMALL_MIB) * (double)(cpus - SMALL_CPUS) / (LARGE_CPUS - SMALL_CPUS);
@@ -274,7 +274,7 @@ static bool measure_large(const char *daemon, const char *config) {
     return report("simulated, with all per-CPU pages", LARGE_CPUS, pss, bytes);
 }
 
-// The shipped configuration on another port, as a file in memory that children inherit.
+// Makes the shipped configuration with another port, as a file in memory that children inherit.
 static int make_config(void) {
     char line[1024];
     int fd = memfd_create("topdownd.yaml", 0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Nanoseconds per series of a page, beside the same series written with snprintf: the host's page of a two-socket
-// Neoverse V2 and the CPU page of its 64 CPUs, with the shipped spec and the default metric groups. Nanoseconds per
-// value of the same CPUs as JSON, beside a library that prints the same values from a tree. The fastest of many
-// repetitions counts, both ways take turns, and the limits hold in optimised builds.
+// Measures nanoseconds per series of a page against the same series written with snprintf: the host page of a
+// two-socket Neoverse V2 and the CPU page of its 64 CPUs, with the shipped spec and the default metric groups. It also
+// measures nanoseconds per value of the same CPUs as JSON against a library that prints the same values from a tree.
+// The fastest of many repetitions counts, both ways take turns, and the limits apply to optimised builds.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,13 +31,13 @@ static void give_up(const char *what) {
     exit(1);
 }
 
-// A line of an exposition, taken apart.
+// The parts of a line of an exposition.
 struct series {
     char *name, *labels;
     double value;
 };
 
-// Takes apart what was rendered; the text is cut into pieces.
+// Splits a rendered page into lines and their parts; it writes terminators into the text.
 static size_t split(char *text, struct series **out) {
     size_t n = 0, lines = 0;
     for (const char *p = text; *p; p++)
@@ -105,7 +105,7 @@ static bool measure(const char *name, struct view *view, const struct snapshot *
     return ours <= LIMIT_NS;
 }
 
-// Values of a document that are no objects and no arrays.
+// Counts the values of a document that are neither objects nor arrays.
 static size_t count_values(const cJSON *item) {
     size_t n = !cJSON_IsObject(item) && !cJSON_IsArray(item);
     const cJSON *child;
@@ -183,7 +183,7 @@ static struct topology *make_topology(void) {
     return topology;
 }
 
-// Counts of some hours, seconds and ratios with all their digits.
+// Fills in counts of some hours, seconds and ratios with all their digits.
 static void fill(const struct snapshot_layout *layout, struct snapshot *snapshot) {
     srand48(1);
     for (size_t i = 0; i < layout->n_values; i++)

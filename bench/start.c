@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the largest vendor's folder to a catalog, beside the parser's bare work on the same bytes (parse and free): what
-// a start costs with the vendors' files as they are. Each repetition is a process of its own, as a start is, so that
-// none finds memory as another one has left it. The fastest counts, both ways take turns, and the limit holds in
-// optimised builds. Without the vendors' files, which lie beside the repository, there is nothing to
-// measure.
+// Measures the cost of a start with a vendor's unmodified files: building a catalog from the largest vendor's folder,
+// against the parser's bare work on the same bytes (parse and free). Each repetition is a process of its own, like a
+// real start, so that none reuses another's memory. The fastest counts, both ways take turns, and the limit applies to
+// optimised builds. Without the vendors' files, which are beside the repository, there is nothing to measure.
 
 #include <cjson/cJSON.h>
 #include <glob.h>
@@ -35,7 +34,7 @@ static void give_up(const char *what) {
     exit(1);
 }
 
-// All documents are there at once, as they are in a start.
+// Keeps all documents in memory at once, as a start does.
 static double time_parser(size_t n, char *const *texts, const size_t *lengths) {
     cJSON **documents = calloc(n, sizeof *documents);
     if (!documents)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long it takes from the start of the program to a plan, with a shipped spec: the largest ones, on simulated hosts.
-// `topdownd check-config` does all that comes before the first slot but running event groups to find how many counters
-// there are, which takes its time by the kernel's rotation and not by ours. The fastest of several runs counts, the
-// program's end included.
+// Measures the time from the start of the program to a plan with the largest shipped specs, on simulated hosts.
+// `topdownd check-config` does everything before the first slot except probing for counters, whose time depends on the
+// kernel's rotation. The fastest of several runs counts, including the program's exit.
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +52,7 @@ static double run_once(const char *program, const char *scenario) {
     return now_ms() - begin;
 }
 
-// A scenario of four idle cores of the spec.
+// Writes a scenario of four idle cores of the spec.
 static void write_scenario(const char *path, const char *spec) {
     FILE *file = fopen(path, "we");
     if (!file)

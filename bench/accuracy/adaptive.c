@@ -3,8 +3,8 @@
 
 #include "bench/accuracy/trial_state.h"
 
-// The adaptive schedule as the daemon has it: after each round core/diagnosis is told the gauges, and where it raises
-// other metric groups there is a new plan, under which intervals start anew.
+// The adaptive schedule as in the daemon: each round's gauges go to core/diagnosis. When other metric groups are
+// raised, there is a new plan, and intervals start anew.
 
 static bool same_events(const struct plan *a, const struct plan *b) {
     bool same = a->n_units == b->n_units;
@@ -13,7 +13,7 @@ static bool same_events(const struct plan *a, const struct plan *b) {
     return same;
 }
 
-// The plan of what is raised now. Its event groups are the same as before: only their slots differ.
+// Plans with the currently raised groups. The event groups stay the same; only their slots differ.
 static void use_raised(struct trial *t) {
     struct plan_request request = *t->setting->adaptive;
     struct plan *plan;

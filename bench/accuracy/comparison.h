@@ -2,12 +2,12 @@
 #ifndef TOPDOWND_BENCH_ACCURACY_COMPARISON_H
 #define TOPDOWND_BENCH_ACCURACY_COMPARISON_H
 
-// The adaptive schedule against the fixed one on the same loads and seeds: who gains and who pays.
+// Compares the adaptive schedule with the fixed one on the same loads and seeds: which metrics gain, which lose.
 
 #include "bench/accuracy/trial.h"
 
-// Whose errors: level 1, what the bottleneck's tree leads to (metrics of groups that were raised in this trial), and
-// everything else.
+// The kinds of errors: of level 1, of metrics of groups that were raised in this trial (the bottleneck's tree leads to
+// them), and of all other metrics.
 enum compared { COMPARED_LEVEL1, COMPARED_RAISED, COMPARED_OTHER, COMPARED_N };
 enum { SCHEDULE_FIXED, SCHEDULE_ADAPTIVE, SCHEDULE_N };
 
@@ -18,7 +18,7 @@ struct compared_errors {
 };
 
 struct comparison {
-    size_t trials, raised, changes; // how many, in how many anything was raised, changes of plan
+    size_t trials, raised, changes; // number of trials, trials with a raised group, changes of plan
     struct compared_errors of[COMPARED_N][SCHEDULE_N];
 };
 
@@ -27,12 +27,12 @@ void comparison_free(struct comparison *comparison);
 
 bool comparison_level1(const struct catalog *catalog, unsigned metric);
 
-// Takes a trial of both schedules in. `adaptive` knows what was raised; where nothing was, the two are the same and
-// only counted.
+// Adds a trial of both schedules. `adaptive` knows what was raised; if nothing was, the two are identical and only
+// counted.
 void comparison_add(struct comparison *comparison, const struct plan *plan, const struct outcome *fixed,
                     const struct outcome *adaptive);
 
-// Prints a table. False where intervals under the adaptive schedule are off: a few trials tell that to two points.
+// Prints a table. False if intervals under the adaptive schedule are wrong; a few trials show that to two points.
 bool comparison_print(const struct comparison *comparison, const char *name);
 
 #endif

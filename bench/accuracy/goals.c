@@ -35,7 +35,7 @@ static void add_points(struct score *score, double points) {
 void score_add(struct score *score, enum score_what what, bool intervals, const struct score_metric *m) {
     double error = fabs(m->value - m->truth);
     if (what == SCORE_LEVEL1)
-        add_points(score, isfinite(error) ? 100 * error : 100); // no value at all is as wrong as can be
+        add_points(score, isfinite(error) ? 100 * error : 100); // a missing value is the largest error
     if (what == SCORE_MPKI && m->truth > 0 && isfinite(error)) {
         score->mpki_error += error / m->truth * m->weight;
         score->mpki_weight += m->weight;
@@ -137,7 +137,7 @@ static bool goal(bool must, const char *setting, const char *what, double value,
     return met || !must;
 }
 
-// The share of intervals with the truth inside for the load that has the fewest.
+// The share of intervals that contain the truth, for the load with the smallest share.
 static double least_inside(const struct scores *scores, unsigned setting, bool periodic, const char **name) {
     double least = 1;
     for (unsigned k = 0; k < scores->n_kinds; k++) {
@@ -150,16 +150,15 @@ static double least_inside(const struct scores *scores, unsigned setting, bool p
     return least;
 }
 
-// The pooled share of intervals with the truth inside. A short run allows for two standard errors of what its few
-// trials can tell: intervals of one trial are of one load and stand or fall together, so trials are what is counted,
-// load by load (a stratified sample of clusters; Cochran, chapters 5 and 9). 20 trials of each of 12 loads give 1
-// to 1.5 points.
+// Checks the pooled share of intervals that contain the truth. A short run is allowed two standard errors. Intervals of
+// one trial share a load and are correlated, so trials are the sampling units, load by load (a stratified sample of
+// clusters; Cochran, chapters 5 and 9). 20 trials of each of 12 loads give 1 to 1.5 points.
 static bool check_inside(const char *name, const char *what, double inside, double error, double most, bool full) {
     double margin = full ? 0 : 200 * error;
     return goal(true, name, what, 100 * inside, 93 - margin, fmin(most + margin, 100));
 }
 
-// Rounding to fields is allowed for by a bound, so that the intervals of `fields` hold the truth more often than asked.
+// Intervals allow for rounding to fields by a bound, so with `fields` they contain the truth more often than required.
 static bool check_intervals(const struct scores *scores, unsigned s, const char *name, bool fields, bool full) {
     double most = fields ? 100 : 98;
     const char *load = "";
@@ -193,7 +192,7 @@ bool goals_check(const struct scores *scores, unsigned n_settings, bool fields, 
         met = goal(true, name, "95th percentile, points", all.p95, 0, goals[s].p95) && met;
         met =
             goal(full, name, "95th percentile, worst load, points", scores_worst(scores, s), 0, goals[s].worst) && met;
-        bool must = full && (!fields || s == SETTING_SOCKET); // else rounding decides, which all have
+        bool must = full && (!fields || s == SETTING_SOCKET); // else rounding decides, and all methods have it
         met = goal(must, name, "95th percentile by the better rival's", all.p95 / rival, 0, 1) && met;
         met = goal(true, name, "rotations by those of the 4 ms rival", cost, 0, 0.1) && met;
         met = check_intervals(scores, s, name, fields, full) && met;

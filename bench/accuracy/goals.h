@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_BENCH_ACCURACY_GOALS_H
 #define TOPDOWND_BENCH_ACCURACY_GOALS_H
 
-// What all trials come to, and what was asked of them.
+// The results of all trials, and the goals they must meet.
 
 #include "bench/accuracy/trial.h"
 
@@ -16,16 +16,16 @@ struct score_metric {
     size_t inside, shown; // single rounds' gauges
 };
 
-// Of one setting, method and load.
+// The score of one setting, method and load.
 struct score {
     double rotations;
     double *points; // absolute errors of level-1 shares
     size_t n, capacity;
-    size_t trial_inside, trial_shown, trial_gauges_inside, trial_gauges_shown; // of the present trial, level 1
+    size_t trial_inside, trial_shown, trial_gauges_inside, trial_gauges_shown; // of the current trial, level 1
     double mpki_error, mpki_weight;
     size_t inside[SCORE_WHAT_N], shown[SCORE_WHAT_N], gauges_inside, gauges_shown;
     double width;
-    struct score_trials { // by trial: its share of intervals with the truth inside
+    struct score_trials { // by trial: its share of intervals that contain the truth
         size_t n;
         double sum, squares;
     } minutes, gauges; // of level 1
@@ -39,27 +39,28 @@ struct scores {
 struct scores *scores_new(size_t n_kinds);
 void scores_free(struct scores *scores);
 
-// `intervals`: low, high and the gauges' counts are there.
+// `intervals`: low, high and the gauges' counts are valid.
 void score_add(struct score *score, enum score_what what, bool intervals, const struct score_metric *metric);
 
-// Ends a trial, of which all metrics were added.
+// Ends a trial after all its metrics were added.
 void score_end_trial(struct score *score);
 
 struct summary {
     double median, p95;               // level 1, points
     double mpki;                      // relative
-    double inside, width;             // of level-1 intervals: share with the truth inside, mean of high - low in points
-    double inside_mpki, inside_gauge; // of MPKI's; of single rounds' gauges, level 1
-    double error, error_gauge;        // standard errors of `inside` and `inside_gauge`, by how trials differ
+    double inside, width;             // of level-1 intervals: share that contain the truth, mean of high - low in
+                                      // points
+    double inside_mpki, inside_gauge; // of MPKI; of single rounds' gauges, level 1
+    double error, error_gauge;        // standard errors of `inside` and `inside_gauge`, from differences between trials
 };
 // `kind` n_kinds: all loads together.
 struct summary scores_summary(const struct scores *scores, unsigned setting, unsigned method, unsigned kind);
 
-// The largest 95th percentile of one load by our schedule.
+// The largest 95th percentile of any load under topdownd's schedule.
 double scores_worst(const struct scores *scores, unsigned setting);
 
-// Prints each goal with what came of it. False where one is missed that the full run meets; goals for single loads
-// count only in a `full` run. `fields`: level 1 counts all the time, in fields of 8 bits.
+// Prints each goal and its result. False if a goal is missed that the full run meets; goals for single loads count only
+// in a `full` run. `fields`: level 1 counts all the time, in fields of 8 bits.
 bool goals_check(const struct scores *scores, unsigned n_settings, bool fields, bool full);
 
 #endif

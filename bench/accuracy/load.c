@@ -64,7 +64,7 @@ static void draw_bursts(struct load *load, uint64_t *state) {
     }
 }
 
-// All CPUs draw the same way of the thread.
+// Draws the thread's way over the CPUs, the same for all CPUs.
 static void draw_way(struct load *load, uint64_t *state, unsigned cpu, unsigned n_cpus) {
     double at = 0;
     while (at < load->seconds) {
@@ -103,7 +103,7 @@ double load_on(const struct load *load, double at) {
         double from = at + load->phase, whole = floor(from / load->period);
         return whole * load->period / 2 + fmin(from - whole * load->period, load->period / 2);
     }
-    size_t low = 0, high = load->n; // the first time on that begins after `at`
+    size_t low = 0, high = load->n; // the first on-time that begins after `at`
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (load->edges[middle] <= at)

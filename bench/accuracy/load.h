@@ -2,21 +2,21 @@
 #ifndef TOPDOWND_BENCH_ACCURACY_LOAD_H
 #define TOPDOWND_BENCH_ACCURACY_LOAD_H
 
-// Loads whose truth is known: at each moment a CPU does one of two mixes of work, and how long it did which between
-// two times is exact. Every event has a rate in each mix, so all counts follow.
+// Loads whose truth is known: at each moment a CPU runs one of two mixes of work, and the time of each mix between two
+// times is exact. Every event has a rate in each mix, so all counts follow.
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 enum { MIX_WEB, MIX_DATABASE, MIX_BATCH, MIX_IDLE, MIX_N };
-enum { LOAD_TICKS_A_SECOND = 250 }; // of the kernel, which shares counters in ticks of 4 ms
+enum { LOAD_TICKS_A_SECOND = 250 }; // the kernel shares counters in ticks of 4 ms
 
 enum load_shape {
     LOAD_STEADY,    // `on` all the time
-    LOAD_BURSTS,    // on and off for times drawn between half and one and a half of the given ones
-    LOAD_PERIODIC,  // the same without the drawing
-    LOAD_RAMP,      // from off to on in a straight line
+    LOAD_BURSTS,    // on and off for random times from 0.5 to 1.5 times the given ones
+    LOAD_PERIODIC,  // the same without randomness
+    LOAD_RAMP,      // linear from off to on
     LOAD_MIGRATING, // one thread, on one of the CPUs at a time
     LOAD_HOT        // bursts on the first CPU, off on all others
 };
@@ -24,17 +24,17 @@ enum load_shape {
 struct load_kind {
     const char *name;
     enum load_shape shape;
-    double on_seconds, off_seconds; // PERIODIC: 0 is half of what the caller beats with
+    double on_seconds, off_seconds; // PERIODIC: 0 means half the caller's own period
     unsigned on, off;               // mixes
     double noise;                   // standard deviation of a second's count, relative
-    bool contended;                 // others have the counters in half of the ticks
+    bool contended;                 // others hold the counters in half of the ticks
     bool beats_with_rival;
-    unsigned cpus; // at least
+    unsigned cpus; // minimum
 };
 extern const struct load_kind load_kinds[];
 extern const size_t load_n_kinds;
 
-// With one bottleneck at a time, which is where an adaptive schedule can choose.
+// Loads with one bottleneck at a time, so that an adaptive schedule has a choice.
 extern const struct load_kind load_bottlenecks[];
 extern const size_t load_n_bottlenecks;
 
@@ -44,7 +44,7 @@ static inline bool load_is_periodic(const struct load_kind *kind) { return kind-
 struct load {
     const struct load_kind *kind;
     double seconds, period, phase;
-    double *edges, *on_before; // of each time on: where it begins, and how long it was on before; BURSTS, MIGRATING
+    double *edges, *on_before; // of each on-time: its start, and the total time on before; BURSTS, MIGRATING
     double *ends;
     size_t n, capacity;
     uint64_t seed;
@@ -54,13 +54,13 @@ void load_init(struct load *load, const struct load_kind *kind, double seconds, 
                unsigned cpu, unsigned n_cpus);
 void load_free(struct load *load);
 
-// For how many seconds it was on until `at`.
+// The seconds it was on until `at`.
 double load_on(const struct load *load, double at);
 
-// False where others have the counters in this tick.
+// False if others hold the counters in this tick.
 bool load_tick_ours(const struct load *load, uint64_t tick);
 
-// From 0 to 1, and standard normal.
+// Uniform from 0 to 1, and standard normal.
 double load_uniform(uint64_t *state);
 double load_normal(uint64_t *state);
 

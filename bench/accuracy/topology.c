@@ -3,7 +3,7 @@
 
 #include "bench/accuracy/trial_state.h"
 
-// One socket of cores with one thread each.
+// Makes one socket of cores with one thread each.
 
 struct topology *trial_topology(size_t n_cpus) {
     struct topology_source *sources = calloc(n_cpus, sizeof *sources);

@@ -7,7 +7,7 @@
 #include "core/base/random.h"
 
 // Noise belongs to the load, counted or not. Its parts are independent and normal, so the truth of a stretch is the
-// exact count plus the noise of the windows in it plus one draw for the rest.
+// exact count, plus the noise of its windows, plus one draw for the rest.
 
 static const double TICK = 1.0 / LOAD_TICKS_A_SECOND, RATE_SPREAD = 0.03;
 
@@ -29,7 +29,7 @@ static double noise_of(struct trial *t, const struct load_kind *kind, unsigned e
     return kind->noise * sqrt(fmax(a * a * on + b * b * off, 0)) * load_normal(&t->state);
 }
 
-// Seconds on and off the load's first mix in a window, as far as the counters are ours.
+// Seconds in and outside the load's first mix in a window, while the counters are ours.
 static void running(const struct load *load, double from, double to, double *on, double *off) {
     *on = *off = 0;
     for (double begin = from; begin < to;) {
@@ -49,7 +49,7 @@ static bool is_field(const struct plan *plan, unsigned event) {
     return plan->catalog->events[event].topdown && plan->needs[event].free;
 }
 
-// A field of PERF_METRICS is its share of the pipeline slots in 255ths.
+// Rounds a field of PERF_METRICS, a share of the pipeline slots in 255ths.
 static double round_field(double count, double slots) {
     return slots > 0 ? nearbyint(count / slots * ESTIMATE_FIELD_STEPS) / ESTIMATE_FIELD_STEPS * slots : count;
 }
@@ -72,8 +72,8 @@ static bool counts_in(const struct plan_group *group, unsigned event) {
     return false;
 }
 
-// An event of a composite: what it counted in its own parts in the round, by the part of the reference's count that
-// they are, as core/derive joins them. `counts` is [part][event of the unit].
+// An event of a composite: its count in its own parts in the round, divided by these parts' share of the reference's
+// count, as core/counts/composites.c joins them. `counts` is [part][event of the unit].
 static double join_parts(const struct trial *t, const struct plan_unit *unit, const double *counts, size_t event) {
     double counted = 0, measured = 0, whole = 0;
     for (size_t p = 0; p < unit->n_groups; p++) {
@@ -90,7 +90,7 @@ static double join_parts(const struct trial *t, const struct plan_unit *unit, co
     return measured > 0 ? counted / measured * whole : 0;
 }
 
-// A window of a composite: its parts one after the other, into the sums of the round's. One that was starved ends it.
+// Adds a window of a composite, its parts one after the other, to the round's sums. A starved part ends it.
 static void take_parts(struct trial *t, size_t cpu, unsigned u, double from, double to) {
     const struct plan_unit *unit = &t->plan->units[u];
     const struct load *load = &t->loads[cpu];
@@ -117,7 +117,7 @@ static void take_parts(struct trial *t, size_t cpu, unsigned u, double from, dou
     free(counts);
 }
 
-// Of all composites of the round.
+// Joins all composites of the round.
 static void join_round(struct trial *t) {
     for (unsigned u = 0; u < t->plan->n_units; u++)
         for (size_t cpu = 0; cpu < t->n_cpus && t->plan->units[u].n_groups > 1; cpu++)
@@ -198,7 +198,7 @@ static void add_round(const struct trial *t, double seconds, double *values, dou
     }
 }
 
-// All metrics of a row of sums into `out`, by place in the plan.
+// Evaluates all metrics from a row of sums into `out`, by place in the plan.
 static void evaluate(struct trial *t, const double *sums, double *out) {
     for (size_t i = 0; i < t->plan->n_metrics; i++) {
         unsigned m = t->plan->evaluation[i];
@@ -290,7 +290,7 @@ static bool in_round(const struct plan *plan, unsigned unit) {
     return false;
 }
 
-// Whole event groups by turns of `slot` seconds; each CPU begins somewhere.
+// Runs whole event groups in turns of `slot` seconds; each CPU starts at a random place.
 static void run_groups(struct trial *t, double slot, struct outcome *outcome) {
     double seconds = t->setting->seconds;
     unsigned *units = array(t->plan->n_units, sizeof *units);
@@ -319,13 +319,13 @@ static bool measured(const struct plan *plan, unsigned unit) {
     return in_round(plan, unit) || plan->common_unit == (int)unit;
 }
 
-// Counts all the time: has a counter of its own or needs none.
+// True if the event counts all the time: it has a counter of its own or needs none.
 static bool counts_always(const struct plan *plan, unsigned event) {
     return plan->needs[event].fixed >= 0 || plan->needs[event].free;
 }
 
-// Seconds on and off the load's first mix while an event of that place in a list of n counts: the kernel moves the list
-// on by one each tick, and the first so many count.
+// Seconds in and outside the load's first mix while the event at `place` in a list of n counts: the kernel rotates the
+// list by one each tick, and the first events count, as many as there are counters.
 static void run_ticks(const struct trial *t, const struct load *load, size_t place, size_t n, double *on, double *off) {
     size_t ticks = (size_t)(t->setting->seconds * LOAD_TICKS_A_SECOND + 0.5), width = t->setting->n_counters;
     for (size_t tick = 0; tick < ticks;) {
@@ -342,7 +342,7 @@ static void run_ticks(const struct trial *t, const struct load *load, size_t pla
     }
 }
 
-// An event that counts all the time: read once a second, and rounded then if it is a field. Returns its count.
+// An event that counts all the time: read once a second, and then rounded if it is a field. Returns its count.
 static double run_always(struct trial *t, const struct load *load, unsigned event, double *on, double *off,
                          double *noise) {
     const struct catalog *catalog = t->plan->catalog;
@@ -361,7 +361,7 @@ static double run_always(struct trial *t, const struct load *load, unsigned even
     return sum;
 }
 
-// Each event by itself.
+// Runs each event by itself.
 static void run_event(struct trial *t, size_t cpu, unsigned u, size_t i, size_t place, size_t n) {
     unsigned event = t->plan->units[u].events[i];
     const struct load *load = &t->loads[cpu];
@@ -381,7 +381,7 @@ static void run_event(struct trial *t, size_t cpu, unsigned u, size_t i, size_t 
                                             noise_of(t, load->kind, event, left, fmax(seconds - all - off, 0));
 }
 
-// The place of each event in the kernel's list; one that several event groups hold is in it once.
+// Finds the place of each event in the kernel's list; an event of several event groups appears once.
 static size_t list_events(const struct trial *t, size_t *place) {
     size_t n = 0;
     for (size_t e = 0; e < t->n_events; e++)
@@ -412,7 +412,7 @@ static void run_events(struct trial *t, struct outcome *outcome) {
     free(place);
 }
 
-// The rates of this trial: each by a few percent off, lest all trials be rounded to the same fields.
+// Draws the rates of this trial, each a few percent off, so that trials are not all rounded to the same fields.
 static void draw_rates(struct trial *t, uint64_t seed) {
     uint64_t state = ~seed;
     t->rates = array(MIX_N * t->n_events, sizeof(double));

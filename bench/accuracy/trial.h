@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_BENCH_ACCURACY_TRIAL_H
 #define TOPDOWND_BENCH_ACCURACY_TRIAL_H
 
-// One simulated minute of some CPUs under one load, measured by one schedule: what it says, and what is true.
+// One simulated minute of some CPUs under one load, measured by one schedule: the measured values and the truth.
 
 #include "bench/accuracy/load.h"
 #include "core/adapt/adapt.h"
@@ -10,7 +10,7 @@
 
 enum method {
     METHOD_OURS,
-    METHOD_EVENTS,       // every event by itself, all sharing the counters by turns of 4 ms, as tools let the kernel do
+    METHOD_EVENTS,       // every event by itself, sharing the counters in turns of 4 ms, as with most tools
     METHOD_GROUPS,       // whole event groups, 1 s each, in order
     METHOD_GROUPS_TICKS, // whole event groups, 4 ms each: the reference
     METHOD_N
@@ -18,26 +18,26 @@ enum method {
 
 struct setting {
     const char *name;
-    const struct plan *plan; // its round is what is run
+    const struct plan *plan; // the trial runs its round
     unsigned n_cpus, n_counters;
     const double *rates; // [mix][catalog event]
     double seconds;
     const struct plan_request
-        *adaptive; // NULL: the round stays; else core/adapt/adapt.h changes it, beginning with `plan`
+        *adaptive; // NULL: the round stays; else core/adapt/adapt.h changes it, starting from `plan`
 };
 
-// Of all metrics of the plan, on the whole.
+// The results of all metrics of the plan, over the whole trial.
 struct outcome {
     double *value, *truth;  // [metric]
     double *low, *high;     // [metric]: METHOD_OURS while the round stays, else NaN
     double *weight;         // [metric]: the true denominator, of ratios
     double rotations;       // a CPU and second
-    size_t *inside, *shown; // [metric]: single rounds' gauges with the truth inside, and all; METHOD_OURS
-    bool *raised;           // [metric]: of a metric group that was raised at some time; NULL: nobody asks
+    size_t *inside, *shown; // [metric]: single rounds' gauges that contain the truth, and all; METHOD_OURS
+    bool *raised;           // [metric]: of a metric group that was raised at some time; NULL: not needed
     unsigned changes;       // of plan
 };
 
-// Runs it. `outcome` is filled, its arrays are the caller's.
+// Runs it and fills `outcome`; the caller owns its arrays.
 void trial_run(const struct setting *setting, const struct load_kind *kind, enum method method, uint64_t seed,
                struct outcome *outcome);
 

@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_BENCH_ACCURACY_TRIAL_STATE_H
 #define TOPDOWND_BENCH_ACCURACY_TRIAL_STATE_H
 
-// What the files of trial share: trial.c runs a schedule, adaptive.c changes its plan.
+// The state that the files of trial share: trial.c runs a schedule, adaptive.c changes its plan.
 
 #include "bench/accuracy/trial.h"
 #include "core/counts/evaluation.h"
@@ -19,14 +19,14 @@ struct trial {
     struct estimate *minute, *gauge;
     struct adapt *adapt;            // NULL: the round stays
     struct diagnosis *diagnosis;    // likewise
-    struct snapshot_layout *layout; // of the present plan, where the round may change
+    struct snapshot_layout *layout; // of the current plan, if the round may change
 
     // of a round
     struct cells *counted;      // scaled for contention
     struct cells *truth;        // all that happened
-    double *parts;              // [cpu][part][event of the level-1 unit]: of its whole windows
+    double *parts;              // [cpu][part][event of the level-1 unit]: from whole windows
     size_t n_parts;             // of a CPU
-    double *on_left, *off_left; // [cpu][unit]: not counted
+    double *on_left, *off_left; // [cpu][unit]: uncounted time
     // of all rounds
     double *all_values, *all_truth; // [row]: extrapolated, over all CPUs
     struct evaluation *at;          // one at a time
@@ -35,7 +35,7 @@ struct trial {
 // topology.c
 struct topology *trial_topology(size_t n_cpus);
 
-// adaptive.c: gets ready with nothing raised; then after a round that ended at `end` and whose gauges are `said`.
+// adaptive.c: begins with nothing raised; then takes a round that ended at `end` with gauges `said`.
 void trial_adapt_begin(struct trial *t);
 void trial_adapt_round(struct trial *t, double end, const double *said, struct outcome *outcome);
 

@@ -14,8 +14,8 @@
 
 #include "config/json/json_scan.h"
 
-// Paths and messages hold text of the file: cut to a bounded length, without control characters, so that a hostile file
-// cannot forge lines of a log.
+// Paths and messages contain text of the file. It is cut to a bounded length and has no control characters, so that a
+// hostile file cannot forge log lines.
 
 enum { PATH_KEY_MAX = 60 };
 
@@ -57,7 +57,7 @@ static int read_open_file(int fd, const char *path, size_t size_max, struct erro
 
 int json_read_again(const char *path, size_t size_max, struct errors *errors, struct json_buffer *buffer,
                     size_t *length) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe in the file's place must not hang us
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); // a pipe in place of the file must not block
     if (fd < 0)
         return errors_add(errors, path, 0, 0, "cannot be opened: %s", strerror(errno));
     int r = read_open_file(fd, path, size_max, errors, buffer, length);
@@ -89,7 +89,7 @@ static int compare_texts(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// The first text that stands twice, or NULL. Sorts the texts.
+// The first duplicate text, or NULL. Sorts the texts.
 static const char *find_twice(const char **texts, size_t n) {
     if (n > 1)
         qsort(texts, n, sizeof *texts, compare_texts);
@@ -196,10 +196,10 @@ static struct json_node member(const struct json_node *object, const char *key) 
     return (struct json_node){.reader = object->reader,
                               .parent = object,
                               .key = key,
-                              .value = cJSON_IsNull(value) ? NULL : value}; // null is absent, as Arm's schema has it
+                              .value = cJSON_IsNull(value) ? NULL : value}; // null means absent, as in Arm's schema
 }
 
-// Writes "metrics.ipc.events[2]" and returns its length; what does not fit is cut.
+// Writes "metrics.ipc.events[2]" and returns its length; cut if too long.
 static size_t format_path(const struct json_node *node, char *out, size_t size) {
     size_t length = node->parent ? format_path(node->parent, out, size) : 0;
     if (!node->parent || length + 1 >= size)
@@ -349,7 +349,7 @@ bool json_get_array(const struct json_node *object, const char *key, enum json_n
     return true;
 }
 
-// The array's texts in `texts`; false where one is none, or stands twice.
+// Collects the array's texts; false if an element is not a text or is a duplicate.
 static bool collect_texts(const struct json_node *array, const char **texts, const char **sorted) {
     size_t n = 0;
     const cJSON *child;

@@ -8,25 +8,26 @@
 
 #include "core/base/utf8.h"
 
-// One pass over the text before a parser sees it: what would cost the parser stack or memory, or what it would let
-// through. It need not be a parser itself: outside of strings it only counts brackets and commas.
+// One pass over the text before the parser sees it. It looks for what would cost the parser too much stack or memory,
+// and for what the parser would accept wrongly. It is not a parser itself: outside strings it only counts brackets and
+// commas.
 
-enum { INDENT = 8 }; // spaces that are passed over at once
+enum { INDENT = 8 }; // spaces skipped at once
 
-// How many of the next eight bytes, from the first on, are ASCII in which there is nothing to look at: no control
-// character, quote or backslash. Most of a text is such, and eight at a time take a fifth of the time. Each term sets
-// the high bit of a byte that is not so; a borrow may set that of the bytes behind it too, so the first one counts.
+// The number of leading bytes among the next eight that are plain ASCII: no control character, quote or backslash. Most
+// text is plain, and checking eight bytes at once takes a fifth of the time. Each term sets the high bit of a byte that
+// is not plain. A borrow may set it in the bytes after that one too, so only the first counts.
 static size_t plain_of_eight(const char *text) {
     const uint64_t ones = UINT64_C(0x0101010101010101), high = ones << 7;
     uint64_t bytes;
     memcpy(&bytes, text, sizeof bytes);
-    bytes = le64toh(bytes); // the first byte is the lowest
+    bytes = le64toh(bytes); // the first byte becomes the lowest
     uint64_t quotes = bytes ^ (ones * '"'), backslashes = bytes ^ (ones * '\\');
     uint64_t marks = (bytes | (bytes - ones * 0x20) | (quotes - ones) | (backslashes - ones)) & high;
     return marks != 0 ? (size_t)__builtin_ctzll(marks) / 8 : 8;
 }
 
-// Moves *at over the string that begins there. Returns what is wrong with it, or NULL; *at is at the fault then.
+// Moves *at past the string that begins there and returns NULL; or returns the fault and moves *at to it.
 static const char *scan_string(const char *text, size_t length, size_t *at) {
     size_t i = *at + 1;
     const char *wrong = NULL;

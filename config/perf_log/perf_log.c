@@ -10,8 +10,9 @@
 #include "core/base/decimal.h"
 #include "core/base/name_index.h"
 
-// Line by line. What holds no count is skipped and counted: comments, summaries, metrics without an event; a log of
-// which nothing is understood is refused. perf stamps all lines of an interval alike, so another time is the next one.
+// Reads a log line by line. Lines without a count are skipped and counted: comments, summaries, metrics without an
+// event. A log without any valid line is refused. All lines of an interval have the same time, so a different time
+// begins the next one.
 
 enum { SCRATCH_MAX = 8192 };
 
@@ -36,7 +37,7 @@ static int perf_log_fail_all(struct parser *parser) {
                 "-j makes one");
 }
 
-// Index of the name in the list, added where it is new; -E2BIG where there are too many.
+// Index of the name in the list, added if new; -E2BIG if there are too many.
 static int index_of(struct name_index *index, char ***names, size_t *n, size_t max, const char *name) {
     int found = name_index_find(index, name, strlen(name), false);
     if (found >= 0)

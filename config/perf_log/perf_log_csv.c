@@ -4,10 +4,10 @@
 #include <ctype.h>
 #include <string.h>
 
-// A line of perf stat -I -x: time, where (not where all is counted together), of how many (newer versions, not for
-// CPUs), count, unit (since 3.17), event, with some options another field, then running time, share of time, and
-// metrics (each since some version). What divides them is what stands behind the time. An event may hold the divider
-// between two '/': perf does not quote. Where the locale has a decimal comma, a clock's count holds one, too.
+// A line of perf stat -I -x: time, place (unless all is counted together), number of CPUs (newer versions, not for
+// single CPUs), count, unit (since 3.17), event, another field with some options, then running time, share of time, and
+// metrics (each since some version). The character after the time is the separator. perf does not quote, so an event
+// may contain the separator between two '/'. In a locale with a decimal comma a clock's count contains one, too.
 
 enum { FIELDS_MAX = 64 };
 
@@ -49,7 +49,7 @@ static void split(char *line, struct fields *fields) {
     }
 }
 
-// Puts the divider back between a field and the next one.
+// Restores the separator between a field and the next one.
 static void join(struct fields *fields, size_t i) {
     fields->text[i][strlen(fields->text[i])] = fields->divider;
     memmove(&fields->text[i + 1], &fields->text[i + 2], (fields->n - i - 2) * sizeof *fields->text);
@@ -67,7 +67,7 @@ static void join_event(struct fields *fields, size_t i) {
     }
 }
 
-// Where the count stands: before unit and event, or (older) before the event.
+// Finds the count: before unit and event, or (older versions) before the event.
 static bool find_count(struct fields *fields, size_t first, size_t *count, size_t *event) {
     for (size_t i = first; i < fields->n && i < first + 3; i++) {
         if (i + 3 < fields->n && fields->divider == ',' && is_number(fields->text[i]) &&
@@ -110,13 +110,13 @@ bool perf_log_read_csv(char *line, struct perf_log_line *out) {
     out->count = fields.text[count];
     out->unit = event - count == 2 ? fields.text[count + 1] : "";
     out->event = fields.text[event];
-    // a cgroup's name, or with -r how much runs differ, stands before the running time
+    // a cgroup's name, or with -r the variation of runs, precedes the running time
     size_t running = event + 1;
     if (running < fields.n && !is_number(fields.text[running])) {
         const char *extra = fields.text[running++];
         bool cgroup = *extra != '\0' && !strchr(extra, '%');
         if (cgroup && placed)
-            return false; // CPUs of each cgroup: more than the places of a host
+            return false; // CPUs of each cgroup: more places than a host has
         out->place = cgroup ? extra : out->place;
     }
     out->share = running + 1 < fields.n ? fields.text[running + 1] : NULL;

@@ -14,7 +14,7 @@ static const char *text_of(const cJSON *object, const char *key) {
     return cJSON_IsString(value) && strlen(value->valuestring) < PIECE_MAX ? value->valuestring : NULL;
 }
 
-// Copies a text or a number to *scratch, which moves on.
+// Copies a text or a number to *scratch and moves *scratch past it.
 static const char *keep(const cJSON *object, const char *key, char **scratch) {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(object, key);
     const char *text = text_of(object, key), *kept = *scratch;
@@ -40,7 +40,7 @@ static bool read_object(const cJSON *object, char *scratch, struct perf_log_line
         place = keep(object, places[i], &scratch);
     const char *cpu = text_of(object, "cpu"), *cgroup = keep(object, "cgroup", &scratch);
     if (cgroup && (place || cpu))
-        return false; // CPUs of each cgroup: more than the places of a host
+        return false; // CPUs of each cgroup: more places than a host has
     place = cgroup ? cgroup : place;
     if (cpu) {
         (void)snprintf(scratch, PIECE_MAX, "%s%.*s", strncmp(cpu, "CPU", 3) == 0 ? "" : "CPU", PIECE_MAX - 4, cpu);

@@ -34,7 +34,7 @@ bool perf_log_number(const char *text, double scale, double *out) {
     if (comma)
         *comma = '.';
     char *point = strchr(plain, '.');
-    double digits = 0, divisor = 1; // exact, and one division: rounds once
+    double digits = 0, divisor = 1; // exact digits and one division, so only one rounding
     for (const char *c = plain; *c != '\0'; c++) {
         if (c == point)
             continue;

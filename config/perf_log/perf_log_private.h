@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_CONFIG_PERF_LOG_PERF_LOG_PRIVATE_H
 #define TOPDOWND_CONFIG_PERF_LOG_PERF_LOG_PRIVATE_H
 
-// What the files of perf_log share: perf_log_csv.c and perf_log_json.c read a line, which is a count or holds none, and
-// perf_log.c makes a log of the lines.
+// Shared by the files of perf_log: perf_log_csv.c and perf_log_json.c read a line, with or without a count, and
+// perf_log.c builds a log from the lines.
 
 #include <stdbool.h>
 
@@ -12,17 +12,17 @@
 struct perf_log_line {
     uint64_t end_ns;
     const char *place, *event, *count, *unit; // of the line
-    const char *share;                        // in per cent, NULL: it does not say
+    const char *share;                        // in per cent; NULL: not given
 };
 
-// Each true where the line holds a count of an interval. They write into the line.
+// Both return true if the line has a count of an interval. They write into the line.
 bool perf_log_read_csv(char *line, struct perf_log_line *out);
 bool perf_log_read_json(const char *line, size_t length, char *scratch, struct perf_log_line *out);
 
-// "12.345678901" to ns; false where it is no time.
+// "12.345678901" to ns; false if it is not a time.
 bool perf_log_time(const char *text, uint64_t *ns);
 
-// A number with a decimal point, or comma, in parts that are `scale` of what is counted; false where it is none.
+// Reads a number with a decimal point or comma, multiplied by `scale`; false if it is not a number.
 bool perf_log_number(const char *text, double scale, double *out);
 
 enum { PERF_LOG_LINE_MAX = 65536 };

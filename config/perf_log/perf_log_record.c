@@ -9,15 +9,15 @@
 #include "config/perf_log/perf_log.h"
 #include "core/base/name.h"
 
-// A log as a recording: so there is one way to replay.
+// Converts a log into a recording, so that there is only one way to replay.
 //
-// Every metric's events are an event group of their own, which counted in all of the interval on every place. perf has
-// scaled the counts, so a window counts as if it had run all the time; where one of its events was multiplexed it is
-// called contended, and where one was not counted it has no data.
+// Every metric's events are an event group of their own, which counted for the whole interval on every place. perf has
+// scaled the counts, so a window counts as if it had run all the time. If one of its events was multiplexed, it is
+// marked as contended; if one was not counted, it has no data.
 
 // ---- events ----
 
-// perf writes "context-switches" where a vendor writes CONTEXT_SWITCHES.
+// perf writes "context-switches" for a vendor's CONTEXT_SWITCHES.
 static int find_name(const struct catalog *catalog, const char *name, size_t length) {
     char word[PERF_LOG_NAME_MAX + 1];
     (void)snprintf(word, sizeof word, "%.*s", (int)length, name);
@@ -57,7 +57,7 @@ static int find_raw(const struct catalog *catalog, const char *name, size_t leng
     return find_code(catalog, &code);
 }
 
-// perf's own name, which may stand as pmu/cycles/ too.
+// perf's own name, which may also be written pmu/cycles/.
 static int find_perf_name(const struct catalog *catalog, const struct perf_names *names, const char *name,
                           size_t length) {
     const char *terms = names ? perf_names_find(names, catalog->product.vendor, name, length) : NULL;
@@ -102,7 +102,7 @@ static uint64_t interval_ns(const struct perf_log *log, size_t i) {
     return log->intervals[i].end_ns - (i > 0 ? log->intervals[i - 1].end_ns : 0);
 }
 
-// The usual length of an interval, the median: 0 where memory is short.
+// The median length of the intervals; 0 if out of memory.
 static uint64_t usual_ns(const struct perf_log *log) {
     uint64_t *lengths = calloc(log->n_intervals, sizeof *lengths), median = 0;
     for (size_t i = 0; lengths && i < log->n_intervals; i++)
@@ -115,7 +115,7 @@ static uint64_t usual_ns(const struct perf_log *log) {
     return median;
 }
 
-// Of "CPU3": 3; of others a number behind all CPUs' that may come.
+// 3 for "CPU3"; for other places a number above all possible CPUs'.
 static unsigned place_id(const struct perf_log *log, size_t place) {
     char *end;
     const char *name = log->places[place];
@@ -137,7 +137,7 @@ static int make_topology(const char *name, const struct perf_log *log, struct er
         return -ENOMEM;
     for (size_t i = 0; i < log->n_places; i++)
         sources[i] = (struct topology_source){.id = place_id(log, i),
-                                              .core = (int)i, // which CPUs are siblings is not in the log
+                                              .core = (int)i, // the log does not tell which CPUs are siblings
                                               .package = place_socket(log->places[i]),
                                               .selected = true};
     qsort(sources, log->n_places, sizeof *sources, compare_sources);
@@ -146,7 +146,8 @@ static int make_topology(const char *name, const struct perf_log *log, struct er
     return r == -EINVAL ? errors_add(errors, name, 0, 0, "counts of CPUs and of sockets, or of all, in one log") : r;
 }
 
-// What perf says that it cannot count is as if it were not there; of what it counts, it says when it could not.
+// An event that perf reports as not supported counts as missing from the log. For other events perf reports when it
+// could not count them.
 static void mark_support(const struct perf_log_request *request, uint8_t *support) {
     const struct perf_log *log = request->log;
     const struct catalog *catalog = request->catalog;
@@ -187,9 +188,9 @@ static int make_plan(const struct perf_log_request *of, struct errors *errors, s
 struct tape {
     const struct perf_log *log;
     const struct snapshot_layout *layout;
-    int *event_of;                   // of the log's events: the catalog's
-    unsigned *cpu_of;                // of its places: the topology's
-    const struct perf_log_row **row; // of this interval: [cpu][catalog event], NULL: none
+    int *event_of;                   // by log event: the catalog's
+    unsigned *cpu_of;                // by place: the topology's
+    const struct perf_log_row **row; // of this interval: [cpu][catalog event]; NULL: none
     struct readings *readings;
 };
 
@@ -202,7 +203,7 @@ static void fill_rows(struct tape *tape, const struct perf_log_interval *interva
             continue;
         const struct perf_log_row **of =
             &tape->row[tape->cpu_of[row->place] * n_events + (size_t)tape->event_of[row->event]];
-        if (!*of || (*of)->state != PERF_LOG_COUNTED) // an event that stands there twice: the first that counted
+        if (!*of || (*of)->state != PERF_LOG_COUNTED) // a duplicate event: take the first that counted
             *of = row;
     }
 }

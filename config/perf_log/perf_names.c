@@ -8,7 +8,7 @@
 
 #include "config/json/json_reader.h"
 
-// The file is ours, so an unknown key is a mistake. Once checked, the document itself is what is searched.
+// topdownd ships the file, so an unknown key is a mistake. After the check, lookups search the document itself.
 
 enum { FILE_MAX = 1 << 18, DEPTH_MAX = 8, VENDORS_MAX = 64 };
 
@@ -46,7 +46,7 @@ static void check(const struct json_node *root) {
     }
 }
 
-// Takes over the document, NULL where there is none.
+// Takes ownership of the document; NULL if there is none.
 static int make(struct json_reader *reader, cJSON *document, struct perf_names **out) {
     struct perf_names *names = calloc(1, sizeof *names);
     if (document) {

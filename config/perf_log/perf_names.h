@@ -2,20 +2,20 @@
 #ifndef TOPDOWND_CONFIG_PERF_LOG_PERF_NAMES_H
 #define TOPDOWND_CONFIG_PERF_LOG_PERF_NAMES_H
 
-// perf's own names of events ("cycles", "cache-misses"): what the kernel counts for them is another event on each
-// vendor's CPUs. Which one is data (specs/perf/names.json).
+// perf's own names of events ("cycles", "cache-misses"), for which the kernel counts a different event on each vendor's
+// CPUs. specs/perf/names.json maps them.
 
 #include "core/base/error.h"
 
 struct perf_names;
 
-// Returns 0, -EINVAL with what is wrong in `errors`, -ENOMEM.
+// Returns 0, -EINVAL with the mistakes in `errors`, -ENOMEM.
 int perf_names_load(const char *path, struct errors *errors, struct perf_names **out);
 int perf_names_parse(const char *name, const char *text, size_t length, struct errors *errors, struct perf_names **out);
 struct perf_names *perf_names_free(struct perf_names *names);
 
-// What that name, of so many bytes and in any case, means on a CPU of that vendor, as terms; NULL where perf has no
-// such name, or it is not the same everywhere.
+// The terms that the name, `length` bytes in any case, means on a CPU of this vendor; NULL if perf has no such name or
+// its meaning varies.
 const char *perf_names_find(const struct perf_names *names, const char *vendor, const char *name, size_t length);
 
 #endif

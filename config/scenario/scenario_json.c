@@ -8,10 +8,10 @@
 
 #include "config/json/json_reader.h"
 
-// Mixes are a convenience of the file: what an event happens per cycle, times utilisation, times frequency, is a rate.
-// They are expanded here, and a scenario in memory has rates only.
+// Mixes are a convenience of the file: an event's count per cycle, times utilisation, times frequency, is a rate. They
+// are expanded here; a scenario in memory has only rates.
 //
-// Whether the spec has the events is not known here; the simulated PMU checks that.
+// This reader does not know the spec's events; the simulated PMU checks them.
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -20,14 +20,14 @@ enum {
     DEPTH_MAX = 16,
     LOADS_MAX = 64,
     KEYFRAMES_MAX = 256,
-    RATES_MAX = 512,           // of one keyframe
-    RATES_TOTAL_MAX = 1 << 17, // mixes expand: bounds what a small file can ask for
+    RATES_MAX = 512,           // per keyframe
+    RATES_TOTAL_MAX = 1 << 17, // mixes expand: bounds the memory that a small file can demand
     ASSIGNMENTS_MAX = 256,
     RIVALS_MAX = 256,
     COUNTERS_MAX = 64
 };
 
-// Keyframes closer than a microsecond are a slip of the pen, and a division by nothing.
+// Keyframes closer than a microsecond are a mistake, and would divide by almost zero.
 static const double SECONDS_MAX = 1e9, STAGGER_MAX = 1e5, SECONDS_APART_MIN = 1e-6;
 static const double RATE_MAX = 1e12, PER_CYCLE_MAX = 1e3, FREQUENCY_MAX = 1e11;
 
@@ -36,10 +36,10 @@ struct scenario_reader {
     struct scenario *scenario;
     struct json_node mixes; // value NULL: none
     double frequency_hz;    // 0: none
-    size_t n_rates;         // of all keyframes so far
+    size_t n_rates;         // in all keyframes so far
 };
 
-// Room for the entries of an object or array. NULL, with the status set, where memory is short.
+// Allocates room for the entries of an object or array. NULL, with the status set, if out of memory.
 static void *room_for(const struct json_node *list, size_t size) {
     void *items = calloc((size_t)cJSON_GetArraySize(list->value) + 1, size);
     if (!items)
@@ -80,7 +80,7 @@ static void read_rates(struct scenario_reader *reader, const struct json_node *r
     }
 }
 
-// The members' names of an object, for suggestions.
+// Reports an unknown name and suggests one of the object's members.
 static void fail_unknown_member(const struct json_node *node, const char *what, const char *name,
                                 const struct json_node *object) {
     char text[160];
@@ -290,7 +290,7 @@ static void read_rivals(struct scenario_reader *reader, const struct json_node *
     }
 }
 
-// What all core types share.
+// Reads what all core types share.
 static void read_shape(struct scenario_reader *reader, const struct json_node *root) {
     struct scenario *scenario = reader->scenario;
     const char *description;
@@ -322,7 +322,7 @@ static void read_cores(struct scenario_reader *reader, const struct json_node *n
         json_fail_memory(node);
 }
 
-// What runs on the cores, and who else uses their counters.
+// Reads the loads of the cores and the rivals for their counters.
 static void read_life(struct scenario_reader *reader, const struct json_node *node) {
     struct json_node loads;
     if (reader->reader.status != 0) // it refers to the rest
@@ -334,7 +334,7 @@ static void read_life(struct scenario_reader *reader, const struct json_node *no
     read_rivals(reader, node);
 }
 
-// A core type that another one is told apart from by nothing, or whose CPUs are another's as well.
+// Reports a core type that nothing distinguishes from another one, or that shares CPUs with one.
 static void check_core_type(const struct json_node *node, const struct scenario *first, const struct scenario *type) {
     for (const struct scenario *other = first; other != type; other = other->next) {
         if (strcmp(other->spec, type->spec) == 0)
@@ -420,7 +420,7 @@ static void read_document(struct scenario_reader *reader, const struct json_node
     read_life(reader, root);
 }
 
-// Takes over the document, NULL where there is none.
+// Reads the document and takes ownership of it; NULL if there is none.
 static int read_scenario(struct scenario_reader *reader, cJSON *document, struct scenario **out) {
     if (document) {
         const struct json_node root = json_root(&reader->reader, document);

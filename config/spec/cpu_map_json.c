@@ -7,7 +7,7 @@
 
 #include "config/json/json_reader.h"
 
-// The file is ours, so an unknown key is a mistake. All mistakes of all rows are shown.
+// topdownd ships the file, so an unknown key is a mistake. All mistakes of all rows are shown.
 
 enum { FILE_MAX = 1 << 20, DEPTH_MAX = 8 };
 
@@ -26,7 +26,7 @@ static bool parse_midr(const char *text, uint32_t *out) {
     return true;
 }
 
-// The MIDRs as numbers, for free(); NULL where one is none.
+// The MIDRs as numbers, for free(); NULL if one is invalid.
 static uint32_t *read_midrs(const struct json_node *row, const char *const *texts, size_t n) {
     uint32_t *midrs = calloc(n + 1, sizeof *midrs);
     if (!midrs)
@@ -66,7 +66,7 @@ static void read_row(struct map_reader *map, const struct json_node *node) {
     uint32_t *midrs = read_midrs(node, midr_texts, n_midrs);
     if (spec && (spec[0] == '\0' || strchr(spec, '/')))
         json_fail(node, "'%.40s' is no spec's name: write that of its file, without folder and .json", spec);
-    // what is copied is not written to
+    // cpu_map_add only copies from these
     const struct cpu_row row = {.spec = (char *)spec,
                                 .midrs = midrs,
                                 .n_midrs = n_midrs,
@@ -101,7 +101,7 @@ static void read_rows(struct map_reader *map, const struct json_node *root) {
     }
 }
 
-// Takes over the document, NULL where there is none.
+// Takes ownership of the document; NULL if there is none.
 static int read_map(struct map_reader *map, cJSON *document, struct cpu_map *out) {
     if (document) {
         const struct json_node root = json_root(&map->reader, document);

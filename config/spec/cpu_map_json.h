@@ -2,12 +2,12 @@
 #ifndef TOPDOWND_CONFIG_SPEC_CPU_MAP_JSON_H
 #define TOPDOWND_CONFIG_SPEC_CPU_MAP_JSON_H
 
-// Reads specs/cpus.json, which says which spec is for which CPU: docs/specs.md, "Which spec is for which CPU".
+// Reads specs/cpus.json, which maps CPUs to specs: docs/specs.md, "Which spec is for which CPU".
 
 #include "core/base/error.h"
 #include "core/host/identify.h"
 
-// Returns 0, -EINVAL with what is wrong in `errors`, -ENOMEM. *out is for cpu_map_deinit, and untouched on failure.
+// Returns 0, -EINVAL with the mistakes in `errors`, -ENOMEM. Free *out with cpu_map_deinit; it is untouched on failure.
 int cpu_map_json_load(const char *path, struct errors *errors, struct cpu_map *out);
 int cpu_map_json_parse(const char *name, const char *text, size_t length, struct errors *errors, struct cpu_map *out);
 

@@ -11,7 +11,7 @@ static void add_part(const cJSON *names, struct catalog_builder *builder) {
             catalog_find_event(catalog_builder_catalog(builder), name->valuestring) >= 0)
             known[n++] = name->valuestring;
     }
-    if (n > 1) // one more than a split may have is refused; the rest is not whole then
+    if (n > 1) // a part beyond the limit is refused, which leaves the rest incomplete
         (void)catalog_builder_add_part(builder, LEVEL1_USUAL, known, n, &fault);
 }
 

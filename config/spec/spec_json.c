@@ -10,13 +10,13 @@
 #include "config/spec/spec_json_private.h"
 
 // A spec is read in three passes: the product and its events; the metrics, which refer to events; groups, methodology
-// and level 1, which refer to metrics. A pass shows all its mistakes, and stops the ones after it, whose complaints
-// would only be echoes.
+// and level 1, which refer to metrics. A pass shows all its mistakes and prevents later passes, which would only report
+// their consequences.
 //
-// What a vendor's file holds beyond the schema is ignored, since vendors add fields. In our own objects, named
-// "topdownd", an unknown key is a mistake.
+// Fields of a vendor's file beyond the schema are ignored, since vendors add fields. In objects named "topdownd" an
+// unknown key is a mistake.
 
-// A revision says nothing to us, but a file in which it is an object is not what it claims to be.
+// The revision is not used, but a file in which it is an object is not a valid spec.
 static void check_revision(const struct json_node *product, const char *key) {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(product->value, key);
     if (!value || cJSON_IsString(value) || cJSON_IsNumber(value))
@@ -94,7 +94,7 @@ static void read_groups(struct spec_reader *spec, const struct json_node *root) 
     }
 }
 
-// Where the tree begins; of the metrics of the spec, a flag each.
+// Finds the metrics where the tree begins: one flag for each metric of the spec.
 static void read_roots(struct spec_reader *spec, const struct json_node *tree, bool *is_root) {
     const char **roots;
     size_t n;
@@ -145,7 +145,7 @@ static void read_tree(struct spec_reader *spec, const struct json_node *topdown)
     free(is_root);
 }
 
-// The stages of the methodology become groups of their own, so that a profile can ask for stage_1 on any CPU.
+// The stages of the methodology become groups of their own, so that a profile can use stage_1 on any CPU.
 static void read_methodology(struct spec_reader *spec, const struct json_node *root) {
     static const char *const stages[] = {"stage_1", "stage_2"};
     struct json_node methodologies, topdown, grouping;
@@ -205,7 +205,7 @@ static void read_split(struct spec_reader *spec, enum level1_variant variant, co
     }
 }
 
-// A split of the pipeline slots is all of its categories, or none.
+// True if level 1 has all categories: a split needs them all.
 static bool has_all_categories(const struct spec_reader *spec, const struct json_node *level1) {
     const cJSON *category;
     cJSON_ArrayForEach(category, cJSON_GetObjectItemCaseSensitive(level1->value, "categories")) {
@@ -225,7 +225,7 @@ static void read_level1(struct spec_reader *spec, const struct json_node *ours, 
     if (!ours->value || !json_get_object(ours, key, JSON_OPTIONAL, &level1))
         return;
     if (spec->reader.lenient && !has_all_categories(spec, &level1))
-        return; // its metrics have been told of
+        return; // its metrics have been reported
     json_check_keys(&level1, keys, COUNT(keys));
     bool good = json_get_text(&level1, "pipeline_slots", JSON_REQUIRED, &text.pipeline_slots);
     good = json_get_number(&level1, "width", JSON_REQUIRED, 1, 64, &text.width) && good;

@@ -7,8 +7,8 @@
 
 #include "config/spec/spec_json_private.h"
 
-// Events, and what they need of the counters. An event's code and the terms in its topdownd object become the terms
-// that perf would write, which the catalog encodes in the spec's format.
+// Events, and the counters they need. An event's code and the terms in its topdownd object become terms in perf's form,
+// which the catalog encodes in the spec's format.
 
 enum { COUNTERS_MAX = 64, TERMS_MAX = 512 };
 
@@ -31,7 +31,7 @@ static bool read_code(const struct json_node *event, uint64_t *code) {
     return false;
 }
 
-// Without a statement an event can be counted; the schema's private events have a code and nothing else.
+// By default an event can be counted; the schema's private events have only a code.
 static bool can_be_counted(const struct json_node *event) {
     const char **accesses;
     size_t n;
@@ -44,7 +44,7 @@ static bool can_be_counted(const struct json_node *event) {
     return found;
 }
 
-// The bits of each term of one PMU; `pmu` is NULL for the core's.
+// Reads the bits of each term of one PMU; `pmu` is NULL for the core PMU.
 static void read_fields(struct spec_reader *spec, const char *pmu, const struct json_node *format) {
     struct fault fault;
     const cJSON *value;
@@ -62,7 +62,7 @@ static void read_fields(struct spec_reader *spec, const char *pmu, const struct 
     }
 }
 
-// Where the spec states no format of the core PMU, the code is the number itself.
+// By default, without a format of the core PMU in the spec, the code is the number itself.
 void spec_read_format(struct spec_reader *spec, const struct json_node *root, const struct json_node *ours) {
     struct json_node format, formats;
     struct fault fault;
@@ -88,7 +88,7 @@ static bool is_ours(const char *key) {
     return false;
 }
 
-// A term's name as formats have it: it becomes a part of a text.
+// True for a valid name of a term, which becomes part of a text.
 static bool is_term(const char *name) {
     size_t length = strlen(name);
     return length > 0 && length < EVENT_FORMAT_NAME_MAX &&
@@ -134,7 +134,7 @@ static bool is_whole(const struct json_node *node, double min, double max) {
     return floor(node->value->valuedouble) == node->value->valuedouble;
 }
 
-// A list of counters to a bit each.
+// Reads a list of counters as one bit each.
 static void read_counter_list(const struct json_node *ours, uint64_t *out) {
     struct json_node list;
     const cJSON *value;

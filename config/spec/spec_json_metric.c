@@ -6,19 +6,19 @@
 
 #include "config/spec/spec_json_private.h"
 
-// Metrics. One may use another that stands further down in the file, so that each is added when the first formula asks
-// for it (struct catalog_resolver); what leads back to itself is refused. Parents and thresholds may point anywhere and
-// are set when all metrics are there.
+// Metrics. A metric may use another that comes later in the file, so each is added when the first formula needs it
+// (struct catalog_resolver); circular references are refused. Parents and thresholds may refer to any metric and are
+// set once all exist.
 
 enum metric_state { METRIC_UNREAD, METRIC_BEING_READ, METRIC_READ, METRIC_WRONG };
 
 struct metric_reader {
     struct spec_reader *spec;
-    const struct json_node *metrics; // the object that holds them
+    const struct json_node *metrics; // the object with the metrics
     const cJSON **values;            // in order of the file
     uint8_t *states;                 // enum metric_state
     size_t n;
-    struct name_index names; // to their places
+    struct name_index names; // to their indexes
 };
 
 static const char *suggest_event(const struct catalog *catalog, const char *name) {
@@ -114,7 +114,7 @@ static void read_metric(struct metric_reader *reader, size_t i) {
     if (good)
         spec_take(&at, r, &fault);
     reader->states[i] = r < 0 ? METRIC_WRONG : METRIC_READ;
-    if (good && r == -EINVAL && spec->reader.lenient) { // listed with the reason
+    if (good && r == -EINVAL && spec->reader.lenient) { // lists it with the reason
         const struct fault reason = fault;
         if (catalog_builder_add_unmeasurable(spec->builder, &text, reason.text, &fault) == -ENOMEM)
             json_fail_memory(&metric);
@@ -122,13 +122,13 @@ static void read_metric(struct metric_reader *reader, size_t i) {
     json_forgive(&spec->reader);
 }
 
-// What a catalog makes of a text of the metric's topdownd object is said at that text.
+// Reports a fault in a text of the metric's topdownd object at that text.
 static void take_reference(const struct json_node *ours, const char *key, int r, const struct fault *fault) {
     const struct json_node at = json_child(ours, cJSON_GetObjectItemCaseSensitive(ours->value, key), 0);
     spec_take(&at, r, fault);
 }
 
-// What refers to other metrics without being computed from them.
+// Reads references to other metrics that are not part of the formula.
 static void read_references(const struct metric_reader *reader, size_t i) {
     const struct json_node metric = json_child(reader->metrics, reader->values[i], 0);
     int index = catalog_find_metric(reader->spec->catalog, metric.key);

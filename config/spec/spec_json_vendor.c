@@ -5,15 +5,15 @@
 #include "config/spec/spec_json.h"
 #include "config/spec/spec_json_private.h"
 
-// A vendor's file is read as a spec of ours is, after what it lacks has been put into the document from a file of
-// defaults. What a default refers to and the file does not have is left out: the file is not at fault for it. What is
-// wrong with an entry of the file costs that entry and what needs it.
+// A vendor's file is read like a shipped spec, after its missing parts have been added to the document from a file of
+// defaults. Parts of a default that refer to entries not in the file are left out without an error. An invalid entry of
+// the file disables only that entry and what depends on it.
 
 enum { DEFAULTS_FILE_MAX = 1 << 20, DEFAULTS_DEPTH_MAX = 8, WIDTH_MAX = 64 };
 
 static const cJSON *get(const cJSON *object, const char *key) { return cJSON_GetObjectItemCaseSensitive(object, key); }
 
-// Pipeline slots a cycle, 0 where the file does not say.
+// Pipeline slots per cycle, 0 if the file does not say.
 static double width_of(const cJSON *document) {
     const cJSON *slots = get(get(document, "product_configuration"), "num_slots");
     return cJSON_IsNumber(slots) && slots->valuedouble >= 1 && slots->valuedouble <= WIDTH_MAX ? slots->valuedouble : 0;
@@ -28,7 +28,7 @@ static bool has_categories(const cJSON *document, const cJSON *level1) {
     return true;
 }
 
-// Level 1 needs the metrics of all categories, and the width.
+// Keeps level 1 if the file has the metrics of all categories and the width.
 static bool keep_known_level1(const cJSON *document, cJSON *ours, double width) {
     cJSON *level1 = cJSON_GetObjectItemCaseSensitive(ours, "level1");
     if (level1 && width > 0 && has_categories(document, level1))
@@ -46,7 +46,7 @@ static void keep_known_fixed(const cJSON *document, const cJSON *ours) {
     }
 }
 
-// The names under which metrics are exported.
+// Adds the names under which metrics are exported.
 static bool add_names(const cJSON *document, const cJSON *names) {
     const cJSON *name;
     bool good = true;
@@ -71,7 +71,7 @@ static bool add_defaults(cJSON *document, const cJSON *defaults, double width) {
     return keep_known_level1(document, ours, width) && add_names(document, get(defaults, "names"));
 }
 
-// Builds a catalog of a document that it takes over, NULL where there is none.
+// Builds a catalog from a document, of which it takes ownership; NULL if there is none.
 static int read_vendor(struct spec_reader *spec, cJSON *document, const char *defaults,
                        const struct environment *environment, struct catalog_builder **out) {
     struct environment of_file;
@@ -88,7 +88,7 @@ static int read_vendor(struct spec_reader *spec, cJSON *document, const char *de
             spec->reader.status = theirs.status;
         else if (!add_defaults(document, added, width))
             spec->reader.status = -ENOMEM;
-        if (width > 0) // the file's formulas have it as a number
+        if (width > 0) // the file's formulas contain it as a number
             of_file.facts.literals[LITERAL_SLOTS] = width;
     }
     int r = spec->reader.status;

@@ -27,7 +27,7 @@ static int list_add(struct metric_list *list, struct evaluation_metric metric, d
     return 0;
 }
 
-// Names become keys of the output.
+// True for a valid name: names become keys of the output.
 static bool name_is_sound(const char *name) {
     for (; *name != '\0'; name++)
         if ((unsigned char)*name < 0x20 || *name == 0x7f)

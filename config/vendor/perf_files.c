@@ -12,7 +12,7 @@
 #include "config/json/json_reader.h"
 #include "config/vendor/perf_files_private.h"
 
-// Which files there are is perf_folder.c's; here they are parsed, and their entries read.
+// perf_folder.c finds the files; this file parses them and reads their entries.
 
 static int compare_names(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
@@ -23,7 +23,7 @@ static int is_json(const struct dirent *entry) {
     return length > 5 && entry->d_name[0] != '.' && strcmp(entry->d_name + length - 5, ".json") == 0;
 }
 
-// Returns 0 (also where the text is wrong, with the reason added), -ENOMEM.
+// Returns 0 (even if the text is invalid, with the reason added), -ENOMEM.
 static int add_document(struct perf_files *files, const char *path, const char *text, size_t length, bool standard,
                         struct errors *errors) {
     struct json_reader reader = {.file = path, .errors = errors};
@@ -41,7 +41,7 @@ static int read_file(struct perf_files *files, const char *path, bool standard, 
     int r = json_read_again(path, PERF_FILE_MAX, errors, buffer, &length);
     if (r == 0)
         r = add_document(files, path, buffer->text, length, standard, errors);
-    return r == -ENOMEM ? r : 0; // what is wrong with it has been said
+    return r == -ENOMEM ? r : 0; // its mistakes have been reported
 }
 
 static int read_folder(struct perf_files *files, const char *folder, bool standard, struct errors *errors) {
@@ -134,7 +134,7 @@ int perf_files_parse(const char *name, const char *text, size_t length, struct e
     if (r == 0)
         r = add_document(&files, name, text, length, false, errors);
     if (r == 0 && files.n == 0)
-        r = -EINVAL; // add_document has said why
+        r = -EINVAL; // add_document has added the reason
     if (r == 0)
         r = index_standards(&files);
     if (r < 0)
@@ -159,8 +159,8 @@ void perf_files_close(struct perf_files *files) {
 
 // ---- entries ----
 
-// Known fields by the length of their names, so that each key of thousands of entries is held against a few. A list
-// ends with NULL.
+// Known fields by the length of their names, so that each key of thousands of entries is compared with only a few. A
+// list ends with NULL.
 static const struct known_field {
     const char *name;
     enum perf_field field;
@@ -228,7 +228,7 @@ void perf_entry_fail(const struct perf_entry *entry, struct errors *errors, cons
     (void)errors_add(errors, entry->file, 0, 0, "entry %zu (%s): %s", entry->place, shown, text);
 }
 
-// False with an error added where the entry is wrong. The entry's name is read first, for messages.
+// False with an error added if the entry is invalid. The entry's name is read first, for messages.
 static bool read_fields(const cJSON *value, struct errors *errors, struct perf_entry *entry) {
     const cJSON *child;
     if (!cJSON_IsObject(value)) {
@@ -238,7 +238,7 @@ static bool read_fields(const cJSON *value, struct errors *errors, struct perf_e
     cJSON_ArrayForEach(child, value) {
         int field = field_of(child->string);
         bool text = field >= 0 && cJSON_IsString(child);
-        // some files have counts of other units' counters as numbers
+        // some files give other units' numbers of counters as JSON numbers
         if (field < 0 || (!text && (cJSON_IsNull(child) || (field == PERF_GENERIC_COUNTERS && cJSON_IsNumber(child)))))
             continue;
         if (!text) {

@@ -2,11 +2,11 @@
 #ifndef TOPDOWND_CONFIG_VENDOR_PERF_FILES_H
 #define TOPDOWND_CONFIG_VENDOR_PERF_FILES_H
 
-// The JSON files of Linux tools/perf/pmu-events as they are: finding those of one CPU, and reading their entries.
+// Finds the unmodified JSON files of Linux tools/perf/pmu-events for one CPU, and reads their entries.
 //
-// Each file is a list of objects whose values are texts: an event, a metric, or both. An entry with ArchStdEvent takes
-// what it does not say itself from the architecture's entry of that name, which stands in a file beside mapfile.csv.
-// An entry that is wrong is reported and left out; a file that is no JSON is reported and costs its own entries.
+// Each file is a list of objects whose values are texts: an event, a metric, or both. An entry with ArchStdEvent
+// inherits missing fields from the architecture's entry of that name, in a file beside mapfile.csv. An invalid entry is
+// reported and left out; a file that is not JSON is reported, and only its entries are lost.
 
 #include <cjson/cJSON.h>
 
@@ -16,30 +16,30 @@
 enum { PERF_FILE_MAX = 16 << 20, PERF_FILES_MAX = 256, PERF_PATH_MAX = 4096, PERF_DEPTH_MAX = 16 };
 
 struct perf_files {
-    char *name;   // of the CPU's folder; a single file's without ".json"
-    char *folder; // where it is; a single file's path
+    char *name;   // the CPU's folder's; a single file's without ".json"
+    char *folder; // its path; a single file's path
     struct perf_file {
         char *path;
         cJSON *document;
-        bool standard; // of the architecture, not of the CPU
+        bool standard; // belongs to the architecture, not to the CPU
     } * files;
     size_t n;
     const cJSON **standards;          // entries that ArchStdEvent may name
-    struct name_index standard_names; // to their places
+    struct name_index standard_names; // to their indexes
 };
 
-// `path` is a JSON file, a folder of the JSON files of one CPU, an architecture's folder with its mapfile.csv, or one
-// that holds such folders, itself or in arch/. Where mapfile.csv chooses, `cpuid` (as perf writes it) has to be given,
-// else it may be NULL. Returns 0 with what is wrong with single files added to `errors`, -EINVAL with the reason added
-// where nothing can be read at all, -ENOENT with the reason where there are no files for this CPU, -ENOMEM. Free with
-// perf_files_close, which takes all zero too.
+// `path` is a JSON file, a folder of the JSON files of one CPU, an architecture's folder with its mapfile.csv, or a
+// folder that contains such folders, itself or in arch/. If mapfile.csv chooses, `cpuid` (in perf's form) is required,
+// else it may be NULL. Returns 0 with the mistakes of single files added to `errors`; -EINVAL with the reason if
+// nothing can be read, -ENOENT with the reason if there are no files for this CPU, -ENOMEM. Free with perf_files_close,
+// which also accepts all zero.
 int perf_files_open(const char *path, const char *cpuid, struct errors *errors, struct perf_files *out);
 void perf_files_close(struct perf_files *files);
 
-// The same with one file from memory; `name` stands for it in errors.
+// The same with one file from memory; errors show `name` as the file.
 int perf_files_parse(const char *name, const char *text, size_t length, struct errors *errors, struct perf_files *out);
 
-// What an entry says. Fields that nothing here uses are not read.
+// The fields of an entry. Unused fields are not read.
 enum perf_field {
     PERF_EVENT_NAME,
     PERF_METRIC_NAME,
@@ -81,7 +81,7 @@ enum perf_field {
 
 struct perf_entry {
     const char *file;
-    size_t place; // in its file, counted from 1
+    size_t place; // position in its file, counted from 1
     const cJSON *value;
     const char *fields[PERF_FIELD_N]; // NULL: absent
 };
@@ -92,23 +92,23 @@ struct perf_cursor {
     const cJSON *next;
 };
 
-// The next entry of the CPU's own files, with what it takes from the architecture's; of metricgroups.json nothing.
-// Returns false at the end. What is wrong with an entry is added to `errors`, and the entry is passed over.
+// Gets the next entry of the CPU's own files, including what it inherits from the architecture's; skips
+// metricgroups.json. Returns false at the end. An invalid entry is added to `errors` and skipped.
 bool perf_files_next(const struct perf_files *files, struct perf_cursor *cursor, struct errors *errors,
                      struct perf_entry *out);
 
-// The same for the entry that stands at this place: what perf_files_next has read can be read again.
+// The same for the entry at this position, to read again what perf_files_next has read.
 bool perf_files_read(const struct perf_files *files, const char *file, size_t place, const cJSON *value,
                      struct errors *errors, struct perf_entry *out);
 
-// Says what is wrong with an entry.
+// Adds an error about an entry.
 void perf_entry_fail(const struct perf_entry *entry, struct errors *errors, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// What metricgroups.json says of a group, NULL where it says nothing.
+// The text for a group in metricgroups.json, NULL if there is none.
 const char *perf_files_group_text(const struct perf_files *files, const char *group);
 
-// "6.103515625e-5MiB": the number, and where the unit begins. False where no number stands there.
+// Splits "6.103515625e-5MiB" into the number and the unit. False if it does not begin with a number.
 bool perf_scale_unit(const char *text, double *scale, const char **unit);
 
 #endif

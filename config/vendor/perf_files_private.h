@@ -4,10 +4,10 @@
 
 #include "config/vendor/perf_files.h"
 
-// Where a CPU's files are.
+// The location of a CPU's files.
 struct perf_folder {
     char path[PERF_PATH_MAX];         // a folder, or a file
-    char architecture[PERF_PATH_MAX]; // the folder with mapfile.csv that it belongs to, ""
+    char architecture[PERF_PATH_MAX]; // its folder with mapfile.csv; "": none
     bool is_file;
 };
 

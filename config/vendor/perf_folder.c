@@ -10,8 +10,8 @@
 #include "config/vendor/perf_files_private.h"
 #include "core/host/environment.h"
 
-// From a path and a CPU to a folder, through mapfile.csv: "pattern,version,folder,type". The first row whose pattern
-// describes the CPU wins (core/host/environment.h has the rules of perf).
+// Finds the folder for a path and a CPU through mapfile.csv: "pattern,version,folder,type". The first row whose pattern
+// describes the CPU wins (core/host/environment.h has perf's rules).
 
 enum { MAP_MAX = 1 << 20, LEVELS_MAX = 3 };
 
@@ -26,7 +26,7 @@ static bool has_map(const char *folder) {
     return join(path, sizeof path, folder, "mapfile.csv") && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// The folder with mapfile.csv that `path` lies in, "" where there is none nearby.
+// The folder with mapfile.csv that contains `path`, "" if there is none nearby.
 static void find_architecture(const char *path, char *out) {
     (void)snprintf(out, PERF_PATH_MAX, "%s", path);
     for (int level = 0; level < LEVELS_MAX; level++) {
@@ -46,7 +46,7 @@ static void find_architecture(const char *path, char *out) {
     out[0] = '\0';
 }
 
-// Takes "pattern,version,folder,type" apart; false where it is a comment or no such row.
+// Splits "pattern,version,folder,type"; false for a comment or an invalid row.
 static bool split_row(char *row, char **pattern, char **folder) {
     *pattern = strsep(&row, ",");
     (void)strsep(&row, ",");
@@ -78,7 +78,7 @@ static int look_up(const char *architecture, const char *cpuid, struct errors *e
     return r;
 }
 
-// Looks through the folders of `root` that have a mapfile.csv. Returns 1, 0, or a negative errno; *any says whether
+// Looks through the folders of `root` that have a mapfile.csv. Returns 1, 0, or a negative errno; *any tells whether
 // there was one.
 static int search(const char *root, const char *cpuid, struct errors *errors, struct perf_folder *out, bool *any) {
     struct dirent **entries;
@@ -129,7 +129,7 @@ int perf_folder_find(const char *path, const char *cpuid, struct errors *errors,
         find_architecture(path, out->architecture);
     if (stat(out->path, &status) == 0)
         return 0;
-    int r = errno == ENOENT ? -ENOENT : -EINVAL; // a tree need not have all that its map names
+    int r = errno == ENOENT ? -ENOENT : -EINVAL; // a tree may lack folders that its map names
     (void)errors_add(errors, out->path, 0, 0, "mapfile.csv names this folder, which cannot be read: %s",
                      strerror(errno));
     return r;

@@ -9,8 +9,8 @@
 
 #include "config/vendor/perf_json_private.h"
 
-// The entries are indexed by name first; metrics then pull in the metrics and events that their formulas name, so that
-// a start costs what is used and not what is there.
+// The entries are indexed by name first. Metrics then pull in the metrics and events that their formulas name, so the
+// cost of a start depends on what is used, not on what exists.
 
 enum { TREES_FILE_MAX = 1 << 20, TREES_DEPTH_MAX = 8, FIXED_MAX = 16 };
 
@@ -24,7 +24,7 @@ static int take(struct perf_reader *reader, int r, const struct fault *fault) {
     return r == -EINVAL ? errors_add(reader->errors, reader->request->trees, 0, 0, "%s", fault->text) : r < 0 ? r : 0;
 }
 
-// The formats of other PMUs: of rows for the same PMU the first that is for this CPU.
+// Reads the formats of other PMUs. Of several rows for one PMU the first for this CPU applies.
 static int read_pmu_formats(struct perf_reader *reader) {
     struct fault fault;
     const cJSON *row, *field;
@@ -105,7 +105,7 @@ static unsigned general_counters(const struct perf_reader *reader) {
     return (unsigned)general;
 }
 
-// The events of a list of the tree that are in the catalog.
+// The events of one of the tree's lists that are in the catalog.
 static size_t known_events(const struct perf_reader *reader, const char *key, const char *out[static PERF_LIST_MAX]) {
     size_t n = 0, known = 0;
     const char **events = perf_tree_texts(reader, key, &n);

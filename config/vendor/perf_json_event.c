@@ -9,15 +9,15 @@
 
 #include "config/vendor/perf_json_private.h"
 
-// Events: an entry's fields become the terms that perf's own build makes of them (tools/perf/pmu-events/jevents.py),
-// and what a formula calls an event (NAME, pmu@terms@, NAME@terms@, NAME:modifiers) becomes one of the catalog, under
-// the name as the formula writes it.
+// Events: an entry's fields become the terms that perf's own build makes of them (tools/perf/pmu-events/jevents.py). A
+// formula's event (NAME, pmu@terms@, NAME@terms@, NAME:modifiers) becomes a catalog event under the name used in the
+// formula.
 
 // ---- terms ----
 
 struct terms {
     char text[PERF_TERMS_MAX];
-    bool cut; // did not fit
+    bool cut; // too long
 };
 
 __attribute__((format(printf, 2, 3))) static void append(struct terms *terms, const char *format, ...) {
@@ -29,7 +29,7 @@ __attribute__((format(printf, 2, 3))) static void append(struct terms *terms, co
     terms->cut = terms->cut || n < 0 || (size_t)n >= sizeof terms->text - length;
 }
 
-// The name before '=' of the term that begins here, and the whole term.
+// Length of the name before '=' of the term that begins here, and of the whole term.
 static size_t name_length(const char *term) { return strcspn(term, "=,"); }
 static size_t term_length(const char *term) { return strcspn(term, ","); }
 
@@ -45,7 +45,7 @@ static bool has_term(const char *terms, const char *name, size_t length) {
     return false;
 }
 
-// The terms of `base` that `over` does not replace, then those of `over`.
+// Writes the terms of `base` that `over` does not replace, then those of `over`.
 static void merge(const char *base, const char *over, struct terms *out) {
     *out = (struct terms){.text = ""};
     for (const char *term = base; *term != '\0'; term = next_term(term))
@@ -55,7 +55,7 @@ static void merge(const char *base, const char *over, struct terms *out) {
         append(out, "%s%s", out->text[0] != '\0' ? "," : "", over);
 }
 
-// A number at the start of a list such as "0xB7, 0xBB"; false where there is none.
+// Reads the number at the start of a list such as "0xB7, 0xBB"; false if there is none.
 static bool first_number(const char *text, uint64_t *out) {
     char *end;
     errno = 0;
@@ -78,7 +78,7 @@ static bool add_field(const struct perf_entry *entry, struct terms *terms, enum 
     return true;
 }
 
-// MSRIndex says which register MSRValue goes to: the tree names the term.
+// MSRIndex selects the register of MSRValue; the tree names its term.
 static bool add_register(const struct perf_reader *reader, const struct perf_entry *entry, struct terms *terms,
                          struct fault *fault) {
     const char *index = entry->fields[PERF_MSR_INDEX], *value = entry->fields[PERF_MSR_VALUE];
@@ -116,7 +116,7 @@ static bool add_code(const struct perf_entry *entry, struct terms *terms, struct
     return true;
 }
 
-// What perf would write for an entry.
+// Writes an entry's terms in perf's form.
 static int entry_terms(const struct perf_reader *reader, const struct perf_entry *entry, struct terms *out,
                        struct fault *fault) {
     static const struct {
@@ -155,7 +155,7 @@ static int entry_terms(const struct perf_reader *reader, const struct perf_entry
 
 // ---- counters ----
 
-// "0,1,2,3" to a bit each, "Fixed counter 1" to *fixed. What else stands there is ignored: any counter.
+// Reads "0,1,2,3" as one bit each, "Fixed counter 1" into *fixed. Any other text means any counter.
 static void read_counter(const char *text, uint64_t *mask, unsigned *fixed) {
     static const char word[] = "Fixed counter ";
     if (text && strncasecmp(text, word, sizeof word - 1) == 0) {
@@ -177,7 +177,7 @@ static bool is_sampled(const struct perf_reader *reader, const char *terms) {
     return false;
 }
 
-// A field of PERF_METRICS: all of the tree's list but the leader that take no counter of their own.
+// True for a field of PERF_METRICS: any event of the tree's list without a counter of its own, except the leader.
 static bool is_field(const struct perf_reader *reader, const char *name) {
     for (size_t i = 1; i < reader->topdown.n; i++)
         if (strcmp(reader->topdown.texts[i], name) == 0)
@@ -185,7 +185,7 @@ static bool is_field(const struct perf_reader *reader, const char *name) {
     return false;
 }
 
-// Adds an event of the core PMU, whose needs are those of an entry (NULL: none are known).
+// Adds an event of the core PMU with the counter needs of an entry (NULL: none known).
 static int add_core_event(struct perf_reader *reader, const char *name, const char *terms,
                           const struct perf_entry *entry, struct fault *fault) {
     struct catalog_event_text text = {.name = name, .terms = terms, .takes = is_field(reader, name) ? 0 : 1};
@@ -232,15 +232,15 @@ int perf_events_read(struct perf_reader *reader) {
     return r == -ENOMEM ? r : 0;
 }
 
-// ---- what formulas call an event ----
+// ---- events as formulas name them ----
 
 static int find_item(const struct perf_reader *reader, const char *name, size_t length) {
     int item = name_index_find(&reader->events, name, length, true);
     return item >= 0 && reader->items[item].event_state != PERF_WRONG ? item : -1;
 }
 
-// The terms of an event of the core PMU or of an entry, by name. *entry stays without a value where it is the
-// kernel's own.
+// The terms of an event of the core PMU or of an entry, by name. For the kernel's own events *entry stays without a
+// value.
 static int base_terms(const struct perf_reader *reader, const char *name, size_t length, struct terms *out,
                       struct perf_entry *entry, struct fault *fault) {
     char text[PERF_GROUP_NAME_MAX];
@@ -264,8 +264,8 @@ static int refuse_unknown(const char *name, size_t length, struct fault *fault) 
                           (int)(length < 100 ? length : 100), name);
 }
 
-// pmu@terms@ of another PMU than the core's. The event's terms may name one of its files, or of those that the kernel
-// always has.
+// pmu@terms@ of a PMU other than the core's. The terms may name an event of the files, or one that the kernel always
+// has.
 static int resolve_other(struct perf_reader *reader, const char *name, const char *pmu, const char *terms,
                          struct fault *fault) {
     char made[PERF_GROUP_NAME_MAX + 8];
@@ -297,7 +297,7 @@ static int resolve_other(struct perf_reader *reader, const char *name, const cha
                      : add_other_event(reader, name, made, whole.text, NULL, fault);
 }
 
-// Another name for an event, such as cpu_core@NAME@: one counter counts both.
+// Adds an alias of an event, such as cpu_core@NAME@: one counter counts both.
 static int resolve_alias(struct perf_reader *reader, const char *name, const char *event, size_t length,
                          struct fault *fault) {
     char text[PERF_GROUP_NAME_MAX];
@@ -332,7 +332,7 @@ static int resolve_core(struct perf_reader *reader, const char *name, const char
     return add_core_event(reader, name, whole.text, entry.value ? &entry : NULL, fault);
 }
 
-// The event itself; the catalog knows what its modifiers leave out.
+// Adds the event itself; the catalog interprets its modifiers.
 static int resolve_modifiers(struct perf_reader *reader, const char *name, const char *colon, struct fault *fault) {
     char base[PERF_TERMS_MAX];
     const char *modifiers = *colon == ':' ? colon + 1 : colon; // pmu@terms@u, EVENT:u

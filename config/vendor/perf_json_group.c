@@ -9,7 +9,7 @@
 #include "core/base/array.h"
 #include "core/base/name.h"
 
-// Metric groups from MetricGroup, which lists a metric's groups; stages and level 1 from the tree.
+// Reads metric groups from MetricGroup, which lists a metric's groups; stages and level 1 from the tree.
 
 struct group {
     char *name, *folded;
@@ -33,7 +33,7 @@ static void groups_deinit(struct groups *groups) {
     free(groups->items);
 }
 
-// The group of this name, made where it is new; -1 where memory is short.
+// The group of this name, created if new; -1 if out of memory.
 static int group_find(struct groups *groups, const char *name, size_t length) {
     char text[PERF_GROUP_NAME_MAX], folded[PERF_GROUP_NAME_MAX];
     (void)snprintf(text, sizeof text, "%.*s", (int)length, name);
@@ -85,7 +85,7 @@ static int collect(struct perf_reader *reader, struct groups *groups) {
     return r;
 }
 
-// The tree's own groups, as far as the catalog has their metrics and the files no group of that name.
+// Adds the tree's own groups whose metrics the catalog has, unless the files have a group of that name.
 static int collect_own(struct perf_reader *reader, struct groups *groups) {
     const cJSON *group, *metric;
     size_t vendors = groups->n;
@@ -120,7 +120,7 @@ static int add_groups(struct perf_reader *reader, const struct groups *groups) {
     return 0;
 }
 
-// stage_1 is the first of the tree's groups that is there, stage_2 all of them.
+// stage_1 is the first of the tree's groups that exists, stage_2 all of them.
 static int add_stage(struct perf_reader *reader, const char *stage, size_t max) {
     struct fault fault;
     size_t n = 0, known = 0;
@@ -133,7 +133,7 @@ static int add_stage(struct perf_reader *reader, const char *stage, size_t max) 
     return r == -EINVAL ? errors_add(reader->errors, reader->files.folder, 0, 0, "%s", fault.text) : r < 0 ? r : 0;
 }
 
-// A group "NAME_group" is what to look at next where NAME is high.
+// A group "NAME_group" is the next step if NAME is high.
 static int add_nodes(struct perf_reader *reader) {
     static const char suffix[] = "_group";
     struct fault fault;
@@ -168,7 +168,7 @@ static enum category category_of(const char *name) {
     return (enum category)category;
 }
 
-// Whether every category's metric is there, can be measured, and is a share of pipeline slots.
+// True if every category's metric exists, can be measured, and is a share of pipeline slots.
 static bool level1_is_complete(const struct perf_reader *reader, const cJSON *categories) {
     const cJSON *category;
     size_t n = 0;
@@ -176,7 +176,7 @@ static bool level1_is_complete(const struct perf_reader *reader, const cJSON *ca
         int metric = cJSON_IsString(category) && category_of(category->string) < CATEGORY_N
                          ? catalog_find_metric(reader->catalog, category->valuestring)
                          : -1;
-        // without SMT there is nothing to contend with
+        // without SMT there is no contention
         if (metric < 0 || reader->catalog->metrics[metric].unmeasurable ||
             reader->catalog->metrics[metric].domain != METRIC_PIPELINE_SLOTS)
             return false;
@@ -195,7 +195,7 @@ static int add_level1(struct perf_reader *reader) {
         return 0;
     const struct catalog_level1_text text = {.pipeline_slots = slots, .width = width};
     int r = catalog_builder_set_level1(reader->builder, LEVEL1_USUAL, &text, &fault);
-    if (r == -EINVAL) // its events are not there: the metrics are, without a split of the slots
+    if (r == -EINVAL) // its events are missing: keep the metrics, without a split of the slots
         return 0;
     const cJSON *category;
     cJSON_ArrayForEach(category, categories) {

@@ -6,9 +6,9 @@
 #include "config/vendor/perf_json_private.h"
 #include "core/base/array.h"
 
-// The entries of all files, of the core PMU that the catalog describes and of those beside it, indexed by name.
+// Indexes the entries of all files by name, for the catalog's core PMU and the PMUs beside it.
 
-// Whether a list of trees.json names the word.
+// True if a list of trees.json contains the word.
 static bool lists(const cJSON *list, const char *word) {
     const cJSON *item;
     cJSON_ArrayForEach(item, list) {
@@ -18,7 +18,7 @@ static bool lists(const cJSON *list, const char *word) {
     return false;
 }
 
-// Room for one more.
+// Makes room for one more.
 static int items_reserve(struct perf_reader *reader) {
     struct perf_item *items = array_grow(reader->items, reader->n, sizeof *items);
     if (!items)
@@ -28,7 +28,8 @@ static int items_reserve(struct perf_reader *reader) {
 }
 
 void perf_item_read(const struct perf_reader *reader, const struct perf_item *item, struct perf_entry *out) {
-    (void)perf_files_read(&reader->files, item->file, item->place, item->value, reader->errors, out); // it was good
+    (void)perf_files_read(&reader->files, item->file, item->place, item->value, reader->errors, out); // it was valid
+                                                                                                      // before
 }
 
 static void fail_twice(struct perf_reader *reader, const struct perf_item *item, const struct perf_item *first) {
@@ -48,7 +49,7 @@ static int index_event(struct perf_reader *reader, size_t i) {
     return 0;
 }
 
-// The same metric may stand in two files.
+// The same metric may be in two files.
 static int index_metric(struct perf_reader *reader, size_t i) {
     struct perf_item *item = &reader->items[i];
     int first = name_index_find_or_add(&reader->metrics, item->metric, (unsigned)i);
@@ -84,7 +85,8 @@ static struct perf_item item_of(const struct perf_entry *entry) {
                               .counts = entry->fields[PERF_GENERIC_COUNTERS] != NULL};
 }
 
-// A hybrid's files hold several core PMUs, of which a catalog describes one: the first where none is asked for.
+// True for another core PMU than the catalog's. A hybrid's files have several; by default the catalog describes the
+// first.
 static bool is_of_other_core(struct perf_reader *reader, const cJSON *core_pmus, const char *unit) {
     if (!unit || !lists(core_pmus, unit))
         return false;

@@ -8,14 +8,14 @@
 #include "config/vendor/perf_json_private.h"
 #include "core/spec/family.h"
 
-// Metrics, each added after those that it uses (struct catalog_resolver). What cannot be measured is kept with its
-// reason; where a condition that the host decides rules a branch out, what the branch needs does not count.
+// Metrics, each added after those that it uses (struct catalog_resolver). Unmeasurable ones are kept with their reason.
+// If a condition that the host decides rules out a branch, the branch's needs do not count.
 
 enum { DEPTH_MAX = 256, UNITS_MAX = 160, EXPORT_NAME_MAX = 128 };
 
 static int read_metric(struct perf_reader *reader, struct perf_item *item);
 
-// ---- what formulas name ----
+// ---- names in formulas ----
 
 // struct catalog_resolver
 static int resolve(void *context, const char *name, struct fault *fault) {
@@ -46,7 +46,7 @@ static int resolve(void *context, const char *name, struct fault *fault) {
 
 // ---- units ----
 
-// "100%" to "share of the whole" and the factor to export with; `out` holds the units. A level's shares are of slots,
+// Converts "100%" to "share of the whole" and the export factor; `out` gets the units. A level's shares are of slots,
 // though a file may say that the slots are filled with ops.
 static void read_units(const struct perf_reader *reader, const struct perf_entry *entry, bool of_slots, char *out,
                        double *scale) {
@@ -77,7 +77,7 @@ static bool in_group(const char *groups, const char *name) {
     return false;
 }
 
-// Whether one of the metric's groups is a level whose shares are of pipeline slots.
+// True if one of the metric's groups is a level whose shares are of pipeline slots.
 static bool is_of_slots(const struct perf_reader *reader, const struct perf_entry *entry) {
     for (size_t i = 0; i < reader->slots_groups.n; i++)
         if (in_group(entry->fields[PERF_METRIC_GROUP], reader->slots_groups.texts[i]))
@@ -104,8 +104,8 @@ static enum metric_constraint read_constraint(const struct perf_reader *reader, 
     return CONSTRAINT_NO_GROUP;
 }
 
-// A name of the vendor's that would be one of the daemon's own families outside gets "perf_" in front; NULL: it would
-// not.
+// Prefixes a vendor's name with "perf_" if its exported name would collide with one of the daemon's own families; NULL:
+// it does not.
 static const char *other_export_name(const char *name, const char *units, char *out) {
     size_t length = (size_t)snprintf(out, EXPORT_NAME_MAX, "perf_%.100s", name);
     for (size_t i = 0; i < length; i++)
@@ -123,7 +123,7 @@ static bool counts_by_cpu(const struct perf_reader *reader, unsigned pmu) {
                                            reader->catalog->pmus[pmu]);
 }
 
-// Why no host can measure what the formula needs; false where nothing is known against it.
+// Finds the reason why no host can measure the formula's inputs; false if none is known.
 static bool find_obstacle(const struct perf_reader *reader, const struct formula *formula, struct fault *out) {
     const struct catalog *catalog = reader->catalog;
     for (size_t i = 0; i < formula->n_variables; i++) {
@@ -148,8 +148,8 @@ static bool find_obstacle(const struct perf_reader *reader, const struct formula
     return false;
 }
 
-// Adds a metric. Returns 0 where it can be measured, 1 with the reason in *fault where it cannot, -EINVAL with the
-// reason where it is not added at all; -ENOMEM.
+// Adds a metric. Returns 0 if it can be measured, 1 with the reason in *fault if it cannot, -EINVAL with the reason if
+// it was not added; -ENOMEM.
 static int add_metric(struct perf_reader *reader, const struct catalog_metric_text *text, struct fault *fault) {
     int r = catalog_builder_add_metric(reader->builder, text, fault);
     if (r >= 0 && !find_obstacle(reader, reader->catalog->metrics[r].formula, fault))
@@ -163,7 +163,7 @@ static int add_metric(struct perf_reader *reader, const struct catalog_metric_te
     return r < 0 ? r : 1;
 }
 
-// Formulas that do not parse are the file's fault; names that nobody knows may be the host's.
+// A formula that does not parse is the file's fault; an unknown name may be the host's.
 static bool is_mistake(const struct fault *fault) { return fault->kind == FAULT_FORMULA; }
 
 static int read_metric(struct perf_reader *reader, struct perf_item *item) {
@@ -183,7 +183,7 @@ static int read_metric(struct perf_reader *reader, struct perf_item *item) {
     if (!text.export_name)
         text.export_name = other_export_name(name, units, made);
     text.constraint = read_constraint(reader, &entry);
-    // a metric's own name is the event
+    // a metric's own name means the event
     int event = name_index_find(&reader->events, name, strlen(name), true);
     int r = event >= 0 ? perf_event_resolve(reader, name, &fault) : 0;
     reader->depth++;
@@ -197,7 +197,7 @@ static int read_metric(struct perf_reader *reader, struct perf_item *item) {
     return r == -ENOMEM ? r : 0;
 }
 
-// The metrics that the tree has beside the vendor's, as far as the files have their events and no metric of that name.
+// Adds the tree's metrics whose events are in the files, unless the files have a metric of that name.
 static int read_own(struct perf_reader *reader) {
     struct json_node metrics;
     const cJSON *value;
@@ -242,9 +242,9 @@ int perf_metrics_read(struct perf_reader *reader) {
     return r;
 }
 
-// ---- what refers to others ----
+// ---- references to other metrics ----
 
-// The metric that a group "NAME_group" breaks down is the parent of its members.
+// The metric NAME is the parent of the members of group "NAME_group".
 static int find_parent(const struct perf_reader *reader, const char *groups, const char *self) {
     static const char suffix[] = "_group";
     char name[PERF_GROUP_NAME_MAX];

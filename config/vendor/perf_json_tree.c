@@ -6,7 +6,7 @@
 
 #include "config/vendor/perf_json_private.h"
 
-// The tree of trees.json that is for this CPU, and what it says.
+// Finds the tree of trees.json for this CPU, and reads it.
 
 const char **perf_tree_texts(const struct perf_reader *reader, const char *key, size_t *n) {
     const char **texts = NULL;
@@ -59,7 +59,7 @@ static struct perf_texts tree_list(const struct perf_reader *reader, const char 
     return list;
 }
 
-// What every metric and event is held against.
+// Reads the lists with which every metric and event is compared.
 static void tree_read(struct perf_reader *reader) {
     reader->slots_groups = tree_list(reader, "slots_groups");
     reader->sampling_terms = tree_list(reader, "sampling_terms");

@@ -39,9 +39,9 @@ static int is_json(const struct dirent *entry) {
     return length > 5 && entry->d_name[0] != '.' && strcmp(entry->d_name + length - 5, ".json") == 0;
 }
 
-// ---- which format ----
+// ---- the format ----
 
-// The first character that is no white space; 0 where there is none.
+// The first character that is not white space; 0 if there is none.
 static char first_character(const char *path) {
     FILE *in = is_file(path) ? fopen(path, "re") : NULL;
     int c = in ? getc(in) : EOF;
@@ -90,18 +90,18 @@ enum spec_format spec_format_guess(const char *path, struct errors *errors) {
     format = guess_folder(path);
     if (format == SPEC_FORMAT_ANY && path_format(below, "%s/cpu", path) && guess_folder(below) == SPEC_FORMAT_ARM)
         return SPEC_FORMAT_ARM;
-    // what holds architectures has no JSON file of its own
+    // a folder of architectures has no JSON file of its own
     return format == SPEC_FORMAT_ANY ? SPEC_FORMAT_PERF : format;
 }
 
-// ---- Arm: which file ----
+// ---- Arm: the file ----
 
 struct arm_search {
     const char *cpuid;
     uint32_t midr;
     struct errors *errors;
     char *out;
-    uint32_t best; // of what was found: variant and revision
+    uint32_t best; // best match: variant and revision
     bool found;
 };
 
@@ -115,7 +115,7 @@ static bool parse_midr(const char *text, uint32_t *midr) {
     return errno == 0 && *end == '\0' && value <= UINT32_MAX;
 }
 
-// "neoverse_n2_r0p3_pmu" is neoverse-n2-r0p3.json, and without that neoverse-n2.json.
+// "neoverse_n2_r0p3_pmu" is neoverse-n2-r0p3.json or, if that is missing, neoverse-n2.json.
 static bool file_of_product(const char *folder, const char *product, char out[SPEC_PATH_MAX]) {
     char name[128];
     if (strlen(product) >= sizeof name || strchr(product, '/'))
@@ -136,7 +136,7 @@ static bool file_of_product(const char *folder, const char *product, char out[SP
     return false;
 }
 
-// Returns 1: found, 0: the CPU is not in it, or a negative errno.
+// Returns 1 if found, 0 if the CPU is not in it, or a negative errno.
 static int search_mapping(struct arm_search *search, const char *mapping, const char *folder) {
     struct json_reader reader = {.file = mapping, .errors = search->errors};
     char keys[2][16];
@@ -173,7 +173,7 @@ static void take_best(struct arm_search *search, uint32_t midr, const char *path
     (void)snprintf(search->out, SPEC_PATH_MAX, "%s", path);
 }
 
-// The rows of cpus.json: {"spec": NAME, "midr": [...], "cpuid": [...]}.
+// Searches the rows of cpus.json: {"spec": NAME, "midr": [...], "cpuid": [...]}.
 static int search_cpus(struct arm_search *search, const char *cpus, const char *folder) {
     struct json_reader reader = {.file = cpus, .errors = search->errors};
     struct environment environment;
@@ -204,16 +204,16 @@ static int search_cpus(struct arm_search *search, const char *cpus, const char *
     return search->found;
 }
 
-// A number that is written as one, or as text.
+// A number written as a JSON number or as text.
 static unsigned number_of(const cJSON *value) {
     return cJSON_IsNumber(value)   ? (unsigned)value->valueint
            : cJSON_IsString(value) ? (unsigned)strtoul(value->valuestring, NULL, 0)
                                    : 0;
 }
 
-// What the file says of itself: the core that it is for, and our own list of MIDRs.
+// Matches the file's own description: its core, and topdownd's list of MIDRs.
 static void search_file(struct arm_search *search, const char *path) {
-    struct errors ignored = {.n = 0}; // another file of the folder may be wrong
+    struct errors ignored = {.n = 0}; // another file of the folder may be invalid
     struct json_reader reader = {.file = path, .errors = &ignored};
     cJSON *document = json_load(&reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX);
     const cJSON *product = cJSON_GetObjectItem(document, "product_configuration"), *item;
@@ -233,7 +233,7 @@ static void search_file(struct arm_search *search, const char *path) {
     cJSON_Delete(document);
 }
 
-// Returns how many JSON files there are; the last one's path is in *path.
+// Returns the number of JSON files; the last one's path is in *path.
 static int search_files(struct arm_search *search, const char *folder, char path[SPEC_PATH_MAX]) {
     struct dirent **entries;
     int n = scandir(folder, &entries, is_json, alphasort);

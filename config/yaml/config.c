@@ -1,9 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0
-// Reads the files, merges their trees, and has the result decoded.
+// SPDX-License-Identifier: Apache-2.0 Reads the files, merges their trees, and decodes the result.
 //
-// A file that cannot be understood makes the rest of the work pointless (a profile may only seem to be missing), so the
-// merged tree is decoded only where every file could be read; the files after a bad one are still read, for their
-// own mistakes.
+// The merged tree is decoded only if every file could be read: with an unreadable file, a profile, for example, may
+// only seem to be missing. The files after a bad one are still read, to report their own mistakes.
 #include "config/yaml/config.h"
 
 #include <dirent.h>
@@ -21,13 +19,13 @@
 
 struct loader {
     struct config *config;
-    struct yaml_tree *tree; // of all files so far
+    struct yaml_tree *tree; // merged from all files so far
     struct errors *errors;
     size_t errors_before;
     size_t nodes_left;
     bool unreadable;     // a file could not be read or understood
     config_check *check; // NULL: none
-    const void *context; // of the check
+    const void *context; // for the check
 };
 
 static size_t count_errors(const struct errors *errors) { return errors->n + errors->dropped; }
@@ -42,7 +40,7 @@ static int loader_init(struct loader *loader, struct errors *errors) {
     return loader->config->files ? 0 : -ENOMEM;
 }
 
-// Takes a file's text into the tree. Returns 0 or -ENOMEM.
+// Merges a file's text into the tree. Returns 0 or -ENOMEM.
 static int loader_add(struct loader *loader, const char *name, const char *text, size_t length) {
     struct config *config = loader->config;
     char *file = strdup(name);
@@ -61,7 +59,7 @@ static int loader_add(struct loader *loader, const char *name, const char *text,
     return 0;
 }
 
-// Decodes the tree; `status` is what went before. Frees what the loader holds.
+// Decodes the tree, if `status`, the result so far, allows it. Frees the loader's memory.
 static int loader_finish(struct loader *loader, int status, struct config **out) {
     if (status == 0 && !loader->unreadable)
         status = config_decode(loader->tree, loader->config, loader->errors);
@@ -87,7 +85,7 @@ int config_parse(const char *name, const char *text, size_t length, struct error
     return loader_finish(&loader, r, out);
 }
 
-// Reads at most size bytes; returns how many, or a negative errno.
+// Reads at most size bytes; returns their number or a negative errno.
 static ssize_t read_bytes(int fd, char *data, size_t size) {
     size_t length = 0;
     while (length < size) {
@@ -103,7 +101,7 @@ static ssize_t read_bytes(int fd, char *data, size_t size) {
     return (ssize_t)length;
 }
 
-// Opens a file that can be read to an end: a FIFO would wait for ever. Character devices are for /dev/null.
+// Opens a file that has an end: a FIFO would wait forever. Character devices are allowed for /dev/null.
 static int open_file(const char *path) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
@@ -122,7 +120,7 @@ static int open_file(const char *path) {
     return r;
 }
 
-// Returns how many bytes `path` has (more than YAML_TREE_BYTES_MAX are refused), or a negative errno.
+// Returns the size of `path` in bytes (more than YAML_TREE_BYTES_MAX are refused), or a negative errno.
 static ssize_t read_file(const char *path, char *data) {
     int fd = open_file(path);
     if (fd < 0)
@@ -142,7 +140,7 @@ static void report_unreadable(struct loader *loader, const char *path, int error
     loader->unreadable = true;
 }
 
-// Returns 0 or -ENOMEM; a file that cannot be read is an error that the loader remembers.
+// Returns 0 or -ENOMEM; the loader records an unreadable file as an error.
 static int loader_read(struct loader *loader, const char *path) {
     char *data = malloc(YAML_TREE_BYTES_MAX + 1);
     if (!data)
@@ -162,7 +160,7 @@ static int is_yaml(const struct dirent *entry) {
     return entry->d_name[0] != '.' && length > suffix && strcmp(entry->d_name + length - suffix, ".yaml") == 0;
 }
 
-// alphasort would ask the locale: the order must be the same on every host.
+// alphasort depends on the locale, but the order must be the same on every host.
 static int compare_names(const struct dirent **a, const struct dirent **b) {
     return strcmp((*a)->d_name, (*b)->d_name);
 }

@@ -2,11 +2,10 @@
 #ifndef TOPDOWND_CONFIG_YAML_CONFIG_H
 #define TOPDOWND_CONFIG_YAML_CONFIG_H
 
-// The YAML file of a host, or of a fleet: docs/topdownd.yaml.5 is its manual.
+// The YAML configuration of a host or a fleet. docs/topdownd.yaml.5 is its manual.
 //
 // The main file and the conf.d/*.yaml beside it are merged (scalars replace, maps merge, lists replace), then checked
-// as a whole; every mistake found is reported with the file, line and column it came from. Nothing of a wrong
-// configuration is used.
+// as a whole; every mistake is reported with its file, line and column. An invalid configuration is not used at all.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,31 +19,31 @@
 enum { CONFIG_FILES_MAX = 256 };
 
 struct config_group {
-    char *name; // of a metric group, as written
+    char *name; // metric group, as written
     struct config_origin origin;
-    unsigned weight; // slots a round for its event groups; 0: the default
+    unsigned weight; // slots per round for its event groups; 0: the default
 };
 
-// What to do where the host may run guests.
+// What to do if the host may run guests.
 enum config_guests {
-    CONFIG_GUESTS_AUTO, // keep out of their way: their time is not counted
+    CONFIG_GUESTS_AUTO, // do not disturb them: their time is not counted
     CONFIG_GUESTS_SHARE // count them too
 };
 
-// How the round's slots are shared out.
+// How the round's slots are distributed.
 enum config_mode {
-    CONFIG_MODE_FIXED,   // as the weights say
-    CONFIG_MODE_ADAPTIVE // more for what the method's decision tree says to look at now
+    CONFIG_MODE_FIXED,   // by the weights
+    CONFIG_MODE_ADAPTIVE // more for what the method's decision tree points to
 };
 
-// What can stand at the top level and in a profile; the profile wins.
+// Settings allowed at the top level and in a profile; the profile wins.
 struct config_settings {
     uint64_t slot_ns;
     double idle; // 0 to 0.9
     bool cpus_all;
-    struct cpuset cpus; // where not all; from cpus_origin
+    struct cpuset cpus; // if not all; from cpus_origin
     struct config_origin cpus_origin;
-    unsigned reserve_counters; // of each CPU, that are left to others: 0 to 31
+    unsigned reserve_counters; // counters of each CPU left to others: 0 to 31
     enum config_guests guests;
     enum config_mode mode;
     bool standard_error; // exported to Prometheus
@@ -54,10 +53,10 @@ struct config_profile {
     char *name;
     struct config_group *groups;
     size_t n_groups;
-    struct config_settings settings; // complete: the top level's where the profile is silent
+    struct config_settings settings; // complete: the top level's by default
 };
 
-// Matches where all that it names match; hostname and cpu are shell patterns (fnmatch), NULL where absent.
+// Matches if all its conditions match; hostname and cpu are shell patterns (fnmatch), NULL if absent.
 struct config_host {
     char *hostname, *cpu, *file;
     unsigned profile;
@@ -69,24 +68,24 @@ struct config_listen {
     uint16_t port;
 };
 
-// `specs:` at the top level: a vendor's files in the place of our own specs.
+// `specs:` at the top level: a vendor's files instead of the shipped specs.
 struct config_specs {
-    char *path; // a file or folder, absolute; NULL: our own
+    char *path; // a file or folder, absolute; NULL: shipped specs
     enum spec_format format;
     struct config_origin origin; // of the path
 };
 
-// `record:` at the top level: every reading is written to a file, and before that to another one.
+// `record:` at the top level: topdownd writes every reading to a file and keeps older files.
 struct config_record {
-    char *path;                  // absolute; NULL: nothing is recorded
-    uint64_t size_bytes;         // of both files
+    char *path;                  // absolute; NULL: no recording
+    uint64_t size_bytes;         // limit of all files together
     struct config_origin origin; // of the path
 };
 #define CONFIG_RECORD_BYTES_MIN UINT64_C(0x100000)      // 1M
 #define CONFIG_RECORD_BYTES_MAX UINT64_C(0x10000000000) // 1024G
 
 struct config {
-    char **files; // that were read, in order
+    char **files; // files read, in order
     size_t n_files;
     struct config_listen *listen;
     size_t n_listen; // at least one
@@ -101,39 +100,38 @@ struct config {
     uint64_t hash; // of the merged content, without comments and layout
 };
 
-// Reads `path` and, where it exists, the folder conf.d beside it (*.yaml in lexical order). Returns 0, -EINVAL with
-// what is wrong in `errors` (an unreadable file too), -ENOMEM.
+// Reads `path` and the folder conf.d beside it, if there is one (*.yaml in lexical order). Returns 0, -EINVAL with the
+// mistakes in `errors` (including unreadable files), -ENOMEM.
 int config_load(const char *path, struct errors *errors, struct config **out);
 
-// What only the caller can know of a configuration, such as which metric groups there are. The configuration is as good
-// as it could be understood: what was wrong in it is in `errors` already and left out, or has its default. Returns 0,
-// -EINVAL with more in `errors`, or -ENOMEM.
+// Checks what only the caller can know, such as the names of metric groups. Invalid entries of the configuration are
+// already in `errors`; they are left out or have their defaults. Returns 0, -EINVAL with more in `errors`, or -ENOMEM.
 typedef int config_check(const struct config *config, const void *context, struct errors *errors);
 
 // The same as config_load with `check`, so that all mistakes are shown at once.
 int config_load_checked(const char *path, config_check *check, const void *context, struct errors *errors,
                         struct config **out);
 
-// The same from memory, without conf.d; `name` stands for the file in errors.
+// The same from memory, without conf.d; errors show `name` as the file.
 int config_parse(const char *name, const char *text, size_t length, struct errors *errors, struct config **out);
 
 struct config *config_free(struct config *config);
 
 // A key of the configuration, for people.
 struct config_key_help {
-    char name[64];        // with the mappings that it stands in, as "counters.reserve"
-    bool in_profile;      // may stand in a profile, too
-    const char *standard; // the default; NULL where it is not one value
+    char name[64];        // with its enclosing mappings, as "counters.reserve"
+    bool in_profile;      // allowed in a profile, too
+    const char *standard; // the default; NULL if it is not one value
     const char *help;
 };
 
-// Describes the key of that index; false where there is none.
+// Describes the key of this index; false if there is none.
 bool config_describe_key(size_t index, struct config_key_help *out);
 
-// What a host is called and what it has, for choosing a profile.
+// The host facts that choose a profile.
 struct config_facts {
     const char *hostname;
-    const char *const *cpus; // the spec's name, such as "neoverse-v2", of each type of its cores; any may match
+    const char *const *cpus; // the spec's name, such as "neoverse-v2", of each core type; any may match
     size_t n_cpus;           // at least 1
     bool (*file_exists)(const char *path);
 };

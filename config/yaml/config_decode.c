@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// From the merged tree to struct config: the table of all keys, and those that are more than a single value.
+// SPDX-License-Identifier: Apache-2.0 Turns the merged tree into struct config: the table of all keys, and the decoders
+// of those that are more than a single value.
 #include "config/yaml/config_decode.h"
 
 #include <errno.h>
@@ -79,7 +79,7 @@ static void decode_path(struct config_decoder *decoder, const struct config_key 
     *(char **)member = config_map_text(decoder, value->text);
 }
 
-// ---- which profile a host gets ----
+// ---- a host's profile ----
 
 static void decode_forced_profile(struct config_decoder *decoder, const struct config_key *key,
                                   const struct yaml_tree *value, void *member) {
@@ -140,7 +140,7 @@ static void decode_counters(struct config_decoder *decoder, const struct config_
     config_map_read(decoder, counters, CONFIG_COUNTERS, settings);
 }
 
-// A mapping that needs the key "path". Returns where that stands; NULL where it does not.
+// Checks a mapping that needs the key "path". Returns the path's node, or NULL.
 static const struct yaml_tree *decode_place(struct config_decoder *decoder, const struct config_key *key,
                                             const struct yaml_tree *map, enum config_place place, void *out) {
     if (!config_value_is(map, YAML_TREE_MAP, key->name, key->example, decoder->errors))
@@ -154,7 +154,7 @@ static const struct yaml_tree *decode_place(struct config_decoder *decoder, cons
     return path;
 }
 
-// A vendor's files, which are looked at when the host's CPU is known.
+// Decodes `specs:`. The vendor's files are read later, when the host's CPU is known.
 static void decode_specs(struct config_decoder *decoder, const struct config_key *key, const struct yaml_tree *value,
                          void *member) {
     struct config_specs *specs = &decoder->config->specs;

@@ -5,8 +5,8 @@
 #include "config/yaml/config.h"
 #include "config/yaml/yaml_tree.h"
 
-// Fills `config`, in which only the files are there yet, from the merged tree. Adds every mistake to `errors`; what it
-// returns then (0 or -ENOMEM) says only whether memory was short, and `config` may be half filled.
+// Fills `config`, which has only the list of files so far, from the merged tree. Adds every mistake to `errors`. The
+// result (0 or -ENOMEM) tells only about memory; `config` may be half filled.
 int config_decode(const struct yaml_tree *tree, struct config *config, struct errors *errors);
 
 #endif

@@ -20,7 +20,7 @@ void *config_map_array(struct config_decoder *decoder, size_t n, size_t size) {
     return array;
 }
 
-// Looking for a near spelling takes time: not for errors that will not be shown.
+// Finding a similar spelling takes time, so it is skipped for errors that will not be shown.
 const char *config_map_suggest(const struct config_decoder *decoder, const char *word, const char *const *known,
                                size_t n) {
     return decoder->errors->n < ERRORS_MAX ? error_suggest(word, known, n) : NULL;

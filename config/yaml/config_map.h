@@ -2,10 +2,10 @@
 #ifndef TOPDOWND_CONFIG_YAML_CONFIG_MAP_H
 #define TOPDOWND_CONFIG_YAML_CONFIG_MAP_H
 
-// A mapping of the configuration, read key by key as a table says.
+// Reads a mapping of the configuration key by key, following a table.
 //
-// One mistake must not hide the next: each function reports and goes on with what it has, and what is wrong still
-// counts as there, so that no message is only the echo of another. Short memory is remembered and asked for at the end.
+// One mistake must not hide the next: each function reports and goes on with what it has. An invalid entry still counts
+// as present, so that no message merely echoes another. Running out of memory is recorded and checked at the end.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "config/yaml/config.h"
 #include "config/yaml/yaml_tree.h"
 
-// The mappings in which a key may stand.
+// The mappings in which a key is allowed.
 enum config_place {
     CONFIG_TOP = 1,
     CONFIG_PROFILE = 2,
@@ -24,11 +24,11 @@ enum config_place {
     CONFIG_MATCH = 64
 };
 
-// The keys of a mapping are read in this order, whatever order the file or the table has.
+// The keys of a mapping are read in this order, regardless of the order in the file or the table.
 enum config_pass {
-    CONFIG_FIRST,    // what needs no other key
-    CONFIG_PROFILES, // profiles begin with the settings of the top level, weights are of a profile's groups
-    CONFIG_LAST,     // what refers to these
+    CONFIG_FIRST,    // keys that need no other key
+    CONFIG_PROFILES, // profiles start from the top level's settings, and weights belong to a profile's groups
+    CONFIG_LAST,     // keys that refer to these
     CONFIG_PASSES
 };
 
@@ -37,7 +37,7 @@ struct config_decoder {
     size_t n_keys;
     struct config *config;
     struct errors *errors;
-    struct config_profile *profile;              // that is being read
+    struct config_profile *profile;              // being read
     const struct yaml_tree_entry *profile_entry; // its name and keys
     bool groups_known;                           // of that profile
     bool profiles_unknown;                       // their list is wrong as a whole
@@ -48,37 +48,37 @@ struct config_key {
     const char *name;
     unsigned places; // of enum config_place
     enum config_pass pass;
-    // What reads it: a single value into `member`, an offset in the struct that its place fills (struct config_settings
-    // at the top level, in a profile and in counters); or, where it is more than that, what decodes it. `decode` is
-    // also called for a key that is absent, with NULL, if `when_absent` is set.
+    // The key's reader: `value` reads a single value into `member`, an offset in the struct that its place fills
+    // (struct config_settings at the top level, in a profile and in counters); `decode` reads anything more complex.
+    // With `when_absent`, `decode` is also called with NULL for an absent key.
     bool (*value)(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
     size_t member;
     void (*decode)(struct config_decoder *decoder, const struct config_key *key, const struct yaml_tree *value,
                    void *member);
     bool when_absent;
-    const char *example;  // a right value, for messages of `decode`
-    const char *standard; // the default, where it is one value
+    const char *example;  // a valid value, for messages of `decode`
+    const char *standard; // the default, if it is one value
     const char *help;
 };
 
-// Reports keys that cannot stand in a mapping at `place`.
+// Reports keys that are not allowed in a mapping at `place`.
 void config_map_check(const struct config_decoder *decoder, const struct yaml_tree *map, enum config_place place);
 
 // Reads the keys of such a mapping into `out`.
 void config_map_read(struct config_decoder *decoder, const struct yaml_tree *map, enum config_place place, void *out);
 
-// Sets what all keys at `place` that have a default set, to that.
+// Applies the defaults of all keys at `place` that have one.
 void config_map_default(struct config_decoder *decoder, enum config_place place, void *out);
 
-// Copies that note when memory is short, and are NULL then.
+// Copies that return NULL and record it if out of memory.
 char *config_map_text(struct config_decoder *decoder, const char *text);
 void *config_map_array(struct config_decoder *decoder, size_t n, size_t size);
 
-// The near spelling of a word, NULL where there is none.
+// The most similar spelling of a word, NULL if there is none.
 const char *config_map_suggest(const struct config_decoder *decoder, const char *word, const char *const *known,
                                size_t n);
 
-// `what` there is no `word`: names the near one, or else gives the remedy.
+// Reports that there is no `what` named `word`, with the most similar name, or else the remedy.
 void config_map_report_missing(const struct config_decoder *decoder, const struct config_origin *origin,
                                const char *what, const char *word, const char *near, const char *remedy);
 

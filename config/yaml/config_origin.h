@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_CONFIG_YAML_CONFIG_ORIGIN_H
 #define TOPDOWND_CONFIG_YAML_CONFIG_ORIGIN_H
 
-// Where something stands, for messages that only a later stage can give. `file` is owned by the config.
+// The position of a value in a file, for messages of later stages. `file` is owned by the config.
 struct config_origin {
     const char *file;
     unsigned line, column;

@@ -109,7 +109,7 @@ void config_profile_decode_weights(struct config_decoder *decoder, const struct 
     }
 }
 
-// Appends a profile, which begins with the top level's settings. NULL where memory is short.
+// Appends a profile, initialized with the top level's settings. NULL if out of memory.
 static struct config_profile *add_profile(struct config_decoder *decoder, const char *name) {
     char *copy = config_map_text(decoder, name);
     if (!copy)

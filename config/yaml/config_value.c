@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// Every message says what was written, what is allowed, and shows a right value.
+// SPDX-License-Identifier: Apache-2.0 Every message shows what was written, what is allowed, and a valid example.
 #include "config/yaml/config_value.h"
 
 #include <arpa/inet.h>
@@ -264,7 +263,7 @@ static bool read_address(const char *text, size_t length, struct config_value_en
            inet_ntop(family, number, endpoint->address, sizeof endpoint->address);
 }
 
-// Why an address is none, in the words of what was probably meant.
+// The remedy for an invalid address, based on what was probably meant.
 static const char *address_remedy(const char *text, size_t length) {
     if (length == 0 || (length == 1 && *text == '*'))
         return "has no address: write 0.0.0.0 or [::] for all of this host's addresses";

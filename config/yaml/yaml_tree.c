@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// What a tree can do once it is read: config/yaml/yaml_tree_parse.c makes one. The depth of every tree is bounded by
-// YAML_TREE_DEPTH_MAX, which is what makes the recursion here safe; the size of a mapping is bounded too, because keys
-// are searched one by one.
+// SPDX-License-Identifier: Apache-2.0 Operations on a tree that config/yaml/yaml_tree_parse.c has made.
+// YAML_TREE_DEPTH_MAX bounds the depth of every tree, which makes the recursion here safe. The size of a mapping is
+// bounded too, because keys are searched linearly.
 #include "config/yaml/yaml_tree.h"
 
 #include <errno.h>
@@ -95,8 +94,8 @@ static int compare_keys(const void *a, const void *b) {
     return strcmp(left->key, right->key);
 }
 
-// A kind's letter, then a scalar's text or the entries; NUL ends a text and a collection, so that no two trees give the
-// same bytes.
+// Hashes a kind's letter, then a scalar's text or the entries. NUL ends each text and collection, so that no two trees
+// give the same bytes.
 static uint64_t hash_tree(uint64_t hash, struct yaml_tree *tree) {
     hash = hash_bytes(hash, &"slm"[tree->kind], 1);
     if (tree->kind == YAML_TREE_SCALAR)
@@ -131,7 +130,7 @@ struct yaml_tree_word yaml_tree_word(const char *text) {
     bool cut = length > room;
     if (cut)
         for (length = room; length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80;)
-            length--; // not within a character of UTF-8
+            length--; // do not cut a UTF-8 character
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)text[i];
         word.text[i] = c < 0x20 || c == 0x7f ? '?' : text[i];

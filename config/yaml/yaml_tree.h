@@ -4,7 +4,7 @@
 
 // A YAML file as a tree in which every node knows its file, line and column.
 //
-// Only the part of YAML that a configuration needs is taken: one document of mappings, lists and scalars.
+// It supports only the part of YAML that a configuration needs: one document of mappings, lists and scalars.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,33 +35,33 @@ struct yaml_tree {
     size_t n;
 };
 
-// Reads a file's text into a mapping (an empty one where the file says nothing). *nodes_left bounds the files of one
-// configuration together. Returns 0; -EINVAL where the file cannot be understood, -ENOMEM. Mistakes that leave the rest
-// readable (duplicate keys, anchors, tags) are added to `errors` too, but 0 is returned.
+// Reads a file's text into a mapping, which is empty for an empty file. *nodes_left bounds the files of one
+// configuration together. Returns 0, -EINVAL if the file cannot be parsed, -ENOMEM. Mistakes that leave the rest
+// readable (duplicate keys, anchors, tags) are added to `errors`, but the result is 0.
 int yaml_tree_parse(const char *file, const char *text, size_t length, size_t *nodes_left, struct errors *errors,
                     struct yaml_tree **out);
 
-// Append to a list, add to a mapping; what is added is taken over, and freed on failure. A duplicate key is an error,
-// but 0 is returned. Return 0, -EINVAL where a mapping grows too large, -ENOMEM.
+// Append to a list, add to a mapping. They take ownership of the value, and free it on failure. A duplicate key is
+// added to `errors`, but the result is 0. Return 0, -EINVAL if a mapping grows too large, -ENOMEM.
 int yaml_tree_append(struct yaml_tree *list, struct yaml_tree *value);
 int yaml_tree_add(struct yaml_tree *map, struct yaml_tree_entry entry, struct errors *errors);
 
-// Merges mapping `over` into mapping `base` and frees it: mappings merge, all else is replaced. Returns 0, -EINVAL
-// where a mapping grows too large, -ENOMEM.
+// Merges mapping `over` into mapping `base` and frees it: mappings merge, anything else is replaced. Returns 0, -EINVAL
+// if a mapping grows too large, -ENOMEM.
 int yaml_tree_merge(struct yaml_tree *base, struct yaml_tree *over, struct errors *errors);
 
-// The value of a key, NULL where the mapping does not have it.
+// The value of a key, NULL if the mapping lacks it.
 const struct yaml_tree *yaml_tree_get(const struct yaml_tree *map, const char *key);
 
-// True for a value that was left out or is null.
+// True for an omitted or null value.
 bool yaml_tree_is_null(const struct yaml_tree *tree);
 
-// FNV-1a of the content. Sorts the keys of all mappings, so that the order in the files does not count.
+// FNV-1a of the content. Sorts the keys of all mappings, so that the order in the files does not matter.
 uint64_t yaml_tree_hash(struct yaml_tree *tree);
 
 struct yaml_tree *yaml_tree_free(struct yaml_tree *tree);
 
-// A word from a file, fit to be shown: control characters replaced, cut where it is long.
+// A word from a file, safe to show: control characters are replaced, and a long word is cut.
 struct yaml_tree_word {
     char text[72];
 };

@@ -1,9 +1,9 @@
-// SPDX-License-Identifier: Apache-2.0
-// From libyaml's events to a tree.
+// SPDX-License-Identifier: Apache-2.0 Builds a tree from libyaml's events.
 //
-// Each function that takes an event from the parser deletes it; a tree hangs below its parent as soon as it is
-// complete, so whoever fails frees only what it holds itself. What YAML offers beyond plain data (anchors, aliases,
-// tags, several documents, mappings as keys) is refused: it surprises readers, and aliases blow a small file up.
+// Each function that takes an event from the parser deletes it; a tree is attached to its parent as soon as it is
+// complete, so a function that fails frees only its own data. YAML's features beyond plain data (anchors, aliases,
+// tags, several documents, mappings as keys) are refused: they surprise readers, and aliases can make a small file
+// explode.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,7 +161,7 @@ static int fill_node(struct reader *reader, const yaml_event_t *event, unsigned 
         tree->kind = YAML_TREE_MAP;
         refuse_properties(reader, &tree->origin, event->data.mapping_start.anchor, event->data.mapping_start.tag);
         return read_collection(reader, depth, tree);
-    default: // the parser gives no other event here
+    default: // the parser emits no other event here
         return yaml_tree_error(reader->errors, &tree->origin,
                                "aliases such as \"*%s\" are not supported: write the value out, or, where it "
                                "is a pattern, put it in quotes",
@@ -187,7 +187,7 @@ static int read_node(struct reader *reader, const yaml_event_t *event, unsigned 
     return 0;
 }
 
-// A file that says nothing is an empty mapping, whatever way it says so.
+// Every form of an empty file is an empty mapping.
 static int check_root(const struct reader *reader, struct yaml_tree *root) {
     if (root->kind == YAML_TREE_MAP)
         return 0;

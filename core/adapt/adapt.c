@@ -20,7 +20,7 @@ struct adapt {
     struct node *nodes;
     size_t n_nodes;
     bool changed;
-    uint64_t changed_ns; // where `changed`
+    uint64_t changed_ns; // if `changed`
     struct adapt_report report;
 };
 
@@ -61,14 +61,14 @@ static bool holds_level1(const struct catalog *catalog, unsigned group) {
     return false;
 }
 
-// What comes next is a group or a metric of it. A name that is both is both.
+// `next` names the group or one of its metrics. A name may be both.
 static bool leads_to(const struct catalog *catalog, const char *next, unsigned group) {
     int metric = catalog_find_metric(catalog, next);
     return catalog_find_group(catalog, next) == (int)group ||
            (metric >= 0 && group_has(&catalog->groups[group], (unsigned)metric));
 }
 
-// Appends a node unless it leads nowhere.
+// Appends a node if it leads anywhere.
 static int add_node(struct adapt *a, const struct catalog_node *from) {
     struct node *node = &a->nodes[a->n_nodes];
     bool any = false;
@@ -111,7 +111,7 @@ static void remember(struct adapt_report *report, const struct adapt_decision *d
         report->n_new++;
 }
 
-// `high`: what it is raised by; NULL: what raised it has fallen.
+// `high`: the node that raises the group; NULL: that node is no longer high.
 static void decide(struct adapt *a, size_t selection, const struct node *high, const struct diagnosis *diagnosis,
                    double now_seconds) {
     struct adapt_group *group = &a->report.groups[selection];

@@ -2,11 +2,11 @@
 #ifndef TOPDOWND_CORE_ADAPT_FOLLOW_H
 #define TOPDOWND_CORE_ADAPT_FOLLOW_H
 
-// When to look again how many general counters can be had, and what follows from the answer.
+// Decides when to probe again for free general counters, and what follows from the answer.
 //
-// Counters are looked for again when an event group had none on any CPU in a round, because somebody may have taken
-// them (at most every ten seconds); and every minute while there are fewer than there were, to grow back. Pure: whoever
-// uses it does the probing.
+// A probe is due when an event group had no counters on any CPU in a round, because another user may have taken them
+// (at most every ten seconds); and every minute while fewer are free than there were, to grow back. Pure: the caller
+// does the probing.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,20 +15,20 @@
 #include "core/tally/readings.h"
 
 struct follow {
-    unsigned counters, most_counters; // now, and the most there have been; 0: events take none
-    uint64_t probed_ns;               // when they were last looked for
+    unsigned counters, most_counters; // now, and the maximum so far; 0: events take none
+    uint64_t probed_ns;               // time of the last probe
     bool starving;                    // an event group had no counters on any CPU in the last round
 };
 
-// `stated`: what the spec says, to begin with.
+// `stated`: the spec's number, to begin with.
 void follow_init(struct follow *follow, unsigned stated);
 
 void follow_round(struct follow *follow, const struct plan *plan, const struct readings *readings);
 
 bool follow_should_probe(const struct follow *follow, uint64_t now_ns);
 
-// Takes an answer: so many counters, 0: others hold all of them, or a negative errno. True where another number of
-// counters can be had than before; none, or no answer, leaves all as it was.
+// Takes a probe's answer: the number of free counters (0: others hold all of them) or a negative errno. True if the
+// number has changed; 0 or an errno changes nothing.
 bool follow_answer(struct follow *follow, int counters, uint64_t now_ns);
 
 #endif

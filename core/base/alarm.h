@@ -2,9 +2,9 @@
 #ifndef TOPDOWND_CORE_BASE_ALARM_H
 #define TOPDOWND_CORE_BASE_ALARM_H
 
-// Whether a rate that goes up and down needs a word: it does when it has been above its threshold for a while, and no
-// longer when it has been below half of it for as long. In between nothing changes, so a rate about the threshold is
-// mentioned once.
+// Tells whether a fluctuating rate deserves a message. The alarm goes on once the rate has been above its threshold for
+// a while, and off once it has been below half of it for as long. In between nothing changes, so a rate near the
+// threshold is reported once.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,10 +13,10 @@ enum { ALARM_SECONDS = 10 };
 
 struct alarm {
     bool on;
-    double seconds; // without a break, in which the rate said that `on` should change
+    double seconds; // without a break, in which the rate called for a change of `on`
 };
 
-// Takes the rate of the next `seconds`; NaN, no rate, is no break. Returns true where `on` has just changed.
+// Takes the rate of the next `seconds`; NaN (no rate) is not a break. Returns true if `on` has just changed.
 static inline bool alarm_update(struct alarm *alarm, double rate, double threshold, double seconds) {
     if (!(rate >= 0))
         return false;

@@ -6,10 +6,14 @@
 
 enum { ROOM_FIRST = 4 };
 
+static void *array_resize(void *array, size_t room, size_t item_size) {
+    return room <= SIZE_MAX / item_size ? realloc(array, room * item_size) : NULL;
+}
+
 void *array_grow(void *array, size_t n, size_t item_size) {
     if (n > 0 && (n < ROOM_FIRST || (n & (n - 1)) != 0)) // full: 0, 4, 8, 16 ...
         return array;
-    return n <= SIZE_MAX / 2 ? reallocarray(array, n > 0 ? 2 * n : ROOM_FIRST, item_size) : NULL;
+    return n <= SIZE_MAX / 2 ? array_resize(array, n > 0 ? 2 * n : ROOM_FIRST, item_size) : NULL;
 }
 
 void *array_reserve(void *array, size_t n, size_t *room, size_t item_size) {
@@ -19,7 +23,7 @@ void *array_reserve(void *array, size_t n, size_t *room, size_t item_size) {
     size_t larger = n < ROOM_FIRST ? ROOM_FIRST : n;
     if (larger < twice)
         larger = twice;
-    void *grown = reallocarray(array, larger, item_size);
+    void *grown = array_resize(array, larger, item_size);
     if (grown)
         *room = larger;
     return grown;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Arrays of one block are neighbours, so a step past one of them would be a step into the next, which nobody sees. The
-// address sanitizer is told of gaps between them.
+// Arrays of one block are adjacent, so an overrun of one would silently reach the next. block.c marks gaps between them
+// for the address sanitizer.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define BLOCK_GAPS
@@ -23,7 +23,7 @@ enum { GAP = 0 };
 static void close_gap(char *from, size_t size) { (void)from, (void)size; }
 #endif
 
-// A size beyond SIZE_MAX becomes SIZE_MAX, which no allocation grants.
+// A size beyond SIZE_MAX becomes SIZE_MAX, which every allocation refuses.
 static size_t add(size_t a, size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
 static size_t multiply(size_t a, size_t b) { return b > 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b; }
 

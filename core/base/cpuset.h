@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_CORE_BASE_CPUSET_H
 #define TOPDOWND_CORE_BASE_CPUSET_H
 
-// A set of CPU numbers and the kernel's way to write it: "0-3,8".
+// A set of CPU numbers, written in the kernel's list format: "0-3,8".
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -14,8 +14,8 @@ struct cpuset {
     uint64_t words[CPUSET_MAX / 64];
 };
 
-// Reads a list such as "0-3,8" (a trailing newline is allowed, an empty list is the empty set). -EINVAL where it is
-// none, -ERANGE where a number reaches CPUSET_MAX; *out is untouched then.
+// Reads a list such as "0-3,8" (a trailing newline is allowed, an empty list is the empty set). -EINVAL if it is not a
+// list, -ERANGE if a number reaches CPUSET_MAX; *out is untouched then.
 int cpuset_parse(const char *text, struct cpuset *out);
 
 void cpuset_add(struct cpuset *set, unsigned cpu);

@@ -31,7 +31,7 @@ bool decimal_read(const char **text, struct decimal *out) {
     return true;
 }
 
-// Whole powers of ten are exact up to this size, so a quotient by one is the double nearest to what was written.
+// Whole powers of ten are exact up to this size, so dividing by one gives the double nearest to the written number.
 static double power_of_ten(unsigned exponent) {
     double power = 1;
     while (exponent-- > 0)

@@ -63,7 +63,7 @@ const char *error_suggest(const char *word, const char *const *candidates, size_
         return NULL;
     name_fold(word, wanted, sizeof wanted);
     const char *best = NULL;
-    size_t best_distance = strlen(wanted) / 3 + 2; // further away it is another word, not a slip
+    size_t best_distance = strlen(wanted) / 3 + 2; // beyond that it is another word, not a typo
     for (size_t i = 0; i < n; i++) {
         if (strlen(candidates[i]) > SUGGEST_LENGTH_MAX)
             continue;

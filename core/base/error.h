@@ -2,20 +2,20 @@
 #ifndef TOPDOWND_CORE_BASE_ERROR_H
 #define TOPDOWND_CORE_BASE_ERROR_H
 
-// What is wrong with a file or with the environment, in words for the person who has to mend it.
+// Describes an error in a file or in the environment to the person who has to fix it.
 //
-// Library code does not print: it adds to a list, and daemon/ shows the list once. The list is bounded, so that
-// a hostile file cannot grow it; what no longer fits is counted.
+// Library code does not print: it adds errors to a list, and daemon/ shows the list once. The list is bounded, so that
+// a hostile file cannot grow it; errors that no longer fit are counted.
 
 #include <stddef.h>
 
 enum { ERRORS_MAX = 16, ERROR_FILE_MAX = 256, ERROR_TEXT_MAX = 400, ERROR_LINE_MAX = 704 };
 
 struct error {
-    char file[ERROR_FILE_MAX]; // "" where no file is at fault
+    char file[ERROR_FILE_MAX]; // "" if no file is at fault
     unsigned line;             // counted from 1; 0: the whole file
     unsigned column;           // counted from 1; 0: the whole line
-    char text[ERROR_TEXT_MAX]; // what is wrong, and what to do about it
+    char text[ERROR_TEXT_MAX]; // the error and its remedy
 };
 
 struct errors {
@@ -29,11 +29,10 @@ int errors_add(struct errors *errors, const char *file, unsigned line, unsigned 
     __attribute__((format(printf, 5, 6)));
 
 // Writes "file:line:column: text" (without the parts that are unknown) and returns its length; `out` is always
-// terminated, and ERROR_LINE_MAX bytes hold every error.
+// terminated; ERROR_LINE_MAX bytes hold any error.
 size_t error_format(const struct error *error, char *out, size_t size);
 
-// The one of `n` `candidates` that is nearest to `word` in spelling, NULL where none is near. Case, '_' and '-' do not
-// count.
+// Returns the candidate that is nearest to `word` in spelling, NULL if none is near. Case, '_' and '-' are ignored.
 const char *error_suggest(const char *word, const char *const *candidates, size_t n);
 
 #endif

@@ -2,24 +2,24 @@
 #ifndef TOPDOWND_CORE_BASE_FAULT_H
 #define TOPDOWND_CORE_BASE_FAULT_H
 
-// What is wrong with a text or an entry, said by code that does not know which file it came from. Whoever reads the
-// file adds file and line (core/base/error.h).
+// Describes an error in a text or an entry, for code that does not know the file. The reader of the file adds file and
+// line (core/base/error.h).
 //
-// `text` is for people. A caller that treats faults differently looks at `kind`, and never at the text.
+// `text` is for people. A caller that distinguishes faults looks at `kind`, never at the text.
 
 #include <stddef.h>
 
 enum { FAULT_TEXT_MAX = 320 };
 
 enum fault_kind {
-    FAULT_ENTRY,   // an entry cannot be as it is: a name stands twice, names nothing, or a limit is exceeded
+    FAULT_ENTRY,   // an invalid entry: a duplicate or unknown name, or a limit exceeded
     FAULT_FORMULA, // the text of a formula does not compile
-    FAULT_EVENT    // a formula needs an event that is not there
+    FAULT_EVENT    // a formula needs an event that does not exist
 };
 
 struct fault {
     enum fault_kind kind;
-    size_t column; // of the text at fault, counted from 1; 0: no one place
+    size_t column; // in the faulty text, counted from 1; 0: no single place
     char text[FAULT_TEXT_MAX];
 };
 

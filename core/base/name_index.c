@@ -10,8 +10,8 @@
 
 #include "core/base/hash.h"
 
-// Open addressing with linear probing; the hash (FNV-1a) takes no notice of case, so both kinds of lookup walk the same
-// chain, in order of addition.
+// Open addressing with linear probing; the hash (FNV-1a) ignores case, so both kinds of lookup walk the same chain, in
+// order of addition.
 
 enum { CAPACITY_MIN = 64 };
 
@@ -30,7 +30,7 @@ static void index_put(struct name_index *index, struct name_entry entry) {
     index->n++;
 }
 
-// Entries move over from behind a free place on, so that those of one chain keep their order.
+// Entries are moved starting after a free place, so that those of one chain keep their order.
 static int double_capacity(struct name_index *index) {
     struct name_index larger = {.capacity = index->capacity > 0 ? 2 * index->capacity : CAPACITY_MIN};
     size_t start = 0;

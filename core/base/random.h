@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_CORE_BASE_RANDOM_H
 #define TOPDOWND_CORE_BASE_RANDOM_H
 
-// Random numbers that can be repeated: splitmix64 by Sebastiano Vigna (public domain,
-// https://prng.di.unimi.it/splitmix64.c), whose constants these are.
+// Reproducible random numbers: splitmix64 by Sebastiano Vigna (public domain, https://prng.di.unimi.it/splitmix64.c),
+// with its constants.
 
 #include <stdint.h>
 
@@ -14,7 +14,7 @@ static inline uint64_t random_next(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-// One of 0 to n - 1; n is far below 2^32, so the bias is below 2^-32.
+// A number from 0 to n - 1; n is far below 2^32, so the bias is below 2^-32.
 static inline uint64_t random_below(uint64_t *state, uint64_t n) { return random_next(state) % n; }
 
 #endif

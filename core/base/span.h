@@ -2,20 +2,20 @@
 #ifndef TOPDOWND_CORE_BASE_SPAN_H
 #define TOPDOWND_CORE_BASE_SPAN_H
 
-// The time that a measurement stands for. A round with data stands for itself and for the few rounds without data
-// before it; a longer gap is given up. While a CPU is offline nothing happens on it that could be made up for: that gap
-// has a limit of 0.
+// The time that a measurement represents. A round with data represents itself and the few rounds without data before
+// it; a longer gap is given up. An offline CPU does nothing that its later data could represent, so that gap has a
+// limit of 0.
 
 #include <stdbool.h>
 
 struct span {
     double pending_seconds; // without data so far, not yet given up
-    bool given_up;          // the gap has been too long: it goes on as uncovered until data returns
+    bool given_up;          // the gap is too long: uncovered until data returns
 };
 
 struct span_step {
-    double covered_seconds;   // what this round's data stands for
-    double uncovered_seconds; // what is given up now
+    double covered_seconds;   // time that this round's data represents
+    double uncovered_seconds; // time given up now
 };
 
 // Takes a round of `seconds` with or without data; gaps longer than limit_seconds are given up.

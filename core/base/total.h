@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_CORE_BASE_TOTAL_H
 #define TOPDOWND_CORE_BASE_TOTAL_H
 
-// A sum that stays exact over years: what each addition rounds away is kept and added back (Neumaier,
+// A sum that stays exact over years: it keeps each addition's rounding error and adds it back (Neumaier,
 // "Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen", 1974).
 
 #include <math.h>

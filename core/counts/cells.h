@@ -2,9 +2,9 @@
 #ifndef TOPDOWND_CORE_COUNTS_CELLS_H
 #define TOPDOWND_CORE_COUNTS_CELLS_H
 
-// What a round's windows counted: for each CPU a row of values, and for each CPU and unit a cell that says how good
-// they are. Values are sums over the round's windows, scaled for contention and not extrapolated; a unit without data
-// has 0 CPU seconds.
+// The counts of a round's windows: for each CPU a row of values, and for each CPU and unit a cell with their quality.
+// Values are sums over the round's windows, scaled for contention but not extrapolated; a unit without data has 0 CPU
+// seconds.
 
 #include <stdint.h>
 
@@ -12,13 +12,13 @@
 #include "core/counts/rows.h"
 #include "core/counts/uncovered.h"
 
-// Of a unit on a CPU.
+// One unit on one CPU.
 struct cell {
-    double running_seconds; // on the counters: less than the CPU seconds under contention; of a composite those of its
-                            // average part
-    uint32_t n_windows;     // with data; those of a composite are whole ones
+    double running_seconds; // on the counters: less than the CPU seconds under contention; for a composite, those of
+                            // its average part
+    uint32_t n_windows;     // with data; a composite counts as one
     uint8_t trouble;        // enum uncovered: why there was no data
-    struct span span;       // kept from round to round: the time that the data stands for
+    struct span span;       // kept from round to round: the time that the data represents
 };
 
 struct cells {
@@ -29,11 +29,11 @@ struct cells {
     bool *offline;      // [cpu]
 };
 
-// `rows` must outlive it. NULL where memory is short.
+// `rows` must outlive it. NULL if out of memory.
 struct cells *cells_new(const struct rows *rows, size_t n_cpus);
 struct cells *cells_free(struct cells *cells);
 
-// Forgets the round before: no values, no windows, no CPU offline. What has no window in a round has failed.
+// Forgets the previous round: no values, no windows, no CPU offline. A unit without a window in a round has failed.
 void cells_begin_round(struct cells *cells);
 
 static inline struct cell *cells_at(const struct cells *cells, size_t cpu, size_t unit) {
@@ -47,7 +47,7 @@ static inline double *cells_values(const struct cells *cells, size_t cpu, size_t
     return cells_row(cells, cpu) + rows_first(cells->rows, unit);
 }
 
-// A window with data: its running seconds; and its values, n of which there are.
+// Note a window with data: its running seconds; and its n values.
 void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double running_seconds);
 void cells_add_values(struct cells *cells, size_t cpu, size_t unit, const double *values);
 

@@ -6,7 +6,7 @@
 
 #include "core/base/block.h"
 
-enum { BROKEN = -1 }; // a part is missing: instead of how many are done
+enum { BROKEN = -1 }; // a part is missing; in place of the number done
 
 static void lay_out(void *self, struct block *block) {
     struct composites *composites = self;
@@ -70,7 +70,7 @@ bool composites_end_part(struct composites *composites, size_t cpu, double *runn
         return false;
     for (size_t i = 0; i < composites->n_parts * composites->n_values; i++)
         sums[i] += parts[i];
-    // an event counts in its own parts only: about one of them
+    // an event counts only in its own parts: in about one of them
     *running_seconds = composite->running_seconds / (double)composites->n_parts;
     return true;
 }
@@ -94,10 +94,10 @@ static double whole_of(const struct composites *composites, const double *parts,
     return whole;
 }
 
-// A window as long as all parts together. An event's count is scaled from its own parts to the whole by the event that
-// is in every part; where that one did not happen, by time. Ratios come last, also here: these are a round's sums. One
-// by one the parts of a composite have seen too different moments: where a burst falls into one and not into the other,
-// the quotient is far off, and always to the same side.
+// Returns a window as long as all parts together. The event that is in every part scales an event's count from its own
+// parts to the whole; if it did not happen, time does. Ratios come last here too: these are a round's sums. The parts
+// of a single composite saw different moments: if a burst falls into only one of them, the quotient is far off, and
+// always to the same side.
 const double *composites_join(struct composites *composites, size_t cpu) {
     const struct plan_unit *unit = &composites->rows->plan->units[composites->unit];
     const double *parts = sums_of(composites, cpu);

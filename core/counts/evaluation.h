@@ -2,34 +2,34 @@
 #ifndef TOPDOWND_CORE_COUNTS_EVALUATION_H
 #define TOPDOWND_CORE_COUNTS_EVALUATION_H
 
-// What a plan's formulas read: counts by catalog event, and values by catalog metric.
+// The inputs of a plan's formulas: counts by catalog event, and values by catalog metric.
 //
-// An evaluation is of one thing at a time: a window, a CPU's round, or a scope. evaluation_begin says that another one
-// begins; evaluation_fill puts in the values of one unit, and then the formulas of this unit can be evaluated: all
-// their events are in it. What another unit filled in before is of no use to anyone.
+// An evaluation is about one thing at a time: a window, a CPU's round, or a scope. evaluation_begin starts the next
+// one. evaluation_fill enters the values of one unit; then the formulas of this unit, which has all their events, can
+// be evaluated. Values that another unit entered before must not be used.
 
 #include "core/counts/rows.h"
 
 struct evaluation {
     const struct rows *rows; // borrowed
-    double *counts;          // [catalog event]: what formula_evaluate calls events
-    double *metrics;         // [catalog metric]: written by the caller; NaN at first, what is not planned stays so
-    int unit;                // whose values `counts` has; PLAN_NOT_PLANNABLE: none yet
+    double *counts;          // [catalog event]: formula_evaluate's events
+    double *metrics;         // [catalog metric]: written by the caller; NaN at first; unplanned ones stay NaN
+    int unit;                // the unit whose values are in `counts`; PLAN_NOT_PLANNABLE: none yet
 };
 
-// `rows` must outlive it. NULL where memory is short.
+// `rows` must outlive it. NULL if out of memory.
 struct evaluation *evaluation_new(const struct rows *rows);
 struct evaluation *evaluation_free(struct evaluation *evaluation);
 
-// Another window, CPU or scope. What is no event's count is the same for all units: the seconds that passed, which are
-// the same for one CPU and for many, and 1 for sums over whole cores.
+// Starts another window, CPU or scope. It sets what is not an event's count and the same for all units: the elapsed
+// seconds, the same for one CPU or many, and core_wide, 1 for sums over whole cores.
 void evaluation_begin(struct evaluation *evaluation, double seconds, double core_wide);
 
-// A unit's values (core/counts/rows.h), times `factor`.
+// Enters a unit's values (core/counts/rows.h), multiplied by `factor`.
 void evaluation_fill(struct evaluation *evaluation, size_t unit, const double *values, double factor);
 
-// What a formula of the unit reads, from a scope's row, unless it is there already. PLAN_COMBINED, for metrics that are
-// made of others: CPU seconds alone, as many as the unit has that was measured longest.
+// Enters what a formula of the unit reads, from a scope's row, unless already there. PLAN_COMBINED, for metrics made of
+// others: only CPU seconds, those of the unit measured longest.
 void evaluation_fill_for(struct evaluation *evaluation, const struct formula *formula, int unit, const double *row);
 static inline void evaluation_fill_from_row(struct evaluation *evaluation, const struct formula *formula, int unit,
                                             const double *row) {

@@ -20,7 +20,7 @@ bool level1_split(const struct catalog *catalog, const double *counts, double *v
         shares[i] = values[level1->categories[i].metric];
         sum += shares[i];
     }
-    if (!(slots > 0) || !(sum > 0)) // NaN included
+    if (!(slots > 0) || !(sum > 0)) // also true for NaN
         return false;
     for (size_t i = 0; i < level1->n_categories; i++)
         categories[i] = shares[i] / sum * slots;
@@ -32,7 +32,7 @@ void level1_increase(const double *signed_slots, size_t n, struct level1_debt *d
     double *owed = debt->owed, slots = 0, positive = 0, all = 0;
     for (size_t i = 0; i < n; i++)
         slots += signed_slots[i];
-    if (!(slots > 0) || !isfinite(slots)) { // nothing to share out
+    if (!(slots > 0) || !isfinite(slots)) { // nothing to divide
         memset(increase, 0, n * sizeof *increase);
         return;
     }

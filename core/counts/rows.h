@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_CORE_COUNTS_ROWS_H
 #define TOPDOWND_CORE_COUNTS_ROWS_H
 
-// A row of values, and where each of them lies: for each unit of a plan, in order, the CPU seconds of its windows, then
-// the counts of the unit's events in the unit's order.
+// The layout of a row of values: for each unit of a plan, in order, the CPU seconds of its windows, then the counts of
+// the unit's events in the unit's order.
 //
 // There is a row for each CPU (core/counts/cells.h) and for each scope (core/counts/sums.h).
 
@@ -16,18 +16,18 @@ struct rows {
     size_t *first;   // [unit]; one more for the end
 };
 
-// `plan` must outlive it. NULL where memory is short.
+// `plan` must outlive it. NULL if out of memory.
 struct rows *rows_new(const struct plan *plan);
 struct rows *rows_free(struct rows *rows);
 
-// Where a unit's values begin within a row: with its CPU seconds.
+// Where a unit's values, CPU seconds first, begin in a row.
 static inline size_t rows_first(const struct rows *rows, size_t unit) { return rows->first[unit]; }
-// How many values a unit has: its CPU seconds and its counts.
+// The number of a unit's values: its CPU seconds and its counts.
 static inline size_t rows_n(const struct rows *rows, size_t unit) { return rows->first[unit + 1] - rows->first[unit]; }
 
-// Where among a unit's own values its count of an event is; 0, where its CPU seconds are: it does not count that event.
+// Index of an event's count among a unit's own values; 0, the index of its CPU seconds: the unit does not count it.
 size_t rows_place_in_unit(const struct rows *rows, size_t unit, unsigned event);
-// The same within the row; 0, where the first unit's CPU seconds are: the unit does not count that event.
+// The same in the row; 0, the index of the first unit's CPU seconds: the unit does not count it.
 size_t rows_place(const struct rows *rows, size_t unit, unsigned event);
 
 #endif

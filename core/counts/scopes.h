@@ -2,8 +2,7 @@
 #ifndef TOPDOWND_CORE_COUNTS_SCOPES_H
 #define TOPDOWND_CORE_COUNTS_SCOPES_H
 
-// What is added up over: the whole host (scope 0), then each socket, then each CPU. Which CPUs a scope has, and which
-// scopes a CPU is in.
+// Scopes of sums: the whole host (scope 0), then each socket, then each CPU. Maps scopes to CPUs and CPUs to scopes.
 
 #include "core/host/topology.h"
 
@@ -11,7 +10,7 @@ static inline size_t scope_of_socket(size_t socket) { return 1 + socket; }
 static inline size_t scope_of_cpu(const struct topology *topology, size_t cpu) { return 1 + topology->n_sockets + cpu; }
 static inline size_t scope_count(const struct topology *topology) { return scope_of_cpu(topology, topology->n_cpus); }
 
-// CPUs of a scope, ascending.
+// A scope's CPUs, ascending.
 struct scope_cpus {
     const unsigned *cpus;
     size_t n;
@@ -27,10 +26,10 @@ struct scopes {
     const struct topology *topology; // borrowed
     size_t n;
     unsigned *cpus; // ascending, then once more by socket
-    size_t *socket; // [socket]: where its CPUs begin in that; one more for the end
+    size_t *socket; // [socket]: where its CPUs begin in `cpus`; one more for the end
 };
 
-// `topology` must outlive it. NULL where memory is short.
+// `topology` must outlive it. NULL if out of memory.
 struct scopes *scopes_new(const struct topology *topology);
 struct scopes *scopes_free(struct scopes *scopes);
 
@@ -41,7 +40,7 @@ static inline struct cpu_scopes scopes_of_cpu(const struct scopes *scopes, size_
     return (struct cpu_scopes){{0, scope_of_socket(topology->cpus[cpu].socket), scope_of_cpu(topology, cpu)}};
 }
 
-// The scope that has the same CPUs and stands for this one: of the only socket that is the host.
+// The scope with the same CPUs that holds this one's values: the host for an only socket.
 static inline size_t scopes_own(const struct scopes *scopes, size_t scope) {
     return scope == scope_of_socket(0) && scopes->topology->n_sockets == 1 ? 0 : scope;
 }

@@ -2,15 +2,15 @@
 #ifndef TOPDOWND_CORE_COUNTS_SUMS_H
 #define TOPDOWND_CORE_COUNTS_SUMS_H
 
-// What a round's windows counted, extrapolated to the round and added up over the CPUs of each scope.
+// The counts of a round's windows, extrapolated to the round and summed over the CPUs of each scope.
 
 #include "core/counts/cells.h"
 #include "core/counts/scopes.h"
 
-// Of a unit in a scope: what its sums rest on.
+// The basis of a unit's sums in a scope.
 struct sums_cell {
     double running_seconds; // on the counters
-    double elapsed_seconds; // of the CPUs that were there
+    double elapsed_seconds; // of the CPUs online
     double windows;
     bool data; // some CPU had data
 };
@@ -22,15 +22,15 @@ struct sums {
     double *values;          // [scope][value of a row]
 };
 
-// `rows` and `scopes` must outlive it. NULL where memory is short.
+// `rows` and `scopes` must outlive it. NULL if out of memory.
 struct sums *sums_new(const struct rows *rows, const struct scopes *scopes);
 struct sums *sums_free(struct sums *sums);
 
 void sums_begin_round(struct sums *sums);
 
-// A CPU's values of a unit with data, extrapolated to a round of `seconds`.
+// Adds a CPU's values of a unit with data, extrapolated to a round of `seconds`.
 void sums_add_values(struct sums *sums, const struct cells *cells, size_t cpu, size_t unit, double seconds);
-// What the values of all units of a CPU rest on.
+// Adds the basis of all units of a CPU.
 void sums_add_basis(struct sums *sums, const struct cells *cells, size_t cpu, double seconds);
 
 static inline const double *sums_row(const struct sums *sums, size_t scope) {

@@ -2,19 +2,19 @@
 #ifndef TOPDOWND_CORE_COUNTS_TOTALS_H
 #define TOPDOWND_CORE_COUNTS_TOTALS_H
 
-// Totals of all scopes, kept from round to round: what is added on a CPU is added to its socket and the host, too.
+// Totals of all scopes, kept from round to round. An amount added to a CPU is also added to its socket and the host.
 
 #include "core/base/total.h"
 #include "core/counts/scopes.h"
 
 struct totals {
     const struct scopes *scopes; // borrowed
-    size_t first_field;          // fields are numbered from here on, as the caller likes
+    size_t first_field;          // fields are numbered from here; the caller chooses
     size_t n_fields;
     struct total *totals; // [scope][field]
 };
 
-// `scopes` must outlive it. NULL where memory is short.
+// `scopes` must outlive it. NULL if out of memory.
 struct totals *totals_new(const struct scopes *scopes, size_t first_field, size_t n_fields);
 struct totals *totals_free(struct totals *totals);
 
@@ -22,7 +22,7 @@ static inline struct total *totals_at(const struct totals *totals, size_t scope,
     return &totals->totals[scope * totals->n_fields + (field - totals->first_field)];
 }
 
-// Adds to a total of the CPU and to the same of its socket and of the host; `amount` is not 0.
+// Adds to a field of the CPU, its socket and the host; `amount` is not 0.
 void totals_add_amount(struct totals *totals, size_t cpu, size_t field, double amount);
 static inline void totals_add(struct totals *totals, size_t cpu, size_t field, double amount) {
     if (amount != 0)
@@ -31,7 +31,7 @@ static inline void totals_add(struct totals *totals, size_t cpu, size_t field, d
 
 // Writes n totals of a scope from `field` on.
 void totals_write(const struct totals *totals, size_t scope, size_t field, size_t n, double *values);
-// Takes n totals over from those of another plan or topology.
+// Copies n totals from those of another plan or topology.
 void totals_copy(struct totals *totals, size_t scope, size_t field, const struct totals *from, size_t from_scope,
                  size_t from_field, size_t n);
 

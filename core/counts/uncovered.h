@@ -6,12 +6,11 @@
 enum uncovered {
     UNCOVERED_STARVED,       // other users held the counters
     UNCOVERED_FAILED,        // an event group could not be opened or read
-    UNCOVERED_OFFLINE,       // the CPU was away
+    UNCOVERED_OFFLINE,       // the CPU was offline
     UNCOVERED_STALLED,       // an event ran and never counted
-    UNCOVERED_NOT_PLANNABLE, // the metric does not fit the counters that can be had, or needs an event that is not
-                             // there
-    UNCOVERED_YIELDED,       // the counters were handed over on request
-    UNCOVERED_GAP, // the daemon itself did not run for longer than a few rounds (stopped, suspended, overloaded)
+    UNCOVERED_NOT_PLANNABLE, // the metric does not fit the available counters, or needs an event that does not exist
+    UNCOVERED_YIELDED,       // topdownd yielded the counters on request
+    UNCOVERED_GAP,           // topdownd itself did not run for more than a few rounds (stopped, suspended, overloaded)
     UNCOVERED_N
 };
 const char *uncovered_name(enum uncovered reason);

@@ -13,7 +13,7 @@ static bool is_candidate(const struct tree *tree, size_t node, bool categories, 
            (each->high == JUDGE_YES || !high);
 }
 
-// The largest of the nodes beside `node` and after it; with `high` of those that are. tree->n: none.
+// The largest among `node` and its later siblings; with `high`, among those that are high. tree->n: none.
 static size_t largest(const struct tree *tree, size_t node, bool categories, bool high) {
     size_t found = tree->n, depth = node < tree->n ? tree->nodes[node].depth : 0;
     for (size_t i = node; i < tree->n && tree->nodes[i].depth >= depth; i = tree_next(tree, i)) {
@@ -24,7 +24,7 @@ static size_t largest(const struct tree *tree, size_t node, bool categories, boo
     return found;
 }
 
-// The largest root that may really be larger than the root `first`, the largest of these candidates. tree->n: none.
+// The largest other root that may really be larger than `first`, the largest candidate. tree->n: none.
 static size_t find_close(const struct tree *tree, size_t first, bool categories, bool high) {
     size_t found = tree->n;
     for (size_t i = 0; i < tree->n; i = tree_next(tree, i)) {
@@ -43,7 +43,7 @@ static int find_missing(const struct tree *tree, bool categories) {
     return -1;
 }
 
-// Whether every threshold of the first level could be judged.
+// True if every threshold of the first level could be judged.
 static bool all_judged(const struct tree *tree, bool categories) {
     for (size_t i = 0; i < tree->n; i = tree_next(tree, i))
         if (tree->nodes[i].high == JUDGE_UNKNOWN && (tree->nodes[i].category || !categories))
@@ -51,7 +51,7 @@ static bool all_judged(const struct tree *tree, bool categories) {
     return true;
 }
 
-// Where no root is high.
+// The answer if no root is high.
 static struct bound find_largest(const struct tree *tree, bool categories) {
     struct bound bound = {.close = tree->n, .exceeded = JUDGE_UNKNOWN, .missing = -1};
     size_t node = largest(tree, 0, categories, false);

@@ -2,20 +2,20 @@
 #ifndef TOPDOWND_CORE_DIAGNOSIS_BOUND_H
 #define TOPDOWND_CORE_DIAGNOSIS_BOUND_H
 
-// What a scope is bound by: the largest root that is high, then the largest node below it that is high, and so on.
-// Where no root is high, the largest one alone. Level-1 categories are the only candidates where there are some.
+// Finds a scope's bottleneck: the largest high root, then the largest high node below it, and so on. If no root is
+// high, only the largest root. If there are level-1 categories, only they are candidate roots.
 
 #include "core/diagnosis/tree.h"
 
 struct bound {
     size_t n; // nodes of the path; 0: nothing is known
     size_t path[TREE_DEPTH_MAX];
-    size_t close; // the largest other candidate whose interval overlaps that of the path's first; tree->n: none
-    enum judge_answer exceeded; // unknown: no root is high, as far as that is known
-    int missing; // where nothing is known: the place in the plan of a candidate that has no value; -1: none is selected
+    size_t close; // the largest other candidate whose interval overlaps that of the path's first node; tree->n: none
+    enum judge_answer exceeded; // unknown: no root is known to be high
+    int missing; // if nothing is known: the place in the plan of a candidate without a value; -1: none is selected
 };
 
-// Of the scope that the tree was evaluated in last.
+// For the scope in which the tree was last evaluated.
 struct bound bound_find(const struct tree *tree);
 
 #endif

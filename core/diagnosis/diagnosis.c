@@ -9,34 +9,34 @@
 #include "core/diagnosis/bound.h"
 #include "core/diagnosis/tree.h"
 
-// Instead of a metric: nothing stands out, nothing is known.
+// In place of a metric: no node is high; nothing is known.
 enum { NOTHING_HIGH = -1, NOTHING_KNOWN = -2 };
 
 struct verdict {
-    int metric; // of the catalog: the last node of the path, which stands for all of it
+    int metric; // of the catalog: the last node of the path, which identifies the path
     double since_seconds;
 };
 
-// Of one scope.
+// The history of one scope.
 struct course {
-    struct verdict held, rival; // what has lasted; what has been there instead for `rounds` rounds in a row
+    struct verdict held, rival; // the lasting verdict; another one seen for `rounds` rounds in a row
     unsigned rounds;
-    uint64_t known_ns; // until when it was known
+    uint64_t known_ns; // last time with a verdict
 };
 
-// A node of the decision tree, on the host.
+// A node of the decision tree, for the host.
 struct node {
-    bool judged; // the decision tree leads on from it, and something judges it
+    bool judged; // it has successors in the decision tree and can be judged
     bool high;
     unsigned rounds_high, rounds_low; // in a row
-    double value;                     // the last one that there was, as exported
+    double value;                     // the last known one, as exported
 };
 
 struct diagnosis {
     struct snapshot_layout *layout; // a reference
     struct tree *tree;
-    struct node *nodes;     // of each of the catalog's metrics
-    struct course *courses; // of the host, then of each socket
+    struct node *nodes;     // by catalog metric
+    struct course *courses; // the host's, then each socket's
 };
 
 static size_t n_courses(const struct diagnosis *diagnosis) { return 1 + diagnosis->layout->topology->n_sockets; }
@@ -54,7 +54,7 @@ static void course_begin(struct course *course) {
     *course = (struct course){.held = {NOTHING_KNOWN, NAN}, .rival = {NOTHING_KNOWN, NAN}};
 }
 
-// Takes the verdict of a round, and returns since when it holds.
+// Takes the verdict of a round, and returns the time since which it holds.
 static double course_take(struct course *course, int metric, const struct snapshot *snapshot) {
     if (metric == NOTHING_KNOWN)
         return NAN;
@@ -80,7 +80,7 @@ static double course_take(struct course *course, int metric, const struct snapsh
 
 // ---- what stays high ----
 
-// Thresholds look for what is too small as well as for what is too large, so that both ways are tried.
+// Thresholds may look for values that are too small or too large, so both directions are tried.
 static void node_take(struct node *node, struct judge *judge, unsigned metric) {
     enum judge_answer now = judge_high(judge, metric);
     if (now == JUDGE_UNKNOWN)
@@ -105,7 +105,7 @@ static void node_take(struct node *node, struct judge *judge, unsigned metric) {
 void diagnosis_round(struct diagnosis *diagnosis, struct snapshot *snapshot) {
     const struct snapshot_layout *layout = diagnosis->layout;
     assert(snapshot->layout == layout);
-    for (size_t scope = n_courses(diagnosis); scope-- > 0;) { // the host last, for its nodes
+    for (size_t scope = n_courses(diagnosis); scope-- > 0;) { // the host last: its nodes are used below
         tree_evaluate(diagnosis->tree, snapshot, scope);
         snapshot->values[snapshot_bound_since(layout, scope)] =
             course_take(&diagnosis->courses[scope], verdict_now(diagnosis->tree), snapshot);

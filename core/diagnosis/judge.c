@@ -4,17 +4,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-// By metric of the catalog. Values are in the scale of the metrics' formulas, as thresholds read them.
+// Arrays are indexed by catalog metric. Values are in the scale of the metrics' formulas, as thresholds read them.
 struct judge {
     const struct catalog *catalog;
-    double *limits;              // above which it is high where the spec states no threshold; NaN: not judged
-    double *values, *low, *high; // and the ends of their intervals; NaN: none
-    double *scaled;              // what judge_high_scaled evaluates
+    double *limits;              // a metric without a threshold in the spec is high above its limit; NaN: not judged
+    double *values, *low, *high; // values and the ends of their intervals; NaN: none
+    double *scaled;              // for judge_high_scaled
 };
 
 // ---- what judges ----
 
-// A root's limit as exported, NaN where the metric is none.
+// A root's limit as exported; NaN if the metric is not a root.
 static double limit_of_root(const struct catalog *catalog, unsigned metric, bool begins) {
     for (size_t i = 0; i < catalog->level1.n_categories; i++)
         if (catalog->level1.categories[i].metric == metric)
@@ -22,7 +22,7 @@ static double limit_of_root(const struct catalog *catalog, unsigned metric, bool
     return begins && catalog->metrics[metric].domain != METRIC_OTHER ? JUDGE_SHARE : NAN;
 }
 
-// Sets `limits` to 1 where the methodology or a tree of metrics begins, to 0 elsewhere.
+// Sets `limits` to 1 where the methodology or a tree of metrics begins, else to 0.
 static void mark_roots(const struct catalog *catalog, double *limits) {
     for (size_t m = 0; m < catalog->n_metrics; m++)
         limits[m] = 0;

@@ -2,14 +2,14 @@
 #ifndef TOPDOWND_CORE_DIAGNOSIS_JUDGE_H
 #define TOPDOWND_CORE_DIAGNOSIS_JUDGE_H
 
-// Whether a metric is high in one scope of one snapshot, so that the methodology says to look closer.
+// Judges whether a metric is high in one scope of one snapshot, so that the methodology looks closer.
 //
-// The spec's threshold decides. A root of the decision tree that has none (a level-1 category, or a share that has
-// metrics below it or where the methodology begins) is high above JUDGE_SHARE, retiring above JUDGE_RETIRING: a fifth
-// of the pipeline slots or cycles is worth a look, and retiring is wanted, so that it is worth one only where it is
-// nearly all. Nothing else is judged.
+// The spec's threshold decides. A root of the decision tree without one (a level-1 category, or a share that has
+// metrics below it or where the methodology begins) is high above JUDGE_SHARE: a fifth of the pipeline slots or cycles
+// is worth a look. Retiring is high above JUDGE_RETIRING: it is useful work, so it is worth a look only if it is nearly
+// everything. Other metrics are not judged.
 //
-// A missing value settles nothing, unless the threshold comes out the same whatever that value is
+// With a missing value the answer is unknown, unless the threshold gives the same result for any such value
 // (formula_evaluate_known).
 
 #include <stdbool.h>
@@ -25,27 +25,27 @@ enum judge_answer { JUDGE_NO, JUDGE_YES, JUDGE_UNKNOWN };
 
 struct judge; // private: the values of one scope
 
-// The catalog is borrowed. NULL where memory is short.
+// The catalog is borrowed. NULL if out of memory.
 struct judge *judge_new(const struct catalog *catalog);
 struct judge *judge_free(struct judge *judge); // returns NULL, takes NULL
 
-// Whether anything judges this metric of the catalog.
+// True if this catalog metric can be judged.
 bool judge_can(const struct judge *judge, unsigned metric);
 
-// Takes the scope's values and intervals; all answers are about the scope that was taken last.
+// Takes the scope's values and intervals; later answers are about this scope.
 void judge_take(struct judge *judge, const struct snapshot *snapshot, size_t scope);
 
-// The metric's value as exported; NaN: it has none.
+// The metric's value as exported; NaN: none.
 double judge_value(const struct judge *judge, unsigned metric);
 
 // Whether the metric is high.
 enum judge_answer judge_high(const struct judge *judge, unsigned metric);
 
-// Whether it were high if all values were this many times as large.
+// Whether it would be high if all values were multiplied by `factor`.
 enum judge_answer judge_high_scaled(struct judge *judge, unsigned metric, double factor);
 
-// Whether judge_high would say the same if all values were at the lower ends of their 95 % intervals, or all at the
-// upper ones; unknown where it is itself, or where that depends on an interval that is missing.
+// Whether judge_high would give the same answer if all values were at the lower ends of their 95 % intervals, or all at
+// the upper ends. Unknown if judge_high is, or if this depends on a missing interval.
 enum judge_answer judge_certain(const struct judge *judge, unsigned metric);
 
 #endif

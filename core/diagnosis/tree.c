@@ -4,11 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-// What the tree is built from: the catalog's metrics as lists of siblings, and which of them lead to something.
+// The input of the tree: the catalog's metrics as lists of siblings, and the ones to include.
 struct links {
-    int *first, *next; // of each metric: the first below it, the next beside it; -1: none
-    bool *wanted;      // measured, or above what is measured
-    bool *root;        // where the methodology begins
+    int *first, *next; // of each metric: its first child, its next sibling; -1: none
+    bool *wanted;      // measured, or above a measured metric
+    bool *root;        // the methodology begins here
 };
 
 static void links_deinit(struct links *links) {

@@ -12,9 +12,9 @@
 #include "core/estimate/estimate_terms.h"
 #include "core/estimate/estimate_unseen.h"
 
-// Making, taking rounds in, and what it says. A round goes through three types of its own: rounds (what each CPU
-// counted, extrapolated), then scope by scope means (where derivatives are taken) and metric by metric terms (how far
-// residuals differ from those of the round before). What is kept of it is a spread for each scope and metric.
+// Creates an estimate, takes rounds in, and answers. A round passes through three types: rounds (each CPU's counts,
+// extrapolated), then scope by scope means (the points of the derivatives), and metric by metric terms (how far
+// residuals differ from those of the previous round). The estimate keeps a spread for each scope and metric.
 
 struct estimate {
     const struct plan *plan;
@@ -115,21 +115,21 @@ void estimate_take_round(struct estimate *e, const struct cells *cells, double s
     estimate_rounds_keep(e->rounds);
 }
 
-// ---- what it says ----
+// ---- answers ----
 
 const char *estimate_quality_name(enum estimate_quality quality) {
     static const char *const names[] = {"none", "good", "fair", "poor"};
     return names[quality];
 }
 
-// The only socket has what the host has.
+// An only socket shares the host's spread.
 static const struct estimate_spread *spread_of(const struct estimate *e, size_t scope, size_t metric) {
     return estimate_spreads_at(e->spreads, scopes_own(e->scopes, scope), metric);
 }
 
-// n differences between n + 1 successive values are worth 2 n^2 / (3 n - 1) degrees of freedom: neighbours share a
-// value (von Neumann et al., "The mean square successive difference", 1941). Cores that vary alike multiply that by
-// their number (Satterthwaite 1946); a normal term's square is on average three times its mean's.
+// n differences between n + 1 successive values have 2 n^2 / (3 n - 1) degrees of freedom, because neighbours share a
+// value (von Neumann et al., "The mean square successive difference", 1941). Cores with equal variance multiply this by
+// their number (Satterthwaite 1946); a squared normal variable has a mean square of three times its squared mean.
 double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
     const struct estimate_spread *spread = spread_of(e, scope, metric);
     if (spread->rounds == 0)
@@ -159,7 +159,7 @@ struct estimate_interval estimate_get(const struct estimate *e, size_t scope, si
     double unseen = (rounds > 1 ? mean->unseen.mean : mean->unseen.round) * value / catalog_metric->export_scale;
     double variance = by_chance + floor * floor + unseen * unseen;
     interval.standard_error = sqrt(variance) * fabs(catalog_metric->export_scale);
-    // only what was estimated from differences has few degrees of freedom (Satterthwaite)
+    // only the part estimated from differences has few degrees of freedom (Satterthwaite)
     double sure = by_chance > 0 ? variance / by_chance : INFINITY;
     double half = interval.standard_error * student_95(estimate_degrees(e, scope, metric) * sure * sure);
     interval.low = catalog_metric->formula->is_ratio && value >= 0 ? fmax(value - half, 0) : value - half;

@@ -2,26 +2,26 @@
 #ifndef TOPDOWND_CORE_ESTIMATE_ESTIMATE_H
 #define TOPDOWND_CORE_ESTIMATE_ESTIMATE_H
 
-// How far a gauge can be trusted: the standard error of every metric on every CPU, socket and on the host.
+// Estimates how far a gauge can be trusted: the standard error of every metric on every CPU, every socket and the host.
 //
-// A unit counts in a few slots at random places of each round and is extrapolated to the round. How much the result
-// varies with the places is seen from how much rounds differ. Per CPU and metric, a round's extrapolated counts are
-// made into one number, its residual: the metric's derivatives times the counts (for a ratio, (numerator - R x
-// denominator) / denominator). Half the squared difference of two successive residuals estimates a residual's variance,
-// whatever the load's slow course; the share of time that was covered is taken off, for what was counted is known.
-// Cores have their slots at places of their own, so the variances of their residuals add up to a socket's and the
-// host's. One round has one difference, so the variance is an exponentially weighted mean over recent rounds; degrees
-// of freedom follow from how many rounds and cores carry it. docs/estimation.md derives all of this, with its limits.
+// A unit counts in a few slots at random places of each round and is extrapolated to the round. The differences between
+// rounds show how much the result varies with the places. Per CPU and metric, a round's extrapolated counts are reduced
+// to one number, the residual: the metric's derivatives times the counts (for a ratio, (numerator - R x denominator) /
+// denominator). Half the squared difference of two successive residuals estimates a residual's variance, unaffected by
+// slow changes of the load. The covered share of time is subtracted, because its counts are known. Each core has its
+// slots at different places, so the variances of cores add up to a socket's and the host's. A round gives one
+// difference, so the variance is an exponentially weighted mean over recent rounds; the degrees of freedom follow from
+// the number of rounds and cores that contribute. docs/estimation.md derives all of this, with its limits.
 //
-// A field of PERF_METRICS is a share of the pipeline slots in 255ths, so each window's count is rounded. A load that
-// does not change is rounded the same way every time and everywhere: that error does not shrink with windows, rounds or
-// CPUs, and is a floor of the standard error.
+// A field of PERF_METRICS is a share of the pipeline slots in 255ths, so each window's count is rounded. A constant
+// load is rounded the same way every time and everywhere. This error does not shrink with windows, rounds or CPUs, so
+// it is a floor of the standard error.
 //
-// Windows that were all alike may have missed what mattered. Where other units counted clearly more of an event that
-// they have in common, the share that was not seen is uncertain by its own size.
+// Windows that were all alike may have missed something important. If other units counted clearly more of a shared
+// event, the unseen share adds an uncertainty of its own size.
 //
-// Derivatives are taken numerically where recent rounds are, so this holds for every formula; a metric made of other
-// metrics passes their residuals on. All memory is taken when made.
+// Derivatives are computed numerically at the mean of recent rounds, so this works for every formula; a metric made of
+// other metrics passes their residuals on. All memory is allocated at creation.
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,15 +30,15 @@
 #include "core/host/topology.h"
 
 enum {
-    ESTIMATE_MEMORY_ROUNDS = 16, // a difference this many rounds ago weighs 1/e of the newest
+    ESTIMATE_MEMORY_ROUNDS = 16, // a difference this many rounds ago has 1/e of the newest one's weight
     ESTIMATE_FIELD_STEPS = 255   // of a PERF_METRICS field of 8 bits (Intel SDM volume 3, "Performance Metrics")
 };
 
 struct estimate; // private
 
-// How good an interval is: by half its width, for shares in points, for others relative to the value.
+// An interval's quality, by half its width: in percentage points for shares, relative to the value for others.
 enum estimate_quality {
-    ESTIMATE_NONE, // too few rounds so far: there is no interval
+    ESTIMATE_NONE, // too few rounds so far for an interval
     ESTIMATE_GOOD, // 1 point; 5 %
     ESTIMATE_FAIR, // 3 points; 20 %
     ESTIMATE_POOR,
@@ -47,21 +47,22 @@ enum estimate_quality {
 const char *estimate_quality_name(enum estimate_quality quality);
 
 struct estimate_interval {
-    double standard_error; // all three in the exported scale; NaN where there is none
+    double standard_error; // all three in the exported scale; NaN: none
     double low, high;      // 95 %
     enum estimate_quality quality;
 };
 
 // Scopes are those of core/counts/scopes.h: the host, each socket, each CPU. `plan` and `topology` are borrowed and
-// must outlive it. `memory_rounds`: as ESTIMATE_MEMORY_ROUNDS, at least 1; INFINITY: all rounds weigh the same. NULL
-// where memory is short.
+// must outlive it. `memory_rounds`: as ESTIMATE_MEMORY_ROUNDS, at least 1; INFINITY: all rounds weigh the same. NULL if
+// out of memory.
 struct estimate *estimate_new(const struct plan *plan, const struct topology *topology, double memory_rounds);
 struct estimate *estimate_free(struct estimate *estimate);
 
-// Takes in a round that lasted `seconds`: cells of the same plan and as many CPUs.
+// Takes in a round that lasted `seconds`: cells of the same plan and the same number of CPUs.
 void estimate_take_round(struct estimate *estimate, const struct cells *cells, double seconds);
 
-// A CPU went away or time passed unmeasured: the rounds before and after are no neighbours. The second: of one unit.
+// After a CPU was offline or time passed unmeasured: do not compare the rounds before and after. The second: for one
+// unit.
 void estimate_forget_cpu(struct estimate *estimate, size_t cpu);
 void estimate_forget_unit(struct estimate *estimate, size_t cpu, size_t unit);
 
@@ -69,7 +70,7 @@ void estimate_forget_unit(struct estimate *estimate, size_t cpu, size_t unit);
 struct estimate_interval estimate_get(const struct estimate *estimate, size_t scope, size_t metric, double value,
                                       double rounds);
 
-// Degrees of freedom of that standard error; 0 where there is none.
+// Degrees of freedom of that standard error; 0 if there is none.
 double estimate_degrees(const struct estimate *estimate, size_t scope, size_t metric);
 
 #endif

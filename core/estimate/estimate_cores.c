@@ -25,7 +25,7 @@ double estimate_cores_take(struct estimate_cores *cores, struct scope_cpus in, d
     for (size_t c = 0; c < in.n; c++) {
         double *core = &cores->difference[cores->topology->cpus[in.cpus[c]].core];
         double term = *core * *core / 2;
-        *core = 0; // taken: a sibling adds nothing
+        *core = 0; // done: a sibling adds nothing more
         variance += term;
         *squares += term * term;
     }

@@ -32,7 +32,7 @@ struct estimate_rounds *estimate_rounds_free(struct estimate_rounds *rounds) {
     return NULL;
 }
 
-// Pipeline slots that a unit with fields counted: the fields' leader says so, else the fields add up to them.
+// Pipeline slots counted by a unit with fields: the count of the fields' leader, else the sum of the fields.
 static double field_slots(const struct plan *plan, const struct plan_unit *unit, const double *counts) {
     double sum = 0, leader = 0;
     for (size_t i = 0; i < unit->n_events; i++) {
@@ -53,7 +53,7 @@ static void take_unit(struct estimate_rounds *rounds, const struct cells *cells,
     for (size_t i = 0, n = rows_n(rounds->rows, u); i < n; i++)
         to[i] = from[i] * scale;
     cell->share = from[0] > 0 ? fmin(cells_at(cells, cpu, u)->running_seconds / seconds, 1) : 0;
-    if (rounds->has_fields[u]) // off by up to half a step, evenly: a step / sqrt(12)
+    if (rounds->has_fields[u]) // uniform error of up to half a step: a step / sqrt(12)
         cell->rounding = field_slots(plan, &plan->units[u], to + 1) / ESTIMATE_FIELD_STEPS / sqrt(12);
 }
 

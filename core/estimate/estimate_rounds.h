@@ -2,14 +2,14 @@
 #ifndef TOPDOWND_CORE_ESTIMATE_ESTIMATE_ROUNDS_H
 #define TOPDOWND_CORE_ESTIMATE_ESTIMATE_ROUNDS_H
 
-// Two successive rounds of each CPU, extrapolated: this one, and the last one before it that had data.
+// Two successive rounds of each CPU, extrapolated: this one, and the last one with data before it.
 
 #include "core/counts/cells.h"
 
-// Of a unit on a CPU.
+// One unit on one CPU.
 struct estimate_cell {
-    double share;        // of this round's time that was covered; 0: no data
-    double share_before; // of the round before; 0: there is no such round
+    double share;        // covered share of this round's time; 0: no data
+    double share_before; // of the previous round; 0: no such round
     double rounding;     // standard error of one field's count
 };
 
@@ -21,15 +21,15 @@ struct estimate_rounds {
     double *now, *before;        // [cpu][value of a row]
 };
 
-// `rows` must outlive it. NULL where memory is short.
+// `rows` must outlive it. NULL if out of memory.
 struct estimate_rounds *estimate_rounds_new(const struct rows *rows, size_t n_cpus);
 struct estimate_rounds *estimate_rounds_free(struct estimate_rounds *rounds);
 
-// This round is what `cells` counted, extrapolated to `seconds`.
+// Sets this round to the counts of `cells`, extrapolated to `seconds`.
 void estimate_rounds_take(struct estimate_rounds *rounds, const struct cells *cells, double seconds);
-// This round becomes the one before, where it has data.
+// Makes this round the previous one, where it has data.
 void estimate_rounds_keep(struct estimate_rounds *rounds);
-// The unit has no round before on this CPU.
+// Forgets the unit's previous round on this CPU.
 void estimate_rounds_forget(struct estimate_rounds *rounds, size_t cpu, size_t unit);
 
 static inline struct estimate_cell *estimate_rounds_cell(const struct estimate_rounds *rounds, size_t cpu,

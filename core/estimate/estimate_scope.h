@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_CORE_ESTIMATE_ESTIMATE_SCOPE_H
 #define TOPDOWND_CORE_ESTIMATE_ESTIMATE_SCOPE_H
 
-// A scope's turn within a round: what its estimates are made from.
+// The inputs of one scope's estimates in a round.
 
 #include "core/estimate/estimate_cores.h"
 #include "core/estimate/estimate_rounds.h"

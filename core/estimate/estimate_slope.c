@@ -5,7 +5,7 @@
 
 static double slope(const struct formula *formula, double *events, double *metrics, double *by, double value) {
     double middle = *by, step = 1e-4 * fabs(middle);
-    if (!(step > 0)) // NaN too
+    if (!(step > 0)) // also true for NaN
         return 0;
     *by = middle + step;
     double above = formula_evaluate_known(formula, events, metrics);
@@ -23,7 +23,7 @@ static size_t place_of(const struct formula *formula, unsigned variable) {
     return i;
 }
 
-// Of k N / D: k / D by what N counts, less value / D by what D counts.
+// Derivatives of k N / D: k / D by N's events, minus value / D by D's events.
 static double slopes_of_ratio(const struct formula *formula, const double *events, double *slopes) {
     const struct formula_sum *upper = &formula->numerator, *lower = &formula->denominator;
     double below = formula_sum_evaluate(lower, events);
@@ -37,7 +37,7 @@ static double slopes_of_ratio(const struct formula *formula, const double *event
     for (size_t t = 0; t < lower->n; t++)
         slopes[place_of(formula, lower->terms[t].variable)] -= value * lower->terms[t].coefficient / below;
     for (size_t i = 0; i < formula->n_variables; i++)
-        if (events[formula->variables[i]] == 0) // what does not happen does not vary
+        if (events[formula->variables[i]] == 0) // an event that did not happen does not vary
             slopes[i] = 0;
     return value;
 }

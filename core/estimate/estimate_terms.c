@@ -60,8 +60,8 @@ static struct estimate_difference *difference_of(const struct estimate_terms *te
     return &terms->differences[catalog_metric * terms->n_cpus + cpu];
 }
 
-// The events that a metric varies with; the slopes are there. Time is no estimate, and what is not counted in the
-// metric's own unit does not vary.
+// Finds the events with which a metric varies; the slopes are known. Time is exact, and values not counted in the
+// metric's own unit do not vary.
 static void find_counted(struct estimate_terms *terms, size_t metric, const struct formula *formula) {
     const size_t *places = terms->places + terms->first_place[metric];
     terms->n_counted = 0;
@@ -78,14 +78,14 @@ static size_t field_of(const struct catalog *catalog, unsigned event) {
     return i;
 }
 
-// How rounding moves a metric on the scope, field by field: each is rounded the same way wherever it is read, so what a
-// metric takes of one field by several ways adds up with its sign, and so do CPUs.
+// The effect of rounding on a metric in the scope, field by field. A field is rounded the same way wherever it is read,
+// so contributions of one field by several paths add up with their signs, and so do CPUs.
 static void find_rounded(struct estimate_terms *terms, const struct estimate_scope *of,
                          const struct plan_metric *metric, const struct formula *formula) {
     const struct catalog *catalog = terms->rows->plan->catalog;
     double *rounded = terms->terms[metric->metric].rounded, steps = 0;
     if (catalog->n_topdown == 0)
-        return; // no fields: nothing was ever written there
+        return; // no fields: never written
     memset(rounded, 0, catalog->n_topdown * sizeof *rounded);
     for (size_t c = 0; metric->unit >= 0 && c < of->in.n; c++)
         steps += estimate_rounds_cell(of->rounds, of->in.cpus[c], (size_t)metric->unit)->rounding;
@@ -97,7 +97,7 @@ static void find_rounded(struct estimate_terms *terms, const struct estimate_sco
             rounded[f] += terms->slopes[formula->n_variables + i] * terms->terms[formula->metrics[i]].rounded[f];
 }
 
-// What a CPU's counts in the metric's own unit add to the difference of residuals.
+// Adds the contribution of a CPU's counts in the metric's own unit to the difference of residuals.
 static void add_counts(const struct estimate_terms *terms, const struct estimate_scope *of, size_t unit, size_t cpu,
                        struct estimate_difference *to) {
     const struct estimate_cell *cell = estimate_rounds_cell(of->rounds, cpu, unit);
@@ -112,7 +112,7 @@ static void add_counts(const struct estimate_terms *terms, const struct estimate
     *to = (struct estimate_difference){difference, (cell->share_before + cell->share) / 2};
 }
 
-// What the metrics that it is made of add; `first`: there is nothing yet that they add to.
+// Adds the contributions of the metrics it needs; `first`: there is nothing to add to yet.
 static void add_metrics(const struct estimate_terms *terms, const struct formula *formula, bool first, size_t cpu,
                         struct estimate_difference *to) {
     const double *slopes = terms->slopes + formula->n_variables;
@@ -126,8 +126,7 @@ static void add_metrics(const struct estimate_terms *terms, const struct formula
     }
 }
 
-// A round in which little was counted has a ratio of little: by its size against the mean's, each weighed by the
-// derivatives.
+// A round with small counts has a noisier ratio: compares its size with the mean's, both weighted by the derivatives.
 static double stretch_of_counts(const struct estimate_terms *terms, const struct estimate_scope *of,
                                 const double *mean) {
     double usual = 0, now = 0;
@@ -141,7 +140,7 @@ static double stretch_of_counts(const struct estimate_terms *terms, const struct
     return now > 0 ? fmax(usual / now, 1) : 1;
 }
 
-// A metric of other metrics has missed as much, and is as uncertain, as the worst of them.
+// A metric made of others has missed as much, and is as uncertain, as the worst of them.
 static void add_worst(const struct estimate_terms *terms, const struct formula *formula, struct estimate_term *term) {
     for (size_t i = 0; i < formula->n_metrics; i++) {
         const struct estimate_term *other = &terms->terms[formula->metrics[i]];
@@ -181,7 +180,7 @@ bool estimate_terms_take(struct estimate_terms *terms, const struct estimate_sco
     return data;
 }
 
-// ---- what it comes to ----
+// ---- results ----
 
 struct estimate_sample estimate_terms_sample(const struct estimate_terms *terms, const struct estimate_scope *of,
                                              size_t metric) {

@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_CORE_ESTIMATE_ESTIMATE_TERMS_H
 #define TOPDOWND_CORE_ESTIMATE_ESTIMATE_TERMS_H
 
-// The metrics of one scope while a round is taken in, in an order in which each comes after those that it is made of:
-// by how much the residuals of its CPUs differ from those of the round before, and what else makes it uncertain.
+// The metrics of one scope while a round is taken in, each after those it needs: how much the residuals of its CPUs
+// differ from those of the previous round, and other sources of uncertainty.
 
 #include "core/counts/evaluation.h"
 #include "core/estimate/estimate_scope.h"
@@ -11,46 +11,46 @@
 
 struct estimate_term {
     double stretch;                      // see struct estimate_sample
-    struct estimate_unseen unseen;       // by its windows
-    double rounded[CATALOG_TOPDOWN_MAX]; // field by field: standard error by rounding, signed
+    struct estimate_unseen unseen;       // missed by its windows
+    double rounded[CATALOG_TOPDOWN_MAX]; // by field: standard error from rounding, signed
 };
 
-// Of a metric's residual on a CPU.
+// Difference of a metric's residual on a CPU.
 struct estimate_difference {
     double difference;
-    double covered; // share of time; -1: there is no difference
+    double covered; // share of time; -1: no difference
 };
 
 // An event of a formula that its unit counts.
 struct estimate_counted {
-    double slope; // of the metric by this event
-    size_t place; // of its count within a row
+    double slope; // derivative of the metric by this event
+    size_t place; // of its count in a row
 };
 
 struct estimate_terms {
     const struct rows *rows; // borrowed
     size_t n_cpus;
-    size_t *places;      // [metric of the plan][variable of its formula]: within a row; 0: nothing that its unit counts
-    size_t *first_place; // [metric of the plan]: of its places
-    struct estimate_term *terms;             // [catalog metric]
+    size_t *places;              // [metric of the plan][variable of its formula]: in a row; 0: not counted by its unit
+    size_t *first_place;         // [metric of the plan]: the first of its places
+    struct estimate_term *terms; // [catalog metric]
     struct estimate_difference *differences; // [catalog metric][cpu]
-    // of one metric at a time
+    // for one metric at a time
     double *slopes; // by event, then by metric
     struct estimate_counted *counted;
     size_t n_counted;
 };
 
-// `rows` must outlive it. NULL where memory is short.
+// `rows` must outlive it. NULL if out of memory.
 struct estimate_terms *estimate_terms_new(const struct rows *rows, size_t n_cpus);
 struct estimate_terms *estimate_terms_free(struct estimate_terms *terms);
 
-// Takes metric `metric` of the plan in. `at` has the scope's mean of the metric's unit, and the metric's value there is
-// written to it; `mean` is the scope's mean row; `unseen` is what the unit's windows missed. False where no CPU has a
-// difference to the round before.
+// Takes in metric `metric` of the plan. `at` has the scope's mean of the metric's unit and receives the metric's value
+// there; `mean` is the scope's mean row; `unseen` is what the unit's windows missed. False if no CPU has a difference
+// to its previous round.
 bool estimate_terms_take(struct estimate_terms *terms, const struct estimate_scope *of, size_t metric,
                          struct evaluation *at, const double *mean, struct estimate_unseen unseen);
 
-// What the round says of it then.
+// The round's sample of it, after estimate_terms_take.
 struct estimate_sample estimate_terms_sample(const struct estimate_terms *terms, const struct estimate_scope *of,
                                              size_t metric);
 

@@ -16,13 +16,13 @@ static void lay_out(void *self, struct block *block) {
     sizes->unseen = block_take(block, units, sizeof *sizes->unseen);
 }
 
-// ---- which event tells a unit's size ----
+// ---- the event that measures a unit's size ----
 
-// What a count of a share of the time weighs: one over what its variance is in proportion to. One that is there all the
-// time decides alone.
+// The weight of a count that covers a share of the time: the inverse of a number proportional to its variance. A count
+// that covers all the time decides alone.
 static double weight_of(double share) { return share / fmax(1 - share, 1e-6); }
 
-// How well others know how often an event happened.
+// How well other units know how often an event happened.
 static double told_by_others(const struct rows *rows, size_t u, unsigned event) {
     double weight = 0;
     for (size_t other = 0; other < rows->n_units; other++)
@@ -92,14 +92,14 @@ void estimate_sizes_take_round(struct estimate_sizes *sizes, const struct estima
     }
 }
 
-// The share of `all` that is missing beyond an error.
+// The share of `all` that is missing from `own` by more than `error`.
 static double missed(double own, double all, double error) { return all > 0 ? fmax(all - own - error, 0) / all : 0; }
 
-// What a unit's CPUs counted in this round.
+// The counts of a unit's CPUs in this round.
 struct size_now {
     double own, all; // as in struct estimate_size
-    bool data;       // on some CPU
-    bool differs;    // some CPU has a round before, and the differences are in the scope's cores
+    bool data;       // some CPU has data
+    bool differs;    // some CPU has a previous round, and the scope's cores have the differences
 };
 
 static struct size_now add_cpus(const struct estimate_sizes *sizes, const struct estimate_scope *of, size_t u) {
@@ -138,7 +138,7 @@ static struct estimate_unseen take_unit(struct estimate_sizes *sizes, const stru
     size->weights2 = estimate_weights2(size->weights2, weight);
     size->variance += weight * (variance - size->variance);
     double error = sqrt(size->variance);
-    // of a round that was merely short the stretch says so already
+    // the stretch already covers a round with merely small counts
     return (struct estimate_unseen){.round = missed(now.own, now.all, 2 * error),
                                     .mean = missed(size->own, size->all, error * sqrt(size->weights2))};
 }

@@ -11,8 +11,8 @@
 #include "core/base/array.h"
 #include "core/host/environment.h"
 
-// All formulas are compiled first, in which literals and functions are constants as they are for perf, so that a branch
-// that they rule out is dropped with the metrics that it names. What is left is evaluated depth first.
+// All formulas are compiled first. Literals and functions are constants, as for perf, so a branch that they rule out is
+// dropped with the metrics that it names. The rest is evaluated depth first.
 
 enum { KEY_MAX = 1024 };
 enum evaluation_state { STATE_NEW, STATE_ENTERED, STATE_DONE };
@@ -24,7 +24,7 @@ struct evaluation {
     const char *cpuid;
     struct name_index index; // of PMU and name, see make_key
     char **keys;
-    double *events; // the counts, and one that is NaN
+    double *events; // the counts, and a NaN
     double *values; // of the metrics
 };
 
@@ -58,19 +58,19 @@ void evaluation_counts_deinit(struct evaluation_counts *counts) {
     *counts = (struct evaluation_counts){.n = 0};
 }
 
-// To the letter, then without case; -1 where it is not there.
+// An exact match, else one that ignores case; -1 if there is none.
 static int find_count(const struct evaluation_counts *counts, const char *name, size_t length) {
     int found = name_index_find(&counts->index, name, length, false);
     return found >= 0 ? found : name_index_find(&counts->index, name, length, true);
 }
 
-// Writes the key of a metric and returns its length; 0 where it is too long to be one.
+// Writes the key of a metric and returns its length; 0 if it is too long for a key.
 static size_t make_key(char *out, const char *pmu, const char *name, size_t length) {
     int n = snprintf(out, KEY_MAX, "%s\n%.*s", pmu, (int)length, name);
     return n > 0 && n < KEY_MAX ? (size_t)n : 0;
 }
 
-// The metric that a name means in the formula of another; -1 where it is an event.
+// The metric to which a name in another metric's formula refers; -1 if it is an event.
 static int find_metric(const struct evaluation *e, const char *name, size_t length) {
     char key[KEY_MAX];
     const struct evaluation_metric *self = &e->metrics[e->self];
@@ -81,7 +81,7 @@ static int find_metric(const struct evaluation *e, const char *name, size_t leng
     return found >= 0 || n == 0 ? found : name_index_find(&e->index, key, n, true);
 }
 
-// What a literal or a function is worth: what the counts say, else what it is by itself.
+// The value of a literal or a function: from the counts, else its default.
 static double constant(const struct evaluation *e, enum formula_name_kind kind, const char *name, size_t length) {
     static const char *const formats[] = {
         "%.*s", "#%.*s", "has_event(%.*s)", "source_count(%.*s)", "aggr_nr(%.*s)", "strcmp_cpuid_str(%.*s)"};
@@ -138,7 +138,7 @@ static int compile(struct evaluation *e, size_t i) {
     return 0;
 }
 
-// A chain of metrics is as long as there are metrics: the stack of a thread holds it.
+// A chain of metrics is at most as long as the number of metrics, which a thread's stack can hold.
 static void evaluate(struct evaluation *e, size_t i) {
     struct evaluation_metric *metric = &e->metrics[i];
     metric->state = STATE_ENTERED;

@@ -8,7 +8,7 @@
 
 #include "core/formula/formula_step.h"
 
-// Compiles: text to steps (formula_parse.c), what the steps read and need, and what is to be known about their shape
+// Compiles: turns text into steps (formula_parse.c), collects the inputs of the steps, and determines their shape
 // (formula_ratio.c, formula_degree.c). Evaluates: one pass over the steps with a stack of values.
 
 static size_t stack_needed(const struct formula *formula) {
@@ -25,7 +25,7 @@ static int compare_unsigned(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-// The indexes in the steps of one kind, ascending, each once.
+// Collects the indexes in the steps of one kind, ascending, each once.
 static int collect(const struct formula *formula, enum formula_operation operation, unsigned **out, size_t *n_out) {
     size_t room = 1, n = 0, unique = 0;
     for (size_t i = 0; i < formula->n_steps; i++)
@@ -65,7 +65,7 @@ int formula_compile(const char *text, const struct formula_scope *scope, struct 
         return -ENOMEM;
     struct formula_steps steps = {.items = NULL};
     int r = formula_parse(text, scope, &steps, fault);
-    // what there is no need of any more makes room for the next formula
+    // releases unused memory to the next formula
     struct formula_step *fitting = steps.n > 0 ? realloc(steps.items, steps.n * sizeof *steps.items) : NULL;
     formula->steps = fitting ? fitting : steps.items;
     formula->n_steps = steps.n;
@@ -99,7 +99,7 @@ static double choose(double x, double c, double y, bool known) {
 }
 
 static double evaluate(const struct formula *formula, const double *events, const double *metrics, bool known) {
-    double stack[FORMULA_STACK_MAX], *top = stack; // where the next value goes
+    double stack[FORMULA_STACK_MAX], *top = stack; // place of the next value
     for (const struct formula_step *step = formula->steps, *end = step + formula->n_steps; step < end; step++) {
         switch (step->operation) {
         case STEP_NUMBER:
@@ -111,7 +111,7 @@ static double evaluate(const struct formula *formula, const double *events, cons
         case STEP_METRIC:
             *top++ = metrics[step->index];
             break;
-        case STEP_ADD: // these four are most of all operations, so they are not left to formula_apply
+        case STEP_ADD: // most operations are these four, so they bypass formula_apply
             top--;
             top[-1] += top[0];
             break;

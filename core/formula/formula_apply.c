@@ -3,9 +3,9 @@
 
 #include "core/formula/formula_step.h"
 
-// Operations of two operands, as evaluation applies them and as constants are folded.
+// Operations of two operands, for evaluation and for folding constants.
 
-// 0, 1, or NaN where that cannot be told.
+// Returns 0, 1, or NaN if undecided.
 static double logical(enum formula_operation operation, double left, double right) {
     bool unknown = isnan(left) || isnan(right);
     switch (operation) {
@@ -58,7 +58,7 @@ double formula_apply_known(enum formula_operation operation, double left, double
     case STEP_MIN:
     case STEP_MAX:
         return isnan(left) || isnan(right) ? NAN : formula_apply(operation, left, right);
-    default: // these settle nothing that another value in the place of NaN would change
+    default: // their results hold for any value in place of NaN
         return formula_apply(operation, left, right);
     }
 }

@@ -3,9 +3,10 @@
 
 #include <math.h>
 
-// Whether a formula's value stays when all counts are multiplied with the same positive number, by dimension analysis:
-// multiplying them with f multiplies a value of degree d with f to the power of d. Events have degree 1, numbers and
-// metrics 0, and the number 0 fits any degree, as in max(0, A - B). What has no degree ("mixed") stays so.
+// Determines by dimensional analysis whether a formula's value stays when all counts are multiplied by the same
+// positive number: multiplying them by f multiplies a value of degree d by f to the power of d. Events have degree 1,
+// numbers and metrics 0, and the number 0 fits any degree, as in max(0, A - B). A value without a degree ("mixed")
+// makes every result mixed.
 
 struct degree {
     enum { DEGREE_MIXED, DEGREE_ANY, DEGREE_KNOWN } kind;
@@ -17,7 +18,7 @@ static const struct degree MIXED = {DEGREE_MIXED, 0}, ANY = {DEGREE_ANY, 0}, FRE
 static bool mixed(struct degree d) { return d.kind == DEGREE_MIXED; }
 static bool scale_free(struct degree d) { return d.kind == DEGREE_ANY || (d.kind == DEGREE_KNOWN && d.degree == 0); }
 
-// Of a value that is one of two or their sum.
+// The degree of a value that is one of two or their sum.
 static struct degree join(struct degree a, struct degree b) {
     if (mixed(a) || mixed(b))
         return MIXED;
@@ -46,9 +47,9 @@ static struct degree of_two(enum formula_operation operation, struct degree a, s
         return mixed(join(a, b)) ? MIXED : FREE;
     case STEP_AND:
     case STEP_OR:
-    case STEP_XOR: // being 0 or not does not change with the scale
+    case STEP_XOR: // the scale does not change whether a value is 0
         return mixed(a) || mixed(b) ? MIXED : FREE;
-    case STEP_MODULO: // cuts its operands off to whole numbers
+    case STEP_MODULO: // truncates its operands to whole numbers
         return scale_free(a) && scale_free(b) ? FREE : MIXED;
     default:
         return join(a, b);

@@ -9,8 +9,8 @@
 
 #include "core/formula/formula_step.h"
 
-// Text to steps, by recursive descent. Operands leave their steps one after the other; an operation needs to know only
-// where its operands begin. Every function returns false after an error, which is the first and only one.
+// Turns text into steps by recursive descent. Operands leave their steps one after the other; an operation only needs
+// to know where its operands begin. Every function returns false after an error, which is the first and only one.
 
 enum { SHOWN_NAME_MAX = 80 };
 
@@ -21,7 +21,7 @@ struct parser {
     struct formula_steps *steps;
     char *name; // room for any name of the text
     unsigned nesting;
-    int result; // 0, or what formula_compile returns
+    int result; // 0, or the error for formula_compile
 };
 
 static bool parse_conditional(struct parser *p);
@@ -40,7 +40,7 @@ __attribute__((format(printf, 3, 4))) static bool parse_fail(struct parser *p, c
 
 static char shown(char c) { return isprint((unsigned char)c) ? c : '?'; }
 
-// What writing a step returned.
+// Handles the result of writing a step.
 static bool written(struct parser *p, int r) {
     if (r == -E2BIG)
         return parse_fail(p, p->cursor, "with the metrics that it uses, the formula has more than %d steps",
@@ -57,7 +57,7 @@ static void skip_space(struct parser *p) {
 
 static bool name_character(char c) { return isalnum((unsigned char)c) || (c != '\0' && strchr("_.:@?", c)); }
 
-// Where the '@' that closes the one at `open` stands: what is between them is a PMU's terms. NULL where none closes it.
+// Finds the '@' that closes the one at `open`; a PMU's terms are between them. NULL if none closes it.
 static const char *terms_end(const char *open) {
     for (const char *c = open + 1; *c != '\0'; c++) {
         if (*c == '@')
@@ -85,7 +85,7 @@ static const char *name_end(const char *start) {
     }
 }
 
-// The first character after the number at `start`; `start` itself where none stands there.
+// The first character after the number at `start`; `start` itself if there is none.
 static const char *number_end(const char *start) {
     const char *c = start;
     size_t digits = 0;
@@ -111,7 +111,7 @@ static bool token_is(const char *start, const char *end, const char *word) {
 }
 
 static bool parse_number(struct parser *p, const char *end) {
-    double value = strtod(p->cursor, NULL); // reads no further than `end`: a number that goes on is a name
+    double value = strtod(p->cursor, NULL); // reads no further than `end`: a longer one would be a name
     if (!isfinite(value))
         return parse_fail(p, p->cursor, "the number is too large");
     p->cursor = end;
@@ -155,7 +155,7 @@ static bool lookup_fail(struct parser *p, enum formula_name_kind kind, const cha
     return false;
 }
 
-// The name from `start` to `end` as the scope knows it: without escapes, a literal in lower case.
+// Resolves the name from `start` to `end` as the scope knows it: without escapes, a literal in lower case.
 static bool parse_symbol(struct parser *p, enum formula_name_kind kind, const char *start, const char *end) {
     size_t length = 0;
     for (const char *c = start; c < end; c++) {
@@ -273,7 +273,7 @@ static bool parse_operand(struct parser *p) {
 
 static const struct binary_operator {
     char sign;
-    unsigned binding; // the larger, the tighter
+    unsigned binding; // larger binds tighter
     enum formula_operation operation;
 } OPERATORS[] = {{'|', 1, STEP_OR},      {'^', 2, STEP_XOR},   {'&', 3, STEP_AND},      {'<', 4, STEP_LESS},
                  {'>', 4, STEP_GREATER}, {'+', 5, STEP_ADD},   {'-', 5, STEP_SUBTRACT}, {'*', 6, STEP_MULTIPLY},
@@ -286,7 +286,7 @@ static const struct binary_operator *operator_at(const char *cursor) {
     return NULL;
 }
 
-// Operands with operators that bind at least as tightly as `least`, left to right.
+// Parses operands with operators that bind at least as tightly as `least`, left to right.
 static bool parse_binary(struct parser *p, unsigned least) {
     size_t left = p->steps->n;
     if (!parse_operand(p))
@@ -315,7 +315,7 @@ static bool skip_word(struct parser *p, const char *word) {
     return true;
 }
 
-// X, or X if C else Y, where Y may be another such.
+// Parses X, or X if C else Y, where Y may be another conditional.
 static bool parse_conditional(struct parser *p) {
     size_t x = p->steps->n;
     if (!parse_binary(p, 1))

@@ -5,9 +5,9 @@
 
 #include "core/formula/formula_step.h"
 
-// Finds out whether a formula is k A/B with A and B sums of counts, by evaluating it with such forms: every operand is
-// a number, a sum of events, or k times a quotient of two sums, or none of these. Only then can A and B be exported as
-// counters and divided after summing over hosts. Formulas of very many events are not looked at: no counter holds them.
+// Determines whether a formula is k A/B with A and B sums of counts, by evaluating it with such forms: every operand is
+// a number, a sum of events, k times a quotient of two sums, or none of these. Only then can A and B be exported as
+// counters and divided after summing over hosts. Formulas of very many events are skipped.
 
 enum { RATIO_EVENTS_MAX = 256 };
 
@@ -95,7 +95,7 @@ static struct form form_operand(struct ratio_search *search, const struct formul
     return step->operation == STEP_EVENT ? form_variable(search, step->index) : (struct form){.kind = FORM_NONE};
 }
 
-// Takes both operands.
+// Consumes both operands.
 static struct form form_binary(struct ratio_search *search, enum formula_operation operation, struct form left,
                                struct form right) {
     switch (operation) {
@@ -115,7 +115,7 @@ static struct form form_binary(struct ratio_search *search, enum formula_operati
     }
 }
 
-// What is none of these makes all that it is part of none, so the first such operand settles it.
+// An operand with none of these forms makes everything it is part of formless, so the first one decides.
 static struct form form_of(struct ratio_search *search) {
     struct form stack[FORMULA_STACK_MAX], *top = stack;
     for (size_t i = 0; i < search->formula->n_steps; i++) {
@@ -139,7 +139,7 @@ static struct form form_of(struct ratio_search *search) {
     return stack[0];
 }
 
-// The common coefficient of a sum's terms, 1 where they differ.
+// The common coefficient of a sum's terms; 1 if they differ.
 static double common_factor(const double *coefficients, size_t n) {
     double factor = 0;
     for (size_t i = 0; i < n; i++) {
@@ -152,8 +152,7 @@ static double common_factor(const double *coefficients, size_t n) {
     return factor;
 }
 
-// A sum of counts has at least one term, and none that is negative or not finite. 0, -ENOMEM, or 1 where it is no such
-// sum.
+// Makes a sum of counts: at least one term, none negative or not finite. Returns 0, -ENOMEM, or 1 if it is no such sum.
 static int sum_take(const struct formula *formula, const double *coefficients, double divisor,
                     struct formula_sum *out) {
     struct formula_term *terms = calloc(formula->n_variables, sizeof *terms);

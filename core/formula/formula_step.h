@@ -2,10 +2,10 @@
 #ifndef TOPDOWND_CORE_FORMULA_FORMULA_STEP_H
 #define TOPDOWND_CORE_FORMULA_FORMULA_STEP_H
 
-// What the files of formula.h share: a formula as steps in postfix order. An operand is the steps that make it, all in
-// one piece, its operation last; so the steps are the tree too. formula_parse.c writes them through formula_steps.c,
-// which folds constants with formula_apply.c; formula_ratio.c and formula_degree.c read them. formula.c puts it all
-// together, and no other file calls it.
+// Shared by the files of formula.h: a formula as steps in postfix order. An operand is a contiguous run of steps with
+// its operation last, so the steps also represent the tree. formula_parse.c writes them through formula_steps.c, which
+// folds constants with formula_apply.c; formula_ratio.c and formula_degree.c read them. formula.c combines them, and
+// none of the others calls it.
 
 #include "core/formula/formula.h"
 
@@ -13,8 +13,8 @@ enum formula_operation {
     STEP_NUMBER,
     STEP_EVENT,
     STEP_METRIC,
-    STEP_NEGATE, // of one operand
-    STEP_ADD,    // of two, as the rest but the last
+    STEP_NEGATE, // one operand
+    STEP_ADD,    // two operands, like the rest except the last
     STEP_SUBTRACT,
     STEP_MULTIPLY,
     STEP_DIVIDE,
@@ -36,11 +36,11 @@ struct formula_step {
     double number;
 };
 
-// Steps in the making.
+// Steps under construction.
 struct formula_steps {
     struct formula_step *items;
     size_t n, room;
-    size_t n_written; // ever: work is bounded even where all is folded away
+    size_t n_written; // in total: bounds the work even if everything is folded
 };
 
 // Each returns 0, -ENOMEM, or -E2BIG beyond FORMULA_STEPS_MAX.
@@ -51,16 +51,16 @@ int formula_steps_negate(struct formula_steps *steps, size_t at);
 int formula_steps_binary(struct formula_steps *steps, enum formula_operation operation, size_t left, size_t at);
 int formula_steps_select(struct formula_steps *steps, size_t x, size_t c, size_t y);
 
-// How many operands an operation takes.
+// The number of an operation's operands.
 static inline unsigned formula_operands(enum formula_operation operation) {
     return operation < STEP_NEGATE ? 0 : operation == STEP_NEGATE ? 1 : operation == STEP_SELECT ? 3 : 2;
 }
 
-// An operation of two operands, by perf's rules and by the known ones.
+// Apply an operation of two operands, by perf's rules and by the known ones.
 double formula_apply(enum formula_operation operation, double left, double right);
 double formula_apply_known(enum formula_operation operation, double left, double right);
 
-// Writes the steps of `text`. Returns what formula_compile does.
+// Writes the steps of `text`. Returns the same as formula_compile.
 int formula_parse(const char *text, const struct formula_scope *scope, struct formula_steps *steps,
                   struct fault *fault);
 

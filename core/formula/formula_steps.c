@@ -7,9 +7,9 @@
 #include "core/base/array.h"
 #include "core/formula/formula_step.h"
 
-// Writes steps and folds what constants decide. An operand is one piece that ends where the next begins, so an operand
-// is dropped by cutting it off, or by moving the next one over it. Folding uses formula_apply, as evaluation does, so
-// it cannot give another value; where a constant NaN has perf's rules and the known ones differ, nothing is folded.
+// Writes steps and folds constants. An operand is contiguous and ends where the next begins, so it is dropped by
+// truncation, or by moving the next one over it. Folding uses formula_apply, like evaluation, so it gives the same
+// value. If perf's rules and the known ones differ for a constant NaN, nothing is folded.
 
 enum { STEPS_MIN = 30 };
 
@@ -41,7 +41,7 @@ int formula_steps_inline(struct formula_steps *steps, const struct formula *form
     return r;
 }
 
-// The number that the operand from `at` up to `end` is; NULL where it is more than a number.
+// The value of the operand from `at` to `end` if it is a number, else NULL.
 static const double *constant(const struct formula_steps *steps, size_t at, size_t end) {
     return end == at + 1 && steps->items[at].operation == STEP_NUMBER ? &steps->items[at].number : NULL;
 }
@@ -59,7 +59,7 @@ int formula_steps_negate(struct formula_steps *steps, size_t at) {
     return 0;
 }
 
-// Whether two constants make one value by all rules.
+// True if two constants give one value by both sets of rules.
 static bool folded(enum formula_operation operation, const double *left, const double *right, double *value) {
     if (!left || !right)
         return false;
@@ -70,7 +70,7 @@ static bool folded(enum formula_operation operation, const double *left, const d
     return true;
 }
 
-// Whether one operand alone makes the value, whatever the other one is.
+// True if one operand alone decides the value.
 static bool settled(enum formula_operation operation, const double *left, const double *right, double *value) {
     bool zero = (left && *left == 0) || (right && *right == 0);
     bool one = (left && *left != 0 && !isnan(*left)) || (right && *right != 0 && !isnan(*right));
@@ -97,7 +97,7 @@ int formula_steps_binary(struct formula_steps *steps, enum formula_operation ope
     return 0;
 }
 
-// Equal and of the same sign: zeros differ, and NaN equals nothing.
+// True if equal and of the same sign: zeros differ, and NaN equals nothing.
 static bool same_number(const double *a, const double *b) { return a && b && *a == *b && !signbit(*a) == !signbit(*b); }
 
 int formula_steps_select(struct formula_steps *steps, size_t x, size_t c, size_t y) {

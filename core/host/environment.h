@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_CORE_HOST_ENVIRONMENT_H
 #define TOPDOWND_CORE_HOST_ENVIRONMENT_H
 
-// What formulas may ask of the host: the literals of perf's metric expressions (tools/perf/util/expr.c), and which CPU
-// and which events it has. A figure that is not known is NaN, which makes what needs it NaN, too.
+// The host facts that formulas can use: the literals of perf's metric expressions (tools/perf/util/expr.c), the CPU and
+// its events. An unknown figure is NaN, which makes every result that needs it NaN too.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,30 +16,31 @@ enum environment_literal {
     LITERAL_NUM_CORES,
     LITERAL_NUM_DIES,
     LITERAL_NUM_PACKAGES,
-    LITERAL_SLOTS,           // pipeline slots a cycle, where the PMU says so (Arm: caps/slots)
+    LITERAL_SLOTS,           // pipeline slots a cycle, if the PMU states them (Arm: caps/slots)
     LITERAL_SYSTEM_TSC_FREQ, // Hz
     LITERAL_HAS_PMEM,
     LITERAL_N
 };
 
-// What a host is, without any way to ask it more.
+// The plain facts about a host, without callbacks.
 struct environment_facts {
     double literals[LITERAL_N];
-    char cpuid[64]; // as perf writes it: "GenuineIntel-6-8F-4", "0x00000000410fd4f0"; "": not known
+    char cpuid[64]; // in perf's form: "GenuineIntel-6-8F-4", "0x00000000410fd4f0"; "": not known
 };
 
 struct environment {
     struct environment_facts facts;
-    // True where the core PMU has an event of this name; NULL: an event is there if the spec has it.
+    // True if the core PMU has an event of this name; NULL: an event exists if the spec has it.
     bool (*has_event)(const void *context, const char *name);
     const void *context;
 };
 
-// Nothing known but that there is SMT, as on most x86 servers: for tests, and for specs of CPUs that are not here.
+// Sets everything unknown except SMT, which is on as on most x86 servers. For tests, and for specs of other machines'
+// CPUs.
 void environment_init(struct environment *environment);
 
-// Which events were asked for, with the answers: so that formulas can be compiled the same way where the PMU is not.
-// Vendors' files ask for a few of the kernel's names; what is beyond ENVIRONMENT_ANSWERS_MAX is not noted.
+// Records which events formulas asked for, with the answers, so that they can be compiled the same way without the PMU.
+// Vendors' files ask for a few of the kernel's names; questions beyond ENVIRONMENT_ANSWERS_MAX are not recorded.
 enum { ENVIRONMENT_ANSWERS_MAX = 64, ENVIRONMENT_NAME_MAX = 63 };
 struct environment_answers {
     struct environment_answer {
@@ -49,7 +50,7 @@ struct environment_answers {
     size_t n;
 };
 
-// A has_event that asks another one and notes the answer; its context.
+// The context of a has_event that asks another one and records the answer.
 struct environment_listener {
     bool (*has_event)(const void *context, const char *name);
     const void *context;
@@ -57,14 +58,14 @@ struct environment_listener {
 };
 bool environment_listen(const void *listener, const char *name);
 
-// A has_event whose context are such answers; an event that was not asked for is not there.
+// A has_event with such answers as its context; it denies events that nobody asked for before.
 bool environment_answer(const void *answers, const char *name);
 
-// The literal of this name, without '#' and in any case; -1 where there is none.
+// The literal of this name, without '#' and in any case; -1 if there is none.
 int environment_find_literal(const char *name, size_t length);
 
-// perf's strcmp_cpuid_str: whether this host's CPU is the one that `pattern` describes: a MIDR_EL1 ("0x410fd493": this
-// core from that variant and revision on), else an extended regular expression for vendor-family-model[-stepping].
+// True if `pattern` describes this host's CPU, as in perf's strcmp_cpuid_str. The pattern is a MIDR_EL1 ("0x410fd493":
+// this core from that variant and revision on), else an extended regular expression for vendor-family-model[-stepping].
 bool environment_is_cpu(const struct environment *environment, const char *pattern);
 
 #endif

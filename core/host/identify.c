@@ -10,8 +10,7 @@
 #include "core/base/array.h"
 
 // MIDR_EL1: implementer 31:24, variant 23:20, architecture 19:16, part 15:4, revision 3:0. A core's counters and their
-// errata can change with variant and revision, and what is true of one release holds for the later ones until a spec
-// says otherwise.
+// errata can change with variant and revision. Facts about one release hold for later ones until a spec says otherwise.
 
 static uint32_t model_of(uint32_t midr) { return midr & 0xff0ffff0; }
 
@@ -29,7 +28,7 @@ static size_t dashes_in(const char *text) {
     return n;
 }
 
-// A short pattern may stand for a machine of any size ("((a{255}){255}){255}"), or be matched for years ("\\1").
+// Even a short pattern may need a state machine of any size ("((a{255}){255}){255}") or take years to match ("\\1").
 static bool is_affordable(const char *pattern) {
     return strlen(pattern) <= CPUID_PATTERN_MAX && strpbrk(pattern, "{\\") == NULL;
 }
@@ -44,7 +43,7 @@ bool cpuid_matches(const char *pattern, const char *cpuid) {
     memcpy(text, cpuid, length + 1);
     if (dashes_in(pattern) != 3 && dashes_in(text) == 3)
         *strrchr(text, '-') = '\0';
-    if (!strpbrk(pattern, ".[()*+?|^$")) // stands for itself, as half of the vendors' do
+    if (!strpbrk(pattern, ".[()*+?|^$")) // plain text, like half of the vendors' patterns
         return strcmp(pattern, text) == 0;
     if (regcomp(&regex, pattern, REG_EXTENDED) != 0)
         return false;
@@ -85,7 +84,7 @@ static bool has_midr(const struct cpu_row *row, size_t n, uint32_t midr) {
 static int check_midr(const struct cpu_map *map, const struct cpu_row *row, size_t i, struct fault *fault) {
     uint32_t midr = row->midrs[i];
     bool twice = has_midr(row, i, midr);
-    // every core with 64 bits has 0xf in the architecture field, so this finds short forms such as 0x41d49
+    // every 64-bit core has 0xf in the architecture field, so this rejects short forms such as 0x41d49
     if ((midr >> 16 & 0xf) != 0xf)
         return fault_set(fault, "0x%08x is not a whole MIDR_EL1: its fifth hexadecimal digit from the right must be f",
                          midr);
@@ -120,7 +119,7 @@ static int check_row(const struct cpu_map *map, const struct cpu_row *row, struc
     return r;
 }
 
-// False where memory is short; what has been copied is in the row then.
+// False if out of memory; the row then holds the texts copied so far.
 static bool copy_texts(char *const *from, size_t n, char ***to, size_t *n_to) {
     *to = calloc(n + 1, sizeof **to);
     for (; *to && *n_to < n; (*n_to)++)

@@ -15,8 +15,7 @@ static int source_check(const struct topology_source *cpus, size_t n) {
     return any ? 0 : -EINVAL;
 }
 
-// Index of the socket with this id; a new one at the end where there is none. Sockets keep the order of first
-// appearance.
+// Index of the socket with this id, which is appended if new. Sockets keep the order of first appearance.
 static unsigned topology_socket(struct topology *topology, int package) {
     unsigned id = package < 0 ? 0 : (unsigned)package; // a virtual machine may not say
     for (unsigned i = 0; i < topology->n_sockets; i++)
@@ -39,7 +38,7 @@ static unsigned topology_core(struct topology *topology, const struct topology_s
     return (unsigned)topology->n_cores++;
 }
 
-// Whether CPU i, which is not selected, has a sibling that is.
+// True if the unselected CPU i has a selected sibling.
 static bool splits_core(const struct topology_source *cpus, size_t n, size_t i) {
     for (size_t j = 0; j < n; j++)
         if (cpus[j].selected && same_core(&cpus[i], &cpus[j]))

@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_CORE_HOST_TOPOLOGY_H
 #define TOPDOWND_CORE_HOST_TOPOLOGY_H
 
-// The CPUs that are measured, the cores and the sockets they belong to.
+// The measured CPUs, their cores and their sockets.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,8 +21,8 @@ struct topology {
         unsigned id;       // the kernel's physical_package_id
         unsigned cores;    // measured
         unsigned measured; // CPUs
-        unsigned excluded; // CPUs that are online and were not selected
-        bool whole_cores;  // no CPU that was not selected is a sibling of a measured one
+        unsigned excluded; // online CPUs that were not selected
+        bool whole_cores;  // no unselected CPU is a sibling of a measured one
     } * sockets;
     size_t n_sockets;
     double maximum_frequency_hz; // of one core; 0: unknown
@@ -35,14 +35,14 @@ struct topology_source {
     bool selected;
 };
 
-// Builds a topology of the selected ones of `n` CPUs, which must ascend by id. Returns 0, -ENOMEM, or -EINVAL where
-// none is selected or ids repeat.
+// Builds a topology of the selected CPUs among `n`, which must ascend by id. Returns 0, -ENOMEM, or -EINVAL if none is
+// selected or ids repeat.
 int topology_new(const struct topology_source *cpus, size_t n, double maximum_frequency_hz, struct topology **out);
-// NULL where memory is short.
+// NULL if out of memory.
 struct topology *topology_copy(const struct topology *topology);
 
-// Whether what is summed over a scope of a snapshot (0: all CPUs, then each socket, then each CPU) is summed over whole
-// cores, SMT siblings together.
+// True if sums over a scope of a snapshot (0: all CPUs, then each socket, then each CPU) cover whole cores, SMT
+// siblings together.
 bool topology_whole_cores(const struct topology *topology, size_t scope);
 
 struct topology *topology_free(struct topology *topology);

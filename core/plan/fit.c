@@ -3,16 +3,16 @@
 
 #include <limits.h>
 
-// Most events can be on any counter, and are only counted. The others ("pieces") are matched: those that take several
-// counters are put on every possible place in turn, and for each arrangement the single ones find theirs by augmenting
-// paths: an event whose counters are all held asks their holders to move. What can be on any counter takes what is
-// left.
+// Most events can use any counter, so their number is all that matters; they take the counters that are left. The
+// others ("pieces") are matched. Pieces that take several counters are tried at every possible place. For each such
+// arrangement, the single pieces find theirs by augmenting paths: an event whose counters are all held asks their
+// holders to move.
 //
-// A fixed counter that one event alone would like is that event's. One that several would like is a node of the graph
+// A fixed counter that only one event can use belongs to that event. One that several can use is a node of the graph,
 // like a general counter. Once held it stays held, so it always saves one general counter.
 
 enum {
-    PIECES_MAX = EVENT_COUNTERS_MAX + EVENT_FIXED_MAX, // more can never have a place each
+    PIECES_MAX = EVENT_COUNTERS_MAX + EVENT_FIXED_MAX, // more can never all find places
     TRIES_MAX = 256                                    // arrangements of the events that take several counters
 };
 
@@ -21,24 +21,24 @@ _Static_assert(PIECES_MAX <= UINT8_MAX + 1, "a piece's number fits a byte");
 struct piece {
     unsigned event;   // index into the needs
     unsigned takes;   // general counters
-    uint64_t general; // that it can be on; where it takes several, the first of them
+    uint64_t general; // counters it can use; if it takes several, the first of them
     uint64_t fixed;   // likewise
 };
 
 struct fitting {
     const struct fit_pmu *pmu;
     const struct event_need *needs;
-    unsigned counters; // general ones that have a number here
+    unsigned counters; // general ones with a number here
     struct piece pieces[PIECES_MAX];
-    size_t n_pieces, n_wide;           // those that take several counters come first, equal ones side by side
+    size_t n_pieces, n_wide;           // pieces that take several counters come first, equal ones adjacent
     unsigned used;                     // general counters needed by all events
     unsigned beyond;                   // pieces beyond PIECES_MAX
-    uint64_t contested;                // fixed counters that several events would like
+    uint64_t contested;                // fixed counters that several events can use
     uint64_t fixed_held, general_held; // counters with a holder
-    uint8_t fixed_holder[EVENT_FIXED_MAX], general_holder[EVENT_COUNTERS_MAX]; // which piece
+    uint8_t fixed_holder[EVENT_FIXED_MAX], general_holder[EVENT_COUNTERS_MAX]; // the piece
     unsigned tries;
-    size_t failed;                         // a single piece that found no place in the last arrangement, counted from 1
-    uint64_t failed_fixed, failed_general; // the counters that it asked for, by itself or through others
+    size_t failed;                         // a single piece without a place in the last arrangement, counted from 1
+    uint64_t failed_fixed, failed_general; // the counters it asked for, directly or through others
 };
 
 static uint64_t low_bits(unsigned n) { return n >= 64 ? ~UINT64_C(0) : (UINT64_C(1) << n) - 1; }
@@ -58,7 +58,7 @@ static unsigned counters_of(const struct fit_pmu *pmu) {
     return pmu->general < EVENT_COUNTERS_MAX ? pmu->general : EVENT_COUNTERS_MAX;
 }
 
-// Of the general counters `all`.
+// The event's counters among the general counters `all`.
 static uint64_t general_of(const struct event_need *need, uint64_t all) {
     return need->counters == 0 ? all : need->counters & all;
 }
@@ -92,7 +92,7 @@ static bool came_before(const unsigned *events, size_t i) {
 
 // ---- registers ----
 
-// True where an event before it programs the same value.
+// True if an earlier event programs the same value.
 static bool value_came_before(const struct event_need *needs, const unsigned *events, size_t i) {
     const struct event_need *need = &needs[events[i]];
     for (size_t j = 0; j < i; j++)
@@ -101,13 +101,13 @@ static bool value_came_before(const struct event_need *needs, const unsigned *ev
     return false;
 }
 
-// How many values too many of all registers; *why says which of the first.
+// The number of values too many over all registers; *why describes the first such register.
 static unsigned register_excess(const struct fit_pmu *pmu, const struct event_need *needs, const unsigned *events,
                                 size_t n, struct fit_reason *why) {
-    unsigned excess = 0, asked = 0; // registers, bit each
+    unsigned excess = 0, asked = 0; // registers, one bit each
     for (size_t i = 0; i < n; i++)
         asked |= 1U << needs[events[i]].reg;
-    for (unsigned left = asked & ~1U; left != 0; left &= left - 1) { // 0 is none
+    for (unsigned left = asked & ~1U; left != 0; left &= left - 1) { // 0 means none
         unsigned reg = (unsigned)__builtin_ctz(left);
         if (pmu->registers[reg] == 0)
             continue;
@@ -132,7 +132,7 @@ static unsigned register_excess(const struct fit_pmu *pmu, const struct event_ne
 
 static bool is_wide(const struct piece *piece) { return piece->takes > 1; }
 
-// Wide ones first, and equal ones side by side, so that exchanging two is not another arrangement.
+// Wide pieces first, and equal ones adjacent, so that swapping two is not another arrangement.
 static bool comes_before(const struct piece *a, const struct piece *b) {
     if (a->takes != b->takes)
         return a->takes > b->takes;
@@ -177,7 +177,7 @@ static void fitting_init(struct fitting *f, const struct fit_pmu *pmu, const str
             continue;
         unsigned takes = takes_of(need);
         f->used += takes;
-        // a wide one leaves a contested fixed counter to others
+        // a wide piece leaves a contested fixed counter to others
         if (pmu->general > 0 && (fixed != 0 || !any_counter_will_do(need, all)))
             add_piece(f, &(struct piece){.event = events[i],
                                          .takes = takes,
@@ -191,8 +191,8 @@ static void hold(uint64_t *held, uint8_t *holders, unsigned bit, size_t piece) {
     holders[bit] = (uint8_t)piece;
 }
 
-// Takes a general counter of `open` that is free, without asking others to move; not where one of them might move to a
-// fixed counter.
+// Takes a free general counter of `open` without asking others to move, unless one of them might move to a fixed
+// counter.
 static inline bool take_free(struct fitting *f, size_t piece, uint64_t open) {
     uint64_t free = f->pieces[piece].general & open & ~f->general_held;
     if (f->contested != 0 || free == 0)
@@ -201,8 +201,8 @@ static inline bool take_free(struct fitting *f, size_t piece, uint64_t open) {
     return true;
 }
 
-// Finds a place for a single piece among the counters of `open`, moving others where need be. `seen` are the counters
-// that have been asked for. Returns false where there is none.
+// Finds a place for a single piece among the counters of `open`, moving others if necessary. `seen` are the counters
+// already asked for. Returns false if there is none.
 static bool augment(struct fitting *f, size_t piece, uint64_t open, uint64_t *seen_fixed, uint64_t *seen_general) {
     const struct piece *p = &f->pieces[piece];
     uint64_t left;
@@ -227,7 +227,7 @@ static bool augment(struct fitting *f, size_t piece, uint64_t open, uint64_t *se
     return false;
 }
 
-// Pieces without a place where the wide ones hold `held`.
+// The number of pieces without a place if the wide ones hold `held`.
 static unsigned match_singles(struct fitting *f, uint64_t held) {
     unsigned without = 0;
     f->fixed_held = f->general_held = 0;
@@ -244,7 +244,7 @@ static unsigned match_singles(struct fitting *f, uint64_t held) {
 }
 
 // The least number of pieces without a place, over the arrangements of the wide pieces from `i` on; those before hold
-// `held`. A piece equal to the one before it only goes behind it, from counter `from` on.
+// `held`. A piece equal to the one before it is only placed after it, from counter `from` on.
 static unsigned arrange(struct fitting *f, size_t i, uint64_t held, unsigned from) {
     if (i == f->n_wide) {
         f->tries -= f->tries > 0;
@@ -271,7 +271,7 @@ static unsigned limit_of(const struct fit_pmu *pmu) {
     return pmu->reserved < pmu->general ? pmu->general - pmu->reserved : 0;
 }
 
-// General counters that the group uses: all that it needs less those that a contested fixed counter saves.
+// General counters that the group uses: all that it needs minus those that a contested fixed counter saves.
 static unsigned counters_used(const struct fitting *f) {
     return f->used - (unsigned)__builtin_popcountll(f->fixed_held);
 }
@@ -296,7 +296,7 @@ unsigned fit_excess(const struct fit_pmu *pmu, const struct event_need *needs, c
     return without + missing + register_excess(pmu, needs, events, n, NULL);
 }
 
-// Keeps them in order, so that the words do not depend on the path of the search.
+// Keeps events in order, so that the message does not depend on the path of the search.
 static void reason_add(struct fit_reason *why, unsigned event) {
     if (why->n == FIT_REASON_EVENTS_MAX)
         return;
@@ -306,7 +306,7 @@ static void reason_add(struct fit_reason *why, unsigned event) {
     why->events[at] = event;
 }
 
-// A piece that found no place, and those that hold all the counters it asked for: one more than there are counters.
+// Names a piece without a place and the holders of all counters it asked for: one event more than there are counters.
 static void explain_choice(const struct fitting *f, struct fit_reason *why) {
     *why = (struct fit_reason){.cause = FIT_CHOICE};
     if (f->failed == 0 || f->n_wide > 0) {

@@ -15,8 +15,8 @@
 #include "core/plan/plan_pack.h"
 #include "core/plan/plan_round.h"
 
-// Making a plan: select metrics and turn each into an item, a set of events that stay together (plan_select.c; the
-// level-1 categories are one item), pack the items into event groups, give each its slots.
+// Makes a plan: select metrics and turn each into an item, a set of events that stay together (plan_select.c; the
+// level-1 categories are one item), pack the items into event groups, and give each group its slots.
 
 // ---- event groups ----
 
@@ -25,7 +25,7 @@ static int compare_unsigned(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-// The set's events from `events` on, ascending; those with a place among a group's first only where `led`.
+// Writes the set's events to `events`, ascending; events that begin every group only if `led`.
 static size_t write_events(const struct plan_draft *draft, const struct plan_set *set, bool led, unsigned *events) {
     size_t n = 0;
     for (size_t bit = 0; bit < draft->n_events; bit++)
@@ -98,7 +98,7 @@ static int composite_append(struct plan_draft *draft, struct plan_item *item) {
     return r;
 }
 
-// One unit and event group for every bin; the bin of the first item comes first.
+// Appends one unit and event group for every bin, the first item's bin first.
 static int bins_append(struct plan_draft *draft, const struct plan_set *sets, const unsigned *bins,
                        struct plan_item *const *packed, size_t n) {
     for (size_t i = 0; i < n; i++) {
@@ -121,7 +121,8 @@ static int bins_append(struct plan_draft *draft, const struct plan_set *sets, co
     return 0;
 }
 
-// A unit of what every event group carries. Where nothing rotates, it has an event group like any other.
+// Appends a unit for the events that every event group carries. If nothing rotates, it gets an event group like any
+// other.
 static int common_append(struct plan_draft *draft) {
     static const struct plan_set nothing;
     struct plan *plan = draft->plan;
@@ -179,7 +180,7 @@ static int draft_pack(struct plan_draft *draft) {
 
 // ---- names ----
 
-// The selected metric group that most of the unit's metrics come from.
+// The selected metric group to which most of the unit's metrics belong.
 static const char *unit_subject(const struct plan_draft *draft, unsigned unit) {
     size_t best = 0, best_count = 0;
     for (unsigned s = 0; s < draft->request->n_selections; s++) {
@@ -224,7 +225,7 @@ static unsigned unit_weight(const struct plan_draft *draft, unsigned unit) {
     return weight;
 }
 
-// Level 1 has its third, so what is measured beside it is not raised.
+// Level 1 has its third, so metrics measured in its groups are not raised.
 static bool unit_raised(const struct plan_draft *draft, unsigned unit) {
     bool raised = false;
     for (size_t i = 0; i < draft->n_items; i++)
@@ -232,7 +233,7 @@ static bool unit_raised(const struct plan_draft *draft, unsigned unit) {
     return raised && draft->plan->level1_unit != (int)unit;
 }
 
-// Raising all is raising none.
+// Raising every unit raises none.
 static bool some_raised(const struct plan_draft *draft) {
     const struct plan *plan = draft->plan;
     bool some = false, all = true;
@@ -245,13 +246,13 @@ static bool some_raised(const struct plan_draft *draft) {
     return some && !all;
 }
 
-// Raised units get `times` their slots. Returns how many slots all have.
+// Raised units get `times` their slots. Returns the number of slots of all units.
 static unsigned give_weights(struct plan_draft *draft, unsigned times) {
     struct plan *plan = draft->plan;
     for (unsigned u = 0; u < plan->n_units; u++)
         plan->units[u].slots =
             plan->common_unit == (int)u ? 0 : unit_weight(draft, u) * (unit_raised(draft, u) ? times : 1);
-    // another metric's weight in the same event group is no word about level 1
+    // another metric's weight in the same event group does not apply to level 1
     if (draft->level1_item >= 0 && (draft->items[draft->level1_item].weight == 0 || draft->request->adaptive) &&
         plan->level1_unit != plan->common_unit)
         plan_give_level1_its_third(plan, draft->request->idle);
@@ -272,7 +273,7 @@ static void give_slots(struct plan_draft *draft) {
         plan->units[u].slots *= times;
 }
 
-// A round of one slot, in which all event groups count.
+// Makes a round of one slot, in which all event groups count.
 static int make_interval(struct plan *plan) {
     for (unsigned u = 0; u < plan->n_units; u++)
         plan->units[u].slots = 1;
@@ -281,7 +282,7 @@ static int make_interval(struct plan *plan) {
     return r;
 }
 
-// ---- all of it ----
+// ---- the whole ----
 
 static int draft_init(struct plan_draft *draft, const struct plan_request *request, struct plan *plan) {
     size_t n_events = request->catalog->n_events, n_metrics = request->catalog->n_metrics;

@@ -13,7 +13,7 @@ struct plan_item {
     unsigned weight; // 0: the default
     int unit;
     bool level1;
-    bool raised; // a raised selection has a metric of it
+    bool raised; // a raised selection includes one of its metrics
     bool common; // every event group carries its events
 };
 
@@ -22,28 +22,28 @@ struct plan_draft {
     const struct catalog *catalog;
     struct plan *plan;
     unsigned *event_of;                            // catalog event of each bit
-    int *bit_of;                                   // bit of each catalog event, -1
+    int *bit_of;                                   // bit of each catalog event; -1: none
     size_t n_events;                               // bits in use
-    struct event_need needs[PLAN_PACK_EVENTS_MAX]; // of each bit, beside what every group may carry
-    struct fit_pmu pmu;                            // what that leaves
-    bool led;                                      // event groups are led by the PMU's topdown leader
-    unsigned carried[CATALOG_TOPDOWN_MAX];         // by every group, that leader first
+    struct event_need needs[PLAN_PACK_EVENTS_MAX]; // of each bit, beside the events that every group may carry
+    struct fit_pmu pmu;                            // what those leave
+    bool led;                                      // the PMU's topdown leader leads every event group
+    unsigned carried[CATALOG_TOPDOWN_MAX];         // by every group, the leader first
     size_t n_carried;
     struct plan_item *items; // one per plan metric, [0 .. n_items)
     size_t n_items;
-    int *item_of;           // item of each plan metric, -1: none
-    unsigned *selection_of; // which selection named the metric first
+    int *item_of;           // item of each plan metric; -1: none
+    unsigned *selection_of; // the first selection with the metric
     int level1_item;        // -1
-    bool *dependent;        // of each plan metric: its reason is another metric's
+    bool *dependent;        // by plan metric: its reason comes from another metric
 };
 
-// Sets the plan's metrics and the items they belong to; what cannot be planned gets its reason. 0, -ENOMEM, -E2BIG.
+// Sets the plan's metrics and their items; metrics that cannot be planned get a reason. 0, -ENOMEM, -E2BIG.
 int plan_draft_select(struct plan_draft *draft);
 
-// Adds an event to a set; one that takes no PMU is left out.
+// Adds an event to a set, unless it needs no PMU.
 int plan_draft_add(struct plan_draft *draft, struct plan_set *set, unsigned event);
 
-// True where the set's events can be counted at once beside what every event group may carry.
+// True if the set's events can be counted at once beside those that every event group may carry.
 bool plan_draft_fits(const struct plan_draft *draft, const struct plan_set *set);
 
 static inline bool plan_set_has(const struct plan_set *set, size_t bit) {

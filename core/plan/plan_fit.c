@@ -25,7 +25,7 @@ bool plan_fits(const struct plan *plan, const unsigned *events, size_t n) {
     return fit_check(&plan->pmu, plan->needs, events, n, NULL);
 }
 
-// "A, B and C"; of more than three "A, B, C and others".
+// Writes "A, B and C"; for more than three "A, B, C and others".
 static void name_events(const struct catalog *catalog, const struct fit_reason *why, char *out, size_t size) {
     enum { NAMED = 3 };
     size_t n = why->n < NAMED ? why->n : NAMED, length = 0;

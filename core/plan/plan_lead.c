@@ -11,7 +11,7 @@ void plan_lead_set_aside(struct plan_draft *draft) {
             events[n++] = catalog->topdown[i];
     draft->pmu = plan->pmu;
     if (draft->request->apart)
-        return; // there is nothing to share
+        return; // nothing to share
     draft->led = n > 0 && events[0] == catalog->topdown[0] && fit_check(&plan->pmu, plan->needs, events, n, NULL);
     for (size_t i = 0; i < n && draft->led; i++) {
         const struct event_need *need = &plan->needs[events[i]];
@@ -40,7 +40,8 @@ static bool set_has(const struct plan_draft *draft, const struct plan_set *set, 
     return draft->bit_of[event] >= 0 && plan_set_has(set, (size_t)draft->bit_of[event]);
 }
 
-// Every group carries what costs no counter and is of use to all, and what the metrics count that have no group.
+// True for events that every group carries: those that cost no counter and serve all groups, and those of metrics
+// without a group.
 static bool is_carried(const struct plan_draft *draft, unsigned event) {
     const struct event_need *need = &draft->plan->needs[event];
     bool carried =

@@ -9,18 +9,18 @@
 
 #include "core/base/random.h"
 
-// Each bin counts how many of its sets hold each event, so that adding and removing a set costs as much as the set has
-// events. Events that have counters of their own, whatever else is in the bin, do not count. Where a bin holds an event
-// that asks for more than any one counter, its width says only how full it is, and core/plan/fit.h whether it fits.
+// Each bin counts how many of its sets contain each event, so the cost of adding or removing a set is proportional to
+// its events. Events that have counters of their own, whatever else is in the bin, do not count. If a bin contains a
+// constrained event, its width tells only how full it is, and core/plan/fit.h decides whether it fits.
 
 enum { SEARCH_STEPS_PER_SET = 500, NOISE_PERCENT = 1 };
 
-struct pack_item { // a set that no other contains, as a list of events that count
+struct pack_item { // a set that no other contains, as a list of its events that count
     unsigned set;
     unsigned *events;
     size_t n_events;
     unsigned width;
-    bool constrained; // holds an event that asks for more than any one counter
+    bool constrained; // contains a constrained event (fit_is_constrained)
     unsigned bin;
 };
 
@@ -28,19 +28,19 @@ struct packing {
     const struct plan_set *sets;
     const struct fit_pmu *pmu;
     const struct event_need *needs;
-    unsigned widths[PLAN_PACK_EVENTS_MAX];  // of each event: general counters
-    bool constrained[PLAN_PACK_EVENTS_MAX]; // asks for more than any counters
-    struct plan_set all_constrained;        // those
+    unsigned widths[PLAN_PACK_EVENTS_MAX];  // general counters of each event
+    bool constrained[PLAN_PACK_EVENTS_MAX]; // fit_is_constrained
+    struct plan_set all_constrained;        // the constrained ones
     struct pack_item *items;
     size_t n_items;
-    unsigned *container; // of each set: itself, or a set that contains it
-    unsigned *events;    // memory of the items' lists
-    unsigned *users;     // [bin][event]: items that hold the event
+    unsigned *container; // by set: itself, or a set that contains it
+    unsigned *events;    // memory for the items' lists
+    unsigned *users;     // [bin][event]: items that contain the event
     struct pack_bin {
         struct plan_set held;   // events with users
         unsigned width;         // of these
         unsigned n_constrained; // of these
-        unsigned excess;        // by how much they do not fit
+        unsigned excess;        // by fit_excess
     } * bins;
     unsigned capacity;
     size_t n_bins;
@@ -60,7 +60,7 @@ static bool set_contains(const struct plan_set *outer, const struct plan_set *in
     return true;
 }
 
-// What each event asks for. Events that would like the same fixed counter are in each other's way.
+// Sets what each event needs. Events that can use the same fixed counter compete for it.
 static void weigh_events(struct packing *p, size_t n) {
     struct plan_set all = {0};
     uint64_t liked = 0, contested = 0;
@@ -94,7 +94,7 @@ static void fill_item(const struct packing *p, struct pack_item *item) {
     }
 }
 
-// Sets that another one contains follow it; of equal ones the first leads.
+// A set that another contains follows it; the first of equal sets leads.
 static void make_items(struct packing *p, size_t n) {
     const struct plan_set *sets = p->sets;
     unsigned *events = p->events;
@@ -126,7 +126,7 @@ static unsigned added(const struct packing *p, const struct pack_item *item, uns
 
 static bool may_ask(const struct packing *p) { return p->work.fits < PLAN_PACK_FITS_MAX; }
 
-// By how much a set of this width does not fit. Nothing more may be asked: by more than anything.
+// The excess of a set of this width. A maximum once the budget of questions is used up.
 static unsigned ask(struct packing *p, const struct plan_set *set, unsigned width) {
     unsigned events[PLAN_PACK_EVENTS_MAX];
     size_t n = 0;
@@ -147,7 +147,7 @@ static unsigned overflow(const struct packing *p, unsigned width) {
     return width > p->capacity ? width - p->capacity : 0;
 }
 
-// By how much the bin would not fit if it had `more` wider events, those of the item (NULL: none) added to it.
+// The bin's excess with the item's events (NULL: none) added, which make it `more` wider.
 static unsigned excess_with(struct packing *p, unsigned bin, const struct pack_item *item, unsigned more) {
     const struct pack_bin *b = &p->bins[bin];
     if (b->n_constrained == 0 && !(item && item->constrained))
@@ -187,8 +187,8 @@ static void take(struct packing *p, struct pack_item *item) {
     b->excess = excess_with(p, item->bin, NULL, 0);
 }
 
-// The item that comes next in the last bin: of those that fit, the one that adds the fewest events (the most to an
-// empty bin), and of these the widest. NULL where none fits.
+// The next item for the last bin: of those that fit, the one that adds the fewest events (the most to an empty bin),
+// and of these the widest. NULL if none fits.
 static struct pack_item *pick_next(struct packing *p) {
     unsigned bin = (unsigned)p->n_bins - 1, fewest = UINT_MAX;
     bool empty = p->bins[bin].width == 0 && p->bins[bin].n_constrained == 0;
@@ -209,7 +209,7 @@ static struct pack_item *pick_next(struct packing *p) {
     return next;
 }
 
-// One bin after the other, each filled with what belongs together.
+// Fills one bin after the other with sets that belong together.
 static void pack_greedily(struct packing *p) {
     for (size_t n = 0; n < p->n_items; n++) {
         struct pack_item *item = p->n_bins > 0 ? pick_next(p) : NULL;
@@ -224,7 +224,7 @@ static void pack_greedily(struct packing *p) {
 
 static size_t bins_for(size_t n, size_t room) { return room > 0 ? (n + room - 1) / room : n; }
 
-// The fewest bins for the events that only the counters of `mask` can count.
+// The minimum number of bins for the events that only the counters of `mask` can count.
 static size_t bins_for_mask(const struct packing *p, const bool *used, uint64_t mask) {
     size_t n = 0;
     for (unsigned e = 0; e < PLAN_PACK_EVENTS_MAX; e++)
@@ -232,7 +232,7 @@ static size_t bins_for_mask(const struct packing *p, const bool *used, uint64_t 
     return bins_for(n, (size_t)__builtin_popcountll(mask));
 }
 
-// The fewest bins for the values of a shared register.
+// The minimum number of bins for the values of a shared register.
 static size_t bins_for_register(const struct packing *p, const bool *used, unsigned reg) {
     size_t values = 0;
     for (unsigned e = 0; e < PLAN_PACK_EVENTS_MAX; e++) {
@@ -244,7 +244,7 @@ static size_t bins_for_register(const struct packing *p, const bool *used, unsig
     return p->pmu->registers[reg] > 0 ? bins_for(values, p->pmu->registers[reg]) : 1;
 }
 
-// No packing has fewer.
+// A lower bound: no packing has fewer bins.
 static size_t fewest_bins(const struct packing *p) {
     bool used[PLAN_PACK_EVENTS_MAX] = {0};
     size_t width = 0, most = 1;
@@ -269,7 +269,7 @@ static void keep(struct packing *p) {
         p->best[i] = p->items[i].bin;
 }
 
-// An item of a bin that is too wide, picked at random; NULL where none is.
+// A random item of a bin that does not fit; NULL if all bins fit.
 static struct pack_item *pick_misfit(struct packing *p) {
     struct pack_item *picked = NULL;
     uint64_t n = 0;
@@ -279,12 +279,12 @@ static struct pack_item *pick_misfit(struct packing *p) {
     return picked;
 }
 
-// Of an item that makes a bin's excess `excess` instead of `now`, and adds `more`.
+// Cost of an item that changes a bin's excess from `now` to `excess` and its width by `more`.
 static unsigned cost_of(unsigned excess, unsigned now, unsigned more) {
     return (excess > now ? excess - now : 0) * PLAN_PACK_EVENTS_MAX + more;
 }
 
-// The bin that an item is best moved to: where it least makes what does not fit, and of these where it adds least.
+// The best bin to move an item to: the one with the least added excess, and of these the least added width.
 static unsigned best_bin(struct packing *p, const struct pack_item *item, unsigned from) {
     if (random_below(&p->random, 100) < NOISE_PERCENT)
         return (unsigned)random_below(&p->random, p->n_bins);
@@ -295,7 +295,7 @@ static unsigned best_bin(struct packing *p, const struct pack_item *item, unsign
             continue;
         unsigned more = added(p, item, bin), now = p->bins[bin].excess;
         if (cost_of(overflow(p, p->bins[bin].width + more), now, more) > least)
-            continue; // whatever fit.h says, it is no less
+            continue; // fit.h cannot return less
         unsigned cost = cost_of(excess_with(p, bin, item, more), now, more);
         if (cost > least)
             continue;
@@ -307,7 +307,7 @@ static unsigned best_bin(struct packing *p, const struct pack_item *item, unsign
     return best;
 }
 
-// Tries to do with one bin less: empties the last one into the others and repairs. True where everything fits.
+// Tries to save a bin: empties the last one into the others and repairs. True if everything fits.
 static bool search(struct packing *p) {
     p->n_bins--;
     for (size_t i = 0; i < p->n_items; i++) {
@@ -360,7 +360,7 @@ static void packing_deinit(struct packing *p) {
     free(p->items);
 }
 
-// Every set goes where the one that contains it is.
+// Assigns every set to the bin of the set that contains it.
 static void write_bins(const struct packing *p, size_t n, unsigned *bins) {
     for (unsigned i = 0; i < p->n_items; i++)
         p->item_of[p->items[i].set] = i;

@@ -13,7 +13,7 @@ unsigned plan_slots(const struct plan *plan) {
     return slots;
 }
 
-// Level 1 decides everything else: it gets a third of the time, but never more than half of the slots.
+// Level 1 guides everything else, so it gets a third of the time, but never more than half of the slots.
 void plan_give_level1_its_third(struct plan *plan, double idle) {
     struct plan_unit *unit = &plan->units[plan->level1_unit];
     double wanted = 1.0 / 3 / (1 - idle) < 0.5 ? 1.0 / 3 / (1 - idle) : 0.5;

@@ -2,11 +2,11 @@
 #ifndef TOPDOWND_CORE_PLAN_PLAN_ROUND_H
 #define TOPDOWND_CORE_PLAN_PLAN_ROUND_H
 
-// From units with their slots to a round: for plan.c, which makes the units.
+// For plan.c, which makes the units: turns units with their slots into a round.
 
 #include "core/plan/plan.h"
 
-// A snapshot more often than once a second tells nobody more.
+// Snapshots more often than once a second would tell users no more.
 #define PLAN_ROUND_NS_MIN UINT64_C(1000000000)
 
 // Gives the level-1 unit slots until it has a third of the round, but no more than half of the slots.

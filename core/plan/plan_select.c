@@ -8,7 +8,7 @@
 #include "core/plan/plan_draft.h"
 #include "core/plan/plan_fit.h"
 
-// Which metrics, and which events of each stay together.
+// Selects the metrics, and the events of each that stay together.
 
 __attribute__((format(printf, 2, 3))) static void select_refuse(struct plan_metric *metric, const char *format, ...) {
     va_list arguments;
@@ -43,7 +43,7 @@ static int add_formula(struct plan_draft *draft, struct plan_set *set, const str
     return r;
 }
 
-// Fills `why`, which names events of the catalog, where the set does not fit.
+// Fills `why`, with catalog events, if the set does not fit.
 static bool set_fits(const struct plan_draft *draft, const struct plan_set *set, struct fit_reason *why) {
     unsigned bits[PLAN_PACK_EVENTS_MAX];
     size_t n = 0;
@@ -63,7 +63,7 @@ static bool set_empty(const struct plan_set *set) {
     return memcmp(set, &empty, sizeof empty) == 0;
 }
 
-// True where every event group carries the set: its metrics cost no counter.
+// True if every event group carries the set: its metrics cost no counter.
 static bool set_common(const struct plan_draft *draft, const struct plan_set *set) {
     for (size_t bit = 0; bit < draft->n_events; bit++)
         if (plan_set_has(set, bit) && !draft->catalog->events[draft->event_of[bit]].topdown)
@@ -87,7 +87,7 @@ static bool is_of_level1(const struct catalog *catalog, unsigned metric) {
     return false;
 }
 
-// The categories' own events, and those of the metrics that they are made of: all from one window.
+// The events of the categories and of the metrics they need: all must come from one window.
 static int level1_set(struct plan_draft *draft, struct plan_set *set) {
     const struct catalog_level1 *level1 = &draft->catalog->level1;
     int r = add_formula(draft, set, level1->pipeline_slots);
@@ -96,7 +96,7 @@ static int level1_set(struct plan_draft *draft, struct plan_set *set) {
     return r;
 }
 
-// No event of a split is carried by every group (catalog_check), so its needs are the catalog's.
+// Every group's carried events include none of a split (catalog_check), so the catalog's needs apply.
 static bool split_fits(const struct plan_draft *draft) {
     const struct catalog_level1 *level1 = &draft->catalog->level1;
     const struct plan *plan = draft->plan;
@@ -108,7 +108,8 @@ static bool split_fits(const struct plan_draft *draft) {
 
 // ---- what rules a metric out ----
 
-// True where the categories of level 1 hang on a metric that no host can measure: they stand or fall together.
+// True if the level-1 categories depend on a metric that no host can measure. The categories are planned together or
+// not at all.
 static bool level1_unmeasurable(const struct catalog *catalog, struct plan_metric *metric) {
     for (size_t i = 0; i < catalog->level1.n_metrics; i++) {
         const struct catalog_metric *of = &catalog->metrics[catalog->level1.metrics[i]];
@@ -120,17 +121,18 @@ static bool level1_unmeasurable(const struct catalog *catalog, struct plan_metri
     return false;
 }
 
-// A field of PERF_METRICS is counted in a group that the leader leads, or not at all.
+// True for a field of PERF_METRICS without its leader: the PMU counts a field only in a group that the leader leads.
 static bool lacks_leader(const struct plan_draft *draft, const struct catalog_event *event) {
     return event->topdown && event->need.free && !draft->led && !draft->request->apart;
 }
 
-// The counter of pipeline slots behind the fields is set for one choice of modes, which is the leader's.
+// True if a field's modes differ from the leader's: the slots counter behind the fields is configured for one set of
+// modes, the leader's.
 static bool has_other_modes(const struct plan_draft *draft, const struct catalog_event *event) {
     return draft->led && event->code.pmu == 0 && event->need.free && event->code.exclude != 0;
 }
 
-// True where an event of the set cannot be had at all; the reason is the metric's.
+// True if an event of the set is unavailable; sets the metric's reason.
 static bool lacks_event(const struct plan_draft *draft, const struct plan_set *set, struct plan_metric *metric) {
     for (size_t bit = 0; bit < draft->n_events; bit++) {
         const struct catalog_event *event = &draft->catalog->events[draft->event_of[bit]];
@@ -163,8 +165,8 @@ static bool lacks_event(const struct plan_draft *draft, const struct plan_set *s
     return false;
 }
 
-// True where the vendor says that the events cannot be counted together. That is said of all that lies behind a
-// formula; where other metrics' values come from elsewhere, what is left is judged by the counters alone.
+// True if the vendor says that the events cannot be counted together. The vendor's statement covers everything behind a
+// formula. If other metrics' values come from elsewhere, only the counters decide on the rest.
 static bool parted_by_vendor(const struct plan_draft *draft, const struct plan_set *set, struct plan_metric *metric) {
     const struct catalog_metric *of = &draft->catalog->metrics[metric->metric];
     const double *smt = &draft->catalog->environment.literals[LITERAL_SMT_ON];
@@ -228,7 +230,7 @@ static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) 
     return 0;
 }
 
-// Adds a metric where it is not there yet; a heavier weight of a later selection holds.
+// Adds a metric unless it is there. A heavier weight of a later selection prevails.
 static int select_metric(struct plan_draft *draft, unsigned metric, unsigned selection, unsigned weight,
                          bool auxiliary) {
     struct plan *plan = draft->plan;
@@ -248,7 +250,7 @@ static int select_metric(struct plan_draft *draft, unsigned metric, unsigned sel
     return r;
 }
 
-// What selected metrics need of others; the list grows as it is walked.
+// Adds the metrics that selected metrics need; the list grows as it is walked.
 static int select_needed(struct plan_draft *draft) {
     const struct plan *plan = draft->plan;
     int r = 0;
@@ -268,7 +270,7 @@ static int compare_evaluation(const void *a, const void *b, void *context) {
     return (x > y) - (x < y);
 }
 
-// A metric comes after those it needs in the catalog.
+// In the catalog a metric comes after those it needs.
 static int order_evaluation(struct plan *plan) {
     plan->evaluation = calloc(plan->n_metrics + 1, sizeof *plan->evaluation);
     if (!plan->evaluation)
@@ -286,7 +288,7 @@ static void unplan(struct plan_draft *draft, size_t index) {
     draft->dependent[index] = true;
 }
 
-// What needs a metric that cannot be planned cannot be, either.
+// Drops the metrics that need a metric that cannot be planned.
 static void drop_dependent(struct plan_draft *draft) {
     struct plan *plan = draft->plan;
     for (size_t i = 0; i < plan->n_metrics; i++) {
@@ -296,7 +298,7 @@ static void drop_dependent(struct plan_draft *draft) {
             const struct plan_metric *needed = &plan->metrics[plan->place[formula->metrics[m]]];
             if (needed->reason[0] == '\0')
                 continue;
-            if (draft->dependent[needed - plan->metrics]) // the cause, not the way to it
+            if (draft->dependent[needed - plan->metrics]) // name the cause, not the path to it
                 select_refuse(metric, "%s", needed->reason);
             else
                 select_refuse(metric, "needs the metric %.60s: %.200s", draft->catalog->metrics[needed->metric].name,
@@ -306,7 +308,7 @@ static void drop_dependent(struct plan_draft *draft) {
     }
 }
 
-// Without one category there is no level 1. True where a category was dropped.
+// Without one category there is no level 1. True if a category was dropped.
 static bool drop_level1(struct plan_draft *draft) {
     struct plan *plan = draft->plan;
     const struct plan_metric *cause = NULL;
@@ -325,13 +327,13 @@ static bool drop_level1(struct plan_draft *draft) {
     return dropped;
 }
 
-// What only metrics need that cannot be planned is not measured for nothing.
+// Drops auxiliary metrics that only unplannable metrics need.
 static int drop_unneeded(struct plan_draft *draft) {
     struct plan *plan = draft->plan;
     bool *needed = calloc(plan->n_metrics + 1, sizeof *needed);
     if (!needed)
         return -ENOMEM;
-    for (size_t i = plan->n_metrics; i-- > 0;) { // those that need others come first
+    for (size_t i = plan->n_metrics; i-- > 0;) { // from the end, so that a metric comes before those it needs
         size_t index = plan->evaluation[i];
         struct plan_metric *metric = &plan->metrics[index];
         const struct formula *formula = draft->catalog->metrics[metric->metric].formula;
@@ -349,7 +351,7 @@ static int drop_unneeded(struct plan_draft *draft) {
     return 0;
 }
 
-// Items that no metric is left of are not packed.
+// Removes items without remaining metrics from packing.
 static void drop_empty_items(struct plan_draft *draft) {
     size_t kept = 0;
     for (size_t item = 0; item < draft->n_items; item++) {

@@ -10,11 +10,10 @@
 #include "core/recording/recording_bytes.h"
 #include "core/recording/recording_resident.h"
 
-// The header, rounds and pauses; recording_plan.c has the plan.
+// The header, rounds and pauses; recording_plan.c handles the plan.
 //
-// The counts of a window are what it counted, not totals, so they are small already and stand as they are. Times and
-// CPUs differ little from window to window and stand as differences: in most windows two bytes say that nothing was
-// lost.
+// A window's counts are not totals, so they are small and stored as they are. Times and CPUs differ little from window
+// to window and are stored as differences: in most windows two bytes say that nothing was lost.
 
 static const char MAGIC[] = "topdownd recording";
 
@@ -101,7 +100,7 @@ static void get_catalog(struct bytes_cursor *in, struct recording_catalog *catal
     for (size_t i = 0; i < LITERAL_N; i++)
         catalog->literals[i] = i < n ? bytes_get_double(in) : NAN;
     for (size_t i = LITERAL_N; i < n; i++)
-        (void)bytes_get_double(in); // of a later version
+        (void)bytes_get_double(in); // written by a later version
     bytes_get_text(in, catalog->cpuid);
     get_answers(in, &catalog->answers);
     catalog->topdown_dropped = bytes_get_varint(in, 1) != 0;
@@ -166,7 +165,7 @@ static void put_window(struct recording_buffer *out, const struct window *window
         bytes_put_varint(out, window->counts[i]);
 }
 
-// What the next window differs from.
+// Remembers the window from which the next one's differences are taken.
 static void move_on(struct window *before, const struct window *window) {
     before->cpu = window->cpu;
     if (window->result != WINDOW_FAILED)
@@ -190,7 +189,7 @@ int recording_put_round(struct recording_buffer *out, const struct readings *rea
     return bytes_end(out, begin);
 }
 
-// Times that a result cannot have would divide by zero later.
+// False for impossible times, which would divide by zero later.
 static bool window_plausible(const struct window *window) {
     switch (window->result) {
     case WINDOW_COMPLETE:
@@ -238,7 +237,7 @@ int recording_get_round(const struct recording_record *record, const struct plan
     size_t n = bytes_get_count(&in, WINDOW_BYTES_LEAST);
     if (in.bad || (n > 0 && plan->n_groups == 0))
         return -EBADMSG;
-    struct readings *readings = readings_new_sized(n, record->n); // a count takes a byte at least
+    struct readings *readings = readings_new_sized(n, record->n); // a count takes at least a byte
     if (!readings)
         return -ENOMEM;
     readings_begin(readings, round, start_ns);

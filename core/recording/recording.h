@@ -2,12 +2,13 @@
 #ifndef TOPDOWND_CORE_RECORDING_RECORDING_H
 #define TOPDOWND_CORE_RECORDING_RECORDING_H
 
-// A recording: every reading, with all that derive needs to make the same values of it again, bit by bit.
+// A recording: every reading, with all that derive needs to compute the same values again, bit by bit.
 //
 // A file is a series of records: a header, facts, the plan in force, then a record for each round, pause, change of
-// facts and of plan. docs/recording.md is the format. Each record has a length and a checksum and needs none but the
-// header and the last plan, so that what was written before a crash can be read. The plan is recorded as it is, not as
-// it was asked for: a later planner may pack otherwise. Everything here works on memory; whoever uses it has the files.
+// facts and of plan. docs/recording.md describes the format. Each record has a length and a checksum and depends only
+// on the header and the last plan, so that records written before a crash stay readable. The recording stores the plan
+// itself, not the request: a later planner may pack differently. Everything here works in memory; the caller handles
+// the files.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,20 +29,20 @@ enum recording_kind {
     RECORDING_PAUSE = 'p'
 };
 
-// What is to be written, at its end; for the caller to empty (n = 0). All zero to begin with.
+// Collects records to be written. The caller empties it (n = 0). All zero to begin with.
 struct recording_buffer {
     uint8_t *bytes;
     size_t n, size;
-    bool failed; // memory was short within a record
+    bool failed; // out of memory within a record
 };
 void recording_buffer_deinit(struct recording_buffer *buffer);
 
-// What the catalog was made of, and for which host its formulas were compiled.
+// The source of the catalog, and the host for which its formulas were compiled.
 struct recording_catalog {
     char spec[RECORDING_TEXT_MAX + 1];
     uint64_t hash; // catalog_hash
-    // of the vendor's files: path and format (enum spec_format) of `specs:`, and what was looked for in them
-    char vendor_path[RECORDING_TEXT_MAX + 1]; // "": our own spec
+    // the vendor's files: path and format (enum spec_format) of `specs:`, and what was searched for in them
+    char vendor_path[RECORDING_TEXT_MAX + 1]; // "": a shipped spec
     unsigned vendor_format;
     char vendor_cpuid[RECORDING_TEXT_MAX + 1], vendor_pmu[RECORDING_TEXT_MAX + 1]; // the second may be ""
     double literals[LITERAL_N];
@@ -51,30 +52,30 @@ struct recording_catalog {
 };
 
 struct recording_header {
-    char version[RECORDING_TEXT_MAX + 1]; // of the program that wrote it
+    char version[RECORDING_TEXT_MAX + 1]; // of the program that wrote the recording
     struct recording_catalog catalog;
     uint64_t id;   // the same in all files of one recording
-    unsigned part; // of them, counted from 0
+    unsigned part; // number of this file, counted from 0
     uint64_t seed; // of the schedule
     bool simulated, guests_excluded;
     char hostname[RECORDING_TEXT_MAX + 1], pmu[RECORDING_TEXT_MAX + 1], profile[RECORDING_TEXT_MAX + 1];
     char vendor[RECORDING_TEXT_MAX + 1], model[RECORDING_TEXT_MAX + 1], microarchitecture[RECORDING_TEXT_MAX + 1];
-    char core_type[RECORDING_TEXT_MAX + 1]; // "": the host has cores of one type
+    char core_type[RECORDING_TEXT_MAX + 1]; // "": the host has one core type
     double timestamp_seconds;               // since the epoch, when the file was begun
 };
 
-// What is shown beside the values, and changes with the plan or at other times.
+// Facts shown beside the values, which may change with the plan or at other times.
 struct recording_facts {
     unsigned counters_total, counters_usable; // of one CPU; 0: events take none
     struct recording_trouble {                // a PMU that is missing or fails
         char pmu[RECORDING_TEXT_MAX + 1], reason[RECORDING_TEXT_MAX + 1], text[RECORDING_TEXT_MAX + 1];
-        bool of_host; // rather than of the core type
+        bool of_host; // concerns the host, not the core type
     } troubles[RECORDING_TROUBLES_MAX];
     size_t n_troubles;
 };
 
 struct recording_plan {
-    bool again; // it was in force before: repeated at the beginning of a file
+    bool again; // already in force before: repeated at the beginning of a file
     struct plan *plan;
     struct topology *topology;
 };
@@ -82,10 +83,10 @@ struct recording_plan {
 struct recording_pause {
     uint64_t until_ns;
     enum uncovered reason;
-    double timestamp_seconds; // of what was shown then, since the epoch; NaN: nothing was
+    double timestamp_seconds; // of the values shown then, since the epoch; NaN: none were
 };
 
-// A record each at the end of the buffer. 0, or -ENOMEM: nothing was added.
+// Each appends a record to the buffer. Returns 0, or -ENOMEM if nothing was added.
 int recording_put_header(struct recording_buffer *out, const struct recording_header *header);
 // `adapt` may be NULL: the schedule is fixed.
 int recording_put_facts(struct recording_buffer *out, const struct catalog *catalog,
@@ -97,31 +98,31 @@ int recording_put_round(struct recording_buffer *out, const struct readings *rea
 int recording_put_pause(struct recording_buffer *out, const struct recording_pause *pause);
 
 struct recording_record {
-    unsigned kind;        // enum recording_kind, or of a later version: to be skipped
+    unsigned kind;        // enum recording_kind; a later version's kinds are skipped
     const uint8_t *bytes; // borrowed
     size_t n;
 };
 
-// Whether a file that begins so is a recording.
+// True if these bytes begin a recording.
 bool recording_is(const uint8_t *bytes, size_t n);
 
-// The record at *at, which moves behind it: 1; 0: that is the end; -ENODATA: the file ends within the record; -EBADMSG:
-// it is damaged.
+// Gets the record at *at and moves *at past it. Returns 1; 0 at the end; -ENODATA if the file ends within the record;
+// -EBADMSG if it is damaged.
 int recording_next(const uint8_t *bytes, size_t n, size_t *at, struct recording_record *out);
 
-// What a record holds, of its kind. 0; -EBADMSG: it is not well-formed; -ENOMEM.
+// These decode a record of their kind. 0; -EBADMSG if it is malformed; -ENOMEM.
 
-// -EPROTONOSUPPORT: it was written in a later version of the format. All earlier ones are read.
+// -EPROTONOSUPPORT if it has a later version of the format. All earlier versions are readable.
 int recording_get_header(const struct recording_record *record, struct recording_header *out);
 // The environment to compile the catalog for; it borrows the header.
 void recording_environment(const struct recording_header *header, struct environment *out);
-// -ENOENT: the catalog lacks an event, metric or metric group, whose name is written to `missing`, of
-// RECORDING_TEXT_MAX + 1. *adapt is for adapt_report_free; NULL: the schedule was fixed.
+// -ENOENT if the catalog lacks an event, metric or metric group; its name is written to `missing`, which has
+// RECORDING_TEXT_MAX + 1 bytes. Free *adapt with adapt_report_free; NULL: the schedule was fixed.
 int recording_get_facts(const struct recording_record *record, const struct catalog *catalog, char *missing,
                         struct recording_facts *out, struct adapt_report **adapt);
 int recording_get_plan(const struct recording_record *record, const struct catalog *catalog, char *missing,
                        struct recording_plan *out);
-// For readings_free.
+// Free with readings_free.
 int recording_get_round(const struct recording_record *record, const struct plan *plan, const struct topology *topology,
                         double *timestamp_seconds, struct readings **out);
 int recording_get_pause(const struct recording_record *record, struct recording_pause *out);

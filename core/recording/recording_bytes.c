@@ -8,8 +8,8 @@
 #include "core/base/array.h"
 #include "core/base/crc32.h"
 
-// A record is a kind (a byte), the length of what follows (four bytes, the lowest first), that, and a checksum over all
-// before it (CRC-32 as in zip and Ethernet, likewise).
+// A record is a kind (a byte), the content's length (four bytes, little-endian), the content, and a checksum over all
+// of these (CRC-32 as in zip and Ethernet, four bytes, little-endian).
 
 enum { FRAME_HEAD = 5, FRAME_TAIL = 4 };
 
@@ -45,7 +45,7 @@ void bytes_put_varint(struct recording_buffer *out, uint64_t value) {
 }
 
 void bytes_put_signed(struct recording_buffer *out, int64_t value) {
-    bytes_put_varint(out, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0)); // small ones of both signs stay short
+    bytes_put_varint(out, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0)); // small values of both signs stay short
 }
 
 void bytes_put_double(struct recording_buffer *out, double value) {
@@ -60,7 +60,7 @@ void bytes_put_double(struct recording_buffer *out, double value) {
 void bytes_put_text(struct recording_buffer *out, const char *text) {
     char clean[RECORDING_TEXT_MAX];
     size_t n = strnlen(text, sizeof clean);
-    for (size_t i = 0; i < n; i++) // who reads it refuses control characters
+    for (size_t i = 0; i < n; i++) // readers refuse control characters
         clean[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i];
     bytes_put_varint(out, n);
     bytes_put(out, clean, n);

@@ -7,8 +7,8 @@
 #include "core/recording/recording.h"
 #include "core/recording/recording_bytes.h"
 
-// What is shown beside the values: counters, PMUs in trouble, and what the adaptive schedule has decided. Metrics and
-// metric groups stand by name, as in a plan.
+// The facts shown beside the values: counters, failing PMUs, and the adaptive schedule's decisions. Metrics and metric
+// groups are stored by name, as in a plan.
 
 // ---- writing ----
 
@@ -69,7 +69,7 @@ struct reader {
     int status; // 0, -ENOENT, -ENOMEM
 };
 
-// A name that `find` knows; 0 where that is not so.
+// Reads a name and looks it up with `find`; 0 if that fails.
 static unsigned get_name(struct reader *reader, int (*find)(const struct catalog *catalog, const char *name)) {
     char name[RECORDING_TEXT_MAX + 1];
     bytes_get_text(&reader->in, name);

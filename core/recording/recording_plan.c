@@ -8,16 +8,16 @@
 #include "core/recording/recording_bytes.h"
 #include "core/recording/recording_resident.h"
 
-// A plan with its CPUs, by names: events and metrics are looked up again in whatever catalog is there. Whoever derives
-// trusts a plan, so one that comes from a file is checked in full: every index, and that a unit has what its event
-// groups and its metrics count.
+// A plan with its CPUs, stored by names: the reader looks events and metrics up in the current catalog. derive trusts a
+// plan, so a plan from a file is checked in full: every index, and that a unit has the events that its event groups and
+// metrics count.
 
 enum { CPUS_MAX = 8192, SOCKETS_MAX = 1024, CELLS_MAX = 1 << 25 };
 
 // Indexes of the record's own table of events.
 struct event_table {
     unsigned *events; // of the catalog
-    int *index;       // of each of the catalog's events, -1: not in the table
+    int *index;       // by catalog event; -1: not in the table
     size_t n;
 };
 
@@ -294,7 +294,7 @@ static void find_common(struct reader *reader, struct plan *plan) {
     }
 }
 
-// What an event group counts is its unit's or the common unit's.
+// Every event of a group must be its unit's or the common unit's.
 static void check_group(struct reader *reader, const struct plan *plan, const struct plan_group *group) {
     const struct plan_unit *unit = &plan->units[group->unit];
     const struct plan_unit *common = plan->common_unit >= 0 ? &plan->units[plan->common_unit] : NULL;
@@ -332,7 +332,7 @@ static void get_units(struct reader *reader, struct plan *plan) {
         reader->in.bad = plan->common_unit >= 0 || !recording_resident_plan(plan, resident_group);
     if (plan->level1_unit >= 0 && !reader->catalog->level1.present)
         reader->in.bad = true;
-    for (int u = 0; u < (int)plan->n_units; u++) // only level 1 is ever measured in parts
+    for (int u = 0; u < (int)plan->n_units; u++) // only level 1 is measured in parts
         if (plan->units[u].n_groups > 1 && u != plan->level1_unit)
             reader->in.bad = true;
 }
@@ -357,12 +357,12 @@ static void get_metric(struct reader *reader, struct plan *plan) {
         return;
     }
     metric->metric = (unsigned)found;
-    if (plan->place[found] >= 0) // there twice
+    if (plan->place[found] >= 0) // a duplicate
         in->bad = true;
     plan->place[found] = (int)(metric - plan->metrics);
 }
 
-// Each after those it needs, which is the order of the catalog.
+// Orders metrics by catalog, so that each comes after those it needs.
 static void order_metrics(struct reader *reader, struct plan *plan) {
     for (unsigned m = 0; m < plan->n_metrics; m++) {
         const struct plan_metric *metric = &plan->metrics[m];
@@ -422,7 +422,7 @@ static void get_all(struct reader *reader, struct recording_plan *out) {
     get_units(reader, out->plan);
     get_metrics(reader, out->plan);
     get_schedule(reader, out->plan);
-    // what a snapshot and derive will take for each CPU
+    // what a snapshot and derive will need for each CPU
     if ((out->plan->n_metrics + reader->table.n) * out->topology->n_cpus > CELLS_MAX)
         in->bad = true;
 }

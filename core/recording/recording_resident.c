@@ -7,7 +7,7 @@
 
 static const double NS = 1e-9;
 
-enum { COUNTS_MAX = 1 << 25 }; // of a round: no host has as many
+enum { COUNTS_MAX = 1 << 25 }; // in a round: no host has as many
 
 // ---- the plan ----
 
@@ -31,11 +31,11 @@ bool recording_resident_plan(struct plan *plan, int group) {
 
 // ---- a round ----
 
-// What joining windows needs: which windows came last, and where to put what is made of two.
+// State for joining windows: the last windows, and the memory for joined counts.
 struct joining {
     const struct plan *plan;
     const struct plan_group *resident;
-    const struct window **last; // [cpu]: the resident group's window of the present slot
+    const struct window **last; // [cpu]: the resident group's window of the current slot
     struct window_made *made;
     double *counts;
 };
@@ -52,7 +52,7 @@ static bool counted(const struct window *window) {
     return window && (window->result == WINDOW_COMPLETE || window->result == WINDOW_CONTENDED);
 }
 
-// True where metrics of the unit need events of the resident group.
+// True if metrics of the unit need events of the resident group.
 static bool needs_resident(const struct joining *j, const struct plan_unit *unit) {
     const struct plan_unit *common = &j->plan->units[j->plan->common_unit];
     bool needs = false;
@@ -61,7 +61,7 @@ static bool needs_resident(const struct joining *j, const struct plan_unit *unit
     return needs;
 }
 
-// The window of a rotating group with what the resident group counted in its slot, which lasted as long.
+// Adds to a rotating group's window what the resident group counted in its slot, over the same time.
 static void join_counts(struct joining *j, const struct plan_unit *unit, const struct window *window,
                         const struct window *resident) {
     const struct plan_group *group = &j->plan->groups[window->group];
@@ -81,7 +81,7 @@ static void join(struct joining *j, struct window *window) {
     const struct plan_group *group = &j->plan->groups[window->group];
     const struct plan_unit *unit = &j->plan->units[group->unit];
     const struct window *resident = j->last[window->cpu];
-    j->last[window->cpu] = group == j->resident ? window : NULL; // it is of one slot
+    j->last[window->cpu] = group == j->resident ? window : NULL; // valid for one slot
     if (!counted(window) || !needs_resident(j, unit))
         return;
     *j->made = (struct window_made){.result = window->result};

@@ -2,15 +2,15 @@
 #ifndef TOPDOWND_CORE_SPEC_CATALOG_H
 #define TOPDOWND_CORE_SPEC_CATALOG_H
 
-// A spec in memory: what a CPU can count and what its vendor derives from it.
+// A spec in memory: the events that a CPU can count and the metrics that its vendor derives from them.
 //
-// A catalog is only read: core/spec/catalog_builder.h makes it. Everything refers to everything else by index. Event 0
-// of every catalog is the time measured, CATALOG_CPU_SECONDS: CPU time in seconds, which adds up over CPUs as counts
-// do.
+// A catalog is read-only; core/spec/catalog_builder.h builds it. Entries refer to each other by index. Event 0 of every
+// catalog is the measured time, CATALOG_CPU_SECONDS: CPU time in seconds, which adds up over CPUs like counts.
 //
-// A metric may use others. One that is a ratio is used by its value, which may come from other windows; one that is a
-// count is put in place, so that its events are counted together with the rest (core/formula/formula.h, scale_free). A
-// metric stands after those that it uses, so evaluating in order of index is always right.
+// A metric may use others. If the other one is a ratio, the formula takes its value, which may come from other windows.
+// If it is a count, the formula includes it, so that its events are counted together with the rest
+// (core/formula/formula.h, scale_free). A metric comes after those that it uses, so evaluating in order of index is
+// always right.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,30 +27,30 @@
 enum { CATALOG_CPU_SECONDS = 0, CATALOG_EVENTS_MAX = 16384, CATALOG_METRICS_MAX = 8192, CATALOG_GROUPS_MAX = 1024 };
 enum { CATALOG_SPLIT_MAX = 8, CATALOG_SPLIT_EVENTS_MAX = 32, CATALOG_PMUS_MAX = 64, CATALOG_TOPDOWN_MAX = 24 };
 
-// The level-1 categories, the same words on every vendor.
+// The level-1 categories, named alike for every vendor.
 enum category {
     CATEGORY_FRONTEND_BOUND,
     CATEGORY_BAD_SPECULATION,
     CATEGORY_RETIRING,
     CATEGORY_BACKEND_BOUND,
-    CATEGORY_SMT_CONTENTION, // AMD with SMT only
+    CATEGORY_SMT_CONTENTION, // only AMD with SMT
     CATEGORY_N
 };
 const char *category_name(enum category category);
 
-// What a metric is a share of. Shares of pipeline slots add up; shares of clock cycles overlap and do not.
+// The whole of which a metric is a share. Shares of pipeline slots add up; shares of clock cycles overlap and do not.
 enum metric_domain { METRIC_OTHER, METRIC_PIPELINE_SLOTS, METRIC_CLOCKS };
 
-// What stands for an event in a formula.
+// The kinds of events in formulas.
 enum catalog_event_kind {
     EVENT_COUNTED,     // an event of a PMU
     EVENT_CPU_SECONDS, // CPU time: adds up over CPUs
-    EVENT_DURATION,    // perf's duration_time: seconds that passed, the same for one CPU and for many
-    EVENT_CORE_WIDE    // perf's #core_wide where there is SMT: 1 for sums over whole cores, 0 for one CPU and where a
-                       // sibling is not measured
+    EVENT_DURATION,    // perf's duration_time: elapsed seconds, the same for one CPU and many
+    EVENT_CORE_WIDE    // perf's #core_wide with SMT: 1 for sums over whole cores, 0 for one CPU and if a sibling is not
+                       // measured
 };
 
-// When a metric's events cannot be counted as one event group, by the vendor's word (perf's MetricConstraint).
+// When a metric's events cannot be counted as one event group, as stated by the vendor (perf's MetricConstraint).
 enum metric_constraint {
     CONSTRAINT_NONE,
     CONSTRAINT_NO_GROUP,            // never
@@ -62,37 +62,36 @@ enum metric_constraint {
 struct catalog_event {
     enum catalog_event_kind kind;
     char *name;
-    char *title;           // in a few words; "" where the spec has none
-    char *terms;           // what perf would write: "event=0xc2,umask=0x01"
-    struct pmu_event code; // these terms in the format of their PMU
-    char *uncoded; // why no format known makes numbers of them, an event of another PMU's; NULL: `code` has them
-    struct event_need need; // of counters
-    bool fixed;             // has a counter of its own (the cycle counter) beside the general ones
-    bool topdown;           // is among catalog.topdown
-    bool sampling_only;     // can only be sampled, never counted
+    char *title;            // in a few words; "" if the spec has none
+    char *terms;            // in perf's form: "event=0xc2,umask=0x01"
+    struct pmu_event code;  // these terms encoded in the format of their PMU
+    char *uncoded;          // why no known format can encode them, for another PMU's event; NULL: `code` is valid
+    struct event_need need; // which counters it needs
+    bool fixed;             // has a counter of its own (the cycle counter)
+    bool topdown;           // in catalog.topdown
+    bool sampling_only;     // can be sampled but not counted
 };
 
 struct catalog_metric {
-    char *name;         // the vendor's
-    char *export_name;  // topdownd_<export_name>, and the value of label `metric`
-    char *title, *help; // a few words; a sentence or more, may be ""
-    char *units;        // free text, a label
-    char *formula_text; // as the spec has it
-    double
-        export_scale; // what a formula's value is multiplied with to be exported: 0.01 where the vendor says per cent
+    char *name;          // the vendor's
+    char *export_name;   // topdownd_<export_name>, and label `metric`
+    char *title, *help;  // a few words; one or more sentences, may be ""
+    char *units;         // free text, a label
+    char *formula_text;  // from the spec
+    double export_scale; // exported value / formula's value: 0.01 if the vendor uses per cent
     enum metric_domain domain;
-    struct formula *formula;   // variables are event indexes, metrics are metric indexes; NaN where it is unmeasurable
-    char *unmeasurable;        // why no host can measure it as the spec has it; NULL: none of that kind is known
-    char *threshold_text;      // "" where there is none
-    struct formula *threshold; // over metrics, in the scale of their formulas; not 0: look here. NULL: none
-    char *meaning;             // what a high value says to a software developer; "" where the spec has none
+    struct formula *formula;   // variables are event indexes, metrics are metric indexes; NaN if unmeasurable
+    char *unmeasurable;        // why no host can measure it as specified; NULL: no such reason known
+    char *threshold_text;      // "" if there is none
+    struct formula *threshold; // over metrics, in the scale of their formulas; not 0: high. NULL: none
+    char *meaning;             // what a high value tells a software developer; "" if the spec has none
     int parent;                // the metric above it in the tree; -1: none
     enum metric_constraint constraint;
-    double rate_threshold; // numerator a second on the whole host that needs a cause; 0: none
-    char *rate_advice;     // what to look for above it; "" where there is none
+    double rate_threshold; // numerator per second on the whole host above which a cause is needed; 0: none
+    char *rate_advice;     // what to look for above it; "" if there is none
 };
 
-// What the methodology says to look at next where a metric is high: metrics and metric groups, by name.
+// The metrics and metric groups, by name, to which the methodology leads if a metric is high.
 struct catalog_node {
     unsigned metric;
     bool root;
@@ -107,44 +106,44 @@ struct catalog_group {
     size_t n_metrics;
 };
 
-// The level-1 split: all pipeline slots, and the metrics that share them out.
+// The level-1 split: all pipeline slots, and the metrics that divide them.
 struct catalog_level1 {
     bool present;
     char *pipeline_slots_text;
     struct formula *pipeline_slots;
     double width;    // pipeline slots a cycle and core
-    bool per_thread; // each hardware thread counts as many, whatever its sibling does: a core's sum is twice that
+    bool per_thread; // each hardware thread counts this many regardless of its sibling: a core's sum is twice that
     size_t n_categories;
     struct {
         enum category category;
         unsigned metric;
     } categories[CATEGORY_N];
-    unsigned *metrics; // the categories' and those that these are made of, ascending
+    unsigned *metrics; // the categories' metrics and those they need, ascending
     size_t n_metrics;
-    size_t n_parts; // event groups to measure it with where it does not fit the counters; 0: it cannot be split
+    size_t n_parts; // event groups to measure it with if it does not fit the counters; 0: it cannot be split
     struct {
         unsigned events[CATALOG_SPLIT_EVENTS_MAX];
         size_t n;
-    } parts[CATALOG_SPLIT_MAX]; // at least one event is in every part: the others are scaled by it
+    } parts[CATALOG_SPLIT_MAX]; // at least one event is in every part and scales the others
 };
 
-// Who a spec is for. Strings are owned; none is NULL.
+// The product that a spec describes. Strings are owned; none is NULL.
 struct catalog_product {
-    char *spec; // the spec's own name: its file's, without .json
+    char *spec; // the spec's name: its file's, without .json
     char *vendor, *name, *microarchitecture;
     char *pmu; // the kernel's PMU: a name, or a prefix ending in '*'
 };
 
-// A register that several events program and that a physical core has few of (Intel's OFFCORE_RESPONSE MSRs).
+// A register that several events program and of which a physical core has few (Intel's OFFCORE_RESPONSE MSRs).
 struct catalog_register {
-    char *term;      // of the PMU's format: its value is the register's
-    unsigned values; // different ones at once
+    char *term;      // of the PMU's format; its value goes to the register
+    unsigned values; // number of different values at once
 };
 
-// What events and metrics are called.
+// Indexes of the names of events and metrics.
 struct catalog_names {
     struct name_index events, metrics;
-    char **aliases; // other names of events, which `events` leads to them
+    char **aliases; // other names of events; `events` finds them too
     size_t n_aliases;
 };
 
@@ -153,13 +152,13 @@ struct catalog {
     char *pmus[CATALOG_PMUS_MAX]; // [0] is product.pmu
     size_t n_pmus;
     struct event_format *format; // of the core PMU
-    unsigned general_counters;   // what the vendor states; 0: events take no counters (software)
-    int watchdog_event;          // whose fixed counter the NMI watchdog takes; -1: none
-    int duration_event;          // the one of kind EVENT_DURATION; -1: no formula asks for it
+    unsigned general_counters;   // as stated by the vendor; 0: events take no counters (software)
+    int watchdog_event;          // the NMI watchdog takes its fixed counter; -1: none
+    int duration_event;          // the one of kind EVENT_DURATION; -1: no formula uses it
     int core_wide_event;         // the one of kind EVENT_CORE_WIDE, likewise
     struct catalog_register registers[EVENT_REGISTERS_MAX]; // event_need.reg - 1
     size_t n_registers;
-    unsigned topdown[CATALOG_TOPDOWN_MAX]; // the leader of the PMU's topdown counters, then what groups carry behind it
+    unsigned topdown[CATALOG_TOPDOWN_MAX]; // the leader of the PMU's topdown counters, then the events carried after it
     size_t n_topdown;
     struct catalog_event *events;
     size_t n_events; // [0] is CATALOG_CPU_SECONDS
@@ -170,24 +169,25 @@ struct catalog {
     struct catalog_level1 level1;
     struct catalog_node *nodes;
     size_t n_nodes;
-    struct environment_facts environment; // that the formulas are compiled for
+    struct environment_facts environment; // for which the formulas are compiled
     struct catalog_names names;
 };
 
 struct catalog *catalog_free(struct catalog *catalog);
 
-// Index, or -1. Groups compare as name_equal says; events and metrics to the letter, but for the function that says
-// otherwise. A formula's name is a metric, else an event, to the letter; where there is neither, the same without case.
-// Its metric's own name means the event.
+// Index, or -1. Groups compare by name_equal; events and metrics must match exactly, except in the function for any
+// case. A name in a formula is an exactly matching metric, else an event; if there is neither, the same ignoring case.
+// The metric's own name means the event.
 int catalog_find_event(const struct catalog *catalog, const char *name);
 int catalog_find_event_any_case(const struct catalog *catalog, const char *name, size_t length);
 int catalog_find_metric(const struct catalog *catalog, const char *name);
 int catalog_find_group(const struct catalog *catalog, const char *name);
 
-// Of all that values depend on: another hash is another version of the spec (or of the vendor's files).
+// A hash of everything that affects values: a different hash means another version of the spec (or of the vendor's
+// files).
 uint64_t catalog_hash(const struct catalog *catalog);
 
-// True where the metric's exported numerator and denominator exist; *k is what their quotient is multiplied with.
+// True if the metric's numerator and denominator are exported; *k is the factor of their quotient.
 bool catalog_metric_ratio(const struct catalog_metric *metric, double *k);
 
 #endif

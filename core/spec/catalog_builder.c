@@ -6,9 +6,9 @@
 
 #include "core/spec/catalog_builder_private.h"
 
-// The beginning and the end. A half-built catalog never leaves the builder but as a const.
+// Begins and finishes a catalog. Outside the builder a half-built catalog is only visible as const.
 
-// What the CPU is, and event 0.
+// Sets the CPU's identity, and event 0.
 static int begin(struct catalog_builder *builder, const char *spec, const char *vendor, const char *name,
                  const char *microarchitecture, const char *pmu) {
     struct catalog *catalog = calloc(1, sizeof *catalog);

@@ -2,15 +2,15 @@
 #ifndef TOPDOWND_CORE_SPEC_CATALOG_BUILDER_H
 #define TOPDOWND_CORE_SPEC_CATALOG_BUILDER_H
 
-// Makes a catalog (core/spec/catalog.h), entry by entry: for a loader (config/spec/spec_json.h,
+// Builds a catalog (core/spec/catalog.h), entry by entry: for a loader (config/spec/spec_json.h,
 // config/vendor/perf_json.h), for the host that the catalog is bound to (collectors/host/host_bind.h), and for tests.
-// Each function checks what it is given. What has been built so far can be read; catalog_builder_finish hands it out,
-// and after that nothing changes it.
+// Each function checks its input. The entries built so far can be read; catalog_builder_finish hands the catalog out,
+// and then it never changes.
 //
-// Order matters: environment, formats and registers first, then events, then what refers to events (counters, metrics),
-// then what refers to metrics. A metric is added after those that it uses; a loader that reads them in another order
-// sets a resolver, which is asked for every name first. That goes CATALOG_DEPTH_MAX metrics deep; in order there is no
-// such bound.
+// Order matters: environment, formats and registers first, then events, then entries that refer to events (counters,
+// metrics), then entries that refer to metrics. A metric is added after those that it uses. A loader that reads them in
+// another order sets a resolver, which the builder asks for every name first; this works up to CATALOG_DEPTH_MAX
+// metrics deep. Metrics added in order have no such limit.
 
 #include "core/spec/catalog.h"
 
@@ -22,47 +22,46 @@ int catalog_builder_new(const char *spec, const char *vendor, const char *name, 
                         const char *pmu, struct catalog_builder **out); // 0 or -ENOMEM
 struct catalog_builder *catalog_builder_free(struct catalog_builder *builder);
 
-// Frees the builder; the catalog is the caller's, for catalog_free.
+// Frees the builder. The caller owns the catalog; free it with catalog_free.
 struct catalog *catalog_builder_finish(struct catalog_builder *builder);
 
-// What has been built so far; it moves on with the builder.
+// The catalog built so far; it changes with the builder.
 const struct catalog *catalog_builder_catalog(const struct catalog_builder *builder);
 
-// All functions that add or set: 0 or an index; -EINVAL with *fault filled (duplicate, unknown name, bad formula),
-// -ENOMEM. Strings are copied.
+// All functions that add or set return 0 or an index; -EINVAL with *fault filled (duplicate, unknown name, bad
+// formula), -ENOMEM. Strings are copied.
 
-// Where it is not environment_init's. What its has_event asks must be there until the last metric is added.
+// Replaces environment_init's environment. The context of its has_event must exist until the last metric is added.
 void catalog_builder_set_environment(struct catalog_builder *builder, const struct environment *environment);
 
-// Asked for each name of a formula before it is looked up: adds the metric or the event of that name if it is not there
-// yet. Returns 0 (there may still be no such name), -EINVAL with *fault filled, -ENOMEM, -ELOOP where the metric is
-// being added already. Borrowed until the last metric is added; NULL: none.
+// Called for each name of a formula before its lookup: adds the metric or event of that name unless it exists. Returns
+// 0 (there may still be no such name), -EINVAL with *fault filled, -ENOMEM, -ELOOP if the metric is already being
+// added. Borrowed until the last metric is added; NULL: none.
 struct catalog_resolver {
     int (*resolve)(void *context, const char *name, struct fault *fault);
     void *context;
 };
 void catalog_builder_set_resolver(struct catalog_builder *builder, const struct catalog_resolver *resolver);
 
-// A field of the core PMU's format (core/spec/event_format.h), before the events. Without one, codes are config itself.
+// A field of the core PMU's format (core/spec/event_format.h), before the events. Without any, codes are config itself.
 int catalog_builder_add_format(struct catalog_builder *builder, const char *field, const char *bits,
                                struct fault *fault);
 
-// A field of the format of another PMU, or of several with a '*' at the end of `pmu`. Before the events, too.
+// A field of the format of another PMU, or of several if `pmu` ends in '*'. Before the events, too.
 int catalog_builder_add_pmu_format(struct catalog_builder *builder, const char *pmu, const char *field,
                                    const char *bits, struct fault *fault);
-bool catalog_builder_has_pmu_format(const struct catalog_builder *builder, const char *pmu); // under this very name
+bool catalog_builder_has_pmu_format(const struct catalog_builder *builder, const char *pmu); // under exactly this name
 int catalog_builder_add_register(struct catalog_builder *builder, const char *term, unsigned values,
                                  struct fault *fault);
 
 struct catalog_event_text {
     const char *name;  // required
     const char *title; // may be NULL
-    const char *terms; // required, as perf writes them
-    const char *pmu;   // NULL: the core PMU; else config is the term `event` until a format is known
-    uint64_t counters; // general counters that can count it, a bit each; 0: all
+    const char *terms; // required, in perf's form
+    const char *pmu;   // NULL: the core PMU. For others config is the term `event` until a format is known
+    uint64_t counters; // general counters that can count it, one bit each; 0: all
     unsigned takes;    // general counters at once; 0: none (a field of PERF_METRICS)
-    unsigned
-        fixed; // 1 + the number of the fixed counter that counts it; 0: none, or said by catalog_builder_set_counters
+    unsigned fixed;    // 1 + the number of its fixed counter; 0: none, or set by catalog_builder_set_counters
     bool sampling_only;
 };
 int catalog_builder_add_event_text(struct catalog_builder *builder, const struct catalog_event_text *text,
@@ -78,33 +77,32 @@ int catalog_builder_set_counters(struct catalog_builder *builder, unsigned gener
                                  size_t n_fixed, struct fault *fault);
 int catalog_builder_set_watchdog(struct catalog_builder *builder, const char *fixed_event, struct fault *fault);
 
-// The leader of the PMU's topdown counters, then the events that groups carry behind it (core/plan/plan_lead.h), all of
-// the core PMU. Once.
+// Sets the leader of the PMU's topdown counters, then the events that groups carry after it (core/plan/plan_lead.h),
+// all of the core PMU. Call it once.
 int catalog_builder_set_topdown(struct catalog_builder *builder, const char *const *events, size_t n,
                                 struct fault *fault);
 
 struct catalog_metric_text {
     const char *name;                           // required
-    const char *export_name;                    // NULL: made from the name, the units and the domain, see docs/specs.md
+    const char *export_name;                    // NULL: derived from name, units and domain, see docs/specs.md
     const char *title, *help, *units, *formula; // formula required
-    const char *meaning, *parent;               // may be NULL; the parent is set when all metrics are there
+    const char *meaning, *parent;               // may be NULL; the parent is set once all metrics exist
     enum metric_constraint constraint;
-    double export_scale; // 0: by the units
+    double export_scale; // 0: from the units
     double rate_threshold;
     const char *rate_advice;
 };
 int catalog_builder_add_metric(struct catalog_builder *builder, const struct catalog_metric_text *text,
                                struct fault *fault);
 
-// The same with a formula that cannot be compiled, or not measured anywhere: kept with the reason, for those who look
-// for it.
+// The same with a formula that cannot be compiled or measured anywhere: listed with the reason.
 int catalog_builder_add_unmeasurable(struct catalog_builder *builder, const struct catalog_metric_text *text,
                                      const char *reason, struct fault *fault);
 
-// Makes a metric unmeasurable that has just been added, before another one uses it.
+// Makes the metric added last unmeasurable, before another one uses it.
 int catalog_builder_set_unmeasurable(struct catalog_builder *builder, unsigned metric, const char *reason);
 
-// When all metrics are there: what refers to others that may come later.
+// Once all metrics exist: references to metrics that may come later.
 int catalog_builder_set_parent(struct catalog_builder *builder, unsigned metric, const char *parent,
                                struct fault *fault);
 int catalog_builder_set_threshold(struct catalog_builder *builder, unsigned metric, const char *text,
@@ -115,11 +113,11 @@ int catalog_builder_add_node(struct catalog_builder *builder, const char *metric
 int catalog_builder_add_group(struct catalog_builder *builder, const char *name, const char *title, const char *help,
                               const char *const *metrics, size_t n_metrics, struct fault *fault);
 
-// A group made of the metrics of other groups (stage_1).
+// Adds a group of the metrics of other groups (stage_1).
 int catalog_builder_add_union(struct catalog_builder *builder, const char *name, const char *const *groups,
                               size_t n_groups, struct fault *fault);
 
-// A spec may describe level 1 twice: as a rule, and for hosts that lack the topdown counters.
+// A spec may describe level 1 twice: the usual one, and one for hosts that lack the topdown counters.
 enum level1_variant { LEVEL1_USUAL, LEVEL1_WITHOUT_TOPDOWN };
 
 struct catalog_level1_text {
@@ -134,26 +132,26 @@ int catalog_builder_set_category(struct catalog_builder *builder, enum level1_va
 int catalog_builder_add_part(struct catalog_builder *builder, enum level1_variant variant, const char *const *events,
                              size_t n, struct fault *fault);
 
-// Leaves out of the splits what level 1 does not need on this host: its formulas are compiled for it.
+// Removes from the splits the events that level 1, whose formulas are compiled for this host, does not need.
 void catalog_builder_trim_splits(struct catalog_builder *builder);
 
-// The same for the usual level 1, and true where its parts are a split: two or more that share an event, hold all that
-// level 1 needs, and no topdown event. Else there are none any more.
+// The same for the usual level 1. Returns true if its parts form a split: at least two, which share an event, contain
+// all that level 1 needs, and contain no topdown event. Otherwise removes them.
 bool catalog_builder_keep_split(struct catalog_builder *builder);
 
-// When all is there: what only the whole can tell (level 1 is complete, parts share an event and hold all events).
+// Checks what needs the whole catalog: level 1 is complete, parts share an event and contain all events.
 int catalog_builder_check(const struct catalog_builder *builder, struct fault *fault);
 
 // ---- binding to a host ----
 
-// Encodes the events of a PMU again, in the host's own format. An event that it cannot encode is left as it is, and
-// cannot[event] is set (an array of n_events, borrowed). 0 or -ENOMEM.
+// Encodes the events of a PMU again, in the host's own format. An event that the format cannot encode stays as it is,
+// and cannot[event] is set (an array of n_events, borrowed). 0 or -ENOMEM.
 int catalog_builder_encode(struct catalog_builder *builder, unsigned pmu, const struct event_format *format,
                            bool *cannot);
 
-// Measures level 1 without the topdown counters, where the spec knows how: else there is no level 1. Its events are
-// like any others then; which of them the host does not have is for the plan's request to say. Without topdown events
-// nothing changes.
+// Makes level 1 do without the topdown counters, if the spec describes how; else there is no level 1. The topdown
+// events become ordinary events; the plan's request tells which of them the host lacks. Without topdown events nothing
+// changes.
 void catalog_builder_drop_topdown(struct catalog_builder *builder);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "core/spec/catalog_builder_private.h"
 
-// Events: their codes in the format of their PMU, and what they need of the counters.
+// Events: their codes in the format of their PMU, and the counters they need.
 
 int builder_append_event(struct catalog_builder *builder, const struct catalog_event_text *text,
                          enum catalog_event_kind kind) {
@@ -41,7 +41,7 @@ int catalog_builder_add_format(struct catalog_builder *builder, const char *fiel
     return r == -EINVAL ? fault_set(fault, "the format of %.40s: %s", field, reason.text) : r;
 }
 
-// Its place among the formats of other PMUs; n_pmu_formats where there is none.
+// The PMU's index among the formats of other PMUs; n_pmu_formats if there is none.
 static size_t format_place(const struct catalog_builder *builder, const char *pmu) {
     size_t i = 0;
     while (i < builder->n_pmu_formats && strcmp(builder->pmu_formats[i].pmu, pmu) != 0)
@@ -86,7 +86,7 @@ int catalog_builder_add_register(struct catalog_builder *builder, const char *te
     return 0;
 }
 
-// Index of a PMU, added where it is new.
+// Index of a PMU, which is added if new.
 static int find_pmu(struct catalog *catalog, const char *name, struct fault *fault) {
     for (size_t i = 0; i < catalog->n_pmus; i++)
         if (strcmp(catalog->pmus[i], name) == 0)
@@ -100,7 +100,7 @@ static int find_pmu(struct catalog *catalog, const char *name, struct fault *fau
     return (int)catalog->n_pmus++;
 }
 
-// True where one of the terms is `name`, whose value is *value. Terms are in order: encoding has seen to that.
+// True if one of the terms is `name`; *value is its value. The terms are valid, since they have been encoded.
 static bool term_value(const char *terms, const char *name, uint64_t *value) {
     size_t length = strlen(name);
     for (const char *term = terms; term; term = strchr(term, ',') ? strchr(term, ',') + 1 : NULL) {
@@ -112,7 +112,7 @@ static bool term_value(const char *terms, const char *name, uint64_t *value) {
     return false;
 }
 
-// The shared register that an event of the core PMU programs, if one.
+// Finds the shared register that an event of the core PMU programs, if any.
 static void find_register(const struct catalog *catalog, struct catalog_event *event) {
     for (unsigned i = 0; i < catalog->n_registers; i++) {
         uint64_t value;
@@ -123,7 +123,7 @@ static void find_register(const struct catalog *catalog, struct catalog_event *e
     }
 }
 
-// The format that is known of another PMU than the core's, NULL for none.
+// The known format of a PMU other than the core's, or NULL.
 static const struct event_format *find_pmu_format(const struct catalog_builder *builder, const char *pmu) {
     for (size_t i = 0; i < builder->n_pmu_formats; i++) {
         const char *name = builder->pmu_formats[i].pmu;
@@ -135,7 +135,7 @@ static const struct event_format *find_pmu_format(const struct catalog_builder *
     return NULL;
 }
 
-// The numbers of an event of another PMU, or why there are none.
+// Encodes an event of another PMU, or sets the reason why it cannot.
 static int encode_other(const struct catalog_builder *builder, const struct catalog_event_text *text,
                         struct pmu_event *code, char **uncoded) {
     struct fault reason;
@@ -149,7 +149,7 @@ static int encode_other(const struct catalog_builder *builder, const struct cata
     return *uncoded ? 0 : -ENOMEM;
 }
 
-// The numbers of an event of the core PMU, whose format is known.
+// Encodes an event of the core PMU, whose format is known.
 static int encode_core(const struct catalog *catalog, const struct catalog_event_text *text, struct pmu_event *code,
                        struct fault *fault) {
     struct fault reason;
@@ -184,7 +184,8 @@ int catalog_builder_add_event_text(struct catalog_builder *builder, const struct
     return index;
 }
 
-// perf's modifiers say what is counted: u user space, k the kernel, h the hypervisor (perf-list(1)). -1: no such list.
+// perf's modifiers select what is counted: u user space, k the kernel, h the hypervisor (perf-list(1)). -1: not a list
+// of modifiers.
 static int exclude_of(const char *modifiers) {
     int counted = 0;
     for (const char *c = modifiers; *c != '\0'; c++) {

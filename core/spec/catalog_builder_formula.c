@@ -6,17 +6,17 @@
 
 #include "core/spec/catalog_builder_private.h"
 
-// What the names of a formula stand for: events and metrics that have been added, literals of the host, and what a
-// resolver adds when it is asked.
+// Resolves the names of a formula: events and metrics added so far, literals of the host, and what a resolver adds on
+// demand.
 
 enum { LOOKUP_NAME_MAX = 512 };
 
 struct lookup {
     struct catalog_builder *builder;
-    const char *self; // the metric that is being compiled; NULL: none
-    bool threshold;   // metrics stand for their values, counts too
+    const char *self; // the metric being compiled; NULL: none
+    bool threshold;   // metrics, even counts, stand for their values
     struct fault *fault;
-    bool explained; // *fault says what is wrong
+    bool explained; // *fault is filled
     bool asked;     // the formula names something
 };
 
@@ -24,8 +24,8 @@ static struct formula_symbol number(double value) {
     return (struct formula_symbol){.kind = FORMULA_SYMBOL_NUMBER, .number = value};
 }
 
-// What a metric stands for: its value, or its formula. One that no host can measure is named, not put in place, so that
-// what needs it can say so.
+// A metric's meaning: its value, or its formula. An unmeasurable one is referred to by name, not included, so that the
+// metric that needs it can report this.
 static struct formula_symbol metric_symbol(const struct lookup *lookup, unsigned index) {
     const struct catalog_metric *metric = &lookup->builder->catalog->metrics[index];
     const struct formula *formula = metric->formula;
@@ -35,7 +35,7 @@ static struct formula_symbol metric_symbol(const struct lookup *lookup, unsigned
     return (struct formula_symbol){.kind = FORMULA_SYMBOL_INLINE, .formula = formula};
 }
 
-// Looks for a metric, then for an event. A metric's own name means the event: it is not there yet.
+// Looks for a metric, then for an event. A metric's own name means the event: the metric does not exist yet.
 static int lookup_added(const struct lookup *lookup, const char *name, bool any_case, struct formula_symbol *out) {
     const struct catalog *catalog = lookup->builder->catalog;
     int metric = name_index_find(&catalog->names.metrics, name, strlen(name), any_case);
@@ -47,7 +47,7 @@ static int lookup_added(const struct lookup *lookup, const char *name, bool any_
     return metric >= 0 || event >= 0 ? 0 : -ENOENT;
 }
 
-// The event of this kind, which no PMU counts: added when a formula first names it.
+// The event of this kind, which no PMU counts; added when a formula first names it.
 static int special_event(struct catalog_builder *builder, const char *name, enum catalog_event_kind kind, int *event,
                          struct formula_symbol *out) {
     if (*event < 0) {
@@ -60,7 +60,7 @@ static int special_event(struct catalog_builder *builder, const char *name, enum
     return 0;
 }
 
-// Has the loader add what the name stands for, where it is not there yet.
+// Asks the loader to add the name's metric or event unless it exists.
 static int resolve(struct lookup *lookup, const char *name) {
     struct catalog_builder *builder = lookup->builder;
     if (!builder->resolver || (lookup->self && strcasecmp(lookup->self, name) == 0))
@@ -125,7 +125,7 @@ static int lookup_name(void *context, enum formula_name_kind kind, const char *n
     case FORMULA_HAS_EVENT:
         *out = number(has_event(lookup->builder, text));
         return 0;
-    case FORMULA_SOURCE_COUNT: // an event of a core PMU has one source on each CPU
+    case FORMULA_SOURCE_COUNT: // a core PMU's event has one source on each CPU
     case FORMULA_AGGR_NR:
         *out = number(1);
         return 0;
@@ -156,11 +156,11 @@ int builder_compile(struct catalog_builder *builder, const char *text, const cha
     int r = compile(&lookup, text, &formula);
     if (r < 0)
         return r;
-    if (!lookup.asked) { // what this host decides may come to nothing but a number; a number in the file is a mistake
+    if (!lookup.asked) { // a formula may reduce to a number on this host, but a plain number in the file is a mistake
         formula_free(formula);
         return fault_set(fault, "the formula names no event");
     }
-    // what is the same for one CPU and for many cannot be summed, so there is no numerator and denominator
+    // values that are the same for one CPU and many cannot be summed, so there is no numerator and denominator
     for (size_t i = 0; i < formula->n_variables; i++) {
         enum catalog_event_kind kind = builder->catalog->events[formula->variables[i]].kind;
         formula->is_ratio = formula->is_ratio && kind != EVENT_DURATION && kind != EVENT_CORE_WIDE;

@@ -5,9 +5,9 @@
 
 #include "core/spec/catalog_builder_private.h"
 
-// Metric groups, and the methodology that leads from one to the next.
+// Metric groups, and the methodology that links them.
 
-// Adds a group; metrics that stand in it already are left out.
+// Adds a group without duplicate metrics.
 static int group_append(struct catalog *catalog, const char *name, const char *title, const char *help,
                         const unsigned *metrics, size_t n) {
     struct catalog_group *group = catalog_entry_grow((void **)&catalog->groups, catalog->n_groups, sizeof *group);

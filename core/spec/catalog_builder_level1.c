@@ -44,7 +44,7 @@ static int compare_unsigned(const void *a, const void *b) {
     return (*x > *y) - (*x < *y);
 }
 
-// Adds a metric and all that it is made of to level 1's metrics.
+// Adds a metric and all metrics it needs to level 1's metrics.
 static int add_metrics(const struct catalog *catalog, struct catalog_level1 *level1, unsigned metric) {
     unsigned *metrics = realloc(level1->metrics, catalog->n_metrics * sizeof *metrics);
     if (!metrics)
@@ -156,7 +156,7 @@ static int check_level1(const struct catalog *catalog, const struct catalog_leve
     return level1->n_parts == 0 ? 0 : check_split(catalog, level1, fault);
 }
 
-// The parts of a split take turns, and every group carries topdown events.
+// Checks that parts have no topdown events: parts take turns, but every group carries topdown events.
 static int check_parts_rotate(const struct catalog *catalog, const struct catalog_level1 *level1, struct fault *fault) {
     for (size_t part = 0; part < level1->n_parts; part++)
         for (size_t i = 0; i < level1->parts[part].n; i++)
@@ -194,7 +194,7 @@ static void trim_split(const struct catalog *catalog, struct catalog_level1 *lev
     size_t n_parts = 0;
     for (size_t part = 0; part < whole.n_parts; part++) {
         size_t n = 0;
-        bool measures = false; // more than what the parts are scaled by
+        bool measures = false; // more than the event that scales the parts
         for (size_t i = 0; i < whole.parts[part].n; i++) {
             unsigned event = whole.parts[part].events[i];
             bool shared = in_every_part(&whole, event), used = level1_uses(catalog, level1, event);

@@ -8,7 +8,7 @@
 #include "core/spec/catalog_builder_private.h"
 #include "core/spec/family.h"
 
-// Metrics: what they are called outside, what their formulas and thresholds need.
+// Metrics: their exported names, and the needs of their formulas and thresholds.
 
 // ---- names and units ----
 
@@ -20,8 +20,7 @@ static bool cut_suffix(char *name, const char *suffix) {
     return true;
 }
 
-// The exported name where the spec gives none: lower case, and for per cent the words of the field instead of
-// "percentage".
+// The default exported name: in lower case, and for per cent the field's words instead of "percentage".
 static void export_name_default(const char *name, bool percent, enum metric_domain domain, char *out, size_t size) {
     size_t length = 0;
     for (; name[length] != '\0' && length + 20 < size; length++)
@@ -82,7 +81,7 @@ static int copy_texts(struct catalog_metric *metric, const struct catalog_metric
                : -ENOMEM;
 }
 
-// All of a metric but its formula.
+// Sets all of a metric except its formula.
 static int metric_init(const struct catalog_builder *builder, struct catalog_metric *metric,
                        const struct catalog_metric_text *text, struct fault *fault) {
     const char *units = text->units ? text->units : "";
@@ -120,7 +119,7 @@ static int check_metric(const struct catalog *catalog, const char *name, struct 
                : r;
 }
 
-// The formula first: it may add other metrics.
+// Compiles the formula first: it may add other metrics.
 int catalog_builder_add_metric(struct catalog_builder *builder, const struct catalog_metric_text *text,
                                struct fault *fault) {
     struct catalog *catalog = builder->catalog;
@@ -128,7 +127,7 @@ int catalog_builder_add_metric(struct catalog_builder *builder, const struct cat
     int r = check_metric(catalog, text->name, fault);
     if (r == 0)
         r = builder_compile(builder, text->formula, text->name, &metric.formula, fault);
-    if (r == 0) // it may have added others
+    if (r == 0) // compilation may have added others
         r = check_metric(catalog, text->name, fault);
     if (r == 0)
         r = metric_init(builder, &metric, text, fault);

@@ -19,7 +19,8 @@ void *catalog_entry_grow(void **array, size_t n, size_t size) {
     return item;
 }
 
-// Names end up in labels, paths of messages and family names: printable ASCII without quotes and backslashes.
+// Names appear in labels, paths in messages and family names, so they must be printable ASCII without quotes and
+// backslashes.
 static bool name_is_sound(const char *name) {
     size_t length = strlen(name);
     if (length == 0 || length > CATALOG_NAME_MAX)

@@ -2,22 +2,22 @@
 #ifndef TOPDOWND_CORE_SPEC_CATALOG_ENTRY_H
 #define TOPDOWND_CORE_SPEC_CATALOG_ENTRY_H
 
-// What every entry of a catalog is made of, and how it is freed. For the files of catalog.h and catalog_builder.h.
+// Building blocks of a catalog's entries, and their destruction. For the files of catalog.h and catalog_builder.h.
 
 #include "core/spec/catalog.h"
 
 enum { CATALOG_NAME_MAX = 120 };
 
-// strdup, and "" for NULL.
+// strdup; "" for NULL.
 char *catalog_entry_copy(const char *text);
 
-// Room for one more zeroed item in an array of n; NULL where memory is short. Arrays grow by doubling.
+// Makes room for one more zeroed item in an array of n; NULL if out of memory. Arrays grow by doubling.
 void *catalog_entry_grow(void **array, size_t n, size_t size);
 
-// Refuses names that are not printable, too long, or (`exists`) there already.
+// Refuses names that are not printable, too long, or (`exists`) duplicates.
 int catalog_entry_check_name(const char *kind, const char *name, bool exists, struct fault *fault);
 
-// Each frees what the entry owns, also where it is half built.
+// Each frees what the entry owns, even if it is half built.
 void catalog_entry_free_event(struct catalog_event *event);
 void catalog_entry_free_metric(struct catalog_metric *metric);
 void catalog_entry_free_group(struct catalog_group *group);

@@ -5,8 +5,8 @@
 #include "core/base/hash.h"
 #include "core/spec/catalog.h"
 
-// FNV-1a over the texts of events, formulas, metric groups and level 1, each with its end, and over the numbers that
-// stand beside them. Titles and descriptions are left out: they change no value.
+// FNV-1a over the texts of events, formulas, metric groups and level 1, each with its terminator, and over the numbers
+// beside them. Titles and descriptions are left out: they affect no value.
 
 static uint64_t add_text(uint64_t hash, const char *text) { return hash_bytes(hash, text, strlen(text) + 1); }
 

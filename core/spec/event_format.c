@@ -10,9 +10,9 @@
 
 static const char *const WORDS[EVENT_FORMAT_WORDS] = {"config", "config1", "config2"};
 
-// Terms that perf accepts with every PMU and that do not change what is counted: they name the event, say on which PMUs
-// it is wanted, or how it is sampled and recorded. A PMU's own field of such a name comes first.
-static const char *const IGNORED[] = {"name",        "metric-id", // what it is called in an output
+// Terms that perf accepts for every PMU and that do not change the count: they name the event, select PMUs, or control
+// sampling and recording. A PMU's own field of such a name takes precedence.
+static const char *const IGNORED[] = {"name",        "metric-id", // its name in output
                                       "cpu",         "percore",   // where it is counted and summed
                                       "period",      "freq",
                                       "time",        "call-graph",
@@ -35,7 +35,7 @@ struct term {
     size_t name_length, value_length;
 };
 
-// What has been encoded so far.
+// The result of encoding so far.
 struct encoding {
     uint64_t whole[EVENT_FORMAT_WORDS]; // config=, config1=, config2=
     uint64_t fields[EVENT_FORMAT_WORDS];
@@ -85,7 +85,7 @@ static bool is_name(const char *name) {
     return length > 0 && length < EVENT_FORMAT_NAME_MAX;
 }
 
-// Reads the number of a bit and moves on; false where there is none below 64.
+// Reads a bit number and moves past it; false if there is none below 64.
 static bool read_bit(const char **text, unsigned *out) {
     unsigned bit = 0;
     const char *from = *text;
@@ -95,7 +95,7 @@ static bool read_bit(const char **text, unsigned *out) {
     return *text > from && bit < 64;
 }
 
-// Reads "0-7,32-35" up to the end or white space. Returns 0 where that is not what it is, or names a bit twice.
+// Reads "0-7,32-35" up to the end or white space. Returns 0 if it is invalid or repeats a bit.
 static uint64_t read_bits(const char *text) {
     uint64_t bits = 0;
     for (;; text++) {
@@ -144,7 +144,7 @@ int event_format_add(struct event_format *format, const char *name, const char *
 
 // ---- terms ----
 
-// Takes the next term off *text, which ends behind the last one.
+// Takes the next term and moves *text past it.
 static void next_term(const char **text, struct term *out) {
     const char *from = *text + strspn(*text, " \t\r\n");
     size_t length = strcspn(from, ",");
@@ -160,7 +160,7 @@ static void next_term(const char **text, struct term *out) {
     }
 }
 
-// As much of a text as an error shows of it.
+// The length of a text that an error shows.
 static int shown(size_t length) { return length < 40 ? (int)length : 40; }
 
 static int read_value(const struct term *term, uint64_t *out, struct fault *fault) {
@@ -182,7 +182,7 @@ static int read_value(const struct term *term, uint64_t *out, struct fault *faul
     return 0;
 }
 
-// The value's bits in the places of the field, low bits first.
+// Moves the value's bits to the places of the field, low bits first.
 static uint64_t deposit(uint64_t value, uint64_t bits) {
     uint64_t out = 0;
     for (; bits != 0 && value != 0; bits &= bits - 1, value >>= 1)

@@ -2,9 +2,9 @@
 #ifndef TOPDOWND_CORE_SPEC_FAMILY_H
 #define TOPDOWND_CORE_SPEC_FAMILY_H
 
-// The Prometheus families that every host has, whatever its spec: name, type and help in one table. They are an
-// interface; docs/metrics.md lists them for users. In core because two layers need the names: exporters write them, and
-// a catalog refuses a metric that would be called the same.
+// The Prometheus families that every host has, independent of its spec: name, type and help in one table. They are an
+// interface; docs/metrics.md lists them for users. They are in core because two layers need the names: exporters write
+// them, and a catalog refuses a metric of the same name.
 
 #include <stdbool.h>
 
@@ -60,7 +60,7 @@ struct family_info {
 };
 extern const struct family_info family_table[FAMILY_N];
 
-// True where topdownd_<metric> is, or begins like, a name of ours (topdownd_cpu_ belongs to /metrics/cpu).
+// True if topdownd_<metric> is, or begins like, one of these names (topdownd_cpu_ belongs to /metrics/cpu).
 bool family_collides(const char *metric);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_CORE_SPEC_PMU_EVENT_H
 #define TOPDOWND_CORE_SPEC_PMU_EVENT_H
 
-// An event as the kernel takes it: which PMU, and the numbers of perf_event_attr.
+// An event in the kernel's form: its PMU and the numbers of perf_event_attr.
 
 #include <stdint.h>
 

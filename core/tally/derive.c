@@ -5,7 +5,7 @@
 
 #include "core/tally/derive_state.h"
 
-// Making, and a round from beginning to end.
+// Creates a derive, and runs a round from beginning to end.
 
 static const double NS = 1e-9;
 
@@ -69,7 +69,7 @@ static void begin_round(struct derive *d) {
     sums_begin_round(d->sums);
 }
 
-// The round lasts from the end of the one before, so that no time falls between two plans.
+// A round begins at the end of the previous one, so that no time is lost between two plans.
 static struct derive_round_time time_of(const struct derive *d, const struct readings *readings) {
     double planned = (double)d->layout->plan->round_ns * NS;
     uint64_t start_ns = d->end_ns > 0 ? d->end_ns : readings->start_ns;

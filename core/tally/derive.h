@@ -2,20 +2,20 @@
 #ifndef TOPDOWND_CORE_TALLY_DERIVE_H
 #define TOPDOWND_CORE_TALLY_DERIVE_H
 
-// From the readings of a round to the values of a moment.
+// Turns the readings of a round into the values of a moment.
 //
-// Per CPU and unit: counts are scaled by enabled / running of their window (contention), summed over the round's
-// windows and extrapolated from the time they cover to the time that has passed (schedule). Sums over CPUs come first,
-// formulas last. Totals advance by the extrapolated counts, all to the end of the round, and never fall. A round
-// without data is made up for by the next one with data, if that comes within DERIVE_ROUNDS_MAX rounds; longer gaps are
-// uncovered time.
+// Per CPU and unit, derive scales counts by enabled / running of their window (contention), sums them over the round's
+// windows and extrapolates from the time they cover to the elapsed time (schedule). Sums over CPUs come first, formulas
+// last. Totals advance by the extrapolated counts, all to the end of the round, and never fall. The next round with
+// data also represents rounds without data, if it comes within DERIVE_ROUNDS_MAX rounds; longer gaps are uncovered
+// time.
 //
-// An event that has never counted, though the PMU does not say that it can, is not believed as long as something else
-// in the same metric counts: the metric is stalled, has no value, and its totals stand still.
+// If an event has never counted and the PMU does not state that it can, derive does not trust the 0 while another event
+// of the same metric counts: the metric is stalled, has no value, and its totals stand still.
 //
-// How far a gauge can be trusted is estimated from this plan's rounds alone: another plan draws other slots, so under a
-// new one gauges have no interval before the second round. Rounds with a pause, a gap or an absent CPU between them are
-// not compared.
+// A gauge's confidence interval is estimated only from this plan's rounds, because another plan draws other slots. So
+// under a new plan gauges have no interval before the second round. Rounds with a pause, a gap or an offline CPU
+// between them are not compared.
 
 #include "core/tally/snapshot.h"
 
@@ -23,23 +23,23 @@ enum { DERIVE_ROUNDS_MAX = 3 };
 
 struct derive; // private: the totals
 
-struct derive *derive_new(struct snapshot_layout *layout); // NULL where memory is short; takes a reference
+struct derive *derive_new(struct snapshot_layout *layout); // NULL if out of memory; takes a reference
 struct derive *derive_free(struct derive *derive);
 
-// Takes over what `old` has counted, matching sockets, CPUs, metrics, events and event groups by what they are: called
-// once, on a new derive whose layout has the same catalog and the same metrics selected. What the old one was still
-// waiting to make up for is uncovered time. Event groups that the new plan lacks are remembered, should a later one
-// have them. Returns 0 or -ENOMEM, which leaves the new derive as it was.
+// Takes over the totals of `old`, matching sockets, CPUs, metrics, events and event groups by identity. Called once, on
+// a new derive whose layout has the same catalog and the same metrics selected. Rounds without data that are still
+// pending in `old` become uncovered time. Event groups that the new plan lacks are remembered in case a later plan has
+// them. Returns 0 or -ENOMEM, which leaves the new derive unchanged.
 int derive_continue(struct derive *derive, const struct derive *old);
 
-// Takes one round into the totals and fills `out`, which must be new; self values are left to the caller. Where memory
-// for a snapshot was short, `out` is NULL, and the totals still advance.
+// Adds one round to the totals and fills `out`, which must be new; self values are left to the caller. If there was no
+// memory for a snapshot, `out` is NULL, and the totals still advance.
 void derive_round(struct derive *derive, const struct readings *readings, struct snapshot *out);
 
-// Nothing was measured from the end of the last round until until_ns, on purpose: uncovered time.
+// Counts the time from the end of the last round until until_ns, a deliberate pause, as uncovered.
 void derive_pause(struct derive *derive, uint64_t until_ns, enum uncovered reason);
 
-// Fills `out` with the totals as they are and no gauges: the snapshot before the first round.
+// Fills `out` with the current totals and no gauges: the snapshot before the first round.
 void derive_initial(const struct derive *derive, struct snapshot *out);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tally/derive_state.h"
 
-// Totals: what a CPU counted in a round, extrapolated to the time that it stands for.
+// Totals: adds a CPU's counts of a round, extrapolated to the time that they represent.
 
 static void add(struct derive *d, size_t cpu, size_t field, double amount) {
     totals_add(d->totals, cpu, field, amount);
@@ -21,7 +21,7 @@ static void advance_metrics(struct derive *d, size_t cpu, size_t unit) {
     }
 }
 
-// A CPU's second is split evenly over the metrics that can be or could once be measured here.
+// Splits each second of a CPU evenly over the metrics that can, or once could, be measured here.
 static void advance_coverage(struct derive *d, size_t cpu, size_t unit, struct span_step step) {
     const struct derive_unit *of = &d->metrics->units[unit];
     double one = 1.0 / (double)d->metrics->n_planned;
@@ -32,7 +32,7 @@ static void advance_coverage(struct derive *d, size_t cpu, size_t unit, struct s
     add(d, cpu, snapshot_uncovered(d->layout, 0, trouble), step.uncovered_seconds * one * (double)of->n_metrics);
 }
 
-// Longest gap to make up for.
+// The longest gap that later data may represent.
 static double limit_seconds(const struct derive *d, size_t cpu, const struct derive_round_time *time) {
     return d->cells->offline[cpu] ? 0 : time->limit_seconds;
 }
@@ -66,7 +66,7 @@ void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_
     const struct snapshot_layout *layout = d->layout;
     const struct derive_metrics *metrics = d->metrics;
     if (metrics->n_planned == 0)
-        return; // nothing is asked for
+        return; // nothing selected
     add(d, cpu, snapshot_uncovered(layout, 0, UNCOVERED_GAP), time->gap_seconds);
     add(d, cpu, snapshot_uncovered(layout, 0, UNCOVERED_NOT_PLANNABLE),
         time->seconds * (double)metrics->n_not_plannable / (double)metrics->n_planned);

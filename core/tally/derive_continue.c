@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tally/derive_state.h"
 
-// Going on under another plan.
+// Continues under another plan.
 
 static int find_event(const struct snapshot_layout *layout, unsigned event) {
     for (size_t e = 0; e < layout->n_events; e++)
@@ -10,7 +10,7 @@ static int find_event(const struct snapshot_layout *layout, unsigned event) {
     return -1;
 }
 
-// Totals of one scope, field by field; both layouts have the same metrics in the same order.
+// Copies the totals of one scope, field by field; both layouts have the same metrics in the same order.
 static void continue_scope(struct derive *d, size_t scope, const struct derive *old, size_t old_scope) {
     const struct snapshot_layout *to = d->layout, *from = old->layout;
     size_t first = snapshot_numerator(to, 0, 0), old_first = snapshot_numerator(from, 0, 0);
@@ -25,7 +25,7 @@ static void continue_scope(struct derive *d, size_t scope, const struct derive *
                 1 + UNCOVERED_N);
 }
 
-// What a CPU's units were still waiting to make up for is given up.
+// Gives up the pending rounds without data of a CPU's units.
 static void give_up_pending(struct derive *d, size_t cpu, const struct derive *old, size_t old_cpu) {
     for (size_t u = 0; u < derive_n_units(old); u++) {
         const struct cell *cell = cells_at(old->cells, old_cpu, u);

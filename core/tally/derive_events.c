@@ -8,7 +8,7 @@
 static void lay_out(void *self, struct block *block) {
     struct derive_events *events = self;
     events->events = block_take(block, events->n_events, sizeof *events->events);
-    events->places = block_take(block, events->rows->n_values, sizeof *events->places); // a unit has an event once
+    events->places = block_take(block, events->rows->n_values, sizeof *events->places); // a unit has each event once
     events->spans = block_take(block, events->n_cpus * events->n_events, sizeof *events->spans);
 }
 
@@ -43,7 +43,7 @@ struct derive_events *derive_events_free(struct derive_events *events) {
     return NULL;
 }
 
-// What a CPU's windows of the round have of an event.
+// Sums an event's counts over a CPU's windows of the round.
 static void count_event(const struct derive_events *events, const double *row, size_t event, double *count,
                         double *seconds) {
     const struct derive_event *of = &events->events[event];

@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_CORE_TALLY_DERIVE_EVENTS_H
 #define TOPDOWND_CORE_TALLY_DERIVE_EVENTS_H
 
-// Raw events: an event counts in every event group that holds it, and all its windows together are its sample.
-// The common unit has those of all groups.
+// Raw events: an event counts in every event group that contains it, and all its windows together are its sample. The
+// common unit has the events of all groups.
 
 #include "core/counts/cells.h"
 #include "core/counts/totals.h"
@@ -11,29 +11,29 @@
 // One of the snapshot's events.
 struct derive_event {
     size_t first_place, n_places;
-    bool planned; // is in an event group
+    bool planned; // in an event group
 };
 
-// Where a CPU's row has an event's count in one unit, and the time it was counted for.
+// Where a CPU's row has an event's count in one unit, and the time it was counted.
 struct derive_place {
     size_t count, seconds;
 };
 
 struct derive_events {
     const struct rows *rows; // borrowed, like `of`
-    const unsigned *of;      // [event]: of the catalog
+    const unsigned *of;      // [event]: catalog index
     size_t n_events, n_cpus;
     struct derive_event *events; // [event]
     struct derive_place *places;
     struct span *spans; // [cpu][event]
 };
 
-// `rows` and the catalog's n_events events `of` must outlive it. NULL where memory is short.
+// `rows` and `of`, n_events catalog indexes, must outlive it. NULL if out of memory.
 struct derive_events *derive_events_new(const struct rows *rows, const unsigned *of, size_t n_events, size_t n_cpus);
 struct derive_events *derive_events_free(struct derive_events *events);
 
-// Ends the CPU's round of `seconds`; gaps longer than limit_seconds are given up. What the events increased by is added
-// to `totals`, whose fields from first_field on are theirs.
+// Ends the CPU's round of `seconds`; gaps longer than limit_seconds are given up. Adds the events' increases to
+// `totals`, whose fields from first_field on belong to them.
 void derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, double seconds,
                            double limit_seconds, struct totals *totals, size_t first_field);
 

@@ -4,24 +4,25 @@
 
 #include "core/tally/derive_state.h"
 
-// From the sums and totals to the values of a snapshot: what was not measured stays NaN.
+// Turns sums and totals into the values of a snapshot. Unmeasured values stay NaN.
 
 // ---- totals ----
 
-// A total that has never moved and cannot move now is no total.
+// Hides a total that has never moved and cannot move now.
 static void hide_unless(double *value, bool can_move) {
     if (*value == 0 && !can_move)
         *value = NAN;
 }
 
-// Together: a numerator of 0 over a denominator that counts is a measured 0. What is no ratio has neither.
+// Hides both together: a numerator of 0 over a denominator that counts is a measured 0. A metric that is not a ratio
+// has neither.
 static void hide_metric(const struct derive *d, size_t m, double *numerator, double *denominator) {
     const struct plan_metric *metric = &d->layout->plan->metrics[m];
     if (*denominator == 0 && (metric->unit < 0 || d->metrics->stalled[m] || !derive_formula(d, m)->is_ratio))
         *numerator = *denominator = NAN;
 }
 
-// An event of an event group, of which 0 is believed.
+// True for an event of an event group whose 0 is trusted.
 static bool event_can_move(const struct derive *d, size_t e) {
     return derive_events_planned(d->events, e) && derive_metrics_event_lives(d->metrics, d->layout->events[e]);
 }
@@ -55,7 +56,7 @@ void derive_write_totals(const struct derive *d, struct snapshot *out) {
 
 // ---- gauges ----
 
-// The reason of a CPU that is there, if there is one.
+// The reason of an online CPU, if there is one.
 static enum absent why_no_data(const struct derive *d, size_t scope, size_t unit) {
     struct scope_cpus in = scopes_cpus(d->scopes, scope);
     for (size_t c = 0; c < in.n; c++) {
@@ -75,7 +76,7 @@ static void write_rate(const struct derive *d, struct snapshot *out, size_t m, c
             (double)derive_n_cpus(d);
 }
 
-// Why a metric has no value in a scope, before its formula is tried; ABSENT_NOT: nothing is in the way.
+// Why a metric has no value in a scope, before its formula is tried; ABSENT_NOT: no obstacle.
 static enum absent why_absent(const struct derive *d, const struct snapshot *out, size_t scope, size_t m) {
     const struct plan_metric *planned = &d->layout->plan->metrics[m];
     const struct formula *formula = derive_formula(d, m);
@@ -86,7 +87,8 @@ static enum absent why_absent(const struct derive *d, const struct snapshot *out
     for (size_t i = 0; i < formula->n_metrics; i++) {
         size_t part = (size_t)d->layout->plan->place[formula->metrics[i]];
         enum absent needed = out->absent[snapshot_state(d->layout, scope, part)];
-        if (needed != ABSENT_NOT && needed != ABSENT_UNDEFINED) // what divides by zero may not be needed at all
+        if (needed != ABSENT_NOT && needed != ABSENT_UNDEFINED) // the formula may not need a metric that divides by
+                                                                // zero
             return needed;
     }
     return d->metrics->stalled[m] ? ABSENT_STALLED : ABSENT_NOT;
@@ -131,7 +133,7 @@ static void write_deviation(const struct derive *d, struct snapshot *out, size_t
 
 // ---- events and CPUs ----
 
-// In an event group, and every one that holds it got no counters on any CPU.
+// True if the event is in event groups and none of these got counters on any CPU.
 static bool event_starved(const struct derive *d, unsigned event) {
     bool planned = false;
     for (size_t u = 0; u < derive_n_units(d); u++) {
@@ -178,7 +180,7 @@ static void write_scope(struct derive *d, struct snapshot *out, size_t scope, do
     write_deviation(d, out, scope);
 }
 
-// The only socket has counted what the host has; rates are the host's alone.
+// Copies the host's values to the only socket; rates belong only to the host.
 static void copy_host(const struct snapshot_layout *layout, struct snapshot *out, size_t socket) {
     size_t from = snapshot_metric(layout, 0, 0), to = snapshot_metric(layout, socket, 0), n = layout->n_metrics;
     memcpy(out->values + to, out->values + from, (snapshot_numerator(layout, 0, 0) - from) * sizeof *out->values);

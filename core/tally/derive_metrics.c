@@ -81,14 +81,14 @@ bool derive_metrics_event_lives(const struct derive_metrics *metrics, unsigned e
     return metrics->counted[event] || metrics->plan->support[event] == PLAN_SUPPORTED;
 }
 
-// An event of the formula has never counted and may not be there, while another event of it has.
+// True if an event of the formula has never counted and may not exist, while another one has counted.
 static bool formula_stalled(const struct derive_metrics *metrics, const struct formula *formula) {
     bool some_doubtful = false, some_counted = false;
     for (size_t i = 0; i < formula->n_variables; i++) {
         unsigned event = formula->variables[i];
         enum catalog_event_kind kind = metrics->plan->catalog->events[event].kind;
         if (kind == EVENT_CORE_WIDE)
-            continue; // counts nothing
+            continue; // not a counted event
         if (kind != EVENT_COUNTED || metrics->counted[event])
             some_counted = true;
         else if (metrics->plan->support[event] != PLAN_SUPPORTED)

@@ -2,11 +2,11 @@
 #ifndef TOPDOWND_CORE_TALLY_DERIVE_METRICS_H
 #define TOPDOWND_CORE_TALLY_DERIVE_METRICS_H
 
-// What is known of a plan's metrics whatever the values are: which can be or could once be measured, which are ratios,
-// and which are stalled.
+// Facts about a plan's metrics apart from their values: which can be or could once be measured, which are ratios, and
+// which are stalled.
 //
-// An event that has never counted, though the PMU does not say that it can, is not believed as long as something else
-// in the same metric counts: the metric is stalled.
+// If an event has never counted and the PMU does not state that it can, its 0 is not trusted while another event of the
+// same metric counts: the metric is stalled.
 
 #include "core/plan/plan.h"
 
@@ -18,34 +18,35 @@ struct derive_unit {
 
 struct derive_metrics {
     const struct plan *plan;   // borrowed
-    unsigned *ratios;          // metrics of the plan that are ratios and have a unit, unit by unit
+    unsigned *ratios;          // the plan's metrics that are ratios and have a unit, unit by unit
     struct derive_unit *units; // [unit]
     bool *counted;             // [catalog event]: has counted since the start
-    bool *planned;             // [metric]: has been plannable at some time: coverage is split over these
+    bool *planned;             // [metric]: is or was plannable: coverage is split over these
     size_t n_planned;
-    size_t n_not_plannable; // of these, which do not fit the counters that are left
+    size_t n_not_plannable; // of these, not plannable now
     bool *stalled;          // [metric]
     bool *stalled_use;      // [catalog event]: a stalled metric needs it
     bool level1_stalled;
 };
 
-// `plan` must outlive it. NULL where memory is short.
+// `plan` must outlive it. NULL if out of memory.
 struct derive_metrics *derive_metrics_new(const struct plan *plan);
 struct derive_metrics *derive_metrics_free(struct derive_metrics *metrics);
 
-// Takes over what has counted and what could be planned from another plan of the same catalog with the same metrics.
+// Takes over which events have counted and which metrics could be planned from another plan of the same catalog with
+// the same metrics.
 void derive_metrics_continue(struct derive_metrics *metrics, const struct derive_metrics *old);
 
-// An event group counted `counts`.
+// Notes that an event group counted `counts`.
 void derive_metrics_note_counts(struct derive_metrics *metrics, unsigned group, const uint64_t *counts);
 
-// After what was counted is noted: finds out which metrics are stalled.
+// Finds the stalled metrics. Call it after noting the round's counts.
 void derive_metrics_find_stalled(struct derive_metrics *metrics);
 
-// Whether a count of 0 is believed.
+// True if the event's count of 0 is trusted.
 bool derive_metrics_event_lives(const struct derive_metrics *metrics, unsigned event);
 
-// A unit's ratios, metrics of the plan.
+// A unit's ratios, as metrics of the plan.
 static inline const unsigned *derive_metrics_ratios(const struct derive_metrics *metrics, size_t unit, size_t *n) {
     *n = metrics->units[unit].n_ratios;
     return metrics->ratios + metrics->units[unit].first_ratio;

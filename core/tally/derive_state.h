@@ -2,12 +2,13 @@
 #ifndef TOPDOWND_CORE_TALLY_DERIVE_STATE_H
 #define TOPDOWND_CORE_TALLY_DERIVE_STATE_H
 
-// What the files of derive share: derive.c makes it and runs a round, derive_window.c takes readings in,
-// derive_advance.c moves totals, derive_trust.c asks core/estimate how far a gauge can be trusted, derive_gauge.c
-// writes a snapshot, derive_continue.c goes on under another plan.
+// The state that the files of derive share: derive.c creates it and runs a round, derive_window.c takes readings in,
+// derive_advance.c advances totals, derive_trust.c gets confidence intervals from core/estimate, derive_gauge.c writes
+// a snapshot, derive_continue.c continues under another plan.
 //
-// Windows go into the cells of a round, the cells of all CPUs into sums of scopes and into totals, and a snapshot is
-// written from these. Each of them is a type of its own in core/counts/; derive only moves values from one to the next.
+// Windows go into the cells of a round, and the cells of all CPUs into sums of scopes and into totals, from which
+// derive writes a snapshot. Each of these is a type of its own in core/counts/; derive only moves values from one to
+// the next.
 
 #include "core/counts/composites.h"
 #include "core/counts/evaluation.h"
@@ -24,12 +25,12 @@ struct derive {
     struct snapshot_layout *layout; // a reference
     struct rows *rows;
     struct scopes *scopes;
-    struct cells *cells; // of the round, and for how long each unit on each CPU has had no data
+    struct cells *cells; // of the round; also how long each unit on each CPU has had no data
     struct composites *composites;
     double *window; // [value of a row]: one window's values
     struct sums *sums;
-    struct evaluation *at;      // of a CPU's round, then of one scope after the other
-    struct level1_cpus *level1; // unused where the plan has no level-1 unit
+    struct evaluation *at;      // for a CPU's round, then for each scope in turn
+    struct level1_cpus *level1; // unused if the plan has no level-1 unit
     struct totals *totals;      // a scope's totals, numbered as in scope 0 of a snapshot
     struct group_totals *groups;
     struct derive_events *events;
@@ -40,8 +41,8 @@ struct derive {
 };
 
 struct derive_round_time {
-    double seconds;       // that can be extrapolated over
-    double gap_seconds;   // that cannot
+    double seconds;       // can be extrapolated over
+    double gap_seconds;   // cannot
     double limit_seconds; // longest gap to extrapolate over
 };
 
@@ -55,20 +56,22 @@ static inline const struct formula *derive_formula(const struct derive *d, size_
 
 // derive_window.c
 void derive_take_window(struct derive *d, const struct window *window);
-// After the round's last window: the composites of each CPU as if they were one window.
+// Joins each CPU's composites into one window. Call it after the round's last window.
 void derive_join_composites(struct derive *d);
 
-// derive_advance.c: a CPU's cells into its totals and into the sums of its scopes; which metrics are stalled is known.
+// derive_advance.c: adds a CPU's cells to its totals and to the sums of its scopes. Call it once the stalled metrics
+// are known.
 void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_time *time);
 
-// derive_trust.c: after the CPUs have advanced; then what it says of a gauge that has a value.
+// derive_trust.c: takes the round in, after the CPUs have advanced; then writes the interval of a gauge that has a
+// value.
 void derive_take_trust(struct derive *d, const struct derive_round_time *time);
 void derive_write_trust(const struct derive *d, struct snapshot *out, size_t scope, size_t metric);
 
 // derive_gauge.c
 void derive_write_totals(const struct derive *d, struct snapshot *out);
 void derive_write_gauges(struct derive *d, struct snapshot *out, double round_seconds);
-// Events that are not live, and CPUs; what is of a round alone only where there has been one.
+// Writes the events that are not live, and the CPUs; a round's own values only with `of_round`.
 void derive_write_states(const struct derive *d, struct snapshot *out, bool of_round);
 
 #endif

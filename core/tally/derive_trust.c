@@ -3,8 +3,8 @@
 
 #include "core/tally/derive_state.h"
 
-// How far each gauge can be trusted: the round's sums go to core/estimate as they are, and its answers into the
-// snapshot. Rounds between which time passed that nothing stands for are no neighbours.
+// Confidence intervals of gauges: passes the round's cells to core/estimate unchanged and its answers to the snapshot.
+// Rounds separated by uncovered time are not compared.
 
 static void forget_gaps(struct derive *d, const struct derive_round_time *time) {
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
@@ -20,7 +20,7 @@ void derive_take_trust(struct derive *d, const struct derive_round_time *time) {
     estimate_take_round(d->estimate, d->cells, time->seconds);
 }
 
-// Windows and share of time of a metric: its own unit's, or the least of those of the metrics that it is made of.
+// Writes a metric's windows and share of time: its own unit's, or the smallest of those of the metrics it needs.
 static void write_basis(const struct derive *d, struct snapshot *out, size_t scope, size_t metric) {
     const struct snapshot_layout *layout = d->layout;
     const struct plan_metric *planned = &layout->plan->metrics[metric];
@@ -31,7 +31,7 @@ static void write_basis(const struct derive *d, struct snapshot *out, size_t sco
         windows = basis->windows;
         share = fmin(basis->running_seconds / basis->elapsed_seconds, 1);
     }
-    for (size_t i = 0; i < formula->n_metrics; i++) { // NaN: it divides by zero and may not be needed
+    for (size_t i = 0; i < formula->n_metrics; i++) { // NaN: the metric divides by zero and may not be needed
         size_t needed = (size_t)d->layout->plan->place[formula->metrics[i]];
         windows = fmin(windows, out->values[snapshot_metric_windows(layout, scope, needed)]);
         share = fmin(share, out->values[snapshot_share_of_time(layout, scope, needed)]);

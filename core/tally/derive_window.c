@@ -4,11 +4,11 @@
 
 #include "core/tally/derive_state.h"
 
-// Readings into the cells of a round.
+// Takes readings into the cells of a round.
 
 static const double NS = 1e-9;
 
-// A window's values by the unit's events, scaled for contention; events of other parts are 0.
+// Writes a window's values by the unit's events, scaled for contention; events of other parts are 0.
 static void write_values(const struct derive *d, const struct window *window, unsigned unit, double *values) {
     const struct plan_group *group = &d->layout->plan->groups[window->group];
     const unsigned *events = group->events, *of = d->layout->plan->units[unit].events;
@@ -18,7 +18,7 @@ static void write_values(const struct derive *d, const struct window *window, un
     memset(values, 0, n_values * sizeof *values);
     values[0] = (double)window->enabled_ns * NS;
     for (size_t i = 0; i < n; i++) {
-        bool same = 1 + i < n_values && of[i] == events[i]; // mostly the unit has it at the same place
+        bool same = 1 + i < n_values && of[i] == events[i]; // usually at the same place in the unit
         size_t place = same ? 1 + i : rows_place_in_unit(d->rows, unit, events[i]);
         if (place > 0)
             values[place] = (double)counts[i] * scale;
@@ -27,7 +27,7 @@ static void write_values(const struct derive *d, const struct window *window, un
         memcpy(values + 1, window->made->counts, (n_values - 1) * sizeof *values);
 }
 
-// Values of a unit's window, or of its windows joined: into the CPU's sums, and where it is level 1, split by category.
+// Adds the values of a unit's window, or of its joined windows, to the CPU's sums. Level 1 is also split by category.
 static void take_values(struct derive *d, unsigned cpu, unsigned unit, const double *values) {
     cells_add_values(d->cells, cpu, unit, values);
     if ((int)unit == d->layout->plan->level1_unit)
@@ -55,7 +55,7 @@ void derive_join_composites(struct derive *d) {
 
 static bool counted(enum window_result result) { return result == WINDOW_COMPLETE || result == WINDOW_CONTENDED; }
 
-// A window with data.
+// Takes a window with data.
 static void take_counts(struct derive *d, const struct window *window, unsigned unit) {
     double running_seconds = window->made ? window->made->running_seconds : (double)window->running_ns * NS;
     if ((int)unit == d->composites->unit) {

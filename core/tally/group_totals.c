@@ -32,7 +32,7 @@ static struct group_total *find_group(const struct group_totals *totals, const c
     return NULL;
 }
 
-// An event group's totals go to the group of that name, or are kept until there is one again.
+// Gives an event group's totals to the group of that name, or keeps them until there is one again.
 static void continue_group(struct group_totals *totals, const char *name, const struct group_total *total) {
     struct group_total *to = find_group(totals, name);
     if (!to) {

@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_CORE_TALLY_GROUP_TOTALS_H
 #define TOPDOWND_CORE_TALLY_GROUP_TOTALS_H
 
-// What became of each event group's windows on the whole host, in total. What an event group of an earlier plan counted
-// is remembered: should the group come back, its totals go on.
+// Total results of each event group's windows on the whole host. The totals of earlier plans' event groups are kept: if
+// a group returns, its totals continue.
 
 #include "core/tally/snapshot.h"
 
@@ -12,7 +12,7 @@ struct group_total {
     double enabled_seconds, running_seconds;
 };
 
-// Of an earlier plan.
+// An event group of an earlier plan.
 struct group_past {
     char name[PLAN_NAME_MAX];
     struct group_total total;
@@ -25,12 +25,12 @@ struct group_totals {
     size_t n_past;
 };
 
-// `plan` must outlive it. NULL where memory is short.
+// `plan` must outlive it. NULL if out of memory.
 struct group_totals *group_totals_new(const struct plan *plan);
 struct group_totals *group_totals_free(struct group_totals *totals);
 
-// Takes over what earlier groups counted, by name; called once, on new ones. 0 or -ENOMEM, which leaves `totals` as
-// they were.
+// Takes over earlier groups' totals, by name; called once, on new totals. 0 or -ENOMEM, which leaves `totals`
+// unchanged.
 int group_totals_continue(struct group_totals *totals, const struct group_totals *old);
 
 void group_totals_take(struct group_totals *totals, const struct window *window);

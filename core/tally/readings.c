@@ -10,7 +10,7 @@ const char *window_result_name(enum window_result result) {
     return names[result];
 }
 
-// Counts of the widest round of one CPU: every window with as many events as its group has.
+// The largest number of counts in one CPU's round: every window has all events of its group.
 static size_t counts_of_round(const struct plan *plan) {
     size_t counts = 0;
     for (size_t u = 0; u < plan->n_units; u++)

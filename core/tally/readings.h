@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_CORE_TALLY_READINGS_H
 #define TOPDOWND_CORE_TALLY_READINGS_H
 
-// What one round counted, raw: a list of windows, in the order in which they ended.
+// One round's raw counts: a list of windows, in the order in which they ended.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ enum window_result {
 };
 const char *window_result_name(enum window_result result);
 
-// What stands for a window's own counts and times where it was recorded in two (core/recording/recording_resident.h).
+// Replaces a window's own counts and times if it was recorded in two (core/recording/recording_resident.h).
 struct window_made {
     enum window_result result;
     int error;              // of WINDOW_FAILED
@@ -32,9 +32,9 @@ struct window {
     unsigned group; // event group of the plan
     enum window_result result;
     uint64_t enabled_ns, running_ns; // of this window
-    uint64_t *counts;                // in the order of the group's events, unscaled; 0 where there is no data
+    uint64_t *counts;                // in the order of the group's events, unscaled; 0 without data
     int error;                       // of WINDOW_FAILED: a negative errno; -ENODEV: the CPU is offline
-    const struct window_made *made;  // NULL: its counts and times are what it measured
+    const struct window_made *made;  // NULL: use the window's own counts and times
 };
 
 struct readings {
@@ -42,22 +42,22 @@ struct readings {
     uint64_t start_ns, end_ns; // monotonic clock
     struct window *windows;
     size_t n_windows, windows_max;
-    uint64_t *counts; // where the windows' counts lie
+    uint64_t *counts; // memory for the windows' counts
     size_t n_counts, counts_max;
-    struct window_made *made; // where those of the windows lie; mostly NULL
+    struct window_made *made; // memory for the windows' `made`; usually NULL
 };
 
-// Room for the windows of one round of `plan` on every CPU. NULL where memory is short.
+// Makes room for the windows of one round of `plan` on every CPU. NULL if out of memory.
 struct readings *readings_new(const struct plan *plan, const struct topology *topology);
-// The same with room for so many windows, and counts in all of them.
+// The same with room for n_windows windows with n_counts counts in total.
 struct readings *readings_new_sized(size_t n_windows, size_t n_counts);
 struct readings *readings_free(struct readings *readings);
 
 // Forgets all windows and begins round `round` at start_ns.
 void readings_begin(struct readings *readings, uint64_t round, uint64_t start_ns);
 
-// A new window at the end of the list with room for n_counts counts, all zero. Never fails: windows beyond a round's
-// number are a broken program.
+// Appends a window with room for n_counts counts, all zero. Never fails: more windows than a round has are a bug of the
+// caller.
 struct window *readings_add(struct readings *readings, unsigned cpu, unsigned group, size_t n_counts);
 
 #endif

@@ -141,7 +141,7 @@ static void mark(const struct formula *formula, bool *wanted) {
         wanted[formula->variables[i]] = true;
 }
 
-// Which of the catalog's events the selected metrics need.
+// Finds the catalog events that the selected metrics need.
 static int layout_events(struct snapshot_layout *layout) {
     const struct plan *plan = layout->plan;
     const struct catalog *catalog = layout->catalog;
@@ -181,7 +181,7 @@ struct snapshot_layout *snapshot_layout_new(struct plan *plan, struct topology *
     layout->n_scopes = scope_count(topology);
     layout->n_metrics = plan->n_metrics;
     layout->n_level1 = plan->level1_selected ? plan->catalog->level1.n_categories : 0;
-    layout->scope_stride = snapshot_uncovered(layout, 0, UNCOVERED_N); // scope 0 starts at 0 whatever the stride
+    layout->scope_stride = snapshot_uncovered(layout, 0, UNCOVERED_N); // scope 0 starts at 0 for any stride
     layout->n_values = snapshot_self(layout, SELF_N);
     return layout;
 }
@@ -226,7 +226,7 @@ double snapshot_high_rate(const struct snapshot *snapshot, size_t metric) {
     return threshold > 0 && rate > threshold ? rate : 0;
 }
 
-// Takes out the gauges of all scopes.
+// Removes the gauges of all scopes.
 static void remove_gauges(struct snapshot *snapshot) {
     const struct snapshot_layout *layout = snapshot->layout;
     for (size_t scope = 0; scope < layout->n_scopes; scope++) {
@@ -234,7 +234,7 @@ static void remove_gauges(struct snapshot *snapshot) {
             snapshot->values[i] = NAN;
         for (size_t m = 0; m < layout->n_metrics; m++) {
             uint8_t *absent = &snapshot->absent[snapshot_state(layout, scope, m)];
-            if (*absent != ABSENT_NOT_PLANNABLE && *absent != ABSENT_NO_ROUND) // these are still true
+            if (*absent != ABSENT_NOT_PLANNABLE && *absent != ABSENT_NO_ROUND) // these remain true
                 *absent = ABSENT_STALE;
         }
     }
@@ -262,7 +262,7 @@ struct snapshot *snapshot_stale(const struct snapshot *snapshot) {
     for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
         stale->values[snapshot_self(layout, gauges[i])] = NAN;
     double *pmu_up = &stale->values[snapshot_self(layout, SELF_PMU_UP)];
-    if (!isnan(*pmu_up)) // NaN: nothing is asked of it
+    if (!isnan(*pmu_up)) // NaN: the PMU is not used
         *pmu_up = 0;
     return stale;
 }

@@ -2,10 +2,10 @@
 #ifndef TOPDOWND_CORE_TALLY_SNAPSHOT_H
 #define TOPDOWND_CORE_TALLY_SNAPSHOT_H
 
-// All values of one moment. Made once, when a round ends; never changed after; shared by counting references.
+// All values of one moment. Created when a round ends, then immutable; shared by reference counting.
 //
-// The values are one flat array of doubles, NaN meaning "no sample", and struct snapshot_layout says where each lies.
-// An exporter turns a layout into text with holes once, and fills the holes from the array at every snapshot.
+// The values are one flat array of doubles, where NaN means "no sample"; struct snapshot_layout gives each value's
+// index. An exporter turns a layout into text with holes once, and fills the holes from the array at every snapshot.
 //
 // A scope is the whole host (0), a socket, or a CPU; each has the same fields.
 
@@ -30,23 +30,24 @@ enum absent {
     ABSENT_FAILED,
     ABSENT_OFFLINE,
     ABSENT_STALLED,
-    ABSENT_YIELDED,   // the counters are handed over
+    ABSENT_YIELDED,   // another user has asked for the counters
     ABSENT_UNDEFINED, // the formula divides by zero: nothing happened
-    ABSENT_STALE,     // the last round is long over: see snapshot_stale
+    ABSENT_STALE,     // the last round ended too long ago: see snapshot_stale
     ABSENT_N
 };
 const char *absent_text(enum absent reason);
 
-// Events that yield no samples. What is live, or idle with everything it is a share of, is in no such state.
+// Why an event yields no samples. An event that counts, or that is idle together with what it is a share of, has no
+// such state.
 enum event_trouble {
-    EVENT_STALLED,     // runs and has never counted, while what it is a share of counts
-    EVENT_UNSUPPORTED, // the PMU does not have it
-    EVENT_STARVED,     // its event groups never got the counters in the last round
+    EVENT_STALLED,     // runs but has never counted, while what it is a share of counts
+    EVENT_UNSUPPORTED, // the PMU lacks it
+    EVENT_STARVED,     // its event groups got no counters in the last round
     EVENT_TROUBLE_N
 };
 const char *event_trouble_name(enum event_trouble trouble);
 
-// Values that are not about a scope. The caller of derive_round fills them in.
+// Values that belong to no scope. The caller of derive_round fills them in.
 enum self_value {
     SELF_LAST_SNAPSHOT_TIMESTAMP, // seconds since the epoch
     SELF_COLLECTION_SECONDS,      // CPU time spent rotating and reading, total
@@ -57,7 +58,7 @@ enum self_value {
     SELF_PMU_UP = SELF_ROTATION_BUCKETS_END, // 1, 0
     SELF_CALLS,                              // to the PMU, total
     SELF_INTERRUPTS,                         // of other CPUs by these calls, total
-    SELF_INTERRUPT_SECONDS,                  // what they took from these CPUs, estimated, total
+    SELF_INTERRUPT_SECONDS,                  // time they took on these CPUs, estimated, total
     SELF_BUDGET_USED,                        // share of the budget in the last whole period
     SELF_PROCESS_CPU_SECONDS,
     SELF_PROCESS_RESIDENT_BYTES,
@@ -65,10 +66,10 @@ enum self_value {
     SELF_PROCESS_OPEN_FDS,
     SELF_PROCESS_MAX_FDS,
     SELF_PROCESS_START_TIMESTAMP,
-    SELF_RECORDING_UP,          // 1, 0: what was last written arrived; NaN, as all below: nothing is recorded
-    SELF_RECORDING_ERROR,       // why not: an errno; 0 where it did
+    SELF_RECORDING_UP,          // 1, 0: the last write succeeded, failed; NaN, as all below: not recording
+    SELF_RECORDING_ERROR,       // errno of that failure; else 0
     SELF_RECORDING_BYTES,       // written, total
-    SELF_RECORDING_ROUNDS_LOST, // that are not in the recording, total
+    SELF_RECORDING_ROUNDS_LOST, // missing from the recording, total
     SELF_N
 };
 enum { SELF_BUCKETS_N = SELF_ROTATION_BUCKETS_END - SELF_ROTATION_BUCKETS };
@@ -81,7 +82,7 @@ struct snapshot_layout {
     atomic_uint references;
     size_t n_scopes;     // 1 + sockets + CPUs
     size_t n_metrics;    // of the plan
-    size_t n_level1;     // categories of the plan's level-1 split, 0 where there is none
+    size_t n_level1;     // categories of the plan's level-1 split, 0 without one
     size_t n_events;     // distinct events of the selected metrics, plannable or not, without CATALOG_CPU_SECONDS
     unsigned *events;    // of the catalog
     size_t scope_stride; // values of one scope
@@ -91,18 +92,17 @@ struct snapshot_layout {
 // Offsets of a scope's fields; each is an index into snapshot->values.
 size_t snapshot_metric(const struct snapshot_layout *layout, size_t scope, size_t metric); // export scale applied
 size_t snapshot_deviation(const struct snapshot_layout *layout, size_t scope);             // ratio
-// Since when the scope is bound by what it is bound by: seconds since the epoch, filled in by diagnosis_round; NaN: not
-// known, as of every CPU.
+// When the scope's current bottleneck began: seconds since the epoch, filled in by diagnosis_round; NaN: unknown, as
+// for every CPU.
 size_t snapshot_bound_since(const struct snapshot_layout *layout, size_t scope);
 size_t snapshot_rate_above(const struct snapshot_layout *layout, size_t scope,
-                           size_t metric); // host only: numerator a
-                                           // second, NaN where the metric has no rate threshold
-// How far the metric can be trusted, see core/estimate/estimate.h: NaN where it has no value, or no interval.
+                           size_t metric); // host only: numerator per second; NaN if the metric has no rate threshold
+// The metric's standard error and interval, see core/estimate/estimate.h: NaN if it has no value or no interval.
 size_t snapshot_standard_error(const struct snapshot_layout *layout, size_t scope, size_t metric);
 size_t snapshot_low(const struct snapshot_layout *layout, size_t scope, size_t metric); // 95 %
 size_t snapshot_high(const struct snapshot_layout *layout, size_t scope, size_t metric);
-// What is behind it: windows in the scope, and the share of its CPUs' time in which its events were on the counters. Of
-// a metric made of others, the least of theirs.
+// The metric's basis: windows in the scope, and the share of its CPUs' time in which its events were on the counters.
+// For a metric made of others, the smallest of theirs.
 size_t snapshot_metric_windows(const struct snapshot_layout *layout, size_t scope, size_t metric);
 size_t snapshot_share_of_time(const struct snapshot_layout *layout, size_t scope, size_t metric);
 size_t snapshot_numerator(const struct snapshot_layout *layout, size_t scope, size_t metric); // totals from here on
@@ -117,11 +117,11 @@ size_t snapshot_windows(const struct snapshot_layout *layout, size_t group, enum
 size_t snapshot_enabled(const struct snapshot_layout *layout, size_t group);                             // seconds
 size_t snapshot_running(const struct snapshot_layout *layout, size_t group);                             // seconds
 size_t snapshot_trouble(const struct snapshot_layout *layout, size_t event, enum event_trouble trouble); // 1 or NaN
-size_t snapshot_offline(const struct snapshot_layout *layout, size_t socket);  // CPUs that were away in the last round
-size_t snapshot_measured(const struct snapshot_layout *layout, size_t socket); // CPUs that were there
+size_t snapshot_offline(const struct snapshot_layout *layout, size_t socket);  // CPUs offline in the last round
+size_t snapshot_measured(const struct snapshot_layout *layout, size_t socket); // CPUs online in it
 size_t snapshot_self(const struct snapshot_layout *layout, enum self_value value);
 
-// Where a metric's state is: an index into snapshot->absent and ->quality.
+// Index of a metric's state in snapshot->absent and ->quality.
 static inline size_t snapshot_state(const struct snapshot_layout *layout, size_t scope, size_t metric) {
     return scope * layout->n_metrics + metric;
 }
@@ -131,8 +131,8 @@ static inline size_t snapshot_scope_cpu(const struct snapshot_layout *layout, si
     return scope_of_cpu(layout->topology, cpu);
 }
 
-// Takes over the plan and the topology, which are freed with the layout; with one reference, held by the caller. NULL
-// where memory is short: then they are still the caller's.
+// Takes ownership of the plan and the topology, which are freed with the layout. The caller owns the one reference.
+// NULL if out of memory; the caller then still owns both.
 struct snapshot_layout *snapshot_layout_new(struct plan *plan, struct topology *topology);
 struct snapshot_layout *snapshot_layout_ref(struct snapshot_layout *layout);
 struct snapshot_layout *snapshot_layout_unref(struct snapshot_layout *layout); // returns NULL, takes NULL
@@ -148,13 +148,13 @@ struct snapshot {
     bool stale;                // made by snapshot_stale
 };
 
-// How often a second what the metric counts happened on the whole host, where that needs a cause; else 0.
+// How often per second the metric's events happened on the whole host, if that is above its rate threshold; else 0.
 double snapshot_high_rate(const struct snapshot *snapshot, size_t metric);
 
-// One reference held by the caller; all values NaN.
+// Returns a snapshot with all values NaN and one reference, owned by the caller.
 struct snapshot *snapshot_new(struct snapshot_layout *layout);
-// A copy without what holds only for the last round, for when no newer one comes though it should have: no gauges, the
-// PMU is down, totals as they were. NULL where memory is short.
+// A copy for when a newer snapshot is overdue, without what is true only of the last round: no gauges, the PMU is down,
+// totals unchanged. NULL if out of memory.
 struct snapshot *snapshot_stale(const struct snapshot *snapshot);
 struct snapshot *snapshot_ref(struct snapshot *snapshot);
 struct snapshot *snapshot_unref(struct snapshot *snapshot); // returns NULL, takes NULL

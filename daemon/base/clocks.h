@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_DAEMON_BASE_CLOCKS_H
 #define TOPDOWND_DAEMON_BASE_CLOCKS_H
 
-// The clocks, which daemon/ alone reads. When a step is due, its time is an argument; clocks tell what an argument
-// cannot: what a step cost, and the time of day. Tests pass clocks of their own.
+// The clocks, which only daemon/ reads. The time of a step is an argument; clocks give what an argument cannot: the
+// cost of a step, and the time of day. Tests pass clocks of their own.
 
 #include <stdint.h>
 

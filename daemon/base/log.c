@@ -13,8 +13,8 @@
 
 enum { LINE_MAX_BYTES = 1024, ESCAPE_BYTES = 4 };
 
-// The variable names the journal's stream; a program that was started with its standard error elsewhere inherits it all
-// the same.
+// True if standard error is the journal's stream, which the variable names. The variable alone is not enough: a program
+// inherits it even if its standard error goes elsewhere.
 static bool to_journal(void) {
     const char *stream = getenv("JOURNAL_STREAM");
     struct stat status;
@@ -25,8 +25,8 @@ static bool to_journal(void) {
     return strcmp(stream, found) == 0;
 }
 
-// Names come from files and from the command line: a line break in one must not pass for a second line, nor a control
-// sequence reach a terminal.
+// Names come from files and from the command line: a line break in one must not forge a second line, and a control
+// sequence must not reach a terminal.
 static void escape_controls(const char *text, char *out, size_t size) {
     size_t length = 0;
     for (; *text != '\0' && length + ESCAPE_BYTES < size; text++) {

@@ -2,8 +2,9 @@
 #ifndef TOPDOWND_DAEMON_BASE_LOG_H
 #define TOPDOWND_DAEMON_BASE_LOG_H
 
-// Lines for the journal (with a priority in front, see sd-daemon(3); $JOURNAL_STREAM says whether standard error is
-// its) or for a terminal (without). One event, one line: control characters are written as \xHH.
+// Writes lines for the journal (prefixed with a priority, see sd-daemon(3); $JOURNAL_STREAM tells whether standard
+// error is the journal's) or for a terminal (without prefix). One event, one line: control characters are written as
+// \xHH.
 
 #include "core/base/error.h"
 
@@ -11,7 +12,7 @@ void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-// All errors of a list, a line each.
+// Logs all errors of a list, one per line.
 void log_errors(const struct errors *errors);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// getopt_long walks the words twice. The first walk takes the options of all commands, so that the command may stand
-// behind its options, and ends with the command's word. The second one sets what the command's own options say.
+// getopt_long walks the words twice. The first walk accepts the options of all commands, so that the command may come
+// after its options, and ends at the command's word. The second walk applies the command's own options.
 #include "daemon/base/options.h"
 
 #include <errno.h>
@@ -14,12 +14,12 @@
 #include "daemon/base/options_table.h"
 
 enum {
-    FIRST_OPTION = 256, // what getopt_long returns for row 0: no character
+    FIRST_OPTION = 256, // getopt_long's value for row 0: beyond all characters
     COMMANDS_MAX = 16,
     TEXT_MAX = 160
 };
 
-// The table as getopt_long wants it. Of rows with one name the last is taken: all of them take a value, or none.
+// Converts the table for getopt_long. Of rows with one name the last is used: either all or none of them take a value.
 static void make_longs(struct option longs[OPTION_ROWS + 1]) {
     memset(longs, 0, (OPTION_ROWS + 1) * sizeof *longs);
     size_t n = 0;
@@ -33,7 +33,7 @@ static void make_longs(struct option longs[OPTION_ROWS + 1]) {
     }
 }
 
-// There is no option `word`, which may have a value behind '='.
+// Reports an unknown option `word`, which may have a value after '='.
 static int refuse_unknown(const char *word) {
     const char *names[OPTION_ROWS];
     char name[TEXT_MAX], near[TEXT_MAX];
@@ -42,14 +42,14 @@ static int refuse_unknown(const char *word) {
     (void)snprintf(name, sizeof name, "%s", word + strspn(word, "-"));
     name[strcspn(name, "=")] = '\0';
     const char *suggestion = error_suggest(name, names, OPTION_ROWS);
-    for (int i = 0; i < OPTION_ROWS && !suggestion; i++) // the beginning of several names
+    for (int i = 0; i < OPTION_ROWS && !suggestion; i++) // an ambiguous prefix
         if (name[0] != '\0' && strncmp(names[i], name, strlen(name)) == 0)
             suggestion = names[i];
     (void)snprintf(near, sizeof near, "--%s", suggestion ? suggestion : "");
     return options_refuse("there is no option", word, suggestion ? near : NULL);
 }
 
-// What getopt_long did not understand of `word`: it returned `found`, and optopt is the option.
+// Reports why getopt_long did not accept `word`: it returned `found`, and optopt is the option.
 static int refuse_option(int found, const char *word) {
     char text[TEXT_MAX];
     if (optopt == 0)
@@ -66,10 +66,10 @@ static int refuse_option(int found, const char *word) {
     return options_say(text);
 }
 
-// The first walk. Which options there are is known only with the command, and so is what --help is asked of.
+// The first walk finds the command, which determines the valid options and the subject of --help.
 static int find_words(int argc, char **argv, const struct option *longs, struct options *options) {
     int r = 0;
-    optind = 0; // begins anew
+    optind = 0; // restarts getopt_long
     opterr = 0;
     for (int found; (found = getopt_long(argc, argv, ":", longs, NULL)) != -1;) {
         if (found < FIRST_OPTION && r == 0 && !options->help && !options->version)
@@ -87,7 +87,7 @@ static const struct command *find_command(const char *name, const struct command
     return NULL;
 }
 
-// The command and its word, which begin at `words`.
+// Takes the command and its word from `words`.
 static int take_words(int argc, char **words, const struct command *commands, size_t n, struct options *options,
                       const struct command **out) {
     const struct command *command = argc > 0 ? find_command(words[0], commands, n) : &commands[0];
@@ -109,7 +109,7 @@ static bool takes(const struct command *command, const struct option_row *row) {
     return (row->sets & (command->sets | OPTIONS_ALL)) != 0;
 }
 
-// An option of that name is of other commands only.
+// Reports an option that only other commands have.
 static int refuse_foreign(const char *name, const struct command *commands, size_t n, const char *command) {
     char others[TEXT_MAX] = "";
     size_t found = 0, length = 0;

@@ -5,8 +5,8 @@
 // The command line: `topdownd [COMMAND [WORD]] [OPTION]...`.
 //
 // A new option is one entry in daemon/base/options_table.c, and the member that it sets. A new command is one entry in
-// daemon/command/command.c. Parsing, `--help` of topdownd and of each command, and which command takes which option
-// come from these two tables.
+// daemon/command/command.c. Parsing, `--help` of topdownd and of each command, and the options of each command come
+// from these two tables.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,21 +17,21 @@
 enum pmu_kind { PMU_AUTO, PMU_LINUX, PMU_SIM, PMU_REPLAY };
 
 struct options {
-    const char *word; // behind the command; NULL: none
+    const char *word; // after the command; NULL: none
     bool help, version;
     enum pmu_kind pmu;
-    const char *scenario;  // --pmu sim:FILE, or the name of one that ships; NULL: the demo
+    const char *scenario;  // --pmu sim:FILE, or the name of a shipped one; NULL: the demo
     const char *replay;    // --pmu replay:FILE
-    double speed;          // of the replay, 1: as it was; 0: as fast as possible
+    double speed;          // of the replay; 1: as recorded; 0: as fast as possible
     const char *spec;      // eval: a vendor's file or folder; else a spec's name for a replayed log; NULL: not given
-    const char *record;    // file; NULL: as the configuration says
-    uint64_t record_bytes; // of the file and the one before it; 0: not given
+    const char *record;    // file; NULL: from the configuration
+    uint64_t record_bytes; // of all files together; 0: not given
     const char *config;
     bool config_given; // false: the default path, which may be absent
-    bool all_warnings; // about a vendor's files, each one
+    bool all_warnings; // show every warning about a vendor's files
     const char *sysfs, *procfs;
-    const char *data;   // folder with specs/ and scenarios/; NULL: found beside the program
-    const char *run;    // folder of the control socket; NULL: where systemd made one
+    const char *data;   // folder with specs/ and scenarios/; NULL: beside the program
+    const char *run;    // folder of the control socket; NULL: the one systemd made
     const char *socket; // yield: the daemon's control socket; NULL: in the folder
     struct {
         double seconds; // 1 to 3600; 0: --for was not given
@@ -49,10 +49,10 @@ struct options {
     } list;
 };
 
-// The options that a command takes, as sets.
+// Sets of options that a command takes.
 enum option_set {
     OPTIONS_ALL = 1,     // of every command
-    OPTIONS_HOST = 2,    // where the host and its configuration are found
+    OPTIONS_HOST = 2,    // location of the host's files and its configuration
     OPTIONS_MEASURE = 4, // recording, replaying, the control socket's folder
     OPTIONS_YIELD = 8,
     OPTIONS_LIST = 16,
@@ -61,24 +61,24 @@ enum option_set {
 
 struct command {
     const char *name;
-    const char *word;                            // what must stand behind it, as "cpus|groups"; NULL: nothing may
-    unsigned sets;                               // of enum option_set, beside OPTIONS_ALL
+    const char *word;                            // the required word after it, as "cpus|groups"; NULL: none allowed
+    unsigned sets;                               // of enum option_set, besides OPTIONS_ALL
     const char *summary;                         // in the list of commands
     const char *help;                            // above the options of the command
-    void (*more)(void);                          // prints what else its help says; NULL: nothing
-    int (*check)(const struct options *options); // whether the options go together: 0, or -EINVAL after saying why
+    void (*more)(void);                          // prints more help; NULL: none
+    int (*check)(const struct options *options); // whether the options are compatible: 0, or -EINVAL after printing why
     int (*run)(const struct options *options);   // returns the exit status
 };
 
-// Reads the command line; without a command it is that of the first of `commands`. With --help or --version nothing
-// else is checked, and *command is NULL where none was given. Returns 0, or -EINVAL after printing what is wrong.
+// Reads the command line; the default command is the first of `commands`. With --help or --version nothing else is
+// checked, and *command is NULL if none was given. Returns 0, or -EINVAL after printing the mistake.
 int options_parse(int argc, char **argv, const struct command *commands, size_t n, struct options *out,
                   const struct command **command);
 
-// Prints the options of one command, or, where `command` is NULL, all commands with the options of the first.
+// Prints the options of one command or, if `command` is NULL, all commands with the options of the first.
 void options_help(const struct command *commands, size_t n, const struct command *command);
 
-// Prints an entry of such a list: a name, what its value is called (NULL: it has none), and what there is to say of it.
+// Prints an entry of such a list: a name, the name of its value (NULL: it has none), and its help.
 void options_print_entry(const char *name, const char *argument, const char *help);
 
 #endif

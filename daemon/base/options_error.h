@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_DAEMON_BASE_OPTIONS_ERROR_H
 #define TOPDOWND_DAEMON_BASE_OPTIONS_ERROR_H
 
-// What is wrong with the command line, on standard error. Both functions return -EINVAL.
+// Prints mistakes in the command line on standard error. Both functions return -EINVAL.
 
 int options_say(const char *what);
 

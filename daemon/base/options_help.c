@@ -7,7 +7,7 @@
 
 enum { HELP_INDENT = 22, HELP_WIDTH = 80, OPTION_NAME_MAX = 32 };
 
-// Prints a text from column HELP_INDENT on, broken between words and at '\n'; `column` is where the line has got to.
+// Prints a text from column HELP_INDENT on, broken between words and at '\n'; `column` is the current column.
 static void print_wrapped(const char *text, int column) {
     for (bool begins = true; *text != '\0'; text += *text != '\0') {
         int word = (int)strcspn(text, " \n");
@@ -27,7 +27,7 @@ static void print_wrapped(const char *text, int column) {
     (void)putchar('\n');
 }
 
-// A long name has a line of its own.
+// A long name gets a line of its own.
 void options_print_entry(const char *name, const char *argument, const char *help) {
     int column = printf("  %s%s%s", name, argument ? " " : "", argument ? argument : "");
     if (column + 2 > HELP_INDENT) {

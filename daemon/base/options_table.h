@@ -7,12 +7,12 @@
 #include "daemon/base/options.h"
 
 struct option_row {
-    const char *name;     // two rows may have one name where no command takes both
-    const char *argument; // what its value is called; NULL: it takes none
+    const char *name;     // two rows may share a name if no command takes both
+    const char *argument; // name of its value; NULL: it takes none
     unsigned sets;        // of enum option_set: the commands that take one of these sets take the option
-    // Sets the option; `word` is its value, NULL where it takes none. Returns 0, or -EINVAL after saying what is wrong.
+    // Sets the option; `word` is its value, NULL if it takes none. Returns 0, or -EINVAL after printing the mistake.
     int (*read)(const struct option_row *row, const char *word, struct options *options);
-    size_t member;    // that a reader of any text or flag sets: its offset in struct options
+    size_t member;    // offset in struct options, for readers of any text or flag
     const char *help; // '\n' begins a new line
 };
 

@@ -13,7 +13,7 @@
 
 enum { EXIT_WRONG = 2 };
 
-// A warning only: the folder may be another one where the daemon runs, or be made when its unit is started.
+// Only warns: the daemon may run with another folder, or its unit may create the folder.
 static void show_record(const struct setup *setup, struct errors *errors) {
     if (!setup->record_path)
         return;
@@ -24,7 +24,7 @@ static void show_record(const struct setup *setup, struct errors *errors) {
         (void)printf("warning: %s\n", errors->items[i].text);
 }
 
-// A replay has a plan already.
+// A replay already has a plan.
 static int make_plans(const struct setup *setup, struct errors *errors, struct plan *plans[SOURCE_TYPES_MAX]) {
     int r = 0;
     for (size_t i = 0; i < setup->n_types && r >= 0; i++)

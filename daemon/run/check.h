@@ -6,7 +6,7 @@
 
 #include "daemon/base/options.h"
 
-// Checks the configuration and says what it means for this host. Returns the exit status: 0 or 2.
+// Checks the configuration and prints its effect on this host. Returns the exit status: 0 or 2.
 int check_run(const struct options *options);
 
 #endif

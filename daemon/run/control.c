@@ -14,10 +14,10 @@
 #include "core/base/decimal.h"
 #include "daemon/base/log.h"
 
-// Whatever a client does costs little: at most CLIENTS_MAX are connected, each for at most CLIENT_TIMEOUT_US and with
-// CONTROL_REQUEST_MAX bytes. Where all places are taken, the client that has waited longest without a full request
-// gives way to a new one, so that idle clients delay nobody. So many connections a second are accepted, which also
-// keeps an accept that fails again and again (no file left) from turning the loop into a busy one.
+// Clients cannot cost much: at most CLIENTS_MAX are connected, each for at most CLIENT_TIMEOUT_US and with
+// CONTROL_REQUEST_MAX bytes. If all places are taken, a new client replaces the one that has waited longest without a
+// full request, so idle clients cannot lock out others. At most ACCEPTS_A_SECOND connections are accepted, so that an
+// accept that keeps failing (no file left) does not turn the loop into a busy loop.
 
 enum { CLIENTS_MAX = 8, CLIENT_TIMEOUT_US = 5000000, ACCEPTS_A_SECOND = 50, SECOND_US = 1000000 };
 enum { SOCKET_MODE = 0660 };
@@ -37,7 +37,7 @@ struct control {
     void *context;
     struct sockaddr_un address;
     int fd;
-    bool bound; // the path is ours
+    bool bound; // we own the path
     sd_event_source *listener;
     struct client clients[CLIENTS_MAX];
     uint64_t n_connections;
@@ -54,7 +54,7 @@ static void client_close(struct client *client) {
     client->length = 0;
 }
 
-// One short line always fits into the buffer of a socket that nothing was written to.
+// One short line always fits into the empty buffer of a socket.
 __attribute__((format(printf, 2, 3))) static void answer(const struct client *client, const char *format, ...) {
     char line[CONTROL_ANSWER_MAX];
     va_list arguments;
@@ -65,7 +65,7 @@ __attribute__((format(printf, 2, 3))) static void answer(const struct client *cl
         (void)send(client->fd, line, (size_t)length, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-// Who asked, for the log.
+// The client's identity, for the log.
 static struct ucred peer_of(const struct client *client) {
     struct ucred peer = {0};
     socklen_t size = sizeof peer;
@@ -86,7 +86,7 @@ static void yield_to(const struct client *client, double seconds) {
     answer(client, "ok %.10g\n", seconds);
 }
 
-// The request is a line without its end. A text of a client's is never repeated.
+// The request is a line without its end. Text from a client is never echoed.
 static void serve(struct client *client) {
     static const char verb[] = "yield ";
     const char *word = client->request + strlen(verb);
@@ -145,7 +145,7 @@ static int client_open(struct client *client, int fd) {
 
 // ---- the socket ----
 
-// A free place: that of the oldest client where all are taken.
+// Returns a free place; if all are taken, it drops the oldest client.
 static struct client *make_place(struct control *control) {
     struct client *oldest = &control->clients[0];
     for (size_t i = 0; i < CLIENTS_MAX; i++) {
@@ -163,13 +163,13 @@ static int on_connection(sd_event_source *source, int listener, uint32_t events,
     struct control *control = context;
     int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0)
-        return 0; // it has gone again, or there is no file left: tried again
+        return 0; // the client has gone, or no file is left: tried again
     struct client *client = make_place(control);
     client->number = control->n_connections++;
     if (client_open(client, fd) < 0)
         client_close(client);
     else
-        (void)on_input(client->input, fd, events, client); // what it has sent already is answered before it gives way
+        (void)on_input(client->input, fd, events, client); // answers a request already sent before dropping the client
     return 0;
 }
 
@@ -177,7 +177,7 @@ static int control_refuse(const struct control *control, struct errors *errors, 
     return errors_add(errors, control->address.sun_path, 0, 0, "%s", what);
 }
 
-// Removes what a dead daemon has left. Returns 0 where the path is free now.
+// Removes a dead daemon's socket. Returns 0 if the path is free now.
 static int remove_stale(const struct control *control, struct errors *errors) {
     const char *path = control->address.sun_path;
     struct stat status;
@@ -198,7 +198,7 @@ static int remove_stale(const struct control *control, struct errors *errors) {
     return unlink(path) < 0 ? control_refuse(control, errors, strerror(errno)) : 0;
 }
 
-// Nobody can connect before listen, and then the socket has its mode.
+// Sets the socket's mode before listen, since clients can connect from then on.
 static int listen_at(struct control *control, const char *path, struct errors *errors) {
     control->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (control->fd < 0)
@@ -233,9 +233,9 @@ static int control_open(sd_event *loop, const char *folder, struct errors *error
     return r < 0 ? r : 0;
 }
 
-// ---- where ----
+// ---- the folder ----
 
-// The first of the folders that systemd has made for us; NULL where it has made none.
+// The first of the folders that systemd has made for topdownd; NULL if there is none.
 static char *systemd_folder(void) {
     const char *folders = getenv("RUNTIME_DIRECTORY");
     return folders && *folders ? strndup(folders, strcspn(folders, ":")) : NULL;
@@ -248,7 +248,7 @@ int control_new(sd_event *loop, const char *folder, control_yield *yield, void *
     struct errors unnamed = {0};
     struct control *control = NULL;
     int r = 0;
-    // Started by hand there may be no folder. That is no trouble: `yield` says how to get a socket.
+    // If started by hand, there may be no folder. That is no error: `yield` tells how to get a socket.
     if (named || access(CONTROL_FOLDER, W_OK | X_OK) == 0)
         r = control_open(loop, folder ? folder : made ? made : CONTROL_FOLDER, named ? errors : &unnamed, &control);
     free(made);

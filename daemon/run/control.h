@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_DAEMON_RUN_CONTROL_H
 #define TOPDOWND_DAEMON_RUN_CONTROL_H
 
-// The daemon's control socket: where `topdownd yield` asks for the counters.
+// The daemon's control socket, through which `topdownd yield` asks for the counters.
 //
 // A Unix stream socket with mode 0660 in the runtime directory, so that root and the daemon's group may use it: to be
 // able to connect is to be allowed. One line comes in, one goes out, and the connection is closed:
@@ -13,24 +13,24 @@
 
 #include "core/base/error.h"
 
-// Where systemd makes the runtime directory, and the socket's name in it.
+// The runtime directory that systemd makes, and the socket's name in it.
 #define CONTROL_FOLDER "/run/topdownd"
 #define CONTROL_NAME "control.sock"
 
 enum { CONTROL_YIELD_SECONDS_MAX = 3600, CONTROL_REQUEST_MAX = 128, CONTROL_ANSWER_MAX = 256 };
 
-// Hands the counters over: they are free when it returns. 0 takes them back. Returns 0 or a negative errno.
+// Yields the counters: they are free when it returns. 0 takes them back. Returns 0 or a negative errno.
 typedef int control_yield(double seconds, void *context);
 
 struct control; // private
 
-// Listens in `folder` (--path.run), else in $RUNTIME_DIRECTORY, else in CONTROL_FOLDER where that can be written. A
-// socket that a dead daemon has left is replaced. Returns 0; or -EINVAL with the reason in `errors` where the folder
-// was named and cannot be used, for instance because another daemon listens there; or another negative errno. *out is
-// NULL where there is no folder, or none of our own, which is logged. `loop` must outlive it.
+// Listens in `folder` (--path.run), else in $RUNTIME_DIRECTORY, else in CONTROL_FOLDER if it is writable. It replaces a
+// dead daemon's socket. Returns 0; -EINVAL with the reason in `errors` if the folder was given and cannot be used, for
+// instance because another daemon listens there; or another negative errno. *out is NULL if there is no folder, or none
+// for this daemon, which is logged. `loop` must outlive it.
 int control_new(sd_event *loop, const char *folder, control_yield *yield, void *context, struct errors *errors,
                 struct control **out);
-// Answers from now on; until then requests wait in the kernel's queue. Returns 0 or a negative errno.
+// Starts answering; until then requests wait in the kernel's queue. Returns 0 or a negative errno.
 int control_start(struct control *control);
 
 struct control *control_free(struct control *control); // removes the socket

@@ -13,21 +13,21 @@
 static const uint64_t SECOND_NS = UINT64_C(1000000000);
 static const uint64_t RECORD_NS = 1000000; // between two pieces of a recording
 
-// A step, or a request: what an action is given, and what it leaves to the caller.
+// A step or a request: an action's input, and its output for the caller.
 struct moment {
     uint64_t now_ns;
-    uint64_t deadline_ns;      // when to come again
-    struct snapshot *snapshot; // NULL: there is nothing new
-    double yield_seconds;      // that the counters are asked for
-    int counters;              // the probe's answer: 0: none is free, or a negative errno
-    struct topology *topology; // with the CPUs that have come online
+    uint64_t deadline_ns;      // time of the next call
+    struct snapshot *snapshot; // NULL: nothing new
+    double yield_seconds;      // requested time without counters
+    int counters;              // the probe's answer; 0: none is free; or a negative errno
+    struct topology *topology; // with CPUs that have come online
 };
 
 static struct measure *of(struct engine *engine) { return (struct measure *)engine; }
 
 // ---- looking for counters ----
 
-// Looks for them from now on, in steps. Nothing of ours may hold any meanwhile.
+// Starts a probe, which runs in steps. topdownd must hold no counters meanwhile.
 static int start_probe(struct measure *m) {
     const struct source *source = m->type->source;
     bool *usable = calloc(source->catalog->n_events, sizeof *usable);
@@ -92,7 +92,7 @@ static size_t files_needed(const struct measure *m) {
     return n * m->type->topology->n_cpus;
 }
 
-// Says once what the kernel refuses, and once that it no longer does.
+// Reports once that the kernel refuses event groups, and once that it no longer does.
 static void note_open_error(struct measure *m) {
     size_t n_failed;
     int error = sampler_open_error(m->sampler, &n_failed);
@@ -100,7 +100,7 @@ static void note_open_error(struct measure *m) {
         measure_refresh_view(m);
 }
 
-// A plan without event groups asks nothing of the PMU, so nothing is known of it.
+// A plan without event groups does not use the PMU, so the PMU's state is unknown.
 static void fill_self(struct measure *m, struct snapshot *snapshot) {
     double pmu_up = m->stage.layout->plan->n_units > 0 ? m->pmu_up : NAN;
     self_fill(m->self, &m->type->source->roots, pmu_up, snapshot);
@@ -120,7 +120,7 @@ static void show_round(struct measure *m, const struct readings *readings, struc
     watch_round(m->stage.watch, snapshot, sampler_round_error(m->sampler));
 }
 
-// What has changed is looked at in the next step: this one's snapshot belongs to the present view.
+// Changes wait for the next step, because this step's snapshot belongs to the current view.
 static int finish_round(struct measure *m, struct moment *moment) {
     const struct readings *readings = sampler_readings(m->sampler);
     moment->snapshot = snapshot_new(m->stage.layout);
@@ -142,7 +142,7 @@ static int finish_round(struct measure *m, struct moment *moment) {
 
 // ---- looking around ----
 
-// Asks in this order, and again after each change; each is asked for at most once a look.
+// Checks in this order, and again after each change; each check finds a change at most once per look.
 static int look_around(struct measure *m, struct moment *moment) {
     if (m->adapt_due)
         return MEASURE_BOTTLENECK;
@@ -177,10 +177,10 @@ static int go_on(struct measure *m, struct moment *moment) {
     return MEASURE_DUE;
 }
 
-// ---- handing over ----
+// ---- yielding ----
 
 static int hand_over(struct measure *m, struct moment *moment) {
-    m->probe = probe_free(m->probe); // begun again when they are still missed afterwards
+    m->probe = probe_free(m->probe); // started again if counters are still missing afterwards
     measure_stop_sampler(m);
     m->yielded_until_ns = moment->now_ns + (uint64_t)(moment->yield_seconds * (double)SECOND_NS);
     m->pmu_up = false;
@@ -205,7 +205,7 @@ static struct snapshot *present_snapshot(struct engine *engine) {
     return snapshot;
 }
 
-// A snapshot a second, so that nothing stale is shown.
+// Makes a snapshot a second, so that pages never show stale values.
 static int step_yielded(struct measure *m, struct moment *moment) {
     bool over = moment->now_ns >= m->yielded_until_ns;
     uint64_t next_ns = moment->now_ns + SECOND_NS;
@@ -241,7 +241,7 @@ static int refuse_yield(struct measure *m, struct moment *moment) {
     return -EAGAIN;
 }
 
-// Each returns what happens next in the same step, MEASURE_NOTHING, or a negative errno.
+// Each returns the next happening of the same step, MEASURE_NOTHING, or a negative errno.
 static int (*const ACTIONS[MEASURE_ACTION_N])(struct measure *m, struct moment *moment) = {
     [MEASURE_IGNORE] = ignore,
     [MEASURE_REFUSE] = refuse_yield,
@@ -305,7 +305,7 @@ static struct engine *free_measure(struct engine *engine) {
     return NULL;
 }
 
-// Events that take counters have to wait for the probe's answer.
+// Events that take counters must wait for the probe's answer.
 static int begin(struct measure *m) {
     const struct source *source = m->type->source;
     if (!source->takes_counters) {
@@ -313,7 +313,7 @@ static int begin(struct measure *m) {
         m->state = MEASURE_MEASURING;
         return measure_change_plan(m, m->errors);
     }
-    // 1: the spec does not say, and nothing else is known yet
+    // 1 if the spec does not say, as nothing else is known yet
     follow_init(&m->follow, source->general_counters > 0 ? source->general_counters : 1);
     m->state = MEASURE_FINDING;
     return start_probe(m);

@@ -5,7 +5,7 @@
 
 #include "daemon/base/log.h"
 
-static const uint64_t CPUS_NS = UINT64_C(5000000000); // between looks for CPUs that came online
+static const uint64_t CPUS_NS = UINT64_C(5000000000); // between checks for CPUs that came online
 
 const char *measure_prefix(const struct measure *m) { return m->type->source->prefix; }
 
@@ -52,9 +52,9 @@ int measure_change_plan(struct measure *m, struct errors *errors) {
     return measure_start_sampler(m);
 }
 
-// ---- what the host does ----
+// ---- changes of the host ----
 
-// CPUs that were offline at the start are measured from when they come online.
+// CPUs that were offline at the start are measured once they come online.
 int measure_find_cpus(struct measure *m, uint64_t now_ns, struct topology **out) {
     const struct config_settings *settings = &m->setup->profile->settings;
     if (now_ns - m->cpus_ns < CPUS_NS)
@@ -81,9 +81,9 @@ int measure_follow_cpus(struct measure *m, struct topology *topology) {
 }
 
 bool measure_budget_changed(struct measure *m, uint64_t now_ns) {
-    (void)self_follow_budget(m->self, now_ns); // another type's look may have changed it
+    (void)self_follow_budget(m->self, now_ns); // another core type's check may have changed it
     bool changed = m->self->budget.factor != m->slot_factor;
-    m->slot_factor = m->self->budget.factor; // also where no other plan can be made: not tried again
+    m->slot_factor = m->self->budget.factor; // even if no other plan can be made: not tried again
     return changed;
 }
 
@@ -97,7 +97,7 @@ int measure_follow_budget(struct measure *m) {
     return r == -EINVAL ? 0 : r;
 }
 
-// Gives more of the round to what the last round says to look at.
+// Gives more of the round to what the last round's bottleneck points to.
 int measure_follow_bottleneck(struct measure *m) {
     m->adapt_due = false;
     struct errors errors = {0};

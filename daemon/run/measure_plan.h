@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_DAEMON_RUN_MEASURE_PLAN_H
 #define TOPDOWND_DAEMON_RUN_MEASURE_PLAN_H
 
-// Measuring's own: its state, and how its plan follows what the host does. Nobody but daemon/run/measure*.c, and their
-// tests, includes this.
+// The private state of measuring, and how its plan follows the host. Only daemon/run/measure*.c and their tests include
+// this.
 
 #include "collectors/pmu/probe.h"
 #include "collectors/pmu/sampler.h"
@@ -20,51 +20,51 @@ struct measure {
     struct self *self;
     struct pmu *pmu;
     uint64_t seed;
-    struct record *record; // NULL: nothing is recorded
-    struct errors *errors; // of the first plan
+    struct record *record; // NULL: no recording
+    struct errors *errors; // for the first plan
 
     enum measure_state state;
-    struct stage stage;        // of the present plan; not there while FINDING
+    struct stage stage;        // of the current plan; empty while FINDING
     struct sampler *sampler;   // while MEASURING or LOOKING, else NULL
     struct probe *probe;       // while FINDING or PROBING, else NULL
     uint64_t yielded_until_ns; // while YIELDED
-    uint64_t next_round;       // where a new sampler goes on
-    struct follow follow;      // how many general counters there are
-    bool none_free;            // others held all of them when they were last looked for
-    double slot_factor;        // of the present plan, as the budget said
+    uint64_t next_round;       // first round of a new sampler
+    struct follow follow;      // the number of general counters
+    bool none_free;            // others held all of them at the last probe
+    double slot_factor;        // of the current plan, from the budget
     struct adapt *adapt;       // NULL: the schedule is fixed
-    bool adapt_due;            // it asks for another plan
-    uint64_t cpus_ns;          // when CPUs were last looked for
+    bool adapt_due;            // it needs another plan
+    uint64_t cpus_ns;          // time of the last check for CPUs
     bool pmu_up;
 };
 
-// In front of what is logged.
+// Prefix of log lines.
 const char *measure_prefix(const struct measure *m);
 
-// Takes the present facts into the view, under the same plan.
+// Updates the view with the current facts, under the same plan.
 void measure_refresh_view(struct measure *m);
 
 int measure_start_sampler(struct measure *m);
-void measure_stop_sampler(struct measure *m); // lets go of all counters
+void measure_stop_sampler(struct measure *m); // releases all counters
 
-// Makes a plan for the present counters and goes on under it; on failure the old one stays. Returns 0, -EINVAL with the
-// reason in `errors`, -ENOMEM.
+// Makes a plan for the current counters and continues under it; on failure the old one stays. Returns 0, -EINVAL with
+// the reason in `errors`, -ENOMEM.
 int measure_change_plan(struct measure *m, struct errors *errors);
 
-// Says once that others hold all counters, and once that they no longer do.
+// Logs once that others hold all counters, and once that they no longer do.
 void measure_note_none_free(struct measure *m, bool none_free);
 
-// What the host's changes ask for. Each returns 0, or a negative errno that ends the daemon: where no other plan can be
+// Each adapts to a change of the host. Returns 0, or a negative errno that ends the daemon. If no other plan can be
 // made, the old one stays.
 int measure_follow_bottleneck(struct measure *m);
 int measure_follow_budget(struct measure *m);
-int measure_follow_cpus(struct measure *m, struct topology *topology); // which it takes over
+int measure_follow_cpus(struct measure *m, struct topology *topology); // takes ownership
 int measure_follow_counters(struct measure *m, int counters, uint64_t now_ns);
 
-// Whether slots are to have another length, all types of cores the same one: true once.
+// True, once, if the length of slots, the same for all core types, must change.
 bool measure_budget_changed(struct measure *m, uint64_t now_ns);
-// Whether CPUs to measure have come online: 1 and their topology with all others, 0, or -ENOMEM. Looks every five
-// seconds.
+// Checks every five seconds whether CPUs to measure have come online. Returns 1 and a topology of them and all others,
+// 0, or -ENOMEM.
 int measure_find_cpus(struct measure *m, uint64_t now_ns, struct topology **out);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/run/measure_table.h"
 
-// What is not named cannot happen: MEASURE_NEVER is 0.
+// Missing entries cannot happen: MEASURE_NEVER is 0.
 
 struct measure_rule measure_rule(enum measure_state state, enum measure_happening happening) {
     static const struct measure_rule rules[MEASURE_STATE_N][MEASURE_HAPPENING_N] = {

@@ -2,17 +2,17 @@
 #ifndef TOPDOWND_DAEMON_RUN_MEASURE_TABLE_H
 #define TOPDOWND_DAEMON_RUN_MEASURE_TABLE_H
 
-// What measuring does when: one table says what each state does with each happening, and which state follows.
+// The state machine of measuring: one table gives each state's action on each happening, and the next state.
 //
-// Where reloading the configuration comes, it is a row of happenings: FINDING and YIELDED note it, MEASURING and
-// LOOKING make another plan as for MEASURE_CPUS, PROBING begins anew.
+// Reloading the configuration would be one more happening: FINDING and YIELDED would note it, MEASURING and LOOKING
+// would make another plan as for MEASURE_CPUS, PROBING would start anew.
 
 enum measure_state {
-    MEASURE_FINDING,   // there is no plan yet: counters are looked for
+    MEASURE_FINDING,   // no plan yet: probing for counters
     MEASURE_MEASURING, // the sampler runs
-    MEASURE_LOOKING,   // a round has ended: what has changed is looked at before measuring goes on
-    MEASURE_PROBING,   // counters are looked for again, and none is held meanwhile
-    MEASURE_YIELDED,   // all counters are handed over
+    MEASURE_LOOKING,   // a round has ended: checks for changes before measuring continues
+    MEASURE_PROBING,   // probing for counters again, holding none meanwhile
+    MEASURE_YIELDED,   // all counters are yielded
     MEASURE_STATE_N
 };
 
@@ -20,19 +20,19 @@ enum measure_happening {
     MEASURE_NOTHING, // no happening: the step is over
 
     // from outside
-    MEASURE_DUE,       // the time has come for a step
-    MEASURE_YIELD,     // somebody asks for the counters
-    MEASURE_TAKE_BACK, // somebody no longer needs them
+    MEASURE_DUE,       // a step is due
+    MEASURE_YIELD,     // a client asks for the counters
+    MEASURE_TAKE_BACK, // a client no longer needs them
 
-    // from what is being done
-    MEASURE_ANSWER,     // the probe knows how many counters there are, or why that cannot be known
+    // from the current activity
+    MEASURE_ANSWER,     // the probe has the number of counters, or an error
     MEASURE_ROUND_OVER, // the sampler has ended a round
-    MEASURE_YIELD_OVER, // the time for which counters were handed over is over
+    MEASURE_YIELD_OVER, // the time without counters is over
 
-    // from looking around, in the order in which they are asked about
-    MEASURE_BOTTLENECK, // the adaptive schedule asks for another plan
-    MEASURE_COUNTERS,   // counters are missed, or may be back
-    MEASURE_BUDGET,     // slots are to have another length
+    // from looking around, in the order of the checks
+    MEASURE_BOTTLENECK, // the adaptive schedule needs another plan
+    MEASURE_COUNTERS,   // counters are missing, or may be back
+    MEASURE_BUDGET,     // the length of slots must change
     MEASURE_CPUS,       // CPUs to measure have come online
     MEASURE_SETTLED,    // none of these
     MEASURE_HAPPENING_N

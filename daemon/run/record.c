@@ -12,14 +12,14 @@
 #include "daemon/base/log.h"
 
 // Records wait in `buffer` from `written` on. They are written in pieces of whole records of about PIECE_BYTES, each of
-// which takes well below a millisecond where the disk can keep up; where it cannot, more than WAITING_BYTES_MAX are not
-// kept. After a failure nothing is written for ten seconds, and then recording begins again with a header and the plan:
-// so a reader knows all that it needs, and sees the gap by the times.
+// which takes well below a millisecond if the disk can keep up. If it cannot, at most WAITING_BYTES_MAX are kept. After
+// a failure nothing is written for ten seconds; then recording starts again with a header and the plan, so that a
+// reader has all it needs and sees the gap from the times.
 
 static const uint64_t RETRY_NS = UINT64_C(10000000000);
-static const uint64_t ROOM_NS = 2000000; // to the next edge, for a piece
+static const uint64_t ROOM_NS = 2000000; // required time before the next edge for a piece
 
-enum { FILES = 4 }; // that a recording of full size has
+enum { FILES = 4 }; // number of files of a full-size recording
 
 enum { PIECE_BYTES = 64 << 10, WAITING_BYTES_MAX = 16 << 20 };
 
@@ -27,24 +27,24 @@ enum { PIECE_BYTES = 64 << 10, WAITING_BYTES_MAX = 16 << 20 };
 
 struct record {
     const struct clocks *clocks; // borrowed
-    struct recording_file *file; // NULL: there was no room for it yet
+    struct recording_file *file; // NULL: no room for it yet
     struct recording_header header;
     char *path;
     uint64_t bytes_max;  // of all files together
-    uint64_t file_bytes; // of the newest file, when all that waits is written
-    struct view *view;   // a reference; NULL: there is no plan yet
+    uint64_t file_bytes; // of the newest file once everything is written
+    struct view *view;   // a reference; NULL: no plan yet
     struct recording_buffer buffer;
-    size_t written;   // of the buffer
-    size_t plan_end;  // where the plan in force ends in the buffer; 0: it is in a file
-    bool plan_known;  // it is in either
-    size_t next_file; // where in the buffer the next file begins; NO_FILE: nowhere
-    int error;        // that has been said, 0: all is well
+    size_t written;   // bytes of the buffer
+    size_t plan_end;  // end of the current plan in the buffer; 0: it is in a file
+    bool plan_known;  // the plan is in one of them
+    size_t next_file; // start of the next file in the buffer; NO_FILE: none
+    int error;        // already reported; 0: none
     bool stopped;     // until retry_ns
     uint64_t retry_ns;
-    uint64_t bytes;             // that have been written
+    uint64_t bytes;             // written
     uint64_t rounds_waiting;    // in the buffer, from `written` on
-    uint64_t rounds_lost;       // given to be recorded, and neither written nor waiting
-    uint64_t rounds_lost_known; // those of trouble that is over
+    uint64_t rounds_lost;       // neither written nor waiting
+    uint64_t rounds_lost_known; // those lost in past failures
 };
 
 static void set_text(char *to, const char *from) {
@@ -88,10 +88,10 @@ static uint64_t now_ns(const struct record *record) { return record->clocks->mon
 
 // ---- trouble ----
 
-// A disk that is full when the daemon starts is no reason not to measure.
+// A disk that is full at the start must not prevent measuring.
 static bool no_room(int error) { return error == -ENOSPC || error == -EDQUOT || error == -ENFILE || error == -EIO; }
 
-// What waits is lost.
+// Discards all waiting records.
 static void record_fail(struct record *record, int error) {
     if (record->error == 0)
         log_error("%s: cannot be written: %s; measuring goes on, and recording when it can be", record->path,
@@ -127,14 +127,14 @@ static const char *why(int error) {
     }
 }
 
-// A file for each of several types of cores.
+// The path of the type's file: with several core types, each has its own.
 static char *path_of(const struct setup *setup, const struct source *source) {
     char *path;
     bool several = source->core_type[0] != '\0';
     return asprintf(&path, "%s%s%s", setup->record_path, several ? "." : "", source->core_type) < 0 ? NULL : path;
 }
 
-// Where the configuration names the file, the error is at its place.
+// If the configuration names the file, the error points there.
 static int record_refuse(const struct setup *setup, const char *path, int error, struct errors *errors) {
     const struct config_origin *origin = setup->record_origin;
     const char *reason = why(error);
@@ -187,7 +187,7 @@ int record_check(const struct setup *setup, const struct core_type *type, struct
 
 // ---- records ----
 
-// Takes a record that was put from `before` on.
+// Accepts a record that was put from `before` on.
 static int record_put(struct record *record, size_t before, int result) {
     if (result < 0)
         record_fail(record, result);
@@ -210,7 +210,7 @@ static int put_facts(struct record *record) {
     return record_put(record, before, recording_put_facts(&record->buffer, view->layout->catalog, &facts, view->adapt));
 }
 
-// With what is shown beside it, which comes first.
+// Puts the plan, after the facts shown beside it.
 static int put_plan(struct record *record, bool again) {
     int r = put_facts(record);
     size_t before = record->buffer.n;
@@ -223,7 +223,7 @@ static int put_plan(struct record *record, bool again) {
     return r;
 }
 
-// The header and the plan: all that a reader must know beforehand.
+// Puts the header and the plan: all that a reader needs first.
 static int put_beginning(struct record *record) {
     size_t before = record->buffer.n;
     record->header.timestamp_seconds = record->clocks->realtime_seconds(record->clocks->context);
@@ -247,7 +247,7 @@ static bool note_removed(const struct record *record) {
     return true;
 }
 
-// Whether a record can be put now. After trouble, begins again when it is time.
+// True if a record can be put now. After a failure, starts again when it is time.
 static bool ready(struct record *record) {
     if (!record || !record->view)
         return false;
@@ -279,7 +279,7 @@ void record_plan(struct record *record, struct view *view) {
     set_view(record, view);
     record->plan_known = false;
     if (record->stopped)
-        return; // it comes with the header, when recording goes on
+        return; // it comes with the header when recording continues
     if (first)
         (void)put_beginning(record);
     else
@@ -316,8 +316,8 @@ void record_pause(struct record *record, const struct recording_pause *pause) {
 
 // ---- writing ----
 
-// The end of the last whole record within a piece, or of the first one where that is longer; never in the next file.
-// *rounds is how many are in the piece.
+// The end of the last whole record within a piece, or of the first one if that is longer; never in the next file.
+// *rounds is the number of rounds in the piece.
 static size_t piece_end(const struct record *record, uint64_t *rounds) {
     size_t at = record->written, end = at;
     size_t limit = record->next_file < record->buffer.n ? record->next_file : record->buffer.n;

@@ -11,11 +11,11 @@
 #include "daemon/run/summary.h"
 #include "daemon/source/source_recording.h"
 
-// One record is looked at a time; a round or a pause waits until it is due. At full speed a step ends after SLICE_NS,
-// with the newest snapshot alone, so that questions and signals are answered meanwhile.
+// Records are read one at a time; a round or a pause waits until it is due. At full speed a step ends after SLICE_NS
+// with only the newest snapshot, so that requests and signals are handled meanwhile.
 
 static const uint64_t SLICE_NS = 50000000;
-static const uint64_t IDLE_NS = UINT64_C(3600000000000); // between steps at the end, which have nothing to do
+static const uint64_t IDLE_NS = UINT64_C(3600000000000); // between steps at the end, which do nothing
 
 struct replay {
     struct engine engine; // first
@@ -23,19 +23,19 @@ struct replay {
     struct core_type *type;
     struct self *self;
     struct tape *tape;
-    struct recording_record next; // where `looked`
-    int next_is;                  // what tape_next said of it
+    struct recording_record next; // if `looked`
+    int next_is;                  // tape_next's result for it
     bool looked;
     struct stage stage;
-    struct recording_facts facts; // of the present plan, or of the next one
-    struct adapt_report *report;  // NULL: its schedule was fixed
+    struct recording_facts facts; // of the current plan, or of the next one
+    struct adapt_report *report;  // NULL: the schedule was fixed
     uint64_t begun_ns, first_ns;  // when the first round began, now and then
     bool begun, over;
     unsigned long long rounds;
     bool pmu_up;
     double timestamp_seconds; // of the newest round
 
-    // What waits until it is due: a round, or a pause
+    // A round or a pause that waits until it is due
     struct readings *readings; // NULL: none
     double readings_seconds;
     bool pausing;
@@ -76,7 +76,7 @@ static void play_round(struct replay *replay, struct snapshot **out) {
     *out = snapshot;
 }
 
-// What was shown while counters were handed over has no gauges.
+// Snapshots from the time without counters have no gauges.
 static void play_pause(struct replay *replay, struct snapshot **out) {
     derive_pause(replay->stage.derive, replay->pause.until_ns, replay->pause.reason);
     replay->pausing = false;
@@ -92,7 +92,7 @@ static void play_pause(struct replay *replay, struct snapshot **out) {
 
 // ---- records ----
 
-// Totals go over from plan to plan of the same metrics only.
+// Totals continue only between plans of the same metrics.
 static bool same_metrics(const struct snapshot_layout *a, const struct recording_plan *b) {
     if (!a || a->n_metrics != b->plan->n_metrics || a->plan->level1_selected != b->plan->level1_selected)
         return false;
@@ -154,7 +154,7 @@ static int play_plan(struct replay *replay, const struct recording_record *recor
     return 1;
 }
 
-// When a recorded time is now; no time before anything has been played.
+// Converts a recorded time to the time at which it is due; the first one is due at once.
 static uint64_t due_ns(struct replay *replay, uint64_t recorded_ns, uint64_t now_ns) {
     if (!replay->begun) {
         replay->begun = true;
@@ -173,7 +173,7 @@ static void finish(struct replay *replay, const char *how) {
              replay->rounds, how);
 }
 
-// Looks at the next record without taking it, as tape_next.
+// Peeks at the next record; returns the same as tape_next.
 static int look(struct replay *replay) {
     if (!replay->looked)
         replay->next_is = tape_next(replay->tape, &replay->next);
@@ -181,7 +181,7 @@ static int look(struct replay *replay) {
     return replay->next_is;
 }
 
-// Takes the next record: 1: something has happened or waits, 0: the tape is over, or a negative errno.
+// Takes the next record. Returns 1 if something has happened or waits, 0 at the end of the tape, or a negative errno.
 static int take_record(struct replay *replay) {
     const struct tape *tape = replay->tape;
     int r = look(replay);
@@ -214,7 +214,7 @@ static int take_record(struct replay *replay) {
     return 1;
 }
 
-// A snapshot is shown with the view that it belongs to.
+// True if the next record changes the view: a snapshot must be shown with its own view.
 static bool view_changes_next(struct replay *replay) {
     return look(replay) == 1 && (replay->next.kind == RECORDING_PLAN || replay->next.kind == RECORDING_FACTS);
 }
@@ -243,13 +243,13 @@ static int step(struct engine *engine, uint64_t now_ns, uint64_t *deadline_ns, s
         if (r < 0)
             return r;
         if (!layout && replay->stage.layout)
-            return 0; // the first plan: to be served
+            return 0; // the first plan must be served
     }
     *deadline_ns = now_ns + IDLE_NS;
     return 0;
 }
 
-// It holds no counters.
+// A replay holds no counters.
 static int yield_counters(struct engine *engine, uint64_t now_ns, double seconds) {
     (void)engine;
     (void)now_ns;

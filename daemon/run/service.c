@@ -20,28 +20,28 @@
 #include "exporters/http/http.h"
 
 // This thread runs the event loop: the samplers' timer, signals, the watchdog. The HTTP server has a thread of its own.
-// What they share are the newest snapshots.
+// They share the newest snapshots.
 //
-// Each type of the host's cores is measured by itself, in steps of its own: the earliest deadline wakes the loop, and
-// who is not due is left alone. Questions are answered as soon as all of them have a plan.
+// Each core type is measured by itself, in steps of its own. The earliest deadline wakes the loop, which runs only the
+// engines that are due. The daemon answers requests once all engines have a plan.
 
 enum { EXIT_WRONG = 2, TIMER_ACCURACY_US = 500 };
 
 _Static_assert((int)SOURCE_TYPES_MAX <= (int)SHOWN_TYPES_MAX, "all types of cores are shown");
 
 struct service {
-    struct errors errors; // why it did not start
+    struct errors errors; // why the daemon did not start
     struct setup setup;
     struct self self;
-    struct engine *engines[SOURCE_TYPES_MAX]; // of each type of cores, or of what is replayed
+    struct engine *engines[SOURCE_TYPES_MAX]; // of each core type, or of the replay
     uint64_t deadlines_ns[SOURCE_TYPES_MAX];
     size_t n_engines;
     struct http_server *http;
-    struct control *control; // NULL: there is no folder for its socket
+    struct control *control; // NULL: no folder for its socket
     sd_event *loop;
     sd_event_source *timer;
-    bool serving;                          // there is a plan, and questions are answered
-    uint64_t watchdog_us, watchdog_fed_us; // 0: systemd does not watch
+    bool serving;                          // there is a plan, and requests are answered
+    uint64_t watchdog_us, watchdog_fed_us; // 0: systemd's watchdog is off
 };
 
 static void feed_watchdog(struct service *s) {
@@ -76,7 +76,7 @@ static bool all_have_plans(const struct service *s) {
     return all;
 }
 
-// The HTTP server's first pages: of the totals as they are.
+// Starts the HTTP server, whose first pages show the current totals.
 static int start_http(struct service *s) {
     struct http_published types[SOURCE_TYPES_MAX];
     size_t n = s->n_engines;
@@ -91,8 +91,9 @@ static int start_http(struct service *s) {
     return r;
 }
 
-// Answers from now on: the first plans are there. Where there is one, the step that made it has opened the event
-// groups, and cannot have ended a round, so the first page shows that nothing is measured yet; other types' may.
+// Starts serving, as the first plans exist. With one core type, the step that made the plan has opened the event groups
+// but cannot have ended a round, so the first page shows that nothing is measured yet. With several types, others may
+// have ended a round.
 static int serve(struct service *s) {
     int r = start_http(s);
     if (r == 0 && s->control)
@@ -107,7 +108,7 @@ static int serve(struct service *s) {
     return 0;
 }
 
-// What is due, or all of it; *deadline_ns is when the next is.
+// Runs the engines that are due, or all; *deadline_ns is the next deadline.
 static int step(struct service *s, bool all, uint64_t *deadline_ns) {
     int r = 0;
     *deadline_ns = UINT64_MAX;
@@ -128,7 +129,7 @@ static int step(struct service *s, bool all, uint64_t *deadline_ns) {
     return r;
 }
 
-// When to wake: at the sampler's deadline, but in time for the watchdog where slots are long.
+// The time to wake: the sampler's deadline, but in time for the watchdog if slots are long.
 static uint64_t wake_us(const struct service *s, uint64_t deadline_ns) {
     uint64_t due_us = deadline_ns / 1000 + 1, feed_us = clocks_now_ns() / 1000 + s->watchdog_us / 4;
     return s->watchdog_us > 0 && feed_us < due_us ? feed_us : due_us;
@@ -144,7 +145,7 @@ static int on_timer(sd_event_source *timer, uint64_t due_us, void *context) {
     return r < 0 ? r : sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
 }
 
-// Somebody wants the counters, or (0) no longer: done, and shown, when this returns.
+// A client wants the counters or (0) no longer needs them. On return the counters have changed hands and pages show it.
 static int on_yield(double seconds, void *context) {
     struct service *s = context;
     uint64_t deadline_ns;
@@ -190,7 +191,7 @@ static int open_http(struct service *s, struct errors *errors) {
 
 static int start(struct service *s) {
     int r = sd_event_add_time(s->loop, &s->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY_US, on_timer, s);
-    return r < 0 ? r : sd_event_source_set_exit_on_failure(s->timer, true); // never measure nothing in silence
+    return r < 0 ? r : sd_event_source_set_exit_on_failure(s->timer, true); // never stop measuring silently
 }
 
 // In reverse of service_open.
@@ -231,7 +232,7 @@ int service_run(const struct options *options) {
     int status = r >= 0 ? EXIT_SUCCESS : r == -EINTR || (s && s->serving) ? EXIT_FAILURE : EXIT_WRONG;
     if (s && s->errors.n > 0)
         log_errors(&s->errors);
-    else if (r < 0 && r != -EINTR) // a signal has said so
+    else if (r < 0 && r != -EINTR) // -EINTR: the signal has been logged
         log_error("%s", strerror(-r));
     if (s)
         service_close(s);

@@ -5,7 +5,7 @@
 
 #include "daemon/base/log.h"
 
-// What a replay shows beside its values is what was recorded.
+// A replay shows the recorded facts beside its values.
 static struct view *copy_view(struct view *view, const struct stage_request *request) {
     const struct recording_facts *facts = request->facts;
     struct view_pmu_error errors[RECORDING_TROUBLES_MAX];
@@ -53,7 +53,7 @@ static struct view *make_view(const struct stage_request *request, struct snapsh
     return copy_view(&view, request);
 }
 
-// Takes over both; the topology may be NULL where memory is short.
+// Takes ownership of both; the topology is NULL if out of memory.
 static int join_layout(struct plan *plan, struct topology *topology, struct snapshot_layout **out) {
     struct snapshot_layout *layout = topology ? snapshot_layout_new(plan, topology) : NULL;
     if (!layout) {
@@ -66,7 +66,7 @@ static int join_layout(struct plan *plan, struct topology *topology, struct snap
 }
 
 static int make_layout(const struct stage_request *request, struct errors *errors, struct snapshot_layout **out) {
-    // what others hold already is part of what is reserved for them
+    // counters that others already hold are part of their reserve
     unsigned held = request->follow.most_counters - request->follow.counters,
              reserve = request->setup->profile->settings.reserve_counters;
     struct plan *plan;
@@ -123,7 +123,7 @@ int stage_init(struct stage *stage, const struct stage_request *request, const s
 void stage_refresh_view(struct stage *stage, const struct stage_request *request) {
     struct view *view = make_view(request, stage->layout);
     if (!view)
-        return; // what it would tell is in the log
+        return; // the log has its news
     view_unref(stage->view);
     stage->view = view;
 }
@@ -149,7 +149,7 @@ void stage_log_change(const struct source *source, const struct plan *before, co
         const struct catalog_metric *metric = &after->catalog->metrics[after->metrics[i].metric];
         bool was = plan_metric_planned(&before->metrics[i]), is = plan_metric_planned(&after->metrics[i]);
         if (after->metrics[i].auxiliary)
-            continue; // those that need it are told of
+            continue; // metrics that need it are reported
         if (was && !is)
             log_warning("%s%s is no longer measured: %s", source->prefix, metric->export_name,
                         after->metrics[i].reason);

@@ -7,7 +7,7 @@
 
 #include "daemon/base/log.h"
 
-enum { ROUND_SECONDS_EXPECTED = 60 }; // Prometheus' usual windows are of five minutes: room for four rounds
+enum { ROUND_SECONDS_EXPECTED = 60 }; // fits Prometheus' usual windows of five minutes: four rounds
 
 static size_t plannable(const struct plan *plan) {
     size_t n = 0;
@@ -39,7 +39,7 @@ static void describe_plan(const struct setup *setup, const struct core_type *typ
                                     : "");
 }
 
-// What to say of a round that is longer than what reads it expects; false where there is nothing to say.
+// Describes a round that is longer than readers expect; false if it is not.
 static bool describe_long_round(const struct plan *plan, char *out, size_t size) {
     double seconds = (double)plan->round_ns * 1e-9;
     if (seconds <= ROUND_SECONDS_EXPECTED)
@@ -51,7 +51,7 @@ static bool describe_long_round(const struct plan *plan, char *out, size_t size)
     return true;
 }
 
-// What goes before the metric groups that are missing.
+// The text before the missing metric groups.
 static const char *cannot(const struct source *source) {
     return source->replayed ? "the log's spec does not have" : "this host cannot measure";
 }

@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_DAEMON_RUN_SUMMARY_H
 #define TOPDOWND_DAEMON_RUN_SUMMARY_H
 
-// What the daemon says of itself in a few lines: at start, in its systemd status, and for check-config.
+// The daemon's description of itself in a few lines: at start, in its systemd status, and for check-config.
 
 #include "core/tally/readings.h"
 #include "daemon/source/setup.h"
@@ -10,18 +10,18 @@
 
 enum { SUMMARY_LINE_MAX = 512 };
 
-// Of each core type; then where to look.
+// Logs a summary of each core type; then the addresses of pages.
 void summary_start(const struct view *view, const struct setup *setup, const struct core_type *type);
 void summary_addresses(const struct setup *setup, const struct http_server *http);
 
-// One line on the newest snapshot, where the host has several core types of that of one: level 1 where there is one.
+// One line on the newest snapshot, with several core types that of one: level 1, if there is any.
 void summary_status(const struct view *view, const struct snapshot *snapshot, char *out, size_t size);
 
-// To standard output; then of each core type.
+// Print to standard output; then for each core type.
 void summary_files(const struct setup *setup);
 void summary_config(const struct setup *setup, const struct core_type *type, const struct plan *plan);
 
-// Whether any window of the round has data.
+// True if any window of the round has data.
 bool summary_counted(const struct readings *readings);
 
 #endif

@@ -11,8 +11,8 @@ struct watch {
     const struct snapshot_layout *layout;
     const char *prefix;
     double (*windows)[WINDOW_RESULT_N]; // totals by event group
-    bool (*trouble)[WINDOW_RESULT_N];   // whether the last round had such windows
-    struct alarm *alarms;               // by the catalog's metric: its rate needs a cause
+    bool (*trouble)[WINDOW_RESULT_N];   // the last round had such windows
+    struct alarm *alarms;               // by catalog metric: its rate needs a cause
     double gap_seconds;
     int error;
 };

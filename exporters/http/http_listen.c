@@ -16,7 +16,7 @@ enum { BACKLOG = 128 };
 // long, also after we have closed the connection. Connections inherit both.
 enum { SEND_BYTES = 128 << 10, UNREAD_MS_MAX = 30000 };
 
-// What stopped us and what to do about it, for people.
+// The cause and its remedy, for people.
 static const char *remedy(int error) {
     switch (error) {
     case EADDRINUSE:

@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// Short memory: every single allocation of ours fails once, and each time -ENOMEM comes back and nothing leaks (the
-// address sanitizer watches). To reach the allocations, the sources are compiled into this program with allocators of
-// our own; libyaml keeps the real ones.
+// SPDX-License-Identifier: Apache-2.0 Out of memory: every allocation of topdownd fails once, and each time the result
+// is -ENOMEM and nothing leaks (the address sanitizer watches). To reach the allocations, the sources are compiled into
+// this program with allocators of our own; libyaml keeps the real ones.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,9 +21,7 @@ static void *test_malloc_or_fail(size_t size) { return fails() ? NULL : malloc(s
 
 static void *test_calloc_or_fail(size_t n, size_t size) { return fails() ? NULL : calloc(n, size); }
 
-static void *test_reallocarray_or_fail(void *old, size_t n, size_t size) {
-    return fails() ? NULL : reallocarray(old, n, size);
-}
+static void *test_realloc_or_fail(void *old, size_t size) { return fails() ? NULL : realloc(old, size); }
 
 static char *test_strdup_or_fail(const char *text) { return fails() ? NULL : strdup(text); }
 
@@ -39,7 +36,7 @@ static int test_asprintf_or_fail(char **out, const char *format, ...) {
 #undef strdup
 #define malloc test_malloc_or_fail
 #define calloc test_calloc_or_fail
-#define reallocarray test_reallocarray_or_fail
+#define realloc test_realloc_or_fail
 #define strdup test_strdup_or_fail
 #define asprintf test_asprintf_or_fail
 #include "config/yaml/config.c"
