@@ -21,7 +21,7 @@
 
 enum { FILE_BYTES = 16384, PATH_BYTES = 512 };
 
-// Reads the beginning of /proc/cpuinfo; "" where there is none.
+// Reads the beginning of /proc/cpuinfo; "" if there is none.
 static void read_cpuinfo(const struct host_roots *roots, char *text, size_t size) {
     char path[PATH_BYTES];
     (void)snprintf(path, sizeof path, "%s/cpuinfo", roots->procfs);

@@ -177,7 +177,7 @@ static bool is_sampled(const struct perf_reader *reader, const char *terms) {
     return false;
 }
 
-// A field of PERF_METRICS: all of the tree's list but the leader that take no counter of their own.
+// True for a field of PERF_METRICS: any event of the tree's list without a counter of its own, except the leader.
 static bool is_field(const struct perf_reader *reader, const char *name) {
     for (size_t i = 1; i < reader->topdown.n; i++)
         if (strcmp(reader->topdown.texts[i], name) == 0)

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// CRC-32 as in zip and Ethernet (ISO 3309; zlib's crc32). Not zlib's, because recordings are also framed and checked in
-// memory, and core uses no library.
+// CRC-32 as in zip and Ethernet (ISO 3309; zlib's crc32). It does not use zlib, because recordings are also framed and
+// checked in memory, and core uses no library.
 uint32_t crc32_of(const uint8_t *bytes, size_t n);
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_CORE_BASE_HASH_H
 #define TOPDOWND_CORE_BASE_HASH_H
 
-// FNV-1a with 64 bits (draft-eastlake-fnv): hash = HASH_BEGIN, then byte by byte.
+// 64-bit FNV-1a (draft-eastlake-fnv): start with hash = HASH_BEGIN, then add byte by byte.
 
 #include <stddef.h>
 #include <stdint.h>

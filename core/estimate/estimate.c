@@ -129,8 +129,7 @@ static const struct estimate_spread *spread_of(const struct estimate *e, size_t 
 
 // n differences between n + 1 successive values have 2 n^2 / (3 n - 1) degrees of freedom, because neighbours share a
 // value (von Neumann et al., "The mean square successive difference", 1941). Cores with equal variance multiply this by
-// their number (Satterthwaite 1946); the expected square of a normal variable's square is three times the square of its
-// mean.
+// their number (Satterthwaite 1946); a squared normal variable has a mean square of three times its squared mean.
 double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
     const struct estimate_spread *spread = spread_of(e, scope, metric);
     if (spread->rounds == 0)
@@ -160,7 +159,7 @@ struct estimate_interval estimate_get(const struct estimate *e, size_t scope, si
     double unseen = (rounds > 1 ? mean->unseen.mean : mean->unseen.round) * value / catalog_metric->export_scale;
     double variance = by_chance + floor * floor + unseen * unseen;
     interval.standard_error = sqrt(variance) * fabs(catalog_metric->export_scale);
-    // only what was estimated from differences has few degrees of freedom (Satterthwaite)
+    // only the part estimated from differences has few degrees of freedom (Satterthwaite)
     double sure = by_chance > 0 ? variance / by_chance : INFINITY;
     double half = interval.standard_error * student_95(estimate_degrees(e, scope, metric) * sure * sure);
     interval.low = catalog_metric->formula->is_ratio && value >= 0 ? fmax(value - half, 0) : value - half;

@@ -43,7 +43,7 @@ bool cpuid_matches(const char *pattern, const char *cpuid) {
     memcpy(text, cpuid, length + 1);
     if (dashes_in(pattern) != 3 && dashes_in(text) == 3)
         *strrchr(text, '-') = '\0';
-    if (!strpbrk(pattern, ".[()*+?|^$")) // stands for itself, as half of the vendors' do
+    if (!strpbrk(pattern, ".[()*+?|^$")) // plain text, like half of the vendors' patterns
         return strcmp(pattern, text) == 0;
     if (regcomp(&regex, pattern, REG_EXTENDED) != 0)
         return false;

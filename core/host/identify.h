@@ -48,7 +48,7 @@ struct cpu_map {
 int cpu_map_add(struct cpu_map *map, const struct cpu_row *row, struct fault *fault);
 void cpu_map_deinit(struct cpu_map *map);
 
-// What is known of a CPU.
+// The known facts about a CPU.
 struct cpu_identity {
     bool has_midr;
     uint32_t midr;

@@ -42,7 +42,7 @@ struct recording_catalog {
     char spec[RECORDING_TEXT_MAX + 1];
     uint64_t hash; // catalog_hash
     // the vendor's files: path and format (enum spec_format) of `specs:`, and what was searched for in them
-    char vendor_path[RECORDING_TEXT_MAX + 1]; // "": our own spec
+    char vendor_path[RECORDING_TEXT_MAX + 1]; // "": a shipped spec
     unsigned vendor_format;
     char vendor_cpuid[RECORDING_TEXT_MAX + 1], vendor_pmu[RECORDING_TEXT_MAX + 1]; // the second may be ""
     double literals[LITERAL_N];

@@ -68,7 +68,7 @@ struct catalog_event {
     char *uncoded;          // why no known format can encode them, for another PMU's event; NULL: `code` is valid
     struct event_need need; // which counters it needs
     bool fixed;             // has a counter of its own (the cycle counter)
-    bool topdown;           // is among catalog.topdown
+    bool topdown;           // in catalog.topdown
     bool sampling_only;     // can be sampled but not counted
 };
 
@@ -77,18 +77,18 @@ struct catalog_metric {
     char *export_name;   // topdownd_<export_name>, and label `metric`
     char *title, *help;  // a few words; one or more sentences, may be ""
     char *units;         // free text, a label
-    char *formula_text;  // as the spec has it
+    char *formula_text;  // from the spec
     double export_scale; // exported value / formula's value: 0.01 if the vendor uses per cent
     enum metric_domain domain;
     struct formula *formula;   // variables are event indexes, metrics are metric indexes; NaN if unmeasurable
     char *unmeasurable;        // why no host can measure it as specified; NULL: no such reason known
-    char *threshold_text;      // "" where there is none
+    char *threshold_text;      // "" if there is none
     struct formula *threshold; // over metrics, in the scale of their formulas; not 0: high. NULL: none
     char *meaning;             // what a high value tells a software developer; "" if the spec has none
     int parent;                // the metric above it in the tree; -1: none
     enum metric_constraint constraint;
     double rate_threshold; // numerator per second on the whole host above which a cause is needed; 0: none
-    char *rate_advice;     // what to look for above it; "" where there is none
+    char *rate_advice;     // what to look for above it; "" if there is none
 };
 
 // The metrics and metric groups, by name, to which the methodology leads if a metric is high.
@@ -158,7 +158,7 @@ struct catalog {
     int core_wide_event;         // the one of kind EVENT_CORE_WIDE, likewise
     struct catalog_register registers[EVENT_REGISTERS_MAX]; // event_need.reg - 1
     size_t n_registers;
-    unsigned topdown[CATALOG_TOPDOWN_MAX]; // the leader of the PMU's topdown counters, then what groups carry behind it
+    unsigned topdown[CATALOG_TOPDOWN_MAX]; // the leader of the PMU's topdown counters, then the events carried after it
     size_t n_topdown;
     struct catalog_event *events;
     size_t n_events; // [0] is CATALOG_CPU_SECONDS

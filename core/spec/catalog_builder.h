@@ -77,8 +77,8 @@ int catalog_builder_set_counters(struct catalog_builder *builder, unsigned gener
                                  size_t n_fixed, struct fault *fault);
 int catalog_builder_set_watchdog(struct catalog_builder *builder, const char *fixed_event, struct fault *fault);
 
-// The leader of the PMU's topdown counters, then the events that groups carry behind it (core/plan/plan_lead.h), all of
-// the core PMU. Once.
+// Sets the leader of the PMU's topdown counters, then the events that groups carry after it (core/plan/plan_lead.h),
+// all of the core PMU. Call it once.
 int catalog_builder_set_topdown(struct catalog_builder *builder, const char *const *events, size_t n,
                                 struct fault *fault);
 
@@ -117,7 +117,7 @@ int catalog_builder_add_group(struct catalog_builder *builder, const char *name,
 int catalog_builder_add_union(struct catalog_builder *builder, const char *name, const char *const *groups,
                               size_t n_groups, struct fault *fault);
 
-// A spec may describe level 1 twice: as a rule, and for hosts that lack the topdown counters.
+// A spec may describe level 1 twice: the usual one, and one for hosts that lack the topdown counters.
 enum level1_variant { LEVEL1_USUAL, LEVEL1_WITHOUT_TOPDOWN };
 
 struct catalog_level1_text {
@@ -135,8 +135,8 @@ int catalog_builder_add_part(struct catalog_builder *builder, enum level1_varian
 // Removes from the splits the events that level 1, whose formulas are compiled for this host, does not need.
 void catalog_builder_trim_splits(struct catalog_builder *builder);
 
-// The same for the usual level 1, and true where its parts are a split: two or more that share an event, hold all that
-// level 1 needs, and no topdown event. Else there are none any more.
+// The same for the usual level 1. Returns true if its parts form a split: at least two, which share an event, contain
+// all that level 1 needs, and contain no topdown event. Otherwise removes them.
 bool catalog_builder_keep_split(struct catalog_builder *builder);
 
 // Checks what needs the whole catalog: level 1 is complete, parts share an event and contain all events.
@@ -149,9 +149,9 @@ int catalog_builder_check(const struct catalog_builder *builder, struct fault *f
 int catalog_builder_encode(struct catalog_builder *builder, unsigned pmu, const struct event_format *format,
                            bool *cannot);
 
-// Measures level 1 without the topdown counters, where the spec knows how: else there is no level 1. Its events are
-// like any others then; which of them the host does not have is for the plan's request to say. Without topdown events
-// nothing changes.
+// Makes level 1 do without the topdown counters, if the spec describes how; else there is no level 1. The topdown
+// events become ordinary events; the plan's request tells which of them the host lacks. Without topdown events nothing
+// changes.
 void catalog_builder_drop_topdown(struct catalog_builder *builder);
 
 #endif

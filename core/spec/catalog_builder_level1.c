@@ -156,7 +156,7 @@ static int check_level1(const struct catalog *catalog, const struct catalog_leve
     return level1->n_parts == 0 ? 0 : check_split(catalog, level1, fault);
 }
 
-// The parts of a split take turns, and every group carries topdown events.
+// Checks that parts have no topdown events: parts take turns, but every group carries topdown events.
 static int check_parts_rotate(const struct catalog *catalog, const struct catalog_level1 *level1, struct fault *fault) {
     for (size_t part = 0; part < level1->n_parts; part++)
         for (size_t i = 0; i < level1->parts[part].n; i++)

@@ -15,7 +15,7 @@
 
 enum { EXIT_WRONG = 2, HELP_MAX = 160 };
 
-// ---- options that do not go together ----
+// ---- incompatible options ----
 
 static int check_measure(const struct options *options) {
     if (options->record && options->pmu == PMU_REPLAY)

@@ -2,9 +2,9 @@
 #ifndef TOPDOWND_DAEMON_COMMAND_COMMAND_H
 #define TOPDOWND_DAEMON_COMMAND_COMMAND_H
 
-// topdownd's commands: which there are, which options each takes, and what runs it.
+// topdownd's commands: their options, and the functions that run them.
 
-// Runs what the command line says. Returns the exit status; 2 where the command line is wrong.
+// Runs the command line's command. Returns the exit status; 2 for a wrong command line.
 int command_main(int argc, char **argv);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum { EXIT_WRONG = 2 };
 
-// What is printed: the document, and the key that is written at the moment.
+// The output: the document, and the key being written.
 struct printed {
     struct json json;
     struct text key;
@@ -28,11 +28,11 @@ static void add_value(struct printed *printed, const char *name, const char *mar
     json_exact(&printed->json, key->failed ? "" : key->data, value);
 }
 
-// The keys of metric i. `names` finds the first metric of each name.
+// Adds the keys of metric i. `names` finds the first metric of each name.
 static void add_metric(struct printed *out, const struct metric_list *list, size_t i, bool scaled,
                        const struct name_index *names) {
     const struct evaluation_metric *metric = &list->metrics[i];
-    size_t twin = 0, same = 1; // of other PMUs; of this one, up to this one
+    size_t twin = 0, same = 1; // same-named metrics: of other PMUs; of this PMU, up to this one
     bool repeated = false;
     double value = scaled ? metric->value * list->scales[i] : metric->value;
     size_t first = (size_t)name_index_find(names, metric->name, strlen(metric->name), false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every list is a table of core data; exporters/view/table.h writes it for people or for programs.
+// Every list is a table of data from core; exporters/view/table.h writes it for people or for programs.
 
 #include "daemon/command/list.h"
 
@@ -97,7 +97,7 @@ static void show_errors(const struct errors *errors) {
     }
 }
 
-// A broken spec is told of, and the others are listed.
+// An invalid spec is reported, and the others are listed.
 static void list_cpus(struct list_specs *list, const bool *found, struct table *table) {
     for (size_t i = 0; i < list->n; i++) {
         struct errors errors = {0};
@@ -117,7 +117,7 @@ static bool has_metric(const struct catalog_group *group, unsigned metric) {
     return false;
 }
 
-// 1 where the methodology's first stage has all of the group's metrics, else 2.
+// 1 if the methodology's first stage has all of the group's metrics, else 2.
 static unsigned stage_of(const struct catalog *catalog, const struct catalog_group *group) {
     int first = catalog_find_group(catalog, "stage_1");
     for (size_t i = 0; i < group->n_metrics; i++)
@@ -159,7 +159,7 @@ static void list_metric(const struct catalog *catalog, unsigned index, const cha
     table_text(table, metric->unmeasurable);
 }
 
-// None, where there is no group of that name.
+// Lists no metric if there is no group of that name.
 static void list_metrics(const struct catalog *catalog, const char *group_name, const char *core_type,
                          struct table *table) {
     int group = group_name ? catalog_find_group(catalog, group_name) : -1;
@@ -168,7 +168,7 @@ static void list_metrics(const struct catalog *catalog, const char *group_name, 
             list_metric(catalog, m, core_type, table);
 }
 
-// `list` names the list that has all names.
+// `list` is the list with all names.
 static int refuse_name(const char *what, const char *name, const char *near, const char *list) {
     if (near)
         (void)fprintf(stderr, "topdownd: %s '%s': did you mean '%s'?\n", what, name, near);
@@ -185,15 +185,15 @@ static int say_no_group(const struct catalog *catalog, const char *group_name) {
                        "groups");
 }
 
-// ---- which CPU ----
+// ---- the CPU ----
 
-// What a list is of.
+// The subject of a list.
 struct subject {
-    bool found[DATA_SPECS_MAX]; // of a list of CPUs: any number of our own specs
-    struct list_type {          // of all other lists: one spec; of this host, one for each type of its cores
+    bool found[DATA_SPECS_MAX]; // for a list of CPUs: any number of shipped specs
+    struct list_type {          // for all other lists: one spec; for this host, one per core type
         char core_type[HOST_TEXT_MAX];
         char name[LIST_SPEC_NAME_MAX];
-        struct catalog *vendors; // of the vendor's files; NULL: one of our own
+        struct catalog *vendors; // from the vendor's files; NULL: a shipped spec
     } types[SOURCE_TYPES_MAX];
     size_t n_types;
 };
@@ -204,7 +204,7 @@ static int load_config(const struct options *host, struct errors *errors, struct
                : config_parse("built-in defaults", "", 0, errors, out);
 }
 
-// Takes over the source's catalog where it is not of our own.
+// Takes ownership of the source's catalog unless it is a shipped spec's.
 static void take_type(struct source *source, struct list_type *type) {
     memcpy(type->core_type, source->core_type, sizeof type->core_type);
     (void)snprintf(type->name, sizeof type->name, "%s", source->catalog->product.spec);
@@ -214,7 +214,7 @@ static void take_type(struct source *source, struct list_type *type) {
     source->catalog = NULL;
 }
 
-// The specs that the daemon would use here.
+// Finds the specs that the daemon would use here.
 static int find_own(const struct options *options, const char *data, struct errors *errors, struct subject *subject) {
     struct specs *specs = calloc(1, sizeof *specs);
     struct source *sources[SOURCE_TYPES_MAX];
@@ -258,7 +258,7 @@ static int say_unknown(const struct list_specs *list, const char *name) {
     return refuse_name("there is no spec for the CPU", name, error_suggest(name, names, list->n), "cpus");
 }
 
-// Sets which specs are meant.
+// Chooses the specs that the options mean.
 static int choose(struct list_specs *list, const struct options *options, const char *data, struct errors *errors,
                   struct subject *subject) {
     const char *name = options->list.cpu;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An event as the kernel would be asked for it, and what it needs of the counters.
+// An event in the form for the kernel, and the counters it needs.
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static void add_exclude(unsigned exclude, struct table *table) {
     table_texts(table, texts, n);
 }
 
-// The general counters that can count it; no value where all can.
+// Adds the general counters that can count it; no value if all can.
 static void add_counters(const struct event_need *need, struct table *table) {
     char text[NUMBERS_MAX];
     int length = 0;
@@ -62,7 +62,7 @@ static void add_register(const struct catalog *catalog, const struct event_need 
     table_format(table, "0x%" PRIx64, need->reg_value);
 }
 
-// How many metrics read it.
+// The number of metrics that read it.
 static unsigned count_metrics(const struct catalog *catalog, unsigned event) {
     unsigned n = 0;
     for (size_t m = 0; m < catalog->n_metrics; m++)

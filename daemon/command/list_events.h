@@ -2,16 +2,16 @@
 #ifndef TOPDOWND_DAEMON_COMMAND_LIST_EVENTS_H
 #define TOPDOWND_DAEMON_COMMAND_LIST_EVENTS_H
 
-// The list of events, with what perf_event_open would be given.
+// The list of events, with the arguments for perf_event_open.
 
 #include "core/spec/catalog.h"
 #include "exporters/view/table.h"
 
-// The first column of the lists of one spec, on a host with cores of several types only.
+// The first column of the lists of one spec, only on a host with several core types.
 #define LIST_CORE_TYPE_COLUMN                                                                                          \
     { "core_type", "CORE TYPE", TABLE_TEXT }
 
-// Begins a row of one spec's list: with the core type, or NULL where the list has no such column.
+// Begins a row of one spec's list: with the core type, or NULL if the list has no such column.
 static inline void list_begin_row(const char *core_type, struct table *table) {
     if (core_type)
         table_text(table, core_type);

@@ -51,7 +51,7 @@ int list_specs_load(struct list_specs *list, size_t spec, struct errors *errors)
     return list->specs[spec].catalog ? 0 : spec_json_load(path, NULL, errors, &list->specs[spec].catalog);
 }
 
-// name_equal, and without spaces.
+// name_equal, ignoring spaces too.
 static bool same(const char *a, const char *b) {
     const char *const names[2] = {a, b};
     char folded[2][NAME_MAX_FOLDED];
@@ -78,7 +78,7 @@ enum { BY_SPEC, BY_ALIAS, BY_VENDOR, BY_PRODUCT, WAYS };
 
 static bool is_called(struct list_specs *list, size_t spec, int way, const char *name) {
     char full[NAME_MAX_FOLDED];
-    struct errors ignored = {0}; // a broken spec has no product
+    struct errors ignored = {0}; // an invalid spec has no product
     if (way == BY_SPEC || way == BY_ALIAS)
         return way == BY_SPEC ? same(list->specs[spec].name, name) : known_as(list, list->specs[spec].name, name);
     if (list_specs_load(list, spec, &ignored) < 0)

@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_DAEMON_COMMAND_LIST_SPECS_H
 #define TOPDOWND_DAEMON_COMMAND_LIST_SPECS_H
 
-// The specs of the data folder, each loaded only when it is asked for: a broken one costs what is in it.
+// The specs of the data folder, each loaded on demand: an invalid one disables only itself.
 
 #include "config/spec/cpu_map_json.h"
 #include "core/spec/catalog.h"
@@ -20,16 +20,16 @@ struct list_specs {
     size_t n;
 };
 
-// Returns 0, -EINVAL with what is wrong in `errors`, -ENOMEM. A file cpus.json that is wrong is an error, too.
+// Returns 0, -EINVAL with the mistakes in `errors`, -ENOMEM. An invalid cpus.json is an error, too.
 int list_specs_init(struct list_specs *list, const char *data, struct errors *errors);
 void list_specs_deinit(struct list_specs *list);
 
-// Loads a spec where it is not loaded yet. Returns 0, -EINVAL with what is wrong in `errors`, -ENOMEM.
+// Loads a spec unless it is loaded. Returns 0, -EINVAL with the mistakes in `errors`, -ENOMEM.
 int list_specs_load(struct list_specs *list, size_t spec, struct errors *errors);
 
-// Finds the specs that are called so, by the first way that finds any: the spec's name, what its CPUs are known as, the
-// vendor, the product's name with or without the vendor's. Case, spaces, '_' and '-' do not count. Sets found[i] of
-// each spec (an array of DATA_SPECS_MAX) and returns how many they are.
+// Finds the specs of this name. It tries, until one finds any: the spec's name, other names of its CPUs, the vendor,
+// the product's name with or without the vendor's. Case, spaces, '_' and '-' are ignored. Sets found[i] of each spec
+// (an array of DATA_SPECS_MAX) and returns their number.
 size_t list_specs_find(struct list_specs *list, const char *name, bool *found);
 
 #endif

@@ -41,7 +41,7 @@ static const char *remedy(int error) {
     }
 }
 
-// Returns 0 or an errno. Also a connect waits no longer than the time-out for sending.
+// Returns 0 or an errno. The time-out for sending also limits connect.
 static int connect_to(int fd, const char *path) {
     const struct timeval timeout = {.tv_sec = TIMEOUT_S};
     struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -2,13 +2,12 @@
 #ifndef TOPDOWND_DAEMON_COMMAND_YIELD_H
 #define TOPDOWND_DAEMON_COMMAND_YIELD_H
 
-// `topdownd yield`: asks the running daemon, through its control socket, to hand all counters over, or to take them
-// back.
+// `topdownd yield`: asks the running daemon, through its control socket, to yield all counters or to take them back.
 
 #include "daemon/base/options.h"
 
-// Returns when the counters are free (or taken back), after saying so on standard output: the exit status 0; or 1 with
-// the reason on standard error.
+// Returns when the counters are free (or taken back). Returns exit status 0 with a message on standard output, or 1
+// with the reason on standard error.
 int yield_run(const struct options *options);
 
 #endif

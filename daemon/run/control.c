@@ -14,10 +14,10 @@
 #include "core/base/decimal.h"
 #include "daemon/base/log.h"
 
-// Whatever a client does costs little: at most CLIENTS_MAX are connected, each for at most CLIENT_TIMEOUT_US and with
-// CONTROL_REQUEST_MAX bytes. Where all places are taken, the client that has waited longest without a full request
-// gives way to a new one, so that idle clients delay nobody. So many connections a second are accepted, which also
-// keeps an accept that fails again and again (no file left) from turning the loop into a busy one.
+// Clients cannot cost much: at most CLIENTS_MAX are connected, each for at most CLIENT_TIMEOUT_US and with
+// CONTROL_REQUEST_MAX bytes. If all places are taken, a new client replaces the one that has waited longest without a
+// full request, so idle clients cannot lock out others. At most ACCEPTS_A_SECOND connections are accepted, so that an
+// accept that keeps failing (no file left) does not turn the loop into a busy loop.
 
 enum { CLIENTS_MAX = 8, CLIENT_TIMEOUT_US = 5000000, ACCEPTS_A_SECOND = 50, SECOND_US = 1000000 };
 enum { SOCKET_MODE = 0660 };
@@ -145,7 +145,7 @@ static int client_open(struct client *client, int fd) {
 
 // ---- the socket ----
 
-// A free place: that of the oldest client where all are taken.
+// Returns a free place; if all are taken, it drops the oldest client.
 static struct client *make_place(struct control *control) {
     struct client *oldest = &control->clients[0];
     for (size_t i = 0; i < CLIENTS_MAX; i++) {
@@ -169,7 +169,7 @@ static int on_connection(sd_event_source *source, int listener, uint32_t events,
     if (client_open(client, fd) < 0)
         client_close(client);
     else
-        (void)on_input(client->input, fd, events, client); // what it has sent already is answered before it gives way
+        (void)on_input(client->input, fd, events, client); // answers a request already sent before dropping the client
     return 0;
 }
 

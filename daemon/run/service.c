@@ -232,7 +232,7 @@ int service_run(const struct options *options) {
     int status = r >= 0 ? EXIT_SUCCESS : r == -EINTR || (s && s->serving) ? EXIT_FAILURE : EXIT_WRONG;
     if (s && s->errors.n > 0)
         log_errors(&s->errors);
-    else if (r < 0 && r != -EINTR) // a signal has said so
+    else if (r < 0 && r != -EINTR) // -EINTR: the signal has been logged
         log_error("%s", strerror(-r));
     if (s)
         service_close(s);

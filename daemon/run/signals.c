@@ -53,7 +53,7 @@ int signals_open(sd_event *loop) {
     if (sigprocmask(SIG_BLOCK, &blocked, NULL) < 0)
         return -errno;
     (void)signal(SIGPIPE, SIG_IGN);
-    (void)signal(SIGXFSZ, SIG_IGN); // a recording that meets its limit is told so by write
+    (void)signal(SIGXFSZ, SIG_IGN); // write reports a recording's size limit instead
     int r = 0;
     for (size_t i = 0; i < N_SIGNALS && r >= 0; i++)
         r = sd_event_add_signal(loop, NULL, signals[i].number, signals[i].action, NULL);

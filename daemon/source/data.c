@@ -49,7 +49,7 @@ static int is_json(const struct dirent *entry) {
            strcmp(entry->d_name, "cpus.json") != 0; // which spec is for which CPU
 }
 
-// Every spec that the map names must be there.
+// Every spec that the map names must exist.
 static int check_map(const struct specs *specs, const char *path, struct errors *errors) {
     int r = 0;
     for (size_t i = 0; i < specs->cpus.n; i++)

@@ -12,16 +12,15 @@
 
 enum { DATA_PATH_MAX = 4096, DATA_SPECS_MAX = 256 };
 
-// Finds the data folder: `given` where not NULL, else share/topdownd beside the folder that the program is in (an
-// installation), else two folders above it (a build in the source tree). Returns 0, or -EINVAL with the remedy in
-// `errors`.
+// Finds the data folder: `given` if not NULL, else share/topdownd beside the program's folder (an installation), else
+// two folders above it (a build in the source tree). Returns 0, or -EINVAL with the remedy in `errors`.
 int data_find(const char *given, char *out, size_t size, struct errors *errors);
 
-// The specs of the data folder, in order of their names, and which is for which CPU. Only what is asked for is read.
+// The specs of the data folder, in order of their names, and the map from CPUs to specs. Specs are read on demand.
 struct specs {
     char folder[DATA_PATH_MAX + 8];
     char *names[DATA_SPECS_MAX];
-    struct catalog *kept[DATA_SPECS_MAX]; // those that specs_get has read
+    struct catalog *kept[DATA_SPECS_MAX]; // read by specs_get
     size_t n;
     struct cpu_map cpus;
 };
@@ -30,8 +29,8 @@ void specs_deinit(struct specs *specs);
 
 bool specs_has(const struct specs *specs, const char *name);
 
-// Reads the spec of this name, its formulas compiled for `environment` (NULL: for no host in particular). The catalog
-// is the caller's. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM.
+// Reads the spec of this name, with its formulas compiled for `environment` (NULL: for no particular host). The caller
+// owns the catalog. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM.
 int specs_load(const struct specs *specs, const char *name, const struct environment *environment,
                struct errors *errors, struct catalog **out);
 
@@ -39,8 +38,8 @@ int specs_load(const struct specs *specs, const char *name, const struct environ
 int specs_read(const struct specs *specs, const char *name, const struct environment *environment,
                struct errors *errors, struct catalog_builder **out);
 
-// Spec `i`, for looking something up; kept until specs_forget. NULL where it cannot be read: this host does not need
-// it, so that its mistakes cost nothing here.
+// Spec `i`, for lookups; kept until specs_forget. NULL if it cannot be read: this host does not need it, so its
+// mistakes do not matter.
 const struct catalog *specs_get(struct specs *specs, size_t i);
 void specs_forget(struct specs *specs);
 

@@ -12,11 +12,11 @@
 
 static bool file_exists(const char *path) { return access(path, F_OK) == 0; }
 
-// The configuration says where specs come from, and the spec which metric groups the configuration may name.
+// The configuration tells where specs come from, and the spec tells which metric groups the configuration may name.
 struct checking {
     struct setup *setup;
     const struct options *options;
-    bool done; // the source was looked for, or cannot be
+    bool done; // the source was searched for, or cannot be
 };
 
 static int init_source(struct checking *checking, const struct config_specs *vendor, struct errors *errors) {
@@ -32,7 +32,7 @@ static int init_source(struct checking *checking, const struct config_specs *ven
 }
 
 static int check_config(const struct config *config, const void *context, struct errors *errors) {
-    struct checking *checking = *(struct checking *const *)context; // what it finds is not const
+    struct checking *checking = *(struct checking *const *)context; // the check stores its results there
     struct setup *setup = checking->setup;
     int r = init_source(checking, &config->specs, errors);
     struct selection_specs specs = {.others = &setup->specs};
@@ -43,8 +43,8 @@ static int check_config(const struct config *config, const void *context, struct
     return r == 0 ? selection_check(config, &specs, errors) : r;
 }
 
-// An absent file at the default path is a host with the default configuration. Mistakes of both, the configuration and
-// the host, are shown.
+// A missing file at the default path means the default configuration. Mistakes of both the configuration and the host
+// are shown.
 static int load_config(struct setup *setup, const struct options *options, bool specs, struct errors *errors) {
     struct checking checking = {.setup = setup, .options = options, .done = !specs}, *context = &checking;
     if (options->config_given || file_exists(options->config)) {
@@ -66,7 +66,7 @@ static void choose_profile(struct setup *setup) {
     setup->profile = config_select(setup->config, &facts);
 }
 
-// What the command line says goes before what the configuration says. A replay is a recording already.
+// The command line takes precedence over the configuration. A replay is already a recording.
 static void choose_record(struct setup *setup, const struct options *options) {
     const struct config_record *record = &setup->config->record;
     bool configured = record->path && !setup->types[0].source->replayed;
@@ -75,7 +75,7 @@ static void choose_record(struct setup *setup, const struct options *options) {
     setup->record_bytes = options->record_bytes > 0 ? options->record_bytes : record->size_bytes;
 }
 
-// Where `cpus` is at fault, the error is at its place.
+// If `cpus` is at fault, the error points there.
 static int find_topology(struct setup *setup, struct core_type *type, struct errors *errors) {
     const struct config_settings *settings = &setup->profile->settings;
     const struct config_origin *origin = &settings->cpus_origin;
@@ -97,7 +97,7 @@ static void type_deinit(struct core_type *type) {
     source_free(type->source);
 }
 
-// Types of which no CPU is to be measured are left out.
+// Core types without a CPU to measure are left out.
 static int find_topologies(struct setup *setup, struct errors *errors) {
     const struct config_settings *settings = &setup->profile->settings;
     struct source *sources[SOURCE_TYPES_MAX];
@@ -172,13 +172,13 @@ int setup_plan(const struct setup *setup, const struct core_type *type, const bo
     return r;
 }
 
-// What a recording knows goes before what the configuration says; a log of perf knows none of it.
+// A recording's facts take precedence over the configuration; a log of perf has none.
 static void take_past(struct setup *setup, struct core_type *type) {
     const struct source_past *past = &type->source->past;
     if (past->hostname)
         (void)snprintf(setup->hostname, sizeof setup->hostname, "%.255s", past->hostname);
     if (past->profile)
-        type->missing[0] = '\0'; // of another profile
+        type->missing[0] = '\0'; // belongs to another profile
 }
 
 int setup_init(struct setup *setup, const struct options *options, struct errors *errors) {
@@ -198,7 +198,7 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
     for (size_t i = 0; i < setup->n_types; i++)
         source_choose_guests(setup->types[i].source, setup->profile->settings.guests == CONFIG_GUESTS_SHARE);
     r = make_selections(setup);
-    struct core_type *first = &setup->types[0]; // a replay is of one
+    struct core_type *first = &setup->types[0]; // a replay has one core type
     if (r == 0)
         r = source_load(first->source, first->selections, first->n_selections, errors);
     if (r == 0)

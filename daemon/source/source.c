@@ -11,7 +11,7 @@
 #include "daemon/base/log.h"
 #include "daemon/source/source_vendor.h"
 
-// ---- what only the origin knows ----
+// ---- answers of the origin ----
 
 int source_load(struct source *source, const struct plan_selection *selections, size_t n_selections,
                 struct errors *errors) {
@@ -67,7 +67,7 @@ struct source *source_free(struct source *source) {
         source->driver->deinit(source);
     free(source->support);
     catalog_free(source->catalog);
-    free(source); // the first member of what was allocated
+    free(source); // the first member of the allocated struct
     return NULL;
 }
 
@@ -110,7 +110,7 @@ bool source_watchdog_holds(const struct source *source, size_t event) {
            catalog->events[event].need.fixed == catalog->events[catalog->watchdog_event].need.fixed;
 }
 
-// An event and the same one with modifiers have one counter.
+// An event and its variants with modifiers share one counter.
 unsigned source_fixed_counters(const struct source *source) {
     uint64_t fixed = 0;
     for (size_t e = 0; e < source->catalog->n_events; e++)

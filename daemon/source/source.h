@@ -2,10 +2,10 @@
 #ifndef TOPDOWND_DAEMON_SOURCE_SOURCE_H
 #define TOPDOWND_DAEMON_SOURCE_SOURCE_H
 
-// Where counts come from, and with which spec they are read: facts that are the same whatever they come from, and a
-// driver that answers what only the origin knows. Three files fill them: source_host.c from the kernel's files of this
-// host, source_sim.c from a scenario, source_recording.c from a recording or a log of perf. Each embeds struct source
-// as its first member, and nobody else asks which of the three it is.
+// The origin of counts, and the spec to interpret them: facts in a common form, and a driver that answers what only the
+// origin knows. Three files fill it: source_host.c from the kernel's files of this host, source_sim.c from a scenario,
+// source_recording.c from a recording or a log of perf. Each embeds struct source as its first member, and no other
+// code asks which of the three it is.
 
 #include "collectors/host/host_cores.h"
 #include "collectors/pmu/pmu.h"
@@ -19,7 +19,7 @@ enum { SOURCE_TYPES_MAX = HOST_CORES_MAX, SOURCE_ERRORS_MAX = 8, SOURCE_TEXT_MAX
 
 struct source;
 
-// What depends on the origin. NULL where there is nothing to do, or nothing to say.
+// The functions that depend on the origin. NULL: nothing to do or to report.
 struct source_driver {
     // See the functions below, which call these.
     int (*load)(struct source *source, const struct plan_selection *selections, size_t n_selections,
@@ -27,59 +27,59 @@ struct source_driver {
     int (*topology)(struct source *source, const struct cpuset *selected, struct errors *errors, struct topology **out);
     int (*topology_update)(const struct source *source, const struct cpuset *selected, const struct topology *known,
                            struct topology **out);
-    // CPUs that are online and selected and of none of the sources, which are all of this driver.
+    // Counts selected online CPUs that belong to none of the sources, all of which have this driver.
     size_t (*count_other_cores)(struct source *const *sources, size_t n, const struct cpuset *selected);
     void (*choose_guests)(struct source *source, bool share);
     int (*pmu)(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out);
     void (*describe)(const struct source *source, char *out, size_t size);
-    void (*deinit)(struct source *source); // what it has of its own
+    void (*deinit)(struct source *source); // frees the driver's own members
 };
 
-// What is missing or fails, for people and for topdownd_pmu_error.
+// What is missing or fails, for messages and for topdownd_pmu_error.
 struct source_troubles {
     struct view_pmu_error errors[SOURCE_ERRORS_MAX];
     char texts[SOURCE_ERRORS_MAX][SOURCE_TEXT_MAX];
     size_t n;
-    int open_error; // that the last of them is about, 0: it is not about opening
+    int open_error; // errno of the last one; 0: not about opening
 };
 
-// What the catalog was made with: a recording keeps it, to make the same one elsewhere.
+// The inputs of the catalog. A recording keeps them, to build the same catalog elsewhere.
 struct source_making {
-    struct environment_answers answers; // what the formulas asked of the PMU
+    struct environment_answers answers; // the formulas' questions about the PMU
     bool topdown_dropped;
-    char vendor_cpuid[HOST_CPUID_MAX]; // what was looked for in the vendor's files
-    const char *vendor_pmu;            // "": by the files
+    char vendor_cpuid[HOST_CPUID_MAX]; // what was searched for in the vendor's files
+    const char *vendor_pmu;            // "": the files decide
 };
 
-// What a recording says of its host, which goes before what is configured here. A log of perf says little of it.
+// A recording's facts about its host, which take precedence over the configuration here. A log of perf has few of them.
 struct source_past {
-    const char *hostname, *profile; // NULL: not said
-    bool adaptive;                  // the schedule, at its beginning
-    const struct plan *plan;        // the first one, from source_load on
+    const char *hostname, *profile; // NULL: unknown
+    bool adaptive;                  // the schedule was, at the beginning
+    const struct plan *plan;        // the first one; set by source_load
 };
 
 struct source {
     const struct source_driver *driver;
     struct catalog *catalog; // encoded for this host
-    bool vendors;            // made of the vendor's files
+    bool vendors;            // built from the vendor's files
     struct source_making making;
     struct host_roots roots;
-    bool several;                    // the host has cores of other types as well
+    bool several;                    // the host has other core types too
     unsigned first_cpu;              // of this type
-    const char *own_spec;            // a spec that is for these cores; NULL: a generic one is, or none
-    char core_type[HOST_TEXT_MAX];   // where there are several, the name of this one, else ""
-    char prefix[HOST_TEXT_MAX + 16]; // in front of what is logged of one of several types, else ""
-    bool simulated;                  // also what was recorded of a simulated host
+    const char *own_spec;            // the spec for exactly these cores; NULL: a generic one or none
+    char core_type[HOST_TEXT_MAX];   // the name of this one if there are several, else ""
+    char prefix[HOST_TEXT_MAX + 16]; // prefix of log lines if there are several, else ""
+    bool simulated;                  // also true for a recording of a simulated host
     bool replayed;                   // measured at another time, maybe on another host
-    struct source_past past;         // then
+    struct source_past past;         // facts about that host
     struct host_cpu cpu;
-    const char *microarchitecture; // of the CPU, "unknown" where it is not known
+    const char *microarchitecture; // of the CPU; "unknown" if not known
     const char *pmu_name;
     bool takes_counters;       // events take hardware counters at all
     unsigned general_counters; // as stated; 0: not stated, or events take none
-    bool nmi_watchdog;         // holds a counter of every CPU
+    bool nmi_watchdog;         // the watchdog holds a counter of every CPU
     uint8_t *support;          // enum plan_support of each of the catalog's events
-    bool exclude_guest;        // what guests do is not counted
+    bool exclude_guest;        // work in guests is not counted
     struct source_troubles troubles;
 };
 
@@ -87,50 +87,51 @@ struct source_request {
     const struct options *options;
     const char *data; // folder
     const struct specs *specs;
-    const struct config_specs *vendor; // NULL or without a path: our own specs
-    bool all_events;                   // also those of the vendor's files that no metric uses
+    const struct config_specs *vendor; // NULL or without a path: shipped specs
+    bool all_events;                   // include events of the vendor's files that no metric uses
 };
 
-// Adds the sources of one origin to `out`; what is in it is the caller's to free also after a failure.
+// Adds the sources of one origin to `out`; the caller frees them even after a failure.
 typedef int source_filler(const struct source_request *request, struct errors *errors,
                           struct source *out[SOURCE_TYPES_MAX], size_t *n);
 
 struct source *source_free(struct source *source);
 
-// Of a replay: makes all that is replayed ready. A log's metrics are those of the selections. Returns 0, -EINVAL with
-// the reason in `errors`, -ENOMEM.
+// Prepares a replay. A log's metrics are those of the selections. Returns 0, -EINVAL with the reason in `errors`,
+// -ENOMEM.
 int source_load(struct source *source, const struct plan_selection *selections, size_t n_selections,
                 struct errors *errors);
 
-// `selected`: the CPUs to measure, NULL for all. -ENOENT: the host has other types of cores, and of this one none is
+// `selected`: the CPUs to measure, NULL for all. -ENOENT: the host has other core types, and no CPU of this one is both
 // selected and online.
 int source_topology(struct source *source, const struct cpuset *selected, struct errors *errors, struct topology **out);
 
-// Whether CPUs to measure have come online that `known` does not have: 1 and a new topology with them, 0, or -ENOMEM.
+// Checks for CPUs to measure that have come online and that `known` lacks. Returns 1 and a new topology with them, 0,
+// or -ENOMEM.
 int source_topology_update(const struct source *source, const struct cpuset *selected, const struct topology *known,
                            struct topology **out);
 
-// Notes CPUs that are left out because their cores are of another kind than those of all sources.
+// Notes CPUs that are left out because no source has their core type.
 void source_note_other_cores(struct source *const *sources, size_t n, const struct cpuset *selected);
 
-// Decides whether guests are left alone: where this host may run any, unless they are to share the counters.
+// Decides whether to exclude guests: if this host may run any, unless `share` is set.
 void source_choose_guests(struct source *source, bool share);
 
-// Opens nothing yet. A simulated host's time begins at now_ns. -EINVAL with the reason in `errors`; -EOPNOTSUPP: there
-// is nothing to count with.
+// Makes the PMU; opens nothing yet. A simulated host's time begins at now_ns. -EINVAL with the reason in `errors`;
+// -EOPNOTSUPP: the source cannot count.
 int source_pmu(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out);
 
-// One line on what is not a host, without an end; "" for a host. Cut at size - 1.
+// One line, without a line end, that describes a source other than a host; "" for a host. Cut at size - 1.
 void source_describe(const struct source *source, char *out, size_t size);
 
 // Notes that `n_failed` event groups cannot be opened because of `error` (a negative errno), or that none fails any
-// more (0); all of them together need `files` file descriptors (0: not known yet). True where this is news, which has
-// been logged.
+// more (0). All event groups together need `files` file descriptors (0: not known yet). Logs news and returns true for
+// them.
 bool source_note_open_error(struct source *source, int error, size_t n_failed, size_t files);
 
-// True where the NMI watchdog holds the fixed counter of the catalog's event.
+// True if the NMI watchdog holds the fixed counter of the catalog's event.
 bool source_watchdog_holds(const struct source *source, size_t event);
-// Fixed counters that can be had: one that the NMI watchdog holds cannot.
+// The number of available fixed counters, without one that the NMI watchdog holds.
 unsigned source_fixed_counters(const struct source *source);
 
 // ---- for the files that fill sources ----
@@ -141,22 +142,22 @@ __attribute__((format(printf, 4, 5))) void source_note(struct source *source, co
 // The same for all events. Returns 0 or -ENOMEM.
 int source_make_support(struct source *source, enum plan_support support);
 
-// Reads the spec from the vendor's files, where the configuration names them. Returns 0; 1 where it does not, or they
-// have nothing for this CPU, which is noted; -EINVAL with the reason in `errors`, -ENOMEM.
+// Reads the spec from the vendor's files, if the configuration names them. Returns 0; 1 if it does not, or if they have
+// nothing for this CPU, which is noted; -EINVAL with the reason in `errors`, -ENOMEM.
 struct source_vendors {
     const char *cpuid;
-    const char *pmu; // NULL: by the files
+    const char *pmu; // NULL: the files decide
     const struct environment *environment;
     bool all_events;
 };
 int source_load_vendors(struct source *source, const struct source_request *request,
                         const struct source_vendors *vendors, struct errors *errors, struct catalog_builder **out);
 
-// Names the type of cores that a source is of.
+// Names the source's core type.
 void source_name_type(struct source *source, const char *name);
 
-// Gives each source of several the name of its type: its spec's, or where others have that one or it is a generic one,
-// its PMU's.
+// Names the core type of each of several sources: after its spec, or after its PMU if the spec is generic or not
+// unique.
 void source_name_types(struct source *const *sources, size_t n);
 
 #endif

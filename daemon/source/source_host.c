@@ -16,7 +16,7 @@ static const char SOFTWARE[] = "software"; // the spec, and the kernel's PMU, fo
 static struct source_host *of(struct source *source) { return (struct source_host *)source; }
 static const struct source_host *of_const(const struct source *source) { return (const struct source_host *)source; }
 
-// ---- what it answers ----
+// ---- the driver ----
 
 static int host_topology(struct source *source, const struct cpuset *selected, struct errors *errors,
                          struct topology **out) {
@@ -25,7 +25,7 @@ static int host_topology(struct source *source, const struct cpuset *selected, s
     source_choose_cpus(of(source), selected, true, &cpus);
     int r = host_linux_topology(&source->roots, &cpus.choice, &found, out);
     if (r == -EINVAL && source->several && found.items[0].file[0] == '\0')
-        return -ENOENT; // every CPU that is selected is of another type
+        return -ENOENT; // every selected CPU is of another type
     for (size_t i = 0; i < found.n; i++)
         (void)errors_add(errors, found.items[i].file, found.items[i].line, found.items[i].column, "%s",
                          found.items[i].text);
@@ -40,7 +40,7 @@ static int host_topology_update(const struct source *source, const struct cpuset
     int r = host_linux_topology_update(&source->roots, &cpus.choice, known, &candidate);
     if (r <= 0)
         return r;
-    topology_free(candidate); // only now is it worth asking every CPU what core it is
+    topology_free(candidate); // only now is it worth checking every CPU's core
     source_choose_cpus(of_const(source), selected, true, &cpus);
     return host_linux_topology_update(&source->roots, &cpus.choice, known, out);
 }
@@ -70,8 +70,8 @@ static const struct source_driver DRIVER = {.topology = host_topology,
 
 // ---- filling ----
 
-// Reads a spec with its formulas compiled for this host: of the vendor's files where they are to be used and have this
-// CPU, else `name`. 1 where there is none (NULL).
+// Reads a spec with its formulas compiled for this host: from the vendor's files if they are in use and cover this CPU,
+// else `name`. 1 if there is none (NULL).
 static int load_spec(struct source_host *host, const struct source_request *request, const char *name, bool vendors,
                      struct errors *errors, struct catalog_builder **out) {
     struct source *source = &host->source;
@@ -113,7 +113,7 @@ static void note_binding(struct source_host *host, const struct host_binding *bi
             binding->n_cannot);
 }
 
-// The kernel's PMU of the spec's name or pattern that counts on this type's CPUs. False where there is none.
+// Finds the kernel's PMU of the spec's name or pattern that counts on this type's CPUs. False if there is none.
 static bool find_pmu(struct source_host *host, const struct catalog_product *product) {
     const struct source *source = &host->source;
     struct host_core_pmu pmus[HOST_CORES_MAX];
@@ -127,7 +127,7 @@ static bool find_pmu(struct source_host *host, const struct catalog_product *pro
     return true;
 }
 
-// The spec of these cores, bound to their PMU. 1 where the kernel has no such PMU.
+// Reads the spec of these cores and binds it to their PMU. 1 if the kernel has no such PMU.
 static int init_hardware(struct source_host *host, const struct source_request *request, struct errors *errors) {
     struct source *source = &host->source;
     struct host_binding binding;
@@ -145,7 +145,7 @@ static int init_hardware(struct source_host *host, const struct source_request *
     source->pmu_name = host->pmu_found;
     source->catalog = catalog_builder_finish(builder);
     const struct catalog *catalog = source->catalog;
-    source->support = binding.support; // ours from here on
+    source->support = binding.support; // takes ownership
     memcpy(host->pmu_types, binding.types, sizeof host->pmu_types);
     source->microarchitecture =
         !source->vendors && host->cores.row->pmu ? "unknown" : catalog->product.microarchitecture;
@@ -200,9 +200,9 @@ static int init_software(struct source_host *host, const struct source_request *
     return 0;
 }
 
-// ---- types of cores ----
+// ---- core types ----
 
-// One more, which is the caller's; NULL where memory is short.
+// Adds a source, which the caller owns; NULL if out of memory.
 static struct source_host *add(const struct source_request *request, struct source *out[SOURCE_TYPES_MAX], size_t *n) {
     struct source_host *host = calloc(1, sizeof *host);
     if (!host)
@@ -216,7 +216,7 @@ static struct source_host *add(const struct source_request *request, struct sour
     return host;
 }
 
-// Arm cores of a host with several types are described by what they themselves say.
+// On a host with several core types each Arm core's own registers identify it.
 static void describe_cores(struct source_host *host, const struct host_kinds *kinds, size_t kind) {
     struct source *source = &host->source;
     const struct cpu_row *row = kinds->kinds[kind].row;
@@ -231,7 +231,7 @@ static void describe_cores(struct source_host *host, const struct host_kinds *ki
     (void)snprintf(source->cpu.model, HOST_TEXT_MAX, "0x%03x", host->cores.midr >> 4 & 0xfff);
 }
 
-// Takes the last source out again; the first that is taken out is kept in *dropped.
+// Removes the last source; the first one removed is kept in *dropped.
 static void drop_source(struct source *out[SOURCE_TYPES_MAX], size_t *n, struct source **dropped) {
     struct source *last = out[--*n];
     if (*dropped)
@@ -256,7 +256,7 @@ static int find_types(const struct source_request *request, const struct host_ki
     return 0;
 }
 
-// Software events where no type can be measured; what was said of the first is said then, too.
+// Uses software events if no core type can be measured; then it also reports the first type's troubles.
 int source_host_find(const struct source_request *request, struct errors *errors, struct source *out[SOURCE_TYPES_MAX],
                      size_t *n) {
     struct host_roots roots = {.sysfs = request->options->sysfs, .procfs = request->options->procfs};

@@ -9,7 +9,7 @@ static void keep_cpus(struct cpuset *set, const struct cpuset *kept, bool invert
         set->words[w] &= inverted ? ~kept->words[w] : kept->words[w];
 }
 
-// All CPUs that are selected; without a selection all that nobody wants left alone.
+// The selected CPUs; by default all except those that the administrator wants undisturbed.
 static void find_wanted(const struct source_host *host, const struct cpuset *selected, struct cpuset *out) {
     struct cpuset left_alone;
     host_linux_left_alone(&host->source.roots, &left_alone);
@@ -17,7 +17,7 @@ static void find_wanted(const struct source_host *host, const struct cpuset *sel
     keep_cpus(out, selected ? selected : &left_alone, selected == NULL);
 }
 
-// What is offline does not say what it is, and stays.
+// Offline CPUs do not identify themselves, and stay.
 static void remove_other_cores(const struct source_host *host, struct cpuset *set) {
     for (unsigned cpu = 0; host->cores.midr != 0 && cpu < CPUSET_MAX; cpu++)
         if (cpuset_has(set, cpu) &&

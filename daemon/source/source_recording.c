@@ -23,7 +23,7 @@ static int recording_load(struct source *source, const struct plan_selection *se
     return r;
 }
 
-// As it was, whatever is selected here.
+// The recorded topology, regardless of the selection here.
 static int recording_topology(struct source *source, const struct cpuset *selected, struct errors *errors,
                               struct topology **out) {
     (void)selected;
@@ -32,7 +32,7 @@ static int recording_topology(struct source *source, const struct cpuset *select
     return *out ? 0 : -ENOMEM;
 }
 
-// The rest is then what was in force at its beginning.
+// The other facts are those in force at the recording's beginning.
 static void recording_describe(const struct source *source, char *out, size_t size) {
     const struct tape *tape = ((const struct source_recording *)source)->tape;
     const struct recording_header *header = &tape->header;

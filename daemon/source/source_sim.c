@@ -40,7 +40,7 @@ static const struct source_driver DRIVER = {.topology = sim_topology, .pmu = sim
 
 // ---- filling ----
 
-// What formulas may ask of a simulated host.
+// Sets the facts of a simulated host that formulas may use.
 static void describe_scenario(const struct scenario *scenario, struct environment *out) {
     double sockets = scenario->sockets, cores = sockets * scenario->cores_per_socket;
     environment_init(out);
@@ -52,7 +52,7 @@ static void describe_scenario(const struct scenario *scenario, struct environmen
     literals[LITERAL_HAS_PMEM] = 0;
 }
 
-// A name without folder and ending is of a scenario that ships.
+// A name without folder and suffix means a shipped scenario.
 static void find_scenario(struct source_sim *sim, const struct source_request *request) {
     const char *name = request->options->scenario ? request->options->scenario : "demo";
     if (strpbrk(name, "/."))
@@ -66,7 +66,7 @@ static int load_spec(struct source_sim *sim, const struct source_request *reques
     char cpuid[HOST_CPUID_MAX];
     describe_scenario(sim->scenario, &environment);
     source_vendor_cpuid(&request->specs->cpus, sim->scenario->spec, cpuid, sizeof cpuid);
-    // what a scenario says may happen need not be what a metric reads
+    // a scenario may have events that no metric reads
     const struct source_vendors vendors = {.cpuid = cpuid, .environment = &environment, .all_events = true};
     struct catalog_builder *builder;
     int r = source_load_vendors(&sim->source, request, &vendors, errors, &builder);
@@ -77,7 +77,7 @@ static int load_spec(struct source_sim *sim, const struct source_request *reques
     return r;
 }
 
-// Has a scenario already.
+// Fills a source that has a scenario.
 static int fill(struct source_sim *sim, const struct source_request *request, struct errors *errors) {
     struct source *source = &sim->source;
     int r = load_spec(sim, request, errors);

@@ -41,8 +41,8 @@ static int load(const struct vendor_request *request, struct errors *errors, str
     return format == SPEC_FORMAT_PERF ? load_perf(request, errors, out) : load_arm(request, errors, out);
 }
 
-// A vendor's tree may have many small mistakes, which are not this host's owner's; who checks a configuration may be
-// writing a spec.
+// A vendor's tree may have many small mistakes that do not concern this host's owner, so by default only a few are
+// shown. check-config shows all: its user may be writing a spec.
 static void warn(const struct errors *found, bool all) {
     char line[ERROR_LINE_MAX];
     size_t shown = all || found->n < WARNINGS_MAX ? found->n : WARNINGS_MAX;
@@ -89,8 +89,8 @@ int source_vendor_read(const struct vendor_request *request, struct errors *erro
     return 0;
 }
 
-// Copies a pattern such as GenuineIntel-6-6[AC] with the first of the characters that a bracket offers; false where
-// that does not make one CPU of it.
+// Copies a pattern such as GenuineIntel-6-6[AC] with the first character of each bracket; false if the result is not a
+// single CPU.
 static bool example_of(const char *pattern, char *out, size_t size) {
     size_t length = 0;
     for (const char *c = pattern; *c != '\0' && length + 1 < size; c++) {

@@ -2,7 +2,8 @@
 #ifndef TOPDOWND_DAEMON_SOURCE_SOURCE_VENDOR_H
 #define TOPDOWND_DAEMON_SOURCE_SOURCE_VENDOR_H
 
-// A catalog of the files that the configuration names in the place of our own specs: a vendor's, or the user's own.
+// Builds a catalog from the files that the configuration names instead of the shipped specs: a vendor's, or the user's
+// own.
 
 #include "config/yaml/config.h"
 #include "core/host/identify.h"
@@ -11,20 +12,20 @@
 struct vendor_request {
     const struct config_specs *specs; // with a path
     const char *data;                 // folder of specs/perf/trees.json and specs/arm/defaults.json
-    const char *cpuid;                // as perf writes it; "": not known
-    const char *pmu;                  // of a host with cores of two kinds, the core PMU's name; NULL: by the files
+    const char *cpuid;                // in perf's form; "": not known
+    const char *pmu;                  // the core PMU's name on a host with two core types; NULL: the files decide
     const struct environment *environment;
-    bool all_events;   // else those of the perf format that metrics use
-    bool all_warnings; // of entries that are wrong; else a few
+    bool all_events;   // false: in the perf format, only those that metrics use
+    bool all_warnings; // show all invalid entries; false: a few
 };
 
-// To be bound to a host before it is finished. What is wrong with single entries is logged. Returns 0; 1 where there is
-// nothing for this CPU, with the reason in *reason; -EINVAL with what is wrong in `errors`, where `specs:` stands;
+// The result is to be bound to a host before it is finished. Invalid entries are logged. Returns 0; 1 if there is
+// nothing for this CPU, with the reason in *reason; -EINVAL with the mistakes in `errors`, at the place of `specs:`;
 // -ENOMEM.
 int source_vendor_read(const struct vendor_request *request, struct errors *errors, char *reason, size_t reason_size,
                        struct catalog_builder **out);
 
-// A CPU that the spec is for, as perf writes it; "" where the map does not say.
+// A CPU of the spec, in perf's form; "" if the map has none.
 void source_vendor_cpuid(const struct cpu_map *cpus, const char *spec, char *out, size_t size);
 
 #endif

@@ -35,7 +35,7 @@ static int first_header(struct recording_reader *reader, struct recording_header
     return r;
 }
 
-// The name of the file that is so many before this one: FILE.1 is before FILE, and FILE.3 before FILE.2.
+// The name of the file that is `back` files before this one: FILE.1 is before FILE, and FILE.3 before FILE.2.
 static void name_former(const struct tape *tape, size_t back, char *out, size_t size) {
     size_t length = strlen(tape->path), digits = 0, number = 0;
     while (digits < length && strchr("0123456789", tape->path[length - 1 - digits]))
@@ -47,7 +47,7 @@ static void name_former(const struct tape *tape, size_t back, char *out, size_t 
     (void)snprintf(out, size, "%.*s.%zu", (int)length, tape->path, number + back);
 }
 
-// The file that goes on with part `part` of the recording; NULL where it is not there.
+// Opens the file with part `part` of the recording; NULL if it is missing.
 static struct recording_reader *open_former(const struct tape *tape, const char *path, unsigned part,
                                             struct recording_header *header) {
     struct recording_reader *reader;
@@ -58,7 +58,7 @@ static struct recording_reader *open_former(const struct tape *tape, const char 
     return reader;
 }
 
-// Opens the files before this one, back to the first of the recording, or to where one is missing.
+// Opens the files before this one, back to the first of the recording or to a missing one.
 static void open_formers(struct tape *tape) {
     char path[PATH_MAX];
     struct recording_header header;
@@ -127,7 +127,7 @@ static int make_of_vendors(const struct tape *tape, const struct tape_request *r
                : r;
 }
 
-// The catalog as it was where the recording was made.
+// Makes the same catalog as on the recorded host.
 static int make_catalog(const struct tape *tape, const struct tape_request *request, struct errors *errors,
                         struct catalog **out) {
     const struct recording_catalog *of = &tape->header.catalog;
@@ -173,7 +173,7 @@ static int open_recording(struct tape *tape, const struct tape_request *request,
 
 // ---- a log of perf ----
 
-// The spec that has most of the log's events.
+// Finds the spec with the most of the log's events.
 static int find_spec(const struct tape *tape, const struct specs *specs, struct catalog **out) {
     size_t most = 0;
     int r = 0;
@@ -307,7 +307,7 @@ static int take_facts(struct tape *tape, const struct recording_record *record) 
     if (r == 0)
         adapt_report_free(report);
     free(facts);
-    return r == -ENOMEM ? r : 0; // what is wrong with it is said when it is played
+    return r == -ENOMEM ? r : 0; // its mistakes are reported when it is played
 }
 
 static int find_plan(struct tape *tape, struct errors *errors) {

@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_DAEMON_SOURCE_TAPE_H
 #define TOPDOWND_DAEMON_SOURCE_TAPE_H
 
-// What --pmu replay:FILE plays: a recording, with the files before it of the same recording that are there, or a log of
-// perf, made into a recording in memory.
+// The tape of --pmu replay:FILE: a recording, with its existing earlier files, or a log of perf, converted into a
+// recording in memory.
 
 #include "collectors/recording/recording_file.h"
 #include "collectors/recording/recording_reader.h"
@@ -16,15 +16,15 @@ enum { TAPE_FILES_MAX = RECORDING_FILE_FORMERS_MAX + 1 };
 
 struct tape {
     const char *path;
-    struct recording_reader *files[TAPE_FILES_MAX]; // of a recording, the last one, which is `path`, first
-    size_t n_files, present;                        // how many, and from which on the next record comes
-    struct recording_buffer bytes;                  // the records of a log
-    size_t at;                                      // in them
+    struct recording_reader *files[TAPE_FILES_MAX]; // of a recording: `path`, the last one, comes first
+    size_t n_files, present;                        // their number, and the one being read
+    struct recording_buffer bytes;                  // a log's records
+    size_t at;                                      // position in `bytes`
     struct recording_header header;
-    struct perf_log *log;          // NULL: it is a recording
+    struct perf_log *log;          // NULL: a recording
     struct perf_names *names;      // for the log
     const struct catalog *catalog; // borrowed
-    // from tape_load on: the first plan, what it is for, and whether the schedule was adaptive then
+    // set by tape_load: the first plan, its topology, and whether the schedule was adaptive then
     struct plan *plan;
     struct topology *topology;
     bool adaptive;
@@ -32,28 +32,29 @@ struct tape {
 
 struct tape_request {
     const char *path; // borrowed as long as the tape
-    const char *spec; // of a log; NULL: the one that has most of its events
+    const char *spec; // of a log; NULL: the one with most of its events
     const struct specs *specs;
-    const struct config_specs *vendor; // NULL or without a path: there are none
+    const struct config_specs *vendor; // NULL or without a path: none
     const char *data;                  // folder
 };
 
-// Reads the file and finds its spec: a recording's is made as it was where it was recorded, of the vendor's files too,
-// if the configuration names them. The catalog is the caller's, and must outlive the tape. Returns 0, -EINVAL with the
-// reason in `errors`, -ENOMEM.
+// Reads the file and finds its spec. A recording's catalog is built as on the recorded host, also from the vendor's
+// files if the configuration names them. The caller owns the catalog, which must outlive the tape. Returns 0, -EINVAL
+// with the reason in `errors`, -ENOMEM.
 int tape_open(const struct tape_request *request, struct errors *errors, struct catalog **catalog, struct tape **out);
 
-// Makes a log's metrics those of the selections, and checks that the first plan can be had.
+// Sets a log's metrics to those of the selections, and checks that the first plan can be made.
 int tape_load(struct tape *tape, const struct plan_selection *selections, size_t n_selections, struct errors *errors);
 
-// The next record, from the beginning on, as recording_next says. It is there until the next call.
+// The next record, beginning with the first; returns the same as recording_next. The record is valid until the next
+// call.
 int tape_next(struct tape *tape, struct recording_record *out);
-// Where the last one began.
+// The start of the last record.
 uint64_t tape_at(const struct tape *tape);
 
 struct tape *tape_free(struct tape *tape);
 
-// Adds why a plan's record could not be read; returns -EINVAL, or -ENOMEM where `r` is.
+// Adds the reason why a plan's record could not be read. Returns -EINVAL, or -ENOMEM if `r` is.
 int tape_explain_plan(const struct tape *tape, int r, const char *missing, struct errors *errors);
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The HTTP library runs without threads of its own: one daemon of it per address, and one thread here that waits for
-// all of them. So everything below `newest` in struct http_server belongs to that thread and needs no lock; the newest
-// snapshot is all that two threads share.
+// all of them. So everything below `newest` in struct http_server belongs to that thread and needs no lock; the two
+// threads share only the newest snapshots.
 //
 // The server keeps a rendered page as a response object of the library, which counts the connections that still send
 // it. Any number of clients, slow ones included, read the same bytes, and the last one frees them.
 //
-// The library hands over a request in three calls: on_target with the target as the client sent it, then on_request
-// once after the headers and once after the whole request. The calls pass one of the marks below to one another.
+// The library passes a request in three calls: on_target with the target as the client sent it, then on_request once
+// after the headers and once after the whole request. Each call leaves one of the marks below for the next.
 
 #include "exporters/http/http.h"
 
@@ -31,7 +31,7 @@
 enum { CONNECTION_BYTES_MAX = 32 << 10, IDLE_SECONDS_MAX = 10, EXHAUSTED_PAUSE_MS = 100 };
 
 struct cached_page {
-    uint64_t generation; // of the publication it shows; 0: none
+    uint64_t generation; // publication that it shows; 0: none
     struct MHD_Response *response;
 };
 
@@ -39,7 +39,7 @@ struct http_server {
     size_t n_addresses;
     int fds[HTTP_ADDRESSES_MAX]; // -1 once the library owns it
     uint16_t ports[HTTP_ADDRESSES_MAX];
-    unsigned client_connections[HTTP_ADDRESSES_MAX]; // at most, of one client; 0: no limit
+    unsigned client_connections[HTTP_ADDRESSES_MAX]; // limit for one client; 0: none
     int stop_fd;
     uint64_t request_ms_max;
     uint64_t (*clock_ms)(void *context); // tells the age of what is published
@@ -49,24 +49,24 @@ struct http_server {
     atomic_size_t renders;
 
     pthread_mutex_t lock;
-    struct http_published newest[SHOWN_TYPES_MAX]; // under the lock, as the rest of this paragraph
-    uint64_t published_ms[SHOWN_TYPES_MAX];        // when, by the clock above
+    struct http_published newest[SHOWN_TYPES_MAX]; // under the lock, like the next four members
+    uint64_t published_ms[SHOWN_TYPES_MAX];        // time by the clock above
     size_t n_types;
     uint64_t generation;      // counts what was published
     uint64_t view_generation; // the generation that first had these views
 
     struct MHD_Daemon *daemons[HTTP_ADDRESSES_MAX];
-    struct http_templates templates; // of the view they name
+    struct http_templates templates; // for the views they name
     struct cached_page pages[HTTP_PAGE_N];
     struct http_connections connections;
-    uint64_t connection_changes; // connections that came and went
+    uint64_t connection_changes; // number of connections opened and closed
 };
 
-// How far a request is, in the library's pointer for us. NULL: its target has been seen.
+// The progress of a request, in the library's pointer for callers. NULL: its target has been seen.
 static const char target_refused, headers_seen;
 static void *mark(const char *stage) { return (void *)(uintptr_t)stage; }
 
-// The only clock outside daemon/: the time that a client may take has nothing to do with measuring.
+// The only clock outside daemon/: a client's time limit is unrelated to measuring.
 static uint64_t now_ms(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -89,7 +89,7 @@ static bool add_headers(struct MHD_Response *response, const char *content_type)
                                    "form-action 'none'; frame-ancestors 'none'") == MHD_YES;
 }
 
-// A short answer; `body` is never freed. One more header where `name` is not NULL.
+// A short answer; `body` is never freed. Adds a header if `name` is not NULL.
 static enum MHD_Result respond(struct MHD_Connection *connection, unsigned status, const char *content_type,
                                const char *body, const char *name, const char *value) {
     struct MHD_Response *response =
@@ -111,7 +111,7 @@ static enum MHD_Result respond_text(struct MHD_Connection *connection, unsigned 
 struct publication {
     struct http_published types[SHOWN_TYPES_MAX];
     size_t n;
-    uint64_t stale; // a bit for each type
+    uint64_t stale; // one bit for each type
     uint64_t generation, view_generation;
 };
 
@@ -145,7 +145,7 @@ static void publication_unref(struct publication *publication) {
         published_unref(&publication->types[i]);
 }
 
-// Replaces stale snapshots by copies without gauges. NULL where memory is short.
+// The type's snapshot, or a copy without gauges if it is stale. NULL if out of memory.
 static struct snapshot *shown_snapshot(const struct publication *publication, size_t type) {
     struct snapshot *snapshot = publication->types[type].snapshot;
     return publication->stale >> type & 1 ? snapshot_stale(snapshot) : snapshot_ref(snapshot);
@@ -167,7 +167,7 @@ static int render_text(struct http_server *server, enum http_page page, const st
     return r;
 }
 
-// The page as a response, NULL where memory is short.
+// Renders the page as a response. NULL if out of memory.
 static struct MHD_Response *render(struct http_server *server, enum http_page page,
                                    const struct publication *publication) {
     struct text text = {0};
@@ -248,7 +248,7 @@ static void *on_target(void *context, const char *target, struct MHD_Connection 
     return strstr(target, "%00") ? mark(&target_refused) : NULL;
 }
 
-// Called by the library when a request's headers are there, and again when all of it is.
+// The library calls it after a request's headers, and again after the whole request.
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *path,
                                   const char *method, const char *version, const char *body, size_t *body_length,
                                   void **request) {
@@ -294,7 +294,7 @@ static void on_answered(void *context, struct MHD_Connection *connection, void *
         slot->since_ms = now_ms();
 }
 
-// Milliseconds until something is due, -1 where nothing is.
+// Milliseconds until something is due; -1: nothing is.
 static int next_timeout(struct http_server *server) {
     int timeout = http_connections_expire(&server->connections, now_ms(), server->request_ms_max);
     for (size_t i = 0; i < server->n_addresses; i++) {
@@ -322,15 +322,15 @@ static void *serve(void *context) {
         int ready = poll(fds, server->n_addresses + 1, next_timeout(server));
         if (stop->revents)
             return NULL;
-        // At its limit of connections the library stops listening, and listens again only in a run after the one in
-        // which connections ended: so it runs until nothing changes.
+        // At its limit of connections the library stops listening. It listens again only in the run after the one that
+        // ended connections, so this loop runs it until nothing changes.
         uint64_t changes = server->connection_changes, before;
         do {
             before = server->connection_changes;
             for (size_t i = 0; i < server->n_addresses; i++)
                 MHD_run(server->daemons[i]);
         } while (before != server->connection_changes);
-        // Somebody waits to be let in and could not be: no file descriptor is left.
+        // A client is waiting but could not be accepted: no file descriptor is left.
         if (ready > 0 && changes == server->connection_changes && http_connections_none(&server->connections))
             poll(stop, 1, EXHAUSTED_PAUSE_MS);
     }
@@ -352,7 +352,7 @@ static int start_daemons(struct http_server *server) {
     return 0;
 }
 
-// Signals are for the daemon's main thread.
+// The daemon's main thread handles all signals.
 static int start_thread(struct http_server *server) {
     sigset_t all, before;
     sigfillset(&all);
@@ -364,7 +364,7 @@ static int start_thread(struct http_server *server) {
 }
 
 int http_server_start(struct http_server *server, const struct http_published *types, size_t n) {
-    server->n_types = n; // there is no other thread yet
+    server->n_types = n; // no other thread exists yet
     for (size_t i = 0; i < n; i++)
         http_server_publish(server, i, &types[i]);
     int r = http_connections_init(&server->connections, server->n_addresses * HTTP_CONNECTIONS_MAX);
@@ -431,7 +431,7 @@ void http_server_use_clock(struct http_server *server, uint64_t (*clock_ms)(void
 static void stop_thread(struct http_server *server) {
     if (!server->running)
         return;
-    eventfd_write(server->stop_fd, 1); // an empty eventfd takes it
+    eventfd_write(server->stop_fd, 1); // cannot fail: the eventfd is empty
     pthread_join(server->thread, NULL);
 }
 

@@ -18,10 +18,10 @@ struct http_address {
     uint16_t port;       // 0: any free one
 };
 
-// Limits of connections for each listening address, in all and from one client's address. A client may hold half of
+// Limits of connections for each listening address: in total and from one client's address. A client may hold half of
 // them, so that one leaky client cannot lock out others; the server closes any further connection. On a loopback
-// address all clients share one address, so the second limit does not apply: it would only reject clients that could
-// wait a moment instead.
+// address all clients share one address, so the second limit does not apply: it would only reject clients that can wait
+// a moment.
 enum { HTTP_ADDRESSES_MAX = 16, HTTP_CONNECTIONS_MAX = 128, HTTP_CLIENT_CONNECTIONS_MAX = 64 };
 
 struct http_server;
@@ -36,12 +36,12 @@ struct http_published {
     struct snapshot *snapshot;
 };
 
-// Starts the thread that answers, with the first ones (references are taken), at most SHOWN_TYPES_MAX. Returns 0 or a
-// negative errno.
+// Starts the server's thread with the first views and snapshots, at most SHOWN_TYPES_MAX; takes references. Returns 0
+// or a negative errno.
 int http_server_start(struct http_server *server, const struct http_published *types, size_t n);
 
-// Publishes a newer snapshot of core type `type` (0: the first or only one) and the view that it belongs to (references
-// are taken). Called from another thread; waits for a pointer swap at most.
+// Publishes a newer snapshot of core type `type` (0: the first or only one) and the view that it belongs to and takes
+// references. Called from another thread; waits at most for a pointer swap.
 void http_server_publish(struct http_server *server, size_t type, const struct http_published *published);
 
 // The port that address `i` is bound to.
@@ -50,8 +50,8 @@ uint16_t http_server_port(const struct http_server *server, size_t i);
 // How often a page has been rendered.
 size_t http_server_renders(const struct http_server *server);
 
-// Sets the clock that tells the age of snapshots: milliseconds that never go back. Call it before http_server_start.
-// The default clock also runs while the host is suspended.
+// Sets the clock for the age of snapshots, in milliseconds that never go back. Call it before http_server_start. The
+// default clock also runs while the host is suspended.
 void http_server_use_clock(struct http_server *server, uint64_t (*clock_ms)(void *context), void *context);
 
 // Limits the time of one request, from its first byte to the last byte of the answer. Call it before

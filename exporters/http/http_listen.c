@@ -11,7 +11,7 @@
 
 enum { BACKLOG = 128 };
 
-// What stopped us and what to do about it, for people.
+// The cause and its remedy, for people.
 static const char *remedy(int error) {
     switch (error) {
     case EADDRINUSE:

@@ -31,7 +31,7 @@ void http_templates_deinit(struct http_templates *templates) {
         templates->views[i] = view_unref(templates->views[i]);
 }
 
-// The page of a scope, where `host` is the host's; the sockets' and the CPUs' follow it.
+// The page of a scope: `host` is the host's page, and the sockets' and the CPUs' follow it.
 static int find_scope(const char *scope, enum http_page host) {
     if (!scope || strcmp(scope, "host") == 0)
         return (int)host;
@@ -119,7 +119,7 @@ static int render_document(enum http_page page, const struct shown_type *type, s
     }
 }
 
-// One document, or on a host with cores of several types an array with one for each.
+// Renders one document, or on a host with several core types an array with one for each.
 static int render_json(enum http_page page, const struct shown *shown, struct text *out) {
     if (!shown->types[0].view->core_type)
         return render_document(page, &shown->types[0], out);

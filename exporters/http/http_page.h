@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_EXPORTERS_HTTP_HTTP_PAGE_H
 #define TOPDOWND_EXPORTERS_HTTP_HTTP_PAGE_H
 
-// The pages behind the paths: which there are, and how each is made from a snapshot. Knows nothing of HTTP's wire.
+// Maps paths to pages and renders each page from a snapshot. Independent of the HTTP protocol.
 
 #include "exporters/prometheus/prometheus.h"
 #include "exporters/view/shown.h"
@@ -24,15 +24,15 @@ enum http_page {
     HTTP_PAGE_N
 };
 
-// The Prometheus templates, each made when its page is first asked for.
+// The Prometheus templates, each made on the first request for its page.
 struct http_templates {
-    struct view *views[SHOWN_TYPES_MAX]; // that they were made for; references
+    struct view *views[SHOWN_TYPES_MAX]; // for which they were made; references
     struct prometheus_page *host, *cpu;
 };
 void http_templates_deinit(struct http_templates *templates);
 
 // The path of a request's target, which may also be a whole URI (RFC 9112, 3.2.2): http://host:port/path. The host in
-// it is ignored, as the Host header is.
+// it is ignored, like the Host header.
 const char *http_page_path(const char *target);
 
 // The page of a path and of the query's scope (NULL: none given). -ENOENT: no such page, -EINVAL: no such scope.
@@ -40,13 +40,13 @@ int http_page_find(const char *path, const char *scope);
 
 const char *http_page_content_type(enum http_page page);
 
-// False where the page is the same for all snapshots of a view.
+// False if the page is the same for all snapshots of a view.
 bool http_page_changes(enum http_page page);
 
 // All paths with a few words on each, for a client that asked for an unknown one.
 extern const char http_page_list[];
 
-// Why the server is not ready though it was.
+// The text for a server that was ready before but is not now.
 extern const char http_page_stale[];
 
 // Appends the page. Returns 0 or -ENOMEM.

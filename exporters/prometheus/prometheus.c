@@ -19,7 +19,7 @@ static void add_family(struct prometheus_page *page, enum family family) {
     page_family(page, info->name, info->type, info->help);
 }
 
-// The series that follow are of the host or the daemon.
+// Makes later series the host's or the daemon's.
 static const struct view *begin_host(struct prometheus_page *page, const struct shown *shown) {
     const struct view *view = page_begin_type(page, shown, 0);
     page->core_type = NULL;
@@ -252,7 +252,7 @@ static void add_table(struct prometheus_page *page, const struct shown *shown, c
         add_of_types(page, shown, table[i].family, table[i].add);
 }
 
-// What the daemon costs, and how long it takes: all core types together.
+// Adds the daemon's cost and its timing: all core types together.
 static void add_cost(struct prometheus_page *page, const struct view *view) {
     add_rotation(page, view);
     add_self(page, view, FAMILY_COLLECTION, PAGE_REAL, SELF_COLLECTION_SECONDS);

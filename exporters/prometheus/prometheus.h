@@ -6,7 +6,7 @@
 //
 // Names, labels and help never change: they are written once, when the page is made, and rendering copies them and
 // fills in numbers. A family without samples is left out, and a NaN has no line. On a host with several core types each
-// family has the samples of all types, with the label core_type; series of the host or the daemon stand once, without
+// family has the samples of all types, with the label core_type; series of the host or the daemon appear once, without
 // it.
 
 #include "exporters/view/shown.h"
@@ -14,15 +14,15 @@
 
 struct prometheus_page;
 
-// The host's page (/metrics), or the CPUs' (/metrics/cpu). NULL where memory is short. The views are borrowed, and
-// no snapshot is looked at.
+// Makes the host's page (/metrics), or the CPUs' (/metrics/cpu). The views are borrowed; the snapshots are not used.
+// NULL if out of memory.
 struct prometheus_page *prometheus_page_new(const struct shown *shown, bool per_cpu);
 struct prometheus_page *prometheus_page_free(struct prometheus_page *page);
 
-// Appends the whole exposition, with snapshots of the views that the page was made of. Returns 0 or -ENOMEM.
+// Appends the whole exposition, with snapshots of the views for which the page was made. Returns 0 or -ENOMEM.
 int prometheus_render(const struct prometheus_page *page, const struct shown *shown, struct text *out);
 
-// How many samples the page has at most: when nothing is absent, and every event is in trouble of every kind.
+// The largest number of samples on the page: nothing is absent, and every event has every kind of trouble.
 size_t prometheus_series(const struct prometheus_page *page);
 
 #endif

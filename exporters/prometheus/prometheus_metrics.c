@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plan's metrics on the pages: quotients, whose factors stand in the help of one family, and a gauge family for
-// each metric. Metrics of the same name of several core types form one family.
+// The plan's metrics on the pages: quotients, whose factors are in the help of one family, and a gauge family for each
+// metric. Metrics of several core types with the same name form one family.
 
 #include <math.h>
 #include <stdio.h>
@@ -43,21 +43,21 @@ void page_scoped(struct prometheus_page *page, const struct page_scope *scope, c
     page_series(page, "", labels, scope->n + (name ? 1 : 0), kind, index);
 }
 
-// Whether the metric's quotient is exported, and what it is multiplied with.
+// True if the metric's quotient is exported; *k is its factor.
 static bool exported_ratio(const struct view *view, size_t metric, double *k) {
     return view_exported(view, metric) && catalog_metric_ratio(view_metric(view, metric), k);
 }
 
 static bool same(double a, double b) { return fabs(a - b) <= 1e-12 * fabs(b); }
 
-// A metric whose quotient is exported, and what that is multiplied with.
+// A metric whose quotient is exported, and the quotient's factor.
 struct quotient {
     size_t type, metric;
     const char *name;
     double k;
 };
 
-// The next one behind `quotient`, or with a NULL name the first. False where there is none.
+// Moves to the next quotient, or to the first if the name is NULL. False if there is none.
 static bool next_quotient(const struct shown *shown, struct quotient *quotient) {
     size_t metric = quotient->name ? quotient->metric + 1 : 0;
     for (size_t type = quotient->type; type < shown->n; type++, metric = 0)
@@ -71,7 +71,7 @@ static bool next_quotient(const struct shown *shown, struct quotient *quotient) 
     return false;
 }
 
-// Whether an earlier one has the same factor, and (NULL: any) this name.
+// True if an earlier one has the same factor and this name (NULL: any).
 static bool quotient_before(const struct shown *shown, const struct quotient *quotient, const char *name) {
     struct quotient other = {0};
     while (next_quotient(shown, &other) && (other.type != quotient->type || other.metric != quotient->metric))
@@ -155,7 +155,7 @@ void page_add_standard_errors(struct prometheus_page *page, const struct view *v
     }
 }
 
-// One line for people: what it is, the unit, and what the vendor calls it.
+// Appends one line for people: title, unit, and the vendor's name.
 static void append_gauge_help(const struct view *view, const struct catalog_metric *metric, struct text *help) {
     char unit[VIEW_UNIT_MAX];
     view_metric_unit(metric, unit, sizeof(unit));
@@ -171,7 +171,7 @@ static void append_gauge_help(const struct view *view, const struct catalog_metr
     text_append(help, "", 1);
 }
 
-// The gauge of this name; -1 where there is none.
+// The gauge of this name; -1 if there is none.
 static int find_gauge(const struct view *view, const char *name) {
     for (size_t i = 0; i < view->layout->n_metrics; i++)
         if (view_plannable(view, i) && view_exported(view, i) && strcmp(view_metric(view, i)->export_name, name) == 0)
@@ -188,7 +188,7 @@ static void add_gauge(struct prometheus_page *page, const struct view *view, siz
     }
 }
 
-// The family of a metric of the type `first` and of those behind it that have one of this name. Its help is the
+// Adds the family of a metric of core type `first` and of the later types with a metric of this name. Its help is the
 // first's.
 static void add_gauge_family(struct prometheus_page *page, const struct shown *shown, size_t first, size_t metric,
                              bool per_cpu) {

@@ -15,7 +15,7 @@
 static const struct text_escape LABEL_ESCAPES[] = {{'\\', "\\\\"}, {'"', "\\\""}, {'\n', "\\n"}, {0, NULL}};
 static const struct text_escape HELP_ESCAPES[] = {{'\\', "\\\\"}, {'\n', "\\n"}, {0, NULL}};
 
-// Length of what has been added to the pool since `begin`; a pool that outgrows its indexes has failed.
+// Length of the text added to the pool since `begin`; a pool that outgrows its indexes has failed.
 static uint32_t pool_since(struct prometheus_page *page, size_t begin) {
     if (page->pool.failed || page->pool.length > UINT32_MAX)
         page->failed = true;
@@ -48,7 +48,7 @@ static void add_label(struct prometheus_page *page, char *separator, const char 
     text_string(&page->pool, "\"");
 }
 
-// The text up to the number.
+// Adds the text before the number.
 static void add_prefix(struct prometheus_page *page, const char *suffix, const struct page_label *labels,
                        size_t n_labels) {
     text_string(&page->pool, page->families[page->n_families - 1].name);

@@ -9,7 +9,7 @@
 
 enum page_kind {
     PAGE_FIXED, // never changes: its number is part of the text
-    PAGE_WHOLE, // an estimate of a count: rounded to a whole number
+    PAGE_WHOLE, // an estimated count: rounded to a whole number
     PAGE_REAL
 };
 
@@ -21,7 +21,7 @@ struct page_series {
     uint32_t text, length; // name, labels and a space, in the pool; of a fixed series the number, too
     uint32_t value;        // index into snapshot->values
     uint16_t kind;
-    uint16_t type; // whose snapshot
+    uint16_t type; // core type of the snapshot
 };
 
 struct page_family {
@@ -36,12 +36,12 @@ struct prometheus_page {
     size_t n_families;
     struct page_series *series;
     size_t n_series;
-    size_t bytes_max;      // of an exposition
+    size_t bytes_max;      // maximum length of an exposition
     bool simulated;        // every series gets simulated="true"
     bool replayed;         // and replay="true"
-    size_t type;           // the series that are added are of this type's snapshot,
-    const char *core_type; // and get this label; NULL: none. Borrowed, only while the page is built
-    bool failed;           // memory was short
+    size_t type;           // core type of the series being added,
+    const char *core_type; // and their label; NULL: none. Borrowed, only while the page is built
+    bool failed;           // out of memory
 };
 
 // Begins a family; the series that follow belong to it. `name` is borrowed until the next call.

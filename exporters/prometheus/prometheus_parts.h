@@ -2,17 +2,17 @@
 #ifndef TOPDOWND_EXPORTERS_PROMETHEUS_PROMETHEUS_PARTS_H
 #define TOPDOWND_EXPORTERS_PROMETHEUS_PROMETHEUS_PARTS_H
 
-// Shared by the two files that decide the contents of the pages: prometheus.c has the families of core/spec/family.h,
-// prometheus_metrics.c the families with a series for each metric of the plan.
+// Shared by the two files that decide the contents of the pages: prometheus.c adds the families of core/spec/family.h,
+// prometheus_metrics.c those with a series for each metric of the plan.
 
 #include "exporters/prometheus/prometheus_page.h"
 
-// The series that follow are of this core type. Returns its view.
+// Makes later series this core type's. Returns its view.
 const struct view *page_begin_type(struct prometheus_page *page, const struct shown *shown, size_t type);
 
 enum { PAGE_NUMBER_MAX = 24 };
 
-// A scope's own labels: {socket}, or {socket,cpu} where there are two.
+// A scope's own labels: {socket} or {socket,cpu}.
 struct page_scope {
     size_t n;
     size_t scope;
@@ -21,19 +21,19 @@ struct page_scope {
 struct page_scope page_socket_labels(const struct view *view, size_t socket);
 struct page_scope page_cpu_labels(const struct view *view, size_t cpu);
 
-// A series of a scope, with one label more where `name` is not NULL.
+// Adds a series of a scope, with another label if `name` is not NULL.
 void page_scoped(struct prometheus_page *page, const struct page_scope *scope, const char *name, const char *value,
                  enum page_kind kind, size_t index);
 
-// The family of numerators; its help names the factors of all types' metrics.
+// Adds the family of numerators; its help names the factors of all types' metrics.
 void page_add_numerator_family(struct prometheus_page *page, const struct shown *shown);
 
-// A core type's series of the family that has begun.
+// Adds a core type's series of the current family.
 void page_add_numerators(struct prometheus_page *page, const struct view *view);
 void page_add_denominators(struct prometheus_page *page, const struct view *view);
 void page_add_standard_errors(struct prometheus_page *page, const struct view *view);
 
-// A family for each metric that any type has, of sockets or of CPUs.
+// Adds a family for each metric of any type, by socket or by CPU.
 void page_add_gauges(struct prometheus_page *page, const struct shown *shown, bool per_cpu);
 
 #endif

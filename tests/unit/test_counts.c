@@ -7,8 +7,8 @@
 #include "core/counts/sums.h"
 #include "core/counts/totals.h"
 
-// Two units that have an event in common, on two sockets: CPUs 0 and 1 are siblings of a core of socket 0, CPU 2 is on
-// socket 1. Expected values are worked out in the comments.
+// Two units with a common event, on two sockets: CPUs 0 and 1 are siblings of a core of socket 0, CPU 2 is on socket 1.
+// Expected values are worked out in the comments.
 
 enum { A_AND_B, B_AND_C, UNITS };
 enum { HOST, SOCKET_0, SOCKET_1, CPU_0, CPU_1, CPU_2, SCOPES };
@@ -200,7 +200,7 @@ static void test_an_evaluation_has_what_the_unit_of_the_formula_counted(void **s
     rig_free(&rig);
 }
 
-// What is made of other metrics reads the time alone: that of the unit that was measured longest.
+// A metric made of others reads only the time: that of the unit measured longest.
 static void test_a_combined_formula_has_the_longest_time(void **state) {
     (void)state;
     static const double row[] = {2, 10, 20, 3, 30, 40};
