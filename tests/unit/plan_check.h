@@ -64,7 +64,7 @@ static inline void check_groups(const struct plan *plan) {
     for (size_t g = 0; g < plan->n_groups; g++) {
         const struct plan_group *group = &plan->groups[g];
         assert_true(group->n_events > 0);
-        assert_true(plan_fits(plan, group->events, group->n_events));
+        assert_true(fit_check(&plan->pmu, plan->needs, group->events, group->n_events, NULL));
         assert_true(group->unit < plan->n_units);
         for (size_t i = 0; i < group->n_events; i++) {
             assert_in_range(group->events[i], 1, plan->catalog->n_events - 1);
