@@ -289,6 +289,9 @@ bool config_value_listen(const struct yaml_tree *value, struct config_value_endp
     size_t length = (size_t)(colon - value->text);
     if (!read_address(value->text, length, &result))
         return value_refuse(errors, value, "listen", address_remedy(value->text, length));
+    if (strncmp(result.address, "::ffff:", strlen("::ffff:")) == 0 && strchr(result.address, '.'))
+        return value_refuse(errors, value, "listen",
+                            "is an IPv4 address written as IPv6: write 127.0.0.1:10813 instead");
     if (!read_port(colon + 1, &result.port))
         return value_refuse(errors, value, "listen",
                             "has no valid port: 1 to 65535 are allowed, and 0 for any free one");

@@ -13,15 +13,33 @@
 
 enum { EXIT_WRONG = 2 };
 
-// Only warns: the daemon may run with another folder, or its unit may create the folder.
-static void show_record(const struct setup *setup, struct errors *errors) {
+static const uint64_t ROUND_NS_MAX = UINT64_C(43200000000000); // half a day
+
+// A folder that is missing or may not be written to is a warning only: the daemon may run with another folder, or its
+// unit may create the folder. Returns 0, or -EINVAL where no folder helps.
+static int check_record(const struct setup *setup, struct errors *errors) {
     if (!setup->record_path)
-        return;
+        return 0;
+    int r = 0;
     (void)printf("recording to %s, %.4g MiB at most\n", setup->record_path, (double)setup->record_bytes / (1 << 20));
-    for (size_t i = 0; i < setup->n_types; i++)
-        (void)record_check(setup, &setup->types[i], errors);
-    for (size_t i = 0; i < errors->n; i++)
+    for (size_t i = 0; i < setup->n_types; i++) {
+        int checked = record_check(setup, &setup->types[i], errors);
+        r = checked < 0 ? checked : r;
+    }
+    for (size_t i = 0; i < errors->n && r == 0; i++)
         (void)printf("warning: %s\n", errors->items[i].text);
+    return r;
+}
+
+// A value needs a few rounds: nobody waits days for it.
+static int check_rounds(const struct setup *setup, struct plan *const plans[SOURCE_TYPES_MAX], struct errors *errors) {
+    int r = 0;
+    for (size_t i = 0; i < setup->n_types; i++)
+        if (plans[i] && plans[i]->round_ns >= ROUND_NS_MAX)
+            r = errors_add(errors, NULL, 0, 0,
+                           "profile %s: a round takes %.0f hours: make slot or idle smaller, or name fewer groups",
+                           setup_profile_name(setup), (double)plans[i]->round_ns / 3600e9);
+    return r;
 }
 
 // A replay already has a plan.
@@ -49,14 +67,16 @@ int check_run(const struct options *options) {
     int r = setup && errors ? setup_init(setup, options, errors) : -ENOMEM;
     if (r >= 0)
         r = make_plans(setup, errors, plans);
+    if (r >= 0)
+        r = check_rounds(setup, plans, errors);
+    if (r >= 0) {
+        show_plans(setup, plans);
+        r = check_record(setup, errors);
+    }
     if (r < 0 && errors && errors->n > 0)
         log_errors(errors);
     else if (r < 0)
         log_error("%s", strerror(-r));
-    else
-        show_plans(setup, plans);
-    if (r >= 0)
-        show_record(setup, errors);
     for (size_t i = 0; i < SOURCE_TYPES_MAX; i++)
         plan_free(plans[i]);
     if (setup)

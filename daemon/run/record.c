@@ -179,10 +179,11 @@ int record_check(const struct setup *setup, const struct core_type *type, struct
     char *path = path_of(setup, type->source);
     int r = path ? recording_file_check(path) : -ENOMEM;
     r = no_room(r) ? 0 : r;
+    bool may_pass = r == -ENOENT || r == -EACCES || r == -EROFS;
     if (r < 0 && r != -ENOMEM)
         r = record_refuse(setup, path, r, errors);
     free(path);
-    return r;
+    return may_pass ? 1 : r;
 }
 
 // ---- records ----

@@ -19,7 +19,8 @@ struct record;
 // borrowed.
 int record_new(const struct setup *setup, const struct core_type *type, uint64_t seed, const struct clocks *clocks,
                struct errors *errors, struct record **out);
-// Checks in advance, as far as possible: 0, -EINVAL with the reason in `errors`, -ENOMEM.
+// Checks in advance, as far as possible: 0; 1 with a warning in `errors` if the folder is missing or may not be written
+// to, which another user or the unit may mend; -EINVAL with the reason in `errors`, -ENOMEM.
 int record_check(const struct setup *setup, const struct core_type *type, struct errors *errors);
 struct record *record_free(struct record *record); // writes the rest
 

@@ -8,6 +8,7 @@ import re
 import shutil
 import signal
 import socket
+import subprocess
 import tempfile
 import time
 
@@ -140,6 +141,32 @@ def test_a_round_that_is_too_long_for_usual_windows_is_warned_of():
             assert f"a round takes {minutes * 60} s" in log and f"{4 * minutes} min" in log, log
     with e2e.Daemon("--pmu", "sim", yaml=e2e.LISTEN_ANYWHERE + "slot: 60s\nidle: 90%\n") as daemon:
         assert "warning: profile default: a round takes 4800 s" in daemon.log(), daemon.log()
+
+
+def test_check_config_refuses_a_round_of_days():
+    listed = subprocess.run([BINARY, "list", "groups", "--cpu", "sapphire-rapids", "--path.data", ROOT, "--json"],
+                            capture_output=True, text=True, check=True, timeout=e2e.TIMEOUT)
+    names = ", ".join(group["group"] if "group" in group else group["name"] for group in json.loads(listed.stdout))
+    scenario = json.loads(e2e.read_text(STEADY)) | {"spec": "sapphire-rapids", "general_counters": 2}
+    yaml = e2e.LISTEN_ANYWHERE + f"slot: 60s\nidle: 90%\nprofile: all\nprofiles: {{all: {{groups: [{names}]}}}}\n"
+    with tempfile.TemporaryDirectory() as folder:
+        path = e2e.write_text(os.path.join(folder, "two.json"), json.dumps(scenario))
+        return refused("check-config", "--pmu", f"sim:{path}", yaml=yaml,
+                       says=r"profile all: a round takes \d+ hours: make slot or idle smaller")
+
+
+def test_check_config_refuses_a_recording_that_cannot_be():
+    with tempfile.TemporaryDirectory() as folder:
+        notes = e2e.write_text(os.path.join(folder, "notes"), "not a recording\n")
+        for path, words in ((folder, "not a recording"), (notes, "not a recording"), (notes + "/x", "Not a directory"),
+                            ("/" + "x" * 300, "too long")):
+            refused("check-config", "--pmu", "sim", "--record", path, says=words)
+        status, log = e2e.run_daemon("check-config", "--pmu", "sim", "--record", folder + "/none/x")
+        assert status == 0 and "warning: " in log, log  # the unit may make the folder
+
+
+def test_check_config_refuses_ipv4_addresses_that_are_written_as_ipv6():
+    return refused("check-config", "--pmu", "sim", yaml='listen: ["[::ffff:127.0.0.1]:0"]\n', says="IPv4 address written as IPv6")
 
 
 def test_who_measures_nothing_says_nothing_of_the_pmu():

@@ -233,9 +233,9 @@ def test_check_config_warns_where_nothing_could_be_recorded():
         os.mkdir(os.path.dirname(path))
         said = subprocess.run(check, capture_output=True, text=True, timeout=e2e.TIMEOUT, check=True).stdout
         assert "recording to" in said and "warning" not in said and not os.listdir(os.path.dirname(path)), said
-        e2e.write_text(path + ".7", "notes\n")
-        said = subprocess.run(check, capture_output=True, text=True, timeout=e2e.TIMEOUT, check=True).stdout
-        assert "that is not a recording" in said, said
+        e2e.write_text(path + ".7", "notes\n")  # no other folder or user helps here
+        done = subprocess.run(check, capture_output=True, text=True, timeout=e2e.TIMEOUT)
+        assert done.returncode == 2 and "that is not a recording" in done.stderr, done
 
 
 def test_files_are_bounded_and_replayed_one_after_the_other():
