@@ -208,7 +208,7 @@ static void evaluate(struct trial *t, const double *sums, double *out) {
             continue;
         if (metric->unit >= 0) {
             const double *values = sums + rows_first(t->rows, (size_t)metric->unit);
-            evaluation_fill(t->at, (size_t)metric->unit, values, 1);
+            operands_fill(t->at, (size_t)metric->unit, values, 1);
             if (!(values[0] > 0))
                 continue;
         }
@@ -429,7 +429,7 @@ static void trial_begin(struct trial *t, const struct setting *setting, const st
     t->rows = rows_new(plan);
     t->counted = cells_new(t->rows, cpus);
     t->truth = cells_new(t->rows, cpus);
-    t->at = evaluation_new(t->rows);
+    t->at = operands_new(t->rows);
     t->n_parts =
         plan->level1_unit >= 0 ? plan->units[plan->level1_unit].n_groups * plan->units[plan->level1_unit].n_events : 0;
     t->topology = trial_topology(cpus);
@@ -459,7 +459,7 @@ static void trial_end(struct trial *t) {
     estimate_free(t->minute);
     snapshot_layout_unref(t->layout);
     topology_free(t->topology);
-    evaluation_free(t->at);
+    operands_free(t->at);
     cells_free(t->truth);
     cells_free(t->counted);
     rows_free(t->rows);
@@ -475,7 +475,7 @@ static void weigh(struct trial *t, double *weight) {
         weight[m] = 0;
         if (metric->unit < 0 || !formula->is_ratio)
             continue;
-        evaluation_fill(t->at, (size_t)metric->unit, t->all_truth + rows_first(t->rows, (size_t)metric->unit), 1);
+        operands_fill(t->at, (size_t)metric->unit, t->all_truth + rows_first(t->rows, (size_t)metric->unit), 1);
         weight[m] = formula_sum_evaluate(&formula->denominator, t->at->counts);
     }
 }

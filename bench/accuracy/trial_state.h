@@ -5,7 +5,7 @@
 // The state that the files of trial share: trial.c runs a schedule, adaptive.c changes its plan.
 
 #include "bench/accuracy/trial.h"
-#include "core/counts/evaluation.h"
+#include "core/counts/operands.h"
 
 struct trial {
     const struct setting *setting;
@@ -29,7 +29,7 @@ struct trial {
     double *on_left, *off_left; // [cpu][unit]: uncounted time
     // of all rounds
     double *all_values, *all_truth; // [row]: extrapolated, over all CPUs
-    struct evaluation *at;          // one at a time
+    struct operands *at;            // one at a time
 };
 
 // topology.c

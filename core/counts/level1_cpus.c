@@ -18,13 +18,13 @@ struct level1_cpus *level1_cpus_new(const struct rows *rows, const struct scopes
     struct level1_cpus *made = block_new(&level1, sizeof level1, lay_out);
     if (!made)
         return NULL;
-    made->window = evaluation_new(rows);
+    made->window = operands_new(rows);
     return made->window ? made : level1_cpus_free(made);
 }
 
 struct level1_cpus *level1_cpus_free(struct level1_cpus *level1) {
     if (level1)
-        evaluation_free(level1->window);
+        operands_free(level1->window);
     free(level1);
     return NULL;
 }
@@ -44,10 +44,10 @@ void level1_cpus_begin_round(struct level1_cpus *level1) {
 void level1_cpus_take_window(struct level1_cpus *level1, size_t cpu, const double *values) {
     const struct plan *plan = level1->rows->plan;
     struct level1_cpu *of = &level1->cpus[cpu];
-    struct evaluation *window = level1->window;
+    struct operands *window = level1->window;
     double categories[CATEGORY_N], slots;
-    evaluation_begin(window, values[0], 0);
-    evaluation_fill(window, (size_t)plan->level1_unit, values, 1);
+    operands_begin(window, values[0], 0);
+    operands_fill(window, (size_t)plan->level1_unit, values, 1);
     if (!level1_split(plan->catalog, window->counts, window->metrics, categories, &slots))
         return;
     of->seconds += values[0];

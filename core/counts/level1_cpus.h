@@ -5,8 +5,8 @@
 // Level 1 of each CPU: the pipeline slots of a round's windows by category, and the increase of its counters.
 
 #include "core/base/span.h"
-#include "core/counts/evaluation.h"
 #include "core/counts/level1.h"
+#include "core/counts/operands.h"
 #include "core/counts/scopes.h"
 
 struct level1_cpu {
@@ -21,10 +21,10 @@ struct level1_cpu {
 struct level1_cpus {
     const struct rows *rows; // borrowed, like the scopes
     const struct scopes *scopes;
-    size_t n_categories;       // in the catalog's level 1
-    struct level1_cpu *cpus;   // [cpu]
-    double *increase;          // [scope][category]: of the round
-    struct evaluation *window; // one at a time
+    size_t n_categories;     // in the catalog's level 1
+    struct level1_cpu *cpus; // [cpu]
+    double *increase;        // [scope][category]: of the round
+    struct operands *window; // one at a time
 };
 
 // `rows` and `scopes` must outlive it. NULL if out of memory.

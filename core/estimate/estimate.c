@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "core/base/student.h"
-#include "core/counts/evaluation.h"
+#include "core/counts/operands.h"
 #include "core/estimate/estimate_means.h"
 #include "core/estimate/estimate_spread.h"
 #include "core/estimate/estimate_terms.h"
@@ -26,7 +26,7 @@ struct estimate {
     struct estimate_sizes *sizes;
     struct estimate_cores *cores;
     struct estimate_terms *terms;
-    struct evaluation *at; // a scope's mean
+    struct operands *at; // a scope's mean
     struct estimate_spreads *spreads;
 };
 
@@ -46,7 +46,7 @@ struct estimate *estimate_new(const struct plan *plan, const struct topology *to
     e->sizes = estimate_sizes_new(e->rows, e->scopes->n, topology->n_cpus);
     e->cores = estimate_cores_new(topology);
     e->terms = estimate_terms_new(e->rows, topology->n_cpus);
-    e->at = evaluation_new(e->rows);
+    e->at = operands_new(e->rows);
     e->spreads = estimate_spreads_new(e->scopes->n, plan->n_metrics);
     return e->rounds && e->means && e->sizes && e->cores && e->terms && e->at && e->spreads ? e : estimate_free(e);
 }
@@ -55,7 +55,7 @@ struct estimate *estimate_free(struct estimate *e) {
     if (!e)
         return NULL;
     estimate_spreads_free(e->spreads);
-    evaluation_free(e->at);
+    operands_free(e->at);
     estimate_terms_free(e->terms);
     estimate_cores_free(e->cores);
     estimate_sizes_free(e->sizes);
@@ -80,7 +80,7 @@ static void take_metric(struct estimate *e, const struct estimate_scope *of, siz
     const struct plan_metric *metric = &e->plan->metrics[m];
     const double *mean = estimate_means_row(e->means, of->scope);
     struct estimate_unseen unseen = {0, 0};
-    evaluation_fill_from_row(e->at, e->plan->catalog->metrics[metric->metric].formula, metric->unit, mean);
+    operands_fill_from_row(e->at, e->plan->catalog->metrics[metric->metric].formula, metric->unit, mean);
     if (metric->unit >= 0)
         unseen = estimate_sizes_unseen(e->sizes, (size_t)metric->unit);
     if (!estimate_terms_take(e->terms, of, m, e->at, mean, unseen))
@@ -97,7 +97,7 @@ static void take_scope(struct estimate *e, size_t scope, double seconds) {
                                       .memory_rounds = e->memory_rounds};
     estimate_means_move(e->means, &of);
     estimate_sizes_take_scope(e->sizes, &of);
-    evaluation_begin(e->at, seconds, topology_whole_cores(e->scopes->topology, scope));
+    operands_begin(e->at, seconds, topology_whole_cores(e->scopes->topology, scope));
     for (size_t i = 0; i < e->plan->n_metrics; i++)
         if (plan_metric_planned(&e->plan->metrics[e->plan->evaluation[i]]))
             take_metric(e, &of, e->plan->evaluation[i]);

@@ -151,7 +151,7 @@ static void add_worst(const struct estimate_terms *terms, const struct formula *
 }
 
 bool estimate_terms_take(struct estimate_terms *terms, const struct estimate_scope *of, size_t metric,
-                         struct evaluation *at, const double *mean, struct estimate_unseen unseen) {
+                         struct operands *at, const double *mean, struct estimate_unseen unseen) {
     const struct plan_metric *planned = &terms->rows->plan->metrics[metric];
     const struct formula *formula = formula_of(terms->rows->plan, metric);
     struct estimate_term *term = &terms->terms[planned->metric];

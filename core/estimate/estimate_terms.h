@@ -5,7 +5,7 @@
 // The metrics of one scope while a round is taken in, each after those it needs: how much the residuals of its CPUs
 // differ from those of the previous round, and other sources of uncertainty.
 
-#include "core/counts/evaluation.h"
+#include "core/counts/operands.h"
 #include "core/estimate/estimate_scope.h"
 #include "core/estimate/estimate_spread.h"
 
@@ -48,7 +48,7 @@ struct estimate_terms *estimate_terms_free(struct estimate_terms *terms);
 // there; `mean` is the scope's mean row; `unseen` is what the unit's windows missed. False if no CPU has a difference
 // to its previous round.
 bool estimate_terms_take(struct estimate_terms *terms, const struct estimate_scope *of, size_t metric,
-                         struct evaluation *at, const double *mean, struct estimate_unseen unseen);
+                         struct operands *at, const double *mean, struct estimate_unseen unseen);
 
 // The round's sample of it, after estimate_terms_take.
 struct estimate_sample estimate_terms_sample(const struct estimate_terms *terms, const struct estimate_scope *of,

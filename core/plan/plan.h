@@ -120,9 +120,6 @@ struct plan {
 int plan_new(const struct plan_request *request, struct plan **out);
 struct plan *plan_free(struct plan *plan);
 
-// True if the plan's counters can count these catalog events at once.
-bool plan_fits(const struct plan *plan, const unsigned *events, size_t n);
-
 static inline bool plan_metric_planned(const struct plan_metric *metric) { return metric->unit != PLAN_NOT_PLANNABLE; }
 
 // The unit that every event group carries; -1: none.

@@ -21,10 +21,6 @@ int plan_fit_init(struct plan *plan, const struct plan_request *request) {
     return 0;
 }
 
-bool plan_fits(const struct plan *plan, const unsigned *events, size_t n) {
-    return fit_check(&plan->pmu, plan->needs, events, n, NULL);
-}
-
 // Writes "A, B and C"; for more than three "A, B, C and others".
 static void name_events(const struct catalog *catalog, const struct fit_reason *why, char *out, size_t size) {
     enum { NAMED = 3 };

@@ -18,7 +18,7 @@ static bool make_parts(struct derive *d) {
     d->composites = composites_new(d->rows, n_cpus);
     d->window = calloc(d->rows->n_values + 1, sizeof *d->window);
     d->sums = sums_new(d->rows, d->scopes);
-    d->at = evaluation_new(d->rows);
+    d->at = operands_new(d->rows);
     d->level1 = level1_cpus_new(d->rows, d->scopes);
     d->totals = totals_new(d->scopes, first_total, layout->scope_stride - first_total);
     d->groups = group_totals_new(layout->plan);
@@ -48,7 +48,7 @@ struct derive *derive_free(struct derive *d) {
     group_totals_free(d->groups);
     totals_free(d->totals);
     level1_cpus_free(d->level1);
-    evaluation_free(d->at);
+    operands_free(d->at);
     sums_free(d->sums);
     free(d->window);
     composites_free(d->composites);

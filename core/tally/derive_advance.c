@@ -46,7 +46,7 @@ static void advance_unit(struct derive *d, size_t cpu, size_t unit, const struct
     if (!data)
         return;
     sums_add_values(d->sums, d->cells, cpu, unit, time->seconds);
-    evaluation_fill(d->at, unit, values, step.covered_seconds / values[0]);
+    operands_fill(d->at, unit, values, step.covered_seconds / values[0]);
     advance_metrics(d, cpu, unit);
 }
 

@@ -72,7 +72,7 @@ static enum absent why_no_data(const struct derive *d, size_t scope, size_t unit
 static void write_rate(const struct derive *d, struct snapshot *out, size_t m, const struct catalog_metric *metric) {
     if (metric->rate_threshold > 0)
         out->values[snapshot_rate_above(d->layout, 0, m)] =
-            formula_sum_evaluate(&metric->formula->numerator, d->at->counts) / evaluation_cpu_seconds(d->at) *
+            formula_sum_evaluate(&metric->formula->numerator, d->at->counts) / operands_cpu_seconds(d->at) *
             (double)derive_n_cpus(d);
 }
 
@@ -100,7 +100,7 @@ static void write_gauge(struct derive *d, struct snapshot *out, size_t scope, si
     enum absent absent = why_absent(d, out, scope, m);
     double value = NAN;
     if (absent == ABSENT_NOT) {
-        evaluation_fill_from_row(d->at, metric->formula, planned->unit, sums_row(d->sums, scope));
+        operands_fill_from_row(d->at, metric->formula, planned->unit, sums_row(d->sums, scope));
         value = formula_evaluate_known(metric->formula, d->at->counts, d->at->metrics);
         out->values[snapshot_metric(d->layout, scope, m)] = value * metric->export_scale;
         absent = isnan(value) ? ABSENT_UNDEFINED : ABSENT_NOT;
@@ -174,7 +174,7 @@ void derive_write_states(const struct derive *d, struct snapshot *out, bool of_r
 }
 
 static void write_scope(struct derive *d, struct snapshot *out, size_t scope, double round_seconds) {
-    evaluation_begin(d->at, round_seconds, topology_whole_cores(d->layout->topology, scope));
+    operands_begin(d->at, round_seconds, topology_whole_cores(d->layout->topology, scope));
     for (size_t i = 0; i < d->layout->n_metrics; i++)
         write_gauge(d, out, scope, d->layout->plan->evaluation[i]);
     write_deviation(d, out, scope);

@@ -11,8 +11,8 @@
 // the next.
 
 #include "core/counts/composites.h"
-#include "core/counts/evaluation.h"
 #include "core/counts/level1_cpus.h"
+#include "core/counts/operands.h"
 #include "core/counts/sums.h"
 #include "core/counts/totals.h"
 #include "core/estimate/estimate.h"
@@ -29,7 +29,7 @@ struct derive {
     struct composites *composites;
     double *window; // [value of a row]: one window's values
     struct sums *sums;
-    struct evaluation *at;      // for a CPU's round, then for each scope in turn
+    struct operands *at;        // for a CPU's round, then for each scope in turn
     struct level1_cpus *level1; // unused if the plan has no level-1 unit
     struct totals *totals;      // a scope's totals, numbered as in scope 0 of a snapshot
     struct group_totals *groups;

@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_TESTS_BUILD_BUILD_H
 #define TOPDOWND_TESTS_BUILD_BUILD_H
 
-// The one builder of what tests measure with: catalogs, CPUs, plans, layouts. A test says what it is about, and gets
-// the usual for the rest. What cannot be built fails the test.
+// The one builder of the tests' objects: catalogs, CPUs, plans, layouts. A test states only what matters to it and gets
+// defaults for the rest. A failure to build fails the test.
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -7,8 +7,8 @@
 
 #include "core/spec/event_format.h"
 
-// The last line is the terms of an event, the lines before are "name text" of a format. Whatever they hold, it is a
-// field within one number, or an error in words; and what is encoded lies within the fields, or came as a whole number.
+// The last line has the terms of an event, the lines before are "name text" of a format. Any text is a field within one
+// number or an error message; encoded bits are within the fields, or came as a whole number.
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

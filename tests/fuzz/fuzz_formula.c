@@ -9,8 +9,8 @@
 
 #include "core/formula/formula.h"
 
-// Any text is a formula that can be evaluated, or an error with a column within the text. Every name is known but "no"
-// and "loop": it is an event, a metric, a number, or the formula before the first new line, put in its place.
+// Any text is a formula that can be evaluated, or an error with a column within the text. Every name except "no" and
+// "loop" is known: an event, a metric, a number, or the formula before the first new line, which replaces it.
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,8 +6,8 @@
 
 #include "config/vendor/perf_json.h"
 
-// Any bytes are a file of pmu-events that makes a catalog, with or without complaints, or an error in words. The first
-// byte chooses the CPU.
+// Any bytes are a file of pmu-events that makes a catalog, with or without errors, or an error message. The first byte
+// chooses the CPU.
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

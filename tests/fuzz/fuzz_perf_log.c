@@ -9,7 +9,7 @@
 #include "core/spec/catalog_builder.h"
 #include "core/tally/derive.h"
 
-// A log of perf: refused in words, or indexes within bounds; and then a recording that can be played to its end.
+// A log of perf is refused with a message, or has indexes within bounds and makes a recording that plays to its end.
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

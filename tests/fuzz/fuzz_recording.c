@@ -9,8 +9,8 @@
 #include "core/spec/catalog_builder.h"
 #include "core/tally/derive.h"
 
-// A recording whose checksums are right, as a hostile one's are: each record is a kind, a length of two bytes and so
-// many bytes. What is accepted must be safe to derive from.
+// A recording with valid checksums, as a hostile one has: each record is a kind, a length of two bytes and that many
+// bytes. An accepted recording must be safe to derive from.
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -70,7 +70,7 @@ static void play_plan(struct deck *deck, const struct recording_record *record) 
     struct derive *derive = layout ? derive_new(layout) : NULL;
     if (!derive)
         abort();
-    derive_free(deck->derive); // plans of one recording have the same metrics, which derive_continue asks for
+    derive_free(deck->derive); // plans of one recording have the same metrics, as derive_continue requires
     snapshot_layout_unref(deck->layout);
     deck->layout = layout;
     deck->derive = derive;
@@ -84,7 +84,7 @@ static void play_round(const struct deck *deck, const struct recording_record *r
         return;
     struct snapshot *snapshot = snapshot_new(deck->layout);
     derive_round(deck->derive, readings, snapshot);
-    // what can be read can be written, to the same bytes where they were the shortest
+    // a readable record can be written, to the same bytes if these were the shortest
     struct recording_buffer again = {0};
     assert(recording_put_round(&again, readings, deck->layout->plan, seconds) == 0);
     recording_buffer_deinit(&again);
@@ -92,7 +92,7 @@ static void play_round(const struct deck *deck, const struct recording_record *r
     readings_free(readings);
 }
 
-// What can be read can be written and read again.
+// Readable facts can be written and read again.
 static void play_facts(const struct deck *deck, const struct recording_record *record) {
     struct recording_facts facts;
     struct adapt_report *report;
@@ -152,7 +152,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct deck deck = {.catalog = make_catalog()};
     struct recording_record record;
     size_t at = 0;
-    while (recording_next(data, size, &at, &record) == 1) // as a file: nearly always damaged
+    while (recording_next(data, size, &at, &record) == 1) // as a file: almost always damaged
         play(&deck, &record);
     for (at = 0; at + 3 <= size;) {
         size_t n = (size_t)data[at + 1] | (size_t)data[at + 2] << 8;

@@ -7,7 +7,7 @@
 
 #include "config/scenario/scenario_json.h"
 
-// Any bytes are a scenario or an error in words; what a scenario promises to the simulated PMU holds.
+// Any bytes are a scenario or an error message; a scenario keeps its promises to the simulated PMU.
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 
 #include "config/spec/spec_json.h"
 
-// Any bytes are a spec or an error in words; of our own specs never both, of a vendor's a spec may have errors in its
+// Any bytes are a spec or an error message. A shipped spec is never both; a vendor's spec may have errors in its
 // entries.
 
 #define DEFAULTS TOPDOWND_SOURCE "/specs/arm/defaults.json"

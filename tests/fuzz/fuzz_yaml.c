@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Any bytes as a configuration: refused with an error, or accepted and then consistent.
+// SPDX-License-Identifier: Apache-2.0 Any bytes are a configuration that is refused with an error, or accepted and
+// consistent.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

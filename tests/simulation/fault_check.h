@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_TESTS_SIMULATION_FAULT_CHECK_H
 #define TOPDOWND_TESTS_SIMULATION_FAULT_CHECK_H
 
-// What tests of faults share: a host with a steady load, so that the truth of every moment is known, measured as the
-// daemon does it.
+// Shared by the tests of faults: a host with a steady load, whose truth is known at every moment, measured as in the
+// daemon.
 
 #include "tests/simulation/pipeline.h"
 

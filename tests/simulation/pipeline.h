@@ -3,8 +3,8 @@
 #define TOPDOWND_TESTS_SIMULATION_PIPELINE_H
 
 // The whole way from a simulated host to snapshots, in virtual time: scenario and spec from files, a plan, the sampler
-// on a simulated PMU behind a recorder of calls, and derive. Either under one plan, or as the daemon does it: probing
-// for counters, and changing the plan when there are more or fewer.
+// on a simulated PMU behind a recorder of calls, and derive. Either under one plan, or as in the daemon: probing for
+// counters, and changing the plan when there are more or fewer.
 
 #include <setjmp.h>
 #include <stdarg.h>

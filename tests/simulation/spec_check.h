@@ -2,10 +2,10 @@
 #ifndef TOPDOWND_TESTS_SIMULATION_SPEC_CHECK_H
 #define TOPDOWND_TESTS_SIMULATION_SPEC_CHECK_H
 
-// A simulated host of a CPU that a spec ships for: its counters, their masks, its fixed counters and the registers that
+// A simulated host of a CPU with a shipped spec: its counters, their masks, its fixed counters and the registers that
 // SMT siblings share. All metric groups of the spec are planned and run; every event group must get its counters at
-// once, and every metric come out as its formula says of what truly happened. Making such a plan takes seconds in a
-// debug build, so that the specs are shared out over several programs.
+// once, and every metric must have its formula's value for the true counts. Making such a plan takes seconds in a debug
+// build, so the specs are distributed over several programs.
 
 #include "tests/simulation/pipeline.h"
 

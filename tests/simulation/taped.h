@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_TESTS_SIMULATION_TAPED_H
 #define TOPDOWND_TESTS_SIMULATION_TAPED_H
 
-// A simulated host that is measured and recorded, in memory; and its replay, by the recording alone and a catalog read
-// anew: every value of every snapshot must come back bit by bit, with all that is shown beside it.
+// A simulated host that is measured and recorded, in memory; and its replay, from the recording alone and a newly read
+// catalog: every value of every snapshot must be the same bit by bit, with everything shown beside it.
 
 #include "core/recording/recording.h"
 #include "tests/simulation/pipeline.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulation/pipeline.h"
 
-// The adaptive schedule on a host whose load turns backend bound and back: who gets the windows, and that all sums stay
-// the truth.
+// The adaptive schedule on a host whose load turns backend bound and back: which groups get the windows, and that all
+// sums stay true.
 
 static const char *const GROUPS[] = {"stage_1",
                                      "Branch_Effectiveness",

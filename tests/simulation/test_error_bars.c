@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulation/pipeline.h"
 
-// Intervals of a whole host whose truth is known: they hold it about as often as they promise, and where nothing varies
-// nothing is left of them but what rounding does.
+// Intervals of a whole host whose truth is known: they contain it about as often as they promise, and without variation
+// only rounding is left of them.
 
 static const char STEADY[] = "tests/data/scenarios/steady.json";
 static const char *const DEFAULT_GROUPS[] = {"stage_1", "General", "MPKI", "Miss_Ratio", NULL};

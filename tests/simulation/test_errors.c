@@ -2,7 +2,7 @@
 #include "tests/simulation/fault_check.h"
 
 // Every error that perf_event_open(2), ioctl(2) and read(2) can give, at every single call: nothing leaks, nothing
-// stops, no total falls, and what is not affected stays exactly right.
+// stops, no total falls, and unaffected values stay exact.
 
 static const int ERRORS[] = {-EMFILE, -EACCES, -ENOENT, -ENODEV, -EINVAL, -EBUSY, -EOPNOTSUPP, -ENOMEM};
 enum { N_ERRORS = sizeof ERRORS / sizeof *ERRORS, CPUS = 2 };

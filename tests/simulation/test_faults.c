@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulation/fault_check.h"
 
-// Hosts change while they are measured. Each fault alone: what it costs, and that it costs nothing else.
+// Hosts change while they are measured. Each fault alone: its effect, and that it affects nothing else.
 
 static void assert_totals_of_cpus_true(const struct pipeline *p, unsigned from, unsigned until) {
     for (unsigned cpu = from; cpu < until; cpu++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A host with cores of two types, each measured by itself: its own spec, counters, plan and PMU.
+// A host with two core types, each measured by itself: its own spec, counters, plan and PMU.
 
 #include "tests/simulation/pipeline.h"
 

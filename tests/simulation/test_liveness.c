@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulation/fault_check.h"
 
-// Events that run and never count, that the PMU does not have, and those that really never happen.
+// Events that run but never count, events that the PMU lacks, and events that truly never happen.
 
 static bool metric_needs(const struct pipeline *p, size_t m, unsigned event) {
     const struct formula *formula = p->catalog->metrics[p->plan->metrics[m].metric].formula;

@@ -2,8 +2,8 @@
 #include "tests/simulation/measuring.h"
 #include "tests/unit/core_check.h"
 
-// Days of the daemon's measuring in seconds: whatever happens on the host, totals only grow, nothing is left open, and
-// when all is well again, so is what is shown. measuring_step checks after each step what its state holds.
+// Days of the daemon's measuring in seconds: for any happenings on the host, totals only grow, nothing is left open,
+// and after recovery the shown values are right again. measuring_step checks after each step what its state holds.
 
 static const char STEADY[] = "tests/data/scenarios/steady.json"; // 8 CPUs, 6 general counters
 static const char YAML[] = "slot: 2s\nprofiles: {default: {groups: [stage_1, General, MPKI, Miss_Ratio]}}\n";

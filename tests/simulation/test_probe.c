@@ -2,7 +2,7 @@
 #include "tests/simulation/pipeline.h"
 #include "tests/simulation/sim_host.h"
 
-// How many general counters can be had, on hosts where the answer is known.
+// Probing for general counters, on hosts with a known answer.
 
 enum { CPUS = 8 };
 

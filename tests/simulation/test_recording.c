@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulation/taped.h"
 
-// A simulated host is measured and recorded; the recording alone, with a catalog read anew, must give every value of
-// every snapshot again, bit by bit.
+// A simulated host is measured and recorded; the recording alone, with a newly read catalog, must reproduce every value
+// of every snapshot bit by bit.
 
 // ---- the tests ----
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulation/fault_check.h"
 
-// The sampler's own promises: what a late caller does to slots, which errors it tells of, and which rounds it goes
-// through after a restart.
+// The sampler's own promises: the effect of a late caller on slots, the errors it reports, and its rounds after a
+// restart.
 
 static const uint64_t SLOT_NS = SECOND_NS / 5;
 static const char *const GROUPS[] = {"stage_1", "General", "MPKI", "Miss_Ratio", NULL};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulation/fault_check.h"
 
-// What the sampler does about event groups that it could not open or has lost, and about edges that it missed.
+// The sampler's handling of event groups that failed to open or were lost, and of missed edges.
 
 static const uint64_t SLOT_NS = SECOND_NS / 5;
 static const char *const GROUPS[] = {"stage_1", "General", "MPKI", "Miss_Ratio", NULL};

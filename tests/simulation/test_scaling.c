@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulation/pipeline.h"
 
-// What no schedule may break: a host on which everything happens so many times as often has so many times the totals,
-// and the same ratios with the same intervals.
+// An invariant of every schedule: if everything on a host happens k times as often, totals are k times as large, and
+// ratios and their intervals are the same.
 
 static const double TIMES = 3;
 enum { SEED = 11, SECONDS = 150 }; // the load changes after 120

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulation/spec_check.h"
 
-// Intel's cores with PERF_METRICS: every event group is led by slots. Every other one has the NMI watchdog on.
+// Intel's cores with PERF_METRICS: slots leads every event group. On every other core the NMI watchdog is on.
 
 static const char *const SPECS[] = {"ice-lake-sp", "sapphire-rapids", "emerald-rapids", "granite-rapids"};
 

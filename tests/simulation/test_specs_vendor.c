@@ -3,9 +3,9 @@
 
 #include "tests/simulation/spec_check.h"
 
-// Simulated hosts of CPUs that are measured from Linux's own files. The siblings of a core share the registers of
-// OFFCORE_RESPONSE and of front-end events, each of which holds one value: no more values than registers are ever asked
-// for at once.
+// Simulated hosts of CPUs measured with Linux's own files. The siblings of a core share the registers of
+// OFFCORE_RESPONSE and of front-end events, each of which has one value: topdownd never needs more values at once than
+// there are registers.
 
 #define TREE "../shared/telemetry/linux/arch"
 

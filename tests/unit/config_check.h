@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_TESTS_UNIT_CONFIG_CHECK_H
 #define TOPDOWND_TESTS_UNIT_CONFIG_CHECK_H
 
-// For the tests of what a configuration refuses: texts, and the one error that each has.
+// For the tests of refused configurations: texts, each with exactly one error.
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_TESTS_UNIT_CORE_CHECK_H
 #define TOPDOWND_TESTS_UNIT_CORE_CHECK_H
 
-// For the tests of core/: a seed that can be repeated, and the builder.
+// For the tests of core/: a repeatable seed, and the builder.
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -31,7 +31,7 @@ static inline struct catalog_builder *plain_builder(void) {
     return builder_of(events, N_OF(events));
 }
 
-// A plan of the catalog's only group; what the PMU supports is in `support`.
+// A plan of the catalog's only group, with the PMU's support from `support`.
 static inline struct plan *host_plan(struct host *host, unsigned counters) {
     const struct plan_selection selection = {.group = 0, .weight = 1};
     host->catalog = catalog_builder_finish(host->builder);

@@ -3,7 +3,7 @@
 #define TOPDOWND_TESTS_EXPORTER_HOST_H
 
 // A small host for the exporters' tests: a made-up CPU with every kind of metric, two sockets whose ids have a gap, and
-// a snapshot whose values can be told apart by looking at them.
+// a snapshot with easily distinguished values.
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ struct exporter_host {
     struct snapshot_layout *layout;
     struct plan *plan;         // the layout's
     struct topology *topology; // the layout's
-    struct view view;          // not counted: tests change it as they like
+    struct view view;          // without reference counting: tests may change it
 };
 
 static inline void host_add_metric(struct catalog_builder *builder, const char *name, const char *formula,
@@ -92,11 +92,11 @@ static inline struct catalog *host_catalog(void) { return catalog_builder_finish
 static const struct view_pmu_error HOST_PMU_ERRORS[] = {
     {.pmu = "cpu_core", .reason = "absent", .text = "the kernel shows no cpu_core: <load> its driver"}};
 
-// The layout of all metric groups on so many counters of these CPUs; the PMU says that it has CYCLES and does not say
-// what else.
+// The layout of all metric groups with this number of counters on these CPUs. The PMU states that it has CYCLES and
+// nothing about other events.
 static inline struct snapshot_layout *host_layout_on(const struct catalog *catalog, unsigned counters,
                                                      const struct topology_source *cpus, size_t n_cpus) {
-    static const uint8_t support[11] = {[1] = PLAN_SUPPORTED}; // by the catalog's events, the first is time
+    static const uint8_t support[11] = {[1] = PLAN_SUPPORTED}; // by catalog event; the first is time
     const struct plan_request request = {
         .catalog = catalog, .general_counters = counters, .idle = 0.1, .support = support};
     struct topology *topology;
@@ -111,7 +111,7 @@ static inline struct snapshot_layout *host_layout(const struct catalog *catalog,
     return host_layout_on(catalog, counters, cpus, 4);
 }
 
-// A host whose plan has so many counters, of four.
+// A host whose plan has this many of four counters.
 static inline void host_init_with(struct exporter_host *host, struct catalog *catalog, unsigned counters) {
     host->catalog = catalog;
     host->layout = host_layout(catalog, counters);
@@ -136,7 +136,7 @@ static inline void host_init_with(struct exporter_host *host, struct catalog *ca
 static inline void host_init(struct exporter_host *host) { host_init_with(host, host_catalog(), 4); }
 
 static inline void host_deinit(struct exporter_host *host) {
-    assert_int_equal(atomic_load(&host->layout->references), 1); // nobody has kept one
+    assert_int_equal(atomic_load(&host->layout->references), 1); // no reference is left
     snapshot_layout_unref(host->layout);
     catalog_free(host->catalog);
 }
@@ -196,11 +196,10 @@ static inline void host_fill_self(const struct exporter_host *host, struct snaps
     snapshot->values[snapshot_self(host->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = 1700000000.125;
     snapshot->values[snapshot_self(host->layout, SELF_PMU_UP)] = 1;
     for (int v = SELF_RECORDING_UP; v <= SELF_RECORDING_ROUNDS_LOST; v++)
-        snapshot->values[snapshot_self(host->layout, (enum self_value)v)] = NAN; // nothing is recorded
+        snapshot->values[snapshot_self(host->layout, (enum self_value)v)] = NAN; // no recording
 }
 
-// An adaptive schedule in which the second metric group is raised, after it was and was not. Both groups of the catalog
-// are in it.
+// An adaptive schedule with both of the catalog's groups. The second was raised, lowered, and raised again.
 static inline struct adapt_report host_report(struct adapt_group groups[2]) {
     groups[0] = (struct adapt_group){.group = 0, .value = NAN, .since_seconds = NAN};
     groups[1] =
@@ -223,7 +222,7 @@ static inline size_t host_event(const struct exporter_host *host, const char *na
     return 0;
 }
 
-// An event in each kind of trouble, and one of socket 0's CPUs away.
+// An event in each kind of trouble, and one of socket 0's CPUs offline.
 static inline void host_fill_troubles(const struct exporter_host *host, struct snapshot *snapshot) {
     snapshot->values[snapshot_trouble(host->layout, host_event(host, "STALLED"), EVENT_STALLED)] = 1;
     snapshot->values[snapshot_trouble(host->layout, host_event(host, "L1D_MISS"), EVENT_UNSUPPORTED)] = 1;
@@ -234,7 +233,7 @@ static inline void host_fill_troubles(const struct exporter_host *host, struct s
     snapshot->values[snapshot_measured(host->layout, 1)] = 1;
 }
 
-// A snapshot in which everything that can have a value has one.
+// A snapshot with every possible value.
 static inline struct snapshot *host_snapshot(const struct exporter_host *host) {
     struct snapshot *snapshot = snapshot_new(host->layout);
     assert_non_null(snapshot);

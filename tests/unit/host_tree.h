@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_TESTS_UNIT_HOST_TREE_H
 #define TOPDOWND_TESTS_UNIT_HOST_TREE_H
 
-// A made-up host: sysfs and procfs in one folder of its own.
+// A made-up host: sysfs and procfs in a temporary folder.
 
 #include <setjmp.h>
 #include <stdarg.h>

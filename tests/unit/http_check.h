@@ -24,7 +24,7 @@ struct fixture {
     struct view *view;
     struct snapshot *snapshot;
     struct http_server *server;
-    _Atomic uint64_t now_ms; // by which the server tells the age of what is published
+    _Atomic uint64_t now_ms; // the server's clock for the age of snapshots
 };
 
 static inline uint64_t fixture_clock(void *context) { return atomic_load(&((struct fixture *)context)->now_ms); }
@@ -54,7 +54,7 @@ static inline int setup_impatient(void **state) { return setup_with_limit(state,
 static inline int teardown(void **state) {
     struct fixture *f = *state;
     assert_null(http_server_free(f->server));
-    assert_int_equal(atomic_load(&f->snapshot->references), 1); // the server gave its own back
+    assert_int_equal(atomic_load(&f->snapshot->references), 1); // the server has released its reference
     assert_int_equal(atomic_load(&f->view->references), 1);
     view_unref(f->view);
     snapshot_unref(f->snapshot);
@@ -105,7 +105,7 @@ static inline char *read_all(int fd) {
     return text;
 }
 
-// Sends a request (%s: what closes the connection) and returns the whole answer.
+// Sends a request (%s: the text that closes the connection) and returns the whole answer.
 static inline char *ask(const struct fixture *f, const char *method, const char *target) {
     char request[256];
     (void)snprintf(request, sizeof(request), "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", method, target);

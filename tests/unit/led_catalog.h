@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_TESTS_UNIT_LED_CATALOG_H
 #define TOPDOWND_TESTS_UNIT_LED_CATALOG_H
 
-// A core with topdown counters of its own, as Intel's PERF_METRICS: SLOTS on a fixed counter leads every event group,
+// A core with topdown counters of its own, like Intel's PERF_METRICS: SLOTS on a fixed counter leads every event group,
 // with two fields that take no counter, instructions on a fixed counter, and an event that takes a general one.
 
 #include "tests/unit/core_check.h"

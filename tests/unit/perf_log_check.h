@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_TESTS_UNIT_PERF_LOG_CHECK_H
 #define TOPDOWND_TESTS_UNIT_PERF_LOG_CHECK_H
 
-// For the tests of perf's logs: from a text to values, the way of a replay.
+// For the tests of perf's logs: turns a text into values, as a replay does.
 
 #include "tests/unit/core_check.h"
 
@@ -73,7 +73,7 @@ static inline void derive_records(struct derived *derived, const struct recordin
     derive_free(derive);
 }
 
-// Takes over the log; of all metrics of the spec.
+// Takes ownership of the log; derives all metrics of the spec.
 static inline struct derived derive_log(struct perf_log *log, const char *spec) {
     struct derived derived = {.catalog = load_spec(spec)};
     struct plan_selection *selections = calloc(derived.catalog->n_groups + 1, sizeof *selections);

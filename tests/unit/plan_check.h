@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_TESTS_UNIT_PLAN_CHECK_H
 #define TOPDOWND_TESTS_UNIT_PLAN_CHECK_H
 
-// For the tests of plans: plans in one line, and what every plan obeys.
+// For the tests of plans: plans in one line, and the rules that every plan obeys.
 
 #include "tests/unit/core_check.h"
 
@@ -14,7 +14,7 @@ static const char *const EVENTS[EVENTS_N] = {"FIXED_CYCLES", "A", "B", "C", "D",
 
 static inline struct catalog_builder *empty_builder(void) { return builder_of(EVENTS, EVENTS_N); }
 
-// `support`: what the PMU says of each event; NULL: nothing. Without selections there is nothing to measure.
+// `support`: the PMU's statement about each event; NULL: none. Without selections there is nothing to measure.
 static inline struct plan *plan_supporting(const struct catalog *catalog, const uint8_t *support, unsigned counters,
                                            double idle, const struct plan_selection *selections, size_t n) {
     return build_plan(&(struct plan_request){.catalog = catalog,
@@ -58,13 +58,13 @@ static inline bool holds_formula(const unsigned *events, size_t n, const struct 
     return true;
 }
 
-// ---- what every plan obeys ----
+// ---- rules for every plan ----
 
 static inline void check_groups(const struct plan *plan) {
     for (size_t g = 0; g < plan->n_groups; g++) {
         const struct plan_group *group = &plan->groups[g];
         assert_true(group->n_events > 0);
-        assert_true(plan_fits(plan, group->events, group->n_events));
+        assert_true(fit_check(&plan->pmu, plan->needs, group->events, group->n_events, NULL));
         assert_true(group->unit < plan->n_units);
         for (size_t i = 0; i < group->n_events; i++) {
             assert_in_range(group->events[i], 1, plan->catalog->n_events - 1);
@@ -111,7 +111,7 @@ static inline void check_metrics(const struct plan *plan) {
         bool category = is_level1(plan->catalog, plan->metrics[m].metric);
         level1 = level1 || category;
         level1_planned = level1_planned || (category && plan->metrics[m].unit >= 0);
-        if (category) // the categories stand or fall together
+        if (category) // the categories are planned together or not at all
             assert_int_equal(plan->metrics[m].unit, plan->level1_unit);
     }
     assert_int_equal(plan->level1_selected, level1);

@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_TESTS_UNIT_PROMETHEUS_CHECK_H
 #define TOPDOWND_TESTS_UNIT_PROMETHEUS_CHECK_H
 
-// A host's page as text, and what is in it.
+// A host's page as text, and its contents.
 
 #include "exporter_host.h"
 #include "exporters/prometheus/prometheus.h"

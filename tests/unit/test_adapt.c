@@ -3,7 +3,7 @@
 
 #include "core/adapt/adapt.h"
 
-// When the adaptive schedule raises metric groups, and when it lets them fall.
+// When the adaptive schedule raises metric groups, and when it lowers them.
 
 enum { STAGE_1, L1D, L2, BRANCH, DEEP, SELECTIONS_N }; // selections, and groups of the catalog
 enum { FRONTEND, BACKEND, RETIRING, L2_MISS, SPEED, VALUES_N };
@@ -109,7 +109,7 @@ static bool one_round(struct host *h) {
     return adapt_round(h->adapt, h->diagnosis, h->snapshot);
 }
 
-// So many rounds, of which the last one alone changes what is raised.
+// Runs rounds, of which only the last changes the raised groups.
 static void expect_change_in(struct host *h, unsigned rounds) {
     for (unsigned i = 1; i <= rounds; i++)
         assert_int_equal(one_round(h), i == rounds);
@@ -120,7 +120,7 @@ static void expect_no_change_in(struct host *h, unsigned rounds) {
         assert_false(one_round(h));
 }
 
-// `wanted`: a letter for each selection, in capitals where it is raised.
+// `wanted`: a letter for each selection, in upper case if raised.
 static void expect_raised(const struct host *h, const char *wanted) {
     char now[] = "slibd";
     for (size_t s = 0; s < SELECTIONS_N; s++) {

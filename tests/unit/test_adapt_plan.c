@@ -6,12 +6,12 @@
 #include "config/spec/spec_json.h"
 #include "core/adapt/adapt.h"
 
-// What raised metric groups get of the round, and what all others keep: whatever the values, on every shipped spec.
+// The share of the round that raised metric groups get and all others keep, for any values, on every shipped spec.
 
 enum { GROUPS_N = 6 };
 
-// Six groups of one metric, of two events each: on two counters each is an event group of its own. The first one is
-// level 1.
+// Six groups of one metric with two events each: on two counters each is an event group of its own. The first is level
+// 1.
 static struct catalog *six_groups(void) {
     struct catalog_builder *builder = empty_builder();
     level1_of(builder, "4 * FIXED_CYCLES", "100 * (A / (4 * FIXED_CYCLES))", "100 * (B / (4 * FIXED_CYCLES))");
@@ -145,7 +145,7 @@ static void check_shares(const struct run *run, const struct plan *plan) {
     for (unsigned u = 0; u < plan->n_units; u++) {
         double share = plan_share(plan, u);
         if (plan->common_unit == (int)u)
-            continue; // is measured beside the others
+            continue; // is measured together with the others
         sum += share;
         assert_true(plan->units[u].slots >= 1);
         assert_true(share >= plan->units[u].baseline_share / PLAN_GROWTH_MAX - 1e-9);
@@ -172,7 +172,7 @@ static void use_plan(struct run *run, const bool *raised) {
     run->diagnosis = diagnosis;
 }
 
-// Values that stay for a while, jump, or are not there.
+// Values that stay for a while, jump, or are missing.
 static void fill(struct snapshot *snapshot, uint64_t *state, double level) {
     const struct snapshot_layout *layout = snapshot->layout;
     for (size_t i = 0; i < layout->n_metrics; i++) {

@@ -19,8 +19,8 @@
 #include "config/json/json_reader.h"
 #include "config/spec/spec_json.h"
 
-// The vendor's own files, which lie beside the repository and are no part of it: every one loads, and every metric of
-// each has the value that Python finds for its formula. Our own specs of Arm's cores say the same in other words.
+// The vendor's own files, which are beside the repository and not part of it: every file loads, and every metric has
+// the value that Python computes for its formula. The shipped specs of Arm's cores agree, in different words.
 
 #define ARM_FOLDER "../shared/telemetry/arm/cpu"
 #define COMMON_EVENTS "../shared/telemetry/linux/arch/arm64/common-and-microarch.json"
@@ -93,7 +93,7 @@ static FILE *start_python(const char *path, const struct catalog *catalog, const
 
 static bool same(double a, double b) { return (isnan(a) && isnan(b)) || a == b || fabs(a - b) <= TOLERANCE * fabs(b); }
 
-// One line of Python's answer: a metric's name and its values. Adds to *n_nan how many of them are no numbers.
+// One line of Python's answer: a metric's name and its values. Adds the number of NaNs to *n_nan.
 static void compare_metric(const struct catalog *catalog, const double *counts, char *line, size_t *n_nan) {
     char *rest = NULL, *name = strtok_r(line, " \n", &rest);
     int metric = catalog_find_metric(catalog, name);
@@ -140,7 +140,7 @@ static void test_every_metric_of_every_vendor_file_agrees_with_python(void **sta
     globfree(&files);
 }
 
-// Our specs of cores that Arm describes too, some of them in one file for each revision. The figures are Arm's.
+// Shipped specs of cores that Arm describes too, some with one file per revision. The figures are Arm's.
 static const struct core {
     const char *name, *arm;
     size_t n_events, n_metrics, n_groups; // in formulas; metrics; groups without the stages
@@ -167,7 +167,7 @@ enum { CORES = sizeof cores / sizeof *cores };
 static const char *const own_l2[] = {"l2_cache_mpki", "l2_cache_miss_ratio"};
 enum { OWN_L2 = 2 };
 
-// How many metrics of ours the group has beside the vendor's.
+// The number of the group's metrics that the vendor lacks.
 static size_t own_in_group(const struct core *core, const char *group) {
     if (!core->own_l2 || strcmp(group, "stage_1") == 0)
         return 0;
@@ -233,8 +233,8 @@ static void test_our_specs_have_the_vendors_groups(void **state) {
     }
 }
 
-// Every metric of ours has the value of Arm's metric of that name, for the same counts. What Arm does not have is left
-// to the test below.
+// Every shipped metric has the value of Arm's metric of the same name for the same counts. The test below covers
+// metrics that Arm lacks.
 static void compare_formulas(const struct pair *pair, struct random *random) {
     double *counts = random_counts(random, pair->arm), *same_counts = calloc(pair->ours->n_events, sizeof *same_counts);
     assert_non_null(same_counts);
@@ -294,7 +294,7 @@ static void compare_own_l2(const struct catalog *ours, struct random *random) {
     free(counts);
 }
 
-// C1 cores count second-level misses for data and code apart; the vendor-neutral metrics are about both.
+// C1 cores count second-level misses of data and code separately; the vendor-neutral metrics cover both.
 static void test_our_own_l2_metrics_are_those_of_data_and_code_together(void **state) {
     (void)state;
     struct random random = random_begin();

@@ -15,8 +15,8 @@
 #include "config/json/json_reader.h"
 #include "config/spec/spec_json.h"
 
-// What our specs of Arm's cores have in common with the vendor's files beside codes and formulas (test_arm_specs.c):
-// the decision tree and which core gets which file. And what they do not: the words.
+// What the shipped specs of Arm's cores share with the vendor's files besides codes and formulas (test_arm_specs.c):
+// the decision tree, and the file for each core. And what they do not share: the texts.
 
 #define ARM_FOLDER "../shared/telemetry/arm"
 #define N_OF(array) (sizeof(array) / sizeof(array)[0])

@@ -45,7 +45,7 @@ static void test_slots_grow_step_by_step_while_the_budget_is_exceeded(void **sta
     assert_true(budget.factor == BUDGET_FACTOR_MAX);
 }
 
-// Cost that falls as slots grow, as it really does: the length settles and does not swing.
+// Cost that falls as slots grow, as in reality: the length settles and does not oscillate.
 static void test_the_length_settles(void **state) {
     (void)state;
     struct budget budget;

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// What others have defined: CRC-32 and FNV-1a by values that their authors and zlib give, UTF-8 by the Unicode
-// standard; and arrays that grow.
+// SPDX-License-Identifier: Apache-2.0 Standard algorithms: CRC-32 and FNV-1a against values from their authors and
+// zlib, UTF-8 against the Unicode standard; and growing arrays.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@
 
 #include "config/spec/spec_json.h"
 
-// Two readings of one spec have one hash; whatever changes a value changes it, and words do not.
+// Two readings of one spec have the same hash. Anything that changes a value changes the hash; texts do not.
 
 static const char SPEC[] =
     "{\"product_configuration\": {\"product_name\": \"Toy\"},"

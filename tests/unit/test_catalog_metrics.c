@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
-// What formulas' names stand for, metrics of metrics, and what else a spec says of events and metrics.
+// The meaning of names in formulas, metrics of metrics, and other facts of a spec about events and metrics.
 
 static const char *const EVENTS[] = {"CYCLES", "A", "B", "C"};
 

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// What a configuration means, value by value, and which host gets which profile. What is refused is in
-// test_config_errors.c, files and merging are in test_config_load.c.
+// SPDX-License-Identifier: Apache-2.0 The meaning of a configuration, value by value, and the profile of each host.
+// test_config_errors.c tests refusals, test_config_load.c files and merging.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

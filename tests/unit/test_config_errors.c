@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// What a configuration refuses: every mistake in a value, with its place and words as the user sees them. YAML itself
-// and the limits are in test_config_limits.c.
+// SPDX-License-Identifier: Apache-2.0 Refused configurations: every mistake in a value, with its place and text as the
+// user sees them. test_config_limits.c tests YAML itself and the limits.
 #include "tests/unit/config_check.h"
 
 static void test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known(void **state) {

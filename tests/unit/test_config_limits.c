@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// What of YAML a configuration refuses, how large it may be, and that many mistakes are shown at once.
+// SPDX-License-Identifier: Apache-2.0 Refused parts of YAML, the limits of a configuration's size, and many mistakes
+// shown at once.
 #include "tests/unit/config_check.h"
 
 static void test_a_duplicate_key_is_refused_with_both_lines(void **state) {

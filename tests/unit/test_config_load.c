@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// Files: the main one, the drop-ins beside it, what is shipped, and what cannot be read.
+// SPDX-License-Identifier: Apache-2.0 Files: the main one, the drop-ins beside it, shipped files, and unreadable ones.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

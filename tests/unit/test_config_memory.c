@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0
-// Short memory: every single allocation of ours fails once, and each time -ENOMEM comes back and nothing leaks (the
-// address sanitizer watches). To reach the allocations, the sources are compiled into this program with allocators of
-// our own; libyaml keeps the real ones.
+// SPDX-License-Identifier: Apache-2.0 Out of memory: every allocation of topdownd fails once, and each time the result
+// is -ENOMEM and nothing leaks (the address sanitizer watches). To reach the allocations, the sources are compiled into
+// this program with allocators of our own; libyaml keeps the real ones.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -18,15 +18,14 @@
 
 #include "daemon/run/control.h"
 
-// The control socket with real clients in one process and the daemon's own event loop: what is asked for, what is
-// answered, and that no client leaves a file descriptor behind. Nothing waits: everything that can happen has happened
-// when the loop has nothing more to do.
+// The control socket with real clients in one process and the daemon's own event loop: requests, answers, and no client
+// leaves a file descriptor behind. Nothing waits: the loop runs until it has nothing more to do.
 
 struct fixture {
     char folder[64];
     sd_event *loop;
     struct control *control;
-    double asked;   // last, -1: nobody has asked
+    double asked;   // the last request; -1: none
     int answer;     // of the yield
     size_t n_files; // open before anything was
 };
@@ -97,7 +96,7 @@ static void say(int fd, const char *text) {
     assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-// Asks, checks the answer, and that the connection is closed behind it.
+// Asks, and checks the answer and that the connection is then closed.
 static void ask(const struct fixture *f, const char *request, const char *wanted) {
     char answer[CONTROL_ANSWER_MAX + 1] = "";
     int fd = connect_client(f);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pages of a host with cores of two types: a type's part is what its own page would be, but for the label.
+// The pages of a host with two core types: a type's part equals its own page, except for the label.
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,7 +100,7 @@ static bool has_line(char *const *lines, size_t n, const char *wanted) {
     return false;
 }
 
-// Every series of the type's own page is on the page of all, and nothing else is.
+// The page of all types has every series of the type's own page and no others of this type.
 static void check_type(char *const *lines, size_t n, const struct shown_type *type, const char *name, bool per_cpu) {
     static char *own_lines[LINES_MAX];
     char *own = render_metrics(&(struct shown){.n = 1, .types = {*type}}, per_cpu), stripped[1024];
@@ -246,7 +246,7 @@ static void test_the_page_has_a_part_for_each_type(void **state) {
     two_deinit(&two);
 }
 
-// ---- what the server does with types that publish at different times ----
+// ---- the server with types that publish at different times ----
 
 struct served {
     struct two two;
@@ -272,7 +272,7 @@ static int served_teardown(void **state) {
     struct served *s = *state;
     http_server_free(s->f.server);
     for (size_t i = 0; i < TYPES_N; i++) {
-        assert_int_equal(atomic_load(&s->published[i].view->references), 1); // the server gave its own back
+        assert_int_equal(atomic_load(&s->published[i].view->references), 1); // the server has released its reference
         assert_int_equal(atomic_load(&s->published[i].snapshot->references), 1);
         view_unref(s->published[i].view);
     }
@@ -344,7 +344,7 @@ static void test_a_new_plan_of_one_type_makes_the_page_anew(void **state) {
         expect_page(s, "/api/v1/plan", "\"counters_usable\":\t1,", true);
         http_server_publish(s->f.server, type, &s->published[type]);
         view_unref(view);
-        expect_usable(s, 5, 3); // and lets go of the other view
+        expect_usable(s, 5, 3); // and releases the other view
     }
 }
 

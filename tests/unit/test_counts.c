@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-#include "core/counts/evaluation.h"
+#include "core/counts/operands.h"
 #include "core/counts/sums.h"
 #include "core/counts/totals.h"
 
-// Two units that have an event in common, on two sockets: CPUs 0 and 1 are siblings of a core of socket 0, CPU 2 is on
-// socket 1. Expected values are worked out in the comments.
+// Two units with a common event, on two sockets: CPUs 0 and 1 are siblings of a core of socket 0, CPU 2 is on socket 1.
+// Expected values are worked out in the comments.
 
 enum { A_AND_B, B_AND_C, UNITS };
 enum { HOST, SOCKET_0, SOCKET_1, CPU_0, CPU_1, CPU_2, SCOPES };
@@ -182,44 +182,44 @@ static void test_an_evaluation_has_what_the_unit_of_the_formula_counted(void **s
     static const double first[] = {2, 10, 20, 3, 30, 40}, second[] = {2, 11, 22, 3, 33, 44};
     struct rig rig;
     rig_init(&rig, 1);
-    struct evaluation *evaluation = evaluation_new(rig.rows);
-    assert_non_null(evaluation);
+    struct operands *operands = operands_new(rig.rows);
+    assert_non_null(operands);
     const struct formula *formula = rig.catalog->metrics[rig.plan->metrics[0].metric].formula;
-    assert_true(isnan(evaluation->metrics[0]));
-    evaluation_begin(evaluation, 10, 0);
-    evaluation_fill_from_row(evaluation, formula, A_AND_B, first);
-    assert_true(evaluation->counts[A] == 10 && evaluation->counts[B] == 20 && evaluation_cpu_seconds(evaluation) == 2);
-    evaluation_fill_from_row(evaluation, formula, B_AND_C, first);
-    assert_true(evaluation->counts[B] == 30 && evaluation->counts[C] == 40 && evaluation_cpu_seconds(evaluation) == 3);
-    evaluation_begin(evaluation, 10, 0); // of another scope: the same unit has other values
-    evaluation_fill_from_row(evaluation, formula, B_AND_C, second);
-    assert_true(evaluation->counts[B] == 33 && evaluation->counts[C] == 44);
-    evaluation_fill(evaluation, A_AND_B, second, 0.5);
-    assert_true(evaluation->counts[A] == 5.5 && evaluation->counts[B] == 11 && evaluation_cpu_seconds(evaluation) == 1);
-    evaluation_free(evaluation);
+    assert_true(isnan(operands->metrics[0]));
+    operands_begin(operands, 10, 0);
+    operands_fill_from_row(operands, formula, A_AND_B, first);
+    assert_true(operands->counts[A] == 10 && operands->counts[B] == 20 && operands_cpu_seconds(operands) == 2);
+    operands_fill_from_row(operands, formula, B_AND_C, first);
+    assert_true(operands->counts[B] == 30 && operands->counts[C] == 40 && operands_cpu_seconds(operands) == 3);
+    operands_begin(operands, 10, 0); // of another scope: the same unit has other values
+    operands_fill_from_row(operands, formula, B_AND_C, second);
+    assert_true(operands->counts[B] == 33 && operands->counts[C] == 44);
+    operands_fill(operands, A_AND_B, second, 0.5);
+    assert_true(operands->counts[A] == 5.5 && operands->counts[B] == 11 && operands_cpu_seconds(operands) == 1);
+    operands_free(operands);
     rig_free(&rig);
 }
 
-// What is made of other metrics reads the time alone: that of the unit that was measured longest.
+// A metric made of others reads only the time: that of the unit measured longest.
 static void test_a_combined_formula_has_the_longest_time(void **state) {
     (void)state;
     static const double row[] = {2, 10, 20, 3, 30, 40};
     struct rig rig;
     rig_init(&rig, 1);
-    struct evaluation *evaluation = evaluation_new(rig.rows);
-    assert_non_null(evaluation);
+    struct operands *operands = operands_new(rig.rows);
+    assert_non_null(operands);
     unsigned seconds = CATALOG_CPU_SECONDS, none = A;
     const struct formula reads_time = {.variables = &seconds, .n_variables = 1};
     const struct formula reads_none = {.variables = &none, .n_variables = 0};
-    evaluation_begin(evaluation, 10, 0);
-    evaluation_fill_from_row(evaluation, &reads_none, PLAN_COMBINED, row);
-    assert_true(evaluation_cpu_seconds(evaluation) == 0);
-    evaluation_fill_from_row(evaluation, &reads_time, A_AND_B, row);
-    evaluation_fill_from_row(evaluation, &reads_time, PLAN_COMBINED, row);
-    assert_true(evaluation_cpu_seconds(evaluation) == 3);
-    evaluation_fill_from_row(evaluation, &reads_time, A_AND_B, row);
-    assert_true(evaluation_cpu_seconds(evaluation) == 2);
-    evaluation_free(evaluation);
+    operands_begin(operands, 10, 0);
+    operands_fill_from_row(operands, &reads_none, PLAN_COMBINED, row);
+    assert_true(operands_cpu_seconds(operands) == 0);
+    operands_fill_from_row(operands, &reads_time, A_AND_B, row);
+    operands_fill_from_row(operands, &reads_time, PLAN_COMBINED, row);
+    assert_true(operands_cpu_seconds(operands) == 3);
+    operands_fill_from_row(operands, &reads_time, A_AND_B, row);
+    assert_true(operands_cpu_seconds(operands) == 2);
+    operands_free(operands);
     rig_free(&rig);
 }
 

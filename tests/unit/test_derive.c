@@ -86,7 +86,7 @@ static void starved(struct host *host, unsigned cpu, unsigned group) {
     window->enabled_ns = SECOND_NS;
 }
 
-// Ends a round of so many seconds and begins the next.
+// Ends a round of this many seconds and begins the next.
 static void end_round_with(struct host *host, unsigned seconds, struct snapshot *out) {
     struct readings *readings = host->readings;
     readings->end_ns = readings->start_ns + seconds * SECOND_NS;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/derive_host.h"
 
-// Event groups that all carry the level-1 events: each window is one of its own metrics and of the common ones, from
-// readings made by hand.
+// Event groups that all carry the level-1 events: each window belongs to its group's metrics and to the common ones.
+// Readings are made by hand.
 
-// Two counters, one of them set aside for DROP: A and B take turns.
+// Two counters, one set aside for DROP: A and B take turns.
 static void led_init(struct host *host) {
     host_init(host, led_builder());
     metric_of(host->builder, "a", "A / INST", NULL);

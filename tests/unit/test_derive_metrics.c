@@ -202,7 +202,7 @@ static void test_a_sum_without_a_sibling_is_not_core_wide(void **state) {
     host_deinit(&whole);
 }
 
-// A socket's only CPU has the socket's formula where its sibling is not measured, and so the same error bar.
+// If its sibling is not measured, a socket's only CPU has the socket's formula, and so the same error bar.
 static void test_error_bars_know_sums_without_a_sibling(void **state) {
     (void)state;
     struct host hosts[2];

@@ -6,8 +6,8 @@
 
 #include "core/tally/derive.h"
 
-// Readings made by hand go through derive; the same sums, added up here, go to core/estimate directly. What the
-// snapshot says must be what core/estimate says.
+// Readings made by hand go through derive; the same sums, added up here, go to core/estimate directly. The snapshot
+// must agree with core/estimate.
 
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -157,7 +157,7 @@ static void test_intervals_are_those_of_the_rounds_sums(void **state) {
     rig_free(&rig);
 }
 
-// Every field of the gauges but the rate, which is the host's alone.
+// Every field of the gauges except the rate, which only the host has.
 static void expect_scope_is_host(const struct rig *rig, size_t scope, const struct rig *of) {
     const double *values = rig->snapshot->values, *host = of->snapshot->values;
     const struct snapshot_layout *layout = rig->layout;
@@ -173,7 +173,7 @@ static void expect_scope_is_host(const struct rig *rig, size_t scope, const stru
     }
 }
 
-// The same readings on one socket and on two: the host does not notice.
+// The same readings on one socket and on two give the same host.
 static void test_the_only_socket_is_the_host(void **state) {
     (void)state;
     struct rig one, two;
@@ -273,7 +273,8 @@ static void test_rounds_before_and_after_a_gap_are_not_compared(void **state) {
     rig_free(&rig);
 }
 
-// 12 s without data are more than three rounds; 4 s are made up for, and the rounds around them are compared.
+// 12 s without data are more than three rounds; for 4 s the later data stands in, and the rounds around them are
+// compared.
 static void test_what_is_made_up_for_is_compared_and_what_is_given_up_is_not(void **state) {
     (void)state;
     for (int rounds = 1; rounds <= 3; rounds += 2) {

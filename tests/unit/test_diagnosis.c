@@ -10,7 +10,7 @@
 #include "core/diagnosis/judge.h"
 #include "tree_host.h"
 
-// What is high and how certain that is; what lasts; and since when a scope is bound by what it is bound by.
+// High nodes and their certainty; lasting nodes; and the time since which a scope has its bottleneck.
 
 static const uint64_t ROUND_NS = 2000000000;
 
@@ -51,7 +51,7 @@ static double since(const struct patient *p, size_t scope) {
 
 static double now(const struct patient *p) { return (double)p->now_ns * 1e-9; }
 
-// The host's level-1 categories but bad_speculation, which stays at 2 %.
+// The host's level-1 categories except bad_speculation, which stays at 2 %.
 static void set_shares(struct patient *p, double frontend, double retiring, double backend) {
     tree_set(&p->host, p->snapshot, 0, "frontend_bound", frontend);
     tree_set(&p->host, p->snapshot, 0, "retiring", retiring);

@@ -8,7 +8,7 @@
 #include "core/adapt/adapt.h"
 #include "exporters/json/json.h"
 
-// On every shipped spec, whatever the values are: JSON's tree, its answer and the adaptive schedule say the same.
+// On every shipped spec, for any values: JSON's tree, its answer and the adaptive schedule agree.
 
 enum { GROUPS_MAX = 8, ROUNDS_HIGH = 3, ROUNDS_LOW = 10 };
 enum { SAYS_NO, SAYS_YES, SAYS_NULL, SAYS_NOTHING };
@@ -40,7 +40,7 @@ static bool holds_category(const struct catalog *catalog, const struct catalog_g
 
 // ---- a plan, and values ----
 
-// Level 1 where there is one, and a few small groups.
+// Level 1, if there is any, and a few small groups.
 static void choose(struct run *run, uint64_t *random) {
     const struct catalog *catalog = run->catalog;
     for (unsigned g = 0; g < catalog->n_groups && run->n == 0; g++)
@@ -170,7 +170,7 @@ static bool leads_to(const struct catalog *catalog, const struct catalog_node *n
     return false;
 }
 
-// After three rounds that began with nothing remembered. Returns how many metric groups are raised.
+// Checks after three rounds that began without memory. Returns the number of raised metric groups.
 static unsigned check_raised(const struct run *run) {
     const struct catalog *catalog = run->catalog;
     unsigned n_raised = 0;
@@ -189,7 +189,7 @@ static unsigned check_raised(const struct run *run) {
     return n_raised;
 }
 
-// What JSON says no to, also with all values so much larger or smaller, does not stay high.
+// A node that is not high in JSON, even with all values this much larger or smaller, does not stay high.
 static void check_fallen(struct run *run, struct snapshot *snapshot) {
     static const double factors[] = {1, 1.25, 0.64}; // together with what it was: 1, 1/0.8 and 0.8
     const struct catalog *catalog = run->catalog;

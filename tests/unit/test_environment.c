@@ -61,7 +61,7 @@ static void test_an_x86_cpu_is_compared_by_pattern_and_an_arm_core_by_release(vo
     assert_false(environment_is_cpu(&environment, "0x410fd4f0"));
 }
 
-// A PMU that has the events whose names end in a digit; counts how often it is asked.
+// A PMU that has the events whose names end in a digit; counts its calls.
 static bool ends_in_a_digit(const void *context, const char *name) {
     unsigned *asked = *(unsigned *const *)context;
     ++*asked;

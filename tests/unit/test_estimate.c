@@ -22,7 +22,7 @@ struct rig {
 
 static const char *const EVENTS[] = {"A", "B", "C"};
 
-// Metric 0: A / B; metric 1: what `second` says. One event group holds A and B.
+// Metric 0: A / B; metric 1: `second`. One event group has A and B.
 static void rig_init(struct rig *rig, size_t n_cpus, const char *second, double memory_rounds) {
     struct catalog_builder *builder = builder_of(EVENTS, 3);
     metric_of(builder, "ratio", "A / B", "");
@@ -48,7 +48,7 @@ static void rig_free(struct rig *rig) {
     catalog_free(rig->catalog);
 }
 
-// What a CPU counted in `seconds`, in one window.
+// A CPU's counts in `seconds`, in one window.
 static void count(struct rig *rig, size_t cpu, double seconds, double a, double b) {
     double *values = cells_values(rig->cells, cpu, 0);
     values[0] = seconds;

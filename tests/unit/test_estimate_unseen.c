@@ -5,8 +5,8 @@
 
 #include "core/estimate/estimate.h"
 
-// Two event groups that have an event in common, on one CPU: where one of them has seen less of it than the other, its
-// windows do not stand for the round. Rounds of 10 s, windows of 1 s where nothing else is said.
+// Two event groups with a common event, on one CPU: if one has seen less of it than the other, its windows do not
+// represent the round. By default rounds of 10 s and windows of 1 s.
 
 enum { A_AND_B, B_AND_C, UNITS };
 
@@ -154,7 +154,7 @@ static void test_a_round_without_a_window_is_not_short_of_anything(void **state)
     rig_free(&rig);
 }
 
-// 4,000 of B are counted all the time: of these 3,000 were not seen by the other, whatever it says in turn.
+// 4,000 of B are counted all the time: the other unit missed 3,000 of these, regardless of its own count.
 static void test_what_counts_all_the_time_decides(void **state) {
     (void)state;
     struct rig rig;

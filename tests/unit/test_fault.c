@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-// Who treats faults differently looks at their kind: each maker of faults says it.
+// Callers distinguish faults by their kind: each maker of faults sets it.
 
 static void test_a_fault_is_of_an_entry_unless_it_says_otherwise(void **state) {
     (void)state;

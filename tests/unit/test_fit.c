@@ -3,7 +3,7 @@
 
 #include "core/plan/fit.h"
 
-// The fit of events to counters: cases of real CPUs by hand, and random small ones against every assignment there is.
+// The fit of events to counters: cases of real CPUs by hand, and random small ones against every possible assignment.
 
 enum { MANY = 12 };
 

@@ -6,7 +6,7 @@
 
 #include "core/formula/formula.h"
 
-// What formulas are worth, and what is wrong with those that are refused. Which of them are ratios: test_formula_ratio.
+// Values of formulas, and the faults of refused ones. test_formula_ratio tests which of them are ratios.
 
 static const char *const NAMES[] = {"A", "B", "C", "Z", "INST_RETIRED", "L1D.MISS_2"};
 static const double VALUES[] = {2, 3, 5, 0, 700, 1100};

@@ -6,7 +6,7 @@
 
 #include "core/formula/formula.h"
 
-// Which formulas keep their value when all counts are multiplied with the same number.
+// Which formulas keep their value when all counts are multiplied by the same number.
 
 static const char *const EVENTS[] = {"A", "B", "C"};
 

@@ -6,7 +6,7 @@
 
 #include "core/formula/formula.h"
 
-// What is exported is not made of what is not known: the same formulas by perf's rules and by the known ones.
+// Exported values never depend on unknown ones: the same formulas by perf's rules and by the known ones.
 
 enum { EVENTS_N = 4 };
 static const double VALUES[EVENTS_N] = {2, 3, 0, NAN}; // of A, B, Z, N

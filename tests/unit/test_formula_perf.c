@@ -9,8 +9,8 @@
 
 #include "core/formula/formula.h"
 
-// Every MetricExpr and MetricThreshold of the vendors' files for Linux compiles, and is worth what evaluate_perf.py, an
-// evaluator in another language, finds for random counts. The scope answers every name.
+// Every MetricExpr and MetricThreshold of the vendors' files for Linux compiles, and has the value that
+// evaluate_perf.py, an evaluator in another language, computes for random counts. The scope knows every name.
 
 #define LINUX_FOLDER "../shared/telemetry/linux"
 

@@ -6,9 +6,9 @@
 
 #include "core/formula/formula.h"
 
-// Random trees of the whole language, written as text, are worth what walking the tree gives. Numbers, literals and
-// functions of names are constants, which are folded when a formula is compiled; the walk folds nothing. And whatever
-// is exported of a formula does not depend on what has no value: any number in the place of that gives the same.
+// Random trees of the whole language, written as text, have the value of a walk over the tree. Numbers, literals and
+// functions of names are constants, which are folded when a formula is compiled; the walk folds nothing. An exported
+// value does not depend on inputs without a value: any number in their place gives the same result.
 
 enum { EVENTS = 6, METRICS = 3 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Small sysfs trees of hosts with cores of one kind and of several, against the map that ships.
+// Small sysfs trees of hosts with one and with several core types, against the shipped map.
 
 #include "collectors/host/host_cores.h"
 #include "config/spec/cpu_map_json.h"

@@ -11,7 +11,7 @@
 #include "config/spec/spec_json.h"
 #include "tests/unit/core_check.h"
 
-// Made-up hosts: which spec is chosen, what formulas are told, which events the host cannot count, and how level 1 is
+// Made-up hosts: the chosen spec, the facts for formulas, the events that the host cannot count, and how level 1 is
 // measured.
 
 struct made_up {

@@ -124,7 +124,7 @@ static void test_figures_of_this_process_are_plausible(void **state) {
     assert_true(age > -5 && age < 3600);
 }
 
-// A made-up procfs is no procfs, so its folder's size says nothing, as on kernels before 6.2.
+// A made-up procfs is not a real one, so its folder's size tells nothing, as on kernels before 6.2.
 static void test_what_takes_long_is_not_read_in_every_call(void **state) {
     struct host_tree *tree = *state;
     struct host_process process = {0};

@@ -10,7 +10,7 @@
 
 #include "tests/unit/host_tree.h"
 
-// What a kernel says of a CPU's identity and of its PMUs, read from made-up trees.
+// The kernel's files about a CPU's identity and its PMUs, read from made-up trees.
 
 #define N_OF(array) (sizeof(array) / sizeof(array)[0])
 

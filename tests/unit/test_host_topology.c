@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-// CPUs that come and go, and CPUs that are to be left alone.
+// CPUs that come and go, and CPUs to be left undisturbed.
 
 static struct topology *known_topology(const struct host_tree *tree) {
     struct errors errors = {0};

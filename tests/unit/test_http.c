@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What goes over the wire, and who is let in; what is published meanwhile: test_http_publish.c.
+// Requests and answers on the wire, and the limits of connections. test_http_publish.c tests publishing meanwhile.
 
 #include <setjmp.h>
 #include <stdarg.h>

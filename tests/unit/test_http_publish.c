@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Snapshots, and plans with their views, are published while clients ask: each page is made once, of one view, and
-// nothing is freed that somebody still reads.
+// Snapshots, and plans with their views, are published while clients ask: each page is made once, from one view, and
+// nothing that a client still reads is freed.
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -15,7 +15,7 @@
 #include "core/host/identify.h"
 #include "tests/unit/core_check.h"
 
-// The map that ships.
+// The shipped map.
 static int shipped_setup(void **state) {
     static struct errors errors;
     static struct cpu_map map;

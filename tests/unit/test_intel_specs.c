@@ -11,8 +11,8 @@
 #include "config/spec/spec_json.h"
 #include "tests/build/build.h"
 
-// What the Intel specs that ship have in common: they load, and all of their groups can be measured on the counters of
-// their core. That their formulas are the vendor's: tests/specs/check_intel.py.
+// All shipped Intel specs load, and all their groups can be measured on the counters of their core.
+// tests/specs/check_intel.py checks that their formulas are the vendor's.
 
 static const struct shipped {
     const char *name;

@@ -6,9 +6,8 @@
 
 #include "config/spec/spec_json.h"
 
-// What every shipped spec exports of CPUs that do little: most events never happen, so that ratios are 0/0. A value
-// that is exported is perf's own, and stays whatever the metrics are worth that have no value; many of perf's would
-// not.
+// The exports of every shipped spec on nearly idle CPUs: most events never happen, so ratios are 0/0. An exported value
+// equals perf's and is the same for any values of the metrics that have none; many of perf's are not.
 
 enum { TRIALS = 40 };
 

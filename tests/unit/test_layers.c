@@ -4,10 +4,9 @@
 #include <ctype.h>
 #include <dirent.h>
 
-// The rules of docs/ARCHITECTURE.md that a reader of the sources can check: who includes whom, which library belongs to
-// whom, no state outside of functions, functions of a screen and files of a sitting, and a core without input, output
-// and clocks. The checker reads a file as text; the tests feed it small files that break each rule, and then all
-// sources.
+// The rules of docs/ARCHITECTURE.md that can be checked in the sources: includes between rooms, the users of each
+// library, no state outside functions, short functions and files, and a core without input, output and clocks. The
+// checker reads a file as text; the tests feed it small files that break each rule, and then all sources.
 
 enum { FUNCTION_LINES_MAX = 60, FILE_LINES_MAX = 500, ROOM_FILES_MAX = 15, FINDINGS_SIZE = 1 << 16 };
 

@@ -8,7 +8,7 @@
 #include "core/base/total.h"
 #include "core/counts/level1.h"
 
-// Pipeline slots that add up, the sums that hold them for years, and the time that they stand for.
+// Pipeline slots that add up, their sums over years, and the time that they represent.
 
 // ---- split ----
 

@@ -7,7 +7,7 @@
 #include "config/vendor/perf_json.h"
 #include "core/plan/plan.h"
 
-// Level 1 of the vendors' files on too few counters: parts that are data of ours, and the same plan as from our own
+// Level 1 of the vendors' files on too few counters: parts from topdownd's data, and the same plan as from the shipped
 // spec.
 
 #define ARM "../shared/telemetry/arm/cpu/"

@@ -3,7 +3,7 @@
 
 #include <glob.h>
 
-// What the lines of perf's logs are about: events under their many names, cgroups, repeated runs.
+// The lines of perf's logs: events under their many names, cgroups, repeated runs.
 
 static void test_names_of_events(void **state) {
     (void)state;

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-// Which event groups a plan is made of. How they fill a round: test_plan_round.c.
+// The event groups of a plan. test_plan_round.c tests how they fill a round.
 
 // A catalog of random ratios in two groups, with level 1 in one of three.
 static struct catalog *random_catalog(uint64_t *random) {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-// Plans of metrics that need other metrics, and of event groups that are led by the PMU's topdown leader.
+// Plans of metrics that need other metrics, and of event groups under the PMU's topdown leader.
 
 enum { SLOT_NS = 200000000 };
 

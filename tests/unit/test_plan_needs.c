@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/unit/plan_check.h"
 
-// Plans of events that ask for more than any counter: no event group that could never run, and the reason in words.
+// Plans of events with special counter needs: no event group that could never run, and messages with the reason.
 
 enum { NEEDS_N = EVENTS_N + 1, CYCLES = 1, A, B, C, D, E, F };
 

@@ -3,7 +3,7 @@
 
 #include "core/plan/plan_pack.h"
 
-// Packing against an exhaustive search, and on cases whose fewest bins are known beforehand.
+// Packing against an exhaustive search, and on cases with a known minimum of bins.
 
 enum { SETS_MAX = 64 };
 

@@ -3,7 +3,7 @@
 
 #include "core/plan/plan_pack.h"
 
-// Packing of events that ask for more than any counter: against an exhaustive search, and at the size of a real CPU.
+// Packing of events with special counter needs: against an exhaustive search, and at the size of a real CPU.
 
 enum { SETS_MAX = 200 };
 

@@ -18,9 +18,9 @@
 
 #include "collectors/pmu/pmu_linux.h"
 
-// What the driver asks of the kernel, down to the last bit. This program brings its own syscall() and ioctl(), which
-// come before the C library's: a fake kernel that opens any event, as an empty file in memory, and remembers what it
-// was asked. So these tests need neither a PMU nor a permission.
+// The driver's requests to the kernel, down to the last bit. This program has its own syscall() and ioctl(), which take
+// precedence over the C library's: a fake kernel that opens any event as an empty file in memory and records the
+// requests. So these tests need neither a PMU nor permissions.
 
 enum { OPENED_MAX = 8, CONTROLS_MAX = 16, TYPE = 42 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a page says of the present moment: that it has passed, and what the schedule has decided.
+// A page's statements about the current moment: that values are stale, and the schedule's decisions.
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -4,7 +4,7 @@
 #include "core/recording/recording_resident.h"
 
 // Recordings from before event groups were led: windows of the resident group and of a rotating one, made by hand, are
-// joined as derive joined them then.
+// joined as derive did then.
 
 enum { WINDOWS_MAX = 64, COUNTS_MAX = 1024 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the pages say of a recording, and that they say nothing where there is none.
+// The pages' information about a recording, and none without a recording.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -33,7 +33,7 @@ static struct scenario *load_good(const char *path) {
     return scenario;
 }
 
-// A right file with one piece replaced.
+// A valid file with one piece replaced.
 #define HOST "\"spec\": \"s\", \"sockets\": 2, \"cores_per_socket\": 2, \"general_counters\": 6"
 #define LOADS                                                                                                          \
     "\"loads\": {\"web\": {\"period_seconds\": 10, \"keyframes\": [{\"at_seconds\": 0, \"rates\": {\"E\": 5}}]}}"

@@ -10,7 +10,7 @@
 
 #include "daemon/base/self.h"
 
-// What the daemon says that it costs, with clocks of the test's.
+// The daemon's report of its own cost, with the test's clocks.
 
 static const uint64_t MS = 1000000, SECOND = 1000000000;
 

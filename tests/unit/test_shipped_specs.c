@@ -12,7 +12,7 @@
 #include "config/spec/spec_json.h"
 #include "tests/build/build.h"
 
-// What the Arm specs that ship have in common. That each agrees with its vendor's file: test_arm_specs.c.
+// Common properties of the shipped Arm specs. test_arm_specs.c tests that each agrees with its vendor's file.
 
 static const struct shipped {
     const char *name;

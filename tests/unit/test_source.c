@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-// What sources know of a made-up host, of a simulated one and of a recording: the same facts, whatever they come from.
+// Sources of a made-up host, a simulated one and a recording have the same facts.
 
 static void write_skylake(const struct host_tree *tree, const char *watchdog) {
     static const char *const format[][2] = {{"event", "config:0-7"},

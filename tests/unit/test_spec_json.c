@@ -15,7 +15,7 @@
 #include "config/json/json_reader.h"
 #include "config/spec/spec_json.h"
 
-// A small spec in pieces, so that each test can put one wrong piece into an otherwise right file.
+// A small spec in pieces, so that each test can put one invalid piece into an otherwise valid file.
 #define PRODUCT "\"product_configuration\": {\"product_name\": \"Test Core\", \"implementer\": \"0x41\"}"
 #define EVENTS                                                                                                         \
     "\"events\": {\"CYCLES\": {\"code\": \"0x0011\", \"title\": \"Cycles\", \"accesses\": [\"PMU\", \"ETE\"]},"        \

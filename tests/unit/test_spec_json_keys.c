@@ -12,7 +12,7 @@
 
 #include "config/spec/spec_json.h"
 
-// The keys of "topdownd" objects, and what formulas and the tree refer to: each read, and refused where it is wrong.
+// The keys of "topdownd" objects, and the references of formulas and the tree: each is read, and refused if invalid.
 
 #define PRODUCT "\"product_configuration\": {\"product_name\": \"Core\", \"implementer\": \"0x41\"}"
 #define FORMAT                                                                                                         \

@@ -15,7 +15,7 @@
 
 #include "config/spec/spec_json.h"
 
-// Arm's own files, which say nothing of the counters: what stands in for it.
+// Arm's own files, which do not describe the counters, and the defaults that replace this.
 
 #define DEFAULTS "specs/arm/defaults.json"
 #define TELEMETRY "../shared/telemetry/arm/cpu"

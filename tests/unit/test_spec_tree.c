@@ -13,8 +13,8 @@
 #include "config/json/json_reader.h"
 #include "config/spec/spec_json.h"
 
-// That the Arm specs that ship are complete and hang together: words for everything, and a tree in which every name
-// leads somewhere. Read as JSON, so that nothing rests on what the loader makes of it.
+// The shipped Arm specs are complete and consistent: texts for everything, and a tree in which every name leads
+// somewhere. Read as JSON, so that nothing depends on the loader.
 
 #define N_OF(array) (sizeof(array) / sizeof(array)[0])
 

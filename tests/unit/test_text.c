@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Numbers are compared with printf's "%.15g", which is slow and right.
+// Numbers are compared with printf's "%.15g", which is slow but correct.
 
 #include <setjmp.h>
 #include <stdarg.h>

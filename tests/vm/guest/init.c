@@ -106,7 +106,7 @@ static int channel_open(void) {
     return fd;
 }
 
-// Sends what happened, an errno or 0, as the answer's first line.
+// Sends the result, an errno or 0, as the answer's first line.
 static void answer(int out, int error) {
     if (error == 0)
         (void)dprintf(out, "ok\n");
@@ -158,7 +158,7 @@ static void do_start(struct guest *guest, char **words, int out) {
     answer(out, guest->daemon < 0 ? errno : 0);
 }
 
-// How a program ended, by the status of waitpid.
+// Reports how a program ended, from the status of waitpid.
 static void say_end(int status, int out) {
     if (WIFEXITED(status))
         (void)dprintf(out, "exit %d\n", WEXITSTATUS(status));
@@ -187,7 +187,7 @@ static void do_unpin(struct guest *guest, int out) {
     answer(out, 0);
 }
 
-// Runs a program to its end; the answer is what it says and how it ended.
+// Runs a program to its end; answers with its output and how it ended.
 static _Noreturn void work_run(char **words, int out) {
     int status;
     answer(out, 0);
@@ -202,7 +202,7 @@ static _Noreturn void work_run(char **words, int out) {
     _exit(0);
 }
 
-// What takes time, in a child. Returns its number to the parent.
+// Starts long work in a child. Returns its pid to the parent.
 static pid_t work_begin(char **words, size_t n, int out) {
     pid_t child = fork();
     if (child != 0) {

@@ -16,7 +16,7 @@
 
 enum { CPUS_MAX = 1024, LEADERLESS = -1, ITSELF = 0, ALL_TASKS = -1, ANY_CPU = -1, TURN_NS = 300000 };
 
-// Codes of the Arm PMU architecture; PERF_TYPE_RAW takes them as they are.
+// Codes of the Arm PMU architecture; PERF_TYPE_RAW uses them unchanged.
 enum { INST_RETIRED = 0x08, CPU_CYCLES = 0x11 };
 
 uint64_t work_now_ns(void) {
@@ -32,8 +32,8 @@ static int stay_on(unsigned cpu) {
     return sched_setaffinity(0, sizeof set, &set) < 0 ? -errno : 0;
 }
 
-// Some ten thousand instructions. Long blocks without branches are what the emulator runs fastest, and reading the
-// clock is what takes it longest.
+// Runs some ten thousand instructions. The emulator is fastest at long blocks without branches, and slowest at reading
+// the clock.
 static void spin_shortly(void) {
     for (unsigned i = 0; i < 500; i++)
         __asm__ volatile(".rept 64\n\tnop\n\t.endr");
@@ -45,9 +45,8 @@ static void spin(double seconds) {
         spin_shortly();
 }
 
-// The emulator runs one CPU at a time until the next timer of the machine is due: while this CPU spins, a CPU that
-// another one calls would wait for the kernel's tick, for milliseconds. A timer that is always due soon keeps the turns
-// short.
+// The emulator runs one CPU at a time until the machine's next timer is due. While this CPU spins, a call to another
+// CPU would wait milliseconds for the kernel's tick. A timer that is always due soon keeps the turns short.
 int work_burn(double seconds, unsigned cpu) {
     static const struct itimerspec turn = {.it_interval.tv_nsec = TURN_NS, .it_value.tv_nsec = TURN_NS};
     int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -75,7 +74,7 @@ static int event_open(uint64_t config, bool pinned, bool disabled, pid_t pid, in
     return fd < 0 ? -errno : (int)fd;
 }
 
-// A pinned event that got no counter is in error and reads as end of file.
+// A pinned event without a counter is in the error state and reads as end of file.
 static bool take_counter(uint64_t config, int cpu) {
     int fd = event_open(config, true, false, ALL_TASKS, cpu, LEADERLESS);
     if (fd < 0)
