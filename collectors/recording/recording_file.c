@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,9 +22,40 @@ struct recording_file {
     int64_t former_bytes[RECORDING_FILE_FORMERS_MAX]; // of FILE.1 and so on; -1: no such file
 };
 
+// A daemon locks the file that it writes, and the kernel unlocks it when that daemon ends. Where the file system has no
+// locks, every file counts as free.
+static bool lock(int fd) { return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; }
+
+static bool is_removed(int fd) {
+    struct stat status;
+    return fstat(fd, &status) == 0 && status.st_nlink == 0;
+}
+
 static int make(const char *path) {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, MODE);
-    return fd < 0 ? -errno : fd;
+    if (fd < 0)
+        return -errno;
+    if (lock(fd) && !is_removed(fd))
+        return fd;
+    (void)close(fd); // another daemon, which starts at the same time, was faster
+    return -EBUSY;
+}
+
+static bool names(const char *path, int fd) {
+    struct stat named, opened;
+    return lstat(path, &named) == 0 && fstat(fd, &opened) == 0 && named.st_dev == opened.st_dev &&
+           named.st_ino == opened.st_ino;
+}
+
+// Takes the lock of FILE until *fd is closed; *fd is -1 where there is no file that can be opened. -EBUSY if another
+// daemon writes it, or has just moved it.
+static int claim(const char *path, int *fd) {
+    *fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (*fd < 0 || (lock(*fd) && names(path, *fd)))
+        return 0;
+    (void)close(*fd);
+    *fd = -1;
+    return -EBUSY;
 }
 
 static void name_former(const struct recording_file *file, size_t former, char *out) {
@@ -95,11 +127,18 @@ static int move_away(struct recording_file *file, int64_t bytes) {
 // Moves FILE away. An empty file is worthless and gets no number.
 static int make_way(struct recording_file *file) {
     int64_t bytes;
-    int r = look_at(file->path, &bytes);
-    if (r < 0 || bytes > 0)
-        return r < 0 ? r : move_away(file, bytes);
-    r = look_at_formers(file);
-    return r == 0 && bytes == 0 && unlink(file->path) < 0 ? -errno : r;
+    int fd, r = claim(file->path, &fd);
+    if (r == 0)
+        r = look_at(file->path, &bytes);
+    if (r == 0 && bytes > 0)
+        r = move_away(file, bytes);
+    else if (r == 0)
+        r = look_at_formers(file);
+    if (r == 0 && bytes == 0 && unlink(file->path) < 0)
+        r = -errno;
+    if (fd >= 0)
+        (void)close(fd);
+    return r;
 }
 
 int recording_file_check(const char *path) {
@@ -131,8 +170,9 @@ int recording_file_new(const char *path, uint64_t bytes_max, struct recording_fi
     if (r == 0)
         r = file->fd = make(path);
     if (r < 0) {
+        bool raced = file->fd == -EEXIST; // way was made, and there is a FILE again
         recording_file_free(file);
-        return r;
+        return raced ? -EBUSY : r;
     }
     *out = file;
     return 0;
@@ -183,12 +223,17 @@ int recording_file_write(struct recording_file *file, const uint8_t *bytes, size
     return 0;
 }
 
+bool recording_file_removed(const struct recording_file *file) { return is_removed(file->fd); }
+
 int recording_file_rotate(struct recording_file *file) {
     char former[PATH_MAX];
-    int r = move_away(file, (int64_t)file->bytes);
-    if (r < 0 && r != -ENOENT) // -ENOENT: someone has removed FILE, nothing to move
+    bool removed = recording_file_removed(file);
+    int r = removed ? make_way(file) : move_away(file, (int64_t)file->bytes);
+    if (r < 0 && r != -ENOENT) // -ENOENT: someone has moved FILE, nothing to move
         return r;
     int fd = make(file->path);
+    if (fd < 0 && removed)
+        return fd;
     if (fd < 0) {
         name_former(file, 0, former);
         if (rename(former, file->path) == 0)

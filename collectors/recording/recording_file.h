@@ -7,8 +7,10 @@
 // and the oldest are removed to keep it. So even ten restarts do not remove what led to the first.
 //
 // Only topdownd writes a file: it always creates it, never opens an existing one, and follows no symbolic link. A
-// partial write is undone, so that a file always ends with a full record.
+// partial write is undone, so that a file always ends with a full record. A daemon holds a lock (flock) on the FILE that
+// it writes, so that two daemons never write to one recording.
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,15 +19,19 @@ enum { RECORDING_FILE_FORMERS_MAX = 99 };
 struct recording_file;
 
 // Creates FILE, with at most bytes_max in all files together. An existing FILE becomes FILE.1. Returns 0, -EEXIST if a
-// file of these names is not a recording, -ELOOP if it is a symbolic link, -ENAMETOOLONG or another negative errno.
+// file of these names is not a recording, -EBUSY if another daemon writes FILE, -ELOOP if it is a symbolic link,
+// -ENAMETOOLONG or another negative errno.
 int recording_file_new(const char *path, uint64_t bytes_max, struct recording_file **out);
-// Predicts what recording_file_new would return, without creating anything.
+// Predicts what recording_file_new would return, without creating anything and without looking at locks.
 int recording_file_check(const char *path);
 struct recording_file *recording_file_free(struct recording_file *file);
 
 // Writes whole records and removes the oldest files to make room. Returns 0, or a negative errno if it wrote nothing.
 int recording_file_write(struct recording_file *file, const uint8_t *bytes, size_t n);
 uint64_t recording_file_bytes(const struct recording_file *file); // written so far
+
+// True if someone has removed FILE: what is written goes nowhere.
+bool recording_file_removed(const struct recording_file *file);
 
 // Renames FILE to FILE.1, FILE.1 to FILE.2 and so on, and begins a new FILE, also if someone has removed it. On a
 // negative errno the old FILE stays in use.

@@ -111,6 +111,8 @@ static void record_fail(struct record *record, int error) {
 
 static const char *why(int error) {
     switch (error) {
+    case -EBUSY:
+        return "another topdownd writes this recording: end it, or give this one another name";
     case -EEXIST:
         return "there is a file here, or beside it with a number at its end, that is not a recording: remove it, or "
                "give the recording another name";
@@ -236,6 +238,15 @@ static int put_next_file(struct record *record) {
     return put_beginning(record);
 }
 
+// Whether someone has removed the file, of which the log tells.
+static bool note_removed(const struct record *record) {
+    if (!recording_file_removed(record->file))
+        return false;
+    if (record->error == 0)
+        log_warning("%s: somebody has removed this file: recording goes on in a new one", record->path);
+    return true;
+}
+
 // True if a record can be put now. After a failure, starts again when it is time.
 static bool ready(struct record *record) {
     if (!record || !record->view)
@@ -251,7 +262,7 @@ static bool ready(struct record *record) {
     }
     bool begins = record->stopped;
     record->stopped = false;
-    if (record->file_bytes > record->bytes_max / FILES && record->next_file == NO_FILE)
+    if (record->next_file == NO_FILE && (record->file_bytes > record->bytes_max / FILES || note_removed(record)))
         return put_next_file(record) == 0;
     return !begins || put_beginning(record) == 0;
 }

@@ -13,6 +13,7 @@
 #include "exporters/http/http.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <microhttpd.h>
 #include <poll.h>
 #include <pthread.h>
@@ -27,8 +28,12 @@
 #include "exporters/http/http_connections.h"
 #include "exporters/http/http_listen.h"
 #include "exporters/http/http_page.h"
+#include "exporters/http/http_request.h"
 
 enum { CONNECTION_BYTES_MAX = 32 << 10, IDLE_SECONDS_MAX = 10, EXHAUSTED_PAUSE_MS = 100 };
+
+// Connections of one address that have been ended and that the library has not closed yet.
+enum { ENDING_MAX = 64 };
 
 struct cached_page {
     uint64_t generation; // publication that it shows; 0: none
@@ -40,6 +45,7 @@ struct http_server {
     int fds[HTTP_ADDRESSES_MAX]; // -1 once the library owns it
     uint16_t ports[HTTP_ADDRESSES_MAX];
     unsigned client_connections[HTTP_ADDRESSES_MAX]; // limit for one client; 0: none
+    char hostname[HOST_NAME_MAX + 1];                // empty unless all addresses are loopback ones
     int stop_fd;
     uint64_t request_ms_max;
     uint64_t (*clock_ms)(void *context); // tells the age of what is published
@@ -241,10 +247,17 @@ static bool has_body(struct MHD_Connection *connection) {
            MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Transfer-Encoding");
 }
 
+static struct http_connection *slot_of(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
 // The library ends a path at an escaped zero byte, so that only the target as sent tells /%00 from /.
 static void *on_target(void *context, const char *target, struct MHD_Connection *connection) {
     (void)context;
-    (void)connection;
+    struct http_connection *slot = slot_of(connection);
+    if (slot)
+        http_connection_set(slot, HTTP_ASKING, now_ms());
     return strstr(target, "%00") ? mark(&target_refused) : NULL;
 }
 
@@ -259,6 +272,9 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
         return respond(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8",
                        "Only GET and HEAD are understood.\n", "Allow", "GET, HEAD");
+    struct http_refusal refusal = http_request_judge(connection, server->hostname[0] ? server->hostname : NULL);
+    if (refusal.status != 0)
+        return respond(connection, refusal.status, "text/plain; charset=utf-8", refusal.text, "Connection", "close");
     if (has_body(connection))
         return respond(connection, MHD_HTTP_CONTENT_TOO_LARGE, "text/plain; charset=utf-8",
                        "A request must not have a body.\n", "Connection", "close");
@@ -271,27 +287,47 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     return respond_path(server, connection, http_page_path(path));
 }
 
+// The address that a connection came to.
+static size_t listener_of(const struct http_server *server, struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_DAEMON);
+    size_t i = 0;
+    while (info && i + 1 < server->n_addresses && server->daemons[i] != info->daemon)
+        i++;
+    return i;
+}
+
+static struct http_connection *take_in(struct http_server *server, struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    size_t listener = listener_of(server, connection);
+    if (!info)
+        return NULL;
+    const struct http_arrival arrival = {.fd = info->connect_fd,
+                                         .listener = listener,
+                                         .client = http_request_client(connection),
+                                         .listener_max = HTTP_CONNECTIONS_MAX,
+                                         .client_max = server->client_connections[listener]};
+    return http_connections_add(&server->connections, &arrival, now_ms());
+}
+
 static void on_connection(void *context, struct MHD_Connection *connection, void **slot,
                           enum MHD_ConnectionNotificationCode code) {
     struct http_server *server = context;
     server->connection_changes++;
-    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-        *slot = info ? http_connections_add(&server->connections, info->connect_fd, now_ms()) : NULL;
-    } else if (*slot) {
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+        *slot = take_in(server, connection);
+    else if (*slot)
         ((struct http_connection *)*slot)->fd = -1;
-    }
 }
 
 static void on_answered(void *context, struct MHD_Connection *connection, void **request,
                         enum MHD_RequestTerminationCode code) {
     (void)context;
     (void)request;
-    (void)code;
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    struct http_connection *slot = info ? info->socket_context : NULL;
+    struct http_connection *slot = slot_of(connection);
+    if (slot && code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
+        http_connection_reset_at_close(slot); // nobody reads the rest
     if (slot)
-        slot->since_ms = now_ms();
+        http_connection_set(slot, HTTP_ANSWERED, now_ms());
 }
 
 // Milliseconds until something is due; -1: nothing is.
@@ -340,11 +376,10 @@ static int start_daemons(struct http_server *server) {
     for (size_t i = 0; i < server->n_addresses; i++) {
         server->daemons[i] = MHD_start_daemon(
             MHD_USE_EPOLL, 0, NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, server->fds[i],
-            MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-            server->client_connections[i], MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS_MAX,
-            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES_MAX, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-            MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
-            MHD_OPTION_NOTIFY_COMPLETED, on_answered, server, MHD_OPTION_END);
+            MHD_OPTION_CONNECTION_LIMIT, (unsigned)(HTTP_CONNECTIONS_MAX + ENDING_MAX), MHD_OPTION_CONNECTION_TIMEOUT,
+            (unsigned)IDLE_SECONDS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES_MAX,
+            MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL, MHD_OPTION_NOTIFY_CONNECTION,
+            on_connection, server, MHD_OPTION_NOTIFY_COMPLETED, on_answered, server, MHD_OPTION_END);
         if (!server->daemons[i])
             return -ENOMEM;
         server->fds[i] = -1;
@@ -367,7 +402,7 @@ int http_server_start(struct http_server *server, const struct http_published *t
     server->n_types = n; // no other thread exists yet
     for (size_t i = 0; i < n; i++)
         http_server_publish(server, i, &types[i]);
-    int r = http_connections_init(&server->connections, server->n_addresses * HTTP_CONNECTIONS_MAX);
+    int r = http_connections_init(&server->connections, server->n_addresses * (HTTP_CONNECTIONS_MAX + ENDING_MAX));
     if (r == 0)
         r = start_daemons(server);
     return r < 0 ? r : start_thread(server);
@@ -401,10 +436,15 @@ int http_server_new(const struct http_address *addresses, size_t n, struct error
     server->request_ms_max = HTTP_REQUEST_MS_MAX;
     server->clock_ms = boot_ms;
     server->n_addresses = n;
+    bool local = true;
     for (size_t i = 0; i < n; i++) {
+        bool loopback = is_loopback(addresses[i].address);
+        local = local && loopback;
         server->fds[i] = -1;
-        server->client_connections[i] = is_loopback(addresses[i].address) ? 0 : HTTP_CLIENT_CONNECTIONS_MAX;
+        server->client_connections[i] = loopback ? 0 : HTTP_CLIENT_CONNECTIONS_MAX;
     }
+    if (local && gethostname(server->hostname, HOST_NAME_MAX) < 0)
+        (void)strcpy(server->hostname, "localhost");
     server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int r = server->stop_fd < 0 ? errors_add(errors, NULL, 0, 0, "the HTTP server: %s", strerror(errno)) : 0;
     for (size_t i = 0; i < n && r == 0; i++)

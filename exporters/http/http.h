@@ -18,10 +18,9 @@ struct http_address {
     uint16_t port;       // 0: any free one
 };
 
-// Limits of connections for each listening address: in total and from one client's address. A client may hold half of
-// them, so that one leaky client cannot lock out others; the server closes any further connection. On a loopback
-// address all clients share one address, so the second limit does not apply: it would only reject clients that can wait
-// a moment.
+// Limits of connections for each listening address, in all and from one client's address. A new connection is always
+// taken in: beyond a limit the one that has been idle longest is reset. A client may hold half of them. On a loopback
+// address all clients share one address, so the second limit does not apply.
 enum { HTTP_ADDRESSES_MAX = 16, HTTP_CONNECTIONS_MAX = 128, HTTP_CLIENT_CONNECTIONS_MAX = 64 };
 
 struct http_server;

@@ -2,16 +2,37 @@
 #ifndef TOPDOWND_EXPORTERS_HTTP_HTTP_CONNECTIONS_H
 #define TOPDOWND_EXPORTERS_HTTP_HTTP_CONNECTIONS_H
 
-// Tracks when each connection began its current request. The HTTP library closes only idle connections; without this
-// limit a client that reads a byte now and then would hold its place, and its page, forever.
+// Who is connected, and how long each may stay. The HTTP library closes a connection without traffic; a client that
+// reads a byte now and then would otherwise hold its place, and its page, for ever.
+//
+// There is always a place for a new connection: where a listening address, or one client of it, has all that it may
+// have, the connection that has been without a request longest gives way; where all of them ask, the one that began its
+// request first. What is ended here is reset, so that the kernel keeps nothing of what was to be sent.
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+enum { HTTP_SILENT_MS_MAX = 2000 }; // from the connection to its first request
+
+enum http_connection_state {
+    HTTP_SILENT, // has sent no request line yet
+    HTTP_ASKING, // from a request line to the end of its answer
+    HTTP_ANSWERED,
+    HTTP_ENDING, // shut down; the library closes it soon
+};
+
+// What tells one client's address from another's.
+struct http_client {
+    uint8_t address[16];
+};
+
 struct http_connection {
     int fd; // -1: free
-    uint64_t since_ms;
+    enum http_connection_state state;
+    size_t listener; // the address that it came to
+    struct http_client client;
+    uint64_t since_ms; // of its state
 };
 
 struct http_connections {
@@ -19,17 +40,32 @@ struct http_connections {
     size_t n;
 };
 
+// A connection that arrives. Limits: of all connections of its listener, and of those of its client; 0: none.
+struct http_arrival {
+    int fd;
+    size_t listener;
+    struct http_client client;
+    size_t listener_max, client_max;
+};
+
 // Returns 0 or -ENOMEM.
 int http_connections_init(struct http_connections *connections, size_t n);
 void http_connections_deinit(struct http_connections *connections);
 
-// Adds a new connection, which begins its first request. NULL if all slots are taken.
-struct http_connection *http_connections_add(struct http_connections *connections, int fd, uint64_t now_ms);
+// Takes in a new connection and ends others where limits ask for it; NULL where all slots are taken.
+struct http_connection *http_connections_add(struct http_connections *connections, const struct http_arrival *arrival,
+                                             uint64_t now_ms);
+
+// Its request line has come, or its answer has gone.
+void http_connection_set(struct http_connection *connection, enum http_connection_state state, uint64_t now_ms);
+
+// Makes the kernel forget what is still to be sent when the socket is closed, and tell the other side so.
+void http_connection_reset_at_close(const struct http_connection *connection);
 
 bool http_connections_none(const struct http_connections *connections);
 
-// Shuts down the connections whose request takes longer than limit_ms. Returns the milliseconds until the next request
-// reaches the limit, -1 if there is none.
-int http_connections_expire(const struct http_connections *connections, uint64_t now_ms, uint64_t limit_ms);
+// Ends the connections whose request takes longer than limit_ms, or that have sent none for HTTP_SILENT_MS_MAX. Returns
+// the milliseconds until the next one reaches its limit, -1 where there is none.
+int http_connections_expire(struct http_connections *connections, uint64_t now_ms, uint64_t limit_ms);
 
 #endif

@@ -4,12 +4,17 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 enum { BACKLOG = 128 };
+
+// What the kernel keeps for a client that does not read: so many bytes (it doubles them for its own needs) and for so
+// long, also after we have closed the connection. Connections inherit both.
+enum { SEND_BYTES = 128 << 10, UNREAD_MS_MAX = 30000 };
 
 // The cause and its remedy, for people.
 static const char *remedy(int error) {
@@ -37,8 +42,10 @@ static int listen_refuse(const struct http_address *address, struct errors *erro
 }
 
 static int set_options(int fd, int family) {
-    const int on = 1;
-    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0)
+    const int on = 1, send_bytes = SEND_BYTES, unread_ms = UNREAD_MS_MAX;
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof(send_bytes)) < 0 ||
+        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unread_ms, sizeof(unread_ms)) < 0)
         return -1;
     // [::] and 0.0.0.0 on one port are two addresses
     return family == AF_INET6 ? setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) : 0;

@@ -143,4 +143,8 @@ bool view_time(double seconds, char out[VIEW_TIME_MAX]) {
     return gmtime_r(&time, &utc) && strftime(out, VIEW_TIME_MAX, "%Y-%m-%d %H:%M:%S UTC", &utc) > 0;
 }
 
-const char *view_recording_text(int error) { return error == -ENOBUFS ? "the disk is too slow" : strerror(-error); }
+const char *view_recording_text(int error) {
+    return error == -ENOBUFS ? "the disk is too slow"
+           : error == -EBUSY ? "another topdownd writes it"
+                             : strerror(-error);
+}

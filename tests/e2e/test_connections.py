@@ -34,48 +34,68 @@ def dial(port, client):
 def answers(port, client):
     """Whether a new connection of this client gets an answer, without waiting for others to be ended as idle."""
     with contextlib.suppress(OSError), dial(port, client) as connection:
-        connection.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+        connection.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         return connection.recv(15) == b"HTTP/1.1 200 OK"
     return False
 
 
+def ask(connection):
+    """Whether it is answered once more on this connection, which stays open."""
+    answer = b""
+    with contextlib.suppress(OSError):
+        connection.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        while not answer.endswith(b"healthy.\n") and (more := connection.recv(1000)):
+            answer += more
+    return answer.startswith(b"HTTP/1.1 200 OK")
+
+
 def taken(connections):
-    """How many of them the server holds: it has answered on each, and still listens to it."""
-    for connection in connections:
-        with contextlib.suppress(OSError):
-            connection.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n")
-    held = 0
-    for connection in connections:
-        with contextlib.suppress(OSError):
-            held += connection.recv(15) == b"HTTP/1.1 200 OK"
-    return held
+    """How many of them the server still holds."""
+    return sum(ask(connection) for connection in connections)
 
 
 def idle(port, stack, client, n):
-    return [stack.enter_context(dial(port, client)) for _ in range(n)]
+    """Connections that have asked once and now are silent: the server keeps them for ten seconds."""
+    opened = []
+    for _ in range(n):
+        opened.append(stack.enter_context(dial(port, client)))
+        assert ask(opened[-1])
+    return opened
 
 
-def test_one_client_cannot_take_all_connections():
+def test_one_client_has_half_of_the_connections_and_its_oldest_ones_give_way():
     with started() as (_, _, port), contextlib.ExitStack() as stack:
+        other = idle(port, stack, "127.0.0.3", 1)
         mine = idle(port, stack, "127.0.0.2", OF_ONE_CLIENT + 20)
         held = taken(mine)
-        assert held == OF_ONE_CLIENT, held
-        assert not answers(port, "127.0.0.2"), "more than a client may have"
+        assert held == OF_ONE_CLIENT and taken(mine[:20]) == 0, held
+        assert taken(other) == 1, "another client was pushed out"
+        assert answers(port, "127.0.0.2"), "a client is kept out by its own idle connections"
         assert answers(port, "127.0.0.3"), "another client is kept out"
-        mine[0].close()
-        e2e.wait_for(lambda: answers(port, "127.0.0.2"), "the place that has become free", PATIENCE)
     return f"{held} of {len(mine)} connections of one client"
 
 
-def test_on_loopback_all_are_one_client_and_who_comes_too_many_waits():
+def test_two_clients_do_not_keep_out_a_third():
+    with started() as (_, _, port), contextlib.ExitStack() as stack:
+        for client in ("127.0.0.2", "127.0.0.3"):
+            idle(port, stack, client, OF_ONE_CLIENT)
+        assert answers(port, "127.0.0.4")
+
+
+def test_on_loopback_idle_connections_give_way():
     with started() as (_, port, _), contextlib.ExitStack() as stack:
         mine = idle(port, stack, "127.0.0.1", TOTAL)
         held = taken(mine)
         assert held == TOTAL, held
-        late = stack.enter_context(dial(port, "127.0.0.1"))
-        late.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n")
-        mine[0].close()
-        assert late.recv(15) == b"HTTP/1.1 200 OK"
+        assert answers(port, "127.0.0.1"), "idle connections keep out a new one"
+        assert taken(mine[:1]) == 0 and taken(mine[1:]) == TOTAL - 1, "more than one gave way"
+
+
+def test_connections_that_ask_nothing_give_way():
+    with started() as (_, port, _), contextlib.ExitStack() as stack:
+        for _ in range(2 * TOTAL):
+            stack.enter_context(dial(port, "127.0.0.1"))
+        assert answers(port, "127.0.0.1")
 
 
 def test_it_answers_at_once_when_all_connections_have_ended_together():

@@ -23,7 +23,7 @@ def end_daemon(number):
     """How long the daemon waits before it ends, with a client that has asked half a question and one that stays connected."""
     with e2e.Daemon("--pmu", "sim", yaml=YAML) as daemon, contextlib.ExitStack() as stack:
         daemon.wait_round(1)
-        for words in (b"GET /metrics HTTP/1.1\r\nHost:", b"GET /metrics/cpu HTTP/1.1\r\nHost: x\r\n\r\n"):
+        for words in (b"GET /metrics HTTP/1.1\r\nHost:", b"GET /metrics/cpu HTTP/1.1\r\nHost: localhost\r\n\r\n"):
             client = stack.enter_context(socket.create_connection(("127.0.0.1", daemon.port), e2e.TIMEOUT))
             client.sendall(words)
         seconds = daemon.stop(number)
@@ -592,7 +592,7 @@ def test_the_first_scrape_after_a_stop_shows_nothing_old():
         daemon.process.send_signal(signal.SIGSTOP)
         time.sleep(stopped)
         with socket.create_connection(("127.0.0.1", daemon.port), e2e.TIMEOUT) as client:
-            client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            client.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
             continued = time.time()
             daemon.process.send_signal(signal.SIGCONT)
             page = b"".join(iter(lambda: client.recv(65536), b"")).decode().partition("\r\n\r\n")[2]

@@ -408,6 +408,34 @@ def test_a_killed_daemons_recording_plays_up_to_the_last_full_record():
             daemon.stop()
 
 
+def test_a_second_daemon_does_not_take_the_recording_of_the_first():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "recording")
+        with e2e.Daemon("--pmu", f"sim:{STEADY}", "--record", path, yaml=SHORT) as first:
+            number = os.stat(path).st_ino
+            said = refused("--pmu", f"sim:{STEADY}", "--record", path)
+            assert "another topdownd writes this recording" in said, said
+            assert os.listdir(folder) == ["recording"] and os.stat(path).st_ino == number
+            first.wait_round(first.sequence() + 1)
+            assert e2e.value_of(first.get("/metrics"), "topdownd_recording_up") == 1
+            first.stop()
+    return said.strip()
+
+
+def test_a_recording_that_was_removed_begins_anew_with_the_next_round():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "recording")
+        with e2e.Daemon("--pmu", f"sim:{STEADY}", "--record", path, yaml=SHORT) as daemon:
+            daemon.wait_round(1)
+            os.unlink(path)
+            daemon.wait_round(daemon.sequence() + 2)
+            e2e.wait_for(lambda: os.path.exists(path) and os.path.getsize(path), "the new file")
+            assert daemon.log().count("somebody has removed this file") == 1, daemon.log()
+            daemon.stop()
+        with replay(path, "--speed", "0") as daemon:
+            assert wait_end(daemon)["sequence"] >= 1
+
+
 def test_other_files_are_never_written_over():
     with tempfile.TemporaryDirectory() as folder:
         path, link = os.path.join(folder, "notes"), os.path.join(folder, "link")

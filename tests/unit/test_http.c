@@ -9,8 +9,10 @@
 
 #include <cmocka.h>
 
+#include <poll.h>
 #include <time.h>
 
+#include "exporters/http/http_listen.h"
 #include "http_check.h"
 
 static void test_every_route_answers(void **state) {
@@ -88,10 +90,10 @@ static size_t count(const char *text, const char *part) {
 
 static void test_a_request_with_a_body_is_refused_and_the_body_is_not_taken_for_a_request(void **state) {
     const struct fixture *f = *state;
-    static const char sized[] =
-        "%s /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: %s\r\n\r\nGET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n";
-    static const char chunked[] = "GET /metrics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n24\r\n"
-                                  "GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n\r\n0\r\n\r\n";
+    static const char sized[] = "%s /metrics HTTP/1.1\r\nHost: localhost\r\nContent-Length: %s\r\n\r\nGET /-/healthy "
+                                "HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    static const char chunked[] = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n24\r\n"
+                                  "GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n\r\n0\r\n\r\n";
     char requests[4][256];
     (void)snprintf(requests[0], sizeof(requests[0]), sized, "GET", "36");
     (void)snprintf(requests[1], sizeof(requests[1]), sized, "POST", "36");
@@ -110,11 +112,102 @@ static void test_a_request_with_a_body_is_refused_and_the_body_is_not_taken_for_
     }
 }
 
+// The status of the only answer to these bytes.
+static int status_for(const struct fixture *f, const char *request) {
+    int fd = connect_to(f);
+    send_text(fd, request);
+    char *answer = read_all(fd);
+    int status = status_of(answer);
+    assert_int_equal(count(answer, "HTTP/1.1 "), 1);
+    free(answer);
+    close(fd);
+    return status;
+}
+
+static void test_a_host_that_is_neither_ours_nor_an_address_is_misdirected(void **state) {
+    static const char *const ours[] = {"localhost", "LOCALHOST:10813", "127.0.0.1:1", "192.0.2.1", "[::1]:10813"};
+    static const char *const others[] = {"evil.example",
+                                         "evil.example:10813",
+                                         "localhost.evil.example",
+                                         "127.0.0.1.nip.io",
+                                         "[evil.example]",
+                                         "localhost:x",
+                                         "[::1",
+                                         ""};
+    char request[256], name[128] = "";
+    for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+        (void)snprintf(request, sizeof(request), "GET /-/healthy HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n",
+                       ours[i]);
+        assert_int_equal(status_for(*state, request), 200);
+    }
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        (void)snprintf(request, sizeof(request), "GET /metrics HTTP/1.1\r\nHost: %s\r\n\r\n", others[i]);
+        assert_int_equal(status_for(*state, request), 421);
+    }
+    assert_int_equal(gethostname(name, sizeof(name) - 1), 0);
+    (void)snprintf(request, sizeof(request), "GET /-/healthy HTTP/1.1\r\nHost: %s:10813\r\nConnection: close\r\n\r\n",
+                   name);
+    assert_int_equal(status_for(*state, request), 200);
+    assert_int_equal(status_for(*state, "GET /-/healthy HTTP/1.0\r\n\r\n"), 200); // has no Host
+}
+
+static void test_what_two_readers_could_understand_differently_is_refused(void **state) {
+    assert_int_equal(status_for(*state, "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n"
+                                        "Content-Length: 36\r\n\r\n"),
+                     400);
+    assert_int_equal(status_for(*state, "GET / HTTP/1.1\r\nHost: localhost\r\nHost: 127.0.0.1\r\n\r\n"), 400);
+}
+
+static void test_a_query_of_many_arguments_and_long_headers_are_refused(void **state) {
+    size_t size = 64 << 10, length;
+    char *request = malloc(size);
+    assert_non_null(request);
+    length = (size_t)snprintf(request, size, "GET /metrics?a");
+    for (int i = 0; i < 300; i++) // the library has no memory for many more, and ends those connections without a word
+        length += (size_t)snprintf(request + length, size - length, "&a");
+    (void)snprintf(request + length, size - length, " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    assert_int_equal(status_for(*state, request), 400);
+    length = (size_t)snprintf(request, size, "GET / HTTP/1.1\r\nHost: localhost\r\nX: ");
+    memset(request + length, 'x', 33 << 10);
+    (void)snprintf(request + length + (33 << 10), size - length - (33 << 10), "\r\n\r\n");
+    int fd = connect_to(*state);
+    (void)send(fd, request, strlen(request), MSG_NOSIGNAL); // it may be refused before all of it has gone
+    char *answer = read_all(fd);
+    assert_int_equal(status_of(answer), 431);
+    free(answer);
+    close(fd);
+    free(request);
+}
+
+static void test_the_kernel_keeps_little_for_a_client_that_does_not_read(void **state) {
+    (void)state;
+    struct errors errors = {0};
+    int listener, bytes = 0;
+    uint16_t port;
+    socklen_t size = sizeof(bytes);
+    assert_int_equal(http_listen(&LOOPBACK, &errors, &listener, &port), 0);
+    int client = dial(port);
+    struct pollfd ready = {.fd = listener, .events = POLLIN};
+    assert_int_equal(poll(&ready, 1, 20000), 1);
+    int accepted = accept(listener, NULL, NULL);
+    assert_true(accepted >= 0);
+    assert_int_equal(getsockopt(accepted, SOL_SOCKET, SO_SNDBUF, &bytes, &size), 0);
+    assert_true(bytes <= 256 << 10);
+    static char page[4 << 20];
+    ssize_t taken = 0, n;
+    while ((n = send(accepted, page, sizeof(page), MSG_DONTWAIT | MSG_NOSIGNAL)) > 0)
+        taken += n;
+    assert_true(taken < 3 << 20); // the client's receive buffer, and little more
+    close(accepted);
+    close(client);
+    close(listener);
+}
+
 static void test_pipelined_requests_are_answered_in_order(void **state) {
     const struct fixture *f = *state;
     int fd = connect_to(f);
-    send_text(fd, "GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\nGET /nothing HTTP/1.1\r\nHost: x\r\n\r\n"
-                  "GET /-/ready HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    send_text(fd, "GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\nGET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                  "GET /-/ready HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     char *answer = read_all(fd);
     close(fd);
     const char *healthy = strstr(answer, "topdownd is healthy."), *nothing = strstr(answer, "no such page"),
@@ -126,15 +219,15 @@ static void test_pipelined_requests_are_answered_in_order(void **state) {
 static void test_a_slow_client_holds_up_nobody(void **state) {
     const struct fixture *f = *state;
     int slow = connect_to(f);
-    send_text(slow, "GET /-/healthy HT");
+    send_text(slow, "GET /-/healthy HTTP/1.1\r\nHo");
     int reader = connect_to(f); // asks and does not read yet
-    send_text(reader, "GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    send_text(reader, "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     for (int i = 0; i < 20; i++) {
         char *answer = ask(f, "GET", "/-/ready");
         assert_int_equal(status_of(answer), 200);
         free(answer);
     }
-    send_text(slow, "TP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    send_text(slow, "st: localhost\r\nConnection: close\r\n\r\n");
     char *answer = read_all(slow);
     assert_int_equal(status_of(answer), 200);
     free(answer);
@@ -172,7 +265,7 @@ static void test_a_request_that_never_ends_is_cut_off(void **state) {
 // machine has let half of the limit pass between two requests.
 static bool is_answered_again_and_again(const struct fixture *f) {
     const struct timespec pause = {.tv_nsec = IMPATIENT_MS / 3 * 1000000};
-    static const char request[] = "GET /-/healthy HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char request[] = "GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n";
     int fd = connect_to(f);
     bool answered = true;
     uint64_t last_ms = now_ms();
@@ -232,7 +325,7 @@ static void test_it_ends_promptly_with_connections_open(void **state) {
     int fds[40];
     for (int i = 0; i < 40; i++) {
         fds[i] = connect_to(f);
-        send_text(fds[i], i % 2 ? "GET /metrics/cpu HTTP/1.1\r\nHost: x\r\n\r\n" : "GET /");
+        send_text(fds[i], i % 2 ? "GET /metrics/cpu HTTP/1.1\r\nHost: localhost\r\n\r\n" : "GET /");
     }
     free(ask(f, "GET", "/")); // the others have been accepted by now
     uint64_t before = now_ms();
@@ -291,7 +384,7 @@ static void test_one_server_serves_several_addresses(void **state) {
     for (size_t i = 0; i < 3; i++) {
         int fd = dial(http_server_port(server, i));
         assert_true(fd >= 0);
-        send_text(fd, "GET /-/healthy HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        send_text(fd, "GET /-/healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
         char *answer = read_all(fd);
         assert_int_equal(status_of(answer), 200);
         free(answer);
@@ -310,6 +403,10 @@ int main(void) {
         WITH(test_head_has_the_length_and_no_body),
         WITH(test_other_methods_are_refused_with_those_that_are_allowed),
         WITH(test_a_request_with_a_body_is_refused_and_the_body_is_not_taken_for_a_request),
+        WITH(test_a_host_that_is_neither_ours_nor_an_address_is_misdirected),
+        WITH(test_what_two_readers_could_understand_differently_is_refused),
+        WITH(test_a_query_of_many_arguments_and_long_headers_are_refused),
+        WITH(test_the_kernel_keeps_little_for_a_client_that_does_not_read),
         WITH(test_pipelined_requests_are_answered_in_order),
         WITH(test_a_slow_client_holds_up_nobody),
         IMPATIENT(test_a_request_that_never_ends_is_cut_off),

@@ -151,7 +151,7 @@ static void *scrape(void *context) {
     for (size_t i = 0; i < 40 && !scraper->error; i++) {
         size_t page = i % (sizeof(MARKS) / sizeof(MARKS[0]));
         char request[256];
-        (void)snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+        (void)snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
                        MARKS[page].target);
         int fd = dial(scraper->port);
         if (fd < 0 || send(fd, request, strlen(request), MSG_NOSIGNAL) < 0) {

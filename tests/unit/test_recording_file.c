@@ -167,6 +167,43 @@ static void test_an_empty_file_takes_no_number(void **state) {
     assert_int_equal(access(numbered(2), F_OK), -1);
 }
 
+static void test_a_second_writer_is_refused_until_the_first_has_ended(void **state) {
+    (void)state;
+    struct recording_file *first, *second;
+    assert_int_equal(recording_file_new(path, PLENTY, &first), 0);
+    assert_int_equal(recording_file_new(path, PLENTY, &second), -EBUSY); // it is empty yet
+    write_header(first, 4);
+    assert_int_equal(recording_file_new(path, PLENTY, &second), -EBUSY);
+    assert_int_equal(recording_file_check(path), 0); // check-config beside a daemon
+    assert_int_equal(recording_file_rotate(first), 0);
+    assert_int_equal(recording_file_new(path, PLENTY, &second), -EBUSY);
+    assert_int_equal(part_of(former), 4);
+    assert_false(recording_file_removed(first));
+    write_header(first, 5);
+    recording_file_free(first);
+    begin_and_write(6, PLENTY);
+    assert_int_equal(part_of(former), 5);
+}
+
+static void test_a_removed_file_is_noticed_and_a_new_one_takes_its_place(void **state) {
+    (void)state;
+    struct recording_file *file;
+    begin_and_write(1, PLENTY);
+    assert_int_equal(recording_file_new(path, PLENTY, &file), 0);
+    write_header(file, 2);
+    assert_int_equal(unlink(path), 0);
+    assert_true(recording_file_removed(file));
+    assert_int_equal(symlink("/etc/passwd", path), 0); // what has taken its place stays
+    assert_int_equal(recording_file_rotate(file), -ELOOP);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(recording_file_rotate(file), 0);
+    assert_false(recording_file_removed(file));
+    write_header(file, 3);
+    assert_int_equal(part_of(path), 3);
+    assert_int_equal(part_of(former), 1);
+    recording_file_free(file);
+}
+
 static void test_a_file_of_another_kind_among_the_numbers_is_not_moved(void **state) {
     (void)state;
     struct recording_file *file;
@@ -253,6 +290,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_files_move_up_to_the_first_free_number_and_the_last_one_ends, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_an_empty_file_takes_no_number, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_second_writer_is_refused_until_the_first_has_ended, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_removed_file_is_noticed_and_a_new_one_takes_its_place, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_a_file_of_another_kind_among_the_numbers_is_not_moved, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_does_not_fit_is_taken_back_in_full, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_reading_is_bounded, set_up, tear_down),
