@@ -1,4 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Reads the files, merges their trees, and decodes the result.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reads the files, merges their trees, and decodes the result.
 //
 // The merged tree is decoded only if every file could be read: with an unreadable file, a profile, for example, may
 // only seem to be missing. The files after a bad one are still read, to report their own mistakes.

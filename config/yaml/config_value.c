@@ -1,4 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Every message shows what was written, what is allowed, and a valid example.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every message shows what was written, what is allowed, and a valid example.
 #include "config/yaml/config_value.h"
 
 #include <arpa/inet.h>

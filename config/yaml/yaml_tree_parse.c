@@ -1,4 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Builds a tree from libyaml's events.
+// SPDX-License-Identifier: Apache-2.0
+//
+// Builds a tree from libyaml's events.
 //
 // Each function that takes an event from the parser deletes it; a tree is attached to its parent as soon as it is
 // complete, so a function that fails frees only its own data. YAML's features beyond plain data (anchors, aliases,

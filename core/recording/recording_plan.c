@@ -414,6 +414,14 @@ static void get_schedule(struct reader *reader, struct plan *plan) {
         plan->round[plan->n_round] = (unsigned)bytes_get_varint(in, plan->n_units);
 }
 
+// What a snapshot and derive will need for each CPU; each unit has values of its own.
+static size_t values_of_cpu(const struct reader *reader, const struct plan *plan) {
+    size_t n = plan->n_metrics + reader->table.n;
+    for (size_t u = 0; u < plan->n_units; u++)
+        n += 1 + plan->units[u].n_events;
+    return n;
+}
+
 static void get_all(struct reader *reader, struct recording_plan *out) {
     struct bytes_cursor *in = &reader->in;
     out->again = bytes_get_varint(in, 1) != 0;
@@ -422,8 +430,7 @@ static void get_all(struct reader *reader, struct recording_plan *out) {
     get_units(reader, out->plan);
     get_metrics(reader, out->plan);
     get_schedule(reader, out->plan);
-    // what a snapshot and derive will need for each CPU
-    if ((out->plan->n_metrics + reader->table.n) * out->topology->n_cpus > CELLS_MAX)
+    if (values_of_cpu(reader, out->plan) * out->topology->n_cpus > CELLS_MAX)
         in->bad = true;
 }
 

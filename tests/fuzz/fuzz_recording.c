@@ -14,23 +14,45 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+// Level 1 in two parts, so that plans may have composites.
+static bool add_level1(struct catalog_builder *builder, struct fault *error) {
+    static const char *const parts[][2] = {{"slots", "retired"}, {"slots", "stalled"}};
+    const struct catalog_level1_text text = {.pipeline_slots = "slots", .width = 4};
+    const struct catalog_metric_text retiring = {
+        .name = "retiring", .formula = "retired / slots", .units = "share of slots"};
+    const struct catalog_metric_text bound = {.name = "bound", .formula = "stalled / slots", .units = "share of slots"};
+    return catalog_builder_add_metric(builder, &retiring, error) >= 0 &&
+           catalog_builder_add_metric(builder, &bound, error) >= 0 &&
+           catalog_builder_set_level1(builder, LEVEL1_USUAL, &text, error) >= 0 &&
+           catalog_builder_set_category(builder, LEVEL1_USUAL, CATEGORY_RETIRING, "retiring", error) >= 0 &&
+           catalog_builder_set_category(builder, LEVEL1_USUAL, CATEGORY_BACKEND_BOUND, "bound", error) >= 0 &&
+           catalog_builder_add_part(builder, LEVEL1_USUAL, parts[0], 2, error) >= 0 &&
+           catalog_builder_add_part(builder, LEVEL1_USUAL, parts[1], 2, error) >= 0;
+}
+
+static bool add_events(struct catalog_builder *builder, struct fault *error) {
+    static const char *const names[] = {"cycles", "inst", "misses", "slots", "retired", "stalled"};
+    static const char *const topdown[] = {"cycles", "inst"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (catalog_builder_add_event(builder, names[i], "", i + 1, error) < 0)
+            return false;
+    return catalog_builder_set_topdown(builder, topdown, 2, error) >= 0;
+}
+
 static struct catalog *make_catalog(void) {
     struct catalog_builder *builder;
     struct fault error;
-    static const char *const metrics[] = {"ipc", "mpki"}, *const topdown[] = {"cycles", "inst"};
+    static const char *const metrics[] = {"ipc", "mpki", "retiring", "bound"};
     if (catalog_builder_new("fuzz", "v", "n", "m", "p", &builder) < 0)
         return NULL;
     const struct catalog_metric_text ipc = {.name = "ipc", .formula = "inst / cycles", .units = "per cycle"};
     const struct catalog_metric_text mpki = {.name = "mpki", .formula = "misses / inst", .units = "per instruction"};
-    if (catalog_builder_add_event(builder, "cycles", "", 0x11, &error) < 0 ||
-        catalog_builder_add_event(builder, "inst", "", 0x8, &error) < 0 ||
-        catalog_builder_add_event(builder, "misses", "", 0x3, &error) < 0 ||
-        catalog_builder_set_topdown(builder, topdown, 2, &error) < 0 ||
-        catalog_builder_add_metric(builder, &ipc, &error) < 0 ||
-        catalog_builder_add_metric(builder, &mpki, &error) < 0 ||
-        catalog_builder_add_group(builder, "general", "", "", metrics, 2, &error) < 0)
-        builder = catalog_builder_free(builder);
-    return builder ? catalog_builder_finish(builder) : NULL;
+    if (!add_events(builder, &error) || catalog_builder_add_metric(builder, &ipc, &error) < 0 ||
+        catalog_builder_add_metric(builder, &mpki, &error) < 0 || !add_level1(builder, &error) ||
+        catalog_builder_add_group(builder, "general", "", "", metrics, 4, &error) < 0 ||
+        catalog_builder_check(builder, &error) < 0)
+        abort();
+    return catalog_builder_finish(builder);
 }
 
 struct deck {

@@ -255,6 +255,64 @@ static void test_an_event_that_the_spec_lacks_is_named(void **state) {
     pipeline_stop(&p);
 }
 
+// All units have all events, so a few bytes make many values for each CPU.
+static struct plan *wide_plan(const struct catalog *catalog, size_t n_units) {
+    struct plan *plan = calloc(1, sizeof *plan);
+    assert_non_null(plan);
+    *plan = (struct plan){.catalog = catalog, .n_units = n_units, .n_groups = n_units, .level1_unit = -1};
+    plan->slot_ns = plan->round_ns = 1;
+    plan->support = calloc(catalog->n_events, 1);
+    plan->units = calloc(n_units, sizeof *plan->units);
+    plan->groups = calloc(n_units, sizeof *plan->groups);
+    assert_true(plan->support && plan->units && plan->groups);
+    for (unsigned u = 0; u < n_units; u++) {
+        unsigned *events = calloc(catalog->n_events, sizeof *events);
+        assert_non_null(events);
+        for (unsigned e = 1; e < catalog->n_events; e++)
+            events[e - 1] = e;
+        plan->units[u] = (struct plan_unit){.first_group = u,
+                                            .n_groups = 1,
+                                            .slots = 1,
+                                            .events = events,
+                                            .n_events = catalog->n_events - 1,
+                                            .reference = -1};
+    }
+    return plan;
+}
+
+static int read_wide(struct pipeline *p, size_t n_units) {
+    struct plan *wide = wide_plan(p->catalog, n_units);
+    const struct snapshot_layout layout = {.plan = wide, .topology = p->topology};
+    struct recording_buffer bytes = {.n = 0};
+    struct recording_record record;
+    struct recording_plan plan;
+    char missing[RECORDING_TEXT_MAX + 1];
+    size_t at = 0;
+    assert_int_equal(recording_put_plan(&bytes, &layout, false), 0);
+    assert_int_equal(recording_next(bytes.bytes, bytes.n, &at, &record), 1);
+    int r = recording_get_plan(&record, p->catalog, missing, &plan);
+    if (r == 0) {
+        plan_free(plan.plan);
+        topology_free(plan.topology);
+    }
+    recording_buffer_deinit(&bytes);
+    plan_free(wide);
+    return r;
+}
+
+static void test_a_plan_that_would_take_gigabytes_is_refused(void **state) {
+    (void)state;
+    struct pipeline p;
+    pipeline_load(&p, "tests/data/scenarios/large.json");
+    topology_free(p.topology);
+    p.scenario->cores_per_socket *= 8; // as many CPUs as a recording may have
+    assert_int_equal(pmu_sim_topology(p.scenario, NULL, &p.topology), 0);
+    assert_int_equal(p.topology->n_cpus, 8192);
+    assert_int_equal(read_wide(&p, 4), 0);
+    assert_int_equal(read_wide(&p, PLAN_UNITS_MAX), -EBADMSG);
+    pipeline_stop(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_recording_of_each_load_gives_the_live_values_bit_by_bit),
@@ -267,6 +325,7 @@ int main(void) {
         cmocka_unit_test(test_cut_at_every_byte_it_plays_up_to_the_last_full_record),
         cmocka_unit_test(test_a_flipped_bit_anywhere_is_noticed),
         cmocka_unit_test(test_an_event_that_the_spec_lacks_is_named),
+        cmocka_unit_test(test_a_plan_that_would_take_gigabytes_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

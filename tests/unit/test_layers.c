@@ -514,10 +514,18 @@ static char *read_text(const char *path) {
     return text;
 }
 
+// Tools read the licence from the first line, where formatting joins a comment to it that follows at once.
+static void check_licence(const char *path, const char *text, char *findings) {
+    const struct source source = {.path = path, .text = text, .findings = findings};
+    if (!starts_with(text, "// SPDX-License-Identifier: Apache-2.0\n"))
+        report(&source, 0, "the first line is not the licence alone");
+}
+
 // Checks a source.
 static void check_file(const char *path, char *findings) {
     char *text = read_text(path);
     check_source(path, text, findings);
+    check_licence(path, text, findings);
     free(text);
 }
 
