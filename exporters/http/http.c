@@ -381,7 +381,7 @@ static int start_daemons(struct http_server *server) {
             MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL, MHD_OPTION_NOTIFY_CONNECTION,
             on_connection, server, MHD_OPTION_NOTIFY_COMPLETED, on_answered, server, MHD_OPTION_END);
         if (!server->daemons[i])
-            return -ENOMEM;
+            return errno == EMFILE || errno == ENFILE ? -errno : -ENOMEM;
         server->fds[i] = -1;
     }
     return 0;

@@ -256,6 +256,21 @@ def test_cpus_are_measured_by_their_own_spec_or_not_at_all():
     return "cores of two kinds share no spec"
 
 
+def test_a_limit_of_files_is_not_taken_for_one_of_memory():
+    seen = set()
+    with tempfile.TemporaryDirectory() as folder:
+        config = e2e.write_text(os.path.join(folder, "c.yaml"), e2e.LISTEN_ANYWHERE)
+        for limit in range(5, 20):
+            command = ["sh", "-c", f'ulimit -n {limit}; exec "$@"', "sh", BINARY, "--pmu", "sim", "--config", config, "--path.data", ROOT]
+            with e2e.Program(command) as daemon:
+                e2e.wait_for(lambda: daemon.ended() or "look at" in daemon.log(), "its start or end")
+                assert "memory" not in daemon.log(), (limit, daemon.log())
+                if not daemon.ended():
+                    break
+                seen.add(daemon.log().strip().splitlines()[-1])
+    assert any("Too many open files" in line for line in seen), seen
+
+
 def test_unknown_words_on_the_command_line_are_refused():
     refused("--pmux", "sim", says="--pmux")
     refused("--pmu", "simm", says="simm.*sim")
