@@ -9,8 +9,8 @@
 #include "core/recording/recording_resident.h"
 
 // A plan with its CPUs, stored by names: the reader looks events and metrics up in the current catalog. derive trusts a
-// plan, so a plan from a file is checked in full: every index, and that a unit has the events that its event groups and
-// metrics count.
+// plan, so a plan from a file is checked: every index, all sizes, and that a unit has the events that its event groups
+// count. Whether it has what its metrics count is not checked: such a file gives wrong values, not wrong accesses.
 
 enum { CPUS_MAX = 8192, SOCKETS_MAX = 1024, CELLS_MAX = 1 << 25 };
 

@@ -23,7 +23,7 @@ static const char HEAD[] =
     "table{border-collapse:collapse}td,th{padding:.15em .9em .15em 0;text-align:left;border-bottom:1px solid "
     "var(--line);vertical-align:top}\n"
     "th{font-weight:600}td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.soft{color:var(--"
-    "soft)}td:first-child{overflow-wrap:normal}\n"
+    "soft)}td:first-child,th{overflow-wrap:normal}\n"
     "@media(max-width:50em){table{display:block;overflow-x:auto}td,th{overflow-wrap:normal}}\n"
     ".warn{background:var(--warn);border-left:4px solid var(--warnline);padding:.4em .8em;margin:.8em 0}\n"
     ".bar{display:flex;height:1.4em;max-width:50em;background:var(--line)}.bar span{display:block;height:100%}\n"
@@ -31,7 +31,7 @@ static const char HEAD[] =
     ".tree .bar{display:inline-flex;width:12em;height:.7em;margin-right:.6em}.high{font-weight:600}"
     ".clocks{background:repeating-linear-gradient(45deg,var(--soft) 0 3px,transparent 3px 6px)}"
     ".slots{background:var(--b)}\n"
-    ".key{display:inline-block;width:.8em;height:.8em;margin-right:.4em}\n"
+    ".nb{white-space:nowrap}.key{display:inline-block;width:.8em;height:.8em;margin-right:.4em}\n"
     ".c0{background:var(--f)}.c1{background:var(--s)}.c2{background:var(--r)}.c3{background:var(--b)}"
     ".c4{background:var(--t)}\n</style></head><body>\n";
 
@@ -220,7 +220,7 @@ static void render_bar(const struct view *view, const struct snapshot *snapshot,
     for (size_t i = 0; i < view->layout->n_level1; i++) {
         double share = category_share(view, snapshot, scope, i);
         enum category category = level1->categories[i].category;
-        text_format(out, "<span class=\"key c%d\"></span>%s ", (int)category, category_name(category));
+        text_format(out, "<span class=\"nb\"><span class=\"key c%d\"></span>%s</span> ", (int)category, category_name(category));
         if (isfinite(share))
             text_format(out, "%.1f %% &nbsp; ", 100 * share);
         else
