@@ -280,9 +280,9 @@ static struct plan *wide_plan(const struct catalog *catalog, size_t n_units) {
     return plan;
 }
 
-static int read_wide(struct pipeline *p, size_t n_units) {
-    struct plan *wide = wide_plan(p->catalog, n_units);
-    const struct snapshot_layout layout = {.plan = wide, .topology = p->topology};
+// Writes the plan, frees it, and reads it again.
+static int read_again(const struct pipeline *p, struct plan *written) {
+    const struct snapshot_layout layout = {.plan = written, .topology = p->topology};
     struct recording_buffer bytes = {.n = 0};
     struct recording_record record;
     struct recording_plan plan;
@@ -296,7 +296,7 @@ static int read_wide(struct pipeline *p, size_t n_units) {
         topology_free(plan.topology);
     }
     recording_buffer_deinit(&bytes);
-    plan_free(wide);
+    plan_free(written);
     return r;
 }
 
@@ -308,8 +308,32 @@ static void test_a_plan_that_would_take_gigabytes_is_refused(void **state) {
     p.scenario->cores_per_socket *= 8; // as many CPUs as a recording may have
     assert_int_equal(pmu_sim_topology(p.scenario, NULL, &p.topology), 0);
     assert_int_equal(p.topology->n_cpus, 8192);
-    assert_int_equal(read_wide(&p, 4), 0);
-    assert_int_equal(read_wide(&p, PLAN_UNITS_MAX), -EBADMSG);
+    assert_int_equal(read_again(&p, wide_plan(p.catalog, 4)), 0);
+    assert_int_equal(read_again(&p, wide_plan(p.catalog, PLAN_UNITS_MAX)), -EBADMSG);
+    pipeline_stop(&p);
+}
+
+// The last `n_common` of the plan's units lose their event groups; the first group gets `n_events` of the events.
+static struct plan *plan_with_common(const struct catalog *catalog, size_t n_common, size_t n_events) {
+    struct plan *plan = wide_plan(catalog, 1 + n_common);
+    for (size_t u = 1; u < plan->n_units; u++)
+        plan->units[u].n_groups = 0;
+    plan->n_groups = 1;
+    plan->groups[0].n_events = n_events;
+    plan->groups[0].events = calloc(n_events + 1, sizeof *plan->groups[0].events);
+    assert_non_null(plan->groups[0].events);
+    memcpy(plan->groups[0].events, plan->units[0].events, n_events * sizeof *plan->groups[0].events);
+    return plan;
+}
+
+static void test_every_event_group_carries_the_common_unit_of_which_there_is_one(void **state) {
+    (void)state;
+    struct pipeline p;
+    pipeline_load(&p, "tests/data/scenarios/steady.json");
+    size_t all = p.catalog->n_events - 1;
+    assert_int_equal(read_again(&p, plan_with_common(p.catalog, 1, all)), 0);
+    assert_int_equal(read_again(&p, plan_with_common(p.catalog, 1, all - 1)), -EBADMSG);
+    assert_int_equal(read_again(&p, plan_with_common(p.catalog, 2, all)), -EBADMSG);
     pipeline_stop(&p);
 }
 
@@ -326,6 +350,7 @@ int main(void) {
         cmocka_unit_test(test_a_flipped_bit_anywhere_is_noticed),
         cmocka_unit_test(test_an_event_that_the_spec_lacks_is_named),
         cmocka_unit_test(test_a_plan_that_would_take_gigabytes_is_refused),
+        cmocka_unit_test(test_every_event_group_carries_the_common_unit_of_which_there_is_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
