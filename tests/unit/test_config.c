@@ -271,11 +271,11 @@ static void test_counters_and_guests_of_a_profile_win_over_the_top_level(void **
 
 static void test_addresses_lose_brackets_and_keep_their_text(void **state) {
     (void)state;
-    struct config *config = parse("listen: [\"[0:0::1]:1\", 0.0.0.0:65535, '127.0.0.1:0', \"[::ffff:10.0.0.1]:80\"]");
+    struct config *config = parse("listen: [\"[0:0::1]:1\", 0.0.0.0:65535, '127.0.0.1:0', \"[2001:db8::10]:80\"]");
     static const struct config_listen expected[] = {{"[0:0::1]:1", "::1", 1},
                                                     {"0.0.0.0:65535", "0.0.0.0", 65535},
                                                     {"127.0.0.1:0", "127.0.0.1", 0},
-                                                    {"[::ffff:10.0.0.1]:80", "::ffff:10.0.0.1", 80}};
+                                                    {"[2001:db8::10]:80", "2001:db8::10", 80}};
     assert_int_equal(config->n_listen, 4);
     for (size_t i = 0; i < 4; i++) {
         assert_string_equal(config->listen[i].text, expected[i].text);

@@ -244,6 +244,7 @@ static void test_an_address_that_cannot_be_bound_is_refused_with_the_remedy(void
         {"10813", parts},
         {"[::1]", parts},
         {"", parts},
+        {"[::ffff:10.0.0.1]:80", "is an IPv4 address written as IPv6: write 127.0.0.1:10813 instead"},
         {"127.0.0.1:65536", port},
         {"127.0.0.1:", port},
         {"127.0.0.1:-1", port},
