@@ -32,5 +32,21 @@ def test_each_rule_of_the_measurement_names_tests_that_are_run():
     return f"{len(rules)} rules, {len(named)} tests"
 
 
+def test_the_rooms_of_the_architecture_are_those_that_the_layer_test_knows():
+    text = e2e.read_text(os.path.join(ROOT, "docs/ARCHITECTURE.md"))
+    table = text[text.index("| room | subject |"):text.index("Layers:")]
+    told = []
+    for names in re.findall(r"^\| (\w+/[\w, /]+) \|", table, re.M):
+        layer = names.split("/")[0]
+        told += [name if "/" in name else f"{layer}/{name}" for name in names.split(", ")]
+    source = e2e.read_text(os.path.join(ROOT, "tests/unit/test_layers.c"))
+    rooms = re.findall(r'"(\w+/\w+)/"', source[source.index("ROOMS[] ="):source.index("};", source.index("ROOMS[] ="))])
+    assert sorted(told) == sorted(rooms), set(told) ^ set(rooms)
+    folders = [path for path, _, files in os.walk(ROOT) if any(name.endswith(".c") for name in files)]
+    folders = {os.path.relpath(path, ROOT) for path in folders}
+    assert {path for path in folders if path.split("/")[0] in ("core", "config", "collectors", "exporters", "daemon")} - {"daemon"} == set(rooms)
+    return f"{len(rooms)} rooms"
+
+
 if __name__ == "__main__":
     e2e.run_tests()
