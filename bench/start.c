@@ -15,6 +15,7 @@
 
 #include "config/json/json_reader.h"
 #include "config/vendor/perf_json.h"
+#include "core/spec/catalog_builder.h"
 
 #define ARCH "../shared/telemetry/linux/arch"
 #define FOLDER ARCH "/x86/cascadelakex"
@@ -56,10 +57,11 @@ static double time_load(bool all_events, size_t *events) {
     const struct perf_json_request request = {
         .path = ARCH, .cpuid = CPUID, .trees = "specs/perf/trees.json", .all_events = all_events};
     struct errors errors = {.n = 0};
-    struct catalog *catalog;
+    struct catalog_builder *builder;
     double begin = now_ms();
-    if (perf_json_load(&request, &errors, &catalog) < 0)
+    if (perf_json_read(&request, &errors, &builder) < 0)
         give_up("the folder cannot be loaded: start from the source folder");
+    struct catalog *catalog = catalog_builder_finish(builder);
     double taken = now_ms() - begin;
     *events = catalog->n_events;
     catalog_free(catalog);

@@ -23,9 +23,8 @@ int spec_json_read(const char *path, const struct environment *environment, stru
 
 // A vendor's own file, which describes neither the counters nor level 1. If it has no object "topdownd", the applicable
 // parts of that object in the file `defaults` replace it (docs/specs.md). An invalid entry is added to `errors` and
-// disables only what depends on it; -EINVAL is for files that are not a spec at all.
-int spec_json_load_vendor(const char *path, const char *defaults, const struct environment *environment,
-                          struct errors *errors, struct catalog **out);
+// disables only what depends on it; -EINVAL is for files that are not a spec at all. The builder is to be bound to a
+// host before it is finished.
 int spec_json_read_vendor(const char *path, const char *defaults, const struct environment *environment,
                           struct errors *errors, struct catalog_builder **out);
 int spec_json_parse_vendor(const char *name, const char *text, size_t length, const char *defaults,

@@ -108,13 +108,6 @@ int spec_json_read_vendor(const char *path, const char *defaults, const struct e
     return read_vendor(&spec, json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX), defaults, environment, out);
 }
 
-int spec_json_load_vendor(const char *path, const char *defaults, const struct environment *environment,
-                          struct errors *errors, struct catalog **out) {
-    struct catalog_builder *builder = NULL;
-    int r = spec_json_read_vendor(path, defaults, environment, errors, &builder);
-    return spec_finish(r, builder, out);
-}
-
 int spec_json_parse_vendor(const char *name, const char *text, size_t length, const char *defaults,
                            const struct environment *environment, struct errors *errors, struct catalog **out) {
     struct spec_reader spec = {.reader = {.file = name, .errors = errors, .lenient = true}};

@@ -194,14 +194,6 @@ int perf_json_read(const struct perf_json_request *request, struct errors *error
     return r;
 }
 
-int perf_json_load(const struct perf_json_request *request, struct errors *errors, struct catalog **out) {
-    struct catalog_builder *builder;
-    int r = perf_json_read(request, errors, &builder);
-    if (r == 0)
-        *out = catalog_builder_finish(builder);
-    return r;
-}
-
 int perf_json_parse(const struct perf_json_request *request, const char *name, const char *text, size_t length,
                     struct errors *errors, struct catalog **out) {
     struct perf_reader reader = {.request = request, .errors = errors};

@@ -22,15 +22,12 @@ struct perf_json_request {
     bool all_events;                       // false: only events that metrics use are in the catalog
 };
 
-// Returns 0 with invalid entries added to `errors`; each disables only what depends on it. Returns -EINVAL with the
-// reason if no catalog can be built, -ENOENT with the reason if there are no files for this CPU, -ENOMEM. The spec's
-// name is the folder's.
-int perf_json_load(const struct perf_json_request *request, struct errors *errors, struct catalog **out);
-
-// The same, to be bound to a host before it is finished.
+// Reads the files of a CPU into a builder, to be bound to a host before it is finished. Returns 0 with invalid entries
+// added to `errors`; each disables only what depends on it. Returns -EINVAL with the reason if no catalog can be built,
+// -ENOENT with the reason if there are no files for this CPU, -ENOMEM. The spec's name is the folder's.
 int perf_json_read(const struct perf_json_request *request, struct errors *errors, struct catalog_builder **out);
 
-// The same with one file's text instead of the request's path; errors show `name` as the file.
+// A finished catalog of one file's text instead of the request's path; errors show `name` as the file.
 int perf_json_parse(const struct perf_json_request *request, const char *name, const char *text, size_t length,
                     struct errors *errors, struct catalog **out);
 

@@ -6,8 +6,9 @@
 
 enum { ROOM_FIRST = 4 };
 
+// No object is larger than PTRDIFF_MAX; a sanitizer's allocator would end the program where others return NULL.
 static void *array_resize(void *array, size_t room, size_t item_size) {
-    return room <= SIZE_MAX / item_size ? realloc(array, room * item_size) : NULL;
+    return room <= (size_t)PTRDIFF_MAX / item_size ? realloc(array, room * item_size) : NULL;
 }
 
 void *array_grow(void *array, size_t n, size_t item_size) {

@@ -2,6 +2,7 @@
 #include "tests/simulation/pipeline.h"
 
 #include "config/vendor/perf_json.h"
+#include "tests/build/vendor.h"
 
 // A host of any spec: its scenario is made up from the catalog. Rates are multiples of RATE_UNIT, so that every slot of
 // some milliseconds counts whole numbers.
@@ -112,7 +113,7 @@ void pipeline_load_vendor(struct pipeline *p, const char *tree, const char *cpui
     environment.facts.literals[LITERAL_SMT_ON] = 1; // as make_host's
     const struct perf_json_request request = {
         .path = tree, .cpuid = cpuid, .trees = "specs/perf/trees.json", .environment = &environment};
-    if (perf_json_load(&request, &p->errors, &p->catalog) < 0)
+    if (vendor_load_perf(&request, &p->errors, &p->catalog) < 0)
         fail_msg("%s: %s", cpuid, p->errors.items[0].text);
     make_host(p, seed);
     for (size_t e = 0; e < p->catalog->n_events; e++)

@@ -6,6 +6,7 @@
 #include "config/spec/spec_json.h"
 #include "config/vendor/perf_json.h"
 #include "core/plan/plan.h"
+#include "tests/build/vendor.h"
 
 // Level 1 of the vendors' files on too few counters: parts from topdownd's data, and the same plan as from the shipped
 // spec.
@@ -34,7 +35,7 @@ static struct catalog *load_arm(const char *file) {
     struct catalog *catalog = NULL;
     char path[128];
     (void)snprintf(path, sizeof path, ARM "%s.json", file);
-    assert_int_equal(spec_json_load_vendor(path, "specs/arm/defaults.json", NULL, &errors, &catalog), 0);
+    assert_int_equal(vendor_load_spec(path, "specs/arm/defaults.json", NULL, &errors, &catalog), 0);
     return catalog;
 }
 
@@ -49,7 +50,7 @@ static struct catalog *load_linux_with(const char *cpuid, bool all_events, doubl
                                               .trees = "specs/perf/trees.json",
                                               .environment = &environment,
                                               .all_events = all_events};
-    assert_int_equal(perf_json_load(&request, &errors, &catalog), 0);
+    assert_int_equal(vendor_load_perf(&request, &errors, &catalog), 0);
     return catalog;
 }
 

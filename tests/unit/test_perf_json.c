@@ -8,6 +8,7 @@
 #include "config/vendor/metric_list.h"
 #include "config/vendor/perf_json.h"
 #include "core/formula/evaluation.h"
+#include "tests/build/vendor.h"
 
 // Linux's files for its CPUs, unmodified, become catalogs; and a few made-up files show each rule.
 
@@ -72,7 +73,7 @@ static struct catalog *load(const struct cpu *cpu, bool all_events) {
         .path = ARCH, .cpuid = cpu->cpuid, .trees = TREES, .pmu = cpu->pmu, .all_events = all_events};
     struct errors errors = {.n = 0};
     struct catalog *catalog = NULL;
-    int r = perf_json_load(&request, &errors, &catalog);
+    int r = vendor_load_perf(&request, &errors, &catalog);
     errors_show(&errors);
     assert_int_equal(r, 0);
     assert_int_equal(errors.n, 0); // the vendors' files have no mistake that would have to be said

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "config/spec/spec_json.h"
+#include "tests/build/vendor.h"
 
 // Arm's own files, which do not describe the counters, and the defaults that replace this.
 
@@ -57,7 +58,7 @@ static int load(const char *text, const char *defaults, const struct environment
     assert_int_equal(fclose(file), 0);
     memset(&errors, 0, sizeof errors);
     *catalog = NULL;
-    return spec_json_load_vendor(path, defaults, environment, &errors, catalog);
+    return vendor_load_spec(path, defaults, environment, &errors, catalog);
 }
 
 static struct catalog *expect_good(const char *text) {
@@ -247,7 +248,7 @@ static void test_each_file_of_arms_has_level_1_where_it_has_its_categories(void 
             continue;
         (void)snprintf(file, sizeof file, "%s/%s", TELEMETRY, entry->d_name);
         memset(&errors, 0, sizeof errors);
-        assert_int_equal(spec_json_load_vendor(file, DEFAULTS, NULL, &errors, &catalog), 0);
+        assert_int_equal(vendor_load_spec(file, DEFAULTS, NULL, &errors, &catalog), 0);
         bool none = strstr(entry->d_name, "neoverse-n1") || strstr(entry->d_name, "sme2");
         assert_int_equal(catalog->level1.present, !none);
         n++;
