@@ -22,9 +22,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "exporters/http/http_clock.h"
 #include "exporters/http/http_connections.h"
 #include "exporters/http/http_listen.h"
 #include "exporters/http/http_page.h"
@@ -72,19 +72,7 @@ struct http_server {
 static const char target_refused, headers_seen;
 static void *mark(const char *stage) { return (void *)(uintptr_t)stage; }
 
-// The only clock outside daemon/: a client's time limit is unrelated to measuring.
-static uint64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-static uint64_t boot_ms(void *context) {
-    (void)context;
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
+static uint64_t now_ms(void) { return http_clock_ms(CLOCK_MONOTONIC); }
 
 static bool add_headers(struct MHD_Response *response, const char *content_type) {
     return MHD_add_response_header(response, "Content-Type", content_type) == MHD_YES &&
@@ -434,7 +422,7 @@ int http_server_new(const struct http_address *addresses, size_t n, struct error
         return -ENOMEM;
     pthread_mutex_init(&server->lock, NULL);
     server->request_ms_max = HTTP_REQUEST_MS_MAX;
-    server->clock_ms = boot_ms;
+    server->clock_ms = http_clock_boot_ms;
     server->n_addresses = n;
     bool local = true;
     for (size_t i = 0; i < n; i++) {
