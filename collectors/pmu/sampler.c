@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Every core walks through its own order of the round's entries. All orders have the same length, so all cores reach
-// the end of the round at the same edge, where the round's readings are complete. If the caller is late by more than a
+#include "collectors/pmu/sampler_core.h"
+
+// All cores see the same edges between ticks, so that one step changes them all. An edge with an idle piece is two: the
+// old groups stop at its beginning and are read, the new ones start at its end. If the caller is late by more than a
 // quarter of a slot, all future edges move back by as much, so that no slot is lost; a smaller delay shortens the next
-// slot. So cores stay in step.
+// slot.
 //
 // Opening an event on another CPU costs up to 18 us, so a thousand CPUs take seconds. The sampler spreads opening over
 // steps of about a millisecond of work. The first round begins when all groups are open; later the sampler reopens
@@ -18,21 +20,10 @@ static const uint64_t RETRY_NS = UINT64_C(60000000000); // before another try to
 static const uint64_t OPENING_NS = 1000000;             // between two steps that open
 
 enum { OPENED_A_STEP = 64 }; // events
-enum { IDLE = -1 };          // as an event group: none
-
-struct core {
-    unsigned *cpus; // indexes into the topology
-    size_t n_cpus;
-    unsigned *order;  // of plan->round
-    size_t entry;     // position in order
-    unsigned part;    // of the entry's unit
-    int group;        // now counting, or IDLE
-    uint64_t edge_ns; // end of this event group's slots, without slip
-};
-struct channel {            // an event group on a CPU
-    int handle;             // negative errno: could not be opened, or -ENODEV: its CPU went away
-    uint64_t retry_ns;      // if not open: when to try again
-    struct pmu_times times; // totals at the last reading
+struct channel {             // an event group on a CPU
+    int handle;              // negative errno: could not be opened, or -ENODEV: its CPU went away
+    uint64_t retry_ns;       // if not open: when to try again
+    struct pmu_times times;  // totals at the last reading
     uint64_t *counts;
 };
 
@@ -40,16 +31,20 @@ struct sampler {
     const struct plan *plan;
     const struct topology *topology;
     struct pmu *pmu;
-    uint64_t seed;
-    struct core *cores;
+    struct busy_clock *busy_clock; // NULL: not known
+    struct schedule schedule;
+    struct sampler_core *cores;
     unsigned *core_cpus, *orders; // memory of the cores' arrays
+    uint64_t *busy_ns;            // [cpu]: at the last edge
+    bool busy_known;              // then
     struct channel *channels;     // [cpu][group]
     size_t n_channels;            // 0 until they are made
     size_t to_open;               // the next for this pass of opening; n_channels: the pass is over
     uint64_t *counts, *fresh;     // memory for the channels' counts; for one reading
     struct readings *readings;
-    uint64_t slip_ns; // delay of this round's edges so far
-    bool started, round_over;
+    uint64_t tick;              // counted from the beginning of round 0
+    uint64_t edge_ns, piece_ns; // the next edge; the idle piece that ends there, 0: a tick ends
+    bool started, readings_over;
     int error, round_error;
     uint64_t calls, interrupts;
 };
@@ -67,19 +62,26 @@ static size_t counts_of_cpu(const struct plan *plan) {
     return n;
 }
 
-static void make_cores(struct sampler *s) {
+static int make_cores(struct sampler *s) {
     const struct topology *topology = s->topology;
     unsigned *cpus = s->core_cpus;
+    for (size_t c = 0; c < topology->n_cores; c++)
+        s->cores[c] = (struct sampler_core){.order = s->orders + c * s->plan->n_round, .group = SAMPLER_IDLE};
+    for (unsigned i = 0; i < topology->n_cpus; i++)
+        s->cores[topology->cpus[i].core].n_cpus++;
     for (size_t c = 0; c < topology->n_cores; c++) {
-        struct core *core = &s->cores[c];
-        core->cpus = cpus;
-        core->order = s->orders + c * s->plan->n_round;
-        core->group = IDLE;
-        for (unsigned i = 0; i < topology->n_cpus; i++)
-            if (topology->cpus[i].core == c)
-                core->cpus[core->n_cpus++] = i;
-        cpus += core->n_cpus;
+        s->cores[c].cpus = cpus;
+        cpus += s->cores[c].n_cpus;
+        s->cores[c].windows = readings_new_core(s->plan, s->cores[c].n_cpus);
+        s->cores[c].n_cpus = 0;
+        if (!s->cores[c].windows)
+            return -ENOMEM;
     }
+    for (unsigned i = 0; i < topology->n_cpus; i++) {
+        struct sampler_core *core = &s->cores[topology->cpus[i].core];
+        core->cpus[core->n_cpus++] = i;
+    }
+    return 0;
 }
 
 static void make_channels(struct sampler *s) {
@@ -93,32 +95,38 @@ static void make_channels(struct sampler *s) {
     s->n_channels = s->topology->n_cpus * s->plan->n_groups;
 }
 
-int sampler_new(const struct plan *plan, const struct topology *topology, struct pmu *pmu, uint64_t seed,
-                uint64_t first_round, struct sampler **out) {
+int sampler_new(const struct sampler_request *request, struct sampler **out) {
+    const struct plan *plan = request->plan;
+    const struct topology *topology = request->topology;
     struct sampler *s = calloc(1, sizeof *s);
     if (!s)
         return -ENOMEM;
     size_t n_counts = counts_of_cpu(plan);
-    *s = (struct sampler){.plan = plan, .topology = topology, .pmu = pmu, .seed = seed};
+    *s = (struct sampler){.plan = plan, .topology = topology, .pmu = request->pmu};
+    s->schedule = schedule_of(plan, topology->n_cores, request->interval_ns, request->seed);
+    s->tick = request->first_round * s->schedule.n_ticks;
+    s->busy_clock = plan->n_groups > 0 && topology->n_cores >= SAMPLER_BUSY_CLOCK_CORES ? request->busy_clock : NULL;
     s->cores = calloc(topology->n_cores, sizeof *s->cores);
     s->core_cpus = calloc(topology->n_cpus, sizeof *s->core_cpus);
     s->orders = calloc(topology->n_cores * plan->n_round, sizeof *s->orders);
+    s->busy_ns = calloc(2 * topology->n_cpus, sizeof *s->busy_ns);
     s->channels = calloc(topology->n_cpus * plan->n_groups + 1, sizeof *s->channels);
     s->counts = calloc(topology->n_cpus * n_counts + 1, sizeof *s->counts);
     s->fresh = calloc(n_counts + 1, sizeof *s->fresh);
     s->readings = readings_new(plan, topology);
-    if (!s->cores || !s->core_cpus || !s->orders || !s->channels || !s->counts || !s->fresh || !s->readings) {
+    if (!s->cores || !s->core_cpus || !s->orders || !s->busy_ns || !s->channels || !s->counts || !s->fresh ||
+        !s->readings || make_cores(s) < 0) {
         sampler_free(s);
         return -ENOMEM;
     }
-    readings_begin(s->readings, first_round, 0);
-    make_cores(s);
     make_channels(s);
     *out = s;
     return 0;
 }
 
-uint64_t sampler_next_round(const struct sampler *s) { return s->readings->round + s->started; }
+static uint64_t round_of(const struct sampler *s) { return s->tick / s->schedule.n_ticks; }
+
+uint64_t sampler_next_round(const struct sampler *s) { return round_of(s) + s->started; }
 
 struct sampler *sampler_free(struct sampler *s) {
     if (!s)
@@ -130,8 +138,11 @@ struct sampler *sampler_free(struct sampler *s) {
     free(s->fresh);
     free(s->counts);
     free(s->channels);
+    free(s->busy_ns);
     free(s->orders);
     free(s->core_cpus);
+    for (size_t c = 0; s->cores && c < s->topology->n_cores; c++)
+        readings_free(s->cores[c].windows);
     free(s->cores);
     free(s);
     return NULL;
@@ -202,10 +213,11 @@ static void lose_channel(struct sampler *s, struct channel *channel) {
 }
 
 // Records the event group's counts since its last reading as a window.
-static void read_window(struct sampler *s, unsigned cpu, int group, bool running) {
+static void read_window(struct sampler *s, struct sampler_core *core, unsigned cpu, bool running) {
+    int group = core->group;
     const struct plan_group *plan_group = &s->plan->groups[group];
     struct channel *channel = channel_of(s, cpu, group);
-    struct window *window = readings_add(s->readings, cpu, (unsigned)group, plan_group->n_events);
+    struct window *window = readings_add(core->windows, cpu, (unsigned)group, plan_group->n_events);
     struct pmu_times times = {0};
     window->result = WINDOW_FAILED;
     int r = channel->handle;
@@ -223,6 +235,7 @@ static void read_window(struct sampler *s, unsigned cpu, int group, bool running
     }
     window->enabled_ns = times.enabled_ns - channel->times.enabled_ns;
     window->running_ns = times.running_ns - channel->times.running_ns;
+    window->held_ns = core->held_ns < window->enabled_ns ? core->held_ns : 0;
     for (size_t e = 0; e < plan_group->n_events; e++)
         window->counts[e] = s->fresh[e] - channel->counts[e];
     channel->times = times;
@@ -230,133 +243,182 @@ static void read_window(struct sampler *s, unsigned cpu, int group, bool running
     window->result = result_of(window);
 }
 
-// ---- a core's walk through the round ----
+// ---- a core at an edge ----
 
-static int group_at(const struct sampler *s, const struct core *core) {
-    unsigned unit = s->plan->round[core->order[core->entry]];
-    return unit == s->plan->n_units ? IDLE : (int)(s->plan->units[unit].first_group + core->part);
+// Siblings take each step together: a shared register that one still holds would keep another's new group off the
+// counters until a tick of the kernel.
+static void stop_core(struct sampler *s, const struct sampler_core *core) {
+    for (size_t i = 0; core->group != SAMPLER_IDLE && i < core->n_cpus; i++)
+        toggle(s, core->cpus[i], core->group, false);
 }
 
-// Moves to the next slot; false at the end of the round.
-static bool core_next(const struct sampler *s, struct core *core) {
-    unsigned unit = s->plan->round[core->order[core->entry]];
-    if (unit < s->plan->n_units && core->part + 1 < s->plan->units[unit].n_groups) {
-        core->part++;
-        return true;
+static void start_core(struct sampler *s, struct sampler_core *core, int group) {
+    core->group = group;
+    for (size_t i = 0; group != SAMPLER_IDLE && i < core->n_cpus; i++)
+        toggle(s, core->cpus[i], group, true);
+}
+
+// `running`: the group still counts.
+static void read_core(struct sampler *s, struct sampler_core *core, bool running) {
+    for (size_t i = 0; core->group != SAMPLER_IDLE && i < core->n_cpus; i++)
+        read_window(s, core, core->cpus[i], running);
+    core->held_ns = 0;
+}
+
+// Disable, enable, read: in this order the new group finds the counters free, and the read interrupts no CPU.
+static void change_core(struct sampler *s, struct sampler_core *core, int to) {
+    struct sampler_core old = *core;
+    stop_core(s, core);
+    start_core(s, core, to);
+    read_core(s, &old, false);
+    core->held_ns = 0;
+}
+
+static void end_core_round(struct sampler *s, size_t c, uint64_t now_ns) {
+    struct sampler_core *core = &s->cores[c];
+    struct core_round round = sampler_core_round(core, c, now_ns);
+    readings_add_core(s->readings, &round);
+    readings_append(s->readings, core->windows);
+    sampler_core_begin_round(core, now_ns);
+}
+
+// Goes on to the core's next slot, at once or after an idle piece.
+static void advance_core(struct sampler *s, size_t c, bool piece, uint64_t now_ns) {
+    struct sampler_core *core = &s->cores[c];
+    bool ends = !sampler_core_next(core, &s->schedule);
+    if (ends)
+        sampler_core_take_order(core, &s->schedule, c, core->round + 1);
+    int to = piece ? SAMPLER_IDLE : sampler_core_group(core, s->plan);
+    core->in_piece = piece;
+    if (to != core->group)
+        change_core(s, core, to);
+    else if (ends)
+        read_core(s, core, true);
+    if (ends)
+        end_core_round(s, c, now_ns);
+}
+
+// Begins the core's first round, when its cohort's turn has come.
+static void begin_core(struct sampler *s, size_t c, bool piece, uint64_t now_ns) {
+    struct sampler_core *core = &s->cores[c];
+    sampler_core_take_order(core, &s->schedule, c, round_of(s));
+    sampler_core_begin_round(core, now_ns);
+    core->tick_ns = now_ns;
+    core->in_piece = piece;
+    if (!piece)
+        start_core(s, core, sampler_core_group(core, s->plan));
+}
+
+// ---- edges ----
+
+// Reads how long each core was busy since the last tick began; siblings are busy together at best.
+static bool read_busy_clock(struct sampler *s, uint64_t piece_ns, uint64_t now_ns) {
+    size_t n = s->topology->n_cpus;
+    uint64_t *before = s->busy_ns, *now = s->busy_ns + n;
+    bool known = s->busy_clock && s->busy_clock->read(s->busy_clock, s->topology, now_ns, now);
+    for (size_t c = 0; known && s->busy_known && c < s->topology->n_cores; c++) {
+        struct sampler_core *core = &s->cores[c];
+        uint64_t busy_ns = 0;
+        for (size_t i = 0; i < core->n_cpus; i++) {
+            unsigned cpu = core->cpus[i];
+            uint64_t of_cpu_ns = now[cpu] > before[cpu] ? now[cpu] - before[cpu] : 0;
+            busy_ns = of_cpu_ns > busy_ns ? of_cpu_ns : busy_ns;
+        }
+        sampler_core_note_busy(core, busy_ns, piece_ns, now_ns);
     }
-    core->part = 0;
-    return ++core->entry < s->plan->n_round;
+    if (known)
+        memcpy(before, now, n * sizeof *now);
+    bool since = known && s->busy_known;
+    s->busy_known = known;
+    return since;
 }
 
-static uint64_t slot_ns(const struct sampler *s, const struct core *core) {
-    return group_at(s, core) == IDLE ? s->plan->idle_ns : s->plan->slot_ns;
+static void end_readings(struct sampler *s, uint64_t now_ns) {
+    s->to_open = 0;
+    s->readings->round = (s->tick - 1) / s->schedule.n_ticks;
+    s->readings->end_ns = now_ns;
+    s->readings->round_over = s->tick % s->schedule.n_ticks == 0;
+    s->error = s->round_error;
+    s->round_error = 0;
+    s->readings_over = true;
 }
 
-// Sets the edge after the current slot and any following slots of the same event group: nothing changes between them.
-static void core_set_edge(const struct sampler *s, struct core *core, uint64_t begins_ns) {
-    core->edge_ns = begins_ns + slot_ns(s, core);
-    for (struct core next = *core; core_next(s, &next) && group_at(s, &next) == group_at(s, core); *core = next)
-        next.edge_ns = core->edge_ns + slot_ns(s, &next);
-}
-
-static void core_begin(struct sampler *s, size_t c, uint64_t round, uint64_t start_ns) {
-    struct core *core = &s->cores[c];
-    plan_order(s->plan, s->seed, (unsigned)c, round, core->order);
-    core->entry = 0;
-    core->part = 0;
-    core_set_edge(s, core, start_ns);
-}
-
-// Disable, enable, read: in this order the new group finds the counters free, and the read interrupts no CPU. All
-// siblings finish each step before the next begins: a shared register that one still holds would keep another's new
-// group off the counters until a tick.
-static void core_change(struct sampler *s, struct core *core, bool round_ends) {
-    int from = core->group, to = group_at(s, core);
-    for (size_t i = 0; from != to && from != IDLE && i < core->n_cpus; i++)
-        toggle(s, core->cpus[i], from, false);
-    for (size_t i = 0; from != to && to != IDLE && i < core->n_cpus; i++)
-        toggle(s, core->cpus[i], to, true);
-    for (size_t i = 0; (from != to || round_ends) && from != IDLE && i < core->n_cpus; i++)
-        read_window(s, core->cpus[i], from, from == to);
-    core->group = to;
-}
-
-// ---- steps ----
-
-static uint64_t first_edge_ns(const struct sampler *s) {
-    uint64_t first = UINT64_MAX;
-    for (size_t c = 0; c < s->topology->n_cores; c++)
-        if (s->cores[c].edge_ns < first)
-            first = s->cores[c].edge_ns;
-    return first + s->slip_ns;
-}
-
-// Changes groups at every edge that is due (two if a slot is very short). True at the end of the round.
-static bool core_catch_up(struct sampler *s, struct core *core, uint64_t now_ns) {
-    while (core->edge_ns + s->slip_ns <= now_ns) {
-        if (!core_next(s, core))
-            return true;
-        core_set_edge(s, core, core->edge_ns);
-        core_change(s, core, false);
+// The end of a tick: every core goes on to its next slot, unless it sleeps. Returns the idle piece that begins now.
+static uint64_t end_tick(struct sampler *s, uint64_t now_ns) {
+    uint64_t piece_before_ns = schedule_piece_ns(&s->schedule, s->tick), piece_ns;
+    bool busy_known = read_busy_clock(s, piece_before_ns, now_ns);
+    piece_ns = schedule_piece_ns(&s->schedule, ++s->tick);
+    unsigned at = (unsigned)(s->tick % s->schedule.n_ticks);
+    for (size_t c = 0; c < s->topology->n_cores; c++) {
+        struct sampler_core *core = &s->cores[c];
+        if (core->begun && !sampler_core_end_tick(core, &s->schedule, busy_known, now_ns))
+            advance_core(s, c, piece_ns > 0, now_ns);
+        else if (!core->begun && schedule_cohort_tick(&s->schedule, schedule_cohort(&s->schedule, c)) == at)
+            begin_core(s, c, piece_ns > 0, now_ns);
     }
-    return false;
+    if (schedule_cohort_begins(&s->schedule, s->tick))
+        end_readings(s, now_ns);
+    return piece_ns;
+}
+
+static void end_piece(struct sampler *s, uint64_t now_ns) {
+    for (size_t c = 0; c < s->topology->n_cores; c++) {
+        struct sampler_core *core = &s->cores[c];
+        if (!core->in_piece)
+            continue;
+        core->in_piece = false;
+        core->round_idle_ns += now_ns - core->tick_ns;
+        core->tick_ns = now_ns;
+        start_core(s, core, sampler_core_group(core, s->plan));
+    }
 }
 
 static void start(struct sampler *s, uint64_t now_ns) {
     s->started = true;
-    readings_begin(s->readings, s->readings->round, now_ns);
-    for (size_t c = 0; c < s->topology->n_cores; c++) {
-        core_begin(s, c, s->readings->round, now_ns);
-        core_change(s, &s->cores[c], false);
-    }
-}
-
-// Called when all cores reach the end of the round: closes its last windows and begins the next round at once.
-static void end_round(struct sampler *s, uint64_t now_ns) {
-    s->slip_ns = 0;
-    for (size_t c = 0; c < s->topology->n_cores; c++) {
-        core_begin(s, c, s->readings->round + 1, now_ns);
-        core_change(s, &s->cores[c], true);
-    }
-    s->to_open = 0;
-    s->readings->end_ns = now_ns;
-    s->error = s->round_error;
-    s->round_error = 0;
-    s->round_over = true;
-}
-
-// Changes event groups at the edges that are due.
-static void rotate(struct sampler *s, uint64_t now_ns) {
-    uint64_t due_ns = first_edge_ns(s);
-    if (due_ns > now_ns)
-        return;
-    if (now_ns - due_ns > s->plan->slot_ns / 4)
-        s->slip_ns += now_ns - due_ns;
-    bool round_ends = false;
+    readings_begin(s->readings, round_of(s), now_ns);
+    s->readings->by_core = true;
+    s->piece_ns = schedule_piece_ns(&s->schedule, s->tick);
+    s->edge_ns = now_ns + (s->piece_ns > 0 ? s->piece_ns : s->schedule.tick_ns);
     for (size_t c = 0; c < s->topology->n_cores; c++)
-        round_ends = core_catch_up(s, &s->cores[c], now_ns) || round_ends;
-    if (round_ends)
-        end_round(s, now_ns);
+        if (schedule_cohort(&s->schedule, c) == 0)
+            begin_core(s, c, s->piece_ns > 0, now_ns);
 }
+
+// Does what is due at the next edge, which is over.
+static void pass_edge(struct sampler *s, uint64_t now_ns) {
+    if (now_ns - s->edge_ns > s->plan->slot_ns / 4)
+        s->edge_ns = now_ns;
+    if (s->piece_ns > 0) {
+        end_piece(s, now_ns);
+        s->piece_ns = 0;
+    } else {
+        s->piece_ns = end_tick(s, now_ns);
+    }
+    s->edge_ns += s->piece_ns > 0 ? s->piece_ns : s->schedule.tick_ns;
+}
+
+// ---- steps ----
 
 static uint64_t next_deadline_ns(const struct sampler *s, uint64_t now_ns) {
-    uint64_t edge_ns = s->started ? first_edge_ns(s) : UINT64_MAX;
+    uint64_t edge_ns = s->started ? s->edge_ns : UINT64_MAX;
     uint64_t opening_ns = s->to_open < s->n_channels ? now_ns + OPENING_NS : UINT64_MAX;
     return edge_ns < opening_ns ? edge_ns : opening_ns;
 }
 
 int sampler_step(struct sampler *s, uint64_t now_ns, uint64_t *deadline_ns) {
     s->pmu->ops->advance(s->pmu, now_ns);
-    if (s->round_over)
-        readings_begin(s->readings, s->readings->round + 1, s->readings->end_ns);
-    s->round_over = false;
-    if (s->started)
-        rotate(s, now_ns);
+    if (s->readings_over) {
+        readings_begin(s->readings, round_of(s), s->readings->end_ns);
+        s->readings->by_core = true;
+    }
+    s->readings_over = false;
+    while (s->started && s->edge_ns <= now_ns && !(s->readings_over && s->piece_ns == 0))
+        pass_edge(s, now_ns);
     open_channels(s, now_ns);
     if (!s->started && s->to_open == s->n_channels)
         start(s, now_ns);
     *deadline_ns = next_deadline_ns(s, now_ns);
-    return s->round_over;
+    return s->readings_over;
 }
 
 const struct readings *sampler_readings(const struct sampler *s) { return s->readings; }

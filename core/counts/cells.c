@@ -11,6 +11,7 @@ static void lay_out(void *self, struct block *block) {
     cells->cells = block_take(block, cells->n_cpus * cells->rows->n_units, sizeof *cells->cells);
     cells->values = block_take(block, cells->n_cpus * cells->rows->n_values, sizeof *cells->values);
     cells->offline = block_take(block, cells->n_cpus, sizeof *cells->offline);
+    cells->times = block_take(block, cells->n_cpus, sizeof *cells->times);
 }
 
 struct cells *cells_new(const struct rows *rows, size_t n_cpus) {
@@ -22,17 +23,18 @@ struct cells *cells_free(struct cells *cells) {
     return NULL;
 }
 
-void cells_begin_round(struct cells *cells) {
-    for (size_t i = 0; i < cells->n_cpus * cells->rows->n_units; i++) {
-        struct cell *cell = &cells->cells[i];
+void cells_begin_round(struct cells *cells, size_t cpu) {
+    for (size_t u = 0; u < cells->rows->n_units; u++) {
+        struct cell *cell = cells_at(cells, cpu, u);
         *cell = (struct cell){.trouble = UNCOVERED_FAILED, .span = cell->span};
     }
-    memset(cells->values, 0, cells->n_cpus * cells->rows->n_values * sizeof *cells->values);
-    memset(cells->offline, 0, cells->n_cpus * sizeof *cells->offline);
+    memset(cells_row(cells, cpu), 0, cells->rows->n_values * sizeof *cells->values);
+    cells->offline[cpu] = false;
 }
 
-void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double running_seconds) {
+void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double held_seconds, double running_seconds) {
     struct cell *cell = cells_at(cells, cpu, unit);
+    cell->held_seconds += held_seconds;
     cell->running_seconds += running_seconds;
     cell->n_windows++;
 }

@@ -41,11 +41,9 @@ static double *sums_of(const struct composites *composites, size_t cpu) {
     return composites->sums + cpu * composites->n_parts * composites->n_values;
 }
 
-void composites_begin_round(struct composites *composites) {
-    size_t n = composites->n_cpus * composites->n_parts * composites->n_values;
-    memset(composites->sums, 0, n * sizeof *composites->sums);
-    for (size_t cpu = 0; cpu < composites->n_cpus; cpu++)
-        composites_break(composites, cpu);
+void composites_begin_round(struct composites *composites, size_t cpu) {
+    memset(sums_of(composites, cpu), 0, composites->n_parts * composites->n_values * sizeof *composites->sums);
+    composites_break(composites, cpu);
 }
 
 void composites_break(struct composites *composites, size_t cpu) { composites->cpus[cpu].done = BROKEN; }
@@ -61,10 +59,11 @@ double *composites_begin_part(struct composites *composites, size_t cpu, size_t 
     return parts_of(composites, cpu) + part * composites->n_values;
 }
 
-bool composites_end_part(struct composites *composites, size_t cpu, double *running_seconds) {
+bool composites_end_part(struct composites *composites, size_t cpu, double *held_seconds, double *running_seconds) {
     struct composite *composite = &composites->cpus[cpu];
     const double *parts = parts_of(composites, cpu);
     double *sums = sums_of(composites, cpu);
+    composite->held_seconds += *held_seconds;
     composite->running_seconds += *running_seconds;
     if (++composite->done < (int)composites->n_parts)
         return false;
@@ -72,6 +71,7 @@ bool composites_end_part(struct composites *composites, size_t cpu, double *runn
         sums[i] += parts[i];
     // an event counts only in its own parts: in about one of them
     *running_seconds = composite->running_seconds / (double)composites->n_parts;
+    *held_seconds = composite->held_seconds;
     return true;
 }
 

@@ -12,8 +12,8 @@
 
 // The composite of one CPU.
 struct composite {
-    int done;               // parts with a window; -1: one is missing
-    double running_seconds; // on the counters, over these windows
+    int done;                             // parts with a window; -1: one is missing
+    double held_seconds, running_seconds; // over these windows: as in struct cell
 };
 
 struct composites {
@@ -32,7 +32,7 @@ struct composites {
 struct composites *composites_new(const struct rows *rows, size_t n_cpus);
 struct composites *composites_free(struct composites *composites);
 
-void composites_begin_round(struct composites *composites);
+void composites_begin_round(struct composites *composites, size_t cpu);
 
 // Notes a window without data on the CPU: the next window does not follow the ones before.
 void composites_break(struct composites *composites, size_t cpu);
@@ -40,9 +40,9 @@ void composites_break(struct composites *composites, size_t cpu);
 // Begins a part's window with data. The caller writes its values to the result, by the unit's events and 0 for events
 // of other parts. NULL if an earlier part has no data.
 double *composites_begin_part(struct composites *composites, size_t cpu, size_t part);
-// Ends the part, whose values are written. True if it was the last one: the composite is finished, and *running_seconds
-// is the time that an average part was on the counters.
-bool composites_end_part(struct composites *composites, size_t cpu, double *running_seconds);
+// Ends the part, whose values are written. True if it was the last one: the composite is finished, *held_seconds is
+// the time in which its parts were held, and *running_seconds the time that an average part was on the counters.
+bool composites_end_part(struct composites *composites, size_t cpu, double *held_seconds, double *running_seconds);
 
 // The CPU's finished composites of the round as the values of one window, valid until the next call.
 const double *composites_join(struct composites *composites, size_t cpu);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tally/derive_state.h"
 
-// Totals: adds a CPU's counts of a round, extrapolated to the time that they represent.
+// Totals: adds a CPU's counts of its round, extrapolated to the time that they represent.
 
 static void add(struct derive *d, size_t cpu, size_t field, double amount) {
     totals_add(d->totals, cpu, field, amount);
@@ -45,15 +45,15 @@ static void advance_unit(struct derive *d, size_t cpu, size_t unit, const struct
     advance_coverage(d, cpu, unit, step);
     if (!data)
         return;
-    sums_add_values(d->sums, d->cells, cpu, unit, time->seconds);
-    operands_fill(d->at, unit, values, step.covered_seconds / values[0]);
+    double covered = step.covered_seconds * cell_time_scheduled_share(&d->cells->times[cpu]);
+    operands_fill(d->at, unit, values, covered / cells_scheduled_seconds(d->cells, cpu, unit));
     advance_metrics(d, cpu, unit);
 }
 
 static void advance_level1(struct derive *d, size_t cpu, const struct derive_round_time *time) {
     const struct snapshot_layout *layout = d->layout;
-    const double *increase =
-        level1_cpus_advance(d->level1, cpu, time->seconds, limit_seconds(d, cpu, time), d->metrics->level1_stalled);
+    const double *increase = level1_cpus_advance(d->level1, cpu, &d->cells->times[cpu], limit_seconds(d, cpu, time),
+                                                 d->metrics->level1_stalled);
     double all = 0;
     for (size_t i = 0; increase && i < layout->n_level1; i++) {
         add(d, cpu, snapshot_category(layout, 0, i), increase[i]);
@@ -74,6 +74,6 @@ void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_
         advance_unit(d, cpu, u, time);
     if (layout->plan->level1_unit >= 0)
         advance_level1(d, cpu, time);
-    derive_events_advance(d->events, d->cells, cpu, time->seconds, limit_seconds(d, cpu, time), d->totals,
+    derive_events_advance(d->events, d->cells, cpu, limit_seconds(d, cpu, time), d->totals,
                           snapshot_event(layout, 0, 0));
 }

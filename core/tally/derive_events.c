@@ -24,7 +24,7 @@ static void find_places(struct derive_events *events, size_t e, size_t *n) {
             continue;
         event->planned = true;
         if (!common || common_unit == (int)u)
-            events->places[(*n)++] = (struct derive_place){.count = place, .seconds = rows_first(rows, u)};
+            events->places[(*n)++] = (struct derive_place){.count = place, .unit = u};
     }
     event->n_places = *n - event->first_place;
 }
@@ -44,26 +44,28 @@ struct derive_events *derive_events_free(struct derive_events *events) {
 }
 
 // Sums an event's counts over a CPU's windows of the round.
-static void count_event(const struct derive_events *events, const double *row, size_t event, double *count,
-                        double *seconds) {
+static void count_event(const struct derive_events *events, const struct cells *cells, size_t cpu, size_t event,
+                        double *count, double *seconds) {
+    const double *row = cells_row(cells, cpu);
     const struct derive_event *of = &events->events[event];
     const struct derive_place *places = events->places + of->first_place;
     *count = *seconds = 0;
     for (size_t i = 0, n = of->n_places; i < n; i++) {
         *count += row[places[i].count];
-        *seconds += row[places[i].seconds];
+        *seconds += cells_scheduled_seconds(cells, cpu, places[i].unit);
     }
 }
 
-void derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, double seconds,
-                           double limit_seconds, struct totals *totals, size_t first_field) {
-    const double *row = cells_row(cells, cpu);
+void derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, double limit_seconds,
+                           struct totals *totals, size_t first_field) {
+    const struct cell_time *time = &cells->times[cpu];
+    double share = cell_time_scheduled_share(time);
     struct span *spans = events->spans + cpu * events->n_events;
     for (size_t e = 0, n = events->n_events; e < n; e++) {
         double count, counted_seconds;
-        count_event(events, row, e, &count, &counted_seconds);
-        struct span_step step = span_advance(&spans[e], seconds, counted_seconds > 0, limit_seconds);
+        count_event(events, cells, cpu, e, &count, &counted_seconds);
+        struct span_step step = span_advance(&spans[e], time->seconds, counted_seconds > 0, limit_seconds);
         if (counted_seconds > 0)
-            totals_add(totals, cpu, first_field + e, count * step.covered_seconds / counted_seconds);
+            totals_add(totals, cpu, first_field + e, count * (step.covered_seconds * share) / counted_seconds);
     }
 }

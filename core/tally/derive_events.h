@@ -14,9 +14,9 @@ struct derive_event {
     bool planned; // in an event group
 };
 
-// Where a CPU's row has an event's count in one unit, and the time it was counted.
+// Where a CPU's row has an event's count, and whose.
 struct derive_place {
-    size_t count, seconds;
+    size_t count, unit;
 };
 
 struct derive_events {
@@ -32,10 +32,10 @@ struct derive_events {
 struct derive_events *derive_events_new(const struct rows *rows, const unsigned *of, size_t n_events, size_t n_cpus);
 struct derive_events *derive_events_free(struct derive_events *events);
 
-// Ends the CPU's round of `seconds`; gaps longer than limit_seconds are given up. Adds the events' increases to
-// `totals`, whose fields from first_field on belong to them.
-void derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, double seconds,
-                           double limit_seconds, struct totals *totals, size_t first_field);
+// Ends the CPU's round; gaps longer than limit_seconds are given up. Adds the events' increases to `totals`, whose
+// fields from first_field on belong to them.
+void derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, double limit_seconds,
+                           struct totals *totals, size_t first_field);
 
 static inline bool derive_events_planned(const struct derive_events *events, size_t event) {
     return events->events[event].planned;

@@ -25,7 +25,7 @@ struct derive {
     struct snapshot_layout *layout; // a reference
     struct rows *rows;
     struct scopes *scopes;
-    struct cells *cells; // of the round; also how long each unit on each CPU has had no data
+    struct cells *cells; // of the last rounds; also how long each unit on each CPU has had no data
     struct composites *composites;
     double *window; // [value of a row]: one window's values
     struct sums *sums;
@@ -35,13 +35,16 @@ struct derive {
     struct group_totals *groups;
     struct derive_events *events;
     struct derive_metrics *metrics;
-    struct estimate *estimate; // of this plan's rounds
-    uint64_t rounds;           // so far
-    uint64_t end_ns;           // of the last round, 0 before the first
+    struct estimate *estimate;             // of this plan's rounds
+    const struct core_round **core_rounds; // [core]: of the readings at hand
+    bool *ended;                           // [cpu]: its round is in them
+    uint64_t *end_ns;                      // [cpu]: of its last round, 0 before the first
+    double seconds;                        // of the last round: gauges and their sums are for this time
+    uint64_t rounds;                       // readings so far
 };
 
 struct derive_round_time {
-    double seconds;       // can be extrapolated over
+    double seconds;       // that the round represents
     double gap_seconds;   // cannot
     double limit_seconds; // longest gap to extrapolate over
 };
@@ -56,21 +59,19 @@ static inline const struct formula *derive_formula(const struct derive *d, size_
 
 // derive_window.c
 void derive_take_window(struct derive *d, const struct window *window);
-// Joins each CPU's composites into one window. Call it after the round's last window.
+// Joins the composites of each CPU whose round has ended into one window. Call it after the last window.
 void derive_join_composites(struct derive *d);
 
-// derive_advance.c: adds a CPU's cells to its totals and to the sums of its scopes. Call it once the stalled metrics
-// are known.
+// derive_advance.c: adds a CPU's cells to its totals. Call it once the stalled metrics are known.
 void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_time *time);
 
-// derive_trust.c: takes the round in, after the CPUs have advanced; then writes the interval of a gauge that has a
-// value.
-void derive_take_trust(struct derive *d, const struct derive_round_time *time);
+// derive_trust.c: does not compare a CPU's rounds over a gap; then writes the interval of a gauge that has a value.
+void derive_forget_gaps(struct derive *d, size_t cpu, const struct derive_round_time *time);
 void derive_write_trust(const struct derive *d, struct snapshot *out, size_t scope, size_t metric);
 
 // derive_gauge.c
 void derive_write_totals(const struct derive *d, struct snapshot *out);
-void derive_write_gauges(struct derive *d, struct snapshot *out, double round_seconds);
+void derive_write_gauges(struct derive *d, struct snapshot *out);
 // Writes the events that are not live, and the CPUs; a round's own values only with `of_round`.
 void derive_write_states(const struct derive *d, struct snapshot *out, bool of_round);
 

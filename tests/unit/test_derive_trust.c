@@ -87,7 +87,7 @@ static void count(struct rig *rig, unsigned cpu, uint64_t running_ns, uint64_t a
     window->counts[0] = a;
     window->counts[1] = b;
     cells_add_values(rig->cells, cpu, 0, (const double[]){1, (double)a * scale, (double)b * scale});
-    cells_note_window(rig->cells, cpu, 0, (double)running_ns * 1e-9);
+    cells_note_window(rig->cells, cpu, 0, 0, (double)running_ns * 1e-9);
 }
 
 // Ends the round `seconds` after it began: derive extrapolates to `counted_seconds` of them.
@@ -99,8 +99,11 @@ static void end_round(struct rig *rig, unsigned seconds, double counted_seconds)
     assert_non_null(rig->snapshot);
     derive_round(rig->derive, readings, rig->snapshot);
     readings_begin(readings, readings->round + 1, readings->end_ns);
+    for (size_t cpu = 0; cpu < rig->cells->n_cpus; cpu++)
+        cells_end_round(rig->cells, cpu, counted_seconds);
     estimate_take_round(rig->direct, rig->cells, counted_seconds);
-    cells_begin_round(rig->cells);
+    for (size_t cpu = 0; cpu < rig->cells->n_cpus; cpu++)
+        cells_begin_round(rig->cells, cpu);
 }
 
 // Two windows on each CPU, one of them contended on CPU 1.

@@ -57,7 +57,11 @@ static void count(struct rig *rig, size_t cpu, double seconds, double a, double 
     cells_at(rig->cells, cpu, 0)->running_seconds = seconds;
 }
 
-static void round_of(struct rig *rig, double seconds) { estimate_take_round(rig->estimate, rig->cells, seconds); }
+static void round_of(struct rig *rig, double seconds) {
+    for (size_t cpu = 0; cpu < rig->cells->n_cpus; cpu++)
+        cells_end_round(rig->cells, cpu, seconds);
+    estimate_take_round(rig->estimate, rig->cells, seconds);
+}
 
 static struct estimate_interval interval(const struct rig *rig, size_t scope, size_t metric, double value) {
     return estimate_get(rig->estimate, scope, metric, value, 1);
@@ -310,7 +314,7 @@ static void test_rounding_of_fields_is_a_floor(void **state) {
     rig.rows = rows_new(rig.plan);
     rig.cells = cells_new(rig.rows, 1);
     cells_add_values(rig.cells, 0, 0, (const double[]){1, 200, 100, 100}); // seconds, SLOTS, GOOD, LOST
-    cells_note_window(rig.cells, 0, 0, 1);
+    cells_note_window(rig.cells, 0, 0, 0, 1);
     for (int r = 0; r < 5; r++)
         round_of(&rig, 2);
     double wanted = sqrt(2) * 0.5 / 255 / sqrt(12);
