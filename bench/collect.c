@@ -35,8 +35,8 @@
 #include "collectors/host/host_linux.h"
 #include "collectors/pmu/pmu_linux.h"
 #include "collectors/pmu/sampler.h"
-#include "core/plan/schedule.h"
 #include "config/spec/spec_json.h"
+#include "core/plan/schedule.h"
 #include "core/tally/derive.h"
 
 #define RATIO_MAX 1.5

@@ -105,7 +105,8 @@ int sampler_new(const struct sampler_request *request, struct sampler **out) {
     *s = (struct sampler){.plan = plan, .topology = topology, .pmu = request->pmu};
     s->schedule = schedule_of(plan, topology->n_cores, request->interval_ns, request->seed);
     s->tick = request->first_round * s->schedule.n_ticks;
-    s->busy_clock = plan->n_groups > 0 && topology->n_cores >= SAMPLER_BUSY_CLOCK_CORES ? request->busy_clock : NULL;
+    if (schedule_may_hold(&s->schedule) && topology->n_cores >= SAMPLER_BUSY_CLOCK_CORES)
+        s->busy_clock = request->busy_clock;
     s->cores = calloc(topology->n_cores, sizeof *s->cores);
     s->core_cpus = calloc(topology->n_cpus, sizeof *s->core_cpus);
     s->orders = calloc(topology->n_cores * plan->n_round, sizeof *s->orders);
@@ -213,8 +214,7 @@ static void lose_channel(struct sampler *s, struct channel *channel) {
 }
 
 // Records the event group's counts since its last reading as a window.
-static void read_window(struct sampler *s, struct sampler_core *core, unsigned cpu, bool running) {
-    int group = core->group;
+static void read_window(struct sampler *s, const struct sampler_core *core, unsigned cpu, int group, bool running) {
     const struct plan_group *plan_group = &s->plan->groups[group];
     struct channel *channel = channel_of(s, cpu, group);
     struct window *window = readings_add(core->windows, cpu, (unsigned)group, plan_group->n_events);
@@ -235,7 +235,6 @@ static void read_window(struct sampler *s, struct sampler_core *core, unsigned c
     }
     window->enabled_ns = times.enabled_ns - channel->times.enabled_ns;
     window->running_ns = times.running_ns - channel->times.running_ns;
-    window->held_ns = core->held_ns < window->enabled_ns ? core->held_ns : 0;
     for (size_t e = 0; e < plan_group->n_events; e++)
         window->counts[e] = s->fresh[e] - channel->counts[e];
     channel->times = times;
@@ -259,54 +258,55 @@ static void start_core(struct sampler *s, struct sampler_core *core, int group) 
 }
 
 // `running`: the group still counts.
-static void read_core(struct sampler *s, struct sampler_core *core, bool running) {
-    for (size_t i = 0; core->group != SAMPLER_IDLE && i < core->n_cpus; i++)
-        read_window(s, core, core->cpus[i], running);
-    core->held_ns = 0;
+static void read_core(struct sampler *s, const struct sampler_core *core, int group, bool running) {
+    for (size_t i = 0; group != SAMPLER_IDLE && i < core->n_cpus; i++)
+        read_window(s, core, core->cpus[i], group, running);
 }
 
 // Disable, enable, read: in this order the new group finds the counters free, and the read interrupts no CPU.
 static void change_core(struct sampler *s, struct sampler_core *core, int to) {
-    struct sampler_core old = *core;
+    int from = core->group;
     stop_core(s, core);
     start_core(s, core, to);
-    read_core(s, &old, false);
-    core->held_ns = 0;
-}
-
-static void end_core_round(struct sampler *s, size_t c, uint64_t now_ns) {
-    struct sampler_core *core = &s->cores[c];
-    struct core_round round = sampler_core_round(core, c, now_ns);
-    readings_add_core(s->readings, &round);
-    readings_append(s->readings, core->windows);
-    sampler_core_begin_round(core, now_ns);
+    read_core(s, core, from, false);
 }
 
 // Goes on to the core's next slot, at once or after an idle piece.
-static void advance_core(struct sampler *s, size_t c, bool piece, uint64_t now_ns) {
-    struct sampler_core *core = &s->cores[c];
-    bool ends = !sampler_core_next(core, &s->schedule);
-    if (ends)
-        sampler_core_take_order(core, &s->schedule, c, core->round + 1);
+static void advance_core(struct sampler *s, struct sampler_core *core, bool piece, bool round_ends) {
+    sampler_core_next(core, s->plan);
     int to = piece ? SAMPLER_IDLE : sampler_core_group(core, s->plan);
     core->in_piece = piece;
     if (to != core->group)
         change_core(s, core, to);
-    else if (ends)
-        read_core(s, core, true);
-    if (ends)
-        end_core_round(s, c, now_ns);
+    else if (round_ends)
+        read_core(s, core, to, true);
 }
 
-// Begins the core's first round, when its cohort's turn has come.
-static void begin_core(struct sampler *s, size_t c, bool piece, uint64_t now_ns) {
+static void end_core_round(struct sampler *s, size_t c, uint64_t now_ns) {
     struct sampler_core *core = &s->cores[c];
-    sampler_core_take_order(core, &s->schedule, c, round_of(s));
-    sampler_core_begin_round(core, now_ns);
-    core->tick_ns = now_ns;
-    core->in_piece = piece;
-    if (!piece)
-        start_core(s, core, sampler_core_group(core, s->plan));
+    struct core_round round = sampler_core_end_round(core, c, now_ns);
+    readings_add_core(s->readings, &round);
+    readings_append(s->readings, core->windows);
+    readings_begin(core->windows, 0, now_ns);
+}
+
+// A core that is held is left alone: its window goes on into the next round.
+static void pass_core(struct sampler *s, size_t c, bool busy_known, bool piece, uint64_t now_ns) {
+    struct sampler_core *core = &s->cores[c];
+    bool ends = schedule_cohort_tick(&s->schedule, schedule_cohort(&s->schedule, c)) == s->tick % s->schedule.n_ticks;
+    bool begins = ends && !core->begun;
+    if (!core->begun && !begins)
+        return;
+    bool held = sampler_core_end_tick(core, &s->schedule, c, busy_known && !begins, s->tick, now_ns);
+    if (ends)
+        sampler_core_take_order(core, &s->schedule, c, round_of(s));
+    if (!held)
+        advance_core(s, core, piece, ends);
+    if (begins)
+        core->start_ns = now_ns;
+    else if (ends)
+        end_core_round(s, c, now_ns);
+    core->begun = true;
 }
 
 // ---- edges ----
@@ -343,31 +343,28 @@ static void end_readings(struct sampler *s, uint64_t now_ns) {
     s->readings_over = true;
 }
 
-// The end of a tick: every core goes on to its next slot, unless it sleeps. Returns the idle piece that begins now.
-static uint64_t end_tick(struct sampler *s, uint64_t now_ns) {
-    uint64_t piece_before_ns = schedule_piece_ns(&s->schedule, s->tick), piece_ns;
-    bool busy_known = read_busy_clock(s, piece_before_ns, now_ns);
-    piece_ns = schedule_piece_ns(&s->schedule, ++s->tick);
-    unsigned at = (unsigned)(s->tick % s->schedule.n_ticks);
-    for (size_t c = 0; c < s->topology->n_cores; c++) {
-        struct sampler_core *core = &s->cores[c];
-        if (core->begun && !sampler_core_end_tick(core, &s->schedule, busy_known, now_ns))
-            advance_core(s, c, piece_ns > 0, now_ns);
-        else if (!core->begun && schedule_cohort_tick(&s->schedule, schedule_cohort(&s->schedule, c)) == at)
-            begin_core(s, c, piece_ns > 0, now_ns);
-    }
+// Every core goes on to its next slot, at once or after the idle piece that begins now.
+static void pass_cores(struct sampler *s, bool busy_known, uint64_t now_ns) {
+    s->piece_ns = schedule_piece_ns(&s->schedule, s->tick);
+    for (size_t c = 0; c < s->topology->n_cores; c++)
+        pass_core(s, c, busy_known, s->piece_ns > 0, now_ns);
+}
+
+static void end_tick(struct sampler *s, uint64_t now_ns) {
+    bool busy_known = read_busy_clock(s, schedule_piece_ns(&s->schedule, s->tick), now_ns);
+    s->tick++;
+    pass_cores(s, busy_known, now_ns);
     if (schedule_cohort_begins(&s->schedule, s->tick))
         end_readings(s, now_ns);
-    return piece_ns;
 }
 
 static void end_piece(struct sampler *s, uint64_t now_ns) {
+    s->piece_ns = 0;
     for (size_t c = 0; c < s->topology->n_cores; c++) {
         struct sampler_core *core = &s->cores[c];
         if (!core->in_piece)
             continue;
         core->in_piece = false;
-        core->round_idle_ns += now_ns - core->tick_ns;
         core->tick_ns = now_ns;
         start_core(s, core, sampler_core_group(core, s->plan));
     }
@@ -377,23 +374,18 @@ static void start(struct sampler *s, uint64_t now_ns) {
     s->started = true;
     readings_begin(s->readings, round_of(s), now_ns);
     s->readings->by_core = true;
-    s->piece_ns = schedule_piece_ns(&s->schedule, s->tick);
+    pass_cores(s, false, now_ns);
     s->edge_ns = now_ns + (s->piece_ns > 0 ? s->piece_ns : s->schedule.tick_ns);
-    for (size_t c = 0; c < s->topology->n_cores; c++)
-        if (schedule_cohort(&s->schedule, c) == 0)
-            begin_core(s, c, s->piece_ns > 0, now_ns);
 }
 
 // Does what is due at the next edge, which is over.
 static void pass_edge(struct sampler *s, uint64_t now_ns) {
     if (now_ns - s->edge_ns > s->plan->slot_ns / 4)
         s->edge_ns = now_ns;
-    if (s->piece_ns > 0) {
+    if (s->piece_ns > 0)
         end_piece(s, now_ns);
-        s->piece_ns = 0;
-    } else {
-        s->piece_ns = end_tick(s, now_ns);
-    }
+    else
+        end_tick(s, now_ns);
     s->edge_ns += s->piece_ns > 0 ? s->piece_ns : s->schedule.tick_ns;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/counts/cells.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,9 +33,8 @@ void cells_begin_round(struct cells *cells, size_t cpu) {
     cells->offline[cpu] = false;
 }
 
-void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double held_seconds, double running_seconds) {
+void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double running_seconds) {
     struct cell *cell = cells_at(cells, cpu, unit);
-    cell->held_seconds += held_seconds;
     cell->running_seconds += running_seconds;
     cell->n_windows++;
 }
@@ -43,4 +43,26 @@ void cells_add_values(struct cells *cells, size_t cpu, size_t unit, const double
     double *sums = cells_values(cells, cpu, unit);
     for (size_t i = 0, n = rows_n(cells->rows, unit); i < n; i++)
         sums[i] += values[i];
+}
+
+// Slots of the unit among those of a round: every slot measures the common unit.
+static double probability(const struct plan *plan, size_t unit) {
+    const struct plan_unit *of = &plan->units[unit];
+    return plan->common_unit == (int)unit ? 1 : (double)(of->slots * of->n_groups) / (double)plan_slots(plan);
+}
+
+double cells_factor(const struct cells *cells, size_t cpu, size_t unit, double seconds) {
+    const struct cell_time *time = &cells->times[cpu];
+    if (!time->held)
+        return seconds / cells_values(cells, cpu, unit)[0];
+    double counted = probability(cells->rows->plan, unit) * (1 - time->idle_share);
+    return seconds / time->seconds / counted;
+}
+
+double cells_share(const struct cells *cells, size_t cpu, size_t unit) {
+    const struct cell_time *time = &cells->times[cpu];
+    if (!cells_data(cells, cpu, unit))
+        return 0;
+    return time->held ? plan_share(cells->rows->plan, (unsigned)unit)
+                      : fmin(cells_at(cells, cpu, unit)->running_seconds / time->seconds, 1);
 }

@@ -14,25 +14,26 @@
 
 // One unit on one CPU.
 struct cell {
-    double held_seconds;    // of the CPU seconds, how long the core was held beyond its slots (struct window)
-    double running_seconds; // on the counters, without what was held: less than the other CPU seconds under contention;
-                            // for a composite, those of its average part
+    double running_seconds; // on the counters: less than the CPU seconds under contention; for a composite, those of
+                            // its average part
     uint32_t n_windows;     // with data; a composite counts as one
     uint8_t trouble;        // enum uncovered: why there was no data
+    bool troubled;          // a window had none
     struct span span;       // kept from round to round: the time that the data represents
 };
 
-// The time of a CPU's round.
+// How a CPU's counts stand for its round.
+//
+// Usually a unit's windows are a known share of the round's time, and counts are extrapolated from their own time to
+// the round's. A core that slept was held on event groups, so that time on a group says nothing. It was on a unit's
+// groups with the probability of the schedule at any time, and counts are divided by that (Horvitz and Thompson 1952),
+// those of a unit that had no window yet as well: they are 0.
 struct cell_time {
-    double seconds;           // that the round represents
-    double scheduled_seconds; // to which counts are extrapolated from the cell's; the same if nothing was held
-    bool fresh;               // the round has ended since estimates were last made
+    double seconds;    // that the round represents
+    bool fresh;        // the round has ended since estimates were last made
+    bool held;         // the core was held
+    double idle_share; // if held: the share of its busy time in which nothing was counted
 };
-
-// The share of the round for which its counts stand: less than 1 if the core was held.
-static inline double cell_time_scheduled_share(const struct cell_time *time) {
-    return time->seconds > 0 ? time->scheduled_seconds / time->seconds : 1;
-}
 
 struct cells {
     const struct rows *rows; // borrowed
@@ -61,18 +62,25 @@ static inline double *cells_values(const struct cells *cells, size_t cpu, size_t
     return cells_row(cells, cpu) + rows_first(cells->rows, unit);
 }
 
-// Ends a CPU's round of `seconds` in which nothing was held.
+// Ends a CPU's round of `seconds` in which the core was not held.
 static inline void cells_end_round(struct cells *cells, size_t cpu, double seconds) {
-    cells->times[cpu] = (struct cell_time){.seconds = seconds, .scheduled_seconds = seconds, .fresh = true};
+    cells->times[cpu] = (struct cell_time){.seconds = seconds, .fresh = true};
 }
 
-// Note a window with data: its times; and its n values.
-void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double held_seconds, double running_seconds);
+// Note a window with data: its running seconds; and its n values.
+void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double running_seconds);
 void cells_add_values(struct cells *cells, size_t cpu, size_t unit, const double *values);
 
-// The time for which a unit's counts stand: its CPU seconds without what was held.
-static inline double cells_scheduled_seconds(const struct cells *cells, size_t cpu, size_t unit) {
-    return cells_values(cells, cpu, unit)[0] - cells_at(cells, cpu, unit)->held_seconds;
+// True if the unit's counts stand for something: it had windows with data, or it is known why it had none.
+static inline bool cells_data(const struct cells *cells, size_t cpu, size_t unit) {
+    return cells_values(cells, cpu, unit)[0] > 0 || (cells->times[cpu].held && !cells_at(cells, cpu, unit)->troubled);
 }
+
+// The factor from a unit's counts to those of `seconds`, if it has data. The probability of a unit is that of its slots
+// among all slots of a round.
+double cells_factor(const struct cells *cells, size_t cpu, size_t unit, double seconds);
+
+// The share of time in which the unit counted, for error bars: measured, or that of the schedule.
+double cells_share(const struct cells *cells, size_t cpu, size_t unit);
 
 #endif

@@ -59,11 +59,10 @@ double *composites_begin_part(struct composites *composites, size_t cpu, size_t 
     return parts_of(composites, cpu) + part * composites->n_values;
 }
 
-bool composites_end_part(struct composites *composites, size_t cpu, double *held_seconds, double *running_seconds) {
+bool composites_end_part(struct composites *composites, size_t cpu, double *running_seconds) {
     struct composite *composite = &composites->cpus[cpu];
     const double *parts = parts_of(composites, cpu);
     double *sums = sums_of(composites, cpu);
-    composite->held_seconds += *held_seconds;
     composite->running_seconds += *running_seconds;
     if (++composite->done < (int)composites->n_parts)
         return false;
@@ -71,7 +70,6 @@ bool composites_end_part(struct composites *composites, size_t cpu, double *held
         sums[i] += parts[i];
     // an event counts only in its own parts: in about one of them
     *running_seconds = composite->running_seconds / (double)composites->n_parts;
-    *held_seconds = composite->held_seconds;
     return true;
 }
 

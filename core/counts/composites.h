@@ -12,8 +12,8 @@
 
 // The composite of one CPU.
 struct composite {
-    int done;                             // parts with a window; -1: one is missing
-    double held_seconds, running_seconds; // over these windows: as in struct cell
+    int done;               // parts with a window; -1: one is missing
+    double running_seconds; // on the counters, over these windows
 };
 
 struct composites {
@@ -40,9 +40,9 @@ void composites_break(struct composites *composites, size_t cpu);
 // Begins a part's window with data. The caller writes its values to the result, by the unit's events and 0 for events
 // of other parts. NULL if an earlier part has no data.
 double *composites_begin_part(struct composites *composites, size_t cpu, size_t part);
-// Ends the part, whose values are written. True if it was the last one: the composite is finished, *held_seconds is
-// the time in which its parts were held, and *running_seconds the time that an average part was on the counters.
-bool composites_end_part(struct composites *composites, size_t cpu, double *held_seconds, double *running_seconds);
+// Ends the part, whose values are written. True if it was the last one: the composite is finished, and *running_seconds
+// is the time that an average part was on the counters.
+bool composites_end_part(struct composites *composites, size_t cpu, double *running_seconds);
 
 // The CPU's finished composites of the round as the values of one window, valid until the next call.
 const double *composites_join(struct composites *composites, size_t cpu);

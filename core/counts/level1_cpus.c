@@ -38,7 +38,7 @@ void level1_cpus_begin_round(struct level1_cpus *level1, size_t cpu) {
     *of = (struct level1_cpu){.span = of->span, .debt = of->debt};
 }
 
-void level1_cpus_take_window(struct level1_cpus *level1, size_t cpu, const double *values, double held_seconds) {
+void level1_cpus_take_window(struct level1_cpus *level1, size_t cpu, const double *values) {
     const struct plan *plan = level1->rows->plan;
     struct level1_cpu *of = &level1->cpus[cpu];
     struct operands *window = level1->window;
@@ -47,21 +47,24 @@ void level1_cpus_take_window(struct level1_cpus *level1, size_t cpu, const doubl
     operands_fill(window, (size_t)plan->level1_unit, values, 1);
     if (!level1_split(plan->catalog, window->counts, window->metrics, categories, &slots))
         return;
-    of->seconds += values[0] - held_seconds;
+    of->seconds += values[0];
     for (size_t i = 0; i < level1->n_categories; i++)
         of->slots[i] += categories[i];
 }
 
-const double *level1_cpus_advance(struct level1_cpus *level1, size_t cpu, const struct cell_time *time,
+const double *level1_cpus_advance(struct level1_cpus *level1, const struct cells *cells, size_t cpu,
                                   double limit_seconds, bool stalled) {
     struct level1_cpu *of = &level1->cpus[cpu];
-    double measured = stalled ? 0 : of->seconds, slots[CATEGORY_N];
-    struct span_step step = span_advance(&of->span, time->seconds, measured > 0, limit_seconds);
-    if (!(measured > 0))
+    const struct cell_time *time = &cells->times[cpu];
+    size_t unit = (size_t)level1->rows->plan->level1_unit;
+    bool held = time->held && cells_data(cells, cpu, unit), data = !stalled && (held || of->seconds > 0);
+    double slots[CATEGORY_N];
+    struct span_step step = span_advance(&of->span, time->seconds, data, limit_seconds);
+    if (!data)
         return NULL;
-    double covered = step.covered_seconds * cell_time_scheduled_share(time);
     for (size_t i = 0; i < level1->n_categories; i++)
-        slots[i] = of->slots[i] * covered / measured;
+        slots[i] = held ? of->slots[i] * cells_factor(cells, cpu, unit, step.covered_seconds)
+                        : of->slots[i] * step.covered_seconds / of->seconds;
     level1_increase(slots, level1->n_categories, &of->debt, of->increase);
     of->increased = true;
     return of->increase;

@@ -13,7 +13,7 @@
 struct level1_cpu {
     // of the round
     double slots[CATEGORY_N];    // signed, from the windows that could be split
-    double seconds;              // of these windows, without what was held
+    double seconds;              // of these windows
     double increase[CATEGORY_N]; // of its counters, at the round's end
     bool increased;              // then; else there was no data
     // kept
@@ -39,12 +39,12 @@ void level1_cpus_continue(struct level1_cpus *level1, size_t cpu, const struct l
 
 void level1_cpus_begin_round(struct level1_cpus *level1, size_t cpu);
 
-// Takes the values of one of the CPU's windows of the level-1 unit, in which the core was held for held_seconds.
-void level1_cpus_take_window(struct level1_cpus *level1, size_t cpu, const double *values, double held_seconds);
+// Takes the values of one of the CPU's windows of the level-1 unit.
+void level1_cpus_take_window(struct level1_cpus *level1, size_t cpu, const double *values);
 
 // Ends the CPU's round; gaps longer than limit_seconds are given up, and a stalled unit has no data. Returns each
 // category's increase, or NULL without data.
-const double *level1_cpus_advance(struct level1_cpus *level1, size_t cpu, const struct cell_time *time,
+const double *level1_cpus_advance(struct level1_cpus *level1, const struct cells *cells, size_t cpu,
                                   double limit_seconds, bool stalled);
 
 // Sums the increases of the CPUs' last rounds over each scope, each extrapolated to `seconds`.

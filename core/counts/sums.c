@@ -29,20 +29,20 @@ static double *values_of(struct sums *sums, size_t scope, size_t unit) {
     return sums->values + scope * sums->rows->n_values + rows_first(sums->rows, unit);
 }
 
-// Counts stand for the time without what was held; the CPU's seconds are all of its round's.
+// The CPU's seconds are exact also where a held core's counts are not.
 static void add_values(struct sums *sums, const struct cells *cells, size_t cpu, size_t unit, double seconds) {
     const double *values = cells_values(cells, cpu, unit);
     const struct cell_time *time = &cells->times[cpu];
-    double from = cells_scheduled_seconds(cells, cpu, unit), to = time->scheduled_seconds;
-    double same = seconds / time->seconds; // the factor between this CPU's round and the time of all
+    double factor = cells_factor(cells, cpu, unit, time->seconds), same = seconds / time->seconds;
     struct cpu_scopes scopes = scopes_of_cpu(sums->scopes, cpu);
     double *host = values_of(sums, scopes.scope[0], unit), *socket = values_of(sums, scopes.scope[1], unit);
     double *own = values_of(sums, scopes.scope[2], unit);
     for (size_t s = 0; s < SCOPES_OF_CPU; s++)
         cell_of(sums, scopes.scope[s], unit)->data = true;
     for (size_t i = 0, n = rows_n(sums->rows, unit); i < n; i++) {
-        bool exact = i == 0 && from != values[0];
-        double extrapolated = exact ? seconds : values[i] * to / from * same;
+        // in this order a recording gives the bits that its writer showed
+        double extrapolated = time->held ? values[i] * factor : values[i] * time->seconds / values[0];
+        extrapolated = time->held && i == 0 ? seconds : extrapolated * same;
         host[i] += extrapolated;
         socket[i] += extrapolated;
         own[i] += extrapolated;
@@ -56,7 +56,7 @@ static void add_basis(struct sums *sums, const struct cells *cells, size_t cpu, 
         struct sums_cell *to = cell_of(sums, scopes.scope[s], unit);
         to->running_seconds += cell->running_seconds;
         to->windows += cell->n_windows;
-        to->elapsed_seconds += cells->offline[cpu] ? 0 : cells->times[cpu].scheduled_seconds;
+        to->elapsed_seconds += cells->offline[cpu] ? 0 : cells->times[cpu].seconds;
     }
 }
 
@@ -67,7 +67,7 @@ void sums_take(struct sums *sums, const struct cells *cells, double seconds) {
         if (!(cells->times[cpu].seconds > 0))
             continue; // no round yet
         for (size_t u = 0; u < sums->rows->n_units; u++) {
-            if (cells_values(cells, cpu, u)[0] > 0)
+            if (cells_data(cells, cpu, u))
                 add_values(sums, cells, cpu, u, seconds);
             add_basis(sums, cells, cpu, u);
         }

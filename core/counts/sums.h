@@ -10,8 +10,8 @@
 
 // The basis of a unit's sums in a scope.
 struct sums_cell {
-    double running_seconds; // on the counters, without what was held
-    double elapsed_seconds; // of the CPUs online, likewise
+    double running_seconds; // on the counters
+    double elapsed_seconds; // of the CPUs online
     double windows;
     bool data; // some CPU had data
 };

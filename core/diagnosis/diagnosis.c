@@ -120,9 +120,8 @@ void diagnosis_round(struct diagnosis *diagnosis, struct snapshot *snapshot) {
         tree_evaluate(diagnosis->tree, snapshot, scope);
         struct course *course = &diagnosis->courses[scope];
         int verdict = verdict_now(diagnosis->tree);
-        snapshot->values[snapshot_bound_since(layout, scope)] = snapshot->within_round
-                                                                    ? course_since(course, verdict, snapshot)
-                                                                    : course_take(course, verdict, snapshot);
+        snapshot->values[snapshot_bound_since(layout, scope)] =
+            snapshot->within_round ? course_since(course, verdict, snapshot) : course_take(course, verdict, snapshot);
     }
     if (snapshot->within_round)
         return;

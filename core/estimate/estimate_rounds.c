@@ -47,15 +47,12 @@ static double field_slots(const struct plan *plan, const struct plan_unit *unit,
 static void take_unit(struct estimate_rounds *rounds, const struct cells *cells, size_t cpu, size_t u, double seconds) {
     const struct plan *plan = rounds->rows->plan;
     struct estimate_cell *cell = estimate_rounds_cell(rounds, cpu, u);
-    const struct cell_time *time = &cells->times[cpu];
     const double *from = cells_values(cells, cpu, u);
     double *to = estimate_rounds_now(rounds, cpu) + rows_first(rounds->rows, u);
-    double scheduled = cells_scheduled_seconds(cells, cpu, u), scale = 0;
-    if (from[0] > 0)
-        scale = time->scheduled_seconds / scheduled * (seconds / time->seconds);
+    double scale = cells_data(cells, cpu, u) ? cells_factor(cells, cpu, u, seconds) : 0;
     for (size_t i = 0, n = rows_n(rounds->rows, u); i < n; i++)
         to[i] = from[i] * scale;
-    cell->share = from[0] > 0 ? fmin(cells_at(cells, cpu, u)->running_seconds / time->scheduled_seconds, 1) : 0;
+    cell->share = cells_share(cells, cpu, u);
     if (rounds->has_fields[u]) // uniform error of up to half a step: a step / sqrt(12)
         cell->rounding = field_slots(plan, &plan->units[u], to + 1) / ESTIMATE_FIELD_STEPS / sqrt(12);
 }

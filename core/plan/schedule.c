@@ -19,7 +19,8 @@ struct schedule schedule_of(const struct plan *plan, size_t n_cores, uint64_t in
     schedule.n_entries = (unsigned)plan->n_round - (plan->idle_ns > 0);
     schedule.tick_ns = plan->slot_ns;
     schedule.n_pieces = plan->idle_ns > 0 ? divide(plan->round_ns, SCHEDULE_PIECE_NS, schedule.n_ticks) : 0;
-    size_t most = n_cores / SCHEDULE_COHORT_CORES < schedule.n_ticks ? n_cores / SCHEDULE_COHORT_CORES : schedule.n_ticks;
+    size_t most =
+        n_cores / SCHEDULE_COHORT_CORES < schedule.n_ticks ? n_cores / SCHEDULE_COHORT_CORES : schedule.n_ticks;
     schedule.n_cohorts = divide(plan->round_ns, interval_ns, most > 0 ? (unsigned)most : 1);
     return schedule;
 }
@@ -31,7 +32,7 @@ static uint64_t stream(uint64_t seed, uint64_t purpose, uint64_t round, uint64_t
     state = random_next(&state) ^ round;
     return state;
 }
-enum { PIECES, ORDERS, OFFSETS };
+enum { PIECES, ORDERS, OFFSETS, HOLDS };
 
 static void shuffle(uint64_t state, unsigned *order, size_t n) {
     for (unsigned i = 0; i < n; i++)
@@ -95,4 +96,16 @@ void schedule_order(const struct schedule *schedule, size_t core, uint64_t round
     size_t offset = order[in_cohort % n];
     shuffle(stream(schedule->seed, ORDERS, round, place), order, n);
     rotate(order, n, offset);
+}
+
+uint64_t schedule_hold_ns(const struct schedule *schedule, size_t core, uint64_t tick) {
+    uint64_t state = stream(schedule->seed, HOLDS, tick, core), ns = SCHEDULE_HELD_SLOTS * schedule->tick_ns;
+    return ns / 2 + random_below(&state, ns + 1);
+}
+
+bool schedule_may_hold(const struct schedule *schedule) {
+    for (size_t u = 0; u < schedule->plan->n_units; u++)
+        if (schedule->plan->units[u].n_groups > 1)
+            return false;
+    return schedule->n_entries > 0;
 }

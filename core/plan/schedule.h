@@ -11,16 +11,17 @@
 // SCHEDULE_PIECE_NS, and each part has one piece, at a random place. So a task that wants counters never waits for
 // long, and the pieces of a round add up to the plan's idle time.
 //
-// Each core goes through its own rounds in random orders. The cores of a block, as many as a round has entries, run the
+// Each core goes through its rounds in random orders. The cores of a block, as many as a round has entries, run the
 // same shuffled order, each from another place. So at any time each event group counts on equally many cores (a Latin
 // square), and what all cores do at once is seen by all groups. Blocks and rounds are independent.
+//
+// A round lasts as many ticks as it has slots. A core that was held has had some of its slots only when the round ends;
+// it begins the next one with a new order all the same. It is held only by what happened since its last change, and
+// whatever the group is, so at any time each group is on with the probability of its slots: docs/estimation.md.
 //
 // Long rounds would come to their end at the same time everywhere. Cores are therefore divided into cohorts that begin
 // their rounds one after the other, about SCHEDULE_INTERVAL_NS apart; a snapshot is made whenever a cohort has ended
 // its rounds.
-//
-// A core stays only by what happened since its last change and whatever the group is, so that a count is not biased by
-// it: docs/estimation.md.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,8 +34,9 @@
 
 enum {
     SCHEDULE_COHORT_CORES = 8, // at least: what fewer cores count says little of a host
-    SCHEDULE_BUSY_SHARE = 4, // a core that was busy for less than a slot / 4 since its last change slept
-    SCHEDULE_HELD_SLOTS = 12 // and goes on after this many slots all the same
+    SCHEDULE_BUSY_SHARE = 4,   // a core that was busy for less than a slot / 4 since its last change slept
+    SCHEDULE_HELD_SLOTS = 10   // it is held for this many on average: from half to three halves of that, so that cores
+                               // that sleep do not all go on at once
 };
 
 struct schedule {
@@ -65,10 +67,15 @@ bool schedule_cohort_begins(const struct schedule *schedule, uint64_t tick);
 // only on the arguments.
 void schedule_order(const struct schedule *schedule, size_t core, uint64_t round, unsigned *order);
 
-// True if a core stays on its event group for another tick: it was busy for busy_ns since it came to the group, and has
-// stayed for held_ns beyond its slots.
-static inline bool schedule_holds(const struct schedule *schedule, uint64_t busy_ns, uint64_t held_ns) {
-    return busy_ns < schedule->tick_ns / SCHEDULE_BUSY_SHARE && held_ns < SCHEDULE_HELD_SLOTS * schedule->tick_ns;
+// How long at most a core is held on the slot that it begins at this tick.
+uint64_t schedule_hold_ns(const struct schedule *schedule, size_t core, uint64_t tick);
+
+// True if a core slept that was busy for busy_ns since its last change.
+static inline bool schedule_slept(const struct schedule *schedule, uint64_t busy_ns) {
+    return busy_ns < schedule->tick_ns / SCHEDULE_BUSY_SHARE;
 }
+
+// True if cores may be held: the parts of a composite must follow one another.
+bool schedule_may_hold(const struct schedule *schedule);
 
 #endif

@@ -165,7 +165,7 @@ static void put_window(struct recording_buffer *out, const struct window *window
         bytes_put_varint(out, window->counts[i]);
 }
 
-// Which cores' rounds they are; what each window was held follows its counts.
+// Which cores' rounds they are.
 static void put_cores(struct recording_buffer *out, const struct readings *readings) {
     unsigned before = 0;
     bytes_put_varint(out, readings->round_over);
@@ -175,7 +175,9 @@ static void put_cores(struct recording_buffer *out, const struct readings *readi
         bytes_put_signed(out, (int64_t)round->core - (int64_t)before);
         bytes_put_varint(out, readings->end_ns - round->end_ns);
         bytes_put_varint(out, round->end_ns - round->start_ns);
-        bytes_put_signed(out, (int64_t)(round->end_ns - round->start_ns - round->schedule_ns));
+        bytes_put_varint(out, round->held);
+        if (round->held)
+            bytes_put_double(out, round->idle_share);
         before = round->core;
     }
 }
@@ -199,8 +201,6 @@ int recording_put_round(struct recording_buffer *out, const struct readings *rea
     for (size_t i = 0; i < readings->n_windows; i++) {
         const struct window *window = &readings->windows[i];
         put_window(out, window, &before, plan->groups[window->group].n_events);
-        if (readings->by_core)
-            bytes_put_varint(out, window->held_ns);
         move_on(&before, window);
     }
     if (readings->by_core)
@@ -222,7 +222,7 @@ static bool window_plausible(const struct window *window) {
 }
 
 static void get_window(struct bytes_cursor *in, struct readings *readings, const struct plan *plan,
-                       const struct topology *topology, bool by_core, struct window *before) {
+                       const struct topology *topology, struct window *before) {
     uint64_t cpu = before->cpu + (uint64_t)bytes_get_signed(in);
     unsigned group = (unsigned)bytes_get_varint(in, plan->n_groups - 1);
     enum window_result result = (enum window_result)bytes_get_varint(in, WINDOW_RESULT_N - 1);
@@ -243,8 +243,6 @@ static void get_window(struct bytes_cursor *in, struct readings *readings, const
         window->error = -(int)bytes_get_varint(in, INT_MAX);
     for (size_t i = 0; i < n; i++)
         window->counts[i] = bytes_get_varint(in, UINT64_MAX);
-    if (by_core)
-        window->held_ns = bytes_get_varint(in, UINT64_MAX);
     move_on(before, window);
     in->bad = in->bad || !window_plausible(window);
 }
@@ -254,9 +252,10 @@ static void get_core(struct bytes_cursor *in, const struct topology *topology, u
     uint64_t core = round->core + (uint64_t)bytes_get_signed(in);
     round->end_ns = end_ns - bytes_get_varint(in, end_ns);
     round->start_ns = round->end_ns - bytes_get_varint(in, round->end_ns);
-    round->schedule_ns = round->end_ns - round->start_ns - (uint64_t)bytes_get_signed(in);
+    round->held = bytes_get_varint(in, 1) != 0;
+    round->idle_share = round->held ? bytes_get_double(in) : 0;
     round->core = (unsigned)core;
-    in->bad = in->bad || core >= topology->n_cores || round->schedule_ns > INT64_MAX;
+    in->bad = in->bad || core >= topology->n_cores || !(round->idle_share >= 0 && round->idle_share < 1);
 }
 
 static bool has_core(const struct readings *readings, unsigned core) {
@@ -305,7 +304,7 @@ int recording_get_round(const struct recording_record *record, const struct plan
     readings->end_ns = start_ns + length_ns;
     struct window before = {.cpu = 0};
     for (size_t i = 0; i < n && !in.bad; i++)
-        get_window(&in, readings, plan, topology, by_core, &before);
+        get_window(&in, readings, plan, topology, &before);
     if (by_core && !in.bad)
         get_cores(&in, readings, topology);
     int r = bytes_done(&in) ? 0 : -EBADMSG;

@@ -84,24 +84,23 @@ static void begin_rounds(struct derive *d, const struct readings *readings) {
     }
 }
 
-// A CPU's round begins at the end of its previous one, so that no time is lost between two plans. What the core was
-// held is in its time, but not in the time to which its counts are extrapolated, nor does it make a gap.
+// A CPU's round begins at the end of its previous one, so that no time is lost between two plans.
 static struct derive_round_time time_of(struct derive *d, const struct readings *readings, size_t cpu) {
     const struct core_round *round = d->core_rounds[d->layout->topology->cpus[cpu].core];
     uint64_t begun_ns = readings->by_core ? round->start_ns : readings->start_ns;
     uint64_t end_ns = readings->by_core ? round->end_ns : readings->end_ns;
     uint64_t start_ns = d->end_ns[cpu] > 0 ? d->end_ns[cpu] : begun_ns;
-    int64_t held_ns = readings->by_core ? (int64_t)(end_ns - begun_ns - round->schedule_ns) : 0;
-    double planned = (double)d->layout->plan->round_ns * NS, held = (double)held_ns * NS;
+    double planned = (double)d->layout->plan->round_ns * NS;
     struct derive_round_time time = {.seconds = (double)(end_ns - start_ns) * NS,
                                      .limit_seconds = DERIVE_ROUNDS_MAX * planned};
-    struct cell_time *of = &d->cells->times[cpu];
-    *of = (struct cell_time){.seconds = time.seconds, .scheduled_seconds = time.seconds - held, .fresh = true};
-    if (of->scheduled_seconds > time.limit_seconds) {
-        time.gap_seconds = of->scheduled_seconds - planned;
-        of->scheduled_seconds = planned;
-        of->seconds = time.seconds - time.gap_seconds;
-        time.seconds = of->seconds;
+    if (time.seconds > time.limit_seconds) {
+        time.gap_seconds = time.seconds - planned;
+        time.seconds = planned;
+    }
+    cells_end_round(d->cells, cpu, time.seconds);
+    if (readings->by_core) {
+        d->cells->times[cpu].held = round->held;
+        d->cells->times[cpu].idle_share = round->idle_share;
     }
     d->end_ns[cpu] = end_ns;
     return time;

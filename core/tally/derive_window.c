@@ -28,37 +28,28 @@ static void write_values(const struct derive *d, const struct window *window, un
 }
 
 // Adds the values of a unit's window, or of its joined windows, to the CPU's sums. Level 1 is also split by category.
-static void take_values(struct derive *d, unsigned cpu, unsigned unit, const double *values, double held_seconds) {
+static void take_values(struct derive *d, unsigned cpu, unsigned unit, const double *values) {
     cells_add_values(d->cells, cpu, unit, values);
     if ((int)unit == d->layout->plan->level1_unit)
-        level1_cpus_take_window(d->level1, cpu, values, held_seconds);
-}
-
-// A window's time on the counters, without what was held.
-static double running_seconds_of(const struct window *window) {
-    double share = 1 - (double)window->held_ns / (double)window->enabled_ns;
-    if (window->made)
-        return window->made->running_seconds;
-    return window->held_ns > 0 ? (double)window->running_ns * NS * share : (double)window->running_ns * NS;
+        level1_cpus_take_window(d->level1, cpu, values);
 }
 
 static void take_part(struct derive *d, const struct window *window, unsigned unit) {
     size_t part = window->group - d->layout->plan->units[unit].first_group;
     double *values = composites_begin_part(d->composites, window->cpu, part);
-    double held_seconds = (double)window->held_ns * NS, running_seconds = running_seconds_of(window);
+    double running_seconds = (double)window->running_ns * NS;
     if (!values)
         return;
     write_values(d, window, unit, values);
-    if (composites_end_part(d->composites, window->cpu, &held_seconds, &running_seconds))
-        cells_note_window(d->cells, window->cpu, unit, held_seconds, running_seconds);
+    if (composites_end_part(d->composites, window->cpu, &running_seconds))
+        cells_note_window(d->cells, window->cpu, unit, running_seconds);
 }
 
 void derive_join_composites(struct derive *d) {
     for (unsigned cpu = 0; cpu < derive_n_cpus(d) && d->composites->unit >= 0; cpu++) {
         unsigned unit = (unsigned)d->composites->unit;
-        const struct cell *cell = cells_at(d->cells, cpu, unit);
-        if (d->ended[cpu] && cell->n_windows > 0)
-            take_values(d, cpu, unit, composites_join(d->composites, cpu), cell->held_seconds);
+        if (d->ended[cpu] && cells_at(d->cells, cpu, unit)->n_windows > 0)
+            take_values(d, cpu, unit, composites_join(d->composites, cpu));
     }
 }
 
@@ -66,14 +57,14 @@ static bool counted(enum window_result result) { return result == WINDOW_COMPLET
 
 // Takes a window with data.
 static void take_counts(struct derive *d, const struct window *window, unsigned unit) {
-    double held_seconds = (double)window->held_ns * NS;
+    double running_seconds = window->made ? window->made->running_seconds : (double)window->running_ns * NS;
     if ((int)unit == d->composites->unit) {
         take_part(d, window, unit);
         return;
     }
     write_values(d, window, unit, d->window);
-    cells_note_window(d->cells, window->cpu, unit, held_seconds, running_seconds_of(window));
-    take_values(d, window->cpu, unit, d->window, held_seconds);
+    cells_note_window(d->cells, window->cpu, unit, running_seconds);
+    take_values(d, window->cpu, unit, d->window);
 }
 
 static void take_trouble(struct derive *d, unsigned cpu, unsigned unit, enum window_result result, int error) {
@@ -81,6 +72,7 @@ static void take_trouble(struct derive *d, unsigned cpu, unsigned unit, enum win
                              : error == -ENODEV       ? UNCOVERED_OFFLINE
                                                       : UNCOVERED_FAILED;
     cells_at(d->cells, cpu, unit)->trouble = (uint8_t)trouble;
+    cells_at(d->cells, cpu, unit)->troubled = true;
     d->cells->offline[cpu] = d->cells->offline[cpu] || error == -ENODEV;
     if ((int)unit == d->composites->unit)
         composites_break(d->composites, cpu);

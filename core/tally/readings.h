@@ -33,17 +33,18 @@ struct window {
     unsigned group; // event group of the plan
     enum window_result result;
     uint64_t enabled_ns, running_ns; // of this window
-    uint64_t held_ns;                // of these, how long the core stayed beyond its slots, asleep
     uint64_t *counts;                // in the order of the group's events, unscaled; 0 without data
     int error;                       // of WINDOW_FAILED: a negative errno; -ENODEV: the CPU is offline
     const struct window_made *made;  // NULL: use the window's own counts and times
 };
 
-// A round of one core, which has ended: all windows of its CPUs belong to it.
+// A round of one core, which has ended: all windows of its CPUs since its previous one belong to it.
 struct core_round {
     unsigned core; // index into the topology
     uint64_t start_ns, end_ns;
-    uint64_t schedule_ns; // what the windows are extrapolated to: the round's time without what was held
+    bool held;         // the core slept and was held on event groups: it has had some of its slots only, at times that
+                       // do not depend on the groups
+    double idle_share; // if held: of its busy time, how much fell into idle pieces
 };
 
 struct readings {

@@ -92,7 +92,7 @@ struct pipeline {
     struct recorder recorder;
     struct sampler *sampler;
     struct busy_clock *busy_clock; // NULL: cores that sleep are not told apart
-    uint64_t next_round; // where a new sampler goes on
+    uint64_t next_round;           // where a new sampler goes on
     struct derive *derive;
     struct diagnosis *diagnosis;
     struct snapshot *snapshot; // the newest, NULL before the first round

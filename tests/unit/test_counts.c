@@ -120,10 +120,10 @@ static void test_sums_are_extrapolated_from_each_cpus_own_time(void **state) {
         assert_int_equal(cells_at(rig.cells, 1, A_AND_B)->trouble, UNCOVERED_FAILED);
         for (int i = 0; i < 2; i++) {
             cells_add_values(rig.cells, 0, A_AND_B, (const double[]){1, 3, 7});
-            cells_note_window(rig.cells, 0, A_AND_B, 0, 0.5);
+            cells_note_window(rig.cells, 0, A_AND_B, 0.5);
         }
         cells_add_values(rig.cells, 2, A_AND_B, (const double[]){2, 5, 9});
-        cells_note_window(rig.cells, 2, A_AND_B, 0, 2);
+        cells_note_window(rig.cells, 2, A_AND_B, 2);
         rig.cells->offline[1] = true;
         for (size_t cpu = 0; cpu < 3; cpu++)
             cells_end_round(rig.cells, cpu, 10);

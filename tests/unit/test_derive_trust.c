@@ -87,7 +87,7 @@ static void count(struct rig *rig, unsigned cpu, uint64_t running_ns, uint64_t a
     window->counts[0] = a;
     window->counts[1] = b;
     cells_add_values(rig->cells, cpu, 0, (const double[]){1, (double)a * scale, (double)b * scale});
-    cells_note_window(rig->cells, cpu, 0, 0, (double)running_ns * 1e-9);
+    cells_note_window(rig->cells, cpu, 0, (double)running_ns * 1e-9);
 }
 
 // Ends the round `seconds` after it began: derive extrapolates to `counted_seconds` of them.

@@ -314,7 +314,7 @@ static void test_rounding_of_fields_is_a_floor(void **state) {
     rig.rows = rows_new(rig.plan);
     rig.cells = cells_new(rig.rows, 1);
     cells_add_values(rig.cells, 0, 0, (const double[]){1, 200, 100, 100}); // seconds, SLOTS, GOOD, LOST
-    cells_note_window(rig.cells, 0, 0, 0, 1);
+    cells_note_window(rig.cells, 0, 0, 1);
     for (int r = 0; r < 5; r++)
         round_of(&rig, 2);
     double wanted = sqrt(2) * 0.5 / 255 / sqrt(12);
