@@ -69,15 +69,19 @@ static size_t counts_of_cpu(const struct plan *plan) {
 static void make_cores(struct sampler *s) {
     const struct topology *topology = s->topology;
     unsigned *cpus = s->core_cpus;
+    for (unsigned i = 0; i < topology->n_cpus; i++)
+        s->cores[topology->cpus[i].core].n_cpus++;
     for (size_t c = 0; c < topology->n_cores; c++) {
         struct core *core = &s->cores[c];
         core->cpus = cpus;
         core->order = s->orders + c * s->plan->n_round;
         core->group = IDLE;
-        for (unsigned i = 0; i < topology->n_cpus; i++)
-            if (topology->cpus[i].core == c)
-                core->cpus[core->n_cpus++] = i;
         cpus += core->n_cpus;
+        core->n_cpus = 0;
+    }
+    for (unsigned i = 0; i < topology->n_cpus; i++) {
+        struct core *core = &s->cores[topology->cpus[i].core];
+        core->cpus[core->n_cpus++] = i;
     }
 }
 
