@@ -5,20 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/pmu/pace.h"
+
 // Every core walks through its own order of the round's entries. All orders have the same length, so all cores reach
 // the end of the round at the same edge, where the round's readings are complete. If the caller is late by more than a
 // quarter of a slot, all future edges move back by as much, so that no slot is lost; a smaller delay shortens the next
 // slot. So cores stay in step.
 //
-// Opening an event on another CPU costs up to 18 us, so a thousand CPUs take seconds. The sampler spreads opening over
-// steps of about a millisecond of work. The first round begins when all groups are open; later the sampler reopens
-// groups beside the rotation.
+// The sampler opens groups at the pace of collectors/pmu/pace.h. The first round begins when all groups are open; later
+// the sampler reopens groups beside the rotation.
 
 static const uint64_t RETRY_NS = UINT64_C(60000000000); // before another try to open an event group
-static const uint64_t OPENING_NS = 1000000;             // between two steps that open
 
-enum { OPENED_A_STEP = 64 }; // events
-enum { IDLE = -1 };          // as an event group: none
+enum { IDLE = -1 }; // as an event group: none
 
 struct core {
     unsigned *cpus; // indexes into the topology
@@ -70,15 +69,19 @@ static size_t counts_of_cpu(const struct plan *plan) {
 static void make_cores(struct sampler *s) {
     const struct topology *topology = s->topology;
     unsigned *cpus = s->core_cpus;
+    for (unsigned i = 0; i < topology->n_cpus; i++)
+        s->cores[topology->cpus[i].core].n_cpus++;
     for (size_t c = 0; c < topology->n_cores; c++) {
         struct core *core = &s->cores[c];
         core->cpus = cpus;
         core->order = s->orders + c * s->plan->n_round;
         core->group = IDLE;
-        for (unsigned i = 0; i < topology->n_cpus; i++)
-            if (topology->cpus[i].core == c)
-                core->cpus[core->n_cpus++] = i;
         cpus += core->n_cpus;
+        core->n_cpus = 0;
+    }
+    for (unsigned i = 0; i < topology->n_cpus; i++) {
+        struct core *core = &s->cores[topology->cpus[i].core];
+        core->cpus[core->n_cpus++] = i;
     }
 }
 
@@ -137,6 +140,20 @@ struct sampler *sampler_free(struct sampler *s) {
     return NULL;
 }
 
+// In the order of event groups, so that no CPU is interrupted many times in a row.
+struct sampler *sampler_release(struct sampler *s, struct closer *closer) {
+    for (int group = 0; s && group < (int)s->plan->n_groups; group++) {
+        for (unsigned cpu = 0; cpu < s->topology->n_cpus; cpu++) {
+            struct channel *channel = channel_of(s, cpu, group);
+            bool enabled = s->cores[s->topology->cpus[cpu].core].group == group;
+            if (channel->handle >= 0)
+                closer_take(closer, channel->handle, s->plan->groups[group].n_events, enabled);
+            channel->handle = -EBADF;
+        }
+    }
+    return sampler_free(s);
+}
+
 // ---- the counters of one CPU ----
 
 static void note_error(struct sampler *s, int error) { s->round_error = error; }
@@ -180,7 +197,7 @@ static void open_channels(struct sampler *s, uint64_t now_ns) {
         int group = (int)(s->to_open % s->plan->n_groups);
         if (channel->handle >= 0 || channel->retry_ns > now_ns)
             continue;
-        if (opened > 0 && opened + s->plan->groups[group].n_events > OPENED_A_STEP)
+        if (opened > 0 && opened + s->plan->groups[group].n_events > PACE_EVENTS)
             return;
         opened += open_channel(s, cpu, group, now_ns);
     }
@@ -341,7 +358,7 @@ static void rotate(struct sampler *s, uint64_t now_ns) {
 
 static uint64_t next_deadline_ns(const struct sampler *s, uint64_t now_ns) {
     uint64_t edge_ns = s->started ? first_edge_ns(s) : UINT64_MAX;
-    uint64_t opening_ns = s->to_open < s->n_channels ? now_ns + OPENING_NS : UINT64_MAX;
+    uint64_t opening_ns = s->to_open < s->n_channels ? now_ns + PACE_NS : UINT64_MAX;
     return edge_ns < opening_ns ? edge_ns : opening_ns;
 }
 
@@ -358,6 +375,8 @@ int sampler_step(struct sampler *s, uint64_t now_ns, uint64_t *deadline_ns) {
     *deadline_ns = next_deadline_ns(s, now_ns);
     return s->round_over;
 }
+
+bool sampler_is_opening(const struct sampler *s) { return !s->started; }
 
 const struct readings *sampler_readings(const struct sampler *s) { return s->readings; }
 

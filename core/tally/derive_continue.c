@@ -54,10 +54,11 @@ int derive_continue(struct derive *d, const struct derive *old) {
         for (size_t o = 0; o < old_topology->n_sockets; o++)
             if (topology->sockets[s].id == old_topology->sockets[o].id)
                 continue_scope(d, snapshot_scope_socket(s), old, snapshot_scope_socket(o));
-    for (size_t cpu = 0; cpu < topology->n_cpus; cpu++)
-        for (size_t o = 0; o < old_topology->n_cpus; o++)
-            if (topology->cpus[cpu].id == old_topology->cpus[o].id)
-                continue_cpu(d, cpu, old, o);
+    for (size_t cpu = 0; cpu < topology->n_cpus; cpu++) {
+        int old_cpu = topology_find_cpu(old_topology, topology->cpus[cpu].id);
+        if (old_cpu >= 0)
+            continue_cpu(d, cpu, old, (size_t)old_cpu);
+    }
     derive_metrics_find_stalled(d->metrics);
     return 0;
 }

@@ -33,9 +33,31 @@ int measure_start_sampler(struct measure *m) {
 }
 
 void measure_stop_sampler(struct measure *m) {
+    uint64_t calls = closer_calls(m->closer);
     if (m->sampler)
         m->next_round = sampler_next_round(m->sampler);
-    m->sampler = sampler_free(m->sampler);
+    self_step_begin(m->self);
+    m->sampler = sampler_release(m->sampler, m->closer);
+    calls = closer_calls(m->closer) - calls;
+    self_change_end(m->self, calls, calls);
+}
+
+void measure_stop_probe(struct measure *m) {
+    uint64_t calls = closer_calls(m->closer);
+    self_step_begin(m->self);
+    m->probe = probe_release(m->probe, m->closer);
+    calls = closer_calls(m->closer) - calls;
+    self_change_end(m->self, calls, calls);
+}
+
+void measure_step_closer(struct measure *m, uint64_t now_ns) {
+    if (!closer_is_busy(m->closer))
+        return;
+    uint64_t calls = closer_calls(m->closer);
+    self_step_begin(m->self);
+    closer_step(m->closer, now_ns);
+    calls = closer_calls(m->closer) - calls;
+    self_change_end(m->self, calls, calls);
 }
 
 int measure_change_plan(struct measure *m, struct errors *errors) {

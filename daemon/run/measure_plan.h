@@ -27,7 +27,9 @@ struct measure {
     struct stage stage;        // of the current plan; empty while FINDING
     struct sampler *sampler;   // while MEASURING or LOOKING, else NULL
     struct probe *probe;       // while FINDING or PROBING, else NULL
+    struct closer *closer;     // of what sampler and probe leave behind
     uint64_t yielded_until_ns; // while YIELDED
+    uint64_t yield_shown_ns;   // time of its next snapshot
     uint64_t next_round;       // first round of a new sampler
     struct follow follow;      // the number of general counters
     bool none_free;            // others held all of them at the last probe
@@ -45,7 +47,11 @@ const char *measure_prefix(const struct measure *m);
 void measure_refresh_view(struct measure *m);
 
 int measure_start_sampler(struct measure *m);
-void measure_stop_sampler(struct measure *m); // releases all counters
+
+// Both release all counters at once; what they opened is closed step by step.
+void measure_stop_sampler(struct measure *m);
+void measure_stop_probe(struct measure *m);
+void measure_step_closer(struct measure *m, uint64_t now_ns);
 
 // Makes a plan for the current counters and continues under it; on failure the old one stays. Returns 0, -EINVAL with
 // the reason in `errors`, -ENOMEM.

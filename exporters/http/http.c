@@ -4,8 +4,7 @@
 // all of them (http_listeners.h). So everything below `listeners` in struct http_server belongs to that thread and
 // needs no lock; the threads share only the newest snapshots and addresses that arrive.
 //
-// The server keeps a rendered page as a response object of the library, which counts the connections that still send
-// it. Any number of clients, slow ones included, read the same bytes, and the last one frees them.
+// Rendered pages are kept for other clients and for their memory: http_cache.h.
 //
 // The library passes a request in three calls: on_target with the target as the client sent it, then on_request once
 // after the headers and once after the whole request. Each call leaves one of the marks below for the next.
@@ -22,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "exporters/http/http_cache.h"
 #include "exporters/http/http_clock.h"
 #include "exporters/http/http_connections.h"
 #include "exporters/http/http_listen.h"
@@ -33,11 +33,6 @@ enum { CONNECTION_BYTES_MAX = 32 << 10, IDLE_SECONDS_MAX = 10 };
 
 // Connections of one address that have been ended and that the library has not closed yet.
 enum { ENDING_MAX = 64 };
-
-struct cached_page {
-    uint64_t generation; // publication that it shows; 0: none
-    struct MHD_Response *response;
-};
 
 struct http_server {
     uint16_t ports[HTTP_ADDRESSES_MAX];              // 0: not there yet
@@ -58,8 +53,7 @@ struct http_server {
     uint64_t view_generation; // the generation that first had these views
 
     struct http_listeners listeners;
-    struct http_templates templates; // for the views they name
-    struct cached_page pages[HTTP_PAGE_N];
+    struct http_cache cache;
     struct http_connections connections;
     uint64_t connection_changes; // number of connections opened and closed
 };
@@ -151,7 +145,7 @@ static int render_text(struct http_server *server, enum http_page page, const st
         complete = complete && snapshots[i];
         shown.types[i] = (struct shown_type){.view = publication->types[i].view, .snapshot = snapshots[i]};
     }
-    int r = complete ? http_page_render(page, &server->templates, &shown, text) : -ENOMEM;
+    int r = complete ? http_page_render(page, &server->cache.templates, &shown, text) : -ENOMEM;
     for (size_t i = 0; i < shown.n; i++)
         snapshot_unref(snapshots[i]);
     return r;
@@ -159,42 +153,29 @@ static int render_text(struct http_server *server, enum http_page page, const st
 
 // Renders the page as a response. NULL if out of memory.
 static struct MHD_Response *render(struct http_server *server, enum http_page page,
-                                   const struct publication *publication) {
-    struct text text = {0};
+                                   const struct publication *publication, uint64_t generation) {
+    struct text *text = http_cache_begin(&server->cache, page);
+    struct MHD_Response *response = NULL;
     atomic_fetch_add(&server->renders, 1);
-    if (render_text(server, page, publication, &text) < 0) {
-        text_free(&text);
-        return NULL;
-    }
-    char *fitting = realloc(text.data, text.length);
-    char *body = fitting ? fitting : text.data;
-    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback(text.length, body, free);
-    if (!response) {
-        free(body);
-        return NULL;
-    }
-    if (!add_headers(response, http_page_content_type(page))) {
-        MHD_destroy_response(response);
-        return NULL;
-    }
-    return response;
+    if (text && render_text(server, page, publication, text) == 0)
+        response = http_cache_end(&server->cache, page, generation);
+    if (response && add_headers(response, http_page_content_type(page)))
+        return response;
+    http_cache_drop(&server->cache, page);
+    return NULL;
 }
 
 static enum MHD_Result respond_page(struct http_server *server, struct MHD_Connection *connection,
                                     enum http_page page) {
-    struct cached_page *cached = &server->pages[page];
     struct publication publication = newest(server);
     uint64_t generation = http_page_changes(page) ? publication.generation : publication.view_generation;
-    if (cached->generation != generation) {
-        if (cached->response)
-            MHD_destroy_response(cached->response);
-        cached->response = render(server, page, &publication);
-        cached->generation = cached->response ? generation : 0;
-    }
+    struct MHD_Response *response = http_cache_find(&server->cache, page, generation, now_ms());
+    if (!response)
+        response = render(server, page, &publication, generation);
     publication_unref(&publication);
-    if (!cached->response)
+    if (!response)
         return respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "Memory is short, try again.\n");
-    return MHD_queue_response(connection, MHD_HTTP_OK, cached->response);
+    return MHD_queue_response(connection, MHD_HTTP_OK, response);
 }
 
 static enum MHD_Result respond_ready(struct http_server *server, struct MHD_Connection *connection) {
@@ -306,6 +287,15 @@ static void on_answered(void *context, struct MHD_Connection *connection, void *
         http_connection_set(slot, HTTP_ANSWERED, now_ms());
 }
 
+static int sooner(int a, int b) { return a < 0 || (b >= 0 && b < a) ? b : a; }
+
+// Milliseconds until something is due; -1: nothing is.
+static int next_timeout(struct http_server *server) {
+    int timeout = http_connections_expire(&server->connections, now_ms(), server->request_ms_max);
+    timeout = sooner(timeout, http_cache_expire(&server->cache, now_ms()));
+    return sooner(timeout, http_listeners_timeout(&server->listeners));
+}
+
 // At its limit of connections or files the library stops listening. It listens again only in the run after the one that
 // ended connections, so this runs it until nothing changes.
 static void run(struct http_server *server) {
@@ -334,8 +324,7 @@ static void run_for_waiting(struct http_server *server) {
 static void *serve(void *context) {
     struct http_server *server = context;
     for (;;) {
-        int due_ms = http_connections_expire(&server->connections, now_ms(), server->request_ms_max);
-        int knocks = http_listeners_wait(&server->listeners, http_listeners_timeout(&server->listeners, due_ms));
+        int knocks = http_listeners_wait(&server->listeners, next_timeout(server));
         if (knocks < 0)
             return NULL;
         run(server);
@@ -463,11 +452,8 @@ struct http_server *http_server_free(struct http_server *server) {
         return NULL;
     stop_thread(server);
     http_listeners_deinit(&server->listeners);
-    for (size_t i = 0; i < HTTP_PAGE_N; i++)
-        if (server->pages[i].response)
-            MHD_destroy_response(server->pages[i].response);
+    http_cache_deinit(&server->cache);
     http_connections_deinit(&server->connections);
-    http_templates_deinit(&server->templates);
     for (size_t i = 0; i < server->n_types; i++)
         published_unref(&server->newest[i]);
     pthread_mutex_destroy(&server->lock);

@@ -93,7 +93,8 @@ void http_listeners_run(struct http_listeners *listeners) {
             MHD_run(listeners->live[i]);
 }
 
-int http_listeners_timeout(const struct http_listeners *listeners, int timeout_ms) {
+int http_listeners_timeout(const struct http_listeners *listeners) {
+    int timeout_ms = -1;
     for (size_t i = 0; i < listeners->n; i++) {
         MHD_UNSIGNED_LONG_LONG ms;
         if (!listeners->live[i] || MHD_get_timeout(listeners->live[i], &ms) != MHD_YES)

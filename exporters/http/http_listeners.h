@@ -49,8 +49,8 @@ void http_listeners_pause(struct http_listeners *listeners);
 
 void http_listeners_run(struct http_listeners *listeners);
 
-// The smaller of timeout_ms and the time until the library has something to do; -1: no limit.
-int http_listeners_timeout(const struct http_listeners *listeners, int timeout_ms);
+// Milliseconds until the library has something to do; -1: nothing.
+int http_listeners_timeout(const struct http_listeners *listeners);
 
 size_t http_listeners_find(const struct http_listeners *listeners, const struct MHD_Daemon *daemon);
 
