@@ -69,10 +69,8 @@ static struct topology_source describe_cpu(const struct host_roots *roots, unsig
 
 // The CPU's entry in `known`, or NULL.
 static const struct topology_cpu *find_cpu(const struct topology *known, unsigned id) {
-    for (size_t i = 0; known && i < known->n_cpus; i++)
-        if (known->cpus[i].id == id)
-            return &known->cpus[i];
-    return NULL;
+    int i = known ? topology_find_cpu(known, id) : -1;
+    return i >= 0 ? &known->cpus[i] : NULL;
 }
 
 static bool is_selected(const struct host_choice *choice, unsigned cpu) {

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/pmu/channels.h"
+#include "collectors/pmu/pace.h"
 #include "collectors/pmu/sampler_core.h"
 
 // All cores see the same edges between ticks, so that one step changes them all. An edge with an idle piece is two: the
@@ -12,20 +14,8 @@
 // quarter of a slot, all future edges move back by as much, so that no slot is lost; a smaller delay shortens the next
 // slot.
 //
-// Opening an event on another CPU costs up to 18 us, so a thousand CPUs take seconds. The sampler spreads opening over
-// steps of about a millisecond of work. The first round begins when all groups are open; later the sampler reopens
-// groups beside the rotation.
-
-static const uint64_t RETRY_NS = UINT64_C(60000000000); // before another try to open an event group
-static const uint64_t OPENING_NS = 1000000;             // between two steps that open
-
-enum { OPENED_A_STEP = 64 }; // events
-struct channel {             // an event group on a CPU
-    int handle;              // negative errno: could not be opened, or -ENODEV: its CPU went away
-    uint64_t retry_ns;       // if not open: when to try again
-    struct pmu_times times;  // totals at the last reading
-    uint64_t *counts;
-};
+// The sampler opens groups at the pace of collectors/pmu/pace.h. The first round begins when all groups are open; later
+// the sampler reopens groups beside the rotation.
 
 struct sampler {
     const struct plan *plan;
@@ -33,34 +23,19 @@ struct sampler {
     struct pmu *pmu;
     struct busy_clock *busy_clock; // NULL: not known
     struct schedule schedule;
+    struct channels *channels;
     struct sampler_core *cores;
     unsigned *core_cpus, *orders; // memory of the cores' arrays
-    uint64_t *busy_ns;            // [cpu]: at the last edge
-    bool busy_known;              // then
-    struct channel *channels;     // [cpu][group]
-    size_t n_channels;            // 0 until they are made
-    size_t to_open;               // the next for this pass of opening; n_channels: the pass is over
-    uint64_t *counts, *fresh;     // memory for the channels' counts; for one reading
+    uint64_t *busy_ns;            // [cpu]: at the last edge; then once more, for the next one
+    bool busy_known;              // at the last edge
     struct readings *readings;
     uint64_t tick;              // counted from the beginning of round 0
     uint64_t edge_ns, piece_ns; // the next edge; the idle piece that ends there, 0: a tick ends
     bool started, readings_over;
-    int error, round_error;
-    uint64_t calls, interrupts;
+    int error; // of the last readings
 };
 
-static struct channel *channel_of(const struct sampler *s, unsigned cpu, int group) {
-    return &s->channels[cpu * s->plan->n_groups + (size_t)group];
-}
-
 // ---- making ----
-
-static size_t counts_of_cpu(const struct plan *plan) {
-    size_t n = 0;
-    for (size_t g = 0; g < plan->n_groups; g++)
-        n += plan->groups[g].n_events;
-    return n;
-}
 
 static int make_cores(struct sampler *s) {
     const struct topology *topology = s->topology;
@@ -84,43 +59,28 @@ static int make_cores(struct sampler *s) {
     return 0;
 }
 
-static void make_channels(struct sampler *s) {
-    uint64_t *counts = s->counts;
-    for (unsigned cpu = 0; cpu < s->topology->n_cpus; cpu++) {
-        for (size_t g = 0; g < s->plan->n_groups; g++) {
-            *channel_of(s, cpu, (int)g) = (struct channel){.handle = -EBADF, .counts = counts};
-            counts += s->plan->groups[g].n_events;
-        }
-    }
-    s->n_channels = s->topology->n_cpus * s->plan->n_groups;
-}
-
 int sampler_new(const struct sampler_request *request, struct sampler **out) {
     const struct plan *plan = request->plan;
     const struct topology *topology = request->topology;
     struct sampler *s = calloc(1, sizeof *s);
     if (!s)
         return -ENOMEM;
-    size_t n_counts = counts_of_cpu(plan);
     *s = (struct sampler){.plan = plan, .topology = topology, .pmu = request->pmu};
     s->schedule = schedule_of(plan, topology->n_cores, request->interval_ns, request->seed);
     s->tick = request->first_round * s->schedule.n_ticks;
     if (schedule_may_hold(&s->schedule) && topology->n_cores >= SAMPLER_BUSY_CLOCK_CORES)
         s->busy_clock = request->busy_clock;
+    s->tick = request->first_round * s->schedule.n_ticks;
     s->cores = calloc(topology->n_cores, sizeof *s->cores);
     s->core_cpus = calloc(topology->n_cpus, sizeof *s->core_cpus);
     s->orders = calloc(topology->n_cores * plan->n_round, sizeof *s->orders);
     s->busy_ns = calloc(2 * topology->n_cpus, sizeof *s->busy_ns);
-    s->channels = calloc(topology->n_cpus * plan->n_groups + 1, sizeof *s->channels);
-    s->counts = calloc(topology->n_cpus * n_counts + 1, sizeof *s->counts);
-    s->fresh = calloc(n_counts + 1, sizeof *s->fresh);
+    s->channels = channels_new(plan, topology, request->pmu);
     s->readings = readings_new(plan, topology);
-    if (!s->cores || !s->core_cpus || !s->orders || !s->busy_ns || !s->channels || !s->counts || !s->fresh ||
-        !s->readings || make_cores(s) < 0) {
+    if (!s->cores || !s->core_cpus || !s->orders || !s->busy_ns || !s->channels || !s->readings || make_cores(s) < 0) {
         sampler_free(s);
         return -ENOMEM;
     }
-    make_channels(s);
     *out = s;
     return 0;
 }
@@ -132,114 +92,16 @@ uint64_t sampler_next_round(const struct sampler *s) { return round_of(s) + s->s
 struct sampler *sampler_free(struct sampler *s) {
     if (!s)
         return NULL;
-    for (size_t i = 0; i < s->n_channels; i++)
-        if (s->channels[i].handle >= 0)
-            s->pmu->ops->close(s->pmu, s->channels[i].handle);
     readings_free(s->readings);
-    free(s->fresh);
-    free(s->counts);
-    free(s->channels);
     free(s->busy_ns);
     free(s->orders);
     free(s->core_cpus);
     for (size_t c = 0; s->cores && c < s->topology->n_cores; c++)
         readings_free(s->cores[c].windows);
     free(s->cores);
+    channels_free(s->channels);
     free(s);
     return NULL;
-}
-
-// ---- the counters of one CPU ----
-
-static void note_error(struct sampler *s, int error) { s->round_error = error; }
-
-static void toggle(struct sampler *s, unsigned cpu, int group, bool enabled) {
-    struct channel *channel = channel_of(s, cpu, group);
-    if (channel->handle < 0)
-        return;
-    s->calls++;
-    s->interrupts++;
-    int r = s->pmu->ops->enable(s->pmu, channel->handle, enabled);
-    if (r < 0)
-        note_error(s, r);
-}
-
-// Opens an event group on a CPU, and starts it at once if its slot is now. Returns the number of events it tried to
-// open.
-static size_t open_channel(struct sampler *s, unsigned cpu, int group, uint64_t now_ns) {
-    const struct plan_group *plan_group = &s->plan->groups[group];
-    struct channel *channel = channel_of(s, cpu, group);
-    struct pmu_event events[PLAN_GROUP_EVENTS_MAX];
-    for (size_t e = 0; e < plan_group->n_events; e++)
-        events[e] = s->plan->catalog->events[plan_group->events[e]].code;
-    channel->handle = s->pmu->ops->open(s->pmu, s->topology->cpus[cpu].id, events, plan_group->n_events);
-    channel->times = (struct pmu_times){0};
-    memset(channel->counts, 0, plan_group->n_events * sizeof *channel->counts);
-    size_t n = channel->handle == -ENODEV ? 1 : plan_group->n_events; // an offline CPU refuses the first
-    s->calls += n;
-    if (channel->handle < 0)
-        channel->retry_ns = channel->handle == -ENODEV ? 0 : now_ns + RETRY_NS;
-    else if (s->cores[s->topology->cpus[cpu].core].group == group)
-        toggle(s, cpu, group, true);
-    return n;
-}
-
-// Opens the channels that are due, as many as one step may.
-static void open_channels(struct sampler *s, uint64_t now_ns) {
-    for (size_t opened = 0; s->to_open < s->n_channels; s->to_open++) {
-        const struct channel *channel = &s->channels[s->to_open];
-        unsigned cpu = (unsigned)(s->to_open / s->plan->n_groups);
-        int group = (int)(s->to_open % s->plan->n_groups);
-        if (channel->handle >= 0 || channel->retry_ns > now_ns)
-            continue;
-        if (opened > 0 && opened + s->plan->groups[group].n_events > OPENED_A_STEP)
-            return;
-        opened += open_channel(s, cpu, group, now_ns);
-    }
-}
-
-static enum window_result result_of(const struct window *window) {
-    if (window->enabled_ns == 0)
-        return WINDOW_FAILED;
-    if (window->running_ns == 0)
-        return WINDOW_STARVED;
-    return window->running_ns < window->enabled_ns ? WINDOW_CONTENDED : WINDOW_COMPLETE;
-}
-
-// The CPU went offline: the kernel dissolved the event group for good.
-static void lose_channel(struct sampler *s, struct channel *channel) {
-    if (channel->handle >= 0)
-        s->pmu->ops->close(s->pmu, channel->handle);
-    channel->handle = -ENODEV;
-}
-
-// Records the event group's counts since its last reading as a window.
-static void read_window(struct sampler *s, const struct sampler_core *core, unsigned cpu, int group, bool running) {
-    const struct plan_group *plan_group = &s->plan->groups[group];
-    struct channel *channel = channel_of(s, cpu, group);
-    struct window *window = readings_add(core->windows, cpu, (unsigned)group, plan_group->n_events);
-    struct pmu_times times = {0};
-    window->result = WINDOW_FAILED;
-    int r = channel->handle;
-    if (r >= 0) {
-        s->calls++;
-        s->interrupts += running;
-        r = s->pmu->ops->read(s->pmu, channel->handle, &times, s->fresh, plan_group->n_events);
-    }
-    if (r < 0) {
-        note_error(s, r);
-        window->error = r;
-        if (r == -ENODEV)
-            lose_channel(s, channel);
-        return;
-    }
-    window->enabled_ns = times.enabled_ns - channel->times.enabled_ns;
-    window->running_ns = times.running_ns - channel->times.running_ns;
-    for (size_t e = 0; e < plan_group->n_events; e++)
-        window->counts[e] = s->fresh[e] - channel->counts[e];
-    channel->times = times;
-    memcpy(channel->counts, s->fresh, plan_group->n_events * sizeof *s->fresh);
-    window->result = result_of(window);
 }
 
 // ---- a core at an edge ----
@@ -248,19 +110,19 @@ static void read_window(struct sampler *s, const struct sampler_core *core, unsi
 // counters until a tick of the kernel.
 static void stop_core(struct sampler *s, const struct sampler_core *core) {
     for (size_t i = 0; core->group != SAMPLER_IDLE && i < core->n_cpus; i++)
-        toggle(s, core->cpus[i], core->group, false);
+        channels_stop(s->channels, core->cpus[i], core->group);
 }
 
 static void start_core(struct sampler *s, struct sampler_core *core, int group) {
     core->group = group;
     for (size_t i = 0; group != SAMPLER_IDLE && i < core->n_cpus; i++)
-        toggle(s, core->cpus[i], group, true);
+        channels_start(s->channels, core->cpus[i], group);
 }
 
 // `running`: the group still counts.
 static void read_core(struct sampler *s, const struct sampler_core *core, int group, bool running) {
     for (size_t i = 0; group != SAMPLER_IDLE && i < core->n_cpus; i++)
-        read_window(s, core, core->cpus[i], group, running);
+        channels_read(s->channels, core->cpus[i], group, running, core->windows);
 }
 
 // Disable, enable, read: in this order the new group finds the counters free, and the read interrupts no CPU.
@@ -309,6 +171,26 @@ static void pass_core(struct sampler *s, size_t c, bool busy_known, bool piece, 
     core->begun = true;
 }
 
+// ---- one sampler after another ----
+
+void sampler_stop(struct sampler *s) {
+    for (size_t c = 0; c < s->topology->n_cores; c++) {
+        struct sampler_core *core = &s->cores[c];
+        stop_core(s, core);
+        for (size_t i = 0; core->group != SAMPLER_IDLE && i < core->n_cpus; i++)
+            channels_rebase(s->channels, core->cpus[i], core->group);
+        core->group = SAMPLER_IDLE;
+    }
+}
+
+void sampler_inherit(struct sampler *s, struct sampler *from) { channels_inherit(s->channels, from->channels); }
+
+struct sampler *sampler_release(struct sampler *s, struct closer *closer) {
+    if (s)
+        channels_release(s->channels, closer);
+    return sampler_free(s);
+}
+
 // ---- edges ----
 
 // Reads how long each core was busy since the last tick began; siblings are busy together at best.
@@ -334,12 +216,11 @@ static bool read_busy_clock(struct sampler *s, uint64_t piece_ns, uint64_t now_n
 }
 
 static void end_readings(struct sampler *s, uint64_t now_ns) {
-    s->to_open = 0;
+    channels_retry(s->channels);
     s->readings->round = (s->tick - 1) / s->schedule.n_ticks;
     s->readings->end_ns = now_ns;
     s->readings->round_over = s->tick % s->schedule.n_ticks == 0;
-    s->error = s->round_error;
-    s->round_error = 0;
+    s->error = channels_take_error(s->channels);
     s->readings_over = true;
 }
 
@@ -393,7 +274,7 @@ static void pass_edge(struct sampler *s, uint64_t now_ns) {
 
 static uint64_t next_deadline_ns(const struct sampler *s, uint64_t now_ns) {
     uint64_t edge_ns = s->started ? s->edge_ns : UINT64_MAX;
-    uint64_t opening_ns = s->to_open < s->n_channels ? now_ns + OPENING_NS : UINT64_MAX;
+    uint64_t opening_ns = channels_opening(s->channels) ? now_ns + PACE_NS : UINT64_MAX;
     return edge_ns < opening_ns ? edge_ns : opening_ns;
 }
 
@@ -406,31 +287,24 @@ int sampler_step(struct sampler *s, uint64_t now_ns, uint64_t *deadline_ns) {
     s->readings_over = false;
     while (s->started && s->edge_ns <= now_ns && !(s->readings_over && s->piece_ns == 0))
         pass_edge(s, now_ns);
-    open_channels(s, now_ns);
-    if (!s->started && s->to_open == s->n_channels)
+    channels_open(s->channels, now_ns);
+    if (!s->started && !channels_opening(s->channels))
         start(s, now_ns);
     *deadline_ns = next_deadline_ns(s, now_ns);
     return s->readings_over;
 }
+
+bool sampler_is_opening(const struct sampler *s) { return !s->started; }
 
 const struct readings *sampler_readings(const struct sampler *s) { return s->readings; }
 
 int sampler_round_error(const struct sampler *s) { return s->error; }
 
 int sampler_open_error(const struct sampler *s, size_t *n_failed) {
-    int error = 0;
     *n_failed = 0;
-    for (size_t i = 0; s->started && i < s->n_channels; i++) {
-        int handle = s->channels[i].handle;
-        if (handle >= 0)
-            continue;
-        if (error == 0 || error == -ENODEV)
-            error = handle;
-        ++*n_failed;
-    }
-    return error;
+    return s->started ? channels_open_error(s->channels, n_failed) : 0;
 }
 
-uint64_t sampler_calls(const struct sampler *s) { return s->calls; }
+uint64_t sampler_calls(const struct sampler *s) { return channels_calls(s->channels); }
 
-uint64_t sampler_interrupts(const struct sampler *s) { return s->interrupts; }
+uint64_t sampler_interrupts(const struct sampler *s) { return channels_interrupts(s->channels); }

@@ -257,9 +257,7 @@ static int record_layout(const struct perf_log_request *request, const struct sn
     for (size_t e = 0; e < log->n_events && r == 0; e++)
         tape.event_of[e] = perf_log_find_event(layout->catalog, request->names, log->events[e]);
     for (size_t i = 0; i < log->n_places && r == 0; i++)
-        for (unsigned cpu = 0; cpu < topology->n_cpus; cpu++)
-            if (topology->cpus[cpu].id == place_id(log, i))
-                tape.cpu_of[i] = cpu;
+        tape.cpu_of[i] = (unsigned)topology_find_cpu(topology, place_id(log, i)); // made of the same places
     if (r == 0)
         r = recording_put_plan(out, layout, false);
     if (r == 0)

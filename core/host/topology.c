@@ -29,21 +29,62 @@ static bool same_core(const struct topology_source *a, const struct topology_sou
     return a->core >= 0 && a->core == b->core && a->package == b->package;
 }
 
-// Index of the core of CPU i: that of an earlier selected CPU with the same ids, or a new one.
-static unsigned topology_core(struct topology *topology, const struct topology_source *cpus, size_t i,
-                              const unsigned *core_of) {
-    for (size_t j = 0; j < i; j++)
-        if (cpus[j].selected && same_core(&cpus[i], &cpus[j]))
-            return core_of[j];
-    return (unsigned)topology->n_cores++;
+// One of the source's CPUs.
+struct place {
+    const struct topology_source *cpu;
+};
+
+static int compare_numbers(int a, int b) { return (a > b) - (a < b); }
+
+// Orders SMT siblings side by side.
+static int compare_places(const void *a, const void *b) {
+    const struct topology_source *x = ((const struct place *)a)->cpu, *y = ((const struct place *)b)->cpu;
+    int order = compare_numbers(x->package, y->package);
+    if (order == 0)
+        order = compare_numbers(x->core, y->core);
+    return order != 0 ? order : (x->id > y->id) - (x->id < y->id);
 }
 
-// True if the unselected CPU i has a selected sibling.
-static bool splits_core(const struct topology_source *cpus, size_t n, size_t i) {
-    for (size_t j = 0; j < n; j++)
-        if (cpus[j].selected && same_core(&cpus[i], &cpus[j]))
-            return true;
-    return false;
+// Fills in the first selected CPU of the core of each CPU, n if none is. A host has up to thousands of CPUs, so this
+// sorts instead of comparing each with each. Returns 0 or -ENOMEM.
+static int find_firsts(const struct topology_source *cpus, size_t n, size_t *firsts) {
+    struct place *places = calloc(n, sizeof *places);
+    if (!places)
+        return -ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        places[i].cpu = &cpus[i];
+    qsort(places, n, sizeof *places, compare_places);
+    for (size_t begin = 0, end; begin < n; begin = end) {
+        size_t first = n;
+        for (end = begin; end < n && (end == begin || same_core(places[begin].cpu, places[end].cpu)); end++)
+            if (first == n && places[end].cpu->selected)
+                first = (size_t)(places[end].cpu - cpus);
+        for (size_t i = begin; i < end; i++)
+            firsts[places[i].cpu - cpus] = first;
+    }
+    free(places);
+    return 0;
+}
+
+// Fills an empty topology. `firsts` and `core_of` have room for each CPU.
+static int fill(struct topology *topology, const struct topology_source *cpus, size_t n, size_t *firsts,
+                unsigned *core_of) {
+    int r = find_firsts(cpus, n, firsts);
+    for (size_t i = 0; i < n && r == 0; i++) {
+        unsigned index = topology_socket(topology, cpus[i].package);
+        struct topology_socket *socket = &topology->sockets[index];
+        if (!cpus[i].selected) {
+            socket->excluded++;
+            socket->whole_cores = socket->whole_cores && firsts[i] == n;
+            continue;
+        }
+        socket->measured++;
+        socket->cores += firsts[i] == i;
+        core_of[i] = firsts[i] == i ? (unsigned)topology->n_cores++ : core_of[firsts[i]];
+        topology->cpus[topology->n_cpus++] =
+            (struct topology_cpu){.id = cpus[i].id, .core = core_of[i], .socket = index};
+    }
+    return r;
 }
 
 int topology_new(const struct topology_source *cpus, size_t n, double maximum_frequency_hz, struct topology **out) {
@@ -52,34 +93,34 @@ int topology_new(const struct topology_source *cpus, size_t n, double maximum_fr
         return r;
     struct topology *topology = calloc(1, sizeof *topology);
     unsigned *core_of = calloc(n, sizeof *core_of);
+    size_t *firsts = calloc(n, sizeof *firsts);
     if (topology) {
         topology->cpus = calloc(n, sizeof *topology->cpus);
         topology->sockets = calloc(n, sizeof *topology->sockets);
         topology->maximum_frequency_hz = maximum_frequency_hz;
     }
-    if (!topology || !core_of || !topology->cpus || !topology->sockets) {
-        free(core_of);
-        topology_free(topology);
-        return -ENOMEM;
-    }
-    for (size_t i = 0; i < n; i++) {
-        unsigned socket = topology_socket(topology, cpus[i].package);
-        if (!cpus[i].selected) {
-            topology->sockets[socket].excluded++;
-            if (splits_core(cpus, n, i))
-                topology->sockets[socket].whole_cores = false;
-            continue;
-        }
-        size_t cores_before = topology->n_cores;
-        core_of[i] = topology_core(topology, cpus, i, core_of);
-        topology->sockets[socket].cores += topology->n_cores > cores_before;
-        topology->sockets[socket].measured++;
-        topology->cpus[topology->n_cpus++] =
-            (struct topology_cpu){.id = cpus[i].id, .core = core_of[i], .socket = socket};
-    }
+    bool complete = topology && core_of && firsts && topology->cpus && topology->sockets;
+    r = complete ? fill(topology, cpus, n, firsts, core_of) : -ENOMEM;
+    free(firsts);
     free(core_of);
+    if (r < 0) {
+        topology_free(topology);
+        return r;
+    }
     *out = topology;
     return 0;
+}
+
+int topology_find_cpu(const struct topology *topology, unsigned id) {
+    size_t low = 0, high = topology->n_cpus;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (topology->cpus[middle].id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < topology->n_cpus && topology->cpus[low].id == id ? (int)low : -1;
 }
 
 struct topology *topology_copy(const struct topology *topology) {

@@ -41,6 +41,9 @@ int topology_new(const struct topology_source *cpus, size_t n, double maximum_fr
 // NULL if out of memory.
 struct topology *topology_copy(const struct topology *topology);
 
+// Index of the CPU with this number; -1 if it is not measured.
+int topology_find_cpu(const struct topology *topology, unsigned id);
+
 // True if sums over a scope of a snapshot (0: all CPUs, then each socket, then each CPU) cover whole cores, SMT
 // siblings together.
 bool topology_whole_cores(const struct topology *topology, size_t scope);

