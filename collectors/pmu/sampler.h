@@ -13,6 +13,7 @@
 
 #include <stdint.h>
 
+#include "collectors/pmu/closer.h"
 #include "collectors/pmu/pmu.h"
 #include "core/host/topology.h"
 #include "core/plan/plan.h"
@@ -28,13 +29,26 @@ int sampler_new(const struct plan *plan, const struct topology *topology, struct
 // The first_round of a sampler that replaces this one. The unfinished round is lost.
 uint64_t sampler_next_round(const struct sampler *sampler);
 
-// Closes all event groups.
+// Closes all event groups at once.
 struct sampler *sampler_free(struct sampler *sampler);
+
+// Stops all event groups at once, so that they hold no counter. They stay open; the sampler makes no further step.
+void sampler_stop(struct sampler *sampler);
+
+// Takes over from a stopped sampler of the same catalog and PMU the event groups that both have on the same CPU, before
+// the first step: so these need not be closed and opened.
+void sampler_inherit(struct sampler *sampler, struct sampler *from);
+
+// Leaves the event groups of a stopped sampler to the closer. Returns NULL.
+struct sampler *sampler_release(struct sampler *sampler, struct closer *closer);
 
 // Does what is due at now_ns and sets *deadline_ns to the next call's time: a millisecond later while event groups are
 // still to be opened, then the next slot edge. The first round begins once all groups have been tried. Returns 1 if a
 // round has just ended: its readings are valid until the next call.
 int sampler_step(struct sampler *sampler, uint64_t now_ns, uint64_t *deadline_ns);
+
+// The first round has not begun: event groups are being opened.
+bool sampler_is_opening(const struct sampler *sampler);
 
 const struct readings *sampler_readings(const struct sampler *sampler);
 
