@@ -12,7 +12,8 @@
 // one such moment to the next. It also skips ticks that could only repeat the last one (no waiting group can take
 // turns): a task that waits for hours costs nothing.
 //
-// Siblings that share registers advance together, since what fits on one depends on what runs on the others.
+// Siblings that share registers or have exclusive events advance together, since what fits on one depends on what runs
+// on the others.
 //
 // Invariant: on every CPU and core, what runs fits.
 
@@ -82,8 +83,36 @@ static void hold_siblings(struct held *held, const struct sim_cpu *cpu) {
     }
 }
 
-static bool held_fits(const struct sim_cpu *cpu, const struct held *held) {
-    return !held->too_many && fit_check(&cpu->pmu, held->needs, held->places, held->n, NULL);
+static bool held_fits(const struct fit_pmu *pmu, const struct held *held) {
+    return !held->too_many && fit_check(pmu, held->needs, held->places, held->n, NULL);
+}
+
+// How many general counters a CPU uses, and how many of these count exclusive events.
+struct use {
+    unsigned used, exclusive;
+};
+
+static struct use use_of(const struct sim_cpu *cpu, const struct held *held) {
+    struct use use = {.used = fit_used(&cpu->pmu, held->needs, held->places, held->n)};
+    for (size_t i = 0; i < held->n; i++)
+        use.exclusive += fit_is_exclusive(&cpu->pmu, &held->needs[i]);
+    return use;
+}
+
+// An exclusive event's counter stays unused on the sibling, which may use half of its counters beside it.
+static bool siblings_permit(const struct sim_cpu *cpu, const struct held *held) {
+    struct use ours = use_of(cpu, held);
+    for (const struct sim_cpu *sibling = cpu->sibling; sibling != cpu && cpu->pmu.hardware > 0;
+         sibling = sibling->sibling) {
+        struct held running;
+        hold_nothing(&running);
+        hold_ranks(&running, sibling, SIM_TASK);
+        struct use theirs = use_of(sibling, &running);
+        if ((theirs.exclusive > 0 && ours.used > fit_exclusive_limit(&cpu->pmu)) ||
+            theirs.exclusive + ours.used > cpu->pmu.general || ours.exclusive + theirs.used > cpu->pmu.general)
+            return false;
+    }
+    return true;
 }
 
 // True if the group fits beside the running groups down to rank `weakest`.
@@ -94,8 +123,10 @@ static bool fits(const struct sim_cpu *cpu, const struct sim_group *group, enum 
     hold_nothing(&held);
     hold_ranks(&held, cpu, weakest);
     hold_group(&held, group);
+    if (!held_fits(&cpu->pmu, &held) || !siblings_permit(cpu, &held))
+        return false;
     hold_siblings(&held, cpu);
-    return held_fits(cpu, &held);
+    return held_fits(&cpu->pmu, &held);
 }
 
 void sim_cpu_account(const struct sim_cpu *cpu, struct sim_group *group) {
@@ -195,10 +226,12 @@ bool sim_cpu_accepts(const struct sim_cpu *cpu, const struct sim_group *group) {
         validated.needs++;
         validated.n_needs--;
     }
+    struct fit_pmu knows = cpu->pmu; // nothing of exclusive events
+    knows.hardware = 0;
     struct held held;
     hold_nothing(&held);
     hold_group(&held, &validated);
-    return cpu->validates_nothing || cpu->pmu.general == 0 || held_fits(cpu, &held);
+    return cpu->validates_nothing || cpu->pmu.general == 0 || held_fits(&knows, &held);
 }
 
 // Notes that another tick may change something again, on siblings too: one may wait for a register.
@@ -251,13 +284,33 @@ static void go_offline(struct sim_cpu *cpu) {
     cpu->generation++;
 }
 
+// The hardware is reset under the running groups, or the like: their counts jump.
+static void jump(struct sim_cpu *cpu, int64_t by) {
+    for (unsigned rank = 0; rank < SIM_RANK_N; rank++) {
+        struct sim_group *group;
+        TAILQ_FOREACH(group, &cpu->queues[rank], queued) {
+            if (!group->on)
+                continue;
+            sim_cpu_account(cpu, group);
+            sim_group_jump(group, by);
+        }
+    }
+}
+
+static bool has_group(const struct sim_rival *rival) {
+    return rival->kind == RIVAL_PINNED || rival->kind == RIVAL_FLEXIBLE || rival->kind == RIVAL_TASK;
+}
+
 // Rivals come and go as the current time demands. After the CPU was offline, rivals open their groups anew.
 static void meet_rivals(struct sim_cpu *cpu) {
     bool offline = false, refusing = false;
     cpu->next_edge_ns = UINT64_MAX;
     for (size_t i = 0; i < cpu->n_rivals; i++) {
-        const struct sim_rival *rival = &cpu->rivals[i];
+        struct sim_rival *rival = &cpu->rivals[i];
         bool active = sim_window_active(&rival->window, cpu->now_ns);
+        if (rival->kind == RIVAL_JUMP && active && !rival->present)
+            jump(cpu, rival->by);
+        rival->present = active;
         offline |= active && rival->kind == RIVAL_OFFLINE;
         refusing |= active && rival->kind == RIVAL_REFUSE;
         uint64_t next_ns = sim_window_next_ns(&rival->window, cpu->now_ns);
@@ -269,7 +322,7 @@ static void meet_rivals(struct sim_cpu *cpu) {
     cpu->refusing = refusing;
     for (size_t i = 0; i < cpu->n_rivals; i++) {
         struct sim_rival *rival = &cpu->rivals[i];
-        if (rival->kind == RIVAL_REFUSE || rival->kind == RIVAL_OFFLINE)
+        if (!has_group(rival))
             continue;
         if (!sim_cpu_alive(cpu, &rival->group))
             sim_cpu_add(cpu, &rival->group);
@@ -335,7 +388,8 @@ static int slots_fixed(const struct catalog *catalog) {
 static int rival_init(struct sim_rival *rival, const struct scenario_rival *source, size_t index, unsigned general,
                       const struct catalog *catalog) {
     bool all = general > 0 && source->counters > general;
-    *rival = (struct sim_rival){.index = index, .kind = source->kind, .window = sim_window_of(source)};
+    *rival = (struct sim_rival){
+        .index = index, .kind = source->kind, .window = sim_window_of(source), .by = (int64_t)source->by};
     return sim_group_init_rival(&rival->group, rank_of(source->kind), all ? general : source->counters,
                                 source->cycles ? cycles_fixed(catalog) : -1, source->slots ? slots_fixed(catalog) : -1);
 }
@@ -360,6 +414,7 @@ int sim_cpu_init(struct sim_cpu *cpu, const struct scenario *scenario, const str
                  const struct sim_load *load) {
     *cpu =
         (struct sim_cpu){.pmu.general = scenario->general_counters,
+                         .pmu.hardware = scenario->threads_per_core > 1 ? scenario->general_counters : 0,
                          .sibling = cpu,
                          .validates_nothing = scenario->validates_nothing,
                          .surplus = scenario->surplus,

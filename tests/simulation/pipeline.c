@@ -60,7 +60,11 @@ static int recorder_read(struct pmu *pmu, int handle, struct pmu_times *times, u
     if (error < 0)
         return error;
     record(r, CALL_READ, handle, 0);
-    return r->inner->ops->read(r->inner, handle, times, counts, n);
+    error = r->inner->ops->read(r->inner, handle, times, counts, n);
+    bool is_short = r->short_every > 0 && ++r->n_reads % r->short_every == 0;
+    for (size_t i = 0; is_short && i < n; i++)
+        counts[i] -= UINT64_C(1) << 32;
+    return error;
 }
 
 static void recorder_close(struct pmu *pmu, int handle) {
@@ -144,6 +148,7 @@ static void change_plan(struct pipeline *p, unsigned counters) {
                                    .n_selections = p->n_selections,
                                    .support = p->support,
                                    .nmi_watchdog = p->nmi_watchdog,
+                                   .smt_at_boot = p->scenario->threads_per_core > 1,
                                    .slot_ns = p->slot_ns,
                                    .idle = 0.1,
                                    .raised = p->adapt ? adapt_raised(p->adapt) : NULL,
