@@ -6,14 +6,17 @@
 #include <string.h>
 
 #include "collectors/pmu/pace.h"
+#include "core/tally/plausible.h"
 
 static const uint64_t RETRY_NS = UINT64_C(60000000000); // before another try to open an event group
 
 struct channel {            // an event group on a CPU
     int handle;             // negative errno: could not be opened, or -ENODEV: its CPU went away
     uint64_t retry_ns;      // if not open: when to try again
+    uint64_t read_ns;       // time of the last reading, or of opening
     struct pmu_times times; // totals at the last reading
     uint64_t *counts;
+    bool doubtful; // the counts fell (core/tally/plausible.h)
 };
 
 struct channels {
@@ -25,6 +28,7 @@ struct channels {
     size_t to_open;           // the next for this pass of opening; n_channels: the pass is over
     int *counting;            // [cpu]: the group that should be, or CHANNELS_IDLE
     uint64_t *counts, *fresh; // memory for the channels' counts; for one reading
+    uint64_t now_ns;          // of this step
     int error;
     uint64_t calls, interrupts;
 };
@@ -161,7 +165,9 @@ static size_t open_channel(struct channels *c, unsigned cpu, int group, uint64_t
     for (size_t e = 0; e < plan_group->n_events; e++)
         events[e] = c->plan->catalog->events[plan_group->events[e]].code;
     channel->handle = c->pmu->ops->open(c->pmu, c->topology->cpus[cpu].id, events, plan_group->n_events);
+    channel->read_ns = now_ns;
     channel->times = (struct pmu_times){0};
+    channel->doubtful = false;
     memset(channel->counts, 0, plan_group->n_events * sizeof *channel->counts);
     size_t n = channel->handle == -ENODEV ? 1 : plan_group->n_events; // an offline CPU refuses the first
     c->calls += n;
@@ -172,7 +178,13 @@ static size_t open_channel(struct channels *c, unsigned cpu, int group, uint64_t
     return n;
 }
 
-void channels_open(struct channels *c, uint64_t now_ns) {
+void channels_begin_step(struct channels *c, uint64_t now_ns) {
+    c->pmu->ops->advance(c->pmu, now_ns);
+    c->now_ns = now_ns;
+}
+
+void channels_open(struct channels *c) {
+    uint64_t now_ns = c->now_ns;
     for (size_t opened = 0; c->to_open < c->n_channels; c->to_open++) {
         const struct channel *channel = &c->channels[c->to_open];
         unsigned cpu = (unsigned)(c->to_open / c->plan->n_groups);
@@ -206,6 +218,16 @@ static void lose_channel(struct channels *c, struct channel *channel) {
     channel->handle = -ENODEV;
 }
 
+// Judges a new window, and takes what was read as the base of the next one.
+static void settle_window(struct channels *c, struct channel *channel, struct window *window, struct pmu_times times,
+                          size_t n_events) {
+    window->result = result_of(window);
+    plausible_judge(window, c->plan, c->now_ns - channel->read_ns, &channel->doubtful);
+    channel->read_ns = c->now_ns;
+    channel->times = times;
+    memcpy(channel->counts, c->fresh, n_events * sizeof *c->fresh);
+}
+
 void channels_read(struct channels *c, unsigned cpu, int group, bool running, struct readings *readings) {
     const struct plan_group *plan_group = &c->plan->groups[group];
     struct channel *channel = channel_of(c, cpu, group);
@@ -229,9 +251,7 @@ void channels_read(struct channels *c, unsigned cpu, int group, bool running, st
     window->running_ns = times.running_ns - channel->times.running_ns;
     for (size_t e = 0; e < plan_group->n_events; e++)
         window->counts[e] = c->fresh[e] - channel->counts[e];
-    channel->times = times;
-    memcpy(channel->counts, c->fresh, plan_group->n_events * sizeof *c->fresh);
-    window->result = result_of(window);
+    settle_window(c, channel, window, times, plan_group->n_events);
 }
 
 void channels_rebase(struct channels *c, unsigned cpu, int group) {

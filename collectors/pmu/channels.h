@@ -32,8 +32,11 @@ void channels_release(struct channels *channels, struct closer *closer);
 // Begins to try again what is not open: a group that failed to open a minute after that, one whose CPU went away now.
 void channels_retry(struct channels *channels);
 
+// Sets the time of what follows.
+void channels_begin_step(struct channels *channels, uint64_t now_ns);
+
 // Opens as many event groups as one step may. A group that should be counting is started at once.
-void channels_open(struct channels *channels, uint64_t now_ns);
+void channels_open(struct channels *channels);
 bool channels_opening(const struct channels *channels); // some have not been tried yet
 
 // Starts or stops an event group, whose index is `group`, on a CPU of the topology. One group of a CPU counts at a

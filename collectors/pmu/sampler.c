@@ -20,7 +20,6 @@
 struct sampler {
     const struct plan *plan;
     const struct topology *topology;
-    struct pmu *pmu;
     struct busy_clock *busy_clock; // NULL: not known
     struct schedule schedule;
     struct channels *channels;
@@ -65,7 +64,7 @@ int sampler_new(const struct sampler_request *request, struct sampler **out) {
     struct sampler *s = calloc(1, sizeof *s);
     if (!s)
         return -ENOMEM;
-    *s = (struct sampler){.plan = plan, .topology = topology, .pmu = request->pmu};
+    *s = (struct sampler){.plan = plan, .topology = topology};
     s->schedule = schedule_of(plan, topology->n_cores, request->interval_ns, request->seed);
     s->tick = request->first_round * s->schedule.n_ticks;
     if (schedule_may_hold(&s->schedule) && topology->n_cores >= SAMPLER_BUSY_CLOCK_CORES)
@@ -81,6 +80,7 @@ int sampler_new(const struct sampler_request *request, struct sampler **out) {
         sampler_free(s);
         return -ENOMEM;
     }
+    readings_begin(s->readings, request->first_round, 0);
     *out = s;
     return 0;
 }
@@ -279,7 +279,7 @@ static uint64_t next_deadline_ns(const struct sampler *s, uint64_t now_ns) {
 }
 
 int sampler_step(struct sampler *s, uint64_t now_ns, uint64_t *deadline_ns) {
-    s->pmu->ops->advance(s->pmu, now_ns);
+    channels_begin_step(s->channels, now_ns);
     if (s->readings_over) {
         readings_begin(s->readings, round_of(s), s->readings->end_ns);
         s->readings->by_core = true;
@@ -287,7 +287,7 @@ int sampler_step(struct sampler *s, uint64_t now_ns, uint64_t *deadline_ns) {
     s->readings_over = false;
     while (s->started && s->edge_ns <= now_ns && !(s->readings_over && s->piece_ns == 0))
         pass_edge(s, now_ns);
-    channels_open(s->channels, now_ns);
+    channels_open(s->channels);
     if (!s->started && !channels_opening(s->channels))
         start(s, now_ns);
     *deadline_ns = next_deadline_ns(s, now_ns);
