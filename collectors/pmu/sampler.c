@@ -80,7 +80,7 @@ int sampler_new(const struct sampler_request *request, struct sampler **out) {
         sampler_free(s);
         return -ENOMEM;
     }
-    readings_begin(s->readings, request->first_round, 0);
+    readings_begin(s->readings, request->first_round * s->schedule.n_cohorts, 0);
     *out = s;
     return 0;
 }
@@ -217,7 +217,6 @@ static bool read_busy_clock(struct sampler *s, uint64_t piece_ns, uint64_t now_n
 
 static void end_readings(struct sampler *s, uint64_t now_ns) {
     channels_retry(s->channels);
-    s->readings->round = (s->tick - 1) / s->schedule.n_ticks;
     s->readings->end_ns = now_ns;
     s->readings->round_over = s->tick % s->schedule.n_ticks == 0;
     s->error = channels_take_error(s->channels);
@@ -253,7 +252,7 @@ static void end_piece(struct sampler *s, uint64_t now_ns) {
 
 static void start(struct sampler *s, uint64_t now_ns) {
     s->started = true;
-    readings_begin(s->readings, round_of(s), now_ns);
+    readings_begin(s->readings, s->readings->round, now_ns);
     s->readings->by_core = true;
     pass_cores(s, false, now_ns);
     s->edge_ns = now_ns + (s->piece_ns > 0 ? s->piece_ns : s->schedule.tick_ns);
@@ -281,7 +280,7 @@ static uint64_t next_deadline_ns(const struct sampler *s, uint64_t now_ns) {
 int sampler_step(struct sampler *s, uint64_t now_ns, uint64_t *deadline_ns) {
     channels_begin_step(s->channels, now_ns);
     if (s->readings_over) {
-        readings_begin(s->readings, round_of(s), s->readings->end_ns);
+        readings_begin(s->readings, s->readings->round + 1, s->readings->end_ns);
         s->readings->by_core = true;
     }
     s->readings_over = false;

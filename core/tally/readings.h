@@ -49,7 +49,7 @@ struct core_round {
 };
 
 struct readings {
-    uint64_t round;            // counted from 0
+    uint64_t round;            // number of the readings, counted from 0; of the round if all cores end it together
     uint64_t start_ns, end_ns; // monotonic clock: since the readings before these
     bool by_core;              // false: one round of all cores, from start_ns to end_ns, in which none was held
     bool round_over;           // every core that never sleeps has ended a round since the last readings of which this
