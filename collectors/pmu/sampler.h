@@ -8,12 +8,14 @@
 // other order costs the new group up to a tick of 4 ms. Siblings do each of the three together, as they share
 // registers. All event groups stay open. The sampler opens them a few at a time, so that it never holds a CPU for long.
 // It retries a group that failed to open every minute; groups of a CPU that went offline, at the end of every round,
-// because their file descriptors stay dead when the CPU returns. The sampler reads no clock: the caller passes the time
-// and learns when to call again.
+// because their file descriptors stay dead when the CPU returns. Event groups that count all the time are left to the
+// standing reader (collectors/pmu/standing.h), which is read when readings are over. The sampler reads no clock: the
+// caller passes the time and learns when to call again.
 
 #include <stdint.h>
 
 #include "collectors/pmu/pmu.h"
+#include "collectors/pmu/standing.h"
 #include "core/host/topology.h"
 #include "core/plan/plan.h"
 #include "core/tally/readings.h"
@@ -27,6 +29,11 @@ int sampler_new(const struct plan *plan, const struct topology *topology, struct
 
 // The first_round of a sampler that replaces this one. The unfinished round is lost.
 uint64_t sampler_next_round(const struct sampler *sampler);
+
+// What counts all the time goes on when a sampler replaces another: the old one gives its reader away (and must only be
+// freed afterwards), the new one takes the open groups over and frees the rest. `before` may be NULL.
+struct standing *sampler_give_standing(struct sampler *sampler);
+void sampler_take_standing(struct sampler *sampler, struct standing *before);
 
 // Closes all event groups.
 struct sampler *sampler_free(struct sampler *sampler);

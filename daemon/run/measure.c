@@ -125,7 +125,7 @@ static int finish_round(struct measure *m, struct moment *moment) {
     const struct readings *readings = sampler_readings(m->sampler);
     moment->snapshot = snapshot_new(m->stage.layout);
     derive_round(m->stage.derive, readings, moment->snapshot);
-    m->pmu_up = summary_counted(readings);
+    m->pmu_up = summary_counted(m->stage.layout->plan, readings);
     follow_round(&m->follow, m->stage.layout->plan, readings);
     if (!m->follow.starving)
         measure_note_none_free(m, false);
@@ -182,6 +182,7 @@ static int go_on(struct measure *m, struct moment *moment) {
 static int hand_over(struct measure *m, struct moment *moment) {
     m->probe = probe_free(m->probe); // started again if counters are still missing afterwards
     measure_stop_sampler(m);
+    measure_stop_standing(m);
     m->yielded_until_ns = moment->now_ns + (uint64_t)(moment->yield_seconds * (double)SECOND_NS);
     m->pmu_up = false;
     return MEASURE_NOTHING;
@@ -297,6 +298,7 @@ static struct engine *free_measure(struct engine *engine) {
     record_free(m->record);
     probe_free(m->probe);
     sampler_free(m->sampler);
+    standing_free(m->standing);
     stage_deinit(&m->stage);
     adapt_free(m->adapt);
     if (m->pmu)

@@ -29,14 +29,24 @@ void measure_refresh_view(struct measure *m) {
 }
 
 int measure_start_sampler(struct measure *m) {
-    return sampler_new(m->stage.layout->plan, m->stage.layout->topology, m->pmu, m->seed, m->next_round, &m->sampler);
+    int r = sampler_new(m->stage.layout->plan, m->stage.layout->topology, m->pmu, m->seed, m->next_round, &m->sampler);
+    if (r < 0)
+        return r;
+    sampler_take_standing(m->sampler, m->standing);
+    m->standing = NULL;
+    return 0;
 }
 
 void measure_stop_sampler(struct measure *m) {
-    if (m->sampler)
+    if (m->sampler) {
         m->next_round = sampler_next_round(m->sampler);
+        measure_stop_standing(m);
+        m->standing = sampler_give_standing(m->sampler);
+    }
     m->sampler = sampler_free(m->sampler);
 }
+
+void measure_stop_standing(struct measure *m) { m->standing = standing_free(m->standing); }
 
 int measure_change_plan(struct measure *m, struct errors *errors) {
     struct stage stage;

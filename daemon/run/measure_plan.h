@@ -26,6 +26,7 @@ struct measure {
     enum measure_state state;
     struct stage stage;        // of the current plan; empty while FINDING
     struct sampler *sampler;   // while MEASURING or LOOKING, else NULL
+    struct standing *standing; // what counts all the time, while no sampler has it
     struct probe *probe;       // while FINDING or PROBING, else NULL
     uint64_t yielded_until_ns; // while YIELDED
     uint64_t next_round;       // first round of a new sampler
@@ -45,7 +46,8 @@ const char *measure_prefix(const struct measure *m);
 void measure_refresh_view(struct measure *m);
 
 int measure_start_sampler(struct measure *m);
-void measure_stop_sampler(struct measure *m); // releases all counters
+void measure_stop_sampler(struct measure *m); // releases all counters; what needs none counts on
+void measure_stop_standing(struct measure *m);
 
 // Makes a plan for the current counters and continues under it; on failure the old one stays. Returns 0, -EINVAL with
 // the reason in `errors`, -ENOMEM.

@@ -64,7 +64,7 @@ static struct snapshot *present_snapshot(struct engine *engine) {
 static void play_round(struct replay *replay, struct snapshot **out) {
     struct snapshot *snapshot = snapshot_new(replay->stage.layout);
     derive_round(replay->stage.derive, replay->readings, snapshot);
-    replay->pmu_up = summary_counted(replay->readings);
+    replay->pmu_up = summary_counted(replay->stage.layout->plan, replay->readings);
     replay->timestamp_seconds = replay->readings_seconds;
     replay->readings = readings_free(replay->readings);
     replay->rounds++;

@@ -21,7 +21,7 @@ void summary_status(const struct view *view, const struct snapshot *snapshot, ch
 void summary_files(const struct setup *setup);
 void summary_config(const struct setup *setup, const struct core_type *type, const struct plan *plan);
 
-// True if any window of the round has data.
-bool summary_counted(const struct readings *readings);
+// True if a window of the PMU's counters has data; of a plan without such windows, one that needs no counter.
+bool summary_counted(const struct plan *plan, const struct readings *readings);
 
 #endif
