@@ -2,7 +2,7 @@
 //
 // Measures how close topdownd's values come to the truth, and whether its intervals contain the truth.
 //
-//     bench_accuracy [--spec NAME] [--seeds N] [--curve | --adaptive] [--jobs N]
+//     bench_accuracy [--spec NAME] [--seeds N] [--curve | --adaptive | --sizes] [--jobs N]
 //
 // It simulates minutes of loads whose truth is known exactly (accuracy/load.h). topdownd's schedule (core/plan/plan.h,
 // core/estimate/estimate.h as the daemon uses them) measures them, and so do rivals with the same counters: every event
@@ -11,8 +11,8 @@
 // weighted by instructions. NAME is neoverse-v2 (the default) or sapphire-rapids, whose level 1 counts all the time in
 // fields of 8 bits. docs/estimation.md has the tables of the full run and their interpretation. The output marks each
 // missed goal; the program fails if it misses a goal that the full run meets. --curve prints error and cost by slot
-// length instead. --adaptive only compares the adaptive schedule with the fixed one (accuracy/comparison.h), which
-// other runs do with a tenth of the seeds.
+// length instead. --adaptive only compares the adaptive schedule with the fixed one (accuracy/comparison.h), and
+// --sizes only measures sockets of up to 256 CPUs (accuracy/sizes.h); other runs do both with a tenth of the seeds.
 
 #define HALF_A_SECOND_NS UINT64_C(500000000)
 
@@ -20,7 +20,6 @@
 #include <getopt.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +27,14 @@
 
 #include "bench/accuracy/comparison.h"
 #include "bench/accuracy/goals.h"
+#include "bench/accuracy/jobs.h"
+#include "bench/accuracy/sizes.h"
 #include "bench/accuracy/trial.h"
 #include "config/scenario/scenario_json.h"
 #include "config/spec/spec_json.h"
 
 enum { COMPARISON_N = 4, COMPARISON_SECONDS = 300 }; // settings by loads
-enum { FULL_SEEDS = 200, TEST_SEEDS = 20, JOBS_MAX = 256, SLOT_MS = 200 };
+enum { FULL_SEEDS = 200, TEST_SEEDS = 20, SLOT_MS = 200 };
 static const char *const METHODS[] = {"topdownd", "events, 4 ms", "groups, 1 s", "groups, 4 ms"};
 
 struct rig {
@@ -163,6 +164,12 @@ static void select_profile(struct rig *rig) {
     rig->comparison_plan = plan_all(rig, rig->catalog->general_counters);
 }
 
+static void select_all(struct rig *rig) {
+    rig->request.n_selections = rig->catalog->n_groups;
+    for (unsigned g = 0; g < rig->catalog->n_groups; g++)
+        rig->selections[g] = (struct plan_selection){.group = g};
+}
+
 static void rig_init(struct rig *rig, const char *spec, uint64_t slot_ns, unsigned seeds, unsigned jobs) {
     char path[96];
     (void)snprintf(path, sizeof path, "specs/%.40s.json", spec);
@@ -173,13 +180,11 @@ static void rig_init(struct rig *rig, const char *spec, uint64_t slot_ns, unsign
         accuracy_fail(path, r);
     load_rates(rig, spec);
     rig->selections = array(rig->catalog->n_groups, sizeof *rig->selections);
-    for (unsigned g = 0; g < rig->catalog->n_groups; g++)
-        rig->selections[g].group = g;
     rig->request = (struct plan_request){.catalog = rig->catalog,
                                          .general_counters = rig->catalog->general_counters,
                                          .selections = rig->selections,
-                                         .n_selections = rig->catalog->n_groups,
                                          .slot_ns = slot_ns};
+    select_all(rig);
     make_settings(rig);
     select_profile(rig);
 }
@@ -197,65 +202,28 @@ static void rig_free(struct rig *rig) {
 
 struct work {
     const struct rig *rig;
-    void (*run_one)(struct work *work, unsigned job);
-    unsigned n_jobs;
     pthread_mutex_t lock;
-    atomic_uint next;
     struct scores *scores;
     unsigned methods;
     struct comparison *comparisons[COMPARISON_N];
 };
 
-static void take(struct work *work, unsigned s, unsigned kind, unsigned method, const struct outcome *outcome) {
-    const struct plan *plan = work->rig->plans[s];
-    struct score *score = &work->scores->of[s][method][kind];
-    pthread_mutex_lock(&work->lock);
-    score->rotations = outcome->rotations;
-    for (size_t m = 0; m < plan->n_metrics; m++) {
-        const struct catalog_metric *metric = &plan->catalog->metrics[plan->metrics[m].metric];
-        bool level1 = comparison_level1(plan->catalog, plan->metrics[m].metric),
-             mpki = strstr(metric->export_name, "_mpki");
-        if (!isfinite(outcome->truth[m]))
-            continue;
-        struct score_metric result = {outcome->value[m],  outcome->truth[m],  outcome->low[m],  outcome->high[m],
-                                      outcome->weight[m], outcome->inside[m], outcome->shown[m]};
-        score_add(score, level1 ? SCORE_LEVEL1 : mpki ? SCORE_MPKI : SCORE_OTHER, method == METHOD_OURS, &result);
-    }
-    score_end_trial(score);
-    pthread_mutex_unlock(&work->lock);
-}
-
-static void outcome_init(struct outcome *outcome, size_t n) {
-    double *values = array(5 * n, sizeof *values);
-    size_t *counts = array(2 * n, sizeof *counts);
-    *outcome = (struct outcome){.value = values,
-                                .truth = values + n,
-                                .low = values + 2 * n,
-                                .high = values + 3 * n,
-                                .weight = values + 4 * n,
-                                .inside = counts,
-                                .shown = counts + n,
-                                .raised = array(n, sizeof *outcome->raised)};
-}
-
-static void outcome_deinit(struct outcome *outcome) {
-    free(outcome->raised);
-    free(outcome->inside);
-    free(outcome->value);
-}
-
-static void run_method(struct work *work, unsigned job) {
+static void run_method(void *context, unsigned job) {
+    struct work *work = context;
     unsigned seed = job % work->rig->seeds, rest = job / work->rig->seeds;
     unsigned method = rest % work->methods, kind = rest / work->methods % (unsigned)load_n_kinds;
     unsigned s = rest / work->methods / (unsigned)load_n_kinds;
     struct outcome outcome;
     outcome_init(&outcome, work->rig->plans[s]->n_metrics);
     trial_run(&work->rig->settings[s], &load_kinds[kind], (enum method)method, 1000 + seed, &outcome);
-    take(work, s, kind, method, &outcome);
+    pthread_mutex_lock(&work->lock);
+    score_take(&work->scores->of[s][method][kind], work->rig->plans[s], method == METHOD_OURS, &outcome);
+    pthread_mutex_unlock(&work->lock);
     outcome_deinit(&outcome);
 }
 
-static void run_both(struct work *work, unsigned job) {
+static void run_both(void *context, unsigned job) {
+    struct work *work = context;
     size_t kinds = load_n_kinds + load_n_bottlenecks;
     size_t seed = job % work->rig->seeds, kind = job / work->rig->seeds % kinds, s = job / work->rig->seeds / kinds;
     bool common = kind < load_n_kinds;
@@ -279,28 +247,9 @@ static void run_both(struct work *work, unsigned job) {
     outcome_deinit(&fixed);
 }
 
-static void *run_worker(void *context) {
-    struct work *work = context;
-    for (unsigned job = atomic_fetch_add(&work->next, 1); job < work->n_jobs; job = atomic_fetch_add(&work->next, 1))
-        work->run_one(work, job);
-    return NULL;
-}
-
-static void run_jobs(struct work *work) {
-    pthread_t threads[JOBS_MAX];
-    pthread_mutex_init(&work->lock, NULL);
-    for (unsigned i = 0; i < work->rig->jobs; i++)
-        if (pthread_create(&threads[i], NULL, run_worker, work) != 0)
-            accuracy_fail("thread", -EAGAIN);
-    for (unsigned i = 0; i < work->rig->jobs; i++)
-        pthread_join(threads[i], NULL);
-    pthread_mutex_destroy(&work->lock);
-}
-
 static void run(const struct rig *rig, unsigned methods, struct scores *scores) {
-    struct work work = {.rig = rig, .run_one = run_method, .scores = scores, .methods = methods};
-    work.n_jobs = rig->n_settings * (unsigned)load_n_kinds * methods * rig->seeds;
-    run_jobs(&work);
+    struct work work = {.rig = rig, .scores = scores, .methods = methods, .lock = PTHREAD_MUTEX_INITIALIZER};
+    jobs_run(rig->n_settings * (unsigned)load_n_kinds * methods * rig->seeds, rig->jobs, run_method, &work);
 }
 
 // Compares the daemon's fixed schedule of all metric groups with its adaptive one.
@@ -308,11 +257,10 @@ static bool compare(const struct rig *rig) {
     static const char *const names[COMPARISON_N] = {"socket of 32 CPUs, the loads above",
                                                     "socket of 32 CPUs, one bottleneck at a time",
                                                     "one CPU, the loads above", "one CPU, one bottleneck at a time"};
-    struct work work = {.rig = rig, .run_one = run_both};
-    work.n_jobs = 2 * (unsigned)(load_n_kinds + load_n_bottlenecks) * rig->seeds;
+    struct work work = {.rig = rig, .lock = PTHREAD_MUTEX_INITIALIZER};
     for (size_t c = 0; c < COMPARISON_N; c++)
         work.comparisons[c] = comparison_new();
-    run_jobs(&work);
+    jobs_run(2 * (unsigned)(load_n_kinds + load_n_bottlenecks) * rig->seeds, rig->jobs, run_both, &work);
     printf("\nadaptive schedule, %d s\n", COMPARISON_SECONDS);
     bool met = true;
     for (size_t c = 0; c < COMPARISON_N; c++) {
@@ -373,14 +321,22 @@ static void print_curve(const char *spec, unsigned seeds, unsigned jobs) {
     }
 }
 
+static bool check_sizes(struct rig *rig, bool full) {
+    select_all(rig);
+    return sizes_check(&rig->request, rig->rates, rig->seeds, rig->jobs, full);
+}
+
 int main(int argc, char **argv) {
-    static const struct option options[] = {
-        {"seeds", required_argument, NULL, 's'}, {"jobs", required_argument, NULL, 'j'},
-        {"spec", required_argument, NULL, 'p'},  {"curve", no_argument, NULL, 'c'},
-        {"adaptive", no_argument, NULL, 'a'},    {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"seeds", required_argument, NULL, 's'},
+                                            {"jobs", required_argument, NULL, 'j'},
+                                            {"spec", required_argument, NULL, 'p'},
+                                            {"curve", no_argument, NULL, 'c'},
+                                            {"adaptive", no_argument, NULL, 'a'},
+                                            {"sizes", no_argument, NULL, 'z'},
+                                            {NULL, 0, NULL, 0}};
     unsigned long seeds = TEST_SEEDS, jobs = (unsigned long)sysconf(_SC_NPROCESSORS_ONLN);
     const char *spec = "neoverse-v2";
-    bool curve = false, adaptive = false;
+    bool curve = false, adaptive = false, sizes = false;
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 's')
             seeds = strtoul(optarg, NULL, 10);
@@ -392,6 +348,8 @@ int main(int argc, char **argv) {
             curve = true;
         else if (c == 'a')
             adaptive = true;
+        else if (c == 'z')
+            sizes = true;
         else
             return 2;
     }
@@ -409,13 +367,16 @@ int main(int argc, char **argv) {
     bool met;
     if (adaptive) {
         met = compare(&rig);
+    } else if (sizes) {
+        met = check_sizes(&rig, seeds >= FULL_SEEDS / 10);
     } else {
         run(&rig, METHOD_N, scores);
         for (unsigned s = 0; s < rig.n_settings; s++)
             print_setting(&rig, scores, s);
         met = goals_check(scores, rig.n_settings, rig.plans[0]->common_unit >= 0, seeds >= FULL_SEEDS);
-        rig.seeds = (rig.seeds + 9) / 10; // each takes five minutes
+        rig.seeds = (rig.seeds + 9) / 10; // each takes five minutes, or is of many CPUs
         met = compare(&rig) && met;
+        met = check_sizes(&rig, seeds >= FULL_SEEDS) && met;
     }
     scores_free(scores);
     rig_free(&rig);

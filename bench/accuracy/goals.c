@@ -6,6 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/accuracy/comparison.h"
+
+struct score_metric {
+    double value, truth, low, high, weight;
+    size_t inside, shown; // single rounds' gauges
+};
+
 struct scores *scores_new(size_t n_kinds) {
     struct scores *scores = calloc(1, sizeof *scores);
     if (!scores || n_kinds > SCORE_KINDS_MAX)
@@ -32,7 +39,8 @@ static void add_points(struct score *score, double points) {
     score->points[score->n++] = points;
 }
 
-void score_add(struct score *score, enum score_what what, bool intervals, const struct score_metric *m) {
+// `intervals`: low, high and the gauges' counts are valid.
+static void add_metric(struct score *score, enum score_what what, bool intervals, const struct score_metric *m) {
     double error = fabs(m->value - m->truth);
     if (what == SCORE_LEVEL1)
         add_points(score, isfinite(error) ? 100 * error : 100); // a missing value is the largest error
@@ -65,7 +73,20 @@ static void end_trial(struct score_trials *trials, size_t *inside, size_t *shown
     *inside = *shown = 0;
 }
 
-void score_end_trial(struct score *score) {
+void score_take(struct score *score, const struct plan *plan, bool intervals, const struct outcome *outcome) {
+    score->rotations = outcome->rotations;
+    score->interrupts_first += outcome->interrupts_first;
+    score->interrupts_last += outcome->interrupts_last;
+    score->n_trials++;
+    for (size_t m = 0; m < plan->n_metrics; m++) {
+        const struct catalog_metric *metric = &plan->catalog->metrics[plan->metrics[m].metric];
+        bool level1 = comparison_level1(plan->catalog, plan->metrics[m].metric),
+             mpki = strstr(metric->export_name, "_mpki");
+        struct score_metric result = {outcome->value[m],  outcome->truth[m],  outcome->low[m],  outcome->high[m],
+                                      outcome->weight[m], outcome->inside[m], outcome->shown[m]};
+        if (isfinite(outcome->truth[m]))
+            add_metric(score, level1 ? SCORE_LEVEL1 : mpki ? SCORE_MPKI : SCORE_OTHER, intervals, &result);
+    }
     end_trial(&score->minutes, &score->trial_inside, &score->trial_shown);
     end_trial(&score->gauges, &score->trial_gauges_inside, &score->trial_gauges_shown);
 }
@@ -130,7 +151,7 @@ double scores_worst(const struct scores *scores, unsigned setting) {
 
 // ---- goals ----
 
-static bool goal(bool must, const char *setting, const char *what, double value, double low, double high) {
+bool goal_check(bool must, const char *setting, const char *what, double value, double low, double high) {
     bool met = value >= low && value <= high;
     const char *word = met ? "met" : must ? "FAILED" : "missed";
     printf("%-6s %-9s %-52s %7.2f   of %.4g to %.4g\n", word, setting, what, value, low, high);
@@ -155,7 +176,7 @@ static double least_inside(const struct scores *scores, unsigned setting, bool p
 // clusters; Cochran, chapters 5 and 9). 20 trials of each of 12 loads give 1 to 1.5 points.
 static bool check_inside(const char *name, const char *what, double inside, double error, double most, bool full) {
     double margin = full ? 0 : 200 * error;
-    return goal(true, name, what, 100 * inside, 93 - margin, fmin(most + margin, 100));
+    return goal_check(true, name, what, 100 * inside, 93 - margin, fmin(most + margin, 100));
 }
 
 // Intervals allow for rounding to fields by a bound, so with `fields` they contain the truth more often than required.
@@ -168,10 +189,10 @@ static bool check_intervals(const struct scores *scores, unsigned s, const char 
     met = check_inside(name, "the same of single rounds, %", all.inside_gauge, all.error_gauge, most, full) && met;
     double least = least_inside(scores, s, false, &load);
     (void)snprintf(text, sizeof text, "the same, worst load (%s), %%", load);
-    met = goal(full, name, text, 100 * least, 88, 100) && met;
+    met = goal_check(full, name, text, 100 * least, 88, 100) && met;
     least = least_inside(scores, s, true, &load);
     (void)snprintf(text, sizeof text, "the same, worst periodic load (%s), %%", load);
-    return goal(full, name, text, 100 * least, 75, 100) && met;
+    return goal_check(full, name, text, 100 * least, 75, 100) && met;
 }
 
 bool goals_check(const struct scores *scores, unsigned n_settings, bool fields, bool full) {
@@ -188,13 +209,14 @@ bool goals_check(const struct scores *scores, unsigned n_settings, bool fields, 
         double rival = fmin(scores_summary(scores, s, METHOD_EVENTS, kinds).p95,
                             scores_summary(scores, s, METHOD_GROUPS, kinds).p95);
         double cost = scores->of[s][METHOD_OURS][0].rotations / scores->of[s][METHOD_EVENTS][0].rotations;
-        met = goal(true, name, "median error, points", all.median, 0, goals[s].median) && met;
-        met = goal(true, name, "95th percentile, points", all.p95, 0, goals[s].p95) && met;
+        met = goal_check(true, name, "median error, points", all.median, 0, goals[s].median) && met;
+        met = goal_check(true, name, "95th percentile, points", all.p95, 0, goals[s].p95) && met;
         met =
-            goal(full, name, "95th percentile, worst load, points", scores_worst(scores, s), 0, goals[s].worst) && met;
+            goal_check(full, name, "95th percentile, worst load, points", scores_worst(scores, s), 0, goals[s].worst) &&
+            met;
         bool must = full && (!fields || s == SETTING_SOCKET); // else rounding decides, and all methods have it
-        met = goal(must, name, "95th percentile by the better rival's", all.p95 / rival, 0, 1) && met;
-        met = goal(true, name, "rotations by those of the 4 ms rival", cost, 0, 0.1) && met;
+        met = goal_check(must, name, "95th percentile by the better rival's", all.p95 / rival, 0, 1) && met;
+        met = goal_check(true, name, "rotations by those of the 4 ms rival", cost, 0, 0.1) && met;
         met = check_intervals(scores, s, name, fields, full) && met;
     }
     return met;

@@ -11,14 +11,10 @@ enum { SETTING_SOCKET, SETTING_HALF, SETTING_TWELFTH, SETTING_PARTS, SETTING_N }
 enum { SCORE_KINDS_MAX = 16 };
 enum score_what { SCORE_LEVEL1, SCORE_MPKI, SCORE_OTHER, SCORE_WHAT_N };
 
-struct score_metric {
-    double value, truth, low, high, weight;
-    size_t inside, shown; // single rounds' gauges
-};
-
 // The score of one setting, method and load.
 struct score {
-    double rotations;
+    double rotations, interrupts_first, interrupts_last; // the latter: sums over trials
+    size_t n_trials;
     double *points; // absolute errors of level-1 shares
     size_t n, capacity;
     size_t trial_inside, trial_shown, trial_gauges_inside, trial_gauges_shown; // of the current trial, level 1
@@ -39,11 +35,8 @@ struct scores {
 struct scores *scores_new(size_t n_kinds);
 void scores_free(struct scores *scores);
 
-// `intervals`: low, high and the gauges' counts are valid.
-void score_add(struct score *score, enum score_what what, bool intervals, const struct score_metric *metric);
-
-// Ends a trial after all its metrics were added.
-void score_end_trial(struct score *score);
+// Adds the outcome of a trial. `intervals`: its intervals are valid.
+void score_take(struct score *score, const struct plan *plan, bool intervals, const struct outcome *outcome);
 
 struct summary {
     double median, p95;               // level 1, points
@@ -58,6 +51,9 @@ struct summary scores_summary(const struct scores *scores, unsigned setting, uns
 
 // The largest 95th percentile of any load under topdownd's schedule.
 double scores_worst(const struct scores *scores, unsigned setting);
+
+// Prints a goal and its result. False if it is missed and `must`.
+bool goal_check(bool must, const char *setting, const char *what, double value, double low, double high);
 
 // Prints each goal and its result. False if a goal is missed that the full run meets; goals for single loads count only
 // in a `full` run. `fields`: level 1 counts all the time, in fields of 8 bits.

@@ -22,6 +22,13 @@ const struct load_kind load_kinds[] = {
 };
 const size_t load_n_kinds = sizeof load_kinds / sizeof *load_kinds;
 
+const struct load_kind load_correlated[] = {
+    {"step", LOAD_STEP, 0, 0, MIX_DATABASE, MIX_WEB, 0.002, false, false, 0},
+    {"lockstep 500 ms", LOAD_LOCKSTEP, 0.5, 0.5, MIX_WEB, MIX_DATABASE, 0.002, false, false, 0},
+    {"lockstep 5 s", LOAD_LOCKSTEP, 5, 5, MIX_WEB, MIX_DATABASE, 0.002, false, false, 0},
+};
+const size_t load_n_correlated = sizeof load_correlated / sizeof *load_correlated;
+
 const struct load_kind load_bottlenecks[] = {
     {"backend, noise", LOAD_STEADY, 0, 0, MIX_DATABASE, MIX_DATABASE, 0.02, false, false, 0},
     {"backend, 50 ms", LOAD_BURSTS, 0.05, 0.05, MIX_DATABASE, MIX_BATCH, 0.002, false, false, 0},
@@ -86,6 +93,10 @@ void load_init(struct load *load, const struct load_kind *kind, double seconds, 
         draw_bursts(load, &own);
     else if (kind->shape == LOAD_MIGRATING)
         draw_way(load, &shared, cpu, n_cpus > kind->cpus ? n_cpus : kind->cpus);
+    else if (kind->shape == LOAD_LOCKSTEP)
+        draw_bursts(load, &shared);
+    else if (kind->shape == LOAD_STEP)
+        add(load, load_uniform(&shared) * seconds, seconds);
 }
 
 void load_free(struct load *load) {

@@ -18,7 +18,9 @@ enum load_shape {
     LOAD_PERIODIC,  // the same without randomness
     LOAD_RAMP,      // linear from off to on
     LOAD_MIGRATING, // one thread, on one of the CPUs at a time
-    LOAD_HOT        // bursts on the first CPU, off on all others
+    LOAD_HOT,       // bursts on the first CPU, off on all others
+    LOAD_LOCKSTEP,  // bursts, at the same times on all CPUs
+    LOAD_STEP       // off until a random time, then on, on all CPUs at once
 };
 
 struct load_kind {
@@ -34,6 +36,10 @@ struct load_kind {
 extern const struct load_kind load_kinds[];
 extern const size_t load_n_kinds;
 
+// Loads that change on all CPUs at once, so that errors of CPUs do not average out unless their schedules differ.
+extern const struct load_kind load_correlated[];
+extern const size_t load_n_correlated;
+
 // Loads with one bottleneck at a time, so that an adaptive schedule has a choice.
 extern const struct load_kind load_bottlenecks[];
 extern const size_t load_n_bottlenecks;
@@ -44,7 +50,7 @@ static inline bool load_is_periodic(const struct load_kind *kind) { return kind-
 struct load {
     const struct load_kind *kind;
     double seconds, period, phase;
-    double *edges, *on_before; // of each on-time: its start, and the total time on before; BURSTS, MIGRATING
+    double *edges, *on_before; // of each on-time: its start, and the total time on before; of shapes with random times
     double *ends;
     size_t n, capacity;
     uint64_t seed;

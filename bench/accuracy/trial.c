@@ -9,6 +9,7 @@
 // Noise belongs to the load, counted or not. Its parts are independent and normal, so the truth of a stretch is the
 // exact count, plus the noise of its windows, plus one draw for the rest.
 
+enum { INTERRUPTS_A_WINDOW = 2 }; // enable and disable; reading a stopped group is none
 static const double TICK = 1.0 / LOAD_TICKS_A_SECOND, RATE_SPREAD = 0.03;
 
 static void *array(size_t n, size_t size) {
@@ -259,6 +260,8 @@ static void run_ours(struct trial *t, uint64_t seed, struct outcome *outcome) {
     double *said = array(t->plan->n_metrics, sizeof *said), from = 0;
     size_t rounds = 0;
     outcome->rotations = (double)t->plan->n_round / ((double)t->plan->round_ns * 1e-9);
+    outcome->interrupts_first = outcome->interrupts_last =
+        INTERRUPTS_A_WINDOW * (double)t->plan->n_windows / ((double)t->plan->round_ns * 1e-9);
     while (from + (double)t->plan->round_ns * 0.5e-9 < t->setting->seconds) {
         double length = (double)t->plan->round_ns * 1e-9;
         begin_round(t, from, from + length);

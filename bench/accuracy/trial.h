@@ -28,16 +28,20 @@ struct setting {
 
 // The results of all metrics of the plan, over the whole trial.
 struct outcome {
-    double *value, *truth;  // [metric]
-    double *low, *high;     // [metric]: METHOD_OURS while the round stays, else NaN
-    double *weight;         // [metric]: the true denominator, of ratios
-    double rotations;       // a CPU and second
+    double *value, *truth;                    // [metric]
+    double *low, *high;                       // [metric]: METHOD_OURS while the round stays, else NaN
+    double *weight;                           // [metric]: the true denominator, of ratios
+    double rotations;                         // a CPU and second
+    double interrupts_first, interrupts_last; // a second, of the first and of the last CPU; METHOD_OURS
     size_t *inside, *shown; // [metric]: single rounds' gauges that contain the truth, and all; METHOD_OURS
     bool *raised;           // [metric]: of a metric group that was raised at some time; NULL: not needed
     unsigned changes;       // of plan
 };
 
-// Runs it and fills `outcome`; the caller owns its arrays.
+void outcome_init(struct outcome *outcome, size_t n_metrics);
+void outcome_deinit(struct outcome *outcome);
+
+// Runs it and fills `outcome`.
 void trial_run(const struct setting *setting, const struct load_kind *kind, enum method method, uint64_t seed,
                struct outcome *outcome);
 

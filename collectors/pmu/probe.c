@@ -4,15 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "collectors/pmu/pace.h"
 #include "core/plan/fit.h"
 
 // A trial of one size visits the CPUs twice: first it opens and starts a group on each, then it waits, reads and
 // closes.
 
 static const uint64_t TRIAL_NS = UINT64_C(12000000); // three rotation intervals
-static const uint64_t STEP_NS = 1000000;             // between two steps that open or close
-
-enum { EVENTS_A_STEP = 64 };
 
 enum phase { OPENING, RUNNING, CLOSING, DONE };
 
@@ -30,16 +28,17 @@ struct probe {
     size_t opened, asked, ran; // CPUs that opened the group, that gave an answer, and on which it ran
     uint64_t until_ns;         // end of RUNNING
     int error;                 // why a CPU could not open the group in this trial
+    uint64_t calls, interrupts;
 };
 
-// True for an event that any counter can count or that has a counter of its own. Other events would suggest too few
-// counters, and the topdown events are in every group.
+// True for an event that any counter can count or that has a counter of its own. Other events, and exclusive ones,
+// would suggest too few counters, and the topdown events are in every group.
 static bool tells(const struct catalog *catalog, const struct catalog_event *event) {
     const struct fit_pmu stated = {.general = catalog->general_counters};
     struct event_need need = event->need;
     need.fixed = -1;
     return event->kind == EVENT_COUNTED && event->code.pmu == 0 && !event->topdown && !event->sampling_only &&
-           !need.free && !fit_is_constrained(&stated, &need);
+           !need.free && !need.exclusive && !fit_is_constrained(&stated, &need);
 }
 
 // Takes only the first of an event and its variants with modifiers, which share one fixed counter.
@@ -101,17 +100,30 @@ struct probe *probe_free(struct probe *p) {
     return NULL;
 }
 
+struct probe *probe_release(struct probe *p, struct closer *closer) {
+    for (size_t cpu = 0; p && cpu < p->topology->n_cpus; cpu++) {
+        if (p->handles[cpu] >= 0)
+            closer_take(closer, p->handles[cpu], p->n_fixed + p->size, true);
+        p->handles[cpu] = -EBADF;
+    }
+    return probe_free(p);
+}
+
 static size_t cpus_a_step(const struct probe *p) {
-    size_t n = EVENTS_A_STEP / (p->n_fixed + p->size);
+    size_t n = PACE_EVENTS / (p->n_fixed + p->size);
     return n > 0 ? n : 1;
 }
 
 static void open_cpu(struct probe *p, size_t cpu) {
     int handle = p->pmu->ops->open(p->pmu, p->topology->cpus[cpu].id, p->events, p->n_fixed + p->size);
-    if (handle >= 0)
+    p->calls += handle == -ENODEV ? 1 : p->n_fixed + p->size; // an offline CPU refuses the first
+    if (handle >= 0) {
+        p->calls++;
+        p->interrupts++;
         (void)p->pmu->ops->enable(p->pmu, handle, true); // a group that fails to start never runs
-    else if (p->error == 0 || p->error == -ENODEV)
+    } else if (p->error == 0 || p->error == -ENODEV) {
         p->error = handle;
+    }
     p->opened += handle >= 0;
     p->handles[cpu] = handle;
 }
@@ -125,8 +137,11 @@ static void close_cpu(struct probe *p, size_t cpu) {
     uint64_t counts[PROBE_FIXED_MAX + PROBE_COUNTERS_MAX];
     struct pmu_times times = {0};
     int r = p->handles[cpu];
-    if (r >= 0)
+    if (r >= 0) {
+        p->calls += 1 + p->n_fixed + p->size; // reads it, closes its events: each interrupts the CPU
+        p->interrupts += 1 + p->n_fixed + p->size;
         r = p->pmu->ops->read(p->pmu, p->handles[cpu], &times, counts, p->n_fixed + p->size);
+    }
     p->asked += r >= 0 || is_about_counters(r);
     p->ran += r >= 0 && times.running_ns > 0;
     if (p->handles[cpu] >= 0)
@@ -163,10 +178,14 @@ int probe_step(struct probe *p, uint64_t now_ns, uint64_t *deadline_ns) {
         p->phase = RUNNING;
         p->until_ns = now_ns + TRIAL_NS;
     }
-    *deadline_ns = p->phase == RUNNING ? p->until_ns : now_ns + STEP_NS;
+    *deadline_ns = p->phase == RUNNING ? p->until_ns : now_ns + PACE_NS;
     return p->phase == DONE;
 }
 
 unsigned probe_counters(const struct probe *p) { return p->fits; }
 
 int probe_error(const struct probe *p) { return p->fits > 0 || p->opened > 0 ? 0 : p->error; }
+
+uint64_t probe_calls(const struct probe *p) { return p->calls; }
+
+uint64_t probe_interrupts(const struct probe *p) { return p->interrupts; }

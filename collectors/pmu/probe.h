@@ -8,10 +8,11 @@
 // opened disabled, and some drivers accept any number. So the probe runs each size for three of the kernel's rotation
 // intervals of 4 ms; a group that ran at any time fits. A binary search finds the size. Every group contains the events
 // that have counters of their own: if another user holds such a counter (the NMI watchdog counts cycles), its event
-// needs a general one. Opening and closing are spread over steps of about a millisecond of work.
+// needs a general one. Opening and closing go at the pace of collectors/pmu/pace.h.
 
 #include <stdint.h>
 
+#include "collectors/pmu/closer.h"
 #include "collectors/pmu/pmu.h"
 #include "core/host/topology.h"
 #include "core/spec/catalog.h"
@@ -26,7 +27,10 @@ struct probe;
 // would count twice. Everything is borrowed. Returns 0 or -ENOMEM.
 int probe_new(const struct catalog *catalog, const bool *usable, const struct topology *topology, struct pmu *pmu,
               struct probe **out);
-struct probe *probe_free(struct probe *probe); // closes all open groups
+struct probe *probe_free(struct probe *probe); // closes all open groups at once
+
+// Stops all open groups at once and leaves them to the closer.
+struct probe *probe_release(struct probe *probe, struct closer *closer);
 
 // Does what is due and sets *deadline_ns. Returns 1 once the answer is known.
 int probe_step(struct probe *probe, uint64_t now_ns, uint64_t *deadline_ns);
@@ -37,5 +41,9 @@ unsigned probe_counters(const struct probe *probe);
 // 0 if the smallest event group could be opened on any CPU, else a negative errno; an offline CPU's only if there is no
 // other.
 int probe_error(const struct probe *probe);
+
+// The cost so far, as of the sampler (collectors/pmu/sampler.h); closing interrupts too.
+uint64_t probe_calls(const struct probe *probe);
+uint64_t probe_interrupts(const struct probe *probe);
 
 #endif

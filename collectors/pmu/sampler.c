@@ -5,20 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/pmu/pace.h"
+
 // Every core walks through its own order of the round's entries. All orders have the same length, so all cores reach
 // the end of the round at the same edge, where the round's readings are complete. If the caller is late by more than a
 // quarter of a slot, all future edges move back by as much, so that no slot is lost; a smaller delay shortens the next
 // slot. So cores stay in step.
 //
-// Opening an event on another CPU costs up to 18 us, so a thousand CPUs take seconds. The sampler spreads opening over
-// steps of about a millisecond of work. The first round begins when all groups are open; later the sampler reopens
-// groups beside the rotation.
+// The sampler opens groups at the pace of collectors/pmu/pace.h. The first round begins when all groups are open; later
+// the sampler reopens groups beside the rotation.
 
 static const uint64_t RETRY_NS = UINT64_C(60000000000); // before another try to open an event group
-static const uint64_t OPENING_NS = 1000000;             // between two steps that open
 
-enum { OPENED_A_STEP = 64 }; // events
-enum { IDLE = -1 };          // as an event group: none
+enum { IDLE = -1 }; // as an event group: none
 
 struct core {
     unsigned *cpus; // indexes into the topology
@@ -114,8 +113,9 @@ int sampler_new(const struct plan *plan, const struct topology *topology, struct
     s->counts = calloc(topology->n_cpus * n_counts + 1, sizeof *s->counts);
     s->fresh = calloc(n_counts + 1, sizeof *s->fresh);
     s->readings = readings_new(plan, topology);
-    int r = standing_new(plan, topology, pmu, &s->standing);
-    if (!s->cores || !s->core_cpus || !s->orders || !s->channels || !s->counts || !s->fresh || !s->readings || r < 0) {
+    s->standing = standing_new(plan, topology, pmu);
+    if (!s->standing || !s->cores || !s->core_cpus || !s->orders || !s->channels || !s->counts || !s->fresh ||
+        !s->readings) {
         sampler_free(s);
         return -ENOMEM;
     }
@@ -124,18 +124,6 @@ int sampler_new(const struct plan *plan, const struct topology *topology, struct
     make_channels(s);
     *out = s;
     return 0;
-}
-
-struct standing *sampler_give_standing(struct sampler *s) {
-    struct standing *standing = s->standing;
-    s->standing = NULL;
-    return standing;
-}
-
-void sampler_take_standing(struct sampler *s, struct standing *before) {
-    if (before)
-        standing_take_over(s->standing, before);
-    standing_free(before);
 }
 
 uint64_t sampler_next_round(const struct sampler *s) { return s->readings->round + s->started; }
@@ -201,7 +189,7 @@ static void open_channels(struct sampler *s, uint64_t now_ns) {
         int group = (int)(s->to_open % s->n_groups);
         if (channel->handle >= 0 || channel->retry_ns > now_ns)
             continue;
-        if (opened > 0 && opened + s->plan->groups[group].n_events > OPENED_A_STEP)
+        if (opened > 0 && opened + s->plan->groups[group].n_events > PACE_EVENTS)
             return;
         opened += open_channel(s, cpu, group, now_ns);
     }
@@ -294,6 +282,78 @@ static void core_change(struct sampler *s, struct core *core, bool round_ends) {
     core->group = to;
 }
 
+// ---- one sampler after another ----
+
+// What a stopped group has counted since its last reading belongs to no round: a sampler that takes it over counts from
+// here.
+static void rebase_channel(struct sampler *s, unsigned cpu, int group) {
+    struct channel *channel = channel_of(s, cpu, group);
+    if (channel->handle < 0)
+        return;
+    s->calls++;
+    int r =
+        s->pmu->ops->read(s->pmu, channel->handle, &channel->times, channel->counts, s->plan->groups[group].n_events);
+    if (r == -ENODEV)
+        lose_channel(s, channel);
+}
+
+void sampler_stop(struct sampler *s) {
+    for (size_t c = 0; c < s->topology->n_cores; c++) {
+        struct core *core = &s->cores[c];
+        for (size_t i = 0; core->group != IDLE && i < core->n_cpus; i++)
+            toggle(s, core->cpus[i], core->group, false);
+        for (size_t i = 0; core->group != IDLE && i < core->n_cpus; i++)
+            rebase_channel(s, core->cpus[i], core->group);
+        core->group = IDLE;
+    }
+}
+
+static int find_group(const struct sampler *s, const struct plan_group *wanted) {
+    for (int g = 0; g < (int)s->n_groups; g++)
+        if (plan_group_same(&s->plan->groups[g], wanted))
+            return g;
+    return IDLE;
+}
+
+static void take_channel(struct channel *to, struct channel *from, size_t n_events) {
+    uint64_t *counts = to->counts;
+    memcpy(counts, from->counts, n_events * sizeof *counts);
+    *to = *from;
+    to->counts = counts;
+    from->handle = -EBADF;
+}
+
+void sampler_inherit(struct sampler *s, struct sampler *from) {
+    standing_inherit(s->standing, from->standing);
+    for (int group = 0; group < (int)s->n_groups; group++) {
+        const struct plan_group *wanted = &s->plan->groups[group];
+        int old = find_group(from, wanted);
+        unsigned before = 0; // CPU numbers ascend in both topologies
+        for (unsigned cpu = 0; old != IDLE && cpu < s->topology->n_cpus; cpu++) {
+            unsigned id = s->topology->cpus[cpu].id;
+            while (before < from->topology->n_cpus && from->topology->cpus[before].id < id)
+                before++;
+            if (before < from->topology->n_cpus && from->topology->cpus[before].id == id)
+                take_channel(channel_of(s, cpu, group), channel_of(from, before, old), wanted->n_events);
+        }
+    }
+}
+
+// In the order of event groups, so that no CPU is interrupted many times in a row.
+struct sampler *sampler_release(struct sampler *s, struct closer *closer) {
+    if (s)
+        standing_release(s->standing, closer);
+    for (int group = 0; s && group < (int)s->n_groups; group++) {
+        for (unsigned cpu = 0; cpu < s->topology->n_cpus; cpu++) {
+            struct channel *channel = channel_of(s, cpu, group);
+            if (channel->handle >= 0)
+                closer_take(closer, channel->handle, s->plan->groups[group].n_events, false);
+            channel->handle = -EBADF;
+        }
+    }
+    return sampler_free(s);
+}
+
 // ---- steps ----
 
 static uint64_t first_edge_ns(const struct sampler *s) {
@@ -358,7 +418,7 @@ static void rotate(struct sampler *s, uint64_t now_ns) {
 
 static uint64_t next_deadline_ns(const struct sampler *s, uint64_t now_ns) {
     uint64_t edge_ns = s->started ? first_edge_ns(s) : UINT64_MAX;
-    uint64_t opening_ns = s->opening ? now_ns + OPENING_NS : UINT64_MAX;
+    uint64_t opening_ns = s->opening ? now_ns + PACE_NS : UINT64_MAX;
     return edge_ns < opening_ns ? edge_ns : opening_ns;
 }
 
@@ -376,6 +436,8 @@ int sampler_step(struct sampler *s, uint64_t now_ns, uint64_t *deadline_ns) {
     *deadline_ns = next_deadline_ns(s, now_ns);
     return s->round_over;
 }
+
+bool sampler_is_opening(const struct sampler *s) { return !s->started; }
 
 const struct readings *sampler_readings(const struct sampler *s) { return s->readings; }
 

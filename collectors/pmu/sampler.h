@@ -14,6 +14,7 @@
 
 #include <stdint.h>
 
+#include "collectors/pmu/closer.h"
 #include "collectors/pmu/pmu.h"
 #include "collectors/pmu/standing.h"
 #include "core/host/topology.h"
@@ -30,18 +31,27 @@ int sampler_new(const struct plan *plan, const struct topology *topology, struct
 // The first_round of a sampler that replaces this one. The unfinished round is lost.
 uint64_t sampler_next_round(const struct sampler *sampler);
 
-// What counts all the time goes on when a sampler replaces another: the old one gives its reader away (and must only be
-// freed afterwards), the new one takes the open groups over and frees the rest. `before` may be NULL.
-struct standing *sampler_give_standing(struct sampler *sampler);
-void sampler_take_standing(struct sampler *sampler, struct standing *before);
-
-// Closes all event groups.
+// Closes all event groups at once.
 struct sampler *sampler_free(struct sampler *sampler);
+
+// Stops all event groups at once that hold counters. They stay open, and those that need no counter count on; the
+// sampler makes no further step.
+void sampler_stop(struct sampler *sampler);
+
+// Takes over from a stopped sampler of the same catalog and PMU the event groups that both have on the same CPU, before
+// the first step: so these need not be closed and opened.
+void sampler_inherit(struct sampler *sampler, struct sampler *from);
+
+// Leaves the event groups of a stopped sampler to the closer. Returns NULL.
+struct sampler *sampler_release(struct sampler *sampler, struct closer *closer);
 
 // Does what is due at now_ns and sets *deadline_ns to the next call's time: a millisecond later while event groups are
 // still to be opened, then the next slot edge. The first round begins once all groups have been tried. Returns 1 if a
 // round has just ended: its readings are valid until the next call.
 int sampler_step(struct sampler *sampler, uint64_t now_ns, uint64_t *deadline_ns);
+
+// The first round has not begun: event groups are being opened.
+bool sampler_is_opening(const struct sampler *sampler);
 
 const struct readings *sampler_readings(const struct sampler *sampler);
 

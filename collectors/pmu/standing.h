@@ -5,14 +5,15 @@
 // The event groups of a plan that count all the time, because their events need no counter. The standing reader opens
 // each once a CPU, starts it once, and reads it whenever a snapshot is made: nothing rotates, and no count is missed.
 //
-// It belongs to a sampler (collectors/pmu/sampler.h). Where one sampler replaces another, the new one's reader takes
-// the open groups over, so that a probe or a change of plan costs no count either. A group that cannot be opened is
-// tried again every minute; those of a CPU that went offline, after each reading.
+// It belongs to a sampler (collectors/pmu/sampler.h), and is like it wherever this page does not say more. A sampler
+// that replaces another inherits the groups while they count, so that a probe or a change of plan costs no count
+// either.
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "collectors/pmu/closer.h"
 #include "collectors/pmu/pmu.h"
 #include "core/host/topology.h"
 #include "core/plan/plan.h"
@@ -20,13 +21,15 @@
 
 struct standing;
 
-// The PMU is borrowed and must outlive it; plan and topology only need to last for the call. Returns 0 or -ENOMEM.
-int standing_new(const struct plan *plan, const struct topology *topology, struct pmu *pmu, struct standing **out);
-struct standing *standing_free(struct standing *standing); // closes all groups
+// Everything is borrowed and must outlive it. NULL if out of memory.
+struct standing *standing_new(const struct plan *plan, const struct topology *topology, struct pmu *pmu);
+struct standing *standing_free(struct standing *standing); // closes all groups at once
 
-// Takes over the open groups that `before`, a reader on the same PMU, has for the same CPUs and events. Call it before
-// the first step.
-void standing_take_over(struct standing *standing, struct standing *before);
+// Takes over the groups that both have on the same CPU, before the first step.
+void standing_inherit(struct standing *standing, struct standing *from);
+
+// Stops all groups and leaves them to the closer.
+void standing_release(struct standing *standing, struct closer *closer);
 
 // Opens groups that are due, as many as one step may. True if more are left for the next step.
 bool standing_open(struct standing *standing, uint64_t now_ns);
@@ -38,7 +41,6 @@ void standing_start(struct standing *standing, uint64_t now_ns);
 // could not be read: a negative errno.
 int standing_read(struct standing *standing, uint64_t now_ns, struct readings *readings);
 
-// As of the sampler, which adds its own.
 int standing_open_error(const struct standing *standing, size_t *n_failed);
 uint64_t standing_calls(const struct standing *standing);
 uint64_t standing_interrupts(const struct standing *standing);

@@ -3,24 +3,33 @@
 
 #include <math.h>
 
-void budget_init(struct budget *budget, size_t n_cpus, double now_seconds, double cost_seconds) {
+void budget_init(struct budget *budget, size_t n_cpus, double now_seconds, struct budget_cost cost) {
     *budget = (struct budget){.allowed = fmax(0.0001 * (double)n_cpus, 0.001),
                               .begun_seconds = now_seconds,
-                              .cost_seconds = cost_seconds,
+                              .begun = cost,
                               .used = NAN,
+                              .rotation = BUDGET_ROTATION,
                               .factor = 1};
 }
 
-bool budget_update(struct budget *budget, double now_seconds, double cost_seconds) {
+double budget_debt(const struct budget *budget, double now_seconds, struct budget_cost cost) {
+    double paid = fmax(1 - budget->rotation, 0) * budget->allowed * (now_seconds - budget->begun_seconds);
+    return fmax(budget->debt_seconds + cost.change_seconds - budget->begun.change_seconds - paid, 0);
+}
+
+bool budget_update(struct budget *budget, double now_seconds, struct budget_cost cost) {
     double seconds = now_seconds - budget->begun_seconds, factor = budget->factor;
     if (seconds < BUDGET_PERIOD_SECONDS)
         return false;
-    budget->used = (cost_seconds - budget->cost_seconds) / seconds / budget->allowed;
+    double change = (cost.change_seconds - budget->begun.change_seconds) / seconds / budget->allowed;
+    budget->rotation = (cost.rotation_seconds - budget->begun.rotation_seconds) / seconds / budget->allowed;
+    budget->used = budget->rotation + change;
+    budget->debt_seconds = budget_debt(budget, now_seconds, cost);
     budget->begun_seconds = now_seconds;
-    budget->cost_seconds = cost_seconds;
-    if (budget->used > 1)
+    budget->begun = cost;
+    if (budget->rotation > BUDGET_ROTATION)
         budget->factor = fmin(factor * BUDGET_STEP, BUDGET_FACTOR_MAX);
-    else if (budget->used * BUDGET_STEP < 0.8) // shorter slots would use no more than 0.8
+    else if (budget->debt_seconds == 0 && budget->rotation * BUDGET_STEP < 0.8) // shorter slots would use no more than 0.8
         budget->factor = fmax(factor / BUDGET_STEP, 1);
     return budget->factor != factor;
 }

@@ -2,31 +2,45 @@
 #ifndef TOPDOWND_CORE_ADAPT_BUDGET_H
 #define TOPDOWND_CORE_ADAPT_BUDGET_H
 
-// Limits the cost of measuring: when it exceeds the budget, slots get longer, so that rotations get fewer.
+// Limits the cost of measuring, which is CPU time: topdownd's own, and the time of its interrupts on other CPUs.
 //
-// Cost is CPU time: topdownd's own, and the time of its interrupts on other CPUs. It is averaged over
-// BUDGET_PERIOD_SECONDS. Slots shrink only if the shorter ones would still leave room, so that the length does not
-// oscillate.
+// What comes back with every round, rotation, is averaged over BUDGET_PERIOD_SECONDS. If it exceeds its share, slots
+// get longer, so that rotations get fewer. They shrink only if shorter ones would still leave room, so that the length
+// does not oscillate.
+//
+// What comes once, a change (probing for counters, opening and closing event groups), does not move the length of
+// slots. It is a debt, which what rotation leaves of the budget pays off. Changes that can wait wait until the debt is
+// paid.
 
 #include <stdbool.h>
 #include <stddef.h>
 
 enum { BUDGET_PERIOD_SECONDS = 30 };
+#define BUDGET_ROTATION 0.9    // rotation's share: the rest pays for changes
 #define BUDGET_STEP 1.5        // slots grow and shrink by this factor
 #define BUDGET_FACTOR_MAX 32.0 // up to this many times their configured length
+
+struct budget_cost {
+    double rotation_seconds, change_seconds; // so far
+};
 
 struct budget {
     double allowed;       // CPU seconds a second
     double begun_seconds; // start of this period
-    double cost_seconds;  // at its beginning
-    double used;          // share of the budget in the last whole period; NAN before the first
-    double factor;        // slot length relative to the configured one
+    struct budget_cost begun;
+    double used;         // share of the budget in the last whole period; NAN before the first
+    double rotation;     // of which rotation; before the first period all that it may
+    double debt_seconds; // of changes, at the start of this period
+    double factor;       // slot length relative to the configured one
 };
 
 // The larger of 0.01 % of the machine and 0.1 % of one CPU.
-void budget_init(struct budget *budget, size_t n_cpus, double now_seconds, double cost_seconds);
+void budget_init(struct budget *budget, size_t n_cpus, double now_seconds, struct budget_cost cost);
 
 // Takes the total cost so far. Returns true if `factor` has just changed.
-bool budget_update(struct budget *budget, double now_seconds, double cost_seconds);
+bool budget_update(struct budget *budget, double now_seconds, struct budget_cost cost);
+
+// CPU time of changes that is not yet paid.
+double budget_debt(const struct budget *budget, double now_seconds, struct budget_cost cost);
 
 #endif

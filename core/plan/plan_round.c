@@ -3,8 +3,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/random.h"
+
+bool plan_group_same(const struct plan_group *a, const struct plan_group *b) {
+    return a->n_events == b->n_events && memcmp(a->events, b->events, a->n_events * sizeof *a->events) == 0;
+}
 
 size_t plan_n_rotating(const struct plan *plan) {
     size_t n = 0;

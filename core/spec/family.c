@@ -68,8 +68,8 @@ const struct family_info family_table[FAMILY_N] = {
     [FAMILY_ROTATION_DURATION] = {PREFIX "rotation_duration_seconds", "histogram",
                                   "How long it took to change event groups on all CPUs at one slot edge."},
     [FAMILY_COLLECTION] = {PREFIX "collection_seconds_total", "counter",
-                           "CPU time spent on rotating and reading event groups."},
-    [FAMILY_CALLS] = {PREFIX "pmu_calls_total", "counter", "Calls to the PMU for rotating and reading event groups."},
+                           "CPU time spent on event groups: rotating, reading, probing, opening and closing."},
+    [FAMILY_CALLS] = {PREFIX "pmu_calls_total", "counter", "Calls to the PMU for rotating, reading, probing, opening and closing event groups."},
     [FAMILY_INTERRUPTS] = {PREFIX "interrupts_total", "counter", "Interrupts of other CPUs by these calls."},
     [FAMILY_INTERRUPT_SECONDS] =
         {PREFIX "interrupt_seconds_total", "counter",

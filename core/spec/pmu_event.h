@@ -4,7 +4,6 @@
 
 // An event in the kernel's form: its PMU and the numbers of perf_event_attr.
 
-#include <stdbool.h>
 #include <stdint.h>
 
 enum pmu_exclude { PMU_EXCLUDE_USER = 1, PMU_EXCLUDE_KERNEL = 2, PMU_EXCLUDE_HYPERVISOR = 4 };
@@ -14,10 +13,5 @@ struct pmu_event {
     uint64_t config, config1, config2;
     unsigned exclude; // enum pmu_exclude: what is not counted
 };
-
-static inline bool pmu_event_same(const struct pmu_event *a, const struct pmu_event *b) {
-    return a->pmu == b->pmu && a->config == b->config && a->config1 == b->config1 && a->config2 == b->config2 &&
-           a->exclude == b->exclude;
-}
 
 #endif

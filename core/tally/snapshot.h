@@ -50,7 +50,7 @@ const char *event_trouble_name(enum event_trouble trouble);
 // Values that belong to no scope. The caller of derive_round fills them in.
 enum self_value {
     SELF_LAST_SNAPSHOT_TIMESTAMP, // seconds since the epoch
-    SELF_COLLECTION_SECONDS,      // CPU time spent rotating and reading, total
+    SELF_COLLECTION_SECONDS,      // CPU time spent on event groups, total
     SELF_ROTATION_COUNT,          // of the histogram below
     SELF_ROTATION_SUM,            // seconds
     SELF_ROTATION_BUCKETS,        // SELF_BUCKETS_N cumulative counts

@@ -6,13 +6,23 @@ static uint64_t thread_cpu_ns(const struct self *self) { return self->clocks->th
 
 void self_init(struct self *self, const struct clocks *clocks, size_t n_cpus, uint64_t now_ns) {
     *self = (struct self){.clocks = clocks};
-    budget_init(&self->budget, n_cpus, (double)now_ns * 1e-9, 0);
+    budget_init(&self->budget, n_cpus, (double)now_ns * 1e-9, (struct budget_cost){0});
 }
 
 double self_realtime_seconds(const struct self *self) { return self->clocks->realtime_seconds(self->clocks->context); }
 
+static struct budget_cost cost_of(const struct self *self) {
+    double all_seconds = self->collection_seconds + self->interrupt_seconds;
+    return (struct budget_cost){.rotation_seconds = all_seconds - self->change_seconds,
+                                .change_seconds = self->change_seconds};
+}
+
 bool self_follow_budget(struct self *self, uint64_t now_ns) {
-    return budget_update(&self->budget, (double)now_ns * 1e-9, self->collection_seconds + self->interrupt_seconds);
+    return budget_update(&self->budget, (double)now_ns * 1e-9, cost_of(self));
+}
+
+bool self_may_change(const struct self *self, uint64_t now_ns) {
+    return budget_debt(&self->budget, (double)now_ns * 1e-9, cost_of(self)) == 0;
 }
 
 void self_step_begin(struct self *self) {
@@ -20,19 +30,30 @@ void self_step_begin(struct self *self) {
     self->step_cpu_ns = thread_cpu_ns(self);
 }
 
-void self_step_end(struct self *self, uint64_t calls, uint64_t interrupts) {
-    double seconds = (double)(monotonic_ns(self) - self->step_begun_ns) * 1e-9;
+// Returns the CPU time of the step, on all CPUs.
+static double charge(struct self *self, uint64_t calls, uint64_t interrupts) {
     double cpu_seconds = (double)(thread_cpu_ns(self) - self->step_cpu_ns) * 1e-9;
+    double interrupt_seconds = calls > 0 ? cpu_seconds * (double)interrupts / (double)calls : 0;
     self->collection_seconds += cpu_seconds;
-    if (calls == 0)
-        return; // nothing was due
     self->calls += calls;
     self->interrupts += interrupts;
-    self->interrupt_seconds += cpu_seconds * (double)interrupts / (double)calls;
+    self->interrupt_seconds += interrupt_seconds;
+    return cpu_seconds + interrupt_seconds;
+}
+
+void self_step_end(struct self *self, uint64_t calls, uint64_t interrupts) {
+    double seconds = (double)(monotonic_ns(self) - self->step_begun_ns) * 1e-9;
+    (void)charge(self, calls, interrupts);
+    if (calls == 0)
+        return; // nothing was due
     self->rotations++;
     self->rotation_seconds += seconds;
     for (size_t i = 0; i < SELF_BUCKETS_N; i++)
         self->buckets[i] += seconds <= snapshot_rotation_bounds[i];
+}
+
+void self_change_end(struct self *self, uint64_t calls, uint64_t interrupts) {
+    self->change_seconds += charge(self, calls, interrupts);
 }
 
 void self_fill(struct self *self, const struct host_roots *roots, double pmu_up, struct snapshot *snapshot) {

@@ -14,6 +14,7 @@ struct self {
     uint64_t calls, interrupts;  // calls to the PMU; interrupts of other CPUs
     double collection_seconds;
     double interrupt_seconds; // time of interrupts on other CPUs, estimated
+    double change_seconds;    // part of both: of changes (core/adapt/budget.h)
     double rotations, rotation_seconds;
     double buckets[SELF_BUCKETS_N]; // cumulative, as in the exposition
     uint64_t step_begun_ns, step_cpu_ns;
@@ -29,11 +30,15 @@ double self_realtime_seconds(const struct self *self); // since the epoch
 // Compares the cost with the budget. True if the length of slots must change.
 bool self_follow_budget(struct self *self, uint64_t now_ns);
 
-// Call these around each step of the sampler.
+// True if what changes have cost is paid, so that another one may follow.
+bool self_may_change(const struct self *self, uint64_t now_ns);
+
+// Call self_step_begin before each step, and one of the others after it: self_step_end if it rotated event groups,
+// self_change_end if it probed, opened or closed. The step made `calls` to the PMU, which caused `interrupts` on other
+// CPUs. Each interrupt is assumed to cost its CPU as much as a call cost here.
 void self_step_begin(struct self *self);
-// The step made `calls` to the PMU, which caused `interrupts` on other CPUs. Each interrupt is assumed to cost its CPU
-// as much as a call cost here.
 void self_step_end(struct self *self, uint64_t calls, uint64_t interrupts);
+void self_change_end(struct self *self, uint64_t calls, uint64_t interrupts);
 
 // Writes the self values of a snapshot. pmu_up: 1, 0, or NaN if the PMU is not used.
 void self_fill(struct self *self, const struct host_roots *roots, double pmu_up, struct snapshot *snapshot);

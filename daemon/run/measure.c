@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "collectors/pmu/pace.h"
 #include "daemon/base/log.h"
 #include "daemon/run/measure_plan.h"
 #include "daemon/run/summary.h"
@@ -42,8 +43,22 @@ static int start_probe(struct measure *m) {
     return r;
 }
 
+// What belonged to the last plan or probe is closed first: so two plans never hold files and memory side by side.
+static bool must_wait(const struct measure *m, struct moment *moment) {
+    bool busy = closer_is_busy(m->closer);
+    if (busy)
+        moment->deadline_ns = UINT64_MAX; // set by the caller
+    return busy;
+}
+
 static int step_probe(struct measure *m, struct moment *moment) {
-    if (!probe_step(m->probe, moment->now_ns, &moment->deadline_ns))
+    if (must_wait(m, moment))
+        return MEASURE_NOTHING;
+    uint64_t calls = probe_calls(m->probe), interrupts = probe_interrupts(m->probe);
+    self_step_begin(m->self);
+    bool answered = probe_step(m->probe, moment->now_ns, &moment->deadline_ns);
+    self_change_end(m->self, probe_calls(m->probe) - calls, probe_interrupts(m->probe) - interrupts);
+    if (!answered)
         return MEASURE_NOTHING;
     int error = probe_error(m->probe);
     moment->counters = error < 0 ? error : (int)probe_counters(m->probe);
@@ -78,10 +93,18 @@ static int follow_counters(struct measure *m, struct moment *moment) {
 // ---- measuring ----
 
 static int step_sampler(struct measure *m, struct moment *moment) {
+    if (must_wait(m, moment))
+        return MEASURE_NOTHING;
     uint64_t calls = sampler_calls(m->sampler), interrupts = sampler_interrupts(m->sampler);
+    bool opening = sampler_is_opening(m->sampler);
     self_step_begin(m->self);
     bool round_over = sampler_step(m->sampler, moment->now_ns, &moment->deadline_ns);
-    self_step_end(m->self, sampler_calls(m->sampler) - calls, sampler_interrupts(m->sampler) - interrupts);
+    calls = sampler_calls(m->sampler) - calls;
+    interrupts = sampler_interrupts(m->sampler) - interrupts;
+    if (opening)
+        self_change_end(m->self, calls, interrupts);
+    else
+        self_step_end(m->self, calls, interrupts);
     return round_over ? MEASURE_ROUND_OVER : MEASURE_NOTHING;
 }
 
@@ -144,9 +167,10 @@ static int finish_round(struct measure *m, struct moment *moment) {
 
 // Checks in this order, and again after each change; each check finds a change at most once per look.
 static int look_around(struct measure *m, struct moment *moment) {
-    if (m->adapt_due)
+    bool may_change = self_may_change(m->self, moment->now_ns);
+    if (m->adapt_due && may_change)
         return MEASURE_BOTTLENECK;
-    if (follow_should_probe(&m->follow, moment->now_ns))
+    if (follow_should_probe(&m->follow, moment->now_ns) && may_change)
         return MEASURE_COUNTERS;
     if (measure_budget_changed(m, moment->now_ns))
         return MEASURE_BUDGET;
@@ -180,9 +204,10 @@ static int go_on(struct measure *m, struct moment *moment) {
 // ---- yielding ----
 
 static int hand_over(struct measure *m, struct moment *moment) {
-    m->probe = probe_free(m->probe); // started again if counters are still missing afterwards
+    measure_stop_probe(m); // started again if counters are still missing afterwards
     measure_stop_sampler(m);
-    measure_stop_standing(m);
+    measure_close_parked(m); // the kernel's memory and files, too
+    m->yield_shown_ns = moment->now_ns;
     m->yielded_until_ns = moment->now_ns + (uint64_t)(moment->yield_seconds * (double)SECOND_NS);
     m->pmu_up = false;
     return MEASURE_NOTHING;
@@ -210,6 +235,10 @@ static struct snapshot *present_snapshot(struct engine *engine) {
 static int step_yielded(struct measure *m, struct moment *moment) {
     bool over = moment->now_ns >= m->yielded_until_ns;
     uint64_t next_ns = moment->now_ns + SECOND_NS;
+    if (!over && moment->now_ns < m->yield_shown_ns) {
+        moment->deadline_ns = m->yield_shown_ns;
+        return MEASURE_NOTHING;
+    }
     struct recording_pause pause = {.until_ns = moment->now_ns, .reason = UNCOVERED_YIELDED, .timestamp_seconds = NAN};
     derive_pause(m->stage.derive, moment->now_ns, UNCOVERED_YIELDED);
     if (!over)
@@ -217,7 +246,8 @@ static int step_yielded(struct measure *m, struct moment *moment) {
     if (moment->snapshot)
         pause.timestamp_seconds = timestamp_of(moment->snapshot);
     record_pause(m->record, &pause);
-    moment->deadline_ns = next_ns < m->yielded_until_ns ? next_ns : m->yielded_until_ns;
+    m->yield_shown_ns = next_ns < m->yielded_until_ns ? next_ns : m->yielded_until_ns;
+    moment->deadline_ns = m->yield_shown_ns;
     return over ? MEASURE_YIELD_OVER : MEASURE_NOTHING;
 }
 
@@ -276,7 +306,10 @@ static int happen(struct measure *m, int happening, struct moment *moment) {
 static int step(struct engine *engine, uint64_t now_ns, uint64_t *deadline_ns, struct snapshot **out) {
     struct measure *m = of(engine);
     struct moment moment = {.now_ns = now_ns, .deadline_ns = now_ns};
+    measure_step_closer(m, now_ns);
     int r = happen(m, MEASURE_DUE, &moment);
+    if (closer_is_busy(m->closer) && moment.deadline_ns > now_ns + PACE_NS)
+        moment.deadline_ns = now_ns + PACE_NS;
     if (r == 0 && record_step(m->record, moment.deadline_ns) && moment.deadline_ns > now_ns + RECORD_NS)
         moment.deadline_ns = now_ns + RECORD_NS;
     *deadline_ns = moment.deadline_ns;
@@ -298,7 +331,9 @@ static struct engine *free_measure(struct engine *engine) {
     record_free(m->record);
     probe_free(m->probe);
     sampler_free(m->sampler);
-    standing_free(m->standing);
+    sampler_free(m->parked.sampler);
+    snapshot_layout_unref(m->parked.layout);
+    closer_free(m->closer);
     stage_deinit(&m->stage);
     adapt_free(m->adapt);
     if (m->pmu)
@@ -339,6 +374,8 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
                           .seed = request->seed,
                           .errors = errors};
     int r = source_pmu(type->source, request->now_ns, errors, &m->pmu);
+    if (r == 0)
+        r = closer_new(m->pmu, &m->closer);
     if (r == 0 && setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE)
         r = adapt_new(type->source->catalog, type->selections, type->n_selections, &m->adapt);
     if (r == 0 && setup->record_path)

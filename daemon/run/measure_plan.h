@@ -13,6 +13,12 @@
 #include "daemon/run/record.h"
 #include "daemon/run/stage.h"
 
+// A sampler that has been stopped. The next one takes over what it can use.
+struct parked {
+    struct sampler *sampler;        // NULL: none
+    struct snapshot_layout *layout; // that its plan belongs to
+};
+
 struct measure {
     struct engine engine; // first
     const struct setup *setup;
@@ -26,9 +32,11 @@ struct measure {
     enum measure_state state;
     struct stage stage;        // of the current plan; empty while FINDING
     struct sampler *sampler;   // while MEASURING or LOOKING, else NULL
-    struct standing *standing; // what counts all the time, while no sampler has it
     struct probe *probe;       // while FINDING or PROBING, else NULL
+    struct parked parked;      // while PROBING
+    struct closer *closer;     // of what sampler and probe leave behind
     uint64_t yielded_until_ns; // while YIELDED
+    uint64_t yield_shown_ns;   // time of its next snapshot
     uint64_t next_round;       // first round of a new sampler
     struct follow follow;      // the number of general counters
     bool none_free;            // others held all of them at the last probe
@@ -46,8 +54,13 @@ const char *measure_prefix(const struct measure *m);
 void measure_refresh_view(struct measure *m);
 
 int measure_start_sampler(struct measure *m);
-void measure_stop_sampler(struct measure *m); // releases all counters; what needs none counts on
-void measure_stop_standing(struct measure *m);
+
+// Each releases all counters at once. The sampler's event groups stay open, for the next one; what a probe opened is
+// closed step by step.
+void measure_stop_sampler(struct measure *m);
+void measure_stop_probe(struct measure *m);
+void measure_close_parked(struct measure *m); // closes step by step what the last sampler has left
+void measure_step_closer(struct measure *m, uint64_t now_ns);
 
 // Makes a plan for the current counters and continues under it; on failure the old one stays. Returns 0, -EINVAL with
 // the reason in `errors`, -ENOMEM.

@@ -360,5 +360,6 @@ struct prometheus_page *prometheus_page_new(const struct shown *shown, bool per_
         add_all_cpus(page, shown);
     else
         add_host(page, shown);
+    page_end(page);
     return page->failed ? prometheus_page_free(page) : page;
 }

@@ -12,15 +12,12 @@
 #include "exporters/prometheus/prometheus_parts.h"
 
 const struct view *page_begin_type(struct prometheus_page *page, const struct shown *shown, size_t type) {
-    page->type = type;
-    page->core_type = shown->types[type].view->core_type;
-    return shown->types[type].view;
+    const struct view *view = shown->types[type].view;
+    page_begin(page, type, view->core_type, view->layout->n_scopes);
+    return view;
 }
 
-static const char *number_text(char out[PAGE_NUMBER_MAX], unsigned long long number) {
-    (void)snprintf(out, PAGE_NUMBER_MAX, "%llu", number);
-    return out;
-}
+static void number_text(char out[PAGE_NUMBER_MAX], unsigned number) { out[text_number(out, number)] = '\0'; }
 
 struct page_scope page_socket_labels(const struct view *view, size_t socket) {
     struct page_scope labels = {.n = 1, .scope = snapshot_scope_socket(socket)};
@@ -38,9 +35,9 @@ struct page_scope page_cpu_labels(const struct view *view, size_t cpu) {
 
 void page_scoped(struct prometheus_page *page, const struct page_scope *scope, const char *name, const char *value,
                  enum page_kind kind, size_t index) {
-    struct page_label labels[3] = {{"socket", scope->socket}, {"cpu", scope->cpu}};
-    labels[scope->n] = (struct page_label){name, value};
-    page_series(page, "", labels, scope->n + (name ? 1 : 0), kind, index);
+    const struct page_label labels[] = {{"socket", scope->socket}, {"cpu", scope->cpu}};
+    const struct page_label more = {name, value};
+    page_series_scoped(page, scope->scope, labels, scope->n, name ? &more : NULL, kind, index);
 }
 
 // True if the metric's quotient is exported; *k is its factor.

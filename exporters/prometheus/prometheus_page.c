@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// All text of a page lies in one pool in the order of the page, so that rendering walks memory forwards: copy a prefix,
-// write a number, go on. Rendering reserves space for the longest possible page once and checks nothing after that.
+// Rendering copies three pieces of text, writes a number, and goes on. The pieces of a thousand CPUs fit a cache,
+// because series share them: each CPU has its labels once, not once a family. Rendering reserves space for the longest
+// possible page once and checks nothing after that.
 
 #include "exporters/prometheus/prometheus_page.h"
 
@@ -15,11 +16,11 @@
 static const struct text_escape LABEL_ESCAPES[] = {{'\\', "\\\\"}, {'"', "\\\""}, {'\n', "\\n"}, {0, NULL}};
 static const struct text_escape HELP_ESCAPES[] = {{'\\', "\\\\"}, {'\n', "\\n"}, {0, NULL}};
 
-// Length of the text added to the pool since `begin`; a pool that outgrows its indexes has failed.
-static uint32_t pool_since(struct prometheus_page *page, size_t begin) {
+// The text added to the pool since `begin`; a pool that outgrows its indexes has failed.
+static struct page_part pool_since(struct prometheus_page *page, size_t begin) {
     if (page->pool.failed || page->pool.length > UINT32_MAX)
         page->failed = true;
-    return (uint32_t)(page->pool.length - begin);
+    return (struct page_part){(uint32_t)begin, (uint32_t)(page->pool.length - begin)};
 }
 
 void page_family(struct prometheus_page *page, const char *name, const char *type, const char *help) {
@@ -33,10 +34,12 @@ void page_family(struct prometheus_page *page, const char *name, const char *typ
     text_format(&page->pool, "# HELP %s ", name);
     text_escaped(&page->pool, help, HELP_ESCAPES);
     text_format(&page->pool, "\n# TYPE %s %s\n", name, type);
-    uint32_t length = pool_since(page, begin);
+    struct page_part header = pool_since(page, begin);
+    begin = page->pool.length;
+    text_string(&page->pool, name);
     page->families[page->n_families++] =
-        (struct page_family){.name = name, .text = (uint32_t)begin, .length = length, .first = page->n_series};
-    page->bytes_max += length;
+        (struct page_family){.name = name, .header = header, .own = pool_since(page, begin), .first = page->n_series};
+    page->bytes_max += header.length;
 }
 
 static void add_label(struct prometheus_page *page, char *separator, const char *name, const char *value) {
@@ -48,14 +51,13 @@ static void add_label(struct prometheus_page *page, char *separator, const char 
     text_string(&page->pool, "\"");
 }
 
-// Adds the text before the number.
-static void add_prefix(struct prometheus_page *page, const char *suffix, const struct page_label *labels,
-                       size_t n_labels) {
-    text_string(&page->pool, page->families[page->n_families - 1].name);
-    text_string(&page->pool, suffix);
-    char separator = '{';
-    for (size_t i = 0; i < n_labels; i++)
-        add_label(page, &separator, labels[i].name, labels[i].value);
+static void add_labels(struct prometheus_page *page, char *separator, const struct page_label *labels, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        add_label(page, separator, labels[i].name, labels[i].value);
+}
+
+// Adds the labels that all series have, and ends the text before the number.
+static void end_labels(struct prometheus_page *page, char separator) {
     if (page->core_type)
         add_label(page, &separator, "core_type", page->core_type);
     if (page->simulated)
@@ -65,46 +67,110 @@ static void add_prefix(struct prometheus_page *page, const char *suffix, const s
     text_string(&page->pool, separator == '{' ? " " : "} ");
 }
 
-static void add_series(struct prometheus_page *page, size_t begin, enum page_kind kind, size_t value) {
-    uint32_t length = pool_since(page, begin);
-    page->series[page->n_series++] = (struct page_series){.text = (uint32_t)begin,
-                                                          .length = length,
-                                                          .value = (uint32_t)value,
-                                                          .kind = (uint16_t)kind,
-                                                          .type = (uint16_t)page->type};
-    page->families[page->n_families - 1].n++;
-    page->bytes_max += length + TEXT_NUMBER_MAX + 1;
-}
-
-static bool series_room(struct prometheus_page *page) {
-    struct page_series *series = page->failed ? NULL : array_grow(page->series, page->n_series, sizeof *series);
-    page->failed = !series;
-    if (series)
-        page->series = series;
-    return series;
+static void add_series(struct prometheus_page *page, struct page_series series) {
+    struct page_series *room = page->failed ? NULL : array_grow(page->series, page->n_series, sizeof *room);
+    page->failed = !room;
+    if (!room)
+        return;
+    struct page_family *family = &page->families[page->n_families - 1];
+    page->series = room;
+    series.type = (uint16_t)page->type;
+    page->series[page->n_series++] = series;
+    family->n++;
+    page->bytes_max += family->own.length + series.head.length + series.tail.length + TEXT_NUMBER_MAX + 1;
 }
 
 void page_series(struct prometheus_page *page, const char *suffix, const struct page_label *labels, size_t n_labels,
                  enum page_kind kind, size_t value) {
-    if (!series_room(page))
-        return;
     size_t begin = page->pool.length;
-    add_prefix(page, suffix, labels, n_labels);
-    add_series(page, begin, kind, value);
+    char separator = '{';
+    text_string(&page->pool, suffix);
+    add_labels(page, &separator, labels, n_labels);
+    end_labels(page, separator);
+    add_series(page,
+               (struct page_series){.head = pool_since(page, begin), .value = (uint32_t)value, .kind = (uint16_t)kind});
 }
 
 void page_series_fixed(struct prometheus_page *page, const struct page_label *labels, size_t n_labels, double number) {
-    if (!series_room(page))
-        return;
     size_t begin = page->pool.length;
-    char digits[TEXT_NUMBER_MAX];
-    add_prefix(page, "", labels, n_labels);
+    char separator = '{', digits[TEXT_NUMBER_MAX];
+    add_labels(page, &separator, labels, n_labels);
+    end_labels(page, separator);
     text_append(&page->pool, digits, text_number(digits, number));
-    add_series(page, begin, PAGE_FIXED, 0);
+    add_series(page, (struct page_series){.head = pool_since(page, begin), .kind = PAGE_FIXED});
+}
+
+// ---- series of scopes ----
+
+void page_begin(struct prometheus_page *page, size_t type, const char *core_type, size_t n_scopes) {
+    struct page_memo *memo = &page->memos[type];
+    page->type = type;
+    page->core_type = core_type;
+    if (!memo->scopes)
+        memo->scopes = calloc(n_scopes, sizeof *memo->scopes);
+    page->failed = page->failed || !memo->scopes;
+}
+
+void page_end(struct prometheus_page *page) {
+    for (size_t type = 0; type < SHOWN_TYPES_MAX; type++) {
+        free(page->memos[type].tails);
+        free(page->memos[type].scopes);
+        page->memos[type] = (struct page_memo){0};
+    }
+}
+
+static struct page_part find_scope(struct prometheus_page *page, size_t scope, const struct page_label *labels,
+                                   size_t n_labels) {
+    struct page_part *part = &page->memos[page->type].scopes[scope];
+    if (part->length > 0)
+        return *part;
+    size_t begin = page->pool.length;
+    char separator = '{';
+    add_labels(page, &separator, labels, n_labels);
+    return *part = pool_since(page, begin);
+}
+
+static struct page_part add_tail(struct prometheus_page *page, const struct page_label *label) {
+    struct page_memo *memo = &page->memos[page->type];
+    struct page_tail *tails = array_grow(memo->tails, memo->n_tails, sizeof *tails);
+    if (!tails) {
+        page->failed = true;
+        return (struct page_part){0};
+    }
+    size_t begin = page->pool.length;
+    char separator = ',';
+    memo->tails = tails;
+    add_labels(page, &separator, label, label->name != NULL);
+    end_labels(page, separator);
+    tails[memo->n_tails] = (struct page_tail){label->name, label->value, pool_since(page, begin)};
+    return tails[memo->n_tails++].part;
+}
+
+static struct page_part find_tail(struct prometheus_page *page, const struct page_label *label) {
+    struct page_memo *memo = &page->memos[page->type];
+    for (size_t i = 0; i < memo->n_tails; i++) {
+        size_t at = memo->next < memo->n_tails ? memo->next : 0;
+        memo->next = at + 1;
+        if (memo->tails[at].name == label->name && memo->tails[at].value == label->value)
+            return memo->tails[at].part;
+    }
+    memo->next = 0;
+    return add_tail(page, label);
+}
+
+void page_series_scoped(struct prometheus_page *page, size_t scope, const struct page_label *labels, size_t n_labels,
+                        const struct page_label *more, enum page_kind kind, size_t value) {
+    static const struct page_label none = {NULL, NULL};
+    if (page->failed)
+        return;
+    struct page_part head = find_scope(page, scope, labels, n_labels), tail = find_tail(page, more ? more : &none);
+    add_series(page,
+               (struct page_series){.head = head, .tail = tail, .value = (uint32_t)value, .kind = (uint16_t)kind});
 }
 
 struct prometheus_page *prometheus_page_free(struct prometheus_page *page) {
     if (page) {
+        page_end(page);
         free(page->series);
         free(page->families);
         text_free(&page->pool);
@@ -115,9 +181,9 @@ struct prometheus_page *prometheus_page_free(struct prometheus_page *page) {
 
 size_t prometheus_series(const struct prometheus_page *page) { return page->n_series; }
 
-static char *copy(char *p, const struct prometheus_page *page, uint32_t text, uint32_t length) {
-    memcpy(p, page->pool.data + text, length);
-    return p + length;
+static char *copy(char *p, const struct prometheus_page *page, struct page_part part) {
+    memcpy(p, page->pool.data + part.text, part.length);
+    return p + part.length;
 }
 
 static char *render_family(const struct prometheus_page *page, const struct page_family *family,
@@ -129,9 +195,11 @@ static char *render_family(const struct prometheus_page *page, const struct page
         if (!isfinite(value))
             continue;
         if (!begun)
-            p = copy(p, page, family->text, family->length);
+            p = copy(p, page, family->header);
         begun = true;
-        p = copy(p, page, series->text, series->length);
+        p = copy(p, page, family->own);
+        p = copy(p, page, series->head);
+        p = copy(p, page, series->tail);
         if (series->kind != PAGE_FIXED)
             p += text_number(p, series->kind == PAGE_WHOLE ? rint(value) : value);
         *p++ = '\n';

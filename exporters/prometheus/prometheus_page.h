@@ -17,21 +17,40 @@ struct page_label {
     const char *name, *value;
 };
 
+// A piece of text in the pool.
+struct page_part {
+    uint32_t text, length;
+};
+
+// A line is the family's name, two parts, a number and a line break. Thousands of series share the parts: the first
+// names the scope, the second has the other labels and a space.
 struct page_series {
-    uint32_t text, length; // name, labels and a space, in the pool; of a fixed series the number, too
-    uint32_t value;        // index into snapshot->values
+    struct page_part head, tail; // of a fixed series the number, too
+    uint32_t value;              // index into snapshot->values
     uint16_t kind;
     uint16_t type; // core type of the snapshot
 };
 
 struct page_family {
-    const char *name;      // borrowed, only while the page is built
-    uint32_t text, length; // HELP and TYPE
-    size_t first, n;       // of the series
+    const char *name;             // borrowed, only while the page is built
+    struct page_part header, own; // HELP and TYPE; the name that lines begin with
+    size_t first, n;              // of the series
+};
+
+// While a page is built: the parts that a core type's series have so far.
+struct page_memo {
+    struct page_part *scopes; // by scope; length 0: not yet
+    struct page_tail {
+        const char *name, *value; // the same pointers have the same text
+        struct page_part part;
+    } * tails;
+    size_t n_tails;
+    size_t next; // the tail that probably comes next: each scope has the same ones
 };
 
 struct prometheus_page {
     struct text pool;
+    struct page_memo memos[SHOWN_TYPES_MAX]; // by core type
     struct page_family *families;
     size_t n_families;
     struct page_series *series;
@@ -47,9 +66,22 @@ struct prometheus_page {
 // Begins a family; the series that follow belong to it. `name` is borrowed until the next call.
 void page_family(struct prometheus_page *page, const char *name, const char *type, const char *help);
 
+// Later series are core type `type`'s, which has `n_scopes` scopes.
+void page_begin(struct prometheus_page *page, size_t type, const char *core_type, size_t n_scopes);
+
+// Ends building: what only that needs is freed.
+void page_end(struct prometheus_page *page);
+
 // Adds a series of the family; its name is the family's and `suffix`.
 void page_series(struct prometheus_page *page, const char *suffix, const struct page_label *labels, size_t n_labels,
                  enum page_kind kind, size_t value);
+
+// The same for one of the core type's scopes, which all have the same labels first, and one more label unless `more` is
+// NULL. Its name and value are borrowed until page_end.
+void page_series_scoped(struct prometheus_page *page, size_t scope, const struct page_label *labels, size_t n_labels,
+                        const struct page_label *more, enum page_kind kind, size_t value);
+
+// A series whose number never changes.
 void page_series_fixed(struct prometheus_page *page, const struct page_label *labels, size_t n_labels, double number);
 
 #endif

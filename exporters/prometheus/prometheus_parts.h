@@ -10,7 +10,7 @@
 // Makes later series this core type's. Returns its view.
 const struct view *page_begin_type(struct prometheus_page *page, const struct shown *shown, size_t type);
 
-enum { PAGE_NUMBER_MAX = 24 };
+enum { PAGE_NUMBER_MAX = TEXT_NUMBER_MAX };
 
 // A scope's own labels: {socket} or {socket,cpu}.
 struct page_scope {
@@ -21,7 +21,8 @@ struct page_scope {
 struct page_scope page_socket_labels(const struct view *view, size_t socket);
 struct page_scope page_cpu_labels(const struct view *view, size_t cpu);
 
-// Adds a series of a scope, with another label if `name` is not NULL.
+// Adds a series of a scope, with another label if `name` is not NULL. Both are borrowed while the
+// page is built.
 void page_scoped(struct prometheus_page *page, const struct page_scope *scope, const char *name, const char *value,
                  enum page_kind kind, size_t index);
 

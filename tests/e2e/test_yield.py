@@ -97,7 +97,7 @@ def check_handing_over(host, metric, cpus):
     begun = time.monotonic()
     host.daemon.wait_round(host.daemon.sequence() + 1)  # the round that is cut short begins after this
     assert host.yielded("--for", "1h") == "all counters are free for 3600 s\n"
-    assert host.perf_events() == 0
+    e2e.wait_for(lambda: host.perf_events() == 0, "the stopped events to be closed")
     page = host.daemon.get("/metrics")
     assert not gauge(page, metric) and e2e.value_of(page, "topdownd_pmu_up") == 0, page
     metrics = host.daemon.json("/api/v1/snapshot")["scopes"][0]["metrics"].values()

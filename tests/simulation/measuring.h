@@ -69,6 +69,9 @@ double measuring_seconds(const struct measuring *m); // since EPOCH_NS
 size_t measuring_said(struct measuring *m, const char *text);
 void measuring_forget(struct measuring *m);
 
+// How many event groups hold counters, or may: open and not stopped.
+size_t measuring_held(const struct measuring *m);
+
 double measuring_self(const struct measuring *m, enum self_value value); // of the newest snapshot
 const struct plan *measuring_plan(const struct measuring *m);
 

@@ -35,7 +35,9 @@ static int recorder_open(struct pmu *pmu, unsigned cpu, const struct pmu_event *
     if (handle >= 0) {
         assert_true(handle < HANDLES_MAX);
         r->cpu_of[handle] = cpu;
+        r->n_events_of[handle] = n;
         r->open[handle] = true;
+        r->enabled[handle] = false;
         r->n_open++;
         record(r, CALL_OPEN, handle, n);
     }
@@ -64,7 +66,7 @@ static int recorder_read(struct pmu *pmu, int handle, struct pmu_times *times, u
 static void recorder_close(struct pmu *pmu, int handle) {
     struct recorder *r = of(pmu);
     assert_true(r->open[handle]);
-    record(r, CALL_CLOSE, handle, 0);
+    record(r, CALL_CLOSE, handle, r->n_events_of[handle]);
     r->open[handle] = false;
     r->n_open--;
     r->inner->ops->close(r->inner, handle);
@@ -142,6 +144,7 @@ static void change_plan(struct pipeline *p, unsigned counters) {
                                    .n_selections = p->n_selections,
                                    .support = p->support,
                                    .nmi_watchdog = p->nmi_watchdog,
+                                   .smt_at_boot = p->scenario->threads_per_core > 1,
                                    .slot_ns = p->slot_ns,
                                    .idle = 0.1,
                                    .raised = p->adapt ? adapt_raised(p->adapt) : NULL,

@@ -41,7 +41,7 @@ struct call {
     enum call_kind kind;
     int handle;
     uint64_t at_ns;
-    size_t n_events; // of CALL_OPEN
+    size_t n_events; // of CALL_OPEN and CALL_CLOSE
 };
 
 // Passes everything on to `inner` and writes it down; refuses what the test says.
@@ -52,6 +52,7 @@ struct recorder {
     struct call *calls; // the first CALLS_MAX
     size_t n_calls;
     unsigned cpu_of[HANDLES_MAX];
+    size_t n_events_of[HANDLES_MAX];
     bool open[HANDLES_MAX], enabled[HANDLES_MAX];
     size_t n_open;
     uint64_t refused_config; // an event group that holds it cannot be opened; 0: none

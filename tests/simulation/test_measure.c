@@ -90,7 +90,7 @@ static void test_what_comes_from_outside_is_done_as_the_table_says_in_every_stat
             if (rule.action == MEASURE_IGNORE || rule.action == MEASURE_REFUSE)
                 assert_int_equal(m.recorder.n_open, open);
             if (rule.action == MEASURE_HAND_OVER)
-                assert_int_equal(m.recorder.n_open, 0);
+                assert_int_equal(measuring_held(&m), 0);
             measuring_reach(&m, MEASURE_LOOKING); // and it goes on
             measuring_stop(&m);
         }
@@ -241,17 +241,17 @@ static void test_memory_that_is_short_while_cpus_are_looked_for_ends_the_daemon(
     measuring_stop(&m);
 }
 
-// The budget is 1 ms a second on 8 CPUs. The steps' own cost is three quarters of it; two of three calls interrupt a
-// CPU, so that all together is 1.25 of it, and 0.83 with slots half as long again.
+// The budget is 1 ms a second on 8 CPUs, of which rotation has nine tenths. The steps' own cost is 0.7 of it; two of
+// three calls interrupt a CPU, so that all together is 1.17 of it, and 0.78 with slots half as long again.
 static void test_slots_grow_where_measuring_and_its_interrupts_cost_more_than_the_budget(void **state) {
     (void)state;
     struct measuring m;
     start(&m);
     measuring_run_until(&m, 29);
     double steps_a_second = measuring_self(&m, SELF_ROTATION_COUNT) / measuring_seconds(&m);
-    m.step_cost_ns = (uint64_t)(0.75e6 / steps_a_second);
+    m.step_cost_ns = (uint64_t)(0.7e6 / steps_a_second);
     measuring_run_until(&m, 180);
-    assert_near(measuring_self(&m, SELF_BUDGET_USED), 0.88, 0.05, "of the budget");
+    assert_near(measuring_self(&m, SELF_BUDGET_USED), 0.82, 0.05, "of the budget");
     assert_int_equal(measuring_said(&m, "of its budget: a slot is 300 ms from now on"), 1);
     assert_true(measuring_plan(&m)->slot_ns == 300000000);
     assert_int_equal(m.n_plans, 2);
@@ -343,7 +343,7 @@ static void test_counters_are_free_at_once_and_something_is_shown_every_second(v
     measuring_run_until(&m, 20);
     double covered = m.snapshot->values[snapshot_covered(m.snapshot->layout, 0)];
     assert_int_equal(measuring_yield(&m, 30), 0);
-    assert_int_equal(m.recorder.n_open, 0);
+    assert_int_equal(measuring_held(&m), 0);
     assert_int_equal(m.snapshot->absent[0], ABSENT_YIELDED);
     assert_true(measuring_self(&m, SELF_PMU_UP) == 0);
     size_t shown = m.n_snapshots;
@@ -390,6 +390,8 @@ static void test_a_probe_that_is_interrupted_is_begun_again_when_it_is_missed(vo
     measuring_run_until(&m, 59);
     measuring_reach(&m, MEASURE_PROBING);
     assert_int_equal(measuring_yield(&m, 10), 0);
+    assert_int_equal(measuring_held(&m), 0);
+    measuring_run_until(&m, measuring_seconds(&m) + 1);
     assert_int_equal(m.recorder.n_open, 0);
     measuring_run_until(&m, 90);
     assert_int_equal(measuring_plan(&m)->general_counters, 6);

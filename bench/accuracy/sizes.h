@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_BENCH_ACCURACY_SIZES_H
+#define TOPDOWND_BENCH_ACCURACY_SIZES_H
+
+// What the schedule costs and how close it comes on sockets of 32, 128 and 256 cores with twelve event groups of equal
+// weight, under all loads and those that change on all CPUs at once.
+
+#include "bench/accuracy/trial.h"
+
+// Prints errors and coverage by load, and then the goals and interrupts. `request` selects the metric groups. Returns
+// false if a goal is missed that the schedule meets; that of MPKI's intervals counts only if `full`.
+bool sizes_check(const struct plan_request *request, const double *rates, unsigned seeds, unsigned threads, bool full);
+
+#endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_EXPORTERS_HTTP_HTTP_CACHE_H
+#define TOPDOWND_EXPORTERS_HTTP_HTTP_CACHE_H
+
+// The rendered pages. Each is a response object of the HTTP library, which counts the connections that still send it:
+// any number of clients, slow ones included, read the same bytes.
+//
+// A page's memory is used again for its next rendering, because fresh memory costs more than the text in it: the kernel
+// clears each of its pages first. Memory goes back to the kernel when nobody has asked for a page for HTTP_KEPT_MS, or
+// when all pages together exceed HTTP_CACHE_BYTES_MAX; then the page that nobody asked for longest goes first. A page
+// that is still being sent keeps its memory until its last connection is done.
+
+#include "exporters/http/http_page.h"
+
+enum { HTTP_KEPT_MS = 30000, HTTP_CACHE_BYTES_MAX = 16 << 20 };
+
+struct MHD_Response;
+struct http_buffer;
+
+struct http_cached {
+    uint64_t generation;           // publication that it shows; 0: none
+    struct MHD_Response *response; // NULL: none
+    struct http_buffer *spare;     // memory for the next response, while there is none
+    size_t bytes;                  // of the response or the spare
+    uint64_t asked_ms;
+};
+
+struct http_cache {
+    struct http_cached pages[HTTP_PAGE_N];
+    struct http_templates templates; // for the views they name
+};
+
+// Gives up all pages. No connection may use one any more.
+void http_cache_deinit(struct http_cache *cache);
+
+// Returns the page if it shows this generation, else NULL. Notes that it was asked for.
+struct MHD_Response *http_cache_find(struct http_cache *cache, enum http_page page, uint64_t generation,
+                                     uint64_t now_ms);
+
+// Gives up the older page and returns an empty text for the new one. The caller fills it and calls http_cache_end or
+// http_cache_drop. NULL if out of memory.
+struct text *http_cache_begin(struct http_cache *cache, enum http_page page);
+
+// Makes the text a response that the cache owns. NULL if out of memory.
+struct MHD_Response *http_cache_end(struct http_cache *cache, enum http_page page, uint64_t generation);
+
+// Gives up the page and its memory.
+void http_cache_drop(struct http_cache *cache, enum http_page page);
+
+// Gives up the pages that nobody has asked for in HTTP_KEPT_MS. Returns the milliseconds until the next one is due; -1
+// if there is none.
+int http_cache_expire(struct http_cache *cache, uint64_t now_ms);
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the server keeps of its pages: memory for the next rendering, while somebody asks; and what a connection still
+// sends, whatever else happens.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "exporters/http/http_cache.h"
+
+enum { LARGE = 6 << 20 };
+
+static int setup(void **state) {
+    *state = calloc(1, sizeof(struct http_cache));
+    return *state ? 0 : -1;
+}
+
+static int teardown(void **state) {
+    http_cache_deinit(*state);
+    free(*state);
+    return 0;
+}
+
+// Renders a page of `length` bytes `c` and returns where they are.
+static const char *put(struct http_cache *cache, enum http_page page, uint64_t generation, size_t length, char c) {
+    struct text *text = http_cache_begin(cache, page);
+    assert_non_null(text);
+    assert_int_equal(text->length, 0);
+    char *room = text_room(text, length);
+    assert_non_null(room);
+    memset(room, c, length);
+    text->length = length;
+    assert_non_null(http_cache_end(cache, page, generation));
+    return room;
+}
+
+static bool has(struct http_cache *cache, enum http_page page, uint64_t generation, uint64_t now_ms) {
+    return http_cache_find(cache, page, generation, now_ms) != NULL;
+}
+
+static void test_a_page_is_kept_for_its_generation(void **state) {
+    struct http_cache *cache = *state;
+    assert_false(has(cache, HTTP_PAGE_ROOT, 1, 0));
+    put(cache, HTTP_PAGE_ROOT, 1, 100, 'a');
+    assert_true(has(cache, HTTP_PAGE_ROOT, 1, 0));
+    assert_false(has(cache, HTTP_PAGE_ROOT, 2, 0));
+    assert_false(has(cache, HTTP_PAGE_METRICS, 1, 0));
+}
+
+static void test_the_next_rendering_uses_the_same_memory(void **state) {
+    struct http_cache *cache = *state;
+    const char *first = put(cache, HTTP_PAGE_METRICS_CPU, 1, LARGE, 'a');
+    for (uint64_t generation = 2; generation < 10; generation++)
+        assert_ptr_equal(put(cache, HTTP_PAGE_METRICS_CPU, generation, LARGE - generation, 'b'), first);
+}
+
+static void test_what_nobody_asks_for_any_more_is_given_back(void **state) {
+    struct http_cache *cache = *state;
+    assert_int_equal(http_cache_expire(cache, 0), -1);
+    assert_false(has(cache, HTTP_PAGE_METRICS_CPU, 1, 1000));
+    put(cache, HTTP_PAGE_METRICS_CPU, 1, LARGE, 'a');
+    assert_false(has(cache, HTTP_PAGE_METRICS, 1, 5000));
+    put(cache, HTTP_PAGE_METRICS, 1, 100, 'a');
+    assert_int_equal(http_cache_expire(cache, 6000), HTTP_KEPT_MS - 5000);
+    assert_true(has(cache, HTTP_PAGE_METRICS_CPU, 1, 7000)); // keeps it, as a rendering does
+    assert_int_equal(http_cache_expire(cache, 5000 + HTTP_KEPT_MS - 1), 1);
+    assert_int_equal(http_cache_expire(cache, 5000 + HTTP_KEPT_MS), 2000);
+    assert_int_equal(http_cache_expire(cache, 7000 + HTTP_KEPT_MS), -1);
+    for (size_t i = 0; i < HTTP_PAGE_N; i++) {
+        assert_null(cache->pages[i].response);
+        assert_null(cache->pages[i].spare);
+    }
+    assert_false(has(cache, HTTP_PAGE_METRICS_CPU, 1, 7000 + HTTP_KEPT_MS));
+}
+
+static void test_of_large_pages_those_that_were_asked_for_last_are_kept(void **state) {
+    struct http_cache *cache = *state;
+    static const enum http_page pages[] = {HTTP_PAGE_METRICS_CPU, HTTP_PAGE_SNAPSHOT_CPU, HTTP_PAGE_TOPDOWN_CPU};
+    for (size_t i = 0; i < 2; i++) {
+        (void)has(cache, pages[i], 1, i);
+        put(cache, pages[i], 1, LARGE, 'a');
+    }
+    assert_true(has(cache, pages[0], 1, 10));
+    assert_false(has(cache, pages[2], 1, 20));
+    put(cache, pages[2], 1, LARGE, 'a');
+    assert_true(has(cache, pages[0], 1, 30));
+    assert_false(has(cache, pages[1], 1, 30));
+    assert_true(has(cache, pages[2], 1, 30));
+    (void)has(cache, HTTP_PAGE_ROOT, 1, 40);
+    put(cache, HTTP_PAGE_ROOT, 1, HTTP_CACHE_BYTES_MAX + 1, 'a'); // one page is kept, however large
+    assert_true(has(cache, HTTP_PAGE_ROOT, 1, 50));
+    assert_false(has(cache, pages[0], 1, 50));
+    assert_false(has(cache, pages[2], 1, 50));
+}
+
+static void test_what_could_not_be_rendered_leaves_nothing(void **state) {
+    struct http_cache *cache = *state;
+    put(cache, HTTP_PAGE_ROOT, 1, 100, 'a');
+    struct text *text = http_cache_begin(cache, HTTP_PAGE_ROOT);
+    text->failed = true;
+    http_cache_drop(cache, HTTP_PAGE_ROOT);
+    assert_false(has(cache, HTTP_PAGE_ROOT, 1, 0));
+    put(cache, HTTP_PAGE_ROOT, 2, 100, 'b');
+    assert_true(has(cache, HTTP_PAGE_ROOT, 2, 0));
+}
+
+// ---- pages that are being sent ----
+
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+                                  const char *version, const char *body, size_t *body_length, void **request) {
+    (void)url, (void)method, (void)version, (void)body, (void)body_length, (void)request;
+    return MHD_queue_response(connection, MHD_HTTP_OK, http_cache_find(context, HTTP_PAGE_METRICS_CPU, 1, 0));
+}
+
+static struct MHD_Daemon *start_daemon(struct http_cache *cache) {
+    struct MHD_Daemon *daemon = MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, on_request, cache, MHD_OPTION_END);
+    assert_non_null(daemon);
+    return daemon;
+}
+
+// Connects, asks, and reads nothing yet.
+static int ask(struct MHD_Daemon *daemon) {
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT);
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(info->port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    static const char request[] = "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), small = 4096;
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small), 0);
+    (void)connect(fd, (const struct sockaddr *)&address, sizeof address);
+    while (send(fd, request, sizeof request - 1, MSG_NOSIGNAL) < 0)
+        MHD_run(daemon);
+    for (int i = 0; i < 10; i++)
+        MHD_run(daemon);
+    return fd;
+}
+
+// Reads the answer to its end and checks that its last `n` bytes are `c`.
+static void read_all(struct MHD_Daemon *daemon, int fd, size_t n, char c) {
+    char *answer = malloc(LARGE + 4096);
+    size_t length = 0;
+    assert_non_null(answer);
+    for (ssize_t r = -1; r != 0;) {
+        MHD_run(daemon);
+        r = recv(fd, answer + length, LARGE + 4096 - length, 0);
+        length += r > 0 ? (size_t)r : 0;
+    }
+    assert_true(length > n);
+    for (size_t i = length - n; i < length; i++)
+        if (answer[i] != c)
+            fail_msg("byte %zu of %zu is '%c'", i, length, answer[i]);
+    free(answer);
+    close(fd);
+    for (int i = 0; i < 10; i++)
+        MHD_run(daemon);
+}
+
+static void test_a_page_that_is_being_sent_keeps_its_memory(void **state) {
+    struct http_cache *cache = *state;
+    struct MHD_Daemon *daemon = start_daemon(cache);
+    const char *first = put(cache, HTTP_PAGE_METRICS_CPU, 1, LARGE, 'a');
+    int slow = ask(daemon);
+    const char *second = put(cache, HTTP_PAGE_METRICS_CPU, 2, LARGE, 'b');
+    assert_ptr_not_equal(first, second);
+    assert_ptr_equal(put(cache, HTTP_PAGE_METRICS_CPU, 3, LARGE, 'c'), second);
+    read_all(daemon, slow, LARGE, 'a');
+    assert_null(cache->pages[HTTP_PAGE_METRICS_CPU].spare); // given back: the newest has its own
+    assert_ptr_equal(put(cache, HTTP_PAGE_METRICS_CPU, 4, LARGE, 'd'), second);
+    MHD_stop_daemon(daemon);
+}
+
+static void test_a_page_that_is_given_up_while_it_is_sent_is_sent_to_its_end(void **state) {
+    struct http_cache *cache = *state;
+    struct MHD_Daemon *daemon = start_daemon(cache);
+    put(cache, HTTP_PAGE_METRICS_CPU, 1, LARGE, 'a');
+    int slow = ask(daemon);
+    assert_int_equal(http_cache_expire(cache, HTTP_KEPT_MS), -1);
+    put(cache, HTTP_PAGE_SNAPSHOT_CPU, 1, LARGE, 'b');
+    read_all(daemon, slow, LARGE, 'a');
+    assert_null(cache->pages[HTTP_PAGE_METRICS_CPU].spare); // nobody has asked since
+    MHD_stop_daemon(daemon);
+}
+
+int main(void) {
+#define WITH(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        WITH(test_a_page_is_kept_for_its_generation),
+        WITH(test_the_next_rendering_uses_the_same_memory),
+        WITH(test_what_nobody_asks_for_any_more_is_given_back),
+        WITH(test_of_large_pages_those_that_were_asked_for_last_are_kept),
+        WITH(test_what_could_not_be_rendered_leaves_nothing),
+        WITH(test_a_page_that_is_being_sent_keeps_its_memory),
+        WITH(test_a_page_that_is_given_up_while_it_is_sent_is_sent_to_its_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
