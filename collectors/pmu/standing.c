@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectors/pmu/pace.h"
+#include "core/tally/plausible.h"
 
 // A group counts from one reading to the next without a gap, so the time of its window is the time between them, as the
 // caller's clock has it. The kernel's own times are off by the moment that each read takes place; with them, counts
@@ -22,6 +23,7 @@ struct channel {            // a group on a CPU
     uint64_t retry_ns;      // if not open: when to try again
     struct pmu_times times; // totals at the last reading
     uint64_t *counts;
+    bool doubtful; // the counts fell (core/tally/plausible.h)
 };
 
 struct standing {
@@ -143,6 +145,7 @@ static size_t open_channel(struct standing *s, size_t i, uint64_t now_ns) {
     channel->handle = s->pmu->ops->open(s->pmu, s->topology->cpus[i / s->n_groups].id, events, group->n_events);
     channel->counts_now = false;
     channel->times = (struct pmu_times){0};
+    channel->doubtful = false;
     memset(channel->counts, 0, group->n_events * sizeof *channel->counts);
     size_t n = channel->handle == -ENODEV ? 1 : group->n_events; // an offline CPU refuses the first
     s->calls += n;
@@ -173,18 +176,24 @@ static void lose_channel(struct standing *s, struct channel *channel) {
     channel->handle = -ENODEV;
 }
 
-// Sets the window's times. -ENODEV if the group has not counted at all: a group of one event reads in full also after
-// the kernel has taken it off its CPU.
-static int take_times(const struct channel *channel, const struct pmu_times *times, uint64_t now_ns,
-                      struct window *window) {
+// Takes what was read since the last reading. -ENODEV if the group has not counted at all: a group of one event reads
+// in full also after the kernel has taken it off its CPU.
+static int take_read(struct standing *s, struct channel *channel, const struct pmu_times *times, size_t n_events,
+                     uint64_t now_ns, struct window *window) {
     uint64_t elapsed_ns = now_ns - channel->since_ns;
-    uint64_t running_ns = times->running_ns - channel->times.running_ns;
-    if (running_ns == 0)
-        return -ENODEV;
     window->enabled_ns = times->enabled_ns - channel->times.enabled_ns;
-    window->running_ns = running_ns;
-    if (running_ns + LATE_NS + elapsed_ns / 8 > elapsed_ns)
+    window->running_ns = times->running_ns - channel->times.running_ns;
+    if (window->running_ns == 0)
+        return -ENODEV;
+    for (size_t e = 0; e < n_events; e++)
+        window->counts[e] = s->fresh[e] - channel->counts[e];
+    window->result = window_result_of(window);
+    plausible_judge(window, s->plan, elapsed_ns, &channel->doubtful);
+    if (window->result == WINDOW_COMPLETE && window->running_ns + LATE_NS + elapsed_ns / 8 > elapsed_ns)
         window->enabled_ns = window->running_ns = elapsed_ns;
+    memcpy(channel->counts, s->fresh, n_events * sizeof *s->fresh);
+    channel->times = *times;
+    channel->since_ns = now_ns;
     return 0;
 }
 
@@ -197,17 +206,10 @@ static int read_channel(struct standing *s, struct channel *channel, size_t n_ev
     s->interrupts++;
     int r = s->pmu->ops->read(s->pmu, channel->handle, &times, s->fresh, n_events);
     if (r == 0)
-        r = take_times(channel, &times, now_ns, window);
+        r = take_read(s, channel, &times, n_events, now_ns, window);
     if (r == -ENODEV)
         lose_channel(s, channel);
-    if (r < 0)
-        return r;
-    for (size_t e = 0; e < n_events; e++)
-        window->counts[e] = s->fresh[e] - channel->counts[e];
-    memcpy(channel->counts, s->fresh, n_events * sizeof *s->fresh);
-    channel->times = times;
-    channel->since_ns = now_ns;
-    return 0;
+    return r;
 }
 
 int standing_read(struct standing *s, uint64_t now_ns, struct readings *readings) {
@@ -215,9 +217,12 @@ int standing_read(struct standing *s, uint64_t now_ns, struct readings *readings
     for (size_t i = 0; i < s->n_channels; i++) {
         size_t n_events = group_of(s, i)->n_events, group = s->first_group + i % s->n_groups;
         struct window *window = readings_add(readings, (unsigned)(i / s->n_groups), (unsigned)group, n_events);
-        window->error = read_channel(s, &s->channels[i], n_events, now_ns, window);
-        window->result = window->error < 0 ? WINDOW_FAILED : window_result_of(window);
-        error = window->error < 0 ? window->error : error;
+        int r = read_channel(s, &s->channels[i], n_events, now_ns, window);
+        if (r == 0)
+            continue;
+        window->enabled_ns = window->running_ns = 0;
+        window->result = WINDOW_FAILED;
+        window->error = error = r;
     }
     s->to_open = 0;
     return error;

@@ -38,7 +38,8 @@ const struct family_info family_table[FAMILY_N] = {
     [FAMILY_WINDOWS] =
         {PREFIX "event_group_windows_total", "counter",
          "Windows in which an event group was to count on a CPU, by result: complete, contended (shared the "
-         "counters and was scaled), starved (never counted), failed."},
+         "counters and was scaled), starved (never counted), failed, implausible (its counts cannot be and are left "
+         "out)."},
     [FAMILY_ENABLED] = {PREFIX "event_group_enabled_seconds_total", "counter",
                         "Time in which an event group was enabled, summed over CPUs."},
     [FAMILY_RUNNING] =

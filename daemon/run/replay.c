@@ -202,7 +202,7 @@ static int take_record(struct replay *replay) {
     else if (record.kind == RECORDING_FACTS)
         r = play_facts(replay, &record);
     else if (record.kind == RECORDING_ROUND && replay->stage.layout)
-        r = recording_get_round(&record, replay->stage.layout->plan, replay->stage.layout->topology,
+        r = recording_get_round(&record, replay->stage.layout->plan, replay->stage.layout->topology, tape_is_log(tape),
                                 &replay->readings_seconds, &replay->readings);
     else if (record.kind == RECORDING_PAUSE && replay->stage.layout)
         replay->pausing = (r = recording_get_pause(&record, &replay->pause)) == 0;
