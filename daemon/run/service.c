@@ -12,6 +12,7 @@
 #include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
 #include "daemon/base/self.h"
+#include "daemon/base/start_memory.h"
 #include "daemon/run/control.h"
 #include "daemon/run/engine.h"
 #include "daemon/run/signals.h"
@@ -105,6 +106,7 @@ static int serve(struct service *s) {
         summary_start(present_view(s, i), &s->setup, &s->setup.types[i]);
     summary_addresses(&s->setup, s->http);
     (void)sd_notify(0, "READY=1");
+    start_memory_give_back();
     return 0;
 }
 
