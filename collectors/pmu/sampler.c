@@ -140,20 +140,6 @@ struct sampler *sampler_free(struct sampler *s) {
     return NULL;
 }
 
-// In the order of event groups, so that no CPU is interrupted many times in a row.
-struct sampler *sampler_release(struct sampler *s, struct closer *closer) {
-    for (int group = 0; s && group < (int)s->plan->n_groups; group++) {
-        for (unsigned cpu = 0; cpu < s->topology->n_cpus; cpu++) {
-            struct channel *channel = channel_of(s, cpu, group);
-            bool enabled = s->cores[s->topology->cpus[cpu].core].group == group;
-            if (channel->handle >= 0)
-                closer_take(closer, channel->handle, s->plan->groups[group].n_events, enabled);
-            channel->handle = -EBADF;
-        }
-    }
-    return sampler_free(s);
-}
-
 // ---- the counters of one CPU ----
 
 static void note_error(struct sampler *s, int error) { s->round_error = error; }
@@ -296,6 +282,76 @@ static void core_change(struct sampler *s, struct core *core, bool round_ends) {
     for (size_t i = 0; (from != to || round_ends) && from != IDLE && i < core->n_cpus; i++)
         read_window(s, core->cpus[i], from, from == to);
     core->group = to;
+}
+
+// ---- one sampler after another ----
+
+// What a stopped group has counted since its last reading belongs to no round: a sampler that takes it over counts from
+// here.
+static void rebase_channel(struct sampler *s, unsigned cpu, int group) {
+    struct channel *channel = channel_of(s, cpu, group);
+    if (channel->handle < 0)
+        return;
+    s->calls++;
+    int r =
+        s->pmu->ops->read(s->pmu, channel->handle, &channel->times, channel->counts, s->plan->groups[group].n_events);
+    if (r == -ENODEV)
+        lose_channel(s, channel);
+}
+
+void sampler_stop(struct sampler *s) {
+    for (size_t c = 0; c < s->topology->n_cores; c++) {
+        struct core *core = &s->cores[c];
+        for (size_t i = 0; core->group != IDLE && i < core->n_cpus; i++)
+            toggle(s, core->cpus[i], core->group, false);
+        for (size_t i = 0; core->group != IDLE && i < core->n_cpus; i++)
+            rebase_channel(s, core->cpus[i], core->group);
+        core->group = IDLE;
+    }
+}
+
+static int find_group(const struct plan *plan, const struct plan_group *wanted) {
+    for (int g = 0; g < (int)plan->n_groups; g++)
+        if (plan->groups[g].n_events == wanted->n_events &&
+            memcmp(plan->groups[g].events, wanted->events, wanted->n_events * sizeof *wanted->events) == 0)
+            return g;
+    return IDLE;
+}
+
+static void take_channel(struct channel *to, struct channel *from, size_t n_events) {
+    uint64_t *counts = to->counts;
+    memcpy(counts, from->counts, n_events * sizeof *counts);
+    *to = *from;
+    to->counts = counts;
+    from->handle = -EBADF;
+}
+
+void sampler_inherit(struct sampler *s, struct sampler *from) {
+    for (int group = 0; group < (int)s->plan->n_groups; group++) {
+        const struct plan_group *wanted = &s->plan->groups[group];
+        int old = find_group(from->plan, wanted);
+        unsigned before = 0; // CPU numbers ascend in both topologies
+        for (unsigned cpu = 0; old != IDLE && cpu < s->topology->n_cpus; cpu++) {
+            unsigned id = s->topology->cpus[cpu].id;
+            while (before < from->topology->n_cpus && from->topology->cpus[before].id < id)
+                before++;
+            if (before < from->topology->n_cpus && from->topology->cpus[before].id == id)
+                take_channel(channel_of(s, cpu, group), channel_of(from, before, old), wanted->n_events);
+        }
+    }
+}
+
+// In the order of event groups, so that no CPU is interrupted many times in a row.
+struct sampler *sampler_release(struct sampler *s, struct closer *closer) {
+    for (int group = 0; s && group < (int)s->plan->n_groups; group++) {
+        for (unsigned cpu = 0; cpu < s->topology->n_cpus; cpu++) {
+            struct channel *channel = channel_of(s, cpu, group);
+            if (channel->handle >= 0)
+                closer_take(closer, channel->handle, s->plan->groups[group].n_events, false);
+            channel->handle = -EBADF;
+        }
+    }
+    return sampler_free(s);
 }
 
 // ---- steps ----

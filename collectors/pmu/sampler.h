@@ -32,7 +32,14 @@ uint64_t sampler_next_round(const struct sampler *sampler);
 // Closes all event groups at once.
 struct sampler *sampler_free(struct sampler *sampler);
 
-// Stops all event groups at once and leaves them to the closer.
+// Stops all event groups at once, so that they hold no counter. They stay open; the sampler makes no further step.
+void sampler_stop(struct sampler *sampler);
+
+// Takes over from a stopped sampler of the same catalog and PMU the event groups that both have on the same CPU, before
+// the first step: so these need not be closed and opened.
+void sampler_inherit(struct sampler *sampler, struct sampler *from);
+
+// Leaves the event groups of a stopped sampler to the closer. Returns NULL.
 struct sampler *sampler_release(struct sampler *sampler, struct closer *closer);
 
 // Does what is due at now_ns and sets *deadline_ns to the next call's time: a millisecond later while event groups are

@@ -206,6 +206,7 @@ static int go_on(struct measure *m, struct moment *moment) {
 static int hand_over(struct measure *m, struct moment *moment) {
     measure_stop_probe(m); // started again if counters are still missing afterwards
     measure_stop_sampler(m);
+    measure_close_parked(m); // the kernel's memory and files, too
     m->yield_shown_ns = moment->now_ns;
     m->yielded_until_ns = moment->now_ns + (uint64_t)(moment->yield_seconds * (double)SECOND_NS);
     m->pmu_up = false;
@@ -330,6 +331,8 @@ static struct engine *free_measure(struct engine *engine) {
     record_free(m->record);
     probe_free(m->probe);
     sampler_free(m->sampler);
+    sampler_free(m->parked.sampler);
+    snapshot_layout_unref(m->parked.layout);
     closer_free(m->closer);
     stage_deinit(&m->stage);
     adapt_free(m->adapt);

@@ -29,17 +29,29 @@ void measure_refresh_view(struct measure *m) {
 }
 
 int measure_start_sampler(struct measure *m) {
-    return sampler_new(m->stage.layout->plan, m->stage.layout->topology, m->pmu, m->seed, m->next_round, &m->sampler);
+    int r = sampler_new(m->stage.layout->plan, m->stage.layout->topology, m->pmu, m->seed, m->next_round, &m->sampler);
+    if (r == 0 && m->parked.sampler)
+        sampler_inherit(m->sampler, m->parked.sampler);
+    measure_close_parked(m);
+    return r;
 }
 
 void measure_stop_sampler(struct measure *m) {
-    uint64_t calls = closer_calls(m->closer);
-    if (m->sampler)
-        m->next_round = sampler_next_round(m->sampler);
+    if (!m->sampler)
+        return;
+    uint64_t calls = sampler_calls(m->sampler), interrupts = sampler_interrupts(m->sampler);
+    m->next_round = sampler_next_round(m->sampler);
     self_step_begin(m->self);
-    m->sampler = sampler_release(m->sampler, m->closer);
-    calls = closer_calls(m->closer) - calls;
-    self_change_end(m->self, calls, calls);
+    sampler_stop(m->sampler);
+    self_change_end(m->self, sampler_calls(m->sampler) - calls, sampler_interrupts(m->sampler) - interrupts);
+    m->parked = (struct parked){.sampler = m->sampler, .layout = snapshot_layout_ref(m->stage.layout)};
+    m->sampler = NULL;
+}
+
+void measure_close_parked(struct measure *m) {
+    sampler_release(m->parked.sampler, m->closer);
+    snapshot_layout_unref(m->parked.layout);
+    m->parked = (struct parked){0};
 }
 
 void measure_stop_probe(struct measure *m) {

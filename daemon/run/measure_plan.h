@@ -13,6 +13,12 @@
 #include "daemon/run/record.h"
 #include "daemon/run/stage.h"
 
+// A sampler that has been stopped. The next one takes over what it can use.
+struct parked {
+    struct sampler *sampler;        // NULL: none
+    struct snapshot_layout *layout; // that its plan belongs to
+};
+
 struct measure {
     struct engine engine; // first
     const struct setup *setup;
@@ -27,6 +33,7 @@ struct measure {
     struct stage stage;        // of the current plan; empty while FINDING
     struct sampler *sampler;   // while MEASURING or LOOKING, else NULL
     struct probe *probe;       // while FINDING or PROBING, else NULL
+    struct parked parked;      // while PROBING
     struct closer *closer;     // of what sampler and probe leave behind
     uint64_t yielded_until_ns; // while YIELDED
     uint64_t yield_shown_ns;   // time of its next snapshot
@@ -48,9 +55,11 @@ void measure_refresh_view(struct measure *m);
 
 int measure_start_sampler(struct measure *m);
 
-// Both release all counters at once; what they opened is closed step by step.
+// Each releases all counters at once. The sampler's event groups stay open, for the next one; what a probe opened is
+// closed step by step.
 void measure_stop_sampler(struct measure *m);
 void measure_stop_probe(struct measure *m);
+void measure_close_parked(struct measure *m); // closes step by step what the last sampler has left
 void measure_step_closer(struct measure *m, uint64_t now_ns);
 
 // Makes a plan for the current counters and continues under it; on failure the old one stays. Returns 0, -EINVAL with

@@ -16,7 +16,7 @@ static size_t groups_open(const struct measuring *m) { return measuring_plan(m)-
 // It measures again, and is right.
 static void assert_measures(struct measuring *m) {
     size_t before = m->n_snapshots;
-    measuring_run_until(m, measuring_seconds(m) + 5);
+    measuring_run_until(m, measuring_seconds(m) + 20);
     assert_true(m->n_snapshots >= before + 2);
     assert_true(measuring_self(m, SELF_PMU_UP) == 1);
     assert_int_equal(m->recorder.n_open, groups_open(m));
@@ -54,8 +54,8 @@ static void test_counters_are_handed_over_by_a_stop_on_each_cpu_and_groups_are_c
     assert_true(open == groups_open(&m) && held > 0 && held <= 8);
     m.recorder.n_calls = 0;
     assert_int_equal(m.engine->ops->yield(m.engine, m.now_ns, 30), 0);
-    assert_int_equal(m.recorder.n_calls, held);
     assert_int_equal(calls_of(&m, CALL_DISABLE), held);
+    assert_int_equal(m.recorder.n_calls, held + calls_of(&m, CALL_READ)); // of what is stopped: it interrupts nobody
     assert_int_equal(measuring_held(&m), 0);
     m.deadline_ns = m.now_ns;
     size_t shown = m.n_snapshots, steps = 0;
@@ -91,25 +91,79 @@ static void test_no_plan_is_opened_while_the_last_one_is_being_closed(void **sta
     measuring_stop(&m);
 }
 
-// Slots of another length are another plan: it closes and opens everything, in the same small steps.
-static void test_a_change_of_plan_closes_step_by_step(void **state) {
+static void assert_ipc(const struct measuring *m) {
+    const struct snapshot_layout *layout = m->snapshot->layout;
+    for (size_t i = 0; i < layout->n_metrics; i++)
+        if (strcmp(layout->catalog->metrics[layout->plan->metrics[i].metric].export_name, "ipc") == 0)
+            assert_near(m->snapshot->values[snapshot_metric(layout, 0, i)], 1.5, 1e-6, "ipc");
+}
+
+// Slots of another length are another plan of the same event groups: these go on counting.
+static void test_a_change_of_slots_opens_and_closes_nothing(void **state) {
     (void)state;
     struct measuring m;
     start(&m);
     measuring_run_until(&m, 20);
+    size_t open = m.recorder.n_open;
+    double covered = m.snapshot->values[snapshot_covered(m.snapshot->layout, 0)];
     m.self.budget.factor = 1.5;
     m.recorder.n_calls = 0;
     measuring_run_until(&m, 30);
     assert_int_equal(m.n_plans, 2);
-    assert_int_equal(calls_of(&m, CALL_CLOSE), groups_open(&m));
-    assert_int_equal(calls_of(&m, CALL_OPEN), groups_open(&m));
-    assert_true(most_closed_in_a_step(&m) <= PACE_EVENTS);
+    assert_true(measuring_plan(&m)->slot_ns == 300000000);
+    assert_int_equal(m.recorder.n_open, open);
+    assert_int_equal(calls_of(&m, CALL_CLOSE) + calls_of(&m, CALL_OPEN), 0);
     assert_measures(&m);
+    assert_ipc(&m);
+    double covers = m.snapshot->values[snapshot_covered(m.snapshot->layout, 0)] - covered;
+    assert_near(covers, 8 * (measuring_seconds(&m) - 20), 8 * 3.5, "covered since");
     measuring_stop(&m);
 }
 
-// Counters are missing for ever, so that they are looked for every minute. Each step of a probe costs 5 ms and
-// interrupts as much again: more than a minute's budget of 60 ms.
+// Fewer counters make other event groups. What both plans have stays open, the rest is closed in small steps.
+static void test_a_change_of_plan_closes_step_by_step(void **state) {
+    (void)state;
+    struct measuring m;
+    measuring_load(&m, "tests/data/scenarios/steady.json", YAML);
+    measuring_add_rival(&m, RIVAL_PINNED, 4, "0-7", 20, 0);
+    measuring_start(&m);
+    measuring_run_until(&m, 19);
+    m.recorder.n_calls = 0;
+    measuring_run_until(&m, 40);
+    assert_int_equal(measuring_plan(&m)->general_counters, 2);
+    assert_true(calls_of(&m, CALL_CLOSE) > 8 * 3 && calls_of(&m, CALL_OPEN) > 8 * 3);
+    assert_true(most_closed_in_a_step(&m) <= PACE_EVENTS);
+    assert_measures(&m);
+    assert_ipc(&m);
+    measuring_stop(&m);
+}
+
+// The event groups of the plan stay open while counters are looked for, and hold none.
+static void test_a_probe_that_finds_nothing_new_closes_only_what_it_opened(void **state) {
+    (void)state;
+    struct measuring m;
+    measuring_load(&m, "tests/data/scenarios/steady.json", YAML);
+    measuring_add_rival(&m, RIVAL_PINNED, 4, "0-7", 0, 0);
+    measuring_start(&m);
+    measuring_reach(&m, MEASURE_LOOKING);
+    bool of_plan[HANDLES_MAX];
+    memcpy(of_plan, m.recorder.open, sizeof of_plan);
+    measuring_reach(&m, MEASURE_PROBING);
+    while (measuring_state(&m) == MEASURE_PROBING) {
+        for (size_t i = 0; i < HANDLES_MAX; i++)
+            assert_true(!of_plan[i] || (m.recorder.open[i] && !m.recorder.enabled[i]));
+        measuring_step(&m);
+    }
+    measuring_run_until(&m, measuring_seconds(&m) + 5);
+    assert_memory_equal(m.recorder.open, of_plan, sizeof of_plan);
+    assert_measures(&m);
+    assert_ipc(&m);
+    assert_int_equal(m.n_plans, 1);
+    measuring_stop(&m);
+}
+
+// Counters are missing for ever, and the test has them looked for every ten seconds. Each step of a probe costs 10 ms
+// and interrupts as much again: more than the budget of that time, 10 ms.
 static void test_probes_that_cost_more_than_the_budget_get_rarer_and_slots_no_longer(void **state) {
     (void)state;
     struct measuring m;
@@ -118,9 +172,10 @@ static void test_probes_that_cost_more_than_the_budget_get_rarer_and_slots_no_lo
     measuring_start(&m);
     measuring_run_until(&m, 120);
     size_t cheap = m.n_probes;
-    assert_int_equal(cheap, 1);
+    assert_int_equal(cheap, 4); // after 10, 20, 40 and 80 seconds
     while (measuring_seconds(&m) < 1320) {
-        m.step_cost_ns = measuring_state(&m) == MEASURE_PROBING ? 5000000 : 0;
+        ((struct measure *)m.engine)->follow.probe.wait_ns = 0;
+        m.step_cost_ns = measuring_state(&m) == MEASURE_PROBING ? 10000000 : 0;
         measuring_step(&m);
     }
     double seconds = m.self.collection_seconds + m.self.interrupt_seconds;
@@ -153,7 +208,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counters_are_handed_over_by_a_stop_on_each_cpu_and_groups_are_closed_step_by_step),
         cmocka_unit_test(test_no_plan_is_opened_while_the_last_one_is_being_closed),
+        cmocka_unit_test(test_a_change_of_slots_opens_and_closes_nothing),
         cmocka_unit_test(test_a_change_of_plan_closes_step_by_step),
+        cmocka_unit_test(test_a_probe_that_finds_nothing_new_closes_only_what_it_opened),
         cmocka_unit_test(test_probes_that_cost_more_than_the_budget_get_rarer_and_slots_no_longer),
         cmocka_unit_test(test_another_plan_waits_until_the_last_one_is_paid),
     };
