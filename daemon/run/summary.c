@@ -163,14 +163,3 @@ void summary_config(const struct setup *setup, const struct core_type *type, con
             (void)printf("%swarning: metric %s is not plannable: %s\n", prefix,
                          source->catalog->metrics[plan->metrics[m].metric].export_name, plan->metrics[m].reason);
 }
-
-bool summary_counted(const struct plan *plan, const struct readings *readings) {
-    bool rotates = plan_n_rotating(plan) > 0;
-    for (size_t i = 0; i < readings->n_windows; i++) {
-        const struct window *window = &readings->windows[i];
-        bool counted = window->result == WINDOW_COMPLETE || window->result == WINDOW_CONTENDED;
-        if (counted && !(rotates && plan_group_stands(plan, window->group)))
-            return true;
-    }
-    return false;
-}
