@@ -25,6 +25,7 @@ struct channels {
     struct pmu *pmu;
     struct channel *channels; // [cpu][group]
     size_t n_channels;        // 0 until they are made
+    size_t n_groups;          // that rotate
     size_t to_open;           // the next for this pass of opening; n_channels: the pass is over
     int *counting;            // [cpu]: the group that should be, or CHANNELS_IDLE
     uint64_t *counts, *fresh; // memory for the channels' counts; for one reading
@@ -34,15 +35,15 @@ struct channels {
 };
 
 static struct channel *channel_of(const struct channels *c, unsigned cpu, int group) {
-    return &c->channels[cpu * c->plan->n_groups + (size_t)group];
+    return &c->channels[cpu * c->n_groups + (size_t)group];
 }
 
 // ---- making ----
 
-static size_t counts_of_cpu(const struct plan *plan) {
+static size_t counts_of_cpu(const struct channels *c) {
     size_t n = 0;
-    for (size_t g = 0; g < plan->n_groups; g++)
-        n += plan->groups[g].n_events;
+    for (size_t g = 0; g < c->n_groups; g++)
+        n += c->plan->groups[g].n_events;
     return n;
 }
 
@@ -50,21 +51,21 @@ static void make_channels(struct channels *c) {
     uint64_t *counts = c->counts;
     for (unsigned cpu = 0; cpu < c->topology->n_cpus; cpu++) {
         c->counting[cpu] = CHANNELS_IDLE;
-        for (size_t g = 0; g < c->plan->n_groups; g++) {
+        for (size_t g = 0; g < c->n_groups; g++) {
             *channel_of(c, cpu, (int)g) = (struct channel){.handle = -EBADF, .counts = counts};
             counts += c->plan->groups[g].n_events;
         }
     }
-    c->n_channels = c->topology->n_cpus * c->plan->n_groups;
+    c->n_channels = c->topology->n_cpus * c->n_groups;
 }
 
 struct channels *channels_new(const struct plan *plan, const struct topology *topology, struct pmu *pmu) {
     struct channels *c = calloc(1, sizeof *c);
     if (!c)
         return NULL;
-    size_t n_counts = counts_of_cpu(plan);
-    *c = (struct channels){.plan = plan, .topology = topology, .pmu = pmu};
-    c->channels = calloc(topology->n_cpus * plan->n_groups + 1, sizeof *c->channels);
+    *c = (struct channels){.plan = plan, .topology = topology, .pmu = pmu, .n_groups = plan_n_rotating(plan)};
+    size_t n_counts = counts_of_cpu(c);
+    c->channels = calloc(topology->n_cpus * c->n_groups + 1, sizeof *c->channels);
     c->counting = calloc(topology->n_cpus + 1, sizeof *c->counting);
     c->counts = calloc(topology->n_cpus * n_counts + 1, sizeof *c->counts);
     c->fresh = calloc(n_counts + 1, sizeof *c->fresh);
@@ -90,10 +91,9 @@ struct channels *channels_free(struct channels *c) {
 
 // ---- one plan's after another's ----
 
-static int find_group(const struct plan *plan, const struct plan_group *wanted) {
-    for (int g = 0; g < (int)plan->n_groups; g++)
-        if (plan->groups[g].n_events == wanted->n_events &&
-            memcmp(plan->groups[g].events, wanted->events, wanted->n_events * sizeof *wanted->events) == 0)
+static int find_group(const struct channels *c, const struct plan_group *wanted) {
+    for (int g = 0; g < (int)c->n_groups; g++)
+        if (plan_group_same(&c->plan->groups[g], wanted))
             return g;
     return CHANNELS_IDLE;
 }
@@ -107,9 +107,9 @@ static void take_channel(struct channel *to, struct channel *from, size_t n_even
 }
 
 void channels_inherit(struct channels *c, struct channels *from) {
-    for (int group = 0; group < (int)c->plan->n_groups; group++) {
+    for (int group = 0; group < (int)c->n_groups; group++) {
         const struct plan_group *wanted = &c->plan->groups[group];
-        int old = find_group(from->plan, wanted);
+        int old = find_group(from, wanted);
         unsigned before = 0; // CPU numbers ascend in both topologies
         for (unsigned cpu = 0; old != CHANNELS_IDLE && cpu < c->topology->n_cpus; cpu++) {
             unsigned id = c->topology->cpus[cpu].id;
@@ -123,7 +123,7 @@ void channels_inherit(struct channels *c, struct channels *from) {
 
 // In the order of event groups, so that no CPU is interrupted many times in a row.
 void channels_release(struct channels *c, struct closer *closer) {
-    for (int group = 0; group < (int)c->plan->n_groups; group++) {
+    for (int group = 0; group < (int)c->n_groups; group++) {
         for (unsigned cpu = 0; cpu < c->topology->n_cpus; cpu++) {
             struct channel *channel = channel_of(c, cpu, group);
             if (channel->handle >= 0)
@@ -187,8 +187,8 @@ void channels_open(struct channels *c) {
     uint64_t now_ns = c->now_ns;
     for (size_t opened = 0; c->to_open < c->n_channels; c->to_open++) {
         const struct channel *channel = &c->channels[c->to_open];
-        unsigned cpu = (unsigned)(c->to_open / c->plan->n_groups);
-        int group = (int)(c->to_open % c->plan->n_groups);
+        unsigned cpu = (unsigned)(c->to_open / c->n_groups);
+        int group = (int)(c->to_open % c->n_groups);
         if (channel->handle >= 0 || channel->retry_ns > now_ns)
             continue;
         if (opened > 0 && opened + c->plan->groups[group].n_events > PACE_EVENTS)
@@ -203,14 +203,6 @@ bool channels_opening(const struct channels *c) { return c->to_open < c->n_chann
 
 // ---- reading ----
 
-static enum window_result result_of(const struct window *window) {
-    if (window->enabled_ns == 0)
-        return WINDOW_FAILED;
-    if (window->running_ns == 0)
-        return WINDOW_STARVED;
-    return window->running_ns < window->enabled_ns ? WINDOW_CONTENDED : WINDOW_COMPLETE;
-}
-
 // The CPU went offline: the kernel dissolved the event group for good.
 static void lose_channel(struct channels *c, struct channel *channel) {
     if (channel->handle >= 0)
@@ -221,7 +213,7 @@ static void lose_channel(struct channels *c, struct channel *channel) {
 // Judges a new window, and takes what was read as the base of the next one.
 static void settle_window(struct channels *c, struct channel *channel, struct window *window, struct pmu_times times,
                           size_t n_events) {
-    window->result = result_of(window);
+    window->result = window_result_of(window);
     plausible_judge(window, c->plan, c->now_ns - channel->read_ns, &channel->doubtful);
     channel->read_ns = c->now_ns;
     channel->times = times;
@@ -239,6 +231,8 @@ void channels_read(struct channels *c, unsigned cpu, int group, bool running, st
         c->calls++;
         c->interrupts += running;
         r = c->pmu->ops->read(c->pmu, channel->handle, &times, c->fresh, plan_group->n_events);
+        if (r >= 0 && plan_group->n_events == 1 && pmu_stands_still(&channel->times, &times))
+            r = -ENODEV;
     }
     if (r < 0) {
         c->error = r;

@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_COLLECTORS_PMU_CHANNELS_H
 #define TOPDOWND_COLLECTORS_PMU_CHANNELS_H
 
-// A plan's event groups on every CPU: opens them at the pace of collectors/pmu/pace.h, starts, stops and reads them,
-// and knows what that cost. The sampler decides when.
+// A plan's rotating event groups on every CPU: opens them at the pace of collectors/pmu/pace.h, starts, stops and reads
+// them, and knows what that cost. The sampler decides when.
 
 #include <stdbool.h>
 #include <stddef.h>

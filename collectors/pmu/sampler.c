@@ -22,7 +22,8 @@ struct sampler {
     const struct topology *topology;
     struct busy_clock *busy_clock; // NULL: not known
     struct schedule schedule;
-    struct channels *channels;
+    struct channels *channels; // of the event groups that rotate
+    struct standing *standing; // of the others
     struct sampler_core *cores;
     unsigned *core_cpus, *orders; // memory of the cores' arrays
     uint64_t *busy_ns;            // [cpu]: at the last edge; then once more, for the next one
@@ -30,8 +31,8 @@ struct sampler {
     struct readings *readings;
     uint64_t tick;              // counted from the beginning of round 0
     uint64_t edge_ns, piece_ns; // the next edge; the idle piece that ends there, 0: a tick ends
-    bool started, readings_over;
-    int error; // of the last readings
+    bool started, readings_over, opening;
+    int error, standing_error; // of the last readings; until the next ones
 };
 
 // ---- making ----
@@ -75,8 +76,10 @@ int sampler_new(const struct sampler_request *request, struct sampler **out) {
     s->orders = calloc(topology->n_cores * plan->n_round, sizeof *s->orders);
     s->busy_ns = calloc(2 * topology->n_cpus, sizeof *s->busy_ns);
     s->channels = channels_new(plan, topology, request->pmu);
+    s->standing = standing_new(plan, topology, request->pmu);
     s->readings = readings_new(plan, topology);
-    if (!s->cores || !s->core_cpus || !s->orders || !s->busy_ns || !s->channels || !s->readings || make_cores(s) < 0) {
+    if (!s->cores || !s->core_cpus || !s->orders || !s->busy_ns || !s->channels || !s->standing || !s->readings ||
+        make_cores(s) < 0) {
         sampler_free(s);
         return -ENOMEM;
     }
@@ -92,6 +95,7 @@ uint64_t sampler_next_round(const struct sampler *s) { return round_of(s) + s->s
 struct sampler *sampler_free(struct sampler *s) {
     if (!s)
         return NULL;
+    standing_free(s->standing);
     readings_free(s->readings);
     free(s->busy_ns);
     free(s->orders);
@@ -149,6 +153,10 @@ static void end_core_round(struct sampler *s, size_t c, uint64_t now_ns) {
     struct core_round round = sampler_core_end_round(core, c, now_ns);
     readings_add_core(s->readings, &round);
     readings_append(s->readings, core->windows);
+    for (size_t i = 0; i < core->n_cpus; i++) {
+        int r = standing_read(s->standing, core->cpus[i], now_ns, s->readings);
+        s->standing_error = r < 0 ? r : s->standing_error;
+    }
     readings_begin(core->windows, 0, now_ns);
 }
 
@@ -183,11 +191,16 @@ void sampler_stop(struct sampler *s) {
     }
 }
 
-void sampler_inherit(struct sampler *s, struct sampler *from) { channels_inherit(s->channels, from->channels); }
+void sampler_inherit(struct sampler *s, struct sampler *from) {
+    standing_inherit(s->standing, from->standing);
+    channels_inherit(s->channels, from->channels);
+}
 
 struct sampler *sampler_release(struct sampler *s, struct closer *closer) {
-    if (s)
+    if (s) {
+        standing_release(s->standing, closer);
         channels_release(s->channels, closer);
+    }
     return sampler_free(s);
 }
 
@@ -217,9 +230,12 @@ static bool read_busy_clock(struct sampler *s, uint64_t piece_ns, uint64_t now_n
 
 static void end_readings(struct sampler *s, uint64_t now_ns) {
     channels_retry(s->channels);
+    standing_retry(s->standing);
     s->readings->end_ns = now_ns;
     s->readings->round_over = s->tick % s->schedule.n_ticks == 0;
     s->error = channels_take_error(s->channels);
+    s->error = s->error < 0 ? s->error : s->standing_error;
+    s->standing_error = 0;
     s->readings_over = true;
 }
 
@@ -254,6 +270,7 @@ static void start(struct sampler *s, uint64_t now_ns) {
     s->started = true;
     readings_begin(s->readings, s->readings->round, now_ns);
     s->readings->by_core = true;
+    standing_start(s->standing, now_ns);
     pass_cores(s, false, now_ns);
     s->edge_ns = now_ns + (s->piece_ns > 0 ? s->piece_ns : s->schedule.tick_ns);
 }
@@ -273,7 +290,7 @@ static void pass_edge(struct sampler *s, uint64_t now_ns) {
 
 static uint64_t next_deadline_ns(const struct sampler *s, uint64_t now_ns) {
     uint64_t edge_ns = s->started ? s->edge_ns : UINT64_MAX;
-    uint64_t opening_ns = channels_opening(s->channels) ? now_ns + PACE_NS : UINT64_MAX;
+    uint64_t opening_ns = s->opening ? now_ns + PACE_NS : UINT64_MAX;
     return edge_ns < opening_ns ? edge_ns : opening_ns;
 }
 
@@ -287,7 +304,8 @@ int sampler_step(struct sampler *s, uint64_t now_ns, uint64_t *deadline_ns) {
     while (s->started && s->edge_ns <= now_ns && !(s->readings_over && s->piece_ns == 0))
         pass_edge(s, now_ns);
     channels_open(s->channels);
-    if (!s->started && !channels_opening(s->channels))
+    s->opening = channels_opening(s->channels) || standing_open(s->standing, now_ns);
+    if (!s->started && !s->opening)
         start(s, now_ns);
     *deadline_ns = next_deadline_ns(s, now_ns);
     return s->readings_over;
@@ -301,9 +319,16 @@ int sampler_round_error(const struct sampler *s) { return s->error; }
 
 int sampler_open_error(const struct sampler *s, size_t *n_failed) {
     *n_failed = 0;
-    return s->started ? channels_open_error(s->channels, n_failed) : 0;
+    if (!s->started)
+        return 0;
+    size_t n_standing;
+    int error = channels_open_error(s->channels, n_failed), of_standing = standing_open_error(s->standing, &n_standing);
+    *n_failed += n_standing;
+    return error == 0 || error == -ENODEV ? (of_standing != 0 ? of_standing : error) : error;
 }
 
-uint64_t sampler_calls(const struct sampler *s) { return channels_calls(s->channels); }
+uint64_t sampler_calls(const struct sampler *s) { return channels_calls(s->channels) + standing_calls(s->standing); }
 
-uint64_t sampler_interrupts(const struct sampler *s) { return channels_interrupts(s->channels); }
+uint64_t sampler_interrupts(const struct sampler *s) {
+    return channels_interrupts(s->channels) + standing_interrupts(s->standing);
+}

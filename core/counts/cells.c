@@ -53,7 +53,7 @@ static double probability(const struct plan *plan, size_t unit) {
 
 double cells_factor(const struct cells *cells, size_t cpu, size_t unit, double seconds) {
     const struct cell_time *time = &cells->times[cpu];
-    if (!time->held)
+    if (!cells_held(cells, cpu, unit))
         return seconds / cells_values(cells, cpu, unit)[0];
     double counted = probability(cells->rows->plan, unit) * (1 - time->idle_share);
     return seconds / time->seconds / counted;
@@ -63,6 +63,6 @@ double cells_share(const struct cells *cells, size_t cpu, size_t unit) {
     const struct cell_time *time = &cells->times[cpu];
     if (!cells_data(cells, cpu, unit))
         return 0;
-    return time->held ? plan_share(cells->rows->plan, (unsigned)unit)
-                      : fmin(cells_at(cells, cpu, unit)->running_seconds / time->seconds, 1);
+    return cells_held(cells, cpu, unit) ? plan_share(cells->rows->plan, (unsigned)unit)
+                                        : fmin(cells_at(cells, cpu, unit)->running_seconds / time->seconds, 1);
 }

@@ -71,9 +71,15 @@ static inline void cells_end_round(struct cells *cells, size_t cpu, double secon
 void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double running_seconds);
 void cells_add_values(struct cells *cells, size_t cpu, size_t unit, const double *values);
 
+// True if the unit counted by the schedule of a core that was held. What counts all the time is never held.
+static inline bool cells_held(const struct cells *cells, size_t cpu, size_t unit) {
+    return cells->times[cpu].held && !plan_unit_stands(cells->rows->plan, (unsigned)unit);
+}
+
 // True if the unit's counts stand for something: it had windows with data, or it is known why it had none.
 static inline bool cells_data(const struct cells *cells, size_t cpu, size_t unit) {
-    return cells_values(cells, cpu, unit)[0] > 0 || (cells->times[cpu].held && !cells_at(cells, cpu, unit)->troubled);
+    return cells_values(cells, cpu, unit)[0] > 0 ||
+           (cells_held(cells, cpu, unit) && !cells_at(cells, cpu, unit)->troubled);
 }
 
 // The factor from a unit's counts to those of `seconds`, if it has data. The probability of a unit is that of its slots

@@ -57,7 +57,8 @@ const double *level1_cpus_advance(struct level1_cpus *level1, const struct cells
     struct level1_cpu *of = &level1->cpus[cpu];
     const struct cell_time *time = &cells->times[cpu];
     size_t unit = (size_t)level1->rows->plan->level1_unit;
-    bool held = time->held && cells_data(cells, cpu, unit), data = !stalled && (held || of->seconds > 0);
+    bool held = cells_held(cells, cpu, unit) && cells_data(cells, cpu, unit),
+         data = !stalled && (held || of->seconds > 0);
     double slots[CATEGORY_N];
     struct span_step step = span_advance(&of->span, time->seconds, data, limit_seconds);
     if (!data)

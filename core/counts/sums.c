@@ -34,6 +34,7 @@ static void add_values(struct sums *sums, const struct cells *cells, size_t cpu,
     const double *values = cells_values(cells, cpu, unit);
     const struct cell_time *time = &cells->times[cpu];
     double factor = cells_factor(cells, cpu, unit, time->seconds), same = seconds / time->seconds;
+    bool held = cells_held(cells, cpu, unit);
     struct cpu_scopes scopes = scopes_of_cpu(sums->scopes, cpu);
     double *host = values_of(sums, scopes.scope[0], unit), *socket = values_of(sums, scopes.scope[1], unit);
     double *own = values_of(sums, scopes.scope[2], unit);
@@ -41,8 +42,8 @@ static void add_values(struct sums *sums, const struct cells *cells, size_t cpu,
         cell_of(sums, scopes.scope[s], unit)->data = true;
     for (size_t i = 0, n = rows_n(sums->rows, unit); i < n; i++) {
         // in this order a recording gives the bits that its writer showed
-        double extrapolated = time->held ? values[i] * factor : values[i] * time->seconds / values[0];
-        extrapolated = time->held && i == 0 ? seconds : extrapolated * same;
+        double extrapolated = held ? values[i] * factor : values[i] * time->seconds / values[0];
+        extrapolated = held && i == 0 ? seconds : extrapolated * same;
         host[i] += extrapolated;
         socket[i] += extrapolated;
         own[i] += extrapolated;

@@ -114,6 +114,7 @@ static double end_rounds(struct derive *d, const struct readings *readings) {
             continue;
         struct derive_round_time time = time_of(d, readings, cpu);
         derive_advance_cpu(d, cpu, &time);
+        derive_advance_standing(d, cpu, &time);
         derive_forget_gaps(d, cpu, &time);
         seconds = time.seconds;
     }

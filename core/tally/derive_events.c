@@ -18,12 +18,15 @@ static void find_places(struct derive_events *events, size_t e, size_t *n) {
     int common_unit = rows->plan->common_unit;
     bool common = common_unit >= 0 && rows_place(rows, (size_t)common_unit, events->of[e]) > 0;
     event->first_place = *n;
-    for (size_t u = 0; u < rows->n_units; u++) {
+    for (unsigned u = 0; u < rows->n_units; u++)
+        event->standing =
+            event->standing || (plan_unit_stands(rows->plan, u) && rows_place(rows, u, events->of[e]) > 0);
+    for (unsigned u = 0; u < rows->n_units; u++) {
         size_t place = rows_place(rows, u, events->of[e]);
         if (place == 0)
             continue;
         event->planned = true;
-        if (!common || common_unit == (int)u)
+        if (event->standing ? plan_unit_stands(rows->plan, u) : !common || common_unit == (int)u)
             events->places[(*n)++] = (struct derive_place){.count = place, .unit = u};
     }
     event->n_places = *n - event->first_place;
@@ -54,7 +57,7 @@ static double count_event(const struct derive_events *events, const struct cells
     *stands_for = 0;
     for (size_t i = 0, n = of->n_places; i < n; i++) {
         count += cells_row(cells, cpu)[places[i].count];
-        if (!held)
+        if (!held || of->standing)
             *stands_for += cells_values(cells, cpu, places[i].unit)[0];
         else if (cells_data(cells, cpu, places[i].unit))
             *stands_for += 1 / cells_factor(cells, cpu, places[i].unit, 1);
@@ -62,11 +65,12 @@ static double count_event(const struct derive_events *events, const struct cells
     return count;
 }
 
-void derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, double limit_seconds,
-                           struct totals *totals, size_t first_field) {
-    double seconds = cells->times[cpu].seconds;
+void derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, bool standing,
+                           double seconds, double limit_seconds, struct totals *totals, size_t first_field) {
     struct span *spans = events->spans + cpu * events->n_events;
     for (size_t e = 0, n = events->n_events; e < n; e++) {
+        if (events->events[e].standing != standing)
+            continue;
         double stands_for, count = count_event(events, cells, cpu, e, &stands_for);
         struct span_step step = span_advance(&spans[e], seconds, stands_for > 0, limit_seconds);
         if (stands_for > 0)

@@ -11,7 +11,8 @@
 // One of the snapshot's events.
 struct derive_event {
     size_t first_place, n_places;
-    bool planned; // in an event group
+    bool planned;  // in an event group
+    bool standing; // in one that counts all the time
 };
 
 // Where a CPU's row has an event's count, and whose.
@@ -32,10 +33,11 @@ struct derive_events {
 struct derive_events *derive_events_new(const struct rows *rows, const unsigned *of, size_t n_events, size_t n_cpus);
 struct derive_events *derive_events_free(struct derive_events *events);
 
-// Ends the CPU's round; gaps longer than limit_seconds are given up. Adds the events' increases to `totals`, whose
-// fields from first_field on belong to them.
-void derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, double limit_seconds,
-                           struct totals *totals, size_t first_field);
+// Ends the CPU's round of `seconds` for the events that are counted all the time, or (`standing` false) for all others;
+// gaps longer than limit_seconds are given up. Adds the events' increases to `totals`, whose fields from first_field on
+// belong to them.
+void derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, bool standing,
+                           double seconds, double limit_seconds, struct totals *totals, size_t first_field);
 
 static inline bool derive_events_planned(const struct derive_events *events, size_t event) {
     return events->events[event].planned;

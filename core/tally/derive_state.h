@@ -3,8 +3,8 @@
 #define TOPDOWND_CORE_TALLY_DERIVE_STATE_H
 
 // The state that the files of derive share: derive.c creates it and runs a round, derive_window.c takes readings in,
-// derive_advance.c advances totals, derive_trust.c gets confidence intervals from core/estimate, derive_gauge.c writes
-// a snapshot, derive_continue.c continues under another plan.
+// derive_advance.c and derive_standing.c advance totals, derive_trust.c gets confidence intervals from core/estimate,
+// derive_gauge.c writes a snapshot, derive_continue.c continues under another plan.
 //
 // Windows go into the cells of a round, and the cells of all CPUs into sums of scopes and into totals, from which
 // derive writes a snapshot. Each of these is a type of its own in core/counts/; derive only moves values from one to
@@ -64,6 +64,15 @@ void derive_join_composites(struct derive *d);
 
 // derive_advance.c: adds a CPU's cells to its totals. Call it once the stalled metrics are known.
 void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_time *time);
+
+// The same for one unit and for the raw events, of units that count all the time or of others.
+void derive_advance_unit(struct derive *d, size_t cpu, unsigned unit, const struct derive_round_time *time);
+void derive_advance_events(struct derive *d, size_t cpu, bool standing, const struct derive_round_time *time);
+
+// derive_standing.c: the part of the planned metrics that is measured all the time, 0 to 1.
+double derive_standing_part(const struct derive *d);
+// Advances them on a CPU. Call it like derive_advance_cpu.
+void derive_advance_standing(struct derive *d, size_t cpu, const struct derive_round_time *time);
 
 // derive_trust.c: does not compare a CPU's rounds over a gap; then writes the interval of a gauge that has a value.
 void derive_forget_gaps(struct derive *d, size_t cpu, const struct derive_round_time *time);

@@ -39,6 +39,15 @@ struct window {
     const struct window_made *made;  // NULL: use the window's own counts and times
 };
 
+// The result of a window that was read, by its times.
+static inline enum window_result window_result_of(const struct window *window) {
+    if (window->enabled_ns == 0)
+        return WINDOW_FAILED;
+    if (window->running_ns == 0)
+        return WINDOW_STARVED;
+    return window->running_ns < window->enabled_ns ? WINDOW_CONTENDED : WINDOW_COMPLETE;
+}
+
 // A round of one core, which has ended: all windows of its CPUs since its previous one belong to it.
 struct core_round {
     unsigned core; // index into the topology

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_COLLECTORS_PMU_BUSY_CLOCK_H
-#define TOPDOWND_COLLECTORS_PMU_BUSY_CLOCK_H
+#ifndef TOPDOWND_COLLECTORS_HOST_BUSY_CLOCK_H
+#define TOPDOWND_COLLECTORS_HOST_BUSY_CLOCK_H
 
 // Tells how long CPUs have been busy without interrupting them.
 
