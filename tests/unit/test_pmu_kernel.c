@@ -22,7 +22,7 @@
 // precedence over the C library's: a fake kernel that opens any event as an empty file in memory and records the
 // requests. So these tests need neither a PMU nor permissions.
 
-enum { OPENED_MAX = 8, CONTROLS_MAX = 16, TYPE = 42 };
+enum { OPENED_MAX = 16, CONTROLS_MAX = 16, TYPE = 42 };
 
 static struct {
     struct opened {
@@ -193,6 +193,26 @@ static void test_a_member_that_is_refused_closes_the_others(void **state) {
     pmu->ops->free(pmu);
 }
 
+static int open_one(struct pmu *pmu) { return pmu->ops->open(pmu, 0, EVENTS, 1); }
+
+// Event groups come and go all year: the table of handles grows with what is open, not with what ever was.
+static void test_handles_of_closed_groups_are_used_again(void **state) {
+    (void)state;
+    struct pmu *pmu = new_pmu(TYPE, false);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(open_one(pmu), i);
+    pmu->ops->close(pmu, 2);
+    pmu->ops->close(pmu, 0);
+    pmu->ops->close(pmu, 3);
+    assert_int_equal(open_one(pmu), 0);
+    assert_int_equal(open_one(pmu), 2);
+    pmu->ops->close(pmu, 1);
+    assert_int_equal(open_one(pmu), 1);
+    assert_int_equal(open_one(pmu), 3);
+    assert_int_equal(open_one(pmu), 4);
+    pmu->ops->free(pmu);
+}
+
 static void test_the_question_for_hardware_counters_counts_nothing(void **state) {
     (void)state;
     memset(&kernel, 0, sizeof kernel);
@@ -217,6 +237,7 @@ int main(void) {
         cmocka_unit_test(test_starting_and_stopping_is_one_ioctl_on_the_leader_and_nothing_is_reset),
         cmocka_unit_test(test_a_group_is_read_at_once_from_its_leader),
         cmocka_unit_test(test_a_member_that_is_refused_closes_the_others),
+        cmocka_unit_test(test_handles_of_closed_groups_are_used_again),
         cmocka_unit_test(test_the_question_for_hardware_counters_counts_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
