@@ -25,16 +25,24 @@ static void add_listen(struct config_decoder *decoder, const char *text, const s
     listen->port = endpoint->port;
 }
 
+// Whether `all` stands for all of this host's addresses of the kind of `one`.
+static bool covers(const char *all, const char *one) { return strcmp(all, strchr(one, ':') ? "::" : "0.0.0.0") == 0; }
+
 static void decode_listen_item(struct config_decoder *decoder, const struct yaml_tree *item) {
     const struct config *config = decoder->config;
     struct config_value_endpoint endpoint;
     if (!config_value_listen(item, &endpoint, decoder->errors))
         return;
     for (size_t i = 0; i < config->n_listen && !decoder->memory_short; i++) {
-        if (strcmp(config->listen[i].address, endpoint.address) != 0 || config->listen[i].port != endpoint.port)
+        const char *other = config->listen[i].address;
+        bool same = strcmp(other, endpoint.address) == 0;
+        bool overlap = endpoint.port != 0 && (covers(other, endpoint.address) || covers(endpoint.address, other));
+        if (config->listen[i].port != endpoint.port || !(same || overlap))
             continue;
         (void)yaml_tree_error(decoder->errors, &item->origin,
-                              "listen: \"%s\" is there twice (the other one is \"%s\"); keep one",
+                              same
+                                  ? "listen: \"%s\" is there twice (the other one is \"%s\"); keep one"
+                                  : "listen: \"%s\" and \"%s\" overlap: one of them stands for all addresses; keep one",
                               yaml_tree_word(item->text).text, yaml_tree_word(config->listen[i].text).text);
         return;
     }

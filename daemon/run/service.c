@@ -14,10 +14,10 @@
 #include "daemon/base/self.h"
 #include "daemon/run/control.h"
 #include "daemon/run/engine.h"
+#include "daemon/run/listening.h"
 #include "daemon/run/signals.h"
 #include "daemon/run/summary.h"
 #include "daemon/source/setup.h"
-#include "exporters/http/http.h"
 
 // This thread runs the event loop: the samplers' timer, signals, the watchdog. The HTTP server has a thread of its own.
 // They share the newest snapshots.
@@ -36,7 +36,7 @@ struct service {
     struct engine *engines[SOURCE_TYPES_MAX]; // of each core type, or of the replay
     uint64_t deadlines_ns[SOURCE_TYPES_MAX];
     size_t n_engines;
-    struct http_server *http;
+    struct listening *listening;
     struct control *control; // NULL: no folder for its socket
     sd_event *loop;
     sd_event_source *timer;
@@ -64,8 +64,10 @@ static int begin(struct service *s, struct errors *errors) {
 
 static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
     char status[SUMMARY_LINE_MAX];
-    http_server_publish(s->http, type, &(struct http_published){present_view(s, type), snapshot});
+    http_server_publish(listening_server(s->listening), type,
+                        &(struct http_published){present_view(s, type), snapshot});
     summary_status(present_view(s, type), snapshot, status, sizeof status);
+    listening_describe(s->listening, status, sizeof status);
     (void)sd_notifyf(0, "STATUS=%s", status);
 }
 
@@ -85,7 +87,7 @@ static int start_http(struct service *s) {
         types[i] = (struct http_published){present_view(s, i), s->engines[i]->ops->snapshot(s->engines[i])};
         complete = complete && types[i].snapshot;
     }
-    int r = complete ? http_server_start(s->http, types, n) : -ENOMEM;
+    int r = complete ? http_server_start(listening_server(s->listening), types, n) : -ENOMEM;
     for (size_t i = 0; i < n; i++)
         snapshot_unref(types[i].snapshot);
     return r;
@@ -103,8 +105,10 @@ static int serve(struct service *s) {
     s->serving = true;
     for (size_t i = 0; i < s->n_engines; i++)
         summary_start(present_view(s, i), &s->setup, &s->setup.types[i]);
-    summary_addresses(&s->setup, s->http);
-    (void)sd_notify(0, "READY=1");
+    listening_announce(s->listening);
+    char status[SUMMARY_LINE_MAX] = "started";
+    listening_describe(s->listening, status, sizeof status);
+    (void)sd_notifyf(0, "READY=1\nSTATUS=%s", status);
     return 0;
 }
 
@@ -180,15 +184,6 @@ static int open_loop(struct service *s) {
     return r;
 }
 
-static int open_http(struct service *s, struct errors *errors) {
-    struct http_address addresses[HTTP_ADDRESSES_MAX];
-    const struct config *config = s->setup.config;
-    for (size_t i = 0; i < config->n_listen; i++)
-        addresses[i] = (struct http_address){
-            .text = config->listen[i].text, .address = config->listen[i].address, .port = config->listen[i].port};
-    return http_server_new(addresses, config->n_listen, errors, &s->http);
-}
-
 static int start(struct service *s) {
     int r = sd_event_add_time(s->loop, &s->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY_US, on_timer, s);
     return r < 0 ? r : sd_event_source_set_exit_on_failure(s->timer, true); // never stop measuring silently
@@ -198,7 +193,7 @@ static int start(struct service *s) {
 static void service_close(struct service *s) {
     s->timer = sd_event_source_unref(s->timer);
     s->control = control_free(s->control);
-    s->http = http_server_free(s->http);
+    s->listening = listening_free(s->listening);
     while (s->n_engines > 0) {
         struct engine *engine = s->engines[--s->n_engines];
         engine->ops->free(engine);
@@ -214,7 +209,7 @@ static int service_open(struct service *s, const struct options *options) {
     if (r >= 0)
         r = setup_init(&s->setup, options, errors);
     if (r >= 0)
-        r = open_http(s, errors);
+        r = listening_new(s->loop, s->setup.config, errors, &s->listening);
     if (r >= 0)
         r = control_new(s->loop, options->run, on_yield, s, errors, &s->control);
     if (r >= 0)

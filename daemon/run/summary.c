@@ -98,16 +98,6 @@ void summary_start(const struct view *view, const struct setup *setup, const str
     warn_of_not_plannable(source, view->layout->plan);
 }
 
-void summary_addresses(const struct setup *setup, const struct http_server *http) {
-    for (size_t i = 0; i < setup->config->n_listen; i++) {
-        const char *address = setup->config->listen[i].address;
-        bool ipv6 = strchr(address, ':') != NULL;
-        log_info("look at http://%s%s%s:%u/ or scrape http://%s%s%s:%u/metrics", ipv6 ? "[" : "", address,
-                 ipv6 ? "]" : "", http_server_port(http, i), ipv6 ? "[" : "", address, ipv6 ? "]" : "",
-                 http_server_port(http, i));
-    }
-}
-
 void summary_status(const struct view *view, const struct snapshot *snapshot, char *out, size_t size) {
     const struct snapshot_layout *layout = view->layout;
     size_t length = (size_t)snprintf(out, size, "%s%s%sround %llu on %zu CPUs", view->core_type ? view->core_type : "",

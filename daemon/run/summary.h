@@ -6,13 +6,11 @@
 
 #include "core/tally/readings.h"
 #include "daemon/source/setup.h"
-#include "exporters/http/http.h"
 
 enum { SUMMARY_LINE_MAX = 512 };
 
-// Logs a summary of each core type; then the addresses of pages.
+// Logs a summary of a core type.
 void summary_start(const struct view *view, const struct setup *setup, const struct core_type *type);
-void summary_addresses(const struct setup *setup, const struct http_server *http);
 
 // One line on the newest snapshot, with several core types that of one: level 1, if there is any.
 void summary_status(const struct view *view, const struct snapshot *snapshot, char *out, size_t size);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The HTTP library runs without threads of its own: one daemon of it per address, and one thread here that waits for
-// all of them. So everything below `newest` in struct http_server belongs to that thread and needs no lock; the two
-// threads share only the newest snapshots.
+// all of them (http_listeners.h). So everything below `listeners` in struct http_server belongs to that thread and
+// needs no lock; the threads share only the newest snapshots and addresses that arrive.
 //
 // Rendered pages are kept for other clients and for their memory: http_cache.h.
 //
@@ -14,34 +14,30 @@
 #include <errno.h>
 #include <limits.h>
 #include <microhttpd.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "exporters/http/http_cache.h"
 #include "exporters/http/http_clock.h"
 #include "exporters/http/http_connections.h"
 #include "exporters/http/http_listen.h"
+#include "exporters/http/http_listeners.h"
 #include "exporters/http/http_page.h"
 #include "exporters/http/http_request.h"
 
-enum { CONNECTION_BYTES_MAX = 32 << 10, IDLE_SECONDS_MAX = 10, EXHAUSTED_PAUSE_MS = 100 };
+enum { CONNECTION_BYTES_MAX = 32 << 10, IDLE_SECONDS_MAX = 10 };
 
 // Connections of one address that have been ended and that the library has not closed yet.
 enum { ENDING_MAX = 64 };
 
 struct http_server {
-    size_t n_addresses;
-    int fds[HTTP_ADDRESSES_MAX]; // -1 once the library owns it
-    uint16_t ports[HTTP_ADDRESSES_MAX];
+    uint16_t ports[HTTP_ADDRESSES_MAX];              // 0: not there yet
     unsigned client_connections[HTTP_ADDRESSES_MAX]; // limit for one client; 0: none
     char hostname[HOST_NAME_MAX + 1];                // empty unless all addresses are loopback ones
-    int stop_fd;
     uint64_t request_ms_max;
     uint64_t (*clock_ms)(void *context); // tells the age of what is published
     void *clock_context;
@@ -56,7 +52,7 @@ struct http_server {
     uint64_t generation;      // counts what was published
     uint64_t view_generation; // the generation that first had these views
 
-    struct MHD_Daemon *daemons[HTTP_ADDRESSES_MAX];
+    struct http_listeners listeners;
     struct http_cache cache;
     struct http_connections connections;
     uint64_t connection_changes; // number of connections opened and closed
@@ -256,20 +252,12 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     return respond_path(server, connection, http_page_path(path));
 }
 
-// The address that a connection came to.
-static size_t listener_of(const struct http_server *server, struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_DAEMON);
-    size_t i = 0;
-    while (info && i + 1 < server->n_addresses && server->daemons[i] != info->daemon)
-        i++;
-    return i;
-}
-
 static struct http_connection *take_in(struct http_server *server, struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *daemon = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_DAEMON);
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    size_t listener = listener_of(server, connection);
-    if (!info)
+    if (!daemon || !info)
         return NULL;
+    size_t listener = http_listeners_find(&server->listeners, daemon->daemon);
     const struct http_arrival arrival = {.fd = info->connect_fd,
                                          .listener = listener,
                                          .client = http_request_client(connection),
@@ -305,54 +293,73 @@ static int sooner(int a, int b) { return a < 0 || (b >= 0 && b < a) ? b : a; }
 static int next_timeout(struct http_server *server) {
     int timeout = http_connections_expire(&server->connections, now_ms(), server->request_ms_max);
     timeout = sooner(timeout, http_cache_expire(&server->cache, now_ms()));
-    for (size_t i = 0; i < server->n_addresses; i++) {
-        MHD_UNSIGNED_LONG_LONG ms;
-        if (MHD_get_timeout(server->daemons[i], &ms) != MHD_YES)
-            continue;
-        timeout = sooner(timeout, ms > 60000 ? 60000 : (int)ms);
+    return sooner(timeout, http_listeners_timeout(&server->listeners));
+}
+
+// At its limit of connections or files the library stops listening. It listens again only in the run after the one that
+// ended connections, so this runs it until nothing changes.
+static void run(struct http_server *server) {
+    uint64_t before;
+    do {
+        before = server->connection_changes;
+        http_listeners_run(&server->listeners);
+    } while (before != server->connection_changes);
+}
+
+// Makes place for a client that waits where no file descriptor is left. A client that has only just come is accepted in
+// the second run.
+static void run_for_waiting(struct http_server *server) {
+    uint64_t before = server->connection_changes;
+    run(server);
+    if (before != server->connection_changes || !http_listeners_keep_waiting(&server->listeners))
+        return;
+    if (http_connections_none(&server->connections)) {
+        http_listeners_pause(&server->listeners); // the library would try again at once
+    } else {
+        http_connections_yield(&server->connections);
+        http_listeners_turn_deaf(&server->listeners);
     }
-    return timeout;
 }
 
 static void *serve(void *context) {
     struct http_server *server = context;
-    struct pollfd fds[HTTP_ADDRESSES_MAX + 1];
-    for (size_t i = 0; i < server->n_addresses; i++) {
-        const union MHD_DaemonInfo *info = MHD_get_daemon_info(server->daemons[i], MHD_DAEMON_INFO_EPOLL_FD);
-        fds[i] = (struct pollfd){.fd = info->epoll_fd, .events = POLLIN};
-    }
-    struct pollfd *stop = &fds[server->n_addresses];
-    *stop = (struct pollfd){.fd = server->stop_fd, .events = POLLIN};
     for (;;) {
-        int ready = poll(fds, server->n_addresses + 1, next_timeout(server));
-        if (stop->revents)
+        int knocks = http_listeners_wait(&server->listeners, next_timeout(server));
+        if (knocks < 0)
             return NULL;
-        // At its limit of connections the library stops listening. It listens again only in the run after the one that
-        // ended connections, so this loop runs it until nothing changes.
-        uint64_t changes = server->connection_changes, before;
-        do {
-            before = server->connection_changes;
-            for (size_t i = 0; i < server->n_addresses; i++)
-                MHD_run(server->daemons[i]);
-        } while (before != server->connection_changes);
-        // A client is waiting but could not be accepted: no file descriptor is left.
-        if (ready > 0 && changes == server->connection_changes && http_connections_none(&server->connections))
-            poll(stop, 1, EXHAUSTED_PAUSE_MS);
+        run(server);
+        if (knocks > 0 && http_listeners_keep_waiting(&server->listeners))
+            run_for_waiting(server);
     }
 }
 
-static int start_daemons(struct http_server *server) {
-    for (size_t i = 0; i < server->n_addresses; i++) {
-        server->daemons[i] = MHD_start_daemon(
-            MHD_USE_EPOLL, 0, NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, server->fds[i],
-            MHD_OPTION_CONNECTION_LIMIT, (unsigned)(HTTP_CONNECTIONS_MAX + ENDING_MAX), MHD_OPTION_CONNECTION_TIMEOUT,
-            (unsigned)IDLE_SECONDS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES_MAX,
-            MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL, MHD_OPTION_NOTIFY_CONNECTION,
-            on_connection, server, MHD_OPTION_NOTIFY_COMPLETED, on_answered, server, MHD_OPTION_END);
-        if (!server->daemons[i])
-            return errno == EMFILE || errno == ENFILE ? -errno : -ENOMEM;
-        server->fds[i] = -1;
-    }
+// Makes the library's daemon for a listening socket and takes the socket over.
+static int start_daemon(struct http_server *server, int fd, struct MHD_Daemon **out) {
+    *out = MHD_start_daemon(
+        MHD_USE_EPOLL, 0, NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)(HTTP_CONNECTIONS_MAX + ENDING_MAX), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS_MAX,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES_MAX, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+        MHD_OPTION_NOTIFY_COMPLETED, on_answered, server, MHD_OPTION_END);
+    if (*out)
+        return 0;
+    int error = errno == EMFILE || errno == ENFILE ? errno : ENOMEM;
+    close(fd);
+    return -error;
+}
+
+int http_server_listen(struct http_server *server, size_t i, const struct http_address *address,
+                       struct errors *errors) {
+    struct MHD_Daemon *daemon;
+    uint16_t port;
+    int fd, r = http_listen(address, errors, &fd, &port);
+    if (r < 0)
+        return r;
+    r = start_daemon(server, fd, &daemon);
+    if (r < 0)
+        return http_listen_refuse(address, errors, -r);
+    server->ports[i] = port;
+    http_listeners_hand_over(&server->listeners, i, daemon);
     return 0;
 }
 
@@ -371,10 +378,7 @@ int http_server_start(struct http_server *server, const struct http_published *t
     server->n_types = n; // no other thread exists yet
     for (size_t i = 0; i < n; i++)
         http_server_publish(server, i, &types[i]);
-    int r = http_connections_init(&server->connections, server->n_addresses * (HTTP_CONNECTIONS_MAX + ENDING_MAX));
-    if (r == 0)
-        r = start_daemons(server);
-    return r < 0 ? r : start_thread(server);
+    return start_thread(server);
 }
 
 void http_server_publish(struct http_server *server, size_t type, const struct http_published *published) {
@@ -394,34 +398,33 @@ void http_server_publish(struct http_server *server, size_t type, const struct h
 
 static bool is_loopback(const char *address) { return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0; }
 
-int http_server_new(const struct http_address *addresses, size_t n, struct errors *errors, struct http_server **out) {
-    if (n > HTTP_ADDRESSES_MAX)
-        return errors_add(errors, NULL, 0, 0, "listen has %zu addresses, at most %d are possible", n,
-                          HTTP_ADDRESSES_MAX);
-    struct http_server *server = calloc(1, sizeof(*server));
-    if (!server)
-        return -ENOMEM;
-    pthread_mutex_init(&server->lock, NULL);
-    server->request_ms_max = HTTP_REQUEST_MS_MAX;
-    server->clock_ms = http_clock_boot_ms;
-    server->n_addresses = n;
+static void init_addresses(struct http_server *server, const struct http_address *addresses, size_t n) {
     bool local = true;
     for (size_t i = 0; i < n; i++) {
         bool loopback = is_loopback(addresses[i].address);
         local = local && loopback;
-        server->fds[i] = -1;
         server->client_connections[i] = loopback ? 0 : HTTP_CLIENT_CONNECTIONS_MAX;
     }
     if (local && gethostname(server->hostname, HOST_NAME_MAX) < 0)
         (void)strcpy(server->hostname, "localhost");
-    server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int r = server->stop_fd < 0 ? errors_add(errors, NULL, 0, 0, "the HTTP server: %s", strerror(errno)) : 0;
-    for (size_t i = 0; i < n && r == 0; i++)
-        r = http_listen(&addresses[i], errors, &server->fds[i], &server->ports[i]);
+}
+
+int http_server_new(const struct http_address *addresses, size_t n, struct http_server **out) {
+    struct http_server *server = n <= HTTP_ADDRESSES_MAX ? calloc(1, sizeof(*server)) : NULL;
+    if (!server)
+        return n <= HTTP_ADDRESSES_MAX ? -ENOMEM : -E2BIG;
+    server->request_ms_max = HTTP_REQUEST_MS_MAX;
+    server->clock_ms = http_clock_boot_ms;
+    init_addresses(server, addresses, n);
+    int r = http_connections_init(&server->connections, n * (HTTP_CONNECTIONS_MAX + ENDING_MAX));
+    if (r == 0)
+        r = http_listeners_init(&server->listeners, n);
     if (r < 0) {
-        http_server_free(server);
+        http_connections_deinit(&server->connections);
+        free(server);
         return r;
     }
+    pthread_mutex_init(&server->lock, NULL);
     *out = server;
     return 0;
 }
@@ -440,7 +443,7 @@ void http_server_use_clock(struct http_server *server, uint64_t (*clock_ms)(void
 static void stop_thread(struct http_server *server) {
     if (!server->running)
         return;
-    eventfd_write(server->stop_fd, 1); // cannot fail: the eventfd is empty
+    http_listeners_stop(&server->listeners);
     pthread_join(server->thread, NULL);
 }
 
@@ -448,18 +451,11 @@ struct http_server *http_server_free(struct http_server *server) {
     if (!server)
         return NULL;
     stop_thread(server);
-    for (size_t i = 0; i < server->n_addresses; i++) {
-        if (server->daemons[i])
-            MHD_stop_daemon(server->daemons[i]);
-        if (server->fds[i] >= 0)
-            close(server->fds[i]);
-    }
+    http_listeners_deinit(&server->listeners);
     http_cache_deinit(&server->cache);
     http_connections_deinit(&server->connections);
     for (size_t i = 0; i < server->n_types; i++)
         published_unref(&server->newest[i]);
-    if (server->stop_fd >= 0)
-        close(server->stop_fd);
     pthread_mutex_destroy(&server->lock);
     free(server);
     return NULL;

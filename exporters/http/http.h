@@ -25,9 +25,15 @@ enum { HTTP_ADDRESSES_MAX = 16, HTTP_CONNECTIONS_MAX = 128, HTTP_CLIENT_CONNECTI
 
 struct http_server;
 
-// Binds and listens, all addresses or none, but answers nothing yet. Returns 0, -EINVAL with the reason and remedy in
-// `errors` (port taken, not allowed, no such address), -ENOMEM.
-int http_server_new(const struct http_address *addresses, size_t n, struct errors *errors, struct http_server **out);
+// Makes a server for these addresses, which listens to none of them yet. Returns 0, -E2BIG, -ENOMEM or another negative
+// errno.
+int http_server_new(const struct http_address *addresses, size_t n, struct http_server **out);
+
+// Binds address `i` and listens; the server's thread answers there from now on, or once it is started. Another thread
+// may call it until it has succeeded. Returns 0, or with the reason and remedy in `errors`: -EAGAIN if the cause may
+// pass by itself (the port is taken, the address is not there, the host's files or memory are short), -EINVAL if
+// somebody must remove it.
+int http_server_listen(struct http_server *server, size_t i, const struct http_address *address, struct errors *errors);
 
 // A view and a snapshot that belongs to it; one pair for each core type of the host.
 struct http_published {
@@ -43,7 +49,7 @@ int http_server_start(struct http_server *server, const struct http_published *t
 // references. Called from another thread; waits at most for a pointer swap.
 void http_server_publish(struct http_server *server, size_t type, const struct http_published *published);
 
-// The port that address `i` is bound to.
+// The port that address `i` is bound to; 0: none yet. For the thread that calls http_server_listen.
 uint16_t http_server_port(const struct http_server *server, size_t i);
 
 // How often a page has been rendered.

@@ -79,6 +79,21 @@ struct http_connection *http_connections_add(struct http_connections *connection
     return NULL;
 }
 
+void http_connections_yield(struct http_connections *connections) {
+    struct http_connection *first = NULL;
+    for (size_t i = 0; i < connections->n; i++) {
+        struct http_connection *slot = &connections->slots[i];
+        if (slot->fd < 0)
+            continue;
+        if (slot->state == HTTP_ENDING)
+            return; // its file descriptor is free soon
+        if (slot->state != HTTP_ASKING && (!first || gives_way_before(slot, first)))
+            first = slot;
+    }
+    if (first)
+        end(first);
+}
+
 bool http_connections_none(const struct http_connections *connections) {
     for (size_t i = 0; i < connections->n; i++)
         if (connections->slots[i].fd >= 0)

@@ -56,6 +56,9 @@ void http_connections_deinit(struct http_connections *connections);
 struct http_connection *http_connections_add(struct http_connections *connections, const struct http_arrival *arrival,
                                              uint64_t now_ms);
 
+// Ends the connection that has been without a request longest, if there is one and none is ending already.
+void http_connections_yield(struct http_connections *connections);
+
 // Its request line has come, or its answer has gone.
 void http_connection_set(struct http_connection *connection, enum http_connection_state state, uint64_t now_ms);
 

@@ -32,13 +32,34 @@ static const char *remedy(int error) {
     case EMFILE:
     case ENFILE:
         return "no file descriptor is left: raise LimitNOFILE of the service";
+    case ENOMEM:
+    case ENOBUFS:
+        return "memory is short";
     default:
         return strerror(error);
     }
 }
 
-static int listen_refuse(const struct http_address *address, struct errors *errors, int error) {
-    return errors_add(errors, NULL, 0, 0, "%s: %s", address->text, remedy(error));
+// What a person must change: the configuration, a privilege, this process's limit of files, or a kernel without such
+// addresses.
+static bool is_lasting(int error) {
+    switch (error) {
+    case EACCES:
+    case EPERM:
+    case EAFNOSUPPORT:
+    case EPROTONOSUPPORT:
+    case ENOPROTOOPT:
+    case EINVAL:
+    case EMFILE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+int http_listen_refuse(const struct http_address *address, struct errors *errors, int error) {
+    (void)errors_add(errors, NULL, 0, 0, "%s: %s", address->text, remedy(error));
+    return is_lasting(error) ? -EINVAL : -EAGAIN;
 }
 
 static int set_options(int fd, int family) {
@@ -78,7 +99,7 @@ int http_listen(const struct http_address *address, struct errors *errors, int *
     if (bound == 0) {
         if (s >= 0)
             close(s);
-        return listen_refuse(address, errors, error);
+        return http_listen_refuse(address, errors, error);
     }
     *fd = s;
     *port = bound;

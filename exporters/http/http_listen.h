@@ -6,7 +6,11 @@
 
 #include "exporters/http/http.h"
 
-// Binds and listens. Returns 0 with a socket and the port it is bound to, or -EINVAL with the reason and remedy.
+// Binds and listens. Returns 0 with a socket and the port it is bound to, or what http_listen_refuse returns.
 int http_listen(const struct http_address *address, struct errors *errors, int *fd, uint16_t *port);
+
+// Adds the reason why the address cannot be used, and its remedy. `error` is an errno. Returns -EAGAIN if the cause may
+// pass by itself, -EINVAL if somebody must remove it.
+int http_listen_refuse(const struct http_address *address, struct errors *errors, int error);
 
 #endif

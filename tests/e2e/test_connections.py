@@ -7,6 +7,7 @@ Every address of 127.0.0.0/8 is this host's, so that one machine is many clients
 import contextlib
 import os
 import re
+import resource
 import signal
 import socket
 import time
@@ -113,6 +114,30 @@ def test_it_answers_at_once_when_all_connections_have_ended_together():
             seconds = time.monotonic() - begun
         assert daemon.stop() >= 0
     return f"{TOTAL} ended together, and the next one was answered after {seconds * 1000:.0f} ms"
+
+
+def open_files(daemon):
+    return len(os.listdir(f"/proc/{daemon.process.pid}/fd"))
+
+
+def test_where_no_file_is_left_idle_connections_give_way_to_a_scrape():
+    with started() as (daemon, port, _), contextlib.ExitStack() as stack:
+        daemon.wait_round(1)
+        limit = open_files(daemon) + 20
+        resource.prlimit(daemon.process.pid, resource.RLIMIT_NOFILE, (limit, limit))
+        for _ in range(60):
+            connection = stack.enter_context(dial(port, "127.0.0.1"))
+            connection.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        def answered():
+            # five seconds are half of the time after which the server ends an idle connection by itself
+            begun = time.monotonic()
+            assert answers(port, "127.0.0.1"), "no answer where connections hold all files"
+            return time.monotonic() - begun
+        seconds = e2e.shortest(answered, 1)
+        assert open_files(daemon) >= limit - 2, "the files were not short"
+        daemon.wait_round(daemon.sequence() + 1)
+        assert daemon.stop() >= 0
+    return f"answered after {seconds * 1000:.0f} ms"
 
 
 if __name__ == "__main__":

@@ -91,15 +91,6 @@ def taken_port(stack):
     return listener.getsockname()[1]
 
 
-def test_a_second_daemon_on_the_same_port_is_refused():
-    with e2e.Daemon("--pmu", "sim", yaml=YAML) as first:
-        seen = refused("--pmu", "sim", yaml=f'listen: ["127.0.0.1:{first.port}"]\n',
-                       says=rf"127\.0\.0\.1:{first.port}.*port is taken")
-        first.wait_round(first.sequence() + 1)  # and the first one goes on
-        assert first.stop() >= 0
-    return seen
-
-
 def test_mistakes_in_the_configuration_are_shown_at_once_and_nothing_listens():
     with contextlib.ExitStack() as stack:
         # The port is taken: whoever tried to listen would say so.

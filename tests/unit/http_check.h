@@ -37,7 +37,8 @@ static inline int setup_with_limit(void **state, unsigned limit_ms) {
     f->view = view_new(&f->host.view);
     assert_non_null(f->view);
     f->snapshot = host_snapshot(&f->host);
-    assert_int_equal(http_server_new(&LOOPBACK, 1, &errors, &f->server), 0);
+    assert_int_equal(http_server_new(&LOOPBACK, 1, &f->server), 0);
+    assert_int_equal(http_server_listen(f->server, 0, &LOOPBACK, &errors), 0);
     http_server_use_clock(f->server, fixture_clock, f);
     if (limit_ms)
         http_server_limit_request(f->server, limit_ms);

@@ -269,6 +269,8 @@ static void test_listen_takes_1_to_16_different_addresses(void **state) {
            "t.yaml:1:22: listen: \"[0:0::1]:80\" is there twice (the other one is \"[::1]:80\"); keep one");
     refuse("listen: ['[::1]:0', '[::1]:0']",
            "t.yaml:1:21: listen: \"[::1]:0\" is there twice (the other one is \"[::1]:0\"); keep one");
+    refuse("listen: [\"[::1]:80\", \"[::]:80\"]\n",
+           "t.yaml:1:22: listen: \"[::]:80\" and \"[::1]:80\" overlap: one of them stands for all addresses; keep one");
     accept_repeated("listen: [", "'0.0.0.0:#',", 16, "]");
     refuse_repeated("listen: [", "'0.0.0.0:#',", 17, "]", "t.yaml:1:9: listen: more than 16 addresses");
 }

@@ -261,7 +261,8 @@ static int served_setup(void **state) {
     two_init(&s->two, true, 1);
     for (size_t i = 0; i < TYPES_N; i++)
         s->published[i] = (struct http_published){view_new(&s->two.hosts[i].view), s->two.snapshots[i]};
-    assert_int_equal(http_server_new(&LOOPBACK, 1, &errors, &s->f.server), 0);
+    assert_int_equal(http_server_new(&LOOPBACK, 1, &s->f.server), 0);
+    assert_int_equal(http_server_listen(s->f.server, 0, &LOOPBACK, &errors), 0);
     http_server_use_clock(s->f.server, fixture_clock, &s->f);
     assert_int_equal(http_server_start(s->f.server, s->published, TYPES_N), 0);
     *state = s;

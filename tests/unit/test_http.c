@@ -337,41 +337,97 @@ static void test_it_ends_promptly_with_connections_open(void **state) {
     }
 }
 
-static void assert_refused(const struct http_address *address, const char *part) {
+// Whether a server that is made for this address can listen.
+static void assert_refused(const struct http_address *address, int expected, const char *part) {
     struct errors errors = {0};
     struct http_server *server = NULL;
-    assert_int_equal(http_server_new(address, 1, &errors, &server), -EINVAL);
-    assert_null(server);
+    assert_int_equal(http_server_new(address, 1, &server), 0);
+    assert_int_equal(http_server_listen(server, 0, address, &errors), expected);
+    assert_int_equal(http_server_port(server, 0), 0);
+    http_server_free(server);
     assert_int_equal(errors.n, 1);
     if (!strstr(errors.items[0].text, part) || strncmp(errors.items[0].text, address->text, strlen(address->text)) != 0)
         fail_msg("%s", errors.items[0].text);
 }
 
-static void test_a_taken_port_and_a_foreign_address_are_told_with_the_remedy(void **state) {
+static void test_a_taken_port_and_a_foreign_address_may_pass_and_are_told_with_the_remedy(void **state) {
     const struct fixture *f = *state;
     char text[64];
     (void)snprintf(text, sizeof(text), "127.0.0.1:%u", http_server_port(f->server, 0));
     const struct http_address taken = {text, "127.0.0.1", http_server_port(f->server, 0)};
-    assert_refused(&taken, ": the port is taken, perhaps by another topdownd: stop it, or set listen to another port");
+    assert_refused(&taken, -EAGAIN,
+                   ": the port is taken, perhaps by another topdownd: stop it, or set listen to another port");
     const struct http_address foreign = {"192.0.2.1:10813", "192.0.2.1", 10813}; // reserved for documentation
-    assert_refused(&foreign, "this host does not have the address");
-    const struct http_address name = {"localhost:10813", "localhost", 10813};
-    assert_refused(&name, "not a numeric address");
+    assert_refused(&foreign, -EAGAIN, "this host does not have the address");
 }
 
-static void test_either_all_addresses_are_bound_or_none(void **state) {
+static void test_what_a_person_must_change_is_told_apart_from_what_may_pass(void **state) {
+    (void)state;
+    const struct http_address name = {"localhost:10813", "localhost", 10813};
+    assert_refused(&name, -EINVAL, "not a numeric address");
+    static const int passing[] = {EADDRINUSE, EADDRNOTAVAIL, ENFILE, ENOBUFS, ENOMEM, ENODEV, ENETDOWN, EIO};
+    static const int lasting[] = {EACCES, EPERM, EAFNOSUPPORT, EINVAL, EMFILE};
+    struct errors errors = {0};
+    for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
+        assert_int_equal(http_listen_refuse(&LOOPBACK, &errors, passing[i]), -EAGAIN);
+    for (size_t i = 0; i < sizeof(lasting) / sizeof(lasting[0]); i++)
+        assert_int_equal(http_listen_refuse(&LOOPBACK, &errors, lasting[i]), -EINVAL);
+}
+
+static void assert_healthy(uint16_t port) {
+    int fd = dial(port);
+    assert_true(fd >= 0);
+    send_text(fd, "GET /-/healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    char *answer = read_all(fd);
+    assert_int_equal(status_of(answer), 200);
+    free(answer);
+    close(fd);
+}
+
+static void test_an_address_that_comes_late_is_served_beside_the_others(void **state) {
     const struct fixture *f = *state;
     struct errors errors = {0};
-    struct http_server *server = NULL;
-    const struct http_address free_one = LOOPBACK;
-    assert_int_equal(http_server_new(&free_one, 1, &errors, &server), 0);
-    uint16_t port = http_server_port(server, 0);
-    http_server_free(server); // never started
-    const struct http_address both[] = {{"first", "127.0.0.1", port},
-                                        {"second", "127.0.0.1", http_server_port(f->server, 0)}};
-    assert_int_equal(http_server_new(both, 2, &errors, &server), -EINVAL);
-    assert_int_equal(http_server_new(both, 1, &errors, &server), 0); // the first was given back
+    struct http_server *server;
+    int other;
+    uint16_t port;
+    assert_int_equal(http_listen(&LOOPBACK, &errors, &other, &port), 0);
+    const struct http_address addresses[] = {{"taken", "127.0.0.1", port}, LOOPBACK};
+    assert_int_equal(http_server_new(addresses, 2, &server), 0);
+    assert_int_equal(http_server_listen(server, 0, &addresses[0], &errors), -EAGAIN);
+    assert_int_equal(http_server_listen(server, 1, &addresses[1], &errors), 0);
+    assert_int_equal(http_server_start(server, &(struct http_published){f->view, f->snapshot}, 1), 0);
+    assert_healthy(http_server_port(server, 1));
+    assert_int_equal(http_server_listen(server, 0, &addresses[0], &errors), -EAGAIN);
+    close(other);
+    assert_int_equal(http_server_listen(server, 0, &addresses[0], &errors), 0);
+    assert_int_equal(http_server_port(server, 0), port);
+    assert_healthy(port);
+    assert_healthy(http_server_port(server, 1));
     http_server_free(server);
+}
+
+static void test_a_server_that_never_started_gives_its_addresses_back(void **state) {
+    (void)state;
+    struct errors errors = {0};
+    struct http_server *server;
+    const struct http_address any = LOOPBACK;
+    assert_int_equal(http_server_new(&any, 1, &server), 0);
+    assert_int_equal(http_server_listen(server, 0, &any, &errors), 0);
+    const struct http_address same = {"same", "127.0.0.1", http_server_port(server, 0)};
+    http_server_free(server);
+    assert_int_equal(http_server_new(&same, 1, &server), 0);
+    assert_int_equal(http_server_listen(server, 0, &same, &errors), 0);
+    http_server_free(server);
+}
+
+static void test_a_server_with_no_address_yet_ends(void **state) {
+    const struct fixture *f = *state;
+    struct http_server *server;
+    const struct http_address any = LOOPBACK;
+    assert_int_equal(http_server_new(&any, 1, &server), 0);
+    assert_int_equal(http_server_start(server, &(struct http_published){f->view, f->snapshot}, 1), 0);
+    http_server_free(server);
+    assert_int_equal(http_server_new(&any, HTTP_ADDRESSES_MAX + 1, &server), -E2BIG);
 }
 
 static void test_one_server_serves_several_addresses(void **state) {
@@ -379,17 +435,12 @@ static void test_one_server_serves_several_addresses(void **state) {
     struct errors errors = {0};
     struct http_server *server;
     const struct http_address addresses[] = {LOOPBACK, LOOPBACK, LOOPBACK};
-    assert_int_equal(http_server_new(addresses, 3, &errors, &server), 0);
+    assert_int_equal(http_server_new(addresses, 3, &server), 0);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(http_server_listen(server, i, &addresses[i], &errors), 0);
     assert_int_equal(http_server_start(server, &(struct http_published){f->view, f->snapshot}, 1), 0);
-    for (size_t i = 0; i < 3; i++) {
-        int fd = dial(http_server_port(server, i));
-        assert_true(fd >= 0);
-        send_text(fd, "GET /-/healthy HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-        char *answer = read_all(fd);
-        assert_int_equal(status_of(answer), 200);
-        free(answer);
-        close(fd);
-    }
+    for (size_t i = 0; i < 3; i++)
+        assert_healthy(http_server_port(server, i));
     http_server_free(server);
 }
 
@@ -413,8 +464,11 @@ int main(void) {
         IMPATIENT(test_a_connection_that_is_used_again_and_again_is_not_cut_off),
         IMPATIENT(test_garbage_is_survived),
         WITH(test_it_ends_promptly_with_connections_open),
-        WITH(test_a_taken_port_and_a_foreign_address_are_told_with_the_remedy),
-        WITH(test_either_all_addresses_are_bound_or_none),
+        WITH(test_a_taken_port_and_a_foreign_address_may_pass_and_are_told_with_the_remedy),
+        WITH(test_what_a_person_must_change_is_told_apart_from_what_may_pass),
+        WITH(test_an_address_that_comes_late_is_served_beside_the_others),
+        WITH(test_a_server_that_never_started_gives_its_addresses_back),
+        WITH(test_a_server_with_no_address_yet_ends),
         WITH(test_one_server_serves_several_addresses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,6 +102,25 @@ static void test_two_clients_cannot_keep_out_a_third(void **state) {
     finish(&peers);
 }
 
+static void test_where_files_are_short_an_idle_connection_gives_way_and_no_request_does(void **state) {
+    (void)state;
+    struct peers peers;
+    begin(&peers);
+    http_connection_set(arrive(&peers, 0, 0, 1), HTTP_ASKING, 2);
+    http_connections_yield(&peers.connections);
+    assert_ended(&peers, ".");
+    http_connection_set(arrive(&peers, 0, 0, 1), HTTP_ANSWERED, 4);
+    http_connection_set(arrive(&peers, 1, 0, 1), HTTP_ANSWERED, 3);
+    http_connections_yield(&peers.connections);
+    assert_ended(&peers, "..x");
+    http_connections_yield(&peers.connections); // the library has not closed the other one yet
+    assert_ended(&peers, "..x");
+    peers.connections.slots[2].fd = -1;
+    http_connections_yield(&peers.connections);
+    assert_ended(&peers, ".xx");
+    finish(&peers);
+}
+
 static void test_a_connection_without_a_request_ends_after_two_seconds(void **state) {
     (void)state;
     struct peers peers;
@@ -125,6 +144,7 @@ int main(void) {
         cmocka_unit_test(test_where_all_ask_the_first_request_gives_way),
         cmocka_unit_test(test_one_client_cannot_push_out_others),
         cmocka_unit_test(test_two_clients_cannot_keep_out_a_third),
+        cmocka_unit_test(test_where_files_are_short_an_idle_connection_gives_way_and_no_request_does),
         cmocka_unit_test(test_a_connection_without_a_request_ends_after_two_seconds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

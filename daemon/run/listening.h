@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_RUN_LISTENING_H
+#define TOPDOWND_DAEMON_RUN_LISTENING_H
+
+// The addresses of `listen`. An address that cannot be used now, because another process has the port or because the
+// host does not have the address yet, is tried again until it can be used. Measuring goes on meanwhile.
+
+#include <stdbool.h>
+#include <systemd/sd-event.h>
+
+#include "config/yaml/config.h"
+#include "core/base/error.h"
+#include "exporters/http/http.h"
+
+struct listening; // private
+
+// Makes the server and tries all addresses; logs those that have to wait. Returns 0; -EINVAL with the reason in
+// `errors` where somebody must change something; -ENOMEM or another negative errno. `config` is borrowed, and `loop`
+// must outlive it.
+int listening_new(sd_event *loop, const struct config *config, struct errors *errors, struct listening **out);
+
+struct http_server *listening_server(const struct listening *listening);
+
+// The server is answering: logs where to look, from now on also for each address that follows.
+void listening_announce(struct listening *listening);
+
+// Appends which addresses are awaited, for systemd's status: "; waiting for 192.0.2.1:10813". Cut at size - 1.
+void listening_describe(const struct listening *listening, char *text, size_t size);
+
+// Ends the server.
+struct listening *listening_free(struct listening *listening);
+
+#endif

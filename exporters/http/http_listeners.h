@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_EXPORTERS_HTTP_HTTP_LISTENERS_H
+#define TOPDOWND_EXPORTERS_HTTP_HTTP_LISTENERS_H
+
+// The HTTP library's daemons, one for each listening address, and the thread that runs them all.
+//
+// Another thread may hand over a daemon at any time, because an address may appear late. From then on the daemon
+// belongs to the server's thread, which calls all functions below the line.
+
+#include <microhttpd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "exporters/http/http.h"
+
+struct http_listeners {
+    size_t n;
+    int wake_fd; // an eventfd: a daemon has arrived, or the thread must end
+    pthread_mutex_t lock;
+    struct MHD_Daemon *arriving[HTTP_ADDRESSES_MAX]; // under the lock, like the next member
+    bool stopping;
+    struct MHD_Daemon *live[HTTP_ADDRESSES_MAX];   // NULL: not there yet
+    struct pollfd fds[1 + 2 * HTTP_ADDRESSES_MAX]; // what wakes; the daemons' own; their listening sockets
+    bool deaf;                                     // the next wait ignores the listening sockets
+};
+
+// Returns 0 or a negative errno.
+int http_listeners_init(struct http_listeners *listeners, size_t n);
+// Ends all daemons. The server's thread must have ended.
+void http_listeners_deinit(struct http_listeners *listeners);
+
+void http_listeners_hand_over(struct http_listeners *listeners, size_t i, struct MHD_Daemon *daemon);
+void http_listeners_stop(struct http_listeners *listeners);
+
+// ---- for the server's thread ----
+
+// Waits for traffic, for at most timeout_ms (-1: for ever). Returns 1 if a client has asked for a connection, 0 if none
+// has, or -1 where the thread must end. It watches the listening sockets itself, because the library no longer does
+// once it had no file descriptor for a connection.
+int http_listeners_wait(struct http_listeners *listeners, int timeout_ms);
+
+// Makes the next wait ignore clients that ask for a connection, for a moment: there is no place for them.
+void http_listeners_turn_deaf(struct http_listeners *listeners);
+
+// Waits a moment without listening.
+void http_listeners_pause(struct http_listeners *listeners);
+
+void http_listeners_run(struct http_listeners *listeners);
+
+// Milliseconds until the library has something to do; -1: nothing.
+int http_listeners_timeout(const struct http_listeners *listeners);
+
+size_t http_listeners_find(const struct http_listeners *listeners, const struct MHD_Daemon *daemon);
+
+// Whether a client waits that has not been accepted.
+bool http_listeners_keep_waiting(struct http_listeners *listeners);
+
+#endif
