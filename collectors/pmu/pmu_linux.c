@@ -107,6 +107,8 @@ static int linux_open(struct pmu *pmu, unsigned cpu, const struct pmu_event *eve
         r = table_add(l, group);
     if (r < 0)
         group_deinit(&group);
+    else
+        pmu->n_events += n;
     return r;
 }
 
@@ -136,6 +138,7 @@ static int linux_read(struct pmu *pmu, int handle, struct pmu_times *times, uint
 
 static void linux_close(struct pmu *pmu, int handle) {
     struct pmu_linux *l = of(pmu);
+    pmu->n_events -= l->groups[handle].n;
     group_deinit(&l->groups[handle]);
     if (l->n_free == 0 || (size_t)handle < l->first_free)
         l->first_free = (size_t)handle;

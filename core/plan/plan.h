@@ -127,6 +127,9 @@ static inline int plan_carried_unit(const struct plan *plan) {
     return plan->common_unit >= 0 && plan->units[plan->common_unit].n_groups == 0 ? plan->common_unit : -1;
 }
 
+// Events of all event groups: as many are opened on each CPU.
+size_t plan_n_opened(const struct plan *plan);
+
 // Slots of all event groups in a round, without the idle slot.
 unsigned plan_slots(const struct plan *plan);
 

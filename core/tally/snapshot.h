@@ -70,6 +70,7 @@ enum self_value {
     SELF_RECORDING_ERROR,       // errno of that failure; else 0
     SELF_RECORDING_BYTES,       // written, total
     SELF_RECORDING_ROUNDS_LOST, // missing from the recording, total
+    SELF_PMU_KERNEL_BYTES,      // the kernel's memory behind the open events, estimated; NaN: no PMU is used
     SELF_N
 };
 enum { SELF_BUCKETS_N = SELF_ROTATION_BUCKETS_END - SELF_ROTATION_BUCKETS };
