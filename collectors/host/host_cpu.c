@@ -180,6 +180,16 @@ static double count_sets(const struct host_roots *roots, const char *file, const
     return (double)n;
 }
 
+bool host_cpu_smt_at_boot(const struct host_roots *roots) {
+    char path[PATH_BYTES], control[32];
+    size_t threads;
+    (void)snprintf(path, sizeof path, "%s/devices/system/cpu/smt/control", roots->sysfs);
+    if (host_file_read(path, control, sizeof control) > 0 && strncmp(control, "notimplemented", 14) != 0)
+        return strncmp(control, "notsupported", 12) != 0;
+    (void)count_sets(roots, "core_cpus_list", "thread_siblings_list", &threads);
+    return threads > 1;
+}
+
 static void describe_topology(const struct host_roots *roots, double *literals) {
     char path[PATH_BYTES];
     size_t threads, ignored;

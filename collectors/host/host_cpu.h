@@ -22,6 +22,13 @@ int host_cpu_cpuid(const struct host_roots *roots, char *out, size_t size);
 // True if the kernel's NMI watchdog is on. It occupies a counter of every x86 CPU.
 bool host_cpu_nmi_watchdog(const struct host_roots *roots);
 
+// True if the CPUs of a core had siblings when the host booted, even if they have been taken offline since. The kernel
+// then lets exclusive events leave half of the counters until it boots again (Linux, arch/x86/events/intel/core.c,
+// fixup_ht_bug, asks topology_max_smt_threads once). devices/system/cpu/smt/control says "notsupported" where there
+// never were siblings, and "on", "off" or "forceoff" where there are or were some; kernels before 4.19 lack the file,
+// and the siblings that are online decide.
+bool host_cpu_smt_at_boot(const struct host_roots *roots);
+
 // Gets the online CPUs. False if the kernel does not say.
 bool host_cpu_online(const struct host_roots *roots, struct cpuset *out);
 

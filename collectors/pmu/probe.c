@@ -31,14 +31,14 @@ struct probe {
     uint64_t calls, interrupts;
 };
 
-// True for an event that any counter can count or that has a counter of its own. Other events would suggest too few
-// counters, and the topdown events are in every group.
+// True for an event that any counter can count or that has a counter of its own. Other events, and exclusive ones,
+// would suggest too few counters, and the topdown events are in every group.
 static bool tells(const struct catalog *catalog, const struct catalog_event *event) {
     const struct fit_pmu stated = {.general = catalog->general_counters};
     struct event_need need = event->need;
     need.fixed = -1;
     return event->kind == EVENT_COUNTED && event->code.pmu == 0 && !event->topdown && !event->sampling_only &&
-           !need.free && !fit_is_constrained(&stated, &need);
+           !need.free && !need.exclusive && !fit_is_constrained(&stated, &need);
 }
 
 // Takes only the first of an event and its variants with modifiers, which share one fixed counter.

@@ -188,10 +188,18 @@ static void assign_loads(struct pmu_sim *sim) {
     }
 }
 
-// If the core has shared registers, its threads share them.
+static bool has_exclusive(const struct catalog *catalog) {
+    bool has = false;
+    for (size_t e = 0; e < catalog->n_events; e++)
+        has = has || catalog->events[e].need.exclusive;
+    return has;
+}
+
+// What the threads of a core share, or take from each other, joins them.
 static void join_siblings(struct pmu_sim *sim) {
     size_t cores = (size_t)sim->scenario->sockets * sim->scenario->cores_per_socket;
-    for (size_t id = cores; sim->catalog->n_registers > 0 && id < sim->n_cpus; id++)
+    bool joined = sim->catalog->n_registers > 0 || has_exclusive(sim->catalog);
+    for (size_t id = cores; joined && id < sim->n_cpus; id++)
         sim_cpu_join(&sim->cpus[id % cores], &sim->cpus[id]);
 }
 

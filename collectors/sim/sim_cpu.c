@@ -12,7 +12,8 @@
 // one such moment to the next. It also skips ticks that could only repeat the last one (no waiting group can take
 // turns): a task that waits for hours costs nothing.
 //
-// Siblings that share registers advance together, since what fits on one depends on what runs on the others.
+// Siblings that share registers or have exclusive events advance together, since what fits on one depends on what runs
+// on the others.
 //
 // Invariant: on every CPU and core, what runs fits.
 
@@ -82,8 +83,36 @@ static void hold_siblings(struct held *held, const struct sim_cpu *cpu) {
     }
 }
 
-static bool held_fits(const struct sim_cpu *cpu, const struct held *held) {
-    return !held->too_many && fit_check(&cpu->pmu, held->needs, held->places, held->n, NULL);
+static bool held_fits(const struct fit_pmu *pmu, const struct held *held) {
+    return !held->too_many && fit_check(pmu, held->needs, held->places, held->n, NULL);
+}
+
+// How many general counters a CPU uses, and how many of these count exclusive events.
+struct use {
+    unsigned used, exclusive;
+};
+
+static struct use use_of(const struct sim_cpu *cpu, const struct held *held) {
+    struct use use = {.used = fit_used(&cpu->pmu, held->needs, held->places, held->n)};
+    for (size_t i = 0; i < held->n; i++)
+        use.exclusive += fit_is_exclusive(&cpu->pmu, &held->needs[i]);
+    return use;
+}
+
+// An exclusive event's counter stays unused on the sibling, which may use half of its counters beside it.
+static bool siblings_permit(const struct sim_cpu *cpu, const struct held *held) {
+    struct use ours = use_of(cpu, held);
+    for (const struct sim_cpu *sibling = cpu->sibling; sibling != cpu && cpu->pmu.hardware > 0;
+         sibling = sibling->sibling) {
+        struct held running;
+        hold_nothing(&running);
+        hold_ranks(&running, sibling, SIM_TASK);
+        struct use theirs = use_of(sibling, &running);
+        if ((theirs.exclusive > 0 && ours.used > fit_exclusive_limit(&cpu->pmu)) ||
+            theirs.exclusive + ours.used > cpu->pmu.general || ours.exclusive + theirs.used > cpu->pmu.general)
+            return false;
+    }
+    return true;
 }
 
 // True if the group fits beside the running groups down to rank `weakest`.
@@ -94,8 +123,10 @@ static bool fits(const struct sim_cpu *cpu, const struct sim_group *group, enum 
     hold_nothing(&held);
     hold_ranks(&held, cpu, weakest);
     hold_group(&held, group);
+    if (!held_fits(&cpu->pmu, &held) || !siblings_permit(cpu, &held))
+        return false;
     hold_siblings(&held, cpu);
-    return held_fits(cpu, &held);
+    return held_fits(&cpu->pmu, &held);
 }
 
 void sim_cpu_account(const struct sim_cpu *cpu, struct sim_group *group) {
@@ -195,10 +226,12 @@ bool sim_cpu_accepts(const struct sim_cpu *cpu, const struct sim_group *group) {
         validated.needs++;
         validated.n_needs--;
     }
+    struct fit_pmu knows = cpu->pmu; // nothing of exclusive events
+    knows.hardware = 0;
     struct held held;
     hold_nothing(&held);
     hold_group(&held, &validated);
-    return cpu->validates_nothing || cpu->pmu.general == 0 || held_fits(cpu, &held);
+    return cpu->validates_nothing || cpu->pmu.general == 0 || held_fits(&knows, &held);
 }
 
 // Notes that another tick may change something again, on siblings too: one may wait for a register.
@@ -360,6 +393,7 @@ int sim_cpu_init(struct sim_cpu *cpu, const struct scenario *scenario, const str
                  const struct sim_load *load) {
     *cpu =
         (struct sim_cpu){.pmu.general = scenario->general_counters,
+                         .pmu.hardware = scenario->threads_per_core > 1 ? scenario->general_counters : 0,
                          .sibling = cpu,
                          .validates_nothing = scenario->validates_nothing,
                          .surplus = scenario->surplus,

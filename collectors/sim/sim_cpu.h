@@ -4,6 +4,7 @@
 
 // One CPU of a simulated host: its counters, the event groups that want them, and the kernel that schedules them.
 // core/plan/fit.h decides what fits on the CPU's counters and on the registers that it shares with its SMT siblings.
+// An exclusive event keeps its counter from the siblings and leaves each of them half of theirs, as the kernel rules.
 // All times are nanoseconds since the host began and never go back.
 
 #include <stdbool.h>

@@ -44,8 +44,9 @@ static void read_product(struct spec_reader *spec, const struct json_node *root,
     check_revision(&product, "minor_revision");
     if (ours->value) {
         static const char *const keys[] = {
-            "vendor",   "microarchitecture", "pmu",      "format", "pmu_formats",
-            "counters", "shared_registers",  "resident", "level1", "level1_without_resident"};
+            "vendor",          "microarchitecture", "pmu",      "format", "pmu_formats",
+            "counters",        "shared_registers",  "resident", "level1", "level1_without_resident",
+            "exclusive_events"};
         json_check_keys(ours, keys, COUNT(keys));
         (void)json_get_text(ours, "vendor", JSON_OPTIONAL, &vendor);
         (void)json_get_text(ours, "microarchitecture", JSON_OPTIONAL, &microarchitecture);

@@ -186,12 +186,30 @@ static void read_registers(struct spec_reader *spec, const struct json_node *our
     }
 }
 
+// Reads the codes of events that leave half of the counters while SMT is on.
+static void read_exclusive(struct spec_reader *spec, const struct json_node *ours) {
+    const char **codes;
+    size_t n;
+    uint64_t code;
+    if (!ours->value || !json_get_texts(ours, "exclusive_events", JSON_OPTIONAL, CATALOG_EXCLUSIVE_MAX, &codes, &n))
+        return;
+    for (size_t i = 0; i < n; i++) {
+        struct fault fault;
+        if (spec_parse_code(codes[i], &code))
+            spec_take(ours, catalog_builder_add_exclusive(spec->builder, code, &fault), &fault);
+        else
+            json_fail(ours, "has an exclusive event '%.40s' that is not an event code: write it as \"0xd0\"", codes[i]);
+    }
+    free(codes);
+}
+
 void spec_read_events(struct spec_reader *spec, const struct json_node *root) {
     struct json_node events, ours = {0};
     if (!json_get_object(root, "events", JSON_REQUIRED, &events))
         return;
     (void)json_get_object(root, "topdownd", JSON_OPTIONAL, &ours);
     read_registers(spec, &ours);
+    read_exclusive(spec, &ours);
     spec->uncountable.names = calloc((size_t)cJSON_GetArraySize(events.value) + 1, sizeof *spec->uncountable.names);
     if (!spec->uncountable.names) {
         json_fail_memory(root);

@@ -46,6 +46,24 @@ static int read_pmu_formats(struct perf_reader *reader) {
     return r;
 }
 
+// Reads the codes of exclusive events. Of several rows, all for this CPU apply.
+static int read_exclusive(struct perf_reader *reader) {
+    struct fault fault;
+    const cJSON *row, *code;
+    int r = 0;
+    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(reader->tree.value, "exclusive_events")) {
+        if (!environment_is_cpu(&reader->environment, row->string))
+            continue;
+        cJSON_ArrayForEach(code, row) {
+            if (r == 0 && cJSON_IsString(code))
+                r = take(reader,
+                         catalog_builder_add_exclusive(reader->builder, strtoull(code->valuestring, NULL, 0), &fault),
+                         &fault);
+        }
+    }
+    return r;
+}
+
 static int read_format(struct perf_reader *reader) {
     struct fault fault;
     const cJSON *field;
@@ -63,7 +81,7 @@ static int read_format(struct perf_reader *reader) {
                      catalog_builder_add_register(reader->builder, field->string, (unsigned)field->valuedouble, &fault),
                      &fault);
     }
-    return r;
+    return r == 0 ? read_exclusive(reader) : r;
 }
 
 static int catalog_begin(struct perf_reader *reader) {

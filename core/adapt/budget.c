@@ -29,7 +29,8 @@ bool budget_update(struct budget *budget, double now_seconds, struct budget_cost
     budget->begun = cost;
     if (budget->rotation > BUDGET_ROTATION)
         budget->factor = fmin(factor * BUDGET_STEP, BUDGET_FACTOR_MAX);
-    else if (budget->debt_seconds == 0 && budget->rotation * BUDGET_STEP < 0.8) // shorter slots would use no more than 0.8
+    else if (budget->debt_seconds == 0 &&
+             budget->rotation * BUDGET_STEP < 0.8) // shorter slots would use no more than 0.8
         budget->factor = fmax(factor / BUDGET_STEP, 1);
     return budget->factor != factor;
 }

@@ -4,26 +4,34 @@
 
 // Decides when to probe again for free general counters, and what follows from the answer.
 //
-// A probe is due when an event group had no counters on any CPU in a round, because another user may have taken them
-// (at most every ten seconds); and every minute while fewer are free than there were, to grow back. Pure: the caller
-// does the probing.
+// A probe is due while event groups have no counters on any CPU, because another user may have taken them; and while
+// fewer are free than there were or than the spec says, to grow back. A probe closes all event groups and costs a
+// round, so probes with the same answer get rarer, from ten seconds to an hour (core/adapt/backoff.h). A different
+// answer, or other starving event groups than at the last probe, begin anew. Pure: the caller does the probing.
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/adapt/backoff.h"
 #include "core/plan/plan.h"
 #include "core/tally/readings.h"
 
 struct follow {
     unsigned counters, most_counters; // now, and the maximum so far; 0: events take none
-    uint64_t probed_ns;               // time of the last probe
-    bool starving;                    // an event group had no counters on any CPU in the last round
+    struct backoff probe;             // of the last probe
+    bool starving;                    // event groups had no counters on any CPU in the last round
+    uint64_t starving_groups;         // tells which ones; 0: none
+    uint64_t probed_groups;           // at the last probe
+    uint64_t starved_ns;              // end of the last round in which any starved
 };
 
 // `stated`: the spec's number, to begin with.
 void follow_init(struct follow *follow, unsigned stated);
 
 void follow_round(struct follow *follow, const struct plan *plan, const struct readings *readings);
+
+// True if the event group had no counters on any CPU in the round, and was open on one.
+bool follow_group_starved(unsigned group, const struct readings *readings);
 
 bool follow_should_probe(const struct follow *follow, uint64_t now_ns);
 

@@ -33,6 +33,7 @@ struct fitting {
     size_t n_pieces, n_wide;           // pieces that take several counters come first, equal ones adjacent
     unsigned used;                     // general counters needed by all events
     unsigned beyond;                   // pieces beyond PIECES_MAX
+    bool exclusive;                    // one of the events is
     uint64_t contested;                // fixed counters that several events can use
     uint64_t fixed_held, general_held; // counters with a holder
     uint8_t fixed_holder[EVENT_FIXED_MAX], general_holder[EVENT_COUNTERS_MAX]; // the piece
@@ -71,8 +72,12 @@ unsigned fit_width(const struct fit_pmu *pmu, const struct event_need *need) {
     return need->free || fit_fixed(pmu, need) != 0 ? 0 : takes_of(need);
 }
 
+bool fit_is_exclusive(const struct fit_pmu *pmu, const struct event_need *need) {
+    return need->exclusive && pmu->hardware > 0 && fit_width(pmu, need) > 0;
+}
+
 bool fit_is_constrained(const struct fit_pmu *pmu, const struct event_need *need) {
-    return need->reg != 0 ||
+    return need->reg != 0 || fit_is_exclusive(pmu, need) ||
            (pmu->general > 0 && fit_width(pmu, need) > 0 && !any_counter_will_do(need, low_bits(counters_of(pmu))));
 }
 
@@ -162,6 +167,7 @@ static void fitting_init(struct fitting *f, const struct fit_pmu *pmu, const str
     f->contested = 0;
     f->tries = TRIES_MAX;
     f->failed = 0;
+    f->exclusive = false;
     bool once = each_once(events, n);
     for (size_t i = 0; i < n; i++) {
         uint64_t fixed = fit_fixed(pmu, &needs[events[i]]);
@@ -177,6 +183,7 @@ static void fitting_init(struct fitting *f, const struct fit_pmu *pmu, const str
             continue;
         unsigned takes = takes_of(need);
         f->used += takes;
+        f->exclusive = f->exclusive || fit_is_exclusive(pmu, need);
         // a wide piece leaves a contested fixed counter to others
         if (pmu->general > 0 && (fixed != 0 || !any_counter_will_do(need, all)))
             add_piece(f, &(struct piece){.event = events[i],
@@ -271,18 +278,25 @@ static unsigned limit_of(const struct fit_pmu *pmu) {
     return pmu->reserved < pmu->general ? pmu->general - pmu->reserved : 0;
 }
 
+unsigned fit_exclusive_limit(const struct fit_pmu *pmu) {
+    unsigned held = pmu->hardware > pmu->general ? pmu->hardware - pmu->general : 0, left = held + pmu->reserved;
+    return left < pmu->hardware / 2 ? pmu->hardware / 2 - left : 0;
+}
+
+static unsigned limit_for(const struct fitting *f) {
+    unsigned limit = limit_of(f->pmu), beside = fit_exclusive_limit(f->pmu);
+    return f->exclusive && beside < limit ? beside : limit;
+}
+
 // General counters that the group uses: all that it needs minus those that a contested fixed counter saves.
 static unsigned counters_used(const struct fitting *f) {
-    return f->used - (unsigned)__builtin_popcountll(f->fixed_held);
+    return f->n_pieces > 0 ? f->used - (unsigned)__builtin_popcountll(f->fixed_held) : f->used;
 }
 
 static void fitting_run(struct fitting *f, unsigned *without, unsigned *missing) {
-    unsigned limit = limit_of(f->pmu), used = f->used;
-    *without = f->beyond;
-    if (f->n_pieces > 0) {
-        *without += arrange(f, 0, 0, 0);
-        used = counters_used(f);
-    }
+    unsigned limit = limit_for(f);
+    *without = f->beyond + (f->n_pieces > 0 ? arrange(f, 0, 0, 0) : 0);
+    unsigned used = counters_used(f);
     *missing = used > limit ? used - limit : 0;
 }
 
@@ -294,6 +308,14 @@ unsigned fit_excess(const struct fit_pmu *pmu, const struct event_need *needs, c
     f.used += others;
     fitting_run(&f, &without, &missing);
     return without + missing + register_excess(pmu, needs, events, n, NULL);
+}
+
+unsigned fit_used(const struct fit_pmu *pmu, const struct event_need *needs, const unsigned *events, size_t n) {
+    struct fitting f;
+    unsigned without, missing;
+    fitting_init(&f, pmu, needs, events, n);
+    fitting_run(&f, &without, &missing);
+    return counters_used(&f);
 }
 
 // Keeps events in order, so that the message does not depend on the path of the search.
@@ -330,6 +352,20 @@ static void explain_choice(const struct fitting *f, struct fit_reason *why) {
             reason_add(why, f->pieces[f->general_holder[i]].event);
 }
 
+// Names the exclusive events, unless all events would be too many without them.
+static void explain_counters(const struct fitting *f, const unsigned *events, size_t n, unsigned missing,
+                             struct fit_reason *why) {
+    unsigned needed = limit_for(f) + missing;
+    *why = (struct fit_reason){.needed = needed, .available = limit_of(f->pmu)};
+    if (needed > why->available)
+        return;
+    why->cause = FIT_EXCLUSIVE;
+    why->available = limit_for(f);
+    for (size_t i = 0; i < n; i++)
+        if (fit_is_exclusive(f->pmu, &f->needs[events[i]]) && !came_before(events, i))
+            reason_add(why, events[i]);
+}
+
 bool fit_check(const struct fit_pmu *pmu, const struct event_need *needs, const unsigned *events, size_t n,
                struct fit_reason *why) {
     struct fitting f;
@@ -341,7 +377,7 @@ bool fit_check(const struct fit_pmu *pmu, const struct event_need *needs, const 
     if (without == 0 && missing == 0)
         return true;
     if (why && missing > 0)
-        *why = (struct fit_reason){.needed = limit_of(pmu) + missing, .available = limit_of(pmu)};
+        explain_counters(&f, events, n, missing, why);
     else if (why)
         explain_choice(&f, why);
     return false;

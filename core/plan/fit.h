@@ -8,6 +8,12 @@
 // decision takes a matching of events to counters; comparing numbers is not enough: three events that only counters 0
 // and 1 can count do not fit eight counters. An event group that does not fit never runs, and the kernel does not
 // always report this when the group is opened.
+//
+// Exclusive events: on Sandy Bridge, Ivy Bridge and Haswell, a counter that counts one corrupts the sibling's counter
+// of the same number (errata BJ122, BV98, HSD29). So the kernel lets each thread of the core use half of its general
+// counters, whoever takes them, while either thread counts such an event; fixed counters are not concerned (Linux,
+// arch/x86/events/core.c, x86_schedule_events, and intel/core.c, intel_get_excl_constraints). Siblings that count the
+// same event group together then always find counters. The check at open does not know this.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,13 +28,15 @@ struct fit_pmu {
     unsigned reserved;                           // of these, left to others
     uint64_t fixed_taken;                        // fixed counters that others hold, one bit each
     unsigned registers[EVENT_REGISTERS_MAX + 1]; // values at once, by event_need.reg; 0: no limit
+    unsigned hardware; // general counters that the CPU has, of which exclusive events leave half; 0: they leave all
 };
 
 enum fit_cause {
     FIT_COUNTERS, // more general counters than there are
     FIT_CHOICE,   // more than there are counters that can count these events
     FIT_PLACE,    // an event that takes adjacent counters finds none beside the others
-    FIT_REGISTER  // more values of a shared register than it can hold
+    FIT_REGISTER, // more values of a shared register than it can hold
+    FIT_EXCLUSIVE // more general counters than an exclusive event leaves
 };
 
 // Explains why events do not fit.
@@ -57,6 +65,15 @@ bool fit_check(const struct fit_pmu *pmu, const struct event_need *needs, const 
 // repairs a packing step by step.
 unsigned fit_excess(const struct fit_pmu *pmu, const struct event_need *needs, const unsigned *events, size_t n,
                     unsigned others);
+
+// General counters that they take; they must fit.
+unsigned fit_used(const struct fit_pmu *pmu, const struct event_need *needs, const unsigned *events, size_t n);
+
+// True if the event takes general counters and leaves others half of them.
+bool fit_is_exclusive(const struct fit_pmu *pmu, const struct event_need *need);
+
+// How many general counters all events may use beside an exclusive one.
+unsigned fit_exclusive_limit(const struct fit_pmu *pmu);
 
 // General counters that the event needs if only `pmu` limits it.
 unsigned fit_width(const struct fit_pmu *pmu, const struct event_need *need);

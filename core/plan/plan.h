@@ -60,6 +60,7 @@ struct plan_request {
     double idle;            // share of a round in which no counter is held, 0 to 0.9
     const uint8_t *support; // enum plan_support of each of the catalog's events; NULL: all unknown
     bool nmi_watchdog;      // the watchdog holds the fixed counter that the spec names
+    bool smt_at_boot;       // exclusive events leave half of the general counters
     bool adaptive;          // level 1 keeps its third of the time regardless of weights
     bool apart; // for others' counts: all events count all the time, each metric's in an event group of its own
 };

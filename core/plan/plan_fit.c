@@ -14,6 +14,7 @@ int plan_fit_init(struct plan *plan, const struct plan_request *request) {
     for (size_t e = 0; e < catalog->n_events; e++)
         plan->needs[e] = catalog->events[e].need;
     plan->pmu = (struct fit_pmu){.general = request->general_counters, .reserved = request->reserved_counters};
+    plan->pmu.hardware = request->smt_at_boot && request->general_counters > 0 ? catalog->general_counters : 0;
     if (request->nmi_watchdog && catalog->watchdog_event >= 0)
         plan->pmu.fixed_taken = UINT64_C(1) << catalog->events[catalog->watchdog_event].need.fixed;
     for (size_t i = 0; i < catalog->n_registers; i++)
@@ -56,6 +57,12 @@ void plan_fit_explain(const struct plan_request *request, const struct fit_reaso
         break;
     case FIT_PLACE:
         (void)snprintf(out, size, "%s neighbouring counters for %s that are not free at once%s", subject, names, split);
+        break;
+    case FIT_EXCLUSIVE:
+        (void)snprintf(out, size,
+                       "%s %u general counters at once, and the kernel allows %u beside %s because SMT was on at "
+                       "boot%s%s",
+                       subject, why->needed, why->available, names, reserved, split);
         break;
     case FIT_REGISTER:
         (void)snprintf(out, size, "%s %u values of %s at once (%s), the CPU holds %u%s", subject, why->needed,

@@ -244,13 +244,22 @@ static size_t bins_for_register(const struct packing *p, const bool *used, unsig
     return p->pmu->registers[reg] > 0 ? bins_for(values, p->pmu->registers[reg]) : 1;
 }
 
+// The minimum number of bins for exclusive events.
+static size_t bins_for_exclusive(const struct packing *p, const bool *used) {
+    size_t n = 0;
+    for (unsigned e = 0; e < PLAN_PACK_EVENTS_MAX; e++)
+        n += used[e] && fit_is_exclusive(p->pmu, &p->needs[e]);
+    return n > 0 ? bins_for(n, fit_exclusive_limit(p->pmu)) : 1;
+}
+
 // A lower bound: no packing has fewer bins.
 static size_t fewest_bins(const struct packing *p) {
     bool used[PLAN_PACK_EVENTS_MAX] = {0};
-    size_t width = 0, most = 1;
+    size_t width = 0, most;
     for (size_t i = 0; i < p->n_items; i++)
         for (size_t e = 0; e < p->items[i].n_events; e++)
             used[p->items[i].events[e]] = true;
+    most = bins_for_exclusive(p, used);
     for (unsigned e = 0; e < PLAN_PACK_EVENTS_MAX; e++) {
         width += used[e] ? p->widths[e] : 0;
         bool masked = used[e] && p->constrained[e] && p->needs[e].counters != 0;

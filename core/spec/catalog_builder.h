@@ -14,7 +14,7 @@
 
 #include "core/spec/catalog.h"
 
-enum { CATALOG_DEPTH_MAX = 64 };
+enum { CATALOG_DEPTH_MAX = 64, CATALOG_EXCLUSIVE_MAX = 256 };
 
 struct catalog_builder;
 
@@ -53,6 +53,10 @@ int catalog_builder_add_pmu_format(struct catalog_builder *builder, const char *
 bool catalog_builder_has_pmu_format(const struct catalog_builder *builder, const char *pmu); // under exactly this name
 int catalog_builder_add_register(struct catalog_builder *builder, const char *term, unsigned values,
                                  struct fault *fault);
+
+// Makes events of the core PMU whose term `event` has this value, below CATALOG_EXCLUSIVE_MAX, exclusive
+// (core/spec/event_need.h). Before the events.
+int catalog_builder_add_exclusive(struct catalog_builder *builder, uint64_t code, struct fault *fault);
 
 struct catalog_event_text {
     const char *name;  // required

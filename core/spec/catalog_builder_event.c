@@ -123,6 +123,20 @@ static void find_register(const struct catalog *catalog, struct catalog_event *e
     }
 }
 
+int catalog_builder_add_exclusive(struct catalog_builder *builder, uint64_t code, struct fault *fault) {
+    if (code >= CATALOG_EXCLUSIVE_MAX)
+        return fault_set(fault, "the exclusive event's code 0x%llx is above 0x%x", (unsigned long long)code,
+                         CATALOG_EXCLUSIVE_MAX - 1);
+    builder->exclusive[code / 64] |= UINT64_C(1) << (code % 64);
+    return 0;
+}
+
+static bool is_exclusive(const struct catalog_builder *builder, const char *terms) {
+    uint64_t code;
+    return term_value(terms, "event", &code) && code < CATALOG_EXCLUSIVE_MAX &&
+           (builder->exclusive[code / 64] >> (code % 64) & 1) != 0;
+}
+
 // The known format of a PMU other than the core's, or NULL.
 static const struct event_format *find_pmu_format(const struct catalog_builder *builder, const char *pmu) {
     for (size_t i = 0; i < builder->n_pmu_formats; i++) {
@@ -179,8 +193,10 @@ int catalog_builder_add_event_text(struct catalog_builder *builder, const struct
     catalog->events[index].code = code;
     catalog->events[index].uncoded = uncoded;
     catalog->events[index].need.free = catalog->events[index].need.free || pmu != 0;
-    if (pmu == 0)
+    if (pmu == 0) {
         find_register(catalog, &catalog->events[index]);
+        catalog->events[index].need.exclusive = is_exclusive(builder, text->terms);
+    }
     return index;
 }
 

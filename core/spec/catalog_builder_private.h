@@ -17,13 +17,14 @@ struct builder_pmu_format {
 
 struct catalog_builder {
     struct catalog *catalog;
-    struct environment environment;          // for which the formulas are compiled
-    const struct catalog_resolver *resolver; // while metrics are added; NULL: none
-    unsigned depth;                          // metrics being added, each for the one before
-    struct builder_pmu_format *pmu_formats;  // the first that matches a PMU applies
-    size_t n_pmu_formats;                    // at most CATALOG_PMUS_MAX
-    struct name_index export_index;          // of metrics
-    struct catalog_level1 without_topdown;   // level 1 of hosts that lack the topdown counters
+    struct environment environment;                 // for which the formulas are compiled
+    const struct catalog_resolver *resolver;        // while metrics are added; NULL: none
+    unsigned depth;                                 // metrics being added, each for the one before
+    struct builder_pmu_format *pmu_formats;         // the first that matches a PMU applies
+    size_t n_pmu_formats;                           // at most CATALOG_PMUS_MAX
+    uint64_t exclusive[CATALOG_EXCLUSIVE_MAX / 64]; // codes of exclusive events, one bit each
+    struct name_index export_index;                 // of metrics
+    struct catalog_level1 without_topdown;          // level 1 of hosts that lack the topdown counters
 };
 
 // Appends an event of any kind; the caller has checked the name. Returns the index, or -ENOMEM.

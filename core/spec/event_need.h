@@ -21,6 +21,8 @@ struct event_need {
     unsigned reg;   // shared register that it programs, counted from 1, at most EVENT_REGISTERS_MAX; 0: none
     uint64_t reg_value; // the value it programs
     bool free;          // needs no counter: software, msr, a field of PERF_METRICS
+    bool exclusive;     // while a hardware thread counts it, each thread of the core may use half of its general
+                        // counters, if SMT was on at boot (core/plan/fit.h)
 };
 
 #endif

@@ -6,8 +6,8 @@
 // and change together when the number of available counters changes. Totals continue.
 //
 // Measuring never assumes that a plan fits. It probes the number of counters at the start; again when an event group
-// starves on every CPU, because another user has taken counters; and every minute while there are fewer than before, to
-// grow back. A probe runs in steps like everything else, so that nothing has to wait.
+// starves on every CPU, because another user has taken counters; and while there are fewer than before, to grow back;
+// ever more rarely where nothing changes. A probe runs in steps like everything else, so that nothing has to wait.
 //
 // One table (daemon/run/measure_table.h) defines what it does in each state. It reads no clock: time is an argument of
 // every step.

@@ -161,6 +161,7 @@ int setup_plan(const struct setup *setup, const struct core_type *type, const bo
                                          .raised = raised,
                                          .support = type->source->support,
                                          .nmi_watchdog = type->source->nmi_watchdog,
+                                         .smt_at_boot = type->source->smt_at_boot,
                                          .slot_ns = (uint64_t)((double)setup->profile->settings.slot_ns * slot_factor),
                                          .idle = setup->profile->settings.idle,
                                          .adaptive = setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE};

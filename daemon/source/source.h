@@ -78,6 +78,7 @@ struct source {
     bool takes_counters;       // events take hardware counters at all
     unsigned general_counters; // as stated; 0: not stated, or events take none
     bool nmi_watchdog;         // the watchdog holds a counter of every CPU
+    bool smt_at_boot;          // exclusive events leave half of the general counters
     uint8_t *support;          // enum plan_support of each of the catalog's events
     bool exclude_guest;        // work in guests is not counted
     struct source_troubles troubles;

@@ -153,6 +153,7 @@ static int init_hardware(struct source_host *host, const struct source_request *
     source->takes_counters = true;
     source->general_counters = catalog->general_counters;
     source->nmi_watchdog = host->cpuid[0] != '\0' && host_cpu_nmi_watchdog(&source->roots);
+    source->smt_at_boot = host_cpu_smt_at_boot(&source->roots);
     note_binding(host, &binding);
     return 0;
 }

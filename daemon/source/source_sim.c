@@ -90,6 +90,7 @@ static int fill(struct source_sim *sim, const struct source_request *request, st
     source->pmu_name = "simulated";
     source->microarchitecture = source->catalog->product.microarchitecture;
     source->general_counters = sim->scenario->general_counters;
+    source->smt_at_boot = sim->scenario->threads_per_core > 1;
     source->takes_counters = source->general_counters > 0;
     (void)snprintf(source->cpu.vendor, HOST_TEXT_MAX, "%s", source->catalog->product.vendor);
     (void)snprintf(source->cpu.model, HOST_TEXT_MAX, "%s", source->catalog->product.name);

@@ -146,6 +146,7 @@ static void change_plan(struct pipeline *p, unsigned counters) {
                                    .n_selections = p->n_selections,
                                    .support = p->support,
                                    .nmi_watchdog = p->nmi_watchdog,
+                                   .smt_at_boot = p->scenario->threads_per_core > 1,
                                    .slot_ns = p->slot_ns,
                                    .idle = 0.1,
                                    .raised = p->adapt ? adapt_raised(p->adapt) : NULL,

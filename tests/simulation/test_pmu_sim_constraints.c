@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a real CPU asks of event groups, on the simulated host: events that only some counters can count, that take two,
-// that have a counter of their own, that program a register which SMT siblings share, and the fields of PERF_METRICS.
+// that have a counter of their own, that program a register which SMT siblings share, exclusive ones, and the fields of
+// PERF_METRICS.
 
 #include "collectors/sim/pmu_sim.h"
 #include "tests/simulation/sim_host.h"
 
 // A CPU of four counters. LOW_n: counters 0 and 1 only; WIDE: two neighbours; OWN, SLOTS: a fixed counter each, OWN's
-// is the watchdog's; R1 to R3: one value each of a register that a core has two of; FIELD_n: PERF_METRICS.
+// is the watchdog's; R1 to R3: one value each of a register that a core has two of; FIELD_n: PERF_METRICS; EXCL_n:
+// exclusive.
 enum {
     ANY_1 = 1,
     ANY_2,
@@ -31,6 +33,8 @@ enum {
     FIELD_7,
     FIELD_8,
     FIELD_9,
+    EXCL_1,
+    EXCL_2,
     EVENTS
 };
 
@@ -47,7 +51,8 @@ static const struct {
     [R3] = {"R3", 0, 1, 0x33, 1e6},        [SLOTS] = {"SLOTS", 0, 1, 0, 1e9},   [FIELD_1] = {"FIELD_1", 0, 0, 0, 3e8},
     [FIELD_2] = {"FIELD_2", 0, 0, 0, 7e8}, [FIELD_3] = {"FIELD_3", 0, 0, 0, 0}, [FIELD_4] = {"FIELD_4", 0, 0, 0, 0},
     [FIELD_5] = {"FIELD_5", 0, 0, 0, 0},   [FIELD_6] = {"FIELD_6", 0, 0, 0, 0}, [FIELD_7] = {"FIELD_7", 0, 0, 0, 0},
-    [FIELD_8] = {"FIELD_8", 0, 0, 0, 0},   [FIELD_9] = {"FIELD_9", 0, 0, 0, 0},
+    [FIELD_8] = {"FIELD_8", 0, 0, 0, 0},   [FIELD_9] = {"FIELD_9", 0, 0, 0, 0}, [EXCL_1] = {"EXCL_1", 0, 1, 0, 1e6},
+    [EXCL_2] = {"EXCL_2", 0, 1, 0, 1e6},
 };
 
 static void cpu_init(struct host *host, unsigned cores, unsigned threads) {
@@ -62,6 +67,8 @@ static void cpu_init(struct host *host, unsigned cores, unsigned threads) {
     assert_int_equal(catalog_builder_add_format(builder, "event", "config:0-7", &error), 0);
     assert_int_equal(catalog_builder_add_format(builder, "rsp", "config1:0-15", &error), 0);
     assert_int_equal(catalog_builder_add_register(builder, "rsp", 2, &error), 0);
+    for (unsigned e = EXCL_1; e <= EXCL_2; e++)
+        assert_int_equal(catalog_builder_add_exclusive(builder, e, &error), 0);
     for (unsigned e = ANY_1; e < EVENTS; e++) {
         char terms[64];
         (void)snprintf(terms, sizeof terms, events[e].value ? "event=0xb7,rsp=0x%x" : "event=0x%x",
@@ -199,6 +206,74 @@ static void test_siblings_share_registers_and_cores_do_not(void **state) {
     assert_true(host_read(&host, third, 1).times.running_ns > 0);
     host_go_to(&host, 6 * SECOND);
     assert_true(host_read(&host, third, 1).times.running_ns >= SECOND - TICK);
+    host_stop(&host);
+}
+
+// The check at open knows nothing of it: such a group starves.
+static void test_an_exclusive_event_leaves_half_of_each_siblings_counters(void **state) {
+    (void)state;
+    struct host host;
+    cpu_init(&host, 2, 2); // CPUs 0 and 2 are one core, 1 and 3 the other
+    host_start(&host);
+    int three = OPEN(&host, 0, EXCL_1, ANY_1, ANY_2), two = OPEN(&host, 0, EXCL_1, ANY_1, OWN, SLOTS);
+    int beside = OPEN(&host, 2, ANY_1, ANY_2, ANY_3), same = OPEN(&host, 2, EXCL_1, EXCL_2);
+    int elsewhere = OPEN(&host, 1, ANY_1, ANY_2, ANY_3, ANY_4);
+    host_enable(&host, three);
+    host_enable(&host, elsewhere);
+    host_go_to(&host, SECOND);
+    assert_true(share_of(&host, three, 3) == 0 && share_of(&host, elsewhere, 4) == 1);
+    host_disable(&host, three);
+    host_enable(&host, two); // fixed counters are not concerned
+    host_enable(&host, same);
+    host_go_to(&host, 2 * SECOND);
+    assert_true(share_of(&host, two, 4) == 1 && share_of(&host, same, 2) == 1);
+    host_disable(&host, same);
+    host_enable(&host, beside); // no exclusive event of its own, but the sibling's
+    host_go_to(&host, 3 * SECOND);
+    assert_true(share_of(&host, beside, 3) == 0);
+    host_disable(&host, two);
+    host_go_to(&host, 3 * SECOND + TICK);
+    assert_true(host_read(&host, beside, 3).times.running_ns > 0);
+    host_stop(&host);
+}
+
+// Sibling by sibling the first new group meets the second old one and waits for a tick; in two phases none waits.
+static void test_exclusive_groups_are_switched_in_two_phases(void **state) {
+    (void)state;
+    for (int phases = 1; phases <= 2; phases++) {
+        struct host host;
+        cpu_init(&host, 1, 2);
+        host_start(&host);
+        int before[2], after[2];
+        for (unsigned cpu = 0; cpu < 2; cpu++) {
+            before[cpu] = OPEN(&host, cpu, ANY_1, ANY_2, ANY_3, ANY_4);
+            after[cpu] = OPEN(&host, cpu, EXCL_1, EXCL_2);
+            host_enable(&host, before[cpu]);
+        }
+        host_go_to(&host, SECOND);
+        host_disable(&host, before[0]);
+        if (phases == 2)
+            host_disable(&host, before[1]);
+        host_enable(&host, after[0]);
+        host_disable(&host, before[1]);
+        host_enable(&host, after[1]);
+        host_go_to(&host, 2 * SECOND);
+        uint64_t missed_ns = SECOND - host_read(&host, after[0], 2).times.running_ns;
+        assert_true(phases == 2 ? missed_ns == 0 : missed_ns > 0 && missed_ns <= TICK);
+        assert_true(host_read(&host, after[1], 2).times.running_ns == SECOND);
+        host_stop(&host);
+    }
+}
+
+static void test_where_smt_was_off_at_boot_exclusive_events_are_like_others(void **state) {
+    (void)state;
+    struct host host;
+    cpu_init(&host, 1, 1);
+    host_start(&host);
+    int four = OPEN(&host, 0, EXCL_1, EXCL_2, ANY_1, ANY_2);
+    host_enable(&host, four);
+    host_go_to(&host, SECOND);
+    assert_true(share_of(&host, four, 4) == 1);
     host_stop(&host);
 }
 
@@ -391,6 +466,9 @@ int main(void) {
         cmocka_unit_test(test_a_choice_of_counters_is_kept_beside_others),
         cmocka_unit_test(test_the_watchdog_holds_its_fixed_counter),
         cmocka_unit_test(test_siblings_share_registers_and_cores_do_not),
+        cmocka_unit_test(test_an_exclusive_event_leaves_half_of_each_siblings_counters),
+        cmocka_unit_test(test_exclusive_groups_are_switched_in_two_phases),
+        cmocka_unit_test(test_where_smt_was_off_at_boot_exclusive_events_are_like_others),
         cmocka_unit_test(test_fields_are_counted_in_a_group_that_their_leader_leads_only),
         cmocka_unit_test(test_a_field_has_its_number_alone_and_the_modes_of_its_leader),
         cmocka_unit_test(test_a_group_has_at_most_eight_fields),

@@ -22,6 +22,7 @@ static const struct cpu {
     const char *cpuid;
     size_t offcore_rsp, frontend;
 } CPUS[] = {{"GenuineIntel-6-3E-4", 2, 0},
+            {"GenuineIntel-6-3F-2", 2, 0},
             {"GenuineIntel-6-55-7", 0, 2},
             {"GenuineIntel-6-8F-4", 3, 2},
             {"GenuineIntel-6-AD-1", 3, 2}};

@@ -76,6 +76,30 @@ static void test_an_event_makes_way_for_one_that_has_less_choice(void **state) {
     assert_int_equal(why.cause, FIT_COUNTERS);
 }
 
+// Haswell with SMT at boot: an exclusive event leaves half of four counters, whoever takes them.
+static void test_an_exclusive_event_leaves_half_of_the_counters(void **state) {
+    (void)state;
+    const struct event_need exclusive = {.fixed = -1, .exclusive = true}, own = {.fixed = 0, .exclusive = true},
+                            needs[] = {exclusive, ANY, ANY, exclusive, own};
+    const struct fit_pmu smt = {.general = 4, .hardware = 4}, off = {.general = 4},
+                         held = {.general = 3, .hardware = 4}, reserved = {.general = 4, .reserved = 1, .hardware = 4};
+    const unsigned three[] = {0, 1, 2}, two[] = {0, 1}, exclusives[] = {0, 3}, any[] = {1, 2}, fixed[] = {1, 2, 4};
+    struct fit_reason why = {0};
+    assert_true(fit_check(&off, needs, three, 3, NULL));
+    assert_false(fit_check(&smt, needs, three, 3, &why));
+    assert_int_equal(why.cause, FIT_EXCLUSIVE);
+    assert_true(why.needed == 3 && why.available == 2 && why.n == 1 && why.events[0] == 0);
+    assert_int_equal(fit_excess(&smt, needs, three, 3, 1), 2);
+    assert_true(fit_check(&smt, needs, two, 2, NULL) && fit_check(&smt, needs, exclusives, 2, NULL));
+    assert_int_equal(fit_used(&smt, needs, two, 2), 2);
+    assert_true(fit_check(&smt, needs, fixed, 3, NULL)); // on its fixed counter it concerns nobody
+    assert_false(fit_check(&held, needs, two, 2, &why)); // what others hold counts too
+    assert_true(why.cause == FIT_EXCLUSIVE && why.available == 1);
+    assert_true(fit_check(&held, needs, any, 2, NULL));
+    assert_false(fit_check(&reserved, needs, two, 2, NULL));
+    assert_true(fit_is_constrained(&smt, &exclusive) && !fit_is_constrained(&off, &exclusive));
+}
+
 static void test_an_event_of_a_counter_that_is_not_there_never_fits(void **state) {
     (void)state;
     const struct event_need needs[] = {{.fixed = -1, .counters = 0xf0}};
@@ -347,6 +371,7 @@ int main(void) {
         cmocka_unit_test(test_an_event_that_comes_twice_counts_once),
         cmocka_unit_test(test_three_events_of_two_counters_do_not_fit_four),
         cmocka_unit_test(test_an_event_makes_way_for_one_that_has_less_choice),
+        cmocka_unit_test(test_an_exclusive_event_leaves_half_of_the_counters),
         cmocka_unit_test(test_an_event_of_a_counter_that_is_not_there_never_fits),
         cmocka_unit_test(test_reserved_counters_limit_how_many_and_not_which),
         cmocka_unit_test(test_a_fixed_counter_leaves_the_general_ones_alone),

@@ -40,22 +40,63 @@ static void test_an_event_group_starves_where_no_cpu_had_it_on_the_counters(void
     assert_false(STARVING(OK, OK, FAILED, FAILED)); // more counters would not help
 }
 
-static void test_starvation_is_looked_into_every_ten_seconds_and_growth_every_minute(void **state) {
+// A round that ended at `end_ns` in which event group `group` starved; -1: none did.
+static void round_over(struct follow *follow, int group, uint64_t end_ns) {
+    const struct plan plan = {.n_groups = 2};
+    struct window windows[2];
+    for (int g = 0; g < 2; g++)
+        windows[g] = (struct window){
+            .group = (unsigned)g, .result = g == group ? WINDOW_STARVED : WINDOW_COMPLETE, .running_ns = g != group};
+    const struct readings readings = {.windows = windows, .n_windows = 2, .end_ns = end_ns};
+    follow_round(follow, &plan, &readings);
+}
+
+// Steps second by second from `*now_ns` until a probe is due; returns how many seconds that took.
+static uint64_t seconds_to_probe(struct follow *follow, int group, uint64_t *now_ns) {
+    uint64_t begin_ns = *now_ns;
+    do {
+        *now_ns += SECOND_NS;
+        round_over(follow, group, *now_ns);
+    } while (!follow_should_probe(follow, *now_ns) && *now_ns - begin_ns < 10000 * SECOND_NS);
+    return (*now_ns - begin_ns) / SECOND_NS;
+}
+
+static void test_probes_with_the_same_answer_get_rarer_from_ten_seconds_to_an_hour(void **state) {
+    (void)state;
+    static const uint64_t waits[] = {11, 11, 21, 41, 81, 161, 321, 641, 1281, 2561, 3601, 3601};
+    for (int starved = -1; starved <= 0; starved++) { // counters are missing; an event group starves
+        struct follow follow;
+        uint64_t now_ns = 1000 * SECOND_NS;
+        follow_init(&follow, 6);
+        assert_int_equal(follow_answer(&follow, starved < 0 ? 4 : 8, now_ns), true);
+        for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+            assert_int_equal(seconds_to_probe(&follow, starved, &now_ns), waits[i]);
+            assert_false(follow_answer(&follow, starved < 0 ? 4 : 8, now_ns));
+        }
+        assert_int_equal(seconds_to_probe(&follow, 1, &now_ns), 11); // another one
+        assert_true(follow_answer(&follow, 3, now_ns));
+        assert_int_equal(seconds_to_probe(&follow, -1, &now_ns), 11); // another answer
+        assert_true(follow_answer(&follow, 8, now_ns));
+        assert_int_equal(seconds_to_probe(&follow, -1, &now_ns), 10000); // all is well
+    }
+}
+
+static void test_starvation_that_comes_and_goes_with_each_round_is_no_news(void **state) {
     (void)state;
     struct follow follow;
+    uint64_t now_ns = 1000 * SECOND_NS, probes = 0;
     follow_init(&follow, 6);
-    assert_false(follow_answer(&follow, 6, 1000 * SECOND_NS));
-    assert_false(follow_should_probe(&follow, 9999 * SECOND_NS)); // all is well
-    follow.starving = true;
-    assert_false(follow_should_probe(&follow, 1010 * SECOND_NS));
-    assert_true(follow_should_probe(&follow, 1010 * SECOND_NS + 1));
-    assert_true(follow_answer(&follow, 2, 1011 * SECOND_NS));
-    assert_int_equal(follow.counters, 2);
-    follow.starving = false;
-    assert_false(follow_should_probe(&follow, 1071 * SECOND_NS));
-    assert_true(follow_should_probe(&follow, 1071 * SECOND_NS + 1));
-    assert_true(follow_answer(&follow, 6, 1072 * SECOND_NS));
-    assert_false(follow_should_probe(&follow, 9999 * SECOND_NS));
+    assert_false(follow_answer(&follow, 6, now_ns));
+    for (uint64_t round = 0; round < 1000; round++, now_ns += SECOND_NS) {
+        round_over(&follow, round % 2 == 0 ? 0 : -1, now_ns);
+        if (!follow_should_probe(&follow, now_ns))
+            continue;
+        assert_false(follow_answer(&follow, 6, now_ns));
+        probes++;
+    }
+    assert_int_equal(probes, 7); // after 12, 24, 46, 88, 170, 332 and 654 seconds: every other one has a starving round
+    now_ns += 2000 * SECOND_NS;
+    assert_int_equal(seconds_to_probe(&follow, 0, &now_ns), 1); // the same one after a calm time
 }
 
 static void test_no_answer_and_no_counters_leave_all_as_it_was(void **state) {
@@ -65,7 +106,7 @@ static void test_no_answer_and_no_counters_leave_all_as_it_was(void **state) {
     assert_false(follow_answer(&follow, 0, SECOND_NS));
     assert_false(follow_answer(&follow, -ENOMEM, SECOND_NS));
     assert_int_equal(follow.counters, 6);
-    assert_true(follow.probed_ns == SECOND_NS);
+    assert_true(follow.probe.looked_ns == SECOND_NS);
 }
 
 static void test_more_counters_than_the_spec_states_are_taken(void **state) {
@@ -89,7 +130,8 @@ static void test_events_that_take_no_counters_are_never_probed_for(void **state)
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_event_group_starves_where_no_cpu_had_it_on_the_counters),
-        cmocka_unit_test(test_starvation_is_looked_into_every_ten_seconds_and_growth_every_minute),
+        cmocka_unit_test(test_probes_with_the_same_answer_get_rarer_from_ten_seconds_to_an_hour),
+        cmocka_unit_test(test_starvation_that_comes_and_goes_with_each_round_is_no_news),
         cmocka_unit_test(test_no_answer_and_no_counters_leave_all_as_it_was),
         cmocka_unit_test(test_more_counters_than_the_spec_states_are_taken),
         cmocka_unit_test(test_events_that_take_no_counters_are_never_probed_for),

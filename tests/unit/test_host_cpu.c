@@ -252,6 +252,26 @@ static void test_skylake_with_smt_and_the_watchdog(void **state) {
     unbind(&bound);
 }
 
+static void test_siblings_that_are_offline_now_were_there_at_boot(void **state) {
+    const struct host_tree *tree = *state;
+    static const struct {
+        const char *control;
+        bool smt;
+    } words[] = {
+        {"on\n", true}, {"off\n", true}, {"forceoff\n", true}, {"notsupported\n", false}, {"notimplemented\n", false}};
+    struct made_up host = {
+        .vendor = "GenuineIntel", .model_name = "Haswell", .family = 6, .model = 63, .stepping = 2, .cores = 2};
+    write_host(tree, &host);
+    assert_false(host_cpu_smt_at_boot(&tree->roots)); // no file: no siblings are online
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        host_tree_write(tree, "devices/system/cpu/smt/control", words[i].control);
+        assert_int_equal(host_cpu_smt_at_boot(&tree->roots), words[i].smt);
+    }
+    host.smt = true; // "notimplemented": the siblings that are online decide
+    write_host(tree, &host);
+    assert_true(host_cpu_smt_at_boot(&tree->roots));
+}
+
 static void test_zen_4_counts_events_of_other_pmus_elsewhere(void **state) {
     const struct host_tree *tree = *state;
     const struct made_up host = {.vendor = "AuthenticAMD",
@@ -473,6 +493,7 @@ int main(void) {
         ON_A_TREE(test_sapphire_rapids_on_bare_metal_has_its_topdown_counters),
         ON_A_TREE(test_ice_lake_in_a_virtual_machine_without_slots_uses_ordinary_events),
         ON_A_TREE(test_a_kernel_that_lacks_one_field_has_no_topdown_counters),
+        ON_A_TREE(test_siblings_that_are_offline_now_were_there_at_boot),
         ON_A_TREE(test_skylake_with_smt_and_the_watchdog),
         ON_A_TREE(test_zen_4_counts_events_of_other_pmus_elsewhere),
         ON_A_TREE(test_nehalem_has_no_level_1_and_its_uncore_is_elsewhere),

@@ -159,7 +159,15 @@ static void test_counters_registers_and_watchdog_are_read(void **state) {
     assert_int_equal(catalog->registers[0].values, 2);
     assert_int_equal(event_of(catalog, "O")->need.reg, 1);
     assert_int_equal(event_of(catalog, "O")->need.reg_value, 5);
+    assert_false(event_of(catalog, "O")->need.exclusive);
     catalog_free(catalog);
+    catalog = good(FORMAT ", \"exclusive_events\": [\"0x3\", \"0xd0\"]",
+                   EVENTS ", \"O\": {\"code\": 3" OURS("\"offcore_rsp\": 5") "}", METRICS, "");
+    assert_true(event_of(catalog, "O")->need.exclusive && !event_of(catalog, "A")->need.exclusive);
+    catalog_free(catalog);
+    wrong(FORMAT ", \"exclusive_events\": [\"0x100\"]", EVENTS, METRICS, "", "code 0x100 is above 0xff");
+    wrong(FORMAT ", \"exclusive_events\": [\"d0\"]", EVENTS, METRICS, "", "'d0' that is not an event code");
+    wrong(FORMAT ", \"exclusive_events\": 3", EVENTS, METRICS, "", "exclusive_events");
     wrong("\"counters\": {\"general\": 4, \"nmi_watchdog\": \"A\"}", EVENTS, METRICS, "", "A has no fixed counter");
     wrong("\"counters\": {\"general\": 4, \"fixed\": [\"C\"]}", EVENTS, METRICS, "", "C is not among the events");
     wrong(FORMAT ", \"shared_registers\": {\"frontend\": 1}", EVENTS, METRICS, "", "frontend is no term of the format");
