@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectors/pmu/pace.h"
+#include "core/tally/plausible.h"
 
 // Every core walks through its own order of the round's entries. All orders have the same length, so all cores reach
 // the end of the round at the same edge, where the round's readings are complete. If the caller is late by more than a
@@ -31,8 +32,10 @@ struct core {
 struct channel {            // an event group on a CPU
     int handle;             // negative errno: could not be opened, or -ENODEV: its CPU went away
     uint64_t retry_ns;      // if not open: when to try again
+    uint64_t read_ns;       // time of the last reading, or of opening
     struct pmu_times times; // totals at the last reading
     uint64_t *counts;
+    bool doubtful; // the counts fell (core/tally/plausible.h)
 };
 
 struct sampler {
@@ -47,6 +50,7 @@ struct sampler {
     size_t to_open;               // the next for this pass of opening; n_channels: the pass is over
     uint64_t *counts, *fresh;     // memory for the channels' counts; for one reading
     struct readings *readings;
+    uint64_t now_ns;  // of this step
     uint64_t slip_ns; // delay of this round's edges so far
     bool started, round_over;
     int error, round_error;
@@ -164,7 +168,9 @@ static size_t open_channel(struct sampler *s, unsigned cpu, int group, uint64_t 
     for (size_t e = 0; e < plan_group->n_events; e++)
         events[e] = s->plan->catalog->events[plan_group->events[e]].code;
     channel->handle = s->pmu->ops->open(s->pmu, s->topology->cpus[cpu].id, events, plan_group->n_events);
+    channel->read_ns = now_ns;
     channel->times = (struct pmu_times){0};
+    channel->doubtful = false;
     memset(channel->counts, 0, plan_group->n_events * sizeof *channel->counts);
     size_t n = channel->handle == -ENODEV ? 1 : plan_group->n_events; // an offline CPU refuses the first
     s->calls += n;
@@ -204,6 +210,16 @@ static void lose_channel(struct sampler *s, struct channel *channel) {
     channel->handle = -ENODEV;
 }
 
+// Judges a new window, and takes what was read as the base of the next one.
+static void settle_window(struct sampler *s, struct channel *channel, struct window *window, struct pmu_times times,
+                          size_t n_events) {
+    window->result = result_of(window);
+    plausible_judge(window, s->plan, s->now_ns - channel->read_ns, &channel->doubtful);
+    channel->read_ns = s->now_ns;
+    channel->times = times;
+    memcpy(channel->counts, s->fresh, n_events * sizeof *s->fresh);
+}
+
 // Records the event group's counts since its last reading as a window.
 static void read_window(struct sampler *s, unsigned cpu, int group, bool running) {
     const struct plan_group *plan_group = &s->plan->groups[group];
@@ -228,9 +244,7 @@ static void read_window(struct sampler *s, unsigned cpu, int group, bool running
     window->running_ns = times.running_ns - channel->times.running_ns;
     for (size_t e = 0; e < plan_group->n_events; e++)
         window->counts[e] = s->fresh[e] - channel->counts[e];
-    channel->times = times;
-    memcpy(channel->counts, s->fresh, plan_group->n_events * sizeof *s->fresh);
-    window->result = result_of(window);
+    settle_window(s, channel, window, times, plan_group->n_events);
 }
 
 // ---- a core's walk through the round ----
@@ -420,6 +434,7 @@ static uint64_t next_deadline_ns(const struct sampler *s, uint64_t now_ns) {
 
 int sampler_step(struct sampler *s, uint64_t now_ns, uint64_t *deadline_ns) {
     s->pmu->ops->advance(s->pmu, now_ns);
+    s->now_ns = now_ns;
     if (s->round_over)
         readings_begin(s->readings, s->readings->round + 1, s->readings->end_ns);
     s->round_over = false;

@@ -284,13 +284,33 @@ static void go_offline(struct sim_cpu *cpu) {
     cpu->generation++;
 }
 
+// The hardware is reset under the running groups, or the like: their counts jump.
+static void jump(struct sim_cpu *cpu, int64_t by) {
+    for (unsigned rank = 0; rank < SIM_RANK_N; rank++) {
+        struct sim_group *group;
+        TAILQ_FOREACH(group, &cpu->queues[rank], queued) {
+            if (!group->on)
+                continue;
+            sim_cpu_account(cpu, group);
+            sim_group_jump(group, by);
+        }
+    }
+}
+
+static bool has_group(const struct sim_rival *rival) {
+    return rival->kind == RIVAL_PINNED || rival->kind == RIVAL_FLEXIBLE || rival->kind == RIVAL_TASK;
+}
+
 // Rivals come and go as the current time demands. After the CPU was offline, rivals open their groups anew.
 static void meet_rivals(struct sim_cpu *cpu) {
     bool offline = false, refusing = false;
     cpu->next_edge_ns = UINT64_MAX;
     for (size_t i = 0; i < cpu->n_rivals; i++) {
-        const struct sim_rival *rival = &cpu->rivals[i];
+        struct sim_rival *rival = &cpu->rivals[i];
         bool active = sim_window_active(&rival->window, cpu->now_ns);
+        if (rival->kind == RIVAL_JUMP && active && !rival->present)
+            jump(cpu, rival->by);
+        rival->present = active;
         offline |= active && rival->kind == RIVAL_OFFLINE;
         refusing |= active && rival->kind == RIVAL_REFUSE;
         uint64_t next_ns = sim_window_next_ns(&rival->window, cpu->now_ns);
@@ -302,7 +322,7 @@ static void meet_rivals(struct sim_cpu *cpu) {
     cpu->refusing = refusing;
     for (size_t i = 0; i < cpu->n_rivals; i++) {
         struct sim_rival *rival = &cpu->rivals[i];
-        if (rival->kind == RIVAL_REFUSE || rival->kind == RIVAL_OFFLINE)
+        if (!has_group(rival))
             continue;
         if (!sim_cpu_alive(cpu, &rival->group))
             sim_cpu_add(cpu, &rival->group);
@@ -368,7 +388,8 @@ static int slots_fixed(const struct catalog *catalog) {
 static int rival_init(struct sim_rival *rival, const struct scenario_rival *source, size_t index, unsigned general,
                       const struct catalog *catalog) {
     bool all = general > 0 && source->counters > general;
-    *rival = (struct sim_rival){.index = index, .kind = source->kind, .window = sim_window_of(source)};
+    *rival = (struct sim_rival){
+        .index = index, .kind = source->kind, .window = sim_window_of(source), .by = (int64_t)source->by};
     return sim_group_init_rival(&rival->group, rank_of(source->kind), all ? general : source->counters,
                                 source->cycles ? cycles_fixed(catalog) : -1, source->slots ? slots_fixed(catalog) : -1);
 }

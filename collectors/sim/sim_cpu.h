@@ -24,7 +24,9 @@ struct sim_rival {
     size_t index; // in the scenario
     enum scenario_rival_kind kind;
     struct sim_window window;
-    struct sim_group group; // unused for kind REFUSE or OFFLINE
+    bool present;           // since its last edge
+    int64_t by;             // of kind JUMP
+    struct sim_group group; // unused for kind REFUSE, OFFLINE or JUMP
 };
 
 struct sim_cpu {

@@ -151,6 +151,15 @@ void sim_group_look(struct sim_group *group) {
     }
 }
 
+void sim_group_jump(struct sim_group *group, int64_t by) {
+    sim_group_look(group);
+    for (size_t i = 0; i < group->n_events; i++) {
+        group->counts[i].whole += (uint64_t)by;
+        group->looked_at[i] += (uint64_t)by;
+        group->reported[i] += (uint64_t)by;
+    }
+}
+
 uint64_t sim_group_count(const struct sim_group *group, size_t i) {
     return group->is_field[i] ? group->reported[i] : group->counts[i].whole;
 }

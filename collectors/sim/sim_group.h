@@ -54,6 +54,9 @@ void sim_group_deinit(struct sim_group *group);
 // The kernel looks at the counters, whose counts must be up to date.
 void sim_group_look(struct sim_group *group);
 
+// All its counts, which must be up to date, change by `by` modulo 2^64.
+void sim_group_jump(struct sim_group *group, int64_t by);
+
 // The count that a read returns for an event.
 uint64_t sim_group_count(const struct sim_group *group, size_t i);
 

@@ -27,6 +27,8 @@ enum {
     COUNTERS_MAX = 64
 };
 
+static const double JUMP_MAX = 9e18; // less than 2^63
+
 // Keyframes closer than a microsecond are a mistake, and would divide by almost zero.
 static const double SECONDS_MAX = 1e9, STAGGER_MAX = 1e5, SECONDS_APART_MIN = 1e-6;
 static const double RATE_MAX = 1e12, PER_CYCLE_MAX = 1e3, FREQUENCY_MAX = 1e11;
@@ -236,11 +238,9 @@ static void read_assignments(struct scenario_reader *reader, const struct json_n
 }
 
 static void read_kind(const struct json_node *node, struct scenario_rival *rival) {
-    static const char *const names[] = {[RIVAL_PINNED] = "pinned",
-                                        [RIVAL_FLEXIBLE] = "flexible",
-                                        [RIVAL_TASK] = "task",
-                                        [RIVAL_REFUSE] = "refuse",
-                                        [RIVAL_OFFLINE] = "offline"};
+    static const char *const names[] = {
+        [RIVAL_PINNED] = "pinned", [RIVAL_FLEXIBLE] = "flexible", [RIVAL_TASK] = "task",
+        [RIVAL_REFUSE] = "refuse", [RIVAL_OFFLINE] = "offline",   [RIVAL_JUMP] = "jump"};
     const char *kind;
     if (!json_get_text(node, "kind", JSON_REQUIRED, &kind))
         return;
@@ -249,12 +249,12 @@ static void read_kind(const struct json_node *node, struct scenario_rival *rival
             rival->kind = (enum scenario_rival_kind)i;
             return;
         }
-    json_fail_suggest(node, kind, names, COUNT(names), "kind is none of pinned, flexible, task, refuse, offline");
+    json_fail_suggest(node, kind, names, COUNT(names), "kind is none of pinned, flexible, task, refuse, offline, jump");
 }
 
 static void read_rival(const struct json_node *node, const struct scenario *scenario, struct scenario_rival *rival) {
-    static const char *const keys[] = {"kind",         "cpus",          "counters",       "cycles",    "slots",
-                                       "from_seconds", "until_seconds", "period_seconds", "on_seconds"};
+    static const char *const keys[] = {"kind", "cpus",         "counters",      "cycles",         "slots",
+                                       "by",   "from_seconds", "until_seconds", "period_seconds", "on_seconds"};
     if (!json_is_object(node))
         return;
     json_check_keys(node, keys, COUNT(keys));
@@ -264,6 +264,8 @@ static void read_rival(const struct json_node *node, const struct scenario *scen
     (void)json_get_count(node, "counters", counts ? JSON_REQUIRED : JSON_OPTIONAL, 0, COUNTERS_MAX, &rival->counters);
     (void)json_get_bool(node, "cycles", JSON_OPTIONAL, &rival->cycles);
     (void)json_get_bool(node, "slots", JSON_OPTIONAL, &rival->slots);
+    (void)json_get_number(node, "by", rival->kind == RIVAL_JUMP ? JSON_REQUIRED : JSON_OPTIONAL, -JUMP_MAX, JUMP_MAX,
+                          &rival->by);
     (void)json_get_number(node, "from_seconds", JSON_OPTIONAL, 0, SECONDS_MAX, &rival->from_seconds);
     (void)json_get_number(node, "until_seconds", JSON_OPTIONAL, 0, SECONDS_MAX, &rival->until_seconds);
     (void)json_get_number(node, "period_seconds", JSON_OPTIONAL, 1e-3, SECONDS_MAX, &rival->period_seconds);

@@ -5,7 +5,7 @@
 // Why CPU time is uncovered.
 enum uncovered {
     UNCOVERED_STARVED,       // other users held the counters
-    UNCOVERED_FAILED,        // an event group could not be opened or read
+    UNCOVERED_FAILED,        // an event group could not be opened or read, or gave counts that cannot be
     UNCOVERED_OFFLINE,       // the CPU was offline
     UNCOVERED_STALLED,       // an event ran and never counted
     UNCOVERED_NOT_PLANNABLE, // the metric does not fit the available counters, or needs an event that does not exist

@@ -49,7 +49,8 @@ enum scenario_rival_kind {
     RIVAL_FLEXIBLE, // a CPU-wide flexible event group
     RIVAL_TASK,     // a task's event group: gets what CPU-wide groups leave
     RIVAL_REFUSE,   // event groups cannot be opened (-EMFILE)
-    RIVAL_OFFLINE   // the CPU is offline: groups do not run and cannot be opened (-ENODEV)
+    RIVAL_OFFLINE,  // the CPU is offline: groups do not run and cannot be opened (-ENODEV)
+    RIVAL_JUMP      // no rival: when it comes, the counts of all groups on the counters change by `by`
 };
 struct scenario_rival {
     enum scenario_rival_kind kind;
@@ -57,6 +58,7 @@ struct scenario_rival {
     unsigned counters;                  // general counters it takes
     bool cycles;                        // and the first fixed one or, if that is taken, one more general counter
     bool slots;                         // and the fixed one of the topdown leader, as perf stat often does
+    double by;                          // of RIVAL_JUMP: a whole number
     double from_seconds, until_seconds; // until_seconds 0: forever
     double period_seconds, on_seconds;
 };

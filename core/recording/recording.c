@@ -9,6 +9,7 @@
 
 #include "core/recording/recording_bytes.h"
 #include "core/recording/recording_resident.h"
+#include "core/tally/plausible.h"
 
 // The header, rounds and pauses; recording_plan.c handles the plan.
 //
@@ -229,7 +230,7 @@ static void get_window(struct bytes_cursor *in, struct readings *readings, const
 }
 
 int recording_get_round(const struct recording_record *record, const struct plan *plan, const struct topology *topology,
-                        double *timestamp_seconds, struct readings **out) {
+                        bool added_up, double *timestamp_seconds, struct readings **out) {
     struct bytes_cursor in = cursor_of(record);
     uint64_t round = bytes_get_varint(&in, UINT64_MAX), start_ns = bytes_get_varint(&in, UINT64_MAX);
     uint64_t length_ns = bytes_get_varint(&in, UINT64_MAX - start_ns);
@@ -243,8 +244,11 @@ int recording_get_round(const struct recording_record *record, const struct plan
     readings_begin(readings, round, start_ns);
     readings->end_ns = start_ns + length_ns;
     struct window before = {.cpu = 0};
-    for (size_t i = 0; i < n && !in.bad; i++)
+    for (size_t i = 0; i < n && !in.bad; i++) {
         get_window(&in, readings, plan, topology, &before);
+        if (!in.bad && !added_up) // a group has been enabled for no longer than the host runs
+            plausible_judge(&readings->windows[i], plan, readings->end_ns, NULL);
+    }
     int r = bytes_done(&in) ? 0 : -EBADMSG;
     if (r == 0 && recording_resident_pairs(plan))
         r = recording_resident_round(readings, plan, topology->n_cpus);

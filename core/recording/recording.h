@@ -19,7 +19,7 @@
 #include "core/tally/readings.h"
 #include "core/tally/snapshot.h"
 
-enum { RECORDING_VERSION = 2, RECORDING_TEXT_MAX = 511, RECORDING_RECORD_MAX = 64 << 20, RECORDING_TROUBLES_MAX = 16 };
+enum { RECORDING_VERSION = 3, RECORDING_TEXT_MAX = 511, RECORDING_RECORD_MAX = 64 << 20, RECORDING_TROUBLES_MAX = 16 };
 
 enum recording_kind {
     RECORDING_HEADER = 'R',
@@ -122,9 +122,10 @@ int recording_get_facts(const struct recording_record *record, const struct cata
                         struct recording_facts *out, struct adapt_report **adapt);
 int recording_get_plan(const struct recording_record *record, const struct catalog *catalog, char *missing,
                        struct recording_plan *out);
-// Free with readings_free.
+// Free with readings_free. Windows with counts that cannot be become WINDOW_IMPLAUSIBLE, as they would today. Not so
+// with added_up: in a log of perf a CPU may stand for many, whose counts have no bound.
 int recording_get_round(const struct recording_record *record, const struct plan *plan, const struct topology *topology,
-                        double *timestamp_seconds, struct readings **out);
+                        bool added_up, double *timestamp_seconds, struct readings **out);
 int recording_get_pause(const struct recording_record *record, struct recording_pause *out);
 
 #endif

@@ -38,7 +38,8 @@ const struct family_info family_table[FAMILY_N] = {
     [FAMILY_WINDOWS] =
         {PREFIX "event_group_windows_total", "counter",
          "Windows in which an event group was to count on a CPU, by result: complete, contended (shared the "
-         "counters and was scaled), starved (never counted), failed."},
+         "counters and was scaled), starved (never counted), failed, implausible (its counts cannot be and are left "
+         "out)."},
     [FAMILY_ENABLED] = {PREFIX "event_group_enabled_seconds_total", "counter",
                         "Time in which an event group was enabled, summed over CPUs."},
     [FAMILY_RUNNING] =
@@ -88,7 +89,8 @@ const struct family_info family_table[FAMILY_N] = {
          "that was high, and that have given it back, by the one that fell. Absent where the schedule "
          "is fixed."},
     [FAMILY_LAST_SNAPSHOT] = {PREFIX "last_snapshot_timestamp_seconds", "gauge",
-                              "When the last round ended, in seconds since the epoch."},
+                              "When the newest round with counts ended, in seconds since the epoch. It stands still "
+                              "while nothing is counted."},
     [FAMILY_RECORDING_UP] =
         {PREFIX "recording_up", "gauge",
          "1 where the last write to the recording succeeded, 0 from one that failed until one succeeds again. Absent "

@@ -6,7 +6,7 @@
 #include <string.h>
 
 const char *window_result_name(enum window_result result) {
-    static const char *const names[WINDOW_RESULT_N] = {"complete", "contended", "starved", "failed"};
+    static const char *const names[WINDOW_RESULT_N] = {"complete", "contended", "starved", "failed", "implausible"};
     return names[result];
 }
 

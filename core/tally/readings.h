@@ -11,10 +11,11 @@
 #include "core/plan/plan.h"
 
 enum window_result {
-    WINDOW_COMPLETE,  // counted all the time it was enabled
-    WINDOW_CONTENDED, // shared the counters: running < enabled
-    WINDOW_STARVED,   // never on the counters: running = 0, no data
-    WINDOW_FAILED,    // could not be opened or read, no data
+    WINDOW_COMPLETE,    // counted all the time it was enabled
+    WINDOW_CONTENDED,   // shared the counters: running < enabled
+    WINDOW_STARVED,     // never on the counters: running = 0, no data
+    WINDOW_FAILED,      // could not be opened or read, no data
+    WINDOW_IMPLAUSIBLE, // its counts or times cannot be (core/tally/plausible.h), no data
     WINDOW_RESULT_N
 };
 const char *window_result_name(enum window_result result);

@@ -4,12 +4,15 @@
 static uint64_t monotonic_ns(const struct self *self) { return self->clocks->monotonic_ns(self->clocks->context); }
 static uint64_t thread_cpu_ns(const struct self *self) { return self->clocks->thread_cpu_ns(self->clocks->context); }
 
+double self_realtime_seconds(const struct self *self) { return self->clocks->realtime_seconds(self->clocks->context); }
+
+void self_note_counted(struct self *self) { self->counted = true; }
+
 void self_init(struct self *self, const struct clocks *clocks, size_t n_cpus, uint64_t now_ns) {
     *self = (struct self){.clocks = clocks};
+    self->counted_seconds = self_realtime_seconds(self);
     budget_init(&self->budget, n_cpus, (double)now_ns * 1e-9, (struct budget_cost){0});
 }
-
-double self_realtime_seconds(const struct self *self) { return self->clocks->realtime_seconds(self->clocks->context); }
 
 static struct budget_cost cost_of(const struct self *self) {
     double all_seconds = self->collection_seconds + self->interrupt_seconds;
@@ -59,8 +62,14 @@ void self_change_end(struct self *self, uint64_t calls, uint64_t interrupts) {
 void self_fill(struct self *self, const struct host_roots *roots, double pmu_up, struct snapshot *snapshot) {
     host_linux_process(roots, &self->process);
     double *values = snapshot->values + snapshot_self(snapshot->layout, 0);
-    if (snapshot->sequence > 0)
-        values[SELF_LAST_SNAPSHOT_TIMESTAMP] = self_realtime_seconds(self);
+    if (snapshot->sequence > 0) {
+        double now_seconds = self_realtime_seconds(self);
+        if (self->counted)
+            self->counted_seconds = now_seconds;
+        self->counted = false;
+        values[SELF_LAST_SNAPSHOT_TIMESTAMP] = now_seconds;
+        values[SELF_LAST_COUNTED_TIMESTAMP] = self->counted_seconds;
+    }
     values[SELF_COLLECTION_SECONDS] = self->collection_seconds;
     values[SELF_ROTATION_COUNT] = self->rotations;
     values[SELF_ROTATION_SUM] = self->rotation_seconds;

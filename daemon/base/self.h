@@ -18,6 +18,8 @@ struct self {
     double rotations, rotation_seconds;
     double buckets[SELF_BUCKETS_N]; // cumulative, as in the exposition
     uint64_t step_begun_ns, step_cpu_ns;
+    bool counted;           // the next snapshot has new counts, or none are wanted
+    double counted_seconds; // of the last such snapshot, since the epoch; before, when the daemon started
     struct host_process process;
     struct budget budget;
 };
@@ -39,6 +41,9 @@ bool self_may_change(const struct self *self, uint64_t now_ns);
 void self_step_begin(struct self *self);
 void self_step_end(struct self *self, uint64_t calls, uint64_t interrupts);
 void self_change_end(struct self *self, uint64_t calls, uint64_t interrupts);
+
+// Notes that the next snapshot has new counts, or that none are wanted.
+void self_note_counted(struct self *self);
 
 // Writes the self values of a snapshot. pmu_up: 1, 0, or NaN if the PMU is not used.
 void self_fill(struct self *self, const struct host_roots *roots, double pmu_up, struct snapshot *snapshot);

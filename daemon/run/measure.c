@@ -9,7 +9,6 @@
 #include "collectors/pmu/pace.h"
 #include "daemon/base/log.h"
 #include "daemon/run/measure_plan.h"
-#include "daemon/run/summary.h"
 
 static const uint64_t SECOND_NS = UINT64_C(1000000000);
 static const uint64_t RECORD_NS = 1000000; // between two pieces of a recording
@@ -119,7 +118,7 @@ static void note_open_error(struct measure *m) {
 
 // A plan without event groups does not use the PMU, so the PMU's state is unknown.
 static void fill_self(struct measure *m, struct snapshot *snapshot) {
-    double pmu_up = m->stage.layout->plan->n_units > 0 ? m->pmu_up : NAN;
+    double pmu_up = m->stage.layout->plan->n_units > 0 ? m->blind.pmu_up : NAN;
     self_fill(m->self, &m->type->source->roots, pmu_up, snapshot);
     snapshot->values[snapshot_self(snapshot->layout, SELF_PMU_KERNEL_BYTES)] =
         (double)m->pmu->n_events * PMU_EVENT_KERNEL_BYTES;
@@ -129,7 +128,14 @@ static double timestamp_of(const struct snapshot *snapshot) {
     return snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
 }
 
+static void note_counts(struct measure *m, const struct readings *readings) {
+    blind_interval(&m->blind, m->stage.layout->plan, readings);
+    if (m->blind.pmu_up || m->type->n_selections == 0)
+        self_note_counted(m->self);
+}
+
 static void show_round(struct measure *m, const struct readings *readings, struct snapshot *snapshot) {
+    snapshot->blind = blind_is(&m->blind, m->type->source->takes_counters && m->type->n_selections > 0);
     fill_self(m, snapshot);
     record_round(m->record, readings, timestamp_of(snapshot));
     record_fill(m->record, snapshot);
@@ -144,7 +150,7 @@ static int finish_round(struct measure *m, struct moment *moment) {
     const struct readings *readings = sampler_readings(m->sampler);
     moment->snapshot = snapshot_new(m->stage.layout);
     derive_round(m->stage.derive, readings, moment->snapshot);
-    m->pmu_up = summary_counted(readings);
+    note_counts(m, readings);
     follow_round(&m->follow, m->stage.layout->plan, readings);
     if (!m->follow.starving)
         measure_note_none_free(m, false);
@@ -205,7 +211,7 @@ static int hand_over(struct measure *m, struct moment *moment) {
     measure_close_parked(m); // the kernel's memory and files, too
     m->yield_shown_ns = moment->now_ns;
     m->yielded_until_ns = moment->now_ns + (uint64_t)(moment->yield_seconds * (double)SECOND_NS);
-    m->pmu_up = false;
+    blind_excuse(&m->blind);
     return MEASURE_NOTHING;
 }
 
@@ -220,8 +226,10 @@ static struct snapshot *present_snapshot(struct engine *engine) {
     if (!snapshot)
         return NULL;
     derive_initial(m->stage.derive, snapshot);
-    if (m->state == MEASURE_YIELDED)
+    if (m->state == MEASURE_YIELDED) {
         stage_mark_yielded(snapshot);
+        self_note_counted(m->self);
+    }
     fill_self(m, snapshot);
     record_fill(m->record, snapshot);
     return snapshot;

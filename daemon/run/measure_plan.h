@@ -8,6 +8,7 @@
 #include "collectors/pmu/probe.h"
 #include "collectors/pmu/sampler.h"
 #include "core/adapt/adapt.h"
+#include "core/tally/blind.h"
 #include "daemon/run/measure.h"
 #include "daemon/run/measure_table.h"
 #include "daemon/run/record.h"
@@ -44,7 +45,7 @@ struct measure {
     struct adapt *adapt;       // NULL: the schedule is fixed
     bool adapt_due;            // it needs another plan
     uint64_t cpus_ns;          // time of the last check for CPUs
-    bool pmu_up;
+    struct blind blind;
 };
 
 // Prefix of log lines.

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/tally/blind.h"
 #include "daemon/base/log.h"
 #include "daemon/run/stage.h"
-#include "daemon/run/summary.h"
 #include "daemon/source/source_recording.h"
 
 // Records are read one at a time; a round or a pause waits until it is due. At full speed a step ends after SLICE_NS
@@ -32,8 +32,9 @@ struct replay {
     uint64_t begun_ns, first_ns;  // when the first round began, now and then
     bool begun, over;
     unsigned long long rounds;
-    bool pmu_up;
+    struct blind blind;
     double timestamp_seconds; // of the newest round
+    double counted_seconds;   // of the newest one with counts; at first of the first
 
     // A round or a pause that waits until it is due
     struct readings *readings; // NULL: none
@@ -47,8 +48,9 @@ static struct replay *of(struct engine *engine) { return (struct replay *)engine
 // ---- snapshots ----
 
 static void fill_self(struct replay *replay, struct snapshot *snapshot) {
-    self_fill(replay->self, &replay->type->source->roots, replay->pmu_up, snapshot);
+    self_fill(replay->self, &replay->type->source->roots, replay->blind.pmu_up, snapshot);
     snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = replay->timestamp_seconds;
+    snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_COUNTED_TIMESTAMP)] = replay->counted_seconds;
 }
 
 static struct snapshot *present_snapshot(struct engine *engine) {
@@ -61,11 +63,17 @@ static struct snapshot *present_snapshot(struct engine *engine) {
     return snapshot;
 }
 
+static void note_counts(struct replay *replay) {
+    blind_interval(&replay->blind, replay->stage.layout->plan, replay->readings);
+    if (replay->blind.pmu_up || replay->stage.layout->plan->n_units == 0 || isnan(replay->counted_seconds))
+        replay->counted_seconds = replay->timestamp_seconds;
+}
+
 static void play_round(struct replay *replay, struct snapshot **out) {
     struct snapshot *snapshot = snapshot_new(replay->stage.layout);
     derive_round(replay->stage.derive, replay->readings, snapshot);
-    replay->pmu_up = summary_counted(replay->readings);
     replay->timestamp_seconds = replay->readings_seconds;
+    note_counts(replay);
     replay->readings = readings_free(replay->readings);
     replay->rounds++;
     if (snapshot) {
@@ -82,8 +90,8 @@ static void play_pause(struct replay *replay, struct snapshot **out) {
     replay->pausing = false;
     if (isnan(replay->pause.timestamp_seconds))
         return;
-    replay->pmu_up = false;
-    replay->timestamp_seconds = replay->pause.timestamp_seconds;
+    blind_excuse(&replay->blind);
+    replay->timestamp_seconds = replay->counted_seconds = replay->pause.timestamp_seconds;
     snapshot_unref(*out);
     *out = present_snapshot(&replay->engine);
     if (*out && replay->pause.reason == UNCOVERED_YIELDED)
@@ -202,7 +210,7 @@ static int take_record(struct replay *replay) {
     else if (record.kind == RECORDING_FACTS)
         r = play_facts(replay, &record);
     else if (record.kind == RECORDING_ROUND && replay->stage.layout)
-        r = recording_get_round(&record, replay->stage.layout->plan, replay->stage.layout->topology,
+        r = recording_get_round(&record, replay->stage.layout->plan, replay->stage.layout->topology, tape_is_log(tape),
                                 &replay->readings_seconds, &replay->readings);
     else if (record.kind == RECORDING_PAUSE && replay->stage.layout)
         replay->pausing = (r = recording_get_pause(&record, &replay->pause)) == 0;
@@ -281,7 +289,8 @@ int replay_new(const struct setup *setup, struct core_type *type, struct self *s
                               .type = type,
                               .self = self,
                               .tape = source_recording_tape(type->source),
-                              .timestamp_seconds = NAN};
+                              .timestamp_seconds = NAN,
+                              .counted_seconds = NAN};
     *out = &replay->engine;
     return 0;
 }

@@ -159,10 +159,3 @@ void summary_config(const struct setup *setup, const struct core_type *type, con
             (void)printf("%swarning: metric %s is not plannable: %s\n", prefix,
                          source->catalog->metrics[plan->metrics[m].metric].export_name, plan->metrics[m].reason);
 }
-
-bool summary_counted(const struct readings *readings) {
-    for (size_t i = 0; i < readings->n_windows; i++)
-        if (readings->windows[i].result == WINDOW_COMPLETE || readings->windows[i].result == WINDOW_CONTENDED)
-            return true;
-    return false;
-}

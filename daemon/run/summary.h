@@ -4,7 +4,6 @@
 
 // The daemon's description of itself in a few lines: at start, in its systemd status, and for check-config.
 
-#include "core/tally/readings.h"
 #include "daemon/source/setup.h"
 
 enum { SUMMARY_LINE_MAX = 512 };
@@ -18,8 +17,5 @@ void summary_status(const struct view *view, const struct snapshot *snapshot, ch
 // Print to standard output; then for each core type.
 void summary_files(const struct setup *setup);
 void summary_config(const struct setup *setup, const struct core_type *type, const struct plan *plan);
-
-// True if any window of the round has data.
-bool summary_counted(const struct readings *readings);
 
 #endif

@@ -53,6 +53,10 @@ static const char *trouble_text(enum window_result result) {
         return "shares the counters with other users: its counts are scaled";
     case WINDOW_STARVED:
         return "gets no counters: other users hold them (perf, a guest's PMU, the NMI watchdog)";
+    case WINDOW_IMPLAUSIBLE:
+        return "gave counts that cannot be, such as counts that fell: they are left out. A live migration, a suspend "
+               "or "
+               "a driver's bug does that";
     default:
         return "cannot be read or opened";
     }

@@ -37,7 +37,7 @@ static void recording_describe(const struct source *source, char *out, size_t si
     const struct tape *tape = ((const struct source_recording *)source)->tape;
     const struct recording_header *header = &tape->header;
     char begun[VIEW_TIME_MAX];
-    if (tape->n_files == 0)
+    if (tape_is_log(tape))
         (void)snprintf(out, size, "replay of %s, a log of perf", tape->path);
     else if (view_time(header->timestamp_seconds, begun))
         (void)snprintf(out, size,

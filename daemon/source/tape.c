@@ -77,9 +77,11 @@ static void open_formers(struct tape *tape) {
     log_info("%s is replayed before %s, and what is between them", path, tape->path);
 }
 
+bool tape_is_log(const struct tape *tape) { return tape->n_files == 0; }
+
 int tape_next(struct tape *tape, struct recording_record *out) {
     char path[PATH_MAX];
-    if (tape->n_files == 0)
+    if (tape_is_log(tape))
         return recording_next(tape->bytes.bytes, tape->bytes.n, &tape->at, out);
     for (;;) {
         int r = recording_reader_next(tape->files[tape->present], out);
@@ -94,7 +96,7 @@ int tape_next(struct tape *tape, struct recording_record *out) {
 }
 
 uint64_t tape_at(const struct tape *tape) {
-    return tape->n_files == 0 ? tape->at : recording_reader_at(tape->files[tape->present]);
+    return tape_is_log(tape) ? tape->at : recording_reader_at(tape->files[tape->present]);
 }
 
 static void rewind_tape(struct tape *tape) {

@@ -46,6 +46,9 @@ int tape_open(const struct tape_request *request, struct errors *errors, struct 
 // Sets a log's metrics to those of the selections, and checks that the first plan can be made.
 int tape_load(struct tape *tape, const struct plan_selection *selections, size_t n_selections, struct errors *errors);
 
+// True for a log of perf.
+bool tape_is_log(const struct tape *tape);
+
 // The next record, beginning with the first; returns the same as recording_next. The record is valid until the next
 // call.
 int tape_next(struct tape *tape, struct recording_record *out);

@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,7 +30,7 @@
 #include "exporters/http/http_page.h"
 #include "exporters/http/http_request.h"
 
-enum { CONNECTION_BYTES_MAX = 32 << 10, IDLE_SECONDS_MAX = 10 };
+enum { CONNECTION_BYTES_MAX = 32 << 10, IDLE_SECONDS_MAX = 10, REASON_MAX = 1024 };
 
 // Connections of one address that have been ended and that the library has not closed yet.
 enum { ENDING_MAX = 64 };
@@ -73,11 +74,11 @@ static bool add_headers(struct MHD_Response *response, const char *content_type)
                                    "form-action 'none'; frame-ancestors 'none'") == MHD_YES;
 }
 
-// A short answer; `body` is never freed. Adds a header if `name` is not NULL.
+// A short answer; `body` is copied. Adds a header if `name` is not NULL.
 static enum MHD_Result respond(struct MHD_Connection *connection, unsigned status, const char *content_type,
                                const char *body, const char *name, const char *value) {
     struct MHD_Response *response =
-        MHD_create_response_from_buffer(strlen(body), (void *)(uintptr_t)body, MHD_RESPMEM_PERSISTENT);
+        MHD_create_response_from_buffer(strlen(body), (void *)(uintptr_t)body, MHD_RESPMEM_MUST_COPY);
     if (!response)
         return MHD_NO; // ends the connection
     enum MHD_Result r = MHD_NO;
@@ -178,18 +179,30 @@ static enum MHD_Result respond_page(struct http_server *server, struct MHD_Conne
     return MHD_queue_response(connection, MHD_HTTP_OK, response);
 }
 
+// Writes why the server is not ready. False if it is.
+static bool explain_not_ready(const struct publication *publication, char *why, size_t size) {
+    for (size_t i = 0; i < publication->n; i++)
+        if (publication->types[i].snapshot->sequence == 0)
+            return snprintf(why, size, "Nothing has been measured yet: the first round has not ended.\n") > 0;
+    if (publication->stale)
+        return snprintf(why, size, "%s", http_page_stale) > 0;
+    for (size_t i = 0; i < publication->n; i++) {
+        const struct http_published *type = &publication->types[i];
+        if (type->snapshot->blind) {
+            http_page_blind(type->view, type->snapshot, why, size);
+            return true;
+        }
+    }
+    return false;
+}
+
 static enum MHD_Result respond_ready(struct http_server *server, struct MHD_Connection *connection) {
     struct publication publication = newest(server);
-    bool measured = true;
-    for (size_t i = 0; i < publication.n; i++)
-        measured = measured && publication.types[i].snapshot->sequence >= 1;
+    char why[REASON_MAX];
+    bool wanting = explain_not_ready(&publication, why, sizeof(why));
     publication_unref(&publication);
-    if (measured && publication.stale)
-        return respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, http_page_stale);
-    if (measured)
-        return respond_text(connection, MHD_HTTP_OK, "topdownd is ready.\n");
-    return respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
-                        "Nothing has been measured yet: the first round has not ended.\n");
+    return wanting ? respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, why)
+                   : respond_text(connection, MHD_HTTP_OK, "topdownd is ready.\n");
 }
 
 static enum MHD_Result respond_path(struct http_server *server, struct MHD_Connection *connection, const char *path) {

@@ -2,9 +2,11 @@
 #include "exporters/http/http_page.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "core/tally/blind.h"
 #include "exporters/html/html.h"
 #include "exporters/json/json.h"
 
@@ -18,11 +20,29 @@ const char http_page_list[] = "There is no such page. These exist:\n"
                               "/api/v1/catalog   JSON: all metrics of this CPU's spec, measured or not\n"
                               "/api/v1/status    JSON: the daemon, its CPU, PMU and configuration\n"
                               "/-/healthy        200 while the daemon runs\n"
-                              "/-/ready          200 while rounds are measured\n";
+                              "/-/ready          200 while something is counted\n";
 
 const char http_page_stale[] =
     "No round has ended for more than three rounds' time: the daemon was stopped, hangs, or is "
     "overloaded.\n";
+
+// The newest trouble of the PMU stands last, and tells more than what follows from it.
+static const char *blind_text(const struct view *view, const struct snapshot *snapshot) {
+    size_t m = 0;
+    while (m < view->layout->n_metrics && !view_exported(view, m))
+        m++;
+    if (m == view->layout->n_metrics)
+        return "none of the configured metric groups can be measured here";
+    bool failed = view_plannable(view, m) && snapshot->absent[snapshot_state(view->layout, 0, m)] == ABSENT_FAILED;
+    return failed && view->n_pmu_errors > 0 ? view->pmu_errors[view->n_pmu_errors - 1].text
+                                            : view_absent_text(view, snapshot, 0, m);
+}
+
+void http_page_blind(const struct view *view, const struct snapshot *snapshot, char *out, size_t size) {
+    (void)snprintf(out, size, "%s%sNothing has been counted for %d rounds: %s\n",
+                   view->core_type ? view->core_type : "", view->core_type ? ": " : "", BLIND_INTERVALS,
+                   blind_text(view, snapshot));
+}
 
 void http_templates_deinit(struct http_templates *templates) {
     templates->cpu = prometheus_page_free(templates->cpu);

@@ -200,7 +200,7 @@ static void add_decisions(struct prometheus_page *page, const struct view *view)
 }
 
 static void add_last_snapshot(struct prometheus_page *page, const struct view *view) {
-    page_series(page, "", NULL, 0, PAGE_REAL, snapshot_self(view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP));
+    page_series(page, "", NULL, 0, PAGE_REAL, snapshot_self(view->layout, SELF_LAST_COUNTED_TIMESTAMP));
 }
 
 static void add_recording(struct prometheus_page *page, const struct view *view, enum self_value value) {

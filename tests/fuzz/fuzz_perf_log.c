@@ -40,7 +40,7 @@ static void play(const struct catalog *catalog, const struct recording_buffer *b
     while ((r = recording_next(bytes->bytes, bytes->n, &at, &record)) == 1) {
         struct readings *readings;
         double seconds;
-        r = recording_get_round(&record, plan.plan, plan.topology, &seconds, &readings);
+        r = recording_get_round(&record, plan.plan, plan.topology, true, &seconds, &readings);
         assert(r == 0);
         rounds++;
         readings_free(readings);

@@ -80,8 +80,14 @@ static void play_round(const struct deck *deck, const struct recording_record *r
     struct readings *readings;
     double seconds;
     if (!deck->layout ||
-        recording_get_round(record, deck->layout->plan, deck->layout->topology, &seconds, &readings) < 0)
+        recording_get_round(record, deck->layout->plan, deck->layout->topology, false, &seconds, &readings) < 0)
         return;
+    for (size_t i = 0; i < readings->n_windows; i++) { // what fell never reaches a total
+        const struct window *window = &readings->windows[i];
+        bool data = window->result == WINDOW_COMPLETE || window->result == WINDOW_CONTENDED;
+        for (size_t e = 0; data && e < deck->layout->plan->groups[window->group].n_events; e++)
+            assert(window->counts[e] <= INT64_MAX);
+    }
     struct snapshot *snapshot = snapshot_new(deck->layout);
     derive_round(deck->derive, readings, snapshot);
     // a readable record can be written, to the same bytes if these were the shortest

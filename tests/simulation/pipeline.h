@@ -61,6 +61,8 @@ struct recorder {
     size_t n_fallible, fail_from, fail_until;
     int fail_error;
     unsigned failed_cpu; // of the last one
+    // Of all reads, the counts of every one of so many are 2^32 short; 0: none are.
+    size_t n_reads, short_every;
 };
 
 // Takes over `inner`. What the test has set in it stays.

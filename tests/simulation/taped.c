@@ -202,7 +202,8 @@ static void play_round(struct deck *deck, const struct recording_record *record)
     struct readings *readings;
     double seconds;
     size_t round = deck->replay.n_rounds++;
-    assert_int_equal(recording_get_round(record, deck->layout->plan, deck->layout->topology, &seconds, &readings), 0);
+    assert_int_equal(
+        recording_get_round(record, deck->layout->plan, deck->layout->topology, false, &seconds, &readings), 0);
     struct snapshot *snapshot = snapshot_new(deck->layout);
     derive_round(deck->derive, readings, snapshot);
     snapshot->values[snapshot_self(deck->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = seconds;

@@ -19,13 +19,14 @@ static double random_between(double low, double high) { return low + (high - low
 // A fault of any kind somewhere within `hour`, over before its last five minutes.
 static void add_random_fault(struct pipeline *p, unsigned hour) {
     static const char *const cpus[] = {"0", "3", "0-1", "2-3", "1-3", "0-3", "0-3", "0-3"};
-    static const enum scenario_rival_kind kinds[] = {RIVAL_PINNED, RIVAL_PINNED, RIVAL_PINNED, RIVAL_FLEXIBLE,
-                                                     RIVAL_TASK,   RIVAL_REFUSE, RIVAL_OFFLINE};
-    enum scenario_rival_kind kind = kinds[rand() % 7];
+    static const enum scenario_rival_kind kinds[] = {RIVAL_PINNED, RIVAL_PINNED, RIVAL_PINNED,  RIVAL_FLEXIBLE,
+                                                     RIVAL_TASK,   RIVAL_REFUSE, RIVAL_OFFLINE, RIVAL_JUMP};
+    enum scenario_rival_kind kind = kinds[rand() % 8];
     double from = 3600.0 * hour + random_between(10, 3000);
     double lasts = rand() % 3 == 0 ? random_between(0.01, 5) : random_between(5, 240);
     struct scenario_rival *rival = add_rival(p, kind, 1 + (unsigned)(rand() % 6), cpus[rand() % 8], from, from + lasts);
     rival->cycles = rand() % 4 == 0;
+    rival->by = random_between(-1, 1) < 0 ? -1e17 : 0x1p47;
     if (kind == RIVAL_FLEXIBLE || rand() % 4 == 0) { // by turns
         rival->period_seconds = random_between(0.5, 20);
         rival->on_seconds = rival->period_seconds * random_between(0.05, 0.95);

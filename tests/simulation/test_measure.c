@@ -175,6 +175,54 @@ static void test_counters_that_others_hold_at_the_start_are_waited_for(void **st
     measuring_stop(&m);
 }
 
+// Three rounds without counts make it blind, the time of the last counts stands still, and both end with the next
+// counts. Handing over the counters is no blindness.
+static void test_it_is_blind_after_three_rounds_in_which_nothing_was_counted(void **state) {
+    (void)state;
+    struct measuring m;
+    load(&m);
+    measuring_add_rival(&m, RIVAL_REFUSE, 0, "0-7", 0, 130);
+    measuring_start(&m);
+    double begun = 1e9 + (double)EPOCH_NS * 1e-9;
+    while (!m.snapshot || m.snapshot->sequence < BLIND_INTERVALS) {
+        assert_true(!m.snapshot || !m.snapshot->blind);
+        measuring_step(&m);
+    }
+    measuring_run_until(&m, 60);
+    assert_true(m.snapshot->blind);
+    assert_true(measuring_self(&m, SELF_LAST_COUNTED_TIMESTAMP) == begun);
+    assert_true(measuring_self(&m, SELF_LAST_SNAPSHOT_TIMESTAMP) > begun + 50);
+    assert_int_equal(measuring_yield(&m, 30), 0);
+    measuring_run_until(&m, 80);
+    assert_false(m.snapshot->blind);
+    assert_true(measuring_self(&m, SELF_LAST_COUNTED_TIMESTAMP) > begun + 70);
+    measuring_run_until(&m, 129);
+    assert_true(m.snapshot->blind);
+    measuring_run_until(&m, 195);
+    assert_false(m.snapshot->blind);
+    assert_true(measuring_self(&m, SELF_LAST_COUNTED_TIMESTAMP) == measuring_self(&m, SELF_LAST_SNAPSHOT_TIMESTAMP));
+    measuring_stop(&m);
+}
+
+static void test_who_measures_software_events_only_or_nothing_is_never_blind(void **state) {
+    (void)state;
+    static const char *const yamls[] = {YAML, "profile: off\nprofiles: {off: {groups: []}}\n"};
+    static const char *const scenarios[] = {"tests/data/scenarios/steady-software.json", STEADY};
+    for (int i = 0; i < 2; i++) {
+        struct measuring m;
+        measuring_load(&m, scenarios[i], yamls[i]);
+        measuring_add_rival(&m, RIVAL_REFUSE, 0, "0-7", 0, 1000);
+        measuring_start(&m);
+        measuring_run_until(&m, 60);
+        assert_true(m.snapshot->sequence > BLIND_INTERVALS);
+        assert_false(m.snapshot->blind);
+        double behind =
+            measuring_self(&m, SELF_LAST_SNAPSHOT_TIMESTAMP) - measuring_self(&m, SELF_LAST_COUNTED_TIMESTAMP);
+        assert_true(i == 0 ? behind > 50 : behind == 0); // software events were wanted, and none was counted
+        measuring_stop(&m);
+    }
+}
+
 // Cycles need a general counter while the watchdog holds the fixed one. A plan that knows of it does not ask for them
 // in the probe, so that they are held against it once; one that does not know finds a counter less.
 static void test_the_counter_that_the_watchdog_holds_is_held_against_the_plan_once(void **state) {
@@ -408,6 +456,8 @@ int main(void) {
         cmocka_unit_test(test_a_pmu_that_cannot_be_had_is_the_answer_of_making),
         cmocka_unit_test(test_a_pmu_that_refuses_is_told_of_and_tried_again_every_minute),
         cmocka_unit_test(test_counters_that_others_hold_at_the_start_are_waited_for),
+        cmocka_unit_test(test_it_is_blind_after_three_rounds_in_which_nothing_was_counted),
+        cmocka_unit_test(test_who_measures_software_events_only_or_nothing_is_never_blind),
         cmocka_unit_test(test_the_counter_that_the_watchdog_holds_is_held_against_the_plan_once),
         cmocka_unit_test(test_a_round_is_shown_and_what_changed_is_looked_at_in_the_next_step),
         cmocka_unit_test(test_cpus_that_come_online_are_measured_from_then_on),

@@ -64,7 +64,7 @@ static inline void derive_records(struct derived *derived, const struct recordin
     while (recording_next(bytes->bytes, bytes->n, &at, &record) == 1) {
         struct readings *readings;
         double seconds;
-        assert_int_equal(recording_get_round(&record, plan.plan, plan.topology, &seconds, &readings), 0);
+        assert_int_equal(recording_get_round(&record, plan.plan, plan.topology, true, &seconds, &readings), 0);
         assert_true(derived->n < ROUNDS_MAX);
         derived->rounds[derived->n] = snapshot_new(derived->layout);
         derive_round(derive, readings, derived->rounds[derived->n++]);

@@ -46,6 +46,23 @@ static void test_it_is_ready_when_a_round_has_been_measured(void **state) {
     assert_page(f, "/-/ready", 200, "Content-Type: text/plain; charset=utf-8\r\n", "ready");
 }
 
+static void test_it_is_not_ready_while_nothing_is_counted_and_says_why(void **state) {
+    const struct fixture *f = *state;
+    const char *text = "Content-Type: text/plain; charset=utf-8\r\n";
+    struct snapshot *blind = host_snapshot(&f->host);
+    blind->blind = true;
+    for (size_t m = 0; m < f->host.layout->n_metrics; m++)
+        blind->absent[snapshot_state(f->host.layout, 0, m)] = ABSENT_STARVED;
+    http_server_publish(f->server, 0, &(struct http_published){f->view, blind});
+    assert_page(
+        f, "/-/ready", 503, text,
+        "Nothing has been counted for 3 rounds: its event group never got the counters in this round: others hold");
+    assert_page(f, "/-/healthy", 200, text, "healthy");
+    snapshot_unref(blind);
+    http_server_publish(f->server, 0, &(struct http_published){f->view, f->snapshot});
+    assert_page(f, "/-/ready", 200, text, "ready");
+}
+
 static void assert_page_without(const struct fixture *f, const char *target, const char *part) {
     char *answer = ask(f, "GET", target);
     if (strstr(answer, part))
@@ -246,6 +263,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         WITH(test_a_snapshot_is_rendered_once_however_often_it_is_asked_for),
         WITH(test_it_is_ready_when_a_round_has_been_measured),
+        WITH(test_it_is_not_ready_while_nothing_is_counted_and_says_why),
         WITH(test_a_snapshot_that_no_newer_one_follows_loses_its_gauges),
         WITH(test_a_stale_page_is_rendered_once_too),
         WITH(test_without_a_first_round_that_stays_the_reason),

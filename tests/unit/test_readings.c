@@ -111,7 +111,7 @@ static void test_a_plan_without_units_has_readings_without_windows(void **state)
 
 static void test_every_window_result_has_a_name(void **state) {
     (void)state;
-    static const char *const names[] = {"complete", "contended", "starved", "failed"};
+    static const char *const names[] = {"complete", "contended", "starved", "failed", "implausible"};
     assert_int_equal(N_OF(names), WINDOW_RESULT_N);
     for (size_t i = 0; i < N_OF(names); i++)
         assert_string_equal(window_result_name((enum window_result)i), names[i]);

@@ -113,6 +113,18 @@ static void test_a_pmus_traps_are_read_and_absent_by_default(void **state) {
     }
 }
 
+static void test_a_jump_of_counts_says_by_how_much(void **state) {
+    (void)state;
+    struct scenario *s;
+    char text[1024];
+    (void)snprintf(text, sizeof text, "{%s, %s, \"rivals\": [%s]}", HOST, LOADS,
+                   "{\"kind\": \"jump\", \"cpus\": \"0\", \"by\": -4294967296, \"from_seconds\": 3}");
+    assert_int_equal(read_scenario(text, &s), 0);
+    assert_int_equal(s->rivals[0].kind, RIVAL_JUMP);
+    assert_true(s->rivals[0].by == -4294967296.0 && s->rivals[0].from_seconds == 3);
+    scenario_free(s);
+}
+
 static void test_mistakes_are_refused_with_their_path(void **state) {
     (void)state;
     const struct {
@@ -148,7 +160,7 @@ static void test_mistakes_are_refused_with_their_path(void **state) {
         {ASSIGN("{\"cpus\": \"\", \"load\": \"web\"}"), "assignments[0]: cpus is not a list of CPUs"},
         {ASSIGN("{\"cpus\": \"0\", \"load\": \"wep\"}"), "assignments[0]: there is no load \"wep\"; did you mean web?"},
         {RIVAL("{\"kind\": \"pined\", \"cpus\": \"0\", \"counters\": 1}"),
-         "rivals[0]: kind is none of pinned, flexible, task, refuse, offline; did you mean pinned?"},
+         "rivals[0]: kind is none of pinned, flexible, task, refuse, offline, jump; did you mean pinned?"},
         {"{\"validates\": 0, " HOST "," LOADS "}", "validates: must be true or false"},
         {RIVAL("{\"kind\": \"task\", \"cpus\": \"0\", \"counters\": 1, \"cycles\": 1}"),
          "rivals[0].cycles: must be true or false"},
@@ -436,6 +448,7 @@ int main(void) {
         cmocka_unit_test(test_a_scenario_is_read_and_its_mixes_become_rates),
         cmocka_unit_test(test_rivals_of_every_kind_are_read),
         cmocka_unit_test(test_a_pmus_traps_are_read_and_absent_by_default),
+        cmocka_unit_test(test_a_jump_of_counts_says_by_how_much),
         cmocka_unit_test(test_mistakes_are_refused_with_their_path),
         cmocka_unit_test(test_core_types_are_scenarios_in_a_list),
         cmocka_unit_test(test_mistakes_in_core_types_are_refused),
