@@ -28,12 +28,28 @@ static void describe_cpus(const struct core_type *type, unsigned counters, char 
         (void)snprintf(out + length, size - (size_t)length, "; software events take no counters");
 }
 
+// ", of which 1 is always on"
+static void describe_standing(const struct plan *plan, char *out, size_t size) {
+    size_t rotating = plan_n_rotating(plan), standing = plan->n_groups - rotating;
+    out[0] = '\0';
+    if (standing > 0)
+        (void)snprintf(out, size, ", of which %zu %s always on", standing, standing == 1 ? "is" : "are");
+}
+
 static void describe_plan(const struct setup *setup, const struct core_type *type, const struct plan *plan, char *out,
                           size_t size) {
+    char standing[64];
+    size_t n = plannable(plan);
+    const char *metrics = n == 1 ? "metric" : "metrics", *groups = plan->n_groups == 1 ? "group" : "groups";
+    describe_standing(plan, standing, sizeof standing);
+    if (plan_n_rotating(plan) == 0) {
+        (void)snprintf(out, size, "%zu %s in %zu event %s that %s always on, read every %.0f s", n, metrics,
+                       plan->n_groups, groups, plan->n_groups == 1 ? "is" : "are", (double)plan->round_ns * 1e-9);
+        return;
+    }
     (void)snprintf(
-        out, size, "%zu metric%s in %zu event group%s; a round takes %.2f s in slots of %.0f ms, %.0f %% of it idle%s",
-        plannable(plan), plannable(plan) == 1 ? "" : "s", plan->n_groups, plan->n_groups == 1 ? "" : "s",
-        (double)plan->round_ns * 1e-9, (double)plan->slot_ns * 1e-6,
+        out, size, "%zu %s in %zu event %s%s; a round takes %.2f s in slots of %.0f ms, %.0f %% of it idle%s", n,
+        metrics, plan->n_groups, groups, standing, (double)plan->round_ns * 1e-9, (double)plan->slot_ns * 1e-6,
         (double)plan->idle_ns / (double)plan->round_ns * 100,
         setup_adaptive(setup, type) ? "; adaptive: it may take twice as long while the bottleneck gets more of it"
                                     : "");
