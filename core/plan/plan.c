@@ -428,6 +428,13 @@ int plan_new(const struct plan_request *request, struct plan **out) {
     return 0;
 }
 
+size_t plan_n_opened(const struct plan *plan) {
+    size_t n = 0;
+    for (size_t g = 0; g < plan->n_groups; g++)
+        n += plan->groups[g].n_events;
+    return n;
+}
+
 struct plan *plan_free(struct plan *plan) {
     if (plan) {
         free(plan->round);

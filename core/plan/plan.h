@@ -157,6 +157,9 @@ bool plan_group_same(const struct plan_group *a, const struct plan_group *b);
 // The number of event groups that rotate. They come first.
 size_t plan_n_rotating(const struct plan *plan);
 
+// Events of all event groups: as many are opened on each CPU.
+size_t plan_n_opened(const struct plan *plan);
+
 // Slots of all event groups in a round, without the idle slot.
 unsigned plan_slots(const struct plan *plan);
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collectors/pmu/pmu.h"
 #include "daemon/base/log.h"
 
 enum { ROUND_SECONDS_EXPECTED = 60 }; // fits Prometheus' usual windows of five minutes: four rounds
@@ -70,6 +71,15 @@ static bool describe_long_round(const struct plan *plan, char *out, size_t size)
 // The text before the missing metric groups.
 static const char *cannot(const struct source *source) {
     return source->replayed ? "the log's spec does not have" : "this host cannot measure";
+}
+
+// Each event of each CPU is a file of its own.
+static void show_files(const char *prefix, const struct plan *plan, size_t n_cpus) {
+    size_t files = plan_n_opened(plan) * n_cpus;
+    if (files > 0)
+        (void)printf("%sneeds %zu file descriptors, one for each event and CPU, and about %.3g MiB of the kernel's "
+                     "memory for them\n",
+                     prefix, files, (double)files * PMU_EVENT_KERNEL_BYTES / (1 << 20));
 }
 
 static void warn_of_not_plannable(const struct source *source, const struct plan *plan) {
@@ -154,6 +164,8 @@ void summary_config(const struct setup *setup, const struct core_type *type, con
     }
     (void)printf("%sprofile %s: %s\n", prefix, setup_profile_name(setup),
                  plan->n_units == 0 ? "measures nothing" : text);
+    if (!source->replayed)
+        show_files(prefix, plan, type->topology->n_cpus);
     if (type->missing[0] != '\0')
         (void)printf("%swarning: %s %s\n", prefix, cannot(source), type->missing);
     if (describe_long_round(plan, text, sizeof text))

@@ -238,6 +238,7 @@ static void add_pmu(struct json *json, const struct view *view, const struct sna
     json_string(json, "name", view->pmu);
     json_number(json, "up", snapshot->values[snapshot_self(view->layout, SELF_PMU_UP)]);
     add_counters(json, view);
+    json_number(json, "kernel_memory_bytes", snapshot->values[snapshot_self(view->layout, SELF_PMU_KERNEL_BYTES)]);
     json_end_object(json);
     json_begin_array(json, "pmu_errors");
     for (size_t i = 0; i < view->n_pmu_errors; i++) {
