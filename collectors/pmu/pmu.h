@@ -46,7 +46,7 @@ enum { PMU_EVENT_KERNEL_BYTES = 2048 };
 // The first member of every driver's own struct.
 struct pmu {
     const struct pmu_ops *ops;
-    size_t n_events; // open now, each with a file descriptor; the driver counts them
+    size_t n_events; // open now, each with a file descriptor; the driver counts them and what it adds to them
 };
 
 #endif

@@ -123,7 +123,7 @@ static int linux_open(struct pmu *pmu, unsigned cpu, const struct pmu_event *eve
     if (r < 0)
         group_deinit(&group);
     else
-        pmu->n_events += n;
+        pmu->n_events += group.n;
     return r;
 }
 
