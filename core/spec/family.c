@@ -31,10 +31,10 @@ const struct family_info family_table[FAMILY_N] = {
          "failed (could not open or read), offline, stalled (an event never counts), not_plannable (too "
          "few counters now), yielded (handed over on request), gap (the daemon "
          "did not run)."},
-    [FAMILY_CPUS] =
-        {PREFIX "cpus", "gauge",
-         "CPUs by state: measured, excluded (by the configuration, isolated, or another kind of core), offline "
-         "(away in the last round)."},
+    [FAMILY_CPUS] = {PREFIX "cpus", "gauge",
+                     "CPUs by state: measured, excluded (by the configuration, or another kind of core), isolated (or "
+                     "tickless: left alone), offline "
+                     "(away in the last round)."},
     [FAMILY_WINDOWS] =
         {PREFIX "event_group_windows_total", "counter",
          "Windows in which an event group was to count on a CPU, by result: complete, contended (shared the "
@@ -70,7 +70,8 @@ const struct family_info family_table[FAMILY_N] = {
                                   "How long it took to change event groups on all CPUs at one slot edge."},
     [FAMILY_COLLECTION] = {PREFIX "collection_seconds_total", "counter",
                            "CPU time spent on event groups: rotating, reading, probing, opening and closing."},
-    [FAMILY_CALLS] = {PREFIX "pmu_calls_total", "counter", "Calls to the PMU for rotating, reading, probing, opening and closing event groups."},
+    [FAMILY_CALLS] = {PREFIX "pmu_calls_total", "counter",
+                      "Calls to the PMU for rotating, reading, probing, opening and closing event groups."},
     [FAMILY_INTERRUPTS] = {PREFIX "interrupts_total", "counter", "Interrupts of other CPUs by these calls."},
     [FAMILY_INTERRUPT_SECONDS] =
         {PREFIX "interrupt_seconds_total", "counter",

@@ -5,8 +5,6 @@
 
 #include "daemon/base/log.h"
 
-static const uint64_t CPUS_NS = UINT64_C(5000000000); // between checks for CPUs that came online
-
 const char *measure_prefix(const struct measure *m) { return m->type->source->prefix; }
 
 // ---- a plan and all that belongs to it ----
@@ -87,32 +85,6 @@ int measure_change_plan(struct measure *m, struct errors *errors) {
 }
 
 // ---- changes of the host ----
-
-// CPUs that were offline at the start are measured once they come online.
-int measure_find_cpus(struct measure *m, uint64_t now_ns, struct topology **out) {
-    const struct config_settings *settings = &m->setup->profile->settings;
-    if (now_ns - m->cpus_ns < CPUS_NS)
-        return 0;
-    m->cpus_ns = now_ns;
-    return source_topology_update(m->type->source, settings->cpus_all ? NULL : &settings->cpus, m->type->topology, out);
-}
-
-int measure_follow_cpus(struct measure *m, struct topology *topology) {
-    struct topology *before = m->type->topology;
-    struct errors errors = {0};
-    m->type->topology = topology;
-    int r = measure_change_plan(m, &errors);
-    log_errors(&errors);
-    if (r < 0) {
-        m->type->topology = before;
-        topology_free(topology);
-        return r == -EINVAL ? 0 : r;
-    }
-    log_info("%s%zu CPUs are measured instead of %zu: some have come online", measure_prefix(m), topology->n_cpus,
-             before->n_cpus);
-    topology_free(before);
-    return 0;
-}
 
 bool measure_budget_changed(struct measure *m, uint64_t now_ns) {
     (void)self_follow_budget(m->self, now_ns); // another core type's check may have changed it

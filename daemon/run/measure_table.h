@@ -33,7 +33,7 @@ enum measure_happening {
     MEASURE_BOTTLENECK, // the adaptive schedule needs another plan
     MEASURE_COUNTERS,   // counters are missing, or may be back
     MEASURE_BUDGET,     // the length of slots must change
-    MEASURE_CPUS,       // CPUs to measure have come online
+    MEASURE_CPUS,       // there are more CPUs to measure, or fewer
     MEASURE_SETTLED,    // none of these
     MEASURE_HAPPENING_N
 };
