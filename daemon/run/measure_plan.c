@@ -3,7 +3,13 @@
 
 #include <errno.h>
 
+#include "core/host/topology_change.h"
+#include "core/plan/schedule.h"
 #include "daemon/base/log.h"
+
+static const uint64_t CPUS_NS = UINT64_C(5000000000); // between two checks for CPUs that come and go
+
+enum { CPU_LIST_MAX = 200 };
 
 const char *measure_prefix(const struct measure *m) { return m->type->source->prefix; }
 
@@ -28,7 +34,13 @@ void measure_refresh_view(struct measure *m) {
 }
 
 int measure_start_sampler(struct measure *m) {
-    int r = sampler_new(m->stage.layout->plan, m->stage.layout->topology, m->pmu, m->seed, m->next_round, &m->sampler);
+    const struct sampler_request request = {.plan = m->stage.layout->plan,
+                                            .topology = m->stage.layout->topology,
+                                            .pmu = m->pmu,
+                                            .interval_ns = SCHEDULE_INTERVAL_NS,
+                                            .seed = m->seed,
+                                            .first_round = m->next_round};
+    int r = sampler_new(&request, &m->sampler);
     if (r == 0 && m->parked.sampler)
         sampler_inherit(m->sampler, m->parked.sampler);
     measure_close_parked(m);
@@ -88,6 +100,48 @@ int measure_change_plan(struct measure *m, struct errors *errors) {
 }
 
 // ---- changes of the host ----
+
+int measure_find_cpus(struct measure *m, uint64_t now_ns, struct topology **out) {
+    const struct config_settings *settings = &m->setup->profile->settings;
+    if (now_ns - m->cpus_ns < CPUS_NS)
+        return 0;
+    m->cpus_ns = now_ns;
+    int r =
+        source_topology_update(m->type->source, settings->cpus_all ? NULL : &settings->cpus, m->type->topology, out);
+    if (r == -EINVAL && !m->all_isolated)
+        log_warning("%sall CPUs are isolated: those that were not are measured on until topdownd is restarted",
+                    measure_prefix(m));
+    m->all_isolated = r == -EINVAL;
+    return r == -EINVAL ? 0 : r;
+}
+
+static void log_cpus(const struct measure *m, const struct topology *before, const struct topology *now) {
+    char list[CPU_LIST_MAX];
+    if (topology_list_missing(before, now, list, sizeof list) > 0)
+        log_info("%s%zu CPUs are measured instead of %zu: isolated CPUs are left alone (%s)", measure_prefix(m),
+                 now->n_cpus, before->n_cpus, list);
+    if (topology_list_missing(now, before, list, sizeof list) > 0)
+        log_info("%s%zu CPUs are measured instead of %zu: some %s (%s)", measure_prefix(m), now->n_cpus, before->n_cpus,
+                 topology_count_isolated(now) < topology_count_isolated(before) ? "are no longer isolated"
+                                                                                : "have come online",
+                 list);
+}
+
+int measure_follow_cpus(struct measure *m, struct topology *topology) {
+    struct topology *before = m->type->topology;
+    struct errors errors = {0};
+    m->type->topology = topology;
+    int r = measure_change_plan(m, &errors);
+    log_errors(&errors);
+    if (r < 0) {
+        m->type->topology = before;
+        topology_free(topology);
+        return r == -EINVAL ? 0 : r;
+    }
+    log_cpus(m, before, topology);
+    topology_free(before);
+    return 0;
+}
 
 bool measure_budget_changed(struct measure *m, uint64_t now_ns) {
     (void)self_follow_budget(m->self, now_ns); // another core type's check may have changed it

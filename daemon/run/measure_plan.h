@@ -86,7 +86,7 @@ int measure_follow_trial(struct measure *m);
 
 // True, once, if the length of slots, the same for all core types, must change.
 bool measure_budget_changed(struct measure *m, uint64_t now_ns);
-// measure_cpus.c: checks every five seconds whether CPUs to measure have come online, and whether some have become
+// Checks every five seconds whether CPUs to measure have come online, and whether some have become
 // isolated or are no longer so. Returns 1 and a topology of all CPUs to measure, 0, or -ENOMEM.
 int measure_find_cpus(struct measure *m, uint64_t now_ns, struct topology **out);
 
