@@ -30,6 +30,8 @@ static void take_windows(struct follow *follow, const struct readings *readings)
 void follow_plan_changed(struct follow *follow) {
     memset(follow->starved, 0, sizeof follow->starved);
     memset(follow->ran, 0, sizeof follow->ran);
+    follow->starving = false;
+    follow->starving_groups = 0;
 }
 
 bool follow_some_run(const struct follow *follow) {

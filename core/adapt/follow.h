@@ -34,7 +34,7 @@ void follow_init(struct follow *follow, unsigned stated);
 
 void follow_round(struct follow *follow, const struct readings *readings);
 
-// Another plan has other event groups.
+// Another plan has other event groups: none of them starves until a round says so.
 void follow_plan_changed(struct follow *follow);
 
 // True if the event group starves.

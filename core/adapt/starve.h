@@ -13,7 +13,8 @@
 // - A metric's events ran: the metric gets an event group of its own; level 1 may get its split.
 // - They did not: the metric is not plannable, and says why.
 // Metrics that did not run, and groups that starve all the same, are tried again, from ten seconds to an hour later
-// (core/adapt/backoff.h). Another number of counters makes all findings void.
+// (core/adapt/backoff.h). So are the event groups as they would be without any finding: if all of them run, metrics go
+// back to where they were. Another number of counters makes all findings void.
 //
 // Pure: the caller makes the plan that starve_asked describes, runs its event groups, and reports which ran.
 
