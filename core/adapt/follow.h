@@ -27,11 +27,13 @@ struct follow {
     uint64_t starved_ns;              // end of the last round in which any starved
     // one bit for each event group, of the last round that had its windows: it was on no CPU's counters; on some CPU's
     uint64_t starved[FOLLOW_WORDS], ran[FOLLOW_WORDS];
+    uint64_t round_starved[FOLLOW_WORDS], round_ran[FOLLOW_WORDS]; // the same on any CPU, of the round so far
 };
 
 // `stated`: the spec's number, to begin with.
 void follow_init(struct follow *follow, unsigned stated);
 
+// Takes the newest readings. What starves is judged when all cores have ended a round.
 void follow_round(struct follow *follow, const struct readings *readings);
 
 // Another plan has other event groups: none of them starves until a round says so.

@@ -115,6 +115,16 @@ static void test_a_group_starves_until_windows_of_its_own_say_otherwise(void **s
     windows[1].group = 0;
     follow_round(&follow, &both);
     assert_true(follow.starving);
+    struct readings cohort = {.windows = windows + 1, .n_windows = 1, .by_core = true};
+    windows[1].group = 1; // on one CPU now, and later in the same round not on the others
+    follow_round(&follow, &cohort);
+    assert_true(follow.starving); // the round is not over
+    cohort.windows = windows;
+    cohort.round_over = true;
+    follow_round(&follow, &cohort);
+    assert_false(follow.starving);
+    follow_round(&follow, &cohort);
+    assert_true(follow.starving);
     follow_plan_changed(&follow);
     assert_false(follow_group_starves(&follow, 1) || follow_some_run(&follow));
 }
