@@ -39,11 +39,11 @@ void follow_plan_changed(struct follow *follow) {
     follow->starving_groups = 0;
 }
 
-bool follow_some_run(const struct follow *follow) {
-    uint64_t ran = 0;
-    for (size_t w = 0; w < FOLLOW_WORDS; w++)
-        ran |= follow->ran[w];
-    return ran != 0;
+bool follow_some_run(const struct follow *follow, const struct plan *plan) {
+    bool some = false;
+    for (unsigned g = 0; g < plan->n_groups && g < FOLLOW_GROUPS_MAX && !some; g++)
+        some = !plan_group_stands(plan, g) && (follow->ran[g / 64] >> (g % 64) & 1) != 0;
+    return some;
 }
 
 // Other event groups than at the last probe, or after a calm time: others have taken counters just now.

@@ -44,8 +44,8 @@ static inline bool follow_group_starves(const struct follow *follow, unsigned gr
     return group < FOLLOW_GROUPS_MAX && (follow->starved[group / 64] >> (group % 64) & 1) != 0;
 }
 
-// True if any event group runs.
-bool follow_some_run(const struct follow *follow);
+// True if any event group of the plan that rotates runs.
+bool follow_some_run(const struct follow *follow, const struct plan *plan);
 
 bool follow_should_probe(const struct follow *follow, uint64_t now_ns);
 

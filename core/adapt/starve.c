@@ -48,8 +48,9 @@ static bool some_found(const struct starve *s) {
     return found;
 }
 
-bool starve_is_due(const struct starve *s, const struct follow *follow, uint64_t now_ns) {
-    bool same_answer = follow->starving && follow_some_run(follow) && follow->probed_groups == follow->starving_groups;
+bool starve_is_due(const struct starve *s, const struct follow *follow, const struct plan *plan, uint64_t now_ns) {
+    bool same_answer =
+        follow->starving && follow_some_run(follow, plan) && follow->probed_groups == follow->starving_groups;
     if (same_answer && s->tried_groups != follow->starving_groups)
         return true;
     return (same_answer || some_found(s)) && (s->again || backoff_is_over(s->backoff, now_ns));

@@ -25,8 +25,8 @@ struct starve;
 int starve_new(const struct catalog *catalog, struct starve **out); // borrowed; 0 or -ENOMEM
 struct starve *starve_free(struct starve *starve);
 
-// True if a trial is due.
-bool starve_is_due(const struct starve *starve, const struct follow *follow, uint64_t now_ns);
+// True if a trial is due under this plan.
+bool starve_is_due(const struct starve *starve, const struct follow *follow, const struct plan *plan, uint64_t now_ns);
 
 // Begins a trial; `plan` is the current one. Returns the findings (enum plan_finding by catalog metric) with which to
 // make its plan.

@@ -104,14 +104,14 @@ static void test_a_group_is_tried_once_the_probes_answer_is_the_old_one(void **s
     begin(&c, two_groups());
     assert_int_equal(c.plan->n_groups, 2);
     round_of(&c.follow, "..", c.now_ns);
-    assert_false(starve_is_due(c.starve, &c.follow, c.now_ns));
+    assert_false(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns));
     round_of(&c.follow, "s.", c.now_ns);
-    assert_false(starve_is_due(c.starve, &c.follow, c.now_ns)); // not yet probed
+    assert_false(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns)); // not yet probed
     assert_false(follow_answer(&c.follow, COUNTERS, c.now_ns));
-    assert_true(starve_is_due(c.starve, &c.follow, c.now_ns));
+    assert_true(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns));
     round_of(&c.follow, "ss", c.now_ns); // nothing runs: others hold the counters
     assert_false(follow_answer(&c.follow, COUNTERS, c.now_ns));
-    assert_false(starve_is_due(c.starve, &c.follow, c.now_ns));
+    assert_false(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns));
     end(&c);
 }
 
@@ -144,9 +144,9 @@ static void test_metrics_whose_events_do_not_run_are_not_plannable_and_say_why(v
     assert_int_equal(metric_at(c.plan, "cd")->unit, PLAN_NOT_PLANNABLE);
     static const uint64_t waits[] = {10, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600};
     for (size_t i = 0; i < N_OF(waits); i++) { // nothing starves: it is tried for the metric that is missing
-        assert_false(starve_is_due(c.starve, &c.follow, c.now_ns + waits[i] * SECOND_NS));
+        assert_false(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns + waits[i] * SECOND_NS));
         c.now_ns += waits[i] * SECOND_NS + 1;
-        assert_true(starve_is_due(c.starve, &c.follow, c.now_ns));
+        assert_true(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns));
         if (i + 1 < N_OF(waits))
             assert_false(try(&c, STARVE_UNKNOWN, "D"));
     }
@@ -161,9 +161,9 @@ static void test_a_group_that_runs_when_it_is_tried_stays_and_is_tried_more_rare
     begin(&c, two_groups());
     starve_and_probe(&c, "s.");
     assert_false(try(&c, STARVE_RAN, "ABCD"));
-    assert_false(starve_is_due(c.starve, &c.follow, c.now_ns + 10 * SECOND_NS));
+    assert_false(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns + 10 * SECOND_NS));
     c.now_ns += 10 * SECOND_NS + 1;
-    assert_true(starve_is_due(c.starve, &c.follow, c.now_ns));
+    assert_true(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns));
     assert_true(try(&c, STARVE_UNKNOWN, "")); // of the group nothing is known this time
     assert_int_equal(c.plan->n_groups, 3);
     end(&c);
@@ -177,16 +177,16 @@ static void test_metrics_go_back_when_all_would_run_as_before(void **state) {
     starve_and_probe(&c, "s.");
     assert_true(try(&c, STARVE_DID_NOT_RUN, ""));
     round_of(&c.follow, "...", c.now_ns);
-    assert_false(starve_is_due(c.starve, &c.follow, c.now_ns + 10 * SECOND_NS));
+    assert_false(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns + 10 * SECOND_NS));
     c.now_ns += 10 * SECOND_NS + 1;
-    assert_true(starve_is_due(c.starve, &c.follow, c.now_ns));
+    assert_true(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns));
     assert_false(try(&c, STARVE_UNKNOWN, "D"));
     assert_int_equal(c.plan->n_groups, 3);
     c.now_ns += 10 * SECOND_NS + 1;
-    assert_true(starve_is_due(c.starve, &c.follow, c.now_ns));
+    assert_true(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns));
     assert_true(try(&c, STARVE_UNKNOWN, ""));
     assert_int_equal(c.plan->n_groups, 2);
-    assert_false(starve_is_due(c.starve, &c.follow, c.now_ns + 9999 * SECOND_NS));
+    assert_false(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns + 9999 * SECOND_NS));
     end(&c);
 }
 
@@ -226,8 +226,8 @@ static void test_level_1_that_does_not_run_in_one_group_is_split(void **state) {
     char groups[] = "...";
     groups[c.plan->units[c.plan->level1_unit].first_group] = 's';
     starve_and_probe(&c, groups);
-    assert_false(try(&c, STARVE_DID_NOT_RUN, "A"));            // in one group
-    assert_true(starve_is_due(c.starve, &c.follow, c.now_ns)); // in its parts, at once
+    assert_false(try(&c, STARVE_DID_NOT_RUN, "A"));                    // in one group
+    assert_true(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns)); // in its parts, at once
     assert_true(try(&c, STARVE_DID_NOT_RUN, ""));
     assert_int_equal(c.plan->units[c.plan->level1_unit].n_groups, 2);
     end(&c);
