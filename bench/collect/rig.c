@@ -77,7 +77,8 @@ void ours_init(struct ours *ours, const struct rig *rig, struct pmu *pmu) {
     do
         (void)sampler_step(ours->sampler, ours->now_ns, &ours->now_ns);
     while (sampler_is_opening(ours->sampler));
-    check_open(ours->sampler);
+    if (!rig->refused)
+        check_open(ours->sampler);
 }
 
 bool ours_step(struct ours *ours) {
@@ -90,7 +91,7 @@ bool ours_step(struct ours *ours) {
 }
 
 void ours_deinit(struct ours *ours) {
-    if (sampler_round_error(ours->sampler) < 0)
+    if (sampler_round_error(ours->sampler) < 0 && !ours->rig->refused)
         collect_fail("collecting", sampler_round_error(ours->sampler));
     derive_free(ours->derive);
     sampler_free(ours->sampler);
@@ -112,6 +113,13 @@ static int compare(const void *a, const void *b) {
 double costs_median(double *seconds, size_t n) {
     qsort(seconds, n, sizeof *seconds, compare);
     return seconds[n / 2];
+}
+
+double costs_least(const double *seconds, size_t n) {
+    double least = seconds[0];
+    for (size_t i = 1; i < n; i++)
+        least = seconds[i] < least ? seconds[i] : least;
+    return least;
 }
 
 void costs_free(struct costs *costs) {
