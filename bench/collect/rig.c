@@ -8,6 +8,7 @@
 #include "bench/collect/collect.h"
 #include "collectors/pmu/pmu_linux.h"
 #include "config/spec/spec_json.h"
+#include "core/plan/schedule.h"
 
 enum { SKIPPED = 77, SEED = 7 };
 
@@ -71,7 +72,9 @@ static void check_open(const struct sampler *sampler) {
 
 void ours_init(struct ours *ours, const struct rig *rig, struct pmu *pmu) {
     *ours = (struct ours){.rig = rig, .derive = derive_new(rig->layout), .now_ns = 1};
-    int r = sampler_new(rig->plan, rig->topology, pmu, SEED, 0, &ours->sampler);
+    const struct sampler_request request = {
+        .plan = rig->plan, .topology = rig->topology, .pmu = pmu, .interval_ns = SCHEDULE_INTERVAL_NS, .seed = SEED};
+    int r = sampler_new(&request, &ours->sampler);
     if (r < 0 || !ours->derive)
         collect_fail("sampler", -ENOMEM);
     do
