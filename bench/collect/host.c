@@ -20,7 +20,7 @@
 #include "collectors/host/host_linux.h"
 #include "collectors/pmu/pmu_linux.h"
 
-#define STANDING_RATIO_MAX 2.1
+#define STANDING_RATIO_MAX 2.2
 #define ROTATING_RATIO_MAX 1.4
 #define CALLS_MAX 3.0
 

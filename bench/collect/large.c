@@ -13,7 +13,7 @@
 #include "bench/collect/collect.h"
 #include "core/base/array.h"
 
-#define COUNTING_RATIO_MAX 10.3
+#define COUNTING_RATIO_MAX 11.0
 #define REFUSED_RATIO_MAX 8.8
 
 enum { CPUS = 1024, CORES = CPUS / 2, SOCKETS = 2, ROUNDS = 60, OTHER_BYTES = 32 << 20 };
