@@ -70,7 +70,8 @@ const struct family_info family_table[FAMILY_N] = {
                                   "How long it took to change event groups on all CPUs at one slot edge."},
     [FAMILY_COLLECTION] = {PREFIX "collection_seconds_total", "counter",
                            "CPU time spent on event groups: rotating, reading, probing, opening and closing."},
-    [FAMILY_CALLS] = {PREFIX "pmu_calls_total", "counter", "Calls to the PMU for rotating, reading, probing, opening and closing event groups."},
+    [FAMILY_CALLS] = {PREFIX "pmu_calls_total", "counter",
+                      "Calls to the PMU for rotating, reading, probing, opening and closing event groups."},
     [FAMILY_INTERRUPTS] = {PREFIX "interrupts_total", "counter", "Interrupts of other CPUs by these calls."},
     [FAMILY_INTERRUPT_SECONDS] =
         {PREFIX "interrupt_seconds_total", "counter",

@@ -66,10 +66,10 @@ enum self_value {
     SELF_PROCESS_OPEN_FDS,
     SELF_PROCESS_MAX_FDS,
     SELF_PROCESS_START_TIMESTAMP,
-    SELF_RECORDING_UP,          // 1, 0: the last write succeeded, failed; NaN, as all below: not recording
-    SELF_RECORDING_ERROR,       // errno of that failure; else 0
-    SELF_RECORDING_BYTES,       // written, total
-    SELF_RECORDING_ROUNDS_LOST, // missing from the recording, total
+    SELF_RECORDING_UP,           // 1, 0: the last write succeeded, failed; NaN, as all below: not recording
+    SELF_RECORDING_ERROR,        // errno of that failure; else 0
+    SELF_RECORDING_BYTES,        // written, total
+    SELF_RECORDING_ROUNDS_LOST,  // missing from the recording, total
     SELF_LAST_COUNTED_TIMESTAMP, // of the last snapshot for which anything was counted; before, of the start
     SELF_N
 };

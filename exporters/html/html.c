@@ -220,7 +220,8 @@ static void render_bar(const struct view *view, const struct snapshot *snapshot,
     for (size_t i = 0; i < view->layout->n_level1; i++) {
         double share = category_share(view, snapshot, scope, i);
         enum category category = level1->categories[i].category;
-        text_format(out, "<span class=\"nb\"><span class=\"key c%d\"></span>%s</span> ", (int)category, category_name(category));
+        text_format(out, "<span class=\"nb\"><span class=\"key c%d\"></span>%s</span> ", (int)category,
+                    category_name(category));
         if (isfinite(share))
             text_format(out, "%.1f %% &nbsp; ", 100 * share);
         else
@@ -259,7 +260,7 @@ static void render_metric(const struct view *view, const struct snapshot *snapsh
         text_string(out, "<td class=\"n\">");
         if (isfinite(value)) {
             html_put_number(out, value);
-            html_put_margin(out, value, snapshot->values[snapshot_high(view->layout, scope, i)], 1);
+            html_put_margin(out, metric, value, snapshot->values[snapshot_high(view->layout, scope, i)], 1);
             continue;
         }
         text_string(out, "&ndash;");
