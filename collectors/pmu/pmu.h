@@ -27,10 +27,17 @@ struct pmu_ops {
     // that the driver does not know.
     int (*open)(struct pmu *pmu, unsigned cpu, const struct pmu_event *events, size_t n);
     int (*enable)(struct pmu *pmu, int handle, bool enabled);
+    // -ENODEV: the CPU went offline, and the kernel dissolved the group for good. The read of a group of one event may
+    // not fail then: enable() still succeeds, and its times stand still (pmu_stands_still).
     int (*read)(struct pmu *pmu, int handle, struct pmu_times *times, uint64_t *counts, size_t n);
     void (*close)(struct pmu *pmu, int handle);
     void (*free)(struct pmu *pmu); // closes what is still open
 };
+
+// Of a group that was enabled between two reads: the kernel dissolved it.
+static inline bool pmu_stands_still(const struct pmu_times *before, const struct pmu_times *now) {
+    return now->enabled_ns == before->enabled_ns;
+}
 
 // The first member of every driver's own struct.
 struct pmu {

@@ -14,12 +14,17 @@
 // A handle is an index into a table of open event groups. The leader is opened stopped, its siblings enabled: siblings
 // follow their leader, so one ioctl on one file descriptor starts or stops them all. Events are never pinned, so other
 // users of the counters keep their share. There is no RESET: the reader subtracts totals.
+//
+// When a CPU goes offline the kernel dissolves its groups for good. A read of the leader then returns one count alone,
+// which tells, except in a group of one event. There times tell little: once the CPU is back, ENABLE may let the
+// enabled time grow again, as if others held the counters. So such a group gets a second event, PERF_COUNT_SW_DUMMY,
+// which counts nothing and takes no counter. It costs a file descriptor, and groups of one event are rare.
 
 enum { EVENTS_MAX = 512 };
 
 struct linux_group {
     int *fds; // [0] leads; NULL: free entry
-    size_t n;
+    size_t n; // with the dummy event
 };
 
 struct pmu_linux {
@@ -59,6 +64,14 @@ static void group_deinit(struct linux_group *group) {
     group->fds = NULL;
 }
 
+// Adds the dummy event. A kernel that refuses it goes without.
+static void group_watch(struct linux_group *group, unsigned cpu) {
+    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE, .size = sizeof attr, .config = PERF_COUNT_SW_DUMMY};
+    int fd = perf_event_open(&attr, (int)cpu, group->fds[0]);
+    if (fd >= 0)
+        group->fds[group->n++] = fd;
+}
+
 static int group_open(const struct pmu_linux *l, unsigned cpu, const struct pmu_event *events, size_t n,
                       struct linux_group *group) {
     for (; group->n < n; group->n++) {
@@ -90,10 +103,12 @@ static int linux_open(struct pmu *pmu, unsigned cpu, const struct pmu_event *eve
     struct pmu_linux *l = of(pmu);
     if (n == 0 || n > EVENTS_MAX)
         return -EINVAL;
-    struct linux_group group = {.fds = calloc(n, sizeof *group.fds)};
+    struct linux_group group = {.fds = calloc(n + 1, sizeof *group.fds)};
     if (!group.fds)
         return -ENOMEM;
     int r = group_open(l, cpu, events, n, &group);
+    if (r == 0 && n == 1)
+        group_watch(&group, cpu);
     if (r == 0)
         r = table_add(l, group);
     if (r < 0)
@@ -113,11 +128,13 @@ struct read_buffer {
 
 static int linux_read(struct pmu *pmu, int handle, struct pmu_times *times, uint64_t *counts, size_t n) {
     struct read_buffer buffer;
-    size_t wanted = offsetof(struct read_buffer, counts) + n * sizeof *counts;
-    ssize_t length = read(of(pmu)->groups[handle].fds[0], &buffer, wanted);
+    const struct linux_group *group = &of(pmu)->groups[handle];
+    size_t members = n == 1 ? group->n : n;
+    size_t wanted = offsetof(struct read_buffer, counts) + members * sizeof *counts;
+    ssize_t length = read(group->fds[0], &buffer, wanted);
     if (length < 0)
         return -errno;
-    if ((size_t)length != wanted || buffer.n != n)
+    if ((size_t)length != wanted || buffer.n != members)
         return -ENODEV; // the kernel dissolved the group: its CPU went offline
     *times = (struct pmu_times){.enabled_ns = buffer.enabled_ns, .running_ns = buffer.running_ns};
     for (size_t i = 0; i < n; i++)

@@ -232,6 +232,8 @@ static void read_window(struct sampler *s, unsigned cpu, int group, bool running
         s->calls++;
         s->interrupts += running;
         r = s->pmu->ops->read(s->pmu, channel->handle, &times, s->fresh, plan_group->n_events);
+        if (r >= 0 && plan_group->n_events == 1 && pmu_stands_still(&channel->times, &times))
+            r = -ENODEV;
     }
     if (r < 0) {
         note_error(s, r);

@@ -12,6 +12,7 @@
 #include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
 #include "daemon/base/self.h"
+#include "daemon/base/start_memory.h"
 #include "daemon/run/control.h"
 #include "daemon/run/engine.h"
 #include "daemon/run/listening.h"
@@ -109,6 +110,7 @@ static int serve(struct service *s) {
     char status[SUMMARY_LINE_MAX] = "started";
     listening_describe(s->listening, status, sizeof status);
     (void)sd_notifyf(0, "READY=1\nSTATUS=%s", status);
+    start_memory_give_back();
     return 0;
 }
 

@@ -199,3 +199,33 @@ void json_bool(struct json *json, const char *key, bool value) {
 }
 
 void json_null(struct json *json, const char *key) { add_word(json, key, "null", 4); }
+
+void json_hole(struct json *json, const char *key) {
+    char *to = begin_value(json, key, 0);
+    if (to)
+        end_value(json, to);
+}
+
+void json_put_number(struct text *out, double value) {
+    char *to = text_room(out, TEXT_NUMBER_MAX);
+    if (!to)
+        return;
+    if (isfinite(value)) {
+        out->length += text_number(to, value);
+        return;
+    }
+    memcpy(to, "null", 4);
+    out->length += 4;
+}
+
+void json_put_string(struct text *out, const char *value) {
+    char *to = text_room(out, value ? ESCAPED_MAX * strlen(value) + 2 : 4);
+    if (!to)
+        return;
+    if (value) {
+        out->length += (size_t)(put_string(to, value) - to);
+        return;
+    }
+    memcpy(to, "null", 4);
+    out->length += 4;
+}

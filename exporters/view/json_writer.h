@@ -55,4 +55,9 @@ void json_whole(struct json *json, const char *key, uint64_t value);
 void json_bool(struct json *json, const char *key, bool value);
 void json_null(struct json *json, const char *key);
 
+// A value that the caller appends to `out` itself, with one of the two functions below.
+void json_hole(struct json *json, const char *key);
+void json_put_number(struct text *out, double value);      // null if not finite
+void json_put_string(struct text *out, const char *value); // null if NULL
+
 #endif

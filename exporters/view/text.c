@@ -17,7 +17,7 @@
 #include "core/base/array.h"
 #include "core/base/utf8.h"
 
-enum { TEXT_CAPACITY_FIRST = 4096, DIGITS = 15, MANTISSA_BITS = 52, FIVES_MAX = 24 };
+enum { TEXT_CAPACITY_FIRST = 4096, DIGITS = 15, WHOLE_DIGITS_MAX = 20, MANTISSA_BITS = 52, FIVES_MAX = 24 };
 
 static const uint64_t DIGITS_END = 1000000000000000; // 10^15
 
@@ -92,28 +92,43 @@ static const char PAIRS[] =
     "4950515253545556575859606162636465666768697071727374757677787980818283848586878889909192939495"
     "96979899";
 
+static void write_pair(char *out, uint32_t pair) { memcpy(out, PAIRS + (size_t)2 * pair, 2); }
+
+// Writes exactly eight digits. No division waits for more than one other.
+static void write_eight(char *out, uint32_t value) {
+    uint32_t high = value / 10000, low = value % 10000;
+    write_pair(out, high / 100);
+    write_pair(out + 2, high % 100);
+    write_pair(out + 4, low / 100);
+    write_pair(out + 6, low % 100);
+}
+
 // Writes the digits of `value` so that they end before `end`; returns their start.
 static char *write_digits(char *end, uint64_t value) {
-    while (value >= 100) {
-        end -= 2;
-        memcpy(end, PAIRS + 2 * (value % 100), 2);
-        value /= 100;
+    for (; value >= 100000000; value /= 100000000) {
+        end -= 8;
+        write_eight(end, (uint32_t)(value % 100000000));
     }
-    if (value >= 10) {
+    uint32_t rest = (uint32_t)value;
+    for (; rest >= 100; rest /= 100) {
         end -= 2;
-        memcpy(end, PAIRS + 2 * value, 2);
+        write_pair(end, rest % 100);
+    }
+    if (rest >= 10) {
+        end -= 2;
+        write_pair(end, rest);
     } else {
-        *--end = (char)('0' + value);
+        *--end = (char)('0' + rest);
     }
     return end;
 }
 
+// Copies of a fixed length are a few instructions; what is too long is written over or left out of the length.
 static size_t write_whole(char *out, uint64_t value) {
-    char digits[20];
-    char *begin = write_digits(digits + sizeof(digits), value);
-    size_t n = (size_t)(digits + sizeof(digits) - begin);
-    memcpy(out, begin, n);
-    return n;
+    char digits[2 * WHOLE_DIGITS_MAX];
+    char *end = digits + WHOLE_DIGITS_MAX, *begin = write_digits(end, value);
+    memcpy(out, begin, WHOLE_DIGITS_MAX);
+    return (size_t)(end - begin);
 }
 
 // Returns value * 10^tens, rounded to the nearest whole number, ties to even. The value is mantissa * 2^(exponent -
@@ -154,29 +169,26 @@ static uint64_t scale(uint64_t mantissa, int exponent, unsigned tens) {
     return whole + (rest > half || (rest == half && whole % 2 == 1));
 }
 
-// Writes 0.d1d2..d15 * 10^point without trailing zeros.
+// Writes 0.d1d2..d15 * 10^point without trailing zeros. Copies have fixed lengths, as above.
 static size_t write_real(char *out, uint64_t digits, int point) {
-    char buffer[DIGITS];
-    write_digits(buffer + DIGITS, digits);
+    char buffer[2 * (DIGITS + 1)], *first = buffer + 1;
+    write_eight(buffer, (uint32_t)(digits / 100000000));
+    write_eight(buffer + 8, (uint32_t)(digits % 100000000));
     int n = DIGITS;
-    while (n > 1 && buffer[n - 1] == '0')
+    while (n > 1 && first[n - 1] == '0')
         n--;
-    char *p = out;
     if (point <= 0) {
-        *p++ = '0';
-        *p++ = '.';
-        for (int i = point; i < 0; i++)
-            *p++ = '0';
-        memcpy(p, buffer, (size_t)n);
+        char *p = out + 2;
+        memcpy(out, "0.00000000", 10);
+        p -= point;
+        memcpy(p, first, DIGITS);
         return (size_t)(p + n - out);
     }
-    if (n <= point) {
-        memcpy(p, buffer, (size_t)point);
+    memcpy(out, first, DIGITS);
+    if (n <= point)
         return (size_t)point;
-    }
-    memcpy(p, buffer, (size_t)point);
-    p[point] = '.';
-    memcpy(p + point + 1, buffer + point, (size_t)(n - point));
+    out[point] = '.';
+    memcpy(out + point + 1, first + point, DIGITS);
     return (size_t)n + 1;
 }
 

@@ -245,7 +245,7 @@ static void test_a_group_dies_with_its_cpu_and_does_not_come_back_with_it(void *
     away->until_seconds = 7;
     (void)host_add_rival(&host, RIVAL_PINNED, 2);
     host_start(&host);
-    int running = host_open(&host, CYCLES, G1), stopped = host_open(&host, G2);
+    int running = host_open(&host, CYCLES, G1), stopped = host_open(&host, G2, G3);
     int elsewhere = host_open_on(&host, 1, (const unsigned[]){CYCLES, 0});
     host_enable(&host, running);
     host_enable(&host, elsewhere);
@@ -256,7 +256,7 @@ static void test_a_group_dies_with_its_cpu_and_does_not_come_back_with_it(void *
     for (unsigned second = 5; second <= 8; second++) {
         host_go_to(&host, second * SECOND);
         assert_int_equal(host.pmu->ops->read(host.pmu, running, &times, counts, 2), -ENODEV);
-        assert_int_equal(host.pmu->ops->read(host.pmu, stopped, &times, counts, 1), -ENODEV);
+        assert_int_equal(host.pmu->ops->read(host.pmu, stopped, &times, counts, 2), -ENODEV);
         host_enable(&host, stopped);
         host_disable(&host, running);
         int opened = host_open(&host, G1);
@@ -277,6 +277,27 @@ static void test_a_group_dies_with_its_cpu_and_does_not_come_back_with_it(void *
     host_go_to(&host, 11 * SECOND);
     assert_int_equal(host_read(&host, large, 5).times.enabled_ns, SECOND);
     assert_int_equal(host_read(&host, large, 5).times.running_ns, 0);
+    host_stop(&host);
+}
+
+static void test_a_dead_group_of_one_event_reads_in_full_and_stands_still(void **state) {
+    (void)state;
+    struct host host;
+    host_init(&host, 1, 6);
+    struct scenario_rival *away = host_add_rival(&host, RIVAL_OFFLINE, 0);
+    away->from_seconds = 5;
+    away->until_seconds = 7;
+    host_start(&host);
+    int group = host_open(&host, CYCLES);
+    host_enable(&host, group);
+    for (unsigned second = 5; second <= 9; second++) {
+        host_go_to(&host, second * SECOND);
+        struct reading reading = host_read(&host, group, 1);
+        assert_int_equal(reading.counts[0], 15000000000);
+        assert_true(reading.times.enabled_ns == 5 * SECOND && reading.times.running_ns == 5 * SECOND);
+        host_disable(&host, group);
+        host_enable(&host, group); // which succeeds
+    }
     host_stop(&host);
 }
 
@@ -393,6 +414,7 @@ int main(void) {
         cmocka_unit_test(test_an_unknown_event_cpu_or_handle_is_refused),
         cmocka_unit_test(test_a_closed_handle_is_used_again_and_starts_at_0),
         cmocka_unit_test(test_opens_are_refused_while_the_scenario_says_so),
+        cmocka_unit_test(test_a_dead_group_of_one_event_reads_in_full_and_stands_still),
         cmocka_unit_test(test_a_group_dies_with_its_cpu_and_does_not_come_back_with_it),
         cmocka_unit_test(test_slots_stay_exact_for_a_year),
         cmocka_unit_test(test_an_unknown_rate_is_reported_by_its_name),

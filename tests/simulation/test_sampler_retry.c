@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulation/fault_check.h"
 
+#include "tests/build/build.h"
+
 // The sampler's handling of event groups that failed to open or were lost, and of missed edges.
 
 static const uint64_t SLOT_NS = SECOND_NS / 5;
@@ -42,6 +44,63 @@ static void test_a_cpu_that_comes_and_goes_leaves_nothing_open(void **state) {
         assert_true(p.recorder.n_open <= all_groups(&p));
     }
     pipeline_stop(&p); // which checks that all is closed
+}
+
+// The host with a catalog of one metric of one event.
+static void load_one_event(struct pipeline *p) {
+    struct fault fault;
+    fault_load(p);
+    struct scenario_keyframe *keyframe = &p->scenario->loads[0].keyframes[0];
+    while (keyframe->n_rates > 1)
+        free(keyframe->rates[--keyframe->n_rates].event);
+    assert_string_equal(keyframe->rates[0].event, "CPU_CYCLES");
+    struct catalog_builder *builder = builder_for("pmu");
+    assert_int_equal(catalog_builder_add_event(builder, "CPU_CYCLES", "", 0x11, &fault), 1);
+    metric_of(builder, "clock", "CPU_CYCLES / cpu_seconds", NULL);
+    group_of(builder, "Clock", "clock");
+    catalog_free(p->catalog);
+    p->catalog = catalog_builder_finish(builder);
+}
+
+// A dissolved group of one event still reads in full, and can be enabled.
+static void test_a_group_of_one_event_counts_again_when_its_cpu_is_back(void **state) {
+    (void)state;
+    struct pipeline p;
+    load_one_event(&p);
+    add_rival(&p, RIVAL_OFFLINE, 0, "3,5", 20.1, 50);
+    pipeline_start(&p, SLOT_NS, 1, NULL);
+    assert_true(p.plan->n_groups == 1 && p.plan->groups[0].n_events == 1);
+    pipeline_run_until(&p, 49.9);
+    assert_int_equal(p.recorder.n_open, 6);
+    assert_true(p.snapshot->values[snapshot_offline(p.layout, 0)] + p.snapshot->values[snapshot_offline(p.layout, 1)] ==
+                2);
+    pipeline_run_until(&p, 50 + round_seconds(&p) + 0.1);
+    assert_int_equal(p.recorder.n_open, 8);
+    pipeline_run(&p, 2);
+    assert_all_gauges_true(&p);
+    assert_near(pipeline_uncovered(&p, UNCOVERED_OFFLINE), 60, 0.1, "time offline");
+    pipeline_stop(&p);
+}
+
+// All CPUs but one go offline and come back between two steps of the daemon, which is frozen meanwhile.
+static void test_a_suspend_costs_two_rounds_at_most(void **state) {
+    (void)state;
+    for (int one_event = 0; one_event < 2; one_event++) {
+        struct pipeline p;
+        if (one_event)
+            load_one_event(&p);
+        else
+            fault_load(&p);
+        add_rival(&p, RIVAL_OFFLINE, 0, "1-7", 20.1, 20.101);
+        pipeline_start(&p, SLOT_NS, 1, one_event ? NULL : GROUPS);
+        pipeline_run_until(&p, 20.1 + 2 * round_seconds(&p) + 0.1);
+        assert_int_equal(p.recorder.n_open, all_groups(&p));
+        pipeline_run(&p, 2);
+        assert_all_gauges_true(&p);
+        assert_true(pipeline_uncovered(&p, UNCOVERED_OFFLINE) <= 2 * 7 * round_seconds(&p));
+        assert_all_accounted(&p, 1e-9);
+        pipeline_stop(&p);
+    }
 }
 
 // Refused, with an error that is no CPU's: a minute later, and every minute from then on.
@@ -96,6 +155,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_cpu_that_is_gone_is_tried_again_at_the_end_of_every_round),
         cmocka_unit_test(test_a_cpu_that_comes_and_goes_leaves_nothing_open),
+        cmocka_unit_test(test_a_group_of_one_event_counts_again_when_its_cpu_is_back),
+        cmocka_unit_test(test_a_suspend_costs_two_rounds_at_most),
         cmocka_unit_test(test_what_cannot_be_opened_is_tried_again_every_minute_and_not_before),
         cmocka_unit_test(test_two_edges_that_are_due_are_both_changed_at),
     };

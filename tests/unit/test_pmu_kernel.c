@@ -182,6 +182,53 @@ static void test_a_group_is_read_at_once_from_its_leader(void **state) {
     pmu->ops->free(pmu);
 }
 
+// The kernel dissolves groups when their CPU goes offline, and only the number of counts in a read tells.
+static void test_a_group_of_one_event_has_a_dummy_beside_it_that_tells_when_it_is_dissolved(void **state) {
+    (void)state;
+    static const uint64_t whole[] = {2, 1000, 700, 11, 0}, dissolved[] = {1, 1000, 700, 11};
+    struct perf_event_attr dummy;
+    struct pmu_times times;
+    uint64_t count;
+    struct pmu *pmu = new_pmu(TYPE, true);
+    int handle = pmu->ops->open(pmu, 7, EVENTS, 1);
+    assert_true(handle >= 0);
+    assert_int_equal(kernel.n_opened, 2);
+    expect_attr(&kernel.opened[0].attr, TYPE, EVENTS[0].config, true, true);
+    memset(&dummy, 0, sizeof dummy);
+    dummy.type = PERF_TYPE_SOFTWARE;
+    dummy.size = sizeof dummy;
+    dummy.config = PERF_COUNT_SW_DUMMY;
+    assert_memory_equal(&kernel.opened[1].attr, &dummy, sizeof dummy);
+    assert_int_equal(kernel.opened[1].cpu, 7);
+    assert_int_equal(kernel.opened[1].leader, kernel.opened[0].fd);
+    assert_int_equal(pwrite(kernel.opened[0].fd, whole, sizeof whole, 0), sizeof whole);
+    assert_int_equal(pmu->ops->read(pmu, handle, &times, &count, 1), 0);
+    assert_true(count == 11 && times.enabled_ns == 1000 && times.running_ns == 700);
+    assert_int_equal(ftruncate(kernel.opened[0].fd, 0) | lseek(kernel.opened[0].fd, 0, SEEK_SET), 0);
+    assert_int_equal(pwrite(kernel.opened[0].fd, dissolved, sizeof dissolved, 0), sizeof dissolved);
+    assert_int_equal(pmu->ops->read(pmu, handle, &times, &count, 1), -ENODEV);
+    pmu->ops->close(pmu, handle);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(fcntl(kernel.opened[i].fd, F_GETFD), -1);
+    pmu->ops->free(pmu);
+}
+
+static void test_a_group_of_one_event_goes_without_a_dummy_that_is_refused(void **state) {
+    (void)state;
+    static const uint64_t given[] = {1, 1000, 700, 11};
+    struct pmu_times times;
+    uint64_t count;
+    struct pmu *pmu = new_pmu(TYPE, false);
+    kernel.refused = 2;
+    int handle = pmu->ops->open(pmu, 7, EVENTS, 1);
+    assert_true(handle >= 0);
+    assert_int_equal(kernel.n_opened, 1);
+    assert_int_equal(pwrite(kernel.opened[0].fd, given, sizeof given, 0), sizeof given);
+    assert_int_equal(pmu->ops->read(pmu, handle, &times, &count, 1), 0);
+    assert_true(count == 11);
+    pmu->ops->free(pmu);
+}
+
 static void test_a_member_that_is_refused_closes_the_others(void **state) {
     (void)state;
     struct pmu *pmu = new_pmu(TYPE, false);
@@ -216,6 +263,8 @@ int main(void) {
         cmocka_unit_test(test_each_event_goes_to_its_pmu_with_all_its_numbers_and_only_the_core_s_exclude_guests),
         cmocka_unit_test(test_starting_and_stopping_is_one_ioctl_on_the_leader_and_nothing_is_reset),
         cmocka_unit_test(test_a_group_is_read_at_once_from_its_leader),
+        cmocka_unit_test(test_a_group_of_one_event_has_a_dummy_beside_it_that_tells_when_it_is_dissolved),
+        cmocka_unit_test(test_a_group_of_one_event_goes_without_a_dummy_that_is_refused),
         cmocka_unit_test(test_a_member_that_is_refused_closes_the_others),
         cmocka_unit_test(test_the_question_for_hardware_counters_counts_nothing),
     };
