@@ -122,6 +122,11 @@ struct MHD_Response *http_cache_end(struct http_cache *cache, enum http_page pag
 
 void http_cache_drop(struct http_cache *cache, enum http_page page) { trim(drop(&cache->pages[page])); }
 
+void http_cache_give_up(struct http_cache *cache) {
+    http_cache_deinit(cache);
+    trim(TRIM_BYTES_MIN);
+}
+
 int http_cache_expire(struct http_cache *cache, uint64_t now_ms) {
     uint64_t next_ms = UINT64_MAX;
     size_t given_up = 0;
