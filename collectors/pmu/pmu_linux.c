@@ -34,6 +34,7 @@ struct pmu_linux {
     bool exclude_guest;
     struct linux_group *groups;
     size_t n_groups;
+    size_t n_free, first_free; // free entries; none is before first_free
 };
 
 static struct pmu_linux *of(struct pmu *pmu) { return (struct pmu_linux *)pmu; }
@@ -48,7 +49,15 @@ static void linux_advance(struct pmu *pmu, uint64_t now_ns) {
     (void)now_ns;
 }
 
+// Free entries are used again: a daemon opens event groups all year.
 static int table_add(struct pmu_linux *l, struct linux_group group) {
+    if (l->n_free > 0) {
+        while (l->groups[l->first_free].fds)
+            l->first_free++;
+        l->n_free--;
+        l->groups[l->first_free] = group;
+        return (int)l->first_free++;
+    }
     struct linux_group *groups = array_grow(l->groups, l->n_groups, sizeof *groups);
     if (!groups)
         return -ENOMEM;
@@ -113,6 +122,8 @@ static int linux_open(struct pmu *pmu, unsigned cpu, const struct pmu_event *eve
         r = table_add(l, group);
     if (r < 0)
         group_deinit(&group);
+    else
+        pmu->n_events += group.n;
     return r;
 }
 
@@ -142,7 +153,14 @@ static int linux_read(struct pmu *pmu, int handle, struct pmu_times *times, uint
     return 0;
 }
 
-static void linux_close(struct pmu *pmu, int handle) { group_deinit(&of(pmu)->groups[handle]); }
+static void linux_close(struct pmu *pmu, int handle) {
+    struct pmu_linux *l = of(pmu);
+    pmu->n_events -= l->groups[handle].n;
+    group_deinit(&l->groups[handle]);
+    if (l->n_free == 0 || (size_t)handle < l->first_free)
+        l->first_free = (size_t)handle;
+    l->n_free++;
+}
 
 static void linux_free(struct pmu *pmu) {
     struct pmu_linux *l = of(pmu);

@@ -47,26 +47,28 @@ struct sampler {
     unsigned *core_cpus, *orders; // memory of the cores' arrays
     struct channel *channels;     // [cpu][group]
     size_t n_channels;            // 0 until they are made
+    size_t n_groups;              // that rotate
+    struct standing *standing;    // the others
     size_t to_open;               // the next for this pass of opening; n_channels: the pass is over
     uint64_t *counts, *fresh;     // memory for the channels' counts; for one reading
     struct readings *readings;
     uint64_t now_ns;  // of this step
     uint64_t slip_ns; // delay of this round's edges so far
-    bool started, round_over;
+    bool started, round_over, opening;
     int error, round_error;
     uint64_t calls, interrupts;
 };
 
 static struct channel *channel_of(const struct sampler *s, unsigned cpu, int group) {
-    return &s->channels[cpu * s->plan->n_groups + (size_t)group];
+    return &s->channels[cpu * s->n_groups + (size_t)group];
 }
 
 // ---- making ----
 
-static size_t counts_of_cpu(const struct plan *plan) {
+static size_t counts_of_cpu(const struct sampler *s) {
     size_t n = 0;
-    for (size_t g = 0; g < plan->n_groups; g++)
-        n += plan->groups[g].n_events;
+    for (size_t g = 0; g < s->n_groups; g++)
+        n += s->plan->groups[g].n_events;
     return n;
 }
 
@@ -92,12 +94,12 @@ static void make_cores(struct sampler *s) {
 static void make_channels(struct sampler *s) {
     uint64_t *counts = s->counts;
     for (unsigned cpu = 0; cpu < s->topology->n_cpus; cpu++) {
-        for (size_t g = 0; g < s->plan->n_groups; g++) {
+        for (size_t g = 0; g < s->n_groups; g++) {
             *channel_of(s, cpu, (int)g) = (struct channel){.handle = -EBADF, .counts = counts};
             counts += s->plan->groups[g].n_events;
         }
     }
-    s->n_channels = s->topology->n_cpus * s->plan->n_groups;
+    s->n_channels = s->topology->n_cpus * s->n_groups;
 }
 
 int sampler_new(const struct plan *plan, const struct topology *topology, struct pmu *pmu, uint64_t seed,
@@ -105,16 +107,19 @@ int sampler_new(const struct plan *plan, const struct topology *topology, struct
     struct sampler *s = calloc(1, sizeof *s);
     if (!s)
         return -ENOMEM;
-    size_t n_counts = counts_of_cpu(plan);
-    *s = (struct sampler){.plan = plan, .topology = topology, .pmu = pmu, .seed = seed};
+    *s = (struct sampler){
+        .plan = plan, .topology = topology, .pmu = pmu, .seed = seed, .n_groups = plan_n_rotating(plan)};
+    size_t n_counts = counts_of_cpu(s);
     s->cores = calloc(topology->n_cores, sizeof *s->cores);
     s->core_cpus = calloc(topology->n_cpus, sizeof *s->core_cpus);
     s->orders = calloc(topology->n_cores * plan->n_round, sizeof *s->orders);
-    s->channels = calloc(topology->n_cpus * plan->n_groups + 1, sizeof *s->channels);
+    s->channels = calloc(topology->n_cpus * s->n_groups + 1, sizeof *s->channels);
     s->counts = calloc(topology->n_cpus * n_counts + 1, sizeof *s->counts);
     s->fresh = calloc(n_counts + 1, sizeof *s->fresh);
     s->readings = readings_new(plan, topology);
-    if (!s->cores || !s->core_cpus || !s->orders || !s->channels || !s->counts || !s->fresh || !s->readings) {
+    s->standing = standing_new(plan, topology, pmu);
+    if (!s->standing || !s->cores || !s->core_cpus || !s->orders || !s->channels || !s->counts || !s->fresh ||
+        !s->readings) {
         sampler_free(s);
         return -ENOMEM;
     }
@@ -133,6 +138,7 @@ struct sampler *sampler_free(struct sampler *s) {
     for (size_t i = 0; i < s->n_channels; i++)
         if (s->channels[i].handle >= 0)
             s->pmu->ops->close(s->pmu, s->channels[i].handle);
+    standing_free(s->standing);
     readings_free(s->readings);
     free(s->fresh);
     free(s->counts);
@@ -185,22 +191,14 @@ static size_t open_channel(struct sampler *s, unsigned cpu, int group, uint64_t 
 static void open_channels(struct sampler *s, uint64_t now_ns) {
     for (size_t opened = 0; s->to_open < s->n_channels; s->to_open++) {
         const struct channel *channel = &s->channels[s->to_open];
-        unsigned cpu = (unsigned)(s->to_open / s->plan->n_groups);
-        int group = (int)(s->to_open % s->plan->n_groups);
+        unsigned cpu = (unsigned)(s->to_open / s->n_groups);
+        int group = (int)(s->to_open % s->n_groups);
         if (channel->handle >= 0 || channel->retry_ns > now_ns)
             continue;
         if (opened > 0 && opened + s->plan->groups[group].n_events > PACE_EVENTS)
             return;
         opened += open_channel(s, cpu, group, now_ns);
     }
-}
-
-static enum window_result result_of(const struct window *window) {
-    if (window->enabled_ns == 0)
-        return WINDOW_FAILED;
-    if (window->running_ns == 0)
-        return WINDOW_STARVED;
-    return window->running_ns < window->enabled_ns ? WINDOW_CONTENDED : WINDOW_COMPLETE;
 }
 
 // The CPU went offline: the kernel dissolved the event group for good.
@@ -213,7 +211,7 @@ static void lose_channel(struct sampler *s, struct channel *channel) {
 // Judges a new window, and takes what was read as the base of the next one.
 static void settle_window(struct sampler *s, struct channel *channel, struct window *window, struct pmu_times times,
                           size_t n_events) {
-    window->result = result_of(window);
+    window->result = window_result_of(window);
     plausible_judge(window, s->plan, s->now_ns - channel->read_ns, &channel->doubtful);
     channel->read_ns = s->now_ns;
     channel->times = times;
@@ -326,10 +324,9 @@ void sampler_stop(struct sampler *s) {
     }
 }
 
-static int find_group(const struct plan *plan, const struct plan_group *wanted) {
-    for (int g = 0; g < (int)plan->n_groups; g++)
-        if (plan->groups[g].n_events == wanted->n_events &&
-            memcmp(plan->groups[g].events, wanted->events, wanted->n_events * sizeof *wanted->events) == 0)
+static int find_group(const struct sampler *s, const struct plan_group *wanted) {
+    for (int g = 0; g < (int)s->n_groups; g++)
+        if (plan_group_same(&s->plan->groups[g], wanted))
             return g;
     return IDLE;
 }
@@ -343,9 +340,10 @@ static void take_channel(struct channel *to, struct channel *from, size_t n_even
 }
 
 void sampler_inherit(struct sampler *s, struct sampler *from) {
-    for (int group = 0; group < (int)s->plan->n_groups; group++) {
+    standing_inherit(s->standing, from->standing);
+    for (int group = 0; group < (int)s->n_groups; group++) {
         const struct plan_group *wanted = &s->plan->groups[group];
-        int old = find_group(from->plan, wanted);
+        int old = find_group(from, wanted);
         unsigned before = 0; // CPU numbers ascend in both topologies
         for (unsigned cpu = 0; old != IDLE && cpu < s->topology->n_cpus; cpu++) {
             unsigned id = s->topology->cpus[cpu].id;
@@ -359,7 +357,9 @@ void sampler_inherit(struct sampler *s, struct sampler *from) {
 
 // In the order of event groups, so that no CPU is interrupted many times in a row.
 struct sampler *sampler_release(struct sampler *s, struct closer *closer) {
-    for (int group = 0; s && group < (int)s->plan->n_groups; group++) {
+    if (s)
+        standing_release(s->standing, closer);
+    for (int group = 0; s && group < (int)s->n_groups; group++) {
         for (unsigned cpu = 0; cpu < s->topology->n_cpus; cpu++) {
             struct channel *channel = channel_of(s, cpu, group);
             if (channel->handle >= 0)
@@ -394,6 +394,7 @@ static bool core_catch_up(struct sampler *s, struct core *core, uint64_t now_ns)
 static void start(struct sampler *s, uint64_t now_ns) {
     s->started = true;
     readings_begin(s->readings, s->readings->round, now_ns);
+    standing_start(s->standing, now_ns);
     for (size_t c = 0; c < s->topology->n_cores; c++) {
         core_begin(s, c, s->readings->round, now_ns);
         core_change(s, &s->cores[c], false);
@@ -407,6 +408,9 @@ static void end_round(struct sampler *s, uint64_t now_ns) {
         core_begin(s, c, s->readings->round + 1, now_ns);
         core_change(s, &s->cores[c], true);
     }
+    int r = standing_read(s->standing, now_ns, s->readings);
+    if (r < 0)
+        note_error(s, r);
     s->to_open = 0;
     s->readings->end_ns = now_ns;
     s->error = s->round_error;
@@ -430,7 +434,7 @@ static void rotate(struct sampler *s, uint64_t now_ns) {
 
 static uint64_t next_deadline_ns(const struct sampler *s, uint64_t now_ns) {
     uint64_t edge_ns = s->started ? first_edge_ns(s) : UINT64_MAX;
-    uint64_t opening_ns = s->to_open < s->n_channels ? now_ns + PACE_NS : UINT64_MAX;
+    uint64_t opening_ns = s->opening ? now_ns + PACE_NS : UINT64_MAX;
     return edge_ns < opening_ns ? edge_ns : opening_ns;
 }
 
@@ -443,7 +447,8 @@ int sampler_step(struct sampler *s, uint64_t now_ns, uint64_t *deadline_ns) {
     if (s->started)
         rotate(s, now_ns);
     open_channels(s, now_ns);
-    if (!s->started && s->to_open == s->n_channels)
+    s->opening = s->to_open < s->n_channels || standing_open(s->standing, now_ns);
+    if (!s->started && !s->opening)
         start(s, now_ns);
     *deadline_ns = next_deadline_ns(s, now_ns);
     return s->round_over;
@@ -456,8 +461,8 @@ const struct readings *sampler_readings(const struct sampler *s) { return s->rea
 int sampler_round_error(const struct sampler *s) { return s->error; }
 
 int sampler_open_error(const struct sampler *s, size_t *n_failed) {
-    int error = 0;
     *n_failed = 0;
+    int error = s->started ? standing_open_error(s->standing, n_failed) : 0;
     for (size_t i = 0; s->started && i < s->n_channels; i++) {
         int handle = s->channels[i].handle;
         if (handle >= 0)
@@ -469,6 +474,6 @@ int sampler_open_error(const struct sampler *s, size_t *n_failed) {
     return error;
 }
 
-uint64_t sampler_calls(const struct sampler *s) { return s->calls; }
+uint64_t sampler_calls(const struct sampler *s) { return s->calls + standing_calls(s->standing); }
 
-uint64_t sampler_interrupts(const struct sampler *s) { return s->interrupts; }
+uint64_t sampler_interrupts(const struct sampler *s) { return s->interrupts + standing_interrupts(s->standing); }

@@ -8,13 +8,15 @@
 // other order costs the new group up to a tick of 4 ms. Siblings do each of the three together, as they share
 // registers. All event groups stay open. The sampler opens them a few at a time, so that it never holds a CPU for long.
 // It retries a group that failed to open every minute; groups of a CPU that went offline, at the end of every round,
-// because their file descriptors stay dead when the CPU returns. The sampler reads no clock: the caller passes the time
-// and learns when to call again.
+// because their file descriptors stay dead when the CPU returns. Event groups that count all the time are left to the
+// standing reader (collectors/pmu/standing.h), which is read when readings are over. The sampler reads no clock: the
+// caller passes the time and learns when to call again.
 
 #include <stdint.h>
 
 #include "collectors/pmu/closer.h"
 #include "collectors/pmu/pmu.h"
+#include "collectors/pmu/standing.h"
 #include "core/host/topology.h"
 #include "core/plan/plan.h"
 #include "core/tally/readings.h"
@@ -32,7 +34,8 @@ uint64_t sampler_next_round(const struct sampler *sampler);
 // Closes all event groups at once.
 struct sampler *sampler_free(struct sampler *sampler);
 
-// Stops all event groups at once, so that they hold no counter. They stay open; the sampler makes no further step.
+// Stops all event groups at once that hold counters. They stay open, and those that need no counter count on; the
+// sampler makes no further step.
 void sampler_stop(struct sampler *sampler);
 
 // Takes over from a stopped sampler of the same catalog and PMU the event groups that both have on the same CPU, before

@@ -79,6 +79,7 @@ static int sim_open(struct pmu *pmu, unsigned id, const struct pmu_event *events
     }
     sim_cpu_add(cpu, group);
     sim->handles[handle] = (struct handle){.group = group, .cpu = cpu};
+    pmu->n_events += n;
     return handle;
 }
 
@@ -127,6 +128,7 @@ static void sim_close(struct pmu *pmu, int handle) {
     if (!found)
         return;
     sim_cpu_disable(found->cpu, found->group);
+    pmu->n_events -= found->group->n_events;
     found->group = sim_group_free(found->group);
     if ((size_t)handle < sim->first_free)
         sim->first_free = (size_t)handle;

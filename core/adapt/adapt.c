@@ -250,7 +250,7 @@ struct adapt_share adapt_share(const struct plan *plan, unsigned group) {
             held = plan->metrics[i].unit == (int)u && group_has(&plan->catalog->groups[group], plan->metrics[i].metric);
         if (!held)
             continue;
-        if (plan->common_unit == (int)u) {
+        if (plan->common_unit == (int)u || plan_unit_stands(plan, u)) {
             common = true;
             continue;
         }

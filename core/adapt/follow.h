@@ -5,7 +5,7 @@
 // Decides when to probe again for free general counters, and what follows from the answer.
 //
 // A probe is due while event groups have no counters on any CPU, because another user may have taken them; and while
-// fewer are free than there were or than the spec says, to grow back. A probe closes all event groups and costs a
+// fewer are free than there were or than the spec says, to grow back. A probe stops all event groups and costs a
 // round, so probes with the same answer get rarer, from ten seconds to an hour (core/adapt/backoff.h). A different
 // answer, or other starving event groups than at the last probe, begin anew. Pure: the caller does the probing.
 

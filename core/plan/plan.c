@@ -35,12 +35,13 @@ static size_t write_events(const struct plan_draft *draft, const struct plan_set
     return n;
 }
 
+// A group that rotates also begins with the events that every such group carries.
 static int group_append(struct plan_draft *draft, unsigned unit, const struct plan_set *set) {
     struct plan_group *group = &draft->plan->groups[draft->plan->n_groups];
     unsigned *events = calloc(CATALOG_TOPDOWN_MAX + draft->n_events, sizeof *events);
     if (!events)
         return -ENOMEM;
-    size_t n = plan_lead_begin(draft, set, events);
+    size_t n = draft->standing_unit == (int)unit ? 0 : plan_lead_begin(draft, set, events);
     n += write_events(draft, set, false, events + n);
     *group = (struct plan_group){.events = events, .n_events = n, .unit = unit};
     draft->plan->n_groups++;
@@ -146,6 +147,29 @@ static int common_append(struct plan_draft *draft) {
     return rotates ? 0 : group_append(draft, index, &nothing);
 }
 
+// Appends one unit and event group for all that counts all the time.
+static int standing_append(struct plan_draft *draft) {
+    struct plan_set all = {0};
+    bool any = false;
+    for (size_t i = 0; i < draft->n_items; i++) {
+        const struct plan_item *item = &draft->items[i];
+        for (size_t w = 0; w < PLAN_PACK_WORDS && item->stands; w++)
+            all.words[w] |= item->set.words[w];
+        any = any || item->stands;
+    }
+    if (!any)
+        return 0;
+    int unit = unit_append(draft, &all);
+    if (unit < 0)
+        return unit;
+    draft->standing_unit = unit;
+    draft->plan->units[unit].n_groups = 1;
+    for (size_t i = 0; i < draft->n_items; i++)
+        if (draft->items[i].stands)
+            draft->items[i].unit = unit;
+    return group_append(draft, (unsigned)unit, &all);
+}
+
 static int draft_pack(struct plan_draft *draft) {
     struct plan_set *sets = calloc(draft->n_items + 1, sizeof *sets);
     struct plan_item **packed = calloc(draft->n_items + 1, sizeof *packed);
@@ -155,7 +179,7 @@ static int draft_pack(struct plan_draft *draft) {
     plan_lead_choose(draft);
     for (size_t i = 0; i < draft->n_items && r >= 0; i++) {
         struct plan_item *item = &draft->items[i];
-        if (item->common)
+        if (item->common || item->stands)
             continue;
         if (!item->level1 || draft->request->apart || plan_draft_fits(draft, &item->set)) {
             sets[n] = item->set;
@@ -172,6 +196,8 @@ static int draft_pack(struct plan_draft *draft) {
         r = bins_append(draft, sets, bins, packed, n);
     if (r >= 0 && draft->n_carried > 0)
         r = common_append(draft);
+    if (r >= 0)
+        r = standing_append(draft);
     free(bins);
     free(packed);
     free(sets);
@@ -225,6 +251,11 @@ static unsigned unit_weight(const struct plan_draft *draft, unsigned unit) {
     return weight;
 }
 
+// True for a unit that takes slots.
+static bool unit_rotates(const struct plan_draft *draft, unsigned unit) {
+    return draft->plan->common_unit != (int)unit && draft->standing_unit != (int)unit;
+}
+
 // Level 1 has its third, so metrics measured in its groups are not raised.
 static bool unit_raised(const struct plan_draft *draft, unsigned unit) {
     bool raised = false;
@@ -238,7 +269,7 @@ static bool some_raised(const struct plan_draft *draft) {
     const struct plan *plan = draft->plan;
     bool some = false, all = true;
     for (unsigned u = 0; u < plan->n_units; u++) {
-        if (plan->common_unit == (int)u || plan->level1_unit == (int)u)
+        if (!unit_rotates(draft, u) || plan->level1_unit == (int)u)
             continue;
         some = some || unit_raised(draft, u);
         all = all && unit_raised(draft, u);
@@ -250,8 +281,7 @@ static bool some_raised(const struct plan_draft *draft) {
 static unsigned give_weights(struct plan_draft *draft, unsigned times) {
     struct plan *plan = draft->plan;
     for (unsigned u = 0; u < plan->n_units; u++)
-        plan->units[u].slots =
-            plan->common_unit == (int)u ? 0 : unit_weight(draft, u) * (unit_raised(draft, u) ? times : 1);
+        plan->units[u].slots = unit_rotates(draft, u) ? unit_weight(draft, u) * (unit_raised(draft, u) ? times : 1) : 0;
     // another metric's weight in the same event group does not apply to level 1
     if (draft->level1_item >= 0 && (draft->items[draft->level1_item].weight == 0 || draft->request->adaptive) &&
         plan->level1_unit != plan->common_unit)
@@ -262,9 +292,14 @@ static unsigned give_weights(struct plan_draft *draft, unsigned times) {
 static void give_slots(struct plan_draft *draft) {
     struct plan *plan = draft->plan;
     unsigned baseline = give_weights(draft, 1), raise = some_raised(draft) ? PLAN_RAISE_MAX : 1;
-    for (size_t u = 0; u < plan->n_units; u++)
-        plan->units[u].baseline_share =
-            (double)(plan->units[u].slots * plan->units[u].n_groups) / baseline * (1 - draft->request->idle);
+    if (draft->standing_unit >= 0)
+        plan->units[draft->standing_unit].baseline_share = 1;
+    if (baseline == 0)
+        return; // nothing rotates
+    for (unsigned u = 0; u < plan->n_units; u++)
+        if (unit_rotates(draft, u))
+            plan->units[u].baseline_share =
+                (double)(plan->units[u].slots * plan->units[u].n_groups) / baseline * (1 - draft->request->idle);
     while (give_weights(draft, raise) > PLAN_GROWTH_MAX * baseline)
         raise--;
     unsigned times =
@@ -286,7 +321,8 @@ static int make_interval(struct plan *plan) {
 
 static int draft_init(struct plan_draft *draft, const struct plan_request *request, struct plan *plan) {
     size_t n_events = request->catalog->n_events, n_metrics = request->catalog->n_metrics;
-    *draft = (struct plan_draft){.request = request, .catalog = request->catalog, .plan = plan, .level1_item = -1};
+    *draft = (struct plan_draft){
+        .request = request, .catalog = request->catalog, .plan = plan, .level1_item = -1, .standing_unit = -1};
     plan->catalog = request->catalog;
     plan->general_counters = request->general_counters;
     plan->reserved_counters =
@@ -365,6 +401,13 @@ int plan_new(const struct plan_request *request, struct plan **out) {
     }
     *out = plan;
     return 0;
+}
+
+size_t plan_n_opened(const struct plan *plan) {
+    size_t n = 0;
+    for (size_t g = 0; g < plan->n_groups; g++)
+        n += plan->groups[g].n_events;
+    return n;
 }
 
 struct plan *plan_free(struct plan *plan) {

@@ -13,6 +13,10 @@
 // events, cycles and instructions (catalog.topdown), which take no counter from other events. Metrics that need only
 // these are measured in every slot, by the common unit, which has no event groups of its own.
 //
+// Metrics whose events need no counter (software events, the kernel's MSR events) are measured by a standing unit: its
+// event group counts all the time, outside the rotation, and is read whenever a snapshot is made. It takes no slots
+// from the others. If a plan has only such metrics, nothing rotates, and a round is the time between two snapshots.
+//
 // An adaptive plan may have raised metric groups (core/adapt/adapt.h). Their event groups get PLAN_RAISE_MAX times
 // their slots, or less if the round would exceed PLAN_GROWTH_MAX times its slots. So every other event group keeps its
 // slots and at least half of its share of the round. Level 1 keeps its third of the time. If all event groups except
@@ -81,11 +85,11 @@ struct plan_group {
     unsigned unit;
 };
 
-// A unit is scheduled and derived as one: an event group, or the parts of a composite in adjacent slots. The common
-// unit is not scheduled: every slot measures it.
+// A unit is scheduled and derived as one: an event group, or the parts of a composite in adjacent slots. Two kinds are
+// not scheduled: every slot measures the common unit, and a standing unit counts all the time.
 struct plan_unit {
     unsigned first_group, n_groups; // its own groups; more than one: composite; none: every group carries its events
-    unsigned slots;                 // per round; 0: the common unit
+    unsigned slots;                 // per round; 0: the common unit, or a standing one
     double baseline_share;          // of a round while no metric group is raised, over all its groups
     unsigned *events;               // those its metrics need, or every group carries, ascending
     size_t n_events;
@@ -96,9 +100,9 @@ struct plan {
     const struct catalog *catalog;
     struct plan_metric *metrics; // every selected metric once, in order of selection, then auxiliary ones
     size_t n_metrics;
-    int *place;           // by catalog metric: its index in `metrics`; -1: neither selected nor needed
-    unsigned *evaluation; // indexes into `metrics`, each metric after those it needs
-    struct plan_group *groups;
+    int *place;                // by catalog metric: its index in `metrics`; -1: neither selected nor needed
+    unsigned *evaluation;      // indexes into `metrics`, each metric after those it needs
+    struct plan_group *groups; // those that rotate, then those of standing units
     size_t n_groups;
     struct plan_unit *units;
     size_t n_units;
@@ -113,10 +117,11 @@ struct plan {
     uint64_t slot_ns, idle_ns, round_ns;          // round_ns = all slots + idle_ns
     unsigned *round; // rotating unit of each entry of a round before shuffling; n_units is the idle slot
     size_t n_round;
-    size_t n_windows; // maximum for one CPU in a round
+    size_t n_windows; // maximum for one CPU in a round, with one of each standing group
 };
 
 // Makes a plan. Without a selection or anything plannable, the plan has no units and its round is one idle second.
+// If nothing rotates, its round is one idle slot of PLAN_STANDING_ROUND_NS.
 // Returns 0, -ENOMEM, or -E2BIG if the catalog's limits are exceeded.
 int plan_new(const struct plan_request *request, struct plan **out);
 struct plan *plan_free(struct plan *plan);
@@ -128,10 +133,27 @@ static inline int plan_carried_unit(const struct plan *plan) {
     return plan->common_unit >= 0 && plan->units[plan->common_unit].n_groups == 0 ? plan->common_unit : -1;
 }
 
+// True for a unit whose event group counts all the time.
+static inline bool plan_unit_stands(const struct plan *plan, unsigned unit) {
+    return plan->units[unit].slots == 0 && plan->units[unit].n_groups > 0 && plan->common_unit != (int)unit;
+}
+static inline bool plan_group_stands(const struct plan *plan, unsigned group) {
+    return plan_unit_stands(plan, plan->groups[group].unit);
+}
+
+// True if both count the same events.
+bool plan_group_same(const struct plan_group *a, const struct plan_group *b);
+
+// The number of event groups that rotate. They come first.
+size_t plan_n_rotating(const struct plan *plan);
+
+// Events of all event groups: as many are opened on each CPU.
+size_t plan_n_opened(const struct plan *plan);
+
 // Slots of all event groups in a round, without the idle slot.
 unsigned plan_slots(const struct plan *plan);
 
-// The share of the round in which the unit's events count.
+// The share of the round in which the unit's events count; 1 for a standing unit.
 double plan_share(const struct plan *plan, unsigned unit);
 
 // Duration of entry `entry` of the round.

@@ -15,6 +15,7 @@ struct plan_item {
     bool level1;
     bool raised; // a raised selection includes one of its metrics
     bool common; // every event group carries its events
+    bool stands; // its events need no counter: they count all the time
 };
 
 struct plan_draft {
@@ -34,6 +35,7 @@ struct plan_draft {
     int *item_of;           // item of each plan metric; -1: none
     unsigned *selection_of; // the first selection with the metric
     int level1_item;        // -1
+    int standing_unit;      // -1
     bool *dependent;        // by plan metric: its reason comes from another metric
 };
 

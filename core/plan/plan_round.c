@@ -3,8 +3,20 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/random.h"
+
+bool plan_group_same(const struct plan_group *a, const struct plan_group *b) {
+    return a->n_events == b->n_events && memcmp(a->events, b->events, a->n_events * sizeof *a->events) == 0;
+}
+
+size_t plan_n_rotating(const struct plan *plan) {
+    size_t n = 0;
+    while (n < plan->n_groups && !plan_group_stands(plan, (unsigned)n))
+        n++;
+    return n;
+}
 
 unsigned plan_slots(const struct plan *plan) {
     unsigned slots = 0;
@@ -23,10 +35,12 @@ void plan_give_level1_its_third(struct plan *plan, double idle) {
 
 int plan_make_round(struct plan *plan, double idle) {
     uint64_t busy_ns = plan_slots(plan) * plan->slot_ns;
-    plan->idle_ns = plan->n_units == 0 ? PLAN_ROUND_NS_MIN : (uint64_t)((double)busy_ns * idle / (1 - idle) + 0.5);
+    plan->idle_ns = plan->n_units == 0 ? PLAN_ROUND_NS_MIN
+                    : busy_ns == 0     ? PLAN_STANDING_ROUND_NS
+                                       : (uint64_t)((double)busy_ns * idle / (1 - idle) + 0.5);
     plan->round_ns = busy_ns + plan->idle_ns;
-    plan->n_windows = plan_slots(plan);
-    plan->round = calloc(plan->n_windows + 1, sizeof *plan->round);
+    plan->n_windows = plan_slots(plan) + plan->n_groups - plan_n_rotating(plan);
+    plan->round = calloc(plan_slots(plan) + 1, sizeof *plan->round);
     if (!plan->round)
         return -ENOMEM;
     for (unsigned u = 0; u < plan->n_units; u++)
@@ -38,6 +52,8 @@ int plan_make_round(struct plan *plan, double idle) {
 }
 
 double plan_share(const struct plan *plan, unsigned unit) {
+    if (plan_unit_stands(plan, unit))
+        return 1;
     unsigned slots =
         plan->common_unit == (int)unit ? plan_slots(plan) : plan->units[unit].slots * plan->units[unit].n_groups;
     return (double)(slots * plan->slot_ns) / (double)plan->round_ns;

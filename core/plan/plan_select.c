@@ -71,6 +71,18 @@ static bool set_common(const struct plan_draft *draft, const struct plan_set *se
     return draft->led;
 }
 
+// True if no event of the set needs a counter or a register that others share. A field of PERF_METRICS needs its
+// leader's counter.
+static bool set_stands(const struct plan_draft *draft, const struct plan_set *set) {
+    bool stands = !draft->request->apart;
+    for (size_t bit = 0; bit < draft->n_events && stands; bit++) {
+        const struct event_need *need = &draft->plan->needs[draft->event_of[bit]];
+        bool topdown = draft->catalog->events[draft->event_of[bit]].topdown;
+        stands = !plan_set_has(set, bit) || (need->free && need->reg == 0 && !topdown);
+    }
+    return stands;
+}
+
 // ---- level 1 ----
 
 static bool is_category(const struct catalog *catalog, unsigned metric) {
@@ -192,8 +204,12 @@ static void new_item(struct plan_draft *draft, size_t index, const struct plan_s
     draft->item_of[index] = (int)draft->n_items;
     if (level1)
         draft->level1_item = (int)draft->n_items;
-    draft->items[draft->n_items++] = (struct plan_item){
-        .set = *set, .weight = weight, .unit = -1, .level1 = level1, .common = set_common(draft, set)};
+    draft->items[draft->n_items++] = (struct plan_item){.set = *set,
+                                                        .weight = weight,
+                                                        .unit = -1,
+                                                        .level1 = level1,
+                                                        .common = set_common(draft, set),
+                                                        .stands = !level1 && set_stands(draft, set)};
 }
 
 // The item of a metric: its own, or the one that all level-1 categories share with the metrics they are made of.

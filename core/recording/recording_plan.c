@@ -292,14 +292,14 @@ static void find_common(struct reader *reader, struct plan *plan) {
     }
 }
 
-// Every event of a group must be its unit's or the common unit's.
+// Every event of a group must be its unit's or the common unit's, whose events every group carries that rotates.
 static void check_group(struct reader *reader, const struct plan *plan, const struct plan_group *group) {
     const struct plan_unit *unit = &plan->units[group->unit];
     const struct plan_unit *common = plan->common_unit >= 0 ? &plan->units[plan->common_unit] : NULL;
     bool whole = true;
     for (size_t i = 0; i < group->n_events; i++)
         whole = whole && (has_event(unit, group->events[i]) || (common && has_event(common, group->events[i])));
-    for (size_t i = 0; common && i < common->n_events; i++)
+    for (size_t i = 0; common && !plan_unit_stands(plan, group->unit) && i < common->n_events; i++)
         whole = whole && list_has(group->events, group->n_events, common->events[i]);
     reader->in.bad = reader->in.bad || !whole;
 }
@@ -330,8 +330,8 @@ static void get_units(struct reader *reader, struct plan *plan) {
         reader->in.bad = plan->common_unit >= 0 || !recording_resident_plan(plan, resident_group);
     if (plan->level1_unit >= 0 && !reader->catalog->level1.present)
         reader->in.bad = true;
-    for (int u = 0; u < (int)plan->n_units; u++) // only level 1 is measured in parts
-        if (plan->units[u].n_groups > 1 && u != plan->level1_unit)
+    for (int u = 0; u < (int)plan->n_units; u++) // only level 1 is measured in parts, and it rotates
+        if (u == plan->level1_unit ? plan_unit_stands(plan, (unsigned)u) : plan->units[u].n_groups > 1)
             reader->in.bad = true;
 }
 

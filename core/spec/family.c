@@ -62,6 +62,9 @@ const struct family_info family_table[FAMILY_N] = {
     [FAMILY_PMU_COUNTERS] =
         {PREFIX "pmu_counters", "gauge",
          "Hardware counters of one CPU, by state: total, usable. Absent where events need no counters."},
+    [FAMILY_PMU_KERNEL_MEMORY] =
+        {PREFIX "pmu_kernel_memory_bytes", "gauge",
+         "Memory that the kernel needs for the events that topdownd holds open: 2 KiB for each event and CPU."},
     [FAMILY_GUESTS_EXCLUDED] =
         {PREFIX "guests_excluded", "gauge",
          "1 where what runs in KVM guests is not counted, 0 where it is. Absent where events need no "

@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tally/blind.h"
 
-static bool has_counts(const struct readings *readings) {
-    for (size_t i = 0; i < readings->n_windows; i++)
-        if (readings->windows[i].result == WINDOW_COMPLETE || readings->windows[i].result == WINDOW_CONTENDED)
-            return true;
-    return false;
+// What counts all the time needs no counter, so it tells nothing of a PMU whose groups rotate.
+static bool tells(const struct plan *plan, bool rotates, const struct window *window) {
+    return !rotates || !plan_group_stands(plan, window->group);
 }
 
 void blind_interval(struct blind *blind, const struct plan *plan, const struct readings *readings) {
-    if (plan->n_units > 0 && readings->n_windows == 0)
+    bool rotates = plan_n_rotating(plan) > 0, any = false, counted = false;
+    for (size_t i = 0; i < readings->n_windows && !counted; i++) {
+        const struct window *window = &readings->windows[i];
+        any = any || tells(plan, rotates, window);
+        counted =
+            tells(plan, rotates, window) && (window->result == WINDOW_COMPLETE || window->result == WINDOW_CONTENDED);
+    }
+    if (plan->n_units > 0 && !any)
         return;
-    blind->pmu_up = has_counts(readings);
+    blind->pmu_up = counted;
     if (blind->pmu_up)
         blind->intervals = 0;
     else if (blind->intervals < BLIND_INTERVALS)

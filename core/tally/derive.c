@@ -91,6 +91,7 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
     derive_metrics_find_stalled(d->metrics);
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
         derive_advance_cpu(d, cpu, &time);
+    derive_advance_standing(d, readings);
     derive_take_trust(d, &time);
     d->end_ns = readings->end_ns;
     d->rounds++;
@@ -104,10 +105,12 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
 }
 
 void derive_pause(struct derive *d, uint64_t until_ns, enum uncovered reason) {
+    derive_pause_standing(d, until_ns, reason);
     if (d->end_ns == 0 || until_ns <= d->end_ns || d->metrics->n_planned == 0)
         return;
+    double seconds = (double)(until_ns - d->end_ns) * NS * (1 - derive_standing_part(d));
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++) {
-        totals_add(d->totals, cpu, snapshot_uncovered(d->layout, 0, reason), (double)(until_ns - d->end_ns) * NS);
+        totals_add(d->totals, cpu, snapshot_uncovered(d->layout, 0, reason), seconds);
         estimate_forget_cpu(d->estimate, cpu);
     }
     d->end_ns = until_ns;

@@ -37,7 +37,7 @@ static double limit_seconds(const struct derive *d, size_t cpu, const struct der
     return d->cells->offline[cpu] ? 0 : time->limit_seconds;
 }
 
-static void advance_unit(struct derive *d, size_t cpu, size_t unit, const struct derive_round_time *time) {
+void derive_advance_unit(struct derive *d, size_t cpu, unsigned unit, const struct derive_round_time *time) {
     const double *values = cells_values(d->cells, cpu, unit);
     struct span *span = &cells_at(d->cells, cpu, unit)->span;
     bool data = values[0] > 0;
@@ -62,18 +62,23 @@ static void advance_level1(struct derive *d, size_t cpu, const struct derive_rou
     add(d, cpu, snapshot_pipeline_slots(layout, 0), all);
 }
 
+void derive_advance_events(struct derive *d, size_t cpu, bool standing, const struct derive_round_time *time) {
+    derive_events_advance(d->events, d->cells, cpu, standing, time->seconds, limit_seconds(d, cpu, time), d->totals,
+                          snapshot_event(d->layout, 0, 0));
+}
+
 void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_time *time) {
     const struct snapshot_layout *layout = d->layout;
     const struct derive_metrics *metrics = d->metrics;
     if (metrics->n_planned == 0)
         return; // nothing selected
-    add(d, cpu, snapshot_uncovered(layout, 0, UNCOVERED_GAP), time->gap_seconds);
+    add(d, cpu, snapshot_uncovered(layout, 0, UNCOVERED_GAP), time->gap_seconds * (1 - derive_standing_part(d)));
     add(d, cpu, snapshot_uncovered(layout, 0, UNCOVERED_NOT_PLANNABLE),
         time->seconds * (double)metrics->n_not_plannable / (double)metrics->n_planned);
-    for (size_t u = 0; u < derive_n_units(d); u++)
-        advance_unit(d, cpu, u, time);
+    for (unsigned u = 0; u < derive_n_units(d); u++)
+        if (!plan_unit_stands(layout->plan, u))
+            derive_advance_unit(d, cpu, u, time);
     if (layout->plan->level1_unit >= 0)
         advance_level1(d, cpu, time);
-    derive_events_advance(d->events, d->cells, cpu, time->seconds, limit_seconds(d, cpu, time), d->totals,
-                          snapshot_event(layout, 0, 0));
+    derive_advance_events(d, cpu, false, time);
 }

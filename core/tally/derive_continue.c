@@ -48,6 +48,7 @@ int derive_continue(struct derive *d, const struct derive *old) {
         return r;
     d->rounds = old->rounds;
     d->end_ns = old->end_ns;
+    d->standing_end_ns = old->standing_end_ns;
     derive_metrics_continue(d->metrics, old->metrics);
     continue_scope(d, 0, old, 0);
     for (size_t s = 0; s < topology->n_sockets; s++)

@@ -18,12 +18,15 @@ static void find_places(struct derive_events *events, size_t e, size_t *n) {
     int common_unit = rows->plan->common_unit;
     bool common = common_unit >= 0 && rows_place(rows, (size_t)common_unit, events->of[e]) > 0;
     event->first_place = *n;
-    for (size_t u = 0; u < rows->n_units; u++) {
+    for (unsigned u = 0; u < rows->n_units; u++)
+        event->standing =
+            event->standing || (plan_unit_stands(rows->plan, u) && rows_place(rows, u, events->of[e]) > 0);
+    for (unsigned u = 0; u < rows->n_units; u++) {
         size_t place = rows_place(rows, u, events->of[e]);
         if (place == 0)
             continue;
         event->planned = true;
-        if (!common || common_unit == (int)u)
+        if (event->standing ? plan_unit_stands(rows->plan, u) : !common || common_unit == (int)u)
             events->places[(*n)++] = (struct derive_place){.count = place, .seconds = rows_first(rows, u)};
     }
     event->n_places = *n - event->first_place;
@@ -55,12 +58,14 @@ static void count_event(const struct derive_events *events, const double *row, s
     }
 }
 
-void derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, double seconds,
-                           double limit_seconds, struct totals *totals, size_t first_field) {
+void derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, bool standing,
+                           double seconds, double limit_seconds, struct totals *totals, size_t first_field) {
     const double *row = cells_row(cells, cpu);
     struct span *spans = events->spans + cpu * events->n_events;
     for (size_t e = 0, n = events->n_events; e < n; e++) {
         double count, counted_seconds;
+        if (events->events[e].standing != standing)
+            continue;
         count_event(events, row, e, &count, &counted_seconds);
         struct span_step step = span_advance(&spans[e], seconds, counted_seconds > 0, limit_seconds);
         if (counted_seconds > 0)

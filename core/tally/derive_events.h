@@ -3,7 +3,7 @@
 #define TOPDOWND_CORE_TALLY_DERIVE_EVENTS_H
 
 // Raw events: an event counts in every event group that contains it, and all its windows together are its sample. The
-// common unit has the events of all groups.
+// common unit has the events of all groups; a standing unit counts its events all the time, so it alone decides.
 
 #include "core/counts/cells.h"
 #include "core/counts/totals.h"
@@ -11,7 +11,8 @@
 // One of the snapshot's events.
 struct derive_event {
     size_t first_place, n_places;
-    bool planned; // in an event group
+    bool planned;  // in an event group
+    bool standing; // in one that counts all the time
 };
 
 // Where a CPU's row has an event's count in one unit, and the time it was counted.
@@ -32,10 +33,11 @@ struct derive_events {
 struct derive_events *derive_events_new(const struct rows *rows, const unsigned *of, size_t n_events, size_t n_cpus);
 struct derive_events *derive_events_free(struct derive_events *events);
 
-// Ends the CPU's round of `seconds`; gaps longer than limit_seconds are given up. Adds the events' increases to
-// `totals`, whose fields from first_field on belong to them.
-void derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, double seconds,
-                           double limit_seconds, struct totals *totals, size_t first_field);
+// Ends the CPU's round of `seconds` for the events that are counted all the time, or (`standing` false) for all others;
+// gaps longer than limit_seconds are given up. Adds the events' increases to `totals`, whose fields from first_field on
+// belong to them.
+void derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, bool standing,
+                           double seconds, double limit_seconds, struct totals *totals, size_t first_field);
 
 static inline bool derive_events_planned(const struct derive_events *events, size_t event) {
     return events->events[event].planned;

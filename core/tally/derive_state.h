@@ -3,7 +3,8 @@
 #define TOPDOWND_CORE_TALLY_DERIVE_STATE_H
 
 // The state that the files of derive share: derive.c creates it and runs a round, derive_window.c takes readings in,
-// derive_advance.c advances totals, derive_trust.c gets confidence intervals from core/estimate, derive_gauge.c writes
+// derive_advance.c advances totals, derive_standing.c those of units that count
+// all the time, derive_trust.c gets confidence intervals from core/estimate, derive_gauge.c writes
 // a snapshot, derive_continue.c continues under another plan.
 //
 // Windows go into the cells of a round, and the cells of all CPUs into sums of scopes and into totals, from which
@@ -38,6 +39,7 @@ struct derive {
     struct estimate *estimate; // of this plan's rounds
     uint64_t rounds;           // so far
     uint64_t end_ns;           // of the last round, 0 before the first
+    uint64_t standing_end_ns;  // of what counts all the time: of the last snapshot
 };
 
 struct derive_round_time {
@@ -62,6 +64,16 @@ void derive_join_composites(struct derive *d);
 // derive_advance.c: adds a CPU's cells to its totals and to the sums of its scopes. Call it once the stalled metrics
 // are known.
 void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_time *time);
+// The same for one unit and for the raw events, of units that count all the time or of others.
+void derive_advance_unit(struct derive *d, size_t cpu, unsigned unit, const struct derive_round_time *time);
+void derive_advance_events(struct derive *d, size_t cpu, bool standing, const struct derive_round_time *time);
+
+// derive_standing.c: the part of the planned metrics that is measured all the time, 0 to 1.
+double derive_standing_part(const struct derive *d);
+// Advances them to the end of the readings, on all CPUs. Call it like derive_advance_cpu.
+void derive_advance_standing(struct derive *d, const struct readings *readings);
+// Counts the time until until_ns as uncovered for them.
+void derive_pause_standing(struct derive *d, uint64_t until_ns, enum uncovered reason);
 
 // derive_trust.c: takes the round in, after the CPUs have advanced; then writes the interval of a gauge that has a
 // value.

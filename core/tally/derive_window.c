@@ -91,6 +91,6 @@ void derive_take_window(struct derive *d, const struct window *window) {
     if (counted(window->result))
         derive_metrics_note_counts(d->metrics, window->group, window->counts);
     take_for_unit(d, window, plan->groups[window->group].unit);
-    if (plan_carried_unit(plan) >= 0)
+    if (plan_carried_unit(plan) >= 0 && !plan_group_stands(plan, window->group))
         take_for_unit(d, window, (unsigned)plan_carried_unit(plan));
 }

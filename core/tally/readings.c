@@ -15,7 +15,8 @@ static size_t counts_of_round(const struct plan *plan) {
     size_t counts = 0;
     for (size_t u = 0; u < plan->n_units; u++)
         for (size_t g = 0; g < plan->units[u].n_groups; g++)
-            counts += plan->units[u].slots * plan->groups[plan->units[u].first_group + g].n_events;
+            counts += (plan_unit_stands(plan, (unsigned)u) ? 1 : plan->units[u].slots) *
+                      plan->groups[plan->units[u].first_group + g].n_events;
     return counts;
 }
 

@@ -38,6 +38,15 @@ struct window {
     const struct window_made *made;  // NULL: use the window's own counts and times
 };
 
+// The result of a window that was read, by its times.
+static inline enum window_result window_result_of(const struct window *window) {
+    if (window->enabled_ns == 0)
+        return WINDOW_FAILED;
+    if (window->running_ns == 0)
+        return WINDOW_STARVED;
+    return window->running_ns < window->enabled_ns ? WINDOW_CONTENDED : WINDOW_COMPLETE;
+}
+
 struct readings {
     uint64_t round;            // counted from 0
     uint64_t start_ns, end_ns; // monotonic clock

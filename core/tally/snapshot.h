@@ -71,6 +71,7 @@ enum self_value {
     SELF_RECORDING_BYTES,        // written, total
     SELF_RECORDING_ROUNDS_LOST,  // missing from the recording, total
     SELF_LAST_COUNTED_TIMESTAMP, // of the last snapshot for which anything was counted; before, of the start
+    SELF_PMU_KERNEL_BYTES,       // the kernel's memory behind the open events, estimated; NaN: no PMU is used
     SELF_N
 };
 enum { SELF_BUCKETS_N = SELF_ROTATION_BUCKETS_END - SELF_ROTATION_BUCKETS };

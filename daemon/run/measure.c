@@ -107,18 +107,12 @@ static int step_sampler(struct measure *m, struct moment *moment) {
     return round_over ? MEASURE_ROUND_OVER : MEASURE_NOTHING;
 }
 
-static size_t files_needed(const struct measure *m) {
-    size_t n = 0;
-    for (size_t g = 0; g < m->stage.layout->plan->n_groups; g++)
-        n += m->stage.layout->plan->groups[g].n_events;
-    return n * m->type->topology->n_cpus;
-}
-
 // Reports once that the kernel refuses event groups, and once that it no longer does.
 static void note_open_error(struct measure *m) {
     size_t n_failed;
     int error = sampler_open_error(m->sampler, &n_failed);
-    if (source_note_open_error(m->type->source, error == -ENODEV ? 0 : error, n_failed, files_needed(m)))
+    if (source_note_open_error(m->type->source, error == -ENODEV ? 0 : error, n_failed,
+                               plan_n_opened(m->stage.layout->plan) * m->type->topology->n_cpus))
         measure_refresh_view(m);
 }
 
@@ -126,6 +120,8 @@ static void note_open_error(struct measure *m) {
 static void fill_self(struct measure *m, struct snapshot *snapshot) {
     double pmu_up = m->stage.layout->plan->n_units > 0 ? m->blind.pmu_up : NAN;
     self_fill(m->self, &m->type->source->roots, pmu_up, snapshot);
+    snapshot->values[snapshot_self(snapshot->layout, SELF_PMU_KERNEL_BYTES)] =
+        (double)m->pmu->n_events * PMU_EVENT_KERNEL_BYTES;
 }
 
 static double timestamp_of(const struct snapshot *snapshot) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collectors/pmu/pmu.h"
 #include "daemon/base/log.h"
 
 enum { ROUND_SECONDS_EXPECTED = 60 }; // fits Prometheus' usual windows of five minutes: four rounds
@@ -28,12 +29,28 @@ static void describe_cpus(const struct core_type *type, unsigned counters, char 
         (void)snprintf(out + length, size - (size_t)length, "; software events take no counters");
 }
 
+// ", of which 1 is always on"
+static void describe_standing(const struct plan *plan, char *out, size_t size) {
+    size_t rotating = plan_n_rotating(plan), standing = plan->n_groups - rotating;
+    out[0] = '\0';
+    if (standing > 0)
+        (void)snprintf(out, size, ", of which %zu %s always on", standing, standing == 1 ? "is" : "are");
+}
+
 static void describe_plan(const struct setup *setup, const struct core_type *type, const struct plan *plan, char *out,
                           size_t size) {
+    char standing[64];
+    size_t n = plannable(plan);
+    const char *metrics = n == 1 ? "metric" : "metrics", *groups = plan->n_groups == 1 ? "group" : "groups";
+    describe_standing(plan, standing, sizeof standing);
+    if (plan_n_rotating(plan) == 0) {
+        (void)snprintf(out, size, "%zu %s in %zu event %s that %s always on, read every %.0f s", n, metrics,
+                       plan->n_groups, groups, plan->n_groups == 1 ? "is" : "are", (double)plan->round_ns * 1e-9);
+        return;
+    }
     (void)snprintf(
-        out, size, "%zu metric%s in %zu event group%s; a round takes %.2f s in slots of %.0f ms, %.0f %% of it idle%s",
-        plannable(plan), plannable(plan) == 1 ? "" : "s", plan->n_groups, plan->n_groups == 1 ? "" : "s",
-        (double)plan->round_ns * 1e-9, (double)plan->slot_ns * 1e-6,
+        out, size, "%zu %s in %zu event %s%s; a round takes %.2f s in slots of %.0f ms, %.0f %% of it idle%s", n,
+        metrics, plan->n_groups, groups, standing, (double)plan->round_ns * 1e-9, (double)plan->slot_ns * 1e-6,
         (double)plan->idle_ns / (double)plan->round_ns * 100,
         setup_adaptive(setup, type) ? "; adaptive: it may take twice as long while the bottleneck gets more of it"
                                     : "");
@@ -54,6 +71,15 @@ static bool describe_long_round(const struct plan *plan, char *out, size_t size)
 // The text before the missing metric groups.
 static const char *cannot(const struct source *source) {
     return source->replayed ? "the log's spec does not have" : "this host cannot measure";
+}
+
+// Each event of each CPU is a file of its own.
+static void show_files(const char *prefix, const struct plan *plan, size_t n_cpus) {
+    size_t files = plan_n_opened(plan) * n_cpus;
+    if (files > 0)
+        (void)printf("%sneeds %zu file descriptors, one for each event and CPU, and about %.3g MiB of the kernel's "
+                     "memory for them\n",
+                     prefix, files, (double)files * PMU_EVENT_KERNEL_BYTES / (1 << 20));
 }
 
 static void warn_of_not_plannable(const struct source *source, const struct plan *plan) {
@@ -138,6 +164,8 @@ void summary_config(const struct setup *setup, const struct core_type *type, con
     }
     (void)printf("%sprofile %s: %s\n", prefix, setup_profile_name(setup),
                  plan->n_units == 0 ? "measures nothing" : text);
+    if (!source->replayed)
+        show_files(prefix, plan, type->topology->n_cpus);
     if (type->missing[0] != '\0')
         (void)printf("%swarning: %s %s\n", prefix, cannot(source), type->missing);
     if (describe_long_round(plan, text, sizeof text))

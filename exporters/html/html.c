@@ -153,17 +153,28 @@ static void render_mode(const struct view *view, struct text *out) {
     text_string(out, any ? "" : ", nothing is raised");
 }
 
-static void render_schedule(const struct view *view, struct text *out) {
-    const struct plan *plan = view->layout->plan;
-
-    text_format(out, "<tr><th>Schedule<td>%zu event group%s, slots of ", plan->n_groups,
-                plan->n_groups == 1 ? "" : "s");
+static void render_rotation(const struct plan *plan, size_t n_groups, struct text *out) {
+    text_format(out, "%zu event group%s, slots of ", n_groups, n_groups == 1 ? "" : "s");
     html_put_number(out, (double)plan->slot_ns / 1e6);
     text_string(out, " ms, a round takes ");
     html_put_number(out, (double)plan->round_ns / 1e9);
     text_string(out, " s, ");
     html_put_number(out, (double)plan->idle_ns / 1e6);
     text_string(out, " ms of it with no counter held");
+}
+
+static void render_schedule(const struct view *view, struct text *out) {
+    const struct plan *plan = view->layout->plan;
+    size_t rotating = plan_n_rotating(plan), standing = plan->n_groups - rotating;
+    text_string(out, "<tr><th>Schedule<td>");
+    if (standing > 0)
+        text_format(out, "%zu event group%s always on, read every ", standing, standing == 1 ? "" : "s");
+    if (standing > 0)
+        html_put_number(out, (double)plan->round_ns / 1e9);
+    if (standing > 0)
+        text_string(out, rotating > 0 ? " s; " : " s");
+    if (standing == 0 || rotating > 0)
+        render_rotation(plan, rotating, out);
     render_mode(view, out);
     text_string(out, "\n");
 }

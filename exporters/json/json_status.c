@@ -21,10 +21,11 @@ static void add_event_name(struct json *json, const struct catalog_event *event)
     json_string(json, "code", code);
 }
 
-// True for metrics of the unit. Every unit that has groups measures the metrics that every event group carries.
+// True for metrics of the unit. Every unit that rotates measures the metrics that every such event group carries.
 static bool is_measured_by(const struct plan *plan, size_t metric, int unit) {
     int of = plan->metrics[metric].unit;
-    return of == unit || (unit >= 0 && of >= 0 && of == plan_carried_unit(plan));
+    return of == unit ||
+           (unit >= 0 && of >= 0 && of == plan_carried_unit(plan) && !plan_unit_stands(plan, (unsigned)unit));
 }
 
 static void add_metric_names(struct json *json, const char *key, const struct view *view, int unit, bool exported) {
@@ -45,6 +46,7 @@ static void add_event_group(struct json *json, const struct view *view, size_t g
     const struct plan *plan = view->layout->plan;
     const struct plan_group *group = &plan->groups[g];
     const struct plan_unit *unit = &plan->units[group->unit];
+    bool stands = plan_group_stands(plan, (unsigned)g);
     json_begin_object(json, NULL);
     json_string(json, "name", group->name);
     json_begin_array(json, "events");
@@ -56,7 +58,8 @@ static void add_event_group(struct json *json, const struct view *view, size_t g
     json_end_array(json);
     add_metrics_of(json, view, (int)group->unit);
     json_whole(json, "slots", unit->slots);
-    json_number(json, "share_of_time", (double)(unit->slots * plan->slot_ns) / (double)plan->round_ns);
+    json_bool(json, "always_on", stands);
+    json_number(json, "share_of_time", stands ? 1 : (double)(unit->slots * plan->slot_ns) / (double)plan->round_ns);
     json_number(json, "baseline_share_of_time", unit->baseline_share / unit->n_groups);
     json_bool(json, "composite", unit->n_groups > 1);
     json_end_object(json);
@@ -67,7 +70,7 @@ static void add_unit(struct json *json, const struct plan *plan, size_t u) {
     json_begin_object(json, NULL);
     json_begin_array(json, "event_groups");
     bool carried = plan_carried_unit(plan) == (int)u; // by all event groups: it counts in every slot
-    size_t first = carried ? 0 : unit->first_group, n = carried ? plan->n_groups : unit->n_groups;
+    size_t first = carried ? 0 : unit->first_group, n = carried ? plan_n_rotating(plan) : unit->n_groups;
     for (size_t g = first; g < first + n; g++)
         json_string(json, NULL, plan->groups[g].name);
     json_end_array(json);
@@ -235,6 +238,7 @@ static void add_pmu(struct json *json, const struct view *view, const struct sna
     json_string(json, "name", view->pmu);
     json_number(json, "up", snapshot->values[snapshot_self(view->layout, SELF_PMU_UP)]);
     add_counters(json, view);
+    json_number(json, "kernel_memory_bytes", snapshot->values[snapshot_self(view->layout, SELF_PMU_KERNEL_BYTES)]);
     json_end_object(json);
     json_begin_array(json, "pmu_errors");
     for (size_t i = 0; i < view->n_pmu_errors; i++) {

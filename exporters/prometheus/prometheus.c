@@ -136,6 +136,11 @@ static void add_pmu_up(struct prometheus_page *page, const struct view *view) {
     page_series(page, "", &label, 1, PAGE_WHOLE, snapshot_self(view->layout, SELF_PMU_UP));
 }
 
+static void add_pmu_kernel_memory(struct prometheus_page *page, const struct view *view) {
+    const struct page_label label = {"pmu", view->pmu};
+    page_series(page, "", &label, 1, PAGE_WHOLE, snapshot_self(view->layout, SELF_PMU_KERNEL_BYTES));
+}
+
 static void add_pmu_errors(struct prometheus_page *page, const struct view *view) {
     for (size_t i = 0; i < view->n_pmu_errors; i++) {
         const struct page_label error[] = {{"pmu", view->pmu_errors[i].pmu}, {"reason", view->pmu_errors[i].reason}};
@@ -288,6 +293,7 @@ static void add_host(struct prometheus_page *page, const struct shown *shown) {
         {FAMILY_PMU_UP, add_pmu_up},
         {FAMILY_PMU_ERROR, add_pmu_errors},
         {FAMILY_PMU_COUNTERS, add_pmu_counters},
+        {FAMILY_PMU_KERNEL_MEMORY, add_pmu_kernel_memory},
         {FAMILY_GUESTS_EXCLUDED, add_guests_excluded},
     };
     static const struct family_series after_cost[] = {

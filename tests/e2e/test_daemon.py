@@ -274,6 +274,8 @@ def test_check_config_says_what_this_host_gets_and_starts_nothing():
         status, log = e2e.run_daemon("check-config", "--pmu", f"sim:{STEADY}", yaml=yaml)
     assert status == 0, log
     assert "topdownd.yaml: no mistakes" in log and "8 CPUs on 2 sockets" in log and "profile default" in log, log
+    files, mebibytes = re.search(r"needs (\d+) file descriptors.* about ([\d.]+) MiB of the kernel's memory", log).groups()
+    assert int(files) % 8 == 0 and abs(float(mebibytes) - int(files) * 2048 / 2**20) < 0.01, log
     return log.strip().splitlines()[-1]
 
 

@@ -137,6 +137,7 @@ def test_events_of_the_kernel_are_closed_and_opened_again():
             raise e2e.Skip("this host has a hardware PMU, whose metrics have other names")
         held = host.perf_events()
         assert held > 0
+        assert e2e.value_of(host.daemon.get("/metrics"), "topdownd_pmu_kernel_memory_bytes") == held * 2048
         check_handing_over(host, "topdownd_context_switches_per_second",
                            sum(s["cpus_measured"] for s in status["sockets"]))
         assert host.perf_events() == held

@@ -37,6 +37,7 @@ static int recorder_open(struct pmu *pmu, unsigned cpu, const struct pmu_event *
         r->cpu_of[handle] = cpu;
         r->n_events_of[handle] = n;
         r->open[handle] = true;
+        pmu->n_events += n;
         r->enabled[handle] = false;
         r->n_open++;
         record(r, CALL_OPEN, handle, n);
@@ -72,6 +73,7 @@ static void recorder_close(struct pmu *pmu, int handle) {
     assert_true(r->open[handle]);
     record(r, CALL_CLOSE, handle, r->n_events_of[handle]);
     r->open[handle] = false;
+    pmu->n_events -= r->n_events_of[handle];
     r->n_open--;
     r->inner->ops->close(r->inner, handle);
 }

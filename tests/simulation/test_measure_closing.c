@@ -59,6 +59,8 @@ static void test_counters_are_handed_over_by_a_stop_on_each_cpu_and_groups_are_c
     assert_int_equal(measuring_held(&m), 0);
     m.deadline_ns = m.now_ns;
     size_t shown = m.n_snapshots, steps = 0;
+    assert_true(measuring_self(&m, SELF_PMU_KERNEL_BYTES) ==
+                (double)(plan_n_opened(measuring_plan(&m)) * 8 * PMU_EVENT_KERNEL_BYTES));
     for (; m.recorder.n_open > 0; steps++)
         measuring_step(&m);
     assert_true(steps >= 4);
@@ -66,6 +68,8 @@ static void test_counters_are_handed_over_by_a_stop_on_each_cpu_and_groups_are_c
     assert_true(most_closed_in_a_step(&m) <= PACE_EVENTS);
     assert_int_equal(calls_of(&m, CALL_CLOSE), open);
     assert_int_equal(m.n_snapshots, shown + 1); // closing shows nothing of its own
+    measuring_run_until(&m, 25);
+    assert_true(measuring_self(&m, SELF_PMU_KERNEL_BYTES) == 0);
     measuring_stop(&m);
 }
 

@@ -196,6 +196,7 @@ static inline void host_fill_self(const struct exporter_host *host, struct snaps
     snapshot->values[snapshot_self(host->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = 1700000000.125;
     snapshot->values[snapshot_self(host->layout, SELF_LAST_COUNTED_TIMESTAMP)] = 1700000000.125;
     snapshot->values[snapshot_self(host->layout, SELF_PMU_UP)] = 1;
+    snapshot->values[snapshot_self(host->layout, SELF_PMU_KERNEL_BYTES)] = 612 * 2048;
     for (int v = SELF_RECORDING_UP; v <= SELF_RECORDING_ROUNDS_LOST; v++)
         snapshot->values[snapshot_self(host->layout, (enum self_value)v)] = NAN; // no recording
 }

@@ -405,6 +405,7 @@ static void test_the_status_tells_the_host_the_pmu_and_the_configuration(void **
     assert_number(root, "sockets[1].cpus_offline", 0);
     assert_number(root, "pmu.counters_total", 7);
     assert_number(root, "pmu.counters_usable", 5);
+    assert_number(root, "pmu.kernel_memory_bytes", 612 * 2048);
     assert_text(root, "pmu_errors[0].text", "the kernel shows no cpu_core: <load> its driver");
     assert_text(root, "config.hash", "0000000000000abc");
     assert_number(root, "snapshot.sequence", 3);

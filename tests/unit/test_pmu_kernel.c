@@ -22,7 +22,7 @@
 // precedence over the C library's: a fake kernel that opens any event as an empty file in memory and records the
 // requests. So these tests need neither a PMU nor permissions.
 
-enum { OPENED_MAX = 8, CONTROLS_MAX = 16, TYPE = 42 };
+enum { OPENED_MAX = 32, CONTROLS_MAX = 16, TYPE = 42 };
 
 static struct {
     struct opened {
@@ -240,6 +240,43 @@ static void test_a_member_that_is_refused_closes_the_others(void **state) {
     pmu->ops->free(pmu);
 }
 
+static int open_two(struct pmu *pmu) { return pmu->ops->open(pmu, 0, EVENTS, 2); }
+
+// Event groups come and go all year: the table of handles grows with what is open, not with what ever was.
+static void test_handles_of_closed_groups_are_used_again(void **state) {
+    (void)state;
+    struct pmu *pmu = new_pmu(TYPE, false);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(open_two(pmu), i);
+    pmu->ops->close(pmu, 2);
+    pmu->ops->close(pmu, 0);
+    pmu->ops->close(pmu, 3);
+    assert_int_equal(open_two(pmu), 0);
+    assert_int_equal(open_two(pmu), 2);
+    pmu->ops->close(pmu, 1);
+    assert_int_equal(open_two(pmu), 1);
+    assert_int_equal(open_two(pmu), 3);
+    assert_int_equal(open_two(pmu), 4);
+    pmu->ops->free(pmu);
+}
+
+static void test_what_is_open_is_counted_a_dummy_too(void **state) {
+    (void)state;
+    struct pmu *pmu = new_pmu(TYPE, false);
+    int three = pmu->ops->open(pmu, 0, EVENTS, 3);
+    assert_int_equal(pmu->n_events, 3);
+    int one = pmu->ops->open(pmu, 0, EVENTS, 1);
+    assert_int_equal(pmu->n_events, 5);
+    pmu->ops->close(pmu, three);
+    assert_int_equal(pmu->n_events, 2);
+    pmu->ops->close(pmu, one);
+    assert_int_equal(pmu->n_events, 0);
+    kernel.refused = kernel.n_opened + 2;
+    assert_int_equal(pmu->ops->open(pmu, 0, EVENTS, 3), -EBUSY);
+    assert_int_equal(pmu->n_events, 0);
+    pmu->ops->free(pmu);
+}
+
 static void test_the_question_for_hardware_counters_counts_nothing(void **state) {
     (void)state;
     memset(&kernel, 0, sizeof kernel);
@@ -266,6 +303,8 @@ int main(void) {
         cmocka_unit_test(test_a_group_of_one_event_has_a_dummy_beside_it_that_tells_when_it_is_dissolved),
         cmocka_unit_test(test_a_group_of_one_event_goes_without_a_dummy_that_is_refused),
         cmocka_unit_test(test_a_member_that_is_refused_closes_the_others),
+        cmocka_unit_test(test_handles_of_closed_groups_are_used_again),
+        cmocka_unit_test(test_what_is_open_is_counted_a_dummy_too),
         cmocka_unit_test(test_the_question_for_hardware_counters_counts_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
