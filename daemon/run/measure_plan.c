@@ -8,6 +8,8 @@
 
 static const uint64_t CPUS_NS = UINT64_C(5000000000); // between two checks for CPUs that come and go
 
+static const uint64_t WATCHDOG_NS = UINT64_C(60000000000);
+
 enum { CPU_LIST_MAX = 200 };
 
 const char *measure_prefix(const struct measure *m) { return m->type->source->prefix; }
@@ -103,16 +105,30 @@ int measure_change_plan(struct measure *m, struct errors *errors) {
 
 int measure_find_cpus(struct measure *m, uint64_t now_ns, struct topology **out) {
     const struct config_settings *settings = &m->setup->profile->settings;
-    if (now_ns - m->cpus_ns < CPUS_NS)
+    if (now_ns - m->looked.cpus_ns < CPUS_NS)
         return 0;
-    m->cpus_ns = now_ns;
+    m->looked.cpus_ns = now_ns;
     int r =
         source_topology_update(m->type->source, settings->cpus_all ? NULL : &settings->cpus, m->type->topology, out);
-    if (r == -EINVAL && !m->all_isolated)
+    if (r == -EINVAL && !m->looked.all_isolated)
         log_warning("%sall CPUs are isolated: those that were not are measured on until topdownd is restarted",
                     measure_prefix(m));
-    m->all_isolated = r == -EINVAL;
+    m->looked.all_isolated = r == -EINVAL;
     return r == -EINVAL ? 0 : r;
+}
+
+bool measure_watchdog_changed(struct measure *m, uint64_t now_ns) {
+    if (now_ns - m->looked.watchdog_ns < WATCHDOG_NS)
+        return false;
+    m->looked.watchdog_ns = now_ns;
+    return source_look_at_watchdog(m->type->source);
+}
+
+// The plan does not know what a probe has told of the NMI watchdog.
+static bool watchdog_is_news(const struct measure *m) {
+    const struct source *source = m->type->source;
+    bool held = source->nmi_watchdog && source->catalog->watchdog_event >= 0;
+    return held != (m->stage.layout->plan->pmu.fixed_taken != 0);
 }
 
 static void log_cpus(const struct measure *m, const struct topology *before, const struct topology *now) {
@@ -186,7 +202,7 @@ void measure_note_none_free(struct measure *m, bool none_free) {
 int measure_follow_counters(struct measure *m, int counters, uint64_t now_ns) {
     struct follow before = m->follow;
     measure_note_none_free(m, counters == 0);
-    if (!follow_answer(&m->follow, counters, now_ns))
+    if (!follow_answer(&m->follow, counters, now_ns) && !watchdog_is_news(m))
         return measure_start_sampler(m);
     trials_forget(m->trials);
     struct snapshot_layout *old = snapshot_layout_ref(m->stage.layout);
