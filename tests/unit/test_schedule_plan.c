@@ -9,7 +9,7 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-enum { ROUNDS = 10000, ENTRIES_MAX = 512 };
+enum { ROUNDS = 10000, ENTRIES_MAX = 2048 };
 
 struct setup {
     struct catalog *catalog;
