@@ -67,7 +67,6 @@ int sampler_new(const struct sampler_request *request, struct sampler **out) {
         return -ENOMEM;
     *s = (struct sampler){.plan = plan, .topology = topology};
     s->schedule = schedule_of(plan, topology->n_cores, request->interval_ns, request->seed);
-    s->tick = request->first_round * s->schedule.n_ticks;
     if (schedule_may_hold(&s->schedule) && topology->n_cores >= SAMPLER_BUSY_CLOCK_CORES)
         s->busy_clock = request->busy_clock;
     s->tick = request->first_round * s->schedule.n_ticks;
@@ -124,9 +123,14 @@ static void start_core(struct sampler *s, struct sampler_core *core, int group) 
 }
 
 // `running`: the group still counts.
-static void read_core(struct sampler *s, const struct sampler_core *core, int group, bool running) {
-    for (size_t i = 0; group != SAMPLER_IDLE && i < core->n_cpus; i++)
+static void read_core(struct sampler *s, struct sampler_core *core, int group, bool running) {
+    if (group == SAMPLER_IDLE)
+        return;
+    core->offline = false;
+    for (size_t i = 0; i < core->n_cpus; i++) {
         channels_read(s->channels, core->cpus[i], group, running, core->windows);
+        core->offline = core->offline || core->windows->windows[core->windows->n_windows - 1].error == -ENODEV;
+    }
 }
 
 // Disable, enable, read: in this order the new group finds the counters free, and the read interrupts no CPU.

@@ -24,6 +24,7 @@ struct sampler_core {
     int group;       // now counting, or SAMPLER_IDLE
     bool begun;
     bool at_start;                           // of the order: the first entry is next
+    bool offline;                            // a CPU was when the last window ended: the core is not held
     bool in_piece;                           // in the idle piece that is going on
     bool held, round_held;                   // now; at some time in the round
     uint64_t start_ns;                       // of the round

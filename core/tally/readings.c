@@ -10,9 +10,16 @@ const char *window_result_name(enum window_result result) {
     return names[result];
 }
 
-// The largest number of counts in one CPU's round: every window has all events of its group.
+// The largest number of counts in one CPU's round: every window has all events of its group. The first window of a core
+// that was held is of a group of an earlier round, in place of the smallest of this one at best.
 static size_t counts_of_round(const struct plan *plan) {
-    size_t counts = 0;
+    size_t n_rotating = plan_n_rotating(plan), largest = 0, smallest = SIZE_MAX;
+    for (size_t g = 0; g < n_rotating; g++) {
+        size_t n = plan->groups[g].n_events;
+        largest = n > largest ? n : largest;
+        smallest = n < smallest ? n : smallest;
+    }
+    size_t counts = n_rotating > 0 ? largest - smallest : 0;
     for (size_t u = 0; u < plan->n_units; u++)
         for (size_t g = 0; g < plan->units[u].n_groups; g++)
             counts += (plan_unit_stands(plan, (unsigned)u) ? 1 : plan->units[u].slots) *
