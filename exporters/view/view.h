@@ -33,6 +33,7 @@ struct view {
     const char *profile;                                        // in force
     uint64_t config_hash;
     uint64_t seed;                            // of the schedule
+    const char *nmi_watchdog;                 // what it does to the counters, in a word; a literal; NULL: unknown
     bool guests_excluded;                     // work in KVM guests is not counted; only if events take counters
     unsigned counters_total, counters_usable; // of one CPU, general and fixed; 0: events take none
     bool standard_error;                      // exported to Prometheus too
@@ -87,6 +88,10 @@ double view_offline(const struct view *view, const struct snapshot *snapshot);
 
 // Why the metric has no value in this scope; "" if it has one.
 const char *view_absent_text(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric);
+
+// False where half the width of an interval is so large that the interval tells nothing of the metric's value: half of
+// all that a share can be, or as much as the value itself.
+bool view_interval_tells(const struct catalog_metric *metric, double value, double half);
 
 // A time in seconds since the epoch, for people: "2026-11-22 04:03:52 UTC". False for NaN and times outside the years
 // 1970 to 9999.

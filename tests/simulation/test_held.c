@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/simulation/pipeline.h"
+#include "tests/simulation/taped.h"
 
 #include <time.h>
 
@@ -539,6 +539,31 @@ static void test_a_clock_that_fails_now_and_then_loses_no_time(void **state) {
     held_stop(&held);
 }
 
+// ---- replay ----
+
+static void test_a_recording_of_cores_that_were_held_gives_the_live_values_bit_by_bit(void **state) {
+    (void)state;
+    struct held held;
+    struct taped taped;
+    uint64_t random = 10;
+    held_load(&held);
+    for (size_t core = 0; core < CORES; core++)
+        make_bursts(&held.bursts[core], kind_of(core), &random);
+    struct scenario_rival *away = pipeline_add_rival(&held.p, RIVAL_OFFLINE, 0);
+    away->cpus = (struct cpuset){0};
+    cpuset_add(&away->cpus, 11);
+    away->from_seconds = 30;
+    away->until_seconds = 50;
+    held_start(&held, 10);
+    taped_begin(&taped, &held.p);
+    taped_run(&taped, &held.p, 30);
+    taped_yield(&taped, &held.p, 5);
+    taped_run(&taped, &held.p, 20);
+    taped_assert_plays(&taped, 50);
+    taped_end(&taped);
+    held_stop(&held);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_core_that_sleeps_is_interrupted_a_tenth_as_often_and_not_by_idle_pieces),
@@ -551,6 +576,7 @@ int main(void) {
         cmocka_unit_test(test_what_cannot_be_opened_is_uncovered_also_where_cores_sleep),
         cmocka_unit_test(test_a_yield_while_cores_are_held_is_uncovered_and_counts_nothing),
         cmocka_unit_test(test_a_clock_that_fails_now_and_then_loses_no_time),
+        cmocka_unit_test(test_a_recording_of_cores_that_were_held_gives_the_live_values_bit_by_bit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
