@@ -135,8 +135,9 @@ void derive_metrics_find_stalled(struct derive_metrics *metrics) {
 }
 
 double derive_metrics_standing_part(const struct derive_metrics *metrics) {
+    const struct plan *plan = metrics->plan;
     size_t n = 0;
-    for (unsigned u = 0; u < metrics->plan->n_units; u++)
-        n += plan_unit_stands(metrics->plan, u) ? metrics->units[u].n_metrics : 0;
+    for (unsigned u = 0; u < plan->n_units; u++)
+        n += plan_unit_stands(plan, u) ? metrics->units[u].n_metrics : 0;
     return metrics->n_planned > 0 ? (double)n / (double)metrics->n_planned : 0;
 }
