@@ -24,12 +24,12 @@
 #include "core/tally/snapshot.h"
 #include "exporters/http/http_cache.h"
 
-#define HOST_RATIO_MAX 0.30
-#define CPU_RATIO_MAX 0.30
-#define JSON_RATIO_MAX 0.50
+#define HOST_RATIO_MAX 0.110
+#define CPU_RATIO_MAX 0.125
+#define JSON_RATIO_MAX 0.098
 
 enum { CPUS = 1024, CORES = CPUS / 2, SOCKETS = 2, SERIES_LENGTH_MAX = 512 };
-enum { SNAPSHOTS = 3, REPETITIONS = 40, FAULTS_MAX = 16 };
+enum { SNAPSHOTS = 3, REPETITIONS = 100, JSON_REPETITIONS = 30, FAULTS_MAX = 16 };
 
 static double now_ns(void) {
     struct timespec now;
@@ -179,7 +179,7 @@ static bool measure_json(struct subject *subject) {
     if (!tree || !buffer)
         give_up("this is no JSON");
     struct best best = {1e18, 1e18, LONG_MAX};
-    for (int i = 0; i < REPETITIONS / 2; i++) {
+    for (int i = 0; i < JSON_REPETITIONS; i++) {
         long before = faults();
         double ours = time_render(subject);
         long after = faults();

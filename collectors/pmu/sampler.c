@@ -456,6 +456,11 @@ int sampler_step(struct sampler *s, uint64_t now_ns, uint64_t *deadline_ns) {
 
 bool sampler_is_opening(const struct sampler *s) { return !s->started; }
 
+int sampler_now(const struct sampler *s, size_t core, uint64_t *until_ns) {
+    *until_ns = s->cores[core].edge_ns + s->slip_ns;
+    return s->cores[core].group;
+}
+
 const struct readings *sampler_readings(const struct sampler *s) { return s->readings; }
 
 int sampler_round_error(const struct sampler *s) { return s->error; }

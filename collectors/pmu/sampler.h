@@ -53,6 +53,9 @@ int sampler_step(struct sampler *sampler, uint64_t now_ns, uint64_t *deadline_ns
 // The first round has not begun: event groups are being opened.
 bool sampler_is_opening(const struct sampler *sampler);
 
+// The event group that a core counts, or -1 if it counts none, and until when.
+int sampler_now(const struct sampler *sampler, size_t core, uint64_t *until_ns);
+
 const struct readings *sampler_readings(const struct sampler *sampler);
 
 // Why event groups are not open: the errno of the first one (an offline CPU's -ENODEV only if there is no other), or 0

@@ -1,21 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/adapt/follow.h"
 
+#include <string.h>
+
 #include "core/base/hash.h"
 
 void follow_init(struct follow *follow, unsigned stated) {
     *follow = (struct follow){.counters = stated, .most_counters = stated, .probe = backoff_begin(0)};
 }
 
-bool follow_group_starved(unsigned group, const struct readings *readings) {
-    bool starved = false;
+// Sets the bits of event groups that were open on a CPU.
+static void take_windows(struct follow *follow, const struct readings *readings) {
+    uint64_t starved[FOLLOW_WORDS] = {0}, ran[FOLLOW_WORDS] = {0};
     for (size_t i = 0; i < readings->n_windows; i++) {
         const struct window *window = &readings->windows[i];
-        if (window->group == group && window->running_ns > 0)
-            return false;
-        starved = starved || (window->group == group && window->result == WINDOW_STARVED);
+        uint64_t bit = UINT64_C(1) << (window->group % 64);
+        if (window->group < FOLLOW_GROUPS_MAX && window->running_ns > 0)
+            ran[window->group / 64] |= bit;
+        else if (window->group < FOLLOW_GROUPS_MAX && window->result == WINDOW_STARVED)
+            starved[window->group / 64] |= bit;
     }
-    return starved;
+    for (size_t w = 0; w < FOLLOW_WORDS; w++) {
+        uint64_t known = starved[w] | ran[w];
+        follow->starved[w] = (follow->starved[w] & ~known) | (starved[w] & ~ran[w]);
+        follow->ran[w] = (follow->ran[w] & ~known) | ran[w];
+    }
+}
+
+void follow_plan_changed(struct follow *follow) {
+    memset(follow->starved, 0, sizeof follow->starved);
+    memset(follow->ran, 0, sizeof follow->ran);
+}
+
+bool follow_some_run(const struct follow *follow) {
+    uint64_t ran = 0;
+    for (size_t w = 0; w < FOLLOW_WORDS; w++)
+        ran |= follow->ran[w];
+    return ran != 0;
 }
 
 // Other event groups than at the last probe, or after a calm time: others have taken counters just now.
@@ -23,15 +44,12 @@ static bool is_news(const struct follow *follow, uint64_t now_ns) {
     return follow->starving_groups != follow->probed_groups || now_ns - follow->starved_ns > backoff_ns(follow->probe);
 }
 
-void follow_round(struct follow *follow, const struct plan *plan, const struct readings *readings) {
-    uint64_t groups = HASH_BEGIN;
+void follow_round(struct follow *follow, const struct readings *readings) {
+    take_windows(follow, readings);
     follow->starving = false;
-    for (unsigned g = 0; g < plan->n_groups; g++) {
-        if (!follow_group_starved(g, readings))
-            continue;
-        follow->starving = true;
-        groups = hash_bytes(groups, &g, sizeof g);
-    }
+    for (size_t w = 0; w < FOLLOW_WORDS; w++)
+        follow->starving = follow->starving || follow->starved[w] != 0;
+    uint64_t groups = hash_bytes(HASH_BEGIN, follow->starved, sizeof follow->starved);
     follow->starving_groups = follow->starving ? groups : 0;
     if (!follow->starving)
         return;

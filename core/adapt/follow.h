@@ -16,6 +16,8 @@
 #include "core/plan/plan.h"
 #include "core/tally/readings.h"
 
+enum { FOLLOW_GROUPS_MAX = PLAN_UNITS_MAX + CATALOG_SPLIT_MAX, FOLLOW_WORDS = (FOLLOW_GROUPS_MAX + 63) / 64 };
+
 struct follow {
     unsigned counters, most_counters; // now, and the maximum so far; 0: events take none
     struct backoff probe;             // of the last probe
@@ -23,15 +25,25 @@ struct follow {
     uint64_t starving_groups;         // tells which ones; 0: none
     uint64_t probed_groups;           // at the last probe
     uint64_t starved_ns;              // end of the last round in which any starved
+    // one bit for each event group, of the last round that had its windows: it was on no CPU's counters; on some CPU's
+    uint64_t starved[FOLLOW_WORDS], ran[FOLLOW_WORDS];
 };
 
 // `stated`: the spec's number, to begin with.
 void follow_init(struct follow *follow, unsigned stated);
 
-void follow_round(struct follow *follow, const struct plan *plan, const struct readings *readings);
+void follow_round(struct follow *follow, const struct readings *readings);
 
-// True if the event group had no counters on any CPU in the round, and was open on one.
-bool follow_group_starved(unsigned group, const struct readings *readings);
+// Another plan has other event groups.
+void follow_plan_changed(struct follow *follow);
+
+// True if the event group starves.
+static inline bool follow_group_starves(const struct follow *follow, unsigned group) {
+    return group < FOLLOW_GROUPS_MAX && (follow->starved[group / 64] >> (group % 64) & 1) != 0;
+}
+
+// True if any event group runs.
+bool follow_some_run(const struct follow *follow);
 
 bool follow_should_probe(const struct follow *follow, uint64_t now_ns);
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/plan/plan_apart.h"
 #include "core/plan/plan_draft.h"
 #include "core/plan/plan_fit.h"
 #include "core/plan/plan_lead.h"
@@ -170,28 +171,52 @@ static int standing_append(struct plan_draft *draft) {
     return group_append(draft, (unsigned)unit, &all);
 }
 
+// True if level 1 runs in the parts of its split.
+static bool is_composite(const struct plan_draft *draft, const struct plan_item *item) {
+    return item->level1 && !draft->request->apart &&
+           ((item->finding == PLAN_FINDING_SPLIT && draft->catalog->level1.n_parts > 0) ||
+            !plan_draft_fits(draft, &item->set));
+}
+
+// Appends what needs no packing, and lists the other items: those of any event group first. Returns their number.
+static int list_items(struct plan_draft *draft, struct plan_set *sets, struct plan_item **packed, size_t *n_any) {
+    size_t n = 0;
+    int r = 0;
+    for (int apart = 0; apart < 2; apart++) {
+        for (size_t i = 0; i < draft->n_items && r >= 0; i++) {
+            struct plan_item *item = &draft->items[i];
+            if (item->common || item->stands || (item->finding == PLAN_FINDING_NONE) != (apart == 0))
+                continue;
+            if (is_composite(draft, item)) {
+                r = composite_append(draft, item);
+                continue;
+            }
+            sets[n] = item->set;
+            packed[n++] = item;
+        }
+        *n_any = apart == 0 ? n : *n_any;
+    }
+    return r < 0 ? r : (int)n;
+}
+
 static int draft_pack(struct plan_draft *draft) {
     struct plan_set *sets = calloc(draft->n_items + 1, sizeof *sets);
     struct plan_item **packed = calloc(draft->n_items + 1, sizeof *packed);
     unsigned *bins = calloc(draft->n_items + 1, sizeof *bins);
     int r = sets && packed && bins ? 0 : -ENOMEM;
-    size_t n = 0;
+    size_t n = 0, n_any = 0;
     plan_lead_choose(draft);
-    for (size_t i = 0; i < draft->n_items && r >= 0; i++) {
-        struct plan_item *item = &draft->items[i];
-        if (item->common || item->stands)
-            continue;
-        if (!item->level1 || draft->request->apart || plan_draft_fits(draft, &item->set)) {
-            sets[n] = item->set;
-            packed[n++] = item;
-        } else {
-            r = composite_append(draft, item);
-        }
-    }
+    if (r >= 0)
+        r = list_items(draft, sets, packed, &n_any);
+    if (r >= 0)
+        n = (size_t)r;
     for (unsigned i = 0; i < n; i++)
         bins[i] = i;
-    if (r >= 0 && !draft->request->apart)
-        r = plan_pack(sets, n, &draft->pmu, draft->needs, bins, NULL);
+    if (r >= 0 && !draft->request->apart) {
+        r = plan_pack(sets, n_any, &draft->pmu, draft->needs, bins, NULL);
+        if (r >= 0)
+            plan_apart(sets, n_any, n, (unsigned)r, bins);
+    }
     if (r >= 0)
         r = bins_append(draft, sets, bins, packed, n);
     if (r >= 0 && draft->n_carried > 0)

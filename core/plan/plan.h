@@ -48,6 +48,15 @@ enum plan_support {
     PLAN_NOT_RECORDED, // the replayed recording has no counts of it
     PLAN_SUPPORT_LAST = PLAN_NOT_RECORDED
 };
+
+// What topdownd found about a metric whose event group starved although the counters for it were there
+// (core/adapt/starve.h).
+enum plan_finding {
+    PLAN_FINDING_NONE,
+    PLAN_FINDING_APART, // its events run in an event group of their own
+    PLAN_FINDING_SPLIT, // level 1 only: they run in the parts of the spec's split
+    PLAN_FINDING_NEVER  // they did not run at all
+};
 enum { PLAN_NOT_PLANNABLE = -1, PLAN_COMBINED = -2 }; // instead of a unit
 
 struct plan_request {
@@ -61,11 +70,12 @@ struct plan_request {
     size_t n_selections;
     const bool *raised; // of each selection: its event groups get more slots; NULL: none
     uint64_t slot_ns;
-    double idle;            // share of a round in which no counter is held, 0 to 0.9
-    const uint8_t *support; // enum plan_support of each of the catalog's events; NULL: all unknown
-    bool nmi_watchdog;      // the watchdog holds the fixed counter that the spec names
-    bool smt_at_boot;       // exclusive events leave half of the general counters
-    bool adaptive;          // level 1 keeps its third of the time regardless of weights
+    double idle;             // share of a round in which no counter is held, 0 to 0.9
+    const uint8_t *support;  // enum plan_support of each of the catalog's events; NULL: all unknown
+    const uint8_t *findings; // enum plan_finding of each of the catalog's metrics; NULL: none
+    bool nmi_watchdog;       // the watchdog holds the fixed counter that the spec names
+    bool smt_at_boot;        // exclusive events leave half of the general counters
+    bool adaptive;           // level 1 keeps its third of the time regardless of weights
     bool apart; // for others' counts: all events count all the time, each metric's in an event group of its own
 };
 

@@ -16,6 +16,7 @@ struct plan_item {
     bool raised; // a raised selection includes one of its metrics
     bool common; // every event group carries its events
     bool stands; // its events need no counter: they count all the time
+    enum plan_finding finding;
 };
 
 struct plan_draft {

@@ -53,13 +53,6 @@ struct packing {
 
 static bool set_has(const struct plan_set *set, unsigned event) { return set->words[event / 64] >> (event % 64) & 1; }
 
-static bool set_contains(const struct plan_set *outer, const struct plan_set *inner) {
-    for (size_t w = 0; w < PLAN_PACK_WORDS; w++)
-        if (inner->words[w] & ~outer->words[w])
-            return false;
-    return true;
-}
-
 // Sets what each event needs. Events that can use the same fixed counter compete for it.
 static void weigh_events(struct packing *p, size_t n) {
     struct plan_set all = {0};
@@ -101,8 +94,8 @@ static void make_items(struct packing *p, size_t n) {
     for (unsigned i = 0; i < n; i++) {
         p->container[i] = i;
         for (unsigned j = 0; j < n && p->container[i] == i; j++) {
-            bool equal = set_contains(&sets[i], &sets[j]);
-            if (i != j && set_contains(&sets[j], &sets[i]) && (!equal || j < i))
+            bool equal = plan_set_contains(&sets[i], &sets[j]);
+            if (i != j && plan_set_contains(&sets[j], &sets[i]) && (!equal || j < i))
                 p->container[i] = j;
         }
         if (p->container[i] != i)

@@ -10,6 +10,7 @@
 // events (fit_is_constrained) a bin's width is its number of events; otherwise core/plan/fit.h decides, and the number
 // of questions to it is bounded too.
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,13 @@ enum { PLAN_PACK_EVENTS_MAX = PLAN_GROUP_EVENTS_MAX, PLAN_PACK_WORDS = PLAN_PACK
 struct plan_set {
     uint64_t words[PLAN_PACK_WORDS]; // one bit per event
 };
+
+static inline bool plan_set_contains(const struct plan_set *outer, const struct plan_set *inner) {
+    for (size_t w = 0; w < PLAN_PACK_WORDS; w++)
+        if (inner->words[w] & ~outer->words[w])
+            return false;
+    return true;
+}
 
 // The work of the search, for tests and benchmarks.
 struct plan_pack_work {

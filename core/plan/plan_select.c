@@ -200,6 +200,10 @@ static bool parted_by_vendor(const struct plan_draft *draft, const struct plan_s
 
 // ---- metrics to items ----
 
+static enum plan_finding finding_of(const struct plan_draft *draft, const struct plan_metric *metric) {
+    return draft->request->findings ? (enum plan_finding)draft->request->findings[metric->metric] : PLAN_FINDING_NONE;
+}
+
 static void new_item(struct plan_draft *draft, size_t index, const struct plan_set *set, unsigned weight, bool level1) {
     draft->item_of[index] = (int)draft->n_items;
     if (level1)
@@ -209,7 +213,8 @@ static void new_item(struct plan_draft *draft, size_t index, const struct plan_s
                                                         .unit = -1,
                                                         .level1 = level1,
                                                         .common = set_common(draft, set),
-                                                        .stands = !level1 && set_stands(draft, set)};
+                                                        .stands = !level1 && set_stands(draft, set),
+                                                        .finding = finding_of(draft, &draft->plan->metrics[index])};
 }
 
 // The item of a metric: its own, or the one that all level-1 categories share with the metrics they are made of.
@@ -236,6 +241,11 @@ static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) 
         metric->unit = PLAN_COMBINED;
     else if (set_empty(&set))
         select_refuse(metric, "its formula counts no event on this host");
+    else if (finding_of(draft, metric) == PLAN_FINDING_NEVER)
+        select_refuse(
+            metric, "its events got no counters, not even alone on a core: another user holds a counter that they "
+                    "need, or the PMU cannot count them together. topdownd tries again, after ten seconds at first and "
+                    "an hour at last");
     else if (lacks_event(draft, &set, metric) ||
              (!level1 && !draft->request->apart && parted_by_vendor(draft, &set, metric)))
         return 0;

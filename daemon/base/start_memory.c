@@ -34,6 +34,13 @@ static int unmap_object(struct dl_phdr_info *object, size_t size, void *context)
     return 0;
 }
 
+enum { LARGE_BLOCK_BYTES = 1 << 20 };
+
+void start_memory_init(void) {
+    (void)mallopt(M_ARENA_MAX, 1);
+    (void)mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES); // by itself the library raises it to the largest freed block
+}
+
 void start_memory_give_back(void) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     malloc_trim(0);

@@ -91,11 +91,17 @@ static int follow_counters(struct measure *m, struct moment *moment) {
 
 // ---- measuring ----
 
+static struct trials_host host_of(const struct measure *m) {
+    return (struct trials_host){.pmu = m->pmu, .self = m->self, .layout = m->stage.layout, .sampler = m->sampler};
+}
+
 static int step_sampler(struct measure *m, struct moment *moment) {
     if (must_wait(m, moment))
         return MEASURE_NOTHING;
     uint64_t calls = sampler_calls(m->sampler), interrupts = sampler_interrupts(m->sampler);
     bool opening = sampler_is_opening(m->sampler);
+    const struct trials_host host = host_of(m);
+    trials_end_group(m->trials, &host, moment->now_ns);
     self_step_begin(m->self);
     bool round_over = sampler_step(m->sampler, moment->now_ns, &moment->deadline_ns);
     calls = sampler_calls(m->sampler) - calls;
@@ -104,6 +110,7 @@ static int step_sampler(struct measure *m, struct moment *moment) {
         self_change_end(m->self, calls, interrupts);
     else
         self_step_end(m->self, calls, interrupts);
+    trials_step(m->trials, &host, moment->now_ns, &moment->deadline_ns);
     return round_over ? MEASURE_ROUND_OVER : MEASURE_NOTHING;
 }
 
@@ -151,7 +158,7 @@ static int finish_round(struct measure *m, struct moment *moment) {
     moment->snapshot = snapshot_new(m->stage.layout);
     derive_round(m->stage.derive, readings, moment->snapshot);
     note_counts(m, readings);
-    follow_round(&m->follow, m->stage.layout->plan, readings);
+    follow_round(&m->follow, readings);
     if (!m->follow.starving)
         measure_note_none_free(m, false);
     note_open_error(m);
@@ -174,6 +181,13 @@ static int look_around(struct measure *m, struct moment *moment) {
         return MEASURE_BOTTLENECK;
     if (follow_should_probe(&m->follow, moment->now_ns) && may_change)
         return MEASURE_COUNTERS;
+    if (trials_changed(m->trials))
+        return MEASURE_TRIED;
+    const struct trials_host host = host_of(m);
+    const struct stage_request request = measure_request(m);
+    int r = may_change ? trials_begin(m->trials, &host, &request, moment->now_ns) : 0;
+    if (r < 0)
+        return r;
     if (measure_budget_changed(m, moment->now_ns))
         return MEASURE_BUDGET;
     int found = measure_find_cpus(m, moment->now_ns, &moment->topology);
@@ -183,6 +197,12 @@ static int look_around(struct measure *m, struct moment *moment) {
 static int follow_bottleneck(struct measure *m, struct moment *moment) {
     (void)moment;
     int r = measure_follow_bottleneck(m);
+    return r < 0 ? r : MEASURE_DUE;
+}
+
+static int follow_trial(struct measure *m, struct moment *moment) {
+    (void)moment;
+    int r = measure_follow_trial(m);
     return r < 0 ? r : MEASURE_DUE;
 }
 
@@ -292,6 +312,7 @@ static int (*const ACTIONS[MEASURE_ACTION_N])(struct measure *m, struct moment *
     [MEASURE_END_YIELD] = end_yield,
     [MEASURE_BEGIN_PROBE] = begin_probe,
     [MEASURE_FOLLOW_BOTTLENECK] = follow_bottleneck,
+    [MEASURE_FOLLOW_TRIAL] = follow_trial,
     [MEASURE_FOLLOW_BUDGET] = follow_budget,
     [MEASURE_FOLLOW_CPUS] = follow_cpus,
     [MEASURE_GO_ON] = go_on,
@@ -339,6 +360,7 @@ static struct engine *free_measure(struct engine *engine) {
     snapshot_layout_unref(m->parked.layout);
     closer_free(m->closer);
     stage_deinit(&m->stage);
+    trials_free(m->trials);
     adapt_free(m->adapt);
     if (m->pmu)
         m->pmu->ops->free(m->pmu);
@@ -357,7 +379,8 @@ static int begin(struct measure *m) {
     // 1 if the spec does not say, as nothing else is known yet
     follow_init(&m->follow, source->general_counters > 0 ? source->general_counters : 1);
     m->state = MEASURE_FINDING;
-    return start_probe(m);
+    int r = trials_new(source->catalog, &m->trials);
+    return r < 0 ? r : start_probe(m);
 }
 
 int measure_new(const struct measure_request *request, struct errors *errors, struct engine **out) {

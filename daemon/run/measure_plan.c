@@ -11,7 +11,7 @@ const char *measure_prefix(const struct measure *m) { return m->type->source->pr
 
 // ---- a plan and all that belongs to it ----
 
-static struct stage_request request_of(const struct measure *m) {
+struct stage_request measure_request(const struct measure *m) {
     return (struct stage_request){.setup = m->setup,
                                   .type = m->type,
                                   .seed = m->seed,
@@ -19,11 +19,12 @@ static struct stage_request request_of(const struct measure *m) {
                                   .none_free = m->none_free,
                                   .slot_factor = m->self->budget.factor,
                                   .adapt = m->adapt,
+                                  .findings = trials_findings(m->trials),
                                   .recording = record_path(m->record)};
 }
 
 void measure_refresh_view(struct measure *m) {
-    struct stage_request request = request_of(m);
+    struct stage_request request = measure_request(m);
     stage_refresh_view(&m->stage, &request);
     record_view(m->record, m->stage.view);
 }
@@ -39,6 +40,7 @@ int measure_start_sampler(struct measure *m) {
 void measure_stop_sampler(struct measure *m) {
     if (!m->sampler)
         return;
+    trials_stop(m->trials);
     uint64_t calls = sampler_calls(m->sampler), interrupts = sampler_interrupts(m->sampler);
     m->next_round = sampler_next_round(m->sampler);
     self_step_begin(m->self);
@@ -74,11 +76,12 @@ void measure_step_closer(struct measure *m, uint64_t now_ns) {
 
 int measure_change_plan(struct measure *m, struct errors *errors) {
     struct stage stage;
-    struct stage_request request = request_of(m);
+    struct stage_request request = measure_request(m);
     int r = stage_init(&stage, &request, &m->stage, errors);
     if (r < 0)
         return r;
     measure_stop_sampler(m);
+    follow_plan_changed(&m->follow);
     stage_deinit(&m->stage);
     m->stage = stage;
     m->slot_factor = request.slot_factor;
@@ -159,6 +162,7 @@ int measure_follow_counters(struct measure *m, int counters, uint64_t now_ns) {
     measure_note_none_free(m, counters == 0);
     if (!follow_answer(&m->follow, counters, now_ns))
         return measure_start_sampler(m);
+    trials_forget(m->trials);
     struct snapshot_layout *old = snapshot_layout_ref(m->stage.layout);
     struct errors errors = {0};
     int r = measure_change_plan(m, &errors);
@@ -169,4 +173,15 @@ int measure_follow_counters(struct measure *m, int counters, uint64_t now_ns) {
     log_errors(&errors);
     snapshot_layout_unref(old);
     return r == -EINVAL ? measure_start_sampler(m) : r;
+}
+
+int measure_follow_trial(struct measure *m) {
+    struct snapshot_layout *old = snapshot_layout_ref(m->stage.layout);
+    struct errors errors = {0};
+    int r = measure_change_plan(m, &errors);
+    if (r == 0)
+        stage_log_change(m->type->source, old->plan, m->stage.layout->plan);
+    log_errors(&errors);
+    snapshot_layout_unref(old);
+    return r == -EINVAL ? 0 : r;
 }

@@ -13,6 +13,7 @@
 #include "daemon/run/measure_table.h"
 #include "daemon/run/record.h"
 #include "daemon/run/stage.h"
+#include "daemon/run/trials.h"
 
 // A sampler that has been stopped. The next one takes over what it can use.
 struct parked {
@@ -40,6 +41,7 @@ struct measure {
     uint64_t yield_shown_ns;   // time of its next snapshot
     uint64_t next_round;       // first round of a new sampler
     struct follow follow;      // the number of general counters
+    struct trials *trials;     // of event groups that starve; NULL: events take no counters
     bool none_free;            // others held all of them at the last probe
     double slot_factor;        // of the current plan, from the budget
     struct adapt *adapt;       // NULL: the schedule is fixed
@@ -47,6 +49,9 @@ struct measure {
     uint64_t cpus_ns;          // time of the last check for CPUs
     struct blind blind;
 };
+
+// What the plan of a stage is made from.
+struct stage_request measure_request(const struct measure *m);
 
 // Prefix of log lines.
 const char *measure_prefix(const struct measure *m);
@@ -76,6 +81,7 @@ int measure_follow_bottleneck(struct measure *m);
 int measure_follow_budget(struct measure *m);
 int measure_follow_cpus(struct measure *m, struct topology *topology); // takes ownership
 int measure_follow_counters(struct measure *m, int counters, uint64_t now_ns);
+int measure_follow_trial(struct measure *m);
 
 // True, once, if the length of slots, the same for all core types, must change.
 bool measure_budget_changed(struct measure *m, uint64_t now_ns);

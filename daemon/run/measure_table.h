@@ -32,6 +32,7 @@ enum measure_happening {
     // from looking around, in the order of the checks
     MEASURE_BOTTLENECK, // the adaptive schedule needs another plan
     MEASURE_COUNTERS,   // counters are missing, or may be back
+    MEASURE_TRIED,      // a trial has found that event groups must be made otherwise
     MEASURE_BUDGET,     // the length of slots must change
     MEASURE_CPUS,       // CPUs to measure have come online
     MEASURE_SETTLED,    // none of these
@@ -54,6 +55,7 @@ enum measure_action {
     MEASURE_END_YIELD,
     MEASURE_BEGIN_PROBE,
     MEASURE_FOLLOW_BOTTLENECK,
+    MEASURE_FOLLOW_TRIAL,
     MEASURE_FOLLOW_BUDGET,
     MEASURE_FOLLOW_CPUS,
     MEASURE_GO_ON,

@@ -208,6 +208,7 @@ static void service_close(struct service *s) {
 static int service_open(struct service *s, const struct options *options) {
     struct errors *errors = &s->errors;
     raise_file_limit();
+    start_memory_init();
     int r = open_loop(s);
     if (r >= 0)
         r = setup_init(&s->setup, options, errors);

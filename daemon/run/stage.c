@@ -65,16 +65,23 @@ static int join_layout(struct plan *plan, struct topology *topology, struct snap
     return 0;
 }
 
-static int make_layout(const struct stage_request *request, struct errors *errors, struct snapshot_layout **out) {
+int stage_plan(const struct stage_request *request, struct errors *errors, struct plan **out) {
     // counters that others already hold are part of their reserve
     unsigned held = request->follow.most_counters - request->follow.counters,
              reserve = request->setup->profile->settings.reserve_counters;
+    const struct setup_plan_request asked = {.raised = request->adapt ? adapt_raised(request->adapt) : NULL,
+                                             .findings = request->findings,
+                                             .general_counters = request->follow.counters,
+                                             .reserved_counters = reserve > held ? reserve - held : 0,
+                                             .slot_factor = request->slot_factor};
+    return setup_plan(request->setup, request->type, &asked, errors, out);
+}
+
+static int make_layout(const struct stage_request *request, struct errors *errors, struct snapshot_layout **out) {
     struct plan *plan;
     if (request->replayed)
         return join_layout(request->replayed->plan, request->replayed->topology, out);
-    int r =
-        setup_plan(request->setup, request->type, request->adapt ? adapt_raised(request->adapt) : NULL,
-                   request->follow.counters, reserve > held ? reserve - held : 0, request->slot_factor, errors, &plan);
+    int r = stage_plan(request, errors, &plan);
     if (r < 0)
         return r;
     return join_layout(plan, topology_copy(request->type->topology), out);
@@ -165,6 +172,7 @@ void stage_log_change(const struct source *source, const struct plan *before, co
         else if (!was && is)
             log_info("%s%s is measured again", source->prefix, metric->export_name);
     }
-    log_info("%s%u general counters can be had instead of %u: %zu event groups instead of %zu", source->prefix,
-             after->general_counters, before->general_counters, after->n_groups, before->n_groups);
+    if (after->general_counters != before->general_counters)
+        log_info("%s%u general counters can be had instead of %u: %zu event groups instead of %zu", source->prefix,
+                 after->general_counters, before->general_counters, after->n_groups, before->n_groups);
 }

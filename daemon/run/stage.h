@@ -31,12 +31,16 @@ struct stage_request {
     bool none_free;            // others hold all of them
     double slot_factor;        // slot length relative to the configured one
     const struct adapt *adapt; // NULL: the schedule is fixed
+    const uint8_t *findings;   // of trials, enum plan_finding by catalog metric; NULL: none
     const char *recording;     // the file recorded to, borrowed by the view; NULL: none
     // Of a replay, else NULL; takes ownership of its plan and topology, even on failure
     const struct recording_plan *replayed;
     const struct recording_facts *facts;
     const struct adapt_report *report; // NULL: the schedule was fixed
 };
+
+// Makes the plan of the request alone. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM.
+int stage_plan(const struct stage_request *request, struct errors *errors, struct plan **out);
 
 // Makes a plan that continues from `before` (all NULL: none). Returns 0, -EINVAL with the reason in `errors`, -ENOMEM.
 int stage_init(struct stage *stage, const struct stage_request *request, const struct stage *before,

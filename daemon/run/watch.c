@@ -52,7 +52,8 @@ static const char *trouble_text(enum window_result result) {
     case WINDOW_CONTENDED:
         return "shares the counters with other users: its counts are scaled";
     case WINDOW_STARVED:
-        return "gets no counters: other users hold them (perf, a guest's PMU, the NMI watchdog)";
+        return "gets no counters: other users hold them (perf, a guest's PMU, the NMI watchdog), or the PMU cannot "
+               "count its events together";
     case WINDOW_IMPLAUSIBLE:
         return "gave counts that cannot be, such as counts that fell: they are left out. A live migration, a suspend "
                "or "

@@ -156,18 +156,20 @@ size_t setup_n_cpus(const struct setup *setup) {
     return n;
 }
 
-int setup_plan(const struct setup *setup, const struct core_type *type, const bool *raised, unsigned general_counters,
-               unsigned reserved_counters, double slot_factor, struct errors *errors, struct plan **out) {
+int setup_plan(const struct setup *setup, const struct core_type *type, const struct setup_plan_request *asked,
+               struct errors *errors, struct plan **out) {
     const struct plan_request request = {.catalog = type->source->catalog,
-                                         .general_counters = general_counters,
-                                         .reserved_counters = reserved_counters,
+                                         .general_counters = asked->general_counters,
+                                         .reserved_counters = asked->reserved_counters,
                                          .selections = type->selections,
                                          .n_selections = type->n_selections,
-                                         .raised = raised,
+                                         .findings = asked->findings,
+                                         .raised = asked->raised,
                                          .support = type->source->support,
                                          .nmi_watchdog = type->source->nmi_watchdog,
                                          .smt_at_boot = type->source->smt_at_boot,
-                                         .slot_ns = (uint64_t)((double)setup->profile->settings.slot_ns * slot_factor),
+                                         .slot_ns =
+                                             (uint64_t)((double)setup->profile->settings.slot_ns * asked->slot_factor),
                                          .idle = setup->profile->settings.idle,
                                          .adaptive = setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE};
     int r = plan_new(&request, out);

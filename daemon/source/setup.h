@@ -47,10 +47,16 @@ bool setup_adaptive(const struct setup *setup, const struct core_type *type);
 // The number of measured CPUs of all types.
 size_t setup_n_cpus(const struct setup *setup);
 
-// Makes a core type's plan for the given number of general counters (0: events take none) and of those left to others,
-// with slots longer than configured by the given factor. `raised`: for each selection, whether it gets more of the
-// round; NULL: none does. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM.
-int setup_plan(const struct setup *setup, const struct core_type *type, const bool *raised, unsigned general_counters,
-               unsigned reserved_counters, double slot_factor, struct errors *errors, struct plan **out);
+// What a core type's plan depends on, beside its set-up.
+struct setup_plan_request {
+    const bool *raised;                           // of each selection: it gets more of the round; NULL: none does
+    const uint8_t *findings;                      // enum plan_finding of each of the catalog's metrics; NULL: none
+    unsigned general_counters, reserved_counters; // 0: events take none; of these, left to others
+    double slot_factor;                           // slots are longer than configured by this factor
+};
+
+// Makes a core type's plan. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM.
+int setup_plan(const struct setup *setup, const struct core_type *type, const struct setup_plan_request *asked,
+               struct errors *errors, struct plan **out);
 
 #endif

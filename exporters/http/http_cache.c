@@ -122,20 +122,25 @@ struct MHD_Response *http_cache_end(struct http_cache *cache, enum http_page pag
 
 void http_cache_drop(struct http_cache *cache, enum http_page page) { trim(drop(&cache->pages[page])); }
 
+// A thousand CPUs' template takes 2 MiB.
+static bool has_template(const struct http_cache *cache, size_t page) {
+    return page == HTTP_PAGE_METRICS_CPU && cache->templates.cpu;
+}
+
 int http_cache_expire(struct http_cache *cache, uint64_t now_ms) {
     uint64_t next_ms = UINT64_MAX;
     size_t given_up = 0;
     for (size_t i = 0; i < HTTP_PAGE_N; i++) {
         struct http_cached *page = &cache->pages[i];
         uint64_t due_ms = page->asked_ms + HTTP_KEPT_MS;
-        if (page->bytes == 0)
+        if (page->bytes == 0 && !has_template(cache, i))
             continue;
         if (due_ms > now_ms) {
             next_ms = due_ms < next_ms ? due_ms : next_ms;
             continue;
         }
         given_up += drop(page);
-        if (i == HTTP_PAGE_METRICS_CPU)
+        if (has_template(cache, i))
             cache->templates.cpu = prometheus_page_free(cache->templates.cpu);
     }
     trim(given_up);

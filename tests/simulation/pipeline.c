@@ -242,7 +242,7 @@ void pipeline_start_following(struct pipeline *p, uint64_t slot_ns, uint64_t see
 }
 
 static void follow_counters(struct pipeline *p) {
-    follow_round(&p->follow, p->plan, sampler_readings(p->sampler));
+    follow_round(&p->follow, sampler_readings(p->sampler));
     if (!follow_should_probe(&p->follow, p->now_ns))
         return;
     stop_sampler(p);

@@ -13,7 +13,6 @@ static const uint64_t SECOND_NS = 1000000000;
 
 // A round of two event groups on two CPUs with these results, group by group.
 static bool is_starving(const enum window_result results[4]) {
-    const struct plan plan = {.n_groups = 2};
     struct window windows[4];
     for (unsigned i = 0; i < 4; i++)
         windows[i] = (struct window){
@@ -21,7 +20,7 @@ static bool is_starving(const enum window_result results[4]) {
     const struct readings readings = {.windows = windows, .n_windows = 4};
     struct follow follow;
     follow_init(&follow, 6);
-    follow_round(&follow, &plan, &readings);
+    follow_round(&follow, &readings);
     return follow.starving;
 }
 
@@ -42,13 +41,12 @@ static void test_an_event_group_starves_where_no_cpu_had_it_on_the_counters(void
 
 // A round that ended at `end_ns` in which event group `group` starved; -1: none did.
 static void round_over(struct follow *follow, int group, uint64_t end_ns) {
-    const struct plan plan = {.n_groups = 2};
     struct window windows[2];
     for (int g = 0; g < 2; g++)
         windows[g] = (struct window){
             .group = (unsigned)g, .result = g == group ? WINDOW_STARVED : WINDOW_COMPLETE, .running_ns = g != group};
     const struct readings readings = {.windows = windows, .n_windows = 2, .end_ns = end_ns};
-    follow_round(follow, &plan, &readings);
+    follow_round(follow, &readings);
 }
 
 // Steps second by second from `*now_ns` until a probe is due; returns how many seconds that took.
@@ -99,6 +97,28 @@ static void test_starvation_that_comes_and_goes_with_each_round_is_no_news(void 
     assert_int_equal(seconds_to_probe(&follow, 0, &now_ns), 1); // the same one after a calm time
 }
 
+// A round need not have windows of every group: what is known of the others stays.
+static void test_a_group_starves_until_windows_of_its_own_say_otherwise(void **state) {
+    (void)state;
+    struct follow follow;
+    struct window windows[] = {{.group = 1, .result = WINDOW_STARVED}, {.group = 0, .running_ns = 1}};
+    const struct readings both = {.windows = windows, .n_windows = 2}, other = {.windows = windows + 1, .n_windows = 1};
+    follow_init(&follow, 6);
+    follow_round(&follow, &both);
+    follow_round(&follow, &other);
+    assert_true(follow_group_starves(&follow, 1) && !follow_group_starves(&follow, 0) && follow_some_run(&follow));
+    windows[1].group = 1;
+    follow_round(&follow, &other);
+    assert_false(follow_group_starves(&follow, 1));
+    follow_round(&follow, &both); // on one CPU, not on the other
+    assert_false(follow.starving);
+    windows[1].group = 0;
+    follow_round(&follow, &both);
+    assert_true(follow.starving);
+    follow_plan_changed(&follow);
+    assert_false(follow_group_starves(&follow, 1) || follow_some_run(&follow));
+}
+
 static void test_no_answer_and_no_counters_leave_all_as_it_was(void **state) {
     (void)state;
     struct follow follow;
@@ -132,6 +152,7 @@ int main(void) {
         cmocka_unit_test(test_an_event_group_starves_where_no_cpu_had_it_on_the_counters),
         cmocka_unit_test(test_probes_with_the_same_answer_get_rarer_from_ten_seconds_to_an_hour),
         cmocka_unit_test(test_starvation_that_comes_and_goes_with_each_round_is_no_news),
+        cmocka_unit_test(test_a_group_starves_until_windows_of_its_own_say_otherwise),
         cmocka_unit_test(test_no_answer_and_no_counters_leave_all_as_it_was),
         cmocka_unit_test(test_more_counters_than_the_spec_states_are_taken),
         cmocka_unit_test(test_events_that_take_no_counters_are_never_probed_for),

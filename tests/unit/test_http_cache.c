@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "exporters/http/http_cache.h"
+#include "tests/unit/exporter_host.h"
 
 enum { LARGE = 6 << 20 };
 
@@ -103,6 +104,25 @@ static void test_of_large_pages_those_that_were_asked_for_last_are_kept(void **s
     assert_true(has(cache, HTTP_PAGE_ROOT, 1, 50));
     assert_false(has(cache, pages[0], 1, 50));
     assert_false(has(cache, pages[2], 1, 50));
+}
+
+static void test_a_template_goes_with_its_page_or_after_it(void **state) {
+    struct http_cache *cache = *state;
+    struct exporter_host host;
+    host_init(&host);
+    const struct shown shown = {.n = 1, .types = {{.view = &host.view}}};
+    (void)has(cache, HTTP_PAGE_METRICS_CPU, 1, 0);
+    put(cache, HTTP_PAGE_METRICS_CPU, 1, LARGE, 'a');
+    cache->templates.cpu = prometheus_page_new(&shown, true);
+    assert_non_null(cache->templates.cpu);
+    (void)has(cache, HTTP_PAGE_ROOT, 1, 10);
+    put(cache, HTTP_PAGE_ROOT, 1, HTTP_CACHE_BYTES_MAX, 'a');
+    assert_null(cache->pages[HTTP_PAGE_METRICS_CPU].response);
+    assert_int_equal(http_cache_expire(cache, HTTP_KEPT_MS - 1), 1);
+    assert_non_null(cache->templates.cpu); // its page may be asked for again
+    assert_int_equal(http_cache_expire(cache, HTTP_KEPT_MS), 10);
+    assert_null(cache->templates.cpu);
+    host_deinit(&host);
 }
 
 static void test_what_could_not_be_rendered_leaves_nothing(void **state) {
@@ -199,6 +219,7 @@ int main(void) {
         WITH(test_the_next_rendering_uses_the_same_memory),
         WITH(test_what_nobody_asks_for_any_more_is_given_back),
         WITH(test_of_large_pages_those_that_were_asked_for_last_are_kept),
+        WITH(test_a_template_goes_with_its_page_or_after_it),
         WITH(test_what_could_not_be_rendered_leaves_nothing),
         WITH(test_a_page_that_is_being_sent_keeps_its_memory),
         WITH(test_a_page_that_is_given_up_while_it_is_sent_is_sent_to_its_end),
