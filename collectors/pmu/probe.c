@@ -12,6 +12,8 @@
 
 static const uint64_t TRIAL_NS = UINT64_C(12000000); // three rotation intervals
 
+enum { SURPRISES_MAX = 3 }; // where others come and go all the time, a search must end
+
 enum phase { OPENING, RUNNING, CLOSING, DONE };
 
 struct probe {
@@ -25,6 +27,7 @@ struct probe {
     unsigned size;             // general counters being tried
     unsigned fits;             // the largest number known to fit
     unsigned too_many;         // the smallest number known not to fit
+    unsigned n_surprises;      // sizes that did not fit at first
     size_t opened, asked, ran; // CPUs that opened the group, that gave an answer, and on which it ran
     uint64_t until_ns;         // end of RUNNING
     int error;                 // why a CPU could not open the group in this trial
@@ -58,12 +61,19 @@ static void take_events(struct probe *p, const struct catalog *catalog, const bo
             p->events[p->n_fixed + p->n_general++] = catalog->events[e].code;
 }
 
+// The search is over, but its last trial was a success: the size that did not fit was tried before, and others may have
+// released counters since.
+static bool must_look_again(const struct probe *p) {
+    return p->size < p->too_many && p->too_many <= p->n_general && p->n_surprises < SURPRISES_MAX;
+}
+
 // Goes on to the size in the middle, if one is left.
 static void begin_trial(struct probe *p) {
-    p->phase = p->too_many - p->fits > 1 ? OPENING : DONE;
+    bool over = p->too_many - p->fits <= 1;
+    p->phase = over && !must_look_again(p) ? DONE : OPENING;
     if (p->phase == DONE)
         return;
-    p->size = (p->fits + p->too_many) / 2;
+    p->size = over ? p->too_many : (p->fits + p->too_many) / 2;
     p->opened = p->asked = p->ran = p->cpu = 0;
     p->error = 0;
 }
@@ -158,7 +168,12 @@ static bool pass(struct probe *p, void (*act)(struct probe *p, size_t cpu)) {
 }
 
 static void end_trial(struct probe *p) {
-    if (p->ran > 0 && 2 * p->ran >= p->asked)
+    bool fits = p->ran > 0 && 2 * p->ran >= p->asked;
+    if (fits && p->size == p->too_many) { // it did not before: nothing is known of larger ones
+        p->too_many = p->n_general + 1;
+        p->n_surprises++;
+    }
+    if (fits)
         p->fits = p->size;
     else
         p->too_many = p->size;
