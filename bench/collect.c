@@ -36,6 +36,7 @@
 #include "collectors/pmu/pmu_linux.h"
 #include "collectors/pmu/sampler.h"
 #include "config/spec/spec_json.h"
+#include "core/plan/schedule.h"
 #include "core/tally/derive.h"
 
 #define RATIO_MAX 1.5
@@ -145,7 +146,9 @@ static uint64_t start_ns(struct sampler *sampler) {
 // Runs all rounds and returns their CPU time, without the time to open the event groups.
 static double run_ours(const struct rig *rig, struct pmu *pmu, struct trace *trace) {
     struct sampler *sampler;
-    int r = sampler_new(rig->plan, rig->topology, pmu, SEED, 0, &sampler);
+    const struct sampler_request request = {
+        .plan = rig->plan, .topology = rig->topology, .pmu = pmu, .interval_ns = SCHEDULE_INTERVAL_NS, .seed = SEED};
+    int r = sampler_new(&request, &sampler);
     struct derive *derive = derive_new(rig->layout);
     if (r < 0 || !derive)
         collect_fail("sampler", -ENOMEM);

@@ -155,8 +155,11 @@ static void take_window(struct trial *t, size_t cpu, unsigned u, double from, do
 }
 
 static void begin_round(struct trial *t, double from, double to) {
-    cells_begin_round(t->counted);
-    cells_begin_round(t->truth);
+    for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
+        cells_begin_round(t->counted, cpu);
+        cells_begin_round(t->truth, cpu);
+        cells_end_round(t->counted, cpu, to - from);
+    }
     memset(t->parts, 0, t->n_cpus * t->n_parts * sizeof *t->parts);
     for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
         double on = load_on(&t->loads[cpu], to) - load_on(&t->loads[cpu], from);

@@ -2,18 +2,20 @@
 #ifndef TOPDOWND_COLLECTORS_PMU_SAMPLER_H
 #define TOPDOWND_COLLECTORS_PMU_SAMPLER_H
 
-// Runs a plan on a PMU: every physical core goes through the round in an order of its own, its SMT siblings with it.
+// Runs a plan on a PMU: every physical core goes through its rounds in orders of its own (core/plan/schedule.h), its
+// SMT siblings with it.
 //
 // At a slot edge the old event group's leader is disabled, then the new one's enabled, then the old group read: the
 // other order costs the new group up to a tick of 4 ms. Siblings do each of the three together, as they share
 // registers. All event groups stay open. The sampler opens them a few at a time, so that it never holds a CPU for long.
-// It retries a group that failed to open every minute; groups of a CPU that went offline, at the end of every round,
+// It retries a group that failed to open every minute; groups of a CPU that went offline, whenever readings are over,
 // because their file descriptors stay dead when the CPU returns. Event groups that count all the time are left to the
-// standing reader (collectors/pmu/standing.h), which is read when readings are over. The sampler reads no clock: the
-// caller passes the time and learns when to call again.
+// standing reader (collectors/pmu/standing.h), which is read when a core's round is over. The sampler reads no clock:
+// the caller passes the time and learns when to call again.
 
 #include <stdint.h>
 
+#include "collectors/host/busy_clock.h"
 #include "collectors/pmu/closer.h"
 #include "collectors/pmu/pmu.h"
 #include "collectors/pmu/standing.h"
@@ -21,21 +23,31 @@
 #include "core/plan/plan.h"
 #include "core/tally/readings.h"
 
+enum { SAMPLER_BUSY_CLOCK_CORES = 8 }; // with fewer cores, asking whether they sleep costs more than it saves
+
+// What a sampler runs. Everything is borrowed and must outlive the sampler. Rounds are numbered from first_round, so
+// that a sampler that replaces another does not repeat its random orders.
+struct sampler_request {
+    const struct plan *plan;
+    const struct topology *topology;
+    struct pmu *pmu;
+    struct busy_clock *busy_clock; // NULL: cores that sleep are treated like others
+    uint64_t interval_ns;          // between readings, as nearly as rounds allow
+    uint64_t seed, first_round;
+};
+
 struct sampler;
 
-// Everything is borrowed and must outlive the sampler. Rounds are numbered from first_round, so that a sampler that
-// replaces another does not repeat its random orders. Returns 0 or -ENOMEM.
-int sampler_new(const struct plan *plan, const struct topology *topology, struct pmu *pmu, uint64_t seed,
-                uint64_t first_round, struct sampler **out);
+// Returns 0 or -ENOMEM.
+int sampler_new(const struct sampler_request *request, struct sampler **out);
 
-// The first_round of a sampler that replaces this one. The unfinished round is lost.
+// The first_round of a sampler that replaces this one. The unfinished rounds are lost.
 uint64_t sampler_next_round(const struct sampler *sampler);
 
 // Closes all event groups at once.
 struct sampler *sampler_free(struct sampler *sampler);
 
-// Stops all event groups at once that hold counters. They stay open, and those that need no counter count on; the
-// sampler makes no further step.
+// Stops all event groups at once, so that they hold no counter. They stay open; the sampler makes no further step.
 void sampler_stop(struct sampler *sampler);
 
 // Takes over from a stopped sampler of the same catalog and PMU the event groups that both have on the same CPU, before
@@ -46,8 +58,8 @@ void sampler_inherit(struct sampler *sampler, struct sampler *from);
 struct sampler *sampler_release(struct sampler *sampler, struct closer *closer);
 
 // Does what is due at now_ns and sets *deadline_ns to the next call's time: a millisecond later while event groups are
-// still to be opened, then the next slot edge. The first round begins once all groups have been tried. Returns 1 if a
-// round has just ended: its readings are valid until the next call.
+// still to be opened, then the next edge. The first round begins once all groups have been tried. Returns 1 if readings
+// are over: those of all cores' rounds that have ended since the last ones; they are valid until the next call.
 int sampler_step(struct sampler *sampler, uint64_t now_ns, uint64_t *deadline_ns);
 
 // The first round has not begun: event groups are being opened.
@@ -62,7 +74,8 @@ const struct readings *sampler_readings(const struct sampler *sampler);
 // if all are open. *n_failed is their number over all CPUs.
 int sampler_open_error(const struct sampler *sampler, size_t *n_failed);
 
-// Why an event group could not be started, stopped or read in the last finished round: a negative errno; 0: no failure.
+// Why an event group could not be started, stopped or read until the last readings were over: a negative errno; 0: no
+// failure.
 int sampler_round_error(const struct sampler *sampler);
 
 // The cost so far. Calls: the number of system calls (one to start, stop or read an event group, one for every event

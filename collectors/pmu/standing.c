@@ -212,21 +212,22 @@ static int read_channel(struct standing *s, struct channel *channel, size_t n_ev
     return r;
 }
 
-int standing_read(struct standing *s, uint64_t now_ns, struct readings *readings) {
+int standing_read(struct standing *s, unsigned cpu, uint64_t now_ns, struct readings *readings) {
     int error = 0;
-    for (size_t i = 0; i < s->n_channels; i++) {
-        size_t n_events = group_of(s, i)->n_events, group = s->first_group + i % s->n_groups;
-        struct window *window = readings_add(readings, (unsigned)(i / s->n_groups), (unsigned)group, n_events);
-        int r = read_channel(s, &s->channels[i], n_events, now_ns, window);
+    for (size_t g = 0; g < s->n_groups; g++) {
+        size_t channel = cpu * s->n_groups + g, n_events = group_of(s, channel)->n_events;
+        struct window *window = readings_add(readings, cpu, (unsigned)(s->first_group + g), n_events);
+        int r = read_channel(s, &s->channels[channel], n_events, now_ns, window);
         if (r == 0)
             continue;
         window->enabled_ns = window->running_ns = 0;
         window->result = WINDOW_FAILED;
         window->error = error = r;
     }
-    s->to_open = 0;
     return error;
 }
+
+void standing_retry(struct standing *s) { s->to_open = 0; }
 
 // ---- what it tells ----
 

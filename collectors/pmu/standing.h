@@ -3,7 +3,8 @@
 #define TOPDOWND_COLLECTORS_PMU_STANDING_H
 
 // The event groups of a plan that count all the time, because their events need no counter. The standing reader opens
-// each once a CPU, starts it once, and reads it whenever a snapshot is made: nothing rotates, and no count is missed.
+// each once a CPU, starts it once, and reads it whenever a round of its core is over: nothing rotates, and no count is
+// missed.
 //
 // It belongs to a sampler (collectors/pmu/sampler.h), and is like it wherever this page does not say more. A sampler
 // that replaces another inherits the groups while they count, so that a probe or a change of plan costs no count
@@ -37,9 +38,12 @@ bool standing_open(struct standing *standing, uint64_t now_ns);
 // Starts what is open; what is opened later starts at once.
 void standing_start(struct standing *standing, uint64_t now_ns);
 
-// Adds a window for each group and CPU to the readings, over the time since the last reading. Returns 0, or why a group
-// could not be read: a negative errno.
-int standing_read(struct standing *standing, uint64_t now_ns, struct readings *readings);
+// Adds a window for each group on a CPU to the readings, over the time since the last reading. Returns 0, or why a
+// group could not be read: a negative errno.
+int standing_read(struct standing *standing, unsigned cpu, uint64_t now_ns, struct readings *readings);
+
+// Begins to try again what is not open.
+void standing_retry(struct standing *standing);
 
 int standing_open_error(const struct standing *standing, size_t *n_failed);
 uint64_t standing_calls(const struct standing *standing);

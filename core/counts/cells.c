@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/counts/cells.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@ static void lay_out(void *self, struct block *block) {
     cells->cells = block_take(block, cells->n_cpus * cells->rows->n_units, sizeof *cells->cells);
     cells->values = block_take(block, cells->n_cpus * cells->rows->n_values, sizeof *cells->values);
     cells->offline = block_take(block, cells->n_cpus, sizeof *cells->offline);
+    cells->times = block_take(block, cells->n_cpus, sizeof *cells->times);
 }
 
 struct cells *cells_new(const struct rows *rows, size_t n_cpus) {
@@ -22,13 +24,13 @@ struct cells *cells_free(struct cells *cells) {
     return NULL;
 }
 
-void cells_begin_round(struct cells *cells) {
-    for (size_t i = 0; i < cells->n_cpus * cells->rows->n_units; i++) {
-        struct cell *cell = &cells->cells[i];
+void cells_begin_round(struct cells *cells, size_t cpu) {
+    for (size_t u = 0; u < cells->rows->n_units; u++) {
+        struct cell *cell = cells_at(cells, cpu, u);
         *cell = (struct cell){.trouble = UNCOVERED_FAILED, .span = cell->span};
     }
-    memset(cells->values, 0, cells->n_cpus * cells->rows->n_values * sizeof *cells->values);
-    memset(cells->offline, 0, cells->n_cpus * sizeof *cells->offline);
+    memset(cells_row(cells, cpu), 0, cells->rows->n_values * sizeof *cells->values);
+    cells->offline[cpu] = false;
 }
 
 void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double running_seconds) {
@@ -41,4 +43,26 @@ void cells_add_values(struct cells *cells, size_t cpu, size_t unit, const double
     double *sums = cells_values(cells, cpu, unit);
     for (size_t i = 0, n = rows_n(cells->rows, unit); i < n; i++)
         sums[i] += values[i];
+}
+
+// Slots of the unit among those of a round: every slot measures the common unit.
+static double probability(const struct plan *plan, size_t unit) {
+    const struct plan_unit *of = &plan->units[unit];
+    return plan->common_unit == (int)unit ? 1 : (double)(of->slots * of->n_groups) / (double)plan_slots(plan);
+}
+
+double cells_factor(const struct cells *cells, size_t cpu, size_t unit, double seconds) {
+    const struct cell_time *time = &cells->times[cpu];
+    if (!cells_held(cells, cpu, unit))
+        return seconds / cells_values(cells, cpu, unit)[0];
+    double counted = probability(cells->rows->plan, unit) * (1 - time->idle_share);
+    return seconds / time->seconds / counted;
+}
+
+double cells_share(const struct cells *cells, size_t cpu, size_t unit) {
+    const struct cell_time *time = &cells->times[cpu];
+    if (!cells_data(cells, cpu, unit))
+        return 0;
+    return cells_held(cells, cpu, unit) ? plan_share(cells->rows->plan, (unsigned)unit)
+                                        : fmin(cells_at(cells, cpu, unit)->running_seconds / time->seconds, 1);
 }

@@ -2,9 +2,9 @@
 #ifndef TOPDOWND_CORE_COUNTS_CELLS_H
 #define TOPDOWND_CORE_COUNTS_CELLS_H
 
-// The counts of a round's windows: for each CPU a row of values, and for each CPU and unit a cell with their quality.
-// Values are sums over the round's windows, scaled for contention but not extrapolated; a unit without data has 0 CPU
-// seconds.
+// The counts of the windows of each CPU's last round: for each CPU a row of values, and for each CPU and unit a cell
+// with their quality. Values are sums over the round's windows, scaled for contention but not extrapolated; a unit
+// without data has 0 CPU seconds.
 
 #include <stdint.h>
 
@@ -18,23 +18,38 @@ struct cell {
                             // its average part
     uint32_t n_windows;     // with data; a composite counts as one
     uint8_t trouble;        // enum uncovered: why there was no data
+    bool troubled;          // a window had none
     struct span span;       // kept from round to round: the time that the data represents
+};
+
+// How a CPU's counts stand for its round.
+//
+// Usually a unit's windows are a known share of the round's time, and counts are extrapolated from their own time to
+// the round's. A core that slept was held on event groups, so that time on a group says nothing. It was on a unit's
+// groups with the probability of the schedule at any time, and counts are divided by that (Horvitz and Thompson 1952),
+// those of a unit that had no window yet as well: they are 0.
+struct cell_time {
+    double seconds;    // that the round represents
+    bool fresh;        // the round has ended since estimates were last made
+    bool held;         // the core was held
+    double idle_share; // if held: the share of its busy time in which nothing was counted
 };
 
 struct cells {
     const struct rows *rows; // borrowed
     size_t n_cpus;
-    struct cell *cells; // [cpu][unit]
-    double *values;     // [cpu][value of a row]
-    bool *offline;      // [cpu]
+    struct cell *cells;      // [cpu][unit]
+    double *values;          // [cpu][value of a row]
+    bool *offline;           // [cpu]
+    struct cell_time *times; // [cpu]
 };
 
 // `rows` must outlive it. NULL if out of memory.
 struct cells *cells_new(const struct rows *rows, size_t n_cpus);
 struct cells *cells_free(struct cells *cells);
 
-// Forgets the previous round: no values, no windows, no CPU offline. A unit without a window in a round has failed.
-void cells_begin_round(struct cells *cells);
+// Forgets a CPU's previous round: no values, no windows, not offline. A unit without a window in a round has failed.
+void cells_begin_round(struct cells *cells, size_t cpu);
 
 static inline struct cell *cells_at(const struct cells *cells, size_t cpu, size_t unit) {
     return &cells->cells[cpu * cells->rows->n_units + unit];
@@ -47,8 +62,31 @@ static inline double *cells_values(const struct cells *cells, size_t cpu, size_t
     return cells_row(cells, cpu) + rows_first(cells->rows, unit);
 }
 
+// Ends a CPU's round of `seconds` in which the core was not held.
+static inline void cells_end_round(struct cells *cells, size_t cpu, double seconds) {
+    cells->times[cpu] = (struct cell_time){.seconds = seconds, .fresh = true};
+}
+
 // Note a window with data: its running seconds; and its n values.
 void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double running_seconds);
 void cells_add_values(struct cells *cells, size_t cpu, size_t unit, const double *values);
+
+// True if the unit counted by the schedule of a core that was held. What counts all the time is never held.
+static inline bool cells_held(const struct cells *cells, size_t cpu, size_t unit) {
+    return cells->times[cpu].held && !plan_unit_stands(cells->rows->plan, (unsigned)unit);
+}
+
+// True if the unit's counts stand for something: it had windows with data, or it is known why it had none.
+static inline bool cells_data(const struct cells *cells, size_t cpu, size_t unit) {
+    return cells_values(cells, cpu, unit)[0] > 0 ||
+           (cells_held(cells, cpu, unit) && !cells_at(cells, cpu, unit)->troubled);
+}
+
+// The factor from a unit's counts to those of `seconds`, if it has data. The probability of a unit is that of its slots
+// among all slots of a round.
+double cells_factor(const struct cells *cells, size_t cpu, size_t unit, double seconds);
+
+// The share of time in which the unit counted, for error bars: measured, or that of the schedule.
+double cells_share(const struct cells *cells, size_t cpu, size_t unit);
 
 #endif

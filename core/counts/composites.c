@@ -41,11 +41,9 @@ static double *sums_of(const struct composites *composites, size_t cpu) {
     return composites->sums + cpu * composites->n_parts * composites->n_values;
 }
 
-void composites_begin_round(struct composites *composites) {
-    size_t n = composites->n_cpus * composites->n_parts * composites->n_values;
-    memset(composites->sums, 0, n * sizeof *composites->sums);
-    for (size_t cpu = 0; cpu < composites->n_cpus; cpu++)
-        composites_break(composites, cpu);
+void composites_begin_round(struct composites *composites, size_t cpu) {
+    memset(sums_of(composites, cpu), 0, composites->n_parts * composites->n_values * sizeof *composites->sums);
+    composites_break(composites, cpu);
 }
 
 void composites_break(struct composites *composites, size_t cpu) { composites->cpus[cpu].done = BROKEN; }

@@ -32,7 +32,7 @@ struct composites {
 struct composites *composites_new(const struct rows *rows, size_t n_cpus);
 struct composites *composites_free(struct composites *composites);
 
-void composites_begin_round(struct composites *composites);
+void composites_begin_round(struct composites *composites, size_t cpu);
 
 // Notes a window without data on the CPU: the next window does not follow the ones before.
 void composites_break(struct composites *composites, size_t cpu);

@@ -33,12 +33,9 @@ void level1_cpus_continue(struct level1_cpus *level1, size_t cpu, const struct l
     level1->cpus[cpu].debt = old->cpus[old_cpu].debt;
 }
 
-void level1_cpus_begin_round(struct level1_cpus *level1) {
-    for (size_t cpu = 0; cpu < level1->scopes->topology->n_cpus; cpu++) {
-        struct level1_cpu *of = &level1->cpus[cpu];
-        *of = (struct level1_cpu){.span = of->span, .debt = of->debt};
-    }
-    memset(level1->increase, 0, level1->scopes->n * level1->n_categories * sizeof *level1->increase);
+void level1_cpus_begin_round(struct level1_cpus *level1, size_t cpu) {
+    struct level1_cpu *of = &level1->cpus[cpu];
+    *of = (struct level1_cpu){.span = of->span, .debt = of->debt};
 }
 
 void level1_cpus_take_window(struct level1_cpus *level1, size_t cpu, const double *values) {
@@ -55,20 +52,35 @@ void level1_cpus_take_window(struct level1_cpus *level1, size_t cpu, const doubl
         of->slots[i] += categories[i];
 }
 
-const double *level1_cpus_advance(struct level1_cpus *level1, size_t cpu, double seconds, double limit_seconds,
-                                  bool stalled) {
+const double *level1_cpus_advance(struct level1_cpus *level1, const struct cells *cells, size_t cpu,
+                                  double limit_seconds, bool stalled) {
     struct level1_cpu *of = &level1->cpus[cpu];
-    size_t n = level1->n_categories, own = scope_of_cpu(level1->scopes->topology, cpu);
-    double measured = stalled ? 0 : of->seconds, slots[CATEGORY_N], increase[CATEGORY_N];
-    struct span_step step = span_advance(&of->span, seconds, measured > 0, limit_seconds);
-    if (!(measured > 0))
+    const struct cell_time *time = &cells->times[cpu];
+    size_t unit = (size_t)level1->rows->plan->level1_unit;
+    bool held = cells_held(cells, cpu, unit) && cells_data(cells, cpu, unit),
+         data = !stalled && (held || of->seconds > 0);
+    double slots[CATEGORY_N];
+    struct span_step step = span_advance(&of->span, time->seconds, data, limit_seconds);
+    if (!data)
         return NULL;
-    for (size_t i = 0; i < n; i++)
-        slots[i] = of->slots[i] * step.covered_seconds / measured;
-    level1_increase(slots, n, &of->debt, increase);
-    struct cpu_scopes scopes = scopes_of_cpu(level1->scopes, cpu);
-    for (size_t s = 0; s < SCOPES_OF_CPU; s++)
-        for (size_t i = 0; i < n; i++)
-            level1->increase[scopes.scope[s] * n + i] += increase[i];
-    return level1_cpus_increase(level1, own);
+    for (size_t i = 0; i < level1->n_categories; i++)
+        slots[i] = held ? of->slots[i] * cells_factor(cells, cpu, unit, step.covered_seconds)
+                        : of->slots[i] * step.covered_seconds / of->seconds;
+    level1_increase(slots, level1->n_categories, &of->debt, of->increase);
+    of->increased = true;
+    return of->increase;
+}
+
+void level1_cpus_sum(struct level1_cpus *level1, const struct cells *cells, double seconds) {
+    size_t n = level1->n_categories;
+    memset(level1->increase, 0, level1->scopes->n * n * sizeof *level1->increase);
+    for (size_t cpu = 0; cpu < level1->scopes->topology->n_cpus; cpu++) {
+        const struct level1_cpu *of = &level1->cpus[cpu];
+        struct cpu_scopes scopes = scopes_of_cpu(level1->scopes, cpu);
+        if (!of->increased)
+            continue;
+        for (size_t s = 0; s < SCOPES_OF_CPU; s++)
+            for (size_t i = 0; i < n; i++)
+                level1->increase[scopes.scope[s] * n + i] += of->increase[i] * (seconds / cells->times[cpu].seconds);
+    }
 }

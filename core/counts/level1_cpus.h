@@ -2,17 +2,20 @@
 #ifndef TOPDOWND_CORE_COUNTS_LEVEL1_CPUS_H
 #define TOPDOWND_CORE_COUNTS_LEVEL1_CPUS_H
 
-// Level 1 of each CPU: the pipeline slots of a round's windows by category, and the increase of its counters.
+// Level 1 of each CPU: the pipeline slots of its last round's windows by category, and the increase of its counters.
 
 #include "core/base/span.h"
+#include "core/counts/cells.h"
 #include "core/counts/level1.h"
 #include "core/counts/operands.h"
 #include "core/counts/scopes.h"
 
 struct level1_cpu {
     // of the round
-    double slots[CATEGORY_N]; // signed, from the windows that could be split
-    double seconds;           // of these windows
+    double slots[CATEGORY_N];    // signed, from the windows that could be split
+    double seconds;              // of these windows
+    double increase[CATEGORY_N]; // of its counters, at the round's end
+    bool increased;              // then; else there was no data
     // kept
     struct span span;
     struct level1_debt debt;
@@ -23,7 +26,7 @@ struct level1_cpus {
     const struct scopes *scopes;
     size_t n_categories;     // in the catalog's level 1
     struct level1_cpu *cpus; // [cpu]
-    double *increase;        // [scope][category]: of the round
+    double *increase;        // [scope][category]: of the CPUs' last rounds
     struct operands *window; // one at a time
 };
 
@@ -34,17 +37,20 @@ struct level1_cpus *level1_cpus_free(struct level1_cpus *level1);
 // Takes over a CPU's debt from another plan of the same catalog.
 void level1_cpus_continue(struct level1_cpus *level1, size_t cpu, const struct level1_cpus *old, size_t old_cpu);
 
-void level1_cpus_begin_round(struct level1_cpus *level1);
+void level1_cpus_begin_round(struct level1_cpus *level1, size_t cpu);
 
 // Takes the values of one of the CPU's windows of the level-1 unit.
 void level1_cpus_take_window(struct level1_cpus *level1, size_t cpu, const double *values);
 
-// Ends the CPU's round of `seconds`; gaps longer than limit_seconds are given up, and a stalled unit has no data.
-// Returns each category's increase, or NULL without data.
-const double *level1_cpus_advance(struct level1_cpus *level1, size_t cpu, double seconds, double limit_seconds,
-                                  bool stalled);
+// Ends the CPU's round; gaps longer than limit_seconds are given up, and a stalled unit has no data. Returns each
+// category's increase, or NULL without data.
+const double *level1_cpus_advance(struct level1_cpus *level1, const struct cells *cells, size_t cpu,
+                                  double limit_seconds, bool stalled);
 
-// The increase of a scope's categories in this round.
+// Sums the increases of the CPUs' last rounds over each scope, each extrapolated to `seconds`.
+void level1_cpus_sum(struct level1_cpus *level1, const struct cells *cells, double seconds);
+
+// The increase of a scope's categories, as last summed.
 static inline const double *level1_cpus_increase(const struct level1_cpus *level1, size_t scope) {
     return level1->increase + scope * level1->n_categories;
 }

@@ -21,11 +21,6 @@ struct sums *sums_free(struct sums *sums) {
     return NULL;
 }
 
-void sums_begin_round(struct sums *sums) {
-    memset(sums->cells, 0, sums->scopes->n * sums->rows->n_units * sizeof *sums->cells);
-    memset(sums->values, 0, sums->scopes->n * sums->rows->n_values * sizeof *sums->values);
-}
-
 static struct sums_cell *cell_of(struct sums *sums, size_t scope, size_t unit) {
     return &sums->cells[scope * sums->rows->n_units + unit];
 }
@@ -34,30 +29,48 @@ static double *values_of(struct sums *sums, size_t scope, size_t unit) {
     return sums->values + scope * sums->rows->n_values + rows_first(sums->rows, unit);
 }
 
-void sums_add_values(struct sums *sums, const struct cells *cells, size_t cpu, size_t unit, double seconds) {
+// The CPU's seconds are exact also where a held core's counts are not.
+static void add_values(struct sums *sums, const struct cells *cells, size_t cpu, size_t unit, double seconds) {
     const double *values = cells_values(cells, cpu, unit);
+    const struct cell_time *time = &cells->times[cpu];
+    double factor = cells_factor(cells, cpu, unit, time->seconds), same = seconds / time->seconds;
+    bool held = cells_held(cells, cpu, unit);
     struct cpu_scopes scopes = scopes_of_cpu(sums->scopes, cpu);
     double *host = values_of(sums, scopes.scope[0], unit), *socket = values_of(sums, scopes.scope[1], unit);
     double *own = values_of(sums, scopes.scope[2], unit);
     for (size_t s = 0; s < SCOPES_OF_CPU; s++)
         cell_of(sums, scopes.scope[s], unit)->data = true;
     for (size_t i = 0, n = rows_n(sums->rows, unit); i < n; i++) {
-        double extrapolated = values[i] * seconds / values[0];
+        // in this order a recording gives the bits that its writer showed
+        double extrapolated = held ? values[i] * factor : values[i] * time->seconds / values[0];
+        extrapolated = held && i == 0 ? seconds : extrapolated * same;
         host[i] += extrapolated;
         socket[i] += extrapolated;
         own[i] += extrapolated;
     }
 }
 
-void sums_add_basis(struct sums *sums, const struct cells *cells, size_t cpu, double seconds) {
+static void add_basis(struct sums *sums, const struct cells *cells, size_t cpu, size_t unit) {
     struct cpu_scopes scopes = scopes_of_cpu(sums->scopes, cpu);
-    for (size_t u = 0; u < sums->rows->n_units; u++) {
-        const struct cell *cell = cells_at(cells, cpu, u);
-        for (size_t s = 0; s < SCOPES_OF_CPU; s++) {
-            struct sums_cell *to = cell_of(sums, scopes.scope[s], u);
-            to->running_seconds += cell->running_seconds;
-            to->windows += cell->n_windows;
-            to->elapsed_seconds += cells->offline[cpu] ? 0 : seconds;
+    const struct cell *cell = cells_at(cells, cpu, unit);
+    for (size_t s = 0; s < SCOPES_OF_CPU; s++) {
+        struct sums_cell *to = cell_of(sums, scopes.scope[s], unit);
+        to->running_seconds += cell->running_seconds;
+        to->windows += cell->n_windows;
+        to->elapsed_seconds += cells->offline[cpu] ? 0 : cells->times[cpu].seconds;
+    }
+}
+
+void sums_take(struct sums *sums, const struct cells *cells, double seconds) {
+    memset(sums->cells, 0, sums->scopes->n * sums->rows->n_units * sizeof *sums->cells);
+    memset(sums->values, 0, sums->scopes->n * sums->rows->n_values * sizeof *sums->values);
+    for (size_t cpu = 0; cpu < cells->n_cpus; cpu++) {
+        if (!(cells->times[cpu].seconds > 0))
+            continue; // no round yet
+        for (size_t u = 0; u < sums->rows->n_units; u++) {
+            if (cells_data(cells, cpu, u))
+                add_values(sums, cells, cpu, u, seconds);
+            add_basis(sums, cells, cpu, u);
         }
     }
 }

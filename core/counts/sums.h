@@ -2,7 +2,8 @@
 #ifndef TOPDOWND_CORE_COUNTS_SUMS_H
 #define TOPDOWND_CORE_COUNTS_SUMS_H
 
-// The counts of a round's windows, extrapolated to the round and summed over the CPUs of each scope.
+// The counts of each CPU's last round, extrapolated to a time that is the same for all CPUs, and summed over the CPUs
+// of each scope.
 
 #include "core/counts/cells.h"
 #include "core/counts/scopes.h"
@@ -26,12 +27,8 @@ struct sums {
 struct sums *sums_new(const struct rows *rows, const struct scopes *scopes);
 struct sums *sums_free(struct sums *sums);
 
-void sums_begin_round(struct sums *sums);
-
-// Adds a CPU's values of a unit with data, extrapolated to a round of `seconds`.
-void sums_add_values(struct sums *sums, const struct cells *cells, size_t cpu, size_t unit, double seconds);
-// Adds the basis of all units of a CPU.
-void sums_add_basis(struct sums *sums, const struct cells *cells, size_t cpu, double seconds);
+// Sets the sums to the CPUs' last rounds, each extrapolated to `seconds`.
+void sums_take(struct sums *sums, const struct cells *cells, double seconds);
 
 static inline const double *sums_row(const struct sums *sums, size_t scope) {
     return sums->values + scope * sums->rows->n_values;

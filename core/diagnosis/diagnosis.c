@@ -78,6 +78,17 @@ static double course_take(struct course *course, int metric, const struct snapsh
     return since_seconds;
 }
 
+// The time since which a verdict holds that was found within a round: the round decides whether it lasts.
+static double course_since(const struct course *course, int metric, const struct snapshot *snapshot) {
+    if (metric == NOTHING_KNOWN)
+        return NAN;
+    if (metric == course->held.metric)
+        return course->held.since_seconds;
+    return metric == course->rival.metric
+               ? course->rival.since_seconds
+               : snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
+}
+
 // ---- what stays high ----
 
 // Thresholds may look for values that are too small or too large, so both directions are tried.
@@ -107,9 +118,13 @@ void diagnosis_round(struct diagnosis *diagnosis, struct snapshot *snapshot) {
     assert(snapshot->layout == layout);
     for (size_t scope = n_courses(diagnosis); scope-- > 0;) { // the host last: its nodes are used below
         tree_evaluate(diagnosis->tree, snapshot, scope);
+        struct course *course = &diagnosis->courses[scope];
+        int verdict = verdict_now(diagnosis->tree);
         snapshot->values[snapshot_bound_since(layout, scope)] =
-            course_take(&diagnosis->courses[scope], verdict_now(diagnosis->tree), snapshot);
+            snapshot->within_round ? course_since(course, verdict, snapshot) : course_take(course, verdict, snapshot);
     }
+    if (snapshot->within_round)
+        return;
     for (unsigned m = 0; m < layout->catalog->n_metrics; m++)
         if (diagnosis->nodes[m].judged)
             node_take(&diagnosis->nodes[m], diagnosis->tree->judge, m);

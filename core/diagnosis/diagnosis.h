@@ -39,7 +39,8 @@ struct diagnosis *diagnosis_free(struct diagnosis *diagnosis); // returns NULL, 
 // Takes over what `old` remembers, from another plan of the same catalog. Sockets are matched by id.
 void diagnosis_continue(struct diagnosis *diagnosis, const struct diagnosis *old);
 
-// Takes the snapshot of a round, complete with its timestamp, and fills in snapshot_bound_since.
+// Takes a snapshot, complete with its timestamp, and fills in snapshot_bound_since. One made within a round settles
+// nothing.
 void diagnosis_round(struct diagnosis *diagnosis, struct snapshot *snapshot);
 
 // True if the metric, a node with successors in the catalog's decision tree, stays high on the host. False for all

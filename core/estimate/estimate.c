@@ -112,7 +112,6 @@ void estimate_take_round(struct estimate *e, const struct cells *cells, double s
     for (size_t scope = 0; scope < e->scopes->n; scope++)
         if (scopes_own(e->scopes, scope) == scope)
             take_scope(e, scope, seconds);
-    estimate_rounds_keep(e->rounds);
 }
 
 // ---- answers ----

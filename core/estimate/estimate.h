@@ -58,7 +58,8 @@ struct estimate_interval {
 struct estimate *estimate_new(const struct plan *plan, const struct topology *topology, double memory_rounds);
 struct estimate *estimate_free(struct estimate *estimate);
 
-// Takes in a round that lasted `seconds`: cells of the same plan and the same number of CPUs.
+// Takes in the CPUs' rounds that are fresh (struct cell_time), each extrapolated to `seconds`: cells of the same plan
+// and the same number of CPUs. CPUs whose rounds last longer count with their last two.
 void estimate_take_round(struct estimate *estimate, const struct cells *cells, double seconds);
 
 // After a CPU was offline or time passed unmeasured: do not compare the rounds before and after. The second: for one

@@ -49,35 +49,37 @@ static void take_unit(struct estimate_rounds *rounds, const struct cells *cells,
     struct estimate_cell *cell = estimate_rounds_cell(rounds, cpu, u);
     const double *from = cells_values(cells, cpu, u);
     double *to = estimate_rounds_now(rounds, cpu) + rows_first(rounds->rows, u);
-    double scale = from[0] > 0 ? seconds / from[0] : 0;
+    double scale = cells_data(cells, cpu, u) ? cells_factor(cells, cpu, u, seconds) : 0;
     for (size_t i = 0, n = rows_n(rounds->rows, u); i < n; i++)
         to[i] = from[i] * scale;
-    cell->share = from[0] > 0 ? fmin(cells_at(cells, cpu, u)->running_seconds / seconds, 1) : 0;
+    cell->share = cells_share(cells, cpu, u);
     if (rounds->has_fields[u]) // uniform error of up to half a step: a step / sqrt(12)
         cell->rounding = field_slots(plan, &plan->units[u], to + 1) / ESTIMATE_FIELD_STEPS / sqrt(12);
 }
 
-void estimate_rounds_take(struct estimate_rounds *rounds, const struct cells *cells, double seconds) {
-    for (size_t cpu = 0; cpu < rounds->n_cpus; cpu++)
-        for (size_t u = 0; u < rounds->rows->n_units; u++)
-            take_unit(rounds, cells, cpu, u, seconds);
+// Makes the unit's last round the previous one, if it has data.
+static void keep_unit(struct estimate_rounds *rounds, size_t cpu, size_t u) {
+    struct estimate_cell *cell = estimate_rounds_cell(rounds, cpu, u);
+    size_t first = rows_first(rounds->rows, u);
+    if (!(cell->share > 0))
+        return;
+    cell->share_before = cell->share;
+    memcpy(estimate_rounds_before(rounds, cpu) + first, estimate_rounds_now(rounds, cpu) + first,
+           rows_n(rounds->rows, u) * sizeof *rounds->now);
 }
 
-void estimate_rounds_keep(struct estimate_rounds *rounds) {
+void estimate_rounds_take(struct estimate_rounds *rounds, const struct cells *cells, double seconds) {
     for (size_t cpu = 0; cpu < rounds->n_cpus; cpu++) {
-        const double *now = estimate_rounds_now(rounds, cpu);
-        double *before = estimate_rounds_before(rounds, cpu);
+        if (!cells->times[cpu].fresh || !(cells->times[cpu].seconds > 0))
+            continue;
         for (size_t u = 0; u < rounds->rows->n_units; u++) {
-            struct estimate_cell *cell = estimate_rounds_cell(rounds, cpu, u);
-            size_t first = rows_first(rounds->rows, u);
-            if (!(cell->share > 0))
-                continue;
-            cell->share_before = cell->share;
-            memcpy(before + first, now + first, rows_n(rounds->rows, u) * sizeof *now);
+            keep_unit(rounds, cpu, u);
+            take_unit(rounds, cells, cpu, u, seconds);
         }
     }
 }
 
 void estimate_rounds_forget(struct estimate_rounds *rounds, size_t cpu, size_t unit) {
-    estimate_rounds_cell(rounds, cpu, unit)->share_before = 0;
+    struct estimate_cell *cell = estimate_rounds_cell(rounds, cpu, unit);
+    cell->share = cell->share_before = 0;
 }

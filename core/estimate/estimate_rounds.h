@@ -25,11 +25,10 @@ struct estimate_rounds {
 struct estimate_rounds *estimate_rounds_new(const struct rows *rows, size_t n_cpus);
 struct estimate_rounds *estimate_rounds_free(struct estimate_rounds *rounds);
 
-// Sets this round to the counts of `cells`, extrapolated to `seconds`.
+// Takes each fresh round of `cells`, extrapolated to `seconds`; the one before becomes the previous one, where it has
+// data.
 void estimate_rounds_take(struct estimate_rounds *rounds, const struct cells *cells, double seconds);
-// Makes this round the previous one, where it has data.
-void estimate_rounds_keep(struct estimate_rounds *rounds);
-// Forgets the unit's previous round on this CPU.
+// Forgets the unit's rounds so far on this CPU.
 void estimate_rounds_forget(struct estimate_rounds *rounds, size_t cpu, size_t unit);
 
 static inline struct estimate_cell *estimate_rounds_cell(const struct estimate_rounds *rounds, size_t cpu,

@@ -166,6 +166,23 @@ static void put_window(struct recording_buffer *out, const struct window *window
         bytes_put_varint(out, window->counts[i]);
 }
 
+// Which cores' rounds they are.
+static void put_cores(struct recording_buffer *out, const struct readings *readings) {
+    unsigned before = 0;
+    bytes_put_varint(out, readings->round_over);
+    bytes_put_varint(out, readings->n_cores);
+    for (size_t i = 0; i < readings->n_cores; i++) {
+        const struct core_round *round = &readings->cores[i];
+        bytes_put_signed(out, (int64_t)round->core - (int64_t)before);
+        bytes_put_varint(out, readings->end_ns - round->end_ns);
+        bytes_put_varint(out, round->end_ns - round->start_ns);
+        bytes_put_varint(out, round->held);
+        if (round->held)
+            bytes_put_double(out, round->idle_share);
+        before = round->core;
+    }
+}
+
 // Remembers the window from which the next one's differences are taken.
 static void move_on(struct window *before, const struct window *window) {
     before->cpu = window->cpu;
@@ -175,7 +192,7 @@ static void move_on(struct window *before, const struct window *window) {
 
 int recording_put_round(struct recording_buffer *out, const struct readings *readings, const struct plan *plan,
                         double timestamp_seconds) {
-    size_t begin = bytes_begin(out, RECORDING_ROUND);
+    size_t begin = bytes_begin(out, readings->by_core ? RECORDING_CORES : RECORDING_ROUND);
     bytes_put_varint(out, readings->round);
     bytes_put_varint(out, readings->start_ns);
     bytes_put_varint(out, readings->end_ns - readings->start_ns);
@@ -187,6 +204,8 @@ int recording_put_round(struct recording_buffer *out, const struct readings *rea
         put_window(out, window, &before, plan->groups[window->group].n_events);
         move_on(&before, window);
     }
+    if (readings->by_core)
+        put_cores(out, readings);
     return bytes_end(out, begin);
 }
 
@@ -229,16 +248,57 @@ static void get_window(struct bytes_cursor *in, struct readings *readings, const
     in->bad = in->bad || !window_plausible(window);
 }
 
+static void get_core(struct bytes_cursor *in, const struct topology *topology, uint64_t end_ns,
+                     struct core_round *round) {
+    uint64_t core = round->core + (uint64_t)bytes_get_signed(in);
+    round->end_ns = end_ns - bytes_get_varint(in, end_ns);
+    round->start_ns = round->end_ns - bytes_get_varint(in, round->end_ns);
+    round->held = bytes_get_varint(in, 1) != 0;
+    round->idle_share = round->held ? bytes_get_double(in) : 0;
+    round->core = (unsigned)core;
+    in->bad = in->bad || core >= topology->n_cores || !(round->idle_share >= 0 && round->idle_share < 1);
+}
+
+static bool has_core(const struct readings *readings, unsigned core) {
+    size_t low = 0, high = readings->n_cores;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (readings->cores[middle].core < core)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < readings->n_cores && readings->cores[low].core == core;
+}
+
+static void get_cores(struct bytes_cursor *in, struct readings *readings, const struct topology *topology) {
+    bool round_over = bytes_get_varint(in, 1) != 0;
+    uint64_t n = bytes_get_varint(in, topology->n_cores);
+    struct core_round round = {.core = 0};
+    for (uint64_t i = 0; i < n && !in->bad; i++) {
+        get_core(in, topology, readings->end_ns, &round);
+        in->bad = in->bad || (i > 0 && round.core <= readings->cores[i - 1].core);
+        if (!in->bad)
+            readings_add_core(readings, &round);
+    }
+    readings->by_core = true;
+    readings->round_over = round_over;
+    for (size_t i = 0; i < readings->n_windows && !in->bad; i++)
+        in->bad = !has_core(readings, topology->cpus[readings->windows[i].cpu].core);
+}
+
 int recording_get_round(const struct recording_record *record, const struct plan *plan, const struct topology *topology,
                         bool added_up, double *timestamp_seconds, struct readings **out) {
     struct bytes_cursor in = cursor_of(record);
+    bool by_core = record->kind == RECORDING_CORES;
     uint64_t round = bytes_get_varint(&in, UINT64_MAX), start_ns = bytes_get_varint(&in, UINT64_MAX);
     uint64_t length_ns = bytes_get_varint(&in, UINT64_MAX - start_ns);
     double seconds = bytes_get_double(&in);
     size_t n = bytes_get_count(&in, WINDOW_BYTES_LEAST);
     if (in.bad || (n > 0 && plan->n_groups == 0))
         return -EBADMSG;
-    struct readings *readings = readings_new_sized(n, record->n); // a count takes at least a byte
+    struct readings *readings =
+        readings_new_sized(by_core ? topology->n_cores : 0, n, record->n); // a count takes at least a byte
     if (!readings)
         return -ENOMEM;
     readings_begin(readings, round, start_ns);
@@ -249,6 +309,8 @@ int recording_get_round(const struct recording_record *record, const struct plan
         if (!in.bad && !added_up) // a group has been enabled for no longer than the host runs
             plausible_judge(&readings->windows[i], plan, readings->end_ns, NULL);
     }
+    if (by_core && !in.bad)
+        get_cores(&in, readings, topology);
     int r = bytes_done(&in) ? 0 : -EBADMSG;
     if (r == 0 && recording_resident_pairs(plan))
         r = recording_resident_round(readings, plan, topology->n_cpus);

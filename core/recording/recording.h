@@ -4,11 +4,11 @@
 
 // A recording: every reading, with all that derive needs to compute the same values again, bit by bit.
 //
-// A file is a series of records: a header, facts, the plan in force, then a record for each round, pause, change of
-// facts and of plan. docs/recording.md describes the format. Each record has a length and a checksum and depends only
-// on the header and the last plan, so that records written before a crash stay readable. The recording stores the plan
-// itself, not the request: a later planner may pack differently. Everything here works in memory; the caller handles
-// the files.
+// A file is a series of records: a header, facts, the plan in force, then a record for each readings, pause, change
+// of facts and of plan. docs/recording.md describes the format. Each record has a length and a checksum and depends
+// only on the header and the last plan, so that records written before a crash stay readable. The recording stores the
+// plan itself, not the request: a later planner may pack differently. Everything here works in memory; the caller
+// handles the files.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,7 +25,8 @@ enum recording_kind {
     RECORDING_HEADER = 'R',
     RECORDING_FACTS = 'f',
     RECORDING_PLAN = 'P',
-    RECORDING_ROUND = 'r',
+    RECORDING_ROUND = 'r', // of all cores, as before version 3 and in logs of perf
+    RECORDING_CORES = 'c', // rounds of cores
     RECORDING_PAUSE = 'p'
 };
 
@@ -92,7 +93,7 @@ int recording_put_header(struct recording_buffer *out, const struct recording_he
 int recording_put_facts(struct recording_buffer *out, const struct catalog *catalog,
                         const struct recording_facts *facts, const struct adapt_report *adapt);
 int recording_put_plan(struct recording_buffer *out, const struct snapshot_layout *layout, bool again);
-// timestamp_seconds: when the round ended, since the epoch; NaN: not known.
+// Readings of either kind. timestamp_seconds: when they ended, since the epoch; NaN: not known.
 int recording_put_round(struct recording_buffer *out, const struct readings *readings, const struct plan *plan,
                         double timestamp_seconds);
 int recording_put_pause(struct recording_buffer *out, const struct recording_pause *pause);

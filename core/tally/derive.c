@@ -24,9 +24,12 @@ static bool make_parts(struct derive *d) {
     d->groups = group_totals_new(layout->plan);
     d->events = derive_events_new(d->rows, layout->events, layout->n_events, n_cpus);
     d->metrics = derive_metrics_new(layout->plan);
+    d->core_rounds = calloc(layout->topology->n_cores + 1, sizeof *d->core_rounds);
+    d->ended = calloc(n_cpus + 1, sizeof *d->ended);
+    d->end_ns = calloc(n_cpus + 1, sizeof *d->end_ns);
     d->estimate = estimate_new(layout->plan, layout->topology, ESTIMATE_MEMORY_ROUNDS);
     return d->cells && d->composites && d->window && d->sums && d->at && d->level1 && d->totals && d->groups &&
-           d->events && d->metrics && d->estimate;
+           d->events && d->metrics && d->core_rounds && d->ended && d->end_ns && d->estimate;
 }
 
 struct derive *derive_new(struct snapshot_layout *layout) {
@@ -43,6 +46,9 @@ struct derive *derive_free(struct derive *d) {
     if (!d)
         return NULL;
     estimate_free(d->estimate);
+    free(d->end_ns);
+    free(d->ended);
+    free(d->core_rounds);
     derive_metrics_free(d->metrics);
     derive_events_free(d->events);
     group_totals_free(d->groups);
@@ -62,58 +68,94 @@ struct derive *derive_free(struct derive *d) {
 
 // ---- a round ----
 
-static void begin_round(struct derive *d) {
-    cells_begin_round(d->cells);
-    composites_begin_round(d->composites);
-    level1_cpus_begin_round(d->level1);
-    sums_begin_round(d->sums);
+// Finds the CPUs whose rounds have ended, and begins these rounds.
+static void begin_rounds(struct derive *d, const struct readings *readings) {
+    for (size_t core = 0; core < d->layout->topology->n_cores; core++)
+        d->core_rounds[core] = NULL;
+    for (size_t i = 0; i < readings->n_cores; i++)
+        d->core_rounds[readings->cores[i].core] = &readings->cores[i];
+    for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++) {
+        d->ended[cpu] = !readings->by_core || d->core_rounds[d->layout->topology->cpus[cpu].core];
+        if (!d->ended[cpu])
+            continue;
+        cells_begin_round(d->cells, cpu);
+        composites_begin_round(d->composites, cpu);
+        level1_cpus_begin_round(d->level1, cpu);
+    }
 }
 
-// A round begins at the end of the previous one, so that no time is lost between two plans.
-static struct derive_round_time time_of(const struct derive *d, const struct readings *readings) {
+// A CPU's round begins at the end of its previous one, so that no time is lost between two plans.
+static struct derive_round_time time_of(struct derive *d, const struct readings *readings, size_t cpu) {
+    const struct core_round *round = d->core_rounds[d->layout->topology->cpus[cpu].core];
+    uint64_t begun_ns = readings->by_core ? round->start_ns : readings->start_ns;
+    uint64_t end_ns = readings->by_core ? round->end_ns : readings->end_ns;
+    uint64_t start_ns = d->end_ns[cpu] > 0 ? d->end_ns[cpu] : begun_ns;
     double planned = (double)d->layout->plan->round_ns * NS;
-    uint64_t start_ns = d->end_ns > 0 ? d->end_ns : readings->start_ns;
-    struct derive_round_time time = {.seconds = (double)(readings->end_ns - start_ns) * NS,
+    struct derive_round_time time = {.seconds = (double)(end_ns - start_ns) * NS,
                                      .limit_seconds = DERIVE_ROUNDS_MAX * planned};
     if (time.seconds > time.limit_seconds) {
         time.gap_seconds = time.seconds - planned;
         time.seconds = planned;
     }
+    cells_end_round(d->cells, cpu, time.seconds);
+    if (readings->by_core) {
+        d->cells->times[cpu].held = round->held;
+        d->cells->times[cpu].idle_share = round->idle_share;
+    }
+    d->end_ns[cpu] = end_ns;
     return time;
 }
 
+// Ends the rounds that the readings tell of. Returns the time of the last one.
+static double end_rounds(struct derive *d, const struct readings *readings) {
+    double seconds = d->seconds;
+    for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++) {
+        if (!d->ended[cpu])
+            continue;
+        struct derive_round_time time = time_of(d, readings, cpu);
+        derive_advance_cpu(d, cpu, &time);
+        derive_advance_standing(d, cpu, &time);
+        derive_forget_gaps(d, cpu, &time);
+        seconds = time.seconds;
+    }
+    return seconds;
+}
+
+static void take_estimates(struct derive *d) {
+    estimate_take_round(d->estimate, d->cells, d->seconds);
+    for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
+        d->cells->times[cpu].fresh = false;
+}
+
 void derive_round(struct derive *d, const struct readings *readings, struct snapshot *out) {
-    struct derive_round_time time = time_of(d, readings);
-    begin_round(d);
+    begin_rounds(d, readings);
     for (size_t i = 0; i < readings->n_windows; i++)
         derive_take_window(d, &readings->windows[i]);
     derive_join_composites(d);
     derive_metrics_find_stalled(d->metrics);
-    for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
-        derive_advance_cpu(d, cpu, &time);
-    derive_advance_standing(d, readings);
-    derive_take_trust(d, &time);
-    d->end_ns = readings->end_ns;
+    d->seconds = end_rounds(d, readings);
+    if (readings->round_over)
+        take_estimates(d);
     d->rounds++;
     if (!out)
         return;
     derive_write_totals(d, out);
-    derive_write_gauges(d, out, time.seconds);
+    derive_write_gauges(d, out);
     out->sequence = d->rounds;
+    out->within_round = !readings->round_over;
     out->start_ns = readings->start_ns;
     out->end_ns = readings->end_ns;
 }
 
 void derive_pause(struct derive *d, uint64_t until_ns, enum uncovered reason) {
-    derive_pause_standing(d, until_ns, reason);
-    if (d->end_ns == 0 || until_ns <= d->end_ns || d->metrics->n_planned == 0)
-        return;
-    double seconds = (double)(until_ns - d->end_ns) * NS * (1 - derive_standing_part(d));
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++) {
-        totals_add(d->totals, cpu, snapshot_uncovered(d->layout, 0, reason), seconds);
+        uint64_t *end_ns = &d->end_ns[cpu];
+        if (*end_ns == 0 || until_ns <= *end_ns || d->metrics->n_planned == 0)
+            continue;
+        totals_add(d->totals, cpu, snapshot_uncovered(d->layout, 0, reason), (double)(until_ns - *end_ns) * NS);
         estimate_forget_cpu(d->estimate, cpu);
+        *end_ns = until_ns;
     }
-    d->end_ns = until_ns;
 }
 
 void derive_initial(const struct derive *d, struct snapshot *out) {

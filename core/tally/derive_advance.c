@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tally/derive_state.h"
 
-// Totals: adds a CPU's counts of a round, extrapolated to the time that they represent.
+// Totals: adds a CPU's counts of its round, extrapolated to the time that they represent.
 
 static void add(struct derive *d, size_t cpu, size_t field, double amount) {
     totals_add(d->totals, cpu, field, amount);
@@ -40,20 +40,19 @@ static double limit_seconds(const struct derive *d, size_t cpu, const struct der
 void derive_advance_unit(struct derive *d, size_t cpu, unsigned unit, const struct derive_round_time *time) {
     const double *values = cells_values(d->cells, cpu, unit);
     struct span *span = &cells_at(d->cells, cpu, unit)->span;
-    bool data = values[0] > 0;
+    bool data = cells_data(d->cells, cpu, unit);
     struct span_step step = span_advance(span, time->seconds, data, limit_seconds(d, cpu, time));
     advance_coverage(d, cpu, unit, step);
     if (!data)
         return;
-    sums_add_values(d->sums, d->cells, cpu, unit, time->seconds);
-    operands_fill(d->at, unit, values, step.covered_seconds / values[0]);
+    operands_fill(d->at, unit, values, cells_factor(d->cells, cpu, unit, step.covered_seconds));
     advance_metrics(d, cpu, unit);
 }
 
 static void advance_level1(struct derive *d, size_t cpu, const struct derive_round_time *time) {
     const struct snapshot_layout *layout = d->layout;
     const double *increase =
-        level1_cpus_advance(d->level1, cpu, time->seconds, limit_seconds(d, cpu, time), d->metrics->level1_stalled);
+        level1_cpus_advance(d->level1, d->cells, cpu, limit_seconds(d, cpu, time), d->metrics->level1_stalled);
     double all = 0;
     for (size_t i = 0; increase && i < layout->n_level1; i++) {
         add(d, cpu, snapshot_category(layout, 0, i), increase[i]);

@@ -39,6 +39,7 @@ static void continue_cpu(struct derive *d, size_t cpu, const struct derive *old,
     continue_scope(d, snapshot_scope_cpu(d->layout, cpu), old, snapshot_scope_cpu(old->layout, old_cpu));
     level1_cpus_continue(d->level1, cpu, old->level1, old_cpu);
     give_up_pending(d, cpu, old, old_cpu);
+    d->end_ns[cpu] = old->end_ns[old_cpu];
 }
 
 int derive_continue(struct derive *d, const struct derive *old) {
@@ -47,16 +48,19 @@ int derive_continue(struct derive *d, const struct derive *old) {
     if (r < 0)
         return r;
     d->rounds = old->rounds;
-    d->end_ns = old->end_ns;
-    d->standing_end_ns = old->standing_end_ns;
+    d->seconds = old->seconds;
     derive_metrics_continue(d->metrics, old->metrics);
     continue_scope(d, 0, old, 0);
     for (size_t s = 0; s < topology->n_sockets; s++)
         for (size_t o = 0; o < old_topology->n_sockets; o++)
             if (topology->sockets[s].id == old_topology->sockets[o].id)
                 continue_scope(d, snapshot_scope_socket(s), old, snapshot_scope_socket(o));
+    uint64_t end_ns = 0; // CPUs that are new begin where the others are
+    for (size_t o = 0; o < old_topology->n_cpus; o++)
+        end_ns = old->end_ns[o] > end_ns ? old->end_ns[o] : end_ns;
     for (size_t cpu = 0; cpu < topology->n_cpus; cpu++) {
         int old_cpu = topology_find_cpu(old_topology, topology->cpus[cpu].id);
+        d->end_ns[cpu] = end_ns;
         if (old_cpu >= 0)
             continue_cpu(d, cpu, old, (size_t)old_cpu);
     }

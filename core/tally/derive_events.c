@@ -27,7 +27,7 @@ static void find_places(struct derive_events *events, size_t e, size_t *n) {
             continue;
         event->planned = true;
         if (event->standing ? plan_unit_stands(rows->plan, u) : !common || common_unit == (int)u)
-            events->places[(*n)++] = (struct derive_place){.count = place, .seconds = rows_first(rows, u)};
+            events->places[(*n)++] = (struct derive_place){.count = place, .unit = u};
     }
     event->n_places = *n - event->first_place;
 }
@@ -46,29 +46,34 @@ struct derive_events *derive_events_free(struct derive_events *events) {
     return NULL;
 }
 
-// Sums an event's counts over a CPU's windows of the round.
-static void count_event(const struct derive_events *events, const double *row, size_t event, double *count,
-                        double *seconds) {
+// Adds up an event's counts over a CPU's windows of the round, and for how much of the round they stand: their seconds,
+// or the sum of their units' probabilities. 0: nothing.
+static double count_event(const struct derive_events *events, const struct cells *cells, size_t cpu, size_t event,
+                          double *stands_for) {
     const struct derive_event *of = &events->events[event];
     const struct derive_place *places = events->places + of->first_place;
-    *count = *seconds = 0;
+    bool held = cells->times[cpu].held;
+    double count = 0;
+    *stands_for = 0;
     for (size_t i = 0, n = of->n_places; i < n; i++) {
-        *count += row[places[i].count];
-        *seconds += row[places[i].seconds];
+        count += cells_row(cells, cpu)[places[i].count];
+        if (!held || of->standing)
+            *stands_for += cells_values(cells, cpu, places[i].unit)[0];
+        else if (cells_data(cells, cpu, places[i].unit))
+            *stands_for += 1 / cells_factor(cells, cpu, places[i].unit, 1);
     }
+    return count;
 }
 
 void derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, bool standing,
                            double seconds, double limit_seconds, struct totals *totals, size_t first_field) {
-    const double *row = cells_row(cells, cpu);
     struct span *spans = events->spans + cpu * events->n_events;
     for (size_t e = 0, n = events->n_events; e < n; e++) {
-        double count, counted_seconds;
         if (events->events[e].standing != standing)
             continue;
-        count_event(events, row, e, &count, &counted_seconds);
-        struct span_step step = span_advance(&spans[e], seconds, counted_seconds > 0, limit_seconds);
-        if (counted_seconds > 0)
-            totals_add(totals, cpu, first_field + e, count * step.covered_seconds / counted_seconds);
+        double stands_for, count = count_event(events, cells, cpu, e, &stands_for);
+        struct span_step step = span_advance(&spans[e], seconds, stands_for > 0, limit_seconds);
+        if (stands_for > 0)
+            totals_add(totals, cpu, first_field + e, count * step.covered_seconds / stands_for);
     }
 }

@@ -3,7 +3,7 @@
 #define TOPDOWND_CORE_TALLY_DERIVE_EVENTS_H
 
 // Raw events: an event counts in every event group that contains it, and all its windows together are its sample. The
-// common unit has the events of all groups; a standing unit counts its events all the time, so it alone decides.
+// common unit has the events of all groups.
 
 #include "core/counts/cells.h"
 #include "core/counts/totals.h"
@@ -15,9 +15,9 @@ struct derive_event {
     bool standing; // in one that counts all the time
 };
 
-// Where a CPU's row has an event's count in one unit, and the time it was counted.
+// Where a CPU's row has an event's count, and whose.
 struct derive_place {
-    size_t count, seconds;
+    size_t count, unit;
 };
 
 struct derive_events {

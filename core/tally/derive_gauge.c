@@ -190,12 +190,14 @@ static void copy_host(const struct snapshot_layout *layout, struct snapshot *out
     memcpy(out->quality + socket * n, out->quality, n);
 }
 
-void derive_write_gauges(struct derive *d, struct snapshot *out, double round_seconds) {
+void derive_write_gauges(struct derive *d, struct snapshot *out) {
+    sums_take(d->sums, d->cells, d->seconds);
+    level1_cpus_sum(d->level1, d->cells, d->seconds);
     for (size_t scope = 0; scope < d->layout->n_scopes; scope++) {
         if (scopes_own(d->scopes, scope) != scope)
             copy_host(d->layout, out, scope);
         else
-            write_scope(d, out, scope, round_seconds);
+            write_scope(d, out, scope, d->seconds);
     }
     derive_write_states(d, out, true);
 }

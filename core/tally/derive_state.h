@@ -3,9 +3,8 @@
 #define TOPDOWND_CORE_TALLY_DERIVE_STATE_H
 
 // The state that the files of derive share: derive.c creates it and runs a round, derive_window.c takes readings in,
-// derive_advance.c advances totals, derive_standing.c those of units that count
-// all the time, derive_trust.c gets confidence intervals from core/estimate, derive_gauge.c writes
-// a snapshot, derive_continue.c continues under another plan.
+// derive_advance.c and derive_standing.c advance totals, derive_trust.c gets confidence intervals from core/estimate,
+// derive_gauge.c writes a snapshot, derive_continue.c continues under another plan.
 //
 // Windows go into the cells of a round, and the cells of all CPUs into sums of scopes and into totals, from which
 // derive writes a snapshot. Each of these is a type of its own in core/counts/; derive only moves values from one to
@@ -26,7 +25,7 @@ struct derive {
     struct snapshot_layout *layout; // a reference
     struct rows *rows;
     struct scopes *scopes;
-    struct cells *cells; // of the round; also how long each unit on each CPU has had no data
+    struct cells *cells; // of the last rounds; also how long each unit on each CPU has had no data
     struct composites *composites;
     double *window; // [value of a row]: one window's values
     struct sums *sums;
@@ -36,14 +35,16 @@ struct derive {
     struct group_totals *groups;
     struct derive_events *events;
     struct derive_metrics *metrics;
-    struct estimate *estimate; // of this plan's rounds
-    uint64_t rounds;           // so far
-    uint64_t end_ns;           // of the last round, 0 before the first
-    uint64_t standing_end_ns;  // of what counts all the time: of the last snapshot
+    struct estimate *estimate;             // of this plan's rounds
+    const struct core_round **core_rounds; // [core]: of the readings at hand
+    bool *ended;                           // [cpu]: its round is in them
+    uint64_t *end_ns;                      // [cpu]: of its last round, 0 before the first
+    double seconds;                        // of the last round: gauges and their sums are for this time
+    uint64_t rounds;                       // readings so far
 };
 
 struct derive_round_time {
-    double seconds;       // can be extrapolated over
+    double seconds;       // that the round represents
     double gap_seconds;   // cannot
     double limit_seconds; // longest gap to extrapolate over
 };
@@ -58,31 +59,28 @@ static inline const struct formula *derive_formula(const struct derive *d, size_
 
 // derive_window.c
 void derive_take_window(struct derive *d, const struct window *window);
-// Joins each CPU's composites into one window. Call it after the round's last window.
+// Joins the composites of each CPU whose round has ended into one window. Call it after the last window.
 void derive_join_composites(struct derive *d);
 
-// derive_advance.c: adds a CPU's cells to its totals and to the sums of its scopes. Call it once the stalled metrics
-// are known.
+// derive_advance.c: adds a CPU's cells to its totals. Call it once the stalled metrics are known.
 void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_time *time);
+
 // The same for one unit and for the raw events, of units that count all the time or of others.
 void derive_advance_unit(struct derive *d, size_t cpu, unsigned unit, const struct derive_round_time *time);
 void derive_advance_events(struct derive *d, size_t cpu, bool standing, const struct derive_round_time *time);
 
 // derive_standing.c: the part of the planned metrics that is measured all the time, 0 to 1.
 double derive_standing_part(const struct derive *d);
-// Advances them to the end of the readings, on all CPUs. Call it like derive_advance_cpu.
-void derive_advance_standing(struct derive *d, const struct readings *readings);
-// Counts the time until until_ns as uncovered for them.
-void derive_pause_standing(struct derive *d, uint64_t until_ns, enum uncovered reason);
+// Advances them on a CPU. Call it like derive_advance_cpu.
+void derive_advance_standing(struct derive *d, size_t cpu, const struct derive_round_time *time);
 
-// derive_trust.c: takes the round in, after the CPUs have advanced; then writes the interval of a gauge that has a
-// value.
-void derive_take_trust(struct derive *d, const struct derive_round_time *time);
+// derive_trust.c: does not compare a CPU's rounds over a gap; then writes the interval of a gauge that has a value.
+void derive_forget_gaps(struct derive *d, size_t cpu, const struct derive_round_time *time);
 void derive_write_trust(const struct derive *d, struct snapshot *out, size_t scope, size_t metric);
 
 // derive_gauge.c
 void derive_write_totals(const struct derive *d, struct snapshot *out);
-void derive_write_gauges(struct derive *d, struct snapshot *out, double round_seconds);
+void derive_write_gauges(struct derive *d, struct snapshot *out);
 // Writes the events that are not live, and the CPUs; a round's own values only with `of_round`.
 void derive_write_states(const struct derive *d, struct snapshot *out, bool of_round);
 

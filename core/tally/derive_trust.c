@@ -3,21 +3,13 @@
 
 #include "core/tally/derive_state.h"
 
-// Confidence intervals of gauges: passes the round's cells to core/estimate unchanged and its answers to the snapshot.
-// Rounds separated by uncovered time are not compared.
+// Confidence intervals of gauges: passes core/estimate's answers to the snapshot. Rounds separated by uncovered time
+// are not compared.
 
-static void forget_gaps(struct derive *d, const struct derive_round_time *time) {
-    for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
-        for (size_t u = 0; u < derive_n_units(d); u++)
-            if (time->gap_seconds > 0 || cells_at(d->cells, cpu, u)->span.given_up)
-                estimate_forget_unit(d->estimate, cpu, u);
-}
-
-void derive_take_trust(struct derive *d, const struct derive_round_time *time) {
-    for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
-        sums_add_basis(d->sums, d->cells, cpu, time->seconds);
-    forget_gaps(d, time);
-    estimate_take_round(d->estimate, d->cells, time->seconds);
+void derive_forget_gaps(struct derive *d, size_t cpu, const struct derive_round_time *time) {
+    for (size_t u = 0; u < derive_n_units(d); u++)
+        if (time->gap_seconds > 0 || cells_at(d->cells, cpu, u)->span.given_up)
+            estimate_forget_unit(d->estimate, cpu, u);
 }
 
 // Writes a metric's windows and share of time: its own unit's, or the smallest of those of the metrics it needs.

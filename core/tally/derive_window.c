@@ -4,7 +4,7 @@
 
 #include "core/tally/derive_state.h"
 
-// Takes readings into the cells of a round.
+// Takes readings into the cells of the CPUs' rounds.
 
 static const double NS = 1e-9;
 
@@ -48,7 +48,7 @@ static void take_part(struct derive *d, const struct window *window, unsigned un
 void derive_join_composites(struct derive *d) {
     for (unsigned cpu = 0; cpu < derive_n_cpus(d) && d->composites->unit >= 0; cpu++) {
         unsigned unit = (unsigned)d->composites->unit;
-        if (cells_at(d->cells, cpu, unit)->n_windows > 0)
+        if (d->ended[cpu] && cells_at(d->cells, cpu, unit)->n_windows > 0)
             take_values(d, cpu, unit, composites_join(d->composites, cpu));
     }
 }
@@ -72,6 +72,7 @@ static void take_trouble(struct derive *d, unsigned cpu, unsigned unit, enum win
                              : error == -ENODEV       ? UNCOVERED_OFFLINE
                                                       : UNCOVERED_FAILED;
     cells_at(d->cells, cpu, unit)->trouble = (uint8_t)trouble;
+    cells_at(d->cells, cpu, unit)->troubled = true;
     d->cells->offline[cpu] = d->cells->offline[cpu] || error == -ENODEV;
     if ((int)unit == d->composites->unit)
         composites_break(d->composites, cpu);

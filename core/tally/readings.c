@@ -20,21 +20,28 @@ static size_t counts_of_round(const struct plan *plan) {
     return counts;
 }
 
-struct readings *readings_new_sized(size_t n_windows, size_t n_counts) {
+struct readings *readings_new_sized(size_t n_cores, size_t n_windows, size_t n_counts) {
     struct readings *readings = calloc(1, sizeof *readings);
     if (!readings)
         return NULL;
+    readings->cores_max = n_cores;
     readings->windows_max = n_windows;
     readings->counts_max = n_counts;
+    readings->cores = calloc(readings->cores_max + 1, sizeof *readings->cores);
     readings->windows = calloc(readings->windows_max + 1, sizeof *readings->windows);
     readings->counts = calloc(readings->counts_max + 1, sizeof *readings->counts);
-    if (!readings->windows || !readings->counts)
+    if (!readings->cores || !readings->windows || !readings->counts)
         return readings_free(readings);
     return readings;
 }
 
 struct readings *readings_new(const struct plan *plan, const struct topology *topology) {
-    return readings_new_sized(plan->n_windows * topology->n_cpus, counts_of_round(plan) * topology->n_cpus);
+    size_t n_cpus = topology->n_cpus;
+    return readings_new_sized(topology->n_cores, plan->n_windows * n_cpus, counts_of_round(plan) * n_cpus);
+}
+
+struct readings *readings_new_core(const struct plan *plan, size_t n_cpus) {
+    return readings_new_sized(0, plan->n_windows * n_cpus, counts_of_round(plan) * n_cpus);
 }
 
 struct readings *readings_free(struct readings *readings) {
@@ -42,6 +49,7 @@ struct readings *readings_free(struct readings *readings) {
         free(readings->made);
         free(readings->counts);
         free(readings->windows);
+        free(readings->cores);
         free(readings);
     }
     return NULL;
@@ -50,7 +58,31 @@ struct readings *readings_free(struct readings *readings) {
 void readings_begin(struct readings *readings, uint64_t round, uint64_t start_ns) {
     readings->round = round;
     readings->start_ns = readings->end_ns = start_ns;
-    readings->n_windows = readings->n_counts = 0;
+    readings->n_cores = readings->n_windows = readings->n_counts = 0;
+    readings->by_core = false;
+    readings->round_over = true;
+}
+
+void readings_add_core(struct readings *readings, const struct core_round *round) {
+    assert(readings->n_cores < readings->cores_max);
+    size_t at = readings->n_cores++;
+    for (; at > 0 && readings->cores[at - 1].core > round->core; at--)
+        readings->cores[at] = readings->cores[at - 1];
+    readings->cores[at] = *round;
+    readings->by_core = true;
+}
+
+void readings_append(struct readings *readings, const struct readings *from) {
+    for (size_t i = 0; i < from->n_windows; i++) {
+        const struct window *window = &from->windows[i];
+        const uint64_t *end = i + 1 < from->n_windows ? window[1].counts : from->counts + from->n_counts;
+        size_t n = (size_t)(end - window->counts);
+        struct window *to = readings_add(readings, window->cpu, window->group, n);
+        uint64_t *counts = to->counts;
+        *to = *window;
+        to->counts = counts;
+        memcpy(counts, window->counts, n * sizeof *counts);
+    }
 }
 
 struct window *readings_add(struct readings *readings, unsigned cpu, unsigned group, size_t n_counts) {

@@ -2,8 +2,9 @@
 #ifndef TOPDOWND_CORE_TALLY_READINGS_H
 #define TOPDOWND_CORE_TALLY_READINGS_H
 
-// One round's raw counts: a list of windows, in the order in which they ended.
+// Raw counts: the windows of rounds that have ended, in the order in which they ended.
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,9 +48,23 @@ static inline enum window_result window_result_of(const struct window *window) {
     return window->running_ns < window->enabled_ns ? WINDOW_CONTENDED : WINDOW_COMPLETE;
 }
 
+// A round of one core, which has ended: all windows of its CPUs since its previous one belong to it.
+struct core_round {
+    unsigned core; // index into the topology
+    uint64_t start_ns, end_ns;
+    bool held;         // the core slept and was held on event groups: it has had some of its slots only, at times that
+                       // do not depend on the groups
+    double idle_share; // if held: of its busy time, how much fell into idle pieces
+};
+
 struct readings {
-    uint64_t round;            // counted from 0
-    uint64_t start_ns, end_ns; // monotonic clock
+    uint64_t round;            // number of the readings, counted from 0; of the round if all cores end it together
+    uint64_t start_ns, end_ns; // monotonic clock: since the readings before these
+    bool by_core;              // false: one round of all cores, from start_ns to end_ns, in which none was held
+    bool round_over;           // every core that never sleeps has ended a round since the last readings of which this
+                               // is said
+    struct core_round *cores;  // if by_core: those whose rounds have ended, each once, ascending
+    size_t n_cores, cores_max;
     struct window *windows;
     size_t n_windows, windows_max;
     uint64_t *counts; // memory for the windows' counts
@@ -59,15 +74,23 @@ struct readings {
 
 // Makes room for the windows of one round of `plan` on every CPU. NULL if out of memory.
 struct readings *readings_new(const struct plan *plan, const struct topology *topology);
-// The same with room for n_windows windows with n_counts counts in total.
-struct readings *readings_new_sized(size_t n_windows, size_t n_counts);
+// The same for one core with n_cpus CPUs.
+struct readings *readings_new_core(const struct plan *plan, size_t n_cpus);
+// The same with room for n_cores rounds of cores and n_windows windows with n_counts counts in total.
+struct readings *readings_new_sized(size_t n_cores, size_t n_windows, size_t n_counts);
 struct readings *readings_free(struct readings *readings);
 
-// Forgets all windows and begins round `round` at start_ns.
+// Forgets all windows and rounds of cores, and begins readings number `round` at start_ns: of one round of all cores.
 void readings_begin(struct readings *readings, uint64_t round, uint64_t start_ns);
 
 // Appends a window with room for n_counts counts, all zero. Never fails: more windows than a round has are a bug of the
 // caller.
 struct window *readings_add(struct readings *readings, unsigned cpu, unsigned group, size_t n_counts);
+
+// Adds a core's round, which has ended: the readings are by core.
+void readings_add_core(struct readings *readings, const struct core_round *round);
+
+// Appends the windows of other readings, without `made`.
+void readings_append(struct readings *readings, const struct readings *from);
 
 #endif

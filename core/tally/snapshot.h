@@ -143,7 +143,8 @@ struct snapshot {
     struct snapshot_layout *layout; // a reference
     atomic_uint references;
     uint64_t sequence;         // 0: nothing measured yet; then the number of rounds
-    uint64_t start_ns, end_ns; // the round that the gauges cover
+    uint64_t start_ns, end_ns; // since the snapshot before
+    bool within_round;         // only some cores have ended a round since the last snapshot that was not
     double *values;            // layout->n_values
     uint8_t *absent;           // of snapshot_state: enum absent
     uint8_t *quality;          // likewise: enum estimate_quality

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "core/plan/schedule.h"
 #include "daemon/base/log.h"
 
 static const uint64_t CPUS_NS = UINT64_C(5000000000); // between checks for CPUs that came online
@@ -30,7 +31,13 @@ void measure_refresh_view(struct measure *m) {
 }
 
 int measure_start_sampler(struct measure *m) {
-    int r = sampler_new(m->stage.layout->plan, m->stage.layout->topology, m->pmu, m->seed, m->next_round, &m->sampler);
+    const struct sampler_request request = {.plan = m->stage.layout->plan,
+                                            .topology = m->stage.layout->topology,
+                                            .pmu = m->pmu,
+                                            .interval_ns = SCHEDULE_INTERVAL_NS,
+                                            .seed = m->seed,
+                                            .first_round = m->next_round};
+    int r = sampler_new(&request, &m->sampler);
     if (r == 0 && m->parked.sampler)
         sampler_inherit(m->sampler, m->parked.sampler);
     measure_close_parked(m);

@@ -327,7 +327,7 @@ static size_t piece_end(const struct record *record, uint64_t *rounds) {
         if (end > record->written && at - record->written > PIECE_BYTES)
             break;
         end = at;
-        *rounds += one.kind == RECORDING_ROUND;
+        *rounds += one.kind == RECORDING_CORES;
     }
     return end;
 }

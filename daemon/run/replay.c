@@ -209,7 +209,7 @@ static int take_record(struct replay *replay) {
         r = play_plan(replay, &record);
     else if (record.kind == RECORDING_FACTS)
         r = play_facts(replay, &record);
-    else if (record.kind == RECORDING_ROUND && replay->stage.layout)
+    else if ((record.kind == RECORDING_ROUND || record.kind == RECORDING_CORES) && replay->stage.layout)
         r = recording_get_round(&record, replay->stage.layout->plan, replay->stage.layout->topology, tape_is_log(tape),
                                 &replay->readings_seconds, &replay->readings);
     else if (record.kind == RECORDING_PAUSE && replay->stage.layout)

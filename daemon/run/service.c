@@ -115,21 +115,30 @@ static int serve(struct service *s) {
     return 0;
 }
 
-// Runs the engines that are due, or all; *deadline_ns is the next deadline.
+// Runs an engine once. Returns 1 if it has made a snapshot, 0, or a negative errno.
+static int step_engine(struct service *s, size_t i, uint64_t now_ns) {
+    struct snapshot *snapshot = NULL;
+    int r = s->engines[i]->ops->step(s->engines[i], now_ns, &s->deadlines_ns[i], &snapshot);
+    if (r >= 0 && !s->serving && all_have_plans(s))
+        r = serve(s);
+    if (snapshot && s->serving)
+        publish(s, i, snapshot);
+    bool made = snapshot != NULL;
+    snapshot_unref(snapshot);
+    return r < 0 ? r : made;
+}
+
+// Runs the engines that are due, or all; *deadline_ns is the next deadline. An engine that has made a snapshot usually
+// looks around at once, in a step of its own because that may bring another view: this wakes nobody again.
 static int step(struct service *s, bool all, uint64_t *deadline_ns) {
     int r = 0;
     *deadline_ns = UINT64_MAX;
     for (size_t i = 0; i < s->n_engines && r >= 0; i++) {
-        struct engine *engine = s->engines[i];
-        struct snapshot *snapshot = NULL;
         uint64_t now_ns = clocks_now_ns();
         if (all || s->deadlines_ns[i] <= now_ns)
-            r = engine->ops->step(engine, now_ns, &s->deadlines_ns[i], &snapshot);
-        if (r >= 0 && !s->serving && all_have_plans(s))
-            r = serve(s);
-        if (snapshot && s->serving)
-            publish(s, i, snapshot);
-        snapshot_unref(snapshot);
+            r = step_engine(s, i, now_ns);
+        if (r > 0 && s->deadlines_ns[i] <= now_ns)
+            r = step_engine(s, i, now_ns);
         *deadline_ns = s->deadlines_ns[i] < *deadline_ns ? s->deadlines_ns[i] : *deadline_ns;
     }
     feed_watchdog(s);

@@ -250,7 +250,8 @@ def test_files_are_bounded_and_replayed_one_after_the_other():
         sizes = [os.path.getsize(name) for name in files]
         assert sum(sizes) <= 2 ** 20 and all(size < 1.7 * 2 ** 18 for size in sizes), sizes  # each ends with a whole round
         with replay(path, "--speed", "0") as daemon:
-            assert wait_end(daemon)["sequence"] >= live
+            ended = wait_end(daemon)["sequence"]
+            assert ended >= live, (ended, live)
             assert f"{files[-1]} is replayed before {path}" in daemon.log(), daemon.log()
             daemon.stop()
         with replay(files[1], "--speed", "0") as daemon:  # FILE.1, and what is before it

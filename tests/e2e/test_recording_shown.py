@@ -42,7 +42,7 @@ def rounds_in(path):
     rounds, at = [], 0
     while at < len(data):
         length = int.from_bytes(data[at + 1:at + 5], "little")
-        if data[at:at + 1] == b"r":
+        if data[at:at + 1] == b"c":
             value = shift = 0
             for byte in data[at + 5:at + 15]:
                 value |= (byte & 127) << shift

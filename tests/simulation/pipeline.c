@@ -180,7 +180,14 @@ static void change_plan(struct pipeline *p, unsigned counters) {
 }
 
 static void start_sampler(struct pipeline *p) {
-    assert_int_equal(sampler_new(p->plan, p->layout->topology, &p->recorder.pmu, p->seed, p->next_round, &p->sampler),
+    assert_int_equal(sampler_new(&(struct sampler_request){.plan = p->plan,
+                                                           .topology = p->layout->topology,
+                                                           .pmu = &p->recorder.pmu,
+                                                           .busy_clock = p->busy_clock,
+                                                           .interval_ns = SCHEDULE_INTERVAL_NS,
+                                                           .seed = p->seed,
+                                                           .first_round = p->next_round},
+                                 &p->sampler),
                      0);
     p->deadline_ns = p->now_ns;
 }

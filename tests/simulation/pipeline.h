@@ -28,6 +28,7 @@
 #include "core/adapt/follow.h"
 #include "core/base/random.h"
 #include "core/diagnosis/diagnosis.h"
+#include "core/plan/schedule.h"
 #include "core/tally/derive.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -93,7 +94,8 @@ struct pipeline {
     struct snapshot_layout *layout; // of the present plan
     struct recorder recorder;
     struct sampler *sampler;
-    uint64_t next_round; // where a new sampler goes on
+    struct busy_clock *busy_clock; // NULL: cores that sleep are not told apart
+    uint64_t next_round;           // where a new sampler goes on
     struct derive *derive;
     struct diagnosis *diagnosis;
     struct snapshot *snapshot; // the newest, NULL before the first round

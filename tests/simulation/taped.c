@@ -235,7 +235,7 @@ struct taped_replay taped_play(struct taped *taped, size_t n) {
             play_facts(&deck, &record);
         else if (record.kind == RECORDING_PLAN)
             play_plan(&deck, &record);
-        else if (record.kind == RECORDING_ROUND)
+        else if (record.kind == RECORDING_ROUND || record.kind == RECORDING_CORES)
             play_round(&deck, &record);
         else
             play_pause(&deck, &record);

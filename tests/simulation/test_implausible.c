@@ -18,7 +18,7 @@ static void test_a_jump_costs_one_window_of_each_cpu(void **state) {
     for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
         struct pipeline p;
         fault_load(&p);
-        add_rival(&p, RIVAL_JUMP, 0, "0-2", 20.33, 0)->by = by[i];
+        add_rival(&p, RIVAL_JUMP, 0, "0-2", 20.45, 0)->by = by[i];
         start(&p);
         pipeline_run_until(&p, 60);
         double lost = pipeline_windows(&p, WINDOW_IMPLAUSIBLE);
@@ -34,7 +34,7 @@ static void test_a_fall_costs_two_windows_of_each_cpu(void **state) {
     for (size_t i = 0; i < sizeof by / sizeof *by; i++) {
         struct pipeline p;
         fault_load(&p);
-        add_rival(&p, RIVAL_JUMP, 0, "0-2", 20.33, 0)->by = by[i];
+        add_rival(&p, RIVAL_JUMP, 0, "0-2", 20.45, 0)->by = by[i];
         start(&p);
         pipeline_run_until(&p, 60);
         double lost = pipeline_windows(&p, WINDOW_IMPLAUSIBLE);

@@ -109,7 +109,8 @@ static inline char *read_all(int fd) {
 // Sends a request (%s: the text that closes the connection) and returns the whole answer.
 static inline char *ask(const struct fixture *f, const char *method, const char *target) {
     char request[256];
-    (void)snprintf(request, sizeof(request), "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", method, target);
+    (void)snprintf(request, sizeof(request), "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", method,
+                   target);
     int fd = connect_to(f);
     send_text(fd, request);
     char *answer = read_all(fd);

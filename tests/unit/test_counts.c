@@ -115,8 +115,8 @@ static void test_sums_are_extrapolated_from_each_cpus_own_time(void **state) {
     struct rig rig;
     rig_init(&rig, 1);
     for (int round = 0; round < 2; round++) { // the second finds nothing of the first
-        cells_begin_round(rig.cells);
-        sums_begin_round(rig.sums);
+        for (size_t cpu = 0; cpu < 3; cpu++)
+            cells_begin_round(rig.cells, cpu);
         assert_int_equal(cells_at(rig.cells, 1, A_AND_B)->trouble, UNCOVERED_FAILED);
         for (int i = 0; i < 2; i++) {
             cells_add_values(rig.cells, 0, A_AND_B, (const double[]){1, 3, 7});
@@ -125,10 +125,9 @@ static void test_sums_are_extrapolated_from_each_cpus_own_time(void **state) {
         cells_add_values(rig.cells, 2, A_AND_B, (const double[]){2, 5, 9});
         cells_note_window(rig.cells, 2, A_AND_B, 2);
         rig.cells->offline[1] = true;
-        sums_add_values(rig.sums, rig.cells, 0, A_AND_B, 10);
-        sums_add_values(rig.sums, rig.cells, 2, A_AND_B, 10);
         for (size_t cpu = 0; cpu < 3; cpu++)
-            sums_add_basis(rig.sums, rig.cells, cpu, 10);
+            cells_end_round(rig.cells, cpu, 10);
+        sums_take(rig.sums, rig.cells, 10);
         size_t place = rows_place(rig.rows, A_AND_B, A);
         static const double wanted[SCOPES] = {55, 30, 25, 30, 0, 25};
         for (size_t scope = 0; scope < SCOPES; scope++) {
@@ -147,7 +146,7 @@ static void test_a_gap_of_a_cell_outlasts_a_round(void **state) {
     struct rig rig;
     rig_init(&rig, 1);
     (void)span_advance(&cells_at(rig.cells, 1, B_AND_C)->span, 10, false, 100);
-    cells_begin_round(rig.cells);
+    cells_begin_round(rig.cells, 1);
     assert_true(cells_at(rig.cells, 1, B_AND_C)->span.pending_seconds == 10);
     rig_free(&rig);
 }

@@ -99,8 +99,11 @@ static void end_round(struct rig *rig, unsigned seconds, double counted_seconds)
     assert_non_null(rig->snapshot);
     derive_round(rig->derive, readings, rig->snapshot);
     readings_begin(readings, readings->round + 1, readings->end_ns);
+    for (size_t cpu = 0; cpu < rig->cells->n_cpus; cpu++)
+        cells_end_round(rig->cells, cpu, counted_seconds);
     estimate_take_round(rig->direct, rig->cells, counted_seconds);
-    cells_begin_round(rig->cells);
+    for (size_t cpu = 0; cpu < rig->cells->n_cpus; cpu++)
+        cells_begin_round(rig->cells, cpu);
 }
 
 // Two windows on each CPU, one of them contended on CPU 1.

@@ -57,7 +57,11 @@ static void count(struct rig *rig, size_t cpu, double seconds, double a, double 
     cells_at(rig->cells, cpu, 0)->running_seconds = seconds;
 }
 
-static void round_of(struct rig *rig, double seconds) { estimate_take_round(rig->estimate, rig->cells, seconds); }
+static void round_of(struct rig *rig, double seconds) {
+    for (size_t cpu = 0; cpu < rig->cells->n_cpus; cpu++)
+        cells_end_round(rig->cells, cpu, seconds);
+    estimate_take_round(rig->estimate, rig->cells, seconds);
+}
 
 static struct estimate_interval interval(const struct rig *rig, size_t scope, size_t metric, double value) {
     return estimate_get(rig->estimate, scope, metric, value, 1);

@@ -57,8 +57,11 @@ static void count(struct rig *rig, size_t unit, double seconds, double first, do
 }
 
 static void rounds(struct rig *rig, int n) {
-    for (int r = 0; r < n; r++)
+    for (int r = 0; r < n; r++) {
+        for (size_t cpu = 0; cpu < rig->cells->n_cpus; cpu++)
+            cells_end_round(rig->cells, cpu, 10);
         estimate_take_round(rig->estimate, rig->cells, 10);
+    }
 }
 
 static double error_of(const struct rig *rig, size_t metric, double value) {

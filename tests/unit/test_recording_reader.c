@@ -37,7 +37,7 @@ static struct recording_buffer make(uint64_t *random) {
         struct plan_group group = {.n_events = 1};
         struct plan plan = {.groups = &group, .n_groups = 1};
         size_t n = i % 13 == 5 ? 400000 : (size_t)random_below(random, 3000);
-        struct readings *readings = readings_new_sized(n, n);
+        struct readings *readings = readings_new_sized(0, n, n);
         assert_non_null(readings);
         readings_begin(readings, i, i);
         readings->end_ns = i + 1;

@@ -38,7 +38,7 @@ static void resident_init(struct host *host) {
     group_of(host->builder, "G", "frontend_bound backend_bound a b ipc");
     host_start_plan(host, resident_plan(host));
     readings_free(host->readings);
-    host->readings = readings_new_sized(WINDOWS_MAX, COUNTS_MAX);
+    host->readings = readings_new_sized(0, WINDOWS_MAX, COUNTS_MAX);
     assert_non_null(host->readings);
     readings_begin(host->readings, 0, SECOND_NS);
     assert_true(recording_resident_pairs(host->layout->plan));

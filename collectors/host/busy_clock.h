@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_COLLECTORS_HOST_BUSY_CLOCK_H
+#define TOPDOWND_COLLECTORS_HOST_BUSY_CLOCK_H
+
+// Tells how long CPUs have been busy without interrupting them.
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/host/topology.h"
+
+struct busy_clock {
+    // Writes for each CPU of the topology how long it has been busy until now, from any beginning, in steps of 10 ms or
+    // less. False if this is not known now.
+    bool (*read)(struct busy_clock *clock, const struct topology *topology, uint64_t now_ns, uint64_t *busy_ns);
+};
+
+#endif

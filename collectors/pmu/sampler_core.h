@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_COLLECTORS_PMU_SAMPLER_CORE_H
+#define TOPDOWND_COLLECTORS_PMU_SAMPLER_CORE_H
+
+// A physical core on its way through its rounds: which event group is next, whether it is held on one because it slept,
+// and the windows of its unfinished round.
+//
+// If it is held, the share of the plan's idle time is not the share of the core's busy time that nothing saw: a core
+// that sleeps is not in the idle pieces, and what wakes it may be. So it is measured how much of the busy time of held
+// rounds fell into pieces.
+
+#include "collectors/pmu/channels.h"
+#include "core/plan/schedule.h"
+#include "core/tally/readings.h"
+
+enum { SAMPLER_IDLE = CHANNELS_IDLE }; // as an event group: none
+
+struct sampler_core {
+    unsigned *cpus; // indexes into the topology
+    size_t n_cpus;
+    unsigned *order; // of plan->round
+    size_t entry;    // position in the order
+    unsigned part;   // of the entry's unit
+    int group;       // now counting, or SAMPLER_IDLE
+    bool begun;
+    bool at_start;                           // of the order: the first entry is next
+    bool in_piece;                           // in the idle piece that is going on
+    bool held, round_held;                   // now; at some time in the round
+    uint64_t start_ns;                       // of the round
+    uint64_t tick_ns;                        // when the present tick began, after its idle piece
+    uint64_t slot_ns, hold_ns;               // when the present slot began, and when it ends even if the core sleeps
+    uint64_t busy_ns;                        // since then
+    double round_busy, round_busy_in_pieces; // seconds of the round
+    double busy, busy_in_pieces;             // of held rounds, lately
+    struct readings *windows;                // of the unfinished round
+};
+
+// The core's event group in its present slot.
+int sampler_core_group(const struct sampler_core *core, const struct plan *plan);
+
+// Moves to the next slot. A round's slots must not be used up.
+void sampler_core_next(struct sampler_core *core, const struct plan *plan);
+
+// Takes the order of a round: its first slot is next. `index` is the core's in the topology.
+void sampler_core_take_order(struct sampler_core *core, const struct schedule *schedule, size_t index, uint64_t round);
+
+// Notes that the core was busy for busy_ns in the tick that ends at now_ns and in the idle piece of piece_ns before it.
+void sampler_core_note_busy(struct sampler_core *core, uint64_t busy_ns, uint64_t piece_ns, uint64_t now_ns);
+
+// Ends a tick: true if the core is held on its slot. `tick` is the next one. Whether it slept must be known.
+bool sampler_core_end_tick(struct sampler_core *core, const struct schedule *schedule, size_t index, bool busy_known,
+                           uint64_t tick, uint64_t now_ns);
+
+// Ends the round at now_ns: what it was. The next one begins.
+struct core_round sampler_core_end_round(struct sampler_core *core, size_t index, uint64_t now_ns);
+
+#endif

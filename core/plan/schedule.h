@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_PLAN_SCHEDULE_H
+#define TOPDOWND_CORE_PLAN_SCHEDULE_H
+
+// The schedule: which event group a core counts at which time. Pure, so that the sampler and the benchmark of accuracy
+// run the same one.
+//
+// Time goes in ticks of one slot, the same for all cores. At the end of a tick every core goes on to the next slot of
+// its round, unless it slept: then it stays, because each change of groups would wake it. Between two ticks there may
+// be an idle piece, in which no core that was awake holds a counter. A round of ticks is divided into parts of about
+// SCHEDULE_PIECE_NS, and each part has one piece, at a random place. So a task that wants counters never waits for
+// long, and the pieces of a round add up to the plan's idle time.
+//
+// Each core goes through its rounds in random orders. The cores of a block, as many as a round has entries, run the
+// same shuffled order, each from another place. So at any time each event group counts on equally many cores (a Latin
+// square), and what all cores do at once is seen by all groups. Blocks and rounds are independent.
+//
+// A round lasts as many ticks as it has slots. A core that was held has had some of its slots only when the round ends;
+// it begins the next one with a new order all the same. It is held only by what happened since its last change, and
+// whatever the group is, so at any time each group is on with the probability of its slots: docs/estimation.md.
+//
+// Long rounds would come to their end at the same time everywhere. Cores are therefore divided into cohorts that begin
+// their rounds one after the other, about SCHEDULE_INTERVAL_NS apart; a snapshot is made whenever a cohort has ended
+// its rounds.
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/plan/plan.h"
+
+#define SCHEDULE_PIECE_NS UINT64_C(750000000)
+#define SCHEDULE_INTERVAL_NS UINT64_C(2000000000) // unless configured
+
+enum {
+    SCHEDULE_COHORT_CORES = 8, // at least: what fewer cores count says little of a host
+    SCHEDULE_BUSY_SHARE = 4,   // a core that was busy for less than a slot / 4 since its last change slept
+    SCHEDULE_HELD_SLOTS = 10   // it is held for this many on average: from half to three halves of that, so that cores
+                               // that sleep do not all go on at once
+};
+
+struct schedule {
+    const struct plan *plan; // borrowed
+    uint64_t seed;
+    size_t n_cores;
+    unsigned n_entries; // of a round, without the idle one
+    unsigned n_ticks;   // of a round of a core that never sleeps
+    uint64_t tick_ns;
+    unsigned n_pieces;  // of a round's ticks
+    unsigned n_cohorts; // at least 1
+};
+
+// interval_ns: the time between two snapshots, as nearly as rounds allow.
+struct schedule schedule_of(const struct plan *plan, size_t n_cores, uint64_t interval_ns, uint64_t seed);
+
+// The length of the idle piece just before a tick, counted from 0; 0: there is none.
+uint64_t schedule_piece_ns(const struct schedule *schedule, uint64_t tick);
+
+// The cohort of a core, and the tick, counted from the beginning of a round, at which its cohort's rounds begin.
+unsigned schedule_cohort(const struct schedule *schedule, size_t core);
+unsigned schedule_cohort_tick(const struct schedule *schedule, unsigned cohort);
+
+// True if a cohort's rounds begin at this tick.
+bool schedule_cohort_begins(const struct schedule *schedule, uint64_t tick);
+
+// Writes the order in which a core runs the entries of its round: order[i] is an index into plan->round. It depends
+// only on the arguments.
+void schedule_order(const struct schedule *schedule, size_t core, uint64_t round, unsigned *order);
+
+// How long at most a core is held on the slot that it begins at this tick.
+uint64_t schedule_hold_ns(const struct schedule *schedule, size_t core, uint64_t tick);
+
+// True if a core slept that was busy for busy_ns since its last change.
+static inline bool schedule_slept(const struct schedule *schedule, uint64_t busy_ns) {
+    return busy_ns < schedule->tick_ns / SCHEDULE_BUSY_SHARE;
+}
+
+// True if cores may be held: the parts of a composite must follow one another.
+bool schedule_may_hold(const struct schedule *schedule);
+
+#endif

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/plan_check.h"
+
+#include "config/spec/spec_json.h"
+
+// Event groups that count all the time, because their events need no counter.
+
+static const char *const NEEDY[] = {"A", "B", "C", "D"};
+
+// Metrics ab and cd need counters, s and t none; st mixes s's event with a counted one. Group All has them all.
+static struct catalog *mixed_catalog(const char *metrics) {
+    struct catalog_builder *builder = builder_of(NEEDY, N_OF(NEEDY));
+    struct fault fault;
+    static const char *const names[] = {"SWITCHES", "FAULTS"};
+    for (size_t i = 0; i < N_OF(names); i++)
+        assert_true(catalog_builder_add_event_text(
+                        builder,
+                        &(struct catalog_event_text){.name = names[i], .terms = i ? "event=0x92" : "event=0x91"},
+                        &fault) >= 0);
+    metric_of(builder, "ab", "A / B", NULL);
+    metric_of(builder, "cd", "C / D", NULL);
+    metric_of(builder, "s", "SWITCHES / cpu_seconds", NULL);
+    metric_of(builder, "t", "FAULTS / cpu_seconds", NULL);
+    metric_of(builder, "st", "SWITCHES / A", NULL);
+    group_of(builder, "All", metrics);
+    return catalog_builder_finish(builder);
+}
+
+static unsigned unit_of(const struct plan *plan, size_t metric) { return (unsigned)plan->metrics[metric].unit; }
+
+static void test_what_needs_no_counter_stands_in_one_group_after_those_that_rotate(void **state) {
+    (void)state;
+    struct catalog *catalog = mixed_catalog("s ab t cd");
+    struct plan *plan = plan_of_all(catalog, 2, 0.1);
+    assert_int_equal(plan->n_groups, 3);
+    assert_int_equal(plan_n_rotating(plan), 2);
+    assert_int_equal(unit_of(plan, 0), unit_of(plan, 2)); // s and t
+    assert_true(plan_unit_stands(plan, unit_of(plan, 0)) && plan_group_stands(plan, 2));
+    assert_false(plan_unit_stands(plan, unit_of(plan, 1)) || plan_unit_stands(plan, unit_of(plan, 3)));
+    assert_int_equal(plan->groups[2].n_events, 2);
+    assert_true(plan_share(plan, unit_of(plan, 0)) == 1);
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+static void test_it_takes_no_slot_from_the_others(void **state) {
+    (void)state;
+    struct catalog *mixed = mixed_catalog("s ab t cd"), *needy = mixed_catalog("ab cd");
+    struct plan *plan = plan_of_all(mixed, 2, 0.1), *without = plan_of_all(needy, 2, 0.1);
+    assert_int_equal(plan->round_ns, without->round_ns);
+    assert_int_equal(plan->idle_ns, without->idle_ns);
+    assert_int_equal(plan->n_round, without->n_round);
+    assert_int_equal(plan->n_windows, without->n_windows + 1); // one more to read
+    for (unsigned u = 0; u < without->n_units; u++)
+        assert_true(plan_share(plan, u) == plan_share(without, u));
+    plan_free(plan);
+    plan_free(without);
+    catalog_free(mixed);
+    catalog_free(needy);
+}
+
+static void test_a_metric_that_also_counts_needs_one_window_and_rotates(void **state) {
+    (void)state;
+    struct catalog *catalog = mixed_catalog("st s");
+    struct plan *plan = plan_of_all(catalog, 2, 0.1);
+    assert_int_equal(plan_n_rotating(plan), 1);
+    assert_false(plan_unit_stands(plan, unit_of(plan, 0)));
+    assert_int_equal(plan->groups[0].n_events, 2); // SWITCHES is counted beside A, too
+    assert_true(plan_unit_stands(plan, unit_of(plan, 1)));
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+static void test_where_only_such_events_are_counted_nothing_rotates(void **state) {
+    (void)state;
+    struct errors errors = {0};
+    struct catalog *software;
+    assert_int_equal(spec_json_load("specs/software.json", NULL, &errors, &software), 0);
+    struct plan *plan = plan_of_all(software, 0, 0.1);
+    assert_int_equal(plan->n_groups, 1);
+    assert_int_equal(plan_n_rotating(plan), 0);
+    assert_int_equal(plan->groups[0].n_events, 6);
+    assert_int_equal(plan_slots(plan), 0);
+    assert_int_equal(plan->round_ns, 2000000000);
+    assert_int_equal(plan->n_round, 1); // one slot in which no counter is held
+    assert_int_equal(plan->n_windows, 1);
+    plan_free(plan);
+    catalog_free(software);
+}
+
+static void test_weights_and_raising_leave_it_alone(void **state) {
+    (void)state;
+    struct catalog *catalog = mixed_catalog("s ab t cd");
+    const struct plan_selection heavy[] = {{0, 7}};
+    const bool raised[] = {true};
+    struct plan *plan = build_plan(&(struct plan_request){.catalog = catalog,
+                                                          .general_counters = 2,
+                                                          .selections = heavy,
+                                                          .n_selections = 1,
+                                                          .raised = raised,
+                                                          .slot_ns = SLOT_NS,
+                                                          .adaptive = true,
+                                                          .idle = 0.1});
+    unsigned standing = unit_of(plan, 0);
+    assert_int_equal(plan->units[standing].slots, 0);
+    assert_true(plan->units[standing].baseline_share == 1);
+    plan_free(plan);
+    catalog_free(catalog);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_needs_no_counter_stands_in_one_group_after_those_that_rotate),
+        cmocka_unit_test(test_it_takes_no_slot_from_the_others),
+        cmocka_unit_test(test_a_metric_that_also_counts_needs_one_window_and_rotates),
+        cmocka_unit_test(test_where_only_such_events_are_counted_nothing_rotates),
+        cmocka_unit_test(test_weights_and_raising_leave_it_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
