@@ -11,7 +11,7 @@
 
 struct busy_clock {
     // Writes for each CPU of the topology how long it has been busy until now, from any beginning, in steps of 10 ms or
-    // less. False if this is not known now.
+    // less. `busy_ns` has what was read the last time, 0 at first: no time falls. False if this is not known now.
     bool (*read)(struct busy_clock *clock, const struct topology *topology, uint64_t now_ns, uint64_t *busy_ns);
 };
 

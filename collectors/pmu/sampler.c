@@ -26,7 +26,7 @@ struct sampler {
     struct standing *standing; // of the others
     struct sampler_core *cores;
     unsigned *core_cpus, *orders; // memory of the cores' arrays
-    uint64_t *busy_ns;            // [cpu]: at the last edge; then once more, for the next one
+    uint64_t *busy_ns;            // [cpu]: at the last edge; then at this one; then at the last change
     bool busy_known;              // at the last edge
     struct readings *readings;
     uint64_t tick;              // counted from the beginning of round 0
@@ -74,7 +74,7 @@ int sampler_new(const struct sampler_request *request, struct sampler **out) {
     s->cores = calloc(topology->n_cores, sizeof *s->cores);
     s->core_cpus = calloc(topology->n_cpus, sizeof *s->core_cpus);
     s->orders = calloc(topology->n_cores * plan->n_round, sizeof *s->orders);
-    s->busy_ns = calloc(2 * topology->n_cpus, sizeof *s->busy_ns);
+    s->busy_ns = calloc(3 * topology->n_cpus, sizeof *s->busy_ns);
     s->channels = channels_new(plan, topology, request->pmu);
     s->standing = standing_new(plan, topology, request->pmu);
     s->readings = readings_new(plan, topology);
@@ -172,6 +172,8 @@ static void pass_core(struct sampler *s, size_t c, bool busy_known, bool piece, 
         sampler_core_take_order(core, &s->schedule, c, round_of(s));
     if (!held)
         advance_core(s, core, piece, ends);
+    for (size_t i = 0; !held && i < core->n_cpus; i++)
+        s->busy_ns[2 * s->topology->n_cpus + core->cpus[i]] = s->busy_ns[core->cpus[i]];
     if (begins)
         core->start_ns = now_ns;
     else if (ends)
@@ -206,25 +208,30 @@ struct sampler *sampler_release(struct sampler *s, struct closer *closer) {
 
 // ---- edges ----
 
-// Reads how long each core was busy since the last tick began; siblings are busy together at best.
+// The time that the core was busy between two readings of the clock; siblings are busy together at best.
+static uint64_t busy_between(const struct sampler_core *core, const uint64_t *before, const uint64_t *now) {
+    uint64_t busy_ns = 0;
+    for (size_t i = 0; i < core->n_cpus; i++) {
+        uint64_t of_cpu_ns = now[core->cpus[i]] - before[core->cpus[i]];
+        busy_ns = of_cpu_ns > busy_ns ? of_cpu_ns : busy_ns;
+    }
+    return busy_ns;
+}
+
+// Reads how long each core was busy since its last change, and since the last tick began. False if this is not known.
 static bool read_busy_clock(struct sampler *s, uint64_t piece_ns, uint64_t now_ns) {
     size_t n = s->topology->n_cpus;
-    uint64_t *before = s->busy_ns, *now = s->busy_ns + n;
-    bool known = s->busy_clock && s->busy_clock->read(s->busy_clock, s->topology, now_ns, now);
-    for (size_t c = 0; known && s->busy_known && c < s->topology->n_cores; c++) {
-        struct sampler_core *core = &s->cores[c];
-        uint64_t busy_ns = 0;
-        for (size_t i = 0; i < core->n_cpus; i++) {
-            unsigned cpu = core->cpus[i];
-            uint64_t of_cpu_ns = now[cpu] > before[cpu] ? now[cpu] - before[cpu] : 0;
-            busy_ns = of_cpu_ns > busy_ns ? of_cpu_ns : busy_ns;
-        }
-        sampler_core_note_busy(core, busy_ns, piece_ns, now_ns);
-    }
-    if (known)
-        memcpy(before, now, n * sizeof *now);
-    bool since = known && s->busy_known;
+    uint64_t *before = s->busy_ns, *now = s->busy_ns + n, *changed = s->busy_ns + 2 * n;
+    bool known = s->busy_clock && s->busy_clock->read(s->busy_clock, s->topology, now_ns, now), since = s->busy_known;
     s->busy_known = known;
+    if (!known)
+        return false;
+    for (size_t c = 0; since && c < s->topology->n_cores; c++)
+        sampler_core_note_busy(&s->cores[c], busy_between(&s->cores[c], changed, now),
+                               busy_between(&s->cores[c], before, now), piece_ns, now_ns);
+    memcpy(before, now, n * sizeof *now);
+    if (!since)
+        memcpy(changed, now, n * sizeof *now);
     return since;
 }
 
@@ -314,7 +321,7 @@ int sampler_step(struct sampler *s, uint64_t now_ns, uint64_t *deadline_ns) {
 bool sampler_is_opening(const struct sampler *s) { return !s->started; }
 
 int sampler_now(const struct sampler *s, size_t core, uint64_t *until_ns) {
-    *until_ns = s->cores[core].edge_ns + s->slip_ns;
+    *until_ns = s->edge_ns;
     return s->cores[core].group;
 }
 

@@ -65,7 +65,7 @@ int sampler_step(struct sampler *sampler, uint64_t now_ns, uint64_t *deadline_ns
 // The first round has not begun: event groups are being opened.
 bool sampler_is_opening(const struct sampler *sampler);
 
-// The event group that a core counts, or -1 if it counts none, and until when.
+// The event group that a core counts, or -1 if it counts none, and until when at least.
 int sampler_now(const struct sampler *sampler, size_t core, uint64_t *until_ns);
 
 const struct readings *sampler_readings(const struct sampler *sampler);

@@ -30,9 +30,10 @@ void sampler_core_take_order(struct sampler_core *core, const struct schedule *s
     core->at_start = true;
 }
 
-void sampler_core_note_busy(struct sampler_core *core, uint64_t busy_ns, uint64_t piece_ns, uint64_t now_ns) {
-    double busy = (double)busy_ns * 1e-9, tick_ns = (double)(now_ns - core->tick_ns);
-    core->busy_ns += busy_ns;
+void sampler_core_note_busy(struct sampler_core *core, uint64_t changed_ns, uint64_t tick_busy_ns, uint64_t piece_ns,
+                            uint64_t now_ns) {
+    double busy = (double)tick_busy_ns * 1e-9, tick_ns = (double)(now_ns - core->tick_ns);
+    core->busy_ns = changed_ns;
     core->round_busy += busy;
     if (!core->held && piece_ns > 0)
         core->round_busy_in_pieces += busy * (double)piece_ns / ((double)piece_ns + tick_ns);
@@ -48,7 +49,6 @@ bool sampler_core_end_tick(struct sampler_core *core, const struct schedule *sch
         return true;
     core->slot_ns = now_ns;
     core->hold_ns = schedule_hold_ns(schedule, index, tick);
-    core->busy_ns = 0;
     return false;
 }
 

@@ -44,8 +44,10 @@ void sampler_core_next(struct sampler_core *core, const struct plan *plan);
 // Takes the order of a round: its first slot is next. `index` is the core's in the topology.
 void sampler_core_take_order(struct sampler_core *core, const struct schedule *schedule, size_t index, uint64_t round);
 
-// Notes that the core was busy for busy_ns in the tick that ends at now_ns and in the idle piece of piece_ns before it.
-void sampler_core_note_busy(struct sampler_core *core, uint64_t busy_ns, uint64_t piece_ns, uint64_t now_ns);
+// Notes that the core was busy for changed_ns since its last change, and for tick_busy_ns in the tick that ends at
+// now_ns and in the idle piece of piece_ns before it.
+void sampler_core_note_busy(struct sampler_core *core, uint64_t changed_ns, uint64_t tick_busy_ns, uint64_t piece_ns,
+                            uint64_t now_ns);
 
 // Ends a tick: true if the core is held on its slot. `tick` is the next one. Whether it slept must be known.
 bool sampler_core_end_tick(struct sampler_core *core, const struct schedule *schedule, size_t index, bool busy_known,

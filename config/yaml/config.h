@@ -38,8 +38,9 @@ enum config_mode {
 
 // Settings allowed at the top level and in a profile; the profile wins.
 struct config_settings {
-    uint64_t slot_ns;
-    double idle; // 0 to 0.9
+    uint64_t slot_ns;     // 0: by the number of cores
+    uint64_t interval_ns; // between snapshots
+    double idle;          // 0 to 0.9
     bool cpus_all;
     struct cpuset cpus; // if not all; from cpus_origin
     struct config_origin cpus_origin;

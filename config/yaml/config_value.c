@@ -71,10 +71,9 @@ bool config_value_text(const struct yaml_tree *value, const char *key, size_t ma
     return false;
 }
 
-bool config_value_slot(const struct yaml_tree *value, const char *key, void *out, struct errors *errors) {
-    uint64_t *slot_ns = out;
-    if (!config_value_is(value, YAML_TREE_SCALAR, key, "200ms", errors))
-        return false;
+// A duration between two limits, of which `range` tells.
+static bool read_duration(const struct yaml_tree *value, const char *key, const char *range, double min_ns,
+                          double max_ns, uint64_t *out, struct errors *errors) {
     const char *word = value->text;
     double duration_ns;
     int r = decimal_read_duration(word, &duration_ns);
@@ -85,10 +84,26 @@ bool config_value_slot(const struct yaml_tree *value, const char *key, void *out
     }
     if (r < 0)
         return value_refuse(errors, value, key, "is not a duration: write a number and ms or s, such as 200ms");
-    if (duration_ns < 10e6 || duration_ns > 60e9)
-        return value_refuse(errors, value, key, "is out of range: 10ms to 60s are allowed");
-    *slot_ns = (uint64_t)(duration_ns + 0.5);
+    if (duration_ns < min_ns || duration_ns > max_ns)
+        return value_refuse(errors, value, key, range);
+    *out = (uint64_t)(duration_ns + 0.5);
     return true;
+}
+
+bool config_value_slot(const struct yaml_tree *value, const char *key, void *out, struct errors *errors) {
+    uint64_t *slot_ns = out;
+    if (!config_value_is(value, YAML_TREE_SCALAR, key, "200ms", errors))
+        return false;
+    if (strcmp(value->text, "auto") == 0) {
+        *slot_ns = 0;
+        return true;
+    }
+    return read_duration(value, key, "is out of range: 10ms to 60s are allowed", 10e6, 60e9, slot_ns, errors);
+}
+
+bool config_value_interval(const struct yaml_tree *value, const char *key, void *out, struct errors *errors) {
+    return config_value_is(value, YAML_TREE_SCALAR, key, "2s", errors) &&
+           read_duration(value, key, "is out of range: 1s to 60s are allowed", 1e9, 60e9, out, errors);
 }
 
 bool config_value_idle(const struct yaml_tree *value, const char *key, void *out, struct errors *errors) {

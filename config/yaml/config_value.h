@@ -23,9 +23,10 @@ bool config_value_text(const struct yaml_tree *value, const char *key, size_t ma
                        struct errors *errors);
 
 // Each reads the value of one key; `key` is its name for messages. `out` points to the member that it sets in struct
-// config_settings, config_specs or config_record: slot_ns, idle, the settings as a whole (cpus, cpus_all, cpus_origin),
-// reserve_counters, guests, mode, a flag, format, size_bytes.
+// config_settings, config_specs or config_record: slot_ns, interval_ns, idle, the settings as a whole (cpus, cpus_all,
+// cpus_origin), reserve_counters, guests, mode, a flag, format, size_bytes.
 bool config_value_slot(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
+bool config_value_interval(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
 bool config_value_idle(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
 bool config_value_cpus(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
 bool config_value_reserve(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);

@@ -3,6 +3,20 @@
 
 #include "core/base/random.h"
 
+uint64_t schedule_slot_ns(size_t n_cores) {
+    static const struct {
+        size_t cores;
+        uint64_t slot_ns;
+    } points[] = {{32, 200000000}, {128, 375000000}, {256, 750000000}};
+    size_t i = 0, n = sizeof points / sizeof *points;
+    while (i < n && points[i].cores < n_cores)
+        i++;
+    if (i == 0 || i == n)
+        return points[i == 0 ? 0 : n - 1].slot_ns;
+    uint64_t more_ns = points[i].slot_ns - points[i - 1].slot_ns;
+    return points[i - 1].slot_ns + more_ns * (n_cores - points[i - 1].cores) / (points[i].cores - points[i - 1].cores);
+}
+
 // n of something of total_ns in pieces of about piece_ns, from 1 to most.
 static unsigned divide(uint64_t total_ns, uint64_t piece_ns, unsigned most) {
     uint64_t n = (total_ns + piece_ns / 2) / piece_ns;

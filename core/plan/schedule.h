@@ -53,6 +53,11 @@ struct schedule {
 // interval_ns: the time between two snapshots, as nearly as rounds allow.
 struct schedule schedule_of(const struct plan *plan, size_t n_cores, uint64_t interval_ns, uint64_t seed);
 
+// How long an idle piece of the plan is, about; 0: there are none.
+static inline uint64_t schedule_usual_piece_ns(const struct plan *plan) {
+    return (uint64_t)((double)plan->idle_ns * (double)SCHEDULE_PIECE_NS / (double)plan->round_ns);
+}
+
 // The length of the idle piece just before a tick, counted from 0; 0: there is none.
 uint64_t schedule_piece_ns(const struct schedule *schedule, uint64_t tick);
 
@@ -66,6 +71,12 @@ bool schedule_cohort_begins(const struct schedule *schedule, uint64_t tick);
 // Writes the order in which a core runs the entries of its round: order[i] is an index into plan->round. It depends
 // only on the arguments.
 void schedule_order(const struct schedule *schedule, size_t core, uint64_t round, unsigned *order);
+
+// The slot for so many cores, unless one is configured: many cores need fewer windows of each, and slots cost
+// interrupts. 200 ms up to 32 cores, then between these: 375 ms for 128, 750 ms for 256 and more (docs/estimation.md).
+uint64_t schedule_slot_ns(size_t n_cores);
+
+#define SCHEDULE_ROUND_NS_MAX UINT64_C(15000000000) // of rounds with such slots, if slots of 200 ms allow
 
 // How long at most a core is held on the slot that it begins at this tick.
 uint64_t schedule_hold_ns(const struct schedule *schedule, size_t core, uint64_t tick);

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "collectors/host/host_busy.h"
 #include "collectors/pmu/pace.h"
 #include "daemon/base/log.h"
 #include "daemon/run/measure_plan.h"
@@ -362,6 +363,7 @@ static struct engine *free_measure(struct engine *engine) {
     stage_deinit(&m->stage);
     trials_free(m->trials);
     adapt_free(m->adapt);
+    host_busy_free(m->busy_clock);
     if (m->pmu)
         m->pmu->ops->free(m->pmu);
     free(m);
@@ -401,6 +403,8 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
                           .seed = request->seed,
                           .errors = errors};
     int r = source_pmu(type->source, request->now_ns, errors, &m->pmu);
+    if (r == 0 && !type->source->simulated && host_busy_new(type->source->roots.procfs, &m->busy_clock) == -ENOMEM)
+        r = -ENOMEM;
     if (r == 0)
         r = closer_new(m->pmu, &m->closer);
     if (r == 0 && setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE)

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "core/plan/schedule.h"
 #include "daemon/base/log.h"
 
 static const uint64_t CPUS_NS = UINT64_C(5000000000); // between checks for CPUs that came online
@@ -34,7 +33,8 @@ int measure_start_sampler(struct measure *m) {
     const struct sampler_request request = {.plan = m->stage.layout->plan,
                                             .topology = m->stage.layout->topology,
                                             .pmu = m->pmu,
-                                            .interval_ns = SCHEDULE_INTERVAL_NS,
+                                            .busy_clock = m->busy_clock,
+                                            .interval_ns = m->setup->profile->settings.interval_ns,
                                             .seed = m->seed,
                                             .first_round = m->next_round};
     int r = sampler_new(&request, &m->sampler);

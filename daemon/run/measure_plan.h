@@ -27,6 +27,7 @@ struct measure {
     struct core_type *type;
     struct self *self;
     struct pmu *pmu;
+    struct busy_clock *busy_clock; // NULL: it is not known which cores sleep
     uint64_t seed;
     struct record *record; // NULL: no recording
     struct errors *errors; // for the first plan

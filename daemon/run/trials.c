@@ -6,6 +6,7 @@
 
 #include "collectors/pmu/trial.h"
 #include "core/adapt/starve.h"
+#include "core/plan/schedule.h"
 
 static const uint64_t GIVE_UP_NS = UINT64_C(60000000000);
 
@@ -161,7 +162,7 @@ static void finish(struct trials *t, const struct plan *current, uint64_t now_ns
 static uint64_t quiet_until_ns(const struct trials *t, const struct trials_host *host) {
     uint64_t until_ns;
     int group = sampler_now(host->sampler, t->core, &until_ns);
-    bool short_idle = host->layout->plan->idle_ns < 2 * TRIAL_NS;
+    bool short_idle = schedule_usual_piece_ns(host->layout->plan) < 2 * TRIAL_NS;
     return group < 0 || (short_idle && follow_group_starves(&t->asked, (unsigned)group)) ? until_ns : 0;
 }
 

@@ -50,7 +50,7 @@ static void assert_is_default(const struct config *config) {
         assert_string_equal(profile->groups[i].name, groups[i]);
         assert_int_equal(profile->groups[i].weight, 0);
     }
-    assert_true(profile->settings.slot_ns == 200000000);
+    assert_true(profile->settings.slot_ns == 0 && profile->settings.interval_ns == 2000000000);
     assert_true(profile->settings.idle == 0.1);
     assert_true(profile->settings.cpus_all);
     assert_int_equal(profile->settings.reserve_counters, 0);
@@ -142,9 +142,11 @@ static void test_a_slot_is_read_with_its_unit(void **state) {
     static const struct {
         const char *text;
         uint64_t slot_ns;
-    } cases[] = {{"slot: 10ms", 10000000},       {"slot: 200ms", 200000000}, {"slot: '1s'", 1000000000},
-                 {"slot: 60s", 60000000000},     {"slot: 0.25s", 250000000}, {"slot: 12.5ms", 12500000},
-                 {"slot: 0.01s", 10000000},      {"slot: 1m", 60000000000},  {"slot: 0.5m", 30000000000},
+    } cases[] = {{"slot: 10ms", 10000000},       {"slot: auto", 0},
+                 {"slot: 200ms", 200000000},     {"slot: '1s'", 1000000000},
+                 {"slot: 60s", 60000000000},     {"slot: 0.25s", 250000000},
+                 {"slot: 12.5ms", 12500000},     {"slot: 0.01s", 10000000},
+                 {"slot: 1m", 60000000000},      {"slot: 0.5m", 30000000000},
                  {"slot: 60000ms", 60000000000}, {"slot: 010ms", 10000000}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct config *config = parse(cases[i].text);

@@ -5,18 +5,19 @@
 static void test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known(void **state) {
     (void)state;
     static const struct refusal refusals[] = {
-        {"\n  slots: 1s", "t.yaml:2:3: unknown key \"slots\": did you mean \"slot\"? known here are listen, profile, "
-                          "profiles, hosts, slot, idle, cpus, counters, guests, mode, standard_error, specs, record"},
+        {"\n  slots: 1s",
+         "t.yaml:2:3: unknown key \"slots\": did you mean \"slot\"? known here are listen, profile, "
+         "profiles, hosts, slot, interval, idle, cpus, counters, guests, mode, standard_error, specs, record"},
         {"zzzzzz: 1", "t.yaml:1:1: unknown key \"zzzzzz\": known here are listen, profile, profiles, hosts, slot, "
                       "idle, cpus, counters, guests, mode, standard_error, specs, record"},
-        {"counter: {reserve: 0}",
-         "t.yaml:1:1: unknown key \"counter\": did you mean \"counters\"? known here are "
-         "listen, profile, profiles, hosts, slot, idle, cpus, counters, guests, mode, standard_error, specs, record"},
+        {"counter: {reserve: 0}", "t.yaml:1:1: unknown key \"counter\": did you mean \"counters\"? known here are "
+                                  "listen, profile, profiles, hosts, slot, interval, idle, cpus, counters, guests, "
+                                  "mode, standard_error, specs, record"},
         {"counters: {reserved: 0}", "t.yaml:1:12: unknown key \"reserved\": did you mean \"reserve\"? known here are "
                                     "reserve"},
         {"profiles: {a: {groups: [], weight: {}}}",
          "t.yaml:1:28: unknown key \"weight\": did you mean \"weights\"? "
-         "known here are groups, weights, slot, idle, cpus, counters, guests, mode, standard_error"},
+         "known here are groups, weights, slot, interval, idle, cpus, counters, guests, mode, standard_error"},
         {"hosts: [{match: {cpu: x}, profile: default, Match: 1}]",
          "t.yaml:1:45: unknown key \"Match\": did you mean \"match\"? known here are match, profile"},
         {"hosts: [{match: {host_name: x}, profile: default}]",
@@ -61,7 +62,8 @@ static void test_recordings_that_are_wrong_are_refused(void **state) {
         {"record: {path: /a, sizes: 1G}",
          "t.yaml:1:20: unknown key \"sizes\": did you mean \"size\"? known here are path, size"},
         {"profiles: {a: {groups: [], record: {path: /a}}}",
-         "t.yaml:1:28: unknown key \"record\": known here are groups, weights, slot, idle, cpus, counters, guests, "
+         "t.yaml:1:28: unknown key \"record\": known here are groups, weights, slot, interval, idle, cpus, counters, "
+         "guests, "
          "mode, "
          "standard_error"},
     };

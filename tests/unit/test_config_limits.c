@@ -52,8 +52,9 @@ static void test_what_is_not_yaml_is_refused_where_it_goes_wrong(void **state) {
 
 static void test_16_levels_are_read_and_17_refused(void **state) {
     (void)state;
-    const char *known = ": known here are listen, profile, profiles, hosts, slot, idle, cpus, counters, guests, mode, "
-                        "standard_error, specs, record";
+    const char *known =
+        ": known here are listen, profile, profiles, hosts, slot, interval, idle, cpus, counters, guests, mode, "
+        "standard_error, specs, record";
     char error[200];
     (void)snprintf(error, sizeof error, "t.yaml:1:1: unknown key \"deep\"%s", known);
     char *text = repeat("deep: ", "[", 15, "]]]]]]]]]]]]]]]");
@@ -67,9 +68,10 @@ static void test_16_levels_are_read_and_17_refused(void **state) {
 // The mapping itself, the list and 19,998 items are 20,000 values.
 static void test_20000_values_are_read_and_more_refused(void **state) {
     (void)state;
-    refuse_repeated("deep: [", "a,", 19998, "]",
-                    "t.yaml:1:1: unknown key \"deep\": known here are listen, profile, profiles, hosts, slot, idle, "
-                    "cpus, counters, guests, mode, standard_error, specs, record");
+    refuse_repeated(
+        "deep: [", "a,", 19998, "]",
+        "t.yaml:1:1: unknown key \"deep\": known here are listen, profile, profiles, hosts, slot, interval, idle, "
+        "cpus, counters, guests, mode, standard_error, specs, record");
     refuse_repeated("deep: [", "a,", 19999, "]", "t.yaml:1:40004: more than 20000 values in all files");
 }
 

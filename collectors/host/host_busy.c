@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectors/host/host_busy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// The clock must never run backwards, nor may steps of 10 ms add up: a CPU's busy time is the time of day less its idle
+// time, and no less than it was.
+
+enum { LINE_MAX_BYTES = 160, BEFORE_CPUS = 256 }; // of a CPU's line; of the line for all CPUs
+
+struct host_busy {
+    struct busy_clock clock; // first
+    int fd;
+    double tick_ns;
+    char *text;
+    size_t size;
+};
+
+// The idle time in a line "cpuN user nice system idle iowait ...", after its number; false if it is malformed.
+static bool read_idle(char *at, unsigned long long *idle) {
+    unsigned long long fields[5];
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        char *end;
+        fields[i] = strtoull(at, &end, 10);
+        if (end == at)
+            return false;
+        at = end;
+    }
+    *idle = fields[3] + fields[4];
+    return true;
+}
+
+// Reads as much of the file as may hold the CPUs up to `last`. False if it is not readable.
+static bool read_text(struct host_busy *busy, unsigned last) {
+    size_t size = BEFORE_CPUS + ((size_t)last + 2) * LINE_MAX_BYTES;
+    if (size > busy->size) {
+        char *text = realloc(busy->text, size);
+        if (!text)
+            return false;
+        busy->text = text;
+        busy->size = size;
+    }
+    ssize_t n = pread(busy->fd, busy->text, busy->size - 1, 0);
+    if (n <= 0)
+        return false;
+    busy->text[n] = '\0';
+    return true;
+}
+
+// Lines of CPUs ascend; those of CPUs that are offline are missing, and such a CPU is not busy.
+static bool busy_read(struct busy_clock *clock, const struct topology *topology, uint64_t now_ns, uint64_t *busy_ns) {
+    struct host_busy *busy = (struct host_busy *)clock;
+    size_t cpu = 0;
+    if (!read_text(busy, topology->cpus[topology->n_cpus - 1].id))
+        return false;
+    for (char *line = strstr(busy->text, "\ncpu"); line && cpu < topology->n_cpus; line = strstr(line + 1, "\ncpu")) {
+        char *end;
+        unsigned long long id = strtoull(line + 4, &end, 10), idle;
+        while (cpu < topology->n_cpus && topology->cpus[cpu].id < id)
+            cpu++;
+        if (cpu == topology->n_cpus || topology->cpus[cpu].id != id)
+            continue;
+        if (end == line + 4 || !read_idle(end, &idle))
+            return false;
+        double idle_ns = (double)idle * busy->tick_ns, now = (double)now_ns;
+        uint64_t is_ns = now > idle_ns ? (uint64_t)(now - idle_ns) : 0;
+        busy_ns[cpu] = is_ns > busy_ns[cpu] ? is_ns : busy_ns[cpu];
+    }
+    return cpu > 0 || topology->n_cpus == 1;
+}
+
+int host_busy_new(const char *procfs, struct busy_clock **out) {
+    char path[4096];
+    struct host_busy *busy = calloc(1, sizeof *busy);
+    if (!busy)
+        return -ENOMEM;
+    (void)snprintf(path, sizeof path, "%s/stat", procfs);
+    *busy = (struct host_busy){.clock.read = busy_read, .tick_ns = 1e9 / (double)sysconf(_SC_CLK_TCK)};
+    busy->fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (busy->fd < 0) {
+        int r = -errno;
+        free(busy);
+        return r;
+    }
+    *out = &busy->clock;
+    return 0;
+}
+
+struct busy_clock *host_busy_free(struct busy_clock *clock) {
+    struct host_busy *busy = (struct host_busy *)clock;
+    if (!busy)
+        return NULL;
+    close(busy->fd);
+    free(busy->text);
+    free(busy);
+    return NULL;
+}
