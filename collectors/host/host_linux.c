@@ -77,6 +77,24 @@ static bool is_selected(const struct host_choice *choice, unsigned cpu) {
     return (!choice->selected || cpuset_has(choice->selected, cpu)) && (!choice->own || cpuset_has(choice->own, cpu));
 }
 
+static bool is_isolated(const struct host_choice *choice, unsigned cpu) {
+    return choice->isolated && cpuset_has(choice->isolated, cpu);
+}
+
+// Of the CPUs that are left out, counts those that are isolated by themselves.
+static void count_isolated(const struct host_choice *choice, const struct topology_source *cpus, size_t n,
+                           struct topology *topology) {
+    for (size_t i = 0; i < n; i++) {
+        if (cpus[i].selected || !is_isolated(choice, cpus[i].id))
+            continue;
+        struct topology_socket *socket = topology->sockets;
+        while (socket->id != (unsigned)cpus[i].package)
+            socket++;
+        socket->excluded--;
+        socket->isolated++;
+    }
+}
+
 // Builds a topology of the online CPUs and of those in `known` (may be NULL) that are now offline, whose cores are no
 // longer known.
 static int build_topology(const struct host_roots *roots, const struct cpuset *online, const struct host_choice *choice,
@@ -91,12 +109,14 @@ static int build_topology(const struct host_roots *roots, const struct cpuset *o
             continue;
         if (cpuset_has(online, cpu))
             cpus[n++] = describe_cpu(roots, cpu, is_selected(choice, cpu));
-        else if (away)
+        else if (away && !is_isolated(choice, cpu))
             cpus[n++] = (struct topology_source){
                 .id = cpu, .core = -1, .package = (int)known->sockets[away->socket].id, .selected = true};
     }
     long long kilohertz = n > 0 ? cpu_number(roots, cpus[0].id, "cpufreq/cpuinfo_max_freq", 0) : 0;
     int r = topology_new(cpus, n, kilohertz > 0 ? (double)kilohertz * 1e3 : 0, out);
+    if (r == 0)
+        count_isolated(choice, cpus, n, *out);
     free(cpus);
     return r;
 }
@@ -118,26 +138,13 @@ int host_linux_topology_update(const struct host_roots *roots, const struct host
     if (read_online(roots, &ignored, &online) < 0)
         return 0;
     for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
-        if (!cpuset_has(&online, cpu) || !is_selected(choice, cpu) || find_cpu(known, cpu))
+        bool measured = find_cpu(known, cpu) != NULL, comes = cpuset_has(&online, cpu) && is_selected(choice, cpu);
+        if (measured ? !is_isolated(choice, cpu) : !comes)
             continue;
         int r = build_topology(roots, &online, choice, known, out);
-        return r < 0 ? r : 1;
+        return r == 0 ? 1 : r;
     }
     return 0;
-}
-
-void host_linux_left_alone(const struct host_roots *roots, struct cpuset *out) {
-    static const char *const files[] = {"isolated", "nohz_full"};
-    char path[PATH_BYTES], text[FILE_BYTES];
-    *out = (struct cpuset){{0}};
-    for (size_t i = 0; i < 2; i++) {
-        struct cpuset set;
-        (void)snprintf(path, sizeof path, "%s/devices/system/cpu/%s", roots->sysfs, files[i]);
-        if (host_file_read(path, text, sizeof text) < 0 || cpuset_parse(text, &set) < 0)
-            continue; // such as "(null)"
-        for (size_t w = 0; w < CPUSET_MAX / 64; w++)
-            out->words[w] |= set.words[w];
-    }
 }
 
 int host_linux_pmu_type(const struct host_roots *roots, const char *pmu, uint32_t *out) {

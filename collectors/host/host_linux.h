@@ -21,19 +21,18 @@ struct host_roots {
 struct host_choice {
     const struct cpuset *selected; // to measure; NULL: all
     const struct cpuset *own;      // of one core type, as if there were no others; NULL: all
+    const struct cpuset *isolated; // left out for this reason, so not in `selected`; NULL: none
 };
 
 // Builds the topology of the online CPUs. -EINVAL with the file and the remedy in `errors`, -ENOMEM.
 int host_linux_topology(const struct host_roots *roots, const struct host_choice *choice, struct errors *errors,
                         struct topology **out);
 
-// Looks for selected online CPUs that `known` lacks. Returns 1 and a topology of all CPUs, including those of `known`
-// that are now offline, if there are any; else 0. -ENOMEM.
+// Looks for selected online CPUs that `known` lacks, and for CPUs of `known` that have become isolated. Returns 1 and a
+// topology of all CPUs, including those of `known` that are now offline, if there are any; else 0. -EINVAL: no CPU is
+// left; -ENOMEM.
 int host_linux_topology_update(const struct host_roots *roots, const struct host_choice *choice,
                                const struct topology *known, struct topology **out);
-
-// The CPUs that the administrator wants undisturbed: isolated (isolcpus=) and tickless (nohz_full=) ones.
-void host_linux_left_alone(const struct host_roots *roots, struct cpuset *out);
 
 // perf_event_attr.type of a PMU. A negative errno if the kernel has no such PMU.
 int host_linux_pmu_type(const struct host_roots *roots, const char *pmu, uint32_t *out);

@@ -27,14 +27,16 @@ struct follow {
     uint64_t starved_ns;              // end of the last round in which any starved
     // one bit for each event group, of the last round that had its windows: it was on no CPU's counters; on some CPU's
     uint64_t starved[FOLLOW_WORDS], ran[FOLLOW_WORDS];
+    uint64_t round_starved[FOLLOW_WORDS], round_ran[FOLLOW_WORDS]; // the same on any CPU, of the round so far
 };
 
 // `stated`: the spec's number, to begin with.
 void follow_init(struct follow *follow, unsigned stated);
 
+// Takes the newest readings. What starves is judged when all cores have ended a round.
 void follow_round(struct follow *follow, const struct readings *readings);
 
-// Another plan has other event groups.
+// Another plan has other event groups: none of them starves until a round says so.
 void follow_plan_changed(struct follow *follow);
 
 // True if the event group starves.
@@ -42,8 +44,8 @@ static inline bool follow_group_starves(const struct follow *follow, unsigned gr
     return group < FOLLOW_GROUPS_MAX && (follow->starved[group / 64] >> (group % 64) & 1) != 0;
 }
 
-// True if any event group runs.
-bool follow_some_run(const struct follow *follow);
+// True if any event group of the plan that rotates runs.
+bool follow_some_run(const struct follow *follow, const struct plan *plan);
 
 bool follow_should_probe(const struct follow *follow, uint64_t now_ns);
 

@@ -41,15 +41,19 @@ struct starve *starve_free(struct starve *s) {
     return NULL;
 }
 
-static bool some_never_ran(const struct starve *s) {
-    return memchr(s->findings, PLAN_FINDING_NEVER, s->catalog->n_metrics) != NULL;
+static bool some_found(const struct starve *s) {
+    bool found = false;
+    for (size_t m = 0; m < s->catalog->n_metrics; m++)
+        found = found || s->findings[m] != PLAN_FINDING_NONE;
+    return found;
 }
 
-bool starve_is_due(const struct starve *s, const struct follow *follow, uint64_t now_ns) {
-    bool same_answer = follow->starving && follow_some_run(follow) && follow->probed_groups == follow->starving_groups;
+bool starve_is_due(const struct starve *s, const struct follow *follow, const struct plan *plan, uint64_t now_ns) {
+    bool same_answer =
+        follow->starving && follow_some_run(follow, plan) && follow->probed_groups == follow->starving_groups;
     if (same_answer && s->tried_groups != follow->starving_groups)
         return true;
-    return (same_answer || some_never_ran(s)) && (s->again || backoff_is_over(s->backoff, now_ns));
+    return (same_answer || some_found(s)) && (s->again || backoff_is_over(s->backoff, now_ns));
 }
 
 static bool unit_starves(const struct follow *follow, const struct plan *plan, int unit) {
@@ -74,16 +78,22 @@ static enum plan_finding next_finding(const struct starve *s, unsigned metric) {
     return s->again ? PLAN_FINDING_SPLIT : PLAN_FINDING_APART;
 }
 
+// The metric is measured, and no event group starves: it may go back to where it was.
+static bool is_calm(const struct starve *s, const struct follow *follow, unsigned metric) {
+    return !follow->starving && s->findings[metric] != PLAN_FINDING_NONE && s->findings[metric] != PLAN_FINDING_NEVER;
+}
+
 const uint8_t *starve_ask(struct starve *s, const struct follow *follow, const struct plan *plan) {
     memcpy(s->asked, s->findings, s->catalog->n_metrics);
     for (size_t m = 0; m < s->catalog->n_metrics; m++)
-        s->questioned[m] = s->findings[m] == PLAN_FINDING_NEVER;
+        s->questioned[m] =
+            s->findings[m] == PLAN_FINDING_NEVER || (s->findings[m] != PLAN_FINDING_NONE && !follow->starving);
     for (size_t i = 0; i < plan->n_metrics; i++)
         if (unit_starves(follow, plan, plan->metrics[i].unit))
             s->questioned[plan->metrics[i].metric] = true;
     for (unsigned m = 0; m < s->catalog->n_metrics; m++)
         if (s->questioned[m])
-            s->asked[m] = (uint8_t)next_finding(s, m);
+            s->asked[m] = (uint8_t)(is_calm(s, follow, m) ? PLAN_FINDING_NONE : next_finding(s, m));
     return s->asked;
 }
 
@@ -118,16 +128,27 @@ static bool may_be_split(const struct starve *s, unsigned metric) {
     return s->asked[metric] == PLAN_FINDING_APART && is_category(s->catalog, metric) && s->catalog->level1.n_parts > 0;
 }
 
+// True if all metrics that may go back would run there: some of them alone would make event groups that nobody tried.
+static bool all_may_go_back(const struct starve *s, const struct plan *trial, const enum starve_answer *answers) {
+    bool all = true;
+    for (unsigned m = 0; m < s->catalog->n_metrics; m++)
+        if (s->questioned[m] && s->asked[m] == PLAN_FINDING_NONE)
+            all = all && answer_of(trial, unit_of(trial, m), NULL, answers) == STARVE_RAN;
+    return all;
+}
+
 bool starve_take(struct starve *s, const struct follow *follow, const struct plan *plan,
                  const enum starve_answer *answers, const struct plan *trial, const enum starve_answer *trial_answers,
                  uint64_t now_ns) {
-    bool changed = false, again = false;
+    bool changed = false, again = false, back = all_may_go_back(s, trial, trial_answers);
     for (unsigned m = 0; m < s->catalog->n_metrics; m++) {
         uint8_t before = s->findings[m];
         if (!s->questioned[m] || answer_of(plan, unit_of(plan, m), follow, answers) == STARVE_RAN)
             continue;
         enum starve_answer answer = answer_of(trial, unit_of(trial, m), NULL, trial_answers);
-        if (answer == STARVE_RAN)
+        if (s->asked[m] == PLAN_FINDING_NONE)
+            s->findings[m] = back ? PLAN_FINDING_NONE : before;
+        else if (answer == STARVE_RAN)
             s->findings[m] = s->asked[m];
         else if (answer == STARVE_DID_NOT_RUN && may_be_split(s, m))
             again = true;

@@ -13,7 +13,8 @@
 // - A metric's events ran: the metric gets an event group of its own; level 1 may get its split.
 // - They did not: the metric is not plannable, and says why.
 // Metrics that did not run, and groups that starve all the same, are tried again, from ten seconds to an hour later
-// (core/adapt/backoff.h). Another number of counters makes all findings void.
+// (core/adapt/backoff.h). So are the event groups as they would be without any finding: if all of them run, metrics go
+// back to where they were. Another number of counters makes all findings void.
 //
 // Pure: the caller makes the plan that starve_asked describes, runs its event groups, and reports which ran.
 
@@ -24,8 +25,8 @@ struct starve;
 int starve_new(const struct catalog *catalog, struct starve **out); // borrowed; 0 or -ENOMEM
 struct starve *starve_free(struct starve *starve);
 
-// True if a trial is due.
-bool starve_is_due(const struct starve *starve, const struct follow *follow, uint64_t now_ns);
+// True if a trial is due under this plan.
+bool starve_is_due(const struct starve *starve, const struct follow *follow, const struct plan *plan, uint64_t now_ns);
 
 // Begins a trial; `plan` is the current one. Returns the findings (enum plan_finding by catalog metric) with which to
 // make its plan.

@@ -29,6 +29,11 @@ static inline void totals_add(struct totals *totals, size_t cpu, size_t field, d
         totals_add_amount(totals, cpu, field, amount);
 }
 
+// Adds to a field of one scope alone: for a CPU that is no longer measured.
+static inline void totals_add_scope(struct totals *totals, size_t scope, size_t field, double amount) {
+    total_add(totals_at(totals, scope, field), amount);
+}
+
 // Writes n totals of a scope from `field` on.
 void totals_write(const struct totals *totals, size_t scope, size_t field, size_t n, double *values);
 // Copies n totals from those of another plan or topology.

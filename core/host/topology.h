@@ -22,6 +22,7 @@ struct topology {
         unsigned cores;    // measured
         unsigned measured; // CPUs
         unsigned excluded; // online CPUs that were not selected
+        unsigned isolated; // online CPUs that were not selected because they are isolated; not in `excluded`
         bool whole_cores;  // no unselected CPU is a sibling of a measured one
     } * sockets;
     size_t n_sockets;

@@ -47,7 +47,7 @@ static void put_topology(struct recording_buffer *out, const struct topology *to
     bytes_put_varint(out, topology->n_sockets);
     for (size_t s = 0; s < topology->n_sockets; s++) {
         bytes_put_varint(out, topology->sockets[s].id);
-        bytes_put_varint(out, topology->sockets[s].excluded);
+        bytes_put_varint(out, topology->sockets[s].excluded + topology->sockets[s].isolated);
         bytes_put_varint(out, topology->sockets[s].whole_cores);
     }
     bytes_put_double(out, topology->maximum_frequency_hz);

@@ -31,10 +31,10 @@ const struct family_info family_table[FAMILY_N] = {
          "failed (could not open or read), offline, stalled (an event never counts), not_plannable (too "
          "few counters now), yielded (handed over on request), gap (the daemon "
          "did not run)."},
-    [FAMILY_CPUS] =
-        {PREFIX "cpus", "gauge",
-         "CPUs by state: measured, excluded (by the configuration, isolated, or another kind of core), offline "
-         "(away in the last round)."},
+    [FAMILY_CPUS] = {PREFIX "cpus", "gauge",
+                     "CPUs by state: measured, excluded (by the configuration, or another kind of core), isolated (or "
+                     "tickless: left alone), offline "
+                     "(away in the last round)."},
     [FAMILY_WINDOWS] =
         {PREFIX "event_group_windows_total", "counter",
          "Windows in which an event group was to count on a CPU, by result: complete, contended (shared the "

@@ -25,13 +25,35 @@ static void continue_scope(struct derive *d, size_t scope, const struct derive *
                 1 + UNCOVERED_N);
 }
 
-// Gives up the pending rounds without data of a CPU's units.
+// The pending rounds without data of a CPU's unit, which are given up.
+static double pending_seconds(const struct derive *old, size_t old_cpu, size_t unit) {
+    return cells_at(old->cells, old_cpu, unit)->span.pending_seconds * (double)old->metrics->units[unit].n_metrics /
+           (double)old->metrics->n_planned;
+}
+
 static void give_up_pending(struct derive *d, size_t cpu, const struct derive *old, size_t old_cpu) {
+    for (size_t u = 0; u < derive_n_units(old); u++)
+        totals_add(d->totals, cpu, snapshot_uncovered(d->layout, 0, cells_at(old->cells, old_cpu, u)->trouble),
+                   pending_seconds(old, old_cpu, u));
+}
+
+static int find_socket(const struct topology *topology, unsigned id) {
+    for (size_t s = 0; s < topology->n_sockets; s++)
+        if (topology->sockets[s].id == id)
+            return (int)s;
+    return -1;
+}
+
+// Of a CPU that is no longer measured, to its socket and the host.
+static void leave_pending(struct derive *d, const struct derive *old, size_t old_cpu) {
+    const struct topology *topology = old->layout->topology;
+    int socket = find_socket(d->layout->topology, topology->sockets[topology->cpus[old_cpu].socket].id);
     for (size_t u = 0; u < derive_n_units(old); u++) {
-        const struct cell *cell = cells_at(old->cells, old_cpu, u);
-        totals_add(d->totals, cpu, snapshot_uncovered(d->layout, 0, cell->trouble),
-                   cell->span.pending_seconds * (double)old->metrics->units[u].n_metrics /
-                       (double)old->metrics->n_planned);
+        size_t field = snapshot_uncovered(d->layout, 0, cells_at(old->cells, old_cpu, u)->trouble);
+        double seconds = pending_seconds(old, old_cpu, u);
+        totals_add_scope(d->totals, 0, field, seconds);
+        if (socket >= 0)
+            totals_add_scope(d->totals, scope_of_socket((size_t)socket), field, seconds);
     }
 }
 
@@ -51,10 +73,11 @@ int derive_continue(struct derive *d, const struct derive *old) {
     d->seconds = old->seconds;
     derive_metrics_continue(d->metrics, old->metrics);
     continue_scope(d, 0, old, 0);
-    for (size_t s = 0; s < topology->n_sockets; s++)
-        for (size_t o = 0; o < old_topology->n_sockets; o++)
-            if (topology->sockets[s].id == old_topology->sockets[o].id)
-                continue_scope(d, snapshot_scope_socket(s), old, snapshot_scope_socket(o));
+    for (size_t s = 0; s < topology->n_sockets; s++) {
+        int o = find_socket(old_topology, topology->sockets[s].id);
+        if (o >= 0)
+            continue_scope(d, snapshot_scope_socket(s), old, snapshot_scope_socket((size_t)o));
+    }
     uint64_t end_ns = 0; // CPUs that are new begin where the others are
     for (size_t o = 0; o < old_topology->n_cpus; o++)
         end_ns = old->end_ns[o] > end_ns ? old->end_ns[o] : end_ns;
@@ -64,6 +87,9 @@ int derive_continue(struct derive *d, const struct derive *old) {
         if (old_cpu >= 0)
             continue_cpu(d, cpu, old, (size_t)old_cpu);
     }
+    for (size_t cpu = 0; cpu < old_topology->n_cpus; cpu++)
+        if (topology_find_cpu(topology, old_topology->cpus[cpu].id) < 0)
+            leave_pending(d, old, cpu);
     derive_metrics_find_stalled(d->metrics);
     return 0;
 }

@@ -21,7 +21,7 @@ struct moment {
     struct snapshot *snapshot; // NULL: nothing new
     double yield_seconds;      // requested time without counters
     int counters;              // the probe's answer; 0: none is free; or a negative errno
-    struct topology *topology; // with CPUs that have come online
+    struct topology *topology; // of the CPUs to measure from now on
 };
 
 static struct measure *of(struct engine *engine) { return (struct measure *)engine; }

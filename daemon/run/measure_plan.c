@@ -3,9 +3,12 @@
 
 #include <errno.h>
 
+#include "core/host/topology_change.h"
 #include "daemon/base/log.h"
 
-static const uint64_t CPUS_NS = UINT64_C(5000000000); // between checks for CPUs that came online
+static const uint64_t CPUS_NS = UINT64_C(5000000000); // between two checks for CPUs that come and go
+
+enum { CPU_LIST_MAX = 200 };
 
 const char *measure_prefix(const struct measure *m) { return m->type->source->prefix; }
 
@@ -98,13 +101,30 @@ int measure_change_plan(struct measure *m, struct errors *errors) {
 
 // ---- changes of the host ----
 
-// CPUs that were offline at the start are measured once they come online.
 int measure_find_cpus(struct measure *m, uint64_t now_ns, struct topology **out) {
     const struct config_settings *settings = &m->setup->profile->settings;
     if (now_ns - m->cpus_ns < CPUS_NS)
         return 0;
     m->cpus_ns = now_ns;
-    return source_topology_update(m->type->source, settings->cpus_all ? NULL : &settings->cpus, m->type->topology, out);
+    int r =
+        source_topology_update(m->type->source, settings->cpus_all ? NULL : &settings->cpus, m->type->topology, out);
+    if (r == -EINVAL && !m->all_isolated)
+        log_warning("%sall CPUs are isolated: those that were not are measured on until topdownd is restarted",
+                    measure_prefix(m));
+    m->all_isolated = r == -EINVAL;
+    return r == -EINVAL ? 0 : r;
+}
+
+static void log_cpus(const struct measure *m, const struct topology *before, const struct topology *now) {
+    char list[CPU_LIST_MAX];
+    if (topology_list_missing(before, now, list, sizeof list) > 0)
+        log_info("%s%zu CPUs are measured instead of %zu: isolated CPUs are left alone (%s)", measure_prefix(m),
+                 now->n_cpus, before->n_cpus, list);
+    if (topology_list_missing(now, before, list, sizeof list) > 0)
+        log_info("%s%zu CPUs are measured instead of %zu: some %s (%s)", measure_prefix(m), now->n_cpus, before->n_cpus,
+                 topology_count_isolated(now) < topology_count_isolated(before) ? "are no longer isolated"
+                                                                                : "have come online",
+                 list);
 }
 
 int measure_follow_cpus(struct measure *m, struct topology *topology) {
@@ -118,8 +138,7 @@ int measure_follow_cpus(struct measure *m, struct topology *topology) {
         topology_free(topology);
         return r == -EINVAL ? 0 : r;
     }
-    log_info("%s%zu CPUs are measured instead of %zu: some have come online", measure_prefix(m), topology->n_cpus,
-             before->n_cpus);
+    log_cpus(m, before, topology);
     topology_free(before);
     return 0;
 }

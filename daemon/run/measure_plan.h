@@ -48,6 +48,7 @@ struct measure {
     struct adapt *adapt;       // NULL: the schedule is fixed
     bool adapt_due;            // it needs another plan
     uint64_t cpus_ns;          // time of the last check for CPUs
+    bool all_isolated;         // no CPU was left to measure then
     struct blind blind;
 };
 
@@ -86,8 +87,8 @@ int measure_follow_trial(struct measure *m);
 
 // True, once, if the length of slots, the same for all core types, must change.
 bool measure_budget_changed(struct measure *m, uint64_t now_ns);
-// Checks every five seconds whether CPUs to measure have come online. Returns 1 and a topology of them and all others,
-// 0, or -ENOMEM.
+// Checks every five seconds whether CPUs to measure have come online, and whether some have become
+// isolated or are no longer so. Returns 1 and a topology of all CPUs to measure, 0, or -ENOMEM.
 int measure_find_cpus(struct measure *m, uint64_t now_ns, struct topology **out);
 
 #endif

@@ -34,7 +34,7 @@ enum measure_happening {
     MEASURE_COUNTERS,   // counters are missing, or may be back
     MEASURE_TRIED,      // a trial has found that event groups must be made otherwise
     MEASURE_BUDGET,     // the length of slots must change
-    MEASURE_CPUS,       // CPUs to measure have come online
+    MEASURE_CPUS,       // there are more CPUs to measure, or fewer
     MEASURE_SETTLED,    // none of these
     MEASURE_HAPPENING_N
 };

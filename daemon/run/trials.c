@@ -121,7 +121,7 @@ static int make_trial(struct trials *t, const struct trials_host *host) {
 
 int trials_begin(struct trials *t, const struct trials_host *host, const struct stage_request *request,
                  uint64_t now_ns) {
-    if (!t || t->trial || request->none_free || !starve_is_due(t->starve, &request->follow, now_ns))
+    if (!t || t->trial || request->none_free || !starve_is_due(t->starve, &request->follow, host->layout->plan, now_ns))
         return 0;
     struct errors errors = {0};
     struct stage_request asked = *request;

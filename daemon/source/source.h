@@ -107,8 +107,8 @@ int source_load(struct source *source, const struct plan_selection *selections, 
 // selected and online.
 int source_topology(struct source *source, const struct cpuset *selected, struct errors *errors, struct topology **out);
 
-// Checks for CPUs to measure that have come online and that `known` lacks. Returns 1 and a new topology with them, 0,
-// or -ENOMEM.
+// Checks for CPUs to measure that `known` lacks, because they have come online or are no longer isolated, and for CPUs
+// of `known` that have become isolated. Returns 1 and a new topology, 0, -EINVAL if no CPU is left, or -ENOMEM.
 int source_topology_update(const struct source *source, const struct cpuset *selected, const struct topology *known,
                            struct topology **out);
 

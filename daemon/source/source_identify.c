@@ -4,17 +4,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "collectors/host/host_isolated.h"
+
 static void keep_cpus(struct cpuset *set, const struct cpuset *kept, bool inverted) {
     for (size_t w = 0; w < CPUSET_MAX / 64; w++)
         set->words[w] &= inverted ? ~kept->words[w] : kept->words[w];
 }
 
 // The selected CPUs; by default all except those that the administrator wants undisturbed.
-static void find_wanted(const struct source_host *host, const struct cpuset *selected, struct cpuset *out) {
-    struct cpuset left_alone;
-    host_linux_left_alone(&host->source.roots, &left_alone);
+static void find_wanted(const struct source_host *host, const struct cpuset *selected, struct cpuset *isolated,
+                        struct cpuset *out) {
+    memset(isolated, 0, sizeof *isolated);
+    if (!selected)
+        host_isolated_cpus(&host->source.roots, isolated);
     memset(out, 0xff, sizeof *out);
-    keep_cpus(out, selected ? selected : &left_alone, selected == NULL);
+    keep_cpus(out, selected ? selected : isolated, selected == NULL);
 }
 
 // Offline CPUs do not identify themselves, and stay.
@@ -32,16 +36,18 @@ void source_choose_cpus(const struct source_host *host, const struct cpuset *sel
         memset(&out->own, 0xff, sizeof out->own);
     if (ask)
         remove_other_cores(host, &out->own);
-    find_wanted(host, selected, &out->selected);
+    find_wanted(host, selected, &out->isolated, &out->selected);
     keep_cpus(&out->selected, &out->own, false);
-    out->choice = (struct host_choice){.selected = &out->selected, .own = source->several ? &out->own : NULL};
+    keep_cpus(&out->isolated, &out->own, false);
+    out->choice = (struct host_choice){
+        .selected = &out->selected, .own = source->several ? &out->own : NULL, .isolated = &out->isolated};
 }
 
 size_t source_count_other_cores(const struct source_host *const *hosts, size_t n, const struct cpuset *selected) {
-    struct cpuset online, wanted;
+    struct cpuset online, wanted, isolated;
     if (!host_cpu_online(&hosts[0]->source.roots, &online))
         return 0;
-    find_wanted(hosts[0], selected, &wanted);
+    find_wanted(hosts[0], selected, &isolated, &wanted);
     keep_cpus(&online, &wanted, false);
     for (size_t i = 0; i < n; i++) {
         struct source_cpus cpus;

@@ -10,6 +10,7 @@
 struct source_cpus {
     struct cpuset selected; // by default all except those to be left undisturbed
     struct cpuset own;      // of this type, if the host has several
+    struct cpuset isolated; // of these; none where the configuration names CPUs
     struct host_choice choice;
 };
 

@@ -109,11 +109,15 @@ static void render_attention(const struct view *view, const struct snapshot *sna
     }
 }
 
-static size_t count_excluded(const struct topology *topology) {
-    size_t excluded = 0;
-    for (size_t s = 0; s < topology->n_sockets; s++)
+static void render_left_out(const struct topology *topology, struct text *out) {
+    size_t excluded = 0, isolated = 0;
+    for (size_t s = 0; s < topology->n_sockets; s++) {
         excluded += topology->sockets[s].excluded;
-    return excluded;
+        isolated += topology->sockets[s].isolated;
+    }
+    if (isolated > 0)
+        text_format(out, "%zu isolated, ", isolated);
+    text_format(out, "%zu excluded\n", excluded);
 }
 
 static void render_cpus(const struct view *view, const struct snapshot *snapshot, struct text *out) {
@@ -123,7 +127,7 @@ static void render_cpus(const struct view *view, const struct snapshot *snapshot
                 topology->n_sockets == 1 ? "" : "s");
     if (offline > 0)
         text_format(out, "%.0f of them offline in the last round, ", offline);
-    text_format(out, "%zu excluded\n", count_excluded(topology));
+    render_left_out(topology, out);
 }
 
 static void render_counters(const struct view *view, struct text *out) {

@@ -232,6 +232,7 @@ static void add_hardware(struct json *json, const struct view *view, const struc
         json_whole(json, "cores", socket->cores);
         json_whole(json, "cpus_measured", socket->measured);
         json_whole(json, "cpus_excluded", socket->excluded);
+        json_whole(json, "cpus_isolated", socket->isolated);
         json_number(json, "cpus_offline", snapshot->values[snapshot_offline(view->layout, s)]);
         json_end_object(json);
     }

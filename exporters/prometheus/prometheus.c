@@ -66,6 +66,8 @@ static void add_cpus(struct prometheus_page *page, const struct view *view) {
         page_series(page, "", labels, 2, PAGE_WHOLE, snapshot_measured(view->layout, s));
         labels[1].value = "excluded";
         page_series_fixed(page, labels, 2, topology->sockets[s].excluded);
+        labels[1].value = "isolated";
+        page_series_fixed(page, labels, 2, topology->sockets[s].isolated);
         labels[1].value = "offline";
         page_series(page, "", labels, 2, PAGE_WHOLE, snapshot_offline(view->layout, s));
     }

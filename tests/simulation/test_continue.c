@@ -143,6 +143,30 @@ static void test_what_was_pending_is_uncovered_for_its_reason(void **state) {
     pipeline_stop(&p);
 }
 
+// CPUs that become isolated take nothing with them.
+static void test_what_was_pending_on_a_cpu_that_leaves_is_uncovered_in_its_socket_and_the_host(void **state) {
+    (void)state;
+    struct pipeline p;
+    fault_load(&p);
+    add_rival(&p, RIVAL_PINNED, 6, "0-7", 10, 0);
+    start(&p);
+    while (p.snapshot == NULL || p.snapshot->absent[0] != ABSENT_STARVED)
+        pipeline_step(&p, 0);
+    double pending = 8 * elapsed_seconds(&p) - covered(&p, 0);
+    struct snapshot_layout *layout;
+    struct derive *derive = continue_with(&p, 6, "0-3,5", p.derive, &layout);
+    struct snapshot *snapshot = initial(derive, layout);
+    size_t starved = snapshot_uncovered(layout, 0, UNCOVERED_STARVED);
+    assert_near(snapshot->values[starved], pending, 1e-9, "given up");
+    for (size_t s = 1; s <= 2; s++)
+        assert_near(snapshot->values[s * layout->scope_stride + starved],
+                    4 * elapsed_seconds(&p) - covered(&p, snapshot_scope_socket(s - 1)), 1e-9, "given up in a socket");
+    snapshot_unref(snapshot);
+    derive_free(derive);
+    snapshot_layout_unref(layout);
+    pipeline_stop(&p);
+}
+
 static void test_what_has_counted_stays_believed_and_what_has_not_stays_stalled(void **state) {
     (void)state;
     struct pipeline p;
@@ -169,6 +193,7 @@ int main(void) {
         cmocka_unit_test(test_a_plan_grows_and_shrinks_and_every_total_stays),
         cmocka_unit_test(test_other_cpus_are_matched_by_their_numbers_and_the_hosts_totals_stay),
         cmocka_unit_test(test_what_was_pending_is_uncovered_for_its_reason),
+        cmocka_unit_test(test_what_was_pending_on_a_cpu_that_leaves_is_uncovered_in_its_socket_and_the_host),
         cmocka_unit_test(test_what_has_counted_stays_believed_and_what_has_not_stays_stalled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

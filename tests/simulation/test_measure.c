@@ -279,6 +279,46 @@ static void test_cpus_that_come_online_are_measured_from_then_on(void **state) {
     measuring_stop(&m);
 }
 
+static void test_cpus_that_become_isolated_are_let_go_and_measured_again_when_they_return(void **state) {
+    (void)state;
+    struct measuring m;
+    struct cpuset others;
+    load(&m);
+    measuring_start(&m);
+    measuring_run_until(&m, 20);
+    struct snapshot *before = snapshot_ref(m.snapshot);
+    assert_int_equal(cpuset_parse("0-1,3-5,7", &others), 0);
+    assert_int_equal(pmu_sim_topology(measuring_scenario(&m), &others, &m.arriving), 0);
+    m.arriving->sockets[0].isolated = m.arriving->sockets[0].excluded;
+    m.arriving->sockets[1].isolated = m.arriving->sockets[1].excluded;
+    measuring_run_until(&m, 28);
+    assert_int_equal(measuring_said(&m, "6 CPUs are measured instead of 8: isolated CPUs are left alone (2,6)"), 1);
+    assert_int_equal(m.recorder.n_open, measuring_plan(&m)->n_groups * 6); // their files are closed as well
+    assert_true(m.snapshot->layout->topology->n_cpus == 6);
+    assert_true(m.snapshot->values[snapshot_covered(m.snapshot->layout, 0)] >
+                before->values[snapshot_covered(before->layout, 0)]); // totals go on
+    snapshot_unref(before);
+    assert_measures(&m);
+    assert_int_equal(pmu_sim_topology(measuring_scenario(&m), NULL, &m.arriving), 0);
+    measuring_run_until(&m, 36);
+    assert_int_equal(measuring_said(&m, "8 CPUs are measured instead of 6: some are no longer isolated (2,6)"), 1);
+    assert_int_equal(m.recorder.n_open, measuring_plan(&m)->n_groups * 8);
+    assert_measures(&m);
+    measuring_stop(&m);
+}
+
+static void test_where_no_cpu_is_left_it_is_said_once_and_measured_on(void **state) {
+    (void)state;
+    struct measuring m;
+    start(&m);
+    measuring_reach(&m, MEASURE_LOOKING);
+    m.looking_error = -EINVAL;
+    measuring_run_until(&m, 30);
+    assert_int_equal(measuring_said(&m, "all CPUs are isolated: those that were not are measured on"), 1);
+    assert_measures(&m);
+    measuring_stop(&m);
+}
+
 static void test_memory_that_is_short_while_cpus_are_looked_for_ends_the_daemon(void **state) {
     (void)state;
     struct measuring m;
@@ -477,6 +517,8 @@ int main(void) {
         cmocka_unit_test(test_the_counter_that_the_watchdog_holds_is_held_against_the_plan_once),
         cmocka_unit_test(test_a_round_is_shown_and_what_changed_is_looked_at_in_the_next_step),
         cmocka_unit_test(test_cpus_that_come_online_are_measured_from_then_on),
+        cmocka_unit_test(test_cpus_that_become_isolated_are_let_go_and_measured_again_when_they_return),
+        cmocka_unit_test(test_where_no_cpu_is_left_it_is_said_once_and_measured_on),
         cmocka_unit_test(test_memory_that_is_short_while_cpus_are_looked_for_ends_the_daemon),
         cmocka_unit_test(test_slots_grow_where_measuring_and_its_interrupts_cost_more_than_the_budget),
         cmocka_unit_test(test_the_schedule_follows_the_bottleneck_and_back),

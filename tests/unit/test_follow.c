@@ -101,12 +101,20 @@ static void test_starvation_that_comes_and_goes_with_each_round_is_no_news(void 
 static void test_a_group_starves_until_windows_of_its_own_say_otherwise(void **state) {
     (void)state;
     struct follow follow;
+    struct plan_unit units[2] = {{.slots = 1, .n_groups = 1}, {.slots = 1, .n_groups = 1}};
+    struct plan_group groups[] = {{.unit = 0}, {.unit = 1}};
+    const struct plan plan = {
+        .groups = groups, .n_groups = 2, .units = units, .n_units = 2, .common_unit = -1, .level1_unit = -1};
     struct window windows[] = {{.group = 1, .result = WINDOW_STARVED}, {.group = 0, .running_ns = 1}};
     const struct readings both = {.windows = windows, .n_windows = 2}, other = {.windows = windows + 1, .n_windows = 1};
     follow_init(&follow, 6);
     follow_round(&follow, &both);
     follow_round(&follow, &other);
-    assert_true(follow_group_starves(&follow, 1) && !follow_group_starves(&follow, 0) && follow_some_run(&follow));
+    assert_true(follow_group_starves(&follow, 1) && !follow_group_starves(&follow, 0) &&
+                follow_some_run(&follow, &plan));
+    units[0].slots = 0; // it counts all the time, and tells nothing of the counters
+    assert_false(follow_some_run(&follow, &plan));
+    units[0].slots = 1;
     windows[1].group = 1;
     follow_round(&follow, &other);
     assert_false(follow_group_starves(&follow, 1));
@@ -115,8 +123,18 @@ static void test_a_group_starves_until_windows_of_its_own_say_otherwise(void **s
     windows[1].group = 0;
     follow_round(&follow, &both);
     assert_true(follow.starving);
+    struct readings cohort = {.windows = windows + 1, .n_windows = 1, .by_core = true};
+    windows[1].group = 1; // on one CPU now, and later in the same round not on the others
+    follow_round(&follow, &cohort);
+    assert_true(follow.starving); // the round is not over
+    cohort.windows = windows;
+    cohort.round_over = true;
+    follow_round(&follow, &cohort);
+    assert_false(follow.starving);
+    follow_round(&follow, &cohort);
+    assert_true(follow.starving);
     follow_plan_changed(&follow);
-    assert_false(follow_group_starves(&follow, 1) || follow_some_run(&follow));
+    assert_false(follow_group_starves(&follow, 1) || follow_some_run(&follow, &plan));
 }
 
 static void test_no_answer_and_no_counters_leave_all_as_it_was(void **state) {

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 
+#include "collectors/host/host_isolated.h"
+
 // CPUs that come and go, and CPUs to be left undisturbed.
 
 static struct topology *known_topology(const struct host_tree *tree) {
@@ -87,19 +89,96 @@ static void test_cpus_of_other_types_of_cores_are_as_if_they_were_not_there(void
     topology_free(topology);
 }
 
+static void expect_isolated(const struct host_tree *tree, const char *list) {
+    struct cpuset set, wanted;
+    assert_int_equal(cpuset_parse(list, &wanted), 0);
+    host_isolated_cpus(&tree->roots, &set);
+    assert_memory_equal(&set, &wanted, sizeof set);
+}
+
 static void test_isolated_and_tickless_cpus_are_left_alone(void **state) {
     struct host_tree *tree = *state;
-    struct cpuset set;
-    host_linux_left_alone(&tree->roots, &set);
-    assert_int_equal(cpuset_count(&set), 0); // no such files
+    expect_isolated(tree, ""); // no such files
     host_tree_write(tree, "devices/system/cpu/isolated", "2-3\n");
     host_tree_write(tree, "devices/system/cpu/nohz_full", "(null)\n"); // as kernels without it say
-    host_linux_left_alone(&tree->roots, &set);
-    assert_int_equal(cpuset_count(&set), 2);
+    expect_isolated(tree, "2-3");
     host_tree_write(tree, "devices/system/cpu/nohz_full", "3,7\n");
-    host_linux_left_alone(&tree->roots, &set);
-    assert_int_equal(cpuset_count(&set), 3);
-    assert_true(cpuset_has(&set, 2) && cpuset_has(&set, 3) && cpuset_has(&set, 7));
+    expect_isolated(tree, "2-3,7");
+}
+
+static void test_cpus_of_isolated_partitions_are_left_alone(void **state) {
+    struct host_tree *tree = *state;
+    host_tree_write(tree, "devices/system/cpu/isolated", "\n");
+    host_tree_write(tree, "fs/cgroup/cpuset.cpus.isolated", "\n");
+    expect_isolated(tree, "");
+    host_tree_write(tree, "fs/cgroup/cpuset.cpus.isolated", "4-5,9\n"); // nested ones included, says the kernel
+    expect_isolated(tree, "4-5,9");
+    host_tree_write(tree, "devices/system/cpu/isolated", "2\n");
+    expect_isolated(tree, "2,4-5,9");
+}
+
+// Linux 6.1 to 6.6 have no list of them.
+static void test_nested_partitions_are_found_where_the_kernel_does_not_list_them(void **state) {
+    struct host_tree *tree = *state;
+    host_tree_write(tree, "fs/cgroup/cgroup.procs", "1\n");
+    host_tree_write(tree, "fs/cgroup/system.slice/cpuset.cpus.partition", "member\n");
+    host_tree_write(tree, "fs/cgroup/system.slice/lost/cpuset.cpus.partition",
+                    "isolated\n"); // cannot be, and is not sought
+    host_tree_write(tree, "fs/cgroup/system.slice/lost/cpuset.cpus.effective", "15\n");
+    host_tree_write(tree, "fs/cgroup/rt/cpuset.cpus.partition", "root\n");
+    host_tree_write(tree, "fs/cgroup/rt/cpuset.cpus.effective", "1-3\n");
+    expect_isolated(tree, "");
+    host_tree_write(tree, "fs/cgroup/rt/radio/cpuset.cpus.partition", "isolated\n");
+    host_tree_write(tree, "fs/cgroup/rt/radio/cpuset.cpus.effective", "2-3\n");
+    host_tree_write(tree, "fs/cgroup/quiet/cpuset.cpus.partition", "isolated\n");
+    host_tree_write(tree, "fs/cgroup/quiet/cpuset.cpus.effective", "7\n");
+    host_tree_write(tree, "fs/cgroup/broken/cpuset.cpus.partition",
+                    "isolated invalid (Cpu list in cpuset.cpus empty)\n");
+    host_tree_write(tree, "fs/cgroup/broken/cpuset.cpus.effective", "8\n");
+    expect_isolated(tree, "2-3,7");
+}
+
+static void test_a_cpu_that_becomes_isolated_leaves_and_comes_back(void **state) {
+    struct host_tree *tree = *state;
+    struct topology *known = known_topology(tree), *updated = NULL;
+    struct cpuset selected, isolated;
+    const struct host_choice choice = {.selected = &selected, .isolated = &isolated};
+    assert_int_equal(cpuset_parse("0,2-63", &selected), 0);
+    assert_int_equal(cpuset_parse("1", &isolated), 0);
+    assert_int_equal(host_linux_topology_update(&tree->roots, &choice, known, &updated), 1);
+    assert_int_equal(updated->n_cpus, 2);
+    assert_int_equal(updated->cpus[0].id, 0);
+    assert_int_equal(updated->cpus[1].id, 3);
+    assert_true(updated->sockets[0].isolated == 1 && updated->sockets[0].excluded == 0);
+    assert_true(updated->sockets[1].isolated == 0 && updated->sockets[1].measured == 1);
+    topology_free(known);
+    known = updated;
+    assert_int_equal(host_linux_topology_update(&tree->roots, &choice, known, &updated), 0); // no news
+    assert_int_equal(cpuset_parse("0-63", &selected), 0);
+    assert_int_equal(cpuset_parse("", &isolated), 0);
+    assert_int_equal(host_linux_topology_update(&tree->roots, &choice, known, &updated), 1);
+    assert_int_equal(updated->n_cpus, 3);
+    assert_true(updated->sockets[0].isolated == 0);
+    topology_free(known);
+    topology_free(updated);
+}
+
+// Its socket may go with it, and nobody asks for the core of an offline CPU.
+static void test_an_offline_cpu_may_become_isolated_and_the_last_one_is_told_of(void **state) {
+    struct host_tree *tree = *state;
+    struct topology *known = known_topology(tree), *updated = NULL;
+    struct cpuset selected, isolated;
+    const struct host_choice choice = {.selected = &selected, .isolated = &isolated};
+    host_tree_write(tree, "devices/system/cpu/online", "0-1\n");
+    assert_int_equal(cpuset_parse("0-2", &selected), 0);
+    assert_int_equal(cpuset_parse("3", &isolated), 0);
+    assert_int_equal(host_linux_topology_update(&tree->roots, &choice, known, &updated), 1);
+    assert_true(updated->n_cpus == 2 && updated->n_sockets == 1);
+    topology_free(updated);
+    assert_int_equal(cpuset_parse("", &selected), 0);
+    assert_int_equal(cpuset_parse("0-3", &isolated), 0);
+    assert_int_equal(host_linux_topology_update(&tree->roots, &choice, known, &updated), -EINVAL);
+    topology_free(known);
 }
 
 // Each CPU's core and socket, in the order of the CPUs.
@@ -180,6 +259,10 @@ int main(void) {
         TREE_TEST(test_a_socket_that_is_negative_missing_or_no_number_is_socket_0),
         TREE_TEST(test_cpus_of_other_types_of_cores_are_as_if_they_were_not_there),
         TREE_TEST(test_isolated_and_tickless_cpus_are_left_alone),
+        TREE_TEST(test_cpus_of_isolated_partitions_are_left_alone),
+        TREE_TEST(test_nested_partitions_are_found_where_the_kernel_does_not_list_them),
+        TREE_TEST(test_a_cpu_that_becomes_isolated_leaves_and_comes_back),
+        TREE_TEST(test_an_offline_cpu_may_become_isolated_and_the_last_one_is_told_of),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

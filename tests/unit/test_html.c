@@ -80,6 +80,10 @@ static void test_the_page_says_nothing_of_trouble_where_there_is_none(void **sta
     assert_null(strstr(page, "offline"));
     assert_non_null(strstr(page, "<tr><th>CPUs<td>3 measured on 2 sockets, 1 excluded\n"));
     free(page);
+    host.layout->topology->sockets[1].isolated = 2;
+    page = render_html(&host, snapshot);
+    assert_non_null(strstr(page, "<tr><th>CPUs<td>3 measured on 2 sockets, 2 isolated, 1 excluded\n"));
+    free(page);
     snapshot_unref(snapshot);
     host_deinit(&host);
 }

@@ -344,9 +344,9 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     // groups, E = 1 PMU error, L = 3 events that are not live, 5 counters. Per socket: peak, deviation, covered,
     // uncovered, CPUs. Per host: composite, the histogram, what measuring costs, the PMU, its memory in the
     // kernel, guests, the last snapshot, infos, the process.
-    size_t expected = 2 * (4 + 11 + 2 * 10 + 1 + 1 + 1 + UNCOVERED_N + 3) +
+    size_t expected = 2 * (4 + 11 + 2 * 10 + 1 + 1 + 1 + UNCOVERED_N + 4) +
                       (WINDOW_RESULT_N + 2) * host.plan->n_groups + 1 + 3 + (1 + 10 + 5 + 1 + 2 + 1 + 1 + 1 + 3 + 6);
-    assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 13) + 7 * host.plan->n_groups + 1 + 3 + 31);
+    assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 14) + 7 * host.plan->n_groups + 1 + 3 + 31);
     char *text = render(&host.view, snapshot, false);
     assert_int_equal(count_series(text), expected);
     free(text);

@@ -104,14 +104,14 @@ static void test_a_group_is_tried_once_the_probes_answer_is_the_old_one(void **s
     begin(&c, two_groups());
     assert_int_equal(c.plan->n_groups, 2);
     round_of(&c.follow, "..", c.now_ns);
-    assert_false(starve_is_due(c.starve, &c.follow, c.now_ns));
+    assert_false(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns));
     round_of(&c.follow, "s.", c.now_ns);
-    assert_false(starve_is_due(c.starve, &c.follow, c.now_ns)); // not yet probed
+    assert_false(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns)); // not yet probed
     assert_false(follow_answer(&c.follow, COUNTERS, c.now_ns));
-    assert_true(starve_is_due(c.starve, &c.follow, c.now_ns));
+    assert_true(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns));
     round_of(&c.follow, "ss", c.now_ns); // nothing runs: others hold the counters
     assert_false(follow_answer(&c.follow, COUNTERS, c.now_ns));
-    assert_false(starve_is_due(c.starve, &c.follow, c.now_ns));
+    assert_false(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns));
     end(&c);
 }
 
@@ -139,19 +139,19 @@ static void test_metrics_whose_events_do_not_run_are_not_plannable_and_say_why(v
     assert_int_equal(metric_at(c.plan, "cd")->unit, PLAN_NOT_PLANNABLE);
     assert_non_null(strstr(metric_at(c.plan, "cd")->reason, "got no counters, not even alone on a core"));
     assert_true(plan_metric_planned(metric_at(c.plan, "ab")));
-    round_of(&c.follow, "...", c.now_ns);
-    uint64_t since_ns = c.now_ns;
+    c.now_ns += 10 * SECOND_NS + 1;
+    assert_true(try(&c, STARVE_UNKNOWN, "D")); // the others go back
+    assert_int_equal(metric_at(c.plan, "cd")->unit, PLAN_NOT_PLANNABLE);
     static const uint64_t waits[] = {10, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600};
     for (size_t i = 0; i < N_OF(waits); i++) { // nothing starves: it is tried for the metric that is missing
-        assert_false(starve_is_due(c.starve, &c.follow, since_ns + waits[i] * SECOND_NS));
-        c.now_ns = since_ns += waits[i] * SECOND_NS + 1;
-        assert_true(starve_is_due(c.starve, &c.follow, c.now_ns));
+        assert_false(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns + waits[i] * SECOND_NS));
+        c.now_ns += waits[i] * SECOND_NS + 1;
+        assert_true(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns));
         if (i + 1 < N_OF(waits))
             assert_false(try(&c, STARVE_UNKNOWN, "D"));
     }
     assert_true(try(&c, STARVE_UNKNOWN, ""));
     assert_true(plan_metric_planned(metric_at(c.plan, "cd")));
-    assert_false(starve_is_due(c.starve, &c.follow, c.now_ns + 9999 * SECOND_NS));
     end(&c);
 }
 
@@ -161,11 +161,32 @@ static void test_a_group_that_runs_when_it_is_tried_stays_and_is_tried_more_rare
     begin(&c, two_groups());
     starve_and_probe(&c, "s.");
     assert_false(try(&c, STARVE_RAN, "ABCD"));
-    assert_false(starve_is_due(c.starve, &c.follow, c.now_ns + 10 * SECOND_NS));
+    assert_false(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns + 10 * SECOND_NS));
     c.now_ns += 10 * SECOND_NS + 1;
-    assert_true(starve_is_due(c.starve, &c.follow, c.now_ns));
+    assert_true(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns));
     assert_true(try(&c, STARVE_UNKNOWN, "")); // of the group nothing is known this time
     assert_int_equal(c.plan->n_groups, 3);
+    end(&c);
+}
+
+// What was a group's cause to starve has gone: metrics go back, all together.
+static void test_metrics_go_back_when_all_would_run_as_before(void **state) {
+    (void)state;
+    struct case_ c;
+    begin(&c, two_groups());
+    starve_and_probe(&c, "s.");
+    assert_true(try(&c, STARVE_DID_NOT_RUN, ""));
+    round_of(&c.follow, "...", c.now_ns);
+    assert_false(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns + 10 * SECOND_NS));
+    c.now_ns += 10 * SECOND_NS + 1;
+    assert_true(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns));
+    assert_false(try(&c, STARVE_UNKNOWN, "D"));
+    assert_int_equal(c.plan->n_groups, 3);
+    c.now_ns += 10 * SECOND_NS + 1;
+    assert_true(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns));
+    assert_true(try(&c, STARVE_UNKNOWN, ""));
+    assert_int_equal(c.plan->n_groups, 2);
+    assert_false(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns + 9999 * SECOND_NS));
     end(&c);
 }
 
@@ -205,8 +226,8 @@ static void test_level_1_that_does_not_run_in_one_group_is_split(void **state) {
     char groups[] = "...";
     groups[c.plan->units[c.plan->level1_unit].first_group] = 's';
     starve_and_probe(&c, groups);
-    assert_false(try(&c, STARVE_DID_NOT_RUN, "A"));            // in one group
-    assert_true(starve_is_due(c.starve, &c.follow, c.now_ns)); // in its parts, at once
+    assert_false(try(&c, STARVE_DID_NOT_RUN, "A"));                    // in one group
+    assert_true(starve_is_due(c.starve, &c.follow, c.plan, c.now_ns)); // in its parts, at once
     assert_true(try(&c, STARVE_DID_NOT_RUN, ""));
     assert_int_equal(c.plan->units[c.plan->level1_unit].n_groups, 2);
     end(&c);
@@ -218,6 +239,7 @@ int main(void) {
         cmocka_unit_test(test_metrics_whose_events_run_alone_get_groups_of_their_own),
         cmocka_unit_test(test_metrics_whose_events_do_not_run_are_not_plannable_and_say_why),
         cmocka_unit_test(test_a_group_that_runs_when_it_is_tried_stays_and_is_tried_more_rarely),
+        cmocka_unit_test(test_metrics_go_back_when_all_would_run_as_before),
         cmocka_unit_test(test_another_number_of_counters_makes_findings_void),
         cmocka_unit_test(test_level_1_that_does_not_run_in_one_group_is_split),
     };

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "core/base/cpuset.h"
-#include "core/host/topology.h"
+#include "core/host/topology_change.h"
 
 // ---- CPU lists ----
 
@@ -265,8 +265,43 @@ static void test_a_cpu_is_found_by_its_number(void **state) {
     topology_free(topology);
 }
 
+static void test_cpus_that_another_topology_lacks_are_listed(void **state) {
+    (void)state;
+    struct topology *all = build_cpus(0, 40, 2), *few;
+    struct topology_source sources[40];
+    char list[200], cut[16];
+    for (unsigned i = 0; i < 40; i++)
+        sources[i] = (struct topology_source){
+            .id = i, .core = (int)i, .selected = i == 0 || (i > 2 && i < 9) || i == 10 || (i > 11 && i < 39)};
+    few = build_topology(sources, 40);
+    assert_int_equal(topology_list_missing(all, few, list, sizeof list), 5);
+    assert_string_equal(list, "1-2,9,11,39");
+    assert_int_equal(topology_list_missing(few, all, list, sizeof list), 0);
+    assert_string_equal(list, "");
+    topology_free(few);
+    for (unsigned i = 0; i < 40; i++)
+        sources[i].selected = i % 2 == 0;
+    few = build_topology(sources, 40);
+    assert_int_equal(topology_list_missing(all, few, cut, sizeof cut), 20);
+    assert_string_equal(cut, "1,3,5,7,9,11...");
+    topology_free(few);
+    topology_free(all);
+}
+
+static void test_isolated_cpus_are_summed_over_sockets(void **state) {
+    (void)state;
+    struct topology *topology = build_cpus(0, 4, 2);
+    assert_int_equal(topology_count_isolated(topology), 0);
+    topology->sockets[0].isolated = 2;
+    topology->sockets[1].isolated = 3;
+    assert_int_equal(topology_count_isolated(topology), 5);
+    topology_free(topology);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cpus_that_another_topology_lacks_are_listed),
+        cmocka_unit_test(test_isolated_cpus_are_summed_over_sockets),
         cmocka_unit_test(test_a_cpu_list_has_numbers_and_ranges),
         cmocka_unit_test(test_the_kernels_newline_and_its_empty_list_are_read),
         cmocka_unit_test(test_what_is_no_cpu_list_is_refused),

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectors/host/host_isolated.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collectors/host/host_file.h"
+
+enum { LIST_BYTES = 16384, PATH_BYTES = 512, FILE_BYTES = 64, DEPTH_MAX = 8 };
+
+static void add_all(struct cpuset *set, const struct cpuset *others) {
+    for (size_t w = 0; w < CPUSET_MAX / 64; w++)
+        set->words[w] |= others->words[w];
+}
+
+// Adds the CPUs of a list; false if there is no such file. Text that is no list, such as "(null)", names none.
+static bool add_list(const char *folder, const char *file, struct cpuset *out) {
+    char path[PATH_BYTES + FILE_BYTES], text[LIST_BYTES];
+    struct cpuset set;
+    (void)snprintf(path, sizeof path, "%s/%s", folder, file);
+    if (host_file_read(path, text, sizeof text) < 0)
+        return false;
+    if (cpuset_parse(text, &set) == 0)
+        add_all(out, &set);
+    return true;
+}
+
+enum partition { MEMBER, ROOT, ISOLATED };
+
+static enum partition partition_of(const char *folder) {
+    char path[PATH_BYTES + FILE_BYTES], text[64];
+    (void)snprintf(path, sizeof path, "%s/cpuset.cpus.partition", folder);
+    if (host_file_read(path, text, sizeof text) < 0)
+        return MEMBER;
+    return strcmp(text, "isolated\n") == 0 ? ISOLATED : strcmp(text, "root\n") == 0 ? ROOT : MEMBER;
+}
+
+// Before Linux 6.7 every cgroup above a partition is one too, so the search stops at all others.
+static void add_partitions(const char *folder, unsigned depth, struct cpuset *out) {
+    DIR *children = depth < DEPTH_MAX ? opendir(folder) : NULL;
+    if (!children)
+        return;
+    for (const struct dirent *entry = readdir(children); entry; entry = readdir(children)) {
+        char child[PATH_BYTES];
+        int length = snprintf(child, sizeof child, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] == '.' || length < 0 || (size_t)length >= sizeof child ||
+            (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
+            continue;
+        enum partition partition = partition_of(child);
+        if (partition == ISOLATED)
+            (void)add_list(child, "cpuset.cpus.effective", out);
+        if (partition != MEMBER)
+            add_partitions(child, depth + 1, out);
+    }
+    closedir(children);
+}
+
+void host_isolated_cpus(const struct host_roots *roots, struct cpuset *out) {
+    char folder[PATH_BYTES];
+    memset(out, 0, sizeof *out);
+    (void)snprintf(folder, sizeof folder, "%s/devices/system/cpu", roots->sysfs);
+    (void)add_list(folder, "isolated", out);
+    (void)add_list(folder, "nohz_full", out);
+    (void)snprintf(folder, sizeof folder, "%s/fs/cgroup", roots->sysfs);
+    if (!add_list(folder, "cpuset.cpus.isolated", out))
+        add_partitions(folder, 0, out);
+}
