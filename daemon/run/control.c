@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -158,18 +159,21 @@ static struct client *make_place(struct control *control) {
     return oldest;
 }
 
-static int on_connection(sd_event_source *source, int listener, uint32_t events, void *context) {
-    (void)source;
-    struct control *control = context;
-    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0)
-        return 0; // the client has gone, or no file is left: tried again
+void control_take_client(struct control *control, int fd) {
     struct client *client = make_place(control);
     client->number = control->n_connections++;
     if (client_open(client, fd) < 0)
         client_close(client);
     else
-        (void)on_input(client->input, fd, events, client); // answers a request already sent before dropping the client
+        (void)on_input(client->input, fd, EPOLLIN, client); // answers a request already sent before dropping the client
+}
+
+static int on_connection(sd_event_source *source, int listener, uint32_t events, void *context) {
+    (void)source;
+    (void)events;
+    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) // else the client has gone, or no file is left: tried again
+        control_take_client(context, fd);
     return 0;
 }
 

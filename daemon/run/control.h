@@ -33,6 +33,9 @@ int control_new(sd_event *loop, const char *folder, control_yield *yield, void *
 // Starts answering; until then requests wait in the kernel's queue. Returns 0 or a negative errno.
 int control_start(struct control *control);
 
+// Serves a client on a connected socket that does not block, and takes it over.
+void control_take_client(struct control *control, int fd);
+
 struct control *control_free(struct control *control); // removes the socket
 
 #endif

@@ -275,7 +275,7 @@ static void render_metric(const struct view *view, const struct snapshot *snapsh
         text_string(out, "<td class=\"n\">");
         if (isfinite(value)) {
             html_put_number(out, value);
-            html_put_margin(out, value, snapshot->values[snapshot_high(view->layout, scope, i)], 1);
+            html_put_margin(out, metric, value, snapshot->values[snapshot_high(view->layout, scope, i)], 1);
             continue;
         }
         text_string(out, "&ndash;");

@@ -13,8 +13,9 @@ void html_put(struct text *out, const char *string);
 // Appends a number for people: a round's measurement is worth four digits.
 void html_put_number(struct text *out, double value);
 
-// "+- half the width" after a value, both times `scale`; nothing if there is no interval.
-void html_put_margin(struct text *out, double value, double high, double scale);
+// "+- half the width" of the interval after a metric's value, times `scale`; words where the interval tells nothing,
+// and nothing if there is no interval.
+void html_put_margin(struct text *out, const struct catalog_metric *metric, double value, double high, double scale);
 
 // Appends the host's bottleneck and its tree; nothing if no tree is measured. Returns 0 or -ENOMEM.
 int html_tree_render(const struct view *view, const struct snapshot *snapshot, struct text *out);

@@ -21,9 +21,14 @@ void html_put_number(struct text *out, double value) {
         text_format(out, "%.4g", value);
 }
 
-void html_put_margin(struct text *out, double value, double high, double scale) {
-    if (isfinite(value) && isfinite(high)) // from the upper half: the lower one may be cut at 0
-        text_format(out, " <small class=\"soft\">&plusmn;&nbsp;%.2g</small>", (high - value) * scale);
+void html_put_margin(struct text *out, const struct catalog_metric *metric, double value, double high, double scale) {
+    double half = high - value; // of the upper half: the lower one may be cut at 0
+    if (!isfinite(half))
+        return;
+    if (view_interval_tells(metric, value, half))
+        text_format(out, " <small class=\"soft\">&plusmn;&nbsp;%.2g</small>", half * scale);
+    else
+        text_string(out, " <small class=\"soft\">too uncertain to tell</small>");
 }
 
 static void put_node(const struct tree *tree, size_t index, struct text *out) {
@@ -45,7 +50,7 @@ static void put_node(const struct tree *tree, size_t index, struct text *out) {
     else
         text_format(out, "%.3g %%", 100 * node->value);
     text_string(out, "</span>");
-    html_put_margin(out, node->value, node->to, metric->domain == METRIC_OTHER ? 1 : 100);
+    html_put_margin(out, metric, node->value, node->to, metric->domain == METRIC_OTHER ? 1 : 100);
     if (metric->domain == METRIC_CLOCKS)
         text_string(out, " <span class=\"soft\">of clock cycles</span>");
 }

@@ -29,6 +29,7 @@
 #include "exporters/http/http_listeners.h"
 #include "exporters/http/http_page.h"
 #include "exporters/http/http_request.h"
+#include "exporters/http/http_reserve.h"
 
 enum { CONNECTION_BYTES_MAX = 32 << 10, IDLE_SECONDS_MAX = 10, REASON_MAX = 1024 };
 
@@ -54,6 +55,7 @@ struct http_server {
     uint64_t view_generation; // the generation that first had these views
 
     struct http_listeners listeners;
+    struct http_reserve reserve;
     struct http_cache cache;
     struct http_connections connections;
     uint64_t connection_changes; // number of connections opened and closed
@@ -166,6 +168,14 @@ static struct MHD_Response *render(struct http_server *server, enum http_page pa
     return NULL;
 }
 
+static enum MHD_Result respond_short_memory(struct http_server *server, struct MHD_Connection *connection) {
+    http_cache_give_up(&server->cache);
+    http_reserve_lend(&server->reserve);
+    enum MHD_Result r = respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "Memory is short, try again.\n");
+    (void)http_reserve_take(&server->reserve);
+    return r;
+}
+
 static enum MHD_Result respond_page(struct http_server *server, struct MHD_Connection *connection,
                                     enum http_page page) {
     struct publication publication = newest(server);
@@ -175,7 +185,7 @@ static enum MHD_Result respond_page(struct http_server *server, struct MHD_Conne
         response = render(server, page, &publication, generation);
     publication_unref(&publication);
     if (!response)
-        return respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "Memory is short, try again.\n");
+        return respond_short_memory(server, connection);
     return MHD_queue_response(connection, MHD_HTTP_OK, response);
 }
 
@@ -219,12 +229,6 @@ static enum MHD_Result respond_path(struct http_server *server, struct MHD_Conne
     return respond_page(server, connection, (enum http_page)page);
 }
 
-static bool has_body(struct MHD_Connection *connection) {
-    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
-    return (length && strcmp(length, "0") != 0) ||
-           MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Transfer-Encoding");
-}
-
 static struct http_connection *slot_of(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info ? info->socket_context : NULL;
@@ -253,9 +257,6 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     struct http_refusal refusal = http_request_judge(connection, server->hostname[0] ? server->hostname : NULL);
     if (refusal.status != 0)
         return respond(connection, refusal.status, "text/plain; charset=utf-8", refusal.text, "Connection", "close");
-    if (has_body(connection))
-        return respond(connection, MHD_HTTP_CONTENT_TOO_LARGE, "text/plain; charset=utf-8",
-                       "A request must not have a body.\n", "Connection", "close");
     if (*request == &target_refused)
         return respond_text(connection, MHD_HTTP_BAD_REQUEST, "A path or query must not have a zero byte.\n");
     if (!*request) {
@@ -283,6 +284,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
                           enum MHD_ConnectionNotificationCode code) {
     struct http_server *server = context;
     server->connection_changes++;
+    (void)http_reserve_take(&server->reserve); // the library has made the connection
     if (code == MHD_CONNECTION_NOTIFY_STARTED)
         *slot = take_in(server, connection);
     else if (*slot)
@@ -334,15 +336,26 @@ static void run_for_waiting(struct http_server *server) {
     }
 }
 
+// The next client's answer comes before pages that somebody may ask for again.
+static void take_reserve(struct http_server *server) {
+    if (http_reserve_take(&server->reserve))
+        return;
+    http_cache_give_up(&server->cache);
+    (void)http_reserve_take(&server->reserve);
+}
+
 static void *serve(void *context) {
     struct http_server *server = context;
     for (;;) {
         int knocks = http_listeners_wait(&server->listeners, next_timeout(server));
         if (knocks < 0)
             return NULL;
+        if (knocks > 0)
+            http_reserve_lend(&server->reserve);
         run(server);
         if (knocks > 0 && http_listeners_keep_waiting(&server->listeners))
             run_for_waiting(server);
+        take_reserve(server);
     }
 }
 
@@ -438,6 +451,7 @@ int http_server_new(const struct http_address *addresses, size_t n, struct http_
         return r;
     }
     pthread_mutex_init(&server->lock, NULL);
+    (void)http_reserve_take(&server->reserve);
     *out = server;
     return 0;
 }
@@ -466,6 +480,7 @@ struct http_server *http_server_free(struct http_server *server) {
     stop_thread(server);
     http_listeners_deinit(&server->listeners);
     http_cache_deinit(&server->cache);
+    http_reserve_lend(&server->reserve);
     http_connections_deinit(&server->connections);
     for (size_t i = 0; i < server->n_types; i++)
         published_unref(&server->newest[i]);

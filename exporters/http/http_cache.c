@@ -122,6 +122,11 @@ struct MHD_Response *http_cache_end(struct http_cache *cache, enum http_page pag
 
 void http_cache_drop(struct http_cache *cache, enum http_page page) { trim(drop(&cache->pages[page])); }
 
+void http_cache_give_up(struct http_cache *cache) {
+    http_cache_deinit(cache);
+    trim(TRIM_BYTES_MIN);
+}
+
 // A thousand CPUs' template takes 2 MiB.
 static bool has_template(const struct http_cache *cache, size_t page) {
     return page == HTTP_PAGE_METRICS_CPU && cache->templates.cpu;

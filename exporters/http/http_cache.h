@@ -47,6 +47,9 @@ struct MHD_Response *http_cache_end(struct http_cache *cache, enum http_page pag
 // Gives up the page and its memory.
 void http_cache_drop(struct http_cache *cache, enum http_page page);
 
+// Gives up all pages and templates, as memory is short.
+void http_cache_give_up(struct http_cache *cache);
+
 // Gives up the pages that nobody has asked for in HTTP_KEPT_MS. Returns the milliseconds until the next one is due; -1
 // if there is none.
 int http_cache_expire(struct http_cache *cache, uint64_t now_ms);

@@ -45,6 +45,12 @@ static enum MHD_Result look_at_header(void *context, enum MHD_ValueKind kind, co
     return MHD_YES;
 }
 
+static bool has_body(struct MHD_Connection *connection) {
+    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
+    return (length && strcmp(length, "0") != 0) ||
+           MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Transfer-Encoding");
+}
+
 struct http_refusal http_request_judge(struct MHD_Connection *connection, const char *hostname) {
     struct headers headers = {0};
     (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, look_at_header, &headers);
@@ -58,6 +64,8 @@ struct http_refusal http_request_judge(struct MHD_Connection *connection, const 
         return (struct http_refusal){MHD_HTTP_MISDIRECTED_REQUEST,
                                      "The Host header names another host: use localhost, an address, or the name of "
                                      "this host.\n"};
+    if (has_body(connection))
+        return (struct http_refusal){MHD_HTTP_CONTENT_TOO_LARGE, "A request must not have a body.\n"};
     return (struct http_refusal){0};
 }
 

@@ -2,6 +2,7 @@
 #include "exporters/view/view.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,11 @@ const char *view_absent_text(const struct view *view, const struct snapshot *sna
     if (!view_plannable(view, metric))
         return view->layout->plan->metrics[metric].reason;
     return absent_text(snapshot->absent[snapshot_state(view->layout, scope, metric)]);
+}
+
+bool view_interval_tells(const struct catalog_metric *metric, double value, double half) {
+    bool share = metric->domain == METRIC_PIPELINE_SLOTS || metric->domain == METRIC_CLOCKS;
+    return share ? half < 0.5 : half < fabs(value) || half == 0;
 }
 
 bool view_time(double seconds, char out[VIEW_TIME_MAX]) {

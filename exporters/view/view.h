@@ -88,6 +88,10 @@ double view_offline(const struct view *view, const struct snapshot *snapshot);
 // Why the metric has no value in this scope; "" if it has one.
 const char *view_absent_text(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t metric);
 
+// False where half the width of an interval is so large that the interval tells nothing of the metric's value: half of
+// all that a share can be, or as much as the value itself.
+bool view_interval_tells(const struct catalog_metric *metric, double value, double half);
+
 // A time in seconds since the epoch, for people: "2026-11-22 04:03:52 UTC". False for NaN and times outside the years
 // 1970 to 9999.
 enum { VIEW_TIME_MAX = 32 };

@@ -5,11 +5,13 @@ Every address of 127.0.0.0/8 is this host's, so that one machine is many clients
 """
 
 import contextlib
+import json
 import os
 import re
 import resource
 import signal
 import socket
+import tempfile
 import time
 
 import e2e
@@ -114,6 +116,82 @@ def test_it_answers_at_once_when_all_connections_have_ended_together():
             seconds = time.monotonic() - begun
         assert daemon.stop() >= 0
     return f"{TOTAL} ended together, and the next one was answered after {seconds * 1000:.0f} ms"
+
+
+# ---- clients that ask for much and never read ----
+
+READERS, PAGE_BYTES_MIN, WAVES = 110, 5 << 20, 3
+QUEUED_MAX = READERS * 300 << 10  # bytes that the kernel holds for them: twice the server's send buffer and some
+KERNEL_MAX = 120 << 20  # memory of all sockets of this machine, others' included; it was 413 MB
+
+
+def socket_memory():
+    """Bytes of all TCP sockets' buffers."""
+    pages = re.search(r"^TCP:.* mem (\d+)", e2e.read_text("/proc/net/sockstat"), re.M).group(1)
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")
+
+
+def queued(port):
+    """Bytes that wait to be sent from this port, in connections that the server has closed as well."""
+    rows = [line.split() for line in e2e.read_text("/proc/net/tcp").splitlines()[1:]]
+    return sum(int(row[4].split(":")[0], 16) for row in rows if int(row[1].split(":")[1], 16) == port and row[3] != "0A")
+
+
+def many_cpus(folder):
+    scenario = json.loads(e2e.read_text(STEADY)) | {"sockets": 8, "cores_per_socket": 96}
+    return e2e.write_text(os.path.join(folder, "many.json"), json.dumps(scenario))
+
+
+def ask_and_never_read(port, stack):
+    for _ in range(READERS):
+        connection = stack.enter_context(socket.socket())
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(e2e.TIMEOUT)
+        connection.connect(("127.0.0.1", port))
+        connection.sendall(b"GET /api/v1/snapshot?scope=cpu HTTP/1.1\r\nHost: localhost\r\n\r\n")
+
+
+def rotations(daemon):
+    """How many rotations have taken at most so long, by bound in seconds."""
+    return {float(labels["le"]): value for name, labels, value in e2e.samples(daemon.get("/metrics"))
+            if name == "topdownd_rotation_duration_seconds_bucket"}
+
+
+def bound_of_half(before, after):
+    """The bound below which half of the rotations between the two lie."""
+    grown = {bound: after[bound] - before[bound] for bound in after}
+    return min(bound for bound, n in grown.items() if n >= grown[float("inf")] / 2)
+
+
+def scrape_seconds(daemon):
+    begun = time.monotonic()
+    daemon.get("/metrics")
+    return time.monotonic() - begun
+
+
+def test_clients_that_never_read_pin_little_memory_and_delay_nobody():
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon(
+            "--pmu", f"sim:{many_cpus(folder)}", yaml=e2e.LISTEN_ANYWHERE) as daemon, contextlib.ExitStack() as stack:
+        daemon.wait_round(1)
+        assert len(daemon.get("/api/v1/snapshot?scope=cpu")) > PAGE_BYTES_MIN
+        begun, memory, most_queued, most_memory, slowest = rotations(daemon), socket_memory(), 0, 0, 0.0
+        daemon.wait_round(daemon.sequence() + 1)
+        middle = rotations(daemon)
+        for _ in range(WAVES):
+            ask_and_never_read(daemon.port, stack)
+            slowest = max(slowest, e2e.shortest(lambda: scrape_seconds(daemon), 1))
+            e2e.wait_for(lambda: queued(daemon.port) > READERS << 10, "bytes that nobody reads")
+            most_queued, most_memory = max(most_queued, queued(daemon.port)), max(most_memory, socket_memory() - memory)
+        daemon.wait_round(daemon.sequence() + 1)
+        quiet, busy = bound_of_half(begun, middle), bound_of_half(middle, rotations(daemon))
+        # Those that have been closed meanwhile keep nothing, and neither do the others once the server ends them.
+        e2e.wait_for(lambda: queued(daemon.port) == 0, "the end of all that nobody reads")
+        assert daemon.stop() >= 0
+    assert most_queued < QUEUED_MAX, f"{most_queued >> 20} MiB queued"
+    assert most_memory < KERNEL_MAX, f"{most_memory >> 20} MiB of socket memory"
+    assert busy <= max(10 * quiet, 0.1), f"half of the rotations take up to {busy} s, without these clients {quiet} s"
+    return (f"{most_queued >> 20} MiB queued, {most_memory >> 20} MiB of socket memory, a scrape took {slowest * 1000:.0f} ms, half of the "
+            f"rotations up to {busy} s, before {quiet} s")
 
 
 def open_files(daemon):

@@ -121,7 +121,8 @@ def test_every_series_and_the_plan_come_back_at_any_speed():
                 assert plan_of(daemon) == plan, speed
                 if again["sequence"] == last == live["sequence"]:  # else a round ended while the daemon did
                     assert again["scopes"] == live["scopes"], speed
-                    assert series_of(daemon.get("/metrics")) == series_of(page), speed
+                    replayed = series_of(daemon.get("/metrics"))
+                    assert replayed == series_of(page), (speed, sorted(replayed ^ series_of(page))[:10])
                 if again["sequence"] == verdicts[0]:
                     assert verdicts_of(daemon) == verdicts, speed
                 daemon.stop()
@@ -241,14 +242,14 @@ def test_check_config_warns_where_nothing_could_be_recorded():
 def test_files_are_bounded_and_replayed_one_after_the_other():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "recording")
-        with e2e.Daemon("--pmu", "sim", "--record", path, "--record.size", "1M", yaml=MANY) as daemon:
+        with e2e.Daemon("--pmu", "sim", "--record", path, "--record.size", "2M", yaml=MANY) as daemon:
             e2e.wait_for(lambda: len(files_of(path)) > 2, "the third file")
             daemon.wait_round(daemon.sequence() + 2)
             live = daemon.sequence()
             daemon.stop()
         files = files_of(path)
         sizes = [os.path.getsize(name) for name in files]
-        assert sum(sizes) <= 2 ** 20 and all(size < 1.7 * 2 ** 18 for size in sizes), sizes  # each ends with a whole round
+        assert sum(sizes) <= 2 ** 21 and all(size < 1.4 * 2 ** 19 for size in sizes), sizes  # each ends with a whole round
         with replay(path, "--speed", "0") as daemon:
             ended = wait_end(daemon)["sequence"]
             assert ended >= live, (ended, live)

@@ -9,7 +9,7 @@ static void test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known(v
          "t.yaml:2:3: unknown key \"slots\": did you mean \"slot\"? known here are listen, profile, "
          "profiles, hosts, slot, interval, idle, cpus, counters, guests, mode, standard_error, specs, record"},
         {"zzzzzz: 1", "t.yaml:1:1: unknown key \"zzzzzz\": known here are listen, profile, profiles, hosts, slot, "
-                      "idle, cpus, counters, guests, mode, standard_error, specs, record"},
+                      "interval, idle, cpus, counters, guests, mode, standard_error, specs, record"},
         {"counter: {reserve: 0}", "t.yaml:1:1: unknown key \"counter\": did you mean \"counters\"? known here are "
                                   "listen, profile, profiles, hosts, slot, interval, idle, cpus, counters, guests, "
                                   "mode, standard_error, specs, record"},

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -88,11 +89,46 @@ static void test_the_page_says_nothing_of_trouble_where_there_is_none(void **sta
     host_deinit(&host);
 }
 
+// What stands behind the value of a metric with this interval.
+static void assert_margin(const char *metric, double value, double high, const char *expected) {
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    size_t m = host_metric(&host, metric);
+    for (size_t s = 0; s < 2; s++) {
+        snapshot->values[snapshot_metric(host.layout, snapshot_scope_socket(s), m)] = value;
+        snapshot->values[snapshot_high(host.layout, snapshot_scope_socket(s), m)] = high;
+    }
+    char *page = render_html(&host, snapshot), row[64];
+    (void)snprintf(row, sizeof row, "\"><td>%s", host.catalog->metrics[host.plan->metrics[m].metric].export_name);
+    const char *at = strstr(page, row);
+    assert_non_null(at);
+    const char *cell = strstr(at, "<td class=\"n\">") + strlen("<td class=\"n\">");
+    if (strncmp(cell, expected, strlen(expected)) != 0)
+        fail_msg("%.100s", cell);
+    free(page);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_an_interval_that_tells_nothing_is_said_in_words(void **state) {
+    (void)state;
+    assert_margin("ipc", 1345, 41345, "1345 <small class=\"soft\">too uncertain to tell</small><td");
+    assert_margin("ipc", 2, 4, "2 <small class=\"soft\">too uncertain to tell</small><td");
+    assert_margin("ipc", 2, 3.5, "2 <small class=\"soft\">&plusmn;&nbsp;1.5</small><td");
+    assert_margin("ipc", 0, 0, "0 <small class=\"soft\">&plusmn;&nbsp;0</small><td");
+    assert_margin("ipc", 2, NAN, "2<td");
+    assert_margin("frontend_bound", 0.02, 0.06,
+                  "0.02 <small class=\"soft\">&plusmn;&nbsp;0.04</small><td"); // it is small
+    assert_margin("frontend_bound", 0.25, 0.75, "0.25 <small class=\"soft\">too uncertain to tell</small><td");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_page_escapes_what_comes_from_outside_and_tells_simulation_and_trouble),
         cmocka_unit_test(test_the_page_tells_what_is_not_measured_and_why),
         cmocka_unit_test(test_the_page_says_nothing_of_trouble_where_there_is_none),
+        cmocka_unit_test(test_an_interval_that_tells_nothing_is_said_in_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// On a host of 1,024 CPUs: all that topdownd computes, on a PMU that answers at once. The peer makes the same calls to
+// a PMU of its own, adds every count's increase to a sum of its CPU, and at the end of a round adds these up for
+// sockets and host and writes an array as large as a snapshot: the least that has to be done. Before each round of
+// either, other data fills the caches, as other programs do while topdownd sleeps.
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/collect/collect.h"
+#include "core/base/array.h"
+
+#define COUNTING_RATIO_MAX 11.0
+#define REFUSED_RATIO_MAX 8.8
+
+enum { CPUS = 1024, CORES = CPUS / 2, SOCKETS = 2, ROUNDS = 60, OTHER_BYTES = 32 << 20 };
+
+// ---- a PMU that answers at once ----
+
+struct quick_pmu {
+    struct pmu pmu; // first
+    bool refuses;
+    uint64_t now_ns;
+    struct quick_group {
+        uint64_t opened_ns, running_ns, since_ns;
+        bool enabled;
+    } * groups;
+    size_t n;
+};
+
+static struct quick_pmu *quick(struct pmu *pmu) { return (struct quick_pmu *)pmu; }
+
+static void quick_advance(struct pmu *pmu, uint64_t now_ns) { quick(pmu)->now_ns = now_ns; }
+
+static int quick_open(struct pmu *pmu, unsigned cpu, const struct pmu_event *events, size_t n) {
+    struct quick_pmu *q = quick(pmu);
+    (void)cpu, (void)events, (void)n;
+    if (q->refuses)
+        return -EMFILE;
+    q->groups = array_grow(q->groups, q->n, sizeof *q->groups);
+    if (!q->groups)
+        collect_fail("groups", -ENOMEM);
+    q->groups[q->n] = (struct quick_group){.opened_ns = q->now_ns};
+    return (int)q->n++;
+}
+
+static void settle(struct quick_pmu *q, struct quick_group *group) {
+    if (group->enabled)
+        group->running_ns += q->now_ns - group->since_ns;
+    group->since_ns = q->now_ns;
+}
+
+static int quick_enable(struct pmu *pmu, int handle, bool enabled) {
+    struct quick_group *group = &quick(pmu)->groups[handle];
+    settle(quick(pmu), group);
+    group->enabled = enabled;
+    return 0;
+}
+
+// Event i of a group counts once in i + 1 nanoseconds, a little more on some CPUs.
+static int quick_read(struct pmu *pmu, int handle, struct pmu_times *times, uint64_t *counts, size_t n) {
+    struct quick_group *group = &quick(pmu)->groups[handle];
+    settle(quick(pmu), group);
+    *times = (struct pmu_times){group->running_ns, group->running_ns};
+    for (size_t i = 0; i < n; i++)
+        counts[i] = group->running_ns / (i + 1) + (group->running_ns >> 8) * (unsigned)(handle % 7);
+    return 0;
+}
+
+static void quick_close(struct pmu *pmu, int handle) { (void)pmu, (void)handle; }
+
+static struct quick_pmu quick_pmu_new(void) {
+    static const struct pmu_ops ops = {
+        .advance = quick_advance, .open = quick_open, .enable = quick_enable, .read = quick_read, .close = quick_close};
+    return (struct quick_pmu){.pmu = {.ops = &ops}};
+}
+
+// ---- the peer ----
+
+struct bare {
+    const struct rig *rig;
+    const struct trace *trace;
+    struct quick_pmu pmu;
+    double *values;
+    uint64_t (*before)[COLLECT_EVENTS_MAX]; // by handle
+    double (*sums)[COLLECT_EVENTS_MAX];
+    size_t next; // call
+};
+
+static void bare_init(struct bare *bare, const struct rig *rig, const struct trace *trace) {
+    *bare = (struct bare){.rig = rig,
+                          .trace = trace,
+                          .pmu = quick_pmu_new(),
+                          .values = calloc(rig->layout->n_values, sizeof(double)),
+                          .before = calloc(trace->n_opened, sizeof *bare->before),
+                          .sums = calloc(trace->n_opened, sizeof *bare->sums)};
+    if (!bare->values || !bare->before || !bare->sums)
+        collect_fail("sums", -ENOMEM);
+    for (size_t handle = 0; handle < trace->n_opened; handle++) {
+        (void)quick_open(&bare->pmu.pmu, 0, NULL, 0);
+        (void)quick_enable(&bare->pmu.pmu, (int)handle, trace->opened[handle].enabled);
+    }
+}
+
+static void take_reading(struct bare *bare, int handle) {
+    uint64_t counts[COLLECT_EVENTS_MAX];
+    struct pmu_times times;
+    size_t n = bare->trace->opened[handle].n;
+    (void)quick_read(&bare->pmu.pmu, handle, &times, counts, n);
+    for (size_t i = 0; i < n; i++) {
+        bare->sums[handle][i] += (double)(counts[i] - bare->before[handle][i]);
+        bare->before[handle][i] = counts[i];
+    }
+}
+
+// Writes an array of the snapshot's size: sums of the host and of each socket, then those of each CPU.
+static void write_values(const struct bare *bare) {
+    size_t n = bare->rig->layout->n_values, at = 0;
+    double *values = bare->values, scopes[1 + SOCKETS][COLLECT_EVENTS_MAX] = {{0}};
+    for (size_t handle = 0; handle < bare->trace->n_opened; handle++) {
+        const struct opened *group = &bare->trace->opened[handle];
+        size_t socket = group->cpu % CORES / (CORES / SOCKETS);
+        for (size_t i = 0; i < group->n; i++) {
+            scopes[0][i] += bare->sums[handle][i];
+            scopes[1 + socket][i] += bare->sums[handle][i];
+            if (at < n)
+                values[at++] = bare->sums[handle][i];
+        }
+    }
+    while (at < n) {
+        values[at] = scopes[at % (1 + SOCKETS)][at % COLLECT_EVENTS_MAX];
+        at++;
+    }
+}
+
+static void bare_round(struct bare *bare) {
+    const struct call *call;
+    do {
+        call = &bare->trace->calls[bare->next++];
+        if (call->kind == CALL_READ)
+            take_reading(bare, call->handle);
+        else
+            (void)quick_enable(&bare->pmu.pmu, call->handle, call->kind == CALL_ENABLE);
+        if (call->steps > 0)
+            bare->pmu.now_ns += COLLECT_SLOT_NS;
+    } while (!call->over);
+    write_values(bare);
+}
+
+static void bare_deinit(struct bare *bare) {
+    free(bare->values);
+    free(bare->sums);
+    free(bare->before);
+    free(bare->pmu.groups);
+}
+
+// ---- the whole ----
+
+static struct topology *make_topology(void) {
+    struct topology_source cpus[CPUS];
+    struct topology *topology;
+    for (unsigned i = 0; i < CPUS; i++)
+        cpus[i] = (struct topology_source){i, (int)(i % CORES), (int)(i % CORES / (CORES / SOCKETS)), true};
+    if (topology_new(cpus, CPUS, 3.4e9, &topology) < 0)
+        collect_fail("topology", -ENOMEM);
+    return topology;
+}
+
+static void fill_caches(size_t round) {
+    char *other = malloc(OTHER_BYTES);
+    if (!other)
+        collect_fail("other data", -ENOMEM);
+    memset(other, (int)round, OTHER_BYTES);
+    free(other);
+}
+
+static double time_round(struct ours *ours, size_t round) {
+    fill_caches(round);
+    double begin = collect_cpu_seconds();
+    while (!ours_step(ours))
+        ;
+    return collect_cpu_seconds() - begin;
+}
+
+// The same for the step that ends the round.
+static double time_last_step(struct ours *ours, size_t round) {
+    double begin;
+    do {
+        fill_caches(round);
+        begin = collect_cpu_seconds();
+    } while (!ours_step(ours));
+    return collect_cpu_seconds() - begin;
+}
+
+static void run_counting(const struct rig *rig, struct costs *costs) {
+    struct quick_pmu pmu = quick_pmu_new(), recorded = quick_pmu_new();
+    struct trace trace;
+    struct bare bare;
+    struct ours ours;
+    trace_record(&trace, rig, &recorded.pmu, false, ROUNDS);
+    ours_init(&ours, rig, &pmu.pmu);
+    bare_init(&bare, rig, &trace);
+    for (size_t round = 0; round < ROUNDS; round++) {
+        fill_caches(round);
+        double begin = collect_cpu_seconds();
+        bare_round(&bare);
+        costs->peer[round] = collect_cpu_seconds() - begin;
+        costs->ours[round] = time_round(&ours, round);
+    }
+    bare_deinit(&bare);
+    ours_deinit(&ours);
+    trace_free(&trace);
+    free(recorded.groups);
+    free(pmu.groups);
+}
+
+// Adds `step` to n sums and keeps what rounding loses.
+static void add_exactly(double *sums, double *lost, size_t n, double step) {
+    for (size_t i = 0; i < n; i++) {
+        double sum = sums[i] + step, added = sum - sums[i];
+        lost[i] += (sums[i] - (sum - added)) + (step - added);
+        sums[i] = lost[i] > step ? sum + lost[i] : sum;
+    }
+}
+
+static void run_refused(const struct rig *rig, struct costs *costs) {
+    struct quick_pmu pmu = quick_pmu_new();
+    struct ours ours;
+    size_t n = rig->layout->n_values;
+    double *sums = calloc(n, sizeof *sums), *lost = calloc(n, sizeof *lost);
+    if (!sums || !lost)
+        collect_fail("values", -ENOMEM);
+    pmu.refuses = true;
+    ours_init(&ours, rig, &pmu.pmu);
+    for (size_t round = 0; round < ROUNDS; round++) {
+        fill_caches(round);
+        double begin = collect_cpu_seconds();
+        add_exactly(sums, lost, n, 0.1 * (double)(round + 1));
+        costs->peer[round] = collect_cpu_seconds() - begin;
+        costs->ours[round] = time_last_step(&ours, round);
+    }
+    ours_deinit(&ours);
+    free(lost);
+    free(sums);
+}
+
+static bool compare(const char *name, const char *peer, void (*run)(const struct rig *rig, struct costs *costs),
+                    bool refused, double ratio_max) {
+    struct rig rig = {.refused = refused};
+    struct costs costs;
+    rig_init(&rig, "specs/neoverse-v2.json", make_topology());
+    costs_init(&costs, ROUNDS);
+    double ours = 0, bare = 0;
+    bool within = false;
+    for (int attempt = 0; attempt < COLLECT_ATTEMPTS && !within; attempt++) {
+        run(&rig, &costs);
+        ours = costs_least(costs.ours, ROUNDS);
+        bare = costs_least(costs.peer, ROUNDS);
+        within = ours / bare <= ratio_max;
+    }
+    (void)printf("%d CPUs, %s: a round takes %.2f ms, %s %.2f ms, ratio %.2f (limit %.2f): %s\n", CPUS, name,
+                 ours * 1e3, peer, bare * 1e3, ours / bare, ratio_max, within ? "ok" : "OVER THE LIMIT");
+    costs_free(&costs);
+    rig_deinit(&rig);
+    return within;
+}
+
+bool collect_large(void) {
+    bool counting =
+        compare("a PMU that answers at once", "bare sums of the same counts", run_counting, false, COUNTING_RATIO_MAX);
+    return compare("a PMU that refuses all", "as many exact sums", run_refused, true, REFUSED_RATIO_MAX) && counting;
+}
