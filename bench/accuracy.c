@@ -2,7 +2,7 @@
 //
 // Measures how close topdownd's values come to the truth, and whether its intervals contain the truth.
 //
-//     bench_accuracy [--spec NAME] [--seeds N] [--curve | --adaptive | --sizes] [--jobs N]
+//     bench_accuracy [--spec NAME] [--seeds N] [--curve | --adaptive | --sizes | --bias] [--jobs N]
 //
 // It simulates minutes of loads whose truth is known exactly (accuracy/load.h). topdownd's schedule (core/plan/plan.h,
 // core/estimate/estimate.h as the daemon uses them) measures them, and so do rivals with the same counters: every event
@@ -11,8 +11,10 @@
 // weighted by instructions. NAME is neoverse-v2 (the default) or sapphire-rapids, whose level 1 counts all the time in
 // fields of 8 bits. docs/estimation.md has the tables of the full run and their interpretation. The output marks each
 // missed goal; the program fails if it misses a goal that the full run meets. --curve prints error and cost by slot
-// length instead. --adaptive only compares the adaptive schedule with the fixed one (accuracy/comparison.h), and
+// length instead; with --sizes, on sockets of up to 256 CPUs. --adaptive only compares the adaptive schedule with the
+// fixed one (accuracy/comparison.h), and
 // --sizes only measures sockets of up to 256 CPUs (accuracy/sizes.h); other runs do both with a tenth of the seeds.
+// --bias looks for errors that do not average out.
 
 #define HALF_A_SECOND_NS UINT64_C(500000000)
 
@@ -41,9 +43,8 @@ struct rig {
     struct catalog *catalog;
     struct plan_selection *selections; // all metric groups
     struct plan_request request;
-    struct plan *plans[SETTING_N];
     struct setting settings[SETTING_N];
-    struct plan *comparison_plan;
+    struct setting comparisons[2]; // a socket, one CPU
     double *rates;
     uint64_t slot_ns;
     unsigned seeds, jobs;
@@ -66,7 +67,7 @@ static void *array(size_t n, size_t size) {
 
 static void load_rates(struct rig *rig, const char *spec) {
     char path[96];
-    static const char *const names[MIX_N] = {"web", "database", "batch", "idle"};
+    static const char *const names[MIX_N] = {"web", "database", "batch", "idle", "sleep"};
     struct errors errors = {0};
     struct scenario *scenario;
     (void)snprintf(path, sizeof path, "bench/accuracy/%.40s.json", spec);
@@ -89,7 +90,13 @@ static void load_rates(struct rig *rig, const char *spec) {
     scenario_free(scenario);
 }
 
-static struct plan *plan_all(const struct rig *rig, unsigned counters) {
+// The plan of a rig's setting.
+struct wanted {
+    const struct rig *rig;
+    int setting;
+};
+
+static struct plan *plan_selected(const struct rig *rig, unsigned counters) {
     struct plan_request request = rig->request;
     struct plan *plan;
     request.general_counters = counters;
@@ -109,8 +116,36 @@ static void set_round(struct plan *plan, unsigned level1, unsigned others, unsig
         plan->round[entry++] = (unsigned)plan->level1_unit;
     for (unsigned i = 0; entry < plan->n_round; i = (i + 1) % n_others)
         plan->round[entry++] = i < (unsigned)plan->level1_unit ? i : i + 1;
+    for (size_t u = 0; u < plan->n_units; u++)
+        plan->units[u].slots = 0;
+    plan->n_windows = 0;
+    for (entry = 0; entry < plan->n_round; entry++) {
+        plan->units[plan->round[entry]].slots++;
+        plan->n_windows += plan->units[plan->round[entry]].n_groups;
+    }
+    for (size_t u = 0; u < plan->n_units; u++)
+        if (plan->units[u].slots == 0)
+            plan->units[u].n_groups = 0; // not measured, and not all the time either
     plan->idle_ns = 0;
-    plan->round_ns = plan->n_round * plan->slot_ns;
+    plan->round_ns = plan->n_windows * plan->slot_ns;
+}
+
+static struct plan *plan_setting(const void *context) {
+    const struct wanted *wanted = context;
+    const struct rig *rig = wanted->rig;
+    int s = wanted->setting;
+    struct plan *plan = plan_selected(rig, s == SETTING_PARTS ? 2 : rig->catalog->general_counters);
+    unsigned others = (unsigned)plan->n_units - 1;
+    unsigned half = (unsigned)((HALF_A_SECOND_NS + rig->slot_ns - 1) / rig->slot_ns); // a round is a second or more
+    if (plan->common_unit >= 0)
+        set_round(plan, 0, others, others);
+    else if (s == SETTING_SOCKET)
+        set_round(plan, 1, others, others);
+    else if (s == SETTING_HALF)
+        set_round(plan, half, half, 1);
+    else if (s == SETTING_TWELFTH)
+        set_round(plan, 1, 11, others < 11 ? others : 11);
+    return plan;
 }
 
 static void make_settings(struct rig *rig) {
@@ -118,30 +153,23 @@ static void make_settings(struct rig *rig) {
                                                  "one CPU, half of the time", "one CPU, a twelfth of the time",
                                                  "one CPU with 2 counters, level 1 in parts"};
     for (int s = 0; s < SETTING_N; s++) {
-        struct plan *plan = rig->plans[s] = plan_all(rig, s == SETTING_PARTS ? 2 : rig->catalog->general_counters);
-        unsigned others = (unsigned)plan->n_units - 1;
-        unsigned half = (unsigned)((HALF_A_SECOND_NS + rig->slot_ns - 1) / rig->slot_ns); // a round is a second or more
-        if (plan->common_unit >= 0)
-            set_round(plan, 0, others, others);
-        else if (s == SETTING_SOCKET)
-            set_round(plan, 1, others, others);
-        else if (s == SETTING_HALF)
-            set_round(plan, half, half, 1);
-        else if (s == SETTING_TWELFTH)
-            set_round(plan, 1, 11, others < 11 ? others : 11);
-        double length = (double)plan->round_ns * 1e-9;
-        rig->settings[s] = (struct setting){.name = names[s],
-                                            .plan = plan,
-                                            .n_cpus = s == SETTING_SOCKET ? 32 : 1,
-                                            .n_counters = plan->general_counters,
-                                            .rates = rig->rates,
-                                            .seconds = floor(60 / length) * length};
+        struct setting *setting = &rig->settings[s];
+        *setting = (struct setting){.name = names[s], .n_cpus = s == SETTING_SOCKET ? 32 : 1, .rates = rig->rates};
+        setting_init(setting, plan_setting, &(struct wanted){rig, s});
+        double length = (double)setting->plan->round_ns * 1e-9;
+        setting->n_counters = setting->plan->general_counters;
+        setting->seconds = floor(60 / length) * length;
     }
     rig->n_settings = SETTING_N;
-    if (rig->plans[0]->common_unit >= 0) { // level 1 has all of the time
+    if (rig->settings[0].plan->common_unit >= 0) { // level 1 has all of the time
         rig->n_settings = SETTING_HALF + 1;
         rig->settings[SETTING_HALF].name = "one CPU, all event groups in turn";
     }
+}
+
+static struct plan *plan_comparison(const void *context) {
+    const struct rig *rig = context;
+    return plan_selected(rig, rig->catalog->general_counters);
 }
 
 // Selects the metric groups for the adaptive schedule's trials: one or two for each bottleneck, and some to which none
@@ -161,7 +189,13 @@ static void select_profile(struct rig *rig) {
             rig->selections[n++] = (struct plan_selection){.group = (unsigned)group};
     }
     rig->request.n_selections = n;
-    rig->comparison_plan = plan_all(rig, rig->catalog->general_counters);
+    for (int s = 0; s < 2; s++) {
+        rig->comparisons[s] = (struct setting){.n_cpus = s == SETTING_SOCKET ? 32 : 1,
+                                               .n_counters = rig->catalog->general_counters,
+                                               .rates = rig->rates,
+                                               .seconds = COMPARISON_SECONDS};
+        setting_init(&rig->comparisons[s], plan_comparison, rig);
+    }
 }
 
 static void select_all(struct rig *rig) {
@@ -191,8 +225,9 @@ static void rig_init(struct rig *rig, const char *spec, uint64_t slot_ns, unsign
 
 static void rig_free(struct rig *rig) {
     for (int s = 0; s < SETTING_N; s++)
-        plan_free(rig->plans[s]);
-    plan_free(rig->comparison_plan);
+        setting_deinit(&rig->settings[s]);
+    for (int s = 0; s < 2; s++)
+        setting_deinit(&rig->comparisons[s]);
     free(rig->rates);
     free(rig->selections);
     catalog_free(rig->catalog);
@@ -214,10 +249,10 @@ static void run_method(void *context, unsigned job) {
     unsigned method = rest % work->methods, kind = rest / work->methods % (unsigned)load_n_kinds;
     unsigned s = rest / work->methods / (unsigned)load_n_kinds;
     struct outcome outcome;
-    outcome_init(&outcome, work->rig->plans[s]->n_metrics);
+    outcome_init(&outcome, work->rig->settings[s].plan->n_metrics);
     trial_run(&work->rig->settings[s], &load_kinds[kind], (enum method)method, 1000 + seed, &outcome);
     pthread_mutex_lock(&work->lock);
-    score_take(&work->scores->of[s][method][kind], work->rig->plans[s], method == METHOD_OURS, &outcome);
+    score_take(&work->scores->of[s][method][kind], work->rig->settings[s].plan, method == METHOD_OURS, &outcome);
     pthread_mutex_unlock(&work->lock);
     outcome_deinit(&outcome);
 }
@@ -228,12 +263,8 @@ static void run_both(void *context, unsigned job) {
     size_t seed = job % work->rig->seeds, kind = job / work->rig->seeds % kinds, s = job / work->rig->seeds / kinds;
     bool common = kind < load_n_kinds;
     const struct load_kind *load = common ? &load_kinds[kind] : &load_bottlenecks[kind - load_n_kinds];
-    const struct plan *plan = work->rig->comparison_plan;
-    struct setting setting = {.plan = plan,
-                              .n_cpus = s == SETTING_SOCKET ? 32 : 1,
-                              .n_counters = work->rig->catalog->general_counters,
-                              .rates = work->rig->rates,
-                              .seconds = COMPARISON_SECONDS};
+    struct setting setting = work->rig->comparisons[s];
+    const struct plan *plan = setting.plan;
     struct outcome fixed, adaptive;
     outcome_init(&fixed, plan->n_metrics);
     outcome_init(&adaptive, plan->n_metrics);
@@ -273,7 +304,7 @@ static bool compare(const struct rig *rig) {
 // ---- printing ----
 
 static void print_setting(const struct rig *rig, const struct scores *scores, unsigned s) {
-    const struct plan *plan = rig->plans[s];
+    const struct plan *plan = rig->settings[s].plan;
     printf("\n%s: %zu slots of %g ms, %g s\n\n", rig->settings[s].name, plan->n_round, (double)plan->slot_ns * 1e-6,
            rig->settings[s].seconds);
     printf("%-20s", "level 1, points");
@@ -327,16 +358,14 @@ static bool check_sizes(struct rig *rig, bool full) {
 }
 
 int main(int argc, char **argv) {
-    static const struct option options[] = {{"seeds", required_argument, NULL, 's'},
-                                            {"jobs", required_argument, NULL, 'j'},
-                                            {"spec", required_argument, NULL, 'p'},
-                                            {"curve", no_argument, NULL, 'c'},
-                                            {"adaptive", no_argument, NULL, 'a'},
-                                            {"sizes", no_argument, NULL, 'z'},
-                                            {NULL, 0, NULL, 0}};
+    static const struct option options[] = {
+        {"seeds", required_argument, NULL, 's'}, {"jobs", required_argument, NULL, 'j'},
+        {"spec", required_argument, NULL, 'p'},  {"curve", no_argument, NULL, 'c'},
+        {"adaptive", no_argument, NULL, 'a'},    {"sizes", no_argument, NULL, 'z'},
+        {"bias", no_argument, NULL, 'b'},        {NULL, 0, NULL, 0}};
     unsigned long seeds = TEST_SEEDS, jobs = (unsigned long)sysconf(_SC_NPROCESSORS_ONLN);
     const char *spec = "neoverse-v2";
-    bool curve = false, adaptive = false, sizes = false;
+    bool curve = false, adaptive = false, sizes = false, bias = false;
     for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         if (c == 's')
             seeds = strtoul(optarg, NULL, 10);
@@ -350,6 +379,8 @@ int main(int argc, char **argv) {
             adaptive = true;
         else if (c == 'z')
             sizes = true;
+        else if (c == 'b')
+            bias = true;
         else
             return 2;
     }
@@ -357,15 +388,21 @@ int main(int argc, char **argv) {
         accuracy_fail("--seeds, --jobs", -EINVAL);
     if (seeds < FULL_SEEDS)
         printf("%lu seeds: a quick look; the full run is --seeds %d\n", seeds, FULL_SEEDS);
-    if (curve) {
+    if (curve && !sizes) {
         print_curve(spec, (unsigned)seeds, (unsigned)jobs);
         return EXIT_SUCCESS;
     }
     struct rig rig;
     struct scores *scores = scores_new(load_n_kinds);
     rig_init(&rig, spec, SLOT_MS * UINT64_C(1000000), (unsigned)seeds, (unsigned)jobs);
-    bool met;
-    if (adaptive) {
+    bool met = true;
+    if (curve) {
+        select_all(&rig);
+        sizes_print_curve(&rig.request, rig.rates, rig.seeds, rig.jobs);
+    } else if (bias) {
+        select_all(&rig);
+        met = sizes_check_bias(&rig.request, rig.rates, rig.seeds, rig.jobs);
+    } else if (adaptive) {
         met = compare(&rig);
     } else if (sizes) {
         met = check_sizes(&rig, seeds >= FULL_SEEDS / 10);
@@ -373,7 +410,7 @@ int main(int argc, char **argv) {
         run(&rig, METHOD_N, scores);
         for (unsigned s = 0; s < rig.n_settings; s++)
             print_setting(&rig, scores, s);
-        met = goals_check(scores, rig.n_settings, rig.plans[0]->common_unit >= 0, seeds >= FULL_SEEDS);
+        met = goals_check(scores, rig.n_settings, rig.settings[0].plan->common_unit >= 0, seeds >= FULL_SEEDS);
         rig.seeds = (rig.seeds + 9) / 10; // each takes five minutes, or is of many CPUs
         met = compare(&rig) && met;
         met = check_sizes(&rig, seeds >= FULL_SEEDS) && met;

@@ -31,11 +31,9 @@ static void use_raised(struct trial *t) {
         diagnosis_continue(diagnosis, t->diagnosis);
     diagnosis_free(t->diagnosis);
     t->diagnosis = diagnosis;
-    estimate_free(t->gauge);
     snapshot_layout_unref(t->layout);
     t->layout = layout;
     t->plan = plan;
-    t->gauge = estimate_new(plan, t->topology, ESTIMATE_MEMORY_ROUNDS);
 }
 
 static void note_raised(const struct trial *t, bool *raised) {
@@ -55,18 +53,12 @@ void trial_adapt_begin(struct trial *t) {
     use_raised(t);
 }
 
-void trial_adapt_round(struct trial *t, double end, const double *said, struct outcome *outcome) {
-    struct snapshot *snapshot = snapshot_new(t->layout);
-    if (!snapshot)
-        abort();
-    for (size_t m = 0; m < t->plan->n_metrics; m++)
-        snapshot->values[snapshot_metric(t->layout, 0, m)] = said[m];
-    snapshot->end_ns = (uint64_t)(end * 1e9);
+bool trial_adapt_round(struct trial *t, struct snapshot *snapshot) {
     diagnosis_round(t->diagnosis, snapshot);
-    bool changed = adapt_round(t->adapt, t->diagnosis, snapshot);
-    snapshot_unref(snapshot);
-    if (!changed)
-        return;
+    return adapt_round(t->adapt, t->diagnosis, snapshot);
+}
+
+void trial_adapt_change(struct trial *t, struct outcome *outcome) {
     outcome->changes++;
     use_raised(t);
     note_raised(t, outcome->raised);

@@ -6,35 +6,49 @@
 
 #include "core/base/random.h"
 
+const double load_mix_busy[MIX_N] = {0.9, 0.5, 0.95, 0.02, 0};
+
 const struct load_kind load_kinds[] = {
     {.name = "steady, noise", .shape = LOAD_STEADY, .on = MIX_WEB, .off = MIX_WEB, .noise = 0.02},
-    {"bursts 5 ms", LOAD_BURSTS, 0.005, 0.005, MIX_WEB, MIX_DATABASE, 0.002, false, false, 0},
-    {"bursts 50 ms", LOAD_BURSTS, 0.05, 0.05, MIX_WEB, MIX_DATABASE, 0.002, false, false, 0},
-    {"bursts 500 ms", LOAD_BURSTS, 0.5, 0.5, MIX_WEB, MIX_DATABASE, 0.002, false, false, 0},
-    {"bursts 5 s", LOAD_BURSTS, 5, 5, MIX_WEB, MIX_DATABASE, 0.002, false, false, 0},
-    {"beat, our round", LOAD_PERIODIC, 0, 0, MIX_WEB, MIX_DATABASE, 0.002, false, false, 0},
-    {"beat, rival's cycle", LOAD_PERIODIC, 0, 0, MIX_WEB, MIX_DATABASE, 0.002, false, true, 0},
-    {"ramp", LOAD_RAMP, 0, 0, MIX_WEB, MIX_DATABASE, 0.002, false, false, 0},
-    {"mostly idle", LOAD_BURSTS, 0.02, 0.98, MIX_WEB, MIX_IDLE, 0.002, false, false, 0},
-    {"migrating", LOAD_MIGRATING, 1, 0, MIX_DATABASE, MIX_IDLE, 0.002, false, false, 8},
-    {"one hot CPU of 64", LOAD_HOT, 0.5, 0.5, MIX_BATCH, MIX_IDLE, 0.002, false, false, 64},
-    {"contended", LOAD_BURSTS, 0.05, 0.05, MIX_WEB, MIX_DATABASE, 0.002, true, false, 0},
+    {"bursts 5 ms", LOAD_BURSTS, 0.005, 0.005, MIX_WEB, MIX_DATABASE, 0.002, false, false, 0, false},
+    {"bursts 50 ms", LOAD_BURSTS, 0.05, 0.05, MIX_WEB, MIX_DATABASE, 0.002, false, false, 0, false},
+    {"bursts 500 ms", LOAD_BURSTS, 0.5, 0.5, MIX_WEB, MIX_DATABASE, 0.002, false, false, 0, false},
+    {"bursts 5 s", LOAD_BURSTS, 5, 5, MIX_WEB, MIX_DATABASE, 0.002, false, false, 0, false},
+    {"beat, our round", LOAD_PERIODIC, 0, 0, MIX_WEB, MIX_DATABASE, 0.002, false, false, 0, false},
+    {"beat, rival's cycle", LOAD_PERIODIC, 0, 0, MIX_WEB, MIX_DATABASE, 0.002, false, true, 0, false},
+    {"ramp", LOAD_RAMP, 0, 0, MIX_WEB, MIX_DATABASE, 0.002, false, false, 0, false},
+    {"mostly idle", LOAD_BURSTS, 0.02, 0.98, MIX_WEB, MIX_IDLE, 0.002, false, false, 0, false},
+    {"migrating", LOAD_MIGRATING, 1, 0, MIX_DATABASE, MIX_IDLE, 0.002, false, false, 8, false},
+    {"one hot CPU of 64", LOAD_HOT, 0.5, 0.5, MIX_BATCH, MIX_IDLE, 0.002, false, false, 64, false},
+    {"contended", LOAD_BURSTS, 0.05, 0.05, MIX_WEB, MIX_DATABASE, 0.002, true, false, 0, false},
 };
 const size_t load_n_kinds = sizeof load_kinds / sizeof *load_kinds;
 
 const struct load_kind load_correlated[] = {
-    {"step", LOAD_STEP, 0, 0, MIX_DATABASE, MIX_WEB, 0.002, false, false, 0},
-    {"lockstep 500 ms", LOAD_LOCKSTEP, 0.5, 0.5, MIX_WEB, MIX_DATABASE, 0.002, false, false, 0},
-    {"lockstep 5 s", LOAD_LOCKSTEP, 5, 5, MIX_WEB, MIX_DATABASE, 0.002, false, false, 0},
+    {"step", LOAD_STEP, 0, 0, MIX_DATABASE, MIX_WEB, 0.002, false, false, 0, false},
+    {"lockstep 500 ms", LOAD_LOCKSTEP, 0.5, 0.5, MIX_WEB, MIX_DATABASE, 0.002, false, false, 0, false},
+    {"lockstep 5 s", LOAD_LOCKSTEP, 5, 5, MIX_WEB, MIX_DATABASE, 0.002, false, false, 0, false},
 };
 const size_t load_n_correlated = sizeof load_correlated / sizeof *load_correlated;
 
+const struct load_kind load_sleepers[] = {
+    {"1 % in 5 ms", LOAD_BURSTS, 0.005, 0.495, MIX_DATABASE, MIX_SLEEP, 0.002, false, false, 0, true},
+    {"5 % in 5 ms", LOAD_BURSTS, 0.005, 0.095, MIX_DATABASE, MIX_SLEEP, 0.002, false, false, 0, true},
+    {"10 % in 60 ms", LOAD_BURSTS, 0.06, 0.54, MIX_DATABASE, MIX_SLEEP, 0.002, false, false, 0, true},
+    {"10 % in 500 ms", LOAD_BURSTS, 0.5, 4.5, MIX_DATABASE, MIX_SLEEP, 0.002, false, false, 0, true},
+    {"30 % in 1 s", LOAD_BURSTS, 1, 2.3, MIX_DATABASE, MIX_SLEEP, 0.002, false, false, 0, true},
+    {"5 %, 60 ms in step", LOAD_LOCKSTEP, 0.06, 1.14, MIX_DATABASE, MIX_SLEEP, 0.002, false, false, 0, true},
+};
+const size_t load_n_sleepers = sizeof load_sleepers / sizeof *load_sleepers;
+static const struct load_kind busy_neighbour = {
+    .name = "busy", .shape = LOAD_STEADY, .on = MIX_BATCH, .off = MIX_BATCH, .noise = 0.002};
+
 const struct load_kind load_bottlenecks[] = {
-    {"backend, noise", LOAD_STEADY, 0, 0, MIX_DATABASE, MIX_DATABASE, 0.02, false, false, 0},
-    {"backend, 50 ms", LOAD_BURSTS, 0.05, 0.05, MIX_DATABASE, MIX_BATCH, 0.002, false, false, 0},
-    {"backend, 500 ms", LOAD_BURSTS, 0.5, 0.5, MIX_DATABASE, MIX_BATCH, 0.002, false, false, 0},
-    {"backend, 5 s", LOAD_BURSTS, 5, 5, MIX_DATABASE, MIX_BATCH, 0.002, false, false, 0},
-    {"phases of a minute", LOAD_BURSTS, 60, 60, MIX_WEB, MIX_BATCH, 0.002, false, false, 0},
+    {"backend, noise", LOAD_STEADY, 0, 0, MIX_DATABASE, MIX_DATABASE, 0.02, false, false, 0, false},
+    {"backend, 50 ms", LOAD_BURSTS, 0.05, 0.05, MIX_DATABASE, MIX_BATCH, 0.002, false, false, 0, false},
+    {"backend, 500 ms", LOAD_BURSTS, 0.5, 0.5, MIX_DATABASE, MIX_BATCH, 0.002, false, false, 0, false},
+    {"backend, 5 s", LOAD_BURSTS, 5, 5, MIX_DATABASE, MIX_BATCH, 0.002, false, false, 0, false},
+    {"phases of a minute", LOAD_BURSTS, 60, 60, MIX_WEB, MIX_BATCH, 0.002, false, false, 0, false},
 };
 const size_t load_n_bottlenecks = sizeof load_bottlenecks / sizeof *load_bottlenecks;
 
@@ -84,6 +98,8 @@ static void draw_way(struct load *load, uint64_t *state, unsigned cpu, unsigned 
 
 void load_init(struct load *load, const struct load_kind *kind, double seconds, double beat_seconds, uint64_t seed,
                unsigned cpu, unsigned n_cpus) {
+    if (kind->half && cpu % 2 != 0)
+        kind = &busy_neighbour;
     uint64_t shared = seed, own = seed ^ (UINT64_C(0x51ed270b) * (cpu + 1));
     random_next(&own);
     *load = (struct load){.kind = kind, .seconds = seconds, .seed = own};

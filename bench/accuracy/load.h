@@ -9,7 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MIX_WEB, MIX_DATABASE, MIX_BATCH, MIX_IDLE, MIX_N };
+enum { MIX_WEB, MIX_DATABASE, MIX_BATCH, MIX_IDLE, MIX_SLEEP, MIX_N }; // MIX_SLEEP: nothing happens
+extern const double
+    load_mix_busy[MIX_N];           // the share of time in which the CPU does not sleep: `utilisation` in the files
 enum { LOAD_TICKS_A_SECOND = 250 }; // the kernel shares counters in ticks of 4 ms
 
 enum load_shape {
@@ -32,6 +34,7 @@ struct load_kind {
     bool contended;                 // others hold the counters in half of the ticks
     bool beats_with_rival;
     unsigned cpus; // minimum
+    bool half;     // on every second CPU; the others are busy with other work all the time
 };
 extern const struct load_kind load_kinds[];
 extern const size_t load_n_kinds;
@@ -39,6 +42,11 @@ extern const size_t load_n_kinds;
 // Loads that change on all CPUs at once, so that errors of CPUs do not average out unless their schedules differ.
 extern const struct load_kind load_correlated[];
 extern const size_t load_n_correlated;
+
+// Loads of CPUs that sleep most of the time, beside busy ones: if a schedule that spares sleeping CPUs miscounts these,
+// the shares of all together shift.
+extern const struct load_kind load_sleepers[];
+extern const size_t load_n_sleepers;
 
 // Loads with one bottleneck at a time, so that an adaptive schedule has a choice.
 extern const struct load_kind load_bottlenecks[];

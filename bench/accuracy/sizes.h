@@ -11,4 +11,11 @@
 // false if a goal is missed that the schedule meets; that of MPKI's intervals counts only if `full`.
 bool sizes_check(const struct plan_request *request, const double *rates, unsigned seeds, unsigned threads, bool full);
 
+// Prints the mean errors of counts and of level-1 shares over all trials of each load, those of sleeping CPUs included.
+// False if one is more than four standard errors and a thousandth off, or a tenth of a point.
+bool sizes_check_bias(const struct plan_request *request, const double *rates, unsigned seeds, unsigned threads);
+
+// Prints interrupts and errors by length of slots.
+void sizes_print_curve(const struct plan_request *request, const double *rates, unsigned seeds, unsigned threads);
+
 #endif

@@ -9,7 +9,6 @@
 // Noise belongs to the load, counted or not. Its parts are independent and normal, so the truth of a stretch is the
 // exact count, plus the noise of its windows, plus one draw for the rest.
 
-enum { INTERRUPTS_A_WINDOW = 2 }; // enable and disable; reading a stopped group is none
 static const double TICK = 1.0 / LOAD_TICKS_A_SECOND, RATE_SPREAD = 0.03;
 
 static void *array(size_t n, size_t size) {
@@ -17,53 +16,6 @@ static void *array(size_t n, size_t size) {
     if (!made)
         abort();
     return made;
-}
-
-static double rate(const struct trial *t, unsigned mix, unsigned event) { return t->rates[mix * t->n_events + event]; }
-
-static double count_of(const struct trial *t, const struct load_kind *kind, unsigned event, double on, double off) {
-    return rate(t, kind->on, event) * on + rate(t, kind->off, event) * off;
-}
-
-static double noise_of(struct trial *t, const struct load_kind *kind, unsigned event, double on, double off) {
-    double a = rate(t, kind->on, event), b = rate(t, kind->off, event);
-    return kind->noise * sqrt(fmax(a * a * on + b * b * off, 0)) * load_normal(&t->state);
-}
-
-// Seconds in and outside the load's first mix in a window, while the counters are ours.
-static void running(const struct load *load, double from, double to, double *on, double *off) {
-    *on = *off = 0;
-    for (double begin = from; begin < to;) {
-        double end = to;
-        if (load->kind->contended)
-            end = fmin(to, (floor(begin / TICK + 1e-9) + 1) * TICK);
-        if (load_tick_ours(load, (uint64_t)(begin / TICK + 1e-9))) {
-            double part = load_on(load, end) - load_on(load, begin);
-            *on += part;
-            *off += end - begin - part;
-        }
-        begin = end;
-    }
-}
-
-static bool is_field(const struct plan *plan, unsigned event) {
-    return plan->catalog->events[event].topdown && plan->needs[event].free;
-}
-
-// Rounds a field of PERF_METRICS, a share of the pipeline slots in 255ths.
-static double round_field(double count, double slots) {
-    return slots > 0 ? nearbyint(count / slots * ESTIMATE_FIELD_STEPS) / ESTIMATE_FIELD_STEPS * slots : count;
-}
-
-static void round_fields(const struct trial *t, const struct plan_unit *unit, double *counts) {
-    const struct catalog *catalog = t->plan->catalog;
-    double slots = 0;
-    for (size_t i = 0; i < unit->n_events; i++)
-        if (catalog->n_topdown > 0 && unit->events[i] == catalog->topdown[0])
-            slots = counts[i];
-    for (size_t i = 0; i < unit->n_events; i++)
-        if (is_field(t->plan, unit->events[i]))
-            counts[i] = round_field(counts[i], slots);
 }
 
 static bool counts_in(const struct plan_group *group, unsigned event) {
@@ -100,16 +52,16 @@ static void take_parts(struct trial *t, size_t cpu, unsigned u, double from, dou
     bool whole = true;
     for (size_t p = 0; p < unit->n_groups; p++) {
         double on, off, begin = from + (double)p * length;
-        running(load, begin, begin + length, &on, &off);
+        trial_running(load, begin, begin + length, &on, &off);
         whole = whole && on + off > 0;
         t->on_left[cpu * t->plan->n_units + u] -= on;
         t->off_left[cpu * t->plan->n_units + u] -= off;
         cells_at(t->counted, cpu, u)->running_seconds += (on + off) / unit->n_groups;
         for (size_t i = 0; i < unit->n_events; i++) {
-            double noise = noise_of(t, load->kind, unit->events[i], on, off);
+            double noise = trial_noise(t, load->kind, unit->events[i], on, off);
             truth[1 + i] += noise;
             counts[p * unit->n_events + i] =
-                on + off > 0 ? (count_of(t, load->kind, unit->events[i], on, off) + noise) * length / (on + off) : 0;
+                on + off > 0 ? (trial_count(t, load->kind, unit->events[i], on, off) + noise) * length / (on + off) : 0;
         }
     }
     values[0] += whole ? to - from : 0;
@@ -136,7 +88,7 @@ static void take_window(struct trial *t, size_t cpu, unsigned u, double from, do
     }
     double counts[PLAN_GROUP_EVENTS_MAX];
     double on, off, *values = cells_values(t->counted, cpu, u), *truth = cells_values(t->truth, cpu, u);
-    running(load, from, to, &on, &off);
+    trial_running(load, from, to, &on, &off);
     if (!(on + off > 0))
         return; // starved
     double scale = (to - from) / (on + off);
@@ -145,11 +97,11 @@ static void take_window(struct trial *t, size_t cpu, unsigned u, double from, do
     t->on_left[cpu * t->plan->n_units + u] -= on;
     t->off_left[cpu * t->plan->n_units + u] -= off;
     for (size_t i = 0; i < unit->n_events; i++) {
-        double noise = noise_of(t, load->kind, unit->events[i], on, off);
-        counts[i] = count_of(t, load->kind, unit->events[i], on, off) + noise;
+        double noise = trial_noise(t, load->kind, unit->events[i], on, off);
+        counts[i] = trial_count(t, load->kind, unit->events[i], on, off) + noise;
         truth[1 + i] += noise;
     }
-    round_fields(t, unit, counts);
+    trial_round_fields(t, unit->events, unit->n_events, counts);
     for (size_t i = 0; i < unit->n_events; i++)
         values[1 + i] += counts[i] * scale;
 }
@@ -158,7 +110,6 @@ static void begin_round(struct trial *t, double from, double to) {
     for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
         cells_begin_round(t->counted, cpu);
         cells_begin_round(t->truth, cpu);
-        cells_end_round(t->counted, cpu, to - from);
     }
     memset(t->parts, 0, t->n_cpus * t->n_parts * sizeof *t->parts);
     for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
@@ -180,8 +131,8 @@ static void find_truth(struct trial *t, double from, double to) {
             truth[0] = to - from;
             for (size_t i = 0; i < t->plan->units[u].n_events; i++) {
                 unsigned event = t->plan->units[u].events[i];
-                truth[1 + i] += count_of(t, load->kind, event, on, off) +
-                                noise_of(t, load->kind, event, fmax(t->on_left[at], 0), fmax(t->off_left[at], 0));
+                truth[1 + i] += trial_count(t, load->kind, event, on, off) +
+                                trial_noise(t, load->kind, event, fmax(t->on_left[at], 0), fmax(t->off_left[at], 0));
             }
         }
     }
@@ -199,93 +150,6 @@ static void add_round(const struct trial *t, double seconds, double *values, dou
                 truth[first + i] += is[i];
             }
         }
-    }
-}
-
-// Evaluates all metrics from a row of sums into `out`, by place in the plan.
-static void evaluate(struct trial *t, const double *sums, double *out) {
-    for (size_t i = 0; i < t->plan->n_metrics; i++) {
-        unsigned m = t->plan->evaluation[i];
-        const struct plan_metric *metric = &t->plan->metrics[m];
-        out[m] = NAN;
-        if (metric->unit == PLAN_NOT_PLANNABLE)
-            continue;
-        if (metric->unit >= 0) {
-            const double *values = sums + rows_first(t->rows, (size_t)metric->unit);
-            operands_fill(t->at, (size_t)metric->unit, values, 1);
-            if (!(values[0] > 0))
-                continue;
-        }
-        const struct catalog_metric *of = &t->plan->catalog->metrics[metric->metric];
-        t->at->metrics[metric->metric] = formula_evaluate_known(of->formula, t->at->counts, t->at->metrics);
-        out[m] = t->at->metrics[metric->metric] * of->export_scale;
-    }
-}
-
-static void judge_gauges(struct trial *t, double seconds, size_t round, double *said, struct outcome *outcome) {
-    double *values = array(t->rows->n_values, sizeof *values), *truth = array(t->rows->n_values, sizeof *truth);
-    double *is = array(t->plan->n_metrics, sizeof *is);
-    add_round(t, seconds, values, truth);
-    evaluate(t, values, said);
-    evaluate(t, truth, is);
-    for (size_t m = 0; m < t->plan->n_metrics && round >= 4; m++) {
-        struct estimate_interval interval = estimate_get(t->gauge, 0, m, said[m], 1);
-        if (interval.quality == ESTIMATE_NONE || !isfinite(is[m]))
-            continue;
-        outcome->shown[m]++;
-        outcome->inside[m] += is[m] >= interval.low - 1e-12 && is[m] <= interval.high + 1e-12;
-    }
-    free(is);
-    free(truth);
-    free(values);
-}
-
-// ---- our schedule ----
-
-static void run_round(struct trial *t, uint64_t seed, size_t round, double from) {
-    unsigned *order = array(t->plan->n_round, sizeof *order);
-    for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
-        double at = from;
-        plan_order(t->plan, seed, (unsigned)cpu, round, order);
-        for (size_t i = 0; i < t->plan->n_round; i++) {
-            double end = at + (double)plan_entry_ns(t->plan, order[i]) * 1e-9;
-            if (t->plan->round[order[i]] < t->plan->n_units)
-                take_window(t, cpu, t->plan->round[order[i]], at, end);
-            if (t->plan->common_unit >= 0)
-                take_window(t, cpu, (unsigned)t->plan->common_unit, at, end);
-            at = end;
-        }
-    }
-    free(order);
-}
-
-static void run_ours(struct trial *t, uint64_t seed, struct outcome *outcome) {
-    double *said = array(t->plan->n_metrics, sizeof *said), from = 0;
-    size_t rounds = 0;
-    outcome->rotations = (double)t->plan->n_round / ((double)t->plan->round_ns * 1e-9);
-    outcome->interrupts_first = outcome->interrupts_last =
-        INTERRUPTS_A_WINDOW * (double)t->plan->n_windows / ((double)t->plan->round_ns * 1e-9);
-    while (from + (double)t->plan->round_ns * 0.5e-9 < t->setting->seconds) {
-        double length = (double)t->plan->round_ns * 1e-9;
-        begin_round(t, from, from + length);
-        run_round(t, seed, rounds, from);
-        join_round(t);
-        find_truth(t, from, from + length);
-        add_round(t, length, t->all_values, t->all_truth);
-        estimate_take_round(t->gauge, t->counted, length);
-        judge_gauges(t, length, rounds++, said, outcome);
-        from += length;
-        if (t->adapt)
-            trial_adapt_round(t, from, said, outcome);
-        else
-            estimate_take_round(t->minute, t->counted, length);
-    }
-    free(said);
-    evaluate(t, t->all_values, outcome->value);
-    for (size_t m = 0; m < t->plan->n_metrics; m++) {
-        struct estimate_interval interval = estimate_get(t->minute, 0, m, outcome->value[m], (double)rounds);
-        outcome->low[m] = interval.low;
-        outcome->high[m] = interval.high;
     }
 }
 
@@ -316,7 +180,7 @@ static void run_groups(struct trial *t, double slot, struct outcome *outcome) {
     join_round(t);
     find_truth(t, 0, seconds);
     add_round(t, seconds, t->all_values, t->all_truth);
-    evaluate(t, t->all_values, outcome->value);
+    trial_evaluate(t, t->all_values, outcome->value);
     outcome->rotations = 1 / slot;
     free(units);
 }
@@ -338,7 +202,7 @@ static void run_ticks(const struct trial *t, const struct load *load, size_t pla
         size_t turn = (place + tick) % n, length = n <= width ? ticks : width - turn;
         if (n <= width || turn < width) {
             double a, b, end = (double)(tick + length < ticks ? tick + length : ticks) * TICK;
-            running(load, (double)tick * TICK, end, &a, &b);
+            trial_running(load, (double)tick * TICK, end, &a, &b);
             *on += a;
             *off += b;
             tick += length;
@@ -355,10 +219,10 @@ static double run_always(struct trial *t, const struct load *load, unsigned even
     double sum = 0;
     for (double at = 0; at < t->setting->seconds - 0.5; at++) {
         double a, b;
-        running(load, at, fmin(at + 1, t->setting->seconds), &a, &b);
-        double own = noise_of(t, load->kind, event, a, b), count = count_of(t, load->kind, event, a, b) + own;
-        if (is_field(t->plan, event))
-            count = round_field(count, count_of(t, load->kind, catalog->topdown[0], a, b));
+        trial_running(load, at, fmin(at + 1, t->setting->seconds), &a, &b);
+        double own = trial_noise(t, load->kind, event, a, b), count = trial_count(t, load->kind, event, a, b) + own;
+        if (trial_is_field(t->plan, event))
+            count = trial_round_field(count, trial_count(t, load->kind, catalog->topdown[0], a, b));
         sum += count;
         *noise += own;
         *on += a;
@@ -377,14 +241,14 @@ static void run_event(struct trial *t, size_t cpu, unsigned u, size_t i, size_t 
         count = run_always(t, load, event, &on, &off, &noise);
     } else {
         run_ticks(t, load, place, n, &on, &off);
-        noise = noise_of(t, load->kind, event, on, off);
-        count = count_of(t, load->kind, event, on, off) + noise;
+        noise = trial_noise(t, load->kind, event, on, off);
+        count = trial_count(t, load->kind, event, on, off) + noise;
     }
     values[0] = seconds;
     values[1 + i] = on + off > 0 ? count * seconds / (on + off) : 0;
     double left = fmax(all - on, 0);
-    cells_values(t->truth, cpu, u)[1 + i] = noise + count_of(t, load->kind, event, all, seconds - all) +
-                                            noise_of(t, load->kind, event, left, fmax(seconds - all - off, 0));
+    cells_values(t->truth, cpu, u)[1 + i] = noise + trial_count(t, load->kind, event, all, seconds - all) +
+                                            trial_noise(t, load->kind, event, left, fmax(seconds - all - off, 0));
 }
 
 // Finds the place of each event in the kernel's list; an event of several event groups appears once.
@@ -413,7 +277,7 @@ static void run_events(struct trial *t, struct outcome *outcome) {
         for (size_t u = 0; u < t->plan->n_units; u++)
             cells_values(t->truth, cpu, u)[0] = t->setting->seconds;
     add_round(t, t->setting->seconds, t->all_values, t->all_truth);
-    evaluate(t, t->all_values, outcome->value);
+    trial_evaluate(t, t->all_values, outcome->value);
     outcome->rotations = LOAD_TICKS_A_SECOND;
     free(place);
 }
@@ -426,10 +290,12 @@ static void draw_rates(struct trial *t, uint64_t seed) {
         t->rates[i] = t->setting->rates[i] * (1 + RATE_SPREAD * (2 * load_uniform(&state) - 1));
 }
 
-static void trial_begin(struct trial *t, const struct setting *setting, const struct load_kind *kind, uint64_t seed) {
+static void trial_begin(struct trial *t, const struct setting *setting, const struct load_kind *kind, double seconds,
+                        uint64_t seed) {
     const struct plan *plan = setting->plan;
     size_t cpus = setting->n_cpus > 1 && kind->cpus > setting->n_cpus ? kind->cpus : setting->n_cpus;
     *t = (struct trial){.setting = setting, .plan = plan, .n_cpus = cpus, .state = seed};
+    t->layout = snapshot_layout_ref(setting_layout(setting, cpus));
     t->n_events = plan->catalog->n_events;
     draw_rates(t, seed);
     t->rows = rows_new(plan);
@@ -438,9 +304,6 @@ static void trial_begin(struct trial *t, const struct setting *setting, const st
     t->at = operands_new(t->rows);
     t->n_parts =
         plan->level1_unit >= 0 ? plan->units[plan->level1_unit].n_groups * plan->units[plan->level1_unit].n_events : 0;
-    t->topology = trial_topology(cpus);
-    t->minute = estimate_new(plan, t->topology, INFINITY);
-    t->gauge = estimate_new(plan, t->topology, ESTIMATE_MEMORY_ROUNDS);
     t->parts = array(cpus * t->n_parts + 1, sizeof(double));
     t->on_left = array(cpus * plan->n_units, sizeof(double));
     t->off_left = array(cpus * plan->n_units, sizeof(double));
@@ -451,7 +314,7 @@ static void trial_begin(struct trial *t, const struct setting *setting, const st
     double beat = kind->beats_with_rival ? (double)list_events(t, place) * TICK : (double)plan->round_ns * 1e-9;
     free(place);
     for (unsigned cpu = 0; cpu < cpus; cpu++)
-        load_init(&t->loads[cpu], kind, setting->seconds * 1.1, beat, seed, cpu, (unsigned)cpus);
+        load_init(&t->loads[cpu], kind, seconds, beat, seed, cpu, (unsigned)cpus);
     if (setting->adaptive)
         trial_adapt_begin(t);
 }
@@ -461,10 +324,7 @@ static void trial_end(struct trial *t) {
         load_free(&t->loads[cpu]);
     diagnosis_free(t->diagnosis);
     adapt_free(t->adapt);
-    estimate_free(t->gauge);
-    estimate_free(t->minute);
     snapshot_layout_unref(t->layout);
-    topology_free(t->topology);
     operands_free(t->at);
     cells_free(t->truth);
     cells_free(t->counted);
@@ -489,14 +349,15 @@ static void weigh(struct trial *t, double *weight) {
 void trial_run(const struct setting *setting, const struct load_kind *kind, enum method method, uint64_t seed,
                struct outcome *outcome) {
     struct trial t;
-    trial_begin(&t, setting, kind, seed);
+    double seconds = setting->seconds + (method == METHOD_OURS ? trial_extra_seconds(setting->plan) : 0);
+    trial_begin(&t, setting, kind, seconds, seed);
     if (method == METHOD_OURS)
-        run_ours(&t, seed, outcome);
+        trial_run_ours(&t, seed, outcome);
     else if (method == METHOD_EVENTS)
         run_events(&t, outcome);
     else
         run_groups(&t, method == METHOD_GROUPS ? 1 : TICK, outcome);
-    evaluate(&t, t.all_truth, outcome->truth);
+    trial_evaluate(&t, t.all_truth, outcome->truth);
     weigh(&t, outcome->weight);
     trial_end(&t);
 }

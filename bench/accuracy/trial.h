@@ -7,6 +7,7 @@
 #include "bench/accuracy/load.h"
 #include "core/adapt/adapt.h"
 #include "core/estimate/estimate.h"
+#include "core/tally/snapshot.h"
 
 enum method {
     METHOD_OURS,
@@ -16,15 +17,23 @@ enum method {
     METHOD_N
 };
 
+enum { SETTING_LAYOUTS_MAX = 2 };
+
 struct setting {
     const char *name;
-    const struct plan *plan; // the trial runs its round
+    struct snapshot_layout *layouts[SETTING_LAYOUTS_MAX]; // of the same plan for n_cpus, and for the most of any load
+    const struct plan *plan;                              // theirs: the trial runs its round
     unsigned n_cpus, n_counters;
     const double *rates; // [mix][catalog event]
     double seconds;
     const struct plan_request
         *adaptive; // NULL: the round stays; else core/adapt/adapt.h changes it, starting from `plan`
 };
+
+// Makes the setting's layouts from as many equal plans as needed. n_cpus must be set.
+void setting_init(struct setting *setting, struct plan *(*make_plan)(const void *context), const void *context);
+void setting_deinit(struct setting *setting);
+struct snapshot_layout *setting_layout(const struct setting *setting, size_t n_cpus);
 
 // The results of all metrics of the plan, over the whole trial.
 struct outcome {
@@ -33,6 +42,7 @@ struct outcome {
     double *weight;                           // [metric]: the true denominator, of ratios
     double rotations;                         // a CPU and second
     double interrupts_first, interrupts_last; // a second, of the first and of the last CPU; METHOD_OURS
+    double count, true_count;                 // of the first event of the level-1 unit; METHOD_OURS
     size_t *inside, *shown; // [metric]: single rounds' gauges that contain the truth, and all; METHOD_OURS
     bool *raised;           // [metric]: of a metric group that was raised at some time; NULL: not needed
     unsigned changes;       // of plan

@@ -12,14 +12,12 @@ struct trial {
     const struct plan *plan;
     struct load *loads; // [cpu]
     double *rates;      // [mix][catalog event]
-    struct topology *topology;
     size_t n_cpus, n_events;
     struct rows *rows;
     uint64_t state;
-    struct estimate *minute, *gauge;
     struct adapt *adapt;            // NULL: the round stays
     struct diagnosis *diagnosis;    // likewise
-    struct snapshot_layout *layout; // of the current plan, if the round may change
+    struct snapshot_layout *layout; // of the current plan
 
     // of a round
     struct cells *counted;      // scaled for contention
@@ -35,8 +33,27 @@ struct trial {
 // topology.c
 struct topology *trial_topology(size_t n_cpus);
 
-// adaptive.c: begins with nothing raised; then takes a round that ended at `end` with gauges `said`.
+// happening.c: what an event counts while the load runs its first mix for `on` seconds and the other one for `off`, and
+// noise on it.
+double trial_count(const struct trial *t, const struct load_kind *kind, unsigned event, double on, double off);
+double trial_noise(struct trial *t, const struct load_kind *kind, unsigned event, double on, double off);
+// Seconds in and outside the load's first mix in a window, while the counters are ours.
+void trial_running(const struct load *load, double from, double to, double *on, double *off);
+// Rounds a field of PERF_METRICS, a share of the pipeline slots in 255ths; and those of a window.
+bool trial_is_field(const struct plan *plan, unsigned event);
+double trial_round_field(double count, double slots);
+void trial_round_fields(const struct trial *t, const unsigned *events, size_t n, double *counts);
+// Evaluates all metrics from a row of sums into `out`, by place in the plan.
+void trial_evaluate(struct trial *t, const double *sums, double *out);
+
+// ours.c: topdownd's own schedule, and how much longer than the setting says it takes at most.
+void trial_run_ours(struct trial *t, uint64_t seed, struct outcome *outcome);
+double trial_extra_seconds(const struct plan *plan);
+
+// adaptive.c: begins with nothing raised; takes a round, and says whether other groups are raised now; then changes the
+// plan and its layout.
 void trial_adapt_begin(struct trial *t);
-void trial_adapt_round(struct trial *t, double end, const double *said, struct outcome *outcome);
+bool trial_adapt_round(struct trial *t, struct snapshot *snapshot);
+void trial_adapt_change(struct trial *t, struct outcome *outcome);
 
 #endif

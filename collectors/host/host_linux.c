@@ -308,13 +308,13 @@ static double list_fds(const char *path) {
 }
 
 // Since Linux 6.2 the size of the procfs folder is the number of file descriptors. Older kernels require a listing.
-static void count_fds(const char *path, struct host_process *process) {
+static void count_fds(const char *path, uint64_t call, struct host_process *process) {
     struct statfs system;
     struct stat status;
     if (statfs(path, &system) == 0 && system.f_type == PROC_SUPER_MAGIC && stat(path, &status) == 0 &&
         status.st_size > 0)
         process->open_fds = (double)status.st_size;
-    else if (process->calls % HOST_FDS_CALLS == 0)
+    else if (call % HOST_FDS_CALLS == 0)
         process->open_fds = list_fds(path);
 }
 
@@ -353,16 +353,19 @@ void host_linux_process(const struct host_roots *roots, struct host_process *pro
     char path[PATH_BYTES];
     if (process->calls == 0)
         process->open_fds = process->start_timestamp = NAN;
-    process->cpu_seconds = process->max_fds = NAN;
+    process->cpu_seconds = NAN;
     struct rusage usage;
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         process->cpu_seconds = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
                                (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e-6;
+    uint64_t call = process->calls++;
+    if (call % HOST_FILE_CALLS != 0)
+        return;
+    process->max_fds = NAN;
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
         process->max_fds = (double)limit.rlim_cur;
     (void)snprintf(path, sizeof path, "%s/self/fd", roots->procfs);
-    count_fds(path, process);
+    count_fds(path, call, process);
     read_stat(roots, process);
-    process->calls++;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "collectors/pmu/pace.h"
 #include "core/plan/fit.h"
@@ -13,15 +14,18 @@
 static const uint64_t TRIAL_NS = UINT64_C(12000000); // three rotation intervals
 
 enum { SURPRISES_MAX = 3 }; // where others come and go all the time, a search must end
+enum { EVENTS_MAX = PROBE_FIXED_MAX + PROBE_COUNTERS_MAX + 1 };
 
 enum phase { OPENING, RUNNING, CLOSING, DONE };
 
 struct probe {
     const struct topology *topology;
     struct pmu *pmu;
-    struct pmu_event events[PROBE_FIXED_MAX + PROBE_COUNTERS_MAX]; // fixed ones first
+    struct pmu_event events[EVENTS_MAX]; // fixed ones first
     unsigned n_fixed, n_general;
-    int *handles; // [cpu]; negative errno
+    int *handles;              // [cpu]; negative errno
+    struct pmu_event question; // the event of probe_ask
+    bool has_question, asking, runs_beside;
     enum phase phase;
     size_t cpu;                // the next CPU of this pass
     unsigned size;             // general counters being tried
@@ -67,13 +71,15 @@ static bool must_look_again(const struct probe *p) {
     return p->size < p->too_many && p->too_many <= p->n_general && p->n_surprises < SURPRISES_MAX;
 }
 
-// Goes on to the size in the middle, if one is left.
+// Goes on to the size in the middle, if one is left, and then to the question.
 static void begin_trial(struct probe *p) {
-    bool over = p->too_many - p->fits <= 1;
-    p->phase = over && !must_look_again(p) ? DONE : OPENING;
+    bool searching = p->too_many - p->fits > 1, over = p->asking;
+    bool again = !searching && !over && must_look_again(p);
+    p->asking = !searching && !over && !again && p->has_question && p->fits > 0 && p->fits < p->n_general;
+    p->phase = searching || again || p->asking ? OPENING : DONE;
     if (p->phase == DONE)
         return;
-    p->size = over ? p->too_many : (p->fits + p->too_many) / 2;
+    p->size = p->asking ? p->fits : again ? p->too_many : (p->fits + p->too_many) / 2;
     p->opened = p->asked = p->ran = p->cpu = 0;
     p->error = 0;
 }
@@ -110,23 +116,31 @@ struct probe *probe_free(struct probe *p) {
     return NULL;
 }
 
+// Of an event group of this trial.
+static size_t count_events(const struct probe *p) { return p->n_fixed + p->size + p->asking; }
+
 struct probe *probe_release(struct probe *p, struct closer *closer) {
     for (size_t cpu = 0; p && cpu < p->topology->n_cpus; cpu++) {
         if (p->handles[cpu] >= 0)
-            closer_take(closer, p->handles[cpu], p->n_fixed + p->size, true);
+            closer_take(closer, p->handles[cpu], count_events(p), true);
         p->handles[cpu] = -EBADF;
     }
     return probe_free(p);
 }
 
 static size_t cpus_a_step(const struct probe *p) {
-    size_t n = PACE_EVENTS / (p->n_fixed + p->size);
+    size_t n = PACE_EVENTS / count_events(p);
     return n > 0 ? n : 1;
 }
 
 static void open_cpu(struct probe *p, size_t cpu) {
-    int handle = p->pmu->ops->open(p->pmu, p->topology->cpus[cpu].id, p->events, p->n_fixed + p->size);
-    p->calls += handle == -ENODEV ? 1 : p->n_fixed + p->size; // an offline CPU refuses the first
+    struct pmu_event events[EVENTS_MAX];
+    size_t n = count_events(p);
+    memcpy(events, p->events, n * sizeof *events);
+    if (p->asking)
+        events[n - 1] = p->question;
+    int handle = p->pmu->ops->open(p->pmu, p->topology->cpus[cpu].id, events, n);
+    p->calls += handle == -ENODEV ? 1 : n; // an offline CPU refuses the first
     if (handle >= 0) {
         p->calls++;
         p->interrupts++;
@@ -144,13 +158,14 @@ static bool is_about_counters(int error) {
 }
 
 static void close_cpu(struct probe *p, size_t cpu) {
-    uint64_t counts[PROBE_FIXED_MAX + PROBE_COUNTERS_MAX];
+    uint64_t counts[EVENTS_MAX];
+    size_t n = count_events(p);
     struct pmu_times times = {0};
     int r = p->handles[cpu];
     if (r >= 0) {
-        p->calls += 1 + p->n_fixed + p->size; // reads it, closes its events: each interrupts the CPU
-        p->interrupts += 1 + p->n_fixed + p->size;
-        r = p->pmu->ops->read(p->pmu, p->handles[cpu], &times, counts, p->n_fixed + p->size);
+        p->calls += 1 + n; // reads it, closes its events: each interrupts the CPU
+        p->interrupts += 1 + n;
+        r = p->pmu->ops->read(p->pmu, p->handles[cpu], &times, counts, n);
     }
     p->asked += r >= 0 || is_about_counters(r);
     p->ran += r >= 0 && times.running_ns > 0;
@@ -168,12 +183,16 @@ static bool pass(struct probe *p, void (*act)(struct probe *p, size_t cpu)) {
 }
 
 static void end_trial(struct probe *p) {
-    bool fits = p->ran > 0 && 2 * p->ran >= p->asked;
-    if (fits && p->size == p->too_many) { // it did not before: nothing is known of larger ones
+    bool ran = p->ran > 0 && 2 * p->ran >= p->asked;
+    if (p->asking) {
+        p->runs_beside = ran;
+        return;
+    }
+    if (ran && p->size == p->too_many) { // it did not before: nothing is known of larger ones
         p->too_many = p->n_general + 1;
         p->n_surprises++;
     }
-    if (fits)
+    if (ran)
         p->fits = p->size;
     else
         p->too_many = p->size;
@@ -196,6 +215,13 @@ int probe_step(struct probe *p, uint64_t now_ns, uint64_t *deadline_ns) {
     *deadline_ns = p->phase == RUNNING ? p->until_ns : now_ns + PACE_NS;
     return p->phase == DONE;
 }
+
+void probe_ask(struct probe *p, const struct pmu_event *event) {
+    p->question = *event;
+    p->has_question = true;
+}
+
+bool probe_runs_beside(const struct probe *p) { return p->runs_beside; }
 
 unsigned probe_counters(const struct probe *p) { return p->fits; }
 

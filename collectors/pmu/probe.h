@@ -28,6 +28,12 @@ struct probe;
 // would count twice. Everything is borrowed. Returns 0 or -ENOMEM.
 int probe_new(const struct catalog *catalog, const bool *usable, const struct topology *topology, struct pmu *pmu,
               struct probe **out);
+// Also asks, at the end, whether an event runs beside as many general events as fit: then its fixed counter is free.
+// Call it before the first step.
+void probe_ask(struct probe *probe, const struct pmu_event *event);
+// The answer; false if it was not asked, or if all general events fit, so that nothing can be told.
+bool probe_runs_beside(const struct probe *probe);
+
 struct probe *probe_free(struct probe *probe); // closes all open groups at once
 
 // Stops all open groups at once and leaves them to the closer.

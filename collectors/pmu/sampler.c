@@ -138,8 +138,9 @@ static void change_core(struct sampler *s, struct sampler_core *core, int to) {
 }
 
 // Goes on to the core's next slot, at once or after an idle piece.
-static void advance_core(struct sampler *s, struct sampler_core *core, bool piece, bool round_ends) {
-    sampler_core_next(core, s->plan);
+static void advance_core(struct sampler *s, size_t c, bool piece, bool round_ends) {
+    struct sampler_core *core = &s->cores[c];
+    sampler_core_next(core, &s->schedule, c);
     int to = piece ? SAMPLER_IDLE : sampler_core_group(core, s->plan);
     core->in_piece = piece;
     if (to != core->group)
@@ -169,9 +170,9 @@ static void pass_core(struct sampler *s, size_t c, bool busy_known, bool piece, 
         return;
     bool held = sampler_core_end_tick(core, &s->schedule, c, busy_known && !begins, s->tick, now_ns);
     if (ends)
-        sampler_core_take_order(core, &s->schedule, c, round_of(s));
+        sampler_core_begin_round(core, &s->schedule, c, round_of(s));
     if (!held)
-        advance_core(s, core, piece, ends);
+        advance_core(s, c, piece, ends);
     for (size_t i = 0; !held && i < core->n_cpus; i++)
         s->busy_ns[2 * s->topology->n_cpus + core->cpus[i]] = s->busy_ns[core->cpus[i]];
     if (begins)

@@ -11,23 +11,32 @@ int sampler_core_group(const struct sampler_core *core, const struct plan *plan)
     return unit == plan->n_units ? SAMPLER_IDLE : (int)(plan->units[unit].first_group + core->part);
 }
 
-void sampler_core_next(struct sampler_core *core, const struct plan *plan) {
-    unsigned unit = plan->round[core->order[core->entry]];
+static void take_order(struct sampler_core *core, const struct schedule *schedule, size_t index) {
+    schedule_order(schedule, index, core->round, core->order);
+    core->entry = 0;
+    core->part = 0;
+}
+
+void sampler_core_begin_round(struct sampler_core *core, const struct schedule *schedule, size_t index,
+                              uint64_t round) {
+    core->round = round;
+    if (core->round_held)
+        return;
+    take_order(core, schedule, index);
+    core->at_start = true;
+}
+
+void sampler_core_next(struct sampler_core *core, const struct schedule *schedule, size_t index) {
+    unsigned unit = schedule->plan->round[core->order[core->entry]];
     if (core->at_start) {
         core->at_start = false;
-    } else if (unit < plan->n_units && core->part + 1 < plan->units[unit].n_groups) {
+    } else if (unit < schedule->plan->n_units && core->part + 1 < schedule->plan->units[unit].n_groups) {
         core->part++;
     } else {
         core->part = 0;
-        core->entry++;
+        if (++core->entry == schedule->n_entries)
+            take_order(core, schedule, index);
     }
-}
-
-void sampler_core_take_order(struct sampler_core *core, const struct schedule *schedule, size_t index, uint64_t round) {
-    schedule_order(schedule, index, round, core->order);
-    core->entry = 0;
-    core->part = 0;
-    core->at_start = true;
 }
 
 void sampler_core_note_busy(struct sampler_core *core, uint64_t changed_ns, uint64_t tick_busy_ns, uint64_t piece_ns,
@@ -61,12 +70,13 @@ static void remember(struct sampler_core *core) {
 
 struct core_round sampler_core_end_round(struct sampler_core *core, size_t index, uint64_t now_ns) {
     struct core_round round = {.core = (unsigned)index, .start_ns = core->start_ns, .end_ns = now_ns};
-    if (core->round_held) {
+    if (core->round_held || core->in_old_order) {
         remember(core);
         round.held = true;
         round.idle_share = core->busy > 0 ? fmin(core->busy_in_pieces / core->busy, IDLE_SHARE_MAX) : 0;
     }
     core->start_ns = now_ns;
+    core->in_old_order = core->round_held;
     core->round_held = core->held;
     core->round_busy = core->round_busy_in_pieces = 0;
     return round;

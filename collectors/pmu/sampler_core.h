@@ -5,6 +5,10 @@
 // A physical core on its way through its rounds: which event group is next, whether it is held on one because it slept,
 // and the windows of its unfinished round.
 //
+// A core that was held in a round goes on in its order when the round ends. So it sees each event group equally often
+// in its busy time, which is much more exact than a new order each round. Counts of such rounds stand for the round by
+// the probability of the schedule (core/counts/cells.h).
+//
 // If it is held, the share of the plan's idle time is not the share of the core's busy time that nothing saw: a core
 // that sleeps is not in the idle pieces, and what wakes it may be. So it is measured how much of the busy time of held
 // rounds fell into pieces.
@@ -26,6 +30,8 @@ struct sampler_core {
     bool at_start;                           // of the order: the first entry is next
     bool in_piece;                           // in the idle piece that is going on
     bool held, round_held;                   // now; at some time in the round
+    bool in_old_order;                       // the round began within one: the core was held in the round before
+    uint64_t round;                          // its number
     uint64_t start_ns;                       // of the round
     uint64_t tick_ns;                        // when the present tick began, after its idle piece
     uint64_t slot_ns, hold_ns;               // when the present slot began, and when it ends even if the core sleeps
@@ -38,11 +44,12 @@ struct sampler_core {
 // The core's event group in its present slot.
 int sampler_core_group(const struct sampler_core *core, const struct plan *plan);
 
-// Moves to the next slot. A round's slots must not be used up.
-void sampler_core_next(struct sampler_core *core, const struct plan *plan);
+// Begins a round, or the first one: if the core was not held in the one that ends, a new order, whose first slot is
+// next. `index` is the core's in the topology.
+void sampler_core_begin_round(struct sampler_core *core, const struct schedule *schedule, size_t index, uint64_t round);
 
-// Takes the order of a round: its first slot is next. `index` is the core's in the topology.
-void sampler_core_take_order(struct sampler_core *core, const struct schedule *schedule, size_t index, uint64_t round);
+// Moves to the next slot. After the last one of its order the core takes the order of the present round.
+void sampler_core_next(struct sampler_core *core, const struct schedule *schedule, size_t index);
 
 // Notes that the core was busy for changed_ns since its last change, and for tick_busy_ns in the tick that ends at
 // now_ns and in the idle piece of piece_ns before it.

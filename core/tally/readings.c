@@ -10,14 +10,22 @@ const char *window_result_name(enum window_result result) {
     return names[result];
 }
 
-// The largest number of counts in one CPU's round: every window has all events of its group.
+// The largest number of windows in one CPU's round. That of a core that is held goes on over a round's end, so a round
+// may begin within one and end with another.
+static size_t windows_of_round(const struct plan *plan) { return plan->n_windows + (plan_slots(plan) > 0); }
+
+// The largest number of their counts: every window has all events of its group, and a round of a core that is held may
+// have one group twice and lack another.
 static size_t counts_of_round(const struct plan *plan) {
-    size_t counts = 0;
-    for (size_t u = 0; u < plan->n_units; u++)
-        for (size_t g = 0; g < plan->units[u].n_groups; g++)
-            counts += (plan_unit_stands(plan, (unsigned)u) ? 1 : plan->units[u].slots) *
-                      plan->groups[plan->units[u].first_group + g].n_events;
-    return counts;
+    size_t standing = 0, most = 0;
+    for (unsigned g = 0; g < plan->n_groups; g++) {
+        size_t n = plan->groups[g].n_events;
+        if (plan_group_stands(plan, g))
+            standing += n;
+        else
+            most = n > most ? n : most;
+    }
+    return standing + (plan_slots(plan) + (plan_slots(plan) > 0)) * most;
 }
 
 struct readings *readings_new_sized(size_t n_cores, size_t n_windows, size_t n_counts) {
@@ -37,11 +45,11 @@ struct readings *readings_new_sized(size_t n_cores, size_t n_windows, size_t n_c
 
 struct readings *readings_new(const struct plan *plan, const struct topology *topology) {
     size_t n_cpus = topology->n_cpus;
-    return readings_new_sized(topology->n_cores, plan->n_windows * n_cpus, counts_of_round(plan) * n_cpus);
+    return readings_new_sized(topology->n_cores, windows_of_round(plan) * n_cpus, counts_of_round(plan) * n_cpus);
 }
 
 struct readings *readings_new_core(const struct plan *plan, size_t n_cpus) {
-    return readings_new_sized(0, plan->n_windows * n_cpus, counts_of_round(plan) * n_cpus);
+    return readings_new_sized(0, windows_of_round(plan) * n_cpus, counts_of_round(plan) * n_cpus);
 }
 
 struct readings *readings_free(struct readings *readings) {

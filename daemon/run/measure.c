@@ -36,10 +36,13 @@ static int start_probe(struct measure *m) {
         return -ENOMEM;
     for (size_t e = 0; e < source->catalog->n_events; e++)
         usable[e] = (source->support[e] == PLAN_SUPPORT_UNKNOWN || source->support[e] == PLAN_SUPPORTED) &&
-                    !source_watchdog_holds(source, e);
+                    !source_watchdog_may_hold(source, e);
     measure_stop_sampler(m);
     int r = probe_new(source->catalog, usable, m->type->topology, m->pmu, &m->probe);
     free(usable);
+    const struct catalog_event *watchdog = source_watchdog_event(source);
+    if (r == 0 && watchdog)
+        probe_ask(m->probe, &watchdog->code);
     return r;
 }
 
@@ -62,6 +65,8 @@ static int step_probe(struct measure *m, struct moment *moment) {
         return MEASURE_NOTHING;
     int error = probe_error(m->probe);
     moment->counters = error < 0 ? error : (int)probe_counters(m->probe);
+    if (moment->counters > 0 && source_watchdog_event(m->type->source))
+        source_note_watchdog(m->type->source, !probe_runs_beside(m->probe));
     m->probe = probe_free(m->probe);
     return MEASURE_ANSWER;
 }
@@ -180,7 +185,7 @@ static int look_around(struct measure *m, struct moment *moment) {
     bool may_change = self_may_change(m->self, moment->now_ns);
     if (m->adapt_due && may_change)
         return MEASURE_BOTTLENECK;
-    if (follow_should_probe(&m->follow, moment->now_ns) && may_change)
+    if (measure_watchdog_changed(m, moment->now_ns) || (follow_should_probe(&m->follow, moment->now_ns) && may_change))
         return MEASURE_COUNTERS;
     if (trials_changed(m->trials))
         return MEASURE_TRIED;

@@ -8,6 +8,8 @@
 
 static const uint64_t CPUS_NS = UINT64_C(5000000000); // between two checks for CPUs that come and go
 
+static const uint64_t WATCHDOG_NS = UINT64_C(60000000000);
+
 enum { CPU_LIST_MAX = 200 };
 
 const char *measure_prefix(const struct measure *m) { return m->type->source->prefix; }
@@ -115,6 +117,20 @@ int measure_find_cpus(struct measure *m, uint64_t now_ns, struct topology **out)
     return r == -EINVAL ? 0 : r;
 }
 
+bool measure_watchdog_changed(struct measure *m, uint64_t now_ns) {
+    if (now_ns - m->watchdog_ns < WATCHDOG_NS)
+        return false;
+    m->watchdog_ns = now_ns;
+    return source_look_at_watchdog(m->type->source);
+}
+
+// The plan does not know what a probe has told of the NMI watchdog.
+static bool watchdog_is_news(const struct measure *m) {
+    const struct source *source = m->type->source;
+    bool held = source->nmi_watchdog && source->catalog->watchdog_event >= 0;
+    return held != (m->stage.layout->plan->pmu.fixed_taken != 0);
+}
+
 static void log_cpus(const struct measure *m, const struct topology *before, const struct topology *now) {
     char list[CPU_LIST_MAX];
     if (topology_list_missing(before, now, list, sizeof list) > 0)
@@ -187,7 +203,7 @@ void measure_note_none_free(struct measure *m, bool none_free) {
 int measure_follow_counters(struct measure *m, int counters, uint64_t now_ns) {
     struct follow before = m->follow;
     measure_note_none_free(m, counters == 0);
-    if (!follow_answer(&m->follow, counters, now_ns))
+    if (!follow_answer(&m->follow, counters, now_ns) && !watchdog_is_news(m))
         return measure_start_sampler(m);
     trials_forget(m->trials);
     struct snapshot_layout *old = snapshot_layout_ref(m->stage.layout);

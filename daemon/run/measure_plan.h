@@ -49,6 +49,7 @@ struct measure {
     bool adapt_due;            // it needs another plan
     uint64_t cpus_ns;          // time of the last check for CPUs
     bool all_isolated;         // no CPU was left to measure then
+    uint64_t watchdog_ns;      // time of the last check of the NMI watchdog
     struct blind blind;
 };
 
@@ -87,6 +88,8 @@ int measure_follow_trial(struct measure *m);
 
 // True, once, if the length of slots, the same for all core types, must change.
 bool measure_budget_changed(struct measure *m, uint64_t now_ns);
+// Checks every minute whether the NMI watchdog was switched on or off, so that a probe must look what it holds.
+bool measure_watchdog_changed(struct measure *m, uint64_t now_ns);
 // Checks every five seconds whether CPUs to measure have come online, and whether some have become
 // isolated or are no longer so. Returns 1 and a topology of all CPUs to measure, 0, or -ENOMEM.
 int measure_find_cpus(struct measure *m, uint64_t now_ns, struct topology **out);

@@ -21,13 +21,13 @@
 #include "daemon/run/summary.h"
 #include "daemon/source/setup.h"
 
-// This thread runs the event loop: the samplers' timer, signals, the watchdog. The HTTP server has a thread of its own.
-// They share the newest snapshots.
+// This thread runs the event loop: the engines' deadlines, signals, the watchdog. The HTTP server has a thread of its
+// own. They share the newest snapshots.
 //
 // Each core type is measured by itself, in steps of its own. The earliest deadline wakes the loop, which runs only the
 // engines that are due. The daemon answers requests once all engines have a plan.
 
-enum { EXIT_WRONG = 2, TIMER_ACCURACY_US = 500 };
+enum { EXIT_WRONG = 2 };
 
 _Static_assert((int)SOURCE_TYPES_MAX <= (int)SHOWN_TYPES_MAX, "all types of cores are shown");
 
@@ -41,7 +41,7 @@ struct service {
     struct listening *listening;
     struct control *control; // NULL: no folder for its socket
     sd_event *loop;
-    sd_event_source *timer;
+    uint64_t wake_us;                      // when the engines are due
     bool serving;                          // there is a plan, and requests are answered
     uint64_t watchdog_us, watchdog_fed_us; // 0: systemd's watchdog is off
 };
@@ -151,28 +151,39 @@ static uint64_t wake_us(const struct service *s, uint64_t deadline_ns) {
     return s->watchdog_us > 0 && feed_us < due_us ? feed_us : due_us;
 }
 
-static int on_timer(sd_event_source *timer, uint64_t due_us, void *context) {
-    (void)due_us;
-    struct service *s = context;
+// Steps what is due and sets the time to wake.
+static int wake(struct service *s, bool all) {
     uint64_t deadline_ns;
-    int r = step(s, false, &deadline_ns);
+    int r = step(s, all, &deadline_ns);
+    s->wake_us = wake_us(s, deadline_ns);
+    return r;
+}
+
+// The loop's waiting ends when the engines are due: a timer of the loop's own would take three system calls instead of
+// one.
+static int run_loop(struct service *s) {
+    int r = 0, status = 0;
+    while (r >= 0 && sd_event_get_state(s->loop) != SD_EVENT_FINISHED) {
+        if (clocks_now_ns() / 1000 >= s->wake_us)
+            r = wake(s, false);
+        uint64_t now_us = clocks_now_ns() / 1000;
+        if (r >= 0)
+            r = sd_event_run(s->loop, s->wake_us > now_us ? s->wake_us - now_us : 0);
+    }
     if (r >= 0)
-        r = sd_event_source_set_time(timer, wake_us(s, deadline_ns));
-    return r < 0 ? r : sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
+        r = sd_event_get_exit_code(s->loop, &status);
+    return r < 0 ? r : status;
 }
 
 // A client wants the counters or (0) no longer needs them. On return the counters have changed hands and pages show it.
 static int on_yield(double seconds, void *context) {
     struct service *s = context;
-    uint64_t deadline_ns;
     int r = 0;
     for (size_t i = 0; i < s->n_engines && r == 0; i++)
         r = s->engines[i]->ops->yield(s->engines[i], clocks_now_ns(), seconds);
     if (r < 0)
         return r; // refused
-    r = step(s, true, &deadline_ns);
-    if (r >= 0)
-        r = sd_event_source_set_time(s->timer, wake_us(s, deadline_ns));
+    r = wake(s, true);
     if (r < 0)
         (void)sd_event_exit(s->loop, r);
     return r;
@@ -196,14 +207,8 @@ static int open_loop(struct service *s) {
     return r;
 }
 
-static int start(struct service *s) {
-    int r = sd_event_add_time(s->loop, &s->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY_US, on_timer, s);
-    return r < 0 ? r : sd_event_source_set_exit_on_failure(s->timer, true); // never stop measuring silently
-}
-
 // In reverse of service_open.
 static void service_close(struct service *s) {
-    s->timer = sd_event_source_unref(s->timer);
     s->control = control_free(s->control);
     s->listening = listening_free(s->listening);
     while (s->n_engines > 0) {
@@ -229,8 +234,6 @@ static int service_open(struct service *s, const struct options *options) {
         r = control_new(s->loop, options->run, on_yield, s, errors, &s->control);
     if (r >= 0)
         r = begin(s, errors);
-    if (r >= 0)
-        r = start(s);
     return r;
 }
 
@@ -238,7 +241,7 @@ int service_run(const struct options *options) {
     struct service *s = calloc(1, sizeof *s);
     int r = s ? service_open(s, options) : -ENOMEM;
     if (r >= 0)
-        r = sd_event_loop(s->loop);
+        r = run_loop(s);
     int status = r >= 0 ? EXIT_SUCCESS : r == -EINTR || (s && s->serving) ? EXIT_FAILURE : EXIT_WRONG;
     if (s && s->errors.n > 0)
         log_errors(&s->errors);

@@ -24,6 +24,12 @@ static struct view *copy_view(struct view *view, const struct stage_request *req
     return view_new(view);
 }
 
+static const char *watchdog_word(const struct source *source) {
+    if (source->replayed || !source->takes_counters)
+        return NULL;
+    return source->nmi_watchdog ? "holds_a_counter" : source->watchdog_on ? "holds_none" : "off";
+}
+
 static struct view *make_view(const struct stage_request *request, struct snapshot_layout *layout) {
     const struct setup *setup = request->setup;
     const struct source *source = request->type->source;
@@ -47,6 +53,7 @@ static struct view *make_view(const struct stage_request *request, struct snapsh
                             request->follow.counters == 0 || request->none_free ? 0 : request->follow.counters + fixed,
                         .adapt = request->adapt ? adapt_report(request->adapt) : NULL,
                         .standard_error = setup->profile->settings.standard_error,
+                        .nmi_watchdog = watchdog_word(source),
                         .guests_excluded = source->exclude_guest,
                         .pmu_errors = source->troubles.errors,
                         .n_pmu_errors = source->troubles.n};

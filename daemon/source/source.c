@@ -104,10 +104,42 @@ bool source_note_open_error(struct source *source, int error, size_t n_failed, s
 
 // ---- counters ----
 
-bool source_watchdog_holds(const struct source *source, size_t event) {
+bool source_look_at_watchdog(struct source *source) {
+    bool on = source->driver->watchdog_on ? source->driver->watchdog_on(source) : source->watchdog_on;
+    if (on == source->watchdog_on)
+        return false;
+    source->watchdog_on = source->nmi_watchdog = on;
+    log_info("%sthe kernel's NMI watchdog has been switched %s", source->prefix, on ? "on" : "off");
+    return true;
+}
+
+const struct catalog_event *source_watchdog_event(const struct source *source) {
     const struct catalog *catalog = source->catalog;
-    return source->nmi_watchdog && catalog->watchdog_event >= 0 && catalog->events[event].fixed &&
+    return source->watchdog_on && catalog->watchdog_event >= 0 ? &catalog->events[catalog->watchdog_event] : NULL;
+}
+
+void source_note_watchdog(struct source *source, bool holds) {
+    if (holds == source->nmi_watchdog)
+        return;
+    source->nmi_watchdog = holds;
+    if (holds)
+        log_info("%sthe kernel's NMI watchdog holds a counter of every CPU: kernel.nmi_watchdog=0 gives it back",
+                 source->prefix);
+    else
+        log_info("%sthe kernel's NMI watchdog is on and holds no counter (the buddy detector)", source->prefix);
+}
+
+static bool shares_watchdogs_counter(const struct catalog *catalog, size_t event) {
+    return catalog->watchdog_event >= 0 && catalog->events[event].fixed &&
            catalog->events[event].need.fixed == catalog->events[catalog->watchdog_event].need.fixed;
+}
+
+bool source_watchdog_may_hold(const struct source *source, size_t event) {
+    return (source->watchdog_on || source->nmi_watchdog) && shares_watchdogs_counter(source->catalog, event);
+}
+
+bool source_watchdog_holds(const struct source *source, size_t event) {
+    return source->nmi_watchdog && shares_watchdogs_counter(source->catalog, event);
 }
 
 // An event and its variants with modifiers share one counter.

@@ -30,6 +30,7 @@ struct source_driver {
     // Counts selected online CPUs that belong to none of the sources, all of which have this driver.
     size_t (*count_other_cores)(struct source *const *sources, size_t n, const struct cpuset *selected);
     void (*choose_guests)(struct source *source, bool share);
+    bool (*watchdog_on)(const struct source *source);
     int (*pmu)(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out);
     void (*describe)(const struct source *source, char *out, size_t size);
     void (*deinit)(struct source *source); // frees the driver's own members
@@ -77,7 +78,8 @@ struct source {
     const char *pmu_name;
     bool takes_counters;       // events take hardware counters at all
     unsigned general_counters; // as stated; 0: not stated, or events take none
-    bool nmi_watchdog;         // the watchdog holds a counter of every CPU
+    bool watchdog_on;          // the kernel says that its NMI watchdog is on
+    bool nmi_watchdog;         // it holds a counter of every CPU; assumed if it is on, until a probe tells
     bool smt_at_boot;          // exclusive events leave half of the general counters
     uint8_t *support;          // enum plan_support of each of the catalog's events
     bool exclude_guest;        // work in guests is not counted
@@ -130,6 +132,14 @@ void source_describe(const struct source *source, char *out, size_t size);
 // them.
 bool source_note_open_error(struct source *source, int error, size_t n_failed, size_t files);
 
+// Looks again whether the NMI watchdog is on. True if that has changed: only a probe tells whether it holds a counter.
+bool source_look_at_watchdog(struct source *source);
+// The event whose fixed counter the watchdog holds if it is on; NULL: it is off or holds none on such a CPU.
+const struct catalog_event *source_watchdog_event(const struct source *source);
+// Takes a probe's answer. Logs news.
+void source_note_watchdog(struct source *source, bool holds);
+// True if a probe must do without the catalog's event, which the watchdog may hold the fixed counter of.
+bool source_watchdog_may_hold(const struct source *source, size_t event);
 // True if the NMI watchdog holds the fixed counter of the catalog's event.
 bool source_watchdog_holds(const struct source *source, size_t event);
 // The number of available fixed counters, without one that the NMI watchdog holds.

@@ -56,6 +56,11 @@ static void host_choose_guests(struct source *source, bool share) {
     source->exclude_guest = source->takes_counters && !share && host_guests_possible(&source->roots);
 }
 
+// It takes a counter of x86 CPUs only.
+static bool host_watchdog_on(const struct source *source) {
+    return source->takes_counters && of_const(source)->cpuid[0] != '\0' && host_cpu_nmi_watchdog(&source->roots);
+}
+
 static int host_pmu(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out) {
     (void)now_ns;
     (void)errors;
@@ -66,6 +71,7 @@ static const struct source_driver DRIVER = {.topology = host_topology,
                                             .topology_update = host_topology_update,
                                             .count_other_cores = host_count_other_cores,
                                             .choose_guests = host_choose_guests,
+                                            .watchdog_on = host_watchdog_on,
                                             .pmu = host_pmu};
 
 // ---- filling ----
@@ -152,7 +158,7 @@ static int init_hardware(struct source_host *host, const struct source_request *
     source->making.topdown_dropped = binding.topdown_dropped;
     source->takes_counters = true;
     source->general_counters = catalog->general_counters;
-    source->nmi_watchdog = host->cpuid[0] != '\0' && host_cpu_nmi_watchdog(&source->roots);
+    source->watchdog_on = source->nmi_watchdog = host_watchdog_on(source);
     source->smt_at_boot = host_cpu_smt_at_boot(&source->roots);
     note_binding(host, &binding);
     return 0;

@@ -244,6 +244,10 @@ static void add_pmu(struct json *json, const struct view *view, const struct sna
     json_string(json, "name", view->pmu);
     json_number(json, "up", snapshot->values[snapshot_self(view->layout, SELF_PMU_UP)]);
     add_counters(json, view);
+    if (view->nmi_watchdog)
+        json_string(json, "nmi_watchdog", view->nmi_watchdog);
+    else
+        json_null(json, "nmi_watchdog");
     json_number(json, "kernel_memory_bytes", snapshot->values[snapshot_self(view->layout, SELF_PMU_KERNEL_BYTES)]);
     json_end_object(json);
     json_begin_array(json, "pmu_errors");

@@ -33,6 +33,7 @@ struct view {
     const char *profile;                                        // in force
     uint64_t config_hash;
     uint64_t seed;                            // of the schedule
+    const char *nmi_watchdog;                 // what it does to the counters, in a word; a literal; NULL: unknown
     bool guests_excluded;                     // work in KVM guests is not counted; only if events take counters
     unsigned counters_total, counters_usable; // of one CPU, general and fixed; 0: events take none
     bool standard_error;                      // exported to Prometheus too

@@ -38,6 +38,8 @@ static int wrapped_update(const struct source *source, const struct cpuset *sele
     return 1;
 }
 
+static bool wrapped_watchdog(const struct source *source) { return of(source)->watchdog_on; }
+
 static uint64_t virtual_now_ns(const void *context) { return ((const struct measuring *)context)->now_ns; }
 
 // Asked twice a step: at its beginning and at its end.
@@ -118,6 +120,7 @@ void measuring_load(struct measuring *m, const char *scenario, const char *yaml)
     m->driver = *source->driver;
     m->driver.pmu = wrapped_pmu;
     m->driver.topology_update = wrapped_update;
+    m->driver.watchdog_on = wrapped_watchdog;
     source->driver = &m->driver;
     m->clocks = (struct clocks){virtual_now_ns, virtual_cpu_ns, virtual_realtime, m};
 }

@@ -32,6 +32,7 @@ struct measuring {
     int pmu_error;             // instead of a PMU
     struct topology *arriving; // what the next look for CPUs finds; NULL: nothing new
     int looking_error;         // of that look
+    bool watchdog_on;          // as the kernel says
     size_t n_looks;
 
     FILE *log; // all that was logged, since measuring_forget

@@ -238,6 +238,49 @@ static void test_the_counter_that_the_watchdog_holds_is_held_against_the_plan_on
     }
 }
 
+// The file says the same of the detector that holds the counter of cycles and of the buddy detector, which holds none:
+// the probe tells.
+static void test_a_probe_tells_whether_the_watchdog_holds_a_counter(void **state) {
+    (void)state;
+    for (int holds = 0; holds <= 1; holds++) {
+        struct measuring m;
+        measuring_load(&m, "tests/data/scenarios/watchdog.json", "profiles: {default: {groups: [General]}}\n");
+        measuring_scenario(&m)->n_rivals = (size_t)holds;
+        struct source *source = m.setup.types[0].source;
+        m.watchdog_on = source->watchdog_on = source->nmi_watchdog = true;
+        measuring_start(&m);
+        measuring_reach(&m, MEASURE_LOOKING);
+        assert_int_equal(source->nmi_watchdog, holds);
+        assert_int_equal(measuring_plan(&m)->general_counters, 4);
+        assert_int_equal(measuring_plan(&m)->pmu.fixed_taken != 0, holds);
+        assert_int_equal(measuring_said(&m, "is on and holds no counter (the buddy detector)"), !holds);
+        assert_string_equal(m.engine->ops->view(m.engine)->nmi_watchdog, holds ? "holds_a_counter" : "holds_none");
+        measuring_stop(&m);
+    }
+}
+
+static void test_a_watchdog_that_is_switched_while_topdownd_runs_is_noticed_within_two_minutes(void **state) {
+    (void)state;
+    struct measuring m;
+    measuring_load(&m, "tests/data/scenarios/watchdog.json", "profiles: {default: {groups: [General]}}\n");
+    measuring_scenario(&m)->rivals[0].from_seconds = 100;
+    measuring_scenario(&m)->rivals[0].until_seconds = 300;
+    measuring_start(&m);
+    measuring_run_until(&m, 99);
+    assert_true(measuring_plan(&m)->pmu.fixed_taken == 0 && measuring_plan(&m)->general_counters == 4);
+    m.watchdog_on = true;
+    measuring_run_until(&m, 220);
+    assert_true(measuring_plan(&m)->pmu.fixed_taken != 0 && measuring_plan(&m)->general_counters == 4);
+    assert_int_equal(measuring_said(&m, "the kernel's NMI watchdog has been switched on"), 1);
+    measuring_run_until(&m, 301);
+    m.watchdog_on = false;
+    measuring_run_until(&m, 420);
+    assert_true(measuring_plan(&m)->pmu.fixed_taken == 0 && measuring_plan(&m)->general_counters == 4);
+    assert_int_equal(measuring_said(&m, "the kernel's NMI watchdog has been switched off"), 1);
+    assert_measures(&m);
+    measuring_stop(&m);
+}
+
 // ---- measuring and looking ----
 
 static void test_a_round_is_shown_and_what_changed_is_looked_at_in_the_next_step(void **state) {
@@ -515,6 +558,8 @@ int main(void) {
         cmocka_unit_test(test_it_is_blind_after_three_rounds_in_which_nothing_was_counted),
         cmocka_unit_test(test_who_measures_software_events_only_or_nothing_is_never_blind),
         cmocka_unit_test(test_the_counter_that_the_watchdog_holds_is_held_against_the_plan_once),
+        cmocka_unit_test(test_a_probe_tells_whether_the_watchdog_holds_a_counter),
+        cmocka_unit_test(test_a_watchdog_that_is_switched_while_topdownd_runs_is_noticed_within_two_minutes),
         cmocka_unit_test(test_a_round_is_shown_and_what_changed_is_looked_at_in_the_next_step),
         cmocka_unit_test(test_cpus_that_come_online_are_measured_from_then_on),
         cmocka_unit_test(test_cpus_that_become_isolated_are_let_go_and_measured_again_when_they_return),

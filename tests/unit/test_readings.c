@@ -66,14 +66,30 @@ static void test_a_full_round_of_every_cpu_has_room(void **state) {
         assert_int_equal(readings->n_windows, 0);
         fill(readings, host.plan, 2);
         assert_int_equal(readings->n_windows, 2 * host.plan->n_windows);
-        assert_int_equal(readings->n_windows, readings->windows_max);
-        assert_int_equal(readings->n_counts, readings->counts_max);
         uint64_t next = 1; // no window writes over another's counts
         for (size_t w = 0; w < readings->n_windows; w++)
             for (size_t e = 0; e < host.plan->groups[readings->windows[w].group].n_events; e++)
                 assert_int_equal(readings->windows[w].counts[e], next++);
     }
     assert_null(readings_free(readings));
+    host_free(&host);
+}
+
+// Its round begins within the window of one round and ends within that of another, and may be of one group alone.
+static void test_a_round_of_a_core_that_was_held_has_room(void **state) {
+    (void)state;
+    struct host host = host_new();
+    struct readings *readings = readings_new(host.plan, host.topology);
+    size_t largest = 0;
+    for (size_t g = 0; g < host.plan->n_groups; g++)
+        largest = host.plan->groups[g].n_events > host.plan->groups[largest].n_events ? g : largest;
+    readings_begin(readings, 0, 0);
+    for (unsigned cpu = 0; cpu < 2; cpu++)
+        for (size_t i = 0; i < host.plan->n_windows + 1; i++)
+            assert_non_null(readings_add(readings, cpu, (unsigned)largest, host.plan->groups[largest].n_events));
+    assert_int_equal(readings->n_windows, readings->windows_max);
+    assert_int_equal(readings->n_counts, readings->counts_max);
+    readings_free(readings);
     host_free(&host);
 }
 
@@ -120,6 +136,7 @@ static void test_every_window_result_has_a_name(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_full_round_of_every_cpu_has_room),
+        cmocka_unit_test(test_a_round_of_a_core_that_was_held_has_room),
         cmocka_unit_test(test_a_new_window_knows_nothing_of_the_round_before),
         cmocka_unit_test(test_a_plan_without_units_has_readings_without_windows),
         cmocka_unit_test(test_every_window_result_has_a_name),
