@@ -48,12 +48,12 @@ void plan_fit_explain(const struct plan_request *request, const struct fit_reaso
         (void)snprintf(reserved, sizeof reserved, ", %u of them reserved for others", left);
     switch (why->cause) {
     case FIT_COUNTERS:
-        (void)snprintf(out, size, "%s %u counters at once, this host has %u%s%s", subject, why->needed,
-                       request->general_counters, reserved, split);
+        (void)snprintf(out, size, "%s %u counter%s at once, this host has %u%s%s", subject, why->needed,
+                       why->needed == 1 ? "" : "s", request->general_counters, reserved, split);
         break;
     case FIT_CHOICE:
-        (void)snprintf(out, size, "%s %u of the %u counters that can count %s%s", subject, why->needed, why->available,
-                       names, split);
+        (void)snprintf(out, size, "%s %u of the %u counter%s that can count %s%s", subject, why->needed, why->available,
+                       why->available == 1 ? "" : "s", names, split);
         break;
     case FIT_PLACE:
         (void)snprintf(out, size, "%s neighbouring counters for %s that are not free at once%s", subject, names, split);

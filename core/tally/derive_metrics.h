@@ -52,4 +52,7 @@ static inline const unsigned *derive_metrics_ratios(const struct derive_metrics 
     return metrics->ratios + metrics->units[unit].first_ratio;
 }
 
+// The part of the planned metrics that is measured all the time, 0 to 1.
+double derive_metrics_standing_part(const struct derive_metrics *metrics);
+
 #endif

@@ -180,6 +180,7 @@ void stage_log_change(const struct source *source, const struct plan *before, co
             log_info("%s%s is measured again", source->prefix, metric->export_name);
     }
     if (after->general_counters != before->general_counters)
-        log_info("%s%u general counters can be had instead of %u: %zu event groups instead of %zu", source->prefix,
-                 after->general_counters, before->general_counters, after->n_groups, before->n_groups);
+        log_info("%s%u general counter%s can be had instead of %u: %zu event group%s instead of %zu", source->prefix,
+                 after->general_counters, after->general_counters == 1 ? "" : "s", before->general_counters,
+                 after->n_groups, after->n_groups == 1 ? "" : "s", before->n_groups);
 }

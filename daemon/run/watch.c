@@ -70,8 +70,8 @@ static void watch_group(struct watch *watch, const struct snapshot *snapshot, si
         bool trouble = now > before[result];
         const char *name = watch->layout->plan->groups[group].name;
         if (trouble && !watch->trouble[group][result])
-            log_warning("%sevent group %s %s (%.0f windows in this round)", watch->prefix, name, trouble_text(result),
-                        now - before[result]);
+            log_warning("%sevent group %s %s (%.0f window%s in this round)", watch->prefix, name, trouble_text(result),
+                        now - before[result], now - before[result] == 1 ? "" : "s");
         else if (!trouble && watch->trouble[group][result])
             log_info("%sevent group %s: no longer %s", watch->prefix, name, window_result_name(result));
         watch->trouble[group][result] = trouble;

@@ -40,8 +40,8 @@ void source_note_other_cores(struct source *const *sources, size_t n, const stru
                        sources[i]->catalog->product.spec);
     }
     source_note(first, first->pmu_name, "other_cores",
-                "%zu CPUs have cores of another kind than those that are measured (spec %s), and are left out", n_other,
-                specs);
+                "%zu CPU%s of another kind than those that are measured (spec %s), and left out", n_other,
+                n_other == 1 ? " has a core" : "s have cores", specs);
     first->troubles.errors[first->troubles.n - 1].of_host = first->several;
 }
 
@@ -95,8 +95,8 @@ bool source_note_open_error(struct source *source, int error, size_t n_failed, s
     if (error != 0) {
         char remedy[PMU_LINUX_REMEDY_MAX];
         pmu_linux_remedy(error, files, remedy, sizeof remedy);
-        source_note(source, source->pmu_name, pmu_linux_reason(error), "%zu event groups could not be opened (%s): %s",
-                    n_failed, strerror(-error), remedy);
+        source_note(source, source->pmu_name, pmu_linux_reason(error), "%zu event group%s could not be opened (%s): %s",
+                    n_failed, n_failed == 1 ? "" : "s", strerror(-error), remedy);
         log_warning("%s%s: %s", source->prefix, source->pmu_name, troubles->errors[troubles->n - 1].text);
     }
     return true;

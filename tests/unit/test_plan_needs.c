@@ -141,7 +141,7 @@ static void test_level_1_that_collides_and_cannot_be_parted_says_so(void **state
     level1_of(host.builder, "4 * FIXED_CYCLES", "A / FIXED_CYCLES", "B / FIXED_CYCLES");
     group_of(host.builder, "L1", "frontend_bound backend_bound");
     struct plan *plan = plan_host(&host);
-    assert_string_equal(plan->metrics[0].reason, "the level-1 categories need 2 of the 1 counters that can count A and "
+    assert_string_equal(plan->metrics[0].reason, "the level-1 categories need 2 of the 1 counter that can count A and "
                                                  "B, and the spec has no split that fits");
     plan_free(plan);
     catalog_free(host.catalog);
