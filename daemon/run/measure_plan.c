@@ -182,7 +182,8 @@ int measure_follow_bottleneck(struct measure *m) {
     struct errors errors = {0};
     int r = measure_change_plan(m, &errors);
     log_errors(&errors);
-    stage_log_decisions(m->type->source, adapt_report(m->adapt));
+    if (r == 0)
+        stage_log_decisions(m->type->source, m->stage.layout->plan, adapt_report(m->adapt));
     return r == -EINVAL ? 0 : r;
 }
 
