@@ -22,16 +22,17 @@ struct host_busy {
 };
 
 // The idle time in a line "cpuN user nice system idle iowait ...", after its number; false if it is malformed.
-static bool read_idle(char *at, unsigned long long *idle) {
+static bool read_idle(char *at, double *idle) {
     unsigned long long fields[5];
+    const char *line_end = strchr(at, '\n');
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         char *end;
         fields[i] = strtoull(at, &end, 10);
-        if (end == at)
+        if (end == at || !line_end || end > line_end)
             return false;
         at = end;
     }
-    *idle = fields[3] + fields[4];
+    *idle = (double)fields[3] + (double)fields[4];
     return true;
 }
 
@@ -52,26 +53,29 @@ static bool read_text(struct host_busy *busy, unsigned last) {
     return true;
 }
 
-// Lines of CPUs ascend; those of CPUs that are offline are missing, and such a CPU is not busy.
+// Lines of CPUs ascend; those of CPUs that are offline are missing, and such a CPU is not busy. Some CPU must be there.
 static bool busy_read(struct busy_clock *clock, const struct topology *topology, uint64_t now_ns, uint64_t *busy_ns) {
     struct host_busy *busy = (struct host_busy *)clock;
     size_t cpu = 0;
+    bool known = false;
     if (!read_text(busy, topology->cpus[topology->n_cpus - 1].id))
         return false;
     for (char *line = strstr(busy->text, "\ncpu"); line && cpu < topology->n_cpus; line = strstr(line + 1, "\ncpu")) {
         char *end;
-        unsigned long long id = strtoull(line + 4, &end, 10), idle;
+        unsigned long long id = strtoull(line + 4, &end, 10);
+        double idle;
         while (cpu < topology->n_cpus && topology->cpus[cpu].id < id)
             cpu++;
         if (cpu == topology->n_cpus || topology->cpus[cpu].id != id)
             continue;
         if (end == line + 4 || !read_idle(end, &idle))
             return false;
-        double idle_ns = (double)idle * busy->tick_ns, now = (double)now_ns;
+        double idle_ns = idle * busy->tick_ns, now = (double)now_ns;
         uint64_t is_ns = now > idle_ns ? (uint64_t)(now - idle_ns) : 0;
         busy_ns[cpu] = is_ns > busy_ns[cpu] ? is_ns : busy_ns[cpu];
+        known = true;
     }
-    return cpu > 0 || topology->n_cpus == 1;
+    return known;
 }
 
 int host_busy_new(const char *procfs, struct busy_clock **out) {

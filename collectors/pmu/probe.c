@@ -13,6 +13,7 @@
 
 static const uint64_t TRIAL_NS = UINT64_C(12000000); // three rotation intervals
 
+enum { SURPRISES_MAX = 3 }; // where others come and go all the time, a search must end
 enum { EVENTS_MAX = PROBE_FIXED_MAX + PROBE_COUNTERS_MAX + 1 };
 
 enum phase { OPENING, RUNNING, CLOSING, DONE };
@@ -30,6 +31,7 @@ struct probe {
     unsigned size;             // general counters being tried
     unsigned fits;             // the largest number known to fit
     unsigned too_many;         // the smallest number known not to fit
+    unsigned n_surprises;      // sizes that did not fit at first
     size_t opened, asked, ran; // CPUs that opened the group, that gave an answer, and on which it ran
     uint64_t until_ns;         // end of RUNNING
     int error;                 // why a CPU could not open the group in this trial
@@ -63,14 +65,21 @@ static void take_events(struct probe *p, const struct catalog *catalog, const bo
             p->events[p->n_fixed + p->n_general++] = catalog->events[e].code;
 }
 
+// The search is over, but its last trial was a success: the size that did not fit was tried before, and others may have
+// released counters since.
+static bool must_look_again(const struct probe *p) {
+    return p->size < p->too_many && p->too_many <= p->n_general && p->n_surprises < SURPRISES_MAX;
+}
+
 // Goes on to the size in the middle, if one is left, and then to the question.
 static void begin_trial(struct probe *p) {
-    bool searching = p->too_many - p->fits > 1;
-    p->asking = !searching && !p->asking && p->has_question && p->fits > 0 && p->fits < p->n_general;
-    p->phase = searching || p->asking ? OPENING : DONE;
+    bool searching = p->too_many - p->fits > 1, over = p->asking;
+    bool again = !searching && !over && must_look_again(p);
+    p->asking = !searching && !over && !again && p->has_question && p->fits > 0 && p->fits < p->n_general;
+    p->phase = searching || again || p->asking ? OPENING : DONE;
     if (p->phase == DONE)
         return;
-    p->size = p->asking ? p->fits : (p->fits + p->too_many) / 2;
+    p->size = p->asking ? p->fits : again ? p->too_many : (p->fits + p->too_many) / 2;
     p->opened = p->asked = p->ran = p->cpu = 0;
     p->error = 0;
 }
@@ -175,9 +184,15 @@ static bool pass(struct probe *p, void (*act)(struct probe *p, size_t cpu)) {
 
 static void end_trial(struct probe *p) {
     bool ran = p->ran > 0 && 2 * p->ran >= p->asked;
-    if (p->asking)
+    if (p->asking) {
         p->runs_beside = ran;
-    else if (ran)
+        return;
+    }
+    if (ran && p->size == p->too_many) { // it did not before: nothing is known of larger ones
+        p->too_many = p->n_general + 1;
+        p->n_surprises++;
+    }
+    if (ran)
         p->fits = p->size;
     else
         p->too_many = p->size;

@@ -6,7 +6,8 @@
 //
 // A successful open proves nothing: the kernel validates a group alone, it accepts one member too many if the leader is
 // opened disabled, and some drivers accept any number. So the probe runs each size for three of the kernel's rotation
-// intervals of 4 ms; a group that ran at any time fits. A binary search finds the size. Every group contains the events
+// intervals of 4 ms; a group that ran at any time fits. A binary search finds the size. At its end the smallest one
+// that did not fit is tried again, because others may have released counters meanwhile. Every group contains the events
 // that have counters of their own: if another user holds such a counter (the NMI watchdog counts cycles), its event
 // needs a general one. Opening and closing go at the pace of collectors/pmu/pace.h.
 

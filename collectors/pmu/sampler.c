@@ -67,7 +67,6 @@ int sampler_new(const struct sampler_request *request, struct sampler **out) {
         return -ENOMEM;
     *s = (struct sampler){.plan = plan, .topology = topology};
     s->schedule = schedule_of(plan, topology->n_cores, request->interval_ns, request->seed);
-    s->tick = request->first_round * s->schedule.n_ticks;
     if (schedule_may_hold(&s->schedule) && topology->n_cores >= SAMPLER_BUSY_CLOCK_CORES)
         s->busy_clock = request->busy_clock;
     s->tick = request->first_round * s->schedule.n_ticks;
@@ -124,9 +123,14 @@ static void start_core(struct sampler *s, struct sampler_core *core, int group) 
 }
 
 // `running`: the group still counts.
-static void read_core(struct sampler *s, const struct sampler_core *core, int group, bool running) {
-    for (size_t i = 0; group != SAMPLER_IDLE && i < core->n_cpus; i++)
+static void read_core(struct sampler *s, struct sampler_core *core, int group, bool running) {
+    if (group == SAMPLER_IDLE)
+        return;
+    core->offline = false;
+    for (size_t i = 0; i < core->n_cpus; i++) {
         channels_read(s->channels, core->cpus[i], group, running, core->windows);
+        core->offline = core->offline || core->windows->windows[core->windows->n_windows - 1].error == -ENODEV;
+    }
 }
 
 // Disable, enable, read: in this order the new group finds the counters free, and the read interrupts no CPU.
@@ -220,7 +224,7 @@ static uint64_t busy_between(const struct sampler_core *core, const uint64_t *be
 }
 
 // Reads how long each core was busy since its last change, and since the last tick began. False if this is not known.
-static bool read_busy_clock(struct sampler *s, uint64_t piece_ns, uint64_t now_ns) {
+static bool read_busy_clock(struct sampler *s, uint64_t now_ns) {
     size_t n = s->topology->n_cpus;
     uint64_t *before = s->busy_ns, *now = s->busy_ns + n, *changed = s->busy_ns + 2 * n;
     bool known = s->busy_clock && s->busy_clock->read(s->busy_clock, s->topology, now_ns, now), since = s->busy_known;
@@ -229,7 +233,7 @@ static bool read_busy_clock(struct sampler *s, uint64_t piece_ns, uint64_t now_n
         return false;
     for (size_t c = 0; since && c < s->topology->n_cores; c++)
         sampler_core_note_busy(&s->cores[c], busy_between(&s->cores[c], changed, now),
-                               busy_between(&s->cores[c], before, now), piece_ns, now_ns);
+                               busy_between(&s->cores[c], before, now), now_ns);
     memcpy(before, now, n * sizeof *now);
     if (!since)
         memcpy(changed, now, n * sizeof *now);
@@ -255,21 +259,31 @@ static void pass_cores(struct sampler *s, bool busy_known, uint64_t now_ns) {
 }
 
 static void end_tick(struct sampler *s, uint64_t now_ns) {
-    bool busy_known = read_busy_clock(s, schedule_piece_ns(&s->schedule, s->tick), now_ns);
+    bool busy_known = read_busy_clock(s, now_ns);
     s->tick++;
     pass_cores(s, busy_known, now_ns);
     if (schedule_cohort_begins(&s->schedule, s->tick))
         end_readings(s, now_ns);
 }
 
+// Reads how long the cores that are in the idle piece were busy in it.
+static void note_piece(struct sampler *s, uint64_t now_ns) {
+    uint64_t *before = s->busy_ns, *now = s->busy_ns + s->topology->n_cpus;
+    if (!s->busy_known || !s->busy_clock->read(s->busy_clock, s->topology, now_ns, now))
+        return;
+    for (size_t c = 0; c < s->topology->n_cores; c++)
+        if (s->cores[c].in_piece)
+            sampler_core_note_piece(&s->cores[c], busy_between(&s->cores[c], before, now), s->piece_ns);
+}
+
 static void end_piece(struct sampler *s, uint64_t now_ns) {
+    note_piece(s, now_ns);
     s->piece_ns = 0;
     for (size_t c = 0; c < s->topology->n_cores; c++) {
         struct sampler_core *core = &s->cores[c];
         if (!core->in_piece)
             continue;
         core->in_piece = false;
-        core->tick_ns = now_ns;
         start_core(s, core, sampler_core_group(core, s->plan));
     }
 }

@@ -39,20 +39,21 @@ void sampler_core_next(struct sampler_core *core, const struct schedule *schedul
     }
 }
 
-void sampler_core_note_busy(struct sampler_core *core, uint64_t changed_ns, uint64_t tick_busy_ns, uint64_t piece_ns,
-                            uint64_t now_ns) {
-    double busy = (double)tick_busy_ns * 1e-9, tick_ns = (double)(now_ns - core->tick_ns);
+void sampler_core_note_busy(struct sampler_core *core, uint64_t changed_ns, uint64_t tick_busy_ns, uint64_t now_ns) {
+    uint64_t most_ns = now_ns - core->tick_ns; // a CPU that comes back seems to have been busy meanwhile
     core->busy_ns = changed_ns;
-    core->round_busy += busy;
-    if (!core->held && piece_ns > 0)
-        core->round_busy_in_pieces += busy * (double)piece_ns / ((double)piece_ns + tick_ns);
+    core->round_busy += (double)(tick_busy_ns < most_ns ? tick_busy_ns : most_ns) * 1e-9;
+}
+
+void sampler_core_note_piece(struct sampler_core *core, uint64_t busy_ns, uint64_t piece_ns) {
+    core->round_busy_in_pieces += (double)(busy_ns < piece_ns ? busy_ns : piece_ns) * 1e-9;
 }
 
 bool sampler_core_end_tick(struct sampler_core *core, const struct schedule *schedule, size_t index, bool busy_known,
                            uint64_t tick, uint64_t now_ns) {
     core->tick_ns = now_ns;
-    core->held = busy_known && core->group != SAMPLER_IDLE && schedule_slept(schedule, core->busy_ns) &&
-                 now_ns - core->slot_ns < core->hold_ns;
+    core->held = busy_known && !core->offline && core->group != SAMPLER_IDLE &&
+                 schedule_slept(schedule, core->busy_ns) && now_ns - core->slot_ns < core->hold_ns;
     core->round_held = core->round_held || core->held;
     if (core->held)
         return true;

@@ -28,12 +28,13 @@ struct sampler_core {
     int group;       // now counting, or SAMPLER_IDLE
     bool begun;
     bool at_start;                           // of the order: the first entry is next
+    bool offline;                            // a CPU was when the last window ended: the core is not held
     bool in_piece;                           // in the idle piece that is going on
     bool held, round_held;                   // now; at some time in the round
     bool in_old_order;                       // the round began within one: the core was held in the round before
     uint64_t round;                          // its number
     uint64_t start_ns;                       // of the round
-    uint64_t tick_ns;                        // when the present tick began, after its idle piece
+    uint64_t tick_ns;                        // when the present tick began, with its idle piece
     uint64_t slot_ns, hold_ns;               // when the present slot began, and when it ends even if the core sleeps
     uint64_t busy_ns;                        // since then
     double round_busy, round_busy_in_pieces; // seconds of the round
@@ -52,9 +53,12 @@ void sampler_core_begin_round(struct sampler_core *core, const struct schedule *
 void sampler_core_next(struct sampler_core *core, const struct schedule *schedule, size_t index);
 
 // Notes that the core was busy for changed_ns since its last change, and for tick_busy_ns in the tick that ends at
-// now_ns and in the idle piece of piece_ns before it.
-void sampler_core_note_busy(struct sampler_core *core, uint64_t changed_ns, uint64_t tick_busy_ns, uint64_t piece_ns,
-                            uint64_t now_ns);
+// now_ns, with the idle piece before it.
+void sampler_core_note_busy(struct sampler_core *core, uint64_t changed_ns, uint64_t tick_busy_ns, uint64_t now_ns);
+
+// Notes that the core was busy for busy_ns in an idle piece of piece_ns, which ends. A burst is likely to end after the
+// piece, so this cannot be told from the tick's busy time.
+void sampler_core_note_piece(struct sampler_core *core, uint64_t busy_ns, uint64_t piece_ns);
 
 // Ends a tick: true if the core is held on its slot. `tick` is the next one. Whether it slept must be known.
 bool sampler_core_end_tick(struct sampler_core *core, const struct schedule *schedule, size_t index, bool busy_known,

@@ -260,3 +260,8 @@ struct adapt_share adapt_share(const struct plan *plan, unsigned group) {
     }
     return common && !rotating ? (struct adapt_share){1, 1} : share;
 }
+
+bool adapt_gains(const struct plan *plan, unsigned group) {
+    struct adapt_share share = adapt_share(plan, group);
+    return share.now > share.baseline * (1 + 1e-9);
+}

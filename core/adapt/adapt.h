@@ -35,8 +35,8 @@ enum {
 enum { ADAPT_CAUSES_N = CATEGORY_N + 1 };
 
 struct adapt_group {
-    unsigned group; // of the catalog
-    bool raised;
+    unsigned group;  // of the catalog
+    bool raised;     // a node is high; what the plan makes of it: adapt_gains
     unsigned metric; // if raised: the node that raised it, its exported value then (NaN: unknown), and the time
     double value, since_seconds; // since the epoch, NaN: unknown
 };
@@ -92,5 +92,9 @@ struct adapt_share {
     double now, baseline;
 };
 struct adapt_share adapt_share(const struct plan *plan, unsigned group);
+
+// True if the metric group gets more of the round than while nothing is raised. A raised one gets none if every slot
+// measures it, or if all others are raised, too.
+bool adapt_gains(const struct plan *plan, unsigned group);
 
 #endif

@@ -27,7 +27,9 @@ struct cells *cells_free(struct cells *cells) {
 void cells_begin_round(struct cells *cells, size_t cpu) {
     for (size_t u = 0; u < cells->rows->n_units; u++) {
         struct cell *cell = cells_at(cells, cpu, u);
-        *cell = (struct cell){.trouble = UNCOVERED_FAILED, .span = cell->span};
+        *cell = (struct cell){.trouble = cell->troubled ? cell->trouble : UNCOVERED_FAILED,
+                              .troubled = cell->troubled,
+                              .span = cell->span};
     }
     memset(cells_row(cells, cpu), 0, cells->rows->n_values * sizeof *cells->values);
     cells->offline[cpu] = false;
@@ -35,6 +37,7 @@ void cells_begin_round(struct cells *cells, size_t cpu) {
 
 void cells_note_window(struct cells *cells, size_t cpu, size_t unit, double running_seconds) {
     struct cell *cell = cells_at(cells, cpu, unit);
+    cell->troubled = false;
     cell->running_seconds += running_seconds;
     cell->n_windows++;
 }

@@ -17,9 +17,10 @@ struct cell {
     double running_seconds; // on the counters: less than the CPU seconds under contention; for a composite, those of
                             // its average part
     uint32_t n_windows;     // with data; a composite counts as one
-    uint8_t trouble;        // enum uncovered: why there was no data
-    bool troubled;          // a window had none
-    struct span span;       // kept from round to round: the time that the data represents
+    uint8_t trouble;        // enum uncovered: why there was no data; kept while troubled
+    // kept from round to round
+    bool troubled;    // the last window had no data
+    struct span span; // the time that the data represents
 };
 
 // How a CPU's counts stand for its round.
@@ -48,7 +49,8 @@ struct cells {
 struct cells *cells_new(const struct rows *rows, size_t n_cpus);
 struct cells *cells_free(struct cells *cells);
 
-// Forgets a CPU's previous round: no values, no windows, not offline. A unit without a window in a round has failed.
+// Forgets a CPU's previous round: no values, no windows, not offline. A unit without a window in a round has failed;
+// one whose last window had no data has its trouble until it counts again.
 void cells_begin_round(struct cells *cells, size_t cpu);
 
 static inline struct cell *cells_at(const struct cells *cells, size_t cpu, size_t unit) {

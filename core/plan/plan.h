@@ -169,8 +169,4 @@ double plan_share(const struct plan *plan, unsigned unit);
 // Duration of entry `entry` of the round.
 uint64_t plan_entry_ns(const struct plan *plan, size_t entry);
 
-// Writes the order in which a core runs the round's entries: order[i] is an index into plan->round. The order depends
-// only on the arguments, so every schedule is reproducible; cores and rounds are independent streams.
-void plan_order(const struct plan *plan, uint64_t seed, unsigned core, uint64_t round, unsigned *order);
-
 #endif

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/base/random.h"
-
 bool plan_group_same(const struct plan_group *a, const struct plan_group *b) {
     return a->n_events == b->n_events && memcmp(a->events, b->events, a->n_events * sizeof *a->events) == 0;
 }
@@ -62,18 +60,4 @@ double plan_share(const struct plan *plan, unsigned unit) {
 uint64_t plan_entry_ns(const struct plan *plan, size_t entry) {
     unsigned unit = plan->round[entry];
     return unit == plan->n_units ? plan->idle_ns : plan->units[unit].n_groups * plan->slot_ns;
-}
-
-void plan_order(const struct plan *plan, uint64_t seed, unsigned core, uint64_t round, unsigned *order) {
-    uint64_t state = seed;
-    state = random_next(&state) ^ core;
-    state = random_next(&state) ^ round;
-    for (unsigned i = 0; i < plan->n_round; i++)
-        order[i] = i;
-    for (size_t i = plan->n_round; i > 1; i--) {
-        size_t j = (size_t)random_below(&state, i);
-        unsigned swap = order[i - 1];
-        order[i - 1] = order[j];
-        order[j] = swap;
-    }
 }

@@ -71,7 +71,8 @@ void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_
     const struct derive_metrics *metrics = d->metrics;
     if (metrics->n_planned == 0)
         return; // nothing selected
-    add(d, cpu, snapshot_uncovered(layout, 0, UNCOVERED_GAP), time->gap_seconds * (1 - derive_standing_part(d)));
+    add(d, cpu, snapshot_uncovered(layout, 0, UNCOVERED_GAP),
+        time->gap_seconds * (1 - derive_metrics_standing_part(d->metrics)));
     add(d, cpu, snapshot_uncovered(layout, 0, UNCOVERED_NOT_PLANNABLE),
         time->seconds * (double)metrics->n_not_plannable / (double)metrics->n_planned);
     for (unsigned u = 0; u < derive_n_units(d); u++)

@@ -133,3 +133,11 @@ void derive_metrics_find_stalled(struct derive_metrics *metrics) {
     }
     metrics->level1_stalled = plan->level1_unit >= 0 && level1_stalled(metrics);
 }
+
+double derive_metrics_standing_part(const struct derive_metrics *metrics) {
+    const struct plan *plan = metrics->plan;
+    size_t n = 0;
+    for (unsigned u = 0; u < plan->n_units; u++)
+        n += plan_unit_stands(plan, u) ? metrics->units[u].n_metrics : 0;
+    return metrics->n_planned > 0 ? (double)n / (double)metrics->n_planned : 0;
+}

@@ -46,10 +46,16 @@ void derive_metrics_find_stalled(struct derive_metrics *metrics);
 // True if the event's count of 0 is trusted.
 bool derive_metrics_event_lives(const struct derive_metrics *metrics, unsigned event);
 
+// The part of the planned metrics that units measure which count all the time, 0 to 1.
+double derive_metrics_standing_part(const struct derive_metrics *metrics);
+
 // A unit's ratios, as metrics of the plan.
 static inline const unsigned *derive_metrics_ratios(const struct derive_metrics *metrics, size_t unit, size_t *n) {
     *n = metrics->units[unit].n_ratios;
     return metrics->ratios + metrics->units[unit].first_ratio;
 }
+
+// The part of the planned metrics that is measured all the time, 0 to 1.
+double derive_metrics_standing_part(const struct derive_metrics *metrics);
 
 #endif

@@ -4,16 +4,9 @@
 // Units that count all the time. Their windows last from the end of one round to that of the next. Their time has no
 // gaps: what counts all the time has counted while the daemon stood still.
 
-double derive_standing_part(const struct derive *d) {
-    size_t n = 0;
-    for (unsigned u = 0; u < derive_n_units(d); u++)
-        n += plan_unit_stands(d->layout->plan, u) ? d->metrics->units[u].n_metrics : 0;
-    return d->metrics->n_planned > 0 ? (double)n / (double)d->metrics->n_planned : 0;
-}
-
 void derive_advance_standing(struct derive *d, size_t cpu, const struct derive_round_time *time) {
     struct derive_round_time all = {.seconds = time->seconds + time->gap_seconds, .limit_seconds = time->limit_seconds};
-    if (d->metrics->n_planned == 0 || derive_standing_part(d) == 0)
+    if (d->metrics->n_planned == 0 || derive_metrics_standing_part(d->metrics) == 0)
         return;
     for (unsigned u = 0; u < derive_n_units(d); u++)
         if (plan_unit_stands(d->layout->plan, u))

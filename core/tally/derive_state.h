@@ -69,9 +69,7 @@ void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_
 void derive_advance_unit(struct derive *d, size_t cpu, unsigned unit, const struct derive_round_time *time);
 void derive_advance_events(struct derive *d, size_t cpu, bool standing, const struct derive_round_time *time);
 
-// derive_standing.c: the part of the planned metrics that is measured all the time, 0 to 1.
-double derive_standing_part(const struct derive *d);
-// Advances them on a CPU. Call it like derive_advance_cpu.
+// derive_standing.c: advances on a CPU what is measured all the time. Call it like derive_advance_cpu.
 void derive_advance_standing(struct derive *d, size_t cpu, const struct derive_round_time *time);
 
 // derive_trust.c: does not compare a CPU's rounds over a gap; then writes the interval of a gauge that has a value.

@@ -24,8 +24,8 @@ enum { PLAUSIBLE_FIXED_A_CYCLE = 16 };
 // events that count nanoseconds or bytes stay far below.
 enum { PLAUSIBLE_OTHERS_A_CYCLE = 256 };
 
-// Judges a window of `plan` by its times and counts. If they cannot be, it becomes WINDOW_IMPLAUSIBLE: its counts are 0,
-// and so are impossible times. elapsed_ns: at most this much time has passed since the window began; UINT64_MAX: not
+// Judges a window of `plan` by its times and counts. If they cannot be, it becomes WINDOW_IMPLAUSIBLE: its counts are
+// 0, and so are impossible times. elapsed_ns: at most this much time has passed since the window began; UINT64_MAX: not
 // known.
 //
 // *doubtful belongs to the event group on its CPU, and is false at first; NULL: not known. It says that the counts fell

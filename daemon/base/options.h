@@ -23,6 +23,7 @@ struct options {
     const char *scenario;  // --pmu sim:FILE, or the name of a shipped one; NULL: the demo
     const char *replay;    // --pmu replay:FILE
     double speed;          // of the replay; 1: as recorded; 0: as fast as possible
+    bool speed_given;
     const char *spec;      // eval: a vendor's file or folder; else a spec's name for a replayed log; NULL: not given
     const char *record;    // file; NULL: from the configuration
     uint64_t record_bytes; // of all files together; 0: not given

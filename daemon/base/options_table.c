@@ -63,6 +63,7 @@ static int read_speed(const struct option_row *row, const char *word, struct opt
     if (!decimal_read(&end, &number) || *end != '\0' || decimal_value(number) > 1e6)
         return options_say("--speed takes a number from 0 to 1000000, such as 10");
     options->speed = decimal_value(number);
+    options->speed_given = true;
     return 0;
 }
 

@@ -42,7 +42,7 @@ static int check_rounds(const struct setup *setup, struct plan *const plans[SOUR
     return r;
 }
 
-// A replay already has a plan.
+// Makes the plans for the counters that the specs state. A replay already has a plan.
 static int make_plans(const struct setup *setup, struct errors *errors, struct plan *plans[SOURCE_TYPES_MAX]) {
     int r = 0;
     for (size_t i = 0; i < setup->n_types && r >= 0; i++) {
@@ -52,6 +52,18 @@ static int make_plans(const struct setup *setup, struct errors *errors, struct p
         if (!setup->types[i].source->past.plan)
             r = setup_plan(setup, &setup->types[i], &asked, errors, &plans[i]);
     }
+    return r < 0 ? r : check_rounds(setup, plans, errors);
+}
+
+static void free_plans(struct plan *plans[SOURCE_TYPES_MAX]) {
+    for (size_t i = 0; i < SOURCE_TYPES_MAX; i++)
+        plan_free(plans[i]);
+}
+
+int check_plans(const struct setup *setup, struct errors *errors) {
+    struct plan *plans[SOURCE_TYPES_MAX] = {0};
+    int r = make_plans(setup, errors, plans);
+    free_plans(plans);
     return r;
 }
 
@@ -70,8 +82,6 @@ int check_run(const struct options *options) {
     int r = setup && errors ? setup_init(setup, options, errors) : -ENOMEM;
     if (r >= 0)
         r = make_plans(setup, errors, plans);
-    if (r >= 0)
-        r = check_rounds(setup, plans, errors);
     if (r >= 0) {
         show_plans(setup, plans);
         r = check_record(setup, errors);
@@ -80,8 +90,7 @@ int check_run(const struct options *options) {
         log_errors(errors);
     else if (r < 0)
         log_error("%s", strerror(-r));
-    for (size_t i = 0; i < SOURCE_TYPES_MAX; i++)
-        plan_free(plans[i]);
+    free_plans(plans);
     if (setup)
         setup_deinit(setup);
     free(errors);

@@ -235,14 +235,14 @@ static int hand_over(struct measure *m, struct moment *moment) {
     measure_stop_probe(m); // started again if counters are still missing afterwards
     measure_stop_sampler(m);
     measure_close_parked(m); // the kernel's memory and files, too
-    m->yield_shown_ns = moment->now_ns;
-    m->yielded_until_ns = moment->now_ns + (uint64_t)(moment->yield_seconds * (double)SECOND_NS);
+    m->yielded.shown_ns = moment->now_ns;
+    m->yielded.until_ns = moment->now_ns + (uint64_t)(moment->yield_seconds * (double)SECOND_NS);
     blind_excuse(&m->blind);
     return MEASURE_NOTHING;
 }
 
 static int shorten_yield(struct measure *m, struct moment *moment) {
-    m->yielded_until_ns = moment->now_ns;
+    m->yielded.until_ns = moment->now_ns;
     return MEASURE_NOTHING;
 }
 
@@ -263,10 +263,10 @@ static struct snapshot *present_snapshot(struct engine *engine) {
 
 // Makes a snapshot a second, so that pages never show stale values.
 static int step_yielded(struct measure *m, struct moment *moment) {
-    bool over = moment->now_ns >= m->yielded_until_ns;
+    bool over = moment->now_ns >= m->yielded.until_ns;
     uint64_t next_ns = moment->now_ns + SECOND_NS;
-    if (!over && moment->now_ns < m->yield_shown_ns) {
-        moment->deadline_ns = m->yield_shown_ns;
+    if (!over && moment->now_ns < m->yielded.shown_ns) {
+        moment->deadline_ns = m->yielded.shown_ns;
         return MEASURE_NOTHING;
     }
     struct recording_pause pause = {.until_ns = moment->now_ns, .reason = UNCOVERED_YIELDED, .timestamp_seconds = NAN};
@@ -276,8 +276,8 @@ static int step_yielded(struct measure *m, struct moment *moment) {
     if (moment->snapshot)
         pause.timestamp_seconds = timestamp_of(moment->snapshot);
     record_pause(m->record, &pause);
-    m->yield_shown_ns = next_ns < m->yielded_until_ns ? next_ns : m->yielded_until_ns;
-    moment->deadline_ns = m->yield_shown_ns;
+    m->yielded.shown_ns = next_ns < m->yielded.until_ns ? next_ns : m->yielded.until_ns;
+    moment->deadline_ns = m->yielded.shown_ns;
     return over ? MEASURE_YIELD_OVER : MEASURE_NOTHING;
 }
 

@@ -105,22 +105,22 @@ int measure_change_plan(struct measure *m, struct errors *errors) {
 
 int measure_find_cpus(struct measure *m, uint64_t now_ns, struct topology **out) {
     const struct config_settings *settings = &m->setup->profile->settings;
-    if (now_ns - m->cpus_ns < CPUS_NS)
+    if (now_ns - m->looked.cpus_ns < CPUS_NS)
         return 0;
-    m->cpus_ns = now_ns;
+    m->looked.cpus_ns = now_ns;
     int r =
         source_topology_update(m->type->source, settings->cpus_all ? NULL : &settings->cpus, m->type->topology, out);
-    if (r == -EINVAL && !m->all_isolated)
+    if (r == -EINVAL && !m->looked.all_isolated)
         log_warning("%sall CPUs are isolated: those that were not are measured on until topdownd is restarted",
                     measure_prefix(m));
-    m->all_isolated = r == -EINVAL;
+    m->looked.all_isolated = r == -EINVAL;
     return r == -EINVAL ? 0 : r;
 }
 
 bool measure_watchdog_changed(struct measure *m, uint64_t now_ns) {
-    if (now_ns - m->watchdog_ns < WATCHDOG_NS)
+    if (now_ns - m->looked.watchdog_ns < WATCHDOG_NS)
         return false;
-    m->watchdog_ns = now_ns;
+    m->looked.watchdog_ns = now_ns;
     return source_look_at_watchdog(m->type->source);
 }
 
@@ -182,7 +182,8 @@ int measure_follow_bottleneck(struct measure *m) {
     struct errors errors = {0};
     int r = measure_change_plan(m, &errors);
     log_errors(&errors);
-    stage_log_decisions(m->type->source, adapt_report(m->adapt));
+    if (r == 0)
+        stage_log_decisions(m->type->source, m->stage.layout->plan, adapt_report(m->adapt));
     return r == -EINVAL ? 0 : r;
 }
 

@@ -21,6 +21,17 @@ struct parked {
     struct snapshot_layout *layout; // that its plan belongs to
 };
 
+struct yielded {
+    uint64_t until_ns, shown_ns; // its end; time of its next snapshot
+};
+
+// When measuring last looked at what the host changes by itself.
+struct looked {
+    uint64_t cpus_ns;     // CPUs that came online or became isolated
+    bool all_isolated;    // no CPU was left to measure then
+    uint64_t watchdog_ns; // the NMI watchdog
+};
+
 struct measure {
     struct engine engine; // first
     const struct setup *setup;
@@ -33,23 +44,20 @@ struct measure {
     struct errors *errors; // for the first plan
 
     enum measure_state state;
-    struct stage stage;        // of the current plan; empty while FINDING
-    struct sampler *sampler;   // while MEASURING or LOOKING, else NULL
-    struct probe *probe;       // while FINDING or PROBING, else NULL
-    struct parked parked;      // while PROBING
-    struct closer *closer;     // of what sampler and probe leave behind
-    uint64_t yielded_until_ns; // while YIELDED
-    uint64_t yield_shown_ns;   // time of its next snapshot
-    uint64_t next_round;       // first round of a new sampler
-    struct follow follow;      // the number of general counters
-    struct trials *trials;     // of event groups that starve; NULL: events take no counters
-    bool none_free;            // others held all of them at the last probe
-    double slot_factor;        // of the current plan, from the budget
-    struct adapt *adapt;       // NULL: the schedule is fixed
-    bool adapt_due;            // it needs another plan
-    uint64_t cpus_ns;          // time of the last check for CPUs
-    bool all_isolated;         // no CPU was left to measure then
-    uint64_t watchdog_ns;      // time of the last check of the NMI watchdog
+    struct stage stage;      // of the current plan; empty while FINDING
+    struct sampler *sampler; // while MEASURING or LOOKING, else NULL
+    struct probe *probe;     // while FINDING or PROBING, else NULL
+    struct parked parked;    // while PROBING
+    struct closer *closer;   // of what sampler and probe leave behind
+    struct yielded yielded;  // while YIELDED
+    uint64_t next_round;     // first round of a new sampler
+    struct follow follow;    // the number of general counters
+    struct trials *trials;   // of event groups that starve; NULL: events take no counters
+    bool none_free;          // others held all of them at the last probe
+    double slot_factor;      // of the current plan, from the budget
+    struct adapt *adapt;     // NULL: the schedule is fixed
+    bool adapt_due;          // it needs another plan
+    struct looked looked;    // at what changes by itself
     struct blind blind;
 };
 

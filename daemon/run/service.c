@@ -13,6 +13,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/self.h"
 #include "daemon/base/start_memory.h"
+#include "daemon/run/check.h"
 #include "daemon/run/control.h"
 #include "daemon/run/engine.h"
 #include "daemon/run/listening.h"
@@ -225,6 +226,8 @@ static int service_open(struct service *s, const struct options *options) {
     int r = open_loop(s);
     if (r >= 0)
         r = setup_init(&s->setup, options, errors);
+    if (r >= 0)
+        r = check_plans(&s->setup, errors);
     if (r >= 0)
         r = listening_new(s->loop, s->setup.config, errors, &s->listening);
     if (r >= 0)

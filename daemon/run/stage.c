@@ -150,11 +150,20 @@ void stage_mark_yielded(struct snapshot *snapshot) {
                 plan_metric_planned(&layout->plan->metrics[m]) ? ABSENT_YIELDED : ABSENT_NOT_PLANNABLE;
 }
 
-void stage_log_decisions(const struct source *source, const struct adapt_report *report) {
+// What comes after a decision that gives its metric group no more of the round.
+static const char *no_gain(const struct plan *plan, const struct adapt_decision *decision) {
+    if (!decision->raised || adapt_gains(plan, decision->group))
+        return "";
+    return adapt_share(plan, decision->group).baseline >= 1
+               ? ": it counts in every slot already"
+               : ": it gets no more slots, because all that can be raised is raised";
+}
+
+void stage_log_decisions(const struct source *source, const struct plan *plan, const struct adapt_report *report) {
     for (size_t i = report->n_decisions - report->n_new; i < report->n_decisions; i++) {
         char text[ADAPT_TEXT_MAX];
         adapt_decision_text(source->catalog, &report->decisions[i], text, sizeof text);
-        log_info("%s%s", source->prefix, text);
+        log_info("%s%s%s", source->prefix, text, no_gain(plan, &report->decisions[i]));
     }
 }
 

@@ -54,7 +54,7 @@ void stage_refresh_view(struct stage *stage, const struct stage_request *request
 void stage_mark_yielded(struct snapshot *snapshot);
 
 // Logs the decisions of the last change, each with its reason.
-void stage_log_decisions(const struct source *source, const struct adapt_report *report);
+void stage_log_decisions(const struct source *source, const struct plan *plan, const struct adapt_report *report);
 
 // Logs the metrics that a change of plan loses or brings back.
 void stage_log_change(const struct source *source, const struct plan *before, const struct plan *after);

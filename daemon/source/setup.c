@@ -69,12 +69,17 @@ static void choose_profile(struct setup *setup) {
 }
 
 // The command line takes precedence over the configuration. A replay is already a recording.
-static void choose_record(struct setup *setup, const struct options *options) {
+static int choose_record(struct setup *setup, const struct options *options, struct errors *errors) {
     const struct config_record *record = &setup->config->record;
     bool configured = record->path && !setup->types[0].source->replayed;
     setup->record_path = options->record ? options->record : configured ? record->path : NULL;
     setup->record_origin = options->record ? NULL : &record->origin;
     setup->record_bytes = options->record_bytes > 0 ? options->record_bytes : record->size_bytes;
+    if (options->record_bytes > 0 && !setup->record_path)
+        return errors_add(errors, NULL, 0, 0,
+                          "--record.size without a recording: name its file with --record, or with record in the "
+                          "configuration");
+    return 0;
 }
 
 // If `cpus` is at fault, the error points there.
@@ -206,7 +211,9 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
     specs_forget(&setup->specs);
     if (r < 0 || found < 0)
         return r < 0 ? r : found;
-    choose_record(setup, options);
+    r = choose_record(setup, options, errors);
+    if (r < 0)
+        return r;
     choose_profile(setup);
     for (size_t i = 0; i < setup->n_types; i++)
         source_choose_guests(setup->types[i].source, setup->profile->settings.guests == CONFIG_GUESTS_SHARE);

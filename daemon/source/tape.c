@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/source/tape.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,12 +14,60 @@
 
 static const size_t LOG_MAX = (size_t)2 << 30;
 
+enum { SIBLINGS_TEXT_MAX = 400 };
+
 // ---- files ----
+
+static bool is_recording(const char *folder, const char *name) {
+    char path[PATH_MAX];
+    struct recording_reader *reader;
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path ||
+        recording_reader_new(path, &reader) < 0)
+        return false;
+    bool is = recording_reader_check(reader) > 0;
+    recording_reader_free(reader);
+    return is;
+}
+
+// FILE.core_type; FILE.1, FILE.core_type.1 are older parts.
+static bool names_type(const char *name, const char *file) {
+    size_t length = strlen(file);
+    const char *last = strrchr(name, '.');
+    return strncmp(name, file, length) == 0 && name[length] == '.' && last[1 + strspn(last + 1, "0123456789")] != '\0';
+}
+
+// Lists the recordings FILE.core_type beside the missing FILE, of a host with several core types. False: there is none.
+static bool list_types(const char *path, char *out, size_t size) {
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char folder[PATH_MAX];
+    (void)snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
+    DIR *entries = opendir(folder[0] != '\0' ? folder : "/");
+    size_t length = 0;
+    for (const struct dirent *entry; entries && length < size && (entry = readdir(entries));)
+        if (names_type(entry->d_name, name) && is_recording(folder, entry->d_name))
+            length += (size_t)snprintf(out + length, size - length, "%s%.*s%s", length > 0 ? ", " : "",
+                                       (int)(name - path), path, entry->d_name);
+    if (entries)
+        closedir(entries);
+    return length > 0;
+}
+
+static int explain_missing(const char *path, struct errors *errors) {
+    char types[SIBLINGS_TEXT_MAX];
+    return list_types(path, types, sizeof types)
+               ? errors_add(errors, path, 0, 0,
+                            "there is no such file. Its host had several core types, with a file for each; name one of "
+                            "them: %s",
+                            types)
+               : errors_add(errors, path, 0, 0, "cannot be read: %s", strerror(ENOENT));
+}
 
 static int explain_file(const char *path, int r, struct errors *errors) {
     switch (r) {
     case -ENOMEM:
         return r;
+    case -ENOENT:
+        return explain_missing(path, errors);
     case -EFBIG:
         return errors_add(errors, path, 0, 0, "is a log of more than 2 GiB: replay it in parts");
     case -EINVAL:

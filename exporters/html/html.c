@@ -145,7 +145,7 @@ static void render_mode(const struct view *view, struct text *out) {
     bool any = false;
     for (size_t i = 0; i < view->adapt->n_groups; i++) {
         const struct adapt_group *group = &view->adapt->groups[i];
-        if (!group->raised)
+        if (!group->raised || !adapt_gains(view->layout->plan, group->group))
             continue;
         text_string(out, any ? ", " : ", raised: ");
         html_put(out, view->layout->catalog->groups[group->group].name);

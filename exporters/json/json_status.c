@@ -105,16 +105,21 @@ static void add_counters(struct json *json, const struct view *view) {
 
 static const char *mode_of(const struct view *view) { return view->adapt ? "adaptive" : "fixed"; }
 
+static bool is_raised(const struct view *view, const struct adapt_group *group) {
+    return group->raised && adapt_gains(view->layout->plan, group->group);
+}
+
 static void add_adaptive_group(struct json *json, const struct view *view, const struct adapt_group *group) {
     const struct catalog *catalog = view->layout->catalog;
+    bool raised = is_raised(view, group);
     struct adapt_share share = adapt_share(view->layout->plan, group->group);
     json_begin_object(json, NULL);
     json_string(json, "group", catalog->groups[group->group].name);
     json_number(json, "share_of_time", share.now);
     json_number(json, "baseline_share_of_time", share.baseline);
-    json_bool(json, "raised", group->raised);
-    json_string(json, "raised_by", group->raised ? catalog->metrics[group->metric].export_name : NULL);
-    json_number(json, "value", group->raised ? group->value : NAN);
+    json_bool(json, "raised", raised);
+    json_string(json, "raised_by", raised ? catalog->metrics[group->metric].export_name : NULL);
+    json_number(json, "value", raised ? group->value : NAN);
     json_number(json, "since_timestamp_seconds", group->since_seconds);
     json_end_object(json);
 }
@@ -154,7 +159,7 @@ static void add_schedule(struct json *json, const struct view *view) {
     json_string(json, "mode", mode_of(view));
     json_begin_array(json, "raised");
     for (size_t i = 0; view->adapt && i < view->adapt->n_groups; i++)
-        if (view->adapt->groups[i].raised)
+        if (is_raised(view, &view->adapt->groups[i]))
             json_string(json, NULL, view->layout->catalog->groups[view->adapt->groups[i].group].name);
     json_end_array(json);
     json_end_object(json);

@@ -134,7 +134,7 @@ def test_a_round_that_is_too_long_for_usual_windows_is_warned_of():
         assert "warning: profile default: a round takes 4800 s" in daemon.log(), daemon.log()
 
 
-def test_check_config_refuses_a_round_of_days():
+def test_a_round_of_days_is_refused():
     listed = subprocess.run([BINARY, "list", "groups", "--cpu", "sapphire-rapids", "--path.data", ROOT, "--json"],
                             capture_output=True, text=True, check=True, timeout=e2e.TIMEOUT)
     names = ", ".join(group["group"] if "group" in group else group["name"] for group in json.loads(listed.stdout))
@@ -142,8 +142,10 @@ def test_check_config_refuses_a_round_of_days():
     yaml = e2e.LISTEN_ANYWHERE + f"slot: 60s\nidle: 90%\nprofile: all\nprofiles: {{all: {{groups: [{names}]}}}}\n"
     with tempfile.TemporaryDirectory() as folder:
         path = e2e.write_text(os.path.join(folder, "two.json"), json.dumps(scenario))
-        return refused("check-config", "--pmu", f"sim:{path}", yaml=yaml,
-                       says=r"profile all: a round takes \d+ hours: make slot or idle smaller")
+        for command in ("run", "check-config"):
+            said = refused(command, "--pmu", f"sim:{path}", yaml=yaml,
+                           says=r"profile all: a round takes \d+ hours: make slot or idle smaller")
+    return said
 
 
 def test_check_config_refuses_a_recording_that_cannot_be():
@@ -154,6 +156,15 @@ def test_check_config_refuses_a_recording_that_cannot_be():
             refused("check-config", "--pmu", "sim", "--record", path, says=words)
         status, log = e2e.run_daemon("check-config", "--pmu", "sim", "--record", folder + "/none/x")
         assert status == 0 and "warning: " in log, log  # the unit may make the folder
+
+
+def test_a_size_without_a_recording_is_refused():
+    for command in ("run", "check-config"):
+        refused(command, "--pmu", "sim", "--record.size", "1M", says="--record.size without a recording: name its file")
+    with tempfile.TemporaryDirectory() as folder:
+        yaml = f"record: {{path: {folder}/x}}\n"
+        status, log = e2e.run_daemon("check-config", "--pmu", "sim", "--record.size", "1M", yaml=yaml)
+        assert status == 0 and "1 MiB at most" in log, log
 
 
 def test_check_config_refuses_ipv4_addresses_that_are_written_as_ipv6():

@@ -4,6 +4,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 
@@ -190,6 +191,11 @@ def test_a_recording_has_a_file_for_each_type():
             live = types_of(daemon, "snapshot")
             daemon.stop()
         assert sorted(os.listdir(folder)) == sorted(f"recording.{kind}" for kind in TYPES)
+        e2e.write_text(f"{path}.txt", "notes\n")
+        shutil.copy(f"{path}.c1-pro", f"{path}.c1-pro.1")
+        status, log = e2e.run_daemon("check-config", "--pmu", f"replay:{path}")
+        assert status == 2 and "a file for each; name one of them: " in log, log
+        assert all(f"{path}.{kind}" in log for kind in TYPES) and f"{path}.txt" not in log and "c1-pro.1" not in log, log
         for kind in TYPES:
             with e2e.Daemon("--pmu", f"replay:{path}.{kind}", "--speed", "0", yaml=SHORT) as daemon:
                 e2e.wait_for(lambda: types_of(daemon, "snapshot")[kind]["sequence"] >= live[kind]["sequence"], "the recorded rounds")

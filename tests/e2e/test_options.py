@@ -91,6 +91,9 @@ def test_what_is_wrong_is_said_with_a_remedy():
                         (["--pmu", "sim:"], "which file?"), (["--record", ""], "--record takes the path of a file"),
                         (["--speed", "x"], "such as 10"), (["--record.size", "1K"], "such as 256M"),
                         (["--pmu", "replay:x", "--record", "y"], "it is a recording already"),
+                        (["--pmu", "replay:x", "--record.size", "1M"], "nothing is recorded"),
+                        (["--speed", "2"], "--speed goes with --pmu replay:FILE"),
+                        (["check-config", "--pmu", "sim", "--speed", "1"], "--speed goes with --pmu replay:FILE"),
                         (["--spec", "zen4"], "goes with the command eval, and with --pmu replay:FILE"),
                         (["list"], "topdownd list cpus"), (["list", "events", "--group", "x"], "topdownd list metrics"),
                         (["list", "events", "--cpu", "no such CPU"], "'topdownd list cpus' tells what there is")):

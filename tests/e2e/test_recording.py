@@ -126,7 +126,7 @@ def test_every_series_and_the_plan_come_back_at_any_speed():
                 if again["sequence"] == verdicts[0]:
                     assert verdicts_of(daemon) == verdicts, speed
                 daemon.stop()
-        assert any(group["raised"] for group in plan["adaptive"]["groups"]), plan["adaptive"]
+        assert any(decision["raised"] for decision in plan["adaptive"]["decisions"]), plan["adaptive"]
         return f"{len(series_of(page))} series, {len(plan['adaptive']['decisions'])} decisions"
 
 

@@ -14,7 +14,7 @@
 // Any bytes that a client sends to the server, at once or in pieces as the first byte says, get answers of HTTP or the
 // end of the connection, and the server answers others meanwhile.
 
-enum { PATIENCE_SECONDS = 20, PIECES = 4 };
+enum { PATIENCE_SECONDS = 120, PIECES = 4 };
 
 int LLVMFuzzerInitialize(int *n_arguments, char ***arguments);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -79,23 +79,34 @@ static int dial(void) {
     return fd;
 }
 
-// Asks on the connection that stays open, and waits for the answer. The server has one thread, so it has looked at what
-// was sent before.
-static void check_other(void) {
+// False where the connection has ended, as it may after ten idle seconds.
+static bool ask_other(void) {
     static const char request[] = "GET /-/ready HTTP/1.1\r\nHost: localhost\r\n\r\n";
     static const char beginning[] = "HTTP/1.1 200 ", end[] = "is ready.\n";
     char answer[1024];
     size_t length = 0;
     if (send(other, request, sizeof request - 1, MSG_NOSIGNAL) != (ssize_t)sizeof request - 1)
-        abort();
+        return false;
     while (length < sizeof end || memcmp(answer + length + 1 - sizeof end, end, sizeof end - 1) != 0) {
         ssize_t n = recv(other, answer + length, sizeof answer - length, 0);
+        if (n < 0 && errno != ECONNRESET)
+            abort(); // it no longer answers
         if (n <= 0)
-            abort();
+            return false;
         length += (size_t)n;
     }
     if (memcmp(answer, beginning, sizeof beginning - 1) != 0)
         abort();
+    return true;
+}
+
+// Asks on a connection that stays open, and waits for the answer. The server has one thread, so it has looked at what
+// was sent before.
+static void check_other(void) {
+    while (!ask_other()) {
+        (void)close(other);
+        other = dial();
+    }
 }
 
 int LLVMFuzzerInitialize(int *n_arguments, char ***arguments) {

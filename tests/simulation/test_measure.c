@@ -411,6 +411,21 @@ static void test_the_schedule_follows_the_bottleneck_and_back(void **state) {
     measuring_stop(&m);
 }
 
+// Every group but level 1 would be raised: none gets more, and the log says so.
+static void test_raising_all_is_said_to_give_none_more(void **state) {
+    (void)state;
+    struct measuring m;
+    measuring_load(&m, "tests/data/scenarios/bottleneck.json",
+                   "mode: adaptive\nprofiles: {default: {groups: [stage_1, L1D_Cache_Effectiveness, "
+                   "L2_Cache_Effectiveness]}}\n");
+    measuring_start(&m);
+    measuring_run_until(&m, 300);
+    size_t raised = measuring_said(&m, " is raised: ");
+    assert_true(raised >= 2);
+    assert_int_equal(measuring_said(&m, "it gets no more slots, because all that can be raised is raised"), raised);
+    measuring_stop(&m);
+}
+
 // ---- probing ----
 
 static void test_counters_that_are_taken_are_missed_and_found_again(void **state) {
@@ -552,6 +567,7 @@ int main(void) {
         cmocka_unit_test(test_memory_that_is_short_while_cpus_are_looked_for_ends_the_daemon),
         cmocka_unit_test(test_slots_grow_where_measuring_and_its_interrupts_cost_more_than_the_budget),
         cmocka_unit_test(test_the_schedule_follows_the_bottleneck_and_back),
+        cmocka_unit_test(test_raising_all_is_said_to_give_none_more),
         cmocka_unit_test(test_counters_that_are_taken_are_missed_and_found_again),
         cmocka_unit_test(test_all_counters_taken_are_said_once_and_cost_no_plan),
         cmocka_unit_test(test_a_probe_that_cannot_open_anything_is_begun_again_later),

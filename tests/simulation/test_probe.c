@@ -184,6 +184,31 @@ static void test_one_disturbed_cpu_of_eight_does_not_shrink_the_answer_and_five_
     assert_int_equal(probe(&p).counters, 3);
 }
 
+// What others hold when the probe begins, they release before it ends, at any millisecond: the answer is what was free
+// at first only where they release it in the last trial, too late to be seen.
+static void test_counters_that_are_released_meanwhile_are_found(void **state) {
+    (void)state;
+    for (unsigned held = 1; held <= 6; held++) {
+        for (unsigned released_ms = 1; released_ms <= 60; released_ms++) {
+            struct pipeline p = load(6);
+            const char *unknown;
+            struct pmu *pmu;
+            uint64_t now_ns = EPOCH_NS;
+            pipeline_add_rival(&p, RIVAL_PINNED, held)->until_seconds = released_ms * 1e-3;
+            assert_int_equal(pmu_sim_new(p.scenario, p.catalog, EPOCH_NS, &unknown, &pmu), 0);
+            struct probe *made = pipeline_probe(&p, pmu, &now_ns);
+            bool too_late = EPOCH_NS + (released_ms + 6) * UINT64_C(1000000) > now_ns; // the wait for a tick, closing
+            unsigned found = probe_counters(made);
+            if (found != 6 && !(too_late && found == 6 - held))
+                fail_msg("%u held until %u ms: %u found after %g ms", held, released_ms, found,
+                         (double)(now_ns - EPOCH_NS) * 1e-6);
+            probe_free(made);
+            pmu->ops->free(pmu);
+            pipeline_stop(&p);
+        }
+    }
+}
+
 static void test_probing_a_small_host_takes_an_eighth_of_a_second_at_most(void **state) {
     (void)state;
     for (unsigned counters = 1; counters <= 32; counters++) {
@@ -322,6 +347,7 @@ int main(void) {
         cmocka_unit_test(test_cpus_that_are_offline_do_not_count),
         cmocka_unit_test(test_a_cpu_without_file_descriptors_says_nothing_about_counters),
         cmocka_unit_test(test_one_disturbed_cpu_of_eight_does_not_shrink_the_answer_and_five_do),
+        cmocka_unit_test(test_counters_that_are_released_meanwhile_are_found),
         cmocka_unit_test(test_probing_a_small_host_takes_an_eighth_of_a_second_at_most),
         cmocka_unit_test(test_a_larger_host_is_probed_in_steps_and_nothing_stays_open_whenever_it_ends),
         cmocka_unit_test(test_only_events_that_any_counter_can_count_tell_how_many_there_are),

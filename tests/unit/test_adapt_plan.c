@@ -51,6 +51,11 @@ static void expect_slots(const unsigned weights[GROUPS_N], const bool raised[GRO
         selections[s] = (struct plan_selection){s, weights[s]};
     struct plan *plan = plan_raising(catalog, 2, selections, GROUPS_N, raised);
     check_plan(plan, 0.1);
+    bool all = true;
+    for (unsigned g = 1; g < GROUPS_N; g++)
+        all = all && raised[g];
+    for (unsigned g = 1; g < GROUPS_N; g++)
+        assert_int_equal(adapt_gains(plan, g), raised[g] && !all);
     for (size_t i = 0; i < plan->n_metrics; i++) {
         size_t group = plan->metrics[i].metric < 2 ? 0 : plan->metrics[i].metric - 1;
         assert_int_equal(plan->units[plan->metrics[i].unit].slots, slots[group]);

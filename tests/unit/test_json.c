@@ -232,11 +232,19 @@ static void test_a_fixed_plan_says_so(void **state) {
     host_deinit(&host);
 }
 
+// As if the plan gave the groups other than level 1's more slots than it does while nothing is raised.
+static void give_more_slots(struct exporter_host *host) {
+    for (unsigned u = 0; u < host->plan->n_units; u++)
+        if (host->plan->level1_unit != (int)u)
+            host->plan->units[u].baseline_share /= 2;
+}
+
 static void test_an_adaptive_plan_says_what_is_raised_why_and_since_when(void **state) {
     (void)state;
     struct exporter_host host;
     struct adapt_group groups[2];
     host_init(&host);
+    give_more_slots(&host);
     const struct adapt_report report = host_report(groups);
     struct text text = {0};
     host.view.adapt = &report;
@@ -270,6 +278,7 @@ static void test_status_and_page_say_what_is_raised(void **state) {
     struct exporter_host host;
     struct adapt_group groups[2];
     host_init(&host);
+    give_more_slots(&host);
     const struct adapt_report report = host_report(groups);
     struct snapshot *snapshot = host_snapshot(&host);
     struct text text = {0};
@@ -438,6 +447,35 @@ static void test_a_view_is_a_copy_that_lives_until_its_last_reference_goes(void 
     host_deinit(&host);
 }
 
+// All that can be raised is raised: nothing gets more.
+static void test_what_gets_no_more_of_the_round_is_not_told_to_be_raised(void **state) {
+    (void)state;
+    struct exporter_host host;
+    struct adapt_group groups[2];
+    host_init(&host);
+    const struct adapt_report report = host_report(groups);
+    struct snapshot *snapshot = host_snapshot(&host);
+    struct text text = {0};
+    host.view.adapt = &report;
+    assert_int_equal(json_render_plan(&host.view, &text), 0);
+    cJSON *root = parse(&text);
+    assert_true(cJSON_IsFalse(at(root, "adaptive.groups[1].raised")));
+    assert_true(cJSON_IsNull(at(root, "adaptive.groups[1].raised_by")));
+    cJSON_Delete(root);
+    assert_int_equal(json_render_status(&host.view, snapshot, &text), 0);
+    root = parse(&text);
+    assert_int_equal(cJSON_GetArraySize(at(root, "schedule.raised")), 0);
+    cJSON_Delete(root);
+    text = (struct text){0};
+    assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &text),
+                     0);
+    text_append(&text, "", 1);
+    assert_non_null(strstr(text.data, "; adaptive, nothing is raised"));
+    text_free(&text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_host_has_totals_gauges_and_events),
@@ -448,6 +486,7 @@ int main(void) {
         cmocka_unit_test(test_a_fixed_plan_says_so),
         cmocka_unit_test(test_an_adaptive_plan_says_what_is_raised_why_and_since_when),
         cmocka_unit_test(test_status_and_page_say_what_is_raised),
+        cmocka_unit_test(test_what_gets_no_more_of_the_round_is_not_told_to_be_raised),
         cmocka_unit_test(test_the_plan_says_of_each_event_whether_the_pmu_has_it),
         cmocka_unit_test(test_the_status_tells_the_host_the_pmu_and_the_configuration),
         cmocka_unit_test(test_the_status_lists_the_events_that_are_not_live),

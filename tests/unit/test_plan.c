@@ -312,9 +312,6 @@ static void test_no_selection_is_one_idle_second(void **state) {
     assert_int_equal(plan->idle_ns, 1000000000);
     assert_int_equal(plan->n_round, 1);
     assert_int_equal(plan->level1_unit, -1);
-    unsigned order = 99;
-    plan_order(plan, 1, 2, 3, &order);
-    assert_int_equal(order, 0);
     assert_int_equal(plan_entry_ns(plan, 0), 1000000000);
     assert_null(plan_free(plan));
     assert_null(plan_free(NULL));

@@ -162,96 +162,6 @@ static void test_the_greater_weight_of_a_metric_selected_twice_counts(void **sta
     catalog_free(catalog);
 }
 
-// ---- order ----
-
-enum { ROUNDS = 10000, ENTRIES = 7 };
-
-// A plan whose round has 7 entries: 5 event groups of 1 s, one of them twice, and the idle slot.
-static struct plan *plan_of_7(struct catalog *catalog) {
-    const struct plan_selection selections[] = {{0, 2}, {1, 1}};
-    const struct plan_request request = {.catalog = catalog,
-                                         .general_counters = 2,
-                                         .selections = selections,
-                                         .n_selections = 2,
-                                         .slot_ns = 1000000000,
-                                         .idle = 0.1};
-    struct plan *plan = build_plan(&request);
-    assert_int_equal(plan->n_round, ENTRIES);
-    return plan;
-}
-
-static void test_an_order_holds_every_entry_once_and_can_be_repeated(void **state) {
-    (void)state;
-    uint64_t random = seed_begin();
-    struct catalog *catalog = level1_and_others(4);
-    struct plan *plan = plan_of_7(catalog);
-    for (int i = 0; i < 1000; i++) {
-        uint64_t seed = random_next(&random), round = random_next(&random);
-        unsigned core = (unsigned)random_next(&random), order[ENTRIES], again[ENTRIES], seen = 0;
-        plan_order(plan, seed, core, round, order);
-        plan_order(plan, seed, core, round, again);
-        assert_memory_equal(order, again, sizeof order);
-        for (size_t j = 0; j < ENTRIES; j++) {
-            assert_true(order[j] < ENTRIES);
-            seen |= 1u << order[j];
-        }
-        assert_int_equal(seen, (1u << ENTRIES) - 1);
-    }
-    plan_free(plan);
-    catalog_free(catalog);
-}
-
-// The first entries of two streams of orders, counted together: as independent as 49 cells of 10,000 can show.
-// Chi-square with 48 degrees of freedom is above 110 once in a million.
-static void check_independent(const struct plan *plan, unsigned core_b, uint64_t round_shift, uint64_t seed_b) {
-    double pairs[ENTRIES][ENTRIES] = {0}, chi_square = 0, expected = (double)ROUNDS / (ENTRIES * ENTRIES);
-    for (uint64_t round = 0; round < ROUNDS; round++) {
-        unsigned a[ENTRIES], b[ENTRIES];
-        plan_order(plan, 1, 0, round, a);
-        plan_order(plan, seed_b, core_b, round + round_shift, b);
-        pairs[a[0]][b[0]]++;
-    }
-    for (size_t i = 0; i < ENTRIES; i++)
-        for (size_t j = 0; j < ENTRIES; j++)
-            chi_square += (pairs[i][j] - expected) * (pairs[i][j] - expected) / expected;
-    if (chi_square > 110)
-        fail_msg("core %u, %llu rounds on, seed %llu: chi-square %g", core_b, (unsigned long long)round_shift,
-                 (unsigned long long)seed_b, chi_square);
-}
-
-static void test_orders_of_other_cores_rounds_and_seeds_are_independent(void **state) {
-    (void)state;
-    struct catalog *catalog = level1_and_others(4);
-    struct plan *plan = plan_of_7(catalog);
-    for (unsigned core = 1; core < 8; core++)
-        check_independent(plan, core, 0, 1);
-    for (uint64_t shift = 1; shift < 8; shift++)
-        check_independent(plan, 0, shift, 1);
-    check_independent(plan, 1, 1, 1);
-    check_independent(plan, 0, 0, 2);
-    plan_free(plan);
-    catalog_free(catalog);
-}
-
-static void test_every_entry_comes_at_every_place_equally_often(void **state) {
-    (void)state;
-    struct catalog *catalog = level1_and_others(4);
-    struct plan *plan = plan_of_7(catalog);
-    double counts[ENTRIES][ENTRIES] = {0}, expected = (double)ROUNDS / ENTRIES;
-    for (uint64_t round = 0; round < ROUNDS; round++) {
-        unsigned order[ENTRIES];
-        plan_order(plan, 42, 3, round, order);
-        for (size_t place = 0; place < ENTRIES; place++)
-            counts[order[place]][place]++;
-    }
-    double deviation = sqrt(expected * (1 - 1.0 / ENTRIES));
-    for (size_t i = 0; i < ENTRIES; i++)
-        for (size_t j = 0; j < ENTRIES; j++)
-            assert_true(fabs(counts[i][j] - expected) < 4.5 * deviation);
-    plan_free(plan);
-    catalog_free(catalog);
-}
-
 // ---- the shipped Neoverse V2 ----
 
 static struct catalog *neoverse_v2(void) {
@@ -339,9 +249,6 @@ int main(void) {
         cmocka_unit_test(test_a_users_weight_counts_even_where_level_1_gets_less_than_a_third),
         cmocka_unit_test(test_another_groups_weight_in_level_1s_event_group_leaves_level_1_its_third),
         cmocka_unit_test(test_the_greater_weight_of_a_metric_selected_twice_counts),
-        cmocka_unit_test(test_an_order_holds_every_entry_once_and_can_be_repeated),
-        cmocka_unit_test(test_orders_of_other_cores_rounds_and_seeds_are_independent),
-        cmocka_unit_test(test_every_entry_comes_at_every_place_equally_often),
         cmocka_unit_test(test_neoverse_v2_on_6_counters_takes_5_event_groups),
         cmocka_unit_test(test_neoverse_v2_on_2_counters_is_a_composite),
         cmocka_unit_test(test_neoverse_v2_with_more_counters_takes_fewer_event_groups),

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/derive_host.h"
+
+#include "core/recording/recording.h"
+
+// Readings of rounds that belong to cores: they end at different times, and cores that slept were held on event groups.
+// Made by hand, and totals worked out by hand. Two event groups of a slot of a second each, on two CPUs.
+
+enum { AB, CD, GROUPS };
+
+static void start(struct host *host) {
+    struct catalog_builder *builder = plain_builder();
+    metric_of(builder, "ab", "A / B", NULL);
+    metric_of(builder, "cd", "C / D", NULL);
+    group_of(builder, "All", "ab cd");
+    host_init(host, builder);
+    host_start(host, 2);
+    assert_int_equal(host->layout->plan->n_units, GROUPS);
+    assert_true(host->layout->plan->round_ns == 2 * SECOND_NS);
+}
+
+// A core's round, from and to so many seconds. Core and CPU have the same number.
+static void end_core(struct host *host, unsigned core, unsigned from, unsigned to) {
+    const struct core_round round = {.core = core, .start_ns = from * SECOND_NS, .end_ns = to * SECOND_NS};
+    readings_add_core(host->readings, &round);
+}
+
+static void end_held(struct host *host, unsigned core, unsigned from, unsigned to, double idle_share) {
+    const struct core_round round = {
+        .core = core, .start_ns = from * SECOND_NS, .end_ns = to * SECOND_NS, .held = true, .idle_share = idle_share};
+    readings_add_core(host->readings, &round);
+}
+
+// A window of a second of the event group with A and B, or with C and D.
+static struct window *count(struct host *host, unsigned cpu, unsigned group, uint64_t first, uint64_t second) {
+    uint64_t counts[D + 1] = {0};
+    counts[group == AB ? A : C] = first;
+    counts[group == AB ? B : D] = second;
+    return window_of(host, cpu, group_with(host, group == AB ? A : C), counts);
+}
+
+// Ends the readings at so many seconds.
+static void end_readings(struct host *host, unsigned at, bool round_over) {
+    struct readings *readings = host->readings;
+    readings->by_core = true;
+    readings->round_over = round_over;
+    readings->end_ns = at * SECOND_NS;
+    snapshot_unref(host->snapshot);
+    host->snapshot = snapshot_new(host->layout);
+    assert_non_null(host->snapshot);
+    derive_round(host->derive, readings, host->snapshot);
+    assert_int_equal(host->snapshot->within_round, !round_over);
+    readings_begin(readings, readings->round + 1, readings->end_ns);
+}
+
+static double total(const struct host *host, size_t scope, unsigned event) {
+    for (size_t e = 0; e < host->layout->n_events; e++)
+        if (host->layout->events[e] == event)
+            return host->snapshot->values[snapshot_event(host->layout, scope, e)];
+    fail();
+    return 0;
+}
+
+static double covered(const struct host *host, size_t scope) {
+    return host->snapshot->values[snapshot_covered(host->layout, scope)];
+}
+
+static double uncovered(const struct host *host, size_t scope, enum uncovered reason) {
+    return host->snapshot->values[snapshot_uncovered(host->layout, scope, reason)];
+}
+
+static void test_rounds_of_different_lengths_are_extrapolated_each_to_its_own(void **state) {
+    (void)state;
+    struct host host;
+    start(&host);
+    (void)count(&host, 0, AB, 100, 10);
+    (void)count(&host, 0, CD, 50, 5);
+    end_core(&host, 0, 1, 3);
+    end_readings(&host, 3, false);
+    near("A of CPU 0", total(&host, cpu_scope(&host, 0), A), 200); // 1 of 2 s
+    near("A of CPU 1", total(&host, cpu_scope(&host, 1), A), 0);   // its round goes on
+    near("covered", covered(&host, 0), 2);
+    (void)count(&host, 1, AB, 30, 6);
+    (void)count(&host, 1, CD, 70, 7);
+    end_core(&host, 1, 1, 6);
+    end_readings(&host, 6, true);
+    near("A of CPU 1", total(&host, cpu_scope(&host, 1), A), 150); // 1 of 5 s
+    near("A of the host", total(&host, 0, A), 350);
+    near("C of the host", total(&host, 0, C), 100 + 350);
+    near("covered", covered(&host, 0), 7);
+    expect(&host, cpu_scope(&host, 0), "ab", 10);                      // of its last round, which has ended before
+    expect(&host, 0, "ab", (5 * 100 + 5 * 30) / (5.0 * 10 + 5.0 * 6)); // each for 5 s
+    (void)count(&host, 0, AB, 1, 1);
+    (void)count(&host, 0, CD, 1, 1);
+    end_core(&host, 0, 3, 8);
+    end_readings(&host, 8, false);
+    near("A of the host", total(&host, 0, A), 355);
+    near("covered", covered(&host, 0), 12);
+    host_deinit(&host);
+}
+
+static void test_counts_of_a_held_core_are_divided_by_the_probability_of_their_slots(void **state) {
+    (void)state;
+    struct host host;
+    start(&host);
+    (void)count(&host, 0, AB, 100, 10);
+    end_held(&host, 0, 1, 3, 0.2);
+    (void)count(&host, 1, AB, 10, 10);
+    (void)count(&host, 1, CD, 40, 8);
+    end_core(&host, 1, 1, 3);
+    end_readings(&host, 3, true);
+    near("A of CPU 0", total(&host, cpu_scope(&host, 0), A), 100 / (0.5 * 0.8));
+    near("C of CPU 0", total(&host, cpu_scope(&host, 0), C), 0);
+    near("covered of CPU 0", covered(&host, cpu_scope(&host, 0)), 2); // it is known why nothing counted C
+    near("A of the host", total(&host, 0, A), 250 + 20);
+    expect(&host, cpu_scope(&host, 0), "ab", 10);
+    size_t m = metric_place(&host, "cd");
+    assert_true(isnan(host.snapshot->values[snapshot_metric(host.layout, cpu_scope(&host, 0), m)]));
+    expect(&host, 0, "ab", 270.0 / (25 + 20));
+    expect(&host, 0, "cd", 5); // CPU 0 adds nothing
+    host_deinit(&host);
+}
+
+// The time that the window lasted says nothing: it began in an earlier round.
+static void test_how_long_a_held_cores_windows_are_changes_nothing(void **state) {
+    (void)state;
+    struct host host;
+    start(&host);
+    struct window *window = count(&host, 0, CD, 30, 3);
+    window->enabled_ns = window->running_ns = 9 * SECOND_NS;
+    end_held(&host, 0, 10, 12, 0);
+    end_core(&host, 1, 10, 12);
+    (void)count(&host, 1, AB, 1, 1);
+    (void)count(&host, 1, CD, 1, 1);
+    end_readings(&host, 12, true);
+    near("C of CPU 0", total(&host, cpu_scope(&host, 0), C), 60);
+    near("covered", covered(&host, 0), 4);
+    host_deinit(&host);
+}
+
+static void test_a_round_of_the_cpus_after_a_held_one_is_extrapolated_by_time(void **state) {
+    (void)state;
+    struct host host;
+    start(&host);
+    (void)count(&host, 0, AB, 100, 10);
+    end_held(&host, 0, 1, 3, 0);
+    end_readings(&host, 3, false);
+    (void)count(&host, 0, AB, 8, 2);
+    (void)count(&host, 0, CD, 6, 2);
+    end_core(&host, 0, 3, 7);
+    end_readings(&host, 7, true);
+    near("A", total(&host, 0, A), 200 + 32);
+    near("C", total(&host, 0, C), 24);
+    host_deinit(&host);
+}
+
+// A held core's event group that failed is uncovered until it counts again, also in rounds without a window of it.
+static void test_a_failed_event_group_of_a_held_core_stays_uncovered_until_it_counts(void **state) {
+    (void)state;
+    struct host host;
+    start(&host);
+    fail_window(count(&host, 0, CD, 0, 0), WINDOW_FAILED, -EMFILE);
+    end_held(&host, 0, 1, 3, 0);
+    end_readings(&host, 3, true);
+    for (unsigned at = 3; at < 9; at += 2) {
+        (void)count(&host, 0, AB, 10, 1);
+        end_held(&host, 0, at, at + 2, 0);
+        end_readings(&host, at + 2, true);
+    }
+    size_t cpu = cpu_scope(&host, 0);
+    near("uncovered", uncovered(&host, cpu, UNCOVERED_FAILED), 8 / 2.0); // given up after 6 s: one metric of two
+    near("covered", covered(&host, cpu), 8 / 2.0);
+    near("C", total(&host, cpu, C), 0);
+    (void)count(&host, 0, CD, 10, 1);
+    end_held(&host, 0, 9, 11, 0);
+    end_readings(&host, 11, true);
+    end_held(&host, 0, 11, 13, 0); // without any window
+    end_readings(&host, 13, true);
+    near("C", total(&host, cpu, C), 20);
+    near("uncovered", uncovered(&host, cpu, UNCOVERED_FAILED), 4);
+    near("covered", covered(&host, cpu), 8);
+    host_deinit(&host);
+}
+
+static void test_a_pause_begins_where_each_cpus_round_ended(void **state) {
+    (void)state;
+    struct host host;
+    start(&host);
+    for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+        (void)count(&host, cpu, AB, 10, 1);
+        (void)count(&host, cpu, CD, 10, 1);
+        end_core(&host, cpu, 1, cpu == 0 ? 3 : 6);
+        end_readings(&host, cpu == 0 ? 3 : 6, cpu == 1);
+    }
+    derive_pause(host.derive, 10 * SECOND_NS, UNCOVERED_YIELDED);
+    for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+        (void)count(&host, cpu, AB, 10, 1);
+        (void)count(&host, cpu, CD, 10, 1);
+        end_core(&host, cpu, 10, 12 + cpu);
+    }
+    end_readings(&host, 13, true);
+    near("of CPU 0", uncovered(&host, cpu_scope(&host, 0), UNCOVERED_YIELDED), 7);
+    near("of CPU 1", uncovered(&host, cpu_scope(&host, 1), UNCOVERED_YIELDED), 4);
+    near("of the host", uncovered(&host, 0, UNCOVERED_YIELDED), 11);
+    near("covered of CPU 0", covered(&host, cpu_scope(&host, 0)), 2 + 2);
+    near("covered of CPU 1", covered(&host, cpu_scope(&host, 1)), 5 + 3);
+    near("A of CPU 1", total(&host, cpu_scope(&host, 1), A), 50 + 30);
+    host_deinit(&host);
+}
+
+static void test_another_plan_goes_on_where_each_cpus_round_ended(void **state) {
+    (void)state;
+    struct host host;
+    start(&host);
+    for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+        (void)count(&host, cpu, AB, 10, 1);
+        (void)count(&host, cpu, CD, 10, 1);
+        end_core(&host, cpu, 1, cpu == 0 ? 3 : 6);
+        end_readings(&host, cpu == 0 ? 3 : 6, cpu == 1);
+    }
+    struct derive *next = derive_new(host.layout);
+    assert_non_null(next);
+    assert_int_equal(derive_continue(next, host.derive), 0);
+    derive_free(host.derive);
+    host.derive = next;
+    for (unsigned cpu = 0; cpu < CPUS; cpu++) { // the first rounds begin at 7 s
+        (void)count(&host, cpu, AB, 10, 1);
+        (void)count(&host, cpu, CD, 10, 1);
+        end_core(&host, cpu, 7, 8);
+    }
+    end_readings(&host, 8, true);
+    near("A of CPU 0", total(&host, cpu_scope(&host, 0), A), 20 + 50); // from 3 to 8 s
+    near("A of CPU 1", total(&host, cpu_scope(&host, 1), A), 50 + 20);
+    near("covered", covered(&host, 0), 2 * 7);
+    host_deinit(&host);
+}
+
+static void test_a_core_that_comes_too_late_leaves_a_gap_of_its_own(void **state) {
+    (void)state;
+    struct host host;
+    start(&host);
+    for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+        (void)count(&host, cpu, AB, 10, 1);
+        (void)count(&host, cpu, CD, 10, 1);
+        end_core(&host, cpu, 1, cpu == 0 ? 8 : 3); // 7 s are more than three rounds
+    }
+    end_readings(&host, 8, true);
+    near("gap of CPU 0", uncovered(&host, cpu_scope(&host, 0), UNCOVERED_GAP), 5);
+    near("gap of the host", uncovered(&host, 0, UNCOVERED_GAP), 5);
+    near("covered of CPU 0", covered(&host, cpu_scope(&host, 0)), 2);
+    host_deinit(&host);
+}
+
+// ---- recorded ----
+
+static int replay(struct host *host, struct readings **out) {
+    struct recording_buffer bytes = {0};
+    struct recording_record record;
+    size_t at = 0;
+    double seconds;
+    assert_int_equal(recording_put_round(&bytes, host->readings, host->layout->plan, 5), 0);
+    assert_int_equal(recording_next(bytes.bytes, bytes.n, &at, &record), 1);
+    assert_int_equal(record.kind, RECORDING_CORES);
+    int r = recording_get_round(&record, host->layout->plan, host->layout->topology, false, &seconds, out);
+    recording_buffer_deinit(&bytes);
+    return r;
+}
+
+// Readings of both cores, the second of which was held.
+static void fill(struct host *host) {
+    readings_begin(host->readings, 7, SECOND_NS);
+    (void)count(host, 0, AB, 10, 1);
+    (void)count(host, 1, CD, 20, 2);
+    end_core(host, 0, 1, 3);
+    end_held(host, 1, 2, 4, 0.125);
+    host->readings->end_ns = 5 * SECOND_NS;
+    host->readings->round_over = false;
+}
+
+static void test_rounds_of_cores_are_recorded_as_they_are(void **state) {
+    (void)state;
+    struct host host;
+    struct readings *again;
+    start(&host);
+    fill(&host);
+    assert_int_equal(replay(&host, &again), 0);
+    assert_true(again->by_core && !again->round_over);
+    assert_true(again->round == 7 && again->start_ns == SECOND_NS && again->end_ns == 5 * SECOND_NS);
+    assert_int_equal(again->n_cores, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct core_round *is = &again->cores[i], *was = &host.readings->cores[i];
+        assert_int_equal(is->core, was->core);
+        assert_true(is->start_ns == was->start_ns && is->end_ns == was->end_ns);
+        assert_true(is->held == was->held && is->idle_share == was->idle_share);
+    }
+    assert_int_equal(again->n_windows, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct window *is = &again->windows[i], *was = &host.readings->windows[i];
+        assert_true(is->cpu == was->cpu && is->group == was->group && is->result == was->result);
+        assert_true(is->enabled_ns == was->enabled_ns && is->running_ns == was->running_ns);
+        assert_memory_equal(is->counts, was->counts, 2 * sizeof *is->counts);
+    }
+    readings_free(again);
+    host.readings->round_over = true; // and without any core, as where all were late
+    host.readings->n_cores = host.readings->n_windows = 0;
+    assert_int_equal(replay(&host, &again), 0);
+    assert_true(again->by_core && again->round_over && again->n_cores == 0);
+    readings_free(again);
+    host_deinit(&host);
+}
+
+static void test_malformed_rounds_of_cores_are_refused(void **state) {
+    (void)state;
+    static const double shares[] = {1, 2, -0.001, NAN, INFINITY, -INFINITY};
+    struct host host;
+    struct readings *again;
+    start(&host);
+    for (size_t i = 0; i < N_OF(shares); i++) {
+        fill(&host);
+        host.readings->cores[1].idle_share = shares[i];
+        assert_int_equal(replay(&host, &again), -EBADMSG);
+    }
+    fill(&host); // the same core twice
+    host.readings->cores[1].core = 0;
+    assert_int_equal(replay(&host, &again), -EBADMSG);
+    fill(&host); // not ascending
+    host.readings->cores[0].core = 1;
+    host.readings->cores[1].core = 0;
+    assert_int_equal(replay(&host, &again), -EBADMSG);
+    fill(&host); // no such core
+    host.readings->cores[1].core = 2;
+    assert_int_equal(replay(&host, &again), -EBADMSG);
+    fill(&host); // a window of a core whose round has not ended
+    host.readings->n_cores = 1;
+    assert_int_equal(replay(&host, &again), -EBADMSG);
+    fill(&host); // that ended later than the readings
+    host.readings->cores[1].end_ns = 6 * SECOND_NS;
+    assert_int_equal(replay(&host, &again), -EBADMSG);
+    fill(&host); // that began after its end
+    host.readings->cores[1].start_ns = 5 * SECOND_NS;
+    assert_int_equal(replay(&host, &again), -EBADMSG);
+    host_deinit(&host);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rounds_of_different_lengths_are_extrapolated_each_to_its_own),
+        cmocka_unit_test(test_counts_of_a_held_core_are_divided_by_the_probability_of_their_slots),
+        cmocka_unit_test(test_how_long_a_held_cores_windows_are_changes_nothing),
+        cmocka_unit_test(test_a_round_of_the_cpus_after_a_held_one_is_extrapolated_by_time),
+        cmocka_unit_test(test_a_failed_event_group_of_a_held_core_stays_uncovered_until_it_counts),
+        cmocka_unit_test(test_a_pause_begins_where_each_cpus_round_ended),
+        cmocka_unit_test(test_another_plan_goes_on_where_each_cpus_round_ended),
+        cmocka_unit_test(test_a_core_that_comes_too_late_leaves_a_gap_of_its_own),
+        cmocka_unit_test(test_rounds_of_cores_are_recorded_as_they_are),
+        cmocka_unit_test(test_malformed_rounds_of_cores_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
