@@ -142,7 +142,8 @@ static bool read_clock(struct busy_clock *clock, const struct topology *topology
         const struct load *load = &c->trial->loads[cpu];
         double on = load_on(load, at), idle;
         idle = on * (1 - load_mix_busy[load->kind->on]) + (at - on) * (1 - load_mix_busy[load->kind->off]);
-        busy_ns[cpu] = (uint64_t)((at - floor(idle / CLOCK_STEP) * CLOCK_STEP) / NS);
+        uint64_t busy = (uint64_t)((at - floor(idle / CLOCK_STEP) * CLOCK_STEP) / NS);
+        busy_ns[cpu] = busy > busy_ns[cpu] ? busy : busy_ns[cpu];
     }
     return true;
 }
@@ -157,7 +158,7 @@ struct counters *counters_new(struct trial *trial) {
                                        .close = close_group,
                                        .free = free_pmu};
     struct counters *c = array(1, sizeof *c);
-    *c = (struct counters){.pmu = {&ops}, .busy_clock = {read_clock}, .trial = trial};
+    *c = (struct counters){.pmu = {.ops = &ops}, .busy_clock = {.read = read_clock}, .trial = trial};
     c->interrupts = array(trial->n_cpus, sizeof *c->interrupts);
     c->handles = array(trial->n_cpus * trial->plan->n_groups, sizeof *c->handles);
     for (size_t i = 0; i < trial->n_cpus * trial->plan->n_groups; i++)
