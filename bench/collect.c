@@ -8,7 +8,7 @@
 // median CPU time of a round counts, and the ratio is limited. collect/host.c: on this host's CPUs, with a real sleep
 // before each step, against the same system calls alone, once with software events as shipped, which need no rotation,
 // and once with the event groups of a Neoverse V2, which rotate (its events replaced by software events, so that they
-// can be opened anywhere). FILE names the spec of this host's own PMU instead of both. collect/large.c: what is
+// can be opened anywhere). FILE names the spec of this host's own PMU instead of all that. collect/large.c: what is
 // computed for 1,024 CPUs, against bare sums of the same counts.
 
 #include <getopt.h>
@@ -38,6 +38,6 @@ int main(int n_words, char **words) {
         files.rlim_cur = files.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &files);
     }
-    bool large = collect_large(), host = collect_host(spec);
+    bool large = spec || collect_large(), host = collect_host(spec);
     return large && host ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -12,7 +12,8 @@
 #include "daemon/run/measure_plan.h"
 
 static const uint64_t SECOND_NS = UINT64_C(1000000000);
-static const uint64_t RECORD_NS = 1000000; // between two pieces of a recording
+static const uint64_t PROBE_UNPAID_NS = UINT64_C(120000000000); // since the last probe
+static const uint64_t RECORD_NS = 1000000;                      // between two pieces of a recording
 
 // A step or a request: an action's input, and its output for the caller.
 struct moment {
@@ -180,12 +181,18 @@ static int finish_round(struct measure *m, struct moment *moment) {
 
 // ---- looking around ----
 
+// A probe waits until the last changes are paid, but not for long: what others took or gave back must be found.
+static bool probe_is_due(const struct measure *m, uint64_t now_ns, bool may_change) {
+    return follow_should_probe(&m->follow, now_ns) &&
+           (may_change || now_ns - m->follow.probe.looked_ns > PROBE_UNPAID_NS);
+}
+
 // Checks in this order, and again after each change; each check finds a change at most once per look.
 static int look_around(struct measure *m, struct moment *moment) {
     bool may_change = self_may_change(m->self, moment->now_ns);
     if (m->adapt_due && may_change)
         return MEASURE_BOTTLENECK;
-    if (measure_watchdog_changed(m, moment->now_ns) || (follow_should_probe(&m->follow, moment->now_ns) && may_change))
+    if (measure_watchdog_changed(m, moment->now_ns) || probe_is_due(m, moment->now_ns, may_change))
         return MEASURE_COUNTERS;
     if (trials_changed(m->trials))
         return MEASURE_TRIED;
