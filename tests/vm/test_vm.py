@@ -153,6 +153,17 @@ def check_truth(before, after, cpus):
     return worst
 
 
+def check_sum(before, after, cpus):
+    """The same of all CPUs together, most of which sleep. This machine counts cycles then, too, so that what a core counts
+    depends on the event group on which it is held: right on average, and off by a lot on each."""
+    grown = counted(before, after)
+    assert len(grown) == cpus
+    cycles, instructions, elapsed_ns = (sum(column) for column in zip(*grown))
+    errors = abs(cycles / elapsed_ns - 1), abs(instructions / elapsed_ns / TRUE_IPC - 1)
+    assert max(errors) < 0.4, (cycles, instructions, elapsed_ns)
+    return max(errors)
+
+
 def task_group(machine, seconds):
     """How much of its time a task's group of cycles and instructions was on the counters, and what it has counted."""
     elapsed, enabled, ran, cycles, instructions = map(int, machine.do(f"taskgroup {seconds} 2").split())
@@ -171,8 +182,8 @@ def test_sixty_four_cpus_work():
         machine.burn(1)
         next_rounds(machine)
         before = snapshot_cpus(machine)
-        machine.wait_round(before["sequence"] + 3)
-        worst = check_truth(before, snapshot_cpus(machine), cpus=64)
+        machine.wait_round(before["sequence"] + 12)
+        worst = check_sum(before, snapshot_cpus(machine), cpus=64)
         page = machine.get("/metrics")
         assert e2e.value_of(page, "topdownd_cpus", state="measured") == 64
         # the stalls are not counted by this machine; everything else is
@@ -404,10 +415,9 @@ def collecting_costs(cpu, spec):
     with SETTING.machine(cpu) as machine:
         machine.wait_boot()
         said = machine.run(f"/usr/bin/bench_collect --spec /usr/share/topdownd/specs/{spec}.json")
-    groups = [int(n) for n in re.findall(r"event groups: (\d+)", "\n".join(said))]
-    assert len(groups) == 4 and min(groups) >= 2, said
-    assert re.fullmatch(r"bench/collect: ratio .*: ok", said[-1]), said
-    return f"{spec}: " + said[-1].removeprefix("bench/collect: ").removesuffix(": ok")
+    match = re.search(r"(\d+) event groups, .* (ratio [\d.]+ \(limit [\d.]+\)): ok$", said[-1])
+    assert match and int(match[1]) >= 2, said
+    return f"{spec}: {match[2]}"
 
 
 def test_collecting_costs_little_more_than_its_system_calls():
