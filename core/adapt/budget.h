@@ -10,7 +10,7 @@
 //
 // What comes once, a change (probing for counters, opening and closing event groups), does not move the length of
 // slots. It is a debt, which what rotation leaves of the budget pays off. Changes that can wait wait until the debt is
-// paid.
+// paid; a probe for counters does not wait for long, because probes get rarer by themselves (core/adapt/backoff.h).
 
 #include <stdbool.h>
 #include <stddef.h>

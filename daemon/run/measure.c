@@ -12,8 +12,8 @@
 #include "daemon/run/measure_plan.h"
 
 static const uint64_t SECOND_NS = UINT64_C(1000000000);
-static const uint64_t PROBE_UNPAID_NS = UINT64_C(120000000000); // since the last probe
-static const uint64_t RECORD_NS = 1000000;                      // between two pieces of a recording
+static const uint64_t PROBE_UNPAID_NS = UINT64_C(20000000000); // since the last probe
+static const uint64_t RECORD_NS = 1000000;                     // between two pieces of a recording
 
 // A step or a request: an action's input, and its output for the caller.
 struct moment {
@@ -181,7 +181,8 @@ static int finish_round(struct measure *m, struct moment *moment) {
 
 // ---- looking around ----
 
-// A probe waits until the last changes are paid, but not for long: what others took or gave back must be found.
+// A probe waits until the last changes are paid, but not for long: what others took or gave back must be found, and
+// probes that find nothing new get rarer by themselves.
 static bool probe_is_due(const struct measure *m, uint64_t now_ns, bool may_change) {
     return follow_should_probe(&m->follow, now_ns) &&
            (may_change || now_ns - m->follow.probe.looked_ns > PROBE_UNPAID_NS);
