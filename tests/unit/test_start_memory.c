@@ -3,6 +3,12 @@
 
 #include "daemon/base/start_memory.h"
 
+#ifdef __has_feature // of clang
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
 enum { CHUNKS = 64, CHUNK_BYTES = 100 << 10 }; // below the size that the C library maps by itself
 
 // KiB of this process in memory: all, and of these what no file has.
