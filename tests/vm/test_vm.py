@@ -167,7 +167,7 @@ def check_sum(before, after, cpus):
 def task_group(machine, seconds):
     """How much of its time a task's group of cycles and instructions was on the counters, and what it has counted."""
     elapsed, enabled, ran, cycles, instructions = map(int, machine.do(f"taskgroup {seconds} 2").split())
-    assert close(enabled, elapsed), (enabled, elapsed)
+    assert 0.95 * elapsed < enabled < 1.01 * elapsed, (enabled, elapsed)  # the daemon takes its CPU now and then
     if ran > 0:
         assert close(cycles, ran) and close(instructions, ran * TRUE_IPC), (ran, cycles, instructions)
     return ran / enabled
