@@ -11,7 +11,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static bool file_exists(const char *path) { return strlen(path) % 2 == 0; }
 
 static void check_profile(const struct config_profile *profile) {
-    if (profile->settings.slot_ns < 10000000 || profile->settings.slot_ns > 60000000000)
+    uint64_t slot_ns = profile->settings.slot_ns, interval_ns = profile->settings.interval_ns;
+    if (slot_ns != 0 && (slot_ns < 10000000 || slot_ns > 60000000000))
+        abort();
+    if (interval_ns < 1000000000 || interval_ns > 60000000000)
         abort();
     if (!(profile->settings.idle >= 0 && profile->settings.idle <= 0.9))
         abort();
