@@ -58,6 +58,8 @@ double cells_factor(const struct cells *cells, size_t cpu, size_t unit, double s
     const struct cell_time *time = &cells->times[cpu];
     if (!cells_held(cells, cpu, unit))
         return seconds / cells_values(cells, cpu, unit)[0];
+    if (!(time->seconds > 0))
+        return 0;
     double counted = probability(cells->rows->plan, unit) * (1 - time->idle_share);
     return seconds / time->seconds / counted;
 }

@@ -77,7 +77,7 @@ void level1_cpus_sum(struct level1_cpus *level1, const struct cells *cells, doub
     for (size_t cpu = 0; cpu < level1->scopes->topology->n_cpus; cpu++) {
         const struct level1_cpu *of = &level1->cpus[cpu];
         struct cpu_scopes scopes = scopes_of_cpu(level1->scopes, cpu);
-        if (!of->increased)
+        if (!of->increased || !(cells->times[cpu].seconds > 0))
             continue;
         for (size_t s = 0; s < SCOPES_OF_CPU; s++)
             for (size_t i = 0; i < n; i++)

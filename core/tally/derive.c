@@ -91,6 +91,8 @@ static struct derive_round_time time_of(struct derive *d, const struct readings 
     uint64_t end_ns = readings->by_core ? round->end_ns : readings->end_ns;
     uint64_t start_ns = d->end_ns[cpu] > 0 ? d->end_ns[cpu] : begun_ns;
     double planned = (double)d->layout->plan->round_ns * NS;
+    if (end_ns < start_ns)
+        end_ns = start_ns; // only in a recording that is wrong: the round stands for no time
     struct derive_round_time time = {.seconds = (double)(end_ns - start_ns) * NS,
                                      .limit_seconds = DERIVE_ROUNDS_MAX * planned};
     if (time.seconds > time.limit_seconds) {

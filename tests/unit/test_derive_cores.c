@@ -251,6 +251,32 @@ static void test_a_core_that_comes_too_late_leaves_a_gap_of_its_own(void **state
     host_deinit(&host);
 }
 
+// As a recording that is wrong may have it: CPU 0's second round ends before its first did.
+static void test_a_round_that_ends_before_the_last_one_stands_for_no_time(void **state) {
+    (void)state;
+    for (int held = 0; held < 2; held++) {
+        struct host host;
+        start(&host);
+        for (unsigned cpu = 0; cpu < CPUS; cpu++) {
+            (void)count(&host, cpu, AB, 10, 1);
+            (void)count(&host, cpu, CD, 10, 1);
+            end_core(&host, cpu, 1, 3);
+        }
+        end_readings(&host, 3, true);
+        double before = covered(&host, cpu_scope(&host, 0));
+        (void)count(&host, 0, AB, 10, 1);
+        end_core(&host, 0, 1, 2);
+        host.readings->cores[0].held = held != 0;
+        end_readings(&host, 4, true);
+        near("covered of CPU 0", covered(&host, cpu_scope(&host, 0)), before);
+        near("gap of CPU 0", uncovered(&host, cpu_scope(&host, 0), UNCOVERED_GAP), 0);
+        const struct snapshot_layout *layout = host.layout;
+        for (size_t m = 0; m < layout->n_metrics; m++)
+            assert_true(isfinite(host.snapshot->values[snapshot_denominator(layout, 0, m)]));
+        host_deinit(&host);
+    }
+}
+
 // ---- recorded ----
 
 static int replay(struct host *host, struct readings **out) {
@@ -352,6 +378,7 @@ int main(void) {
         cmocka_unit_test(test_a_pause_begins_where_each_cpus_round_ended),
         cmocka_unit_test(test_another_plan_goes_on_where_each_cpus_round_ended),
         cmocka_unit_test(test_a_core_that_comes_too_late_leaves_a_gap_of_its_own),
+        cmocka_unit_test(test_a_round_that_ends_before_the_last_one_stands_for_no_time),
         cmocka_unit_test(test_rounds_of_cores_are_recorded_as_they_are),
         cmocka_unit_test(test_malformed_rounds_of_cores_are_refused),
     };
