@@ -25,7 +25,7 @@ struct estimate {
     struct estimate_sizes *sizes;
     struct estimate_cores *cores;
     struct estimate_terms *terms;
-    struct estimate_point *at; // a batch's means
+    struct operand_lanes *at; // a batch's means
     struct estimate_spreads *spreads;
 };
 
@@ -40,13 +40,13 @@ struct estimate *estimate_new(const struct plan *plan, const struct topology *to
     e->scopes = scopes_new(topology);
     if (!e->rows || !e->scopes)
         return estimate_free(e);
-    size_t batches = estimate_batches(topology), blocks = lanes_blocks(topology->n_cpus);
+    size_t batches = scope_batches(topology), blocks = lanes_blocks(topology->n_cpus);
     e->rounds = estimate_rounds_new(e->rows, topology->n_cpus);
     e->means = estimate_means_new(e->rows, batches);
     e->sizes = estimate_sizes_new(e->rows, batches, blocks);
     e->cores = estimate_cores_new(topology);
     e->terms = estimate_terms_new(e->rows, blocks);
-    e->at = estimate_point_new(e->rows);
+    e->at = operand_lanes_new(e->rows);
     e->spreads = estimate_spreads_new(batches, plan->n_metrics);
     return e->rounds && e->means && e->sizes && e->cores && e->terms && e->at && e->spreads ? e : estimate_free(e);
 }
@@ -55,7 +55,7 @@ struct estimate *estimate_free(struct estimate *e) {
     if (!e)
         return NULL;
     estimate_spreads_free(e->spreads);
-    estimate_point_free(e->at);
+    operand_lanes_free(e->at);
     estimate_terms_free(e->terms);
     estimate_cores_free(e->cores);
     estimate_sizes_free(e->sizes);
@@ -80,7 +80,7 @@ static void take_metric(struct estimate *e, const struct estimate_batch *batch, 
     const struct plan_metric *metric = &e->plan->metrics[m];
     const struct lanes *mean = estimate_means_row(e->means, batch->index);
     struct estimate_unseen unseen = {lanes_all(0), lanes_all(0)};
-    estimate_point_fill(e->at, e->plan->catalog->metrics[metric->metric].formula, metric->unit, mean);
+    operand_lanes_fill(e->at, e->plan->catalog->metrics[metric->metric].formula, metric->unit, mean);
     if (metric->unit >= 0)
         unseen = estimate_sizes_unseen(e->sizes, (size_t)metric->unit);
     struct lanes data = estimate_terms_take(e->terms, batch, m, e->at, mean, unseen);
@@ -101,7 +101,7 @@ static void take_batch(struct estimate *e, size_t index, double seconds) {
         batch.in = scopes_cpus(e->scopes, index);
     estimate_means_move(e->means, &batch);
     estimate_sizes_take_batch(e->sizes, &batch);
-    estimate_point_begin(e->at, e->scopes->topology, &batch, seconds);
+    operand_lanes_begin(e->at, seconds, !batch.of_cpus && topology_whole_cores(e->scopes->topology, index));
     for (size_t i = 0; i < e->plan->n_metrics; i++)
         if (plan_metric_planned(&e->plan->metrics[e->plan->evaluation[i]]))
             take_metric(e, &batch, e->plan->evaluation[i]);
@@ -113,7 +113,7 @@ void estimate_take_round(struct estimate *e, const struct cells *cells, double s
         return;
     estimate_rounds_take(e->rounds, cells, seconds);
     estimate_sizes_take_round(e->sizes, e->rounds);
-    for (size_t index = 0, n = estimate_batches(e->scopes->topology); index < n; index++)
+    for (size_t index = 0, n = scope_batches(e->scopes->topology); index < n; index++)
         if (scopes_own(e->scopes, index) == index) // batches of CPUs come later than all sockets
             take_batch(e, index, seconds);
 }
@@ -125,67 +125,85 @@ const char *estimate_quality_name(enum estimate_quality quality) {
     return names[quality];
 }
 
-// One scope's part of a spread.
-struct spread {
-    double rounds, weights2, variance, squares, floor, stretch, unseen_round, unseen_mean;
-};
-
 // An only socket shares the host's spread.
-static struct spread spread_of(const struct estimate *e, size_t scope, size_t metric) {
-    const struct topology *topology = e->scopes->topology;
-    size_t own = scopes_own(e->scopes, scope), l = estimate_lane_of(topology, own);
-    const struct estimate_spread *of = estimate_spreads_at(e->spreads, estimate_batch_of(topology, own), metric);
-    return (struct spread){.rounds = of->rounds.of[l],
-                           .weights2 = of->weights2.of[l],
-                           .variance = of->mean.variance.of[l],
-                           .squares = of->mean.squares.of[l],
-                           .floor = of->mean.floor.of[l],
-                           .stretch = of->mean.stretch.of[l],
-                           .unseen_round = of->mean.unseen.round.of[l],
-                           .unseen_mean = of->mean.unseen.mean.of[l]};
+static const struct estimate_spread *spread_of(const struct estimate *e, size_t batch, size_t metric) {
+    return estimate_spreads_at(e->spreads, scopes_own(e->scopes, batch), metric); // batches of CPUs are themselves
 }
 
 // n differences between n + 1 successive values have 2 n^2 / (3 n - 1) degrees of freedom, because neighbours share a
 // value (von Neumann et al., "The mean square successive difference", 1941). Cores with equal variance multiply this by
 // their number (Satterthwaite 1946); a squared normal variable has a mean square of three times its squared mean.
-static double degrees_of(const struct spread *spread, double cores) {
-    if (spread->rounds == 0)
-        return 0;
-    double n = 1 / spread->weights2, one = 2 * n * n / (3 * n - 1);
-    double variance = spread->variance, squares = spread->squares;
-    double carried = squares > 0 ? 3 * variance * variance / squares : cores;
-    return one * fmin(carried, cores);
+static struct lanes degrees_of(const struct estimate *e, size_t batch, const struct estimate_spread *spread) {
+    size_t first = scope_of_cpu(e->scopes->topology, 0);
+    double cores = batch < first ? (double)scopes_n_cores(e->scopes, batch) : 1;
+    struct lanes degrees;
+    for (size_t l = 0; l < LANES; l++) {
+        double n = 1 / spread->weights2.of[l], one = 2 * n * n / (3 * n - 1);
+        double variance = spread->mean.variance.of[l], squares = spread->mean.squares.of[l];
+        double carried = 3 * variance * variance / squares;
+        carried = squares > 0 && carried < cores ? carried : cores;
+        degrees.of[l] = spread->rounds.of[l] > 0 ? one * carried : 0;
+    }
+    return degrees;
 }
 
 double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
-    struct spread spread = spread_of(e, scope, metric);
-    return degrees_of(&spread, (double)scopes_n_cores(e->scopes, scope));
+    const struct topology *topology = e->scopes->topology;
+    size_t batch = scope_batch(topology, scope);
+    return degrees_of(e, batch, spread_of(e, batch, metric)).of[scope_lane(topology, scope)];
 }
 
-static enum estimate_quality quality_of(const struct catalog_metric *metric, double value, double half) {
+// The qualities of intervals of these values and half widths.
+static void find_quality(const struct catalog_metric *metric, const struct lanes *values, const struct lanes *half,
+                         struct lanes *quality) {
     bool share = metric->domain == METRIC_PIPELINE_SLOTS || metric->domain == METRIC_CLOCKS;
-    double good = share ? 0.01 : 0.05 * fabs(value), fair = share ? 0.03 : 0.2 * fabs(value);
-    return half <= good ? ESTIMATE_GOOD : half <= fair ? ESTIMATE_FAIR : ESTIMATE_POOR;
+    for (size_t l = 0; l < LANES; l++) {
+        double good = share ? 0.01 : 0.05 * fabs(values->of[l]), fair = share ? 0.03 : 0.2 * fabs(values->of[l]);
+        double other = half->of[l] <= fair ? ESTIMATE_FAIR : ESTIMATE_POOR;
+        quality->of[l] = half->of[l] <= good ? ESTIMATE_GOOD : other;
+    }
+}
+
+void estimate_get_batch(const struct estimate *e, size_t batch, size_t metric, const struct lanes *values,
+                        double rounds, struct estimate_intervals *out) {
+    const struct estimate_spread *spread = spread_of(e, batch, metric);
+    const struct estimate_sample *mean = &spread->mean;
+    const struct catalog_metric *catalog_metric = &e->plan->catalog->metrics[e->plan->metrics[metric].metric];
+    bool many = rounds > 1, from_zero = catalog_metric->formula->is_ratio;
+    double scale = catalog_metric->export_scale;
+    const struct lanes *missed = many ? &mean->unseen.mean : &mean->unseen.round;
+    struct lanes degrees = degrees_of(e, batch, spread), half;
+    for (size_t l = 0; l < LANES; l++) {
+        double stretch = many ? 1 : mean->stretch.of[l], by_chance = mean->variance.of[l] / rounds;
+        by_chance *= stretch * stretch;
+        double floor = mean->floor.of[l], unseen = missed->of[l] * values->of[l] / scale;
+        double variance = by_chance + floor * floor + unseen * unseen;
+        // only the part estimated from differences has few degrees of freedom (Satterthwaite)
+        double sure = by_chance > 0 ? variance / by_chance : INFINITY;
+        out->standard_error.of[l] = sqrt(variance) * fabs(scale);
+        degrees.of[l] = degrees.of[l] * sure * sure;
+    }
+    for (size_t l = 0; l < LANES; l++)
+        half.of[l] = out->standard_error.of[l] * student_95(degrees.of[l]);
+    find_quality(catalog_metric, values, &half, &out->quality);
+    for (size_t l = 0; l < LANES; l++) {
+        double value = values->of[l], low = value - half.of[l];
+        bool known = spread->rounds.of[l] > 0 && isfinite(value) && isfinite(mean->variance.of[l]);
+        low = from_zero && value >= 0 ? lanes_max(low, 0) : low;
+        out->standard_error.of[l] = known ? out->standard_error.of[l] : NAN;
+        out->low.of[l] = known ? low : NAN;
+        out->high.of[l] = known ? value + half.of[l] : NAN;
+        out->quality.of[l] = known ? out->quality.of[l] : ESTIMATE_NONE;
+    }
 }
 
 struct estimate_interval estimate_get(const struct estimate *e, size_t scope, size_t metric, double value,
                                       double rounds) {
-    struct spread spread = spread_of(e, scope, metric);
-    const struct catalog_metric *catalog_metric = &e->plan->catalog->metrics[e->plan->metrics[metric].metric];
-    struct estimate_interval interval = {NAN, NAN, NAN, ESTIMATE_NONE};
-    if (spread.rounds == 0 || !isfinite(value) || !isfinite(spread.variance))
-        return interval;
-    double stretch = rounds > 1 ? 1 : spread.stretch, by_chance = spread.variance / rounds, floor = spread.floor;
-    by_chance *= stretch * stretch;
-    double unseen = (rounds > 1 ? spread.unseen_mean : spread.unseen_round) * value / catalog_metric->export_scale;
-    double variance = by_chance + floor * floor + unseen * unseen;
-    interval.standard_error = sqrt(variance) * fabs(catalog_metric->export_scale);
-    // only the part estimated from differences has few degrees of freedom (Satterthwaite)
-    double sure = by_chance > 0 ? variance / by_chance : INFINITY;
-    double half = interval.standard_error *
-                  student_95(degrees_of(&spread, (double)scopes_n_cores(e->scopes, scope)) * sure * sure);
-    interval.low = catalog_metric->formula->is_ratio && value >= 0 ? fmax(value - half, 0) : value - half;
-    interval.high = value + half;
-    interval.quality = quality_of(catalog_metric, value, half);
-    return interval;
+    const struct topology *topology = e->scopes->topology;
+    struct lanes values = lanes_all(value);
+    struct estimate_intervals all;
+    estimate_get_batch(e, scope_batch(topology, scope), metric, &values, rounds, &all);
+    size_t l = scope_lane(topology, scope);
+    return (struct estimate_interval){all.standard_error.of[l], all.low.of[l], all.high.of[l],
+                                      (enum estimate_quality)all.quality.of[l]};
 }

@@ -2,8 +2,7 @@
 #ifndef TOPDOWND_CORE_ESTIMATE_ESTIMATE_BATCH_H
 #define TOPDOWND_CORE_ESTIMATE_ESTIMATE_BATCH_H
 
-// The scopes of one batch, whose estimates are made together in a round: the host or one socket in all lanes alike, or
-// a block of CPUs, one in each lane.
+// The scopes of one batch (core/counts/scopes.h), whose estimates are made together in a round.
 
 #include "core/estimate/estimate_cores.h"
 #include "core/estimate/estimate_rounds.h"
@@ -17,19 +16,6 @@ struct estimate_batch {
     struct estimate_cores *cores; // for one sum at a time
     double memory_rounds;         // as of estimate_new
 };
-
-// The batches: the host, each socket, each block of CPUs; and a scope's batch and lane.
-static inline size_t estimate_batches(const struct topology *topology) {
-    return scope_of_cpu(topology, 0) + lanes_blocks(topology->n_cpus);
-}
-static inline size_t estimate_batch_of(const struct topology *topology, size_t scope) {
-    size_t first = scope_of_cpu(topology, 0);
-    return scope < first ? scope : first + (scope - first) / LANES;
-}
-static inline size_t estimate_lane_of(const struct topology *topology, size_t scope) {
-    size_t first = scope_of_cpu(topology, 0);
-    return scope < first ? 0 : (scope - first) % LANES;
-}
 
 // Adds a value of each CPU, times the slope in the lane, to the scopes' sums. `values` of a block of CPUs are `stride`
 // apart from those of the next.

@@ -200,7 +200,7 @@ static struct lanes take_blocks(struct estimate_terms *terms, const struct estim
 }
 
 struct lanes estimate_terms_take(struct estimate_terms *terms, const struct estimate_batch *batch, size_t metric,
-                                 struct estimate_point *at, const struct lanes *mean, struct estimate_unseen unseen) {
+                                 struct operand_lanes *at, const struct lanes *mean, struct estimate_unseen unseen) {
     const struct plan_metric *planned = &terms->rows->plan->metrics[metric];
     const struct formula *formula = formula_of(terms->rows->plan, metric);
     struct estimate_term *term = &terms->terms[planned->metric];

@@ -5,7 +5,8 @@
 // The metrics of one batch of scopes while a round is taken in, each after those it needs: how much the residuals of
 // its CPUs differ from those of the previous round, and other sources of uncertainty.
 
-#include "core/estimate/estimate_point.h"
+#include "core/counts/operand_lanes.h"
+#include "core/estimate/estimate_batch.h"
 #include "core/estimate/estimate_spread.h"
 
 struct estimate_term {
@@ -40,7 +41,7 @@ struct estimate_terms *estimate_terms_free(struct estimate_terms *terms);
 // there; `mean` is the batch's mean row; `unseen` is what the unit's windows missed. Returns lanes above 0 where some
 // CPU has a difference to its previous round.
 struct lanes estimate_terms_take(struct estimate_terms *terms, const struct estimate_batch *batch, size_t metric,
-                                 struct estimate_point *at, const struct lanes *mean, struct estimate_unseen unseen);
+                                 struct operand_lanes *at, const struct lanes *mean, struct estimate_unseen unseen);
 
 // The round's sample of it, after estimate_terms_take.
 struct estimate_sample estimate_terms_sample(const struct estimate_terms *terms, const struct estimate_batch *batch,
