@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_RUN_MEASURE_PLAN_H
-#define TOPDOWND_DAEMON_RUN_MEASURE_PLAN_H
+#ifndef TOPDOWND_DAEMON_ENGINE_MEASURE_PLAN_H
+#define TOPDOWND_DAEMON_ENGINE_MEASURE_PLAN_H
 
-// The private state of measuring, and how its plan follows the host. Only daemon/run/measure*.c and their tests include
-// this.
+// The private state of measuring, and how its plan follows the host. Only daemon/engine/measure*.c and their tests
+// include this.
 
 #include "collectors/pmu/probe.h"
 #include "collectors/pmu/sampler.h"
 #include "core/adapt/adapt.h"
 #include "core/tally/blind.h"
-#include "daemon/run/measure.h"
-#include "daemon/run/measure_table.h"
-#include "daemon/run/record.h"
-#include "daemon/run/stage.h"
-#include "daemon/run/trials.h"
+#include "daemon/engine/measure.h"
+#include "daemon/engine/measure_table.h"
+#include "daemon/engine/record.h"
+#include "daemon/engine/stage.h"
+#include "daemon/engine/trials.h"
 
 // A sampler that has been stopped. The next one takes over what it can use.
 struct parked {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/run/measure.h"
+#include "daemon/engine/measure.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include "collectors/host/host_busy.h"
 #include "collectors/pmu/pace.h"
 #include "daemon/base/log.h"
-#include "daemon/run/measure_plan.h"
+#include "daemon/engine/measure_plan.h"
 
 static const uint64_t SECOND_NS = UINT64_C(1000000000);
 static const uint64_t PROBE_UNPAID_NS = UINT64_C(20000000000); // since the last probe

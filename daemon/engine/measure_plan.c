@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/run/measure_plan.h"
+#include "daemon/engine/measure_plan.h"
 
 #include <errno.h>
 
