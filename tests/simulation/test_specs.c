@@ -4,9 +4,9 @@
 // Arm's and AMD's cores, and the generic specs.
 
 static const char *const SPECS[] = {"amd-generic",
-                                    "amd-zen",
                                     "armv8-pmuv3",
                                     "intel-generic",
+                                    "kernel-events",
                                     "c1-nano",
                                     "c1-premium",
                                     "c1-pro",
@@ -21,7 +21,9 @@ static const char *const SPECS[] = {"amd-generic",
                                     "zen2",
                                     "zen3",
                                     "zen4",
-                                    "zen5"};
+                                    "zen5",
+                                    "zen1",
+                                    "zen6"};
 
 enum { N_SPECS = sizeof SPECS / sizeof SPECS[0] };
 

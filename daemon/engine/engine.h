@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_ENGINE_ENGINE_H
+#define TOPDOWND_DAEMON_ENGINE_ENGINE_H
+
+// An engine makes the snapshots of one core type: by measuring (daemon/engine/measure.h), or by playing a recording
+// (daemon/engine/replay.h). The event loop knows only engines.
+
+#include "core/base/error.h"
+#include "core/tally/snapshot.h"
+#include "daemon/base/self.h"
+#include "daemon/source/setup.h"
+#include "exporters/view/view.h"
+
+struct engine;
+
+struct engine_ops {
+    // Does what is due at now_ns (monotonic); *deadline_ns is the time of the next call. *out is the snapshot of new
+    // values, a reference owned by the caller, or NULL. Returns 0 or a negative errno that ends the daemon: -EINVAL,
+    // with the reason in the errors given at creation, if there is no first plan; else out of memory.
+    int (*step)(struct engine *engine, uint64_t now_ns, uint64_t *deadline_ns, struct snapshot **out);
+    // The view of the current plan and of the last step's snapshot; borrowed until the next step. NULL before there is
+    // a plan.
+    struct view *(*view)(const struct engine *engine);
+    // A snapshot of the current totals without gauges, for the time before the first round and while the counters are
+    // yielded. Requires a view. NULL if out of memory.
+    struct snapshot *(*snapshot)(struct engine *engine);
+    // Yields all counters for `seconds`: they are free when it returns. A later call replaces the time; 0 takes the
+    // counters back in the next step. Returns 0, -EOPNOTSUPP if the engine holds no counters, -EAGAIN if there is no
+    // plan yet.
+    int (*yield)(struct engine *engine, uint64_t now_ns, double seconds);
+    struct engine *(*free)(struct engine *engine); // returns NULL
+};
+
+// The first member of every engine's own struct.
+struct engine {
+    const struct engine_ops *ops;
+};
+
+// Makes the engines for the setup's core types, which share the cost in `self`. Everything is borrowed, `errors` only
+// until all have a plan. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM or another negative errno; even then
+// the caller must free the engines in `out`.
+int engine_new_all(struct setup *setup, struct self *self, uint64_t now_ns, struct errors *errors,
+                   struct engine *out[SOURCE_TYPES_MAX], size_t *n);
+
+#endif

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/engine/measure.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "collectors/pmu/pace.h"
+#include "daemon/base/log.h"
+#include "daemon/engine/measure_plan.h"
+
+static const uint64_t SECOND_NS = UINT64_C(1000000000);
+static const uint64_t PROBE_UNPAID_NS = UINT64_C(20000000000); // since the last probe
+static const uint64_t RECORD_NS = 1000000;                     // between two pieces of a recording
+
+// A step or a request: an action's input, and its output for the caller.
+struct moment {
+    uint64_t now_ns;
+    uint64_t deadline_ns;      // time of the next call
+    struct snapshot *snapshot; // NULL: nothing new
+    double yield_seconds;      // requested time without counters
+    int counters;              // the probe's answer; 0: none is free; or a negative errno
+    struct topology *topology; // of the CPUs to measure from now on
+};
+
+static struct measure *of(struct engine *engine) { return (struct measure *)engine; }
+
+// ---- looking for counters ----
+
+// Starts a probe, which runs in steps. topdownd holds no counters meanwhile.
+static int start_probe(struct measure *m) {
+    trials_stop(m->trials);
+    return collector_probe(m->collector, m->type->topology);
+}
+
+static bool must_wait(const struct measure *m, struct moment *moment) {
+    bool closing = collector_is_closing(m->collector);
+    if (closing)
+        moment->deadline_ns = UINT64_MAX; // set by the caller
+    return closing;
+}
+
+static int step_probe(struct measure *m, struct moment *moment) {
+    if (must_wait(m, moment))
+        return MEASURE_NOTHING;
+    bool over = collector_step_probe(m->collector, moment->now_ns, &moment->deadline_ns, &moment->counters);
+    return over ? MEASURE_ANSWER : MEASURE_NOTHING;
+}
+
+static int make_first_plan(struct measure *m, struct moment *moment) {
+    int counters = moment->counters;
+    (void)follow_answer(&m->follow, counters, moment->now_ns);
+    m->none_free = counters == 0;
+    if (counters < 0)
+        source_note_open_error(m->type->source, counters, m->type->topology->n_cpus, 0);
+    else if (counters == 0)
+        log_warning("%sno counter can be had now: others hold them (perf, a guest's PMU, the NMI watchdog)",
+                    measure_prefix(m));
+    int r = measure_change_plan(m, m->errors);
+    return r < 0 ? r : MEASURE_DUE;
+}
+
+static int begin_probe(struct measure *m, struct moment *moment) {
+    (void)moment;
+    int r = start_probe(m);
+    return r < 0 ? r : MEASURE_DUE;
+}
+
+static int follow_counters(struct measure *m, struct moment *moment) {
+    int r = measure_follow_counters(m, moment->counters, moment->now_ns);
+    return r < 0 ? r : MEASURE_DUE;
+}
+
+// ---- measuring ----
+
+static struct trials_host host_of(const struct measure *m) {
+    return (struct trials_host){.pmu = collector_pmu(m->collector),
+                                .self = m->self,
+                                .layout = m->stage.layout,
+                                .sampler = collector_sampler(m->collector)};
+}
+
+static int step_sampler(struct measure *m, struct moment *moment) {
+    if (must_wait(m, moment))
+        return MEASURE_NOTHING;
+    const struct trials_host host = host_of(m);
+    trials_end_group(m->trials, &host, moment->now_ns);
+    bool round_over = collector_step(m->collector, moment->now_ns, &moment->deadline_ns);
+    trials_step(m->trials, &host, moment->now_ns, &moment->deadline_ns);
+    return round_over ? MEASURE_ROUND_OVER : MEASURE_NOTHING;
+}
+
+// Reports once that the kernel refuses event groups, and once that it no longer does.
+static void note_open_error(struct measure *m) {
+    size_t n_failed;
+    int error = sampler_open_error(collector_sampler(m->collector), &n_failed);
+    if (source_note_open_error(m->type->source, error == -ENODEV ? 0 : error, n_failed,
+                               plan_n_opened(m->stage.layout->plan) * m->type->topology->n_cpus))
+        measure_refresh_view(m);
+}
+
+// A plan without event groups does not use the PMU, so the PMU's state is unknown.
+static void fill_self(struct measure *m, struct snapshot *snapshot) {
+    double pmu_up = m->stage.layout->plan->n_units > 0 ? m->blind.pmu_up : NAN;
+    self_fill(m->self, &m->type->source->roots, pmu_up, snapshot);
+    snapshot->values[snapshot_self(snapshot->layout, SELF_PMU_KERNEL_BYTES)] =
+        (double)collector_pmu(m->collector)->n_events * PMU_EVENT_KERNEL_BYTES;
+}
+
+static double timestamp_of(const struct snapshot *snapshot) {
+    return snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
+}
+
+static void note_counts(struct measure *m, const struct readings *readings) {
+    blind_interval(&m->blind, m->stage.layout->plan, readings);
+    if (m->blind.pmu_up || m->type->n_selections == 0)
+        self_note_counted(m->self);
+}
+
+static void show_round(struct measure *m, const struct readings *readings, struct snapshot *snapshot) {
+    snapshot->blind = blind_is(&m->blind, m->type->source->takes_counters && m->type->n_selections > 0);
+    fill_self(m, snapshot);
+    record_round(m->record, readings, timestamp_of(snapshot));
+    record_fill(m->record, snapshot);
+    diagnosis_round(m->stage.diagnosis, snapshot);
+    if (readings->round_over && m->adapt && adapt_round(m->adapt, m->stage.diagnosis, snapshot))
+        m->adapt_due = true;
+    watch_round(m->stage.watch, snapshot, sampler_round_error(collector_sampler(m->collector)));
+}
+
+// Changes wait for the next step, because this step's snapshot belongs to the current view.
+static int finish_round(struct measure *m, struct moment *moment) {
+    const struct readings *readings = sampler_readings(collector_sampler(m->collector));
+    moment->snapshot = snapshot_new(m->stage.layout);
+    derive_round(m->stage.derive, readings, moment->snapshot);
+    note_counts(m, readings);
+    follow_round(&m->follow, readings);
+    if (!m->follow.starving)
+        measure_note_none_free(m, false);
+    note_open_error(m);
+    moment->deadline_ns = moment->now_ns;
+    if (moment->snapshot) {
+        show_round(m, readings, moment->snapshot);
+    } else {
+        record_round(m->record, readings, self_realtime_seconds(m->self));
+        log_error("no memory for a snapshot: this round is in the totals, but not shown");
+    }
+    return MEASURE_NOTHING;
+}
+
+// ---- looking around ----
+
+// A probe waits until the last changes are paid, but not for long: what others took or gave back must be found, and
+// probes that find nothing new get rarer by themselves.
+static bool probe_is_due(const struct measure *m, uint64_t now_ns, bool may_change) {
+    return follow_should_probe(&m->follow, now_ns) &&
+           (may_change || now_ns - m->follow.probe.looked_ns > PROBE_UNPAID_NS);
+}
+
+// Checks in this order, and again after each change; each check finds a change at most once per look.
+static int look_around(struct measure *m, struct moment *moment) {
+    bool may_change = self_may_change(m->self, moment->now_ns);
+    if (m->adapt_due && may_change)
+        return MEASURE_BOTTLENECK;
+    if (measure_watchdog_changed(m, moment->now_ns) || probe_is_due(m, moment->now_ns, may_change))
+        return MEASURE_COUNTERS;
+    if (trials_changed(m->trials))
+        return MEASURE_TRIED;
+    const struct trials_host host = host_of(m);
+    const struct stage_request request = measure_request(m);
+    int r = may_change ? trials_begin(m->trials, &host, &request, moment->now_ns) : 0;
+    if (r < 0)
+        return r;
+    if (measure_budget_changed(m, moment->now_ns))
+        return MEASURE_BUDGET;
+    int found = measure_find_cpus(m, moment->now_ns, &moment->topology);
+    return found < 0 ? found : found > 0 ? MEASURE_CPUS : MEASURE_SETTLED;
+}
+
+static int follow_bottleneck(struct measure *m, struct moment *moment) {
+    (void)moment;
+    int r = measure_follow_bottleneck(m);
+    return r < 0 ? r : MEASURE_DUE;
+}
+
+static int follow_trial(struct measure *m, struct moment *moment) {
+    (void)moment;
+    int r = measure_follow_trial(m);
+    return r < 0 ? r : MEASURE_DUE;
+}
+
+static int follow_budget(struct measure *m, struct moment *moment) {
+    (void)moment;
+    int r = measure_follow_budget(m);
+    return r < 0 ? r : MEASURE_DUE;
+}
+
+static int follow_cpus(struct measure *m, struct moment *moment) {
+    int r = measure_follow_cpus(m, moment->topology);
+    return r < 0 ? r : MEASURE_DUE;
+}
+
+static int go_on(struct measure *m, struct moment *moment) {
+    (void)m;
+    (void)moment;
+    return MEASURE_DUE;
+}
+
+// ---- yielding ----
+
+static int hand_over(struct measure *m, struct moment *moment) {
+    trials_stop(m->trials);
+    collector_let_go(m->collector); // a probe starts again if counters are still missing afterwards
+    m->yielded.shown_ns = moment->now_ns;
+    m->yielded.until_ns = moment->now_ns + (uint64_t)(moment->yield_seconds * (double)SECOND_NS);
+    blind_excuse(&m->blind);
+    return MEASURE_NOTHING;
+}
+
+static int shorten_yield(struct measure *m, struct moment *moment) {
+    m->yielded.until_ns = moment->now_ns;
+    return MEASURE_NOTHING;
+}
+
+static struct snapshot *present_snapshot(struct engine *engine) {
+    struct measure *m = of(engine);
+    struct snapshot *snapshot = snapshot_new(m->stage.layout);
+    if (!snapshot)
+        return NULL;
+    derive_initial(m->stage.derive, snapshot);
+    if (m->state == MEASURE_YIELDED) {
+        stage_mark_yielded(snapshot);
+        self_note_counted(m->self);
+    }
+    fill_self(m, snapshot);
+    record_fill(m->record, snapshot);
+    return snapshot;
+}
+
+// Makes a snapshot a second, so that pages never show stale values.
+static int step_yielded(struct measure *m, struct moment *moment) {
+    bool over = moment->now_ns >= m->yielded.until_ns;
+    uint64_t next_ns = moment->now_ns + SECOND_NS;
+    if (!over && moment->now_ns < m->yielded.shown_ns) {
+        moment->deadline_ns = m->yielded.shown_ns;
+        return MEASURE_NOTHING;
+    }
+    struct recording_pause pause = {.until_ns = moment->now_ns, .reason = UNCOVERED_YIELDED, .timestamp_seconds = NAN};
+    derive_pause(m->stage.derive, moment->now_ns, UNCOVERED_YIELDED);
+    if (!over)
+        moment->snapshot = present_snapshot(&m->engine);
+    if (moment->snapshot)
+        pause.timestamp_seconds = timestamp_of(moment->snapshot);
+    record_pause(m->record, &pause);
+    m->yielded.shown_ns = next_ns < m->yielded.until_ns ? next_ns : m->yielded.until_ns;
+    moment->deadline_ns = m->yielded.shown_ns;
+    return over ? MEASURE_YIELD_OVER : MEASURE_NOTHING;
+}
+
+static int end_yield(struct measure *m, struct moment *moment) {
+    (void)moment;
+    log_info("%sthe counters are no longer handed over: measuring again", measure_prefix(m));
+    int r = collector_start(m->collector, m->stage.layout);
+    return r < 0 ? r : MEASURE_DUE;
+}
+
+// ---- the table at work ----
+
+static int ignore(struct measure *m, struct moment *moment) {
+    (void)m;
+    (void)moment;
+    return MEASURE_NOTHING;
+}
+
+static int refuse_yield(struct measure *m, struct moment *moment) {
+    (void)m;
+    (void)moment;
+    return -EAGAIN;
+}
+
+// Each returns the next happening of the same step, MEASURE_NOTHING, or a negative errno.
+static int (*const ACTIONS[MEASURE_ACTION_N])(struct measure *m, struct moment *moment) = {
+    [MEASURE_IGNORE] = ignore,
+    [MEASURE_REFUSE] = refuse_yield,
+    [MEASURE_STEP_PROBE] = step_probe,
+    [MEASURE_STEP_SAMPLER] = step_sampler,
+    [MEASURE_STEP_YIELDED] = step_yielded,
+    [MEASURE_LOOK_AROUND] = look_around,
+    [MEASURE_MAKE_FIRST_PLAN] = make_first_plan,
+    [MEASURE_FOLLOW_COUNTERS] = follow_counters,
+    [MEASURE_FINISH_ROUND] = finish_round,
+    [MEASURE_HAND_OVER] = hand_over,
+    [MEASURE_SHORTEN_YIELD] = shorten_yield,
+    [MEASURE_END_YIELD] = end_yield,
+    [MEASURE_BEGIN_PROBE] = begin_probe,
+    [MEASURE_FOLLOW_BOTTLENECK] = follow_bottleneck,
+    [MEASURE_FOLLOW_TRIAL] = follow_trial,
+    [MEASURE_FOLLOW_BUDGET] = follow_budget,
+    [MEASURE_FOLLOW_CPUS] = follow_cpus,
+    [MEASURE_GO_ON] = go_on,
+};
+
+static int happen(struct measure *m, int happening, struct moment *moment) {
+    while (happening > MEASURE_NOTHING) {
+        struct measure_rule rule = measure_rule(m->state, (enum measure_happening)happening);
+        assert(rule.action != MEASURE_NEVER);
+        m->state = rule.next;
+        happening = ACTIONS[rule.action](m, moment);
+    }
+    return happening;
+}
+
+static int step(struct engine *engine, uint64_t now_ns, uint64_t *deadline_ns, struct snapshot **out) {
+    struct measure *m = of(engine);
+    struct moment moment = {.now_ns = now_ns, .deadline_ns = now_ns};
+    collector_step_closer(m->collector, now_ns);
+    int r = happen(m, MEASURE_DUE, &moment);
+    if (collector_is_closing(m->collector) && moment.deadline_ns > now_ns + PACE_NS)
+        moment.deadline_ns = now_ns + PACE_NS;
+    if (r == 0 && record_step(m->record, moment.deadline_ns) && moment.deadline_ns > now_ns + RECORD_NS)
+        moment.deadline_ns = now_ns + RECORD_NS;
+    *deadline_ns = moment.deadline_ns;
+    *out = moment.snapshot;
+    return r;
+}
+
+static int yield_counters(struct engine *engine, uint64_t now_ns, double seconds) {
+    struct moment moment = {.now_ns = now_ns, .yield_seconds = seconds};
+    return happen(of(engine), seconds > 0 ? MEASURE_YIELD : MEASURE_TAKE_BACK, &moment);
+}
+
+static struct view *present_view(const struct engine *engine) { return ((const struct measure *)engine)->stage.view; }
+
+// ---- making ----
+
+static struct engine *free_measure(struct engine *engine) {
+    struct measure *m = of(engine);
+    record_free(m->record);
+    trials_free(m->trials);
+    collector_free(m->collector);
+    stage_deinit(&m->stage);
+    adapt_free(m->adapt);
+    free(m);
+    return NULL;
+}
+
+// Events that take counters must wait for the probe's answer.
+static int begin(struct measure *m) {
+    const struct source *source = m->type->source;
+    if (!source->takes_counters) {
+        follow_init(&m->follow, 0);
+        m->state = MEASURE_MEASURING;
+        return measure_change_plan(m, m->errors);
+    }
+    // 1 if the spec does not say, as nothing else is known yet
+    follow_init(&m->follow, source->general_counters > 0 ? source->general_counters : 1);
+    m->state = MEASURE_FINDING;
+    int r = trials_new(source->catalog, &m->trials);
+    return r < 0 ? r : start_probe(m);
+}
+
+int measure_new(const struct measure_request *request, struct errors *errors, struct engine **out) {
+    static const struct engine_ops ops = {.step = step,
+                                          .view = present_view,
+                                          .snapshot = present_snapshot,
+                                          .yield = yield_counters,
+                                          .free = free_measure};
+    const struct setup *setup = request->setup;
+    struct core_type *type = request->type;
+    struct measure *m = calloc(1, sizeof *m);
+    if (!m)
+        return -ENOMEM;
+    *m = (struct measure){.engine.ops = &ops,
+                          .setup = setup,
+                          .type = type,
+                          .self = request->self,
+                          .seed = request->seed,
+                          .errors = errors};
+    const struct collector_request collector = {.source = type->source,
+                                                .self = request->self,
+                                                .interval_ns = setup->profile->settings.interval_ns,
+                                                .seed = request->seed,
+                                                .now_ns = request->now_ns};
+    int r = collector_new(&collector, errors, &m->collector);
+    if (r == 0 && setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE)
+        r = adapt_new(type->source->catalog, type->selections, type->n_selections, &m->adapt);
+    if (r == 0 && setup->record_path)
+        r = record_new(setup, type, m->seed, m->self->clocks, errors, &m->record);
+    if (r == 0)
+        r = begin(m);
+    if (r < 0) {
+        free_measure(&m->engine);
+        return r;
+    }
+    *out = &m->engine;
+    return 0;
+}

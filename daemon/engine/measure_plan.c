@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/engine/measure_plan.h"
+
+#include <errno.h>
+
+#include "core/host/topology_change.h"
+#include "daemon/base/log.h"
+
+static const uint64_t CPUS_NS = UINT64_C(5000000000); // between two checks for CPUs that come and go
+
+static const uint64_t WATCHDOG_NS = UINT64_C(60000000000);
+
+enum { CPU_LIST_MAX = 200 };
+
+const char *measure_prefix(const struct measure *m) { return m->type->source->prefix; }
+
+// ---- a plan and all that belongs to it ----
+
+struct stage_request measure_request(const struct measure *m) {
+    return (struct stage_request){.setup = m->setup,
+                                  .type = m->type,
+                                  .seed = m->seed,
+                                  .follow = m->follow,
+                                  .none_free = m->none_free,
+                                  .slot_factor = m->self->budget.factor,
+                                  .adapt = m->adapt,
+                                  .findings = trials_findings(m->trials),
+                                  .recording = record_path(m->record)};
+}
+
+void measure_refresh_view(struct measure *m) {
+    struct stage_request request = measure_request(m);
+    stage_refresh_view(&m->stage, &request);
+    record_view(m->record, m->stage.view);
+}
+
+int measure_change_plan(struct measure *m, struct errors *errors) {
+    struct stage stage;
+    struct stage_request request = measure_request(m);
+    int r = stage_init(&stage, &request, &m->stage, errors);
+    if (r < 0)
+        return r;
+    trials_stop(m->trials);
+    collector_stop(m->collector);
+    follow_plan_changed(&m->follow);
+    stage_deinit(&m->stage);
+    m->stage = stage;
+    m->slot_factor = request.slot_factor;
+    record_plan(m->record, stage.view);
+    return collector_start(m->collector, m->stage.layout);
+}
+
+// ---- changes of the host ----
+
+int measure_find_cpus(struct measure *m, uint64_t now_ns, struct topology **out) {
+    const struct config_settings *settings = &m->setup->profile->settings;
+    if (now_ns - m->looked.cpus_ns < CPUS_NS)
+        return 0;
+    m->looked.cpus_ns = now_ns;
+    int r =
+        source_topology_update(m->type->source, settings->cpus_all ? NULL : &settings->cpus, m->type->topology, out);
+    if (r == -EINVAL && !m->looked.all_isolated)
+        log_warning("%sall CPUs are isolated: those that were not are measured on until topdownd is restarted",
+                    measure_prefix(m));
+    m->looked.all_isolated = r == -EINVAL;
+    return r == -EINVAL ? 0 : r;
+}
+
+bool measure_watchdog_changed(struct measure *m, uint64_t now_ns) {
+    if (now_ns - m->looked.watchdog_ns < WATCHDOG_NS)
+        return false;
+    m->looked.watchdog_ns = now_ns;
+    return source_look_at_watchdog(m->type->source);
+}
+
+// The plan does not know what a probe has told of the NMI watchdog.
+static bool watchdog_is_news(const struct measure *m) {
+    const struct source *source = m->type->source;
+    bool held = source->nmi_watchdog && source->catalog->watchdog_event >= 0;
+    return held != (m->stage.layout->plan->pmu.fixed_taken != 0);
+}
+
+static void log_cpus(const struct measure *m, const struct topology *before, const struct topology *now) {
+    char list[CPU_LIST_MAX];
+    if (topology_list_missing(before, now, list, sizeof list) > 0)
+        log_info("%s%zu CPUs are measured instead of %zu: isolated CPUs are left alone (%s)", measure_prefix(m),
+                 now->n_cpus, before->n_cpus, list);
+    if (topology_list_missing(now, before, list, sizeof list) > 0)
+        log_info("%s%zu CPUs are measured instead of %zu: some %s (%s)", measure_prefix(m), now->n_cpus, before->n_cpus,
+                 topology_count_isolated(now) < topology_count_isolated(before) ? "are no longer isolated"
+                                                                                : "have come online",
+                 list);
+}
+
+int measure_follow_cpus(struct measure *m, struct topology *topology) {
+    struct topology *before = m->type->topology;
+    struct errors errors = {0};
+    m->type->topology = topology;
+    int r = measure_change_plan(m, &errors);
+    log_errors(&errors);
+    if (r < 0) {
+        m->type->topology = before;
+        topology_free(topology);
+        return r == -EINVAL ? 0 : r;
+    }
+    log_cpus(m, before, topology);
+    topology_free(before);
+    return 0;
+}
+
+bool measure_budget_changed(struct measure *m, uint64_t now_ns) {
+    (void)self_follow_budget(m->self, now_ns); // another core type's check may have changed it
+    bool changed = m->self->budget.factor != m->slot_factor;
+    m->slot_factor = m->self->budget.factor; // even if no other plan can be made: not tried again
+    return changed;
+}
+
+int measure_follow_budget(struct measure *m) {
+    struct errors errors = {0};
+    int r = measure_change_plan(m, &errors);
+    log_errors(&errors);
+    if (r == 0)
+        log_info("%smeasuring used %.0f %% of its budget: a slot is %.0f ms from now on", measure_prefix(m),
+                 m->self->budget.used * 100, (double)m->stage.layout->plan->slot_ns * 1e-6);
+    return r == -EINVAL ? 0 : r;
+}
+
+// Gives more of the round to what the last round's bottleneck points to.
+int measure_follow_bottleneck(struct measure *m) {
+    m->adapt_due = false;
+    struct errors errors = {0};
+    int r = measure_change_plan(m, &errors);
+    log_errors(&errors);
+    if (r == 0)
+        stage_log_decisions(m->type->source, m->stage.layout->plan, adapt_report(m->adapt));
+    return r == -EINVAL ? 0 : r;
+}
+
+void measure_note_none_free(struct measure *m, bool none_free) {
+    if (none_free == m->none_free)
+        return;
+    m->none_free = none_free;
+    if (none_free)
+        log_warning(
+            "%sothers hold all counters: what is missing is uncovered time, and measuring goes on when they let go",
+            measure_prefix(m));
+    else
+        log_info("%scounters can be had again", measure_prefix(m));
+    measure_refresh_view(m);
+}
+
+int measure_follow_counters(struct measure *m, int counters, uint64_t now_ns) {
+    struct follow before = m->follow;
+    measure_note_none_free(m, counters == 0);
+    if (!follow_answer(&m->follow, counters, now_ns) && !watchdog_is_news(m))
+        return collector_start(m->collector, m->stage.layout);
+    trials_forget(m->trials);
+    struct snapshot_layout *old = snapshot_layout_ref(m->stage.layout);
+    struct errors errors = {0};
+    int r = measure_change_plan(m, &errors);
+    if (r == 0)
+        stage_log_change(m->type->source, old->plan, m->stage.layout->plan);
+    else
+        m->follow.counters = before.counters;
+    log_errors(&errors);
+    snapshot_layout_unref(old);
+    return r == -EINVAL ? collector_start(m->collector, m->stage.layout) : r;
+}
+
+int measure_follow_trial(struct measure *m) {
+    struct snapshot_layout *old = snapshot_layout_ref(m->stage.layout);
+    struct errors errors = {0};
+    int r = measure_change_plan(m, &errors);
+    if (r == 0)
+        stage_log_change(m->type->source, old->plan, m->stage.layout->plan);
+    log_errors(&errors);
+    snapshot_layout_unref(old);
+    return r == -EINVAL ? 0 : r;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_ENGINE_MEASURE_PLAN_H
+#define TOPDOWND_DAEMON_ENGINE_MEASURE_PLAN_H
+
+// The private state of measuring, and how its plan follows the host. Only daemon/engine/measure*.c and their tests
+// include this.
+
+#include "core/adapt/adapt.h"
+#include "core/tally/blind.h"
+#include "daemon/engine/collector.h"
+#include "daemon/engine/measure.h"
+#include "daemon/engine/measure_table.h"
+#include "daemon/engine/record.h"
+#include "daemon/engine/stage.h"
+#include "daemon/engine/trials.h"
+
+struct yielded {
+    uint64_t until_ns, shown_ns; // its end; time of its next snapshot
+};
+
+// When measuring last looked at what the host changes by itself.
+struct looked {
+    uint64_t cpus_ns;     // CPUs that came online or became isolated
+    bool all_isolated;    // no CPU was left to measure then
+    uint64_t watchdog_ns; // the NMI watchdog
+};
+
+struct measure {
+    struct engine engine; // first
+    const struct setup *setup;
+    struct core_type *type;
+    struct self *self;
+    uint64_t seed;         // of the schedule
+    struct record *record; // NULL: no recording
+    struct errors *errors; // for the first plan
+
+    enum measure_state state;
+    struct stage stage;          // of the current plan; empty while FINDING
+    struct collector *collector; // samples while MEASURING or LOOKING, probes while FINDING or PROBING
+    struct yielded yielded;      // while YIELDED
+    struct follow follow;        // the number of general counters
+    struct trials *trials;       // of event groups that starve; NULL: events take no counters
+    bool none_free;              // others held all of them at the last probe
+    double slot_factor;          // of the current plan, from the budget
+    struct adapt *adapt;         // NULL: the schedule is fixed
+    bool adapt_due;              // it needs another plan
+    struct looked looked;        // at what changes by itself
+    struct blind blind;
+};
+
+// What the plan of a stage is made from.
+struct stage_request measure_request(const struct measure *m);
+
+// Prefix of log lines.
+const char *measure_prefix(const struct measure *m);
+
+// Updates the view with the current facts, under the same plan.
+void measure_refresh_view(struct measure *m);
+
+// Makes a plan for the current counters and continues under it; on failure the old one stays. Returns 0, -EINVAL with
+// the reason in `errors`, -ENOMEM.
+int measure_change_plan(struct measure *m, struct errors *errors);
+
+// Logs once that others hold all counters, and once that they no longer do.
+void measure_note_none_free(struct measure *m, bool none_free);
+
+// Each adapts to a change of the host. Returns 0, or a negative errno that ends the daemon. If no other plan can be
+// made, the old one stays.
+int measure_follow_bottleneck(struct measure *m);
+int measure_follow_budget(struct measure *m);
+int measure_follow_cpus(struct measure *m, struct topology *topology); // takes ownership
+int measure_follow_counters(struct measure *m, int counters, uint64_t now_ns);
+int measure_follow_trial(struct measure *m);
+
+// True, once, if the length of slots, the same for all core types, must change.
+bool measure_budget_changed(struct measure *m, uint64_t now_ns);
+// Checks every minute whether the NMI watchdog was switched on or off, so that a probe must look what it holds.
+bool measure_watchdog_changed(struct measure *m, uint64_t now_ns);
+// Checks every five seconds whether CPUs to measure have come online, and whether some have become
+// isolated or are no longer so. Returns 1 and a topology of all CPUs to measure, 0, or -ENOMEM.
+int measure_find_cpus(struct measure *m, uint64_t now_ns, struct topology **out);
+
+#endif

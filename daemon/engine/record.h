@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_ENGINE_RECORD_H
+#define TOPDOWND_DAEMON_ENGINE_RECORD_H
+
+// run --record: writes every reading to a file without ever delaying measurement. A record goes into memory at once and
+// is written in small pieces between the edges of slots. A failure to write is reported once, and recording continues
+// when there is room again. A NULL record does nothing.
+
+#include "core/recording/recording.h"
+#include "core/tally/snapshot.h"
+#include "daemon/base/clocks.h"
+#include "daemon/source/setup.h"
+#include "exporters/view/view.h"
+
+struct record;
+
+// Records to the path of the setup; on a host with several core types, to that path followed by the type, with a share
+// of the size. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM. `seed` is the schedule's; `clocks` are
+// borrowed.
+int record_new(const struct setup *setup, const struct core_type *type, uint64_t seed, const struct clocks *clocks,
+               struct errors *errors, struct record **out);
+// Checks in advance, as far as possible: 0; 1 with a warning in `errors` if the folder is missing or may not be written
+// to, which another user or the unit may mend; -EINVAL with the reason in `errors`, -ENOMEM.
+int record_check(const struct setup *setup, const struct core_type *type, struct errors *errors);
+struct record *record_free(struct record *record); // writes the rest
+
+const char *record_path(const struct record *record); // valid as long as the record; NULL: no recording
+// Writes the self values about the recording.
+void record_fill(const struct record *record, struct snapshot *snapshot);
+
+// Records that the view's plan is now in force; or, for the same plan, the facts shown now.
+void record_plan(struct record *record, struct view *view);
+void record_view(struct record *record, struct view *view);
+void record_round(struct record *record, const struct readings *readings, double timestamp_seconds);
+void record_pause(struct record *record, const struct recording_pause *pause);
+
+// Writes a piece of the waiting records if there is time before deadline_ns. True while more is waiting.
+bool record_step(struct record *record, uint64_t deadline_ns);
+
+#endif

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/engine/replay.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/tally/blind.h"
+#include "daemon/base/log.h"
+#include "daemon/engine/stage.h"
+#include "daemon/source/source_recording.h"
+
+// Records are read one at a time; a round or a pause waits until it is due. At full speed a step ends after SLICE_NS
+// with only the newest snapshot, so that requests and signals are handled meanwhile.
+
+static const uint64_t SLICE_NS = 50000000;
+static const uint64_t IDLE_NS = UINT64_C(3600000000000); // between steps at the end, which do nothing
+
+struct replay {
+    struct engine engine; // first
+    const struct setup *setup;
+    struct core_type *type;
+    struct self *self;
+    struct tape *tape;
+    struct recording_record next; // if `looked`
+    int next_is;                  // tape_next's result for it
+    bool looked;
+    struct stage stage;
+    struct recording_facts facts; // of the current plan, or of the next one
+    struct adapt_report *report;  // NULL: the schedule was fixed
+    uint64_t begun_ns, first_ns;  // when the first round began, now and then
+    bool begun, over;
+    unsigned long long rounds;
+    struct blind blind;
+    double timestamp_seconds; // of the newest round
+    double counted_seconds;   // of the newest one with counts; at first of the first
+
+    // A round or a pause that waits until it is due
+    struct readings *readings; // NULL: none
+    double readings_seconds;
+    bool pausing;
+    struct recording_pause pause;
+};
+
+static struct replay *of(struct engine *engine) { return (struct replay *)engine; }
+
+// ---- snapshots ----
+
+static void fill_self(struct replay *replay, struct snapshot *snapshot) {
+    self_fill(replay->self, &replay->type->source->roots, replay->blind.pmu_up, snapshot);
+    snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = replay->timestamp_seconds;
+    snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_COUNTED_TIMESTAMP)] = replay->counted_seconds;
+}
+
+static struct snapshot *present_snapshot(struct engine *engine) {
+    struct replay *replay = of(engine);
+    struct snapshot *snapshot = snapshot_new(replay->stage.layout);
+    if (!snapshot)
+        return NULL;
+    derive_initial(replay->stage.derive, snapshot);
+    fill_self(replay, snapshot);
+    return snapshot;
+}
+
+static void note_counts(struct replay *replay) {
+    blind_interval(&replay->blind, replay->stage.layout->plan, replay->readings);
+    if (replay->blind.pmu_up || replay->stage.layout->plan->n_units == 0 || isnan(replay->counted_seconds))
+        replay->counted_seconds = replay->timestamp_seconds;
+}
+
+static void play_round(struct replay *replay, struct snapshot **out) {
+    struct snapshot *snapshot = snapshot_new(replay->stage.layout);
+    derive_round(replay->stage.derive, replay->readings, snapshot);
+    replay->timestamp_seconds = replay->readings_seconds;
+    note_counts(replay);
+    replay->readings = readings_free(replay->readings);
+    replay->rounds++;
+    if (snapshot) {
+        fill_self(replay, snapshot);
+        diagnosis_round(replay->stage.diagnosis, snapshot);
+    }
+    snapshot_unref(*out);
+    *out = snapshot;
+}
+
+// Snapshots from the time without counters have no gauges.
+static void play_pause(struct replay *replay, struct snapshot **out) {
+    derive_pause(replay->stage.derive, replay->pause.until_ns, replay->pause.reason);
+    replay->pausing = false;
+    if (isnan(replay->pause.timestamp_seconds))
+        return;
+    blind_excuse(&replay->blind);
+    replay->timestamp_seconds = replay->counted_seconds = replay->pause.timestamp_seconds;
+    snapshot_unref(*out);
+    *out = present_snapshot(&replay->engine);
+    if (*out && replay->pause.reason == UNCOVERED_YIELDED)
+        stage_mark_yielded(*out);
+}
+
+// ---- records ----
+
+// Totals continue only between plans of the same metrics.
+static bool same_metrics(const struct snapshot_layout *a, const struct recording_plan *b) {
+    if (!a || a->n_metrics != b->plan->n_metrics || a->plan->level1_selected != b->plan->level1_selected)
+        return false;
+    for (size_t m = 0; m < a->n_metrics; m++)
+        if (a->plan->metrics[m].metric != b->plan->metrics[m].metric)
+            return false;
+    return true;
+}
+
+static int explain(const struct replay *replay, int r, const char *missing) {
+    struct errors errors = {0};
+    r = tape_explain_plan(replay->tape, r, missing, &errors);
+    log_errors(&errors);
+    return r;
+}
+
+static struct stage_request request_of(const struct replay *replay, const struct recording_plan *plan) {
+    return (struct stage_request){.setup = replay->setup,
+                                  .type = replay->type,
+                                  .seed = replay->tape->header.seed,
+                                  .replayed = plan,
+                                  .facts = &replay->facts,
+                                  .report = replay->report};
+}
+
+static int play_facts(struct replay *replay, const struct recording_record *record) {
+    struct adapt_report *report;
+    char missing[RECORDING_TEXT_MAX + 1];
+    int r = recording_get_facts(record, replay->tape->catalog, missing, &replay->facts, &report);
+    if (r < 0)
+        return explain(replay, r, missing);
+    adapt_report_free(replay->report);
+    replay->report = report;
+    struct stage_request request = request_of(replay, NULL);
+    if (replay->stage.layout)
+        stage_refresh_view(&replay->stage, &request);
+    return 1;
+}
+
+static int play_plan(struct replay *replay, const struct recording_record *record) {
+    struct errors errors = {0};
+    struct recording_plan plan;
+    char missing[RECORDING_TEXT_MAX + 1];
+    int r = recording_get_plan(record, replay->tape->catalog, missing, &plan);
+    if (r < 0)
+        return explain(replay, r, missing);
+    if (plan.again && replay->stage.layout) {
+        topology_free(plan.topology);
+        plan_free(plan.plan);
+        return 0;
+    }
+    struct stage stage, none = {.layout = NULL};
+    struct stage_request request = request_of(replay, &plan);
+    r = stage_init(&stage, &request, same_metrics(replay->stage.layout, &plan) ? &replay->stage : &none, &errors);
+    if (r < 0)
+        return r;
+    stage_deinit(&replay->stage);
+    replay->stage = stage;
+    return 1;
+}
+
+// Converts a recorded time to the time at which it is due; the first one is due at once.
+static uint64_t due_ns(struct replay *replay, uint64_t recorded_ns, uint64_t now_ns) {
+    if (!replay->begun) {
+        replay->begun = true;
+        replay->begun_ns = now_ns;
+        replay->first_ns = replay->readings ? replay->readings->start_ns : recorded_ns;
+    }
+    double speed = replay->setup->speed;
+    if (speed == 0 || recorded_ns <= replay->first_ns)
+        return now_ns;
+    return replay->begun_ns + (uint64_t)((double)(recorded_ns - replay->first_ns) / speed);
+}
+
+static void finish(struct replay *replay, const char *how) {
+    replay->over = true;
+    log_info("%s: all %llu rounds have been replayed%s; the last one stays to be looked at", replay->tape->path,
+             replay->rounds, how);
+}
+
+// Peeks at the next record; returns the same as tape_next.
+static int look(struct replay *replay) {
+    if (!replay->looked)
+        replay->next_is = tape_next(replay->tape, &replay->next);
+    replay->looked = true;
+    return replay->next_is;
+}
+
+// Takes the next record. Returns 1 if something has happened or waits, 0 at the end of the tape, or a negative errno.
+static int take_record(struct replay *replay) {
+    const struct tape *tape = replay->tape;
+    int r = look(replay);
+    const struct recording_record record = replay->next;
+    replay->looked = false;
+    if (r < 0 && r != -EBADMSG && r != -ENODATA)
+        return r;
+    if (r <= 0) {
+        if (r == -EBADMSG)
+            log_warning("%s: the record at byte %llu is damaged: what follows is not replayed", tape->path,
+                        (unsigned long long)tape_at(tape));
+        finish(replay, r == -ENODATA ? ", up to the last full record" : "");
+        return 0;
+    }
+    r = 0;
+    if (record.kind == RECORDING_PLAN)
+        r = play_plan(replay, &record);
+    else if (record.kind == RECORDING_FACTS)
+        r = play_facts(replay, &record);
+    else if ((record.kind == RECORDING_ROUND || record.kind == RECORDING_CORES) && replay->stage.layout)
+        r = recording_get_round(&record, replay->stage.layout->plan, replay->stage.layout->topology, tape_is_log(tape),
+                                &replay->readings_seconds, &replay->readings);
+    else if (record.kind == RECORDING_PAUSE && replay->stage.layout)
+        replay->pausing = (r = recording_get_pause(&record, &replay->pause)) == 0;
+    if (r == -EBADMSG)
+        log_warning("%s: the record at byte %llu makes no sense: it is left out", tape->path,
+                    (unsigned long long)tape_at(tape));
+    else if (r < 0)
+        return r;
+    return 1;
+}
+
+// True if the next record changes the view: a snapshot must be shown with its own view.
+static bool view_changes_next(struct replay *replay) {
+    return look(replay) == 1 && (replay->next.kind == RECORDING_PLAN || replay->next.kind == RECORDING_FACTS);
+}
+
+static int step(struct engine *engine, uint64_t now_ns, uint64_t *deadline_ns, struct snapshot **out) {
+    struct replay *replay = of(engine);
+    const struct clocks *clocks = replay->self->clocks;
+    uint64_t until_ns = now_ns + SLICE_NS;
+    *out = NULL;
+    while (!replay->over) {
+        if (replay->readings || replay->pausing) {
+            uint64_t recorded_ns = replay->readings ? replay->readings->end_ns : replay->pause.until_ns;
+            *deadline_ns = due_ns(replay, recorded_ns, now_ns);
+            if (*deadline_ns > now_ns)
+                return 0;
+            if (replay->readings)
+                play_round(replay, out);
+            else
+                play_pause(replay, out);
+        }
+        struct snapshot_layout *layout = replay->stage.layout;
+        *deadline_ns = now_ns = clocks->monotonic_ns(clocks->context);
+        if (*out && (replay->setup->speed > 0 || now_ns > until_ns || view_changes_next(replay)))
+            return 0;
+        int r = take_record(replay);
+        if (r < 0)
+            return r;
+        if (!layout && replay->stage.layout)
+            return 0; // the first plan must be served
+    }
+    *deadline_ns = now_ns + IDLE_NS;
+    return 0;
+}
+
+// A replay holds no counters.
+static int yield_counters(struct engine *engine, uint64_t now_ns, double seconds) {
+    (void)engine;
+    (void)now_ns;
+    (void)seconds;
+    return -EOPNOTSUPP;
+}
+
+static struct view *present_view(const struct engine *engine) { return ((const struct replay *)engine)->stage.view; }
+
+// ---- making ----
+
+static struct engine *free_replay(struct engine *engine) {
+    struct replay *replay = of(engine);
+    readings_free(replay->readings);
+    stage_deinit(&replay->stage);
+    adapt_report_free(replay->report);
+    free(replay);
+    return NULL;
+}
+
+int replay_new(const struct setup *setup, struct core_type *type, struct self *self, struct engine **out) {
+    static const struct engine_ops ops = {
+        .step = step, .view = present_view, .snapshot = present_snapshot, .yield = yield_counters, .free = free_replay};
+    struct replay *replay = calloc(1, sizeof *replay);
+    if (!replay)
+        return -ENOMEM;
+    *replay = (struct replay){.engine.ops = &ops,
+                              .setup = setup,
+                              .type = type,
+                              .self = self,
+                              .tape = source_recording_tape(type->source),
+                              .timestamp_seconds = NAN,
+                              .counted_seconds = NAN};
+    *out = &replay->engine;
+    return 0;
+}

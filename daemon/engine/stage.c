@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/engine/stage.h"
+
+#include <errno.h>
+
+#include "daemon/base/log.h"
+
+// A replay shows the recorded facts beside its values.
+static struct view *copy_view(struct view *view, const struct stage_request *request) {
+    const struct recording_facts *facts = request->facts;
+    struct view_pmu_error errors[RECORDING_TROUBLES_MAX];
+    for (size_t i = 0; facts && i < facts->n_troubles; i++)
+        errors[i] = (struct view_pmu_error){.pmu = facts->troubles[i].pmu,
+                                            .reason = facts->troubles[i].reason,
+                                            .text = facts->troubles[i].text,
+                                            .of_host = facts->troubles[i].of_host};
+    if (facts) {
+        view->counters_total = facts->counters_total;
+        view->counters_usable = facts->counters_usable;
+        view->adapt = request->report;
+        view->pmu_errors = errors;
+        view->n_pmu_errors = facts->n_troubles;
+    }
+    return view_new(view);
+}
+
+static const char *watchdog_word(const struct source *source) {
+    if (source->replayed || !source->takes_counters)
+        return NULL;
+    return source->nmi_watchdog ? "holds_a_counter" : source->watchdog_on ? "holds_none" : "off";
+}
+
+static struct view *make_view(const struct stage_request *request, struct snapshot_layout *layout) {
+    const struct setup *setup = request->setup;
+    const struct source *source = request->type->source;
+    unsigned fixed = source_fixed_counters(source);
+    struct view view = {.layout = layout,
+                        .simulated = source->simulated,
+                        .replayed = source->replayed,
+                        .version = TOPDOWND_VERSION,
+                        .hostname = setup->hostname,
+                        .core_type = source->core_type[0] != '\0' ? source->core_type : NULL,
+                        .pmu = source->pmu_name,
+                        .cpu_vendor = source->cpu.vendor,
+                        .cpu_model = source->cpu.model,
+                        .cpu_microarchitecture = source->microarchitecture,
+                        .profile = setup_profile_name(setup),
+                        .config_hash = setup->config->hash,
+                        .seed = request->seed,
+                        .recording = request->recording,
+                        .counters_total = request->follow.counters == 0 ? 0 : request->follow.most_counters + fixed,
+                        .counters_usable =
+                            request->follow.counters == 0 || request->none_free ? 0 : request->follow.counters + fixed,
+                        .adapt = request->adapt ? adapt_report(request->adapt) : NULL,
+                        .standard_error = setup->profile->settings.standard_error,
+                        .nmi_watchdog = watchdog_word(source),
+                        .guests_excluded = source->exclude_guest,
+                        .pmu_errors = source->troubles.errors,
+                        .n_pmu_errors = source->troubles.n};
+    return copy_view(&view, request);
+}
+
+// Takes ownership of both; the topology is NULL if out of memory.
+static int join_layout(struct plan *plan, struct topology *topology, struct snapshot_layout **out) {
+    struct snapshot_layout *layout = topology ? snapshot_layout_new(plan, topology) : NULL;
+    if (!layout) {
+        topology_free(topology);
+        plan_free(plan);
+        return -ENOMEM;
+    }
+    *out = layout;
+    return 0;
+}
+
+int stage_plan(const struct stage_request *request, struct errors *errors, struct plan **out) {
+    // counters that others already hold are part of their reserve
+    unsigned held = request->follow.most_counters - request->follow.counters,
+             reserve = request->setup->profile->settings.reserve_counters;
+    const struct setup_plan_request asked = {.raised = request->adapt ? adapt_raised(request->adapt) : NULL,
+                                             .findings = request->findings,
+                                             .general_counters = request->follow.counters,
+                                             .reserved_counters = reserve > held ? reserve - held : 0,
+                                             .slot_factor = request->slot_factor};
+    return setup_plan(request->setup, request->type, &asked, errors, out);
+}
+
+static int make_layout(const struct stage_request *request, struct errors *errors, struct snapshot_layout **out) {
+    struct plan *plan;
+    if (request->replayed)
+        return join_layout(request->replayed->plan, request->replayed->topology, out);
+    int r = stage_plan(request, errors, &plan);
+    if (r < 0)
+        return r;
+    return join_layout(plan, topology_copy(request->type->topology), out);
+}
+
+static struct watch *make_watch(const struct source *source, const struct derive *derive,
+                                struct snapshot_layout *layout, const struct watch *before) {
+    struct snapshot *now = snapshot_new(layout);
+    if (!now)
+        return NULL;
+    derive_initial(derive, now);
+    struct watch *watch = watch_new(layout, source->prefix, now, before);
+    snapshot_unref(now);
+    return watch;
+}
+
+void stage_deinit(struct stage *stage) {
+    watch_free(stage->watch);
+    diagnosis_free(stage->diagnosis);
+    derive_free(stage->derive);
+    view_unref(stage->view);
+    snapshot_layout_unref(stage->layout);
+}
+
+int stage_init(struct stage *stage, const struct stage_request *request, const struct stage *before,
+               struct errors *errors) {
+    *stage = (struct stage){0};
+    int r = make_layout(request, errors, &stage->layout);
+    if (r < 0)
+        return r;
+    stage->view = make_view(request, stage->layout);
+    stage->derive = derive_new(stage->layout);
+    if (stage->derive && before->derive && derive_continue(stage->derive, before->derive) < 0)
+        stage->derive = derive_free(stage->derive);
+    if (stage->derive)
+        stage->watch = make_watch(request->type->source, stage->derive, stage->layout, before->watch);
+    stage->diagnosis = diagnosis_new(stage->layout);
+    if (stage->diagnosis && before->diagnosis)
+        diagnosis_continue(stage->diagnosis, before->diagnosis);
+    if (stage->view && stage->derive && stage->watch && stage->diagnosis)
+        return 0;
+    stage_deinit(stage);
+    return -ENOMEM;
+}
+
+void stage_refresh_view(struct stage *stage, const struct stage_request *request) {
+    struct view *view = make_view(request, stage->layout);
+    if (!view)
+        return; // the log has its news
+    view_unref(stage->view);
+    stage->view = view;
+}
+
+void stage_mark_yielded(struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    for (size_t scope = 0; scope < layout->n_scopes; scope++)
+        for (size_t m = 0; m < layout->n_metrics; m++)
+            snapshot->absent[snapshot_state(layout, scope, m)] =
+                plan_metric_planned(&layout->plan->metrics[m]) ? ABSENT_YIELDED : ABSENT_NOT_PLANNABLE;
+}
+
+// What comes after a decision that gives its metric group no more of the round.
+static const char *no_gain(const struct plan *plan, const struct adapt_decision *decision) {
+    if (!decision->raised || adapt_gains(plan, decision->group))
+        return "";
+    return adapt_share(plan, decision->group).baseline >= 1
+               ? ": it counts in every slot already"
+               : ": it gets no more slots, because all that can be raised is raised";
+}
+
+void stage_log_decisions(const struct source *source, const struct plan *plan, const struct adapt_report *report) {
+    for (size_t i = report->n_decisions - report->n_new; i < report->n_decisions; i++) {
+        char text[ADAPT_TEXT_MAX];
+        adapt_decision_text(source->catalog, &report->decisions[i], text, sizeof text);
+        log_info("%s%s%s", source->prefix, text, no_gain(plan, &report->decisions[i]));
+    }
+}
+
+void stage_log_change(const struct source *source, const struct plan *before, const struct plan *after) {
+    for (size_t i = 0; i < after->n_metrics; i++) {
+        const struct catalog_metric *metric = &after->catalog->metrics[after->metrics[i].metric];
+        bool was = plan_metric_planned(&before->metrics[i]), is = plan_metric_planned(&after->metrics[i]);
+        if (after->metrics[i].auxiliary)
+            continue; // metrics that need it are reported
+        if (was && !is)
+            log_warning("%s%s is no longer measured: %s", source->prefix, metric->export_name,
+                        after->metrics[i].reason);
+        else if (!was && is)
+            log_info("%s%s is measured again", source->prefix, metric->export_name);
+    }
+    if (after->general_counters != before->general_counters)
+        log_info("%s%u general counter%s can be had instead of %u: %zu event group%s instead of %zu", source->prefix,
+                 after->general_counters, after->general_counters == 1 ? "" : "s", before->general_counters,
+                 after->n_groups, after->n_groups == 1 ? "" : "s", before->n_groups);
+}

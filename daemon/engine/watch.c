@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/engine/watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/base/alarm.h"
+#include "daemon/base/log.h"
+
+struct watch {
+    const struct snapshot_layout *layout;
+    const char *prefix;
+    double (*windows)[WINDOW_RESULT_N]; // totals by event group
+    bool (*trouble)[WINDOW_RESULT_N];   // the last round had such windows
+    struct alarm *alarms;               // by catalog metric: its rate needs a cause
+    double gap_seconds;
+    int error;
+};
+
+struct watch *watch_new(const struct snapshot_layout *layout, const char *prefix, const struct snapshot *now,
+                        const struct watch *before) {
+    struct watch *watch = calloc(1, sizeof *watch);
+    if (!watch)
+        return NULL;
+    watch->layout = layout;
+    watch->prefix = prefix;
+    watch->windows = calloc(layout->plan->n_groups + 1, sizeof *watch->windows);
+    watch->trouble = calloc(layout->plan->n_groups + 1, sizeof *watch->trouble);
+    watch->alarms = calloc(layout->catalog->n_metrics + 1, sizeof *watch->alarms);
+    if (!watch->windows || !watch->trouble || !watch->alarms)
+        return watch_free(watch);
+    if (before)
+        memcpy(watch->alarms, before->alarms, layout->catalog->n_metrics * sizeof *watch->alarms);
+    for (size_t g = 0; g < layout->plan->n_groups; g++)
+        memcpy(watch->windows[g], now->values + snapshot_windows(layout, g, 0), sizeof watch->windows[g]);
+    watch->gap_seconds = now->values[snapshot_uncovered(layout, 0, UNCOVERED_GAP)];
+    return watch;
+}
+
+struct watch *watch_free(struct watch *watch) {
+    if (watch) {
+        free(watch->alarms);
+        free(watch->trouble);
+        free(watch->windows);
+        free(watch);
+    }
+    return NULL;
+}
+
+static const char *trouble_text(enum window_result result) {
+    switch (result) {
+    case WINDOW_CONTENDED:
+        return "shares the counters with other users: its counts are scaled";
+    case WINDOW_STARVED:
+        return "gets no counters: other users hold them (perf, a guest's PMU, the NMI watchdog), or the PMU cannot "
+               "count its events together";
+    case WINDOW_IMPLAUSIBLE:
+        return "gave counts that cannot be, such as counts that fell: they are left out. A live migration, a suspend "
+               "or "
+               "a driver's bug does that";
+    default:
+        return "cannot be read or opened";
+    }
+}
+
+static void watch_group(struct watch *watch, const struct snapshot *snapshot, size_t group) {
+    double *before = watch->windows[group];
+    for (enum window_result result = WINDOW_CONTENDED; result < WINDOW_RESULT_N; result++) {
+        double now = snapshot->values[snapshot_windows(watch->layout, group, result)];
+        bool trouble = now > before[result];
+        const char *name = watch->layout->plan->groups[group].name;
+        if (trouble && !watch->trouble[group][result])
+            log_warning("%sevent group %s %s (%.0f window%s in this round)", watch->prefix, name, trouble_text(result),
+                        now - before[result], now - before[result] == 1 ? "" : "s");
+        else if (!trouble && watch->trouble[group][result])
+            log_info("%sevent group %s: no longer %s", watch->prefix, name, window_result_name(result));
+        watch->trouble[group][result] = trouble;
+        before[result] = now;
+    }
+}
+
+static void watch_metric(struct watch *watch, const struct snapshot *snapshot, size_t m) {
+    const struct catalog_metric *metric = &watch->layout->catalog->metrics[watch->layout->plan->metrics[m].metric];
+    struct alarm *alarm = &watch->alarms[watch->layout->plan->metrics[m].metric];
+    double rate = snapshot->values[snapshot_rate_above(watch->layout, 0, m)];
+    double seconds = (double)(snapshot->end_ns - snapshot->start_ns) * 1e-9;
+    if (metric->rate_threshold <= 0 || watch->layout->plan->metrics[m].auxiliary ||
+        !alarm_update(alarm, rate, metric->rate_threshold, seconds))
+        return;
+    if (alarm->on)
+        log_warning("%s%s: %.0f a second on this host, more than %.0f needs a cause. %s", watch->prefix, metric->title,
+                    rate, metric->rate_threshold, metric->rate_advice);
+    else
+        log_info("%s%s: well below %.0f a second again", watch->prefix, metric->title, metric->rate_threshold);
+}
+
+void watch_round(struct watch *watch, const struct snapshot *snapshot, int round_error) {
+    for (size_t g = 0; g < watch->layout->plan->n_groups; g++)
+        watch_group(watch, snapshot, g);
+    for (size_t m = 0; m < watch->layout->n_metrics; m++)
+        watch_metric(watch, snapshot, m);
+    double gap = snapshot->values[snapshot_uncovered(watch->layout, 0, UNCOVERED_GAP)];
+    if (gap > watch->gap_seconds)
+        log_warning(
+            "%smeasured nothing for a while: %.1f CPU seconds are uncovered (the daemon was stopped, or the host "
+            "suspended or overloaded)",
+            watch->prefix, gap - watch->gap_seconds);
+    watch->gap_seconds = gap;
+    if (round_error != watch->error && round_error != 0)
+        log_warning("%sreading counters: %s", watch->prefix, strerror(-round_error));
+    watch->error = round_error;
+}
