@@ -51,8 +51,9 @@ static void add_row(struct map_reader *map, const struct json_node *node, const 
 }
 
 static void read_row(struct map_reader *map, const struct json_node *node) {
-    static const char *const keys[] = {"spec", "midr", "cpuid", "generic", "vendor", "known_as"};
-    const char *spec = NULL, *pmu = NULL, *vendor = NULL, **midr_texts = NULL, **cpuids = NULL, **known_as = NULL;
+    static const char *const keys[] = {"spec", "midr", "cpuid", "core", "generic", "vendor", "known_as"};
+    const char *spec = NULL, *core = NULL, *pmu = NULL, *vendor = NULL, **midr_texts = NULL, **cpuids = NULL,
+               **known_as = NULL;
     size_t n_midrs = 0, n_cpuids = 0, n_known_as = 0;
     int before = map->reader.status;
     map->reader.status = 0;
@@ -60,6 +61,7 @@ static void read_row(struct map_reader *map, const struct json_node *node) {
     (void)json_get_text(node, "spec", JSON_REQUIRED, &spec);
     (void)json_get_texts(node, "midr", JSON_OPTIONAL, CPU_MAP_ENTRIES_MAX, &midr_texts, &n_midrs);
     (void)json_get_texts(node, "cpuid", JSON_OPTIONAL, CPU_MAP_ENTRIES_MAX, &cpuids, &n_cpuids);
+    (void)json_get_text(node, "core", JSON_OPTIONAL, &core);
     (void)json_get_text(node, "generic", JSON_OPTIONAL, &pmu);
     (void)json_get_text(node, "vendor", JSON_OPTIONAL, &vendor);
     (void)json_get_texts(node, "known_as", JSON_OPTIONAL, CPU_MAP_ENTRIES_MAX, &known_as, &n_known_as);
@@ -72,6 +74,7 @@ static void read_row(struct map_reader *map, const struct json_node *node) {
                                 .n_midrs = n_midrs,
                                 .cpuids = (char **)cpuids,
                                 .n_cpuids = n_cpuids,
+                                .core = (char *)core,
                                 .pmu = (char *)pmu,
                                 .vendor = (char *)vendor,
                                 .known_as = (char **)known_as,

@@ -31,6 +31,7 @@ struct cpu_row {
     size_t n_midrs;
     char **cpuids; // patterns of cpuid_matches
     size_t n_cpuids;
+    char *core;      // of these CPUs, only those that this PMU of the kernel counts on; "": all
     char *pmu;       // generic: the kernel's PMU, a name or a prefix ending in '*'; NULL: the row is not generic
     char *vendor;    // generic: from /proc/cpuinfo; "": any
     char **known_as; // names under which the CPUs are sold
@@ -54,13 +55,14 @@ struct cpu_identity {
     uint32_t midr;
     const char *cpuid;                                         // in perf's form; NULL: not an x86 CPU
     const char *vendor;                                        // from /proc/cpuinfo; NULL: not known
+    const char *core;                                          // the PMU that counts on the CPU; NULL: not known
     bool (*has_pmu)(const void *context, const char *pattern); // whether the kernel has a PMU of this name
     const void *context;
 };
 
 // Finds the row for a CPU. By MIDR: of all entries that cover it, the latest variant and revision. By CPUID: the first
-// row that matches. Else the first generic row of this vendor whose PMU the kernel has. NULL if there is none or
-// nothing is known about the CPU.
+// row that matches for the CPU's PMU, else the first one. Else the first generic row of this vendor whose PMU the
+// kernel has. NULL if there is none.
 const struct cpu_row *cpu_map_choose(const struct cpu_map *map, const struct cpu_identity *identity);
 
 #endif

@@ -71,7 +71,7 @@ def test_each_host_gets_its_spec():
             (dict(cpu="GenuineIntel-6-1A-5"), ("spec nehalem-ep",)),
             (dict(cpu="GenuineIntel-6-FE-1"), ("spec intel-generic",)),
             (dict(cpu="AuthenticAMD-99-1-1", form=AMD), ("spec amd-generic",)),
-            (dict(cpu="CentaurHauls-7-3B-0"), ("spec software",)),
+            (dict(cpu="CentaurHauls-7-3B-0"), ("spec kernel-events", "the kernel's common events are measured")),
             (dict(cpu="GenuineIntel-6-8F-8", pmus=()), ("spec software",))):  # a virtual machine without a PMU
         said(*words, **host)
     return "10 hosts"

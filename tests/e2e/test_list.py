@@ -40,10 +40,11 @@ def spec_file(spec):
 def test_every_spec_is_listed_with_what_identifies_its_cpus():
     cpus = {cpu["spec"]: cpu for cpu in listed("cpus")}
     assert sorted(cpus) == SPECS, set(cpus) ^ set(SPECS)
-    for row in spec_file("cpus")["cpus"]:
-        cpu = cpus[row["spec"]]
+    for spec, cpu in cpus.items():
+        rows = [row for row in spec_file("cpus")["cpus"] if row["spec"] == spec]
         for key in ("midr", "cpuid", "known_as"):
-            assert cpu[key] == row.get(key, []), (row, cpu)
+            assert cpu[key] == [text for row in rows for text in row.get(key, [])], (rows, cpu)
+        assert cpu["generic"] == (", ".join(row["generic"] for row in rows if "generic" in row) or None), (rows, cpu)
     assert cpus["sapphire-rapids"]["vendor"] == "Intel" and cpus["zen4"]["vendor"] == "AMD"
     return f"{len(cpus)} specs"
 
@@ -76,7 +77,7 @@ def test_a_neutral_name_that_a_core_lacks_is_explained_with_its_group():
                 assert (name in metrics) != (re.search(rf"\b{name}\b", help_of[group]) is not None), (spec, name, help_of[group])
                 if name not in metrics:
                     explained.setdefault(spec, []).append(name)
-    assert set(explained) == {"sapphire-rapids", "emerald-rapids", "granite-rapids", "amd-zen", "amd-generic", "intel-generic"}, explained
+    assert set(explained) == {"sapphire-rapids", "emerald-rapids", "granite-rapids", "amd-zen", "amd-generic", "intel-generic", "kernel-events"}, explained
 
 
 def test_events_have_the_attributes_that_their_vendor_states():

@@ -145,7 +145,7 @@ static const struct {
     {"AuthenticAMD-26-50-0", "amd-zen"},       // Zen 6
     {"AuthenticAMD-16-2-3", "amd-generic"},    // K10
     {"AuthenticAMD-27-1-0", "amd-generic"},    // to come
-    {"CentaurHauls-7-3B-0", "none"},           // no spec, no generic one either
+    {"CentaurHauls-7-3B-0", "kernel-events"},  // no spec, no generic one either
 };
 
 static void test_every_x86_cpu_gets_its_spec(void **state) {
@@ -187,8 +187,10 @@ static void test_a_generic_row_needs_its_pmu_and_its_vendor(void **state) {
     assert_string_equal(spec_of_cpuid(*state, "GenuineIntel-6-FF-1", "cpu"), "intel-generic");
     assert_string_equal(spec_of_cpuid(*state, "GenuineIntel-6-FF-1", "software"), "none");
     assert_string_equal(spec_of_cpuid(*state, "GenuineIntel-6-8F-4", "software"), "sapphire-rapids");
-    const struct cpu_identity nothing = {.vendor = "GenuineIntel", .has_pmu = has_pmu_named, .context = "cpu"};
-    assert_null(cpu_map_choose(*state, &nothing)); // the kernel does not say what CPU it is
+    const struct cpu_identity other = {.vendor = "IBM/S390", .has_pmu = has_pmu_named, .context = "cpum_cf"};
+    assert_string_equal(cpu_map_choose(*state, &other)->spec, "kernel-events");
+    const struct cpu_identity nothing = {.vendor = "IBM/S390", .has_pmu = has_pmu_named, .context = "software"};
+    assert_null(cpu_map_choose(*state, &nothing));
 }
 
 static int parse_map(const char *text, struct errors *errors, struct cpu_map *map) {

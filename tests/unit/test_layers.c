@@ -103,6 +103,7 @@ static const char *const ROOMS[] = {"core/base/",
                                     "exporters/http/",
                                     "daemon/base/",
                                     "daemon/source/",
+                                    "daemon/engine/",
                                     "daemon/run/",
                                     "daemon/command/",
                                     "daemon/main.c"};
