@@ -91,12 +91,12 @@ class Table:
         events = {}
 
         def replace(match):
-            event = match[0]
+            event = match[0].replace("\\", "")
             whats = self.counts.get(f"{spec}:{event}") or self.counts[event]
             events[f"e{len(events)}"] = Sum({("plus", what) for what in whats})
             return f"e{len(events) - 1}"
 
-        text = re.sub(r"[A-Za-z_][\w.]*", replace, formula)
+        text = re.sub(r"[A-Za-z_](?:[\w.]|\\.)*", replace, formula)
         value = eval(compile(ast.parse(text, mode="eval"), formula, "eval"), {}, events)  # a formula of ours
         return f"{self.names(value.upper)} / {self.names(value.lower)}"
 
@@ -113,7 +113,8 @@ def definitions_table():
     shipped, rows = specs(), ["| metric | definition | what it counts | on |", "|---|---|---|---|"]
     for metric, entry in Table().metrics.items():
         having = [name for name, metrics in shipped.items() if metric in metrics]
-        rows.append(f"| **`{metric}`** | | **{entry['meaning']}** | {listed(having, list(shipped))} |")
+        look = f" Worth a look above {entry['threshold']:g}." if "threshold" in entry else ""
+        rows.append(f"| **`{metric}`** | | **{entry['meaning']}**{look} | {listed(having, list(shipped))} |")
         for key, text in entry["definitions"].items():
             on = [name for name in having if shipped[name][metric]["own"].get("definition") == key]
             rows.append(f"| | `{key}` | {text} | {listed(on, having)} |")

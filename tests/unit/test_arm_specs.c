@@ -295,8 +295,8 @@ static void compare_own_l2(const struct catalog *ours, struct random *random) {
         double looked_up =
             count_of(ours, writes_apart ? "L2D_CACHE_RW" : "L2D_CACHE_RD", count) + count_of(ours, "L2I_CACHE", count);
         double instructions = count_of(ours, "INST_RETIRED", count);
-        assert_true(same(value_of(ours, own_l2[0], count), 1000 * misses / instructions));
-        assert_true(same(value_of(ours, own_l2[1], count), misses / looked_up));
+        assert_true(same(value_of(ours, own_l2[0], count), instructions == 0 ? NAN : misses / instructions * 1000));
+        assert_true(same(value_of(ours, own_l2[1], count), looked_up == 0 ? NAN : misses / looked_up));
     }
     free(counts);
 }
