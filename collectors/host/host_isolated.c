@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collectors/host/host_file.h"
 
@@ -62,6 +63,14 @@ static void add_partitions(const char *folder, unsigned depth, struct cpuset *ou
         closedir(children);
 }
 
+// Only cgroups of version 2 have partitions, and their root always has this file: a search elsewhere would be for
+// nothing, every few seconds.
+static bool has_partitions(const char *root) {
+    char path[PATH_BYTES + FILE_BYTES];
+    (void)snprintf(path, sizeof path, "%s/cgroup.controllers", root);
+    return access(path, F_OK) == 0;
+}
+
 // ---- cgroup v1 ----
 
 static bool is_balanced(const char *folder) {
@@ -107,7 +116,8 @@ void host_isolated_cpus(const struct host_roots *roots, struct cpuset *out) {
     (void)snprintf(folder, sizeof folder, "%s/fs/cgroup", roots->sysfs);
     if (add_list(folder, "cpuset.cpus.isolated", out))
         return;
-    add_partitions(folder, 0, out);
+    if (has_partitions(folder))
+        add_partitions(folder, 0, out);
     (void)snprintf(folder, sizeof folder, "%s/fs/cgroup/cpuset", roots->sysfs);
     add_unbalanced(folder, out);
 }

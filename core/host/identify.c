@@ -59,6 +59,9 @@ static void row_deinit(struct cpu_row *row) {
         free(row->cpuids[i]);
     for (size_t i = 0; i < row->n_known_as; i++)
         free(row->known_as[i]);
+    for (size_t i = 0; i < row->n_sold_as; i++)
+        free(row->sold_as[i]);
+    free(row->sold_as);
     free(row->known_as);
     free(row->core);
     free(row->vendor);
@@ -71,8 +74,11 @@ static void row_deinit(struct cpu_row *row) {
 void cpu_map_deinit(struct cpu_map *map) {
     while (map->n > 0)
         row_deinit(&map->rows[--map->n]);
+    while (map->n_files > 0)
+        row_deinit(&map->files[--map->n_files]);
+    free(map->files);
     free(map->rows);
-    map->rows = NULL;
+    map->files = map->rows = NULL;
 }
 
 static bool has_midr(const struct cpu_row *row, size_t n, uint32_t midr) {
@@ -143,7 +149,8 @@ static bool copy_row(const struct cpu_row *row, struct cpu_row *out) {
         memcpy(out->midrs, row->midrs, row->n_midrs * sizeof *out->midrs);
     out->n_midrs = row->n_midrs;
     return copy_texts(row->cpuids, row->n_cpuids, &out->cpuids, &out->n_cpuids) &&
-           copy_texts(row->known_as, row->n_known_as, &out->known_as, &out->n_known_as);
+           copy_texts(row->known_as, row->n_known_as, &out->known_as, &out->n_known_as) &&
+           copy_texts(row->sold_as, row->n_sold_as, &out->sold_as, &out->n_sold_as);
 }
 
 int cpu_map_add(struct cpu_map *map, const struct cpu_row *row, struct fault *fault) {
@@ -159,6 +166,14 @@ int cpu_map_add(struct cpu_map *map, const struct cpu_row *row, struct fault *fa
     }
     map->rows[map->n++] = copy;
     return 0;
+}
+
+int cpu_map_add_files(struct cpu_map *map, const struct cpu_row *row, struct fault *fault) {
+    struct cpu_map files = {.rows = map->files, .n = map->n_files};
+    int r = cpu_map_add(&files, row, fault);
+    map->files = files.rows;
+    map->n_files = files.n;
+    return r;
 }
 
 static const struct cpu_row *choose_midr(const struct cpu_map *map, uint32_t midr) {
@@ -213,4 +228,12 @@ const struct cpu_row *cpu_map_choose(const struct cpu_map *map, const struct cpu
     if (!row && identity->cpuid)
         row = choose_cpuid(map, identity->cpuid, identity->core);
     return row ? row : choose_generic(map, identity);
+}
+
+const char *cpu_map_find_files(const struct cpu_map *map, const struct cpu_identity *identity) {
+    const struct cpu_map files = {.rows = map->files, .n = map->n_files};
+    const struct cpu_row *row = identity->has_midr ? choose_midr(&files, identity->midr) : NULL;
+    if (!row && identity->cpuid)
+        row = choose_cpuid(&files, identity->cpuid, identity->core);
+    return row ? row->spec : NULL;
 }

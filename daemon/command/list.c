@@ -286,10 +286,7 @@ static int say_ambiguous(const struct list_specs *list, const char *name, const 
 }
 
 static int say_unknown(const struct list_specs *list, const char *name) {
-    const char *names[DATA_SPECS_MAX];
-    for (size_t i = 0; i < list->n; i++)
-        names[i] = list->specs[i].name;
-    return refuse_name("there is no spec for the CPU", name, error_suggest(name, names, list->n), "cpus");
+    return refuse_name("there is no spec for the CPU", name, list_specs_suggest(list, name), "cpus");
 }
 
 // Chooses the specs that the options mean.

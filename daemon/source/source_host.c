@@ -124,13 +124,29 @@ static int rule_out_refused(struct source_host *host) {
     return n == 0 || refused ? 0 : -ENOMEM;
 }
 
+// Linux has files for some CPUs that have no spec.
+static void note_unknown(struct source_host *host) {
+    const struct cpu_identity identity = {.has_midr = host->cores.midr != 0,
+                                          .midr = host->cores.midr,
+                                          .cpuid = host->cpuid[0] != '\0' ? host->cpuid : NULL,
+                                          .core = host->cores.pmu};
+    const char *folder = cpu_map_find_files(host->cpus, &identity);
+    char files[256] = "";
+    if (folder)
+        (void)snprintf(files, sizeof files,
+                       "; Linux has files for it, tools/perf/pmu-events/arch/%.80s: with a copy of arch, "
+                       "'specs: {path: FOLDER, format: perf}' in the configuration measures all that they hold",
+                       folder);
+    source_note(&host->source, host->source.pmu_name, "unknown_core",
+                "there is no spec for this CPU: %s common events are measured, without level 1%s",
+                host->kernel_events ? "the kernel's" : "the architecture's", files);
+}
+
 static void note_binding(struct source_host *host, const struct host_binding *binding) {
     struct source *source = &host->source;
     const struct catalog *catalog = source->catalog;
     if (!source->vendors && host->cores.row->pmu)
-        source_note(source, source->pmu_name, "unknown_core",
-                    "there is no spec for this CPU: %s common events are measured, without level 1",
-                    host->kernel_events ? "the kernel's" : "the architecture's");
+        note_unknown(host);
     if (binding->topdown_dropped)
         source_note(source, source->pmu_name, "no_slots",
                     "the kernel does not show the PMU's own Topdown counters, as in most virtual machines: %s",

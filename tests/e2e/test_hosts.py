@@ -109,6 +109,7 @@ def test_an_unknown_cpu_is_told_of():
         log, status = answers_on(folder)
     assert "there is no spec for this CPU" in log, log
     assert status["cpu"]["microarchitecture"] == "unknown", status["cpu"]
+    said(r"no spec for this CPU.*arch/x86/novalake.*'specs: \{path: FOLDER, format: perf\}'", cpu="GenuineIntel-18-1-0")
 
 
 def test_cores_of_two_kinds_are_measured_by_their_own_pmus():

@@ -109,7 +109,9 @@ def test_a_cpu_is_found_by_any_of_its_names():
     for name in ("Neoverse_V2", "graviton-4", "GRACE", "Arm Neoverse V2"):
         assert listed("events", "--cpu", name) == spec, name
     assert {cpu["spec"] for cpu in listed("cpus", "--cpu", "amd")} >= {"zen2", "zen3", "zen4", "zen5"}
-    assert [cpu["spec"] for cpu in listed("cpus", "--cpu", "Milan")] == ["zen3"]
+    for name, spec in (("Milan", "zen3"), ("EPYC 9654", "zen4"), ("Xeon 8480", "sapphire-rapids"), ("Cobalt 200", "neoverse-v3"),
+                       ("Intel(R) Xeon(R) CPU E5-2680 v4 @ 2.40GHz", "broadwell-ep")):
+        assert [cpu["spec"] for cpu in listed("cpus", "--cpu", name)] == [spec], name
 
 
 def test_a_list_is_a_table_unless_json_is_asked_for():
@@ -135,6 +137,7 @@ def test_a_list_of_this_host_needs_no_privileges():
 def test_a_wrong_word_is_an_error_with_a_suggestion():
     assert "did you mean 'events'?" in refused("event")
     assert "did you mean 'sapphire-rapids'?" in refused("events", "--cpu", "saphire-rapids")
+    assert "did you mean 'Graviton 4'?" in refused("events", "--cpu", "Gravitn 4")
     assert "did you mean 'General'?" in refused("metrics", "--cpu", "zen4", "--group", "generl")
     assert "zen4" in refused("events", "--cpu", "AMD")
     assert "list what?" in refused()

@@ -135,6 +135,8 @@ static void test_nested_partitions_are_found_where_the_kernel_does_not_list_them
     host_tree_write(tree, "fs/cgroup/broken/cpuset.cpus.partition",
                     "isolated invalid (Cpu list in cpuset.cpus empty)\n");
     host_tree_write(tree, "fs/cgroup/broken/cpuset.cpus.effective", "8\n");
+    expect_isolated(tree, ""); // cgroups of version 1 have no partitions
+    host_tree_write(tree, "fs/cgroup/cgroup.controllers", "cpuset cpu\n");
     expect_isolated(tree, "2-3,7");
 }
 
