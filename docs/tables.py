@@ -103,6 +103,8 @@ class Table:
 
 def listed(names, of):
     """The names, or those of all that are missing if that is shorter."""
+    if not names:
+        return "vendors' files"
     missing = sorted(set(of) - set(names))
     if not missing:
         return "all" if len(of) > 1 else of[0]
