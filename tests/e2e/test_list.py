@@ -117,7 +117,7 @@ def test_a_cpu_is_found_by_any_of_its_names():
 
 def test_a_list_is_a_table_unless_json_is_asked_for():
     lines = run("metrics", "--cpu", "neoverse-v2", "--group", "general").stdout.splitlines()
-    assert lines[0].split() == ["METRIC", "NAME", "UNITS", "TITLE", "GROUPS"], lines
+    assert lines[0].split() == ["METRIC", "NAME", "DEFINITION", "UNITS", "TITLE", "GROUPS"], lines
     assert lines[1].startswith("ipc ") and len(lines) == 2, lines
     assert run("groups", "--pmu", "sim").stdout == run("groups", "--cpu", "neoverse-v2").stdout
     for what in ("cpus", "groups", "metrics", "events"):
