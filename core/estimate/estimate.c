@@ -140,7 +140,7 @@ double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
 }
 
 static enum estimate_quality quality_of(const struct catalog_metric *metric, double value, double half) {
-    bool share = metric->domain == METRIC_PIPELINE_SLOTS || metric->domain == METRIC_CLOCKS;
+    bool share = metric->domain != METRIC_OTHER;
     double good = share ? 0.01 : 0.05 * fabs(value), fair = share ? 0.03 : 0.2 * fabs(value);
     return half <= good ? ESTIMATE_GOOD : half <= fair ? ESTIMATE_FAIR : ESTIMATE_POOR;
 }
