@@ -218,11 +218,13 @@ struct sampler *sampler_release(struct sampler *s, struct closer *closer) {
 
 // ---- edges ----
 
-// The time that the core was busy between two readings of the clock; siblings are busy together at best.
+// The time that the core was busy between two readings of the clock; siblings are busy together at best. A core of
+// which a CPU is offline is busy all the time: it must not be held, but find out.
 static uint64_t busy_between(const struct sampler_core *core, const uint64_t *before, const uint64_t *now) {
     uint64_t busy_ns = 0;
     for (size_t i = 0; i < core->n_cpus; i++) {
-        uint64_t of_cpu_ns = now[core->cpus[i]] - before[core->cpus[i]];
+        unsigned cpu = core->cpus[i];
+        uint64_t of_cpu_ns = now[cpu] == BUSY_CLOCK_OFFLINE ? UINT64_MAX : now[cpu] - before[cpu];
         busy_ns = of_cpu_ns > busy_ns ? of_cpu_ns : busy_ns;
     }
     return busy_ns;
