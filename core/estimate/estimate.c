@@ -77,15 +77,15 @@ void estimate_forget_cpu(struct estimate *e, size_t cpu) {
 // ---- a round ----
 
 static void take_metric(struct estimate *e, const struct estimate_batch *batch, size_t m) {
+    static const struct estimate_unseen none = {{{0}}, {{0}}};
     const struct plan_metric *metric = &e->plan->metrics[m];
     const struct lanes *mean = estimate_means_row(e->means, batch->index);
-    struct estimate_unseen unseen = {lanes_all(0), lanes_all(0)};
+    const struct estimate_unseen *unseen =
+        metric->unit >= 0 ? estimate_sizes_unseen(e->sizes, (size_t)metric->unit) : &none;
+    struct lanes data;
     operand_lanes_fill(e->at, e->plan->catalog->metrics[metric->metric].formula, metric->unit, mean);
-    if (metric->unit >= 0)
-        unseen = estimate_sizes_unseen(e->sizes, (size_t)metric->unit);
-    struct lanes data = estimate_terms_take(e->terms, batch, m, e->at, mean, unseen);
-    struct estimate_sample sample = estimate_terms_sample(e->terms, batch, m);
-    estimate_spread_move(estimate_spreads_at(e->spreads, batch->index, m), &sample, &data, e->memory_rounds);
+    const struct estimate_sample *sample = estimate_terms_take(e->terms, batch, m, e->at, mean, unseen, &data);
+    estimate_spread_move(estimate_spreads_at(e->spreads, batch->index, m), sample, &data, e->memory_rounds);
 }
 
 static void take_batch(struct estimate *e, size_t index, double seconds) {

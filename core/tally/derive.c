@@ -2,6 +2,7 @@
 #include "core/tally/derive.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/tally/derive_state.h"
 
@@ -22,6 +23,7 @@ static bool make_parts(struct derive *d) {
     d->in = operand_lanes_new(d->rows);
     d->level1 = level1_cpus_new(d->rows, d->scopes);
     d->totals = totals_new(d->scopes, first_total, layout->scope_stride - first_total);
+    d->amounts = calloc(layout->scope_stride - first_total, sizeof *d->amounts);
     d->groups = group_totals_new(layout->plan);
     d->events = derive_events_new(d->rows, layout->events, layout->n_events, n_cpus);
     d->metrics = derive_metrics_new(layout->plan);
@@ -29,8 +31,8 @@ static bool make_parts(struct derive *d) {
     d->ended = calloc(n_cpus + 1, sizeof *d->ended);
     d->end_ns = calloc(n_cpus + 1, sizeof *d->end_ns);
     d->estimate = estimate_new(layout->plan, layout->topology, ESTIMATE_MEMORY_ROUNDS);
-    return d->cells && d->composites && d->window && d->sums && d->at && d->in && d->level1 && d->totals && d->groups &&
-           d->events && d->metrics && d->core_rounds && d->ended && d->end_ns && d->estimate;
+    return d->cells && d->composites && d->window && d->sums && d->at && d->in && d->level1 && d->totals &&
+           d->amounts && d->groups && d->events && d->metrics && d->core_rounds && d->ended && d->end_ns && d->estimate;
 }
 
 struct derive *derive_new(struct snapshot_layout *layout) {
@@ -53,6 +55,7 @@ struct derive *derive_free(struct derive *d) {
     derive_metrics_free(d->metrics);
     derive_events_free(d->events);
     group_totals_free(d->groups);
+    free(d->amounts);
     totals_free(d->totals);
     level1_cpus_free(d->level1);
     operand_lanes_free(d->in);
@@ -117,8 +120,10 @@ static double end_rounds(struct derive *d, const struct readings *readings) {
         if (!d->ended[cpu])
             continue;
         struct derive_round_time time = time_of(d, readings, cpu);
+        memset(d->amounts, 0, derive_n_amounts(d) * sizeof *d->amounts);
         derive_advance_cpu(d, cpu, &time);
         derive_advance_standing(d, cpu, &time);
+        totals_add_amounts(d->totals, cpu, d->totals->first_field, derive_n_amounts(d), d->amounts);
         derive_forget_gaps(d, cpu, &time);
         seconds = time.seconds;
     }
