@@ -88,6 +88,17 @@ static void take_metric(struct estimate *e, const struct estimate_batch *batch, 
     estimate_spread_move(estimate_spreads_at(e->spreads, batch->index, m), sample, &data, e->memory_rounds);
 }
 
+// True if some CPU of the batch has two rounds of some unit to compare.
+static bool has_differences(const struct estimate *e, const struct estimate_batch *batch) {
+    size_t at = 0, block;
+    while (estimate_batch_next(batch, &at, &block))
+        for (size_t u = 0; u < e->rows->n_units; u++)
+            for (size_t l = 0; l < LANES; l++)
+                if (estimate_rounds_cell(e->rounds, block, u)->covered.of[l] >= 0)
+                    return true;
+    return false;
+}
+
 static void take_batch(struct estimate *e, size_t index, double seconds) {
     size_t first = scope_of_cpu(e->scopes->topology, 0);
     struct estimate_batch batch = {.index = index,
@@ -101,6 +112,8 @@ static void take_batch(struct estimate *e, size_t index, double seconds) {
         batch.in = scopes_cpus(e->scopes, index);
     estimate_means_move(e->means, &batch);
     estimate_sizes_take_batch(e->sizes, &batch);
+    if (!has_differences(e, &batch))
+        return;
     operand_lanes_begin(e->at, seconds, !batch.of_cpus && topology_whole_cores(e->scopes->topology, index));
     for (size_t i = 0; i < e->plan->n_metrics; i++)
         if (plan_metric_planned(&e->plan->metrics[e->plan->evaluation[i]]))
