@@ -8,7 +8,7 @@
 #include "core/tally/derive.h"
 
 // A comparison over its limit is repeated: other programs can disturb one, but a regression is in all.
-enum { COLLECT_EVENTS_MAX = 64, COLLECT_SLOT_NS = 200000000, COLLECT_ATTEMPTS = 3 };
+enum { COLLECT_EVENTS_MAX = 64, COLLECT_SLOT_NS = 200000000, COLLECT_ATTEMPTS = 8 };
 
 // A plan, its CPUs and their layout.
 struct rig {
