@@ -221,7 +221,7 @@ static struct lanes take_blocks(struct estimate_terms *terms, const struct estim
     while (estimate_batch_next(batch, &at, &block)) {
         struct lanes covered = take_block(terms, batch, metric, block);
         for (size_t l = 0; l < LANES; l++)
-            data.of[l] = (covered.of[l] >= 0) & !isnan(terms->value.of[l]) ? 1 : 0;
+            data.of[l] = covered.of[l] >= 0 && !isnan(terms->value.of[l]) ? 1 : 0;
         for (; !any && !batch->of_cpus && c < at; c++)
             any = data.of[batch->in.cpus[c] % LANES] > 0;
         c = at;
