@@ -395,8 +395,7 @@ def control_clients(host):
 
 def seconds_without_cpu(daemon):
     """For how long the daemon could have run and others had all CPUs."""
-    with open(f"/proc/{daemon.process.pid}/schedstat", encoding="ascii") as file:
-        return int(file.read().split()[1]) * 1e-9
+    return int(e2e.read_text(f"/proc/{daemon.process.pid}/schedstat").split()[1]) * 1e-9
 
 
 def test_many_clients_do_no_harm():
