@@ -9,8 +9,6 @@
 
 // Creates a derive, and runs a round from beginning to end.
 
-static const double NS = 1e-9;
-
 // ---- making ----
 
 static bool make_parts(struct derive *d) {
@@ -94,17 +92,6 @@ static void begin_rounds(struct derive *d, const struct readings *readings) {
         level1_cpus_begin_round(d->level1, cpu);
     }
     derive_begin_standing(d, readings);
-}
-
-struct derive_round_time derive_time_between(const struct derive *d, uint64_t start_ns, uint64_t end_ns) {
-    double planned = (double)d->layout->plan->round_ns * NS;
-    struct derive_round_time time = {.seconds = (double)(end_ns - start_ns) * NS,
-                                     .limit_seconds = DERIVE_ROUNDS_MAX * planned};
-    if (time.seconds > time.limit_seconds) {
-        time.gap_seconds = time.seconds - planned;
-        time.seconds = planned;
-    }
-    return time;
 }
 
 // A CPU's round begins at the end of its previous one, so that no time is lost between two plans.

@@ -3,6 +3,19 @@
 
 // Totals: adds a CPU's counts of its round, extrapolated to the time that they represent.
 
+static const double NS = 1e-9;
+
+struct derive_round_time derive_time_between(const struct derive *d, uint64_t start_ns, uint64_t end_ns) {
+    double planned = (double)d->layout->plan->round_ns * NS;
+    struct derive_round_time time = {.seconds = (double)(end_ns - start_ns) * NS,
+                                     .limit_seconds = DERIVE_ROUNDS_MAX * planned};
+    if (time.seconds > time.limit_seconds) {
+        time.gap_seconds = time.seconds - planned;
+        time.seconds = planned;
+    }
+    return time;
+}
+
 static void add(struct derive *d, size_t cpu, size_t field, double amount) {
     totals_add(d->totals, cpu, field, amount);
 }

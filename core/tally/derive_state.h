@@ -78,12 +78,12 @@ void derive_join_composites(struct derive *d);
 // derive_advance.c: adds a CPU's cells to its totals. Call it once the stalled metrics are known.
 void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_time *time);
 
+// The time from start_ns to end_ns, which a CPU's counts represent.
+struct derive_round_time derive_time_between(const struct derive *d, uint64_t start_ns, uint64_t end_ns);
+
 // The same for one unit and for the raw events, of units that count all the time or of others.
 void derive_advance_unit(struct derive *d, size_t cpu, unsigned unit, const struct derive_round_time *time);
 void derive_advance_events(struct derive *d, size_t cpu, bool standing, const struct derive_round_time *time);
-
-// The time from start_ns to end_ns, which a CPU's counts represent.
-struct derive_round_time derive_time_between(const struct derive *d, uint64_t start_ns, uint64_t end_ns);
 
 // derive_standing.c: finds the CPUs whose rounds go on and of which was read what counts all the time, and begins it.
 void derive_begin_standing(struct derive *d, const struct readings *readings);
