@@ -72,6 +72,9 @@ bool view_exported(const struct view *view, size_t metric);
 
 // The name of what the metric is a share of, for people.
 const char *view_domain_text(enum metric_domain domain);
+
+// What a metric with a domain is a share of: the domain, or for stall cycles which ones. Borrowed from the metric.
+const char *view_whole(const struct catalog_metric *metric);
 const char *view_title(const struct catalog_metric *metric);
 
 // The unit that a metric is exported in, for people: "ratio of pipeline slots", or the vendor's. Cut at size - 1.
