@@ -17,6 +17,7 @@ static bool make_parts(struct derive *d) {
     d->cells = cells_new(d->rows, n_cpus);
     d->composites = composites_new(d->rows, n_cpus);
     d->window = calloc(d->rows->n_values + 1, sizeof *d->window);
+    d->core_slots = core_slots_new(d->rows, layout->topology);
     d->sums = sums_new(d->rows, d->scopes);
     d->at = operands_new(d->rows);
     d->level1 = level1_cpus_new(d->rows, d->scopes);
@@ -28,7 +29,7 @@ static bool make_parts(struct derive *d) {
     d->ended = calloc(n_cpus + 1, sizeof *d->ended);
     d->end_ns = calloc(n_cpus + 1, sizeof *d->end_ns);
     d->estimate = estimate_new(layout->plan, layout->topology, ESTIMATE_MEMORY_ROUNDS);
-    return d->cells && d->composites && d->window && d->sums && d->at && d->level1 && d->totals && d->groups &&
+    return d->cells && d->composites && d->window && d->core_slots && d->sums && d->at && d->level1 && d->totals && d->groups &&
            d->events && d->metrics && d->core_rounds && d->ended && d->end_ns && d->estimate;
 }
 
@@ -56,6 +57,7 @@ struct derive *derive_free(struct derive *d) {
     level1_cpus_free(d->level1);
     operands_free(d->at);
     sums_free(d->sums);
+    core_slots_free(d->core_slots);
     free(d->window);
     composites_free(d->composites);
     cells_free(d->cells);
@@ -134,6 +136,7 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
     for (size_t i = 0; i < readings->n_windows; i++)
         derive_take_window(d, &readings->windows[i]);
     derive_join_composites(d);
+    derive_end_windows(d);
     derive_metrics_find_stalled(d->metrics);
     d->seconds = end_rounds(d, readings);
     if (readings->round_over)
