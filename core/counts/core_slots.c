@@ -122,14 +122,14 @@ void core_slots_continue(struct core_slots *core_slots, const struct core_slots 
     core_slots->fastest = old->fastest;
 }
 
-static struct core_cpus cpus_of(const struct core_slots *core_slots, size_t cpu) {
+static struct scope_cpus cpus_of(const struct core_slots *core_slots, size_t cpu) {
     unsigned core = core_slots->topology->cpus[cpu].core;
     size_t first = core_slots->first[core];
-    return (struct core_cpus){core_slots->cpus + first, core_slots->first[core + 1] - first};
+    return (struct scope_cpus){core_slots->cpus + first, core_slots->first[core + 1] - first};
 }
 
 bool core_slots_take(struct core_slots *core_slots, size_t cpu, const double *values) {
-    struct core_cpus core = cpus_of(core_slots, cpu);
+    struct scope_cpus core = cpus_of(core_slots, cpu);
     double *to = core_slots_values(core_slots, cpu);
     bool all = true;
     if (values)
@@ -169,8 +169,8 @@ static struct core_clock clock_of(struct core_slots *core_slots, const struct co
     return (struct core_clock){fmax(core_slots->fastest, CORE_CLOCK_LEAST * maximum) * seconds, most};
 }
 
-struct core_cpus core_slots_finish(struct core_slots *core_slots, size_t cpu) {
-    struct core_cpus core = cpus_of(core_slots, cpu);
+struct scope_cpus core_slots_finish(struct core_slots *core_slots, size_t cpu) {
+    struct scope_cpus core = cpus_of(core_slots, cpu);
     size_t place = rows_core_slots(core_slots->rows), n = 0;
     double seconds = 0;
     for (size_t i = 0; i < core.n; i++) {

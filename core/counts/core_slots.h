@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 #include "core/counts/operands.h"
-#include "core/host/topology.h"
+#include "core/counts/scopes.h"
 
 // What one thread's counts say of a window.
 struct core_thread {
@@ -86,10 +86,7 @@ static inline bool core_slots_waits(const struct core_slots *core_slots, size_t 
 bool core_slots_take(struct core_slots *core_slots, size_t cpu, const double *values);
 
 // Divides the slots of the CPU's core by the windows that wait, and ends their waiting. Returns the core's CPUs.
-struct core_cpus {
-    const unsigned *cpus;
-    size_t n;
-} core_slots_finish(struct core_slots *core_slots, size_t cpu);
+struct scope_cpus core_slots_finish(struct core_slots *core_slots, size_t cpu);
 
 // A CPU's values after core_slots_finish, complete; 0 CPU seconds: there was no window with data.
 static inline double *core_slots_values(const struct core_slots *core_slots, size_t cpu) {

@@ -17,7 +17,7 @@ struct estimate_unseen {
 struct estimate_sample {
     double variance;               // of the round's residual, summed over the scope's cores
     double squares;                // sum of each core's squared term: tells how many cores contribute
-    double floor;                  // standard error from rounding to fields
+    double floor;                  // standard error from rounding to fields, or from the estimate of cores' slots
     double stretch;                // factor of its errors over a usual round's, at least 1
     struct estimate_unseen unseen; // missed by the metric's windows
 };

@@ -78,22 +78,48 @@ static size_t field_of(const struct catalog *catalog, unsigned event) {
     return i;
 }
 
+// The number of causes of errors that are the same in every window: each field's rounding, or the estimate of a core's
+// pipeline slots. A catalog has one of the two.
+static size_t n_causes(const struct catalog *catalog) { return catalog->level1.per_thread ? 1 : catalog->n_topdown; }
+
+// The effect on a metric in the scope if each core's pipeline slots are off by their standard error.
+static double core_error_of(const struct estimate_terms *terms, const struct estimate_scope *of,
+                            const struct formula *formula) {
+    const struct rows *rows = terms->rows;
+    const int *core_slots = rows->plan->catalog->core_slots;
+    size_t first = rows_first(rows, (size_t)rows->core_unit) + rows_errors(rows);
+    double errors[CORE_SLOTS_N] = {0}, effect = 0;
+    for (size_t c = 0; c < of->in.n; c++) {
+        const double *now = estimate_rounds_now(of->rounds, of->in.cpus[c]) + first;
+        errors[CORE_SLOTS_FRONTEND] += now[ROWS_ERROR_FRONTEND];
+        errors[CORE_SLOTS_BACKEND] += now[ROWS_ERROR_BACKEND];
+    }
+    errors[CORE_SLOTS_ALL] = errors[CORE_SLOTS_FRONTEND] + errors[CORE_SLOTS_BACKEND];
+    for (size_t i = 0; i < formula->n_variables; i++)
+        for (size_t s = 0; s < CORE_SLOTS_N; s++)
+            effect += (int)formula->variables[i] == core_slots[s] ? terms->slopes[i] * errors[s] : 0;
+    return effect;
+}
+
 // The effect of rounding on a metric in the scope, field by field. A field is rounded the same way wherever it is read,
 // so contributions of one field by several paths add up with their signs, and so do CPUs.
 static void find_rounded(struct estimate_terms *terms, const struct estimate_scope *of,
                          const struct plan_metric *metric, const struct formula *formula) {
     const struct catalog *catalog = terms->rows->plan->catalog;
     double *rounded = terms->terms[metric->metric].rounded, steps = 0;
-    if (catalog->n_topdown == 0)
-        return; // no fields: never written
-    memset(rounded, 0, catalog->n_topdown * sizeof *rounded);
+    size_t n = n_causes(catalog);
+    if (n == 0)
+        return; // never written
+    memset(rounded, 0, n * sizeof *rounded);
+    if (metric->unit >= 0 && metric->unit == terms->rows->core_unit)
+        rounded[0] = core_error_of(terms, of, formula);
     for (size_t c = 0; metric->unit >= 0 && c < of->in.n; c++)
         steps += estimate_rounds_cell(of->rounds, of->in.cpus[c], (size_t)metric->unit)->rounding;
     for (size_t i = 0; steps > 0 && i < formula->n_variables; i++)
         if (estimate_is_field(terms->rows->plan, formula->variables[i]))
             rounded[field_of(catalog, formula->variables[i])] += terms->slopes[i] * steps;
     for (size_t i = 0; i < formula->n_metrics; i++)
-        for (size_t f = 0; f < catalog->n_topdown; f++)
+        for (size_t f = 0; f < n; f++)
             rounded[f] += terms->slopes[formula->n_variables + i] * terms->terms[formula->metrics[i]].rounded[f];
 }
 
@@ -193,7 +219,7 @@ struct estimate_sample estimate_terms_sample(const struct estimate_terms *terms,
         if (difference->covered >= 0)
             estimate_cores_add(of->cores, of->in.cpus[c], difference->difference, difference->covered);
     }
-    for (size_t f = 0; f < plan->catalog->n_topdown; f++)
+    for (size_t f = 0; f < n_causes(plan->catalog); f++)
         floor2 += term->rounded[f] * term->rounded[f];
     struct estimate_sample sample = {.floor = sqrt(floor2), .stretch = term->stretch, .unseen = term->unseen};
     sample.variance = estimate_cores_take(of->cores, of->in, &sample.squares);

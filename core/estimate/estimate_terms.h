@@ -12,7 +12,8 @@
 struct estimate_term {
     double stretch;                      // see struct estimate_sample
     struct estimate_unseen unseen;       // missed by its windows
-    double rounded[CATALOG_TOPDOWN_MAX]; // by field: standard error from rounding, signed
+    double rounded[CATALOG_TOPDOWN_MAX]; // by field: standard error from rounding, signed; or [0]: from the estimate of
+                                         // cores' pipeline slots
 };
 
 // Difference of a metric's residual on a CPU.

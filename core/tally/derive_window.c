@@ -36,7 +36,7 @@ static void add_values(struct derive *d, unsigned cpu, unsigned unit, const doub
 
 // Adds the windows that a core's threads have counted at the same time.
 static void finish_core(struct derive *d, unsigned cpu) {
-    struct core_cpus core = core_slots_finish(d->core_slots, cpu);
+    struct scope_cpus core = core_slots_finish(d->core_slots, cpu);
     for (size_t i = 0; i < core.n; i++) {
         const double *values = core_slots_values(d->core_slots, core.cpus[i]);
         if (values[0] > 0)
