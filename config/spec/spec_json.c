@@ -217,14 +217,15 @@ static bool has_all_categories(const struct spec_reader *spec, const struct json
     return true;
 }
 
-// True unless a formula is missing.
+// True unless a formula is missing. Specs of earlier versions have `true`: their level 1 is that of one thread.
 static bool read_per_thread(const struct json_node *level1, struct catalog_level1_text *text) {
     const char *names[THREAD_SLOTS_N];
     struct json_node per_thread;
     bool good = true;
     for (int i = 0; i < THREAD_SLOTS_N; i++)
         names[i] = catalog_thread_slots_name((enum catalog_thread_slots)i);
-    if (!json_get_object(level1, "per_thread", JSON_OPTIONAL, &per_thread))
+    if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(level1->value, "per_thread")) ||
+        !json_get_object(level1, "per_thread", JSON_OPTIONAL, &per_thread))
         return true;
     json_check_keys(&per_thread, names, THREAD_SLOTS_N);
     for (int i = 0; i < THREAD_SLOTS_N; i++)

@@ -86,7 +86,7 @@ int catalog_builder_set_category(struct catalog_builder *builder, enum level1_va
     int r = add_metrics(catalog, level1, (unsigned)index);
     if (r < 0)
         return r;
-    if (category == CATEGORY_SMT_CONTENTION) {
+    if (category == CATEGORY_SMT_CONTENTION && level1->per_thread) {
         level1->contention = index;
         return 0;
     }
@@ -181,8 +181,6 @@ static int check_level1(const struct catalog *catalog, const struct catalog_leve
                    : fault_set(fault, "level 1 has categories or a split, but no pipeline slots");
     if (level1->n_categories < 2)
         return fault_set(fault, "level 1 needs at least two categories");
-    if (!level1->per_thread && level1->contention >= 0)
-        return fault_set(fault, "the category %s needs level 1 per thread", category_name(CATEGORY_SMT_CONTENTION));
     int r = level1->per_thread ? check_thread(catalog, level1, fault) : 0;
     return r < 0 || level1->n_parts == 0 ? r : check_split(catalog, level1, fault);
 }

@@ -14,9 +14,9 @@ static const char HEAD[] =
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<meta name=\"color-scheme\" content=\"light dark\">\n<style>\n"
     ":root{--ink:#1b1f24;--paper:#fff;--soft:#667;--line:#d6dae0;--warn:#fff1d6;--warnline:#c77700;"
-    "--f:#c2571a;--s:#b3261e;--r:#2e7d32;--b:#1f5fa8}\n"
+    "--f:#c2571a;--s:#b3261e;--r:#2e7d32;--b:#1f5fa8;--t:#6a4fa3}\n"
     "@media(prefers-color-scheme:dark){:root{--ink:#e4e7eb;--paper:#15181c;--soft:#9aa4b0;--line:#343a42;"
-    "--warn:#3a2c10;--warnline:#e0a040;--f:#e08a4f;--s:#e5736b;--r:#6abf6e;--b:#6aa5e8}}\n"
+    "--warn:#3a2c10;--warnline:#e0a040;--f:#e08a4f;--s:#e5736b;--r:#6abf6e;--b:#6aa5e8;--t:#a991dd}}\n"
     "body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:70em;margin:1.5em auto;"
     "padding:0 1em;overflow-wrap:anywhere}\n"
     "h1{font-size:1.4em;margin:0}h2{font-size:1.1em;margin:1.6em 0 .4em}a{color:var(--b)}\n"
@@ -33,7 +33,7 @@ static const char HEAD[] =
     ".slots{background:var(--b)}\n"
     ".nb{white-space:nowrap}.key{display:inline-block;width:.8em;height:.8em;margin-right:.4em}\n"
     ".c0{background:var(--f)}.c1{background:var(--s)}.c2{background:var(--r)}.c3{background:var(--b)}"
-    "\n</style></head><body>\n";
+    ".c4{background:var(--t)}\n</style></head><body>\n";
 
 static const char LINKS[] =
     "<h2>More</h2>\n<table>\n"
