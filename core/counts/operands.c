@@ -47,18 +47,3 @@ void operands_fill(struct operands *operands, size_t unit, const double *values,
             counts[operands->rows->plan->catalog->core_slots[i]] = values[rows_core_slots(operands->rows) + i] * factor;
     operands->unit = (int)unit;
 }
-
-void operands_fill_for(struct operands *operands, const struct formula *formula, int unit, const double *row) {
-    const struct rows *rows = operands->rows;
-    if (unit >= 0) {
-        operands_fill(operands, (size_t)unit, row + rows_first(rows, (size_t)unit), 1);
-        return;
-    }
-    if (formula->variables[0] != CATALOG_CPU_SECONDS) // variables ascend
-        return;
-    double seconds = 0;
-    for (size_t u = 0; u < rows->n_units; u++)
-        seconds = fmax(seconds, row[rows_first(rows, u)]);
-    operands->counts[CATALOG_CPU_SECONDS] = seconds;
-    operands->unit = unit;
-}
