@@ -16,6 +16,7 @@
 struct core_sum {
     double all, longest; // slots of the threads' cycles: their sum, and the largest
     double used, own, contention;
+    double front;       // of `own`
     double want;        // product of the shares of time in which each wants a slot
     double independent; // product of the shares of the usual clock in which each is asleep
 };
@@ -32,6 +33,7 @@ static struct core_sum sum_of(const struct core_thread *threads, size_t n, const
         sum.longest = fmax(sum.longest, all);
         sum.used += threads[i].slots[THREAD_SLOTS_USED];
         sum.own += own_of(&threads[i]);
+        sum.front += fmax(threads[i].slots[THREAD_SLOTS_FRONTEND], 0);
         sum.contention += threads[i].contention;
         sum.want *= all > 0 ? 1 - fmin(own_of(&threads[i]) / all, 1) : 1;
     }
@@ -40,6 +42,12 @@ static struct core_sum sum_of(const struct core_thread *threads, size_t n, const
         sum.independent *= usual > 0 ? 1 - threads[i].slots[THREAD_SLOTS_ALL] / usual : 1;
     sum.independent = usual * (1 - sum.independent);
     return sum;
+}
+
+// Standard error of an estimate whose true value lies anywhere between two bounds with equal probability.
+static double error_between(double low, double estimate, double high) {
+    double above = high - estimate, below = estimate - low;
+    return high > low ? sqrt((above * above * above + below * below * below) / (3 * (high - low))) : 0;
 }
 
 // How many of the threads' slots are the same ones.
@@ -54,9 +62,9 @@ static struct core_overlap overlap_of(const struct core_sum *sum, size_t n, cons
         return (struct core_overlap){fmin(sum->contention, fmax(sum->all - sum->used, 0)), 0};
     if (n == 2 && sum->contention > 0 && sum->want > 0)
         high = fmax(fmin(high, sum->contention / sum->want), low);
-    double slots = fmin(fmax(sum->all - sum->independent, low), high), above = high - slots, below = slots - low;
-    double squares = above * above * above + below * below * below;
-    return (struct core_overlap){slots, high > low ? sqrt(squares / (3 * (high - low))) : 0};
+    double slots = fmin(fmax(sum->all - sum->independent, low), high), error = error_between(low, slots, high);
+    // shares are inverse to the core's slots, so with fewer slots they are off by more than in proportion
+    return (struct core_overlap){slots, error > 0 ? error * (sum->all - slots) / (sum->all - high) : 0};
 }
 
 // Unused slots of a core's threads are in proportion to those of the core; with none of their own, to their cycles.
@@ -64,15 +72,18 @@ void core_slots_divide(const struct core_thread *threads, size_t n, const struct
                        struct core_share *shares) {
     struct core_sum sum = sum_of(threads, n, clock);
     struct core_overlap overlap = overlap_of(&sum, n, clock);
-    double unused = fmax(sum.all - overlap.slots - sum.used, 0);
+    double unused = fmax(sum.all - overlap.slots - sum.used, 0), split = 0;
+    if (n > 1 && sum.own > unused)
+        split = error_between(fmax(unused - (sum.own - sum.front), 0), unused * sum.front / sum.own,
+                              fmin(sum.front, unused));
     for (size_t i = 0; i < n; i++) {
         const double *slots = threads[i].slots;
         double front = sum.own > 0 ? fmax(slots[THREAD_SLOTS_FRONTEND], 0) / sum.own : 0;
         double back = sum.own > 0 ? fmax(slots[THREAD_SLOTS_BACKEND], 0) / sum.own : 0;
         double part = sum.own > 0 ? front + back : sum.all > 0 ? slots[THREAD_SLOTS_ALL] / sum.all : 0;
-        shares[i] = (struct core_share){
-            .slots = {slots[THREAD_SLOTS_USED] + unused * part, unused * front, unused * back},
-            .errors = {overlap.error * front, overlap.error * back}};
+        shares[i] =
+            (struct core_share){.slots = {slots[THREAD_SLOTS_USED] + unused * part, unused * front, unused * back},
+                                .errors = {overlap.error * front, overlap.error * back, split * part}};
     }
 }
 

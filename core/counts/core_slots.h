@@ -18,7 +18,9 @@
 //
 // Within these bounds the estimate is that the threads run independently of each other, and its standard error that of
 // an overlap anywhere between the bounds with equal probability. The core's unused slots then go to the front end and
-// the back end, and to the threads, in proportion to the threads' own unused slots.
+// the back end, and to the threads, in proportion to the threads' own unused slots. While one thread is served, the
+// other one's stall costs the core nothing but may be counted, so that both have more unused slots than their core; by
+// as many the division may be off.
 //
 // A thread without a sibling in the same window (its sibling is offline or not measured, SMT is off, or the counts are
 // an imported log's) has all slots of its own cycles, except those that its sibling got.
@@ -40,7 +42,7 @@ struct core_thread {
 // A thread's part of its core's slots.
 struct core_share {
     double slots[CORE_SLOTS_N];
-    double errors[ROWS_ERROR_N]; // standard errors of the last two
+    double errors[ROWS_ERROR_N]; // standard errors
 };
 
 // The slots of a core at its clock in a window: as estimated, and at most (INFINITY: unknown).
@@ -55,12 +57,12 @@ void core_slots_divide(const struct core_thread *threads, size_t n, const struct
 struct core_slots {
     const struct rows *rows; // borrowed, like the topology
     const struct topology *topology;
-    size_t n_values;   // of the unit; 0: the plan has none
-    unsigned *cpus;    // core by core
-    size_t *first;     // [core]: its first in `cpus`; one more for the end
-    double *values;    // [cpu][value]: of the CPU's window
-    uint8_t *waiting;  // [cpu]: enum core_waiting
-    double fastest;    // slots a second of the fastest thread of late
+    size_t n_values;             // of the unit; 0: the plan has none
+    unsigned *cpus;              // core by core
+    size_t *first;               // [core]: its first in `cpus`; one more for the end
+    double *values;              // [cpu][value]: of the CPU's window
+    uint8_t *waiting;            // [cpu]: enum core_waiting
+    double fastest;              // slots a second of the fastest thread of late
     struct core_thread *threads; // of one core at a time
     struct core_share *shares;
     struct operands *window;

@@ -32,8 +32,7 @@ double level1_contention(const struct catalog *catalog, const double *counts, co
     const struct catalog_level1 *level1 = &catalog->level1;
     if (!level1->per_thread)
         return 0;
-    double slots =
-        values[level1->contention] * formula_evaluate_known(level1->thread[THREAD_SLOTS_ALL], counts, NULL);
+    double slots = values[level1->contention] * formula_evaluate_known(level1->thread[THREAD_SLOTS_ALL], counts, NULL);
     return slots > 0 ? slots : 0; // also without a value: the thread was asleep
 }
 

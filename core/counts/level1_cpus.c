@@ -64,8 +64,7 @@ const double *level1_cpus_advance(struct level1_cpus *level1, const struct cells
     struct span_step step = span_advance(&of->span, time->seconds, data, limit_seconds);
     if (!data)
         return NULL;
-    double factor =
-        held ? cells_factor(cells, cpu, unit, step.covered_seconds) : step.covered_seconds / of->seconds;
+    double factor = held ? cells_factor(cells, cpu, unit, step.covered_seconds) : step.covered_seconds / of->seconds;
     for (size_t i = 0; i < level1->n_categories; i++)
         slots[i] = held ? of->slots[i] * factor : of->slots[i] * step.covered_seconds / of->seconds;
     of->contention_increase = of->contention * factor;

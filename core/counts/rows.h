@@ -11,8 +11,10 @@
 
 #include "core/plan/plan.h"
 
-// Standard errors of the front end's and the back end's slots. They have one cause, so they add up.
-enum rows_error { ROWS_ERROR_FRONTEND, ROWS_ERROR_BACKEND, ROWS_ERROR_N };
+// Standard errors of the front end's and the back end's slots. The first two have one cause, the number of the core's
+// slots, so they add up. The third is that of dividing the unused slots between the two: what one has too many, the
+// other has too few.
+enum rows_error { ROWS_ERROR_FRONTEND, ROWS_ERROR_BACKEND, ROWS_ERROR_SPLIT, ROWS_ERROR_N };
 
 struct rows {
     const struct plan *plan; // borrowed

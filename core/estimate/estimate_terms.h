@@ -12,8 +12,8 @@
 struct estimate_term {
     struct lanes stretch;                      // see struct estimate_sample
     struct estimate_unseen unseen;             // missed by its windows
-    struct lanes rounded[CATALOG_TOPDOWN_MAX]; // by field: standard error from rounding, signed; or [0]: from the
-                                               // estimate of cores' pipeline slots
+    struct lanes rounded[CATALOG_TOPDOWN_MAX]; // by field: standard error from rounding, signed; or the first
+                                               // two: from the estimate of cores' pipeline slots
 };
 
 // Differences of a metric's residuals on a block of CPUs.

@@ -174,11 +174,11 @@ struct catalog {
     struct catalog_product product;
     char *pmus[CATALOG_PMUS_MAX]; // [0] is product.pmu
     size_t n_pmus;
-    struct event_format *format; // of the core PMU
-    unsigned general_counters;   // as stated by the vendor; 0: events take no counters (software)
-    int watchdog_event;          // the NMI watchdog takes its fixed counter; -1: none
-    int duration_event;          // the one of kind EVENT_DURATION; -1: no formula uses it
-    int core_wide_event;         // the one of kind EVENT_CORE_WIDE, likewise
+    struct event_format *format;  // of the core PMU
+    unsigned general_counters;    // as stated by the vendor; 0: events take no counters (software)
+    int watchdog_event;           // the NMI watchdog takes its fixed counter; -1: none
+    int duration_event;           // the one of kind EVENT_DURATION; -1: no formula uses it
+    int core_wide_event;          // the one of kind EVENT_CORE_WIDE, likewise
     int core_slots[CORE_SLOTS_N]; // those of kind EVENT_CORE_SLOTS, likewise
     struct catalog_register registers[EVENT_REGISTERS_MAX]; // event_need.reg - 1
     size_t n_registers;

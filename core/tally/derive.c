@@ -30,8 +30,8 @@ static bool make_parts(struct derive *d) {
     d->ended = calloc(n_cpus + 1, sizeof *d->ended);
     d->end_ns = calloc(n_cpus + 1, sizeof *d->end_ns);
     d->estimate = estimate_new(layout->plan, layout->topology, ESTIMATE_MEMORY_ROUNDS);
-    return d->cells && d->composites && d->window && d->core_slots && d->sums && d->at && d->in && d->level1 && d->totals && d->groups &&
-           d->events && d->metrics && d->core_rounds && d->ended && d->end_ns && d->estimate;
+    return d->cells && d->composites && d->window && d->core_slots && d->sums && d->at && d->in && d->level1 &&
+           d->totals && d->groups && d->events && d->metrics && d->core_rounds && d->ended && d->end_ns && d->estimate;
 }
 
 struct derive *derive_new(struct snapshot_layout *layout) {

@@ -8,7 +8,8 @@
 
 // A scope's fields: gauges (n_metrics of each of enum gauge, deviation, bound_since), then totals (n_metrics
 // numerators, n_metrics denominators, n_level1 categories, pipeline slots, SMT contention, n_events events, covered,
-// UNCOVERED_N uncovered). After all scopes: per event group WINDOW_RESULT_N windows, enabled, running; then the self values.
+// UNCOVERED_N uncovered). After all scopes: per event group WINDOW_RESULT_N windows, enabled, running; then the self
+// values.
 
 const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1};
 

@@ -371,7 +371,7 @@ static void add_cpu_uncovered(struct prometheus_page *page, const struct view *v
 
 static void add_all_cpus(struct prometheus_page *page, const struct shown *shown) {
     static const struct family_series families[] = {{FAMILY_CPU_PIPELINE_SLOTS, add_cpu_categories},
-                                                  {FAMILY_CPU_SMT_CONTENTION, add_cpu_contention},
+                                                    {FAMILY_CPU_SMT_CONTENTION, add_cpu_contention},
                                                     {FAMILY_CPU_EVENT, add_cpu_events},
                                                     {FAMILY_CPU_COVERED, add_cpu_covered},
                                                     {FAMILY_CPU_UNCOVERED, add_cpu_uncovered}};

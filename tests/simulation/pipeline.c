@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "core/counts/core_slots.h"
 #include "tests/simulation/pipeline.h"
+#include "core/counts/core_slots.h"
 
 // ---- the recorder ----
 
