@@ -17,6 +17,7 @@ static bool make_parts(struct derive *d) {
     d->cells = cells_new(d->rows, n_cpus);
     d->composites = composites_new(d->rows, n_cpus);
     d->window = calloc(d->rows->n_values + 1, sizeof *d->window);
+    d->core_slots = core_slots_new(d->rows, layout->topology);
     d->sums = sums_new(d->rows, d->scopes);
     d->at = operands_new(d->rows);
     d->in = operand_lanes_new(d->rows);
@@ -32,9 +33,9 @@ static bool make_parts(struct derive *d) {
     d->end_ns = calloc(n_cpus + 1, sizeof *d->end_ns);
     d->standing_end_ns = calloc(n_cpus + 1, sizeof *d->standing_end_ns);
     d->estimate = estimate_new(layout->plan, layout->topology, ESTIMATE_MEMORY_ROUNDS);
-    return d->cells && d->composites && d->window && d->sums && d->at && d->in && d->level1 && d->totals &&
-           d->amounts && d->groups && d->events && d->metrics && d->core_rounds && d->ended && d->read && d->end_ns &&
-           d->standing_end_ns && d->estimate;
+    return d->cells && d->composites && d->window && d->core_slots && d->sums && d->at && d->in && d->level1 &&
+           d->totals && d->amounts && d->groups && d->events && d->metrics && d->core_rounds && d->ended && d->read &&
+           d->end_ns && d->standing_end_ns && d->estimate;
 }
 
 struct derive *derive_new(struct snapshot_layout *layout) {
@@ -65,6 +66,7 @@ struct derive *derive_free(struct derive *d) {
     operand_lanes_free(d->in);
     operands_free(d->at);
     sums_free(d->sums);
+    core_slots_free(d->core_slots);
     free(d->window);
     composites_free(d->composites);
     cells_free(d->cells);
@@ -151,6 +153,7 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
     for (size_t i = 0; i < readings->n_windows; i++)
         derive_take_window(d, &readings->windows[i]);
     derive_join_composites(d);
+    derive_end_windows(d);
     derive_metrics_find_stalled(d->metrics);
     d->seconds = end_rounds(d, readings);
     if (readings->round_over)

@@ -72,6 +72,8 @@ static void advance_level1(struct derive *d, size_t cpu, const struct derive_rou
         all += increase[i];
     }
     add(d, cpu, snapshot_pipeline_slots(layout, 0), all);
+    if (increase)
+        add(d, cpu, snapshot_contention(layout, 0), d->level1->cpus[cpu].contention_increase);
 }
 
 void derive_advance_events(struct derive *d, size_t cpu, bool standing, const struct derive_round_time *time) {

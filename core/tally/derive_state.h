@@ -11,6 +11,7 @@
 // the next.
 
 #include "core/counts/composites.h"
+#include "core/counts/core_slots.h"
 #include "core/counts/level1_cpus.h"
 #include "core/counts/operand_lanes.h"
 #include "core/counts/operands.h"
@@ -29,6 +30,7 @@ struct derive {
     struct cells *cells; // of the last rounds; also how long each unit on each CPU has had no data
     struct composites *composites;
     double *window; // [value of a row]: one window's values
+    struct core_slots *core_slots;
     struct sums *sums;
     struct operands *at;        // for a CPU's round
     struct operand_lanes *in;   // then for each batch of scopes in turn
@@ -74,6 +76,8 @@ static inline const struct formula *derive_formula(const struct derive *d, size_
 void derive_take_window(struct derive *d, const struct window *window);
 // Joins the composites of each CPU whose round has ended into one window. Call it after the last window.
 void derive_join_composites(struct derive *d);
+// Takes the windows of level 1 that still wait for their siblings'. Call it last.
+void derive_end_windows(struct derive *d);
 
 // derive_advance.c: adds a CPU's cells to its totals. Call it once the stalled metrics are known.
 void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_time *time);
