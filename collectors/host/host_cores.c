@@ -5,7 +5,7 @@
 #include <string.h>
 
 // On Arm each CPU identifies its own core type. On x86 all CPUs of a host report the same CPUID, so only the kernel's
-// PMUs tell the core types apart.
+// PMUs tell the core types apart; so they do on all other CPUs, of which nothing else is known.
 
 static const uint32_t MIDR_CORE = 0xff00fff0; // implementer and part
 
@@ -56,10 +56,16 @@ static size_t find_pmus(const struct host_roots *roots, const struct cpu_map *ma
     return n;
 }
 
-static void set_pmu(struct host_cores *cores, const struct host_core_pmu *pmus, size_t n, unsigned cpu) {
+// The index of the PMU that counts on the CPU; n if there is none.
+static size_t pmu_of(const struct host_core_pmu *pmus, size_t n, unsigned cpu) {
     size_t i = 0;
     while (i < n && !cpuset_has(&pmus[i].cpus, cpu))
         i++;
+    return i;
+}
+
+static void set_pmu(struct host_cores *cores, const struct host_core_pmu *pmus, size_t n, unsigned cpu) {
+    size_t i = pmu_of(pmus, n, cpu);
     if (i == n)
         return;
     memcpy(cores->pmu, pmus[i].name, sizeof cores->pmu);
@@ -119,20 +125,24 @@ static void find_arm(const struct host_roots *roots, const struct cpu_map *map, 
     }
 }
 
-static void find_x86(const struct host_roots *roots, const struct cpu_map *map, bool by_core,
-                     const struct cpuset *online, struct host_kinds *out) {
+// Without a row of the map, CPUs that no file of a vendor's can be about are not worth a kind.
+static void find_others(const struct host_roots *roots, const struct cpu_map *map, bool by_core,
+                        const struct cpuset *online, struct host_kinds *out) {
     struct host_core_pmu pmus[HOST_CORES_MAX];
+    const struct cpu_row *rows[HOST_CORES_MAX + 1]; // the last one: of CPUs without a PMU
     struct host_cpu described;
-    if (host_cpu_cpuid(roots, out->cpuid, sizeof out->cpuid) < 0)
-        return;
+    bool x86 = host_cpu_cpuid(roots, out->cpuid, sizeof out->cpuid) == 0;
     host_cpu_describe(roots, &described);
-    const struct cpu_row *row =
-        choose_row(roots, map, &(struct cpu_identity){.cpuid = out->cpuid, .vendor = described.vendor});
-    size_t n = row || by_core ? find_pmus(roots, map, pmus) : 0;
-    for (unsigned cpu = 0; (row || by_core) && cpu < CPUSET_MAX; cpu++) {
-        struct host_cores cores = {.row = row};
+    struct cpu_identity identity = {.cpuid = x86 ? out->cpuid : NULL, .vendor = described.vendor};
+    size_t n = find_pmus(roots, map, pmus);
+    for (size_t i = 0; i <= n; i++) {
+        identity.core = i < n ? pmus[i].name : NULL;
+        rows[i] = choose_row(roots, map, &identity);
+    }
+    for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
+        struct host_cores cores = {.row = rows[pmu_of(pmus, n, cpu)]};
         set_pmu(&cores, pmus, n, cpu);
-        if (cpuset_has(online, cpu))
+        if (cpuset_has(online, cpu) && (cores.row || (by_core && x86)))
             add_cpu(out, &cores, false, cpu);
     }
 }
@@ -144,7 +154,7 @@ void host_cores_find(const struct host_roots *roots, const struct cpu_map *map, 
         return;
     find_arm(roots, map, by_core, &online, out);
     if (out->n == 0)
-        find_x86(roots, map, by_core, &online, out);
+        find_others(roots, map, by_core, &online, out);
 }
 
 bool host_cores_has(const struct host_roots *roots, const struct cpu_map *map, bool by_core,

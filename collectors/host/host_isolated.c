@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "collectors/host/host_file.h"
 
@@ -36,24 +37,74 @@ static enum partition partition_of(const char *folder) {
     return strcmp(text, "isolated\n") == 0 ? ISOLATED : strcmp(text, "root\n") == 0 ? ROOT : MEMBER;
 }
 
+// The next folder below `folder`, as a path; false after the last one.
+static bool next_child(DIR *children, const char *folder, char child[PATH_BYTES]) {
+    for (const struct dirent *entry = readdir(children); entry; entry = readdir(children)) {
+        int length = snprintf(child, PATH_BYTES, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] != '.' && length > 0 && length < PATH_BYTES &&
+            (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN))
+            return true;
+    }
+    return false;
+}
+
 // Before Linux 6.7 every cgroup above a partition is one too, so the search stops at all others.
 static void add_partitions(const char *folder, unsigned depth, struct cpuset *out) {
     DIR *children = depth < DEPTH_MAX ? opendir(folder) : NULL;
-    if (!children)
-        return;
-    for (const struct dirent *entry = readdir(children); entry; entry = readdir(children)) {
-        char child[PATH_BYTES];
-        int length = snprintf(child, sizeof child, "%s/%s", folder, entry->d_name);
-        if (entry->d_name[0] == '.' || length < 0 || (size_t)length >= sizeof child ||
-            (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
-            continue;
+    char child[PATH_BYTES];
+    while (children && next_child(children, folder, child)) {
         enum partition partition = partition_of(child);
         if (partition == ISOLATED)
             (void)add_list(child, "cpuset.cpus.effective", out);
         if (partition != MEMBER)
             add_partitions(child, depth + 1, out);
     }
-    closedir(children);
+    if (children)
+        closedir(children);
+}
+
+// Only cgroups of version 2 have partitions, and their root always has this file: a search elsewhere would be for
+// nothing, every few seconds.
+static bool has_partitions(const char *root) {
+    char path[PATH_BYTES + FILE_BYTES];
+    (void)snprintf(path, sizeof path, "%s/cgroup.controllers", root);
+    return access(path, F_OK) == 0;
+}
+
+// ---- cgroup v1 ----
+
+static bool is_balanced(const char *folder) {
+    char path[PATH_BYTES + FILE_BYTES];
+    (void)snprintf(path, sizeof path, "%s/cpuset.sched_load_balance", folder);
+    return host_file_number(path, 1) != 0;
+}
+
+// Adds the CPUs of all sets that are balanced. Below such a set are only CPUs that it has. What lies too deep to look
+// at counts as balanced, so that a CPU is rather measured than lost.
+static void add_balanced(const char *folder, unsigned depth, struct cpuset *out) {
+    DIR *children = opendir(folder);
+    char child[PATH_BYTES];
+    while (children && next_child(children, folder, child)) {
+        if (is_balanced(child) || depth == DEPTH_MAX)
+            (void)add_list(child, "cpuset.cpus", out);
+        else
+            add_balanced(child, depth + 1, out);
+    }
+    if (children)
+        closedir(children);
+}
+
+// Adds the CPUs that no balanced set has.
+static void add_unbalanced(const char *root, struct cpuset *out) {
+    struct cpuset all = {0}, balanced = {0};
+    if (is_balanced(root))
+        return;
+    (void)add_list(root, "cpuset.cpus", &all);
+    add_balanced(root, 0, &balanced);
+    if (cpuset_count(&balanced) == 0)
+        return;
+    for (size_t w = 0; w < CPUSET_MAX / 64; w++)
+        out->words[w] |= all.words[w] & ~balanced.words[w];
 }
 
 void host_isolated_cpus(const struct host_roots *roots, struct cpuset *out) {
@@ -63,6 +114,10 @@ void host_isolated_cpus(const struct host_roots *roots, struct cpuset *out) {
     (void)add_list(folder, "isolated", out);
     (void)add_list(folder, "nohz_full", out);
     (void)snprintf(folder, sizeof folder, "%s/fs/cgroup", roots->sysfs);
-    if (!add_list(folder, "cpuset.cpus.isolated", out))
+    if (add_list(folder, "cpuset.cpus.isolated", out))
+        return;
+    if (has_partitions(folder))
         add_partitions(folder, 0, out);
+    (void)snprintf(folder, sizeof folder, "%s/fs/cgroup/cpuset", roots->sysfs);
+    add_unbalanced(folder, out);
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "collectors/host/host_file.h"
+#include "core/spec/kernel_pmu.h"
 
 // Every file read here is small; text beyond the buffer is ignored.
 
@@ -149,6 +150,8 @@ int host_linux_topology_update(const struct host_roots *roots, const struct host
 
 int host_linux_pmu_type(const struct host_roots *roots, const char *pmu, uint32_t *out) {
     char path[PATH_BYTES];
+    if (kernel_pmu_type(pmu, out))
+        return 0;
     (void)snprintf(path, sizeof path, "%s/bus/event_source/devices/%s/type", roots->sysfs, pmu);
     long long type = host_file_number(path, -1);
     if (type < 0 || type > UINT32_MAX)

@@ -34,7 +34,8 @@ int host_linux_topology(const struct host_roots *roots, const struct host_choice
 int host_linux_topology_update(const struct host_roots *roots, const struct host_choice *choice,
                                const struct topology *known, struct topology **out);
 
-// perf_event_attr.type of a PMU. A negative errno if the kernel has no such PMU.
+// perf_event_attr.type of a PMU, also of those of core/spec/kernel_pmu.h. A negative errno if the kernel has no such
+// PMU.
 int host_linux_pmu_type(const struct host_roots *roots, const char *pmu, uint32_t *out);
 
 // A CPU's MIDR_EL1, which identifies its core; cores of one host may differ. -ENOENT if the kernel does not say (the

@@ -12,8 +12,9 @@ static const uint64_t RETRY_NS = UINT64_C(60000000000); // before another try to
 
 struct channel {            // an event group on a CPU
     int handle;             // negative errno: could not be opened, or -ENODEV: its CPU went away
+    bool started;           // it counts if it is open, or as soon as it is
     uint64_t retry_ns;      // if not open: when to try again
-    uint64_t read_ns;       // time of the last reading, or of opening
+    uint64_t since_ns;      // time of the last reading, or of the first start
     struct pmu_times times; // totals at the last reading
     uint64_t *counts;
     bool doubtful; // the counts fell (core/tally/plausible.h)
@@ -25,17 +26,16 @@ struct channels {
     struct pmu *pmu;
     struct channel *channels; // [cpu][group]
     size_t n_channels;        // 0 until they are made
-    size_t n_groups;          // that rotate
+    size_t n_groups;          // of the plan
     size_t to_open;           // the next for this pass of opening; n_channels: the pass is over
-    int *counting;            // [cpu]: the group that should be, or CHANNELS_IDLE
     uint64_t *counts, *fresh; // memory for the channels' counts; for one reading
     uint64_t now_ns;          // of this step
     int error;
     uint64_t calls, interrupts;
 };
 
-static struct channel *channel_of(const struct channels *c, unsigned cpu, int group) {
-    return &c->channels[cpu * c->n_groups + (size_t)group];
+static struct channel *channel_of(const struct channels *c, unsigned cpu, unsigned group) {
+    return &c->channels[cpu * c->n_groups + group];
 }
 
 // ---- making ----
@@ -50,9 +50,8 @@ static size_t counts_of_cpu(const struct channels *c) {
 static void make_channels(struct channels *c) {
     uint64_t *counts = c->counts;
     for (unsigned cpu = 0; cpu < c->topology->n_cpus; cpu++) {
-        c->counting[cpu] = CHANNELS_IDLE;
-        for (size_t g = 0; g < c->n_groups; g++) {
-            *channel_of(c, cpu, (int)g) = (struct channel){.handle = -EBADF, .counts = counts};
+        for (unsigned g = 0; g < c->n_groups; g++) {
+            *channel_of(c, cpu, g) = (struct channel){.handle = -EBADF, .counts = counts};
             counts += c->plan->groups[g].n_events;
         }
     }
@@ -63,13 +62,12 @@ struct channels *channels_new(const struct plan *plan, const struct topology *to
     struct channels *c = calloc(1, sizeof *c);
     if (!c)
         return NULL;
-    *c = (struct channels){.plan = plan, .topology = topology, .pmu = pmu, .n_groups = plan_n_rotating(plan)};
+    *c = (struct channels){.plan = plan, .topology = topology, .pmu = pmu, .n_groups = plan->n_groups};
     size_t n_counts = counts_of_cpu(c);
     c->channels = calloc(topology->n_cpus * c->n_groups + 1, sizeof *c->channels);
-    c->counting = calloc(topology->n_cpus + 1, sizeof *c->counting);
     c->counts = calloc(topology->n_cpus * n_counts + 1, sizeof *c->counts);
     c->fresh = calloc(n_counts + 1, sizeof *c->fresh);
-    if (!c->channels || !c->counting || !c->counts || !c->fresh)
+    if (!c->channels || !c->counts || !c->fresh)
         return channels_free(c);
     make_channels(c);
     return c;
@@ -83,7 +81,6 @@ struct channels *channels_free(struct channels *c) {
             c->pmu->ops->close(c->pmu, c->channels[i].handle);
     free(c->fresh);
     free(c->counts);
-    free(c->counting);
     free(c->channels);
     free(c);
     return NULL;
@@ -91,11 +88,13 @@ struct channels *channels_free(struct channels *c) {
 
 // ---- one plan's after another's ----
 
-static int find_group(const struct channels *c, const struct plan_group *wanted) {
-    for (int g = 0; g < (int)c->n_groups; g++)
-        if (plan_group_same(&c->plan->groups[g], wanted))
-            return g;
-    return CHANNELS_IDLE;
+// The other channels' same group, or -1. One that rotates is none that counts all the time.
+static int find_group(const struct channels *c, const struct plan_group *wanted, bool rotates) {
+    size_t n_rotating = plan_n_rotating(c->plan);
+    for (size_t g = 0; g < c->n_groups; g++)
+        if ((g < n_rotating) == rotates && plan_group_same(&c->plan->groups[g], wanted))
+            return (int)g;
+    return -1;
 }
 
 static void take_channel(struct channel *to, struct channel *from, size_t n_events) {
@@ -107,27 +106,27 @@ static void take_channel(struct channel *to, struct channel *from, size_t n_even
 }
 
 void channels_inherit(struct channels *c, struct channels *from) {
-    for (int group = 0; group < (int)c->n_groups; group++) {
+    for (unsigned group = 0; group < c->n_groups; group++) {
         const struct plan_group *wanted = &c->plan->groups[group];
-        int old = find_group(from, wanted);
+        int old = find_group(from, wanted, group < plan_n_rotating(c->plan));
         unsigned before = 0; // CPU numbers ascend in both topologies
-        for (unsigned cpu = 0; old != CHANNELS_IDLE && cpu < c->topology->n_cpus; cpu++) {
+        for (unsigned cpu = 0; old >= 0 && cpu < c->topology->n_cpus; cpu++) {
             unsigned id = c->topology->cpus[cpu].id;
             while (before < from->topology->n_cpus && from->topology->cpus[before].id < id)
                 before++;
             if (before < from->topology->n_cpus && from->topology->cpus[before].id == id)
-                take_channel(channel_of(c, cpu, group), channel_of(from, before, old), wanted->n_events);
+                take_channel(channel_of(c, cpu, group), channel_of(from, before, (unsigned)old), wanted->n_events);
         }
     }
 }
 
 // In the order of event groups, so that no CPU is interrupted many times in a row.
 void channels_release(struct channels *c, struct closer *closer) {
-    for (int group = 0; group < (int)c->n_groups; group++) {
+    for (unsigned group = 0; group < c->n_groups; group++) {
         for (unsigned cpu = 0; cpu < c->topology->n_cpus; cpu++) {
             struct channel *channel = channel_of(c, cpu, group);
             if (channel->handle >= 0)
-                closer_take(closer, channel->handle, c->plan->groups[group].n_events, false);
+                closer_take(closer, channel->handle, c->plan->groups[group].n_events, channel->started);
             channel->handle = -EBADF;
         }
     }
@@ -135,8 +134,7 @@ void channels_release(struct channels *c, struct closer *closer) {
 
 // ---- opening, starting and stopping ----
 
-static void toggle(struct channels *c, unsigned cpu, int group, bool enabled) {
-    struct channel *channel = channel_of(c, cpu, group);
+static void toggle(struct channels *c, struct channel *channel, bool enabled) {
     if (channel->handle < 0)
         return;
     c->calls++;
@@ -146,35 +144,43 @@ static void toggle(struct channels *c, unsigned cpu, int group, bool enabled) {
         c->error = r;
 }
 
-void channels_start(struct channels *c, unsigned cpu, int group) {
-    c->counting[cpu] = group;
-    toggle(c, cpu, group, true);
+static void start_channel(struct channels *c, struct channel *channel) {
+    if (channel->times.enabled_ns == 0)
+        channel->since_ns = c->now_ns;
+    toggle(c, channel, true);
 }
 
-void channels_stop(struct channels *c, unsigned cpu, int group) {
-    c->counting[cpu] = CHANNELS_IDLE;
-    toggle(c, cpu, group, false);
+void channels_start(struct channels *c, unsigned cpu, unsigned group) {
+    struct channel *channel = channel_of(c, cpu, group);
+    if (channel->started)
+        return;
+    channel->started = true;
+    start_channel(c, channel);
 }
 
-// Opens an event group on a CPU, and starts it at once if its slot is now. Returns the number of events it tried to
-// open.
-static size_t open_channel(struct channels *c, unsigned cpu, int group, uint64_t now_ns) {
+void channels_stop(struct channels *c, unsigned cpu, unsigned group) {
+    struct channel *channel = channel_of(c, cpu, group);
+    channel->started = false;
+    toggle(c, channel, false);
+}
+
+// Opens an event group on a CPU, and starts it if it should be counting. Returns the number of events it tried to open.
+static size_t open_channel(struct channels *c, unsigned cpu, unsigned group) {
     const struct plan_group *plan_group = &c->plan->groups[group];
     struct channel *channel = channel_of(c, cpu, group);
     struct pmu_event events[PLAN_GROUP_EVENTS_MAX];
     for (size_t e = 0; e < plan_group->n_events; e++)
         events[e] = c->plan->catalog->events[plan_group->events[e]].code;
     channel->handle = c->pmu->ops->open(c->pmu, c->topology->cpus[cpu].id, events, plan_group->n_events);
-    channel->read_ns = now_ns;
     channel->times = (struct pmu_times){0};
     channel->doubtful = false;
     memset(channel->counts, 0, plan_group->n_events * sizeof *channel->counts);
     size_t n = channel->handle == -ENODEV ? 1 : plan_group->n_events; // an offline CPU refuses the first
     c->calls += n;
     if (channel->handle < 0)
-        channel->retry_ns = channel->handle == -ENODEV ? 0 : now_ns + RETRY_NS;
-    else if (c->counting[cpu] == group)
-        toggle(c, cpu, group, true);
+        channel->retry_ns = channel->handle == -ENODEV ? 0 : c->now_ns + RETRY_NS;
+    else if (channel->started)
+        start_channel(c, channel);
     return n;
 }
 
@@ -184,16 +190,14 @@ void channels_begin_step(struct channels *c, uint64_t now_ns) {
 }
 
 void channels_open(struct channels *c) {
-    uint64_t now_ns = c->now_ns;
     for (size_t opened = 0; c->to_open < c->n_channels; c->to_open++) {
         const struct channel *channel = &c->channels[c->to_open];
-        unsigned cpu = (unsigned)(c->to_open / c->n_groups);
-        int group = (int)(c->to_open % c->n_groups);
-        if (channel->handle >= 0 || channel->retry_ns > now_ns)
+        unsigned cpu = (unsigned)(c->to_open / c->n_groups), group = (unsigned)(c->to_open % c->n_groups);
+        if (channel->handle >= 0 || channel->retry_ns > c->now_ns)
             continue;
         if (opened > 0 && opened + c->plan->groups[group].n_events > PACE_EVENTS)
             return;
-        opened += open_channel(c, cpu, group, now_ns);
+        opened += open_channel(c, cpu, group);
     }
 }
 
@@ -210,45 +214,60 @@ static void lose_channel(struct channels *c, struct channel *channel) {
     channel->handle = -ENODEV;
 }
 
+static void fail_window(struct channels *c, struct channel *channel, struct window *window, int error) {
+    window->enabled_ns = window->running_ns = 0;
+    window->result = WINDOW_FAILED;
+    window->error = c->error = error;
+    if (error == -ENODEV)
+        lose_channel(c, channel);
+}
+
+void channels_lose(struct channels *c, unsigned cpu, unsigned group, struct window *window) {
+    fail_window(c, channel_of(c, cpu, group), window, -ENODEV);
+}
+
 // Judges a new window, and takes what was read as the base of the next one.
 static void settle_window(struct channels *c, struct channel *channel, struct window *window, struct pmu_times times,
                           size_t n_events) {
     window->result = window_result_of(window);
-    plausible_judge(window, c->plan, c->now_ns - channel->read_ns, &channel->doubtful);
-    channel->read_ns = c->now_ns;
+    plausible_judge(window, c->plan, c->now_ns - channel->since_ns, &channel->doubtful);
+    channel->since_ns = c->now_ns;
     channel->times = times;
     memcpy(channel->counts, c->fresh, n_events * sizeof *c->fresh);
 }
 
-void channels_read(struct channels *c, unsigned cpu, int group, bool running, struct readings *readings) {
-    const struct plan_group *plan_group = &c->plan->groups[group];
+static int read_channel(struct channels *c, const struct channel *channel, size_t n_events, struct pmu_times *times) {
+    if (channel->handle < 0)
+        return channel->handle;
+    c->calls++;
+    c->interrupts += channel->started;
+    int r = c->pmu->ops->read(c->pmu, channel->handle, times, c->fresh, n_events);
+    return r >= 0 && n_events == 1 && pmu_stands_still(&channel->times, times) ? -ENODEV : r;
+}
+
+uint64_t channels_since_ns(const struct channels *c, unsigned cpu, unsigned group) {
+    return channel_of(c, cpu, group)->since_ns;
+}
+
+struct window *channels_read(struct channels *c, unsigned cpu, unsigned group, struct readings *readings) {
+    size_t n_events = c->plan->groups[group].n_events;
     struct channel *channel = channel_of(c, cpu, group);
-    struct window *window = readings_add(readings, cpu, (unsigned)group, plan_group->n_events);
+    struct window *window = readings_add(readings, cpu, group, n_events);
     struct pmu_times times = {0};
-    window->result = WINDOW_FAILED;
-    int r = channel->handle;
-    if (r >= 0) {
-        c->calls++;
-        c->interrupts += running;
-        r = c->pmu->ops->read(c->pmu, channel->handle, &times, c->fresh, plan_group->n_events);
-        if (r >= 0 && plan_group->n_events == 1 && pmu_stands_still(&channel->times, &times))
-            r = -ENODEV;
-    }
+    int r = read_channel(c, channel, n_events, &times);
     if (r < 0) {
-        c->error = r;
-        window->error = r;
-        if (r == -ENODEV)
-            lose_channel(c, channel);
-        return;
+        fail_window(c, channel, window, r);
+        return window;
     }
     window->enabled_ns = times.enabled_ns - channel->times.enabled_ns;
     window->running_ns = times.running_ns - channel->times.running_ns;
-    for (size_t e = 0; e < plan_group->n_events; e++)
+    for (size_t e = 0; e < n_events; e++)
         window->counts[e] = c->fresh[e] - channel->counts[e];
-    settle_window(c, channel, window, times, plan_group->n_events);
+    settle_window(c, channel, window, times, n_events);
+    return window;
 }
 
-void channels_rebase(struct channels *c, unsigned cpu, int group) {
+void channels_rebase(struct channels *c, unsigned cpu, unsigned group) {
     struct channel *channel = channel_of(c, cpu, group);
     if (channel->handle < 0)
         return;

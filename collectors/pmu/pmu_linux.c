@@ -81,6 +81,11 @@ static void group_watch(struct linux_group *group, unsigned cpu) {
         group->fds[group->n++] = fd;
 }
 
+// The kernel's generic events count there too, whatever their PMU is called.
+static bool counts_on_core(const struct pmu_linux *l, unsigned pmu) {
+    return pmu == 0 || l->types[pmu] == PERF_TYPE_HARDWARE || l->types[pmu] == PERF_TYPE_HW_CACHE;
+}
+
 static int group_open(const struct pmu_linux *l, unsigned cpu, const struct pmu_event *events, size_t n,
                       struct linux_group *group) {
     for (; group->n < n; group->n++) {
@@ -98,7 +103,7 @@ static int group_open(const struct pmu_linux *l, unsigned cpu, const struct pmu_
             .exclude_user = (event->exclude & PMU_EXCLUDE_USER) != 0,
             .exclude_kernel = (event->exclude & PMU_EXCLUDE_KERNEL) != 0,
             .exclude_hv = (event->exclude & PMU_EXCLUDE_HYPERVISOR) != 0,
-            .exclude_guest = l->exclude_guest && event->pmu == 0,
+            .exclude_guest = l->exclude_guest && counts_on_core(l, event->pmu),
         };
         int fd = perf_event_open(&attr, (int)cpu, group->n == 0 ? -1 : group->fds[0]);
         if (fd < 0)
@@ -206,6 +211,18 @@ int pmu_linux_probe_hardware(void) {
     if (fd < 0)
         return -errno;
     close((int)fd);
+    return 0;
+}
+
+int pmu_linux_probe_event(uint32_t type, uint64_t config, unsigned cpu) {
+    struct perf_event_attr attr = {.type = type, .size = sizeof attr, .config = config, .disabled = 1};
+    int fd = perf_event_open(&attr, (int)cpu, -1);
+    attr.exclude_guest = 1; // while a guest owns the PMU only so; some drivers never so
+    if (fd < 0)
+        fd = perf_event_open(&attr, (int)cpu, -1);
+    if (fd < 0)
+        return fd;
+    close(fd);
     return 0;
 }
 

@@ -8,13 +8,16 @@
 
 // types[i] is perf_event_attr.type of the events whose pmu_event.pmu is i, from
 // /sys/bus/event_source/devices/<pmu>/type; the first is the core PMU's. The types are copied. With `exclude_guest` the
-// core PMU's events do not count while a guest runs; software events and those of other PMUs (msr refuses any
+// core's events do not count while a guest runs; software events and those of other PMUs (msr refuses any
 // exclusion) always count. -ENOMEM.
 int pmu_linux_new(const uint32_t *types, size_t n_types, bool exclude_guest, struct pmu **out);
 
 // Asks the kernel for a cycle counter of a CPU's PMU. 0 if it opens, else the negative errno (-ENOENT: there is no
 // hardware PMU; -EACCES: no permission).
 int pmu_linux_probe_hardware(void);
+
+// Asks the kernel for one event on a CPU, stopped. 0 if it opens, else the negative errno.
+int pmu_linux_probe_event(uint32_t type, uint64_t config, unsigned cpu);
 
 // One word for an errno of perf_event_open, for a label; never NULL.
 const char *pmu_linux_reason(int error);

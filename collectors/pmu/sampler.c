@@ -8,6 +8,7 @@
 #include "collectors/pmu/channels.h"
 #include "collectors/pmu/pace.h"
 #include "collectors/pmu/sampler_core.h"
+#include "collectors/pmu/standing.h"
 
 // All cores see the same edges between ticks, so that one step changes them all. An edge with an idle piece is two: the
 // old groups stop at its beginning and are read, the new ones start at its end. If the caller is late by more than a
@@ -22,8 +23,7 @@ struct sampler {
     const struct topology *topology;
     struct busy_clock *busy_clock; // NULL: not known
     struct schedule schedule;
-    struct channels *channels; // of the event groups that rotate
-    struct standing *standing; // of the others
+    struct channels *channels;
     struct sampler_core *cores;
     unsigned *core_cpus, *orders; // memory of the cores' arrays
     uint64_t *busy_ns;            // [cpu]: at the last edge; then at this one; then at the last change
@@ -31,8 +31,8 @@ struct sampler {
     struct readings *readings;
     uint64_t tick;              // counted from the beginning of round 0
     uint64_t edge_ns, piece_ns; // the next edge; the idle piece that ends there, 0: a tick ends
-    bool started, readings_over, opening;
-    int error, standing_error; // of the last readings; until the next ones
+    bool started, readings_over;
+    int error; // of the last readings
 };
 
 // ---- making ----
@@ -75,10 +75,8 @@ int sampler_new(const struct sampler_request *request, struct sampler **out) {
     s->orders = calloc(topology->n_cores * plan->n_round, sizeof *s->orders);
     s->busy_ns = calloc(3 * topology->n_cpus, sizeof *s->busy_ns);
     s->channels = channels_new(plan, topology, request->pmu);
-    s->standing = standing_new(plan, topology, request->pmu);
     s->readings = readings_new(plan, topology);
-    if (!s->cores || !s->core_cpus || !s->orders || !s->busy_ns || !s->channels || !s->standing || !s->readings ||
-        make_cores(s) < 0) {
+    if (!s->cores || !s->core_cpus || !s->orders || !s->busy_ns || !s->channels || !s->readings || make_cores(s) < 0) {
         sampler_free(s);
         return -ENOMEM;
     }
@@ -94,7 +92,6 @@ uint64_t sampler_next_round(const struct sampler *s) { return round_of(s) + s->s
 struct sampler *sampler_free(struct sampler *s) {
     if (!s)
         return NULL;
-    standing_free(s->standing);
     readings_free(s->readings);
     free(s->busy_ns);
     free(s->orders);
@@ -113,23 +110,22 @@ struct sampler *sampler_free(struct sampler *s) {
 // counters until a tick of the kernel.
 static void stop_core(struct sampler *s, const struct sampler_core *core) {
     for (size_t i = 0; core->group != SAMPLER_IDLE && i < core->n_cpus; i++)
-        channels_stop(s->channels, core->cpus[i], core->group);
+        channels_stop(s->channels, core->cpus[i], (unsigned)core->group);
 }
 
 static void start_core(struct sampler *s, struct sampler_core *core, int group) {
     core->group = group;
     for (size_t i = 0; group != SAMPLER_IDLE && i < core->n_cpus; i++)
-        channels_start(s->channels, core->cpus[i], group);
+        channels_start(s->channels, core->cpus[i], (unsigned)group);
 }
 
-// `running`: the group still counts.
-static void read_core(struct sampler *s, struct sampler_core *core, int group, bool running) {
+static void read_core(struct sampler *s, struct sampler_core *core, int group) {
     if (group == SAMPLER_IDLE)
         return;
     core->offline = false;
     for (size_t i = 0; i < core->n_cpus; i++) {
-        channels_read(s->channels, core->cpus[i], group, running, core->windows);
-        core->offline = core->offline || core->windows->windows[core->windows->n_windows - 1].error == -ENODEV;
+        const struct window *window = channels_read(s->channels, core->cpus[i], (unsigned)group, core->windows);
+        core->offline = core->offline || window->error == -ENODEV;
     }
 }
 
@@ -138,7 +134,7 @@ static void change_core(struct sampler *s, struct sampler_core *core, int to) {
     int from = core->group;
     stop_core(s, core);
     start_core(s, core, to);
-    read_core(s, core, from, false);
+    read_core(s, core, from);
 }
 
 // Goes on to the core's next slot, at once or after an idle piece.
@@ -150,7 +146,7 @@ static void advance_core(struct sampler *s, size_t c, bool piece, bool round_end
     if (to != core->group)
         change_core(s, core, to);
     else if (round_ends)
-        read_core(s, core, to, true);
+        read_core(s, core, to);
 }
 
 static void end_core_round(struct sampler *s, size_t c, uint64_t now_ns) {
@@ -158,10 +154,8 @@ static void end_core_round(struct sampler *s, size_t c, uint64_t now_ns) {
     struct core_round round = sampler_core_end_round(core, c, now_ns);
     readings_add_core(s->readings, &round);
     readings_append(s->readings, core->windows);
-    for (size_t i = 0; i < core->n_cpus; i++) {
-        int r = standing_read(s->standing, core->cpus[i], now_ns, s->readings);
-        s->standing_error = r < 0 ? r : s->standing_error;
-    }
+    for (size_t i = 0; i < core->n_cpus; i++)
+        standing_read(s->channels, s->plan, core->cpus[i], now_ns, s->readings);
     readings_begin(core->windows, 0, now_ns);
 }
 
@@ -193,21 +187,16 @@ void sampler_stop(struct sampler *s) {
         struct sampler_core *core = &s->cores[c];
         stop_core(s, core);
         for (size_t i = 0; core->group != SAMPLER_IDLE && i < core->n_cpus; i++)
-            channels_rebase(s->channels, core->cpus[i], core->group);
+            channels_rebase(s->channels, core->cpus[i], (unsigned)core->group);
         core->group = SAMPLER_IDLE;
     }
 }
 
-void sampler_inherit(struct sampler *s, struct sampler *from) {
-    standing_inherit(s->standing, from->standing);
-    channels_inherit(s->channels, from->channels);
-}
+void sampler_inherit(struct sampler *s, struct sampler *from) { channels_inherit(s->channels, from->channels); }
 
 struct sampler *sampler_release(struct sampler *s, struct closer *closer) {
-    if (s) {
-        standing_release(s->standing, closer);
+    if (s)
         channels_release(s->channels, closer);
-    }
     return sampler_free(s);
 }
 
@@ -242,12 +231,9 @@ static bool read_busy_clock(struct sampler *s, uint64_t now_ns) {
 
 static void end_readings(struct sampler *s, uint64_t now_ns) {
     channels_retry(s->channels);
-    standing_retry(s->standing);
     s->readings->end_ns = now_ns;
     s->readings->round_over = s->tick % s->schedule.n_ticks == 0;
     s->error = channels_take_error(s->channels);
-    s->error = s->error < 0 ? s->error : s->standing_error;
-    s->standing_error = 0;
     s->readings_over = true;
 }
 
@@ -292,7 +278,7 @@ static void start(struct sampler *s, uint64_t now_ns) {
     s->started = true;
     readings_begin(s->readings, s->readings->round, now_ns);
     s->readings->by_core = true;
-    standing_start(s->standing, now_ns);
+    standing_start(s->channels, s->plan, s->topology);
     pass_cores(s, false, now_ns);
     s->edge_ns = now_ns + (s->piece_ns > 0 ? s->piece_ns : s->schedule.tick_ns);
 }
@@ -312,7 +298,7 @@ static void pass_edge(struct sampler *s, uint64_t now_ns) {
 
 static uint64_t next_deadline_ns(const struct sampler *s, uint64_t now_ns) {
     uint64_t edge_ns = s->started ? s->edge_ns : UINT64_MAX;
-    uint64_t opening_ns = s->opening ? now_ns + PACE_NS : UINT64_MAX;
+    uint64_t opening_ns = channels_opening(s->channels) ? now_ns + PACE_NS : UINT64_MAX;
     return edge_ns < opening_ns ? edge_ns : opening_ns;
 }
 
@@ -326,8 +312,7 @@ int sampler_step(struct sampler *s, uint64_t now_ns, uint64_t *deadline_ns) {
     while (s->started && s->edge_ns <= now_ns && !(s->readings_over && s->piece_ns == 0))
         pass_edge(s, now_ns);
     channels_open(s->channels);
-    s->opening = channels_opening(s->channels) || standing_open(s->standing, now_ns);
-    if (!s->started && !s->opening)
+    if (!s->started && !channels_opening(s->channels))
         start(s, now_ns);
     *deadline_ns = next_deadline_ns(s, now_ns);
     return s->readings_over;
@@ -348,14 +333,9 @@ int sampler_open_error(const struct sampler *s, size_t *n_failed) {
     *n_failed = 0;
     if (!s->started)
         return 0;
-    size_t n_standing;
-    int error = channels_open_error(s->channels, n_failed), of_standing = standing_open_error(s->standing, &n_standing);
-    *n_failed += n_standing;
-    return error == 0 || error == -ENODEV ? (of_standing != 0 ? of_standing : error) : error;
+    return channels_open_error(s->channels, n_failed);
 }
 
-uint64_t sampler_calls(const struct sampler *s) { return channels_calls(s->channels) + standing_calls(s->standing); }
+uint64_t sampler_calls(const struct sampler *s) { return channels_calls(s->channels); }
 
-uint64_t sampler_interrupts(const struct sampler *s) {
-    return channels_interrupts(s->channels) + standing_interrupts(s->standing);
-}
+uint64_t sampler_interrupts(const struct sampler *s) { return channels_interrupts(s->channels); }

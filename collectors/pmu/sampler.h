@@ -9,16 +9,15 @@
 // other order costs the new group up to a tick of 4 ms. Siblings do each of the three together, as they share
 // registers. All event groups stay open. The sampler opens them a few at a time, so that it never holds a CPU for long.
 // It retries a group that failed to open every minute; groups of a CPU that went offline, whenever readings are over,
-// because their file descriptors stay dead when the CPU returns. Event groups that count all the time are left to the
-// standing reader (collectors/pmu/standing.h), which is read when a core's round is over. The sampler reads no clock:
-// the caller passes the time and learns when to call again.
+// because their file descriptors stay dead when the CPU returns. Event groups that count all the time
+// (collectors/pmu/standing.h) are read when a core's round is over. The sampler reads no clock: the caller passes the
+// time and learns when to call again.
 
 #include <stdint.h>
 
 #include "collectors/host/busy_clock.h"
 #include "collectors/pmu/closer.h"
 #include "collectors/pmu/pmu.h"
-#include "collectors/pmu/standing.h"
 #include "core/host/topology.h"
 #include "core/plan/plan.h"
 #include "core/tally/readings.h"

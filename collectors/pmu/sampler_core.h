@@ -13,11 +13,10 @@
 // that sleeps is not in the idle pieces, and what wakes it may be. So it is measured how much of the busy time of held
 // rounds fell into pieces.
 
-#include "collectors/pmu/channels.h"
 #include "core/plan/schedule.h"
 #include "core/tally/readings.h"
 
-enum { SAMPLER_IDLE = CHANNELS_IDLE }; // as an event group: none
+enum { SAMPLER_IDLE = -1 }; // as an event group: none
 
 struct sampler_core {
     unsigned *cpus; // indexes into the topology

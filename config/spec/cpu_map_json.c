@@ -41,71 +41,113 @@ static uint32_t *read_midrs(const struct json_node *row, const char *const *text
     return midrs;
 }
 
-static void add_row(struct map_reader *map, const struct json_node *node, const struct cpu_row *row) {
+typedef int adder(struct cpu_map *map, const struct cpu_row *row, struct fault *fault);
+
+static void add_row(struct map_reader *map, const struct json_node *node, const struct cpu_row *row, adder *add) {
     struct fault fault;
-    int r = cpu_map_add(&map->map, row, &fault);
+    int r = add(&map->map, row, &fault);
     if (r == -ENOMEM)
         json_fail_memory(node);
     else if (r < 0)
         json_fail(node, "%s", fault.text);
 }
 
-static void read_row(struct map_reader *map, const struct json_node *node) {
-    static const char *const keys[] = {"spec", "midr", "cpuid", "generic", "vendor", "known_as"};
-    const char *spec = NULL, *pmu = NULL, *vendor = NULL, **midr_texts = NULL, **cpuids = NULL, **known_as = NULL;
-    size_t n_midrs = 0, n_cpuids = 0, n_known_as = 0;
-    int before = map->reader.status;
-    map->reader.status = 0;
-    json_check_keys(node, keys, sizeof keys / sizeof *keys);
-    (void)json_get_text(node, "spec", JSON_REQUIRED, &spec);
-    (void)json_get_texts(node, "midr", JSON_OPTIONAL, CPU_MAP_ENTRIES_MAX, &midr_texts, &n_midrs);
-    (void)json_get_texts(node, "cpuid", JSON_OPTIONAL, CPU_MAP_ENTRIES_MAX, &cpuids, &n_cpuids);
-    (void)json_get_text(node, "generic", JSON_OPTIONAL, &pmu);
-    (void)json_get_text(node, "vendor", JSON_OPTIONAL, &vendor);
-    (void)json_get_texts(node, "known_as", JSON_OPTIONAL, CPU_MAP_ENTRIES_MAX, &known_as, &n_known_as);
-    uint32_t *midrs = read_midrs(node, midr_texts, n_midrs);
-    if (spec && (spec[0] == '\0' || strchr(spec, '/')))
-        json_fail(node, "'%.40s' is no spec's name: write that of its file, without folder and .json", spec);
-    // cpu_map_add only copies from these
-    const struct cpu_row row = {.spec = (char *)spec,
-                                .midrs = midrs,
-                                .n_midrs = n_midrs,
-                                .cpuids = (char **)cpuids,
-                                .n_cpuids = n_cpuids,
-                                .pmu = (char *)pmu,
-                                .vendor = (char *)vendor,
-                                .known_as = (char **)known_as,
-                                .n_known_as = n_known_as};
-    if (map->reader.status == 0)
-        add_row(map, node, &row);
-    if (map->reader.status == 0)
-        map->reader.status = before;
-    free(midrs);
-    free(known_as);
-    free(cpuids);
-    free(midr_texts);
+// cpu_map_add only copies from the texts.
+static void read_texts(const struct json_node *node, const char *key, char ***out, size_t *n) {
+    const char **texts = NULL;
+    (void)json_get_texts(node, key, JSON_OPTIONAL, CPU_MAP_ENTRIES_MAX, &texts, n);
+    *out = (char **)texts;
 }
 
-static void read_rows(struct map_reader *map, const struct json_node *root) {
-    static const char *const keys[] = {"cpus"};
+static void read_text(const struct json_node *node, const char *key, char **out) {
+    const char *text = NULL;
+    (void)json_get_text(node, key, JSON_OPTIONAL, &text);
+    *out = (char *)text;
+}
+
+static void read_entries(const struct json_node *node, struct cpu_row *row) {
+    const char **midrs = NULL;
+    size_t n = 0;
+    (void)json_get_texts(node, "midr", JSON_OPTIONAL, CPU_MAP_ENTRIES_MAX, &midrs, &n);
+    row->midrs = read_midrs(node, midrs, n);
+    row->n_midrs = n;
+    free(midrs);
+    read_texts(node, "cpuid", &row->cpuids, &row->n_cpuids);
+}
+
+static void free_row(struct cpu_row *row) {
+    free(row->sold_as);
+    free(row->known_as);
+    free(row->cpuids);
+    free(row->midrs);
+}
+
+// A CPU with a spec of ours.
+static void read_row(struct map_reader *map, const struct json_node *node) {
+    static const char *const keys[] = {"spec", "midr", "cpuid", "core", "generic", "vendor", "known_as", "sold_as"};
+    struct cpu_row row = {.spec = NULL};
+    const char *spec = NULL;
+    json_check_keys(node, keys, sizeof keys / sizeof *keys);
+    (void)json_get_text(node, "spec", JSON_REQUIRED, &spec);
+    read_entries(node, &row);
+    read_text(node, "core", &row.core);
+    read_text(node, "generic", &row.pmu);
+    read_text(node, "vendor", &row.vendor);
+    read_texts(node, "known_as", &row.known_as, &row.n_known_as);
+    read_texts(node, "sold_as", &row.sold_as, &row.n_sold_as);
+    if (spec && (spec[0] == '\0' || strchr(spec, '/')))
+        json_fail(node, "'%.40s' is no spec's name: write that of its file, without folder and .json", spec);
+    row.spec = (char *)spec;
+    if (map->reader.status == 0)
+        add_row(map, node, &row, cpu_map_add);
+    free_row(&row);
+}
+
+// A CPU that only Linux's files describe.
+static void read_files(struct map_reader *map, const struct json_node *node) {
+    static const char *const keys[] = {"folder", "midr", "cpuid"};
+    struct cpu_row row = {.spec = NULL};
+    const char *folder = NULL;
+    json_check_keys(node, keys, sizeof keys / sizeof *keys);
+    (void)json_get_text(node, "folder", JSON_REQUIRED, &folder);
+    read_entries(node, &row);
+    row.spec = (char *)folder;
+    if (map->reader.status == 0)
+        add_row(map, node, &row, cpu_map_add_files);
+    free_row(&row);
+}
+
+// Each row's mistakes are shown, whatever the others hold.
+static void read_rows(struct map_reader *map, const struct json_node *root, const char *key, bool required,
+                      void (*read)(struct map_reader *map, const struct json_node *node)) {
     struct json_node rows;
     const cJSON *value;
     size_t index = 0;
-    json_check_keys(root, keys, 1);
-    if (!json_get_array(root, "cpus", JSON_REQUIRED, CPU_MAP_ROWS_MAX, &rows))
+    if (!json_get_array(root, key, required ? JSON_REQUIRED : JSON_OPTIONAL, CPU_MAP_ROWS_MAX, &rows))
         return;
     cJSON_ArrayForEach(value, rows.value) {
         const struct json_node row = json_child(&rows, value, index++);
+        int before = map->reader.status;
+        map->reader.status = 0;
         if (json_is_object(&row))
-            read_row(map, &row);
+            read(map, &row);
+        if (map->reader.status == 0)
+            map->reader.status = before;
     }
+}
+
+static void read_document(struct map_reader *map, const struct json_node *root) {
+    static const char *const keys[] = {"cpus", "linux"};
+    json_check_keys(root, keys, sizeof keys / sizeof *keys);
+    read_rows(map, root, "cpus", true, read_row);
+    read_rows(map, root, "linux", false, read_files);
 }
 
 // Takes ownership of the document; NULL if there is none.
 static int read_map(struct map_reader *map, cJSON *document, struct cpu_map *out) {
     if (document) {
         const struct json_node root = json_root(&map->reader, document);
-        read_rows(map, &root);
+        read_document(map, &root);
     }
     if (map->reader.status == 0)
         *out = map->map;

@@ -59,7 +59,11 @@ static void row_deinit(struct cpu_row *row) {
         free(row->cpuids[i]);
     for (size_t i = 0; i < row->n_known_as; i++)
         free(row->known_as[i]);
+    for (size_t i = 0; i < row->n_sold_as; i++)
+        free(row->sold_as[i]);
+    free(row->sold_as);
     free(row->known_as);
+    free(row->core);
     free(row->vendor);
     free(row->pmu);
     free(row->cpuids);
@@ -70,8 +74,11 @@ static void row_deinit(struct cpu_row *row) {
 void cpu_map_deinit(struct cpu_map *map) {
     while (map->n > 0)
         row_deinit(&map->rows[--map->n]);
+    while (map->n_files > 0)
+        row_deinit(&map->files[--map->n_files]);
+    free(map->files);
     free(map->rows);
-    map->rows = NULL;
+    map->files = map->rows = NULL;
 }
 
 static bool has_midr(const struct cpu_row *row, size_t n, uint32_t midr) {
@@ -107,6 +114,8 @@ static int check_row(const struct cpu_map *map, const struct cpu_row *row, struc
     if ((row->n_midrs > 0) + (row->n_cpuids > 0) + (row->pmu != NULL) != 1)
         return fault_set(fault,
                          "matches no CPU, or says in several ways which: it needs one of midr, cpuid and generic");
+    if (row->core && row->n_cpuids == 0)
+        return fault_set(fault, "a core belongs to cpuid only: the others know theirs");
     if (row->vendor && !row->pmu)
         return fault_set(fault, "a vendor belongs to generic only: the others know theirs");
     if (map->n == CPU_MAP_ROWS_MAX || row->n_midrs > CPU_MAP_ENTRIES_MAX || row->n_cpuids > CPU_MAP_ENTRIES_MAX)
@@ -133,13 +142,15 @@ static bool copy_row(const struct cpu_row *row, struct cpu_row *out) {
     out->midrs = calloc(row->n_midrs + 1, sizeof *out->midrs);
     out->pmu = row->pmu ? strdup(row->pmu) : NULL;
     out->vendor = strdup(row->vendor ? row->vendor : "");
-    if (!out->spec || !out->midrs || (row->pmu && !out->pmu) || !out->vendor)
+    out->core = strdup(row->core ? row->core : "");
+    if (!out->spec || !out->midrs || (row->pmu && !out->pmu) || !out->vendor || !out->core)
         return false;
     if (row->n_midrs > 0)
         memcpy(out->midrs, row->midrs, row->n_midrs * sizeof *out->midrs);
     out->n_midrs = row->n_midrs;
     return copy_texts(row->cpuids, row->n_cpuids, &out->cpuids, &out->n_cpuids) &&
-           copy_texts(row->known_as, row->n_known_as, &out->known_as, &out->n_known_as);
+           copy_texts(row->known_as, row->n_known_as, &out->known_as, &out->n_known_as) &&
+           copy_texts(row->sold_as, row->n_sold_as, &out->sold_as, &out->n_sold_as);
 }
 
 int cpu_map_add(struct cpu_map *map, const struct cpu_row *row, struct fault *fault) {
@@ -157,6 +168,14 @@ int cpu_map_add(struct cpu_map *map, const struct cpu_row *row, struct fault *fa
     return 0;
 }
 
+int cpu_map_add_files(struct cpu_map *map, const struct cpu_row *row, struct fault *fault) {
+    struct cpu_map files = {.rows = map->files, .n = map->n_files};
+    int r = cpu_map_add(&files, row, fault);
+    map->files = files.rows;
+    map->n_files = files.n;
+    return r;
+}
+
 static const struct cpu_row *choose_midr(const struct cpu_map *map, uint32_t midr) {
     const struct cpu_row *best = NULL;
     uint32_t best_release = 0;
@@ -171,12 +190,26 @@ static const struct cpu_row *choose_midr(const struct cpu_map *map, uint32_t mid
     return best;
 }
 
-static const struct cpu_row *choose_cpuid(const struct cpu_map *map, const char *cpuid) {
-    for (size_t i = 0; i < map->n; i++)
-        for (size_t j = 0; j < map->rows[i].n_cpuids; j++)
-            if (cpuid_matches(map->rows[i].cpuids[j], cpuid))
-                return &map->rows[i];
-    return NULL;
+static bool has_cpuid(const struct cpu_row *row, const char *cpuid) {
+    for (size_t i = 0; i < row->n_cpuids; i++)
+        if (cpuid_matches(row->cpuids[i], cpuid))
+            return true;
+    return false;
+}
+
+// The cores of a hybrid host share their CPUID. Where the kernel has one PMU for all of them, the first row, which is
+// that of the larger cores, is the right one: the others are switched off.
+static const struct cpu_row *choose_cpuid(const struct cpu_map *map, const char *cpuid, const char *core) {
+    const struct cpu_row *first = NULL;
+    for (size_t i = 0; i < map->n; i++) {
+        const struct cpu_row *row = &map->rows[i];
+        if ((first && row->core[0] == '\0') || !has_cpuid(row, cpuid))
+            continue;
+        if (row->core[0] == '\0' || (core && strcmp(row->core, core) == 0))
+            return row;
+        first = first ? first : row;
+    }
+    return first;
 }
 
 static const struct cpu_row *choose_generic(const struct cpu_map *map, const struct cpu_identity *identity) {
@@ -191,10 +224,16 @@ static const struct cpu_row *choose_generic(const struct cpu_map *map, const str
 }
 
 const struct cpu_row *cpu_map_choose(const struct cpu_map *map, const struct cpu_identity *identity) {
-    if (!identity->has_midr && !identity->cpuid)
-        return NULL;
     const struct cpu_row *row = identity->has_midr ? choose_midr(map, identity->midr) : NULL;
     if (!row && identity->cpuid)
-        row = choose_cpuid(map, identity->cpuid);
+        row = choose_cpuid(map, identity->cpuid, identity->core);
     return row ? row : choose_generic(map, identity);
+}
+
+const char *cpu_map_find_files(const struct cpu_map *map, const struct cpu_identity *identity) {
+    const struct cpu_map files = {.rows = map->files, .n = map->n_files};
+    const struct cpu_row *row = identity->has_midr ? choose_midr(&files, identity->midr) : NULL;
+    if (!row && identity->cpuid)
+        row = choose_cpuid(&files, identity->cpuid, identity->core);
+    return row ? row->spec : NULL;
 }

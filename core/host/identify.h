@@ -31,21 +31,27 @@ struct cpu_row {
     size_t n_midrs;
     char **cpuids; // patterns of cpuid_matches
     size_t n_cpuids;
+    char *core;      // of these CPUs, only those that this PMU of the kernel counts on; "": all
     char *pmu;       // generic: the kernel's PMU, a name or a prefix ending in '*'; NULL: the row is not generic
     char *vendor;    // generic: from /proc/cpuinfo; "": any
-    char **known_as; // names under which the CPUs are sold
+    char **known_as; // what the CPUs are called, for people
     size_t n_known_as;
+    char **sold_as; // patterns of names under which they are sold: core/host/cpu_names.h
+    size_t n_sold_as;
 };
 
 // Maps CPUs to specs: specs/cpus.json in memory.
 struct cpu_map {
     struct cpu_row *rows;
     size_t n;
+    struct cpu_row *files; // CPUs without a spec that Linux has files for; `spec` is their folder in its tree
+    size_t n_files;
 };
 
 // Adds a copy of *row, which is of one of the three kinds. Returns 0, -EINVAL with *fault filled (an invalid MIDR or
 // one that another row has, a pattern that is not a regular expression), -ENOMEM.
 int cpu_map_add(struct cpu_map *map, const struct cpu_row *row, struct fault *fault);
+int cpu_map_add_files(struct cpu_map *map, const struct cpu_row *row, struct fault *fault);
 void cpu_map_deinit(struct cpu_map *map);
 
 // The known facts about a CPU.
@@ -54,13 +60,17 @@ struct cpu_identity {
     uint32_t midr;
     const char *cpuid;                                         // in perf's form; NULL: not an x86 CPU
     const char *vendor;                                        // from /proc/cpuinfo; NULL: not known
+    const char *core;                                          // the PMU that counts on the CPU; NULL: not known
     bool (*has_pmu)(const void *context, const char *pattern); // whether the kernel has a PMU of this name
     const void *context;
 };
 
 // Finds the row for a CPU. By MIDR: of all entries that cover it, the latest variant and revision. By CPUID: the first
-// row that matches. Else the first generic row of this vendor whose PMU the kernel has. NULL if there is none or
-// nothing is known about the CPU.
+// row that matches for the CPU's PMU, else the first one. Else the first generic row of this vendor whose PMU the
+// kernel has. NULL if there is none.
 const struct cpu_row *cpu_map_choose(const struct cpu_map *map, const struct cpu_identity *identity);
+
+// The folder below tools/perf/pmu-events/arch of Linux that describes a CPU without a spec; NULL if there is none.
+const char *cpu_map_find_files(const struct cpu_map *map, const struct cpu_identity *identity);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/spec/catalog_builder_private.h"
+#include "core/spec/kernel_pmu.h"
 
 // Events: their codes in the format of their PMU, and the counters they need.
 
@@ -192,7 +193,9 @@ int catalog_builder_add_event_text(struct catalog_builder *builder, const struct
     }
     catalog->events[index].code = code;
     catalog->events[index].uncoded = uncoded;
-    catalog->events[index].need.free = catalog->events[index].need.free || pmu != 0;
+    uint32_t ignored;
+    bool elsewhere = pmu != 0 && !kernel_pmu_type(catalog->pmus[pmu], &ignored);
+    catalog->events[index].need.free = catalog->events[index].need.free || elsewhere;
     if (pmu == 0) {
         find_register(catalog, &catalog->events[index]);
         catalog->events[index].need.exclusive = is_exclusive(builder, text->terms);

@@ -135,7 +135,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
     {"socket", "PATH", OPTIONS_YIELD, read_text, MEMBER(socket),
      "the daemon's control socket (/run/topdownd/control.sock)"},
     {"cpu", "NAME", OPTIONS_LIST, read_text, MEMBER(list.cpu),
-     "of that CPU: a spec, what the CPU is known as, or (cpus) a vendor"},
+     "of that CPU: a spec, a name such as 'EPYC 9654' or 'Graviton 4', or (cpus) a vendor"},
     {"group", "GROUP", OPTIONS_LIST, read_text, MEMBER(list.group), "metrics: only those of that metric group"},
     {"json", NULL, OPTIONS_LIST, read_flag, MEMBER(list.json), "an array of objects"},
     {"spec", "PATH", OPTIONS_EVAL, read_text, MEMBER(spec), "a vendor's file, or a folder of them"},

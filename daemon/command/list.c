@@ -62,31 +62,55 @@ static const struct table_column METRIC_COLUMNS[] = {
     {"threshold", NULL, TABLE_TEXT}, {"meaning", NULL, TABLE_TEXT},    {"unmeasurable", NULL, TABLE_TEXT},
 };
 
-static void put_midrs(struct table *table, const struct cpu_row *row) {
+// What the rows of one spec say, one after the other.
+struct rows_texts {
+    const char *texts[CPU_MAP_ENTRIES_MAX];
+    size_t n;
+};
+
+static void add_texts(struct rows_texts *all, char *const *texts, size_t n) {
+    for (size_t i = 0; i < n && all->n < CPU_MAP_ENTRIES_MAX; i++)
+        all->texts[all->n++] = texts[i];
+}
+
+static void put_texts(struct table *table, const struct rows_texts *all) { table_texts(table, all->texts, all->n); }
+
+static void put_midrs(struct table *table, const struct cpu_map *map, const char *spec) {
     char texts[CPU_MAP_ENTRIES_MAX][sizeof "0x00000000"];
-    const char *pointers[CPU_MAP_ENTRIES_MAX];
-    for (size_t i = 0; i < row->n_midrs; i++) {
-        (void)snprintf(texts[i], sizeof texts[i], "0x%08" PRIx32, row->midrs[i]);
-        pointers[i] = texts[i];
-    }
-    table_texts(table, pointers, row->n_midrs);
+    struct rows_texts midrs = {.n = 0};
+    for (size_t r = 0; r < map->n; r++)
+        for (size_t i = 0; strcmp(map->rows[r].spec, spec) == 0 && i < map->rows[r].n_midrs; i++) {
+            if (midrs.n == CPU_MAP_ENTRIES_MAX)
+                break;
+            (void)snprintf(texts[midrs.n], sizeof texts[midrs.n], "0x%08" PRIx32, map->rows[r].midrs[i]);
+            midrs.texts[midrs.n] = texts[midrs.n];
+            midrs.n++;
+        }
+    put_texts(table, &midrs);
 }
 
 static void list_cpu(const struct list_specs *list, size_t spec, struct table *table) {
     const struct catalog_product *product = &list->specs[spec].catalog->product;
-    static const struct cpu_row none = {.spec = NULL};
-    const struct cpu_row *row = &none;
-    for (size_t i = 0; i < list->cpus.n && row == &none; i++)
-        if (strcmp(list->cpus.rows[i].spec, product->spec) == 0)
-            row = &list->cpus.rows[i];
+    struct rows_texts cpuids = {.n = 0}, known_as = {.n = 0};
+    char generic[256] = "";
+    for (size_t i = 0; i < list->cpus.n; i++) {
+        const struct cpu_row *row = &list->cpus.rows[i];
+        size_t length = strlen(generic);
+        if (strcmp(row->spec, product->spec) != 0)
+            continue;
+        add_texts(&cpuids, row->cpuids, row->n_cpuids);
+        add_texts(&known_as, row->known_as, row->n_known_as);
+        if (row->pmu)
+            (void)snprintf(generic + length, sizeof generic - length, "%s%s", length > 0 ? ", " : "", row->pmu);
+    }
     table_text(table, product->spec);
     table_text(table, product->vendor);
     table_text(table, product->name);
     table_text(table, product->microarchitecture);
-    put_midrs(table, row);
-    table_texts(table, (const char *const *)row->cpuids, row->n_cpuids);
-    table_texts(table, (const char *const *)row->known_as, row->n_known_as);
-    table_text(table, row->pmu);
+    put_midrs(table, &list->cpus, product->spec);
+    put_texts(table, &cpuids);
+    put_texts(table, &known_as);
+    table_text(table, generic[0] != '\0' ? generic : NULL);
 }
 
 static void show_errors(const struct errors *errors) {
@@ -252,10 +276,7 @@ static int say_ambiguous(const struct list_specs *list, const char *name, const 
 }
 
 static int say_unknown(const struct list_specs *list, const char *name) {
-    const char *names[DATA_SPECS_MAX];
-    for (size_t i = 0; i < list->n; i++)
-        names[i] = list->specs[i].name;
-    return refuse_name("there is no spec for the CPU", name, error_suggest(name, names, list->n), "cpus");
+    return refuse_name("there is no spec for the CPU", name, list_specs_suggest(list, name), "cpus");
 }
 
 // Chooses the specs that the options mean.

@@ -9,6 +9,7 @@
 
 #include "config/spec/spec_json.h"
 #include "core/base/name.h"
+#include "core/host/cpu_names.h"
 
 enum { NAME_MAX_FOLDED = 256 };
 
@@ -68,9 +69,8 @@ static bool same(const char *a, const char *b) {
 
 static bool known_as(const struct list_specs *list, const char *spec, const char *name) {
     for (size_t i = 0; i < list->cpus.n; i++)
-        for (size_t k = 0; k < list->cpus.rows[i].n_known_as; k++)
-            if (strcmp(list->cpus.rows[i].spec, spec) == 0 && same(list->cpus.rows[i].known_as[k], name))
-                return true;
+        if (strcmp(list->cpus.rows[i].spec, spec) == 0 && cpu_row_is_called(&list->cpus.rows[i], name))
+            return true;
     return false;
 }
 
@@ -94,4 +94,15 @@ size_t list_specs_find(struct list_specs *list, const char *name, bool *found) {
         for (size_t i = 0; i < list->n; i++)
             n += found[i] = is_called(list, i, way, name);
     return n;
+}
+
+const char *list_specs_suggest(const struct list_specs *list, const char *name) {
+    const char *names[DATA_SPECS_MAX + CPU_MAP_ENTRIES_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < list->n; i++)
+        names[n++] = list->specs[i].name;
+    for (size_t i = 0; i < list->cpus.n; i++)
+        for (size_t k = 0; k < list->cpus.rows[i].n_known_as && n < sizeof names / sizeof *names; k++)
+            names[n++] = list->cpus.rows[i].known_as[k];
+    return error_suggest(name, names, n);
 }

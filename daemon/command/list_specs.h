@@ -32,4 +32,7 @@ int list_specs_load(struct list_specs *list, size_t spec, struct errors *errors)
 // (an array of DATA_SPECS_MAX) and returns their number.
 size_t list_specs_find(struct list_specs *list, const char *name, bool *found);
 
+// The nearest of the specs' names and of the other names of their CPUs; NULL if none is near.
+const char *list_specs_suggest(const struct list_specs *list, const char *name);
+
 #endif

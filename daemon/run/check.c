@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
-#include "daemon/run/record.h"
+#include "daemon/engine/record.h"
 #include "daemon/run/summary.h"
 #include "daemon/source/setup.h"
 

@@ -2,6 +2,7 @@
 #include "daemon/run/service.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,9 @@
 #include "daemon/base/log.h"
 #include "daemon/base/self.h"
 #include "daemon/base/start_memory.h"
+#include "daemon/engine/engine.h"
 #include "daemon/run/check.h"
 #include "daemon/run/control.h"
-#include "daemon/run/engine.h"
 #include "daemon/run/listening.h"
 #include "daemon/run/signals.h"
 #include "daemon/run/summary.h"
@@ -28,6 +29,8 @@
 // engines that are due. The daemon answers requests once all engines have a plan.
 
 enum { EXIT_WRONG = 2 };
+
+static const uint64_t STATUS_US = 10000000; // systemd tells everybody on its bus of each new status
 
 _Static_assert((int)SOURCE_TYPES_MAX <= (int)SHOWN_TYPES_MAX, "all types of cores are shown");
 
@@ -44,6 +47,7 @@ struct service {
     uint64_t wake_us;                      // when the engines are due
     bool serving;                          // there is a plan, and requests are answered
     uint64_t watchdog_us, watchdog_fed_us; // 0: systemd's watchdog is off
+    uint64_t status_us;                    // the last status was sent then; 0: none
 };
 
 static void feed_watchdog(struct service *s) {
@@ -64,13 +68,21 @@ static int begin(struct service *s, struct errors *errors) {
 
 // ---- steps ----
 
-static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
+static void send_status(struct service *s, size_t type, const struct snapshot *snapshot) {
     char status[SUMMARY_LINE_MAX];
-    http_server_publish(listening_server(s->listening), type,
-                        &(struct http_published){present_view(s, type), snapshot});
+    uint64_t now_us = clocks_now_ns() / 1000;
+    if (s->status_us != 0 && now_us - s->status_us < STATUS_US)
+        return;
+    s->status_us = now_us;
     summary_status(present_view(s, type), snapshot, status, sizeof status);
     listening_describe(s->listening, status, sizeof status);
     (void)sd_notifyf(0, "STATUS=%s", status);
+}
+
+static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
+    http_server_publish(listening_server(s->listening), type,
+                        &(struct http_published){present_view(s, type), snapshot});
+    send_status(s, type, snapshot);
 }
 
 static bool all_have_plans(const struct service *s) {
@@ -159,8 +171,20 @@ static int wake(struct service *s, bool all) {
     return r;
 }
 
-// The loop's waiting ends when the engines are due: a timer of the loop's own would take three system calls instead of
-// one.
+// Waits for the loop's events, at most so long, and runs what has happened. Mostly nothing has: the engines' time has
+// come. So the loop stays prepared meanwhile (its timers change in its own callbacks only), and waiting for its
+// descriptor is all that a slot costs.
+static int wait_for_events(struct service *s, uint64_t timeout_us) {
+    struct pollfd events = {.fd = sd_event_get_fd(s->loop), .events = POLLIN};
+    const struct timespec timeout = {.tv_sec = (time_t)(timeout_us / 1000000),
+                                     .tv_nsec = (long)(timeout_us % 1000000 * 1000)};
+    bool prepared = sd_event_get_state(s->loop) == SD_EVENT_ARMED;
+    int r = prepared ? 0 : sd_event_prepare(s->loop);
+    if (r == 0 && ppoll(&events, 1, &timeout, NULL) > 0)
+        r = sd_event_wait(s->loop, 0);
+    return r > 0 ? sd_event_dispatch(s->loop) : r;
+}
+
 static int run_loop(struct service *s) {
     int r = 0, status = 0;
     while (r >= 0 && sd_event_get_state(s->loop) != SD_EVENT_FINISHED) {
@@ -168,7 +192,7 @@ static int run_loop(struct service *s) {
             r = wake(s, false);
         uint64_t now_us = clocks_now_ns() / 1000;
         if (r >= 0)
-            r = sd_event_run(s->loop, s->wake_us > now_us ? s->wake_us - now_us : 0);
+            r = wait_for_events(s, s->wake_us > now_us ? s->wake_us - now_us : 0);
     }
     if (r >= 0)
         r = sd_event_get_exit_code(s->loop, &status);

@@ -9,6 +9,7 @@
 #include "collectors/host/host_bind.h"
 #include "collectors/host/host_guests.h"
 #include "collectors/pmu/pmu_linux.h"
+#include "core/spec/kernel_pmu.h"
 #include "daemon/source/source_identify.h"
 
 static const char SOFTWARE[] = "software"; // the spec, and the kernel's PMU, for hosts without a hardware PMU
@@ -101,12 +102,51 @@ static int load_spec(struct source_host *host, const struct source_request *requ
     return r;
 }
 
+// The kernel's driver of a CPU says which of the generic events it translates by what it opens. Where it opens none,
+// the reason is another one, which opening the event groups will tell.
+static int rule_out_refused(struct source_host *host) {
+    const struct source *source = &host->source;
+    size_t n_opened = 0, n = source->catalog->n_events;
+    bool *refused = calloc(n, sizeof *refused);
+    for (size_t e = 0; e < n && refused; e++) {
+        const struct catalog_event *event = &source->catalog->events[e];
+        uint32_t type;
+        if (event->kind != EVENT_COUNTED || !kernel_pmu_type(source->catalog->pmus[event->code.pmu], &type))
+            continue;
+        int r = pmu_linux_probe_event(type, event->code.config, host->cores.first_cpu);
+        refused[e] = r == -ENOENT || r == -EOPNOTSUPP || r == -EINVAL;
+        n_opened += r == 0;
+    }
+    for (size_t e = 0; e < n && n_opened > 0; e++)
+        if (refused[e])
+            source->support[e] = PLAN_UNSUPPORTED;
+    free(refused);
+    return n == 0 || refused ? 0 : -ENOMEM;
+}
+
+// Linux has files for some CPUs that have no spec.
+static void note_unknown(struct source_host *host) {
+    const struct cpu_identity identity = {.has_midr = host->cores.midr != 0,
+                                          .midr = host->cores.midr,
+                                          .cpuid = host->cpuid[0] != '\0' ? host->cpuid : NULL,
+                                          .core = host->cores.pmu};
+    const char *folder = cpu_map_find_files(host->cpus, &identity);
+    char files[256] = "";
+    if (folder)
+        (void)snprintf(files, sizeof files,
+                       "; Linux has files for it, tools/perf/pmu-events/arch/%.80s: with a copy of arch, "
+                       "'specs: {path: FOLDER, format: perf}' in the configuration measures all that they hold",
+                       folder);
+    source_note(&host->source, host->source.pmu_name, "unknown_core",
+                "there is no spec for this CPU: %s common events are measured, without level 1%s",
+                host->kernel_events ? "the kernel's" : "the architecture's", files);
+}
+
 static void note_binding(struct source_host *host, const struct host_binding *binding) {
     struct source *source = &host->source;
     const struct catalog *catalog = source->catalog;
     if (!source->vendors && host->cores.row->pmu)
-        source_note(source, source->pmu_name, "unknown_core",
-                    "there is no spec for this CPU: the architecture's common events are measured, without level 1");
+        note_unknown(host);
     if (binding->topdown_dropped)
         source_note(source, source->pmu_name, "no_slots",
                     "the kernel does not show the PMU's own Topdown counters, as in most virtual machines: %s",
@@ -119,10 +159,14 @@ static void note_binding(struct source_host *host, const struct host_binding *bi
             binding->n_cannot);
 }
 
-// Finds the kernel's PMU of the spec's name or pattern that counts on this type's CPUs. False if there is none.
+// Finds the kernel's PMU of the spec's name or pattern that counts on this type's CPUs; generic events of the kernel
+// count on whatever PMU these have. False if there is none.
 static bool find_pmu(struct source_host *host, const struct catalog_product *product) {
     const struct source *source = &host->source;
     struct host_core_pmu pmus[HOST_CORES_MAX];
+    host->kernel_events = kernel_pmu_type(product->pmu, &host->pmu_types[0]);
+    if (host->kernel_events)
+        return host->cores.pmu[0] != '\0';
     size_t n = host_cores_pmus(&source->roots, product->pmu, pmus, HOST_CORES_MAX), i = 0;
     while (i < n && !cpuset_has(&pmus[i].cpus, host->cores.first_cpu))
         i++;
@@ -141,9 +185,10 @@ static int init_hardware(struct source_host *host, const struct source_request *
     int r = load_spec(host, request, host->cores.row ? host->cores.row->spec : NULL, true, errors, &builder);
     if (r != 0)
         return r;
-    r = find_pmu(host, &catalog_builder_catalog(builder)->product)
-            ? host_bind(&source->roots, host->pmu_found, host->pmu_types[0], builder, &binding)
-            : 1;
+    const struct catalog_product *product = &catalog_builder_catalog(builder)->product;
+    r = find_pmu(host, product) ? host_bind(&source->roots, host->kernel_events ? product->pmu : host->pmu_found,
+                                            host->pmu_types[0], builder, &binding)
+                                : 1;
     if (r != 0) {
         catalog_builder_free(builder);
         return r;
@@ -161,7 +206,7 @@ static int init_hardware(struct source_host *host, const struct source_request *
     source->watchdog_on = source->nmi_watchdog = host_watchdog_on(source);
     source->smt_at_boot = host_cpu_smt_at_boot(&source->roots);
     note_binding(host, &binding);
-    return 0;
+    return rule_out_refused(host);
 }
 
 static void note_no_hardware(struct source *source, int error) {

@@ -15,6 +15,7 @@ struct source_host {
     struct host_events events;            // events that formulas may ask for
     uint32_t pmu_types[CATALOG_PMUS_MAX]; // perf_event_attr.type of the catalog's PMUs, except those elsewhere
     char pmu_found[HOST_TEXT_MAX];
+    bool kernel_events; // the spec's PMU is one of core/spec/kernel_pmu.h
 };
 
 int source_host_find(const struct source_request *request, struct errors *errors, struct source *out[SOURCE_TYPES_MAX],

@@ -32,7 +32,7 @@ static void remove_other_cores(const struct source_host *host, struct cpuset *se
 void source_choose_cpus(const struct source_host *host, const struct cpuset *selected, bool ask,
                         struct source_cpus *out) {
     const struct source *source = &host->source;
-    if (host_linux_pmu_cpus(&source->roots, source->pmu_name, &out->own) < 0)
+    if (!source->takes_counters || host_linux_pmu_cpus(&source->roots, source->pmu_name, &out->own) < 0)
         memset(&out->own, 0xff, sizeof out->own);
     if (ask)
         remove_other_cores(host, &out->own);

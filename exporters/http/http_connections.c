@@ -49,7 +49,7 @@ static void make_place(struct http_connections *connections, size_t listener, co
                        size_t max) {
     struct http_connection *first = NULL;
     size_t n = 0;
-    for (size_t i = 0; i < connections->n; i++) {
+    for (size_t i = 0; i < connections->n_used; i++) {
         struct http_connection *slot = &connections->slots[i];
         if (slot->fd < 0 || slot->state == HTTP_ENDING || slot->listener != listener ||
             (client && memcmp(client, &slot->client, sizeof(*client)) != 0))
@@ -69,6 +69,7 @@ struct http_connection *http_connections_add(struct http_connections *connection
     for (size_t i = 0; i < connections->n; i++) {
         if (connections->slots[i].fd >= 0)
             continue;
+        connections->n_used = i < connections->n_used ? connections->n_used : i + 1;
         connections->slots[i] = (struct http_connection){.fd = arrival->fd,
                                                          .state = HTTP_SILENT,
                                                          .listener = arrival->listener,
@@ -81,7 +82,7 @@ struct http_connection *http_connections_add(struct http_connections *connection
 
 void http_connections_yield(struct http_connections *connections) {
     struct http_connection *first = NULL;
-    for (size_t i = 0; i < connections->n; i++) {
+    for (size_t i = 0; i < connections->n_used; i++) {
         struct http_connection *slot = &connections->slots[i];
         if (slot->fd < 0)
             continue;
@@ -95,7 +96,7 @@ void http_connections_yield(struct http_connections *connections) {
 }
 
 bool http_connections_none(const struct http_connections *connections) {
-    for (size_t i = 0; i < connections->n; i++)
+    for (size_t i = 0; i < connections->n_used; i++)
         if (connections->slots[i].fd >= 0)
             return false;
     return true;
@@ -103,7 +104,7 @@ bool http_connections_none(const struct http_connections *connections) {
 
 int http_connections_expire(struct http_connections *connections, uint64_t now_ms, uint64_t limit_ms) {
     int next = -1;
-    for (size_t i = 0; i < connections->n; i++) {
+    for (size_t i = 0; i < connections->n_used; i++) {
         struct http_connection *connection = &connections->slots[i];
         if (connection->fd < 0 || connection->state == HTTP_ENDING)
             continue;

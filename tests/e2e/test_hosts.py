@@ -71,7 +71,7 @@ def test_each_host_gets_its_spec():
             (dict(cpu="GenuineIntel-6-1A-5"), ("spec nehalem-ep",)),
             (dict(cpu="GenuineIntel-6-FE-1"), ("spec intel-generic",)),
             (dict(cpu="AuthenticAMD-99-1-1", form=AMD), ("spec amd-generic",)),
-            (dict(cpu="CentaurHauls-7-3B-0"), ("spec software",)),
+            (dict(cpu="CentaurHauls-7-3B-0"), ("spec kernel-events", "the kernel's common events are measured")),
             (dict(cpu="GenuineIntel-6-8F-8", pmus=()), ("spec software",))):  # a virtual machine without a PMU
         said(*words, **host)
     return "10 hosts"
@@ -109,6 +109,7 @@ def test_an_unknown_cpu_is_told_of():
         log, status = answers_on(folder)
     assert "there is no spec for this CPU" in log, log
     assert status["cpu"]["microarchitecture"] == "unknown", status["cpu"]
+    said(r"no spec for this CPU.*arch/x86/novalake.*'specs: \{path: FOLDER, format: perf\}'", cpu="GenuineIntel-18-1-0")
 
 
 def test_cores_of_two_kinds_are_measured_by_their_own_pmus():

@@ -40,10 +40,11 @@ def spec_file(spec):
 def test_every_spec_is_listed_with_what_identifies_its_cpus():
     cpus = {cpu["spec"]: cpu for cpu in listed("cpus")}
     assert sorted(cpus) == SPECS, set(cpus) ^ set(SPECS)
-    for row in spec_file("cpus")["cpus"]:
-        cpu = cpus[row["spec"]]
+    for spec, cpu in cpus.items():
+        rows = [row for row in spec_file("cpus")["cpus"] if row["spec"] == spec]
         for key in ("midr", "cpuid", "known_as"):
-            assert cpu[key] == row.get(key, []), (row, cpu)
+            assert cpu[key] == [text for row in rows for text in row.get(key, [])], (rows, cpu)
+        assert cpu["generic"] == (", ".join(row["generic"] for row in rows if "generic" in row) or None), (rows, cpu)
     assert cpus["sapphire-rapids"]["vendor"] == "Intel" and cpus["zen4"]["vendor"] == "AMD"
     return f"{len(cpus)} specs"
 
@@ -76,7 +77,7 @@ def test_a_neutral_name_that_a_core_lacks_is_explained_with_its_group():
                 assert (name in metrics) != (re.search(rf"\b{name}\b", help_of[group]) is not None), (spec, name, help_of[group])
                 if name not in metrics:
                     explained.setdefault(spec, []).append(name)
-    assert set(explained) == {"sapphire-rapids", "emerald-rapids", "granite-rapids", "amd-zen", "amd-generic", "intel-generic"}, explained
+    assert set(explained) == {"sapphire-rapids", "emerald-rapids", "granite-rapids", "amd-zen", "amd-generic", "intel-generic", "kernel-events"}, explained
 
 
 def test_events_have_the_attributes_that_their_vendor_states():
@@ -108,7 +109,9 @@ def test_a_cpu_is_found_by_any_of_its_names():
     for name in ("Neoverse_V2", "graviton-4", "GRACE", "Arm Neoverse V2"):
         assert listed("events", "--cpu", name) == spec, name
     assert {cpu["spec"] for cpu in listed("cpus", "--cpu", "amd")} >= {"zen2", "zen3", "zen4", "zen5"}
-    assert [cpu["spec"] for cpu in listed("cpus", "--cpu", "Milan")] == ["zen3"]
+    for name, spec in (("Milan", "zen3"), ("EPYC 9654", "zen4"), ("Xeon 8480", "sapphire-rapids"), ("Cobalt 200", "neoverse-v3"),
+                       ("Intel(R) Xeon(R) CPU E5-2680 v4 @ 2.40GHz", "broadwell-ep")):
+        assert [cpu["spec"] for cpu in listed("cpus", "--cpu", name)] == [spec], name
 
 
 def test_a_list_is_a_table_unless_json_is_asked_for():
@@ -134,6 +137,7 @@ def test_a_list_of_this_host_needs_no_privileges():
 def test_a_wrong_word_is_an_error_with_a_suggestion():
     assert "did you mean 'events'?" in refused("event")
     assert "did you mean 'sapphire-rapids'?" in refused("events", "--cpu", "saphire-rapids")
+    assert "did you mean 'Graviton 4'?" in refused("events", "--cpu", "Gravitn 4")
     assert "did you mean 'General'?" in refused("metrics", "--cpu", "zen4", "--group", "generl")
     assert "zen4" in refused("events", "--cpu", "AMD")
     assert "list what?" in refused()

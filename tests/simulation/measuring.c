@@ -194,8 +194,8 @@ static void check_state(const struct measuring *m) {
     enum measure_state state = inside->state;
     bool samples = state == MEASURE_MEASURING || state == MEASURE_LOOKING;
     bool probes = state == MEASURE_FINDING || state == MEASURE_PROBING;
-    assert_int_equal(inside->sampler != NULL, samples);
-    assert_int_equal(inside->probe != NULL, probes);
+    assert_int_equal(collector_sampler(inside->collector) != NULL, samples);
+    assert_int_equal(collector_is_probing(inside->collector), probes);
     assert_int_equal(m->engine->ops->view(m->engine) == NULL, state == MEASURE_FINDING);
     if (state == MEASURE_YIELDED)
         assert_int_equal(measuring_held(m), 0);

@@ -2,10 +2,10 @@
 #ifndef TOPDOWND_TESTS_SIMULATION_MEASURING_H
 #define TOPDOWND_TESTS_SIMULATION_MEASURING_H
 
-// The daemon's own measuring (daemon/run/measure.h) on a simulated host, in virtual time: configuration, source and
+// The daemon's own measuring (daemon/engine/measure.h) on a simulated host, in virtual time: configuration, source and
 // set-up are the daemon's; the PMU is behind a recorder of calls, and the clocks are the test's.
 
-#include "daemon/run/measure_plan.h"
+#include "daemon/engine/measure_plan.h"
 #include "tests/simulation/pipeline.h"
 
 struct measuring {

@@ -214,7 +214,7 @@ void pipeline_start(struct pipeline *p, uint64_t slot_ns, uint64_t seed, const c
     start_sampler(p);
 }
 
-// ---- following the counters, as daemon/run/measure.c does ----
+// ---- following the counters, as daemon/engine/measure.c does ----
 
 struct probe *pipeline_probe(const struct pipeline *p, struct pmu *pmu, uint64_t *now_ns) {
     bool *usable = calloc(p->catalog->n_events, sizeof *usable);

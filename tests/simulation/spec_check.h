@@ -86,9 +86,9 @@ static inline void assert_all_complete(const struct pipeline *p) {
 static inline size_t count_register_values(const struct pipeline *p, const bool *on, int core, unsigned reg) {
     uint64_t seen[EVENT_COUNTERS_MAX];
     size_t n = 0;
-    size_t rotating = plan_n_rotating(p->plan); // the others need no register, and are opened after these
-    for (size_t handle = 0; handle < p->topology->n_cpus * rotating; handle++) {
-        const struct plan_group *group = &p->plan->groups[handle % rotating]; // opened CPU by CPU in order
+    size_t groups = p->plan->n_groups;
+    for (size_t handle = 0; handle < p->topology->n_cpus * groups; handle++) {
+        const struct plan_group *group = &p->plan->groups[handle % groups]; // opened CPU by CPU in order
         if (!on[handle] || (core >= 0 && (int)p->topology->cpus[p->recorder.cpu_of[handle]].core != core))
             continue;
         for (size_t e = 0; e < group->n_events; e++) {

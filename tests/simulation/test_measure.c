@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulation/measuring.h"
 
-// Each transition of measuring (daemon/run/measure_table.h), on the daemon's own code in virtual time.
+// Each transition of measuring (daemon/engine/measure_table.h), on the daemon's own code in virtual time.
 
 static const char STEADY[] = "tests/data/scenarios/steady.json"; // 8 CPUs, 6 general counters
 static const char YAML[] = "profiles: {default: {groups: [stage_1, General, MPKI, Miss_Ratio]}}\n";

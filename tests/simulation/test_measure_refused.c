@@ -12,7 +12,7 @@ static int stage_init_or_refuse(struct stage *stage, const struct stage_request 
 }
 
 #define stage_init stage_init_or_refuse
-#include "daemon/run/measure_plan.c"
+#include "daemon/engine/measure_plan.c"
 
 static const char STEADY[] = "tests/data/scenarios/steady.json"; // 8 CPUs, 6 general counters
 static const char YAML[] = "profiles: {default: {groups: [stage_1, General, MPKI, Miss_Ratio]}}\n";

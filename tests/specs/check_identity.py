@@ -19,6 +19,8 @@ X86 = {"nehalemep": "nehalem-ep", "westmereep-dp": "westmere-ep", "jaketown": "s
        "amdzen3": "zen3", "amdzen4": "zen4", "amdzen5": "zen5", "amdzen6": "amd-zen"}
 FAMILIES = [("GenuineIntel", 6), ("GenuineIntel", 15), ("GenuineIntel", 18), ("AuthenticAMD", 16), ("AuthenticAMD", 23),
             ("AuthenticAMD", 25), ("AuthenticAMD", 26)]
+# Linux's folders for cores of other designers to our spec
+OTHER_ARM = {}
 # part number to our spec (Arm's implementer, 0x41); N2 and C1-Pro by revision below
 ARM = {"d0c": "neoverse-n1", "d49": "neoverse-n2", "d8e": "neoverse-n3", "d40": "neoverse-v1", "d4f": "neoverse-v2", "d83": "neoverse-v3",
        "d84": "neoverse-v3", "d8a": "c1-nano", "d8b": "c1-pro", "d90": "c1-premium", "d8c": "c1-ultra"}
@@ -49,10 +51,11 @@ def midr_spec(rows, midr):
     return max(reached, default=(0, None))[1]
 
 
-def check_x86(cpus):
+def check_x86(cpus, linux):
     with open(os.path.join(TELEMETRY, "linux/arch/x86/mapfile.csv"), encoding="utf-8") as file:
         theirs = [tuple(line.split(",")[0:3:2]) for line in file.read().splitlines()[1:] if line]
     ours = [(pattern, row["spec"]) for row in cpus for pattern in row.get("cpuid", [])]
+    folders = [(pattern, row["folder"]) for row in linux for pattern in row.get("cpuid", [])]
     wrong, n = [], 0
     for vendor, family in FAMILIES:
         for model in range(256):
@@ -60,6 +63,9 @@ def check_x86(cpus):
                 cpu = f"{vendor}-{family}-{model:X}-{stepping:X}"
                 expected, spec = X86.get(first(theirs, cpu)), first(ours, cpu)
                 n += expected is not None
+                folder = first(theirs, cpu)
+                if not expected and first(folders, cpu) != (folder and f"x86/{folder}"):
+                    wrong.append(f"{cpu}: {first(folders, cpu)} among the rows of linux, Linux has it as {folder}")
                 if spec != expected:
                     wrong.append(f"{cpu}: {spec}, Linux has it as {first(theirs, cpu)}")
     missing = set(X86) - {folder for _, folder in theirs}
@@ -67,12 +73,15 @@ def check_x86(cpus):
     return n
 
 
-def check_arm(cpus):
+def check_arm(cpus, others):
     rows = [(int(text, 16), row["spec"]) for row in cpus for text in row.get("midr", [])]
     with open(os.path.join(TELEMETRY, "arm/mapping.json"), encoding="utf-8") as file:
         theirs = {key: value["name"] for key, value in json.load(file).items()}
     with open(os.path.join(TELEMETRY, "linux/arch/arm64/mapfile.csv"), encoding="utf-8") as file:
-        linux = re.findall(r"^0x0*([0-9a-f]{8}),\w+,arm/(neoverse-[\w-]+),", file.read(), re.M)
+        rows_of_linux = re.findall(r"^0x0*([0-9a-f]{8}),\w+,([\w/-]+),", file.read(), re.M)
+    linux = [(midr, folder[4:]) for midr, folder in rows_of_linux if folder.startswith("arm/neoverse-")]
+    without = {(f"0x{midr}", f"arm64/{folder}") for midr, folder in rows_of_linux if not folder.startswith("arm/neoverse-") and folder not in OTHER_ARM}
+    assert without == {(midr, row["folder"]) for row in others for midr in row.get("midr", [])}, without
     for key, name in theirs.items():  # 0x41d49: any variant and revision; 0x410fd493: this one
         midr = int(key, 16) if len(key) == 10 else int(f"{key[2:4]}0f{key[4:]}0", 16)
         core = re.match(r"(?:arm_)?(\w+?)_r(\d)p(\d)_pmu", name)
@@ -96,8 +105,8 @@ def main():
         print("skipped: the vendors' files are not there")
         return 77
     with open(os.path.join(ROOT, "specs/cpus.json"), encoding="utf-8") as file:
-        cpus = json.load(file)["cpus"]
-    print(f"{check_x86(cpus)} x86 CPUs, {check_arm(cpus)} Arm MIDRs")
+        rows = json.load(file)
+    print(f"{check_x86(rows['cpus'], rows['linux'])} x86 CPUs, {check_arm(rows['cpus'], rows['linux'])} Arm MIDRs")
     return 0
 
 

@@ -135,7 +135,47 @@ static void test_nested_partitions_are_found_where_the_kernel_does_not_list_them
     host_tree_write(tree, "fs/cgroup/broken/cpuset.cpus.partition",
                     "isolated invalid (Cpu list in cpuset.cpus empty)\n");
     host_tree_write(tree, "fs/cgroup/broken/cpuset.cpus.effective", "8\n");
+    expect_isolated(tree, ""); // cgroups of version 1 have no partitions
+    host_tree_write(tree, "fs/cgroup/cgroup.controllers", "cpuset cpu\n");
     expect_isolated(tree, "2-3,7");
+}
+
+static void write_v1_set(const struct host_tree *tree, const char *set, const char *cpus, const char *balanced) {
+    char path[256];
+    (void)snprintf(path, sizeof path, "fs/cgroup/cpuset%s/cpuset.cpus", set);
+    host_tree_write(tree, path, cpus);
+    (void)snprintf(path, sizeof path, "fs/cgroup/cpuset%s/cpuset.sched_load_balance", set);
+    host_tree_write(tree, path, balanced);
+}
+
+// The root is not balanced: scheduling domains have the CPUs of the balanced sets, each with all that is below it.
+static void test_cpus_that_no_cpuset_of_cgroup_v1_balances_are_left_alone(void **state) {
+    struct host_tree *tree = *state;
+    write_v1_set(tree, "", "0-15\n", "1\n");
+    write_v1_set(tree, "/rt", "8-15\n", "0\n");
+    expect_isolated(tree, ""); // one domain of all CPUs, whatever is below
+    write_v1_set(tree, "", "0-15\n", "0\n");
+    expect_isolated(tree, ""); // no domain at all: no CPU is different from the others
+    write_v1_set(tree, "/system", "0-3\n", "1\n");
+    expect_isolated(tree, "4-15");
+    write_v1_set(tree, "/rt/control", "8-9\n", "1\n");
+    write_v1_set(tree, "/rt/radio", "10-15\n", "0\n");
+    write_v1_set(tree, "/empty", "\n", "1\n");
+    write_v1_set(tree, "/system/part", "2-3\n", "0\n");
+    expect_isolated(tree, "4-7,10-15");
+    host_tree_write(tree, "devices/system/cpu/isolated", "3\n");
+    expect_isolated(tree, "3-7,10-15");
+    write_v1_set(tree, "", "0-15\n", "1\n");
+    expect_isolated(tree, "3");
+}
+
+static void test_an_exclusive_cpuset_of_cgroup_v1_isolates_nothing(void **state) {
+    struct host_tree *tree = *state;
+    write_v1_set(tree, "", "0-7\n", "1\n");
+    write_v1_set(tree, "/shield", "4-7\n", "0\n");
+    host_tree_write(tree, "fs/cgroup/cpuset/cpuset.cpu_exclusive", "1\n");
+    host_tree_write(tree, "fs/cgroup/cpuset/shield/cpuset.cpu_exclusive", "1\n");
+    expect_isolated(tree, "");
 }
 
 static void test_a_cpu_that_becomes_isolated_leaves_and_comes_back(void **state) {
@@ -261,6 +301,8 @@ int main(void) {
         TREE_TEST(test_isolated_and_tickless_cpus_are_left_alone),
         TREE_TEST(test_cpus_of_isolated_partitions_are_left_alone),
         TREE_TEST(test_nested_partitions_are_found_where_the_kernel_does_not_list_them),
+        TREE_TEST(test_cpus_that_no_cpuset_of_cgroup_v1_balances_are_left_alone),
+        TREE_TEST(test_an_exclusive_cpuset_of_cgroup_v1_isolates_nothing),
         TREE_TEST(test_a_cpu_that_becomes_isolated_leaves_and_comes_back),
         TREE_TEST(test_an_offline_cpu_may_become_isolated_and_the_last_one_is_told_of),
     };

@@ -145,7 +145,7 @@ static const struct {
     {"AuthenticAMD-26-50-0", "amd-zen"},       // Zen 6
     {"AuthenticAMD-16-2-3", "amd-generic"},    // K10
     {"AuthenticAMD-27-1-0", "amd-generic"},    // to come
-    {"CentaurHauls-7-3B-0", "none"},           // no spec, no generic one either
+    {"CentaurHauls-7-3B-0", "kernel-events"},  // no spec, no generic one either
 };
 
 static void test_every_x86_cpu_gets_its_spec(void **state) {
@@ -187,8 +187,10 @@ static void test_a_generic_row_needs_its_pmu_and_its_vendor(void **state) {
     assert_string_equal(spec_of_cpuid(*state, "GenuineIntel-6-FF-1", "cpu"), "intel-generic");
     assert_string_equal(spec_of_cpuid(*state, "GenuineIntel-6-FF-1", "software"), "none");
     assert_string_equal(spec_of_cpuid(*state, "GenuineIntel-6-8F-4", "software"), "sapphire-rapids");
-    const struct cpu_identity nothing = {.vendor = "GenuineIntel", .has_pmu = has_pmu_named, .context = "cpu"};
-    assert_null(cpu_map_choose(*state, &nothing)); // the kernel does not say what CPU it is
+    const struct cpu_identity other = {.vendor = "IBM/S390", .has_pmu = has_pmu_named, .context = "cpum_cf"};
+    assert_string_equal(cpu_map_choose(*state, &other)->spec, "kernel-events");
+    const struct cpu_identity nothing = {.vendor = "IBM/S390", .has_pmu = has_pmu_named, .context = "software"};
+    assert_null(cpu_map_choose(*state, &nothing));
 }
 
 static int parse_map(const char *text, struct errors *errors, struct cpu_map *map) {
@@ -212,6 +214,37 @@ static void test_the_first_row_that_matches_a_cpuid_wins(void **state) {
     assert_string_equal(spec_of_cpuid(&map, "Acme-6-11-4", "cpu"), "c"); // the whole text has to match
     assert_string_equal(spec_of_cpuid(&map, "Other-6-1-1", "cpu"), "c"); // any vendor
     cpu_map_deinit(&map);
+}
+
+static void test_the_cores_of_a_hybrid_cpu_have_rows_of_their_own(void **state) {
+    (void)state;
+    struct errors errors;
+    struct cpu_map map;
+    assert_int_equal(parse_map("{\"cpus\": [{\"spec\": \"large\", \"cpuid\": [\"Acme-6-1\"], \"core\": \"cpu_core\"},"
+                               "{\"spec\": \"small\", \"cpuid\": [\"Acme-6-1\"], \"core\": \"cpu_atom\"},"
+                               "{\"spec\": \"any\", \"cpuid\": [\"Acme-6-.*\"]}]}",
+                               &errors, &map),
+                     0);
+    static const char *const cores[][2] = {
+        {"cpu_core", "large"}, {"cpu_atom", "small"}, {"cpu", "large"}, {"cpu_lowpower", "large"}, {NULL, "large"}};
+    for (size_t i = 0; i < N_OF(cores); i++) {
+        const struct cpu_identity identity = {.cpuid = "Acme-6-1-0", .core = cores[i][0]};
+        assert_string_equal(cpu_map_choose(&map, &identity)->spec, cores[i][1]);
+    }
+    const struct cpu_identity other = {.cpuid = "Acme-6-2-0", .core = "cpu_atom"};
+    assert_string_equal(cpu_map_choose(&map, &other)->spec, "any");
+    cpu_map_deinit(&map);
+}
+
+static void test_cpus_without_a_spec_that_linux_has_files_for_are_known(void **state) {
+    const struct cpu_map *map = *state;
+    const struct cpu_identity nova_lake = {.cpuid = "GenuineIntel-18-1-0", .core = "cpu_core"};
+    const struct cpu_identity thunderx2 = {.has_midr = true, .midr = 0x431f0af1};
+    const struct cpu_identity zen4 = {.cpuid = "AuthenticAMD-25-11-1"}, to_come = {.cpuid = "GenuineIntel-19-1-0"};
+    assert_string_equal(cpu_map_find_files(map, &nova_lake), "x86/novalake");
+    assert_string_equal(cpu_map_find_files(map, &thunderx2), "arm64/cavium/thunderx2");
+    assert_null(cpu_map_find_files(map, &zen4)); // has one
+    assert_null(cpu_map_find_files(map, &to_come));
 }
 
 static void test_an_equal_entry_cannot_stand_twice_and_the_latest_wins(void **state) {
@@ -253,6 +286,9 @@ static void test_wrong_maps_are_refused_with_their_place(void **state) {
         {ROW("\"spec\": \"a\", \"midr\": [\"0x410fd4f0\", \"0x410FD4F0\"]"), "the MIDR 0x410fd4f0 stands twice"},
         {ROW("\"spec\": \"a\", \"cpuid\": [\"Acme-6-[1\"]"), "'Acme-6-[1' is not an extended regular expression"},
         {ROW("\"spec\": \"a\", \"cpuid\": [\"Acme-6-1\"], \"vendor\": \"Acme\""), "a vendor belongs to generic"},
+        {ROW("\"spec\": \"a\", \"generic\": \"cpu\", \"core\": \"cpu_atom\""), "a core belongs to cpuid only"},
+        {"{\"cpus\": [], \"linux\": [{\"midr\": [\"0x410fd490\"]}]}", "linux[0].folder: is missing"},
+        {"{\"cpus\": [], \"linux\": [{\"folder\": \"x86/a\"}]}", "linux[0]: matches no CPU"},
     };
     for (size_t i = 0; i < N_OF(wrong); i++) {
         struct errors errors;
@@ -371,6 +407,8 @@ int main(void) {
         cmocka_unit_test(test_every_row_names_a_spec_that_ships),
         cmocka_unit_test(test_a_generic_row_needs_its_pmu_and_its_vendor),
         cmocka_unit_test(test_the_first_row_that_matches_a_cpuid_wins),
+        cmocka_unit_test(test_the_cores_of_a_hybrid_cpu_have_rows_of_their_own),
+        cmocka_unit_test(test_cpus_without_a_spec_that_linux_has_files_for_are_known),
         cmocka_unit_test(test_an_equal_entry_cannot_stand_twice_and_the_latest_wins),
         cmocka_unit_test(test_wrong_maps_are_refused_with_their_place),
         cmocka_unit_test(test_mistakes_in_several_rows_are_shown_at_once),

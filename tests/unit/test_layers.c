@@ -58,9 +58,9 @@ static const struct {
                  {"perf_event.h", "collectors/pmu/pmu_linux.c"}};
 
 // All that the core needs of the C library: no files, no clock, no threads. stdio.h is for snprintf.
-static const char *const CORE_HEADERS[] = {"assert.h", "ctype.h",     "errno.h",   "limits.h",  "math.h",
-                                           "stdarg.h", "stdatomic.h", "stdbool.h", "stddef.h",  "stdint.h",
-                                           "stdio.h",  "stdlib.h",    "string.h",  "strings.h", "regex.h"};
+static const char *const CORE_HEADERS[] = {"assert.h",    "ctype.h",   "errno.h",   "limits.h", "math.h",  "stdarg.h",
+                                           "stdatomic.h", "stdbool.h", "stddef.h",  "stdint.h", "stdio.h", "stdlib.h",
+                                           "string.h",    "strings.h", "fnmatch.h", "regex.h"};
 
 static void check_system_include(const struct source *source, size_t offset, const char *header) {
     for (size_t i = 0; i < N_OF(LIBRARIES); i++)
@@ -103,6 +103,7 @@ static const char *const ROOMS[] = {"core/base/",
                                     "exporters/http/",
                                     "daemon/base/",
                                     "daemon/source/",
+                                    "daemon/engine/",
                                     "daemon/run/",
                                     "daemon/command/",
                                     "daemon/main.c"};

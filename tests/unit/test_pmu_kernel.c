@@ -146,6 +146,21 @@ static void test_each_event_goes_to_its_pmu_with_all_its_numbers_and_only_the_co
     pmu->ops->free(pmu);
 }
 
+static void test_generic_events_of_both_types_exclude_guests(void **state) {
+    (void)state;
+    static const uint32_t types[] = {PERF_TYPE_HARDWARE, PERF_TYPE_HW_CACHE};
+    static const struct pmu_event events[] = {{.config = PERF_COUNT_HW_INSTRUCTIONS}, {.pmu = 1, .config = 0x10003}};
+    for (int exclude = 0; exclude < 2; exclude++) {
+        struct pmu *pmu;
+        memset(&kernel, 0, sizeof kernel);
+        assert_int_equal(pmu_linux_new(types, 2, exclude, &pmu), 0);
+        assert_true(pmu->ops->open(pmu, 0, events, 2) >= 0);
+        expect_attr(&kernel.opened[0].attr, PERF_TYPE_HARDWARE, 1, true, exclude);
+        expect_attr(&kernel.opened[1].attr, PERF_TYPE_HW_CACHE, 0x10003, false, exclude);
+        pmu->ops->free(pmu);
+    }
+}
+
 static void test_starting_and_stopping_is_one_ioctl_on_the_leader_and_nothing_is_reset(void **state) {
     (void)state;
     struct pmu *pmu = new_pmu(TYPE, false);
@@ -298,6 +313,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_group_is_opened_with_its_leader_stopped_and_all_else_left_to_the_kernel),
         cmocka_unit_test(test_each_event_goes_to_its_pmu_with_all_its_numbers_and_only_the_core_s_exclude_guests),
+        cmocka_unit_test(test_generic_events_of_both_types_exclude_guests),
         cmocka_unit_test(test_starting_and_stopping_is_one_ioctl_on_the_leader_and_nothing_is_reset),
         cmocka_unit_test(test_a_group_is_read_at_once_from_its_leader),
         cmocka_unit_test(test_a_group_of_one_event_has_a_dummy_beside_it_that_tells_when_it_is_dissolved),

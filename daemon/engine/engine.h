@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_RUN_ENGINE_H
-#define TOPDOWND_DAEMON_RUN_ENGINE_H
+#ifndef TOPDOWND_DAEMON_ENGINE_ENGINE_H
+#define TOPDOWND_DAEMON_ENGINE_ENGINE_H
 
-// An engine makes the snapshots of one core type: by measuring (daemon/run/measure.h), or by playing a recording
-// (daemon/run/replay.h). The event loop knows only engines.
+// An engine makes the snapshots of one core type: by measuring (daemon/engine/measure.h), or by playing a recording
+// (daemon/engine/replay.h). The event loop knows only engines.
 
 #include "core/base/error.h"
 #include "core/tally/snapshot.h"

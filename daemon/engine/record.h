@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_RUN_RECORD_H
-#define TOPDOWND_DAEMON_RUN_RECORD_H
+#ifndef TOPDOWND_DAEMON_ENGINE_RECORD_H
+#define TOPDOWND_DAEMON_ENGINE_RECORD_H
 
 // run --record: writes every reading to a file without ever delaying measurement. A record goes into memory at once and
 // is written in small pieces between the edges of slots. A failure to write is reported once, and recording continues

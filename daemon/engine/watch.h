@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_RUN_WATCH_H
-#define TOPDOWND_DAEMON_RUN_WATCH_H
+#ifndef TOPDOWND_DAEMON_ENGINE_WATCH_H
+#define TOPDOWND_DAEMON_ENGINE_WATCH_H
 
 // Logs changes from round to round, once when a state begins and once when it ends. A steady state, good or bad, logs
 // nothing.

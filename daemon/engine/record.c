@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/run/record.h"
+#include "daemon/engine/record.h"
 
 #include <errno.h>
 #include <inttypes.h>

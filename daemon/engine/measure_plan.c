@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/run/measure_plan.h"
+#include "daemon/engine/measure_plan.h"
 
 #include <errno.h>
 
@@ -34,71 +34,20 @@ void measure_refresh_view(struct measure *m) {
     record_view(m->record, m->stage.view);
 }
 
-int measure_start_sampler(struct measure *m) {
-    const struct sampler_request request = {.plan = m->stage.layout->plan,
-                                            .topology = m->stage.layout->topology,
-                                            .pmu = m->pmu,
-                                            .busy_clock = m->busy_clock,
-                                            .interval_ns = m->setup->profile->settings.interval_ns,
-                                            .seed = m->seed,
-                                            .first_round = m->next_round};
-    int r = sampler_new(&request, &m->sampler);
-    if (r == 0 && m->parked.sampler)
-        sampler_inherit(m->sampler, m->parked.sampler);
-    measure_close_parked(m);
-    return r;
-}
-
-void measure_stop_sampler(struct measure *m) {
-    if (!m->sampler)
-        return;
-    trials_stop(m->trials);
-    uint64_t calls = sampler_calls(m->sampler), interrupts = sampler_interrupts(m->sampler);
-    m->next_round = sampler_next_round(m->sampler);
-    self_step_begin(m->self);
-    sampler_stop(m->sampler);
-    self_change_end(m->self, sampler_calls(m->sampler) - calls, sampler_interrupts(m->sampler) - interrupts);
-    m->parked = (struct parked){.sampler = m->sampler, .layout = snapshot_layout_ref(m->stage.layout)};
-    m->sampler = NULL;
-}
-
-void measure_close_parked(struct measure *m) {
-    sampler_release(m->parked.sampler, m->closer);
-    snapshot_layout_unref(m->parked.layout);
-    m->parked = (struct parked){0};
-}
-
-void measure_stop_probe(struct measure *m) {
-    uint64_t calls = closer_calls(m->closer);
-    self_step_begin(m->self);
-    m->probe = probe_release(m->probe, m->closer);
-    calls = closer_calls(m->closer) - calls;
-    self_change_end(m->self, calls, calls);
-}
-
-void measure_step_closer(struct measure *m, uint64_t now_ns) {
-    if (!closer_is_busy(m->closer))
-        return;
-    uint64_t calls = closer_calls(m->closer);
-    self_step_begin(m->self);
-    closer_step(m->closer, now_ns);
-    calls = closer_calls(m->closer) - calls;
-    self_change_end(m->self, calls, calls);
-}
-
 int measure_change_plan(struct measure *m, struct errors *errors) {
     struct stage stage;
     struct stage_request request = measure_request(m);
     int r = stage_init(&stage, &request, &m->stage, errors);
     if (r < 0)
         return r;
-    measure_stop_sampler(m);
+    trials_stop(m->trials);
+    collector_stop(m->collector);
     follow_plan_changed(&m->follow);
     stage_deinit(&m->stage);
     m->stage = stage;
     m->slot_factor = request.slot_factor;
     record_plan(m->record, stage.view);
-    return measure_start_sampler(m);
+    return collector_start(m->collector, m->stage.layout);
 }
 
 // ---- changes of the host ----
@@ -204,7 +153,7 @@ int measure_follow_counters(struct measure *m, int counters, uint64_t now_ns) {
     struct follow before = m->follow;
     measure_note_none_free(m, counters == 0);
     if (!follow_answer(&m->follow, counters, now_ns) && !watchdog_is_news(m))
-        return measure_start_sampler(m);
+        return collector_start(m->collector, m->stage.layout);
     trials_forget(m->trials);
     struct snapshot_layout *old = snapshot_layout_ref(m->stage.layout);
     struct errors errors = {0};
@@ -215,7 +164,7 @@ int measure_follow_counters(struct measure *m, int counters, uint64_t now_ns) {
         m->follow.counters = before.counters;
     log_errors(&errors);
     snapshot_layout_unref(old);
-    return r == -EINVAL ? measure_start_sampler(m) : r;
+    return r == -EINVAL ? collector_start(m->collector, m->stage.layout) : r;
 }
 
 int measure_follow_trial(struct measure *m) {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/run/measure.h"
+#include "daemon/engine/measure.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "collectors/host/host_busy.h"
 #include "collectors/pmu/pace.h"
 #include "daemon/base/log.h"
-#include "daemon/run/measure_plan.h"
+#include "daemon/engine/measure_plan.h"
 
 static const uint64_t SECOND_NS = UINT64_C(1000000000);
 static const uint64_t PROBE_UNPAID_NS = UINT64_C(20000000000); // since the last probe
@@ -29,47 +28,24 @@ static struct measure *of(struct engine *engine) { return (struct measure *)engi
 
 // ---- looking for counters ----
 
-// Starts a probe, which runs in steps. topdownd must hold no counters meanwhile.
+// Starts a probe, which runs in steps. topdownd holds no counters meanwhile.
 static int start_probe(struct measure *m) {
-    const struct source *source = m->type->source;
-    bool *usable = calloc(source->catalog->n_events, sizeof *usable);
-    if (!usable)
-        return -ENOMEM;
-    for (size_t e = 0; e < source->catalog->n_events; e++)
-        usable[e] = (source->support[e] == PLAN_SUPPORT_UNKNOWN || source->support[e] == PLAN_SUPPORTED) &&
-                    !source_watchdog_may_hold(source, e);
-    measure_stop_sampler(m);
-    int r = probe_new(source->catalog, usable, m->type->topology, m->pmu, &m->probe);
-    free(usable);
-    const struct catalog_event *watchdog = source_watchdog_event(source);
-    if (r == 0 && watchdog)
-        probe_ask(m->probe, &watchdog->code);
-    return r;
+    trials_stop(m->trials);
+    return collector_probe(m->collector, m->type->topology);
 }
 
-// What belonged to the last plan or probe is closed first: so two plans never hold files and memory side by side.
 static bool must_wait(const struct measure *m, struct moment *moment) {
-    bool busy = closer_is_busy(m->closer);
-    if (busy)
+    bool closing = collector_is_closing(m->collector);
+    if (closing)
         moment->deadline_ns = UINT64_MAX; // set by the caller
-    return busy;
+    return closing;
 }
 
 static int step_probe(struct measure *m, struct moment *moment) {
     if (must_wait(m, moment))
         return MEASURE_NOTHING;
-    uint64_t calls = probe_calls(m->probe), interrupts = probe_interrupts(m->probe);
-    self_step_begin(m->self);
-    bool answered = probe_step(m->probe, moment->now_ns, &moment->deadline_ns);
-    self_change_end(m->self, probe_calls(m->probe) - calls, probe_interrupts(m->probe) - interrupts);
-    if (!answered)
-        return MEASURE_NOTHING;
-    int error = probe_error(m->probe);
-    moment->counters = error < 0 ? error : (int)probe_counters(m->probe);
-    if (moment->counters > 0 && source_watchdog_event(m->type->source))
-        source_note_watchdog(m->type->source, !probe_runs_beside(m->probe));
-    m->probe = probe_free(m->probe);
-    return MEASURE_ANSWER;
+    bool over = collector_step_probe(m->collector, moment->now_ns, &moment->deadline_ns, &moment->counters);
+    return over ? MEASURE_ANSWER : MEASURE_NOTHING;
 }
 
 static int make_first_plan(struct measure *m, struct moment *moment) {
@@ -99,24 +75,18 @@ static int follow_counters(struct measure *m, struct moment *moment) {
 // ---- measuring ----
 
 static struct trials_host host_of(const struct measure *m) {
-    return (struct trials_host){.pmu = m->pmu, .self = m->self, .layout = m->stage.layout, .sampler = m->sampler};
+    return (struct trials_host){.pmu = collector_pmu(m->collector),
+                                .self = m->self,
+                                .layout = m->stage.layout,
+                                .sampler = collector_sampler(m->collector)};
 }
 
 static int step_sampler(struct measure *m, struct moment *moment) {
     if (must_wait(m, moment))
         return MEASURE_NOTHING;
-    uint64_t calls = sampler_calls(m->sampler), interrupts = sampler_interrupts(m->sampler);
-    bool opening = sampler_is_opening(m->sampler);
     const struct trials_host host = host_of(m);
     trials_end_group(m->trials, &host, moment->now_ns);
-    self_step_begin(m->self);
-    bool round_over = sampler_step(m->sampler, moment->now_ns, &moment->deadline_ns);
-    calls = sampler_calls(m->sampler) - calls;
-    interrupts = sampler_interrupts(m->sampler) - interrupts;
-    if (opening)
-        self_change_end(m->self, calls, interrupts);
-    else
-        self_step_end(m->self, calls, interrupts);
+    bool round_over = collector_step(m->collector, moment->now_ns, &moment->deadline_ns);
     trials_step(m->trials, &host, moment->now_ns, &moment->deadline_ns);
     return round_over ? MEASURE_ROUND_OVER : MEASURE_NOTHING;
 }
@@ -124,7 +94,7 @@ static int step_sampler(struct measure *m, struct moment *moment) {
 // Reports once that the kernel refuses event groups, and once that it no longer does.
 static void note_open_error(struct measure *m) {
     size_t n_failed;
-    int error = sampler_open_error(m->sampler, &n_failed);
+    int error = sampler_open_error(collector_sampler(m->collector), &n_failed);
     if (source_note_open_error(m->type->source, error == -ENODEV ? 0 : error, n_failed,
                                plan_n_opened(m->stage.layout->plan) * m->type->topology->n_cpus))
         measure_refresh_view(m);
@@ -135,7 +105,7 @@ static void fill_self(struct measure *m, struct snapshot *snapshot) {
     double pmu_up = m->stage.layout->plan->n_units > 0 ? m->blind.pmu_up : NAN;
     self_fill(m->self, &m->type->source->roots, pmu_up, snapshot);
     snapshot->values[snapshot_self(snapshot->layout, SELF_PMU_KERNEL_BYTES)] =
-        (double)m->pmu->n_events * PMU_EVENT_KERNEL_BYTES;
+        (double)collector_pmu(m->collector)->n_events * PMU_EVENT_KERNEL_BYTES;
 }
 
 static double timestamp_of(const struct snapshot *snapshot) {
@@ -156,12 +126,12 @@ static void show_round(struct measure *m, const struct readings *readings, struc
     diagnosis_round(m->stage.diagnosis, snapshot);
     if (readings->round_over && m->adapt && adapt_round(m->adapt, m->stage.diagnosis, snapshot))
         m->adapt_due = true;
-    watch_round(m->stage.watch, snapshot, sampler_round_error(m->sampler));
+    watch_round(m->stage.watch, snapshot, sampler_round_error(collector_sampler(m->collector)));
 }
 
 // Changes wait for the next step, because this step's snapshot belongs to the current view.
 static int finish_round(struct measure *m, struct moment *moment) {
-    const struct readings *readings = sampler_readings(m->sampler);
+    const struct readings *readings = sampler_readings(collector_sampler(m->collector));
     moment->snapshot = snapshot_new(m->stage.layout);
     derive_round(m->stage.derive, readings, moment->snapshot);
     note_counts(m, readings);
@@ -240,9 +210,8 @@ static int go_on(struct measure *m, struct moment *moment) {
 // ---- yielding ----
 
 static int hand_over(struct measure *m, struct moment *moment) {
-    measure_stop_probe(m); // started again if counters are still missing afterwards
-    measure_stop_sampler(m);
-    measure_close_parked(m); // the kernel's memory and files, too
+    trials_stop(m->trials);
+    collector_let_go(m->collector); // a probe starts again if counters are still missing afterwards
     m->yielded.shown_ns = moment->now_ns;
     m->yielded.until_ns = moment->now_ns + (uint64_t)(moment->yield_seconds * (double)SECOND_NS);
     blind_excuse(&m->blind);
@@ -292,7 +261,7 @@ static int step_yielded(struct measure *m, struct moment *moment) {
 static int end_yield(struct measure *m, struct moment *moment) {
     (void)moment;
     log_info("%sthe counters are no longer handed over: measuring again", measure_prefix(m));
-    int r = measure_start_sampler(m);
+    int r = collector_start(m->collector, m->stage.layout);
     return r < 0 ? r : MEASURE_DUE;
 }
 
@@ -345,9 +314,9 @@ static int happen(struct measure *m, int happening, struct moment *moment) {
 static int step(struct engine *engine, uint64_t now_ns, uint64_t *deadline_ns, struct snapshot **out) {
     struct measure *m = of(engine);
     struct moment moment = {.now_ns = now_ns, .deadline_ns = now_ns};
-    measure_step_closer(m, now_ns);
+    collector_step_closer(m->collector, now_ns);
     int r = happen(m, MEASURE_DUE, &moment);
-    if (closer_is_busy(m->closer) && moment.deadline_ns > now_ns + PACE_NS)
+    if (collector_is_closing(m->collector) && moment.deadline_ns > now_ns + PACE_NS)
         moment.deadline_ns = now_ns + PACE_NS;
     if (r == 0 && record_step(m->record, moment.deadline_ns) && moment.deadline_ns > now_ns + RECORD_NS)
         moment.deadline_ns = now_ns + RECORD_NS;
@@ -368,17 +337,10 @@ static struct view *present_view(const struct engine *engine) { return ((const s
 static struct engine *free_measure(struct engine *engine) {
     struct measure *m = of(engine);
     record_free(m->record);
-    probe_free(m->probe);
-    sampler_free(m->sampler);
-    sampler_free(m->parked.sampler);
-    snapshot_layout_unref(m->parked.layout);
-    closer_free(m->closer);
-    stage_deinit(&m->stage);
     trials_free(m->trials);
+    collector_free(m->collector);
+    stage_deinit(&m->stage);
     adapt_free(m->adapt);
-    host_busy_free(m->busy_clock);
-    if (m->pmu)
-        m->pmu->ops->free(m->pmu);
     free(m);
     return NULL;
 }
@@ -415,11 +377,12 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
                           .self = request->self,
                           .seed = request->seed,
                           .errors = errors};
-    int r = source_pmu(type->source, request->now_ns, errors, &m->pmu);
-    if (r == 0 && !type->source->simulated && host_busy_new(type->source->roots.procfs, &m->busy_clock) == -ENOMEM)
-        r = -ENOMEM;
-    if (r == 0)
-        r = closer_new(m->pmu, &m->closer);
+    const struct collector_request collector = {.source = type->source,
+                                                .self = request->self,
+                                                .interval_ns = setup->profile->settings.interval_ns,
+                                                .seed = request->seed,
+                                                .now_ns = request->now_ns};
+    int r = collector_new(&collector, errors, &m->collector);
     if (r == 0 && setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE)
         r = adapt_new(type->source->catalog, type->selections, type->n_selections, &m->adapt);
     if (r == 0 && setup->record_path)

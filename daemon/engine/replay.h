@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_RUN_REPLAY_H
-#define TOPDOWND_DAEMON_RUN_REPLAY_H
+#ifndef TOPDOWND_DAEMON_ENGINE_REPLAY_H
+#define TOPDOWND_DAEMON_ENGINE_REPLAY_H
 
 // Plays a tape instead of measuring: its readings go straight into derive, at the recorded or another speed. At the end
 // the last snapshot stays.
 
-#include "daemon/run/engine.h"
+#include "daemon/engine/engine.h"
 
 // `self` provides clocks and the figures of the process. Everything is borrowed. Returns 0 or -ENOMEM.
 int replay_new(const struct setup *setup, struct core_type *type, struct self *self, struct engine **out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_RUN_TRIALS_H
-#define TOPDOWND_DAEMON_RUN_TRIALS_H
+#ifndef TOPDOWND_DAEMON_ENGINE_TRIALS_H
+#define TOPDOWND_DAEMON_ENGINE_TRIALS_H
 
 // Trials of event groups that starve: core/adapt/starve.h decides, collectors/pmu/trial.h runs them. A trial uses the
 // idle slots of one core, another one each time; where these are shorter than a trial, the slots of the starving
@@ -8,7 +8,7 @@
 
 #include "collectors/pmu/sampler.h"
 #include "daemon/base/self.h"
-#include "daemon/run/stage.h"
+#include "daemon/engine/stage.h"
 
 struct trials;
 

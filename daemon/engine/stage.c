@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/run/stage.h"
+#include "daemon/engine/stage.h"
 
 #include <errno.h>
 

@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_RUN_MEASURE_PLAN_H
-#define TOPDOWND_DAEMON_RUN_MEASURE_PLAN_H
+#ifndef TOPDOWND_DAEMON_ENGINE_MEASURE_PLAN_H
+#define TOPDOWND_DAEMON_ENGINE_MEASURE_PLAN_H
 
-// The private state of measuring, and how its plan follows the host. Only daemon/run/measure*.c and their tests include
-// this.
+// The private state of measuring, and how its plan follows the host. Only daemon/engine/measure*.c and their tests
+// include this.
 
-#include "collectors/pmu/probe.h"
-#include "collectors/pmu/sampler.h"
 #include "core/adapt/adapt.h"
 #include "core/tally/blind.h"
-#include "daemon/run/measure.h"
-#include "daemon/run/measure_table.h"
-#include "daemon/run/record.h"
-#include "daemon/run/stage.h"
-#include "daemon/run/trials.h"
-
-// A sampler that has been stopped. The next one takes over what it can use.
-struct parked {
-    struct sampler *sampler;        // NULL: none
-    struct snapshot_layout *layout; // that its plan belongs to
-};
+#include "daemon/engine/collector.h"
+#include "daemon/engine/measure.h"
+#include "daemon/engine/measure_table.h"
+#include "daemon/engine/record.h"
+#include "daemon/engine/stage.h"
+#include "daemon/engine/trials.h"
 
 struct yielded {
     uint64_t until_ns, shown_ns; // its end; time of its next snapshot
@@ -37,27 +30,21 @@ struct measure {
     const struct setup *setup;
     struct core_type *type;
     struct self *self;
-    struct pmu *pmu;
-    struct busy_clock *busy_clock; // NULL: it is not known which cores sleep
-    uint64_t seed;
+    uint64_t seed;         // of the schedule
     struct record *record; // NULL: no recording
     struct errors *errors; // for the first plan
 
     enum measure_state state;
-    struct stage stage;      // of the current plan; empty while FINDING
-    struct sampler *sampler; // while MEASURING or LOOKING, else NULL
-    struct probe *probe;     // while FINDING or PROBING, else NULL
-    struct parked parked;    // while PROBING
-    struct closer *closer;   // of what sampler and probe leave behind
-    struct yielded yielded;  // while YIELDED
-    uint64_t next_round;     // first round of a new sampler
-    struct follow follow;    // the number of general counters
-    struct trials *trials;   // of event groups that starve; NULL: events take no counters
-    bool none_free;          // others held all of them at the last probe
-    double slot_factor;      // of the current plan, from the budget
-    struct adapt *adapt;     // NULL: the schedule is fixed
-    bool adapt_due;          // it needs another plan
-    struct looked looked;    // at what changes by itself
+    struct stage stage;          // of the current plan; empty while FINDING
+    struct collector *collector; // samples while MEASURING or LOOKING, probes while FINDING or PROBING
+    struct yielded yielded;      // while YIELDED
+    struct follow follow;        // the number of general counters
+    struct trials *trials;       // of event groups that starve; NULL: events take no counters
+    bool none_free;              // others held all of them at the last probe
+    double slot_factor;          // of the current plan, from the budget
+    struct adapt *adapt;         // NULL: the schedule is fixed
+    bool adapt_due;              // it needs another plan
+    struct looked looked;        // at what changes by itself
     struct blind blind;
 };
 
@@ -69,15 +56,6 @@ const char *measure_prefix(const struct measure *m);
 
 // Updates the view with the current facts, under the same plan.
 void measure_refresh_view(struct measure *m);
-
-int measure_start_sampler(struct measure *m);
-
-// Each releases all counters at once. The sampler's event groups stay open, for the next one; what a probe opened is
-// closed step by step.
-void measure_stop_sampler(struct measure *m);
-void measure_stop_probe(struct measure *m);
-void measure_close_parked(struct measure *m); // closes step by step what the last sampler has left
-void measure_step_closer(struct measure *m, uint64_t now_ns);
 
 // Makes a plan for the current counters and continues under it; on failure the old one stays. Returns 0, -EINVAL with
 // the reason in `errors`, -ENOMEM.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_RUN_STAGE_H
-#define TOPDOWND_DAEMON_RUN_STAGE_H
+#ifndef TOPDOWND_DAEMON_ENGINE_STAGE_H
+#define TOPDOWND_DAEMON_ENGINE_STAGE_H
 
 // A plan and everything that belongs to it: made together, and replaced together when another plan fits better. Only
 // totals, the diagnosis's memory, and the record of what was logged pass to the next stage.
@@ -10,7 +10,7 @@
 #include "core/diagnosis/diagnosis.h"
 #include "core/recording/recording.h"
 #include "core/tally/derive.h"
-#include "daemon/run/watch.h"
+#include "daemon/engine/watch.h"
 #include "daemon/source/setup.h"
 #include "exporters/view/view.h"
 

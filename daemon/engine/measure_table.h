@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_RUN_MEASURE_TABLE_H
-#define TOPDOWND_DAEMON_RUN_MEASURE_TABLE_H
+#ifndef TOPDOWND_DAEMON_ENGINE_MEASURE_TABLE_H
+#define TOPDOWND_DAEMON_ENGINE_MEASURE_TABLE_H
 
 // The state machine of measuring: one table gives each state's action on each happening, and the next state.
 //

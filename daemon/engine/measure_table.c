@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/run/measure_table.h"
+#include "daemon/engine/measure_table.h"
 
 // Missing entries cannot happen: MEASURE_NEVER is 0.
 

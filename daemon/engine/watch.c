@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/run/watch.h"
+#include "daemon/engine/watch.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/run/replay.h"
+#include "daemon/engine/replay.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "core/tally/blind.h"
 #include "daemon/base/log.h"
-#include "daemon/run/stage.h"
+#include "daemon/engine/stage.h"
 #include "daemon/source/source_recording.h"
 
 // Records are read one at a time; a round or a pause waits until it is due. At full speed a step ends after SLICE_NS

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/run/engine.h"
+#include "daemon/engine/engine.h"
 
 #include <errno.h>
 #include <sys/random.h>
 
-#include "daemon/run/measure.h"
-#include "daemon/run/replay.h"
+#include "daemon/engine/measure.h"
+#include "daemon/engine/replay.h"
 
 static int new_measure(struct setup *setup, struct core_type *type, struct self *self, uint64_t now_ns,
                        struct errors *errors, struct engine **out) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_RUN_MEASURE_H
-#define TOPDOWND_DAEMON_RUN_MEASURE_H
+#ifndef TOPDOWND_DAEMON_ENGINE_MEASURE_H
+#define TOPDOWND_DAEMON_ENGINE_MEASURE_H
 
 // Measures one core type of the host under the plan that fits now. The sampler, derive and the view belong to one plan
 // and change together when the number of available counters changes. Totals continue.
@@ -9,10 +9,10 @@
 // starves on every CPU, because another user has taken counters; and while there are fewer than before, to grow back;
 // ever more rarely where nothing changes. A probe runs in steps like everything else, so that nothing has to wait.
 //
-// One table (daemon/run/measure_table.h) defines what it does in each state. It reads no clock: time is an argument of
-// every step.
+// One table (daemon/engine/measure_table.h) defines what it does in each state. It reads no clock: time is an argument
+// of every step.
 
-#include "daemon/run/engine.h"
+#include "daemon/engine/engine.h"
 
 struct measure_request {
     const struct setup *setup;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/run/trials.h"
+#include "daemon/engine/trials.h"
 
 #include <errno.h>
 #include <stdlib.h>
