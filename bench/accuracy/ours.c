@@ -176,7 +176,8 @@ static void write_outcome(struct ours *o, struct outcome *outcome) {
     for (size_t m = 0; m < t->plan->n_metrics; m++)
         outcome->low[m] = outcome->high[m] = NAN;
     for (size_t m = 0; m < t->plan->n_metrics && o->rounds > 0; m++) {
-        struct estimate_interval interval = estimate_get(o->minute, judged_scope(t), m, outcome->value[m], (double)o->rounds);
+        struct estimate_interval interval =
+            estimate_get(o->minute, judged_scope(t), m, outcome->value[m], (double)o->rounds);
         outcome->low[m] = interval.low;
         outcome->high[m] = interval.high;
     }

@@ -12,6 +12,8 @@
 #include "core/estimate/estimate_terms.h"
 #include "core/estimate/estimate_unseen.h"
 
+static const double WINDOWS_MIN = 1.5; // effective windows: fewer are one, and a part of another
+
 // Creates an estimate, takes rounds in, and answers. A round passes through three types: rounds (each CPU's counts,
 // extrapolated), then scope by scope means (the points of the derivatives), and metric by metric terms (how far
 // residuals differ from those of the previous round). The estimate keeps a spread for each scope and metric.
@@ -79,7 +81,7 @@ void estimate_forget_cpu(struct estimate *e, size_t cpu) {
 static void take_metric(struct estimate *e, const struct estimate_scope *of, size_t m) {
     const struct plan_metric *metric = &e->plan->metrics[m];
     const double *mean = estimate_means_row(e->means, of->scope);
-    struct estimate_unseen unseen = {0, 0};
+    struct estimate_unseen unseen = {0, 0, INFINITY};
     operands_fill_from_row(e->at, e->plan->catalog->metrics[metric->metric].formula, metric->unit, mean);
     if (metric->unit >= 0)
         unseen = estimate_sizes_unseen(e->sizes, (size_t)metric->unit);
@@ -128,7 +130,8 @@ static const struct estimate_spread *spread_of(const struct estimate *e, size_t 
 
 // n differences between n + 1 successive values have 2 n^2 / (3 n - 1) degrees of freedom, because neighbours share a
 // value (von Neumann et al., "The mean square successive difference", 1941). Cores with equal variance multiply this by
-// their number (Satterthwaite 1946); a squared normal variable has a mean square of three times its squared mean.
+// their number (Satterthwaite 1946); a squared normal variable has a mean square of three times its squared mean. There
+// are not more than the windows that carry the counts have.
 double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
     const struct estimate_spread *spread = spread_of(e, scope, metric);
     if (spread->rounds == 0)
@@ -136,7 +139,7 @@ double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
     double n = 1 / spread->weights2, one = 2 * n * n / (3 * n - 1), cores = (double)scopes_n_cores(e->scopes, scope);
     double variance = spread->mean.variance, squares = spread->mean.squares;
     double carried = squares > 0 ? 3 * variance * variance / squares : cores;
-    return one * fmin(carried, cores);
+    return fmin(one * fmin(carried, cores), spread->mean.unseen.windows - 1);
 }
 
 static enum estimate_quality quality_of(const struct catalog_metric *metric, double value, double half) {
@@ -151,7 +154,8 @@ struct estimate_interval estimate_get(const struct estimate *e, size_t scope, si
     const struct estimate_sample *mean = &spread->mean;
     const struct catalog_metric *catalog_metric = &e->plan->catalog->metrics[e->plan->metrics[metric].metric];
     struct estimate_interval interval = {NAN, NAN, NAN, ESTIMATE_NONE};
-    if (spread->rounds == 0 || !isfinite(value) || !isfinite(mean->variance))
+    double windows = mean->unseen.windows;
+    if (spread->rounds == 0 || !isfinite(value) || !isfinite(mean->variance) || windows < WINDOWS_MIN)
         return interval;
     double stretch = rounds > 1 ? 1 : mean->stretch, by_chance = mean->variance / rounds, floor = mean->floor;
     by_chance *= stretch * stretch;

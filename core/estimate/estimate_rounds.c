@@ -15,6 +15,7 @@ static void lay_out(void *self, struct block *block) {
     rounds->cells = block_take(block, rounds->n_cpus * rows->n_units, sizeof *rounds->cells);
     rounds->now = block_take(block, rounds->n_cpus * rows->n_values, sizeof *rounds->now);
     rounds->before = block_take(block, rounds->n_cpus * rows->n_values, sizeof *rounds->before);
+    rounds->held = block_take(block, rounds->n_cpus, sizeof *rounds->held);
 }
 
 struct estimate_rounds *estimate_rounds_new(const struct rows *rows, size_t n_cpus) {
@@ -68,10 +69,22 @@ static void keep_unit(struct estimate_rounds *rounds, size_t cpu, size_t u) {
            rows_n(rounds->rows, u) * sizeof *rounds->now);
 }
 
+static double held_part(const struct cells *cells, size_t cpu) {
+    const struct plan *plan = cells->rows->plan;
+    double windows = 0;
+    if (!cells->times[cpu].held)
+        return 0;
+    for (size_t u = 0; u < plan->n_units; u++)
+        if (!plan_unit_stands(plan, (unsigned)u) && plan->common_unit != (int)u)
+            windows += cells_at(cells, cpu, u)->n_windows;
+    return fmax(1 - windows / plan_slots(plan), 0);
+}
+
 void estimate_rounds_take(struct estimate_rounds *rounds, const struct cells *cells, double seconds) {
     for (size_t cpu = 0; cpu < rounds->n_cpus; cpu++) {
         if (!cells->times[cpu].fresh || !(cells->times[cpu].seconds > 0))
             continue;
+        rounds->held[cpu] = held_part(cells, cpu);
         for (size_t u = 0; u < rounds->rows->n_units; u++) {
             keep_unit(rounds, cpu, u);
             take_unit(rounds, cells, cpu, u, seconds);

@@ -11,6 +11,7 @@ struct estimate_cell {
     double share;        // covered share of this round's time; 0: no data
     double share_before; // of the previous round; 0: no such round
     double rounding;     // standard error of one field's count
+    double leverage;     // of the scope at hand: the part of its mean that the difference of the two rounds makes
 };
 
 struct estimate_rounds {
@@ -19,6 +20,7 @@ struct estimate_rounds {
     bool *has_fields;            // [unit]
     struct estimate_cell *cells; // [cpu][unit]
     double *now, *before;        // [cpu][value of a row]
+    double *held;                // [cpu]: the part of a round's windows that the core did not have, because it was held
 };
 
 // `rows` must outlive it. NULL if out of memory.

@@ -8,9 +8,10 @@
 #include <math.h>
 #include <stddef.h>
 
-// The share of what happened that windows demonstrably missed.
+// The share of what happened that windows demonstrably missed, and on how few of them rests what they saw.
 struct estimate_unseen {
     double round, mean; // in the last round; in the mean over rounds
+    double windows;     // the effective number of windows
 };
 
 // One round's contribution for a metric in a scope.

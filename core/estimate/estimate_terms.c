@@ -109,7 +109,7 @@ static void add_counts(const struct estimate_terms *terms, const struct estimate
         const struct estimate_counted *counted = &terms->counted[i];
         difference += counted->slope * (now[counted->place] - before[counted->place]);
     }
-    *to = (struct estimate_difference){difference, (cell->share_before + cell->share) / 2};
+    *to = (struct estimate_difference){difference / (1 - cell->leverage), (cell->share_before + cell->share) / 2};
 }
 
 // Adds the contributions of the metrics it needs; `first`: there is nothing to add to yet.
@@ -147,6 +147,7 @@ static void add_worst(const struct estimate_terms *terms, const struct formula *
         term->stretch = fmax(term->stretch, other->stretch);
         term->unseen.round = fmax(term->unseen.round, other->unseen.round);
         term->unseen.mean = fmax(term->unseen.mean, other->unseen.mean);
+        term->unseen.windows = fmin(term->unseen.windows, other->unseen.windows);
     }
 }
 

@@ -6,6 +6,8 @@
 
 #include "core/base/block.h"
 
+static const double LEVERAGE_MAX = 0.5; // a round that makes more of the mean than that is the mean
+
 static void lay_out(void *self, struct block *block) {
     struct estimate_sizes *sizes = self;
     size_t units = sizes->rows->n_units;
@@ -98,13 +100,37 @@ static double missed(double own, double all, double error) { return all > 0 ? fm
 // The counts of a unit's CPUs in this round.
 struct size_now {
     double own, all; // as in struct estimate_size
+    double squares;  // sum of the windows' squared counts
+    double share;    // of time, that windows covered
     bool data;       // some CPU has data
     bool differs;    // some CPU has a previous round, and the scope's cores have the differences
 };
 
+// The windows of a core in a round are one observation: its square, and if a held core was on the same window at the
+// end of its previous round, what both have to do with each other.
+static double squared_count(const struct estimate_rounds *rounds, size_t cpu, const struct estimate_cell *cell,
+                            size_t place) {
+    double now = estimate_rounds_now(rounds, cpu)[place];
+    double before = cell->share_before > 0 ? estimate_rounds_before(rounds, cpu)[place] : 0;
+    return now * now + 2 * rounds->held[cpu] * now * before;
+}
+
+// Adds up the windows' squares by core: the windows of SMT siblings are the same.
+static double squares_of(const struct estimate_scope *of, size_t u, size_t place) {
+    double squares;
+    for (size_t c = 0; c < of->in.n; c++) {
+        size_t cpu = of->in.cpus[c];
+        const struct estimate_cell *cell = estimate_rounds_cell(of->rounds, cpu, u);
+        if (cell->share > 0)
+            estimate_cores_add(of->cores, cpu, sqrt(squared_count(of->rounds, cpu, cell, place)), 0);
+    }
+    return 2 * estimate_cores_take(of->cores, of->in, &squares);
+}
+
 static struct size_now add_cpus(const struct estimate_sizes *sizes, const struct estimate_scope *of, size_t u) {
     size_t place = sizes->same[sizes->first_same[u]].place;
-    struct size_now size = {0};
+    struct size_now size = {.squares = squares_of(of, u, place)};
+    double n = 0;
     for (size_t c = 0; c < of->in.n; c++) {
         size_t cpu = of->in.cpus[c];
         const struct estimate_cell *cell = estimate_rounds_cell(of->rounds, cpu, u);
@@ -112,6 +138,7 @@ static struct size_now add_cpus(const struct estimate_sizes *sizes, const struct
         if (!(cell->share > 0))
             continue;
         size.data = true;
+        size.share += (cell->share - size.share) / ++n;
         size.own += now;
         size.all += *all_of(sizes, cpu, u);
         if (!(cell->share_before > 0))
@@ -123,29 +150,51 @@ static struct size_now add_cpus(const struct estimate_sizes *sizes, const struct
     return size;
 }
 
+// Finds how much of the scope's mean the differences of its CPUs make; `scale`: the part that one count makes.
+static void find_leverages(const struct estimate_sizes *sizes, const struct estimate_scope *of, size_t u,
+                           double scale) {
+    size_t place = sizes->same[sizes->first_same[u]].place;
+    for (size_t c = 0; c < of->in.n; c++) {
+        size_t cpu = of->in.cpus[c];
+        double is = estimate_rounds_now(of->rounds, cpu)[place], was = estimate_rounds_before(of->rounds, cpu)[place];
+        estimate_rounds_cell(of->rounds, cpu, u)->leverage = fmin(fabs(is - was) * scale, LEVERAGE_MAX);
+    }
+}
+
+// The effective number of windows, as many more as they leave less unseen.
+static double windows_of(const struct estimate_size *size, double share) {
+    double squares = size->squares * size->square_weights * (1 - share);
+    return squares > 0 ? size->own * size->own / squares : size->own > 0 ? INFINITY : 0;
+}
+
 static struct estimate_unseen take_unit(struct estimate_sizes *sizes, const struct estimate_scope *of, size_t u) {
     struct estimate_size *size = &sizes->sizes[of->scope * sizes->rows->n_units + u];
     struct size_now now = add_cpus(sizes, of, u);
     double squares, variance = estimate_cores_take(of->cores, of->in, &squares);
     if (!now.data)
-        return (struct estimate_unseen){0, 0};
+        return (struct estimate_unseen){0, 0, 0};
     double weight = estimate_weight(++size->rounds, of->memory_rounds);
     size->own += weight * (now.own - size->own);
+    find_leverages(sizes, of, u, size->own > 0 ? weight / size->own : 0);
     size->all += weight * (now.all - size->all);
+    size->squares += weight * (now.squares - size->squares);
+    size->square_weights = estimate_weights2(size->square_weights, weight);
+    double windows = windows_of(size, now.share);
     if (!now.differs)
-        return (struct estimate_unseen){0, 0};
+        return (struct estimate_unseen){0, 0, windows};
     weight = estimate_weight(++size->differences, of->memory_rounds);
     size->weights2 = estimate_weights2(size->weights2, weight);
     size->variance += weight * (variance - size->variance);
     double error = sqrt(size->variance);
     // the stretch already covers a round with merely small counts
     return (struct estimate_unseen){.round = missed(now.own, now.all, 2 * error),
-                                    .mean = missed(size->own, size->all, error * sqrt(size->weights2))};
+                                    .mean = missed(size->own, size->all, error * sqrt(size->weights2)),
+                                    .windows = windows};
 }
 
 void estimate_sizes_take_scope(struct estimate_sizes *sizes, const struct estimate_scope *of) {
     for (size_t u = 0; u < sizes->rows->n_units; u++) {
         bool told = sizes->first_same[u + 1] > sizes->first_same[u];
-        sizes->unseen[u] = told ? take_unit(sizes, of, u) : (struct estimate_unseen){0, 0};
+        sizes->unseen[u] = told ? take_unit(sizes, of, u) : (struct estimate_unseen){0, 0, INFINITY};
     }
 }
