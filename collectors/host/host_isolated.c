@@ -116,8 +116,10 @@ void host_isolated_cpus(const struct host_roots *roots, struct cpuset *out) {
     (void)snprintf(folder, sizeof folder, "%s/fs/cgroup", roots->sysfs);
     if (add_list(folder, "cpuset.cpus.isolated", out))
         return;
-    if (has_partitions(folder))
+    if (has_partitions(folder)) {
         add_partitions(folder, 0, out);
+        return;
+    }
     (void)snprintf(folder, sizeof folder, "%s/fs/cgroup/cpuset", roots->sysfs);
     add_unbalanced(folder, out);
 }

@@ -6,6 +6,10 @@
 // the caller counts nothing on the core, such as an idle slot, so nothing has to stop for it. Each group runs on all of
 // the core's CPUs at once, as in the rotation, for three of the kernel's rotation intervals of 4 ms: a group that ran
 // at any time on each CPU where it could be opened fits.
+//
+// A group that runs on one SMT sibling runs on both at once, by all rules that are known: an exclusive event halves the
+// counters of its own CPU as well, and siblings that want the same value of a shared register share it. So siblings
+// need not take turns, and a group that does not run on all of them is not for this core.
 
 #include <stdint.h>
 

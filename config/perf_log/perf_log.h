@@ -2,12 +2,12 @@
 #ifndef TOPDOWND_CONFIG_PERF_LOG_PERF_LOG_H
 #define TOPDOWND_CONFIG_PERF_LOG_PERF_LOG_H
 
-// Reads logs of `perf stat -I` with -x or -j, of any version, so that topdownd can derive its metrics from perf's
-// counts.
+// Reads logs of `perf stat` of any version, with -x, with -j or as the table for people, with -I or without it, so that
+// topdownd can derive its metrics from perf's counts.
 //
-// perf has already scaled its counts for multiplexing, so they represent their whole interval. An event may not have
-// been counted together with the others of its metric; the log does not tell. docs/recording.md describes the supported
-// logs.
+// perf has already scaled its counts for multiplexing, so they represent their whole interval. An event that stands
+// several times in an interval has a column for each time. Which columns counted together, perf_log_columns.h
+// concludes. docs/recording.md describes the supported logs.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,15 +18,30 @@
 #include "core/recording/recording.h"
 #include "core/spec/catalog.h"
 
-enum { PERF_LOG_EVENTS_MAX = 4096, PERF_LOG_PLACES_MAX = 8192, PERF_LOG_ROWS_MAX = 1 << 24, PERF_LOG_NAME_MAX = 255 };
+enum {
+    PERF_LOG_EVENTS_MAX = 4096,
+    PERF_LOG_REPEATS_MAX = 256, // of one event in an interval and place; further ones are left out
+    PERF_LOG_PLACES_MAX = 8192,
+    PERF_LOG_ROWS_MAX = 1 << 24,
+    PERF_LOG_NAME_MAX = 255,
+    PERF_LOG_PMUS_MAX = 8
+};
 
 enum perf_log_state { PERF_LOG_COUNTED, PERF_LOG_NOT_COUNTED, PERF_LOG_NOT_SUPPORTED };
 
 struct perf_log_row {
-    unsigned event, place; // indexes
-    uint64_t count;        // scaled by perf; for a clock: ns
-    float share;           // share of the time that it ran, 0 to 1
-    enum perf_log_state state;
+    uint64_t count;                // scaled by perf; for a clock: ns
+    uint64_t running_ns;           // on the counters, added up over the place's CPUs; 0: not given
+    float share;                   // share of the time that it ran, 0 to 1
+    uint16_t event, column, place; // indexes
+    uint8_t state;                 // enum perf_log_state
+};
+
+// The n-th time that an event stands in an interval and place.
+struct perf_log_column {
+    unsigned event, nth;
+    unsigned group; // columns of the same group counted at the same time, as far as the log shows
+    int next;       // column of the same event and the next n; -1: none
 };
 
 struct perf_log_interval {
@@ -37,6 +52,8 @@ struct perf_log_interval {
 struct perf_log {
     char **events;
     size_t n_events;
+    struct perf_log_column *columns; // in the order of their lines
+    size_t n_columns;
     char **places; // perf's names of where it counted: "CPU3", "S0", "S0-D0-C1"; "" for all together
     size_t n_places;
     struct perf_log_row *rows;
@@ -50,20 +67,12 @@ struct perf_log {
 int perf_log_parse(const char *name, const char *text, size_t length, struct errors *errors, struct perf_log **out);
 struct perf_log *perf_log_free(struct perf_log *log);
 
-// Finds the catalog event for a name in a log, -1 if there is none: by name, ignoring case, with or without modifiers
-// (":u"); by "pmu/name/"; by "rXXXX" or "pmu/event=0x...,.../" if that is the event's code; and by perf's own name if
-// `names` (NULL: none) maps it to one of the catalog's vendor.
-int perf_log_find_event(const struct catalog *catalog, const struct perf_names *names, const char *name);
-
-// The number of the log's events that the catalog has. Without `names`, perf's own event names do not count: every
-// vendor's CPUs have them.
-size_t perf_log_known(const struct perf_log *log, const struct catalog *catalog, const struct perf_names *names);
-
 struct perf_log_request {
     const char *name; // the log's file, for errors
     const struct perf_log *log;
     const struct catalog *catalog;
     const struct perf_names *names; // NULL: perf's own names are not known
+    const char *pmu;                // of several core PMUs in the log the one whose events to take; NULL: there is one
     const struct plan_selection *selections;
     size_t n_selections;
 };

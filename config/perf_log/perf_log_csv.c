@@ -2,12 +2,14 @@
 #include "config/perf_log/perf_log_private.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
-// A line of perf stat -I -x: time, place (unless all is counted together), number of CPUs (newer versions, not for
-// single CPUs), count, unit (since 3.17), event, another field with some options, then running time, share of time, and
-// metrics (each since some version). The character after the time is the separator. perf does not quote, so an event
-// may contain the separator between two '/'. In a locale with a decimal comma a clock's count contains one, too.
+// A line of perf stat -x: time (with -I), place (unless all is counted together), number of CPUs (newer versions, not
+// for single CPUs), count, unit (since 3.17), event, another field with some options, then running time, share of time,
+// and metrics (each since some version). The character after the first field is the separator. perf does not quote, so
+// an event may contain the separator between two '/'. In a locale with a decimal comma a clock's count contains one,
+// too.
 
 enum { FIELDS_MAX = 64 };
 
@@ -91,34 +93,54 @@ static bool find_count(struct fields *fields, size_t first, size_t *count, size_
     return false;
 }
 
-bool perf_log_read_csv(char *line, struct perf_log_line *out) {
-    struct fields fields = {.n = 0};
-    line += strspn(line, " ");
+// The separator after the first field of a line: after its time, its count or its place. 0: there is none. A line
+// without time whose fields are apart by spaces is one of a table.
+static char divider_of(const char *line, bool timed) {
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-";
     size_t length = strspn(line, "0123456789");
-    if (line[length] == '.')
+    if (length > 0 && line[length] == '.')
         length += 1 + strspn(line + length + 1, "0123456789");
-    fields.divider = line[length];
-    if (length == 0 || fields.divider == '\0' || isalnum((unsigned char)fields.divider))
-        return false;
-    split(line, &fields);
-    bool placed = fields.n > 1 && !is_count(fields.text[1]);
-    size_t count, event;
-    if (!perf_log_time(fields.text[0], &out->end_ns) || !find_count(&fields, placed ? 2 : 1, &count, &event))
-        return false;
-    join_event(&fields, event);
-    out->place = placed ? fields.text[1] : "";
-    out->count = fields.text[count];
-    out->unit = event - count == 2 ? fields.text[count + 1] : "";
-    out->event = fields.text[event];
-    // a cgroup's name, or with -r the variation of runs, precedes the running time
+    if (timed || length > 0)
+        return length > 0 && !isalnum((unsigned char)line[length]) && (timed || line[length] != ' ') ? line[length]
+                                                                                                     : '\0';
+    length = line[0] == '<' ? strcspn(line, ">") + 1 : strspn(line, letters);
+    return length <= strlen(line) && line[length] != ' ' ? line[length] : '\0';
+}
+
+// What follows the event: a cgroup's name, or with -r the variation of runs, then the running time and its share.
+static bool read_rest(const struct fields *fields, size_t event, bool placed, struct perf_log_line *out) {
     size_t running = event + 1;
-    if (running < fields.n && !is_number(fields.text[running])) {
-        const char *extra = fields.text[running++];
+    if (running < fields->n && !is_number(fields->text[running])) {
+        const char *extra = fields->text[running++];
         bool cgroup = *extra != '\0' && !strchr(extra, '%');
         if (cgroup && placed)
             return false; // CPUs of each cgroup: more places than a host has
         out->place = cgroup ? extra : out->place;
     }
-    out->share = running + 1 < fields.n ? fields.text[running + 1] : NULL;
+    out->running = running < fields->n ? fields->text[running] : NULL;
+    out->share = running + 1 < fields->n ? fields->text[running + 1] : NULL;
     return true;
+}
+
+bool perf_log_read_csv(char *line, bool timed, struct perf_log_line *out) {
+    struct fields fields = {.n = 0};
+    line += strspn(line, " ");
+    fields.divider = divider_of(line, timed);
+    if (fields.divider == '\0')
+        return false;
+    split(line, &fields);
+    size_t first = timed ? 1 : 0; // the place or the count
+    bool placed = fields.n > first && !is_count(fields.text[first]);
+    size_t count, event;
+    if ((timed && (!strchr(fields.text[0], '.') || !perf_log_time(fields.text[0], &out->end_ns))) ||
+        !find_count(&fields, first + (placed ? 1 : 0), &count, &event) ||
+        (!timed && (count > first + (placed ? 2 : 0) || isdigit((unsigned char)fields.text[event][0]))))
+        return false;
+    join_event(&fields, event);
+    out->place = placed ? fields.text[first] : "";
+    out->count = fields.text[count];
+    out->unit = event - count == 2 ? fields.text[count + 1] : "";
+    out->event = fields.text[event];
+    out->cpus = placed && count == first + 2 ? (unsigned)strtoul(fields.text[first + 1], NULL, 10) : 0;
+    return read_rest(&fields, event, placed, out);
 }

@@ -5,7 +5,7 @@
 
 #include "config/perf_log/perf_log_private.h"
 
-// A line of perf stat -I -j: one flat object. Counts are texts; times and shares are numbers, texts in newer versions.
+// A line of perf stat -j: one flat object. Counts are texts; times and shares are numbers, texts in newer versions.
 
 enum { PIECE_MAX = 512 };
 
@@ -27,15 +27,20 @@ static const char *keep(const cJSON *object, const char *key, char **scratch) {
     return kept;
 }
 
-static bool read_object(const cJSON *object, char *scratch, struct perf_log_line *out) {
+static bool read_object(const cJSON *object, bool timed, char *scratch, struct perf_log_line *out) {
     static const char *const places[] = {"socket", "die", "cluster", "cache", "core", "node", "thread"};
     const char *time = keep(object, "interval", &scratch), *place = NULL;
-    if (!time || !perf_log_time(time, &out->end_ns))
+    if (timed ? !time || !perf_log_time(time, &out->end_ns) : time != NULL)
         return false;
     out->event = keep(object, "event", &scratch);
     out->count = keep(object, "counter-value", &scratch);
     out->unit = keep(object, "unit", &scratch);
+    out->running = keep(object, "event-runtime", &scratch);
     out->share = keep(object, "pcnt-running", &scratch);
+    const cJSON *cpus = cJSON_GetObjectItemCaseSensitive(object, "aggregate-number");
+    out->cpus = cJSON_IsNumber(cpus) && cpus->valuedouble >= 1 && cpus->valuedouble < PERF_LOG_PLACES_MAX
+                    ? (unsigned)cpus->valuedouble
+                    : 0;
     for (size_t i = 0; i < sizeof places / sizeof *places && !place; i++)
         place = keep(object, places[i], &scratch);
     const char *cpu = text_of(object, "cpu"), *cgroup = keep(object, "cgroup", &scratch);
@@ -51,9 +56,9 @@ static bool read_object(const cJSON *object, char *scratch, struct perf_log_line
     return out->event && out->count && out->event[0] != '\0';
 }
 
-bool perf_log_read_json(const char *line, size_t length, char *scratch, struct perf_log_line *out) {
+bool perf_log_read_json(const char *line, size_t length, bool timed, char *scratch, struct perf_log_line *out) {
     cJSON *object = cJSON_ParseWithLength(line, length);
-    bool good = cJSON_IsObject(object) && read_object(object, scratch, out);
+    bool good = cJSON_IsObject(object) && read_object(object, timed, scratch, out);
     cJSON_Delete(object);
     return good;
 }

@@ -3,8 +3,6 @@
 
 #include "config/perf_log/perf_log_private.h"
 
-enum { SECONDS_MAX = 365 * 86400 };
-
 bool perf_log_time(const char *text, uint64_t *ns) {
     uint64_t seconds = 0, rest = 0;
     size_t whole = strspn(text, "0123456789");
@@ -12,7 +10,7 @@ bool perf_log_time(const char *text, uint64_t *ns) {
         return false;
     for (size_t i = 0; i < whole; i++)
         seconds = seconds * 10 + (uint64_t)(text[i] - '0');
-    if (seconds >= SECONDS_MAX)
+    if (seconds >= PERF_LOG_SECONDS_MAX)
         return false;
     const char *digits = text + whole + (text[whole] == '.');
     size_t places = strspn(digits, "0123456789");

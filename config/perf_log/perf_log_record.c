@@ -7,89 +7,15 @@
 #include <string.h>
 
 #include "config/perf_log/perf_log.h"
-#include "core/base/name.h"
+#include "config/perf_log/perf_log_columns.h"
+#include "config/perf_log/perf_log_event.h"
 
 // Converts a log into a recording, so that there is only one way to replay.
 //
 // Every metric's events are an event group of their own, which counted for the whole interval on every place. perf has
 // scaled the counts, so a window counts as if it had run all the time. If one of its events was multiplexed, it is
-// marked as contended; if one was not counted, it has no data.
-
-// ---- events ----
-
-// perf writes "context-switches" for a vendor's CONTEXT_SWITCHES.
-static int find_name(const struct catalog *catalog, const char *name, size_t length) {
-    char word[PERF_LOG_NAME_MAX + 1];
-    (void)snprintf(word, sizeof word, "%.*s", (int)length, name);
-    for (size_t e = 1; e < catalog->n_events; e++)
-        if (name_equal(catalog->events[e].name, word))
-            return (int)e;
-    return -1;
-}
-
-static int find_code(const struct catalog *catalog, const struct pmu_event *code) {
-    for (size_t e = 1; e < catalog->n_events; e++) {
-        const struct catalog_event *event = &catalog->events[e];
-        if (event->kind == EVENT_COUNTED && event->code.pmu == 0 && event->code.config == code->config &&
-            event->code.config1 == code->config1 && event->code.config2 == code->config2)
-            return (int)e;
-    }
-    return -1;
-}
-
-// "event=0x11,umask=0x1" or "config=0x11"; without a format, event is config.
-static int find_terms(const struct catalog *catalog, const char *terms) {
-    struct pmu_event code = {.pmu = 0};
-    struct fault error;
-    if (catalog->format)
-        return event_format_encode(catalog->format, terms, &code, &error) == 0 ? find_code(catalog, &code) : -1;
-    size_t skip = strncmp(terms, "event=", 6) == 0 ? 6 : strncmp(terms, "config=", 7) == 0 ? 7 : 0;
-    char *end;
-    code.config = strtoull(terms + skip, &end, 0);
-    return skip > 0 && end > terms + skip && *end == '\0' ? find_code(catalog, &code) : -1;
-}
-
-static int find_raw(const struct catalog *catalog, const char *name, size_t length) {
-    struct pmu_event code = {.pmu = 0};
-    if (length < 2 || length > 17 || name[0] != 'r' || strspn(name + 1, "0123456789abcdefABCDEF") < length - 1)
-        return -1;
-    code.config = strtoull(name + 1, NULL, 16);
-    return find_code(catalog, &code);
-}
-
-// perf's own name, which may also be written pmu/cycles/.
-static int find_perf_name(const struct catalog *catalog, const struct perf_names *names, const char *name,
-                          size_t length) {
-    const char *terms = names ? perf_names_find(names, catalog->product.vendor, name, length) : NULL;
-    return terms ? find_terms(catalog, terms) : -1;
-}
-
-int perf_log_find_event(const struct catalog *catalog, const struct perf_names *names, const char *name) {
-    int found = find_name(catalog, name, strlen(name));
-    const char *slash = strchr(name, '/'), *end = slash ? strchr(slash + 1, '/') : NULL;
-    if (found >= 0 || (slash && !end))
-        return found;
-    if (slash) {
-        char terms[PERF_LOG_NAME_MAX + 1];
-        (void)snprintf(terms, sizeof terms, "%.*s", (int)(end - slash - 1), slash + 1);
-        found = find_name(catalog, terms, strlen(terms));
-        if (found < 0)
-            found = find_perf_name(catalog, names, terms, strlen(terms));
-        return found >= 0 ? found : find_terms(catalog, terms);
-    }
-    size_t length = strcspn(name, ":"); // modifiers
-    found = find_name(catalog, name, length);
-    if (found < 0)
-        found = find_perf_name(catalog, names, name, length);
-    return found >= 0 ? found : find_raw(catalog, name, length);
-}
-
-size_t perf_log_known(const struct perf_log *log, const struct catalog *catalog, const struct perf_names *names) {
-    size_t known = 0;
-    for (size_t i = 0; i < log->n_events; i++)
-        known += perf_log_find_event(catalog, names, log->events[i]) >= 0;
-    return known;
-}
+// marked as contended; if one was not counted, it has no data. If events stand several times in the log, a window takes
+// the counts that belong together (perf_log_columns.h).
 
 // ---- the plan ----
 
@@ -130,35 +56,57 @@ static int compare_sources(const void *a, const void *b) {
     return (x->id > y->id) - (x->id < y->id);
 }
 
+// True for places that counted an event of the core PMU. Of a host with several core types, a log has other places too.
+static int mark_places(const struct perf_log_request *request, bool *used) {
+    const struct perf_log *log = request->log;
+    bool *of_pmu = calloc(log->n_events, sizeof *of_pmu);
+    for (size_t e = 0; of_pmu && e < log->n_events; e++)
+        of_pmu[e] = !request->pmu || (strchr(log->events[e], '/') && perf_log_find_event_of(request, e) >= 0);
+    for (size_t i = 0; of_pmu && i < log->n_rows; i++)
+        used[log->rows[i].place] = used[log->rows[i].place] || of_pmu[log->rows[i].event];
+    free(of_pmu);
+    return of_pmu ? 0 : -ENOMEM;
+}
+
 // A CPU for each place, ascending by number.
-static int make_topology(const char *name, const struct perf_log *log, struct errors *errors, struct topology **out) {
+static int make_topology(const struct perf_log_request *request, struct errors *errors, struct topology **out) {
+    const struct perf_log *log = request->log;
     struct topology_source *sources = calloc(log->n_places, sizeof *sources);
-    if (!sources)
-        return -ENOMEM;
-    for (size_t i = 0; i < log->n_places; i++)
-        sources[i] = (struct topology_source){.id = place_id(log, i),
-                                              .core = (int)i, // the log does not tell which CPUs are siblings
-                                              .package = place_socket(log->places[i]),
-                                              .selected = true};
-    qsort(sources, log->n_places, sizeof *sources, compare_sources);
-    int r = topology_new(sources, log->n_places, 0, out);
+    bool *used = calloc(log->n_places, sizeof *used);
+    size_t n = 0;
+    int r = sources && used ? mark_places(request, used) : -ENOMEM;
+    for (size_t i = 0; r == 0 && i < log->n_places; i++)
+        if (used[i])
+            sources[n++] = (struct topology_source){.id = place_id(log, i),
+                                                    .core = (int)i, // the log does not tell which CPUs are siblings
+                                                    .package = place_socket(log->places[i]),
+                                                    .selected = true};
+    if (n > 0)
+        qsort(sources, n, sizeof *sources, compare_sources);
+    if (r == 0)
+        r = n > 0 ? topology_new(sources, n, 0, out)
+                  : errors_add(errors, request->name, 0, 0, "has no count of the PMU %.60s", request->pmu);
+    free(used);
     free(sources);
-    return r == -EINVAL ? errors_add(errors, name, 0, 0, "counts of CPUs and of sockets, or of all, in one log") : r;
+    return r == -EINVAL && n > 0
+               ? errors_add(errors, request->name, 0, 0, "counts of CPUs and of sockets, or of all, in one log")
+               : r;
 }
 
 // An event that perf reports as not supported counts as missing from the log. For other events perf reports when it
-// could not count them.
+// could not count them. As on a host whose PMU does not list its events, one that stays 0 is not trusted; software
+// events always count.
 static void mark_support(const struct perf_log_request *request, uint8_t *support) {
     const struct perf_log *log = request->log;
     const struct catalog *catalog = request->catalog;
     memset(support, PLAN_NOT_RECORDED, catalog->n_events);
     for (size_t e = 0; e < log->n_events; e++) {
-        int event = perf_log_find_event(catalog, request->names, log->events[e]);
+        int event = perf_log_find_event_of(request, e);
         size_t row = 0;
         while (row < log->n_rows && (log->rows[row].event != e || log->rows[row].state == PERF_LOG_NOT_SUPPORTED))
             row++;
         if (event >= 0 && row < log->n_rows)
-            support[event] = PLAN_SUPPORTED;
+            support[event] = catalog->general_counters == 0 ? PLAN_SUPPORTED : PLAN_SUPPORT_UNKNOWN;
     }
 }
 
@@ -186,52 +134,78 @@ static int make_plan(const struct perf_log_request *of, struct errors *errors, s
 // ---- rounds ----
 
 struct tape {
-    const struct perf_log *log;
+    const struct perf_log_request *request;
     const struct snapshot_layout *layout;
-    int *event_of;                   // by log event: the catalog's
-    unsigned *cpu_of;                // by place: the topology's
-    const struct perf_log_row **row; // of this interval: [cpu][catalog event]; NULL: none
+    int *column_event;                  // by column: the catalog's event; -1: none
+    int *cpu_of;                        // by place: the topology's CPU; -1: none
+    struct perf_log_choices *choices;   // by event group: the columns of its events
+    const struct perf_log_row **row;    // of this interval: [cpu][column]; NULL: none
+    const struct perf_log_row **chosen; // of the events of a group
     struct readings *readings;
 };
 
 static void fill_rows(struct tape *tape, const struct perf_log_interval *interval) {
-    size_t n_events = tape->layout->catalog->n_events;
-    memset(tape->row, 0, tape->layout->topology->n_cpus * n_events * sizeof *tape->row);
+    const struct perf_log *log = tape->request->log;
+    memset(tape->row, 0, tape->layout->topology->n_cpus * log->n_columns * sizeof *tape->row);
     for (size_t i = interval->first; i < interval->first + interval->n_rows; i++) {
-        const struct perf_log_row *row = &tape->log->rows[i];
-        if (tape->event_of[row->event] < 0)
+        const struct perf_log_row *row = &log->rows[i];
+        if (tape->column_event[row->column] < 0 || tape->cpu_of[row->place] < 0 || row->state != PERF_LOG_COUNTED)
             continue;
-        const struct perf_log_row **of =
-            &tape->row[tape->cpu_of[row->place] * n_events + (size_t)tape->event_of[row->event]];
-        if (!*of || (*of)->state != PERF_LOG_COUNTED) // a duplicate event: take the first that counted
-            *of = row;
+        const struct perf_log_row **of = &tape->row[(size_t)tape->cpu_of[row->place] * log->n_columns + row->column];
+        *of = *of ? *of : row;
     }
 }
 
-static void add_window(const struct tape *tape, unsigned cpu, unsigned group, uint64_t length_ns) {
+// The counted row of an event in any column; NULL: none.
+static const struct perf_log_row *any_row(const struct tape *tape, const struct perf_log_row **of_cpu, unsigned event) {
+    for (size_t c = 0; c < tape->request->log->n_columns; c++)
+        if (of_cpu[c] && tape->column_event[c] == (int)event)
+            return of_cpu[c];
+    return NULL;
+}
+
+// Sets the rows of a group's events: those of the best choice that were all counted, else any of each event. False if
+// one of the events was not counted.
+static bool choose_rows(struct tape *tape, unsigned cpu, unsigned group) {
+    const struct perf_log_choices *choices = &tape->choices[group];
+    const struct perf_log_row **of_cpu = &tape->row[cpu * tape->request->log->n_columns], **chosen = tape->chosen;
+    bool all = false;
+    for (size_t c = 0; c < choices->n && !all; c++) {
+        all = true;
+        for (size_t i = 0; i < choices->n_events && all; i++) {
+            chosen[i] = of_cpu[choices->columns[c * choices->n_events + i]];
+            all = chosen[i] != NULL;
+        }
+    }
+    for (size_t i = 0; i < choices->n_events && !all; i++) {
+        chosen[i] = any_row(tape, of_cpu, tape->layout->plan->groups[group].events[i]);
+        if (!chosen[i])
+            return false;
+    }
+    return true;
+}
+
+static void add_window(struct tape *tape, unsigned cpu, unsigned group, uint64_t length_ns) {
     const struct plan_group *events = &tape->layout->plan->groups[group];
     struct window *window = readings_add(tape->readings, cpu, group, events->n_events);
-    window->enabled_ns = window->running_ns = length_ns;
-    for (size_t i = 0; i < events->n_events; i++) {
-        const struct perf_log_row *row = tape->row[cpu * tape->layout->catalog->n_events + events->events[i]];
-        if (!row || row->state != PERF_LOG_COUNTED) {
-            memset(window->counts, 0, events->n_events * sizeof *window->counts);
-            window->result = WINDOW_STARVED;
-            window->running_ns = 0;
-            return;
-        }
-        window->counts[i] = row->count;
-        if (row->share < 1)
+    bool counted = choose_rows(tape, cpu, group);
+    window->enabled_ns = length_ns;
+    window->running_ns = counted ? length_ns : 0;
+    window->result = counted ? WINDOW_COMPLETE : WINDOW_STARVED;
+    for (size_t i = 0; counted && i < events->n_events; i++) {
+        window->counts[i] = tape->chosen[i]->count;
+        if (tape->chosen[i]->share < 1)
             window->result = WINDOW_CONTENDED;
     }
 }
 
 static int put_rounds(struct tape *tape, struct recording_buffer *out) {
     const struct plan *plan = tape->layout->plan;
+    const struct perf_log *log = tape->request->log;
     int r = 0;
-    for (size_t i = 0; i < tape->log->n_intervals && r == 0; i++) {
-        const struct perf_log_interval *interval = &tape->log->intervals[i];
-        uint64_t length_ns = interval_ns(tape->log, i);
+    for (size_t i = 0; i < log->n_intervals && r == 0; i++) {
+        const struct perf_log_interval *interval = &log->intervals[i];
+        uint64_t length_ns = interval_ns(log, i);
         readings_begin(tape->readings, i, interval->end_ns - length_ns);
         tape->readings->end_ns = interval->end_ns;
         fill_rows(tape, interval);
@@ -243,36 +217,54 @@ static int put_rounds(struct tape *tape, struct recording_buffer *out) {
     return r;
 }
 
+// Where the log's columns and places stand in the plan.
+static int map_log(struct tape *tape) {
+    const struct perf_log *log = tape->request->log;
+    const struct plan *plan = tape->layout->plan;
+    int r = 0;
+    for (size_t c = 0; c < log->n_columns; c++)
+        tape->column_event[c] = perf_log_find_event_of(tape->request, log->columns[c].event);
+    for (size_t i = 0; i < log->n_places; i++)
+        tape->cpu_of[i] = topology_find_cpu(tape->layout->topology, place_id(log, i));
+    for (size_t g = 0; g < plan->n_groups && r == 0; g++)
+        r = perf_log_choose_columns(log, tape->column_event, plan->groups[g].events, plan->groups[g].n_events,
+                                    &tape->choices[g]);
+    return r;
+}
+
 static int record_layout(const struct perf_log_request *request, const struct snapshot_layout *layout,
                          struct recording_buffer *out) {
     const struct perf_log *log = request->log;
     const struct topology *topology = layout->topology;
-    struct tape tape = {.log = log,
+    struct tape tape = {.request = request,
                         .layout = layout,
-                        .event_of = calloc(log->n_events, sizeof *tape.event_of),
+                        .column_event = calloc(log->n_columns, sizeof *tape.column_event),
                         .cpu_of = calloc(log->n_places, sizeof *tape.cpu_of),
-                        .row = calloc(topology->n_cpus * layout->catalog->n_events, sizeof *tape.row),
+                        .choices = calloc(layout->plan->n_groups + 1, sizeof *tape.choices),
+                        .row = calloc(topology->n_cpus * log->n_columns, sizeof *tape.row),
+                        .chosen = calloc(PLAN_GROUP_EVENTS_MAX, sizeof *tape.chosen),
                         .readings = readings_new(layout->plan, topology)};
-    int r = tape.event_of && tape.cpu_of && tape.row && tape.readings ? 0 : -ENOMEM;
-    for (size_t e = 0; e < log->n_events && r == 0; e++)
-        tape.event_of[e] = perf_log_find_event(layout->catalog, request->names, log->events[e]);
-    for (size_t i = 0; i < log->n_places && r == 0; i++)
-        tape.cpu_of[i] = (unsigned)topology_find_cpu(topology, place_id(log, i)); // made of the same places
+    bool room = tape.column_event && tape.cpu_of && tape.choices && tape.row && tape.chosen && tape.readings;
+    int r = room ? map_log(&tape) : -ENOMEM;
     if (r == 0)
         r = recording_put_plan(out, layout, false);
     if (r == 0)
         r = put_rounds(&tape, out);
+    for (size_t g = 0; tape.choices && g < layout->plan->n_groups; g++)
+        perf_log_choices_deinit(&tape.choices[g]);
     readings_free(tape.readings);
+    free(tape.chosen);
     free(tape.row);
+    free(tape.choices);
     free(tape.cpu_of);
-    free(tape.event_of);
+    free(tape.column_event);
     return r;
 }
 
 int perf_log_record(const struct perf_log_request *request, struct errors *errors, struct recording_buffer *out) {
     struct topology *topology = NULL;
     struct plan *plan = NULL;
-    int r = make_topology(request->name, request->log, errors, &topology);
+    int r = make_topology(request, errors, &topology);
     if (r == 0)
         r = make_plan(request, errors, &plan);
     struct snapshot_layout *layout = r == 0 ? snapshot_layout_new(plan, topology) : NULL;

@@ -80,13 +80,14 @@ static enum metric_constraint constraint_of(const struct json_node *ours) {
 }
 
 static void read_ours(const struct json_node *metric, struct catalog_metric_text *text) {
-    static const char *const keys[] = {"name",       "meaning",        "parent",     "threshold",
-                                       "constraint", "rate_threshold", "rate_advice"};
+    static const char *const keys[] = {"name",      "definition", "meaning",        "parent",
+                                       "threshold", "constraint", "rate_threshold", "rate_advice"};
     struct json_node ours;
     if (!json_get_object(metric, "topdownd", JSON_OPTIONAL, &ours))
         return;
     json_check_keys(&ours, keys, COUNT(keys));
     (void)json_get_text(&ours, "name", JSON_OPTIONAL, &text->export_name);
+    (void)json_get_text(&ours, "definition", JSON_OPTIONAL, &text->definition);
     (void)json_get_text(&ours, "meaning", JSON_OPTIONAL, &text->meaning);
     (void)json_get_number(&ours, "rate_threshold", JSON_OPTIONAL, 0, 1e15, &text->rate_threshold);
     (void)json_get_text(&ours, "rate_advice", JSON_OPTIONAL, &text->rate_advice);

@@ -46,16 +46,18 @@ static void keep_known_fixed(const cJSON *document, const cJSON *ours) {
     }
 }
 
-// Adds the names under which metrics are exported.
-static bool add_names(const cJSON *document, const cJSON *names) {
-    const cJSON *name;
+// Adds a text for each of these metrics that the file has: the name under which it is exported, or its definition.
+static bool add_texts(const cJSON *document, const char *key, const cJSON *texts) {
+    const cJSON *text;
     bool good = true;
-    cJSON_ArrayForEach(name, names) {
-        cJSON *metric = cJSON_GetObjectItemCaseSensitive(get(document, "metrics"), name->string);
-        if (!cJSON_IsObject(metric) || !cJSON_IsString(name) || get(metric, "topdownd"))
+    cJSON_ArrayForEach(text, texts) {
+        cJSON *metric = cJSON_GetObjectItemCaseSensitive(get(document, "metrics"), text->string);
+        if (!cJSON_IsObject(metric) || !cJSON_IsString(text))
             continue;
-        cJSON *ours = cJSON_AddObjectToObject(metric, "topdownd");
-        good = good && ours && cJSON_AddStringToObject(ours, "name", name->valuestring);
+        cJSON *ours = cJSON_GetObjectItemCaseSensitive(metric, "topdownd");
+        if (!ours)
+            ours = cJSON_AddObjectToObject(metric, "topdownd");
+        good = good && ours && (get(ours, key) || cJSON_AddStringToObject(ours, key, text->valuestring));
     }
     return good;
 }
@@ -68,7 +70,8 @@ static bool add_defaults(cJSON *document, const cJSON *defaults, double width) {
         return false;
     }
     keep_known_fixed(document, ours);
-    return keep_known_level1(document, ours, width) && add_names(document, get(defaults, "names"));
+    return keep_known_level1(document, ours, width) && add_texts(document, "name", get(defaults, "names")) &&
+           add_texts(document, "definition", get(defaults, "definitions"));
 }
 
 // Builds a catalog from a document, of which it takes ownership; NULL if there is none.

@@ -180,6 +180,7 @@ static int read_metric(struct perf_reader *reader, struct perf_item *item) {
     text.units = units;
     text.help = entry.fields[PERF_PUBLIC] ? entry.fields[PERF_PUBLIC] : entry.fields[PERF_BRIEF];
     text.export_name = perf_tree_text(reader, "names", name);
+    text.definition = perf_tree_text(reader, "definitions", name);
     if (!text.export_name)
         text.export_name = other_export_name(name, units, made);
     text.constraint = read_constraint(reader, &entry);
@@ -214,6 +215,7 @@ static int read_own(struct perf_reader *reader) {
             !json_get_text(&metric, "units", JSON_REQUIRED, &text.units) ||
             name_index_find(&reader->metrics, text.name, strlen(text.name), true) >= 0)
             continue;
+        (void)json_get_text(&metric, "definition", JSON_OPTIONAL, &text.definition);
         int r = catalog_builder_add_metric(reader->builder, &text, &fault);
         if (r == -ENOMEM)
             return r;

@@ -217,6 +217,15 @@ static void new_item(struct plan_draft *draft, size_t index, const struct plan_s
                                                         .finding = finding_of(draft, &draft->plan->metrics[index])};
 }
 
+// True if others' counts lack an event of the level-1 categories. Then each category whose events are there is a metric
+// like any other, and there is no split.
+static bool in_pieces(const struct plan_draft *draft, const struct plan_set *set) {
+    bool lacks = false;
+    for (size_t bit = 0; bit < draft->n_events && draft->request->apart; bit++)
+        lacks = lacks || (plan_set_has(set, bit) && draft->plan->support[draft->event_of[bit]] == PLAN_NOT_RECORDED);
+    return lacks;
+}
+
 // The item of a metric: its own, or the one that all level-1 categories share with the metrics they are made of.
 static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) {
     struct plan_metric *metric = &draft->plan->metrics[index];
@@ -230,7 +239,13 @@ static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) 
     }
     struct plan_set set = {0};
     struct fit_reason why;
-    int r = level1 ? level1_set(draft, &set) : add_formula(draft, &set, of->formula);
+    int r = level1 ? level1_set(draft, &set) : 0;
+    if (r == 0 && level1 && in_pieces(draft, &set)) {
+        set = (struct plan_set){0};
+        level1 = false;
+    }
+    if (r == 0 && !level1)
+        r = add_formula(draft, &set, of->formula);
     if (r < 0)
         return r;
     if (of->unmeasurable)
@@ -339,6 +354,8 @@ static bool drop_level1(struct plan_draft *draft) {
     struct plan *plan = draft->plan;
     const struct plan_metric *cause = NULL;
     bool dropped = false;
+    if (draft->request->apart && draft->level1_item < 0)
+        return false; // in pieces
     for (size_t i = 0; i < plan->n_metrics && !cause; i++)
         if (is_category(draft->catalog, plan->metrics[i].metric) && plan->metrics[i].reason[0] != '\0')
             cause = &plan->metrics[i];

@@ -84,8 +84,9 @@ struct catalog_metric {
     char *unmeasurable;        // why no host can measure it as specified; NULL: no such reason known
     char *threshold_text;      // "" if there is none
     struct formula *threshold; // over metrics, in the scale of their formulas; not 0: high. NULL: none
-    char *meaning;             // what a high value tells a software developer; "" if the spec has none
-    int parent;                // the metric above it in the tree; -1: none
+    char *definition; // what exactly a name that every vendor has counts here, as a short key; "" if there is none
+    char *meaning;    // what a high value tells a software developer; "" if the spec has none
+    int parent;       // the metric above it in the tree; -1: none
     enum metric_constraint constraint;
     double rate_threshold; // numerator per second on the whole host above which a cause is needed; 0: none
     char *rate_advice;     // what to look for above it; "" if there is none

@@ -91,6 +91,7 @@ struct catalog_metric_text {
     const char *export_name;                    // NULL: derived from name, units and domain, see docs/specs.md
     const char *title, *help, *units, *formula; // formula required
     const char *meaning, *parent;               // may be NULL; the parent is set once all metrics exist
+    const char *definition;                     // a key of a-z, 0-9 and _; may be NULL
     enum metric_constraint constraint;
     double export_scale; // 0: from the units
     double rate_threshold;

@@ -33,13 +33,14 @@ static void export_name_default(const char *name, bool percent, enum metric_doma
     strcat(out, domain == METRIC_CLOCKS ? "_clocks_ratio" : "_ratio");
 }
 
-static bool export_name_is_sound(const char *name) {
+// An exported name, or the key of a definition.
+static bool word_is_sound(const char *name) {
     return strlen(name) <= CATALOG_NAME_MAX && name[0] != '\0' &&
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);
 }
 
 static int export_name_check(const struct catalog_builder *builder, const char *name, struct fault *fault) {
-    if (!export_name_is_sound(name))
+    if (!word_is_sound(name))
         return fault_set(fault, "the export name '%.60s' is not made of a-z, 0-9 and _", name);
     if (family_collides(name))
         return fault_set(fault, "topdownd_%s is a family of the daemon's own: give the metric another name", name);
@@ -75,8 +76,10 @@ static int copy_texts(struct catalog_metric *metric, const struct catalog_metric
     metric->meaning = catalog_entry_copy(text->meaning);
     metric->threshold_text = catalog_entry_copy("");
     metric->rate_advice = catalog_entry_copy(text->rate_advice);
+    metric->definition = catalog_entry_copy(text->definition);
     return metric->name && metric->export_name && metric->title && metric->help && metric->units &&
-                   metric->formula_text && metric->meaning && metric->threshold_text && metric->rate_advice
+                   metric->formula_text && metric->meaning && metric->threshold_text && metric->rate_advice &&
+                   metric->definition
                ? 0
                : -ENOMEM;
 }
@@ -97,6 +100,8 @@ static int metric_init(const struct catalog_builder *builder, struct catalog_met
     else
         export_name_default(text->name, is_share(units), metric->domain, export_name, sizeof export_name);
     int r = export_name_check(builder, export_name, fault);
+    if (r == 0 && text->definition && !word_is_sound(text->definition))
+        r = fault_set(fault, "its definition '%.60s' is not made of a-z, 0-9 and _", text->definition);
     return r < 0 ? r : copy_texts(metric, text, export_name);
 }
 

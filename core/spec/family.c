@@ -17,6 +17,10 @@ const struct family_info family_table[FAMILY_N] = {
         {PREFIX "metric_denominator_total", "counter",
          "Events below the line of each metric of the form k A/B, advanced together with the numerator "
          "and from the same windows."},
+    [FAMILY_METRIC_INFO] =
+        {PREFIX "metric_info", "gauge",
+         "1 for each metric whose name every vendor has, with the definition that this CPU's events come nearest to. "
+         "Compare values of one definition."},
     [FAMILY_STANDARD_ERROR] = {PREFIX "metric_standard_error", "gauge",
                                "Standard error of each metric's gauge, in its unit. Absent unless the configuration "
                                "asks for it (standard_error: true), and where there is no estimate yet."},

@@ -123,8 +123,9 @@ const struct option_row option_rows[OPTION_ROWS] = {
      "folder that holds specs/ and scenarios/ (found beside the program)"},
     {"speed", "N", OPTIONS_MEASURE, read_speed, MEMBER(speed),
      "of a replay: N times as fast as it was (1); 0: to its end at once"},
-    {"spec", "NAME", OPTIONS_MEASURE, read_text, MEMBER(spec),
-     "of a replayed log of perf: the name of the CPU's spec (the one that knows most of its events)"},
+    {"spec", "NAME[@PMU]", OPTIONS_MEASURE, read_text, MEMBER(spec),
+     "of a replayed log of perf: the name of the CPU's spec (the one that knows most of its events), and of several "
+     "core types in the log the PMU of the one to replay"},
     {"record", "FILE", OPTIONS_MEASURE, read_record, MEMBER(record),
      "write every reading to FILE; what was there before is in FILE.1, FILE.2 and so on"},
     {"record.size", "SIZE", OPTIONS_MEASURE, read_size, MEMBER(record_bytes), "of all of them together at most (256M)"},

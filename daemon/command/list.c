@@ -56,10 +56,19 @@ static const struct table_column GROUP_COLUMNS[] = {
 };
 
 static const struct table_column METRIC_COLUMNS[] = {
-    LIST_CORE_TYPE_COLUMN,           {"metric", "METRIC", TABLE_TEXT}, {"name", "NAME", TABLE_TEXT},
-    {"units", "UNITS", TABLE_TEXT},  {"title", "TITLE", TABLE_TEXT},   {"groups", "GROUPS", TABLE_TEXTS},
-    {"formula", NULL, TABLE_TEXT},   {"help", NULL, TABLE_TEXT},       {"parent", NULL, TABLE_TEXT},
-    {"threshold", NULL, TABLE_TEXT}, {"meaning", NULL, TABLE_TEXT},    {"unmeasurable", NULL, TABLE_TEXT},
+    LIST_CORE_TYPE_COLUMN,
+    {"metric", "METRIC", TABLE_TEXT},
+    {"name", "NAME", TABLE_TEXT},
+    {"definition", "DEFINITION", TABLE_TEXT},
+    {"units", "UNITS", TABLE_TEXT},
+    {"title", "TITLE", TABLE_TEXT},
+    {"groups", "GROUPS", TABLE_TEXTS},
+    {"formula", NULL, TABLE_TEXT},
+    {"help", NULL, TABLE_TEXT},
+    {"parent", NULL, TABLE_TEXT},
+    {"threshold", NULL, TABLE_TEXT},
+    {"meaning", NULL, TABLE_TEXT},
+    {"unmeasurable", NULL, TABLE_TEXT},
 };
 
 // What the rows of one spec say, one after the other.
@@ -172,6 +181,7 @@ static void list_metric(const struct catalog *catalog, unsigned index, const cha
     list_begin_row(core_type, table);
     table_text(table, metric->export_name);
     table_text(table, metric->name);
+    table_text(table, metric->definition[0] != '\0' ? metric->definition : NULL);
     table_text(table, metric->units);
     table_text(table, metric->title);
     table_texts(table, groups, n);

@@ -11,8 +11,7 @@
 #include "collectors/recording/recording_file.h"
 #include "daemon/base/log.h"
 #include "daemon/source/source_vendor.h"
-
-static const size_t LOG_MAX = (size_t)2 << 30;
+#include "daemon/source/tape_log.h"
 
 enum { SIBLINGS_TEXT_MAX = 400 };
 
@@ -68,8 +67,6 @@ static int explain_file(const char *path, int r, struct errors *errors) {
         return r;
     case -ENOENT:
         return explain_missing(path, errors);
-    case -EFBIG:
-        return errors_add(errors, path, 0, 0, "is a log of more than 2 GiB: replay it in parts");
     case -EINVAL:
         return errors_add(errors, path, 0, 0, "is not a regular file");
     default:
@@ -222,71 +219,6 @@ static int open_recording(struct tape *tape, const struct tape_request *request,
     return 0;
 }
 
-// ---- a log of perf ----
-
-// Finds the spec with the most of the log's events.
-static int find_spec(const struct tape *tape, const struct specs *specs, struct catalog **out) {
-    size_t most = 0;
-    int r = 0;
-    for (size_t i = 0; i < specs->n && r != -ENOMEM; i++) {
-        struct errors ignored = {0};
-        struct catalog *catalog;
-        r = specs_load(specs, specs->names[i], NULL, &ignored, &catalog);
-        size_t known = r == 0 ? perf_log_known(tape->log, catalog, NULL) : 0;
-        if (known > most) {
-            most = known;
-            catalog_free(*out);
-            *out = catalog;
-        } else if (r == 0) {
-            catalog_free(catalog);
-        }
-    }
-    return r == -ENOMEM ? r : 0;
-}
-
-static int choose_spec(struct tape *tape, const char *name, const struct specs *specs, struct errors *errors,
-                       struct catalog **out) {
-    int r = name ? specs_load(specs, name, NULL, errors, out) : find_spec(tape, specs, out);
-    if (r < 0)
-        return r;
-    size_t known = *out ? perf_log_known(tape->log, *out, tape->names) : 0;
-    if (known == 0)
-        return errors_add(errors, tape->path, 0, 0,
-                          "holds no event of %s: say which CPU it is of with --spec, as in --spec neoverse-v2",
-                          name ? name : "one CPU alone");
-    tape->catalog = *out;
-    log_info("%s: %zu of its %zu events are in the spec %s%s; %zu lines hold no count", tape->path, known,
-             tape->log->n_events, tape->catalog->product.spec,
-             name ? "" : ", which has most of them (--spec names another)", tape->log->n_skipped);
-    return 0;
-}
-
-static int open_log(struct tape *tape, const struct tape_request *request, struct errors *errors,
-                    struct catalog **out) {
-    char path[DATA_PATH_MAX + 64];
-    (void)snprintf(path, sizeof path, "%s/specs/perf/names.json", request->data);
-    uint8_t *text;
-    size_t length;
-    int r = recording_file_read(tape->path, LOG_MAX, &text, &length);
-    if (r < 0)
-        return explain_file(tape->path, r, errors);
-    r = perf_log_parse(tape->path, (const char *)text, length, errors, &tape->log);
-    free(text);
-    if (r == 0)
-        r = perf_names_load(path, errors, &tape->names);
-    if (r == 0)
-        r = choose_spec(tape, request->spec, request->specs, errors, out);
-    if (r < 0)
-        return r;
-    const struct catalog_product *product = &tape->catalog->product;
-    struct recording_header *header = &tape->header;
-    (void)snprintf(header->catalog.spec, sizeof header->catalog.spec, "%.300s", product->spec);
-    (void)snprintf(header->vendor, sizeof header->vendor, "%.300s", product->vendor);
-    (void)snprintf(header->model, sizeof header->model, "%.300s", product->name);
-    (void)snprintf(header->microarchitecture, sizeof header->microarchitecture, "%.300s", product->microarchitecture);
-    return 0;
-}
-
 // ---- both ----
 
 static int open_either(struct tape *tape, const struct tape_request *request, struct errors *errors,
@@ -302,7 +234,7 @@ static int open_either(struct tape *tape, const struct tape_request *request, st
         return open_recording(tape, request, errors, catalog);
     tape->files[0] = recording_reader_free(tape->files[0]);
     tape->n_files = 0;
-    return open_log(tape, request, errors, catalog);
+    return tape_log_open(tape, request, errors, catalog);
 }
 
 int tape_open(const struct tape_request *request, struct errors *errors, struct catalog **catalog, struct tape **out) {
@@ -326,8 +258,7 @@ struct tape *tape_free(struct tape *tape) {
     if (tape) {
         topology_free(tape->topology);
         plan_free(tape->plan);
-        perf_names_free(tape->names);
-        perf_log_free(tape->log);
+        tape_log_deinit(&tape->log);
         recording_buffer_deinit(&tape->bytes);
         for (size_t i = 0; i < tape->n_files; i++)
             recording_reader_free(tape->files[i]);
@@ -383,16 +314,6 @@ static int find_plan(struct tape *tape, struct errors *errors) {
 }
 
 int tape_load(struct tape *tape, const struct plan_selection *selections, size_t n_selections, struct errors *errors) {
-    int r = 0;
-    const struct perf_log_request request = {.name = tape->path,
-                                             .log = tape->log,
-                                             .catalog = tape->catalog,
-                                             .names = tape->names,
-                                             .selections = selections,
-                                             .n_selections = n_selections};
-    if (tape->log)
-        r = perf_log_record(&request, errors, &tape->bytes);
-    tape->log = perf_log_free(tape->log);
-    tape->names = perf_names_free(tape->names);
+    int r = tape->log.log ? tape_log_load(tape, selections, n_selections, errors) : 0;
     return r == 0 ? find_plan(tape, errors) : r;
 }

@@ -14,6 +14,12 @@
 
 enum { TAPE_FILES_MAX = RECORDING_FILE_FORMERS_MAX + 1 };
 
+struct tape_log {
+    struct perf_log *log;            // NULL: a recording
+    struct perf_names *names;        // what perf's own names of events mean
+    char pmu[PERF_LOG_NAME_MAX + 1]; // of several core PMUs in the log the one that is replayed; "": there is one
+};
+
 struct tape {
     const char *path;
     struct recording_reader *files[TAPE_FILES_MAX]; // of a recording: `path`, the last one, comes first
@@ -21,8 +27,7 @@ struct tape {
     struct recording_buffer bytes;                  // a log's records
     size_t at;                                      // position in `bytes`
     struct recording_header header;
-    struct perf_log *log;          // NULL: a recording
-    struct perf_names *names;      // for the log
+    struct tape_log log;           // until it is loaded
     const struct catalog *catalog; // borrowed
     // set by tape_load: the first plan, its topology, and whether the schedule was adaptive then
     struct plan *plan;
@@ -32,7 +37,7 @@ struct tape {
 
 struct tape_request {
     const char *path; // borrowed as long as the tape
-    const char *spec; // of a log; NULL: the one with most of its events
+    const char *spec; // of a log, as NAME or NAME@PMU; NULL: the one with most of its events
     const struct specs *specs;
     const struct config_specs *vendor; // NULL or without a path: none
     const char *data;                  // folder

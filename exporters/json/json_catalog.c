@@ -82,6 +82,7 @@ static void add_metric(struct json *json, const struct view *view, unsigned inde
     json_begin_object(json, NULL);
     json_string(json, "metric", metric->export_name);
     json_string(json, "name", metric->name);
+    json_string(json, "definition", metric->definition[0] != '\0' ? metric->definition : NULL);
     json_string(json, "title", metric->title);
     json_string(json, "help", metric->help);
     json_string(json, "units", metric->units);

@@ -281,6 +281,7 @@ static void add_process(struct prometheus_page *page, const struct view *view) {
 static void add_host(struct prometheus_page *page, const struct shown *shown) {
     static const struct family_series measured[] = {
         {FAMILY_DENOMINATOR, page_add_denominators},
+        {FAMILY_METRIC_INFO, page_add_metric_infos},
         {FAMILY_STANDARD_ERROR, page_add_standard_errors},
         {FAMILY_PEAK_PIPELINE_SLOTS, add_peaks},
         {FAMILY_COVERED, add_covered},

@@ -140,6 +140,15 @@ void page_add_numerators(struct prometheus_page *page, const struct view *view) 
 
 void page_add_denominators(struct prometheus_page *page, const struct view *view) { add_sums(page, view, false); }
 
+void page_add_metric_infos(struct prometheus_page *page, const struct view *view) {
+    for (size_t i = 0; i < view->layout->n_metrics; i++) {
+        const struct catalog_metric *metric = view_metric(view, i);
+        const struct page_label labels[] = {{"metric", metric->export_name}, {"definition", metric->definition}};
+        if (view_exported(view, i) && metric->definition[0] != '\0' && !metric->unmeasurable)
+            page_series_fixed(page, labels, 2, 1);
+    }
+}
+
 void page_add_standard_errors(struct prometheus_page *page, const struct view *view) {
     if (!view->standard_error)
         return;

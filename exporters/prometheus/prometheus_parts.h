@@ -32,6 +32,7 @@ void page_add_numerator_family(struct prometheus_page *page, const struct shown 
 // Adds a core type's series of the current family.
 void page_add_numerators(struct prometheus_page *page, const struct view *view);
 void page_add_denominators(struct prometheus_page *page, const struct view *view);
+void page_add_metric_infos(struct prometheus_page *page, const struct view *view);
 void page_add_standard_errors(struct prometheus_page *page, const struct view *view);
 
 // Adds a family for each metric of any type, by socket or by CPU.

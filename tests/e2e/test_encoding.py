@@ -67,7 +67,7 @@ CPUS = {
     "haswell-ep": ("GenuineIntel-6-3F-2", INTEL, HASWELL_BOXES), "broadwell-ep": ("GenuineIntel-6-4F-1", INTEL, HASWELL_BOXES),
     "skylake-sp": ("GenuineIntel-6-55-4", INTEL, SKYLAKE_BOXES), "cascade-lake": ("GenuineIntel-6-55-7", INTEL, SKYLAKE_BOXES),
     "ice-lake-sp": ("GenuineIntel-6-6A-6", INTEL, ICE_LAKE_BOXES), "sapphire-rapids": ("GenuineIntel-6-8F-4", INTEL, ICE_LAKE_BOXES),
-    "zen2": ("AuthenticAMD-23-31-0", AMD, AMD_17), "zen3": ("AuthenticAMD-25-1-1", AMD, AMD_19),
+    "zen1": ("AuthenticAMD-23-1-2", AMD, AMD_17), "zen2": ("AuthenticAMD-23-31-0", AMD, AMD_17), "zen3": ("AuthenticAMD-25-1-1", AMD, AMD_19),
 }
 # perf knows these only in later versions than the one of Debian 12, which takes Zen 3's names for Zen 4 and 5
 LATER_CPUS = {

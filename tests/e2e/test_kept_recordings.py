@@ -5,11 +5,14 @@ tests/data/recordings holds each recording (NAME.xz) beside the last snapshots o
 version before event groups were led by `slots`. A format that changes converts them; it does not make new ones.
 sapphire-rapids-unequal-times is sapphire-rapids-bursts with times and counts as hardware has them: windows of the two event groups
 of a slot differ in length, some are contended, starved or failed.
+specs/ holds the specs of that time whose metrics have other formulas since.
 """
 
+import glob
 import json
 import lzma
 import os
+import shutil
 import tempfile
 
 import e2e
@@ -39,11 +42,22 @@ def differences(wanted, found, path=""):
         yield f"{path}: {found} instead of {wanted}"
 
 
+def data_of_that_time(folder):
+    """A folder of data with the specs with which the recordings were made."""
+    shutil.copytree(os.path.join(ROOT, "specs"), os.path.join(folder, "specs"))
+    for path in glob.glob(os.path.join(FOLDER, "specs/*.xz")):
+        name = os.path.basename(path)
+        with open(os.path.join(folder, "specs", name[:-len(".xz")]), "wb") as file:
+            file.write(read(f"specs/{name}"))
+    return folder
+
+
 def replay(name, folder):
     path = os.path.join(folder, name)
     with open(path, "wb") as file:
         file.write(read(name + ".xz"))
-    with e2e.Daemon("--pmu", f"replay:{path}", "--speed", "0", yaml=e2e.LISTEN_ANYWHERE) as daemon:
+    data = data_of_that_time(os.path.join(folder, "data"))
+    with e2e.Daemon("--pmu", f"replay:{path}", "--speed", "0", "--path.data", data, yaml=e2e.LISTEN_ANYWHERE) as daemon:
         e2e.wait_for(lambda: "have been replayed" in daemon.log(), f"the end of {name}")
         return {scope: daemon.json(f"/api/v1/snapshot?scope={scope}") for scope in ("cpu", "socket", "host")}
 

@@ -504,5 +504,26 @@ def test_a_log_of_perf_is_served_with_our_metrics():
         daemon.stop()
 
 
+def test_a_log_of_several_core_types_is_replayed_one_type_at_a_time():
+    hybrid = f"replay:{LOGS}/hybrid.csv"
+    text = refused("--pmu", hybrid)
+    assert "several core types (cpu_atom, cpu_core)" in text and "--spec NAME@cpu_atom" in text, text
+    assert "--spec intel-generic@cpu_atom" in refused("--pmu", hybrid, "--spec", "intel-generic")
+    assert "several core types" in refused("--pmu", hybrid, "--spec", "intel-generic@cpu")
+    assert "without @cpu_core" in refused("--pmu", f"replay:{LOGS}/multiplexed.csv", "--spec", "neoverse-v1@cpu_core")
+    for pmu, ipc in (("cpu_core", 2), ("cpu_atom", 0.5)):
+        with replay(os.path.join(LOGS, "hybrid.csv"), "--spec", f"intel-generic@{pmu}", "--speed", "0") as daemon:
+            wait_end(daemon)
+            assert e2e.value_of(daemon.get("/metrics"), "topdownd_ipc", socket="0", core_type=pmu) == ipc
+            daemon.stop()
+
+
+def test_a_table_of_perf_stat_is_replayed():
+    with replay(os.path.join(LOGS, "table.txt"), "--spec", "neoverse-v1", "--speed", "0") as daemon:
+        wait_end(daemon)
+        assert e2e.value_of(daemon.get("/metrics"), "topdownd_ipc", socket="0") == 1.5
+        daemon.stop()
+
+
 if __name__ == "__main__":
     e2e.run_tests()

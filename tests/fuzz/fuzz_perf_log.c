@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/perf_log/perf_log.h"
+#include "config/perf_log/perf_log_event.h"
 #include "core/spec/catalog_builder.h"
 #include "core/tally/derive.h"
 
@@ -68,7 +69,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     assert(log->n_intervals > 0 && log->n_rows > 0);
     for (size_t i = 0; i < log->n_rows; i++)
-        assert(log->rows[i].event < log->n_events && log->rows[i].place < log->n_places);
+        assert(log->rows[i].event < log->n_events && log->rows[i].place < log->n_places &&
+               log->rows[i].column < log->n_columns);
+    for (size_t c = 0; c < log->n_columns; c++)
+        assert(log->columns[c].event < log->n_events);
     struct recording_buffer bytes = {0};
     const struct plan_selection selection = {.group = 0};
     static const char text_of_names[] =
@@ -77,14 +81,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct perf_names *names;
     r = perf_names_parse("names", text_of_names, sizeof text_of_names - 1, &errors, &names);
     assert(r == 0);
-    const struct perf_log_request request = {
+    char pmus[PERF_LOG_PMUS_MAX][PERF_LOG_NAME_MAX + 1];
+    size_t n_pmus = perf_log_core_pmus(log, pmus);
+    struct perf_log_request request = {
         .name = "log", .log = log, .catalog = catalog, .names = names, .selections = &selection, .n_selections = 1};
-    r = perf_log_record(&request, &errors, &bytes);
+    if (n_pmus > 1 && size % 2 > 0)
+        request.pmu = pmus[0];
+    r = perf_log_known(&request) > 0 || !request.pmu ? perf_log_record(&request, &errors, &bytes) : -1;
     perf_names_free(names);
     if (r == 0)
         play(catalog, &bytes, log->n_intervals);
     else
-        assert(r == -12 || errors.n > 0);
+        assert(r == -1 || r == -12 || errors.n > 0); // -1: no event of the PMU is known
     recording_buffer_deinit(&bytes);
     perf_log_free(log);
     catalog_free(catalog);

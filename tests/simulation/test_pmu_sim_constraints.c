@@ -3,6 +3,8 @@
 // that have a counter of their own, that program a register which SMT siblings share, exclusive ones, and the fields of
 // PERF_METRICS.
 
+#include <stdlib.h>
+
 #include "collectors/sim/pmu_sim.h"
 #include "tests/simulation/sim_host.h"
 
@@ -265,6 +267,66 @@ static void test_exclusive_groups_are_switched_in_two_phases(void **state) {
     }
 }
 
+// Whether a group gets counters on each of two siblings, on which it is enabled if `on` says so.
+static void run_on_siblings(struct host *host, const int handles[2], const bool on[2], size_t n, bool runs[2]) {
+    uint64_t before_ns[2];
+    for (unsigned cpu = 0; cpu < 2; cpu++) {
+        before_ns[cpu] = host_read(host, handles[cpu], n).times.running_ns;
+        if (on[cpu])
+            host_enable(host, handles[cpu]);
+    }
+    host_go_to(host, host->now_ns + 3 * TICK);
+    for (unsigned cpu = 0; cpu < 2; cpu++)
+        host_disable(host, handles[cpu]);
+    for (unsigned cpu = 0; cpu < 2; cpu++)
+        runs[cpu] = host_read(host, handles[cpu], n).times.running_ns > before_ns[cpu];
+}
+
+// Of `cases` random groups on a core on which others hold so many counters. Adds how many of them ran.
+static size_t run_random_groups(size_t cases, unsigned taken, unsigned taken_on) {
+    struct host host;
+    size_t ran = 0;
+    cpu_init(&host, 1, 2);
+    host.scenario.validates_nothing = true;
+    for (unsigned cpu = 0; cpu < taken_on && taken > 0; cpu++)
+        host.rivals[host.scenario.n_rivals++] =
+            (struct scenario_rival){.kind = RIVAL_PINNED, .counters = taken, .cpus.words[0] = UINT64_C(1) << cpu};
+    host_start(&host);
+    for (size_t i = 0; i < cases; i++) {
+        unsigned group[7] = {0};
+        size_t n = 1 + (size_t)rand() % 6;
+        for (size_t e = 0; e < n; e++)
+            group[e] = rand() % 4 == 0 ? EXCL_1 + (unsigned)rand() % 2 : ANY_1 + (unsigned)rand() % (SLOTS - ANY_1);
+        const int handles[2] = {open_on(&host, 0, group), open_on(&host, 1, group)};
+        bool first[2], second[2], both[2];
+        run_on_siblings(&host, handles, (const bool[]){true, false}, n, first);
+        run_on_siblings(&host, handles, (const bool[]){false, true}, n, second);
+        run_on_siblings(&host, handles, (const bool[]){true, true}, n, both);
+        assert_true(both[0] == first[0] && both[1] == second[1] && !first[1] && !second[0]);
+        ran += both[0] && both[1];
+        for (unsigned cpu = 0; cpu < 2; cpu++)
+            host.pmu->ops->close(host.pmu, handles[cpu]);
+    }
+    host_stop(&host);
+    return ran;
+}
+
+// An exclusive event halves its own CPU's counters too, and registers are shared by those who want the same value.
+static void test_what_runs_on_one_sibling_runs_on_both_at_once(void **state) {
+    (void)state;
+    const unsigned seed = 1122;
+    print_message("seed %u\n", seed);
+    srand(seed);
+    size_t ran = 0, cases = 0;
+    for (unsigned taken = 0; taken < 4; taken++) {
+        for (unsigned taken_on = 1; taken_on <= 2; taken_on++) {
+            ran += run_random_groups(300, taken, taken_on);
+            cases += 300;
+        }
+    }
+    assert_true(ran > cases / 10 && ran < cases / 2);
+}
+
 static void test_where_smt_was_off_at_boot_exclusive_events_are_like_others(void **state) {
     (void)state;
     struct host host;
@@ -468,6 +530,7 @@ int main(void) {
         cmocka_unit_test(test_siblings_share_registers_and_cores_do_not),
         cmocka_unit_test(test_an_exclusive_event_leaves_half_of_each_siblings_counters),
         cmocka_unit_test(test_exclusive_groups_are_switched_in_two_phases),
+        cmocka_unit_test(test_what_runs_on_one_sibling_runs_on_both_at_once),
         cmocka_unit_test(test_where_smt_was_off_at_boot_exclusive_events_are_like_others),
         cmocka_unit_test(test_fields_are_counted_in_a_group_that_their_leader_leads_only),
         cmocka_unit_test(test_a_field_has_its_number_alone_and_the_modes_of_its_leader),

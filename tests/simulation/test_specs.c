@@ -3,11 +3,27 @@
 
 // Arm's and AMD's cores, and the generic specs.
 
-static const char *const SPECS[] = {"amd-generic",   "amd-zen",     "armv8-pmuv3", "intel-generic",
-                                    "kernel-events", "c1-nano",     "c1-premium",  "c1-pro",
-                                    "c1-ultra",      "neoverse-n1", "neoverse-n2", "neoverse-n2-r0p3",
-                                    "neoverse-n3",   "neoverse-v1", "neoverse-v2", "neoverse-v3",
-                                    "zen2",          "zen3",        "zen4",        "zen5"};
+static const char *const SPECS[] = {"amd-generic",
+                                    "armv8-pmuv3",
+                                    "intel-generic",
+                                    "kernel-events",
+                                    "c1-nano",
+                                    "c1-premium",
+                                    "c1-pro",
+                                    "c1-ultra",
+                                    "neoverse-n1",
+                                    "neoverse-n2",
+                                    "neoverse-n2-r0p3",
+                                    "neoverse-n3",
+                                    "neoverse-v1",
+                                    "neoverse-v2",
+                                    "neoverse-v3",
+                                    "zen2",
+                                    "zen3",
+                                    "zen4",
+                                    "zen5",
+                                    "zen1",
+                                    "zen6"};
 
 enum { N_SPECS = sizeof SPECS / sizeof SPECS[0] };
 

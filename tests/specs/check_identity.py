@@ -15,8 +15,8 @@ TELEMETRY = os.path.join(ROOT, "../shared/telemetry")
 X86 = {"nehalemep": "nehalem-ep", "westmereep-dp": "westmere-ep", "jaketown": "sandy-bridge-ep", "ivytown": "ivy-bridge-ep",
        "haswellx": "haswell-ep", "broadwellx": "broadwell-ep", "skylakex": "skylake-sp", "cascadelakex": "cascade-lake",
        "icelakex": "ice-lake-sp", "sapphirerapids": "sapphire-rapids", "emeraldrapids": "emerald-rapids",
-       "graniterapids": "granite-rapids", "sierraforest": "sierra-forest", "amdzen1": "amd-zen", "amdzen2": "zen2",
-       "amdzen3": "zen3", "amdzen4": "zen4", "amdzen5": "zen5", "amdzen6": "amd-zen"}
+       "graniterapids": "granite-rapids", "sierraforest": "sierra-forest", "amdzen1": "zen1", "amdzen2": "zen2",
+       "amdzen3": "zen3", "amdzen4": "zen4", "amdzen5": "zen5", "amdzen6": "zen6"}
 FAMILIES = [("GenuineIntel", 6), ("GenuineIntel", 15), ("GenuineIntel", 18), ("AuthenticAMD", 16), ("AuthenticAMD", 23),
             ("AuthenticAMD", 25), ("AuthenticAMD", 26)]
 # Linux's folders for cores of other designers to our spec

@@ -34,7 +34,10 @@ static inline void host_add_metrics(struct catalog_builder *builder) {
     host_add_metric(builder, "bad_speculation", "100 * (FLUSHED / (4 * CYCLES))", "percent of slots", "");
     host_add_metric(builder, "retiring", "100 * (RETIRED / (4 * CYCLES))", "percent of slots", "Work \\ done\nwell.");
     host_add_metric(builder, "backend_bound", "100 * (STALL_B / (4 * CYCLES))", "percent of slots", "");
-    host_add_metric(builder, "ipc", "INST / CYCLES", "per cycle", "");
+    const struct catalog_metric_text ipc = {
+        .name = "ipc", .title = "ipc", .formula = "INST / CYCLES", .units = "per cycle", .definition = "retired"};
+    struct fault error;
+    assert_true(catalog_builder_add_metric(builder, &ipc, &error) >= 0);
     host_add_metric(builder, "stall_cycles", "100 * (STALLED / CYCLES)", "percent of cycles", "");
     host_add_metric(builder, "branch_mpki", "1000 * (MISPREDICTED / INST)", "MPKI", "");
     host_add_metric(builder, "l1d_mpki", "1000 * (L1D_MISS / INST)", "MPKI", "");
@@ -48,7 +51,6 @@ static inline void host_add_metrics(struct catalog_builder *builder) {
                                                .formula = "FAULTS / cpu_seconds",
                                                .rate_threshold = 100,
                                                .rate_advice = "Look for <swap>."};
-    struct fault error;
     assert_true(catalog_builder_add_metric(builder, &faults, &error) >= 0);
 }
 

@@ -12,6 +12,7 @@
 
 #include "config/json/json_reader.h"
 #include "config/perf_log/perf_log.h"
+#include "config/perf_log/perf_log_event.h"
 #include "config/spec/spec_json.h"
 #include "core/tally/derive.h"
 
@@ -73,8 +74,8 @@ static inline void derive_records(struct derived *derived, const struct recordin
     derive_free(derive);
 }
 
-// Takes ownership of the log; derives all metrics of the spec.
-static inline struct derived derive_log(struct perf_log *log, const char *spec) {
+// Takes ownership of the log; derives all metrics of the spec. `pmu` is that of a log with several core PMUs.
+static inline struct derived derive_log_of(struct perf_log *log, const char *spec, const char *pmu) {
     struct derived derived = {.catalog = load_spec(spec)};
     struct plan_selection *selections = calloc(derived.catalog->n_groups + 1, sizeof *selections);
     for (unsigned g = 0; g < derived.catalog->n_groups; g++)
@@ -87,6 +88,7 @@ static inline struct derived derive_log(struct perf_log *log, const char *spec) 
                                              .log = log,
                                              .catalog = derived.catalog,
                                              .names = names,
+                                             .pmu = pmu,
                                              .selections = selections,
                                              .n_selections = derived.catalog->n_groups};
     assert_int_equal(perf_log_record(&request, &errors, &bytes), 0);
@@ -96,6 +98,17 @@ static inline struct derived derive_log(struct perf_log *log, const char *spec) 
     perf_log_free(log);
     free(selections);
     return derived;
+}
+
+static inline struct derived derive_log(struct perf_log *log, const char *spec) {
+    return derive_log_of(log, spec, NULL);
+}
+
+static inline struct derived derive_text(const char *text, const char *spec) {
+    struct errors errors = {0};
+    struct perf_log *log;
+    assert_int_equal(parse(text, &errors, &log), 0);
+    return derive_log(log, spec);
 }
 
 static inline void derived_end(struct derived *derived) {

@@ -145,6 +145,9 @@ static void test_an_export_name_is_sound_free_and_not_the_daemons_own(void **sta
     refused(add_as(builder, "n", "Faults", &error), &error, "'Faults' is not made of a-z, 0-9 and _");
     refused(add_as(builder, "n", "", &error), &error, "is not made of");
     refused(add_as(builder, "n", "a{b}", &error), &error, "is not made of");
+    const struct catalog_metric_text defined = {.name = "n", .formula = "A / B", .definition = "Not so"};
+    refused(catalog_builder_add_metric(builder, &defined, &error), &error,
+            "its definition 'Not so' is not made of a-z, 0-9 and _");
     refused(add_as(builder, "n", "faults_per_second", &error), &error,
             "metric m is exported as topdownd_faults_per_second already");
     refused(add_as(builder, "n", "build_info", &error), &error, "topdownd_build_info is a family of the daemon's own");

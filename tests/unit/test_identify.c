@@ -127,10 +127,10 @@ static const struct {
     {"GenuineIntel-6-8-6", "intel-generic"},   // not 6-8F
     {"GenuineIntel-6-11A-5", "intel-generic"}, // not 6-1A
     {"GenuineIntel-15-6-4", "intel-generic"},  // another family
-    {"AuthenticAMD-23-1-2", "amd-zen"},        // Zen 1: Naples
-    {"AuthenticAMD-23-8-2", "amd-zen"},        // Zen+
-    {"AuthenticAMD-23-18-1", "amd-zen"},       // Zen+: Picasso
-    {"HygonGenuine-24-1-1", "amd-zen"},        // Dhyana
+    {"AuthenticAMD-23-1-2", "zen1"},           // Zen 1: Naples
+    {"AuthenticAMD-23-8-2", "zen1"},           // Zen+
+    {"AuthenticAMD-23-18-1", "zen1"},          // Zen+: Picasso
+    {"HygonGenuine-24-1-1", "zen1"},           // Dhyana
     {"AuthenticAMD-23-31-0", "zen2"},          // Rome
     {"AuthenticAMD-23-71-0", "zen2"},          // Matisse
     {"AuthenticAMD-25-1-1", "zen3"},           // Milan
@@ -142,7 +142,7 @@ static const struct {
     {"AuthenticAMD-26-2-1", "zen5"},           // Turin
     {"AuthenticAMD-26-11-0", "zen5"},          // Turin Dense
     {"AuthenticAMD-26-44-0", "zen5"},          // Granite Ridge
-    {"AuthenticAMD-26-50-0", "amd-zen"},       // Zen 6
+    {"AuthenticAMD-26-50-0", "zen6"},          // Zen 6
     {"AuthenticAMD-16-2-3", "amd-generic"},    // K10
     {"AuthenticAMD-27-1-0", "amd-generic"},    // to come
     {"CentaurHauls-7-3B-0", "kernel-events"},  // no spec, no generic one either

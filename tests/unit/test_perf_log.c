@@ -189,39 +189,98 @@ static bool next_row(const char **at, struct aperf_row *row) {
     return false;
 }
 
-// Writes the rows of one ratio as perf would have; returns the length.
-static size_t as_perf(const char *text, size_t ratio, char *out, size_t size) {
+// In what way the rows of aperf's ratios stand in a log of perf.
+enum written {
+    WRITTEN_APART,   // one ratio a log
+    WRITTEN_TIMED,   // all ratios in one log; each group ran for a time of its own
+    WRITTEN_UNTIMED, // all ratios in one log; running times say nothing
+    WRITTEN_LEADING  // the same, and the denominator stands first in its group
+};
+
+static const struct {
+    const char *theirs, *numerator, *denominator;
+} UNUSED[] = {{"branch-mpki", "r10", "r8"}, {"code-sparsity", "r11c", "r8"}, {"strex-spec-pki", "r6f", "r8"}};
+
+static bool codes_of(const char *theirs, const char **numerator, const char **denominator, size_t *number) {
+    for (size_t i = 0; i < sizeof RATIOS / sizeof *RATIOS; i++) {
+        if (strcmp(RATIOS[i].theirs, theirs) != 0)
+            continue;
+        *numerator = RATIOS[i].numerator;
+        *denominator = RATIOS[i].denominator;
+        *number = i;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof UNUSED / sizeof *UNUSED; i++) {
+        if (strcmp(UNUSED[i].theirs, theirs) != 0)
+            continue;
+        *numerator = UNUSED[i].numerator;
+        *denominator = UNUSED[i].denominator;
+        *number = sizeof RATIOS / sizeof *RATIOS + i;
+        return true;
+    }
+    return false;
+}
+
+// Writes the rows as perf would have; returns the length.
+static size_t as_perf(const char *text, const char *only, enum written way, char *out, size_t size) {
     struct aperf_row row;
     size_t length = 0;
-    for (const char *at = text; next_row(&at, &row);)
-        if (strcmp(row.metric, RATIOS[ratio].theirs) == 0)
-            length += (size_t)snprintf(out + length, size - length,
-                                       "%u.000000000,CPU%u,%.0f,,%s,1000000000,100.00,,\n"
-                                       "%u.000000000,CPU%u,%.0f,,%s,1000000000,100.00,,\n",
-                                       row.sample + 1, row.cpu, row.numerator, RATIOS[ratio].numerator, row.sample + 1,
-                                       row.cpu, row.denominator, RATIOS[ratio].denominator);
+    for (const char *at = text; next_row(&at, &row);) {
+        const char *numerator, *denominator;
+        size_t number;
+        if ((only && strcmp(row.metric, only) != 0) || !codes_of(row.metric, &numerator, &denominator, &number))
+            continue;
+        size_t running = 1000000000 - (way == WRITTEN_TIMED ? number : 0);
+        bool leads = way == WRITTEN_LEADING;
+        length += (size_t)snprintf(out + length, size - length,
+                                   "%u.000000000,CPU%u,%.0f,,%s,%zu,100.00,,\n"
+                                   "%u.000000000,CPU%u,%.0f,,%s,%zu,100.00,,\n",
+                                   row.sample + 1, row.cpu, leads ? row.denominator : row.numerator,
+                                   leads ? denominator : numerator, running, row.sample + 1, row.cpu,
+                                   leads ? row.numerator : row.denominator, leads ? numerator : denominator, running);
+    }
     assert_true(length < size);
     return length;
 }
 
-static size_t check_ratio(const char *text, size_t ratio) {
-    enum { SIZE = 1 << 20 };
-    char *log_text = malloc(SIZE);
-    struct errors errors = {0};
-    struct perf_log *log;
-    size_t length = as_perf(text, ratio, log_text, SIZE), checked = 0;
-    assert_int_equal(perf_log_parse("aperf", log_text, length, &errors, &log), 0);
-    struct derived derived = derive_log(log, "neoverse-v1");
+// Checks the values against the author's. An event that has not counted yet has none (LL_CACHE_MISS_RD never does).
+static size_t check_derived(const char *text, const struct derived *derived, size_t ratio, size_t *dead) {
     struct aperf_row row;
-    for (const char *at = text; next_row(&at, &row);) {
+    size_t checked = 0;
+    double counted = 0;
+    for (const char *at = text, *ahead; next_row(&at, &row);) {
         if (strcmp(row.metric, RATIOS[ratio].theirs) != 0 || row.denominator == 0)
             continue;
-        assert_close(value(&derived, row.sample, cpu_scope(&derived, row.cpu), RATIOS[ratio].ours) *
-                         RATIOS[ratio].times,
-                     row.numerator / row.denominator * row.scale);
+        struct aperf_row other; // of all CPUs up to this sample
+        for (ahead = text; counted == 0 && next_row(&ahead, &other);)
+            if (strcmp(other.metric, row.metric) == 0 && other.sample <= row.sample)
+                counted += other.numerator;
+        double ours = value(derived, row.sample, cpu_scope(derived, row.cpu), RATIOS[ratio].ours);
+        *dead += counted == 0;
+        if (counted == 0)
+            assert_true(isnan(ours));
+        else
+            assert_close(ours * RATIOS[ratio].times, row.numerator / row.denominator * row.scale);
         checked++;
     }
-    derived_end(&derived);
+    return checked;
+}
+
+static size_t check_ratios(const char *text, enum written way, size_t *dead) {
+    enum { SIZE = 1 << 20, N = sizeof RATIOS / sizeof *RATIOS };
+    char *log_text = malloc(SIZE);
+    size_t checked = 0;
+    for (size_t ratio = 0; ratio < N; ratio++) {
+        struct errors errors = {0};
+        struct perf_log *log;
+        size_t length = as_perf(text, way == WRITTEN_APART ? RATIOS[ratio].theirs : NULL, way, log_text, SIZE);
+        assert_int_equal(perf_log_parse("aperf", log_text, length, &errors, &log), 0);
+        struct derived derived = derive_log(log, "neoverse-v1");
+        checked += check_derived(text, &derived, ratio, dead);
+        for (; way != WRITTEN_APART && ratio + 1 < N; ratio++)
+            checked += check_derived(text, &derived, ratio + 1, dead);
+        derived_end(&derived);
+    }
     free(log_text);
     return checked;
 }
@@ -235,14 +294,15 @@ static void test_counts_of_graviton_hosts_give_their_authors_ratios(void **state
     }
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
         char path[256], *text;
-        size_t length, checked = 0;
+        size_t length;
         struct errors errors = {0};
         (void)snprintf(path, sizeof path, "%s/%s.perf_stat.csv", APERF, files[f]);
         assert_int_equal(json_read_file(path, 1 << 20, &errors, &text, &length), 0);
-        for (size_t ratio = 0; ratio < sizeof RATIOS / sizeof *RATIOS; ratio++)
-            checked += check_ratio(text, ratio);
-        print_message("%s: %zu ratios\n", files[f], checked);
-        assert_true(checked > 400);
+        for (enum written way = WRITTEN_APART; way <= WRITTEN_LEADING; way++) {
+            size_t dead = 0, checked = check_ratios(text, way, &dead);
+            print_message("%s: %zu ratios, %zu of a dead event\n", files[f], checked, dead);
+            assert_true(checked > 400 && dead > 0 && dead < checked / 5);
+        }
         free(text);
     }
 }

@@ -335,18 +335,37 @@ static void test_software_events_have_no_counters_to_count(void **state) {
     host_deinit(&host);
 }
 
+static void test_a_metric_with_a_definition_says_so_whether_it_is_planned_or_not(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    char *text = render(&host.view, snapshot, false);
+    assert_line(text, "topdownd_metric_info{metric=\"ipc\",definition=\"retired\"} 1");
+    assert_absent(text, "topdownd_metric_info{metric=\"branch_mpki\"");
+    free(text);
+    host.plan->metrics[host.plan->place[catalog_find_metric(host.catalog, "ipc")]].unit = -1; // its totals stay
+    text = render(&host.view, snapshot, false);
+    assert_absent(text, "topdownd_ipc{");
+    assert_line(text, "topdownd_metric_info{metric=\"ipc\",definition=\"retired\"} 1");
+    free(text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
 static void test_the_number_of_series_is_the_one_of_the_documentation(void **state) {
     (void)state;
     struct exporter_host host;
     host_init(&host);
     struct snapshot *snapshot = host_snapshot(&host);
     // docs/metrics.md: S = 2 sockets, C = 4 categories, M = 11 plannable metrics, R = 10 of them ratios, G event
-    // groups, E = 1 PMU error, L = 3 events that are not live, 5 counters. Per socket: peak, deviation, covered,
-    // uncovered, CPUs. Per host: composite, the histogram, what measuring costs, the PMU, its memory in the
-    // kernel, guests, the last snapshot, infos, the process.
+    // groups, E = 1 PMU error, L = 3 events that are not live, D = 1 metric with a definition, 5 counters. Per socket:
+    // peak, deviation, covered, uncovered, CPUs. Per host: composite, the histogram, what measuring costs, the PMU, its
+    // memory in the kernel, guests, the last snapshot, infos, the process.
     size_t expected = 2 * (4 + 11 + 2 * 10 + 1 + 1 + 1 + UNCOVERED_N + 4) +
-                      (WINDOW_RESULT_N + 2) * host.plan->n_groups + 1 + 3 + (1 + 10 + 5 + 1 + 2 + 1 + 1 + 1 + 3 + 6);
-    assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 14) + 7 * host.plan->n_groups + 1 + 3 + 31);
+                      (WINDOW_RESULT_N + 2) * host.plan->n_groups + 1 + 3 + 1 +
+                      (1 + 10 + 5 + 1 + 2 + 1 + 1 + 1 + 3 + 6);
+    assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 14) + 7 * host.plan->n_groups + 1 + 3 + 1 + 31);
     char *text = render(&host.view, snapshot, false);
     assert_int_equal(count_series(text), expected);
     free(text);
@@ -409,6 +428,7 @@ int main(void) {
         cmocka_unit_test(test_peak_slots_are_width_times_frequency_times_cores),
         cmocka_unit_test(test_level_1_says_whether_it_is_a_composite),
         cmocka_unit_test(test_software_events_have_no_counters_to_count),
+        cmocka_unit_test(test_a_metric_with_a_definition_says_so_whether_it_is_planned_or_not),
         cmocka_unit_test(test_the_number_of_series_is_the_one_of_the_documentation),
         cmocka_unit_test(test_a_plan_without_metrics_still_makes_a_page),
     };

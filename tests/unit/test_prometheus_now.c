@@ -40,6 +40,7 @@ static void test_a_stale_page_has_all_totals_and_of_the_gauges_only_what_is_stil
                                          "pmu_error",
                                          "pmu_counters",
                                          "cpu_info",
+                                         "metric_info",
                                          "guests_excluded",
                                          "last_snapshot_timestamp_seconds",
                                          "build_info",

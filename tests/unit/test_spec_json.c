@@ -136,16 +136,18 @@ static void test_a_spec_does_not_say_which_cpus_it_is_for(void **state) {
                  "topdownd.match: there is no such key");
 }
 
-static void test_a_metric_can_have_a_name_a_threshold_and_advice(void **state) {
+static void test_a_metric_can_have_a_name_a_definition_a_threshold_and_advice(void **state) {
     (void)state;
     struct catalog *catalog =
         expect_good("{" PRODUCT "," EVENTS ", \"metrics\": {\"work\": {\"title\": \"T\", \"formula\": \"WORK / "
                     "cpu_seconds\", \"units\": \"u\", \"topdownd\": "
-                    "{\"name\": \"work_per_second\", \"rate_threshold\": 100, \"rate_advice\": \"look\"}}},"
+                    "{\"name\": \"work_per_second\", \"definition\": \"retired\", \"rate_threshold\": 100, "
+                    "\"rate_advice\": \"look\"}}},"
                     "\"groups\": {\"metrics\": {}}}");
     assert_string_equal(catalog->metrics[0].export_name, "work_per_second");
     assert_true(catalog->metrics[0].rate_threshold == 100);
     assert_string_equal(catalog->metrics[0].rate_advice, "look");
+    assert_string_equal(catalog->metrics[0].definition, "retired");
     assert_int_equal(catalog->metrics[0].formula->variables[0], CATALOG_CPU_SECONDS);
     catalog_free(catalog);
 }
@@ -424,7 +426,7 @@ int main(void) {
         cmocka_unit_test(test_a_group_called_like_a_stage_stays_what_it_is),
         cmocka_unit_test(test_our_extensions_are_read),
         cmocka_unit_test(test_a_spec_does_not_say_which_cpus_it_is_for),
-        cmocka_unit_test(test_a_metric_can_have_a_name_a_threshold_and_advice),
+        cmocka_unit_test(test_a_metric_can_have_a_name_a_definition_a_threshold_and_advice),
         cmocka_unit_test(test_fields_that_a_vendor_adds_are_ignored_and_ours_are_not),
         cmocka_unit_test(test_an_unknown_event_is_named_with_metric_and_suggestion),
         cmocka_unit_test(test_an_event_that_no_pmu_counts_is_left_out_and_explained),

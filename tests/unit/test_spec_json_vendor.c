@@ -70,7 +70,7 @@ static struct catalog *expect_good(const char *text) {
     return catalog;
 }
 
-static void test_a_vendors_file_gets_counters_level_1_and_names(void **state) {
+static void test_a_vendors_file_gets_counters_level_1_names_and_definitions(void **state) {
     (void)state;
     struct catalog *catalog = expect_good(FILE_OF(", \"num_slots\": 5", EVENTS, CATEGORIES BACKEND LAST, ""));
     assert_string_equal(catalog->product.pmu, "armv*");
@@ -84,6 +84,7 @@ static void test_a_vendors_file_gets_counters_level_1_and_names(void **state) {
     assert_true(formula_evaluate(catalog->level1.pipeline_slots, counts, NULL) == 35); // 7 cycles of 5
     assert_string_equal(catalog->metrics[catalog_find_metric(catalog, "ll_cache_read_mpki")].export_name,
                         "ll_cache_mpki");
+    assert_string_equal(catalog->metrics[catalog_find_metric(catalog, "ll_cache_read_mpki")].definition, "reads");
     catalog_free(catalog);
 }
 
@@ -260,7 +261,8 @@ static void test_each_file_of_arms_has_level_1_where_it_has_its_categories(void 
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_vendors_file_gets_counters_level_1_and_names, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(test_a_vendors_file_gets_counters_level_1_names_and_definitions, make_file,
+                                        remove_file),
         cmocka_unit_test_setup_teardown(test_the_files_width_wins_over_the_hosts, make_file, remove_file),
         cmocka_unit_test_setup_teardown(test_without_all_categories_or_the_width_there_is_no_level_1, make_file,
                                         remove_file),

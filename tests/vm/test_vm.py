@@ -10,6 +10,7 @@ The first run downloads a kernel and libraries from Debian and takes some second
 """
 
 import contextlib
+import json
 import os
 import re
 import subprocess
@@ -30,6 +31,7 @@ TOLERANCE = 0.02
 TRUE_IPC = 2.0 ** -SHIFT
 ROUNDS = 20
 TASKS = 20
+BACK_SECONDS = 10  # of the machine, which is busy meanwhile: a snapshot's interval, a round, and what asking takes
 SERIES = r"topdownd_\w+_(total|sum|count|bucket)"
 
 BINARY, ROOT = e2e.arguments()
@@ -342,6 +344,54 @@ def test_cpus_go_off_and_on_under_load():
         machine.wait_round(before["sequence"] + 3)
         worst = check_truth(before, snapshot_cpus(machine), cpus=CPUS)
         return f"afterwards at most {worst:.2%} off"
+
+
+def add_one_event(machine):
+    """Gives the machine's spec a metric group whose only event group has one event."""
+    path = "specs/neoverse-n1.json"
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        spec = json.load(file)
+    text = {"title": "Clock", "description": "Cycles a second."}
+    spec["metrics"]["clock"] = {**text, "formula": "CPU_CYCLES / cpu_seconds", "units": "Hz", "events": ["CPU_CYCLES"]}
+    spec["groups"]["metrics"]["Clock"] = {**text, "metrics": ["clock"]}
+    machine.write(f"/usr/share/topdownd/{path}", json.dumps(spec))
+
+
+def check_counts_again(machine, watch):
+    """CPU 2, which has just come back, counts within seconds; and its cycles are the truth."""
+    begin, before = machine.clock(), cycles_of(machine, 2)
+    e2e.wait_for(lambda: cycles_of(machine, 2) > before + 1e9 and watch.page(), "CPU 2 to count again")
+    seconds = (machine.clock() - begin) * 1e-9
+    assert seconds < BACK_SECONDS, seconds
+    next_rounds(machine)
+    before = snapshot_cpus(machine)
+    machine.wait_round(before["sequence"] + 3)
+    before, after = (snapshot["scopes"][2] for snapshot in (before, snapshot_cpus(machine)))
+    cycles = after["events"]["CPU_CYCLES"] - before["events"]["CPU_CYCLES"]
+    elapsed_ns = accounted_ns(after) - accounted_ns(before)
+    assert elapsed_ns > 0 and close(cycles, elapsed_ns), (cycles, elapsed_ns)
+    return seconds
+
+
+def test_a_group_of_one_event_counts_again_after_its_cpu_was_offline():
+    # The kernel dissolves the group for good. It reads in full all the same, and can be enabled.
+    with running(yaml=YAML + "profiles: {default: {groups: [Clock]}}\n", before=add_one_event) as machine:
+        machine.burn(2)
+        next_rounds(machine)
+        groups = machine.json("/api/v1/plan")["event_groups"]
+        assert [[event["name"] for event in group["events"]] for group in groups] == [["CPU_CYCLES"]], groups
+        watch = Watch(machine)
+        machine.set_online(2, False)
+        watch.until(lambda p: total(p, "topdownd_cpus", state="offline") == 1, "CPU 2 to be offline")
+        frozen = cycles_of(machine, 2)
+        next_rounds(machine)
+        assert cycles_of(machine, 2) == frozen
+        machine.set_online(2, True)
+        after_long = check_counts_again(machine, watch)
+        machine.set_online(2, False)
+        machine.set_online(2, True)
+        after_short = check_counts_again(machine, watch)
+        return f"after {after_long:.1f} s, and after an absence between two readings after {after_short:.1f} s"
 
 
 def starved(page):

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of docs/metrics.md that are made from the specs.
+
+    docs/tables.py            writes them into docs/metrics.md
+    docs/tables.py --check    ends with 1 if they are out of date
+
+A table stands between two comments, <!-- begin NAME --> and <!-- end NAME -->. tests/e2e/test_definitions.py checks
+them, and uses what this file knows of definitions.
+"""
+
+import ast
+import json
+import os
+import re
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PAGE = os.path.join(ROOT, "docs/metrics.md")
+
+
+def load(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def specs():
+    """The shipped specs by name: each metric under its exported name, with its own name as `name`."""
+    found = {}
+    for file in sorted(os.listdir(os.path.join(ROOT, "specs"))):
+        spec = load(f"specs/{file}") if file.endswith(".json") else {}
+        if "metrics" not in spec:
+            continue
+        found[file[:-5]] = {
+            m.get("topdownd", {}).get("name", name.lower()): {"name": name, "own": m.get("topdownd", {}), **m}
+            for name, m in spec["metrics"].items()
+        }
+    return found
+
+
+class Sum:
+    """A sum of counted events, by what they count."""
+
+    def __init__(self, terms):
+        self.terms = frozenset(terms)
+
+    def __add__(self, other):
+        return Sum(self.terms | other.terms)
+
+    def __sub__(self, other):
+        return Sum(self.terms | {("minus", what) for _, what in other.terms})
+
+    def __mul__(self, _number):
+        return self
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other):
+        return self if isinstance(other, int) else Quotient(self, other)
+
+
+class Quotient:
+    def __init__(self, upper, lower):
+        self.upper, self.lower = upper, lower
+
+    def __mul__(self, _number):
+        return self
+
+    __rmul__ = __mul__
+
+
+class Table:
+    """specs/neutral/definitions.json."""
+
+    def __init__(self):
+        table = load("specs/neutral/definitions.json")
+        self.metrics, self.sums, self.counts = table["metrics"], table["sums"], {}
+        for what, events in table["counts"].items():
+            for event in events:
+                self.counts.setdefault(event, []).append(what)
+
+    def names(self, kinds):
+        words = {what if sign == "plus" else f"{sign} {what}" for sign, what in kinds.terms if what}
+        for row in self.sums:
+            if set(row["of"]) <= words:
+                words = words - set(row["of"]) | {row["is"]}
+        return " + ".join(sorted(words))
+
+    def kind(self, spec, formula):
+        """What a formula k A/B counts, in words; KeyError names an event that the table does not have."""
+        events = {}
+
+        def replace(match):
+            event = match[0].replace("\\", "")
+            whats = self.counts.get(f"{spec}:{event}") or self.counts[event]
+            events[f"e{len(events)}"] = Sum({("plus", what) for what in whats})
+            return f"e{len(events) - 1}"
+
+        text = re.sub(r"[A-Za-z_](?:[\w.]|\\.)*", replace, formula)
+        value = eval(compile(ast.parse(text, mode="eval"), formula, "eval"), {}, events)  # a formula of ours
+        return f"{self.names(value.upper)} / {self.names(value.lower)}"
+
+
+def listed(names, of):
+    """The names, or those of all that are missing if that is shorter."""
+    if not names:
+        return "vendors' files"
+    missing = sorted(set(of) - set(names))
+    if not missing:
+        return "all" if len(of) > 1 else of[0]
+    return f"all but {', '.join(missing)}" if len(missing) < len(names) / 2 else ", ".join(sorted(names))
+
+
+def definitions_table():
+    shipped, rows = specs(), ["| metric | definition | what it counts | on |", "|---|---|---|---|"]
+    for metric, entry in Table().metrics.items():
+        having = [name for name, metrics in shipped.items() if metric in metrics]
+        look = f" Worth a look above {entry['threshold']:g}." if "threshold" in entry else ""
+        rows.append(f"| **`{metric}`** | | **{entry['meaning']}**{look} | {listed(having, list(shipped))} |")
+        for key, text in entry["definitions"].items():
+            on = [name for name in having if shipped[name][metric]["own"].get("definition") == key]
+            rows.append(f"| | `{key}` | {text} | {listed(on, having)} |")
+    return "\n".join(rows)
+
+
+TABLES = {"definitions": definitions_table}
+
+
+def up_to_date(text):
+    for name, make in TABLES.items():
+        begin, end = f"<!-- begin {name} -->\n", f"\n<!-- end {name} -->"
+        start, stop = text.index(begin) + len(begin), text.index(end)
+        text = text[:start] + make() + text[stop:]
+    return text
+
+
+def main():
+    with open(PAGE, encoding="utf-8") as file:
+        text = file.read()
+    new = up_to_date(text)
+    if "--check" in sys.argv[1:]:
+        sys.exit(new != text and "docs/metrics.md is out of date: run docs/tables.py")
+    with open(PAGE, "w", encoding="utf-8") as file:
+        file.write(new)
+
+
+if __name__ == "__main__":
+    main()
