@@ -12,6 +12,9 @@
 #include "core/estimate/estimate_terms.h"
 #include "core/estimate/estimate_unseen.h"
 
+// A load that is in step on all cores, with a period of about an idle piece, differs in pieces from the rest, and
+// neither differs from round to round. Nothing tells of such an error, a tenth of a point: so no round claims less.
+static const double RESOLUTION_SHARE = 0.001, RESOLUTION_RELATIVE = 0.005;
 static const double WINDOWS_MIN = 1.5; // effective windows: fewer are one, and a part of another
 
 // Creates an estimate, takes rounds in, and answers. A round passes through three types: rounds (each CPU's counts,
@@ -128,22 +131,58 @@ static const struct estimate_spread *spread_of(const struct estimate *e, size_t 
     return estimate_spreads_at(e->spreads, scopes_own(e->scopes, scope), metric);
 }
 
+// How many cores of equal variance would contribute as much, by Satterthwaite (1946): a squared normal variable has a
+// mean square of three times its squared mean.
+static double cores_of(const struct estimate *e, size_t scope, const struct estimate_sample *mean) {
+    double cores = (double)scopes_n_cores(e->scopes, scope);
+    return mean->squares > 0 ? fmin(3 * mean->variance * mean->variance / mean->squares, cores) : cores;
+}
+
+// False for what counts all the time, in idle pieces too.
+static bool misses_pieces(const struct estimate *e, const struct estimate_sample *mean) {
+    double idle = plan_idle_share(e->plan);
+    return idle > 0 && mean->uncovered > idle / 2;
+}
+
+// The variance of a round by what its cores have in common: nobody sees what happens in an idle piece. If they all do
+// the same, the sum of the cores is the residual of one population, of which the idle share is unseen. But pieces lie
+// in each part of a round, and follow a slow load better than a few slots do. So it is at most what one core would have
+// that counts in every slot, with the spread of theirs: the variance of their sum, if they are in step, by the number
+// of slots in as much time as is idle.
+static double common_of(const struct estimate *e, size_t scope, const struct estimate_sample *mean) {
+    double covered = 1 - mean->uncovered;
+    if (!(mean->common > 0 && misses_pieces(e, mean)))
+        return 0;
+    return fmin(mean->common,
+                cores_of(e, scope, mean) * mean->variance / mean->uncovered * covered * plan_idle_share(e->plan));
+}
+
 // n differences between n + 1 successive values have 2 n^2 / (3 n - 1) degrees of freedom, because neighbours share a
 // value (von Neumann et al., "The mean square successive difference", 1941). Cores with equal variance multiply this by
-// their number (Satterthwaite 1946); a squared normal variable has a mean square of three times its squared mean. There
-// are not more than the windows that carry the counts have.
+// their number, and what they have in common is one draw a round. There are not more than the windows have that carry
+// the counts.
 double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
     const struct estimate_spread *spread = spread_of(e, scope, metric);
     if (spread->rounds == 0)
         return 0;
-    double n = 1 / spread->weights2, one = 2 * n * n / (3 * n - 1), cores = (double)scopes_n_cores(e->scopes, scope);
-    double variance = spread->mean.variance, squares = spread->mean.squares;
-    double carried = squares > 0 ? 3 * variance * variance / squares : cores;
-    return fmin(one * fmin(carried, cores), spread->mean.unseen.windows - 1);
+    double n = 1 / spread->weights2, one = 2 * n * n / (3 * n - 1), variance = spread->mean.variance;
+    double degrees = one * cores_of(e, scope, &spread->mean), common = common_of(e, scope, &spread->mean);
+    if (common > 0)
+        degrees = (variance + common) * (variance + common) / (variance * variance / degrees + common * common / one);
+    return fmin(degrees, spread->mean.unseen.windows - 1);
+}
+
+static bool is_share(const struct catalog_metric *metric) {
+    return metric->domain == METRIC_PIPELINE_SLOTS || metric->domain == METRIC_CLOCKS;
+}
+
+// The least standard error of a round, in the exported scale.
+static double resolution_of(const struct catalog_metric *metric, double value) {
+    return is_share(metric) ? RESOLUTION_SHARE : RESOLUTION_RELATIVE * fabs(value);
 }
 
 static enum estimate_quality quality_of(const struct catalog_metric *metric, double value, double half) {
-    bool share = metric->domain == METRIC_PIPELINE_SLOTS || metric->domain == METRIC_CLOCKS;
+    bool share = is_share(metric);
     double good = share ? 0.01 : 0.05 * fabs(value), fair = share ? 0.03 : 0.2 * fabs(value);
     return half <= good ? ESTIMATE_GOOD : half <= fair ? ESTIMATE_FAIR : ESTIMATE_POOR;
 }
@@ -157,11 +196,13 @@ struct estimate_interval estimate_get(const struct estimate *e, size_t scope, si
     double windows = mean->unseen.windows;
     if (spread->rounds == 0 || !isfinite(value) || !isfinite(mean->variance) || windows < WINDOWS_MIN)
         return interval;
-    double stretch = rounds > 1 ? 1 : mean->stretch, by_chance = mean->variance / rounds, floor = mean->floor;
-    by_chance *= stretch * stretch;
+    double stretch = rounds > 1 ? 1 : mean->stretch, floor = mean->floor;
+    double by_chance = (mean->variance + common_of(e, scope, mean)) / rounds * stretch * stretch;
     double unseen = (rounds > 1 ? mean->unseen.mean : mean->unseen.round) * value / catalog_metric->export_scale;
     double variance = by_chance + floor * floor + unseen * unseen;
     interval.standard_error = sqrt(variance) * fabs(catalog_metric->export_scale);
+    if (misses_pieces(e, mean) && scopes_n_cores(e->scopes, scope) > 1)
+        interval.standard_error = fmax(interval.standard_error, resolution_of(catalog_metric, value) / sqrt(rounds));
     // only the part estimated from differences has few degrees of freedom (Satterthwaite)
     double sure = by_chance > 0 ? variance / by_chance : INFINITY;
     double half = interval.standard_error * student_95(estimate_degrees(e, scope, metric) * sure * sure);

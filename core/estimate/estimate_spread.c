@@ -26,6 +26,8 @@ void estimate_spread_move(struct estimate_spread *spread, const struct estimate_
     spread->weights2 = estimate_weights2(spread->weights2, weight);
     mean->variance += weight * (sample->variance - mean->variance);
     mean->squares += weight * (sample->squares - mean->squares);
+    mean->common += weight * (sample->common - mean->common);
+    mean->uncovered = sample->uncovered;
     mean->floor += weight * (sample->floor - mean->floor);
     mean->stretch = sample->stretch;
     mean->unseen = sample->unseen;

@@ -18,6 +18,8 @@ struct estimate_unseen {
 struct estimate_sample {
     double variance;               // of the round's residual, summed over the scope's cores
     double squares;                // sum of each core's squared term: tells how many cores contribute
+    double common;                 // more of it, of what the cores have in common; on average 0 if they have nothing
+    double uncovered;              // share of time that windows did not cover
     double floor;                  // standard error from rounding to fields
     double stretch;                // factor of its errors over a usual round's, at least 1
     struct estimate_unseen unseen; // missed by the metric's windows
@@ -26,7 +28,7 @@ struct estimate_sample {
 struct estimate_spread {
     double rounds;               // so far
     double weights2;             // sum of the squared weights: 1 / effective number of rounds
-    struct estimate_sample mean; // except stretch and unseen, which are the last round's
+    struct estimate_sample mean; // except uncovered, stretch and unseen, which are the last round's
 };
 
 struct estimate_spreads {

@@ -188,15 +188,21 @@ struct estimate_sample estimate_terms_sample(const struct estimate_terms *terms,
     const struct plan *plan = terms->rows->plan;
     unsigned catalog_metric = plan->metrics[metric].metric;
     const struct estimate_term *term = &terms->terms[catalog_metric];
-    double floor2 = 0;
+    double floor2 = 0, together = 0, uncovered = 0, n = 0;
     for (size_t c = 0; c < of->in.n; c++) {
         const struct estimate_difference *difference = difference_of(terms, catalog_metric, of->in.cpus[c]);
-        if (difference->covered >= 0)
-            estimate_cores_add(of->cores, of->in.cpus[c], difference->difference, difference->covered);
+        if (!(difference->covered >= 0))
+            continue;
+        estimate_cores_add(of->cores, of->in.cpus[c], difference->difference, difference->covered);
+        together += difference->difference * sqrt(1 - difference->covered);
+        uncovered += (1 - difference->covered - uncovered) / ++n;
     }
     for (size_t f = 0; f < plan->catalog->n_topdown; f++)
         floor2 += term->rounded[f] * term->rounded[f];
-    struct estimate_sample sample = {.floor = sqrt(floor2), .stretch = term->stretch, .unseen = term->unseen};
+    struct estimate_sample sample = {
+        .uncovered = uncovered, .floor = sqrt(floor2), .stretch = term->stretch, .unseen = term->unseen};
     sample.variance = estimate_cores_take(of->cores, of->in, &sample.squares);
+    if (uncovered > 0) // the squares have been scaled by it
+        sample.common = (together * together / 2 - sample.variance) / uncovered * plan_idle_share(plan);
     return sample;
 }
