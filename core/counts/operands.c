@@ -44,18 +44,3 @@ void operands_fill(struct operands *operands, size_t unit, const double *values,
         counts[events[i]] = values[1 + i] * factor;
     operands->unit = (int)unit;
 }
-
-void operands_fill_for(struct operands *operands, const struct formula *formula, int unit, const double *row) {
-    const struct rows *rows = operands->rows;
-    if (unit >= 0) {
-        operands_fill(operands, (size_t)unit, row + rows_first(rows, (size_t)unit), 1);
-        return;
-    }
-    if (formula->variables[0] != CATALOG_CPU_SECONDS) // variables ascend
-        return;
-    double seconds = 0;
-    for (size_t u = 0; u < rows->n_units; u++)
-        seconds = fmax(seconds, row[rows_first(rows, u)]);
-    operands->counts[CATALOG_CPU_SECONDS] = seconds;
-    operands->unit = unit;
-}

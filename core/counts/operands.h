@@ -4,9 +4,9 @@
 
 // The inputs of a plan's formulas: counts by catalog event, and values by catalog metric.
 //
-// They are about one thing at a time: a window, a CPU's round, or a scope. operands_begin starts the next
-// one. operands_fill enters the values of one unit; then the formulas of this unit, which has all their events, can
-// be evaluated. Values that another unit entered before must not be used.
+// They are about one thing at a time: a window, or a CPU's round. operands_begin starts the next one. operands_fill
+// enters the values of one unit; then the formulas of this unit, which has all their events, can be evaluated. Values
+// that another unit entered before must not be used.
 
 #include "core/counts/rows.h"
 
@@ -21,21 +21,12 @@ struct operands {
 struct operands *operands_new(const struct rows *rows);
 struct operands *operands_free(struct operands *operands);
 
-// Starts another window, CPU or scope. It sets what is not an event's count and the same for all units: the elapsed
+// Starts another window or CPU. It sets what is not an event's count and the same for all units: the elapsed
 // seconds, the same for one CPU or many, and core_wide, 1 for sums over whole cores.
 void operands_begin(struct operands *operands, double seconds, double core_wide);
 
 // Enters a unit's values (core/counts/rows.h), multiplied by `factor`.
 void operands_fill(struct operands *operands, size_t unit, const double *values, double factor);
-
-// Enters what a formula of the unit reads, from a scope's row, unless already there. PLAN_COMBINED, for metrics made of
-// others: only CPU seconds, those of the unit measured longest.
-void operands_fill_for(struct operands *operands, const struct formula *formula, int unit, const double *row);
-static inline void operands_fill_from_row(struct operands *operands, const struct formula *formula, int unit,
-                                          const double *row) {
-    if (unit != operands->unit && formula->n_variables > 0)
-        operands_fill_for(operands, formula, unit, row);
-}
 
 static inline double operands_cpu_seconds(const struct operands *operands) {
     return operands->counts[CATALOG_CPU_SECONDS];

@@ -4,11 +4,36 @@
 
 // Scopes of sums: the whole host (scope 0), then each socket, then each CPU. Maps scopes to CPUs and CPUs to scopes.
 
+#include "core/base/lanes.h"
 #include "core/host/topology.h"
 
 static inline size_t scope_of_socket(size_t socket) { return 1 + socket; }
 static inline size_t scope_of_cpu(const struct topology *topology, size_t cpu) { return 1 + topology->n_sockets + cpu; }
 static inline size_t scope_count(const struct topology *topology) { return scope_of_cpu(topology, topology->n_cpus); }
+
+// Scopes whose values are computed together are a batch: the host alone and each socket alone, in all lanes alike; then
+// blocks of CPUs, one in each lane.
+static inline size_t scope_batches(const struct topology *topology) {
+    return scope_of_cpu(topology, 0) + lanes_blocks(topology->n_cpus);
+}
+// A scope's batch and lane there.
+static inline size_t scope_batch(const struct topology *topology, size_t scope) {
+    size_t first = scope_of_cpu(topology, 0);
+    return scope < first ? scope : first + (scope - first) / LANES;
+}
+static inline size_t scope_lane(const struct topology *topology, size_t scope) {
+    size_t first = scope_of_cpu(topology, 0);
+    return scope < first ? 0 : (scope - first) % LANES;
+}
+
+// A batch's scopes: n scopes from `first` on.
+struct scope_range {
+    size_t first, n;
+};
+static inline struct scope_range scopes_of_batch(const struct topology *topology, size_t batch) {
+    size_t first = scope_of_cpu(topology, 0), at = first + (batch - first) * LANES, rest = scope_count(topology) - at;
+    return batch < first ? (struct scope_range){batch, 1} : (struct scope_range){at, rest < LANES ? rest : LANES};
+}
 
 // A scope's CPUs, ascending.
 struct scope_cpus {

@@ -9,7 +9,8 @@
 static void lay_out(void *self, struct block *block) {
     struct sums *sums = self;
     sums->cells = block_take(block, sums->scopes->n * sums->rows->n_units, sizeof *sums->cells);
-    sums->values = block_take(block, sums->scopes->n * sums->rows->n_values, sizeof *sums->values);
+    size_t batches = scope_batches(sums->scopes->topology);
+    sums->values = block_take(block, batches * sums->rows->n_values, sizeof *sums->values);
 }
 
 struct sums *sums_new(const struct rows *rows, const struct scopes *scopes) {
@@ -25,8 +26,9 @@ static struct sums_cell *cell_of(struct sums *sums, size_t scope, size_t unit) {
     return &sums->cells[scope * sums->rows->n_units + unit];
 }
 
-static double *values_of(struct sums *sums, size_t scope, size_t unit) {
-    return sums->values + scope * sums->rows->n_values + rows_first(sums->rows, unit);
+static struct lanes *values_of(struct sums *sums, size_t scope, size_t unit) {
+    return sums->values + scope_batch(sums->scopes->topology, scope) * sums->rows->n_values +
+           rows_first(sums->rows, unit);
 }
 
 // The CPU's seconds are exact also where a held core's counts are not.
@@ -36,17 +38,18 @@ static void add_values(struct sums *sums, const struct cells *cells, size_t cpu,
     double factor = cells_factor(cells, cpu, unit, time->seconds), same = seconds / time->seconds;
     bool held = cells_held(cells, cpu, unit);
     struct cpu_scopes scopes = scopes_of_cpu(sums->scopes, cpu);
-    double *host = values_of(sums, scopes.scope[0], unit), *socket = values_of(sums, scopes.scope[1], unit);
-    double *own = values_of(sums, scopes.scope[2], unit);
+    struct lanes *host = values_of(sums, scopes.scope[0], unit), *socket = values_of(sums, scopes.scope[1], unit);
+    struct lanes *own = values_of(sums, scopes.scope[2], unit);
+    size_t lane = scope_lane(sums->scopes->topology, scopes.scope[2]);
     for (size_t s = 0; s < SCOPES_OF_CPU; s++)
         cell_of(sums, scopes.scope[s], unit)->data = true;
     for (size_t i = 0, n = rows_n(sums->rows, unit); i < n; i++) {
         // in this order a recording gives the bits that its writer showed
         double extrapolated = held ? values[i] * factor : values[i] * time->seconds / values[0];
         extrapolated = held && i == 0 ? seconds : extrapolated * same;
-        host[i] += extrapolated;
-        socket[i] += extrapolated;
-        own[i] += extrapolated;
+        host[i].of[0] += extrapolated;
+        socket[i].of[0] += extrapolated;
+        own[i].of[lane] += extrapolated;
     }
 }
 
@@ -63,7 +66,8 @@ static void add_basis(struct sums *sums, const struct cells *cells, size_t cpu, 
 
 void sums_take(struct sums *sums, const struct cells *cells, double seconds) {
     memset(sums->cells, 0, sums->scopes->n * sums->rows->n_units * sizeof *sums->cells);
-    memset(sums->values, 0, sums->scopes->n * sums->rows->n_values * sizeof *sums->values);
+    size_t n_shared = scope_of_cpu(sums->scopes->topology, 0) * sums->rows->n_values;
+    memset(sums->values, 0, scope_batches(sums->scopes->topology) * sums->rows->n_values * sizeof *sums->values);
     for (size_t cpu = 0; cpu < cells->n_cpus; cpu++) {
         if (!(cells->times[cpu].seconds > 0))
             continue; // no round yet
@@ -73,4 +77,6 @@ void sums_take(struct sums *sums, const struct cells *cells, double seconds) {
             add_basis(sums, cells, cpu, u);
         }
     }
+    for (size_t i = 0; i < n_shared; i++)
+        sums->values[i] = lanes_all(sums->values[i].of[0]);
 }

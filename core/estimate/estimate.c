@@ -6,20 +6,20 @@
 #include <stdlib.h>
 
 #include "core/base/student.h"
-#include "core/counts/operands.h"
 #include "core/estimate/estimate_means.h"
 #include "core/estimate/estimate_spread.h"
 #include "core/estimate/estimate_terms.h"
 #include "core/estimate/estimate_unseen.h"
 
 // A load that is in step on all cores, with a period of about an idle piece, differs in pieces from the rest, and
-// neither differs from round to round. Nothing tells of such an error, a tenth of a point: so no round claims less.
+// neither differs from round to round. Nothing tells of such an error, a tenth of a point: so no round of several cores
+// claims less.
 static const double RESOLUTION_SHARE = 0.001, RESOLUTION_RELATIVE = 0.005;
 static const double WINDOWS_MIN = 1.5; // effective windows: fewer are one, and a part of another
 
 // Creates an estimate, takes rounds in, and answers. A round passes through three types: rounds (each CPU's counts,
-// extrapolated), then scope by scope means (the points of the derivatives), and metric by metric terms (how far
-// residuals differ from those of the previous round). The estimate keeps a spread for each scope and metric.
+// extrapolated), then batch by batch of scopes means (the points of the derivatives), and metric by metric terms (how
+// far residuals differ from those of the previous round). The estimate keeps a spread for each scope and metric.
 
 struct estimate {
     const struct plan *plan;
@@ -31,7 +31,7 @@ struct estimate {
     struct estimate_sizes *sizes;
     struct estimate_cores *cores;
     struct estimate_terms *terms;
-    struct operands *at; // a scope's mean
+    struct operand_lanes *at; // a batch's means
     struct estimate_spreads *spreads;
 };
 
@@ -46,13 +46,14 @@ struct estimate *estimate_new(const struct plan *plan, const struct topology *to
     e->scopes = scopes_new(topology);
     if (!e->rows || !e->scopes)
         return estimate_free(e);
+    size_t batches = scope_batches(topology), blocks = lanes_blocks(topology->n_cpus);
     e->rounds = estimate_rounds_new(e->rows, topology->n_cpus);
-    e->means = estimate_means_new(e->rows, e->scopes->n);
-    e->sizes = estimate_sizes_new(e->rows, e->scopes->n, topology->n_cpus);
+    e->means = estimate_means_new(e->rows, batches);
+    e->sizes = estimate_sizes_new(e->rows, batches, blocks);
     e->cores = estimate_cores_new(topology);
-    e->terms = estimate_terms_new(e->rows, topology->n_cpus);
-    e->at = operands_new(e->rows);
-    e->spreads = estimate_spreads_new(e->scopes->n, plan->n_metrics);
+    e->terms = estimate_terms_new(e->rows, blocks);
+    e->at = operand_lanes_new(e->rows);
+    e->spreads = estimate_spreads_new(batches, plan->n_metrics);
     return e->rounds && e->means && e->sizes && e->cores && e->terms && e->at && e->spreads ? e : estimate_free(e);
 }
 
@@ -60,7 +61,7 @@ struct estimate *estimate_free(struct estimate *e) {
     if (!e)
         return NULL;
     estimate_spreads_free(e->spreads);
-    operands_free(e->at);
+    operand_lanes_free(e->at);
     estimate_terms_free(e->terms);
     estimate_cores_free(e->cores);
     estimate_sizes_free(e->sizes);
@@ -81,31 +82,35 @@ void estimate_forget_cpu(struct estimate *e, size_t cpu) {
 
 // ---- a round ----
 
-static void take_metric(struct estimate *e, const struct estimate_scope *of, size_t m) {
+static void take_metric(struct estimate *e, const struct estimate_batch *batch, size_t m) {
     const struct plan_metric *metric = &e->plan->metrics[m];
-    const double *mean = estimate_means_row(e->means, of->scope);
-    struct estimate_unseen unseen = {0, 0, INFINITY};
-    operands_fill_from_row(e->at, e->plan->catalog->metrics[metric->metric].formula, metric->unit, mean);
+    const struct lanes *mean = estimate_means_row(e->means, batch->index);
+    struct estimate_unseen unseen = estimate_nothing_unseen();
+    operand_lanes_fill(e->at, e->plan->catalog->metrics[metric->metric].formula, metric->unit, mean);
     if (metric->unit >= 0)
         unseen = estimate_sizes_unseen(e->sizes, (size_t)metric->unit);
-    if (!estimate_terms_take(e->terms, of, m, e->at, mean, unseen))
-        return;
-    struct estimate_sample sample = estimate_terms_sample(e->terms, of, m);
-    estimate_spread_move(estimate_spreads_at(e->spreads, of->scope, m), &sample, e->memory_rounds);
+    struct lanes data = estimate_terms_take(e->terms, batch, m, e->at, mean, unseen);
+    struct estimate_sample sample = estimate_terms_sample(e->terms, batch, m);
+    estimate_spread_move(estimate_spreads_at(e->spreads, batch->index, m), &sample, &data, e->memory_rounds);
 }
 
-static void take_scope(struct estimate *e, size_t scope, double seconds) {
-    const struct estimate_scope of = {.scope = scope,
-                                      .in = scopes_cpus(e->scopes, scope),
-                                      .rounds = e->rounds,
-                                      .cores = e->cores,
-                                      .memory_rounds = e->memory_rounds};
-    estimate_means_move(e->means, &of);
-    estimate_sizes_take_scope(e->sizes, &of);
-    operands_begin(e->at, seconds, topology_whole_cores(e->scopes->topology, scope));
+static void take_batch(struct estimate *e, size_t index, double seconds) {
+    size_t first = scope_of_cpu(e->scopes->topology, 0);
+    struct estimate_batch batch = {.index = index,
+                                   .of_cpus = index >= first,
+                                   .rounds = e->rounds,
+                                   .cores = e->cores,
+                                   .memory_rounds = e->memory_rounds};
+    if (batch.of_cpus)
+        batch.block = index - first;
+    else
+        batch.in = scopes_cpus(e->scopes, index);
+    estimate_means_move(e->means, &batch);
+    estimate_sizes_take_batch(e->sizes, &batch);
+    operand_lanes_begin(e->at, seconds, !batch.of_cpus && topology_whole_cores(e->scopes->topology, index));
     for (size_t i = 0; i < e->plan->n_metrics; i++)
         if (plan_metric_planned(&e->plan->metrics[e->plan->evaluation[i]]))
-            take_metric(e, &of, e->plan->evaluation[i]);
+            take_metric(e, &batch, e->plan->evaluation[i]);
 }
 
 void estimate_take_round(struct estimate *e, const struct cells *cells, double seconds) {
@@ -114,9 +119,9 @@ void estimate_take_round(struct estimate *e, const struct cells *cells, double s
         return;
     estimate_rounds_take(e->rounds, cells, seconds);
     estimate_sizes_take_round(e->sizes, e->rounds);
-    for (size_t scope = 0; scope < e->scopes->n; scope++)
-        if (scopes_own(e->scopes, scope) == scope)
-            take_scope(e, scope, seconds);
+    for (size_t index = 0, n = scope_batches(e->scopes->topology); index < n; index++)
+        if (scopes_own(e->scopes, index) == index) // batches of CPUs come later than all sockets
+            take_batch(e, index, seconds);
 }
 
 // ---- answers ----
@@ -127,21 +132,20 @@ const char *estimate_quality_name(enum estimate_quality quality) {
 }
 
 // An only socket shares the host's spread.
-static const struct estimate_spread *spread_of(const struct estimate *e, size_t scope, size_t metric) {
-    return estimate_spreads_at(e->spreads, scopes_own(e->scopes, scope), metric);
+static const struct estimate_spread *spread_of(const struct estimate *e, size_t batch, size_t metric) {
+    return estimate_spreads_at(e->spreads, scopes_own(e->scopes, batch), metric); // batches of CPUs are themselves
 }
 
-// How many cores of equal variance would contribute as much, by Satterthwaite (1946): a squared normal variable has a
-// mean square of three times its squared mean.
-static double cores_of(const struct estimate *e, size_t scope, const struct estimate_sample *mean) {
-    double cores = (double)scopes_n_cores(e->scopes, scope);
-    return mean->squares > 0 ? fmin(3 * mean->variance * mean->variance / mean->squares, cores) : cores;
+static double cores_in(const struct estimate *e, size_t batch) {
+    size_t first = scope_of_cpu(e->scopes->topology, 0);
+    return batch < first ? (double)scopes_n_cores(e->scopes, batch) : 1;
 }
 
-// False for what counts all the time, in idle pieces too.
-static bool misses_pieces(const struct estimate *e, const struct estimate_sample *mean) {
-    double idle = plan_idle_share(e->plan);
-    return idle > 0 && mean->uncovered > idle / 2;
+// How many of these cores, if they were of equal variance, would contribute as much (Satterthwaite 1946); a squared
+// normal variable has a mean square of three times its squared mean.
+static double carried_by(double cores, double variance, double squares) {
+    double carried = 3 * variance * variance / squares;
+    return squares > 0 && carried < cores ? carried : cores;
 }
 
 // The variance of a round by what its cores have in common: nobody sees what happens in an idle piece. If they all do
@@ -149,65 +153,112 @@ static bool misses_pieces(const struct estimate *e, const struct estimate_sample
 // in each part of a round, and follow a slow load better than a few slots do. So it is at most what one core would have
 // that counts in every slot, with the spread of theirs: the variance of their sum, if they are in step, by the number
 // of slots in as much time as is idle.
-static double common_of(const struct estimate *e, size_t scope, const struct estimate_sample *mean) {
-    double covered = 1 - mean->uncovered;
-    if (!(mean->common > 0 && misses_pieces(e, mean)))
-        return 0;
-    return fmin(mean->common,
-                cores_of(e, scope, mean) * mean->variance / mean->uncovered * covered * plan_idle_share(e->plan));
+static struct lanes common_of(const struct estimate *e, size_t batch, const struct estimate_sample *mean) {
+    double idle = plan_idle_share(e->plan), cores = cores_in(e, batch);
+    struct lanes common = lanes_all(0);
+    for (size_t l = 0; l < LANES && cores > 1; l++) {
+        double uncovered = mean->uncovered.of[l], variance = mean->variance.of[l];
+        double most = carried_by(cores, variance, mean->squares.of[l]) * variance / uncovered * (1 - uncovered) * idle;
+        most = mean->common.of[l] < most ? mean->common.of[l] : most;
+        common.of[l] = uncovered > idle / 2 ? lanes_max(most, 0) : 0; // what counts all the time counts in pieces, too
+    }
+    return common;
 }
 
 // n differences between n + 1 successive values have 2 n^2 / (3 n - 1) degrees of freedom, because neighbours share a
 // value (von Neumann et al., "The mean square successive difference", 1941). Cores with equal variance multiply this by
 // their number, and what they have in common is one draw a round. There are not more than the windows have that carry
 // the counts.
+static struct lanes degrees_of(const struct estimate *e, size_t batch, const struct estimate_spread *spread,
+                               const struct lanes *common) {
+    double cores = cores_in(e, batch);
+    struct lanes degrees;
+    for (size_t l = 0; l < LANES; l++) {
+        double n = 1 / spread->weights2.of[l], one = 2 * n * n / (3 * n - 1), shared = common->of[l];
+        double variance = spread->mean.variance.of[l], windows = spread->mean.unseen.windows.of[l];
+        double own = one * carried_by(cores, variance, spread->mean.squares.of[l]), all = variance + shared;
+        double both = all * all / (variance * variance / own + shared * shared / one);
+        both = shared > 0 ? both : own;
+        both = windows - 1 < both ? windows - 1 : both;
+        degrees.of[l] = spread->rounds.of[l] > 0 ? both : 0;
+    }
+    return degrees;
+}
+
 double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
-    const struct estimate_spread *spread = spread_of(e, scope, metric);
-    if (spread->rounds == 0)
-        return 0;
-    double n = 1 / spread->weights2, one = 2 * n * n / (3 * n - 1), variance = spread->mean.variance;
-    double degrees = one * cores_of(e, scope, &spread->mean), common = common_of(e, scope, &spread->mean);
-    if (common > 0)
-        degrees = (variance + common) * (variance + common) / (variance * variance / degrees + common * common / one);
-    return fmin(degrees, spread->mean.unseen.windows - 1);
+    const struct topology *topology = e->scopes->topology;
+    size_t batch = scope_batch(topology, scope);
+    const struct estimate_spread *spread = spread_of(e, batch, metric);
+    struct lanes common = common_of(e, batch, &spread->mean);
+    return degrees_of(e, batch, spread, &common).of[scope_lane(topology, scope)];
 }
 
-static bool is_share(const struct catalog_metric *metric) {
-    return metric->domain == METRIC_PIPELINE_SLOTS || metric->domain == METRIC_CLOCKS;
+// The least standard errors of a round, in the exported scale.
+static struct lanes resolution_of(const struct estimate *e, size_t batch, const struct catalog_metric *metric,
+                                  const struct lanes *values, const struct lanes *uncovered) {
+    double idle = plan_idle_share(e->plan);
+    struct lanes least = lanes_all(0);
+    for (size_t l = 0; l < LANES && idle > 0 && cores_in(e, batch) > 1; l++) {
+        double resolution =
+            metric->domain != METRIC_OTHER ? RESOLUTION_SHARE : RESOLUTION_RELATIVE * fabs(values->of[l]);
+        least.of[l] = uncovered->of[l] > idle / 2 ? resolution : 0;
+    }
+    return least;
 }
 
-// The least standard error of a round, in the exported scale.
-static double resolution_of(const struct catalog_metric *metric, double value) {
-    return is_share(metric) ? RESOLUTION_SHARE : RESOLUTION_RELATIVE * fabs(value);
+// The qualities of intervals of these values and half widths.
+static void find_quality(const struct catalog_metric *metric, const struct lanes *values, const struct lanes *half,
+                         struct lanes *quality) {
+    bool share = metric->domain == METRIC_PIPELINE_SLOTS || metric->domain == METRIC_CLOCKS;
+    for (size_t l = 0; l < LANES; l++) {
+        double good = share ? 0.01 : 0.05 * fabs(values->of[l]), fair = share ? 0.03 : 0.2 * fabs(values->of[l]);
+        double other = half->of[l] <= fair ? ESTIMATE_FAIR : ESTIMATE_POOR;
+        quality->of[l] = half->of[l] <= good ? ESTIMATE_GOOD : other;
+    }
 }
 
-static enum estimate_quality quality_of(const struct catalog_metric *metric, double value, double half) {
-    bool share = is_share(metric);
-    double good = share ? 0.01 : 0.05 * fabs(value), fair = share ? 0.03 : 0.2 * fabs(value);
-    return half <= good ? ESTIMATE_GOOD : half <= fair ? ESTIMATE_FAIR : ESTIMATE_POOR;
+void estimate_get_batch(const struct estimate *e, size_t batch, size_t metric, const struct lanes *values,
+                        double rounds, struct estimate_intervals *out) {
+    const struct estimate_spread *spread = spread_of(e, batch, metric);
+    const struct estimate_sample *mean = &spread->mean;
+    const struct catalog_metric *catalog_metric = &e->plan->catalog->metrics[e->plan->metrics[metric].metric];
+    bool many = rounds > 1, from_zero = catalog_metric->formula->is_ratio;
+    double scale = catalog_metric->export_scale;
+    const struct lanes *missed = many ? &mean->unseen.mean : &mean->unseen.round;
+    struct lanes common = common_of(e, batch, mean), degrees = degrees_of(e, batch, spread, &common), half;
+    struct lanes least = resolution_of(e, batch, catalog_metric, values, &mean->uncovered);
+    for (size_t l = 0; l < LANES; l++) {
+        double stretch = many ? 1 : mean->stretch.of[l], by_chance = (mean->variance.of[l] + common.of[l]) / rounds;
+        by_chance *= stretch * stretch;
+        double floor = mean->floor.of[l], unseen = missed->of[l] * values->of[l] / scale;
+        double variance = by_chance + floor * floor + unseen * unseen;
+        // only the part estimated from differences has few degrees of freedom (Satterthwaite)
+        double sure = by_chance > 0 ? variance / by_chance : INFINITY;
+        out->standard_error.of[l] = lanes_max(least.of[l] / sqrt(rounds), sqrt(variance) * fabs(scale));
+        degrees.of[l] = degrees.of[l] * sure * sure;
+    }
+    for (size_t l = 0; l < LANES; l++)
+        half.of[l] = out->standard_error.of[l] * student_95(degrees.of[l]);
+    find_quality(catalog_metric, values, &half, &out->quality);
+    for (size_t l = 0; l < LANES; l++) {
+        double value = values->of[l], low = value - half.of[l];
+        bool known = spread->rounds.of[l] > 0 && isfinite(value) && isfinite(mean->variance.of[l]);
+        known = known && mean->unseen.windows.of[l] >= WINDOWS_MIN;
+        low = from_zero && value >= 0 ? lanes_max(low, 0) : low;
+        out->standard_error.of[l] = known ? out->standard_error.of[l] : NAN;
+        out->low.of[l] = known ? low : NAN;
+        out->high.of[l] = known ? value + half.of[l] : NAN;
+        out->quality.of[l] = known ? out->quality.of[l] : ESTIMATE_NONE;
+    }
 }
 
 struct estimate_interval estimate_get(const struct estimate *e, size_t scope, size_t metric, double value,
                                       double rounds) {
-    const struct estimate_spread *spread = spread_of(e, scope, metric);
-    const struct estimate_sample *mean = &spread->mean;
-    const struct catalog_metric *catalog_metric = &e->plan->catalog->metrics[e->plan->metrics[metric].metric];
-    struct estimate_interval interval = {NAN, NAN, NAN, ESTIMATE_NONE};
-    double windows = mean->unseen.windows;
-    if (spread->rounds == 0 || !isfinite(value) || !isfinite(mean->variance) || windows < WINDOWS_MIN)
-        return interval;
-    double stretch = rounds > 1 ? 1 : mean->stretch, floor = mean->floor;
-    double by_chance = (mean->variance + common_of(e, scope, mean)) / rounds * stretch * stretch;
-    double unseen = (rounds > 1 ? mean->unseen.mean : mean->unseen.round) * value / catalog_metric->export_scale;
-    double variance = by_chance + floor * floor + unseen * unseen;
-    interval.standard_error = sqrt(variance) * fabs(catalog_metric->export_scale);
-    if (misses_pieces(e, mean) && scopes_n_cores(e->scopes, scope) > 1)
-        interval.standard_error = fmax(interval.standard_error, resolution_of(catalog_metric, value) / sqrt(rounds));
-    // only the part estimated from differences has few degrees of freedom (Satterthwaite)
-    double sure = by_chance > 0 ? variance / by_chance : INFINITY;
-    double half = interval.standard_error * student_95(estimate_degrees(e, scope, metric) * sure * sure);
-    interval.low = catalog_metric->formula->is_ratio && value >= 0 ? fmax(value - half, 0) : value - half;
-    interval.high = value + half;
-    interval.quality = quality_of(catalog_metric, value, half);
-    return interval;
+    const struct topology *topology = e->scopes->topology;
+    struct lanes values = lanes_all(value);
+    struct estimate_intervals all;
+    estimate_get_batch(e, scope_batch(topology, scope), metric, &values, rounds, &all);
+    size_t l = scope_lane(topology, scope);
+    return (struct estimate_interval){all.standard_error.of[l], all.low.of[l], all.high.of[l],
+                                      (enum estimate_quality)all.quality.of[l]};
 }

@@ -58,6 +58,12 @@ struct estimate_interval {
     enum estimate_quality quality;
 };
 
+// The same in the lanes of a batch of scopes.
+struct estimate_intervals {
+    struct lanes standard_error, low, high;
+    struct lanes quality; // enum estimate_quality
+};
+
 // Scopes are those of core/counts/scopes.h: the host, each socket, each CPU. `plan` and `topology` are borrowed and
 // must outlive it. `memory_rounds`: as ESTIMATE_MEMORY_ROUNDS, at least 1; INFINITY: all rounds weigh the same. NULL if
 // out of memory.
@@ -76,6 +82,10 @@ void estimate_forget_unit(struct estimate *estimate, size_t cpu, size_t unit);
 // The interval of `value`, a metric's exported gauge of one scope over the last `rounds` rounds (1 for a snapshot's).
 struct estimate_interval estimate_get(const struct estimate *estimate, size_t scope, size_t metric, double value,
                                       double rounds);
+
+// The same for the scopes of a batch.
+void estimate_get_batch(const struct estimate *estimate, size_t batch, size_t metric, const struct lanes *values,
+                        double rounds, struct estimate_intervals *out);
 
 // Degrees of freedom of that standard error; 0 if there is none.
 double estimate_degrees(const struct estimate *estimate, size_t scope, size_t metric);

@@ -7,7 +7,8 @@
 
 static void lay_out(void *self, struct block *block) {
     struct estimate_cores *cores = self;
-    cores->difference = block_take(block, cores->topology->n_cores, sizeof *cores->difference);
+    cores->differences = block_take(block, lanes_blocks(cores->topology->n_cpus), sizeof *cores->differences);
+    cores->sums = block_take(block, cores->topology->n_cores, sizeof *cores->sums);
 }
 
 struct estimate_cores *estimate_cores_new(const struct topology *topology) {
@@ -19,15 +20,26 @@ struct estimate_cores *estimate_cores_free(struct estimate_cores *cores) {
     return NULL;
 }
 
-double estimate_cores_take(struct estimate_cores *cores, struct scope_cpus in, double *squares) {
-    double variance = 0;
-    *squares = 0;
+struct estimate_variance estimate_cores_variance(struct estimate_cores *cores, struct scope_cpus in) {
+    const struct topology_cpu *cpus = cores->topology->cpus;
+    double variance = 0, squares = 0, *sums = cores->sums;
+    for (size_t c = 0; c < in.n; c++)
+        sums[cpus[in.cpus[c]].core] += cores->differences[in.cpus[c] / LANES].of[in.cpus[c] % LANES];
     for (size_t c = 0; c < in.n; c++) {
-        double *core = &cores->difference[cores->topology->cpus[in.cpus[c]].core];
-        double term = *core * *core / 2;
-        *core = 0; // done: a sibling adds nothing more
+        double *sum = &sums[cpus[in.cpus[c]].core], term = *sum * *sum / 2;
+        *sum = 0; // done: a sibling adds nothing more
         variance += term;
-        *squares += term * term;
+        squares += term * term;
     }
-    return variance;
+    return (struct estimate_variance){lanes_all(variance), lanes_all(squares)};
+}
+
+struct estimate_variance estimate_cores_variances(const struct estimate_cores *cores, size_t block) {
+    struct lanes differences = cores->differences[block];
+    struct estimate_variance of;
+    for (size_t l = 0; l < LANES; l++) {
+        of.variance.of[l] = differences.of[l] * differences.of[l] / 2;
+        of.squares.of[l] = of.variance.of[l] * of.variance.of[l];
+    }
+    return of;
 }

@@ -5,26 +5,27 @@
 // Variance over the cores of a scope. SMT siblings have their slots at the same places, so they are one random draw:
 // differences are summed by core first.
 
-#include <math.h>
-
+#include "core/base/lanes.h"
 #include "core/counts/scopes.h"
 
 struct estimate_cores {
     const struct topology *topology; // borrowed
-    double *difference;              // [core]: 0 between uses
+    struct lanes *differences;       // [block of CPUs]: each CPU's difference between two rounds, scaled by the
+                                     // uncovered share of time
+    double *sums;                    // [core]: 0 between uses
+};
+
+struct estimate_variance {
+    struct lanes variance; // half the sum of each core's squared difference
+    struct lanes squares;  // the sum of the squared terms
 };
 
 // `topology` must outlive it. NULL if out of memory.
 struct estimate_cores *estimate_cores_new(const struct topology *topology);
 struct estimate_cores *estimate_cores_free(struct estimate_cores *cores);
 
-// Adds a CPU's difference between two rounds, scaled by the uncovered share of time.
-static inline void estimate_cores_add(struct estimate_cores *cores, size_t cpu, double difference, double covered) {
-    cores->difference[cores->topology->cpus[cpu].core] += difference * sqrt(1 - covered);
-}
-
-// Returns half the sum of each core's squared difference over the CPUs `in`, and resets these; *squares is the sum of
-// the squared terms.
-double estimate_cores_take(struct estimate_cores *cores, struct scope_cpus in, double *squares);
+// The variance over the CPUs `in`, in all lanes; and of each CPU of a block alone.
+struct estimate_variance estimate_cores_variance(struct estimate_cores *cores, struct scope_cpus in);
+struct estimate_variance estimate_cores_variances(const struct estimate_cores *cores, size_t block);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "core/base/block.h"
 #include "core/estimate/estimate.h"
@@ -12,10 +11,11 @@ static void lay_out(void *self, struct block *block) {
     struct estimate_rounds *rounds = self;
     const struct rows *rows = rounds->rows;
     rounds->has_fields = block_take(block, rows->n_units, sizeof *rounds->has_fields);
-    rounds->cells = block_take(block, rounds->n_cpus * rows->n_units, sizeof *rounds->cells);
-    rounds->now = block_take(block, rounds->n_cpus * rows->n_values, sizeof *rounds->now);
-    rounds->before = block_take(block, rounds->n_cpus * rows->n_values, sizeof *rounds->before);
-    rounds->held = block_take(block, rounds->n_cpus, sizeof *rounds->held);
+    size_t blocks = lanes_blocks(rounds->n_cpus);
+    rounds->cells = block_take(block, blocks * rows->n_units, sizeof *rounds->cells);
+    rounds->now = block_take(block, blocks * rows->n_values, sizeof *rounds->now);
+    rounds->before = block_take(block, blocks * rows->n_values, sizeof *rounds->before);
+    rounds->held = block_take(block, blocks, sizeof *rounds->held);
 }
 
 struct estimate_rounds *estimate_rounds_new(const struct rows *rows, size_t n_cpus) {
@@ -34,39 +34,43 @@ struct estimate_rounds *estimate_rounds_free(struct estimate_rounds *rounds) {
 }
 
 // Pipeline slots counted by a unit with fields: the count of the fields' leader, else the sum of the fields.
-static double field_slots(const struct plan *plan, const struct plan_unit *unit, const double *counts) {
+static double field_slots(const struct plan *plan, const struct plan_unit *unit, const struct lanes *counts,
+                          size_t lane) {
     double sum = 0, leader = 0;
     for (size_t i = 0; i < unit->n_events; i++) {
         if (estimate_is_field(plan, unit->events[i]))
-            sum += counts[i];
+            sum += counts[i].of[lane];
         else if (plan->catalog->n_topdown > 0 && unit->events[i] == plan->catalog->topdown[0])
-            leader = counts[i];
+            leader = counts[i].of[lane];
     }
     return leader > 0 ? leader : sum;
 }
 
 static void take_unit(struct estimate_rounds *rounds, const struct cells *cells, size_t cpu, size_t u, double seconds) {
     const struct plan *plan = rounds->rows->plan;
-    struct estimate_cell *cell = estimate_rounds_cell(rounds, cpu, u);
+    size_t block = cpu / LANES, lane = cpu % LANES;
+    struct estimate_cell *cell = estimate_rounds_cell(rounds, block, u);
     const double *from = cells_values(cells, cpu, u);
-    double *to = estimate_rounds_now(rounds, cpu) + rows_first(rounds->rows, u);
+    struct lanes *to = estimate_rounds_now(rounds, block) + rows_first(rounds->rows, u);
     double scale = cells_data(cells, cpu, u) ? cells_factor(cells, cpu, u, seconds) : 0;
     for (size_t i = 0, n = rows_n(rounds->rows, u); i < n; i++)
-        to[i] = from[i] * scale;
-    cell->share = cells_share(cells, cpu, u);
+        to[i].of[lane] = from[i] * scale;
+    cell->share.of[lane] = cells_share(cells, cpu, u);
     if (rounds->has_fields[u]) // uniform error of up to half a step: a step / sqrt(12)
-        cell->rounding = field_slots(plan, &plan->units[u], to + 1) / ESTIMATE_FIELD_STEPS / sqrt(12);
+        cell->rounding.of[lane] = field_slots(plan, &plan->units[u], to + 1, lane) / ESTIMATE_FIELD_STEPS / sqrt(12);
 }
 
 // Makes the unit's last round the previous one, if it has data.
 static void keep_unit(struct estimate_rounds *rounds, size_t cpu, size_t u) {
-    struct estimate_cell *cell = estimate_rounds_cell(rounds, cpu, u);
-    size_t first = rows_first(rounds->rows, u);
-    if (!(cell->share > 0))
+    size_t block = cpu / LANES, lane = cpu % LANES, first = rows_first(rounds->rows, u);
+    struct estimate_cell *cell = estimate_rounds_cell(rounds, block, u);
+    const struct lanes *now = estimate_rounds_now(rounds, block) + first;
+    struct lanes *before = estimate_rounds_before(rounds, block) + first;
+    if (!(cell->share.of[lane] > 0))
         return;
-    cell->share_before = cell->share;
-    memcpy(estimate_rounds_before(rounds, cpu) + first, estimate_rounds_now(rounds, cpu) + first,
-           rows_n(rounds->rows, u) * sizeof *rounds->now);
+    cell->share_before.of[lane] = cell->share.of[lane];
+    for (size_t i = 0, n = rows_n(rounds->rows, u); i < n; i++)
+        before[i].of[lane] = now[i].of[lane];
 }
 
 static double held_part(const struct cells *cells, size_t cpu) {
@@ -77,22 +81,39 @@ static double held_part(const struct cells *cells, size_t cpu) {
     for (size_t u = 0; u < plan->n_units; u++)
         if (!plan_unit_stands(plan, (unsigned)u) && plan->common_unit != (int)u)
             windows += cells_at(cells, cpu, u)->n_windows;
-    return fmax(1 - windows / plan_slots(plan), 0);
+    return lanes_max(1 - windows / plan_slots(plan), 0);
+}
+
+static void find_covered(struct estimate_cell *cell) {
+    struct lanes share = cell->share, before = cell->share_before, covered, uncovered;
+    for (size_t l = 0; l < LANES; l++) {
+        double mean = (before.of[l] + share.of[l]) / 2;
+        mean = before.of[l] > 0 ? mean : -1;
+        covered.of[l] = share.of[l] > 0 ? mean : -1;
+    }
+    for (size_t l = 0; l < LANES; l++) {
+        double rest = sqrt(1 - covered.of[l]);
+        uncovered.of[l] = covered.of[l] >= 0 ? rest : 0;
+    }
+    cell->covered = covered;
+    cell->uncovered = uncovered;
 }
 
 void estimate_rounds_take(struct estimate_rounds *rounds, const struct cells *cells, double seconds) {
     for (size_t cpu = 0; cpu < rounds->n_cpus; cpu++) {
         if (!cells->times[cpu].fresh || !(cells->times[cpu].seconds > 0))
             continue;
-        rounds->held[cpu] = held_part(cells, cpu);
+        rounds->held[cpu / LANES].of[cpu % LANES] = held_part(cells, cpu);
         for (size_t u = 0; u < rounds->rows->n_units; u++) {
             keep_unit(rounds, cpu, u);
             take_unit(rounds, cells, cpu, u, seconds);
         }
     }
+    for (size_t i = 0, n = lanes_blocks(rounds->n_cpus) * rounds->rows->n_units; i < n; i++)
+        find_covered(&rounds->cells[i]);
 }
 
 void estimate_rounds_forget(struct estimate_rounds *rounds, size_t cpu, size_t unit) {
-    struct estimate_cell *cell = estimate_rounds_cell(rounds, cpu, unit);
-    cell->share = cell->share_before = 0;
+    struct estimate_cell *cell = estimate_rounds_cell(rounds, cpu / LANES, unit);
+    cell->share.of[cpu % LANES] = cell->share_before.of[cpu % LANES] = 0;
 }

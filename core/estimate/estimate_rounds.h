@@ -2,25 +2,30 @@
 #ifndef TOPDOWND_CORE_ESTIMATE_ESTIMATE_ROUNDS_H
 #define TOPDOWND_CORE_ESTIMATE_ESTIMATE_ROUNDS_H
 
-// Two successive rounds of each CPU, extrapolated: this one, and the last one with data before it.
+// Two successive rounds of each CPU, extrapolated: this one, and the last one with data before it. CPUs are in blocks
+// of LANES, one in each lane; lanes without a CPU have no data.
 
+#include "core/base/lanes.h"
 #include "core/counts/cells.h"
 
-// One unit on one CPU.
+// One unit on a block of CPUs.
 struct estimate_cell {
-    double share;        // covered share of this round's time; 0: no data
-    double share_before; // of the previous round; 0: no such round
-    double rounding;     // standard error of one field's count
-    double leverage;     // of the scope at hand: the part of its mean that the difference of the two rounds makes
+    struct lanes share;        // covered share of this round's time; 0: no data
+    struct lanes share_before; // of the previous round; 0: no such round
+    struct lanes rounding;     // standard error of one field's count
+    struct lanes covered;      // mean share of both rounds; -1: there are not both
+    struct lanes uncovered;    // square root of the rest; 0: there are not both
+    struct lanes leverage;     // of the batch at hand: the part of its mean that the difference of both rounds makes
 };
+enum { ESTIMATE_CELL_LANES = sizeof(struct estimate_cell) / sizeof(struct lanes) };
 
 struct estimate_rounds {
     const struct rows *rows; // borrowed
     size_t n_cpus;
     bool *has_fields;            // [unit]
-    struct estimate_cell *cells; // [cpu][unit]
-    double *now, *before;        // [cpu][value of a row]
-    double *held;                // [cpu]: the part of a round's windows that the core did not have, because it was held
+    struct estimate_cell *cells; // [block][unit]
+    struct lanes *now, *before;  // [block][value of a row]
+    struct lanes *held;          // [block]: the part of a round's windows that the core did not have, as it was held
 };
 
 // `rows` must outlive it. NULL if out of memory.
@@ -33,15 +38,15 @@ void estimate_rounds_take(struct estimate_rounds *rounds, const struct cells *ce
 // Forgets the unit's rounds so far on this CPU.
 void estimate_rounds_forget(struct estimate_rounds *rounds, size_t cpu, size_t unit);
 
-static inline struct estimate_cell *estimate_rounds_cell(const struct estimate_rounds *rounds, size_t cpu,
+static inline struct estimate_cell *estimate_rounds_cell(const struct estimate_rounds *rounds, size_t block,
                                                          size_t unit) {
-    return &rounds->cells[cpu * rounds->rows->n_units + unit];
+    return &rounds->cells[block * rounds->rows->n_units + unit];
 }
-static inline double *estimate_rounds_now(const struct estimate_rounds *rounds, size_t cpu) {
-    return rounds->now + cpu * rounds->rows->n_values;
+static inline struct lanes *estimate_rounds_now(const struct estimate_rounds *rounds, size_t block) {
+    return rounds->now + block * rounds->rows->n_values;
 }
-static inline double *estimate_rounds_before(const struct estimate_rounds *rounds, size_t cpu) {
-    return rounds->before + cpu * rounds->rows->n_values;
+static inline struct lanes *estimate_rounds_before(const struct estimate_rounds *rounds, size_t block) {
+    return rounds->before + block * rounds->rows->n_values;
 }
 
 // True for a field of PERF_METRICS.

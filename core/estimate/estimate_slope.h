@@ -4,10 +4,12 @@
 
 #include "core/formula/formula.h"
 
-// Writes a formula's derivatives to `slopes`: by each of formula->variables, then by each of formula->metrics. They are
-// central differences with a relative step of 1/10000; at a kink (min, max) the mean of both sides; if one side has no
-// value, the other side's. The derivative by a variable that is 0 is 0: an event that never happened does not vary.
-// Returns the formula's value; if that is NaN, `slopes` are 0. `events` and `metrics` are unchanged on return.
-double estimate_slopes(const struct formula *formula, double *events, double *metrics, double *slopes);
+// Writes a formula's derivatives in all lanes to `slopes`: by each of formula->variables, then by each of
+// formula->metrics. They are central differences with a relative step of 1/10000; at a kink (min, max) the mean of both
+// sides; if one side has no value, the other side's. The derivative by a variable that is 0 is 0: an event that never
+// happened does not vary. Returns the formula's value; if that is NaN, `slopes` are 0. `events` and `metrics` are
+// unchanged on return.
+struct lanes estimate_slopes(const struct formula *formula, struct lanes *events, struct lanes *metrics,
+                             struct lanes *slopes);
 
 #endif

@@ -28,14 +28,13 @@ static void lay_out(void *self, struct block *block) {
     terms->places = block_take(block, count_places(plan), sizeof *terms->places);
     terms->first_place = block_take(block, plan->n_metrics, sizeof *terms->first_place);
     terms->terms = block_take(block, metrics, sizeof *terms->terms);
-    terms->differences = block_take(block, metrics * terms->n_cpus, sizeof *terms->differences);
+    terms->differences = block_take(block, metrics * terms->n_blocks, sizeof *terms->differences);
     terms->slopes = block_take(block, events + metrics, sizeof *terms->slopes);
-    terms->counted = block_take(block, events, sizeof *terms->counted);
 }
 
-struct estimate_terms *estimate_terms_new(const struct rows *rows, size_t n_cpus) {
+struct estimate_terms *estimate_terms_new(const struct rows *rows, size_t n_blocks) {
     const struct plan *plan = rows->plan;
-    struct estimate_terms terms = {.rows = rows, .n_cpus = n_cpus};
+    struct estimate_terms terms = {.rows = rows, .n_blocks = n_blocks};
     struct estimate_terms *made = block_new(&terms, sizeof terms, lay_out);
     size_t n = 0;
     for (size_t m = 0; made && m < plan->n_metrics; m++) {
@@ -56,18 +55,8 @@ struct estimate_terms *estimate_terms_free(struct estimate_terms *terms) {
 // ---- a metric ----
 
 static struct estimate_difference *difference_of(const struct estimate_terms *terms, size_t catalog_metric,
-                                                 size_t cpu) {
-    return &terms->differences[catalog_metric * terms->n_cpus + cpu];
-}
-
-// Finds the events with which a metric varies; the slopes are known. Time is exact, and values not counted in the
-// metric's own unit do not vary.
-static void find_counted(struct estimate_terms *terms, size_t metric, const struct formula *formula) {
-    const size_t *places = terms->places + terms->first_place[metric];
-    terms->n_counted = 0;
-    for (size_t i = 0; i < formula->n_variables; i++)
-        if (places[i] > 0 && terms->slopes[i] != 0)
-            terms->counted[terms->n_counted++] = (struct estimate_counted){terms->slopes[i], places[i]};
+                                                 size_t block) {
+    return &terms->differences[catalog_metric * terms->n_blocks + block];
 }
 
 // A field's place among the topdown events.
@@ -78,131 +67,220 @@ static size_t field_of(const struct catalog *catalog, unsigned event) {
     return i;
 }
 
-// The effect of rounding on a metric in the scope, field by field. A field is rounded the same way wherever it is read,
-// so contributions of one field by several paths add up with their signs, and so do CPUs.
-static void find_rounded(struct estimate_terms *terms, const struct estimate_scope *of,
+static void add_product(struct lanes *to, const struct lanes *slope, const struct lanes *value) {
+    for (size_t l = 0; l < LANES; l++)
+        to->of[l] += slope->of[l] * value->of[l];
+}
+
+// The effect of rounding on a metric in the scopes, field by field. A field is rounded the same way wherever it is
+// read, so contributions of one field by several paths add up with their signs, and so do CPUs.
+static void find_rounded(struct estimate_terms *terms, const struct estimate_batch *batch,
                          const struct plan_metric *metric, const struct formula *formula) {
-    const struct catalog *catalog = terms->rows->plan->catalog;
-    double *rounded = terms->terms[metric->metric].rounded, steps = 0;
+    const struct plan *plan = terms->rows->plan;
+    const struct catalog *catalog = plan->catalog;
+    const struct lanes *slopes = terms->slopes;
+    struct lanes *rounded = terms->terms[metric->metric].rounded, steps = lanes_all(0);
     if (catalog->n_topdown == 0)
         return; // no fields: never written
     memset(rounded, 0, catalog->n_topdown * sizeof *rounded);
-    for (size_t c = 0; metric->unit >= 0 && c < of->in.n; c++)
-        steps += estimate_rounds_cell(of->rounds, of->in.cpus[c], (size_t)metric->unit)->rounding;
-    for (size_t i = 0; steps > 0 && i < formula->n_variables; i++)
-        if (estimate_is_field(terms->rows->plan, formula->variables[i]))
-            rounded[field_of(catalog, formula->variables[i])] += terms->slopes[i] * steps;
+    if (metric->unit >= 0)
+        steps = estimate_batch_sum(batch, &batch->rounds->cells[metric->unit].rounding,
+                                   terms->rows->n_units * ESTIMATE_CELL_LANES);
+    for (size_t i = 0; i < formula->n_variables; i++)
+        if (estimate_is_field(plan, formula->variables[i]))
+            add_product(&rounded[field_of(catalog, formula->variables[i])], &slopes[i], &steps);
     for (size_t i = 0; i < formula->n_metrics; i++)
         for (size_t f = 0; f < catalog->n_topdown; f++)
-            rounded[f] += terms->slopes[formula->n_variables + i] * terms->terms[formula->metrics[i]].rounded[f];
+            add_product(&rounded[f], &slopes[formula->n_variables + i], &terms->terms[formula->metrics[i]].rounded[f]);
 }
 
-// Adds the contribution of a CPU's counts in the metric's own unit to the difference of residuals.
-static void add_counts(const struct estimate_terms *terms, const struct estimate_scope *of, size_t unit, size_t cpu,
-                       struct estimate_difference *to) {
-    const struct estimate_cell *cell = estimate_rounds_cell(of->rounds, cpu, unit);
-    const double *now = estimate_rounds_now(of->rounds, cpu), *before = estimate_rounds_before(of->rounds, cpu);
-    if (!(cell->share_before > 0 && cell->share > 0))
-        return;
-    double difference = 0;
-    for (size_t i = 0; i < terms->n_counted; i++) {
-        const struct estimate_counted *counted = &terms->counted[i];
-        difference += counted->slope * (now[counted->place] - before[counted->place]);
+// Finds the contribution of the counts in the metric's own unit to the differences of residuals on a block of CPUs.
+// Time is exact, and values not counted in the unit do not vary.
+static void find_counts(const struct estimate_terms *terms, const struct estimate_batch *batch, size_t metric,
+                        const struct formula *formula, size_t block, struct estimate_difference *to) {
+    const size_t *places = terms->places + terms->first_place[metric];
+    size_t unit = (size_t)terms->rows->plan->metrics[metric].unit;
+    const struct estimate_cell *cell = estimate_rounds_cell(batch->rounds, block, unit);
+    const struct lanes *now = estimate_rounds_now(batch->rounds, block);
+    const struct lanes *before = estimate_rounds_before(batch->rounds, block);
+    struct lanes difference = lanes_all(0), covered = cell->covered;
+    for (size_t i = 0; i < formula->n_variables; i++) {
+        if (places[i] == 0)
+            continue;
+        const struct lanes *slope = &terms->slopes[i], *x = &now[places[i]], *y = &before[places[i]];
+        for (size_t l = 0; l < LANES; l++)
+            difference.of[l] += slope->of[l] * (x->of[l] - y->of[l]);
     }
-    *to = (struct estimate_difference){difference / (1 - cell->leverage), (cell->share_before + cell->share) / 2};
+    for (size_t l = 0; l < LANES; l++) {
+        double unfitted = difference.of[l] / (1 - cell->leverage.of[l]);
+        difference.of[l] = covered.of[l] >= 0 ? unfitted : 0;
+    }
+    *to = (struct estimate_difference){difference, covered};
 }
 
 // Adds the contributions of the metrics it needs; `first`: there is nothing to add to yet.
-static void add_metrics(const struct estimate_terms *terms, const struct formula *formula, bool first, size_t cpu,
+static void add_metrics(const struct estimate_terms *terms, const struct formula *formula, bool first, size_t block,
                         struct estimate_difference *to) {
-    const double *slopes = terms->slopes + formula->n_variables;
+    struct lanes nothing = lanes_all(first); // above 0 where there is nothing to add to
     for (size_t i = 0; i < formula->n_metrics; i++) {
-        const struct estimate_difference *other = difference_of(terms, formula->metrics[i], cpu);
-        if (slopes[i] == 0)
-            continue;
-        to->covered = first ? other->covered : fmin(to->covered, other->covered);
-        to->difference += slopes[i] * other->difference;
-        first = false;
+        const struct estimate_difference *other = difference_of(terms, formula->metrics[i], block);
+        const struct lanes *slope = &terms->slopes[formula->n_variables + i];
+        for (size_t l = 0; l < LANES; l++) {
+            double covered = other->covered.of[l];
+            if (slope->of[l] == 0)
+                continue;
+            to->covered.of[l] = nothing.of[l] > 0 || covered < to->covered.of[l] ? covered : to->covered.of[l];
+            to->difference.of[l] += slope->of[l] * other->difference.of[l];
+            nothing.of[l] = 0;
+        }
     }
 }
 
+// Finds the differences of a block of CPUs.
+static const struct estimate_difference *take_block(const struct estimate_terms *terms,
+                                                    const struct estimate_batch *batch, size_t metric, size_t block) {
+    const struct plan_metric *planned = &terms->rows->plan->metrics[metric];
+    const struct formula *formula = formula_of(terms->rows->plan, metric);
+    struct estimate_difference *to = difference_of(terms, planned->metric, block);
+    if (planned->unit >= 0)
+        find_counts(terms, batch, metric, formula, block, to);
+    else
+        *to = (struct estimate_difference){lanes_all(0), lanes_all(-1)};
+    add_metrics(terms, formula, planned->unit < 0, block, to);
+    return to;
+}
+
 // A round with small counts has a noisier ratio: compares its size with the mean's, both weighted by the derivatives.
-static double stretch_of_counts(const struct estimate_terms *terms, const struct estimate_scope *of,
-                                const double *mean) {
-    double usual = 0, now = 0;
-    for (size_t i = 0; i < terms->n_counted; i++) {
-        double slope = fabs(terms->counted[i].slope);
-        size_t place = terms->counted[i].place;
-        usual += slope * mean[place];
-        for (size_t c = 0; c < of->in.n; c++)
-            now += slope * estimate_rounds_now(of->rounds, of->in.cpus[c])[place];
+static struct lanes stretch_of_counts(const struct estimate_terms *terms, const struct estimate_batch *batch,
+                                      size_t metric, const struct lanes *mean) {
+    const struct formula *formula = formula_of(terms->rows->plan, metric);
+    const size_t *places = terms->places + terms->first_place[metric];
+    struct lanes usual = lanes_all(0), now = lanes_all(0), weight, stretch;
+    for (size_t i = 0; i < formula->n_variables; i++) {
+        if (places[i] == 0)
+            continue;
+        for (size_t l = 0; l < LANES; l++)
+            weight.of[l] = fabs(terms->slopes[i].of[l]);
+        add_product(&usual, &weight, &mean[places[i]]);
+        estimate_batch_add(batch, &now, &weight, batch->rounds->now + places[i], terms->rows->n_values);
     }
-    return now > 0 ? fmax(usual / now, 1) : 1;
+    for (size_t l = 0; l < LANES; l++) {
+        double larger = lanes_max(usual.of[l] / now.of[l], 1);
+        stretch.of[l] = now.of[l] > 0 ? larger : 1;
+    }
+    return stretch;
+}
+
+static void find_max(struct lanes *to, const struct lanes *other) {
+    for (size_t l = 0; l < LANES; l++)
+        to->of[l] = lanes_max(other->of[l], to->of[l]);
+}
+
+static void find_min(struct lanes *to, const struct lanes *other) {
+    for (size_t l = 0; l < LANES; l++)
+        to->of[l] = other->of[l] < to->of[l] ? other->of[l] : to->of[l];
 }
 
 // A metric made of others has missed as much, and is as uncertain, as the worst of them.
 static void add_worst(const struct estimate_terms *terms, const struct formula *formula, struct estimate_term *term) {
     for (size_t i = 0; i < formula->n_metrics; i++) {
         const struct estimate_term *other = &terms->terms[formula->metrics[i]];
-        term->stretch = fmax(term->stretch, other->stretch);
-        term->unseen.round = fmax(term->unseen.round, other->unseen.round);
-        term->unseen.mean = fmax(term->unseen.mean, other->unseen.mean);
-        term->unseen.windows = fmin(term->unseen.windows, other->unseen.windows);
+        find_max(&term->stretch, &other->stretch);
+        find_max(&term->unseen.round, &other->unseen.round);
+        find_max(&term->unseen.mean, &other->unseen.mean);
+        find_min(&term->unseen.windows, &other->unseen.windows);
     }
 }
 
-bool estimate_terms_take(struct estimate_terms *terms, const struct estimate_scope *of, size_t metric,
-                         struct operands *at, const double *mean, struct estimate_unseen unseen) {
+// True of lanes in which some CPU has a difference.
+static struct lanes take_blocks(struct estimate_terms *terms, const struct estimate_batch *batch, size_t metric) {
+    struct lanes data = lanes_all(0), value = terms->value;
+    size_t at = 0, block, c = 0;
+    double any = 0;
+    while (estimate_batch_next(batch, &at, &block)) {
+        const struct estimate_difference *of = take_block(terms, batch, metric, block);
+        for (size_t l = 0; l < LANES; l++)
+            data.of[l] = (of->covered.of[l] >= 0) & !isnan(value.of[l]) ? 1 : 0; // a metric without a value has none
+        for (; !batch->of_cpus && c < at; c++)
+            any += data.of[batch->in.cpus[c] % LANES];
+    }
+    return batch->of_cpus ? data : lanes_all(any);
+}
+
+struct lanes estimate_terms_take(struct estimate_terms *terms, const struct estimate_batch *batch, size_t metric,
+                                 struct operand_lanes *at, const struct lanes *mean, struct estimate_unseen unseen) {
     const struct plan_metric *planned = &terms->rows->plan->metrics[metric];
     const struct formula *formula = formula_of(terms->rows->plan, metric);
     struct estimate_term *term = &terms->terms[planned->metric];
-    bool own = planned->unit >= 0; // its formula counts something
-    double value = estimate_slopes(formula, at->counts, at->metrics, terms->slopes);
-    at->metrics[planned->metric] = value;
-    term->stretch = 1;
+    terms->value = at->metrics[planned->metric] = estimate_slopes(formula, at->counts, at->metrics, terms->slopes);
+    term->stretch = lanes_all(1);
     term->unseen = unseen;
-    if (isfinite(value) && own) {
-        find_counted(terms, metric, formula);
-        term->stretch = stretch_of_counts(terms, of, mean);
-    }
+    if (planned->unit >= 0)
+        term->stretch = stretch_of_counts(terms, batch, metric, mean);
     add_worst(terms, formula, term);
-    find_rounded(terms, of, planned, formula);
-    bool data = false;
-    for (size_t c = 0; c < of->in.n; c++) {
-        struct estimate_difference *to = difference_of(terms, planned->metric, of->in.cpus[c]);
-        *to = (struct estimate_difference){0, -1};
-        if (!isfinite(value))
-            continue;
-        if (own)
-            add_counts(terms, of, (size_t)planned->unit, of->in.cpus[c], to);
-        add_metrics(terms, formula, !own, of->in.cpus[c], to);
-        data = data || to->covered >= 0;
-    }
-    return data;
+    find_rounded(terms, batch, planned, formula);
+    return take_blocks(terms, batch, metric);
 }
 
 // ---- results ----
 
-struct estimate_sample estimate_terms_sample(const struct estimate_terms *terms, const struct estimate_scope *of,
+// Scales a block's differences by the uncovered share of time.
+static void scale_block(const struct estimate_difference *of, struct lanes *to) {
+    struct lanes difference = of->difference, covered = of->covered;
+    for (size_t l = 0; l < LANES; l++) {
+        double scaled = difference.of[l] * sqrt(1 - covered.of[l]);
+        to->of[l] = covered.of[l] >= 0 ? scaled : 0;
+    }
+}
+
+// Finds what the cores of a scope have in common, from their scaled differences: half the squared difference of their
+// sum is more than the sum of theirs if they are in step.
+static void find_common(const struct estimate_terms *terms, const struct estimate_batch *batch, unsigned catalog_metric,
+                        struct estimate_sample *sample) {
+    size_t at = 0, block, c = 0;
+    double together = 0, uncovered = 0, n = 0, idle = plan_idle_share(terms->rows->plan);
+    sample->common = lanes_all(0);
+    if (batch->of_cpus) {
+        struct lanes covered = difference_of(terms, catalog_metric, batch->block)->covered;
+        for (size_t l = 0; l < LANES; l++)
+            sample->uncovered.of[l] = covered.of[l] >= 0 ? 1 - covered.of[l] : 0;
+        return;
+    }
+    while (estimate_batch_next(batch, &at, &block)) {
+        const struct estimate_difference *of = difference_of(terms, catalog_metric, block);
+        for (; c < at; c++) {
+            size_t lane = batch->in.cpus[c] % LANES;
+            if (!(of->covered.of[lane] >= 0))
+                continue;
+            together += batch->cores->differences[block].of[lane];
+            uncovered += 1 - of->covered.of[lane];
+            n++;
+        }
+    }
+    sample->uncovered = lanes_all(n > 0 ? uncovered / n : 0);
+    if (uncovered > 0) // the squares have been scaled by it
+        sample->common = lanes_all((together * together / 2 - sample->variance.of[0]) / (uncovered / n) * idle);
+}
+
+struct estimate_sample estimate_terms_sample(const struct estimate_terms *terms, const struct estimate_batch *batch,
                                              size_t metric) {
     const struct plan *plan = terms->rows->plan;
     unsigned catalog_metric = plan->metrics[metric].metric;
     const struct estimate_term *term = &terms->terms[catalog_metric];
-    double floor2 = 0, together = 0, uncovered = 0, n = 0;
-    for (size_t c = 0; c < of->in.n; c++) {
-        const struct estimate_difference *difference = difference_of(terms, catalog_metric, of->in.cpus[c]);
-        if (!(difference->covered >= 0))
-            continue;
-        estimate_cores_add(of->cores, of->in.cpus[c], difference->difference, difference->covered);
-        together += difference->difference * sqrt(1 - difference->covered);
-        uncovered += (1 - difference->covered - uncovered) / ++n;
-    }
+    struct lanes floor = lanes_all(0);
+    size_t at = 0, block;
+    while (estimate_batch_next(batch, &at, &block))
+        scale_block(difference_of(terms, catalog_metric, block), &batch->cores->differences[block]);
     for (size_t f = 0; f < plan->catalog->n_topdown; f++)
-        floor2 += term->rounded[f] * term->rounded[f];
-    struct estimate_sample sample = {
-        .uncovered = uncovered, .floor = sqrt(floor2), .stretch = term->stretch, .unseen = term->unseen};
-    sample.variance = estimate_cores_take(of->cores, of->in, &sample.squares);
-    if (uncovered > 0) // the squares have been scaled by it
-        sample.common = (together * together / 2 - sample.variance) / uncovered * plan_idle_share(plan);
+        add_product(&floor, &term->rounded[f], &term->rounded[f]);
+    for (size_t l = 0; l < LANES; l++)
+        floor.of[l] = sqrt(floor.of[l]);
+    struct estimate_variance of = estimate_batch_variance(batch);
+    struct estimate_sample sample = {.variance = of.variance,
+                                     .squares = of.squares,
+                                     .floor = floor,
+                                     .stretch = term->stretch,
+                                     .unseen = term->unseen};
+    find_common(terms, batch, catalog_metric, &sample);
     return sample;
 }

@@ -13,8 +13,8 @@ static void lay_out(void *self, struct block *block) {
     size_t units = sizes->rows->n_units;
     sizes->same = block_take(block, units * units, sizeof *sizes->same);
     sizes->first_same = block_take(block, units + 1, sizeof *sizes->first_same);
-    sizes->sizes = block_take(block, sizes->n_scopes * units, sizeof *sizes->sizes);
-    sizes->all = block_take(block, sizes->n_cpus * units, sizeof *sizes->all);
+    sizes->sizes = block_take(block, sizes->n_batches * units, sizeof *sizes->sizes);
+    sizes->all = block_take(block, sizes->n_blocks * units, sizeof *sizes->all);
     sizes->unseen = block_take(block, units, sizeof *sizes->unseen);
 }
 
@@ -22,7 +22,7 @@ static void lay_out(void *self, struct block *block) {
 
 // The weight of a count that covers a share of the time: the inverse of a number proportional to its variance. A count
 // that covers all the time decides alone.
-static double weight_of(double share) { return share / fmax(1 - share, 1e-6); }
+static double weight_of(double share) { return share / lanes_max(1 - share, 1e-6); }
 
 // How well other units know how often an event happened.
 static double told_by_others(const struct rows *rows, size_t u, unsigned event) {
@@ -53,8 +53,8 @@ static void find_same(struct estimate_sizes *sizes, size_t u, size_t *n) {
     }
 }
 
-struct estimate_sizes *estimate_sizes_new(const struct rows *rows, size_t n_scopes, size_t n_cpus) {
-    struct estimate_sizes sizes = {.rows = rows, .n_scopes = n_scopes, .n_cpus = n_cpus};
+struct estimate_sizes *estimate_sizes_new(const struct rows *rows, size_t n_batches, size_t n_blocks) {
+    struct estimate_sizes sizes = {.rows = rows, .n_batches = n_batches, .n_blocks = n_blocks};
     struct estimate_sizes *made = block_new(&sizes, sizeof sizes, lay_out);
     size_t n = 0;
     if (!made)
@@ -74,127 +74,175 @@ struct estimate_sizes *estimate_sizes_free(struct estimate_sizes *sizes) {
 
 // ---- a round ----
 
-static double *all_of(const struct estimate_sizes *sizes, size_t cpu, size_t unit) {
-    return &sizes->all[cpu * sizes->rows->n_units + unit];
+static struct lanes *all_of(const struct estimate_sizes *sizes, size_t block, size_t unit) {
+    return &sizes->all[block * sizes->rows->n_units + unit];
+}
+
+// The count that measures a unit's size in a block of CPUs: the mean of all units that count it.
+static struct lanes mean_of_units(const struct estimate_sizes *sizes, const struct estimate_rounds *rounds,
+                                  size_t block, size_t u) {
+    struct lanes sum = lanes_all(0), weights = lanes_all(0);
+    for (size_t i = sizes->first_same[u]; i < sizes->first_same[u + 1]; i++) {
+        const struct estimate_same *same = &sizes->same[i];
+        const struct lanes *share = &estimate_rounds_cell(rounds, block, same->unit)->share;
+        const struct lanes *now = &estimate_rounds_now(rounds, block)[same->place];
+        for (size_t l = 0; l < LANES; l++) {
+            double weight = weight_of(share->of[l]);
+            sum.of[l] += now->of[l] * weight;
+            weights.of[l] += weight;
+        }
+    }
+    for (size_t l = 0; l < LANES; l++) {
+        double mean = sum.of[l] / weights.of[l];
+        sum.of[l] = weights.of[l] > 0 ? mean : 0;
+    }
+    return sum;
 }
 
 void estimate_sizes_take_round(struct estimate_sizes *sizes, const struct estimate_rounds *rounds) {
-    for (size_t cpu = 0; cpu < sizes->n_cpus; cpu++) {
-        const double *now = estimate_rounds_now(rounds, cpu);
-        for (size_t u = 0; u < sizes->rows->n_units; u++) {
-            double sum = 0, weights = 0;
-            for (size_t i = sizes->first_same[u]; i < sizes->first_same[u + 1]; i++) {
-                const struct estimate_same *same = &sizes->same[i];
-                double weight = weight_of(estimate_rounds_cell(rounds, cpu, same->unit)->share);
-                sum += now[same->place] * weight;
-                weights += weight;
-            }
-            *all_of(sizes, cpu, u) = weights > 0 ? sum / weights : 0;
-        }
-    }
+    for (size_t block = 0; block < sizes->n_blocks; block++)
+        for (size_t u = 0; u < sizes->rows->n_units; u++)
+            *all_of(sizes, block, u) = mean_of_units(sizes, rounds, block, u);
 }
-
-// The share of `all` that is missing from `own` by more than `error`.
-static double missed(double own, double all, double error) { return all > 0 ? fmax(all - own - error, 0) / all : 0; }
 
 // The counts of a unit's CPUs in this round.
 struct size_now {
-    double own, all; // as in struct estimate_size
-    double squares;  // sum of the windows' squared counts
-    double share;    // of time, that windows covered
-    bool data;       // some CPU has data
-    bool differs;    // some CPU has a previous round, and the scope's cores have the differences
+    struct lanes own, all; // as in struct estimate_size
+    struct lanes data;     // above 0: some CPU has data
+    struct lanes shares;   // sum of the CPUs' covered shares of time
+    struct lanes differs;  // above 0: some CPU has a previous round too, and the scope's cores have the differences
 };
 
-// The windows of a core in a round are one observation: its square, and if a held core was on the same window at the
-// end of its previous round, what both have to do with each other.
-static double squared_count(const struct estimate_rounds *rounds, size_t cpu, const struct estimate_cell *cell,
-                            size_t place) {
-    double now = estimate_rounds_now(rounds, cpu)[place];
-    double before = cell->share_before > 0 ? estimate_rounds_before(rounds, cpu)[place] : 0;
-    return now * now + 2 * rounds->held[cpu] * now * before;
-}
-
-// Adds up the windows' squares by core: the windows of SMT siblings are the same.
-static double squares_of(const struct estimate_scope *of, size_t u, size_t place) {
-    double squares;
-    for (size_t c = 0; c < of->in.n; c++) {
-        size_t cpu = of->in.cpus[c];
-        const struct estimate_cell *cell = estimate_rounds_cell(of->rounds, cpu, u);
-        if (cell->share > 0)
-            estimate_cores_add(of->cores, cpu, sqrt(squared_count(of->rounds, cpu, cell, place)), 0);
-    }
-    return 2 * estimate_cores_take(of->cores, of->in, &squares);
-}
-
-static struct size_now add_cpus(const struct estimate_sizes *sizes, const struct estimate_scope *of, size_t u) {
+// Of one block of CPUs, each for itself.
+static struct size_now size_of_cpus(const struct estimate_sizes *sizes, const struct estimate_batch *batch,
+                                    size_t block, size_t u) {
+    const struct estimate_cell *cell = estimate_rounds_cell(batch->rounds, block, u);
     size_t place = sizes->same[sizes->first_same[u]].place;
-    struct size_now size = {.squares = squares_of(of, u, place)};
-    double n = 0;
-    for (size_t c = 0; c < of->in.n; c++) {
-        size_t cpu = of->in.cpus[c];
-        const struct estimate_cell *cell = estimate_rounds_cell(of->rounds, cpu, u);
-        double now = estimate_rounds_now(of->rounds, cpu)[place];
-        if (!(cell->share > 0))
-            continue;
-        size.data = true;
-        size.share += (cell->share - size.share) / ++n;
-        size.own += now;
-        size.all += *all_of(sizes, cpu, u);
-        if (!(cell->share_before > 0))
-            continue;
-        size.differs = true;
-        estimate_cores_add(of->cores, cpu, now - estimate_rounds_before(of->rounds, cpu)[place],
-                           (cell->share_before + cell->share) / 2);
+    struct lanes now = estimate_rounds_now(batch->rounds, block)[place], all = *all_of(sizes, block, u);
+    struct lanes before = estimate_rounds_before(batch->rounds, block)[place], differences;
+    struct lanes share = cell->share, covered = cell->covered, uncovered = cell->uncovered;
+    struct size_now size;
+    for (size_t l = 0; l < LANES; l++) {
+        double difference = (now.of[l] - before.of[l]) * uncovered.of[l];
+        size.own.of[l] = share.of[l] > 0 ? now.of[l] : 0;
+        size.all.of[l] = share.of[l] > 0 ? all.of[l] : 0;
+        size.data.of[l] = share.of[l] > 0 ? 1 : 0;
+        size.shares.of[l] = share.of[l] > 0 ? share.of[l] : 0;
+        size.differs.of[l] = covered.of[l] >= 0 ? 1 : 0;
+        differences.of[l] = covered.of[l] >= 0 ? difference : 0;
     }
+    batch->cores->differences[block] = differences;
     return size;
 }
 
-// Finds how much of the scope's mean the differences of its CPUs make; `scale`: the part that one count makes.
-static void find_leverages(const struct estimate_sizes *sizes, const struct estimate_scope *of, size_t u,
-                           double scale) {
-    size_t place = sizes->same[sizes->first_same[u]].place;
-    for (size_t c = 0; c < of->in.n; c++) {
-        size_t cpu = of->in.cpus[c];
-        double is = estimate_rounds_now(of->rounds, cpu)[place], was = estimate_rounds_before(of->rounds, cpu)[place];
-        estimate_rounds_cell(of->rounds, cpu, u)->leverage = fmin(fabs(is - was) * scale, LEVERAGE_MAX);
+static struct size_now size_of(const struct estimate_sizes *sizes, const struct estimate_batch *batch, size_t u) {
+    size_t at = 0, block;
+    double own = 0, all = 0, data = 0, shares = 0, differs = 0;
+    if (batch->of_cpus)
+        return size_of_cpus(sizes, batch, batch->block, u);
+    for (size_t c = 0; estimate_batch_next(batch, &at, &block);) {
+        struct size_now size = size_of_cpus(sizes, batch, block, u);
+        for (; c < at; c++) {
+            size_t lane = batch->in.cpus[c] % LANES;
+            own += size.own.of[lane];
+            all += size.all.of[lane];
+            data += size.data.of[lane];
+            shares += size.shares.of[lane];
+            differs += size.differs.of[lane];
+        }
+    }
+    return (struct size_now){lanes_all(own), lanes_all(all), lanes_all(data), lanes_all(shares), lanes_all(differs)};
+}
+
+// The windows of a core in a round are one observation. Finds the roots of what they add to the sum of squares: their
+// square, and if a held core was on the same window at the end of its previous round, what both have to do with each
+// other.
+static struct lanes roots_of(const struct estimate_batch *batch, size_t block, size_t u, size_t place) {
+    const struct estimate_cell *cell = estimate_rounds_cell(batch->rounds, block, u);
+    struct lanes now = estimate_rounds_now(batch->rounds, block)[place], share = cell->share, roots;
+    struct lanes before = estimate_rounds_before(batch->rounds, block)[place], had = cell->share_before;
+    struct lanes held = batch->rounds->held[block];
+    for (size_t l = 0; l < LANES; l++) {
+        double both = had.of[l] > 0 ? 2 * held.of[l] * now.of[l] * before.of[l] : 0;
+        double root = sqrt(now.of[l] * now.of[l] + both);
+        roots.of[l] = share.of[l] > 0 ? root : 0;
+    }
+    return roots;
+}
+
+// The sum of the windows' squared counts. Those of SMT siblings are the same windows.
+static struct lanes squares_of(const struct estimate_sizes *sizes, const struct estimate_batch *batch, size_t u) {
+    size_t at = 0, block;
+    while (estimate_batch_next(batch, &at, &block))
+        batch->cores->differences[block] = roots_of(batch, block, u, sizes->same[sizes->first_same[u]].place);
+    struct lanes squares = estimate_batch_variance(batch).variance;
+    for (size_t l = 0; l < LANES; l++)
+        squares.of[l] *= 2;
+    return squares;
+}
+
+// Finds how much of the scopes' means the differences of their CPUs make; `weight`: of this round in the means.
+static void find_leverages(const struct estimate_sizes *sizes, const struct estimate_batch *batch, size_t u,
+                           const struct estimate_size *size, const struct lanes *weight) {
+    size_t at = 0, block, place = sizes->same[sizes->first_same[u]].place;
+    while (estimate_batch_next(batch, &at, &block)) {
+        struct lanes now = estimate_rounds_now(batch->rounds, block)[place], own = size->own, by = *weight, leverage;
+        struct lanes before = estimate_rounds_before(batch->rounds, block)[place];
+        for (size_t l = 0; l < LANES; l++) {
+            double part = fabs(now.of[l] - before.of[l]) * by.of[l] / own.of[l];
+            part = part < LEVERAGE_MAX ? part : LEVERAGE_MAX;
+            leverage.of[l] = own.of[l] > 0 ? part : 0;
+        }
+        estimate_rounds_cell(batch->rounds, block, u)->leverage = leverage;
     }
 }
 
 // The effective number of windows, as many more as they leave less unseen.
-static double windows_of(const struct estimate_size *size, double share) {
-    double squares = size->squares * size->square_weights * (1 - share);
-    return squares > 0 ? size->own * size->own / squares : size->own > 0 ? INFINITY : 0;
+static struct lanes windows_of(const struct estimate_size *size, const struct size_now *now) {
+    struct lanes windows;
+    for (size_t l = 0; l < LANES; l++) {
+        double share = now->data.of[l] > 0 ? now->shares.of[l] / now->data.of[l] : 0, own = size->own.of[l];
+        double squares = size->squares.of[l] * size->square_weights.of[l] * (1 - share);
+        windows.of[l] = squares > 0 ? own * own / squares : own > 0 ? INFINITY : 0;
+    }
+    return windows;
 }
 
-static struct estimate_unseen take_unit(struct estimate_sizes *sizes, const struct estimate_scope *of, size_t u) {
-    struct estimate_size *size = &sizes->sizes[of->scope * sizes->rows->n_units + u];
-    struct size_now now = add_cpus(sizes, of, u);
-    double squares, variance = estimate_cores_take(of->cores, of->in, &squares);
-    if (!now.data)
-        return (struct estimate_unseen){0, 0, 0};
-    double weight = estimate_weight(++size->rounds, of->memory_rounds);
-    size->own += weight * (now.own - size->own);
-    find_leverages(sizes, of, u, size->own > 0 ? weight / size->own : 0);
-    size->all += weight * (now.all - size->all);
-    size->squares += weight * (now.squares - size->squares);
-    size->square_weights = estimate_weights2(size->square_weights, weight);
-    double windows = windows_of(size, now.share);
-    if (!now.differs)
-        return (struct estimate_unseen){0, 0, windows};
-    weight = estimate_weight(++size->differences, of->memory_rounds);
-    size->weights2 = estimate_weights2(size->weights2, weight);
-    size->variance += weight * (variance - size->variance);
-    double error = sqrt(size->variance);
-    // the stretch already covers a round with merely small counts
-    return (struct estimate_unseen){.round = missed(now.own, now.all, 2 * error),
-                                    .mean = missed(size->own, size->all, error * sqrt(size->weights2)),
-                                    .windows = windows};
+// The share of `all` that is missing from `own` by more than `error`.
+static double missed(double own, double all, double error) {
+    double share = lanes_max(all - own - error, 0) / all;
+    return all > 0 ? share : 0;
 }
 
-void estimate_sizes_take_scope(struct estimate_sizes *sizes, const struct estimate_scope *of) {
+static struct estimate_unseen take_unit(struct estimate_sizes *sizes, const struct estimate_batch *batch, size_t u) {
+    struct estimate_size *size = &sizes->sizes[batch->index * sizes->rows->n_units + u];
+    struct lanes squares = squares_of(sizes, batch, u);
+    struct size_now now = size_of(sizes, batch, u);
+    struct estimate_variance of_round = estimate_batch_variance(batch);
+    struct lanes weight = estimate_weigh(&size->rounds, &now.data, batch->memory_rounds);
+    estimate_move(&size->own, &now.own, &weight);
+    estimate_move(&size->all, &now.all, &weight);
+    estimate_move(&size->squares, &squares, &weight);
+    estimate_move_weights2(&size->square_weights, &weight);
+    find_leverages(sizes, batch, u, size, &weight);
+    weight = estimate_weigh(&size->differences, &now.differs, batch->memory_rounds);
+    estimate_move_weights2(&size->weights2, &weight);
+    estimate_move(&size->variance, &of_round.variance, &weight);
+    struct estimate_unseen unseen = {.windows = windows_of(size, &now)};
+    for (size_t l = 0; l < LANES; l++) {
+        double error = sqrt(size->variance.of[l]);
+        // the stretch already covers a round with merely small counts
+        double round = missed(now.own.of[l], now.all.of[l], 2 * error);
+        double mean = missed(size->own.of[l], size->all.of[l], error * sqrt(size->weights2.of[l]));
+        unseen.round.of[l] = now.differs.of[l] > 0 ? round : 0;
+        unseen.mean.of[l] = now.differs.of[l] > 0 ? mean : 0;
+    }
+    return unseen;
+}
+
+void estimate_sizes_take_batch(struct estimate_sizes *sizes, const struct estimate_batch *batch) {
     for (size_t u = 0; u < sizes->rows->n_units; u++) {
         bool told = sizes->first_same[u + 1] > sizes->first_same[u];
-        sizes->unseen[u] = told ? take_unit(sizes, of, u) : (struct estimate_unseen){0, 0, INFINITY};
+        sizes->unseen[u] = told ? take_unit(sizes, batch, u) : estimate_nothing_unseen();
     }
 }

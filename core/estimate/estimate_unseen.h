@@ -20,7 +20,7 @@
 // mean, their leverage: without the round itself the residual would be 1 / (1 - h) as large (MacKinnon and White, 1985,
 // the jackknife). Only the difference in counts has leverage in a difference of residuals: rounds of equal size cancel.
 
-#include "core/estimate/estimate_scope.h"
+#include "core/estimate/estimate_batch.h"
 #include "core/estimate/estimate_spread.h"
 
 // A unit that counts the event that measures another unit's size.
@@ -28,33 +28,33 @@ struct estimate_same {
     size_t unit, place; // place: in a row
 };
 
-// A unit's size in a scope.
+// A unit's size in the scopes of a batch.
 struct estimate_size {
-    double rounds, weights2, differences; // as in struct estimate_spread; differences: rounds with a difference
-    double own, all;                      // means of the unit's count, and of the estimate from all units that count
-                                          // the event
-    double variance;                      // variance of a round's own count
-    double squares, square_weights;       // mean sum of the windows' squared counts; as weights2, of the means
+    struct lanes rounds, weights2, differences; // as in struct estimate_spread; differences: rounds with a difference
+    struct lanes own, all;                      // means of the unit's count, and of the estimate from all units that
+                                                // count the event
+    struct lanes variance;                      // variance of a round's own count
+    struct lanes squares, square_weights;       // mean sum of the windows' squared counts; as weights2, of the means
 };
 
 struct estimate_sizes {
     const struct rows *rows; // borrowed
-    size_t n_scopes, n_cpus;
+    size_t n_batches, n_blocks;
     struct estimate_same *same;     // unit by unit, each unit itself first
     size_t *first_same;             // [unit]: its first in `same`; one more for the end
-    struct estimate_size *sizes;    // [scope][unit]
-    double *all;                    // [cpu][unit]: this round's count that measures its size, from all units that count
-                                    // it
-    struct estimate_unseen *unseen; // [unit] of the scope taken in last
+    struct estimate_size *sizes;    // [batch][unit]
+    struct lanes *all;              // [block of CPUs][unit]: this round's count that measures its size, from all units
+                                    // that count it
+    struct estimate_unseen *unseen; // [unit] of the batch taken in last
 };
 
 // `rows` must outlive it. NULL if out of memory.
-struct estimate_sizes *estimate_sizes_new(const struct rows *rows, size_t n_scopes, size_t n_cpus);
+struct estimate_sizes *estimate_sizes_new(const struct rows *rows, size_t n_batches, size_t n_blocks);
 struct estimate_sizes *estimate_sizes_free(struct estimate_sizes *sizes);
 
-// Takes in a round on every CPU; then, scope by scope, finds what its windows have missed.
+// Takes in a round on every CPU; then, batch by batch, finds what its windows have missed.
 void estimate_sizes_take_round(struct estimate_sizes *sizes, const struct estimate_rounds *rounds);
-void estimate_sizes_take_scope(struct estimate_sizes *sizes, const struct estimate_scope *of);
+void estimate_sizes_take_batch(struct estimate_sizes *sizes, const struct estimate_batch *batch);
 
 static inline struct estimate_unseen estimate_sizes_unseen(const struct estimate_sizes *sizes, size_t unit) {
     return sizes->unseen[unit];

@@ -93,8 +93,8 @@ struct formula *formula_free(struct formula *formula) {
 
 // X if C else Y.
 static double choose(double x, double c, double y, bool known) {
-    if (known && isnan(c))
-        return x == y ? x : NAN;
+    if (known)
+        return formula_choose_known(x, c, y);
     return c != 0 ? x : y;
 }
 

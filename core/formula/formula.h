@@ -28,6 +28,7 @@
 #include <stddef.h>
 
 #include "core/base/fault.h"
+#include "core/base/lanes.h"
 
 // STEPS_MAX bounds the result of inlining small texts; STACK_MAX the pending values in evaluation.
 enum { FORMULA_STACK_MAX = 256, FORMULA_STEPS_MAX = 65536, FORMULA_NESTING_MAX = 62, FORMULA_LENGTH_MAX = 16384 };
@@ -99,5 +100,10 @@ double formula_evaluate(const struct formula *formula, const double *events, con
 double formula_evaluate_known(const struct formula *formula, const double *events, const double *metrics);
 
 double formula_sum_evaluate(const struct formula_sum *sum, const double *events);
+
+// formula_evaluate_known and formula_sum_evaluate in all lanes.
+struct lanes formula_evaluate_lanes(const struct formula *formula, const struct lanes *events,
+                                    const struct lanes *metrics);
+struct lanes formula_sum_evaluate_lanes(const struct formula_sum *sum, const struct lanes *events);
 
 #endif

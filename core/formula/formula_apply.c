@@ -3,7 +3,7 @@
 
 #include "core/formula/formula_step.h"
 
-// Operations of two operands, for evaluation and for folding constants.
+// Operations of two and three operands, for evaluation and for folding constants.
 
 // Returns 0, 1, or NaN if undecided.
 static double logical(enum formula_operation operation, double left, double right) {
@@ -61,4 +61,10 @@ double formula_apply_known(enum formula_operation operation, double left, double
     default: // their results hold for any value in place of NaN
         return formula_apply(operation, left, right);
     }
+}
+
+double formula_choose_known(double x, double c, double y) {
+    if (isnan(c))
+        return x == y ? x : NAN;
+    return c != 0 ? x : y;
 }

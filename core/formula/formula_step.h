@@ -59,6 +59,7 @@ static inline unsigned formula_operands(enum formula_operation operation) {
 // Apply an operation of two operands, by perf's rules and by the known ones.
 double formula_apply(enum formula_operation operation, double left, double right);
 double formula_apply_known(enum formula_operation operation, double left, double right);
+double formula_choose_known(double x, double c, double y); // X if C else Y
 
 // Writes the steps of `text`. Returns the same as formula_compile.
 int formula_parse(const char *text, const struct formula_scope *scope, struct formula_steps *steps,

@@ -19,6 +19,7 @@ static bool make_parts(struct derive *d) {
     d->window = calloc(d->rows->n_values + 1, sizeof *d->window);
     d->sums = sums_new(d->rows, d->scopes);
     d->at = operands_new(d->rows);
+    d->in = operand_lanes_new(d->rows);
     d->level1 = level1_cpus_new(d->rows, d->scopes);
     d->totals = totals_new(d->scopes, first_total, layout->scope_stride - first_total);
     d->groups = group_totals_new(layout->plan);
@@ -28,7 +29,7 @@ static bool make_parts(struct derive *d) {
     d->ended = calloc(n_cpus + 1, sizeof *d->ended);
     d->end_ns = calloc(n_cpus + 1, sizeof *d->end_ns);
     d->estimate = estimate_new(layout->plan, layout->topology, ESTIMATE_MEMORY_ROUNDS);
-    return d->cells && d->composites && d->window && d->sums && d->at && d->level1 && d->totals && d->groups &&
+    return d->cells && d->composites && d->window && d->sums && d->at && d->in && d->level1 && d->totals && d->groups &&
            d->events && d->metrics && d->core_rounds && d->ended && d->end_ns && d->estimate;
 }
 
@@ -54,6 +55,7 @@ struct derive *derive_free(struct derive *d) {
     group_totals_free(d->groups);
     totals_free(d->totals);
     level1_cpus_free(d->level1);
+    operand_lanes_free(d->in);
     operands_free(d->at);
     sums_free(d->sums);
     free(d->window);

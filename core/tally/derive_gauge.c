@@ -70,9 +70,10 @@ static enum absent why_no_data(const struct derive *d, size_t scope, size_t unit
 }
 
 static void write_rate(const struct derive *d, struct snapshot *out, size_t m, const struct catalog_metric *metric) {
+    const struct lanes *counts = d->in->counts;
     if (metric->rate_threshold > 0)
         out->values[snapshot_rate_above(d->layout, 0, m)] =
-            formula_sum_evaluate(&metric->formula->numerator, d->at->counts) / operands_cpu_seconds(d->at) *
+            formula_sum_evaluate_lanes(&metric->formula->numerator, counts).of[0] / counts[CATALOG_CPU_SECONDS].of[0] *
             (double)derive_n_cpus(d);
 }
 
@@ -94,23 +95,29 @@ static enum absent why_absent(const struct derive *d, const struct snapshot *out
     return d->metrics->stalled[m] ? ABSENT_STALLED : ABSENT_NOT;
 }
 
-static void write_gauge(struct derive *d, struct snapshot *out, size_t scope, size_t m) {
+// Writes a metric's values in the scopes of a batch, and why others have none.
+static void write_gauge(struct derive *d, struct snapshot *out, size_t batch, size_t m) {
     const struct plan_metric *planned = &d->layout->plan->metrics[m];
     const struct catalog_metric *metric = &d->layout->catalog->metrics[planned->metric];
-    enum absent absent = why_absent(d, out, scope, m);
-    double value = NAN;
-    if (absent == ABSENT_NOT) {
-        operands_fill_from_row(d->at, metric->formula, planned->unit, sums_row(d->sums, scope));
-        value = formula_evaluate_known(metric->formula, d->at->counts, d->at->metrics);
-        out->values[snapshot_metric(d->layout, scope, m)] = value * metric->export_scale;
-        absent = isnan(value) ? ABSENT_UNDEFINED : ABSENT_NOT;
-        if (absent == ABSENT_NOT)
-            derive_write_trust(d, out, scope, m);
-        if (scope == 0 && planned->unit >= 0)
-            write_rate(d, out, m, metric);
+    struct scope_range scopes = scopes_of_batch(d->layout->topology, batch);
+    struct lanes values, exported;
+    operand_lanes_fill(d->in, metric->formula, planned->unit, sums_row(d->sums, batch));
+    values = formula_evaluate_lanes(metric->formula, d->in->counts, d->in->metrics);
+    for (size_t l = 0; l < scopes.n; l++) {
+        size_t scope = scopes.first + l;
+        enum absent absent = why_absent(d, out, scope, m);
+        values.of[l] = absent == ABSENT_NOT ? values.of[l] : NAN;
+        exported.of[l] = values.of[l] * metric->export_scale;
+        out->values[snapshot_metric(d->layout, scope, m)] = exported.of[l];
+        absent = absent == ABSENT_NOT && isnan(values.of[l]) ? ABSENT_UNDEFINED : absent;
+        out->absent[snapshot_state(d->layout, scope, m)] = (uint8_t)absent;
     }
-    d->at->metrics[planned->metric] = value;
-    out->absent[snapshot_state(d->layout, scope, m)] = (uint8_t)absent;
+    for (size_t l = scopes.n; l < LANES; l++)
+        exported.of[l] = NAN;
+    d->in->metrics[planned->metric] = values;
+    derive_write_trust(d, out, batch, m, &exported);
+    if (batch == 0 && planned->unit >= 0 && why_absent(d, out, 0, m) == ABSENT_NOT)
+        write_rate(d, out, m, metric);
 }
 
 static void write_deviation(const struct derive *d, struct snapshot *out, size_t scope) {
@@ -173,11 +180,14 @@ void derive_write_states(const struct derive *d, struct snapshot *out, bool of_r
     }
 }
 
-static void write_scope(struct derive *d, struct snapshot *out, size_t scope, double round_seconds) {
-    operands_begin(d->at, round_seconds, topology_whole_cores(d->layout->topology, scope));
+static void write_batch(struct derive *d, struct snapshot *out, size_t batch) {
+    const struct topology *topology = d->layout->topology;
+    struct scope_range scopes = scopes_of_batch(topology, batch);
+    operand_lanes_begin(d->in, d->seconds, topology_whole_cores(topology, scopes.first));
     for (size_t i = 0; i < d->layout->n_metrics; i++)
-        write_gauge(d, out, scope, d->layout->plan->evaluation[i]);
-    write_deviation(d, out, scope);
+        write_gauge(d, out, batch, d->layout->plan->evaluation[i]);
+    for (size_t l = 0; l < scopes.n; l++)
+        write_deviation(d, out, scopes.first + l);
 }
 
 // Copies the host's values to the only socket; rates belong only to the host.
@@ -193,11 +203,12 @@ static void copy_host(const struct snapshot_layout *layout, struct snapshot *out
 void derive_write_gauges(struct derive *d, struct snapshot *out) {
     sums_take(d->sums, d->cells, d->seconds);
     level1_cpus_sum(d->level1, d->cells, d->seconds);
-    for (size_t scope = 0; scope < d->layout->n_scopes; scope++) {
-        if (scopes_own(d->scopes, scope) != scope)
-            copy_host(d->layout, out, scope);
+    operands_begin(d->at, d->seconds, 0); // totals of this and the next rounds
+    for (size_t batch = 0, n = scope_batches(d->layout->topology); batch < n; batch++) {
+        if (scopes_own(d->scopes, batch) != batch) // batches of CPUs come after all sockets
+            copy_host(d->layout, out, batch);
         else
-            write_scope(d, out, scope, d->seconds);
+            write_batch(d, out, batch);
     }
     derive_write_states(d, out, true);
 }

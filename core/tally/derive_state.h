@@ -12,6 +12,7 @@
 
 #include "core/counts/composites.h"
 #include "core/counts/level1_cpus.h"
+#include "core/counts/operand_lanes.h"
 #include "core/counts/operands.h"
 #include "core/counts/sums.h"
 #include "core/counts/totals.h"
@@ -29,7 +30,8 @@ struct derive {
     struct composites *composites;
     double *window; // [value of a row]: one window's values
     struct sums *sums;
-    struct operands *at;        // for a CPU's round, then for each scope in turn
+    struct operands *at;        // for a CPU's round
+    struct operand_lanes *in;   // then for each batch of scopes in turn
     struct level1_cpus *level1; // unused if the plan has no level-1 unit
     struct totals *totals;      // a scope's totals, numbered as in scope 0 of a snapshot
     struct group_totals *groups;
@@ -72,9 +74,11 @@ void derive_advance_events(struct derive *d, size_t cpu, bool standing, const st
 // derive_standing.c: advances on a CPU what is measured all the time. Call it like derive_advance_cpu.
 void derive_advance_standing(struct derive *d, size_t cpu, const struct derive_round_time *time);
 
-// derive_trust.c: does not compare a CPU's rounds over a gap; then writes the interval of a gauge that has a value.
+// derive_trust.c: does not compare a CPU's rounds over a gap; then writes the intervals of a gauge, exported as
+// `values`, in a batch's scopes that have one.
 void derive_forget_gaps(struct derive *d, size_t cpu, const struct derive_round_time *time);
-void derive_write_trust(const struct derive *d, struct snapshot *out, size_t scope, size_t metric);
+void derive_write_trust(const struct derive *d, struct snapshot *out, size_t batch, size_t metric,
+                        const struct lanes *values);
 
 // derive_gauge.c
 void derive_write_totals(const struct derive *d, struct snapshot *out);

@@ -32,13 +32,20 @@ static void write_basis(const struct derive *d, struct snapshot *out, size_t sco
     out->values[snapshot_share_of_time(layout, scope, metric)] = isfinite(share) ? share : NAN;
 }
 
-void derive_write_trust(const struct derive *d, struct snapshot *out, size_t scope, size_t metric) {
+void derive_write_trust(const struct derive *d, struct snapshot *out, size_t batch, size_t metric,
+                        const struct lanes *values) {
     const struct snapshot_layout *layout = d->layout;
-    double value = out->values[snapshot_metric(layout, scope, metric)];
-    struct estimate_interval interval = estimate_get(d->estimate, scope, metric, value, 1);
-    write_basis(d, out, scope, metric);
-    out->values[snapshot_standard_error(layout, scope, metric)] = interval.standard_error;
-    out->values[snapshot_low(layout, scope, metric)] = interval.low;
-    out->values[snapshot_high(layout, scope, metric)] = interval.high;
-    out->quality[snapshot_state(layout, scope, metric)] = (uint8_t)interval.quality;
+    struct scope_range scopes = scopes_of_batch(layout->topology, batch);
+    struct estimate_intervals all;
+    estimate_get_batch(d->estimate, batch, metric, values, 1, &all);
+    for (size_t l = 0; l < scopes.n; l++) {
+        size_t scope = scopes.first + l;
+        if (isnan(values->of[l]))
+            continue;
+        write_basis(d, out, scope, metric);
+        out->values[snapshot_standard_error(layout, scope, metric)] = all.standard_error.of[l];
+        out->values[snapshot_low(layout, scope, metric)] = all.low.of[l];
+        out->values[snapshot_high(layout, scope, metric)] = all.high.of[l];
+        out->quality[snapshot_state(layout, scope, metric)] = (uint8_t)all.quality.of[l];
+    }
 }

@@ -23,7 +23,12 @@ static const char *const SPECS[] = {"amd-generic",
                                     "zen4",
                                     "zen5",
                                     "zen1",
-                                    "zen6"};
+                                    "zen6",
+                                    "ampereone",
+                                    "ampereonex",
+                                    "olympus",
+                                    "kunpeng-920",
+                                    "a64fx"};
 
 enum { N_SPECS = sizeof SPECS / sizeof SPECS[0] };
 

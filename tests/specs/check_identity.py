@@ -20,7 +20,8 @@ X86 = {"nehalemep": "nehalem-ep", "westmereep-dp": "westmere-ep", "jaketown": "s
 FAMILIES = [("GenuineIntel", 6), ("GenuineIntel", 15), ("GenuineIntel", 18), ("AuthenticAMD", 16), ("AuthenticAMD", 23),
             ("AuthenticAMD", 25), ("AuthenticAMD", 26)]
 # Linux's folders for cores of other designers to our spec
-OTHER_ARM = {}
+OTHER_ARM = {"ampere/ampereone": "ampereone", "ampere/ampereonex": "ampereonex", "nvidia/t410": "olympus", "hisilicon/hip08": "kunpeng-920",
+             "fujitsu/a64fx": "a64fx"}
 # part number to our spec (Arm's implementer, 0x41); N2 and C1-Pro by revision below
 ARM = {"d0c": "neoverse-n1", "d49": "neoverse-n2", "d8e": "neoverse-n3", "d40": "neoverse-v1", "d4f": "neoverse-v2", "d83": "neoverse-v3",
        "d84": "neoverse-v3", "d8a": "c1-nano", "d8b": "c1-pro", "d90": "c1-premium", "d8c": "c1-ultra"}
@@ -95,8 +96,10 @@ def check_arm(cpus, others):
         assert spec in ("neoverse-n2", "neoverse-v2") if folder == "neoverse-n2-v2" else spec == folder, (text, folder, spec)
     for midr, expected in SOLD.items():
         assert midr_spec(rows, midr) == expected, (hex(midr), midr_spec(rows, midr))
+    for text, folder in rows_of_linux:
+        assert midr_spec(rows, int(text, 16)) == OTHER_ARM[folder] if folder in OTHER_ARM else True, (text, folder)
     known = {spec.replace("-r0p3", "") for _, spec in rows}
-    assert known == set(ARM.values()), known ^ set(ARM.values())
+    assert known == set(ARM.values()) | set(OTHER_ARM.values()), known ^ set(ARM.values())
     return len(theirs) + len(linux) + len(SOLD)
 
 

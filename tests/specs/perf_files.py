@@ -194,9 +194,10 @@ class VendorModel:
 class SpecModel:
     """A spec of ours, its values over the same counts, and what must hold for every spec."""
 
-    def __init__(self, path, counts, literals=None):
+    def __init__(self, path, counts, literals=None, pmu="cpu"):
         with open(path, encoding="utf-8") as file:
             self.spec = json.load(file)
+        self.pmu = pmu
         self.events, self.metrics = self.spec["events"], self.spec["metrics"]
         self.groups = self.spec["groups"]["metrics"]
         self.counts, self.literals = counts, literals
@@ -206,7 +207,7 @@ class SpecModel:
             return self.counts.of(name)
         if name in self.metrics:
             return self.metric(name)
-        return self.counts.of(our_encoding(self.events[name]))
+        return self.counts.of(our_encoding(self.events[name], self.pmu))
 
     def metric(self, name):
         return Formula(self.metrics[name]["formula"], self.look_up, self.literals).value()
@@ -236,7 +237,7 @@ class SpecModel:
         """What is incomplete: texts, groups, tree, formulas, counters."""
         out = []
         own, general = self.spec["topdownd"], self.spec["topdownd"]["counters"]["general"]
-        fixed, terms = set(own["counters"].get("fixed", [])), set(own["format"]) | {"counters", "takes", "pmu", "sampling_only"}
+        fixed, terms = set(own["counters"].get("fixed", [])), set(own.get("format", ())) | {"counters", "takes", "pmu", "sampling_only"}
         seen = {}
         for name, event in self.events.items():
             out += [f"event {name} has no {key}" for key in ("code", "title", "description") if not event.get(key)]

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "core/counts/operand_lanes.h"
 #include "core/counts/operands.h"
 #include "core/counts/sums.h"
 #include "core/counts/totals.h"
@@ -131,7 +132,9 @@ static void test_sums_are_extrapolated_from_each_cpus_own_time(void **state) {
         size_t place = rows_place(rig.rows, A_AND_B, A);
         static const double wanted[SCOPES] = {55, 30, 25, 30, 0, 25};
         for (size_t scope = 0; scope < SCOPES; scope++) {
-            assert_true(sums_row(rig.sums, scope)[place] == wanted[scope]);
+            assert_true(
+                sums_row(rig.sums, scope_batch(rig.topology, scope))[place].of[scope_lane(rig.topology, scope)] ==
+                wanted[scope]);
             assert_int_equal(sums_at(rig.sums, scope, A_AND_B)->data, wanted[scope] > 0);
             assert_false(sums_at(rig.sums, scope, B_AND_C)->data);
         }
@@ -178,47 +181,82 @@ static void test_what_a_cpu_adds_its_socket_and_the_host_have_too(void **state) 
 
 static void test_an_evaluation_has_what_the_unit_of_the_formula_counted(void **state) {
     (void)state;
-    static const double first[] = {2, 10, 20, 3, 30, 40}, second[] = {2, 11, 22, 3, 33, 44};
+    static const double second[] = {2, 11, 22};
     struct rig rig;
     rig_init(&rig, 1);
     struct operands *operands = operands_new(rig.rows);
     assert_non_null(operands);
-    const struct formula *formula = rig.catalog->metrics[rig.plan->metrics[0].metric].formula;
     assert_true(isnan(operands->metrics[0]));
     operands_begin(operands, 10, 0);
-    operands_fill_from_row(operands, formula, A_AND_B, first);
-    assert_true(operands->counts[A] == 10 && operands->counts[B] == 20 && operands_cpu_seconds(operands) == 2);
-    operands_fill_from_row(operands, formula, B_AND_C, first);
-    assert_true(operands->counts[B] == 30 && operands->counts[C] == 40 && operands_cpu_seconds(operands) == 3);
-    operands_begin(operands, 10, 0); // of another scope: the same unit has other values
-    operands_fill_from_row(operands, formula, B_AND_C, second);
-    assert_true(operands->counts[B] == 33 && operands->counts[C] == 44);
     operands_fill(operands, A_AND_B, second, 0.5);
     assert_true(operands->counts[A] == 5.5 && operands->counts[B] == 11 && operands_cpu_seconds(operands) == 1);
     operands_free(operands);
     rig_free(&rig);
 }
 
+// Rows of a batch of scopes: lane l has the values of `of`, plus 100 l.
+static void fill_lanes(struct lanes *row, const double *of, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t l = 0; l < LANES; l++)
+            row[i].of[l] = of[i] + 100 * (double)l;
+}
+
+static void expect_lanes(const struct lanes *lanes, double first) {
+    for (size_t l = 0; l < LANES; l++)
+        assert_true(lanes->of[l] == first + 100 * (double)l);
+}
+
+static void test_lanes_have_what_the_unit_of_the_formula_counted(void **state) {
+    (void)state;
+    static const double first[] = {2, 10, 20, 3, 30, 40}, second[] = {2, 11, 22, 3, 33, 44};
+    struct lanes row[N_OF(first)];
+    struct rig rig;
+    rig_init(&rig, 1);
+    struct operand_lanes *operands = operand_lanes_new(rig.rows);
+    assert_non_null(operands);
+    const struct formula *formula = rig.catalog->metrics[rig.plan->metrics[0].metric].formula;
+    assert_true(isnan(operands->metrics[0].of[0]) && isnan(operands->metrics[0].of[LANES - 1]));
+    operand_lanes_begin(operands, 10, 0);
+    fill_lanes(row, first, N_OF(first));
+    operand_lanes_fill(operands, formula, A_AND_B, row);
+    expect_lanes(&operands->counts[A], 10);
+    expect_lanes(&operands->counts[B], 20);
+    expect_lanes(&operands->counts[CATALOG_CPU_SECONDS], 2);
+    operand_lanes_fill(operands, formula, B_AND_C, row);
+    expect_lanes(&operands->counts[B], 30);
+    expect_lanes(&operands->counts[C], 40);
+    expect_lanes(&operands->counts[CATALOG_CPU_SECONDS], 3);
+    operand_lanes_begin(operands, 10, 0); // of another batch: the same unit has other values
+    fill_lanes(row, second, N_OF(second));
+    operand_lanes_fill(operands, formula, B_AND_C, row);
+    expect_lanes(&operands->counts[B], 33);
+    expect_lanes(&operands->counts[C], 44);
+    operand_lanes_free(operands);
+    rig_free(&rig);
+}
+
 // A metric made of others reads only the time: that of the unit measured longest.
 static void test_a_combined_formula_has_the_longest_time(void **state) {
     (void)state;
-    static const double row[] = {2, 10, 20, 3, 30, 40};
+    static const double of[] = {2, 10, 20, 3, 30, 40};
+    struct lanes row[N_OF(of)];
     struct rig rig;
     rig_init(&rig, 1);
-    struct operands *operands = operands_new(rig.rows);
+    struct operand_lanes *operands = operand_lanes_new(rig.rows);
     assert_non_null(operands);
     unsigned seconds = CATALOG_CPU_SECONDS, none = A;
     const struct formula reads_time = {.variables = &seconds, .n_variables = 1};
     const struct formula reads_none = {.variables = &none, .n_variables = 0};
-    operands_begin(operands, 10, 0);
-    operands_fill_from_row(operands, &reads_none, PLAN_COMBINED, row);
-    assert_true(operands_cpu_seconds(operands) == 0);
-    operands_fill_from_row(operands, &reads_time, A_AND_B, row);
-    operands_fill_from_row(operands, &reads_time, PLAN_COMBINED, row);
-    assert_true(operands_cpu_seconds(operands) == 3);
-    operands_fill_from_row(operands, &reads_time, A_AND_B, row);
-    assert_true(operands_cpu_seconds(operands) == 2);
-    operands_free(operands);
+    fill_lanes(row, of, N_OF(of));
+    operand_lanes_begin(operands, 10, 0);
+    operand_lanes_fill(operands, &reads_none, PLAN_COMBINED, row);
+    assert_true(operands->counts[CATALOG_CPU_SECONDS].of[0] == 0);
+    operand_lanes_fill(operands, &reads_time, A_AND_B, row);
+    operand_lanes_fill(operands, &reads_time, PLAN_COMBINED, row);
+    expect_lanes(&operands->counts[CATALOG_CPU_SECONDS], 3);
+    operand_lanes_fill(operands, &reads_time, A_AND_B, row);
+    expect_lanes(&operands->counts[CATALOG_CPU_SECONDS], 2);
+    operand_lanes_free(operands);
     rig_free(&rig);
 }
 
@@ -231,6 +269,7 @@ int main(void) {
         cmocka_unit_test(test_a_gap_of_a_cell_outlasts_a_round),
         cmocka_unit_test(test_what_a_cpu_adds_its_socket_and_the_host_have_too),
         cmocka_unit_test(test_an_evaluation_has_what_the_unit_of_the_formula_counted),
+        cmocka_unit_test(test_lanes_have_what_the_unit_of_the_formula_counted),
         cmocka_unit_test(test_a_combined_formula_has_the_longest_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,11 +90,12 @@ static void test_student_agrees_with_the_table(void **state) {
 static double slope_at(const char *text, double a, double b, unsigned which) {
     struct catalog_builder *builder = builder_of(EVENTS, 3);
     metric_of(builder, "m", text, "");
-    double events[] = {1, a, b, 0}, slopes[3];
+    struct lanes events[] = {lanes_all(1), lanes_all(a), lanes_all(b), lanes_all(0)}, slopes[3];
     struct catalog *catalog = catalog_builder_finish(builder);
     estimate_slopes(catalog->metrics[0].formula, events, NULL, slopes);
-    assert_true(events[1] == a && events[2] == b);
-    double slope = slopes[which];
+    double slope = slopes[which].of[0];
+    for (size_t l = 0; l < LANES; l++)
+        assert_true(events[1].of[l] == a && events[2].of[l] == b && slopes[which].of[l] == slope);
     catalog_free(catalog);
     return slope;
 }
@@ -417,8 +418,45 @@ static void test_memory_is_bounded(void **state) {
     rig_free(&rig);
 }
 
+// CPUs are estimated several at once, and each as if it was a host of its own: with its own load, gaps and rounds
+// without data.
+static void test_each_cpu_is_estimated_as_if_alone(void **state) {
+    (void)state;
+    enum { MANY = 2 * LANES + 3 };
+    uint64_t random = 11;
+    struct rig all, one[MANY];
+    rig_init(&all, MANY, "max(1 - ratio, 0) * B / A", 16);
+    for (size_t cpu = 0; cpu < MANY; cpu++)
+        rig_init(&one[cpu], 1, "max(1 - ratio, 0) * B / A", 16);
+    for (size_t r = 0; r < 40; r++) {
+        for (size_t cpu = 0; cpu < MANY; cpu++) {
+            bool data = random_unit(&random) > 0.1, gap = random_unit(&random) < 0.05;
+            double a = 100 * random_unit(&random), b = random_unit(&random) < 0.1 ? 0 : 50 + a * random_unit(&random);
+            count(&all, cpu, data ? 2 : 0, data ? a : 0, data ? b : 0);
+            count(&one[cpu], 0, data ? 2 : 0, data ? a : 0, data ? b : 0);
+            if (gap) {
+                estimate_forget_cpu(all.estimate, cpu);
+                estimate_forget_cpu(one[cpu].estimate, 0);
+            }
+            round_of(&one[cpu], 10);
+        }
+        round_of(&all, 10);
+        for (size_t cpu = 0; cpu < MANY; cpu++)
+            for (size_t m = 0; m < 2; m++) {
+                struct estimate_interval together = interval(&all, scope_of_cpu(all.topology, cpu), m, 0.5);
+                struct estimate_interval alone = interval(&one[cpu], 0, m, 0.5);
+                assert_memory_equal(&together, &alone, offsetof(struct estimate_interval, quality));
+                assert_int_equal(together.quality, alone.quality);
+            }
+    }
+    for (size_t cpu = 0; cpu < MANY; cpu++)
+        rig_free(&one[cpu]);
+    rig_free(&all);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_cpu_is_estimated_as_if_alone),
         cmocka_unit_test(test_student_agrees_with_the_table),
         cmocka_unit_test(test_derivatives_by_hand),
         cmocka_unit_test(test_there_is_no_interval_before_the_second_round),

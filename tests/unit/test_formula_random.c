@@ -314,8 +314,44 @@ static void test_what_is_known_of_random_formulas_is_so_whatever_is_missing(void
     assert_true(n[0] > 10000 && n[1] > 1000);
 }
 
+// Evaluates a random formula for other inputs in each lane, and in each as if alone.
+static void check_lanes(struct trees *trees) {
+    char text[FORMULA_LENGTH_MAX];
+    struct formula *formula = NULL;
+    struct lanes events[EVENTS], metrics[METRICS], above, below;
+    double alone[LANES], sums[2][LANES];
+    (void)formula_random(trees, text, &formula);
+    for (size_t l = 0; l < LANES; l++) {
+        inputs_random(trees);
+        for (size_t i = 0; i < EVENTS; i++)
+            events[i].of[l] = trees->events[i];
+        for (size_t i = 0; i < METRICS; i++)
+            metrics[i].of[l] = trees->metrics[i];
+        alone[l] = formula_evaluate_known(formula, trees->events, trees->metrics);
+        sums[0][l] = formula_sum_evaluate(&formula->numerator, trees->events);
+        sums[1][l] = formula_sum_evaluate(&formula->denominator, trees->events);
+    }
+    struct lanes together = formula_evaluate_lanes(formula, events, metrics);
+    above = formula_sum_evaluate_lanes(&formula->numerator, events);
+    below = formula_sum_evaluate_lanes(&formula->denominator, events);
+    for (size_t l = 0; l < LANES; l++)
+        if ((together.of[l] != alone[l] && !(isnan(together.of[l]) && isnan(alone[l]))) ||
+            memcmp(&above.of[l], &sums[0][l], sizeof sums[0][l]) != 0 ||
+            memcmp(&below.of[l], &sums[1][l], sizeof sums[1][l]) != 0)
+            fail_msg("%s is %.17g in a lane, %.17g alone", text, together.of[l], alone[l]);
+    formula_free(formula);
+}
+
+static void test_lanes_of_random_formulas_are_worth_what_they_are_alone(void **state) {
+    (void)state;
+    struct trees trees = {.random = seed_begin()};
+    for (int i = 0; i < 30000; i++)
+        check_lanes(&trees);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lanes_of_random_formulas_are_worth_what_they_are_alone),
         cmocka_unit_test(test_random_formulas_are_worth_what_their_trees_are),
         cmocka_unit_test(test_what_is_known_of_random_formulas_is_so_whatever_is_missing),
     };

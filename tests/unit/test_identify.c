@@ -68,7 +68,9 @@ static void test_every_core_gets_its_spec(void **state) {
         {0x410fd494, "neoverse-n2-r0p3"}, // revisions to come are like the last one known
         {0x411fd490, "neoverse-n2-r0p3"}, // r1p0 comes after r0p3
         {0x6d0fd490, "neoverse-n2"},      // Cobalt 100
-        {0x6d0fd492, "neoverse-n2"},      {0x6d0fd493, "neoverse-n2-r0p3"}, {0x410fd400, "neoverse-v1"}, // r0p0
+        {0x6d0fd492, "neoverse-n2"},
+        {0x6d0fd493, "neoverse-n2-r0p3"},
+        {0x410fd400, "neoverse-v1"}, // r0p0
         {0x411fd401, "neoverse-v1"}, // r1p1: Graviton 3
         {0x410fd4f0, "neoverse-v2"}, // r0p0: Grace
         {0x410fd4f1, "neoverse-v2"}, // r0p1: Graviton 4
@@ -85,11 +87,18 @@ static void test_every_core_gets_its_spec(void **state) {
         {0x410fd900, "c1-premium"},  // r0p0
         {0x410fd8d0, "armv8-pmuv3"}, // C1-SME2, a unit beside the cores that runs no program by itself
         {0x410fd083, "armv8-pmuv3"}, // Cortex-A72
-        {0xc00fac30, "armv8-pmuv3"}, // AmpereOne
+        {0xc00fac30, "ampereone"},
+        {0xc00fac40, "ampereonex"},
+        {0x4e0f0100, "olympus"},
+        {0x480fd010, "kunpeng-920"},
+        {0x480fd020, "armv8-pmuv3"}, // a later core of the same designer
+        {0x460f0010, "a64fx"},
+        {0x6d0fd840, "neoverse-v3"}, // Cobalt 200
         {0x420fd490, "armv8-pmuv3"}, // the part number of another implementer means another core
         {0x6d0fd4f0, "armv8-pmuv3"}, // a part that this licensee is not known for
         {0x4100d490, "armv8-pmuv3"}, // the architecture field is part of the identity
-        {0x00000000, "armv8-pmuv3"},      {0xffffffff, "armv8-pmuv3"},
+        {0x00000000, "armv8-pmuv3"},
+        {0xffffffff, "armv8-pmuv3"},
     };
     for (size_t i = 0; i < N_OF(table); i++) {
         const char *spec = spec_of_midr(*state, table[i].midr);

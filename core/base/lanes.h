@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_BASE_LANES_H
+#define TOPDOWND_CORE_BASE_LANES_H
+
+// The same computation for several CPUs at once, one in each lane: steps are decoded once for all, and compilers turn a
+// loop over all lanes into vector instructions. A lane's result has the same bits as if it was computed alone. Lanes
+// that nobody needs hold any numbers.
+
+#include <stddef.h>
+
+enum { LANES = 8 }; // a cache line of doubles
+
+struct lanes {
+    double of[LANES];
+};
+
+static inline struct lanes lanes_all(double value) {
+    struct lanes all;
+    for (size_t l = 0; l < LANES; l++)
+        all.of[l] = value;
+    return all;
+}
+
+static inline size_t lanes_blocks(size_t n) { return (n + LANES - 1) / LANES; }
+
+// The greater of two; `usual` if the candidate is NaN.
+static inline double lanes_max(double candidate, double usual) { return candidate > usual ? candidate : usual; }
+
+#endif

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The specs of cores by other designers than Arm, and of Intel's client cores, against the files of Linux: encodings, formulas over
+random counts, the sum of level 1, completeness, own words. Every metric that has the vendor's name must have the vendor's value.
+
+usage: check_cpus.py SOURCE_FOLDER
+"""
+import glob
+import json
+import math
+import os
+import re
+import sys
+
+import perf_files
+
+SEED = int(os.environ.get("TOPDOWND_SEED", "1"))
+ROUNDS = 20
+
+# spec: folder, pipeline slots a cycle (None: no level 1), our name to the vendor's
+ARM = {
+    "ampereone": ("ampere/ampereone", 4, {"retiring": "retired_fraction", "bad_speculation": "slots_lost_misspeculation_fraction"}),
+    "ampereonex": ("ampere/ampereonex", 4, {"retiring": "retired_fraction", "bad_speculation": "slots_lost_misspeculation_fraction"}),
+    "olympus": ("nvidia/t410", 10, {}),
+    "kunpeng-920": ("hisilicon/hip08", 4, {}),
+    "a64fx": ("fujitsu/a64fx", None, {}),
+}
+# Events without a name of the vendor's: its formulas write their codes.
+UNNAMED = {"FETCH_LATENCY_CYCLES": 0x201D, "OTHER_FLUSH": 0x2013, "STORE_STALL_CYCLES": 0x7005}
+CATEGORIES = ("frontend_bound", "bad_speculation", "retiring", "backend_bound")
+
+failures = []
+
+
+def check(condition, message):
+    if not condition:
+        failures.append(message)
+
+
+def close(a, b):
+    return math.isfinite(a) and math.isfinite(b) and abs(a - b) <= 1e-9 * max(abs(a), abs(b), 1e-6)
+
+
+def scale_of(entry, ours):
+    """The factor between the vendor's expression and our formula: ours is in per cent where the vendor prints per cent."""
+    factor = float(re.match(r"[-+0-9.]+", entry.get("ScaleUnit", "1")).group(0))
+    return factor if ours["units"].startswith("percent") or factor == 1 else 1.0
+
+
+class Arm:
+    """A folder of arm64 with what it takes from the architecture's files."""
+
+    def __init__(self, linux, folder, slots, counts):
+        self.events, self.metrics, common, self.entries = {}, {}, {}, []
+        for path in glob.glob(f"{linux}/arm64/*.json"):
+            for entry in json.load(open(path, encoding="utf-8")):
+                common[(entry.get("EventName") or entry.get("MetricName")).lower()] = entry
+        for path in sorted(glob.glob(f"{linux}/arm64/{folder}/*.json")):
+            for entry in json.load(open(path, encoding="utf-8")) if "uncore" not in path else []:
+                entry = common.get(entry.get("ArchStdEvent", "").lower(), {}) | entry
+                self.entries.append(entry)
+                if entry.get("EventCode"):
+                    self.events[entry["EventName"].lower()] = int(entry["EventCode"], 16)
+                if entry.get("MetricExpr"):
+                    self.metrics[entry["MetricName"]] = entry
+        for name, entry in common.items():  # HiSilicon's folder does not repeat the common events
+            if entry.get("EventCode"):
+                self.events.setdefault(name, int(entry["EventCode"], 16))
+        self.counts, self.literals = counts, {"#slots": float(slots or 0)}
+
+    def look_up(self, name):
+        if name in self.metrics:
+            return self.metric(name)
+        raw = re.fullmatch(r"armv8_pmuv3_0@event=(0x\w+)@", name)
+        code = int(raw.group(1), 16) if raw else self.events[name.lower()]
+        return self.counts.of(("armv*", code, ()))
+
+    def metric(self, name):
+        return perf_files.Formula(self.metrics[name]["MetricExpr"], self.look_up, self.literals).value()
+
+
+def check_level1(spec, ours, slots):
+    level1 = ours.spec["topdownd"].get("level1")
+    check((level1 is not None) == (slots is not None), f"{spec}: level 1 is there without pipeline slots, or missing")
+    if not level1:
+        return
+    whole = 100 if ours.metrics["retiring"]["units"].startswith("percent") else 1
+    check(close(sum(ours.metric(level1["categories"][c]) for c in CATEGORIES), whole) or spec.startswith("neoverse"),
+          f"{spec}: the categories do not add up to {whole}")
+    check(level1["width"] == slots, f"{spec}: {level1['width']} pipeline slots a cycle")
+    needed = set().union(*(ours.leaves(ours.metrics[m]["formula"]) for m in level1["categories"].values()))
+    needed |= ours.leaves(level1["pipeline_slots"])
+    parts = [set(part) for part in level1.get("split", [])]
+    check(not parts or (set().union(*parts) == needed and len(set.intersection(*parts)) == 1), f"{spec}: the split is not of level 1's events")
+
+
+def check_arm(linux, source, spec, folder, slots, names):
+    compared = set()
+    for turn in range(ROUNDS):
+        counts = perf_files.Counts(f"{SEED}/{turn}")
+        vendor = Arm(linux, folder, slots, counts)
+        ours = perf_files.SpecModel(f"{source}/specs/{spec}.json", counts, pmu="armv*")
+        for name, metric in ours.metrics.items():
+            value, theirs = ours.metric(name), names.get(name, name)
+            check(math.isfinite(value), f"{spec}: {name} is not finite")
+            if theirs in vendor.metrics:
+                entry = vendor.metrics[theirs]
+                want = vendor.metric(theirs) * scale_of(entry, metric)
+                check(close(value, want), f"{spec}: {name} is {value}, the vendor's {theirs} {want}")
+                compared.add(name)
+    for event, entry in ours.events.items():
+        want = UNNAMED[event] if event in UNNAMED else vendor.events.get(event.lower())
+        check(int(entry["code"], 16) == want, f"{spec}: {event} is {entry['code']}, the vendor's {want}")
+    check_level1(spec, ours, slots)
+    for problem in ours.problems() + perf_files.copied(ours.spec, vendor.entries):
+        failures.append(f"{spec}: {problem}")
+    print(f"{spec}: {len(ours.events)} events, {len(ours.metrics)} metrics, {len(compared)} compared with the vendor's over {ROUNDS} draws")
+
+
+def main():
+    source = sys.argv[1]
+    linux = f"{source}/../shared/telemetry/linux/arch"
+    if not os.path.isdir(linux):
+        print(f"skipped: {linux} is not there")
+        return 77
+    print(f"seed {SEED}")
+    for spec, (folder, slots, names) in ARM.items():
+        check_arm(linux, source, spec, folder, slots, names)
+    for failure in failures[:40]:
+        print(f"FAILED {failure}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
