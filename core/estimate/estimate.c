@@ -156,7 +156,9 @@ static double carried_by(double cores, double variance, double squares) {
 static struct lanes common_of(const struct estimate *e, size_t batch, const struct estimate_sample *mean) {
     double idle = plan_idle_share(e->plan), cores = cores_in(e, batch);
     struct lanes common = lanes_all(0);
-    for (size_t l = 0; l < LANES && cores > 1; l++) {
+    if (cores == 1 || idle == 0)
+        return common;
+    for (size_t l = 0; l < LANES; l++) {
         double uncovered = mean->uncovered.of[l], variance = mean->variance.of[l];
         double most = carried_by(cores, variance, mean->squares.of[l]) * variance / uncovered * (1 - uncovered) * idle;
         most = mean->common.of[l] < most ? mean->common.of[l] : most;
@@ -176,11 +178,11 @@ static struct lanes degrees_of(const struct estimate *e, size_t batch, const str
     for (size_t l = 0; l < LANES; l++) {
         double n = 1 / spread->weights2.of[l], one = 2 * n * n / (3 * n - 1), shared = common->of[l];
         double variance = spread->mean.variance.of[l], windows = spread->mean.unseen.windows.of[l];
-        double own = one * carried_by(cores, variance, spread->mean.squares.of[l]), all = variance + shared;
-        double both = all * all / (variance * variance / own + shared * shared / one);
-        both = shared > 0 ? both : own;
-        both = windows - 1 < both ? windows - 1 : both;
-        degrees.of[l] = spread->rounds.of[l] > 0 ? both : 0;
+        double all = one * carried_by(cores, variance, spread->mean.squares.of[l]);
+        if (cores > 1 && shared > 0)
+            all = (variance + shared) * (variance + shared) / (variance * variance / all + shared * shared / one);
+        all = windows - 1 < all ? windows - 1 : all;
+        degrees.of[l] = spread->rounds.of[l] > 0 ? all : 0;
     }
     return degrees;
 }
@@ -198,7 +200,9 @@ static struct lanes resolution_of(const struct estimate *e, size_t batch, const 
                                   const struct lanes *values, const struct lanes *uncovered) {
     double idle = plan_idle_share(e->plan);
     struct lanes least = lanes_all(0);
-    for (size_t l = 0; l < LANES && idle > 0 && cores_in(e, batch) > 1; l++) {
+    if (idle == 0 || cores_in(e, batch) == 1)
+        return least;
+    for (size_t l = 0; l < LANES; l++) {
         double resolution =
             metric->domain != METRIC_OTHER ? RESOLUTION_SHARE : RESOLUTION_RELATIVE * fabs(values->of[l]);
         least.of[l] = uncovered->of[l] > idle / 2 ? resolution : 0;

@@ -25,6 +25,8 @@ struct estimate_rounds *estimate_rounds_new(const struct rows *rows, size_t n_cp
         for (size_t i = 0; i < rows->plan->units[u].n_events; i++)
             if (estimate_is_field(rows->plan, rows->plan->units[u].events[i]))
                 made->has_fields[u] = true;
+    for (size_t i = 0, n = lanes_blocks(n_cpus) * rows->n_units; made && i < n; i++)
+        made->cells[i].unfitted = lanes_all(1);
     return made;
 }
 

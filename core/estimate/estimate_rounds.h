@@ -15,7 +15,7 @@ struct estimate_cell {
     struct lanes rounding;     // standard error of one field's count
     struct lanes covered;      // mean share of both rounds; -1: there are not both
     struct lanes uncovered;    // square root of the rest; 0: there are not both
-    struct lanes leverage;     // of the batch at hand: the part of its mean that the difference of both rounds makes
+    struct lanes unfitted;     // of the batch at hand: how much larger residuals would be of a mean without the round
 };
 enum { ESTIMATE_CELL_LANES = sizeof(struct estimate_cell) / sizeof(struct lanes) };
 

@@ -112,7 +112,7 @@ static void find_counts(const struct estimate_terms *terms, const struct estimat
             difference.of[l] += slope->of[l] * (x->of[l] - y->of[l]);
     }
     for (size_t l = 0; l < LANES; l++) {
-        double unfitted = difference.of[l] / (1 - cell->leverage.of[l]);
+        double unfitted = difference.of[l] * cell->unfitted.of[l];
         difference.of[l] = covered.of[l] >= 0 ? unfitted : 0;
     }
     *to = (struct estimate_difference){difference, covered};

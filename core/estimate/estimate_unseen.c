@@ -186,14 +186,14 @@ static void find_leverages(const struct estimate_sizes *sizes, const struct esti
                            const struct estimate_size *size, const struct lanes *weight) {
     size_t at = 0, block, place = sizes->same[sizes->first_same[u]].place;
     while (estimate_batch_next(batch, &at, &block)) {
-        struct lanes now = estimate_rounds_now(batch->rounds, block)[place], own = size->own, by = *weight, leverage;
+        struct lanes now = estimate_rounds_now(batch->rounds, block)[place], own = size->own, by = *weight, unfitted;
         struct lanes before = estimate_rounds_before(batch->rounds, block)[place];
         for (size_t l = 0; l < LANES; l++) {
             double part = fabs(now.of[l] - before.of[l]) * by.of[l] / own.of[l];
             part = part < LEVERAGE_MAX ? part : LEVERAGE_MAX;
-            leverage.of[l] = own.of[l] > 0 ? part : 0;
+            unfitted.of[l] = own.of[l] > 0 ? 1 / (1 - part) : 1;
         }
-        estimate_rounds_cell(batch->rounds, block, u)->leverage = leverage;
+        estimate_rounds_cell(batch->rounds, block, u)->unfitted = unfitted;
     }
 }
 
