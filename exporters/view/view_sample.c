@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporters/view/view_sample.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "core/spec/kernel_pmu.h"
@@ -14,16 +15,12 @@ static const struct catalog_node *find_node(const struct catalog *catalog, unsig
     return NULL;
 }
 
-// A spec names its PMU by the beginning of its name where hosts number it. Where there is no host, the first one's
-// number stands for all.
-static void add_pmu(const struct view *view, const struct catalog_event *event, struct text *out) {
+// The PMU's name on this host. A spec may state only its beginning, because hosts number it: without a host, NULL.
+static const char *pmu_of(const struct view *view, const struct catalog_event *event) {
     const char *pmu = view->layout->catalog->pmus[event->code.pmu];
-    bool of_host = event->code.pmu == 0 && !view->simulated && !view->replayed;
-    size_t length = strcspn(pmu, "*");
-    if (of_host)
-        text_string(out, view->pmu);
-    else
-        text_format(out, "%.*s%s", (int)length, pmu, pmu[length] == '*' ? "0" : "");
+    if (event->code.pmu == 0 && !view->simulated && !view->replayed)
+        return view->pmu;
+    return strchr(pmu, '*') ? NULL : pmu;
 }
 
 // Appends the events that this host can encode. False if there are none.
@@ -34,9 +31,11 @@ static bool add_events(const struct view *view, const struct catalog_node *node,
         uint32_t type;
         if (event->uncoded || kernel_pmu_type(view->layout->catalog->pmus[event->code.pmu], &type))
             continue; // the kernel's own names have no PMU that perf could be told
-        text_string(out, " -e ");
-        add_pmu(view, event, out);
-        text_format(out, "/%s,name=%s/P", event->terms, event->name);
+        const char *pmu = pmu_of(view, event);
+        if (pmu)
+            text_format(out, " -e %s/%s,name=%s/P", pmu, event->terms, event->name);
+        else
+            text_format(out, " -e r%" PRIx64 ":P", event->code.config);
         any = true;
     }
     return any;

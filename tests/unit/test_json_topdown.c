@@ -122,6 +122,8 @@ static void test_samples_of_the_nearest_node_show_the_code(void **state) {
     host.view.replayed = true; // of another host, whose PMU the spec knows
     assert_command(&host.view, "backend_bound",
                    "perf record -a -g -F 199 -e toy_pmu/config=0x14,name=STALL_B/P -- sleep 10");
+    strcpy(host.catalog->pmus[0], "toy*"); // but not by which number
+    assert_command(&host.view, "backend_bound", "perf record -a -g -F 199 -e r14:P -- sleep 10");
     host_deinit(&host);
 }
 
