@@ -70,6 +70,7 @@ struct catalog_event {
     bool fixed;             // has a counter of its own (the cycle counter)
     bool topdown;           // in catalog.topdown
     bool sampling_only;     // can be sampled but not counted
+    bool may_be_zero;       // rare enough that a count which stays 0 is true
 };
 
 struct catalog_metric {

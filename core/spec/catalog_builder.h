@@ -67,6 +67,7 @@ struct catalog_event_text {
     unsigned takes;    // general counters at once; 0: none (a field of PERF_METRICS)
     unsigned fixed;    // 1 + the number of its fixed counter; 0: none, or set by catalog_builder_set_counters
     bool sampling_only;
+    bool may_be_zero; // rare enough that a count which stays 0 is true
 };
 int catalog_builder_add_event_text(struct catalog_builder *builder, const struct catalog_event_text *text,
                                    struct fault *fault);
