@@ -73,7 +73,7 @@ static void check_open(const struct sampler *sampler) {
 void ours_init(struct ours *ours, const struct rig *rig, struct pmu *pmu) {
     *ours = (struct ours){.rig = rig, .derive = derive_new(rig->layout), .now_ns = 1};
     const struct sampler_request request = {
-        .plan = rig->plan, .topology = rig->topology, .pmu = pmu, .interval_ns = SCHEDULE_INTERVAL_NS, .seed = SEED};
+        .plan = rig->plan, .topology = rig->topology, .pmu = pmu, .interval_ns = PLAN_INTERVAL_NS, .seed = SEED};
     int r = sampler_new(&request, &ours->sampler);
     if (r < 0 || !ours->derive)
         collect_fail("sampler", -ENOMEM);

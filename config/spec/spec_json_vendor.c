@@ -62,6 +62,20 @@ static bool add_texts(const cJSON *document, const char *key, const cJSON *texts
     return good;
 }
 
+// Replaces the units of metrics of which the file says "percent of cycles" though their formulas divide by stalls.
+static bool set_units(const cJSON *document, const cJSON *units) {
+    const cJSON *unit;
+    bool good = true;
+    cJSON_ArrayForEach(unit, units) {
+        cJSON *metric = cJSON_GetObjectItemCaseSensitive(get(document, "metrics"), unit->string);
+        if (!cJSON_IsObject(metric) || !cJSON_IsString(unit) || !cJSON_IsString(get(metric, "units")))
+            continue;
+        cJSON *copy = cJSON_Duplicate(unit, false);
+        good = good && copy && cJSON_ReplaceItemInObjectCaseSensitive(metric, "units", copy);
+    }
+    return good;
+}
+
 static bool add_defaults(cJSON *document, const cJSON *defaults, double width) {
     const cJSON *given = get(defaults, "topdownd");
     cJSON *ours = cJSON_IsObject(given) ? cJSON_Duplicate(given, true) : cJSON_CreateObject();
@@ -71,7 +85,8 @@ static bool add_defaults(cJSON *document, const cJSON *defaults, double width) {
     }
     keep_known_fixed(document, ours);
     return keep_known_level1(document, ours, width) && add_texts(document, "name", get(defaults, "names")) &&
-           add_texts(document, "definition", get(defaults, "definitions"));
+           add_texts(document, "definition", get(defaults, "definitions")) &&
+           set_units(document, get(defaults, "units"));
 }
 
 // Builds a catalog from a document, of which it takes ownership; NULL if there is none.

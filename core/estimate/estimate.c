@@ -156,7 +156,7 @@ double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
 // The qualities of intervals of these values and half widths.
 static void find_quality(const struct catalog_metric *metric, const struct lanes *values, const struct lanes *half,
                          struct lanes *quality) {
-    bool share = metric->domain == METRIC_PIPELINE_SLOTS || metric->domain == METRIC_CLOCKS;
+    bool share = metric->domain != METRIC_OTHER;
     for (size_t l = 0; l < LANES; l++) {
         double good = share ? 0.01 : 0.05 * fabs(values->of[l]), fair = share ? 0.03 : 0.2 * fabs(values->of[l]);
         double other = half->of[l] <= fair ? ESTIMATE_FAIR : ESTIMATE_POOR;

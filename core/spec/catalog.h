@@ -39,7 +39,8 @@ enum category {
 const char *category_name(enum category category);
 
 // The whole of which a metric is a share. Shares of pipeline slots add up; shares of clock cycles overlap and do not.
-enum metric_domain { METRIC_OTHER, METRIC_PIPELINE_SLOTS, METRIC_CLOCKS };
+// Shares of stall cycles divide the stalls that a node above counts: they say nothing of how many there are.
+enum metric_domain { METRIC_OTHER, METRIC_PIPELINE_SLOTS, METRIC_CLOCKS, METRIC_STALLS };
 
 // The kinds of events in formulas.
 enum catalog_event_kind {

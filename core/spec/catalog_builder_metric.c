@@ -30,7 +30,7 @@ static void export_name_default(const char *name, bool percent, enum metric_doma
         return;
     if (!cut_suffix(out, "_percentage") && !cut_suffix(out, "_ratio") && domain == METRIC_CLOCKS)
         cut_suffix(out, "_cycles");
-    strcat(out, domain == METRIC_CLOCKS ? "_clocks_ratio" : "_ratio");
+    strcat(out, domain == METRIC_CLOCKS ? "_clocks_ratio" : domain == METRIC_STALLS ? "_stalls_ratio" : "_ratio");
 }
 
 // An exported name, or the key of a definition.
@@ -56,6 +56,8 @@ static enum metric_domain domain_of(const char *units) {
                                                             : "";
     if (strcmp(of, "slots") == 0)
         return METRIC_PIPELINE_SLOTS;
+    if (strstr(of, "stall"))
+        return METRIC_STALLS;
     return strstr(of, "cycles") ? METRIC_CLOCKS : METRIC_OTHER;
 }
 

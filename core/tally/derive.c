@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tally/derive.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "core/tally/derive_state.h"
@@ -27,10 +28,13 @@ static bool make_parts(struct derive *d) {
     d->metrics = derive_metrics_new(layout->plan);
     d->core_rounds = calloc(layout->topology->n_cores + 1, sizeof *d->core_rounds);
     d->ended = calloc(n_cpus + 1, sizeof *d->ended);
+    d->read = calloc(n_cpus + 1, sizeof *d->read);
     d->end_ns = calloc(n_cpus + 1, sizeof *d->end_ns);
+    d->standing_end_ns = calloc(n_cpus + 1, sizeof *d->standing_end_ns);
     d->estimate = estimate_new(layout->plan, layout->topology, ESTIMATE_MEMORY_ROUNDS);
     return d->cells && d->composites && d->window && d->sums && d->at && d->in && d->level1 && d->totals && d->groups &&
-           d->events && d->metrics && d->core_rounds && d->ended && d->end_ns && d->estimate;
+           d->events && d->metrics && d->core_rounds && d->ended && d->read && d->end_ns && d->standing_end_ns &&
+           d->estimate;
 }
 
 struct derive *derive_new(struct snapshot_layout *layout) {
@@ -47,7 +51,9 @@ struct derive *derive_free(struct derive *d) {
     if (!d)
         return NULL;
     estimate_free(d->estimate);
+    free(d->standing_end_ns);
     free(d->end_ns);
+    free(d->read);
     free(d->ended);
     free(d->core_rounds);
     derive_metrics_free(d->metrics);
@@ -84,6 +90,18 @@ static void begin_rounds(struct derive *d, const struct readings *readings) {
         composites_begin_round(d->composites, cpu);
         level1_cpus_begin_round(d->level1, cpu);
     }
+    derive_begin_standing(d, readings);
+}
+
+struct derive_round_time derive_time_between(const struct derive *d, uint64_t start_ns, uint64_t end_ns) {
+    double planned = (double)d->layout->plan->round_ns * NS;
+    struct derive_round_time time = {.seconds = (double)(end_ns - start_ns) * NS,
+                                     .limit_seconds = DERIVE_ROUNDS_MAX * planned};
+    if (time.seconds > time.limit_seconds) {
+        time.gap_seconds = time.seconds - planned;
+        time.seconds = planned;
+    }
+    return time;
 }
 
 // A CPU's round begins at the end of its previous one, so that no time is lost between two plans.
@@ -92,15 +110,9 @@ static struct derive_round_time time_of(struct derive *d, const struct readings 
     uint64_t begun_ns = readings->by_core ? round->start_ns : readings->start_ns;
     uint64_t end_ns = readings->by_core ? round->end_ns : readings->end_ns;
     uint64_t start_ns = d->end_ns[cpu] > 0 ? d->end_ns[cpu] : begun_ns;
-    double planned = (double)d->layout->plan->round_ns * NS;
     if (end_ns < start_ns)
         end_ns = start_ns; // only in a recording that is wrong: the round stands for no time
-    struct derive_round_time time = {.seconds = (double)(end_ns - start_ns) * NS,
-                                     .limit_seconds = DERIVE_ROUNDS_MAX * planned};
-    if (time.seconds > time.limit_seconds) {
-        time.gap_seconds = time.seconds - planned;
-        time.seconds = planned;
-    }
+    struct derive_round_time time = derive_time_between(d, start_ns, end_ns);
     cells_end_round(d->cells, cpu, time.seconds);
     if (readings->by_core) {
         d->cells->times[cpu].held = round->held;
@@ -114,14 +126,19 @@ static struct derive_round_time time_of(struct derive *d, const struct readings 
 static double end_rounds(struct derive *d, const struct readings *readings) {
     double seconds = d->seconds;
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++) {
+        if (d->read[cpu])
+            derive_end_standing(d, readings, cpu, readings->end_ns);
         if (!d->ended[cpu])
             continue;
         struct derive_round_time time = time_of(d, readings, cpu);
         derive_advance_cpu(d, cpu, &time);
-        derive_advance_standing(d, cpu, &time);
+        derive_end_standing(d, readings, cpu, d->end_ns[cpu]);
         derive_forget_gaps(d, cpu, &time);
         seconds = time.seconds;
     }
+    if (!(seconds > 0)) // no round has ended so far
+        for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
+            seconds = fmax(seconds, d->cells->times[cpu].standing_seconds);
     return seconds;
 }
 
@@ -140,7 +157,7 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
     d->seconds = end_rounds(d, readings);
     if (readings->round_over)
         take_estimates(d);
-    d->rounds++;
+    d->rounds += d->rounds > 0 || !readings->by_core || readings->n_cores > 0;
     if (!out)
         return;
     derive_write_totals(d, out);
@@ -153,12 +170,10 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
 
 void derive_pause(struct derive *d, uint64_t until_ns, enum uncovered reason) {
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++) {
-        uint64_t *end_ns = &d->end_ns[cpu];
-        if (*end_ns == 0 || until_ns <= *end_ns || d->metrics->n_planned == 0)
+        if (d->end_ns[cpu] == 0 || until_ns <= d->end_ns[cpu] || d->metrics->n_planned == 0)
             continue;
-        totals_add(d->totals, cpu, snapshot_uncovered(d->layout, 0, reason), (double)(until_ns - *end_ns) * NS);
+        totals_add(d->totals, cpu, snapshot_uncovered(d->layout, 0, reason), derive_pause_cpu(d, cpu, until_ns));
         estimate_forget_cpu(d->estimate, cpu);
-        *end_ns = until_ns;
     }
 }
 

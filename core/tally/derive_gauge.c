@@ -59,14 +59,18 @@ void derive_write_totals(const struct derive *d, struct snapshot *out) {
 // The reason of an online CPU, if there is one.
 static enum absent why_no_data(const struct derive *d, size_t scope, size_t unit) {
     struct scope_cpus in = scopes_cpus(d->scopes, scope);
+    bool ended = false;
     for (size_t c = 0; c < in.n; c++) {
+        if (!(cells_seconds(d->cells, in.cpus[c], unit) > 0))
+            continue;
+        ended = true;
         enum uncovered trouble = cells_at(d->cells, in.cpus[c], unit)->trouble;
         if (trouble == UNCOVERED_STARVED)
             return ABSENT_STARVED;
         if (trouble == UNCOVERED_FAILED)
             return ABSENT_FAILED;
     }
-    return ABSENT_OFFLINE;
+    return ended ? ABSENT_OFFLINE : ABSENT_NO_ROUND;
 }
 
 static void write_rate(const struct derive *d, struct snapshot *out, size_t m, const struct catalog_metric *metric) {

@@ -40,9 +40,11 @@ struct derive {
     struct estimate *estimate;             // of this plan's rounds
     const struct core_round **core_rounds; // [core]: of the readings at hand
     bool *ended;                           // [cpu]: its round is in them
+    bool *read;                            // [cpu]: else, what counts all the time was read
     uint64_t *end_ns;                      // [cpu]: of its last round, 0 before the first
+    uint64_t *standing_end_ns;             // [cpu]: the same for what counts all the time
     double seconds;                        // of the last round: gauges and their sums are for this time
-    uint64_t rounds;                       // readings so far
+    uint64_t rounds;                       // readings so far, from the first round that has ended
 };
 
 struct derive_round_time {
@@ -71,8 +73,15 @@ void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_
 void derive_advance_unit(struct derive *d, size_t cpu, unsigned unit, const struct derive_round_time *time);
 void derive_advance_events(struct derive *d, size_t cpu, bool standing, const struct derive_round_time *time);
 
-// derive_standing.c: advances on a CPU what is measured all the time. Call it like derive_advance_cpu.
-void derive_advance_standing(struct derive *d, size_t cpu, const struct derive_round_time *time);
+// The time from start_ns to end_ns, which a CPU's counts represent.
+struct derive_round_time derive_time_between(const struct derive *d, uint64_t start_ns, uint64_t end_ns);
+
+// derive_standing.c: finds the CPUs whose rounds go on and of which was read what counts all the time, and begins it.
+void derive_begin_standing(struct derive *d, const struct readings *readings);
+// Advances it on a CPU whose round ended at end_ns, or on one that was read then. Call it like derive_advance_cpu.
+void derive_end_standing(struct derive *d, const struct readings *readings, size_t cpu, uint64_t end_ns);
+// The part of a pause until until_ns for which a CPU has no counts, in seconds.
+double derive_pause_cpu(struct derive *d, size_t cpu, uint64_t until_ns);
 
 // derive_trust.c: does not compare a CPU's rounds over a gap; then writes the intervals of a gauge, exported as
 // `values`, in a batch's scopes that have one.

@@ -39,7 +39,7 @@ static void put_node(const struct tree *tree, size_t index, struct text *out) {
     text_string(out, "\">");
     if (isfinite(node->value) && metric->domain != METRIC_OTHER)
         text_format(out, "<span class=\"bar\"><span class=\"%s\" style=\"width:%.2f%%\"></span></span>",
-                    metric->domain == METRIC_CLOCKS ? "clocks" : "slots", 100 * fmax(0, fmin(node->value, 1)));
+                    metric->domain == METRIC_PIPELINE_SLOTS ? "slots" : "clocks", 100 * fmax(0, fmin(node->value, 1)));
     text_string(out, node->high == JUDGE_YES ? "<span class=\"high\">" : "<span>");
     html_put(out, view_title(metric));
     text_string(out, " ");
@@ -51,8 +51,11 @@ static void put_node(const struct tree *tree, size_t index, struct text *out) {
         text_format(out, "%.3g %%", 100 * node->value);
     text_string(out, "</span>");
     html_put_margin(out, metric, node->value, node->to, metric->domain == METRIC_OTHER ? 1 : 100);
-    if (metric->domain == METRIC_CLOCKS)
-        text_string(out, " <span class=\"soft\">of clock cycles</span>");
+    if (metric->domain == METRIC_CLOCKS || metric->domain == METRIC_STALLS) {
+        text_string(out, " <span class=\"soft\">of ");
+        html_put(out, view_whole(metric));
+        text_string(out, "</span>");
+    }
 }
 
 // Appends the nodes from `begin` to `end`, each with its descendants.
@@ -91,7 +94,7 @@ static void put_tree(const struct view *view, struct tree *tree, const struct sn
     put_list(tree, 0, tree->n, out);
     text_string(out,
                 "<p class=\"soft\">Filled bars are shares of pipeline slots, which add up; hatched ones are shares of "
-                "clock cycles, which overlap. Bold: above the threshold.\n");
+                "clock cycles, which overlap, or of the stall cycles that are named. Bold: above the threshold.\n");
 }
 
 int html_tree_render(const struct view *view, const struct snapshot *snapshot, struct text *out) {

@@ -151,6 +151,7 @@ static void add_domains(struct json *json) {
     json_begin_object(json, "domains");
     json_string(json, view_domain_text(METRIC_PIPELINE_SLOTS), "shares add up, over CPUs too");
     json_string(json, view_domain_text(METRIC_CLOCKS), "shares overlap and do not add up");
+    json_string(json, view_domain_text(METRIC_STALLS), "shares of the stall cycles that the unit names");
     json_string(json, view_domain_text(METRIC_OTHER), "no share");
     json_end_object(json);
 }

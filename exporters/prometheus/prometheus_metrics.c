@@ -174,6 +174,8 @@ static void append_gauge_help(const struct view *view, const struct catalog_metr
         text_format(help, " Unit: %s.", unit);
     if (metric->domain == METRIC_CLOCKS)
         text_string(help, " Shares of clock cycles overlap and do not add up.");
+    if (metric->domain == METRIC_STALLS)
+        text_format(help, " A share of the %s, not of all cycles.", view_whole(metric));
     text_append(help, "", 1);
 }
 

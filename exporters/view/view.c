@@ -66,7 +66,7 @@ struct view *view_unref(struct view *view) {
 }
 
 bool view_stale(const struct view *view, uint64_t age_ms) {
-    return !view->replayed && age_ms > VIEW_STALE_ROUNDS * view->layout->plan->round_ns / 1000000 + VIEW_STALE_MS;
+    return !view->replayed && age_ms > VIEW_STALE_INTERVALS * view->interval_ns / 1000000 + VIEW_STALE_MS;
 }
 
 bool view_composite(const struct view *view) {
@@ -93,9 +93,16 @@ const char VIEW_NOT_SELECTED[] = "not selected: no metric group of the profile i
 bool view_exported(const struct view *view, size_t metric) { return !view->layout->plan->metrics[metric].auxiliary; }
 
 const char *view_domain_text(enum metric_domain domain) {
-    static const char *const texts[] = {
-        [METRIC_OTHER] = "other", [METRIC_PIPELINE_SLOTS] = "pipeline slots", [METRIC_CLOCKS] = "clock cycles"};
+    static const char *const texts[] = {[METRIC_OTHER] = "other",
+                                        [METRIC_PIPELINE_SLOTS] = "pipeline slots",
+                                        [METRIC_CLOCKS] = "clock cycles",
+                                        [METRIC_STALLS] = "stall cycles"};
     return texts[domain];
+}
+
+const char *view_whole(const struct catalog_metric *metric) {
+    const char *of = metric->domain == METRIC_STALLS ? strstr(metric->units, " of ") : NULL;
+    return of ? of + strlen(" of ") : view_domain_text(metric->domain);
 }
 
 const char *view_title(const struct catalog_metric *metric) { return metric->title[0] ? metric->title : metric->name; }
@@ -136,8 +143,7 @@ const char *view_absent_text(const struct view *view, const struct snapshot *sna
 }
 
 bool view_interval_tells(const struct catalog_metric *metric, double value, double half) {
-    bool share = metric->domain == METRIC_PIPELINE_SLOTS || metric->domain == METRIC_CLOCKS;
-    return share ? half < 0.5 : half < fabs(value) || half == 0;
+    return metric->domain != METRIC_OTHER ? half < 0.5 : half < fabs(value) || half == 0;
 }
 
 bool view_time(double seconds, char out[VIEW_TIME_MAX]) {

@@ -3,8 +3,7 @@
 
 static void add_share(const struct tree *tree, size_t node, struct text *out) {
     const struct catalog_metric *metric = &tree->layout->catalog->metrics[tree->nodes[node].metric];
-    text_format(out, "%s, %.3g %% of %s", view_title(metric), 100 * tree->nodes[node].value,
-                view_domain_text(metric->domain));
+    text_format(out, "%s, %.3g %% of %s", view_title(metric), 100 * tree->nodes[node].value, view_whole(metric));
 }
 
 const char *view_bound_reason(const struct view *view, const struct bound *bound, const struct snapshot *snapshot,

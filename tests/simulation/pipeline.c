@@ -179,12 +179,18 @@ static void change_plan(struct pipeline *p, unsigned counters) {
     p->n_plans++;
 }
 
+// So that most tests find in a snapshot what a round has counted.
+static uint64_t interval_of(const struct pipeline *p) {
+    bool few = p->layout->topology->n_cores < 2 * SCHEDULE_COHORT_CORES;
+    return p->interval_ns > 0 ? p->interval_ns : few ? p->plan->round_ns : PLAN_INTERVAL_NS;
+}
+
 static void start_sampler(struct pipeline *p) {
     assert_int_equal(sampler_new(&(struct sampler_request){.plan = p->plan,
                                                            .topology = p->layout->topology,
                                                            .pmu = &p->recorder.pmu,
                                                            .busy_clock = p->busy_clock,
-                                                           .interval_ns = SCHEDULE_INTERVAL_NS,
+                                                           .interval_ns = interval_of(p),
                                                            .seed = p->seed,
                                                            .first_round = p->next_round},
                                  &p->sampler),

@@ -121,6 +121,7 @@ static void test_per_cent_becomes_a_ratio_and_its_name_says_of_what(void **state
     exported("frontend_bound", "percent of slots", "frontend_bound_ratio", 0.01, METRIC_PIPELINE_SLOTS);
     exported("frontend_stalled_cycles", "percent of cycles", "frontend_stalled_clocks_ratio", 0.01, METRIC_CLOCKS);
     exported("Some-Share", "percent of cycles", "some_share_clocks_ratio", 0.01, METRIC_CLOCKS);
+    exported("memory_bound", "percent of back-end stall cycles", "memory_bound_stalls_ratio", 0.01, METRIC_STALLS);
     exported("load_percentage", "percent of operations", "load_ratio", 0.01, METRIC_OTHER);
     exported("hit_ratio", "percent", "hit_ratio", 0.01, METRIC_OTHER);
     exported("odd_cycles", "percent of operations", "odd_cycles_ratio", 0.01, METRIC_OTHER);
