@@ -7,9 +7,13 @@
 
 // The document is pruned of what the catalog has, then read like any spec without its product.
 
-static bool has_event(const struct catalog *catalog, const char *name) { return catalog_find_event(catalog, name) >= 0; }
+static bool has_event(const struct catalog *catalog, const char *name) {
+    return catalog_find_event(catalog, name) >= 0;
+}
 
-static bool has_group(const struct catalog *catalog, const char *name) { return catalog_find_group(catalog, name) >= 0; }
+static bool has_group(const struct catalog *catalog, const char *name) {
+    return catalog_find_group(catalog, name) >= 0;
+}
 
 // Names under which metrics are exported must be unique, too.
 static bool has_metric(const struct catalog *catalog, const cJSON *metric) {
@@ -41,6 +45,7 @@ static void read_added(struct spec_reader *spec, const struct json_node *root) {
     struct json_node ours = {0};
     struct fault fault;
     if (!json_get_object(root, "topdownd", JSON_REQUIRED, &ours) ||
+        !json_get_text(&ours, "vendor", JSON_REQUIRED, &spec->vendor) ||
         !json_get_text(&ours, "pmu", JSON_REQUIRED, &spec->pmu))
         return;
     spec_take(&ours, catalog_builder_add_pmu_format(spec->builder, spec->pmu, "event", "config:0-63", &fault), &fault);
@@ -53,9 +58,8 @@ static void read_added(struct spec_reader *spec, const struct json_node *root) {
 }
 
 int spec_json_add(const char *path, struct errors *errors, struct catalog_builder *builder) {
-    struct spec_reader spec = {.reader = {.file = path, .errors = errors},
-                               .builder = builder,
-                               .catalog = catalog_builder_catalog(builder)};
+    struct spec_reader spec = {
+        .reader = {.file = path, .errors = errors}, .builder = builder, .catalog = catalog_builder_catalog(builder)};
     cJSON *document = json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX);
     if (document) {
         cJSON *groups = cJSON_GetObjectItemCaseSensitive(document, "groups");

@@ -25,7 +25,8 @@ struct spec_reader {
     const struct environment *environment;
     struct catalog_builder *builder;
     const struct catalog *catalog; // built so far
-    const char *pmu; // of events that name none; NULL: the core PMU
+    const char *pmu;               // of events that name none; NULL: the core PMU
+    const char *vendor;            // of metrics; NULL: the product's
     struct uncountable uncountable;
 };
 

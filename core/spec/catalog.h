@@ -76,6 +76,7 @@ struct catalog_event {
 
 struct catalog_metric {
     char *name;          // the vendor's
+    char *vendor;        // whose name it is if not the product's vendor; else ""
     char *export_name;   // topdownd_<export_name>, and label `metric`
     char *title, *help;  // a few words; one or more sentences, may be ""
     char *units;         // free text, a label

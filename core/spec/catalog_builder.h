@@ -89,6 +89,7 @@ int catalog_builder_set_topdown(struct catalog_builder *builder, const char *con
 
 struct catalog_metric_text {
     const char *name;                           // required
+    const char *vendor;                         // NULL: the product's
     const char *export_name;                    // NULL: derived from name, units and domain, see docs/specs.md
     const char *title, *help, *units, *formula; // formula required
     const char *meaning, *parent;               // may be NULL; the parent is set once all metrics exist

@@ -28,8 +28,8 @@ struct derive_metrics {
     bool stands, rotated;      // the plan has standing units; this plan or an earlier one has or had others
     size_t n_planned;          // of `planned`, those over which coverage is split
     size_t n_not_plannable;    // of these, not plannable now
-    bool *stalled;          // [metric]
-    bool *stalled_use;      // [catalog event]: a stalled metric needs it
+    bool *stalled;             // [metric]
+    bool *stalled_use;         // [catalog event]: a stalled metric needs it
     bool level1_stalled;
 };
 

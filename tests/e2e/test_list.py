@@ -179,7 +179,7 @@ def test_the_tree_and_the_catalog_of_a_simulated_host():
         catalog = daemon.json("/api/v1/catalog")
         file = spec_file(catalog["spec"])
         assert {m["name"]: m["formula"] for m in catalog["metrics"]} == {
-            name: metric["formula"] for name, metric in file["metrics"].items()}
+            name: metric["formula"] for name, metric in (file["metrics"] | spec_file("software")["metrics"]).items()}
         planned = {m["metric"] for m in catalog["metrics"] if m["planned"] and m["selected"]}
         plan = {name for group in daemon.json("/api/v1/plan")["event_groups"] for name in group["metrics"]}
         assert planned == plan and all(m["reason"] for m in catalog["metrics"] if not m["planned"]), (planned, plan)
