@@ -17,12 +17,13 @@ struct perf_names {
 };
 
 static void check_vendor(const struct json_node *vendor) {
-    static const char *const keys[] = {"vendor", "events"};
+    static const char *const keys[] = {"vendor", "pmu", "events"};
     const char *name;
     struct json_node events;
     const cJSON *terms;
-    json_check_keys(vendor, keys, 2);
-    (void)json_get_text(vendor, "vendor", JSON_REQUIRED, &name);
+    json_check_keys(vendor, keys, 3);
+    if (!json_get_text(vendor, "pmu", JSON_OPTIONAL, &name))
+        (void)json_get_text(vendor, "vendor", JSON_REQUIRED, &name);
     if (!json_get_object(vendor, "events", JSON_REQUIRED, &events))
         return;
     cJSON_ArrayForEach(terms, events.value) {
@@ -81,10 +82,16 @@ struct perf_names *perf_names_free(struct perf_names *names) {
     return NULL;
 }
 
-const char *perf_names_find(const struct perf_names *names, const char *vendor, const char *name, size_t length) {
+static bool is_of(const cJSON *row, const char *key, const char *value) {
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, key));
+    return text && strcmp(text, value) == 0;
+}
+
+const char *perf_names_find(const struct perf_names *names, const char *vendor, const char *pmu, const char *name,
+                            size_t length) {
     const cJSON *row, *terms;
     cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(names->document, "vendors")) {
-        if (strcmp(cJSON_GetObjectItemCaseSensitive(row, "vendor")->valuestring, vendor) != 0)
+        if (!is_of(row, "vendor", vendor) && !is_of(row, "pmu", pmu))
             continue;
         cJSON_ArrayForEach(terms, cJSON_GetObjectItemCaseSensitive(row, "events")) {
             if (strlen(terms->string) == length && strncasecmp(terms->string, name, length) == 0)

@@ -111,6 +111,17 @@ static void read_roots(struct spec_reader *spec, const struct json_node *tree, b
     free(roots);
 }
 
+static void read_samples(struct spec_reader *spec, const struct json_node *node, unsigned index) {
+    const char **events;
+    size_t n;
+    struct fault fault;
+    if (!json_get_texts(node, "sample_events", JSON_OPTIONAL, SPEC_LIST_MAX, &events, &n))
+        return;
+    for (size_t i = 0; i < n; i++)
+        spec_take(node, catalog_builder_add_sample(spec->builder, index, events[i], &fault), &fault);
+    free(events);
+}
+
 static void read_node(struct spec_reader *spec, const struct json_node *node, const bool *is_root) {
     const char *name, **next = NULL;
     size_t n = 0;
@@ -119,9 +130,11 @@ static void read_node(struct spec_reader *spec, const struct json_node *node, co
         return;
     (void)json_get_texts(node, "next_items", JSON_OPTIONAL, SPEC_LIST_MAX, &next, &n);
     int metric = catalog_find_metric(spec->catalog, name);
-    spec_take(node, catalog_builder_add_node(spec->builder, name, metric >= 0 && is_root[metric], next, n, &fault),
-              &fault);
+    int r = catalog_builder_add_node(spec->builder, name, metric >= 0 && is_root[metric], next, n, &fault);
+    spec_take(node, r, &fault);
     free(next);
+    if (r >= 0)
+        read_samples(spec, node, (unsigned)r);
 }
 
 static void read_tree(struct spec_reader *spec, const struct json_node *topdown) {
@@ -217,6 +230,17 @@ static bool has_all_categories(const struct spec_reader *spec, const struct json
     return true;
 }
 
+// False if the width is the host's number of pipeline slots a cycle, "#slots", and the host does not state one.
+static bool read_width(const struct spec_reader *spec, const struct json_node *level1, bool *good, double *out) {
+    const cJSON *width = cJSON_GetObjectItemCaseSensitive(level1->value, "width");
+    if (!cJSON_IsString(width) || strcmp(width->valuestring, "#slots") != 0) {
+        *good = json_get_number(level1, "width", JSON_REQUIRED, 1, 64, out) && *good;
+        return true;
+    }
+    *out = spec->environment ? spec->environment->facts.literals[LITERAL_SLOTS] : 0;
+    return *out >= 1 && *out <= 64;
+}
+
 static void read_level1(struct spec_reader *spec, const struct json_node *ours, const char *key,
                         enum level1_variant variant) {
     static const char *const keys[] = {"pipeline_slots", "width", "per_thread", "categories", "split"};
@@ -229,7 +253,8 @@ static void read_level1(struct spec_reader *spec, const struct json_node *ours, 
         return; // its metrics have been reported
     json_check_keys(&level1, keys, COUNT(keys));
     bool good = json_get_text(&level1, "pipeline_slots", JSON_REQUIRED, &text.pipeline_slots);
-    good = json_get_number(&level1, "width", JSON_REQUIRED, 1, 64, &text.width) && good;
+    if (!read_width(spec, &level1, &good, &text.width))
+        return;
     (void)json_get_bool(&level1, "per_thread", JSON_OPTIONAL, &text.per_thread);
     if (good)
         spec_take(&level1, catalog_builder_set_level1(spec->builder, variant, &text, &fault), &fault);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/counts/sums.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,6 +78,8 @@ void sums_take(struct sums *sums, const struct cells *cells, double seconds) {
             add_basis(sums, cells, cpu, u);
         }
     }
+    for (size_t i = 0, n = sums->scopes->n * sums->rows->n_units; i < n; i++)
+        sums->cells[i].share = fmin(sums->cells[i].running_seconds / sums->cells[i].elapsed_seconds, 1);
     for (size_t i = 0; i < n_shared; i++)
         sums->values[i] = lanes_all(sums->values[i].of[0]);
 }

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/tally/derive_state.h"
 
@@ -23,6 +24,7 @@ static bool make_parts(struct derive *d) {
     d->in = operand_lanes_new(d->rows);
     d->level1 = level1_cpus_new(d->rows, d->scopes);
     d->totals = totals_new(d->scopes, first_total, layout->scope_stride - first_total);
+    d->amounts = calloc(layout->scope_stride - first_total, sizeof *d->amounts);
     d->groups = group_totals_new(layout->plan);
     d->events = derive_events_new(d->rows, layout->events, layout->n_events, n_cpus);
     d->metrics = derive_metrics_new(layout->plan);
@@ -32,9 +34,9 @@ static bool make_parts(struct derive *d) {
     d->end_ns = calloc(n_cpus + 1, sizeof *d->end_ns);
     d->standing_end_ns = calloc(n_cpus + 1, sizeof *d->standing_end_ns);
     d->estimate = estimate_new(layout->plan, layout->topology, ESTIMATE_MEMORY_ROUNDS);
-    return d->cells && d->composites && d->window && d->sums && d->at && d->in && d->level1 && d->totals && d->groups &&
-           d->events && d->metrics && d->core_rounds && d->ended && d->read && d->end_ns && d->standing_end_ns &&
-           d->estimate;
+    return d->cells && d->composites && d->window && d->sums && d->at && d->in && d->level1 && d->totals &&
+           d->amounts && d->groups && d->events && d->metrics && d->core_rounds && d->ended && d->read && d->end_ns &&
+           d->standing_end_ns && d->estimate;
 }
 
 struct derive *derive_new(struct snapshot_layout *layout) {
@@ -59,6 +61,7 @@ struct derive *derive_free(struct derive *d) {
     derive_metrics_free(d->metrics);
     derive_events_free(d->events);
     group_totals_free(d->groups);
+    free(d->amounts);
     totals_free(d->totals);
     level1_cpus_free(d->level1);
     operand_lanes_free(d->in);
@@ -122,19 +125,27 @@ static struct derive_round_time time_of(struct derive *d, const struct readings 
     return time;
 }
 
+// Ends a CPU's round. Returns its time.
+static double end_round(struct derive *d, const struct readings *readings, size_t cpu) {
+    struct derive_round_time time = time_of(d, readings, cpu);
+    derive_advance_cpu(d, cpu, &time);
+    derive_end_standing(d, readings, cpu, d->end_ns[cpu]);
+    derive_forget_gaps(d, cpu, &time);
+    return time.seconds;
+}
+
 // Ends the rounds that the readings tell of. Returns the time of the last one.
 static double end_rounds(struct derive *d, const struct readings *readings) {
     double seconds = d->seconds;
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++) {
-        if (d->read[cpu])
-            derive_end_standing(d, readings, cpu, readings->end_ns);
-        if (!d->ended[cpu])
+        if (!d->ended[cpu] && !d->read[cpu])
             continue;
-        struct derive_round_time time = time_of(d, readings, cpu);
-        derive_advance_cpu(d, cpu, &time);
-        derive_end_standing(d, readings, cpu, d->end_ns[cpu]);
-        derive_forget_gaps(d, cpu, &time);
-        seconds = time.seconds;
+        memset(d->amounts, 0, derive_n_amounts(d) * sizeof *d->amounts);
+        if (d->ended[cpu])
+            seconds = end_round(d, readings, cpu);
+        else
+            derive_end_standing(d, readings, cpu, readings->end_ns);
+        totals_add_amounts(d->totals, cpu, d->totals->first_field, derive_n_amounts(d), d->amounts);
     }
     if (!(seconds > 0)) // no round has ended so far
         for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)

@@ -34,6 +34,7 @@ struct derive {
     struct operand_lanes *in;   // then for each batch of scopes in turn
     struct level1_cpus *level1; // unused if the plan has no level-1 unit
     struct totals *totals;      // a scope's totals, numbered as in scope 0 of a snapshot
+    double *amounts;            // [total of metrics and events]: what a CPU's round adds
     struct group_totals *groups;
     struct derive_events *events;
     struct derive_metrics *metrics;
@@ -52,6 +53,14 @@ struct derive_round_time {
     double gap_seconds;   // cannot
     double limit_seconds; // longest gap to extrapolate over
 };
+
+// Where the amount of a total is that metrics or events add; and the number of these totals.
+static inline double *derive_amount(const struct derive *d, size_t field) {
+    return d->amounts + (field - d->totals->first_field);
+}
+static inline size_t derive_n_amounts(const struct derive *d) {
+    return snapshot_covered(d->layout, 0) - d->totals->first_field;
+}
 
 static inline size_t derive_n_cpus(const struct derive *d) { return d->layout->topology->n_cpus; }
 static inline size_t derive_n_units(const struct derive *d) { return d->rows->n_units; }
