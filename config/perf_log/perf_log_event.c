@@ -71,8 +71,7 @@ static int find_raw(const struct catalog *catalog, const char *name, size_t leng
 
 static const char *perf_terms(const struct catalog *catalog, const struct perf_names *names, const char *name,
                               size_t length) {
-    const struct catalog_product *product = &catalog->product;
-    return names ? perf_names_find(names, product->vendor, product->pmu, name, length) : NULL;
+    return names ? perf_names_find(names, &catalog->product, name, length) : NULL;
 }
 
 // A name without PMU, or all that stands between the slashes.

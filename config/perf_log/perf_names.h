@@ -6,6 +6,7 @@
 // CPUs, or on all that one driver is for. specs/perf/names.json maps them.
 
 #include "core/base/error.h"
+#include "core/spec/catalog.h"
 
 struct perf_names;
 
@@ -14,9 +15,9 @@ int perf_names_load(const char *path, struct errors *errors, struct perf_names *
 int perf_names_parse(const char *name, const char *text, size_t length, struct errors *errors, struct perf_names **out);
 struct perf_names *perf_names_free(struct perf_names *names);
 
-// The terms that the name, `length` bytes in any case, means on a CPU of this vendor, or with a PMU of this name (as a
-// spec has it); NULL if perf has no such name or its meaning varies.
-const char *perf_names_find(const struct perf_names *names, const char *vendor, const char *pmu, const char *name,
+// The terms that the name, `length` bytes in any case, means on this product: on all of its vendor, with its PMU, or of
+// its microarchitecture. NULL if perf has no such name or its meaning varies.
+const char *perf_names_find(const struct perf_names *names, const struct catalog_product *product, const char *name,
                             size_t length);
 
 #endif

@@ -41,6 +41,30 @@ static void prune(const struct catalog *catalog, const char *kind, cJSON *entrie
     }
 }
 
+// Leaves pruned metrics out of the groups, and groups without any other.
+static void prune_lists(const struct catalog *catalog, const cJSON *metrics, cJSON *groups) {
+    for (cJSON *group = groups ? groups->child : NULL, *next; group; group = next) {
+        cJSON *list = cJSON_GetObjectItemCaseSensitive(group, "metrics");
+        next = group->next;
+        for (int i = cJSON_GetArraySize(list) - 1; i >= 0; i--) {
+            const char *name = cJSON_GetStringValue(cJSON_GetArrayItem(list, i));
+            if (name && !cJSON_GetObjectItemCaseSensitive(metrics, name) && catalog_find_metric(catalog, name) < 0)
+                cJSON_DeleteItemFromArray(list, i);
+        }
+        if (cJSON_IsArray(list) && cJSON_GetArraySize(list) == 0)
+            cJSON_Delete(cJSON_DetachItemViaPointer(groups, group));
+    }
+}
+
+static void prune_all(const struct catalog *catalog, cJSON *document) {
+    cJSON *metrics = cJSON_GetObjectItemCaseSensitive(document, "metrics");
+    cJSON *groups = cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(document, "groups"), "metrics");
+    prune(catalog, "events", cJSON_GetObjectItemCaseSensitive(document, "events"));
+    prune(catalog, "metrics", metrics);
+    prune(catalog, "groups", groups);
+    prune_lists(catalog, metrics, groups);
+}
+
 static void read_added(struct spec_reader *spec, const struct json_node *root) {
     struct json_node ours = {0};
     struct fault fault;
@@ -62,10 +86,7 @@ int spec_json_add(const char *path, struct errors *errors, struct catalog_builde
         .reader = {.file = path, .errors = errors}, .builder = builder, .catalog = catalog_builder_catalog(builder)};
     cJSON *document = json_load(&spec.reader, SPEC_FILE_MAX, SPEC_DEPTH_MAX);
     if (document) {
-        cJSON *groups = cJSON_GetObjectItemCaseSensitive(document, "groups");
-        prune(spec.catalog, "events", cJSON_GetObjectItemCaseSensitive(document, "events"));
-        prune(spec.catalog, "metrics", cJSON_GetObjectItemCaseSensitive(document, "metrics"));
-        prune(spec.catalog, "groups", cJSON_GetObjectItemCaseSensitive(groups, "metrics"));
+        prune_all(spec.catalog, document);
         const struct json_node root = json_root(&spec.reader, document);
         read_added(&spec, &root);
     }

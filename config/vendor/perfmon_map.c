@@ -170,7 +170,7 @@ static int read_cpu(const char *given, struct errors *errors, struct perfmon_lis
         folder[n - 1] = '\0';
     char *slash = strrchr(folder, '/');
     const char *name = slash ? slash + 1 : folder;
-    (void)snprintf(list->name, sizeof list->name, "%s", name);
+    (void)snprintf(list->name, sizeof list->name, "%.*s", (int)sizeof list->name - 1, name);
     (void)snprintf(path, sizeof path, "%.*s", slash ? (int)(slash - folder) : 1, slash ? folder : ".");
     char map[PERF_PATH_MAX];
     if (join(map, path, "mapfile.csv") && perfmon_is_map(map)) {

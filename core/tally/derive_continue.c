@@ -73,6 +73,7 @@ int derive_continue(struct derive *d, const struct derive *old) {
     d->rounds = old->rounds;
     d->seconds = old->seconds;
     derive_metrics_continue(d->metrics, old->metrics);
+    core_slots_continue(d->core_slots, old->core_slots);
     continue_scope(d, 0, old, 0);
     for (size_t s = 0; s < topology->n_sockets; s++) {
         int o = find_socket(old_topology, topology->sockets[s].id);

@@ -93,7 +93,7 @@ static void test_they_count_all_the_time_and_take_nothing_from_the_others(void *
         assert_int_equal(plan->n_groups, without->n_groups + 1);
         assert_int_equal(plan->round_ns, without->round_ns);
         const struct plan_group *group = &plan->groups[plan->n_groups - 1];
-        assert_string_equal(group->name, "Software");
+        assert_string_equal(group->name, "software");
         assert_int_equal(group->n_events, 4);
         assert_true(plan_group_stands(plan, (unsigned)plan->n_groups - 1));
         plan_free(plan);
