@@ -22,7 +22,6 @@ PROMETHEUS, PROMTOOL = "/usr/bin/prometheus", "/usr/bin/promtool"
 SLOT_SECONDS = {"steady": 0.05, "demo": 0.1}
 ROUNDS = 6
 DEMO_GROUPS = ["General", "MPKI", "Miss_Ratio"]  # and stage_1: the default profile
-SOFTWARE = {m["topdownd"]["name"] for m in json.loads(e2e.read_text(os.path.join(ROOT, "specs/software.json")))["metrics"].values()}
 SERIES_MAX = 300
 CATEGORIES = ["frontend_bound", "bad_speculation", "retiring", "backend_bound"]
 
@@ -31,6 +30,7 @@ SPEC = truth.Spec(os.path.join(ROOT, "specs/neoverse-v2.json"))
 STEADY_FILE = os.path.join(ROOT, "tests/data/scenarios/steady.json")
 STEADY = truth.Scenario(STEADY_FILE)
 DEMO = truth.Scenario(os.path.join(ROOT, "scenarios/demo.json"))
+SOFTWARE = {m["topdownd"]["name"] for m in json.loads(e2e.read_text(os.path.join(ROOT, "specs/software.json")))["metrics"].values()}
 
 
 def prometheus_yaml(jobs):
