@@ -21,6 +21,7 @@ static bool make_parts(struct derive *d) {
     d->at = operands_new(d->rows);
     d->in = operand_lanes_new(d->rows);
     d->level1 = level1_cpus_new(d->rows, d->scopes);
+    d->carries = carries_new(layout->plan, n_cpus);
     d->totals = totals_new(d->scopes, first_total, layout->scope_stride - first_total);
     d->groups = group_totals_new(layout->plan);
     d->events = derive_events_new(d->rows, layout->events, layout->n_events, n_cpus);
@@ -29,8 +30,8 @@ static bool make_parts(struct derive *d) {
     d->ended = calloc(n_cpus + 1, sizeof *d->ended);
     d->end_ns = calloc(n_cpus + 1, sizeof *d->end_ns);
     d->estimate = estimate_new(layout->plan, layout->topology, ESTIMATE_MEMORY_ROUNDS);
-    return d->cells && d->composites && d->window && d->sums && d->at && d->in && d->level1 && d->totals && d->groups &&
-           d->events && d->metrics && d->core_rounds && d->ended && d->end_ns && d->estimate;
+    return d->cells && d->composites && d->window && d->sums && d->at && d->in && d->level1 && d->carries &&
+           d->totals && d->groups && d->events && d->metrics && d->core_rounds && d->ended && d->end_ns && d->estimate;
 }
 
 struct derive *derive_new(struct snapshot_layout *layout) {
@@ -54,6 +55,7 @@ struct derive *derive_free(struct derive *d) {
     derive_events_free(d->events);
     group_totals_free(d->groups);
     totals_free(d->totals);
+    carries_free(d->carries);
     level1_cpus_free(d->level1);
     operand_lanes_free(d->in);
     operands_free(d->at);

@@ -14,10 +14,12 @@ static void advance_metrics(struct derive *d, size_t cpu, size_t unit) {
         const struct formula *formula = derive_formula(d, ratios[i]);
         if (d->metrics->stalled[ratios[i]])
             continue;
+        double upper = formula_sum_evaluate(&formula->numerator, d->at->counts),
+               lower = formula_sum_evaluate(&formula->denominator, d->at->counts);
         add(d, cpu, snapshot_numerator(d->layout, 0, ratios[i]),
-            formula_sum_evaluate(&formula->numerator, d->at->counts));
+            carries_take(d->carries, cpu, ratios[i], CARRY_NUMERATOR, upper));
         add(d, cpu, snapshot_denominator(d->layout, 0, ratios[i]),
-            formula_sum_evaluate(&formula->denominator, d->at->counts));
+            carries_take(d->carries, cpu, ratios[i], CARRY_DENOMINATOR, lower));
     }
 }
 

@@ -10,6 +10,7 @@
 // derive writes a snapshot. Each of these is a type of its own in core/counts/; derive only moves values from one to
 // the next.
 
+#include "core/counts/carries.h"
 #include "core/counts/composites.h"
 #include "core/counts/level1_cpus.h"
 #include "core/counts/operand_lanes.h"
@@ -33,6 +34,7 @@ struct derive {
     struct operands *at;        // for a CPU's round
     struct operand_lanes *in;   // then for each batch of scopes in turn
     struct level1_cpus *level1; // unused if the plan has no level-1 unit
+    struct carries *carries;    // of totals of differences
     struct totals *totals;      // a scope's totals, numbered as in scope 0 of a snapshot
     struct group_totals *groups;
     struct derive_events *events;
