@@ -45,7 +45,7 @@ static void start(struct ours *o) {
                                       .topology = t->layout->topology,
                                       .pmu = &o->counters->pmu,
                                       .busy_clock = &o->counters->busy_clock,
-                                      .interval_ns = SCHEDULE_INTERVAL_NS,
+                                      .interval_ns = PLAN_INTERVAL_NS,
                                       .seed = o->seed,
                                       .first_round = o->next_round};
     struct derive *derive = derive_new(t->layout);

@@ -8,7 +8,7 @@
 #include "core/tally/derive.h"
 
 // A comparison over its limit is repeated: other programs can disturb one, but a regression is in all.
-enum { COLLECT_EVENTS_MAX = 64, COLLECT_SLOT_NS = 200000000, COLLECT_ATTEMPTS = 3 };
+enum { COLLECT_EVENTS_MAX = 64, COLLECT_SLOT_NS = 200000000, COLLECT_ATTEMPTS = 8 };
 
 // A plan, its CPUs and their layout.
 struct rig {
@@ -28,7 +28,8 @@ struct ours {
     const struct rig *rig;
     struct sampler *sampler;
     struct derive *derive;
-    uint64_t now_ns; // of the next step
+    uint64_t now_ns;        // of the next step
+    double *derive_seconds; // gets the CPU time of derive and the snapshot when readings are over; NULL: not measured
 };
 
 // Opens all event groups and begins the first round.
@@ -75,6 +76,7 @@ void trace_free(struct trace *trace);
 // What both ways took in each round, in the same run.
 struct costs {
     double *ours, *peer; // seconds of CPU time
+    double *derive;      // of ours, those of derive and the snapshot
     size_t n;
 };
 void costs_init(struct costs *costs, size_t n);

@@ -20,7 +20,7 @@
 #include "collectors/host/host_linux.h"
 #include "collectors/pmu/pmu_linux.h"
 
-#define STANDING_RATIO_MAX 2.2
+#define STANDING_RATIO_MAX 2.0
 #define ROTATING_RATIO_MAX 1.4
 #define EMULATED_RATIO_MAX 1.6 // of the emulated machines, which see 1.37 to 1.5: instructions, not time
 #define CALLS_MAX 3.0

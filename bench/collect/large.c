@@ -6,6 +6,7 @@
 // either, other data fills the caches, as other programs do while topdownd sleeps.
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,12 @@
 #include "bench/collect/collect.h"
 #include "core/base/array.h"
 
-#define COUNTING_RATIO_MAX 11.0
-#define REFUSED_RATIO_MAX 8.8
+#define COUNTING_RATIO_MAX 5.8
+#define COUNTING_DERIVE_RATIO_MAX 4.9
+#define REFUSED_RATIO_MAX 5.2
+#define REFUSED_DERIVE_RATIO_MAX 4.7
 
-enum { CPUS = 1024, CORES = CPUS / 2, SOCKETS = 2, ROUNDS = 60, OTHER_BYTES = 32 << 20 };
+enum { CPUS = 1024, CORES = CPUS / 2, SOCKETS = 2, ROUNDS = 60, OTHER_BYTES = 32 << 20, RUNS_MIN = 4, RUNS_MAX = 12 };
 
 // ---- a PMU that answers at once ----
 
@@ -208,6 +211,7 @@ static void run_counting(const struct rig *rig, struct costs *costs) {
         double begin = collect_cpu_seconds();
         bare_round(&bare);
         costs->peer[round] = collect_cpu_seconds() - begin;
+        ours.derive_seconds = &costs->derive[round];
         costs->ours[round] = time_round(&ours, round);
     }
     bare_deinit(&bare);
@@ -240,6 +244,7 @@ static void run_refused(const struct rig *rig, struct costs *costs) {
         double begin = collect_cpu_seconds();
         add_exactly(sums, lost, n, 0.1 * (double)(round + 1));
         costs->peer[round] = collect_cpu_seconds() - begin;
+        ours.derive_seconds = &costs->derive[round];
         costs->ours[round] = time_last_step(&ours, round);
     }
     ours_deinit(&ours);
@@ -247,29 +252,44 @@ static void run_refused(const struct rig *rig, struct costs *costs) {
     free(sums);
 }
 
+// The least that a round took so far.
+struct least {
+    double ours, derive, peer;
+};
+
+static void take_run(struct least *least, const struct costs *costs) {
+    least->ours = fmin(least->ours, costs_least(costs->ours, ROUNDS));
+    least->derive = fmin(least->derive, costs_least(costs->derive, ROUNDS));
+    least->peer = fmin(least->peer, costs_least(costs->peer, ROUNDS));
+}
+
+// The least of the rounds of several runs decides: other programs only ever add to it, and a regression is in all.
 static bool compare(const char *name, const char *peer, void (*run)(const struct rig *rig, struct costs *costs),
-                    bool refused, double ratio_max) {
+                    bool refused, double ratio_max, double derive_ratio_max) {
     struct rig rig = {.refused = refused};
     struct costs costs;
+    struct least best = {INFINITY, INFINITY, INFINITY};
+    bool within = false;
     rig_init(&rig, "specs/neoverse-v2.json", make_topology());
     costs_init(&costs, ROUNDS);
-    double ours = 0, bare = 0;
-    bool within = false;
-    for (int attempt = 0; attempt < COLLECT_ATTEMPTS && !within; attempt++) {
+    for (int runs = 0; runs < RUNS_MIN || (runs < RUNS_MAX && !within); runs++) {
         run(&rig, &costs);
-        ours = costs_least(costs.ours, ROUNDS);
-        bare = costs_least(costs.peer, ROUNDS);
-        within = ours / bare <= ratio_max;
+        take_run(&best, &costs);
+        within = best.ours / best.peer <= ratio_max && best.derive / best.peer <= derive_ratio_max;
     }
-    (void)printf("%d CPUs, %s: a round takes %.2f ms, %s %.2f ms, ratio %.2f (limit %.2f): %s\n", CPUS, name,
-                 ours * 1e3, peer, bare * 1e3, ours / bare, ratio_max, within ? "ok" : "OVER THE LIMIT");
+    (void)printf("%d CPUs, %s: a round takes %.2f ms, %s %.2f ms, ratio %.2f (limit %.2f); derive %.2f ms of it, ratio "
+                 "%.2f (limit %.2f): %s\n",
+                 CPUS, name, best.ours * 1e3, peer, best.peer * 1e3, best.ours / best.peer, ratio_max,
+                 best.derive * 1e3, best.derive / best.peer, derive_ratio_max, within ? "ok" : "OVER THE LIMIT");
     costs_free(&costs);
     rig_deinit(&rig);
     return within;
 }
 
 bool collect_large(void) {
-    bool counting =
-        compare("a PMU that answers at once", "bare sums of the same counts", run_counting, false, COUNTING_RATIO_MAX);
-    return compare("a PMU that refuses all", "as many exact sums", run_refused, true, REFUSED_RATIO_MAX) && counting;
+    bool counting = compare("a PMU that answers at once", "bare sums of the same counts", run_counting, false,
+                            COUNTING_RATIO_MAX, COUNTING_DERIVE_RATIO_MAX);
+    bool refused = compare("a PMU that refuses all", "as many exact sums", run_refused, true, REFUSED_RATIO_MAX,
+                           REFUSED_DERIVE_RATIO_MAX);
+    return counting && refused;
 }

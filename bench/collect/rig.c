@@ -73,7 +73,7 @@ static void check_open(const struct sampler *sampler) {
 void ours_init(struct ours *ours, const struct rig *rig, struct pmu *pmu) {
     *ours = (struct ours){.rig = rig, .derive = derive_new(rig->layout), .now_ns = 1};
     const struct sampler_request request = {
-        .plan = rig->plan, .topology = rig->topology, .pmu = pmu, .interval_ns = SCHEDULE_INTERVAL_NS, .seed = SEED};
+        .plan = rig->plan, .topology = rig->topology, .pmu = pmu, .interval_ns = PLAN_INTERVAL_NS, .seed = SEED};
     int r = sampler_new(&request, &ours->sampler);
     if (r < 0 || !ours->derive)
         collect_fail("sampler", -ENOMEM);
@@ -87,9 +87,12 @@ void ours_init(struct ours *ours, const struct rig *rig, struct pmu *pmu) {
 bool ours_step(struct ours *ours) {
     if (sampler_step(ours->sampler, ours->now_ns, &ours->now_ns) == 0)
         return false;
+    double begin = ours->derive_seconds ? collect_cpu_seconds() : 0;
     struct snapshot *snapshot = snapshot_new(ours->rig->layout);
     derive_round(ours->derive, sampler_readings(ours->sampler), snapshot);
     snapshot_unref(snapshot);
+    if (ours->derive_seconds)
+        *ours->derive_seconds = collect_cpu_seconds() - begin;
     return true;
 }
 
@@ -103,8 +106,8 @@ void ours_deinit(struct ours *ours) {
 // ---- costs ----
 
 void costs_init(struct costs *costs, size_t n) {
-    *costs = (struct costs){calloc(n, sizeof(double)), calloc(n, sizeof(double)), n};
-    if (!costs->ours || !costs->peer)
+    *costs = (struct costs){calloc(n, sizeof(double)), calloc(n, sizeof(double)), calloc(n, sizeof(double)), n};
+    if (!costs->ours || !costs->peer || !costs->derive)
         collect_fail("costs", -ENOMEM);
 }
 
@@ -128,4 +131,5 @@ double costs_least(const double *seconds, size_t n) {
 void costs_free(struct costs *costs) {
     free(costs->ours);
     free(costs->peer);
+    free(costs->derive);
 }

@@ -9,9 +9,12 @@
 
 #include "core/host/topology.h"
 
+#define BUSY_CLOCK_OFFLINE UINT64_MAX
+
 struct busy_clock {
     // Writes for each CPU of the topology how long it has been busy until now, from any beginning, in steps of 10 ms or
-    // less. `busy_ns` has what was read the last time, 0 at first: no time falls. False if this is not known now.
+    // less; BUSY_CLOCK_OFFLINE for a CPU that is offline. `busy_ns` has what was read the last time, 0 at first: no
+    // time falls while the CPU is online. False if this is not known now.
     bool (*read)(struct busy_clock *clock, const struct topology *topology, uint64_t now_ns, uint64_t *busy_ns);
 };
 

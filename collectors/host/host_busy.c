@@ -53,7 +53,11 @@ static bool read_text(struct host_busy *busy, unsigned last) {
     return true;
 }
 
-// Lines of CPUs ascend; those of CPUs that are offline are missing, and such a CPU is not busy. Some CPU must be there.
+static void note_busy(uint64_t *busy_ns, uint64_t is_ns) {
+    *busy_ns = is_ns > *busy_ns || *busy_ns == BUSY_CLOCK_OFFLINE ? is_ns : *busy_ns;
+}
+
+// Lines of CPUs ascend; those of CPUs that are offline are missing. Some CPU must be there.
 static bool busy_read(struct busy_clock *clock, const struct topology *topology, uint64_t now_ns, uint64_t *busy_ns) {
     struct host_busy *busy = (struct host_busy *)clock;
     size_t cpu = 0;
@@ -65,16 +69,18 @@ static bool busy_read(struct busy_clock *clock, const struct topology *topology,
         unsigned long long id = strtoull(line + 4, &end, 10);
         double idle;
         while (cpu < topology->n_cpus && topology->cpus[cpu].id < id)
-            cpu++;
+            busy_ns[cpu++] = BUSY_CLOCK_OFFLINE;
         if (cpu == topology->n_cpus || topology->cpus[cpu].id != id)
             continue;
         if (end == line + 4 || !read_idle(end, &idle))
             return false;
         double idle_ns = idle * busy->tick_ns, now = (double)now_ns;
-        uint64_t is_ns = now > idle_ns ? (uint64_t)(now - idle_ns) : 0;
-        busy_ns[cpu] = is_ns > busy_ns[cpu] ? is_ns : busy_ns[cpu];
+        note_busy(&busy_ns[cpu++], now > idle_ns ? (uint64_t)(now - idle_ns) : 0);
         known = true;
     }
+    bool complete = strstr(busy->text, "\nintr") != NULL; // the line after those of CPUs
+    while (known && complete && cpu < topology->n_cpus)
+        busy_ns[cpu++] = BUSY_CLOCK_OFFLINE;
     return known;
 }
 

@@ -80,7 +80,7 @@ int sampler_new(const struct sampler_request *request, struct sampler **out) {
         sampler_free(s);
         return -ENOMEM;
     }
-    readings_begin(s->readings, request->first_round * s->schedule.n_cohorts, 0);
+    readings_begin(s->readings, request->first_round, 0);
     *out = s;
     return 0;
 }
@@ -125,6 +125,7 @@ static void read_core(struct sampler *s, struct sampler_core *core, int group) {
     core->offline = false;
     for (size_t i = 0; i < core->n_cpus; i++) {
         const struct window *window = channels_read(s->channels, core->cpus[i], (unsigned)group, core->windows);
+        readings_note_window(s->readings, window);
         core->offline = core->offline || window->error == -ENODEV;
     }
 }
@@ -149,14 +150,29 @@ static void advance_core(struct sampler *s, size_t c, bool piece, bool round_end
         read_core(s, core, to);
 }
 
+static void read_standing(struct sampler *s, const struct sampler_core *core, uint64_t now_ns) {
+    for (size_t i = 0; i < core->n_cpus; i++)
+        standing_read(s->channels, s->plan, core->cpus[i], now_ns, s->readings);
+}
+
 static void end_core_round(struct sampler *s, size_t c, uint64_t now_ns) {
     struct sampler_core *core = &s->cores[c];
     struct core_round round = sampler_core_end_round(core, c, now_ns);
     readings_add_core(s->readings, &round);
     readings_append(s->readings, core->windows);
-    for (size_t i = 0; i < core->n_cpus; i++)
-        standing_read(s->channels, s->plan, core->cpus[i], now_ns, s->readings);
+    read_standing(s, core, now_ns);
     readings_begin(core->windows, 0, now_ns);
+}
+
+// Reads what counts all the time on the cores whose rounds go on.
+static void read_between_rounds(struct sampler *s, uint64_t now_ns) {
+    const struct readings *readings = s->readings;
+    for (size_t c = 0, ended = 0; c < s->topology->n_cores; c++) {
+        if (ended < readings->n_cores && readings->cores[ended].core == c)
+            ended++;
+        else
+            read_standing(s, &s->cores[c], now_ns);
+    }
 }
 
 // A core that is held is left alone: its window goes on into the next round.
@@ -202,11 +218,13 @@ struct sampler *sampler_release(struct sampler *s, struct closer *closer) {
 
 // ---- edges ----
 
-// The time that the core was busy between two readings of the clock; siblings are busy together at best.
+// The time that the core was busy between two readings of the clock; siblings are busy together at best. A core of
+// which a CPU is offline is busy all the time: it must not be held, but find out.
 static uint64_t busy_between(const struct sampler_core *core, const uint64_t *before, const uint64_t *now) {
     uint64_t busy_ns = 0;
     for (size_t i = 0; i < core->n_cpus; i++) {
-        uint64_t of_cpu_ns = now[core->cpus[i]] - before[core->cpus[i]];
+        unsigned cpu = core->cpus[i];
+        uint64_t of_cpu_ns = now[cpu] == BUSY_CLOCK_OFFLINE ? UINT64_MAX : now[cpu] - before[cpu];
         busy_ns = of_cpu_ns > busy_ns ? of_cpu_ns : busy_ns;
     }
     return busy_ns;
@@ -248,8 +266,11 @@ static void end_tick(struct sampler *s, uint64_t now_ns) {
     bool busy_known = read_busy_clock(s, now_ns);
     s->tick++;
     pass_cores(s, busy_known, now_ns);
-    if (schedule_cohort_begins(&s->schedule, s->tick))
-        end_readings(s, now_ns);
+    if (!schedule_interval_begins(&s->schedule, s->tick))
+        return;
+    if (schedule_reads_all(&s->schedule))
+        read_between_rounds(s, now_ns);
+    end_readings(s, now_ns);
 }
 
 // Reads how long the cores that are in the idle piece were busy in it.
@@ -305,7 +326,7 @@ static uint64_t next_deadline_ns(const struct sampler *s, uint64_t now_ns) {
 int sampler_step(struct sampler *s, uint64_t now_ns, uint64_t *deadline_ns) {
     channels_begin_step(s->channels, now_ns);
     if (s->readings_over) {
-        readings_begin(s->readings, s->readings->round + 1, s->readings->end_ns);
+        readings_begin(s->readings, round_of(s), s->readings->end_ns);
         s->readings->by_core = true;
     }
     s->readings_over = false;

@@ -10,8 +10,9 @@
 // registers. All event groups stay open. The sampler opens them a few at a time, so that it never holds a CPU for long.
 // It retries a group that failed to open every minute; groups of a CPU that went offline, whenever readings are over,
 // because their file descriptors stay dead when the CPU returns. Event groups that count all the time
-// (collectors/pmu/standing.h) are read when a core's round is over. The sampler reads no clock: the caller passes the
-// time and learns when to call again.
+// (collectors/pmu/standing.h) are read when a core's round is over, and where not every snapshot interval ends rounds,
+// on all CPUs whenever readings are over. The sampler reads no clock: the caller passes the time and learns when to
+// call again.
 
 #include <stdint.h>
 
@@ -31,7 +32,7 @@ struct sampler_request {
     const struct topology *topology;
     struct pmu *pmu;
     struct busy_clock *busy_clock; // NULL: cores that sleep are treated like others
-    uint64_t interval_ns;          // between readings, as nearly as rounds allow
+    uint64_t interval_ns;          // between readings, as nearly as slots allow
     uint64_t seed, first_round;
 };
 
@@ -58,7 +59,8 @@ struct sampler *sampler_release(struct sampler *sampler, struct closer *closer);
 
 // Does what is due at now_ns and sets *deadline_ns to the next call's time: a millisecond later while event groups are
 // still to be opened, then the next edge. The first round begins once all groups have been tried. Returns 1 if readings
-// are over: those of all cores' rounds that have ended since the last ones; they are valid until the next call.
+// are over, which is so once a snapshot interval: those of all cores' rounds that have ended since the last ones; they
+// are valid until the next call.
 int sampler_step(struct sampler *sampler, uint64_t now_ns, uint64_t *deadline_ns);
 
 // The first round has not begun: event groups are being opened.

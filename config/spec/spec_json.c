@@ -111,6 +111,17 @@ static void read_roots(struct spec_reader *spec, const struct json_node *tree, b
     free(roots);
 }
 
+static void read_samples(struct spec_reader *spec, const struct json_node *node, unsigned index) {
+    const char **events;
+    size_t n;
+    struct fault fault;
+    if (!json_get_texts(node, "sample_events", JSON_OPTIONAL, SPEC_LIST_MAX, &events, &n))
+        return;
+    for (size_t i = 0; i < n; i++)
+        spec_take(node, catalog_builder_add_sample(spec->builder, index, events[i], &fault), &fault);
+    free(events);
+}
+
 static void read_node(struct spec_reader *spec, const struct json_node *node, const bool *is_root) {
     const char *name, **next = NULL;
     size_t n = 0;
@@ -119,9 +130,11 @@ static void read_node(struct spec_reader *spec, const struct json_node *node, co
         return;
     (void)json_get_texts(node, "next_items", JSON_OPTIONAL, SPEC_LIST_MAX, &next, &n);
     int metric = catalog_find_metric(spec->catalog, name);
-    spec_take(node, catalog_builder_add_node(spec->builder, name, metric >= 0 && is_root[metric], next, n, &fault),
-              &fault);
+    int r = catalog_builder_add_node(spec->builder, name, metric >= 0 && is_root[metric], next, n, &fault);
+    spec_take(node, r, &fault);
     free(next);
+    if (r >= 0)
+        read_samples(spec, node, (unsigned)r);
 }
 
 static void read_tree(struct spec_reader *spec, const struct json_node *topdown) {

@@ -24,13 +24,24 @@ struct cells *cells_free(struct cells *cells) {
     return NULL;
 }
 
-void cells_begin_round(struct cells *cells, size_t cpu) {
+static void begin_cell(struct cell *cell) {
+    *cell = (struct cell){
+        .trouble = cell->troubled ? cell->trouble : UNCOVERED_FAILED, .troubled = cell->troubled, .span = cell->span};
+}
+
+void cells_begin_standing(struct cells *cells, size_t cpu) {
     for (size_t u = 0; u < cells->rows->n_units; u++) {
-        struct cell *cell = cells_at(cells, cpu, u);
-        *cell = (struct cell){.trouble = cell->troubled ? cell->trouble : UNCOVERED_FAILED,
-                              .troubled = cell->troubled,
-                              .span = cell->span};
+        if (!plan_unit_stands(cells->rows->plan, (unsigned)u))
+            continue;
+        begin_cell(cells_at(cells, cpu, u));
+        memset(cells_values(cells, cpu, u), 0, rows_n(cells->rows, u) * sizeof *cells->values);
     }
+    cells->offline[cpu] = false;
+}
+
+void cells_begin_round(struct cells *cells, size_t cpu) {
+    for (size_t u = 0; u < cells->rows->n_units; u++)
+        begin_cell(cells_at(cells, cpu, u));
     memset(cells_row(cells, cpu), 0, cells->rows->n_values * sizeof *cells->values);
     cells->offline[cpu] = false;
 }
@@ -65,9 +76,9 @@ double cells_factor(const struct cells *cells, size_t cpu, size_t unit, double s
 }
 
 double cells_share(const struct cells *cells, size_t cpu, size_t unit) {
-    const struct cell_time *time = &cells->times[cpu];
+    double seconds = cells_seconds(cells, cpu, unit);
     if (!cells_data(cells, cpu, unit))
         return 0;
     return cells_held(cells, cpu, unit) ? plan_share(cells->rows->plan, (unsigned)unit)
-                                        : fmin(cells_at(cells, cpu, unit)->running_seconds / time->seconds, 1);
+                                        : fmin(cells_at(cells, cpu, unit)->running_seconds / seconds, 1);
 }

@@ -30,10 +30,11 @@ struct cell {
 // groups with the probability of the schedule at any time, and counts are divided by that (Horvitz and Thompson 1952),
 // those of a unit that had no window yet as well: they are 0.
 struct cell_time {
-    double seconds;    // that the round represents
-    bool fresh;        // the round has ended since estimates were last made
-    bool held;         // the core was held
-    double idle_share; // if held: the share of its busy time in which nothing was counted
+    double seconds;          // that the round represents; 0: none has ended
+    double standing_seconds; // the same for units that count all the time, which may be read more often
+    bool fresh;              // the round has ended since estimates were last made
+    bool held;               // the core was held
+    double idle_share;       // if held: the share of its busy time in which nothing was counted
 };
 
 struct cells {
@@ -53,6 +54,9 @@ struct cells *cells_free(struct cells *cells);
 // one whose last window had no data has its trouble until it counts again.
 void cells_begin_round(struct cells *cells, size_t cpu);
 
+// The same for what counts all the time, where the CPU's round goes on.
+void cells_begin_standing(struct cells *cells, size_t cpu);
+
 static inline struct cell *cells_at(const struct cells *cells, size_t cpu, size_t unit) {
     return &cells->cells[cpu * cells->rows->n_units + unit];
 }
@@ -66,7 +70,14 @@ static inline double *cells_values(const struct cells *cells, size_t cpu, size_t
 
 // Ends a CPU's round of `seconds` in which the core was not held.
 static inline void cells_end_round(struct cells *cells, size_t cpu, double seconds) {
-    cells->times[cpu] = (struct cell_time){.seconds = seconds, .fresh = true};
+    double standing_seconds = cells->times[cpu].standing_seconds;
+    cells->times[cpu] = (struct cell_time){.seconds = seconds, .standing_seconds = standing_seconds, .fresh = true};
+}
+
+// The time that a unit's counts on a CPU stand for; 0: none yet.
+static inline double cells_seconds(const struct cells *cells, size_t cpu, size_t unit) {
+    const struct cell_time *time = &cells->times[cpu];
+    return plan_unit_stands(cells->rows->plan, (unsigned)unit) ? time->standing_seconds : time->seconds;
 }
 
 // Note a window with data: its running seconds; and its n values.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/counts/sums.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,8 +35,8 @@ static struct lanes *values_of(struct sums *sums, size_t scope, size_t unit) {
 // The CPU's seconds are exact also where a held core's counts are not.
 static void add_values(struct sums *sums, const struct cells *cells, size_t cpu, size_t unit, double seconds) {
     const double *values = cells_values(cells, cpu, unit);
-    const struct cell_time *time = &cells->times[cpu];
-    double factor = cells_factor(cells, cpu, unit, time->seconds), same = seconds / time->seconds;
+    double own_seconds = cells_seconds(cells, cpu, unit);
+    double factor = cells_factor(cells, cpu, unit, own_seconds), same = seconds / own_seconds;
     bool held = cells_held(cells, cpu, unit);
     struct cpu_scopes scopes = scopes_of_cpu(sums->scopes, cpu);
     struct lanes *host = values_of(sums, scopes.scope[0], unit), *socket = values_of(sums, scopes.scope[1], unit);
@@ -45,7 +46,7 @@ static void add_values(struct sums *sums, const struct cells *cells, size_t cpu,
         cell_of(sums, scopes.scope[s], unit)->data = true;
     for (size_t i = 0, n = rows_n(sums->rows, unit); i < n; i++) {
         // in this order a recording gives the bits that its writer showed
-        double extrapolated = held ? values[i] * factor : values[i] * time->seconds / values[0];
+        double extrapolated = held ? values[i] * factor : values[i] * own_seconds / values[0];
         extrapolated = held && i == 0 ? seconds : extrapolated * same;
         host[i].of[0] += extrapolated;
         socket[i].of[0] += extrapolated;
@@ -60,7 +61,7 @@ static void add_basis(struct sums *sums, const struct cells *cells, size_t cpu, 
         struct sums_cell *to = cell_of(sums, scopes.scope[s], unit);
         to->running_seconds += cell->running_seconds;
         to->windows += cell->n_windows;
-        to->elapsed_seconds += cells->offline[cpu] ? 0 : cells->times[cpu].seconds;
+        to->elapsed_seconds += cells->offline[cpu] ? 0 : cells_seconds(cells, cpu, unit);
     }
 }
 
@@ -69,14 +70,16 @@ void sums_take(struct sums *sums, const struct cells *cells, double seconds) {
     size_t n_shared = scope_of_cpu(sums->scopes->topology, 0) * sums->rows->n_values;
     memset(sums->values, 0, scope_batches(sums->scopes->topology) * sums->rows->n_values * sizeof *sums->values);
     for (size_t cpu = 0; cpu < cells->n_cpus; cpu++) {
-        if (!(cells->times[cpu].seconds > 0))
-            continue; // no round yet
         for (size_t u = 0; u < sums->rows->n_units; u++) {
+            if (!(cells_seconds(cells, cpu, u) > 0))
+                continue; // no round yet
             if (cells_data(cells, cpu, u))
                 add_values(sums, cells, cpu, u, seconds);
             add_basis(sums, cells, cpu, u);
         }
     }
+    for (size_t i = 0, n = sums->scopes->n * sums->rows->n_units; i < n; i++)
+        sums->cells[i].share = fmin(sums->cells[i].running_seconds / sums->cells[i].elapsed_seconds, 1);
     for (size_t i = 0; i < n_shared; i++)
         sums->values[i] = lanes_all(sums->values[i].of[0]);
 }

@@ -13,7 +13,8 @@ struct sums_cell {
     double running_seconds; // on the counters
     double elapsed_seconds; // of the CPUs online
     double windows;
-    bool data; // some CPU had data
+    double share; // of these seconds on the counters, at most 1
+    bool data;    // some CPU had data
 };
 
 struct sums {

@@ -11,15 +11,15 @@ struct totals {
     const struct scopes *scopes; // borrowed
     size_t first_field;          // fields are numbered from here; the caller chooses
     size_t n_fields;
-    struct total *totals; // [scope][field]
+    double *sums, *rounded_away; // [scope][field]: of struct total
 };
 
 // `scopes` must outlive it. NULL if out of memory.
 struct totals *totals_new(const struct scopes *scopes, size_t first_field, size_t n_fields);
 struct totals *totals_free(struct totals *totals);
 
-static inline struct total *totals_at(const struct totals *totals, size_t scope, size_t field) {
-    return &totals->totals[scope * totals->n_fields + (field - totals->first_field)];
+static inline size_t totals_index(const struct totals *totals, size_t scope, size_t field) {
+    return scope * totals->n_fields + (field - totals->first_field);
 }
 
 // Adds to a field of the CPU, its socket and the host; `amount` is not 0.
@@ -29,10 +29,11 @@ static inline void totals_add(struct totals *totals, size_t cpu, size_t field, d
         totals_add_amount(totals, cpu, field, amount);
 }
 
+// The same for n fields from `field` on.
+void totals_add_amounts(struct totals *totals, size_t cpu, size_t field, size_t n, const double *amounts);
+
 // Adds to a field of one scope alone: for a CPU that is no longer measured.
-static inline void totals_add_scope(struct totals *totals, size_t scope, size_t field, double amount) {
-    total_add(totals_at(totals, scope, field), amount);
-}
+void totals_add_scope(struct totals *totals, size_t scope, size_t field, double amount);
 
 // Writes n totals of a scope from `field` on.
 void totals_write(const struct totals *totals, size_t scope, size_t field, size_t n, double *values);

@@ -77,15 +77,26 @@ void estimate_forget_cpu(struct estimate *e, size_t cpu) {
 // ---- a round ----
 
 static void take_metric(struct estimate *e, const struct estimate_batch *batch, size_t m) {
+    static const struct estimate_unseen none = {{{0}}, {{0}}};
     const struct plan_metric *metric = &e->plan->metrics[m];
     const struct lanes *mean = estimate_means_row(e->means, batch->index);
-    struct estimate_unseen unseen = {lanes_all(0), lanes_all(0)};
+    const struct estimate_unseen *unseen =
+        metric->unit >= 0 ? estimate_sizes_unseen(e->sizes, (size_t)metric->unit) : &none;
+    struct lanes data;
     operand_lanes_fill(e->at, e->plan->catalog->metrics[metric->metric].formula, metric->unit, mean);
-    if (metric->unit >= 0)
-        unseen = estimate_sizes_unseen(e->sizes, (size_t)metric->unit);
-    struct lanes data = estimate_terms_take(e->terms, batch, m, e->at, mean, unseen);
-    struct estimate_sample sample = estimate_terms_sample(e->terms, batch, m);
-    estimate_spread_move(estimate_spreads_at(e->spreads, batch->index, m), &sample, &data, e->memory_rounds);
+    const struct estimate_sample *sample = estimate_terms_take(e->terms, batch, m, e->at, mean, unseen, &data);
+    estimate_spread_move(estimate_spreads_at(e->spreads, batch->index, m), sample, &data, e->memory_rounds);
+}
+
+// True if some CPU of the batch has two rounds of some unit to compare.
+static bool has_differences(const struct estimate *e, const struct estimate_batch *batch) {
+    size_t at = 0, block;
+    while (estimate_batch_next(batch, &at, &block))
+        for (size_t u = 0; u < e->rows->n_units; u++)
+            for (size_t l = 0; l < LANES; l++)
+                if (estimate_rounds_cell(e->rounds, block, u)->covered.of[l] >= 0)
+                    return true;
+    return false;
 }
 
 static void take_batch(struct estimate *e, size_t index, double seconds) {
@@ -101,6 +112,8 @@ static void take_batch(struct estimate *e, size_t index, double seconds) {
         batch.in = scopes_cpus(e->scopes, index);
     estimate_means_move(e->means, &batch);
     estimate_sizes_take_batch(e->sizes, &batch);
+    if (!has_differences(e, &batch))
+        return;
     operand_lanes_begin(e->at, seconds, !batch.of_cpus && topology_whole_cores(e->scopes->topology, index));
     for (size_t i = 0; i < e->plan->n_metrics; i++)
         if (plan_metric_planned(&e->plan->metrics[e->plan->evaluation[i]]))

@@ -2,6 +2,7 @@
 #include "core/estimate/estimate_means.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/base/block.h"
 #include "core/estimate/estimate_spread.h"
@@ -11,6 +12,7 @@ static void lay_out(void *self, struct block *block) {
     const struct rows *rows = means->rows;
     means->means = block_take(block, means->n_batches * rows->n_values, sizeof *means->means);
     means->n_rounds = block_take(block, means->n_batches * rows->n_units, sizeof *means->n_rounds);
+    means->sums = block_take(block, rows->n_values, sizeof *means->sums);
 }
 
 struct estimate_means *estimate_means_new(const struct rows *rows, size_t n_batches) {
@@ -23,17 +25,34 @@ struct estimate_means *estimate_means_free(struct estimate_means *means) {
     return NULL;
 }
 
+// Sums the CPUs' values of a unit, n from `first` on; each value of a CPU apart, so that none waits for another.
+static void sum_unit(const struct estimate_batch *batch, size_t first, size_t n, struct lanes *sums) {
+    const struct estimate_rounds *rounds = batch->rounds;
+    memset(sums, 0, n * sizeof *sums);
+    for (size_t c = 0; c < batch->in.n; c++) {
+        const struct lanes *now = estimate_rounds_now(rounds, batch->in.cpus[c] / LANES) + first;
+        size_t lane = batch->in.cpus[c] % LANES;
+        for (size_t i = 0; i < n; i++)
+            sums[i].of[0] += now[i].of[lane];
+    }
+    for (size_t i = 0; i < n; i++)
+        sums[i] = lanes_all(sums[i].of[0]);
+}
+
 static void move_unit(struct estimate_means *means, const struct estimate_batch *batch, size_t unit) {
     const struct rows *rows = means->rows;
-    size_t first = rows_first(rows, unit), n_units = rows->n_units;
+    size_t first = rows_first(rows, unit), n = rows_n(rows, unit), n_units = rows->n_units;
     const struct estimate_rounds *rounds = batch->rounds;
     struct lanes *mean = means->means + batch->index * rows->n_values + first;
     struct lanes data = estimate_batch_sum(batch, &rounds->cells[unit].share, n_units * ESTIMATE_CELL_LANES);
     struct lanes weight = estimate_weigh(&means->n_rounds[batch->index * n_units + unit], &data, batch->memory_rounds);
-    for (size_t i = 0, n = rows_n(rows, unit); i < n; i++) {
-        struct lanes sums = estimate_batch_sum(batch, rounds->now + first + i, rows->n_values);
-        estimate_move(&mean[i], &sums, &weight);
-    }
+    const struct lanes *values = means->sums;
+    if (batch->of_cpus)
+        values = estimate_rounds_now(rounds, batch->block) + first;
+    else
+        sum_unit(batch, first, n, means->sums);
+    for (size_t i = 0; i < n; i++)
+        estimate_move(&mean[i], &values[i], &weight);
 }
 
 void estimate_means_move(struct estimate_means *means, const struct estimate_batch *batch) {

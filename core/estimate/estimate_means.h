@@ -11,6 +11,7 @@ struct estimate_means {
     size_t n_batches;
     struct lanes *means;    // [batch][value of a row]
     struct lanes *n_rounds; // [batch][unit]: rounds in the mean
+    struct lanes *sums;     // [value of a row]: for one batch and unit at a time
 };
 
 // `rows` must outlive it. NULL if out of memory.

@@ -29,6 +29,7 @@ static void lay_out(void *self, struct block *block) {
     terms->first_place = block_take(block, plan->n_metrics, sizeof *terms->first_place);
     terms->terms = block_take(block, metrics, sizeof *terms->terms);
     terms->differences = block_take(block, metrics * terms->n_blocks, sizeof *terms->differences);
+    terms->needed = block_take(block, metrics, sizeof *terms->needed);
     terms->slopes = block_take(block, events + metrics, sizeof *terms->slopes);
 }
 
@@ -43,6 +44,8 @@ struct estimate_terms *estimate_terms_new(const struct rows *rows, size_t n_bloc
         made->first_place[m] = n;
         for (size_t i = 0; i < formula->n_variables; i++)
             made->places[n++] = unit >= 0 ? rows_place(rows, (size_t)unit, formula->variables[i]) : 0;
+        for (size_t i = 0; i < formula->n_metrics; i++)
+            made->needed[formula->metrics[i]] = true;
     }
     return made;
 }
@@ -94,26 +97,22 @@ static void find_rounded(struct estimate_terms *terms, const struct estimate_bat
             add_product(&rounded[f], &slopes[formula->n_variables + i], &terms->terms[formula->metrics[i]].rounded[f]);
 }
 
-// Finds the contribution of the counts in the metric's own unit to the differences of residuals on a block of CPUs.
-// Time is exact, and values not counted in the unit do not vary.
-static void find_counts(const struct estimate_terms *terms, const struct estimate_batch *batch, size_t metric,
-                        const struct formula *formula, size_t block, struct estimate_difference *to) {
+// The contribution of the counts in the metric's own unit to the differences of residuals on a block of CPUs. Time is
+// exact, and values not counted in the unit do not vary.
+static struct lanes difference_of_counts(const struct estimate_terms *terms, const struct estimate_batch *batch,
+                                         size_t metric, const struct formula *formula, size_t block) {
     const size_t *places = terms->places + terms->first_place[metric];
-    size_t unit = (size_t)terms->rows->plan->metrics[metric].unit;
-    const struct estimate_cell *cell = estimate_rounds_cell(batch->rounds, block, unit);
     const struct lanes *now = estimate_rounds_now(batch->rounds, block);
     const struct lanes *before = estimate_rounds_before(batch->rounds, block);
-    struct lanes difference = lanes_all(0), covered = cell->covered;
-    for (size_t i = 0; i < formula->n_variables; i++) {
+    struct lanes difference = lanes_all(0);
+    for (size_t i = 0, n = formula->n_variables; i < n; i++) {
         if (places[i] == 0)
             continue;
         const struct lanes *slope = &terms->slopes[i], *x = &now[places[i]], *y = &before[places[i]];
         for (size_t l = 0; l < LANES; l++)
             difference.of[l] += slope->of[l] * (x->of[l] - y->of[l]);
     }
-    for (size_t l = 0; l < LANES; l++)
-        difference.of[l] = covered.of[l] >= 0 ? difference.of[l] : 0;
-    *to = (struct estimate_difference){difference, covered};
+    return difference;
 }
 
 // Adds the contributions of the metrics it needs; `first`: there is nothing to add to yet.
@@ -134,18 +133,37 @@ static void add_metrics(const struct estimate_terms *terms, const struct formula
     }
 }
 
-// Finds the differences of a block of CPUs.
-static const struct estimate_difference *take_block(const struct estimate_terms *terms,
-                                                    const struct estimate_batch *batch, size_t metric, size_t block) {
+// Scales a block's differences by the uncovered share of time.
+static void scale(const struct estimate_difference *of, struct lanes *to) {
+    for (size_t l = 0; l < LANES; l++) {
+        double scaled = of->difference.of[l] * sqrt(1 - of->covered.of[l]);
+        to->of[l] = of->covered.of[l] >= 0 ? scaled : 0;
+    }
+}
+
+// Finds the differences of a block of CPUs, and hands them to the cores. Returns the share of time they cover.
+static struct lanes take_block(const struct estimate_terms *terms, const struct estimate_batch *batch, size_t metric,
+                               size_t block) {
     const struct plan_metric *planned = &terms->rows->plan->metrics[metric];
     const struct formula *formula = formula_of(terms->rows->plan, metric);
-    struct estimate_difference *to = difference_of(terms, planned->metric, block);
-    if (planned->unit >= 0)
-        find_counts(terms, batch, metric, formula, block, to);
-    else
-        *to = (struct estimate_difference){lanes_all(0), lanes_all(-1)};
-    add_metrics(terms, formula, planned->unit < 0, block, to);
-    return to;
+    struct lanes *scaled = &batch->cores->differences[block];
+    struct estimate_difference of = {lanes_all(0), lanes_all(-1)};
+    if (planned->unit >= 0) {
+        const struct estimate_cell *cell = estimate_rounds_cell(batch->rounds, block, (size_t)planned->unit);
+        struct lanes difference = difference_of_counts(terms, batch, metric, formula, block);
+        of.covered = cell->covered;
+        for (size_t l = 0; l < LANES; l++) {
+            of.difference.of[l] = of.covered.of[l] >= 0 ? difference.of[l] : 0;
+            scaled->of[l] = of.difference.of[l] * cell->uncovered.of[l];
+        }
+    }
+    if (formula->n_metrics > 0) {
+        add_metrics(terms, formula, planned->unit < 0, block, &of);
+        scale(&of, scaled);
+    }
+    if (terms->needed[planned->metric])
+        *difference_of(terms, planned->metric, block) = of;
+    return of.covered;
 }
 
 // A round with small counts has a noisier ratio: compares its size with the mean's, both weighted by the derivatives.
@@ -175,73 +193,58 @@ static void find_max(struct lanes *to, const struct lanes *other) {
 }
 
 // A metric made of others has missed as much, and is as uncertain, as the worst of them.
-static void add_worst(const struct estimate_terms *terms, const struct formula *formula, struct estimate_term *term) {
+static void add_worst(const struct estimate_terms *terms, const struct formula *formula,
+                      struct estimate_sample *sample) {
     for (size_t i = 0; i < formula->n_metrics; i++) {
-        const struct estimate_term *other = &terms->terms[formula->metrics[i]];
-        find_max(&term->stretch, &other->stretch);
-        find_max(&term->unseen.round, &other->unseen.round);
-        find_max(&term->unseen.mean, &other->unseen.mean);
+        const struct estimate_sample *other = &terms->terms[formula->metrics[i]].sample;
+        find_max(&sample->stretch, &other->stretch);
+        find_max(&sample->unseen.round, &other->unseen.round);
+        find_max(&sample->unseen.mean, &other->unseen.mean);
     }
 }
 
-// True of lanes in which some CPU has a difference.
+// The standard error from rounding: the fields' are independent.
+static struct lanes floor_of(const struct estimate_term *term, size_t n_fields) {
+    struct lanes floor = lanes_all(0);
+    for (size_t f = 0; f < n_fields; f++)
+        add_product(&floor, &term->rounded[f], &term->rounded[f]);
+    for (size_t l = 0; l < LANES; l++)
+        floor.of[l] = sqrt(floor.of[l]);
+    return floor;
+}
+
+// Lanes above 0: some CPU has a difference. A metric without a value at the point has none.
 static struct lanes take_blocks(struct estimate_terms *terms, const struct estimate_batch *batch, size_t metric) {
-    struct lanes data = lanes_all(0), value = terms->value;
+    struct lanes data = lanes_all(0);
     size_t at = 0, block, c = 0;
-    double any = 0;
+    bool any = false;
     while (estimate_batch_next(batch, &at, &block)) {
-        const struct estimate_difference *of = take_block(terms, batch, metric, block);
+        struct lanes covered = take_block(terms, batch, metric, block);
         for (size_t l = 0; l < LANES; l++)
-            data.of[l] = (of->covered.of[l] >= 0) & !isnan(value.of[l]) ? 1 : 0; // a metric without a value has none
-        for (; !batch->of_cpus && c < at; c++)
-            any += data.of[batch->in.cpus[c] % LANES];
+            data.of[l] = covered.of[l] >= 0 && !isnan(terms->value.of[l]) ? 1 : 0;
+        for (; !any && !batch->of_cpus && c < at; c++)
+            any = data.of[batch->in.cpus[c] % LANES] > 0;
+        c = at;
     }
     return batch->of_cpus ? data : lanes_all(any);
 }
 
-struct lanes estimate_terms_take(struct estimate_terms *terms, const struct estimate_batch *batch, size_t metric,
-                                 struct operand_lanes *at, const struct lanes *mean, struct estimate_unseen unseen) {
-    const struct plan_metric *planned = &terms->rows->plan->metrics[metric];
-    const struct formula *formula = formula_of(terms->rows->plan, metric);
+const struct estimate_sample *estimate_terms_take(struct estimate_terms *terms, const struct estimate_batch *batch,
+                                                  size_t metric, struct operand_lanes *at, const struct lanes *mean,
+                                                  const struct estimate_unseen *unseen, struct lanes *data) {
+    const struct plan *plan = terms->rows->plan;
+    const struct plan_metric *planned = &plan->metrics[metric];
+    const struct formula *formula = formula_of(plan, metric);
     struct estimate_term *term = &terms->terms[planned->metric];
     terms->value = at->metrics[planned->metric] = estimate_slopes(formula, at->counts, at->metrics, terms->slopes);
-    term->stretch = lanes_all(1);
-    term->unseen = unseen;
-    if (planned->unit >= 0)
-        term->stretch = stretch_of_counts(terms, batch, metric, mean);
-    add_worst(terms, formula, term);
+    term->sample.stretch = planned->unit >= 0 ? stretch_of_counts(terms, batch, metric, mean) : lanes_all(1);
+    term->sample.unseen = *unseen;
+    add_worst(terms, formula, &term->sample);
     find_rounded(terms, batch, planned, formula);
-    return take_blocks(terms, batch, metric);
-}
-
-// ---- results ----
-
-// Scales a block's differences by the uncovered share of time.
-static void scale_block(const struct estimate_difference *of, struct lanes *to) {
-    struct lanes difference = of->difference, covered = of->covered;
-    for (size_t l = 0; l < LANES; l++) {
-        double scaled = difference.of[l] * sqrt(1 - covered.of[l]);
-        to->of[l] = covered.of[l] >= 0 ? scaled : 0;
-    }
-}
-
-struct estimate_sample estimate_terms_sample(const struct estimate_terms *terms, const struct estimate_batch *batch,
-                                             size_t metric) {
-    const struct plan *plan = terms->rows->plan;
-    unsigned catalog_metric = plan->metrics[metric].metric;
-    const struct estimate_term *term = &terms->terms[catalog_metric];
-    struct lanes floor = lanes_all(0);
-    size_t at = 0, block;
-    while (estimate_batch_next(batch, &at, &block))
-        scale_block(difference_of(terms, catalog_metric, block), &batch->cores->differences[block]);
-    for (size_t f = 0; f < plan->catalog->n_topdown; f++)
-        add_product(&floor, &term->rounded[f], &term->rounded[f]);
-    for (size_t l = 0; l < LANES; l++)
-        floor.of[l] = sqrt(floor.of[l]);
+    term->sample.floor = floor_of(term, plan->catalog->n_topdown);
+    *data = take_blocks(terms, batch, metric);
     struct estimate_variance of = estimate_batch_variance(batch);
-    return (struct estimate_sample){.variance = of.variance,
-                                    .squares = of.squares,
-                                    .floor = floor,
-                                    .stretch = term->stretch,
-                                    .unseen = term->unseen};
+    term->sample.variance = of.variance;
+    term->sample.squares = of.squares;
+    return &term->sample;
 }

@@ -10,8 +10,7 @@
 #include "core/estimate/estimate_spread.h"
 
 struct estimate_term {
-    struct lanes stretch;                      // see struct estimate_sample
-    struct estimate_unseen unseen;             // missed by its windows
+    struct estimate_sample sample;
     struct lanes rounded[CATALOG_TOPDOWN_MAX]; // by field: standard error from rounding, signed
 };
 
@@ -27,7 +26,8 @@ struct estimate_terms {
     size_t *places;              // [metric of the plan][variable of its formula]: in a row; 0: not counted by its unit
     size_t *first_place;         // [metric of the plan]: the first of its places
     struct estimate_term *terms; // [catalog metric]
-    struct estimate_difference *differences; // [catalog metric][block of CPUs]
+    bool *needed;                // [catalog metric]: by another metric of the plan
+    struct estimate_difference *differences; // [catalog metric][block of CPUs], of those
     // for one metric at a time
     struct lanes *slopes; // by event, then by metric
     struct lanes value;   // at the point
@@ -38,13 +38,10 @@ struct estimate_terms *estimate_terms_new(const struct rows *rows, size_t n_bloc
 struct estimate_terms *estimate_terms_free(struct estimate_terms *terms);
 
 // Takes in metric `metric` of the plan. `at` has the batch's mean of the metric's unit and receives the metric's value
-// there; `mean` is the batch's mean row; `unseen` is what the unit's windows missed. Returns lanes above 0 where some
-// CPU has a difference to its previous round.
-struct lanes estimate_terms_take(struct estimate_terms *terms, const struct estimate_batch *batch, size_t metric,
-                                 struct operand_lanes *at, const struct lanes *mean, struct estimate_unseen unseen);
-
-// The round's sample of it, after estimate_terms_take.
-struct estimate_sample estimate_terms_sample(const struct estimate_terms *terms, const struct estimate_batch *batch,
-                                             size_t metric);
+// there; `mean` is the batch's mean row; `unseen` is what its unit's windows missed. Returns the round's sample of it,
+// valid until the next batch; `data` gets lanes above 0 where some CPU has a difference to its previous round.
+const struct estimate_sample *estimate_terms_take(struct estimate_terms *terms, const struct estimate_batch *batch,
+                                                  size_t metric, struct operand_lanes *at, const struct lanes *mean,
+                                                  const struct estimate_unseen *unseen, struct lanes *data);
 
 #endif

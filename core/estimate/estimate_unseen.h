@@ -45,8 +45,8 @@ struct estimate_sizes *estimate_sizes_free(struct estimate_sizes *sizes);
 void estimate_sizes_take_round(struct estimate_sizes *sizes, const struct estimate_rounds *rounds);
 void estimate_sizes_take_batch(struct estimate_sizes *sizes, const struct estimate_batch *batch);
 
-static inline struct estimate_unseen estimate_sizes_unseen(const struct estimate_sizes *sizes, size_t unit) {
-    return sizes->unseen[unit];
+static inline const struct estimate_unseen *estimate_sizes_unseen(const struct estimate_sizes *sizes, size_t unit) {
+    return &sizes->unseen[unit];
 }
 
 #endif

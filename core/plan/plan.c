@@ -337,7 +337,7 @@ static void give_slots(struct plan_draft *draft) {
 static int make_interval(struct plan *plan) {
     for (unsigned u = 0; u < plan->n_units; u++)
         plan->units[u].slots = 1;
-    int r = plan_make_round(plan, 0);
+    int r = plan_make_round(plan, 0, 0);
     plan->round_ns = plan->slot_ns;
     return r;
 }
@@ -407,7 +407,8 @@ static int draft_run(struct plan_draft *draft) {
         return make_interval(plan);
     if (plan->n_units > 0)
         give_slots(draft);
-    return plan_make_round(plan, draft->request->idle);
+    uint64_t interval_ns = draft->request->interval_ns > 0 ? draft->request->interval_ns : PLAN_INTERVAL_NS;
+    return plan_make_round(plan, draft->request->idle, interval_ns);
 }
 
 int plan_new(const struct plan_request *request, struct plan **out) {

@@ -59,6 +59,8 @@ enum plan_finding {
 };
 enum { PLAN_NOT_PLANNABLE = -1, PLAN_COMBINED = -2 }; // instead of a unit
 
+#define PLAN_INTERVAL_NS UINT64_C(2000000000) // between snapshots, unless configured
+
 struct plan_request {
     const struct catalog *catalog; // borrowed, and must outlive the plan
     unsigned general_counters;     // available on this host; 0: no limit
@@ -70,6 +72,7 @@ struct plan_request {
     size_t n_selections;
     const bool *raised; // of each selection: its event groups get more slots; NULL: none
     uint64_t slot_ns;
+    uint64_t interval_ns;    // between snapshots; 0: PLAN_INTERVAL_NS
     double idle;             // share of a round in which no counter is held, 0 to 0.9
     const uint8_t *support;  // enum plan_support of each of the catalog's events; NULL: all unknown
     const uint8_t *findings; // enum plan_finding of each of the catalog's metrics; NULL: none
@@ -131,7 +134,7 @@ struct plan {
 };
 
 // Makes a plan. Without a selection or anything plannable, the plan has no units and its round is one idle second.
-// If nothing rotates, its round is one idle slot of PLAN_STANDING_ROUND_NS.
+// If nothing rotates, its round is one idle slot of a snapshot interval.
 // Returns 0, -ENOMEM, or -E2BIG if the catalog's limits are exceeded.
 int plan_new(const struct plan_request *request, struct plan **out);
 struct plan *plan_free(struct plan *plan);
@@ -165,8 +168,5 @@ unsigned plan_slots(const struct plan *plan);
 
 // The share of the round in which the unit's events count; 1 for a standing unit.
 double plan_share(const struct plan *plan, unsigned unit);
-
-// Duration of entry `entry` of the round.
-uint64_t plan_entry_ns(const struct plan *plan, size_t entry);
 
 #endif

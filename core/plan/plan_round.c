@@ -31,10 +31,10 @@ void plan_give_level1_its_third(struct plan *plan, double idle) {
         unit->slots++;
 }
 
-int plan_make_round(struct plan *plan, double idle) {
+int plan_make_round(struct plan *plan, double idle, uint64_t standing_ns) {
     uint64_t busy_ns = plan_slots(plan) * plan->slot_ns;
     plan->idle_ns = plan->n_units == 0 ? PLAN_ROUND_NS_MIN
-                    : busy_ns == 0     ? PLAN_STANDING_ROUND_NS
+                    : busy_ns == 0     ? standing_ns
                                        : (uint64_t)((double)busy_ns * idle / (1 - idle) + 0.5);
     plan->round_ns = busy_ns + plan->idle_ns;
     plan->n_windows = plan_slots(plan) + plan->n_groups - plan_n_rotating(plan);
@@ -55,9 +55,4 @@ double plan_share(const struct plan *plan, unsigned unit) {
     unsigned slots =
         plan->common_unit == (int)unit ? plan_slots(plan) : plan->units[unit].slots * plan->units[unit].n_groups;
     return (double)(slots * plan->slot_ns) / (double)plan->round_ns;
-}
-
-uint64_t plan_entry_ns(const struct plan *plan, size_t entry) {
-    unsigned unit = plan->round[entry];
-    return unit == plan->n_units ? plan->idle_ns : plan->units[unit].n_groups * plan->slot_ns;
 }

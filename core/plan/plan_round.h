@@ -8,13 +8,11 @@
 
 // Snapshots more often than once a second would tell users no more.
 #define PLAN_ROUND_NS_MIN UINT64_C(1000000000)
-// A round in which nothing rotates only reads what counts all the time.
-#define PLAN_STANDING_ROUND_NS UINT64_C(2000000000)
 
 // Gives the level-1 unit slots until it has a third of the round, but no more than half of the slots.
 void plan_give_level1_its_third(struct plan *plan, double idle);
 
-// Sets the round's entries and times. Returns 0 or -ENOMEM.
-int plan_make_round(struct plan *plan, double idle);
+// Sets the round's entries and times; a round in which nothing rotates lasts standing_ns. Returns 0 or -ENOMEM.
+int plan_make_round(struct plan *plan, double idle, uint64_t standing_ns);
 
 #endif

@@ -26,16 +26,16 @@ static unsigned divide(uint64_t total_ns, uint64_t piece_ns, unsigned most) {
 struct schedule schedule_of(const struct plan *plan, size_t n_cores, uint64_t interval_ns, uint64_t seed) {
     struct schedule schedule = {.plan = plan, .seed = seed, .n_cores = n_cores, .n_ticks = plan_slots(plan)};
     if (schedule.n_ticks == 0) { // nothing rotates: a round is one tick
-        schedule.n_ticks = schedule.n_cohorts = 1;
+        schedule.n_ticks = schedule.n_intervals = schedule.n_cohorts = 1;
         schedule.tick_ns = plan->round_ns;
         return schedule;
     }
     schedule.n_entries = (unsigned)plan->n_round - (plan->idle_ns > 0);
     schedule.tick_ns = plan->slot_ns;
     schedule.n_pieces = plan->idle_ns > 0 ? divide(plan->round_ns, SCHEDULE_PIECE_NS, schedule.n_ticks) : 0;
-    size_t most =
-        n_cores / SCHEDULE_COHORT_CORES < schedule.n_ticks ? n_cores / SCHEDULE_COHORT_CORES : schedule.n_ticks;
-    schedule.n_cohorts = divide(plan->round_ns, interval_ns, most > 0 ? (unsigned)most : 1);
+    schedule.n_intervals = divide(plan->round_ns, interval_ns, schedule.n_ticks);
+    size_t most = n_cores / SCHEDULE_COHORT_CORES;
+    schedule.n_cohorts = most < 1 ? 1 : most < schedule.n_intervals ? (unsigned)most : schedule.n_intervals;
     return schedule;
 }
 
@@ -75,14 +75,24 @@ unsigned schedule_cohort(const struct schedule *schedule, size_t core) {
     return (unsigned)(core % schedule->n_cohorts);
 }
 
-unsigned schedule_cohort_tick(const struct schedule *schedule, unsigned cohort) {
-    return cohort * schedule->n_ticks / schedule->n_cohorts;
+// The tick of a round at which its interval begins.
+static unsigned interval_tick(const struct schedule *schedule, unsigned interval) {
+    return interval * schedule->n_ticks / schedule->n_intervals;
 }
 
-bool schedule_cohort_begins(const struct schedule *schedule, uint64_t tick) {
-    unsigned at = (unsigned)(tick % schedule->n_ticks), n = schedule->n_cohorts;
-    unsigned cohort = (at * n + schedule->n_ticks - 1) / schedule->n_ticks;
-    return cohort < n && schedule_cohort_tick(schedule, cohort) == at;
+unsigned schedule_cohort_tick(const struct schedule *schedule, unsigned cohort) {
+    return interval_tick(schedule, cohort * schedule->n_intervals / schedule->n_cohorts);
+}
+
+bool schedule_interval_begins(const struct schedule *schedule, uint64_t tick) {
+    unsigned at = (unsigned)(tick % schedule->n_ticks), n = schedule->n_intervals;
+    unsigned interval = (at * n + schedule->n_ticks - 1) / schedule->n_ticks;
+    return interval < n && interval_tick(schedule, interval) == at;
+}
+
+uint64_t schedule_interval_ns(const struct schedule *schedule) {
+    uint64_t ticks = (schedule->n_ticks + schedule->n_intervals - 1) / schedule->n_intervals;
+    return schedule->n_ticks == 1 ? schedule->tick_ns : schedule->plan->round_ns * ticks / schedule->n_ticks;
 }
 
 static void reverse(unsigned *order, size_t from, size_t to) {

@@ -19,9 +19,10 @@
 // it begins the next one with a new order all the same. It is held only by what happened since its last change, and
 // whatever the group is, so at any time each group is on with the probability of its slots: docs/estimation.md.
 //
-// Long rounds would come to their end at the same time everywhere. Cores are therefore divided into cohorts that begin
-// their rounds one after the other, about SCHEDULE_INTERVAL_NS apart; a snapshot is made whenever a cohort has ended
-// its rounds.
+// A round is divided into snapshot intervals, usually of about PLAN_INTERVAL_NS, and a snapshot is made at the end of
+// each. Long rounds would come to their end at the same time everywhere. Cores are therefore divided into cohorts that
+// begin their rounds with different intervals. Few cores stay together: a cohort loses more than it gains if it is too
+// small for its orders to balance one another, and begins late after each change of plan.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,7 +31,6 @@
 #include "core/plan/plan.h"
 
 #define SCHEDULE_PIECE_NS UINT64_C(750000000)
-#define SCHEDULE_INTERVAL_NS UINT64_C(2000000000) // unless configured
 
 enum {
     SCHEDULE_COHORT_CORES = 8, // at least: what fewer cores count says little of a host
@@ -46,11 +46,12 @@ struct schedule {
     unsigned n_entries; // of a round, without the idle one
     unsigned n_ticks;   // of a round of a core that never sleeps
     uint64_t tick_ns;
-    unsigned n_pieces;  // of a round's ticks
-    unsigned n_cohorts; // at least 1
+    unsigned n_pieces;    // of a round's ticks
+    unsigned n_intervals; // of a round, at least 1: each ends with a snapshot
+    unsigned n_cohorts;   // at least 1, and no more than intervals
 };
 
-// interval_ns: the time between two snapshots, as nearly as rounds allow.
+// interval_ns: the time between two snapshots, as nearly as slots allow.
 struct schedule schedule_of(const struct plan *plan, size_t n_cores, uint64_t interval_ns, uint64_t seed);
 
 // How long an idle piece of the plan is, about; 0: there are none.
@@ -65,8 +66,16 @@ uint64_t schedule_piece_ns(const struct schedule *schedule, uint64_t tick);
 unsigned schedule_cohort(const struct schedule *schedule, size_t core);
 unsigned schedule_cohort_tick(const struct schedule *schedule, unsigned cohort);
 
-// True if a cohort's rounds begin at this tick.
-bool schedule_cohort_begins(const struct schedule *schedule, uint64_t tick);
+// True if a snapshot interval begins at this tick, and perhaps a cohort's rounds with it.
+bool schedule_interval_begins(const struct schedule *schedule, uint64_t tick);
+
+// The time between two snapshots, the longest one where they differ by a slot.
+uint64_t schedule_interval_ns(const struct schedule *schedule);
+
+// True if each snapshot reads on all CPUs what counts all the time, because not every interval ends rounds.
+static inline bool schedule_reads_all(const struct schedule *schedule) {
+    return schedule->n_cohorts < schedule->n_intervals;
+}
 
 // Writes the order in which a core runs the entries of its round: order[i] is an index into plan->round. It depends
 // only on the arguments.

@@ -181,6 +181,8 @@ static void put_cores(struct recording_buffer *out, const struct readings *readi
             bytes_put_double(out, round->idle_share);
         before = round->core;
     }
+    bytes_put_varint(out, readings->n_counted);
+    bytes_put_varint(out, readings->n_missed);
 }
 
 // Remembers the window from which the next one's differences are taken.
@@ -271,7 +273,21 @@ static bool has_core(const struct readings *readings, unsigned core) {
     return low < readings->n_cores && readings->cores[low].core == core;
 }
 
-static void get_cores(struct bytes_cursor *in, struct readings *readings, const struct topology *topology) {
+// What has ended since the readings before. Before version 4, all windows that rotate were of rounds that have ended
+// with these readings.
+static void get_ended(struct bytes_cursor *in, struct readings *readings, const struct plan *plan) {
+    if (in->at < in->end) {
+        readings->n_counted = (size_t)bytes_get_varint(in, SIZE_MAX);
+        readings->n_missed = (size_t)bytes_get_varint(in, SIZE_MAX);
+        return;
+    }
+    for (size_t i = 0; i < readings->n_windows; i++)
+        if (!plan_group_stands(plan, readings->windows[i].group))
+            readings_note_window(readings, &readings->windows[i]);
+}
+
+static void get_cores(struct bytes_cursor *in, struct readings *readings, const struct plan *plan,
+                      const struct topology *topology) {
     bool round_over = bytes_get_varint(in, 1) != 0;
     uint64_t n = bytes_get_varint(in, topology->n_cores);
     struct core_round round = {.core = 0};
@@ -284,7 +300,10 @@ static void get_cores(struct bytes_cursor *in, struct readings *readings, const 
     readings->by_core = true;
     readings->round_over = round_over;
     for (size_t i = 0; i < readings->n_windows && !in->bad; i++)
-        in->bad = !has_core(readings, topology->cpus[readings->windows[i].cpu].core);
+        in->bad = !has_core(readings, topology->cpus[readings->windows[i].cpu].core) &&
+                  !plan_group_stands(plan, readings->windows[i].group);
+    if (!in->bad)
+        get_ended(in, readings, plan);
 }
 
 int recording_get_round(const struct recording_record *record, const struct plan *plan, const struct topology *topology,
@@ -310,7 +329,7 @@ int recording_get_round(const struct recording_record *record, const struct plan
             plausible_judge(&readings->windows[i], plan, readings->end_ns, NULL);
     }
     if (by_core && !in.bad)
-        get_cores(&in, readings, topology);
+        get_cores(&in, readings, plan, topology);
     int r = bytes_done(&in) ? 0 : -EBADMSG;
     if (r == 0 && recording_resident_pairs(plan))
         r = recording_resident_round(readings, plan, topology->n_cpus);

@@ -19,14 +19,14 @@
 #include "core/tally/readings.h"
 #include "core/tally/snapshot.h"
 
-enum { RECORDING_VERSION = 3, RECORDING_TEXT_MAX = 511, RECORDING_RECORD_MAX = 64 << 20, RECORDING_TROUBLES_MAX = 16 };
+enum { RECORDING_VERSION = 4, RECORDING_TEXT_MAX = 511, RECORDING_RECORD_MAX = 64 << 20, RECORDING_TROUBLES_MAX = 16 };
 
 enum recording_kind {
     RECORDING_HEADER = 'R',
     RECORDING_FACTS = 'f',
     RECORDING_PLAN = 'P',
     RECORDING_ROUND = 'r', // of all cores, as before version 3 and in logs of perf
-    RECORDING_CORES = 'c', // rounds of cores
+    RECORDING_CORES = 'c', // rounds of cores, and what counts all the time
     RECORDING_PAUSE = 'p'
 };
 

@@ -93,12 +93,15 @@ struct catalog_metric {
     char *rate_advice;     // what to look for above it; "" if there is none
 };
 
-// The metrics and metric groups, by name, to which the methodology leads if a metric is high.
+// The metrics and metric groups, by name, to which the methodology leads if a metric is high; and the events whose
+// samples show the code that makes it high.
 struct catalog_node {
     unsigned metric;
     bool root;
     char **next;
     size_t n_next;
+    unsigned *samples;
+    size_t n_samples;
 };
 
 struct catalog_group {

@@ -115,6 +115,9 @@ int catalog_builder_set_threshold(struct catalog_builder *builder, unsigned metr
 int catalog_builder_add_node(struct catalog_builder *builder, const char *metric, bool root, const char *const *next,
                              size_t n_next, struct fault *fault);
 
+// Adds an event whose samples show the code behind this node. Returns 0, -EINVAL with the reason, or -ENOMEM.
+int catalog_builder_add_sample(struct catalog_builder *builder, unsigned node, const char *event, struct fault *fault);
+
 int catalog_builder_add_group(struct catalog_builder *builder, const char *name, const char *title, const char *help,
                               const char *const *metrics, size_t n_metrics, struct fault *fault);
 

@@ -113,3 +113,18 @@ int catalog_builder_add_node(struct catalog_builder *builder, const char *metric
     }
     return (int)catalog->n_nodes++;
 }
+
+int catalog_builder_add_sample(struct catalog_builder *builder, unsigned node, const char *event, struct fault *fault) {
+    struct catalog *catalog = builder->catalog;
+    struct catalog_node *entry = &catalog->nodes[node];
+    int index = catalog_find_event(catalog, event);
+    if (index < 0)
+        return fault_set(fault, "sample_events of %s names the event %.60s, which the spec does not have",
+                         catalog->metrics[entry->metric].name, event);
+    unsigned *sample = catalog_entry_grow((void **)&entry->samples, entry->n_samples, sizeof *sample);
+    if (!sample)
+        return -ENOMEM;
+    *sample = (unsigned)index;
+    entry->n_samples++;
+    return 0;
+}

@@ -74,6 +74,7 @@ void catalog_entry_free_node(struct catalog_node *node) {
     for (size_t i = 0; i < node->n_next; i++)
         free(node->next[i]);
     free(node->next);
+    free(node->samples);
 }
 
 void catalog_entry_free_level1(struct catalog_level1 *level1) {

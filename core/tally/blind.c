@@ -7,8 +7,9 @@ static bool tells(const struct plan *plan, bool rotates, const struct window *wi
 }
 
 void blind_interval(struct blind *blind, const struct plan *plan, const struct readings *readings) {
-    bool rotates = plan_n_rotating(plan) > 0, any = false, counted = false;
-    for (size_t i = 0; i < readings->n_windows && !counted; i++) {
+    bool rotates = plan_n_rotating(plan) > 0, by_core = rotates && readings->by_core;
+    bool any = by_core && readings->n_counted + readings->n_missed > 0, counted = by_core && readings->n_counted > 0;
+    for (size_t i = 0; !by_core && i < readings->n_windows && !counted; i++) {
         const struct window *window = &readings->windows[i];
         any = any || tells(plan, rotates, window);
         counted =

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/tally/derive.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "core/tally/derive_state.h"
 
@@ -23,15 +25,19 @@ static bool make_parts(struct derive *d) {
     d->level1 = level1_cpus_new(d->rows, d->scopes);
     d->carries = carries_new(layout->plan, n_cpus);
     d->totals = totals_new(d->scopes, first_total, layout->scope_stride - first_total);
+    d->amounts = calloc(layout->scope_stride - first_total, sizeof *d->amounts);
     d->groups = group_totals_new(layout->plan);
     d->events = derive_events_new(d->rows, layout->events, layout->n_events, n_cpus);
     d->metrics = derive_metrics_new(layout->plan);
     d->core_rounds = calloc(layout->topology->n_cores + 1, sizeof *d->core_rounds);
     d->ended = calloc(n_cpus + 1, sizeof *d->ended);
+    d->read = calloc(n_cpus + 1, sizeof *d->read);
     d->end_ns = calloc(n_cpus + 1, sizeof *d->end_ns);
+    d->standing_end_ns = calloc(n_cpus + 1, sizeof *d->standing_end_ns);
     d->estimate = estimate_new(layout->plan, layout->topology, ESTIMATE_MEMORY_ROUNDS);
     return d->cells && d->composites && d->window && d->sums && d->at && d->in && d->level1 && d->carries &&
-           d->totals && d->groups && d->events && d->metrics && d->core_rounds && d->ended && d->end_ns && d->estimate;
+           d->totals && d->amounts && d->groups && d->events && d->metrics && d->core_rounds && d->ended && d->read &&
+           d->end_ns && d->standing_end_ns && d->estimate;
 }
 
 struct derive *derive_new(struct snapshot_layout *layout) {
@@ -48,12 +54,15 @@ struct derive *derive_free(struct derive *d) {
     if (!d)
         return NULL;
     estimate_free(d->estimate);
+    free(d->standing_end_ns);
     free(d->end_ns);
+    free(d->read);
     free(d->ended);
     free(d->core_rounds);
     derive_metrics_free(d->metrics);
     derive_events_free(d->events);
     group_totals_free(d->groups);
+    free(d->amounts);
     totals_free(d->totals);
     carries_free(d->carries);
     level1_cpus_free(d->level1);
@@ -86,6 +95,18 @@ static void begin_rounds(struct derive *d, const struct readings *readings) {
         composites_begin_round(d->composites, cpu);
         level1_cpus_begin_round(d->level1, cpu);
     }
+    derive_begin_standing(d, readings);
+}
+
+struct derive_round_time derive_time_between(const struct derive *d, uint64_t start_ns, uint64_t end_ns) {
+    double planned = (double)d->layout->plan->round_ns * NS;
+    struct derive_round_time time = {.seconds = (double)(end_ns - start_ns) * NS,
+                                     .limit_seconds = DERIVE_ROUNDS_MAX * planned};
+    if (time.seconds > time.limit_seconds) {
+        time.gap_seconds = time.seconds - planned;
+        time.seconds = planned;
+    }
+    return time;
 }
 
 // A CPU's round begins at the end of its previous one, so that no time is lost between two plans.
@@ -94,15 +115,9 @@ static struct derive_round_time time_of(struct derive *d, const struct readings 
     uint64_t begun_ns = readings->by_core ? round->start_ns : readings->start_ns;
     uint64_t end_ns = readings->by_core ? round->end_ns : readings->end_ns;
     uint64_t start_ns = d->end_ns[cpu] > 0 ? d->end_ns[cpu] : begun_ns;
-    double planned = (double)d->layout->plan->round_ns * NS;
     if (end_ns < start_ns)
         end_ns = start_ns; // only in a recording that is wrong: the round stands for no time
-    struct derive_round_time time = {.seconds = (double)(end_ns - start_ns) * NS,
-                                     .limit_seconds = DERIVE_ROUNDS_MAX * planned};
-    if (time.seconds > time.limit_seconds) {
-        time.gap_seconds = time.seconds - planned;
-        time.seconds = planned;
-    }
+    struct derive_round_time time = derive_time_between(d, start_ns, end_ns);
     cells_end_round(d->cells, cpu, time.seconds);
     if (readings->by_core) {
         d->cells->times[cpu].held = round->held;
@@ -112,18 +127,31 @@ static struct derive_round_time time_of(struct derive *d, const struct readings 
     return time;
 }
 
+// Ends a CPU's round. Returns its time.
+static double end_round(struct derive *d, const struct readings *readings, size_t cpu) {
+    struct derive_round_time time = time_of(d, readings, cpu);
+    derive_advance_cpu(d, cpu, &time);
+    derive_end_standing(d, readings, cpu, d->end_ns[cpu]);
+    derive_forget_gaps(d, cpu, &time);
+    return time.seconds;
+}
+
 // Ends the rounds that the readings tell of. Returns the time of the last one.
 static double end_rounds(struct derive *d, const struct readings *readings) {
     double seconds = d->seconds;
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++) {
-        if (!d->ended[cpu])
+        if (!d->ended[cpu] && !d->read[cpu])
             continue;
-        struct derive_round_time time = time_of(d, readings, cpu);
-        derive_advance_cpu(d, cpu, &time);
-        derive_advance_standing(d, cpu, &time);
-        derive_forget_gaps(d, cpu, &time);
-        seconds = time.seconds;
+        memset(d->amounts, 0, derive_n_amounts(d) * sizeof *d->amounts);
+        if (d->ended[cpu])
+            seconds = end_round(d, readings, cpu);
+        else
+            derive_end_standing(d, readings, cpu, readings->end_ns);
+        totals_add_amounts(d->totals, cpu, d->totals->first_field, derive_n_amounts(d), d->amounts);
     }
+    if (!(seconds > 0)) // no round has ended so far
+        for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
+            seconds = fmax(seconds, d->cells->times[cpu].standing_seconds);
     return seconds;
 }
 
@@ -142,7 +170,7 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
     d->seconds = end_rounds(d, readings);
     if (readings->round_over)
         take_estimates(d);
-    d->rounds++;
+    d->rounds += d->rounds > 0 || !readings->by_core || readings->n_cores > 0;
     if (!out)
         return;
     derive_write_totals(d, out);
@@ -155,12 +183,10 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
 
 void derive_pause(struct derive *d, uint64_t until_ns, enum uncovered reason) {
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++) {
-        uint64_t *end_ns = &d->end_ns[cpu];
-        if (*end_ns == 0 || until_ns <= *end_ns || d->metrics->n_planned == 0)
+        if (d->end_ns[cpu] == 0 || until_ns <= d->end_ns[cpu] || d->metrics->n_planned == 0)
             continue;
-        totals_add(d->totals, cpu, snapshot_uncovered(d->layout, 0, reason), (double)(until_ns - *end_ns) * NS);
+        totals_add(d->totals, cpu, snapshot_uncovered(d->layout, 0, reason), derive_pause_cpu(d, cpu, until_ns));
         estimate_forget_cpu(d->estimate, cpu);
-        *end_ns = until_ns;
     }
 }
 

@@ -10,16 +10,16 @@ static void add(struct derive *d, size_t cpu, size_t field, double amount) {
 static void advance_metrics(struct derive *d, size_t cpu, size_t unit) {
     size_t n;
     const unsigned *ratios = derive_metrics_ratios(d->metrics, unit, &n);
+    double *numerators = derive_amount(d, snapshot_numerator(d->layout, 0, 0));
+    double *denominators = derive_amount(d, snapshot_denominator(d->layout, 0, 0));
     for (size_t i = 0; i < n; i++) {
         const struct formula *formula = derive_formula(d, ratios[i]);
         if (d->metrics->stalled[ratios[i]])
             continue;
-        double upper = formula_sum_evaluate(&formula->numerator, d->at->counts),
-               lower = formula_sum_evaluate(&formula->denominator, d->at->counts);
-        add(d, cpu, snapshot_numerator(d->layout, 0, ratios[i]),
-            carries_take(d->carries, cpu, ratios[i], CARRY_NUMERATOR, upper));
-        add(d, cpu, snapshot_denominator(d->layout, 0, ratios[i]),
-            carries_take(d->carries, cpu, ratios[i], CARRY_DENOMINATOR, lower));
+        double upper = formula_sum_evaluate(&formula->numerator, d->at->counts);
+        double lower = formula_sum_evaluate(&formula->denominator, d->at->counts);
+        numerators[ratios[i]] = carries_take(d->carries, cpu, ratios[i], CARRY_NUMERATOR, upper);
+        denominators[ratios[i]] = carries_take(d->carries, cpu, ratios[i], CARRY_DENOMINATOR, lower);
     }
 }
 
@@ -64,8 +64,8 @@ static void advance_level1(struct derive *d, size_t cpu, const struct derive_rou
 }
 
 void derive_advance_events(struct derive *d, size_t cpu, bool standing, const struct derive_round_time *time) {
-    derive_events_advance(d->events, d->cells, cpu, standing, time->seconds, limit_seconds(d, cpu, time), d->totals,
-                          snapshot_event(d->layout, 0, 0));
+    derive_events_advance(d->events, d->cells, cpu, standing, time->seconds, limit_seconds(d, cpu, time),
+                          derive_amount(d, snapshot_event(d->layout, 0, 0)));
 }
 
 void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_time *time) {

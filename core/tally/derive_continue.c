@@ -63,6 +63,7 @@ static void continue_cpu(struct derive *d, size_t cpu, const struct derive *old,
     carries_continue(d->carries, cpu, old->carries, old_cpu);
     give_up_pending(d, cpu, old, old_cpu);
     d->end_ns[cpu] = old->end_ns[old_cpu];
+    d->standing_end_ns[cpu] = old->standing_end_ns[old_cpu];
 }
 
 int derive_continue(struct derive *d, const struct derive *old) {
@@ -84,7 +85,7 @@ int derive_continue(struct derive *d, const struct derive *old) {
         end_ns = old->end_ns[o] > end_ns ? old->end_ns[o] : end_ns;
     for (size_t cpu = 0; cpu < topology->n_cpus; cpu++) {
         int old_cpu = topology_find_cpu(old_topology, topology->cpus[cpu].id);
-        d->end_ns[cpu] = end_ns;
+        d->end_ns[cpu] = d->standing_end_ns[cpu] = end_ns;
         if (old_cpu >= 0)
             continue_cpu(d, cpu, old, (size_t)old_cpu);
     }

@@ -66,7 +66,7 @@ static double count_event(const struct derive_events *events, const struct cells
 }
 
 void derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, bool standing,
-                           double seconds, double limit_seconds, struct totals *totals, size_t first_field) {
+                           double seconds, double limit_seconds, double *amounts) {
     struct span *spans = events->spans + cpu * events->n_events;
     for (size_t e = 0, n = events->n_events; e < n; e++) {
         if (events->events[e].standing != standing)
@@ -74,6 +74,6 @@ void derive_events_advance(struct derive_events *events, const struct cells *cel
         double stands_for, count = count_event(events, cells, cpu, e, &stands_for);
         struct span_step step = span_advance(&spans[e], seconds, stands_for > 0, limit_seconds);
         if (stands_for > 0)
-            totals_add(totals, cpu, first_field + e, count * step.covered_seconds / stands_for);
+            amounts[e] = count * step.covered_seconds / stands_for;
     }
 }

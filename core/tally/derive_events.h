@@ -6,7 +6,6 @@
 // common unit has the events of all groups.
 
 #include "core/counts/cells.h"
-#include "core/counts/totals.h"
 
 // One of the snapshot's events.
 struct derive_event {
@@ -34,10 +33,9 @@ struct derive_events *derive_events_new(const struct rows *rows, const unsigned 
 struct derive_events *derive_events_free(struct derive_events *events);
 
 // Ends the CPU's round of `seconds` for the events that are counted all the time, or (`standing` false) for all others;
-// gaps longer than limit_seconds are given up. Adds the events' increases to `totals`, whose fields from first_field on
-// belong to them.
+// gaps longer than limit_seconds are given up. Writes the increases of events with data to `amounts`.
 void derive_events_advance(struct derive_events *events, const struct cells *cells, size_t cpu, bool standing,
-                           double seconds, double limit_seconds, struct totals *totals, size_t first_field);
+                           double seconds, double limit_seconds, double *amounts);
 
 static inline bool derive_events_planned(const struct derive_events *events, size_t event) {
     return events->events[event].planned;

@@ -59,14 +59,18 @@ void derive_write_totals(const struct derive *d, struct snapshot *out) {
 // The reason of an online CPU, if there is one.
 static enum absent why_no_data(const struct derive *d, size_t scope, size_t unit) {
     struct scope_cpus in = scopes_cpus(d->scopes, scope);
+    bool ended = false;
     for (size_t c = 0; c < in.n; c++) {
+        if (!(cells_seconds(d->cells, in.cpus[c], unit) > 0))
+            continue;
+        ended = true;
         enum uncovered trouble = cells_at(d->cells, in.cpus[c], unit)->trouble;
         if (trouble == UNCOVERED_STARVED)
             return ABSENT_STARVED;
         if (trouble == UNCOVERED_FAILED)
             return ABSENT_FAILED;
     }
-    return ABSENT_OFFLINE;
+    return ended ? ABSENT_OFFLINE : ABSENT_NO_ROUND;
 }
 
 static void write_rate(const struct derive *d, struct snapshot *out, size_t m, const struct catalog_metric *metric) {
@@ -95,29 +99,41 @@ static enum absent why_absent(const struct derive *d, const struct snapshot *out
     return d->metrics->stalled[m] ? ABSENT_STALLED : ABSENT_NOT;
 }
 
+// Writes why a metric has no value in the scopes of a batch. True if it may have one in some.
+static bool write_absent(const struct derive *d, struct snapshot *out, struct scope_range scopes, size_t m) {
+    bool some = false;
+    for (size_t l = 0; l < scopes.n; l++) {
+        enum absent absent = why_absent(d, out, scopes.first + l, m);
+        out->absent[snapshot_state(d->layout, scopes.first + l, m)] = (uint8_t)absent;
+        some = some || absent == ABSENT_NOT;
+    }
+    return some;
+}
+
 // Writes a metric's values in the scopes of a batch, and why others have none.
 static void write_gauge(struct derive *d, struct snapshot *out, size_t batch, size_t m) {
     const struct plan_metric *planned = &d->layout->plan->metrics[m];
     const struct catalog_metric *metric = &d->layout->catalog->metrics[planned->metric];
     struct scope_range scopes = scopes_of_batch(d->layout->topology, batch);
-    struct lanes values, exported;
+    struct lanes values, exported = lanes_all(NAN);
+    if (!write_absent(d, out, scopes, m)) {
+        d->in->metrics[planned->metric] = exported;
+        return;
+    }
     operand_lanes_fill(d->in, metric->formula, planned->unit, sums_row(d->sums, batch));
     values = formula_evaluate_lanes(metric->formula, d->in->counts, d->in->metrics);
+    if (batch == 0 && planned->unit >= 0)
+        write_rate(d, out, m, metric);
     for (size_t l = 0; l < scopes.n; l++) {
-        size_t scope = scopes.first + l;
-        enum absent absent = why_absent(d, out, scope, m);
-        values.of[l] = absent == ABSENT_NOT ? values.of[l] : NAN;
+        uint8_t *absent = &out->absent[snapshot_state(d->layout, scopes.first + l, m)];
+        values.of[l] = *absent == ABSENT_NOT ? values.of[l] : NAN;
         exported.of[l] = values.of[l] * metric->export_scale;
-        out->values[snapshot_metric(d->layout, scope, m)] = exported.of[l];
-        absent = absent == ABSENT_NOT && isnan(values.of[l]) ? ABSENT_UNDEFINED : absent;
-        out->absent[snapshot_state(d->layout, scope, m)] = (uint8_t)absent;
+        out->values[snapshot_metric(d->layout, scopes.first + l, m)] = exported.of[l];
+        if (*absent == ABSENT_NOT && isnan(values.of[l]))
+            *absent = ABSENT_UNDEFINED;
     }
-    for (size_t l = scopes.n; l < LANES; l++)
-        exported.of[l] = NAN;
     d->in->metrics[planned->metric] = values;
     derive_write_trust(d, out, batch, m, &exported);
-    if (batch == 0 && planned->unit >= 0 && why_absent(d, out, 0, m) == ABSENT_NOT)
-        write_rate(d, out, m, metric);
 }
 
 static void write_deviation(const struct derive *d, struct snapshot *out, size_t scope) {

@@ -36,15 +36,18 @@ struct derive {
     struct level1_cpus *level1; // unused if the plan has no level-1 unit
     struct carries *carries;    // of totals of differences
     struct totals *totals;      // a scope's totals, numbered as in scope 0 of a snapshot
+    double *amounts;            // [total of metrics and events]: what a CPU's round adds
     struct group_totals *groups;
     struct derive_events *events;
     struct derive_metrics *metrics;
     struct estimate *estimate;             // of this plan's rounds
     const struct core_round **core_rounds; // [core]: of the readings at hand
     bool *ended;                           // [cpu]: its round is in them
+    bool *read;                            // [cpu]: else, what counts all the time was read
     uint64_t *end_ns;                      // [cpu]: of its last round, 0 before the first
+    uint64_t *standing_end_ns;             // [cpu]: the same for what counts all the time
     double seconds;                        // of the last round: gauges and their sums are for this time
-    uint64_t rounds;                       // readings so far
+    uint64_t rounds;                       // readings so far, from the first round that has ended
 };
 
 struct derive_round_time {
@@ -52,6 +55,14 @@ struct derive_round_time {
     double gap_seconds;   // cannot
     double limit_seconds; // longest gap to extrapolate over
 };
+
+// Where the amount of a total is that metrics or events add; and the number of these totals.
+static inline double *derive_amount(const struct derive *d, size_t field) {
+    return d->amounts + (field - d->totals->first_field);
+}
+static inline size_t derive_n_amounts(const struct derive *d) {
+    return snapshot_covered(d->layout, 0) - d->totals->first_field;
+}
 
 static inline size_t derive_n_cpus(const struct derive *d) { return d->layout->topology->n_cpus; }
 static inline size_t derive_n_units(const struct derive *d) { return d->rows->n_units; }
@@ -73,8 +84,15 @@ void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_
 void derive_advance_unit(struct derive *d, size_t cpu, unsigned unit, const struct derive_round_time *time);
 void derive_advance_events(struct derive *d, size_t cpu, bool standing, const struct derive_round_time *time);
 
-// derive_standing.c: advances on a CPU what is measured all the time. Call it like derive_advance_cpu.
-void derive_advance_standing(struct derive *d, size_t cpu, const struct derive_round_time *time);
+// The time from start_ns to end_ns, which a CPU's counts represent.
+struct derive_round_time derive_time_between(const struct derive *d, uint64_t start_ns, uint64_t end_ns);
+
+// derive_standing.c: finds the CPUs whose rounds go on and of which was read what counts all the time, and begins it.
+void derive_begin_standing(struct derive *d, const struct readings *readings);
+// Advances it on a CPU whose round ended at end_ns, or on one that was read then. Call it like derive_advance_cpu.
+void derive_end_standing(struct derive *d, const struct readings *readings, size_t cpu, uint64_t end_ns);
+// The part of a pause until until_ns for which a CPU has no counts, in seconds.
+double derive_pause_cpu(struct derive *d, size_t cpu, uint64_t until_ns);
 
 // derive_trust.c: does not compare a CPU's rounds over a gap; then writes the intervals of a gauge, exported as
 // `values`, in a batch's scopes that have one.

@@ -21,7 +21,7 @@ static void write_basis(const struct derive *d, struct snapshot *out, size_t sco
     if (planned->unit >= 0) {
         const struct sums_cell *basis = sums_at(d->sums, scope, (size_t)planned->unit);
         windows = basis->windows;
-        share = fmin(basis->running_seconds / basis->elapsed_seconds, 1);
+        share = basis->share;
     }
     for (size_t i = 0; i < formula->n_metrics; i++) { // NaN: the metric divides by zero and may not be needed
         size_t needed = (size_t)d->layout->plan->place[formula->metrics[i]];

@@ -10,6 +10,12 @@ const char *window_result_name(enum window_result result) {
     return names[result];
 }
 
+void readings_note_window(struct readings *readings, const struct window *window) {
+    bool counted = window->result == WINDOW_COMPLETE || window->result == WINDOW_CONTENDED;
+    readings->n_counted += counted;
+    readings->n_missed += !counted;
+}
+
 // The largest number of windows in one CPU's round. That of a core that is held goes on over a round's end, so a round
 // may begin within one and end with another.
 static size_t windows_of_round(const struct plan *plan) { return plan->n_windows + (plan_slots(plan) > 0); }
@@ -67,6 +73,7 @@ void readings_begin(struct readings *readings, uint64_t round, uint64_t start_ns
     readings->round = round;
     readings->start_ns = readings->end_ns = start_ns;
     readings->n_cores = readings->n_windows = readings->n_counts = 0;
+    readings->n_counted = readings->n_missed = 0;
     readings->by_core = false;
     readings->round_over = true;
 }

@@ -2,7 +2,7 @@
 #ifndef TOPDOWND_CORE_TALLY_READINGS_H
 #define TOPDOWND_CORE_TALLY_READINGS_H
 
-// Raw counts: the windows of rounds that have ended, in the order in which they ended.
+// Raw counts: the windows of rounds that have ended, in the order in which they ended, and of what counts all the time.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,7 +48,8 @@ static inline enum window_result window_result_of(const struct window *window) {
     return window->running_ns < window->enabled_ns ? WINDOW_CONTENDED : WINDOW_COMPLETE;
 }
 
-// A round of one core, which has ended: all windows of its CPUs since its previous one belong to it.
+// A round of one core, which has ended: all windows of its CPUs since its previous one belong to it. Cores without a
+// round may have windows of event groups that count all the time, which end with the readings.
 struct core_round {
     unsigned core; // index into the topology
     uint64_t start_ns, end_ns;
@@ -58,13 +59,15 @@ struct core_round {
 };
 
 struct readings {
-    uint64_t round;            // number of the readings, counted from 0; of the round if all cores end it together
+    uint64_t round;            // number of the round in which they end, counted from 0
     uint64_t start_ns, end_ns; // monotonic clock: since the readings before these
     bool by_core;              // false: one round of all cores, from start_ns to end_ns, in which none was held
     bool round_over;           // every core that never sleeps has ended a round since the last readings of which this
                                // is said
     struct core_round *cores;  // if by_core: those whose rounds have ended, each once, ascending
     size_t n_cores, cores_max;
+    size_t n_counted, n_missed; // if by_core: windows of event groups that rotate, of unfinished rounds as well, which
+                                // ended since the readings before these: with data, without
     struct window *windows;
     size_t n_windows, windows_max;
     uint64_t *counts; // memory for the windows' counts
@@ -80,12 +83,15 @@ struct readings *readings_new_core(const struct plan *plan, size_t n_cpus);
 struct readings *readings_new_sized(size_t n_cores, size_t n_windows, size_t n_counts);
 struct readings *readings_free(struct readings *readings);
 
-// Forgets all windows and rounds of cores, and begins readings number `round` at start_ns: of one round of all cores.
+// Forgets all windows and rounds of cores, and begins readings of `round` at start_ns: of one round of all cores.
 void readings_begin(struct readings *readings, uint64_t round, uint64_t start_ns);
 
 // Appends a window with room for n_counts counts, all zero. Never fails: more windows than a round has are a bug of the
 // caller.
 struct window *readings_add(struct readings *readings, unsigned cpu, unsigned group, size_t n_counts);
+
+// Notes that a window of an event group that rotates has ended since the readings before these.
+void readings_note_window(struct readings *readings, const struct window *window);
 
 // Adds a core's round, which has ended: the readings are by core.
 void readings_add_core(struct readings *readings, const struct core_round *round);

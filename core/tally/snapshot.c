@@ -26,7 +26,7 @@ const char *absent_text(enum absent reason) {
         "an event that it needs runs and has never counted",
         "the counters are handed over on request (topdownd yield)",
         "its formula divides by zero: nothing of what it is a share of happened in this round",
-        "no round has ended for a while: the daemon was stopped, hangs, or is overloaded",
+        "no snapshot has been made for a while: the daemon was stopped, hangs, or is overloaded",
     };
     return texts[reason];
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/base/self.h"
 
+#include <math.h>
+
 static uint64_t monotonic_ns(const struct self *self) { return self->clocks->monotonic_ns(self->clocks->context); }
 static uint64_t thread_cpu_ns(const struct self *self) { return self->clocks->thread_cpu_ns(self->clocks->context); }
 
@@ -33,10 +35,11 @@ void self_step_begin(struct self *self) {
     self->step_cpu_ns = thread_cpu_ns(self);
 }
 
-// Returns the CPU time of the step, on all CPUs.
-static double charge(struct self *self, uint64_t calls, uint64_t interrupts) {
-    double cpu_seconds = (double)(thread_cpu_ns(self) - self->step_cpu_ns) * 1e-9;
-    double interrupt_seconds = calls > 0 ? cpu_seconds * (double)interrupts / (double)calls : 0;
+static double step_seconds(const struct self *self) { return (double)(thread_cpu_ns(self) - self->step_cpu_ns) * 1e-9; }
+
+// Charges a step's CPU time here, and that of its interrupts, whose calls took call_seconds. Returns the sum.
+static double charge(struct self *self, double cpu_seconds, double call_seconds, uint64_t calls, uint64_t interrupts) {
+    double interrupt_seconds = calls > 0 ? call_seconds * (double)interrupts / (double)calls : 0;
     self->collection_seconds += cpu_seconds;
     self->calls += calls;
     self->interrupts += interrupts;
@@ -44,9 +47,19 @@ static double charge(struct self *self, uint64_t calls, uint64_t interrupts) {
     return cpu_seconds + interrupt_seconds;
 }
 
+// The part of a step's CPU time that steps usually take.
+static double usual_part(struct self *self, double seconds) {
+    double usual = self->usual_seconds;
+    double part = usual > 0 ? fmin(seconds, SELF_UNUSUAL * usual) : seconds;
+    self->usual_seconds = usual > 0 ? usual + (part - usual) / SELF_USUAL_STEPS : part;
+    return part;
+}
+
 void self_step_end(struct self *self, uint64_t calls, uint64_t interrupts) {
     double seconds = (double)(monotonic_ns(self) - self->step_begun_ns) * 1e-9;
-    (void)charge(self, calls, interrupts);
+    double cpu_seconds = step_seconds(self), usual_seconds = calls > 0 ? usual_part(self, cpu_seconds) : cpu_seconds;
+    (void)charge(self, cpu_seconds, usual_seconds, calls, interrupts);
+    self->change_seconds += cpu_seconds - usual_seconds;
     if (calls == 0)
         return; // nothing was due
     self->rotations++;
@@ -56,7 +69,8 @@ void self_step_end(struct self *self, uint64_t calls, uint64_t interrupts) {
 }
 
 void self_change_end(struct self *self, uint64_t calls, uint64_t interrupts) {
-    self->change_seconds += charge(self, calls, interrupts);
+    double cpu_seconds = step_seconds(self);
+    self->change_seconds += charge(self, cpu_seconds, cpu_seconds, calls, interrupts);
 }
 
 void self_fill(struct self *self, const struct host_roots *roots, double pmu_up, struct snapshot *snapshot) {

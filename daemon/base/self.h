@@ -15,6 +15,7 @@ struct self {
     double collection_seconds;
     double interrupt_seconds; // time of interrupts on other CPUs, estimated
     double change_seconds;    // part of both: of changes (core/adapt/budget.h)
+    double usual_seconds;     // CPU time of a step that rotates, lately; 0: not known yet
     double rotations, rotation_seconds;
     double buckets[SELF_BUCKETS_N]; // cumulative, as in the exposition
     uint64_t step_begun_ns, step_cpu_ns;
@@ -37,7 +38,10 @@ bool self_may_change(const struct self *self, uint64_t now_ns);
 
 // Call self_step_begin before each step, and one of the others after it: self_step_end if it rotated event groups,
 // self_change_end if it probed, opened or closed. The step made `calls` to the PMU, which caused `interrupts` on other
-// CPUs. Each interrupt is assumed to cost its CPU as much as a call cost here.
+// CPUs. Each interrupt is assumed to cost its CPU as much as a call cost here. A call waits for the CPU that it
+// interrupts, which takes long if that CPU is being taken offline, or if a hypervisor has stopped it. What a rotation
+// costs above SELF_UNUSUAL times the usual does not come back with every round, so it counts as a change.
+enum { SELF_UNUSUAL = 16, SELF_USUAL_STEPS = 8 }; // the usual: the mean of about so many steps
 void self_step_begin(struct self *self);
 void self_step_end(struct self *self, uint64_t calls, uint64_t interrupts);
 void self_change_end(struct self *self, uint64_t calls, uint64_t interrupts);

@@ -158,8 +158,17 @@ static bool probe_is_due(const struct measure *m, uint64_t now_ns, bool may_chan
            (may_change || now_ns - m->follow.probe.looked_ns > PROBE_UNPAID_NS);
 }
 
-// Checks in this order, and again after each change; each check finds a change at most once per look.
+static int look_for_cpus(struct measure *m, struct moment *moment) {
+    int found = measure_find_cpus(m, moment->now_ns, &moment->topology);
+    return found < 0 ? found : found > 0 ? MEASURE_CPUS : MEASURE_SETTLED;
+}
+
+// Checks in this order, and again after each change; each check finds a change at most once per look. Within a round
+// only CPUs that came or must be let go: a change loses what the unfinished round has counted, and long rounds with
+// changes in quick succession would never end.
 static int look_around(struct measure *m, struct moment *moment) {
+    if (!sampler_readings(collector_sampler(m->collector))->round_over)
+        return look_for_cpus(m, moment);
     bool may_change = self_may_change(m->self, moment->now_ns);
     if (m->adapt_due && may_change)
         return MEASURE_BOTTLENECK;
@@ -174,8 +183,7 @@ static int look_around(struct measure *m, struct moment *moment) {
         return r;
     if (measure_budget_changed(m, moment->now_ns))
         return MEASURE_BUDGET;
-    int found = measure_find_cpus(m, moment->now_ns, &moment->topology);
-    return found < 0 ? found : found > 0 ? MEASURE_CPUS : MEASURE_SETTLED;
+    return look_for_cpus(m, moment);
 }
 
 static int follow_bottleneck(struct measure *m, struct moment *moment) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "core/plan/schedule.h"
 #include "daemon/base/log.h"
 
 // A replay shows the recorded facts beside its values.
@@ -30,6 +31,14 @@ static const char *watchdog_word(const struct source *source) {
     return source->nmi_watchdog ? "holds_a_counter" : source->watchdog_on ? "holds_none" : "off";
 }
 
+static uint64_t interval_of(const struct stage_request *request, const struct snapshot_layout *layout) {
+    if (request->replayed || request->type->source->replayed)
+        return 0; // a replay is never too old
+    struct schedule schedule = schedule_of(layout->plan, layout->topology->n_cores,
+                                           request->setup->profile->settings.interval_ns, request->seed);
+    return schedule_interval_ns(&schedule);
+}
+
 static struct view *make_view(const struct stage_request *request, struct snapshot_layout *layout) {
     const struct setup *setup = request->setup;
     const struct source *source = request->type->source;
@@ -47,6 +56,7 @@ static struct view *make_view(const struct stage_request *request, struct snapsh
                         .profile = setup_profile_name(setup),
                         .config_hash = setup->config->hash,
                         .seed = request->seed,
+                        .interval_ns = interval_of(request, layout),
                         .recording = request->recording,
                         .counters_total = request->follow.counters == 0 ? 0 : request->follow.most_counters + fixed,
                         .counters_usable =

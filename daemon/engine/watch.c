@@ -14,7 +14,7 @@ struct watch {
     bool (*trouble)[WINDOW_RESULT_N];   // the last round had such windows
     struct alarm *alarms;               // by catalog metric: its rate needs a cause
     double gap_seconds;
-    int error;
+    int error, round_error; // of the last whole round, or newer; of the round so far; 0: none
 };
 
 struct watch *watch_new(const struct snapshot_layout *layout, const char *prefix, const struct snapshot *now,
@@ -94,9 +94,22 @@ static void watch_metric(struct watch *watch, const struct snapshot *snapshot, s
         log_info("%s%s: well below %.0f a second again", watch->prefix, metric->title, metric->rate_threshold);
 }
 
+// An error that comes back in each round is reported once.
+static void watch_error(struct watch *watch, const struct snapshot *snapshot, int error) {
+    if (error != 0) {
+        if (error != watch->error)
+            log_warning("%sreading counters: %s", watch->prefix, strerror(-error));
+        watch->error = watch->round_error = error;
+    }
+    if (snapshot->within_round)
+        return;
+    watch->error = watch->round_error;
+    watch->round_error = 0;
+}
+
 void watch_round(struct watch *watch, const struct snapshot *snapshot, int round_error) {
-    for (size_t g = 0; g < watch->layout->plan->n_groups; g++)
-        watch_group(watch, snapshot, g);
+    for (size_t g = 0; !snapshot->within_round && g < watch->layout->plan->n_groups; g++)
+        watch_group(watch, snapshot, g); // of the cores' rounds that end between, each has its own troubles
     for (size_t m = 0; m < watch->layout->n_metrics; m++)
         watch_metric(watch, snapshot, m);
     double gap = snapshot->values[snapshot_uncovered(watch->layout, 0, UNCOVERED_GAP)];
@@ -106,7 +119,5 @@ void watch_round(struct watch *watch, const struct snapshot *snapshot, int round
             "suspended or overloaded)",
             watch->prefix, gap - watch->gap_seconds);
     watch->gap_seconds = gap;
-    if (round_error != watch->error && round_error != 0)
-        log_warning("%sreading counters: %s", watch->prefix, strerror(-round_error));
-    watch->error = round_error;
+    watch_error(watch, snapshot, round_error);
 }

@@ -127,7 +127,7 @@ void summary_start(const struct view *view, const struct setup *setup, const str
 void summary_status(const struct view *view, const struct snapshot *snapshot, char *out, size_t size) {
     const struct snapshot_layout *layout = view->layout;
     size_t length = (size_t)snprintf(
-        out, size, "%s%s%sround %llu on %zu CPU%s", view->core_type ? view->core_type : "", view->core_type ? ": " : "",
+        out, size, "%s%s%ssnapshot %llu on %zu CPU%s", view->core_type ? view->core_type : "", view->core_type ? ": " : "",
         view->replayed    ? "REPLAY, "
         : view->simulated ? "SIMULATED, "
                           : "",

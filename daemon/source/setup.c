@@ -174,6 +174,7 @@ int setup_plan(const struct setup *setup, const struct core_type *type, const st
                                    .nmi_watchdog = type->source->nmi_watchdog,
                                    .smt_at_boot = type->source->smt_at_boot,
                                    .slot_ns = (uint64_t)((double)slot_ns * asked->slot_factor),
+                                   .interval_ns = settings->interval_ns,
                                    .idle = setup->profile->settings.idle,
                                    .adaptive = setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE};
     int r = plan_new(&request, out);

@@ -210,7 +210,7 @@ static void render_facts(const struct view *view, const struct snapshot *snapsho
     render_counters(view, out);
     put_row(out, "Profile", view->profile);
     render_schedule(view, out);
-    text_format(out, "<tr><th>Rounds<td>%llu\n", (unsigned long long)snapshot->sequence);
+    text_format(out, "<tr><th>Snapshots<td>%llu\n", (unsigned long long)snapshot->sequence);
     render_coverage(view, snapshot, out);
     put_row(out, "Version", view->version);
     text_string(out, "</table>\n");

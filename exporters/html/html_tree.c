@@ -7,6 +7,7 @@
 
 #include "exporters/html/html_parts.h"
 #include "exporters/view/view_bound.h"
+#include "exporters/view/view_sample.h"
 
 void html_put(struct text *out, const char *string) {
     static const struct text_escape escapes[] = {{'&', "&amp;"},  {'<', "&lt;"},   {'>', "&gt;"},
@@ -77,6 +78,22 @@ static void put_since(double seconds, struct text *out) {
     text_format(out, " <span class=\"soft\">Since %s.</span>", time);
 }
 
+// The next step, to copy: samples show where in the code it happens.
+static void put_sample_command(const struct view *view, const struct tree *tree, const struct bound *bound,
+                               struct text *out) {
+    struct text command = {0};
+    if (bound->n == 0)
+        return;
+    view_sample_command(view, tree->nodes[bound->path[bound->n - 1]].metric, &command);
+    text_append(&command, "", 1);
+    out->failed = out->failed || command.failed;
+    text_string(out, "<p>Which code is it? <code>");
+    if (!command.failed)
+        html_put(out, command.data);
+    text_string(out, "</code>\n");
+    text_free(&command);
+}
+
 static void put_tree(const struct view *view, struct tree *tree, const struct snapshot *snapshot, struct text *out) {
     struct text answer = {0};
     tree_evaluate(tree, snapshot, 0);
@@ -91,6 +108,7 @@ static void put_tree(const struct view *view, struct tree *tree, const struct sn
     put_since(snapshot->values[snapshot_bound_since(tree->layout, 0)], out);
     text_string(out, "\n");
     text_free(&answer);
+    put_sample_command(view, tree, &bound, out);
     put_list(tree, 0, tree->n, out);
     text_string(out,
                 "<p class=\"soft\">Filled bars are shares of pipeline slots, which add up; hatched ones are shares of "

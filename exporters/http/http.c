@@ -189,21 +189,17 @@ static enum MHD_Result respond_page(struct http_server *server, struct MHD_Conne
     return MHD_queue_response(connection, MHD_HTTP_OK, response);
 }
 
-// Writes why the server is not ready. False if it is.
+// Writes why the server is not ready, or that it is. False if it is.
 static bool explain_not_ready(const struct publication *publication, char *why, size_t size) {
     for (size_t i = 0; i < publication->n; i++)
         if (publication->types[i].snapshot->sequence == 0)
             return snprintf(why, size, "Nothing has been measured yet: the first round has not ended.\n") > 0;
     if (publication->stale)
         return snprintf(why, size, "%s", http_page_stale) > 0;
-    for (size_t i = 0; i < publication->n; i++) {
-        const struct http_published *type = &publication->types[i];
-        if (type->snapshot->blind) {
-            http_page_blind(type->view, type->snapshot, why, size);
-            return true;
-        }
-    }
-    return false;
+    struct shown shown = {.n = publication->n};
+    for (size_t i = 0; i < shown.n; i++)
+        shown.types[i] = (struct shown_type){publication->types[i].view, publication->types[i].snapshot};
+    return http_page_blind(&shown, why, size);
 }
 
 static enum MHD_Result respond_ready(struct http_server *server, struct MHD_Connection *connection) {
@@ -211,8 +207,7 @@ static enum MHD_Result respond_ready(struct http_server *server, struct MHD_Conn
     char why[REASON_MAX];
     bool wanting = explain_not_ready(&publication, why, sizeof(why));
     publication_unref(&publication);
-    return wanting ? respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, why)
-                   : respond_text(connection, MHD_HTTP_OK, "topdownd is ready.\n");
+    return respond_text(connection, wanting ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK, why);
 }
 
 static enum MHD_Result respond_path(struct http_server *server, struct MHD_Connection *connection, const char *path) {

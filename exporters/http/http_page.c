@@ -23,7 +23,7 @@ const char http_page_list[] = "There is no such page. These exist:\n"
                               "/-/ready          200 while something is counted\n";
 
 const char http_page_stale[] =
-    "No round has ended for more than three rounds' time: the daemon was stopped, hangs, or is "
+    "No snapshot has been made for more than three snapshot intervals: the daemon was stopped, hangs, or is "
     "overloaded.\n";
 
 // The newest trouble of the PMU stands last, and tells more than what follows from it.
@@ -38,10 +38,23 @@ static const char *blind_text(const struct view *view, const struct snapshot *sn
                                             : view_absent_text(view, snapshot, 0, m);
 }
 
-void http_page_blind(const struct view *view, const struct snapshot *snapshot, char *out, size_t size) {
-    (void)snprintf(out, size, "%s%sNothing has been counted for %d rounds: %s\n",
-                   view->core_type ? view->core_type : "", view->core_type ? ": " : "", BLIND_INTERVALS,
-                   blind_text(view, snapshot));
+bool http_page_blind(const struct shown *shown, char *out, size_t size) {
+    bool counts = false, blind = false;
+    for (size_t i = 0; i < shown->n; i++) {
+        bool rotates = plan_n_rotating(shown->types[i].view->layout->plan) > 0;
+        counts = counts || (rotates && !shown->types[i].snapshot->blind);
+        blind = blind || shown->types[i].snapshot->blind;
+    }
+    (void)snprintf(out, size, "%s", blind && !counts ? "" : "topdownd is ready.\n");
+    for (size_t i = 0; i < shown->n; i++) {
+        const struct view *view = shown->types[i].view;
+        size_t length = strlen(out);
+        if (shown->types[i].snapshot->blind)
+            (void)snprintf(out + length, size - length, "%s%sNothing has been counted for %d snapshot intervals: %s\n",
+                           view->core_type ? view->core_type : "", view->core_type ? ": " : "", BLIND_INTERVALS,
+                           blind_text(view, shown->types[i].snapshot));
+    }
+    return blind && !counts;
 }
 
 void http_templates_deinit(struct http_templates *templates) {

@@ -9,6 +9,7 @@
 #include "exporters/json/json.h"
 #include "exporters/json/json_parts.h"
 #include "exporters/view/view_bound.h"
+#include "exporters/view/view_sample.h"
 
 static void add_answer(struct json *json, const char *key, enum judge_answer answer) {
     if (answer == JUDGE_UNKNOWN)
@@ -68,6 +69,16 @@ static void add_next(struct json *json, const struct scene *scene, size_t node) 
     json_end_array(json);
 }
 
+// Adds the command that finds the code behind a node.
+static void add_sample_command(struct json *json, const struct scene *scene, size_t node) {
+    struct text text = {0};
+    view_sample_command(scene->view, scene->tree->nodes[node].metric, &text);
+    text_append(&text, "", 1);
+    json_string(json, "sample_command", text.failed ? NULL : text.data);
+    json->out->failed = json->out->failed || text.failed;
+    text_free(&text);
+}
+
 static void add_bound(struct json *json, const struct scene *scene) {
     struct bound bound = bound_find(scene->tree);
     if (bound.n == 0) {
@@ -92,6 +103,7 @@ static void add_bound(struct json *json, const struct scene *scene) {
     json_string(json, "not_told_apart_from",
                 bound.close < scene->tree->n ? metric_of(scene, bound.close)->export_name : NULL);
     add_next(json, scene, bound.path[bound.n - 1]);
+    add_sample_command(json, scene, bound.path[bound.n - 1]);
     json_end_object(json);
     json_null(json, "bound_reason");
 }
@@ -125,6 +137,10 @@ static void add_node(struct json *json, const struct scene *scene, size_t index)
     json_string(json, "meaning", metric->meaning);
     json_bool(json, "composite", is_composite(scene, node->place));
     add_next(json, scene, index);
+    if (node->high == JUDGE_YES)
+        add_sample_command(json, scene, index);
+    else
+        json_null(json, "sample_command");
     json_begin_array(json, "children");
     size_t end = tree_next(scene->tree, index);
     for (size_t child = index + 1; child < end; child = tree_next(scene->tree, child))

@@ -68,7 +68,7 @@ struct view *view_unref(struct view *view) {
 }
 
 bool view_stale(const struct view *view, uint64_t age_ms) {
-    return !view->replayed && age_ms > VIEW_STALE_ROUNDS * view->layout->plan->round_ns / 1000000 + VIEW_STALE_MS;
+    return !view->replayed && age_ms > VIEW_STALE_INTERVALS * view->interval_ns / 1000000 + VIEW_STALE_MS;
 }
 
 bool view_composite(const struct view *view) {

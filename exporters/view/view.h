@@ -37,6 +37,7 @@ struct view {
     bool guests_excluded;                     // work in KVM guests is not counted; only if events take counters
     unsigned counters_total, counters_usable; // of one CPU, general and fixed; 0: events take none
     bool standard_error;                      // exported to Prometheus too
+    uint64_t interval_ns;                     // between two snapshots
     const char *recording;                    // the file that readings are written to; NULL: none
     const struct adapt_report *adapt;         // of the adaptive schedule; NULL: the schedule is fixed
     const struct view_pmu_error *pmu_errors;
@@ -51,10 +52,10 @@ struct view *view_new(const struct view *facts);
 struct view *view_ref(struct view *view);
 struct view *view_unref(struct view *view); // returns NULL, takes NULL
 
-// True if a snapshot published `age_ms` ago is too old to show its gauges. A newer one comes after each round, or after
-// the first round of a new plan. Three rounds and VIEW_STALE_MS allow for both, for probing, and for a busy host. A
-// replay is never too old: the last values stay at its end and in its gaps.
-enum { VIEW_STALE_ROUNDS = 3, VIEW_STALE_MS = 2000 };
+// True if a snapshot published `age_ms` ago is too old to show its gauges. A newer one comes after each snapshot
+// interval, or after the first one of a new plan. Three intervals and VIEW_STALE_MS allow for both, for probing, and
+// for a busy host. A replay is never too old: the last values stay at its end and in its gaps.
+enum { VIEW_STALE_INTERVALS = 3, VIEW_STALE_MS = 2000 };
 bool view_stale(const struct view *view, uint64_t age_ms);
 
 // True if level 1 is measured in parts.

@@ -109,8 +109,9 @@ class Asleep:
         return (running + waiting) * 1e-9
 
     def seconds(self):
-        """Also after its end, until somebody has asked for its status."""
-        return time.monotonic() - self.begun - (self._busy() - self.busy)
+        """Also after its end, until somebody has asked for its status. The kernel adds up what a program has waited
+        when it runs, so a wait that began before is seen in full: that must not make this negative."""
+        return max(time.monotonic() - self.begun - (self._busy() - self.busy), 0)
 
 
 def shortest(measure, limit):

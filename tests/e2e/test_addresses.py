@@ -51,13 +51,13 @@ def test_a_taken_port_is_awaited_while_all_else_works():
         daemon = stack.enter_context(e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=listen_at(HERE, f"127.0.0.1:{port}"),
                                                 environment={"NOTIFY_SOCKET": notify}))
         assert f"waiting for 127.0.0.1:{port}" in wait("READY=1")
-        wait(rf"STATUS=.*round [2-9].*; waiting for 127\.0\.0\.1:{port}")
+        wait(rf"STATUS=.*snapshot [2-9].*; waiting for 127\.0\.0\.1:{port}")
         assert daemon.log().count("the port is taken") == 1, daemon.log()  # tried again at least once meanwhile
         assert f"look at http://127.0.0.1:{port}/" not in daemon.log()
         listener.close()
         e2e.wait_for(lambda: f"look at http://127.0.0.1:{port}/" in daemon.log(), "the port")
         assert e2e.fetch(port, "/-/ready").status == 200 and e2e.fetch(daemon.port, "/-/ready").status == 200
-        status = wait("STATUS=.*round", unlike="waiting")
+        status = wait("STATUS=.*snapshot", unlike="waiting")
         assert daemon.log().count("the port is taken") == 1, daemon.log()
         assert daemon.stop() >= 0
     return status.strip()
@@ -70,7 +70,7 @@ def test_a_daemon_without_any_address_measures_and_ends_when_told():
         daemon = stack.enter_context(e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=listen_at(f"127.0.0.1:{port}"), ready=False,
                                                 environment={"NOTIFY_SOCKET": notify}))
         wait("READY=1")
-        status = wait(r"STATUS=.*round [2-9]")
+        status = wait(r"STATUS=.*snapshot [2-9]")
         assert daemon.stop() >= 0
         assert "look at" not in daemon.log() and "the port is taken" in daemon.log(), daemon.log()
     return status.strip()

@@ -338,7 +338,7 @@ def test_systemd_hears_that_it_is_ready_alive_and_stopping():
         daemon.port = daemon.find_port()  # who is told READY=1 may come at once
         assert e2e.fetch(daemon.port, "/-/healthy").status == 200
         status = notifications.wait("STATUS=")
-        assert "SIMULATED" in status and "round 1 on 8 CPUs" in status and "retiring 34 %" in status, status
+        assert "SIMULATED" in status and "snapshot 1 on 8 CPUs" in status and "retiring 34 %" in status, status
         # By the daemon's own account: so many rounds of 1.1 s take several of the watchdog's periods.
         signs, first = notifications.signs_of_life(), daemon.json("/api/v1/snapshot")
         while (last := daemon.json("/api/v1/snapshot"))["sequence"] < first["sequence"] + ROUNDS_WATCHED:
@@ -362,7 +362,7 @@ def test_the_watchdog_is_fed_in_time_also_where_slots_are_long():
             notifications.wait("WATCHDOG=1")
         signs = notifications.signs_of_life() - signs
         assert asleep.seconds() < signs * WATCHDOG_SECONDS, f"{signs} signs of life in {asleep.seconds():.1f} s asleep"
-        assert not [line for line in notifications.received if "round 1" in line], notifications.received
+        assert not [line for line in notifications.received if "snapshot 1 " in line], notifications.received
 
 
 def test_a_watchdog_that_is_meant_for_another_process_is_not_fed():

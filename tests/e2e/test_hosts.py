@@ -113,9 +113,11 @@ def test_an_unknown_cpu_is_told_of():
 
 
 def test_cores_of_two_kinds_are_measured_by_their_own_pmus():
-    words = [rf"core type {pmu}: host \S+, spec intel-generic: 2 CPUs on 1 socket" for pmu in ("cpu_core", "cpu_atom")]
-    log = said(*words, cpu="GenuineIntel-6-BF-2", pmus=("cpu_core", "cpu_atom"), cpus=4)
-    assert "another kind" not in log, log
+    for cpu, names in (("GenuineIntel-6-BF-2", (("golden-cove",) * 2, ("gracemont",) * 2)),
+                       ("GenuineIntel-18-1-0", (("cpu_core", "intel-generic"), ("cpu_atom", "intel-generic")))):
+        words = [rf"core type {core_type}: host \S+, spec {spec}: 2 CPUs on 1 socket" for core_type, spec in names]
+        log = said(*words, cpu=cpu, pmus=("cpu_core", "cpu_atom"), cpus=4, events=SLOTS)
+        assert "another kind" not in log, log
 
 
 def data_folder(folder):

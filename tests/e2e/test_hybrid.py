@@ -235,9 +235,9 @@ def test_a_daemon_on_a_hybrid_host_answers_also_where_counters_cannot_be_opened(
         test_hosts.x86_host(folder, "GenuineIntel-6-BF-2", pmus=("cpu_core", "cpu_atom"), cpus=4)
         with e2e.Daemon("--path.sysfs", folder, "--path.procfs", folder, yaml=e2e.LISTEN_ANYWHERE + "slot: 20ms\n") as daemon:
             statuses = types_of(daemon, "status")
-            assert list(statuses) == ["cpu_core", "cpu_atom"], statuses
-            for kind, status in statuses.items():
-                assert status["pmu"]["name"] == kind and status["sockets"][0]["cpus_measured"] == 2, status
+            assert list(statuses) == ["golden-cove", "gracemont"], statuses
+            for status, pmu in zip(statuses.values(), ("cpu_core", "cpu_atom")):
+                assert status["pmu"]["name"] == pmu and status["sockets"][0]["cpus_measured"] == 2, status
             promtool(daemon.get("/metrics"))
 
 

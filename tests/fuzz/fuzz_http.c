@@ -53,6 +53,7 @@ static struct http_published make_page(void) {
     struct snapshot_layout *layout = make_layout();
     struct snapshot *snapshot = layout ? snapshot_new(layout) : NULL;
     const struct view facts = {.layout = layout,
+                               .interval_ns = layout->plan->round_ns,
                                .version = "1",
                                .hostname = "fuzz",
                                .pmu = "p",

@@ -164,9 +164,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (at = 0; at + 3 <= size;) {
         size_t n = (size_t)data[at + 1] | (size_t)data[at + 2] << 8;
         n = n < size - at - 3 ? n : size - at - 3;
-        static const unsigned kinds[] = {RECORDING_HEADER, RECORDING_PLAN, RECORDING_CORES, RECORDING_PAUSE,
-                                         RECORDING_FACTS};
-        record = (struct recording_record){.kind = kinds[data[at] % 5], .bytes = data + at + 3, .n = n};
+        static const unsigned kinds[] = {RECORDING_HEADER, RECORDING_PLAN,  RECORDING_CORES,
+                                         RECORDING_PAUSE,  RECORDING_FACTS, RECORDING_ROUND};
+        record = (struct recording_record){.kind = kinds[data[at] % 6], .bytes = data + at + 3, .n = n};
         play(&deck, &record);
         at += 3 + n;
     }

@@ -122,7 +122,10 @@ void pipeline_load_type(struct pipeline *p, const char *scenario, size_t type) {
     assert_int_equal(r, 0);
     p->scenario = take_type(all, type);
     (void)snprintf(path, sizeof path, "specs/%s.json", p->scenario->spec);
-    assert_int_equal(spec_json_load(path, NULL, &p->errors, &p->catalog), 0);
+    struct environment environment;
+    environment_init(&environment);
+    environment.facts.literals[LITERAL_SYSTEM_TSC_FREQ] = 1e9;
+    assert_int_equal(spec_json_load(path, &environment, &p->errors, &p->catalog), 0);
     assert_int_equal(pmu_sim_topology(p->scenario, NULL, &p->topology), 0);
     p->support = calloc(p->catalog->n_events, sizeof *p->support); // PLAN_SUPPORT_UNKNOWN
     assert_non_null(p->support);
@@ -179,12 +182,18 @@ static void change_plan(struct pipeline *p, unsigned counters) {
     p->n_plans++;
 }
 
+// So that most tests find in a snapshot what a round has counted.
+static uint64_t interval_of(const struct pipeline *p) {
+    bool few = p->layout->topology->n_cores < 2 * SCHEDULE_COHORT_CORES;
+    return p->interval_ns > 0 ? p->interval_ns : few ? p->plan->round_ns : PLAN_INTERVAL_NS;
+}
+
 static void start_sampler(struct pipeline *p) {
     assert_int_equal(sampler_new(&(struct sampler_request){.plan = p->plan,
                                                            .topology = p->layout->topology,
                                                            .pmu = &p->recorder.pmu,
                                                            .busy_clock = p->busy_clock,
-                                                           .interval_ns = SCHEDULE_INTERVAL_NS,
+                                                           .interval_ns = interval_of(p),
                                                            .seed = p->seed,
                                                            .first_round = p->next_round},
                                  &p->sampler),

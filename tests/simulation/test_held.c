@@ -25,7 +25,8 @@ struct held {
     struct pipeline p;
     struct bursts *bursts; // [core]
     size_t n_reads;
-    size_t unknown_every; // of all reads, so many-th are not known; 0: all are
+    size_t unknown_every;              // of all reads, so many-th are not known; 0: all are
+    const struct scenario_rival *away; // these CPUs are offline; NULL: none
 };
 
 // ---- loads ----
@@ -99,6 +100,12 @@ static double busy_seconds(const struct bursts *bursts, double at) {
     return periods * all + sum;
 }
 
+static bool is_away(const struct held *held, unsigned cpu, uint64_t now_ns) {
+    double seconds = (double)(now_ns - EPOCH_NS) * 1e-9;
+    return held->away && cpuset_has(&held->away->cpus, cpu) && seconds >= held->away->from_seconds &&
+           seconds < held->away->until_seconds;
+}
+
 // In steps of 10 ms, as the kernel's.
 static bool read_clock(struct busy_clock *clock, const struct topology *topology, uint64_t now_ns, uint64_t *busy_ns) {
     struct held *held = (struct held *)clock;
@@ -108,7 +115,8 @@ static bool read_clock(struct busy_clock *clock, const struct topology *topology
     for (size_t cpu = 0; cpu < topology->n_cpus; cpu++) {
         const struct bursts *bursts = &held->bursts[topology->cpus[cpu].id % CORES];
         uint64_t ns = (uint64_t)(busy_seconds(bursts, (double)(now_ns - EPOCH_NS) * 1e-9) * 1e9);
-        busy_ns[cpu] = ns / CLOCK_STEP_NS * CLOCK_STEP_NS;
+        busy_ns[cpu] =
+            is_away(held, topology->cpus[cpu].id, now_ns) ? BUSY_CLOCK_OFFLINE : ns / CLOCK_STEP_NS * CLOCK_STEP_NS;
     }
     return true;
 }
@@ -478,6 +486,34 @@ static void test_a_cpu_that_goes_away_while_its_core_is_held_is_uncovered_and_co
     held_stop(&held);
 }
 
+// The clock tells that a CPU has gone: its core goes on at the next tick, and finds out with its next event group.
+static void test_a_cpu_that_goes_away_while_its_core_is_held_is_noticed_within_an_interval(void **state) {
+    (void)state;
+    for (unsigned cpu = 1; cpu < CORES; cpu++) {
+        struct held held;
+        held_load(&held);
+        struct scenario_rival *away = pipeline_add_rival(&held.p, RIVAL_OFFLINE, 0);
+        away->cpus = (struct cpuset){0};
+        cpuset_add(&away->cpus, cpu);
+        away->from_seconds = 30;
+        away->until_seconds = 60;
+        held.away = away;
+        held_start(&held, cpu);
+        struct pipeline *p = &held.p;
+        pipeline_run_until(p, 29.5);
+        size_t n_open = p->recorder.n_open;
+        pipeline_run_until(p, 32);
+        assert_true(p->recorder.n_open < n_open);
+        pipeline_run_until(p, 90);
+        assert_int_equal(p->recorder.n_open, n_open);
+        double offline = pipeline_uncovered(p, UNCOVERED_OFFLINE), round = (double)p->plan->round_ns * 1e-9;
+        // each of its event groups counts again when the core, which sleeps, comes to it
+        if (!(offline >= 30 - 2 * round && offline <= 30 + 2 * 15 * 0.2 + 3 * round))
+            fail_msg("CPU %u was offline for %g s", cpu, offline);
+        held_stop(&held);
+    }
+}
+
 // An event group that cannot be opened has no windows to tell of zeros.
 static void test_what_cannot_be_opened_is_uncovered_also_where_cores_sleep(void **state) {
     (void)state;
@@ -573,6 +609,7 @@ int main(void) {
         cmocka_unit_test(test_a_core_that_sleeps_has_no_ratios_and_covered_time),
         cmocka_unit_test(test_totals_are_unbiased_whatever_sleeps_and_wakes),
         cmocka_unit_test(test_a_cpu_that_goes_away_while_its_core_is_held_is_uncovered_and_counts_again),
+        cmocka_unit_test(test_a_cpu_that_goes_away_while_its_core_is_held_is_noticed_within_an_interval),
         cmocka_unit_test(test_what_cannot_be_opened_is_uncovered_also_where_cores_sleep),
         cmocka_unit_test(test_a_yield_while_cores_are_held_is_uncovered_and_counts_nothing),
         cmocka_unit_test(test_a_clock_that_fails_now_and_then_loses_no_time),

@@ -79,7 +79,7 @@ static void test_an_edge_is_disable_enable_read_and_idleness_holds_nothing(void 
     struct pipeline p;
     start(&p);
     pipeline_run(&p, ROUNDS);
-    unsigned pieces = schedule_of(p.plan, p.topology->n_cores, SCHEDULE_INTERVAL_NS, p.seed).n_pieces;
+    unsigned pieces = schedule_of(p.plan, p.topology->n_cores, PLAN_INTERVAL_NS, p.seed).n_pieces;
     for (unsigned core = 0; core < p.scenario->cores_per_socket; core++) {
         int on = -1;
         unsigned idle = 0, kept = 0;

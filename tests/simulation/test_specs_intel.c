@@ -3,8 +3,10 @@
 
 // Intel's cores without PERF_METRICS, every other one with the NMI watchdog on.
 
-static const char *const SPECS[] = {"nehalem-ep",   "westmere-ep", "sandy-bridge-ep", "ivy-bridge-ep", "haswell-ep",
-                                    "broadwell-ep", "skylake-sp",  "cascade-lake",    "sierra-forest"};
+static const char *const SPECS[] = {"nehalem-ep",    "westmere-ep",       "sandy-bridge-ep", "ivy-bridge-ep",
+                                    "haswell-ep",    "broadwell-ep",      "skylake-sp",      "cascade-lake",
+                                    "sierra-forest", "gracemont",         "crestmont",       "skymont",
+                                    "darkmont",      "clearwater-forest", "grand-ridge"};
 
 enum { N_SPECS = sizeof SPECS / sizeof SPECS[0] };
 

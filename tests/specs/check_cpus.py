@@ -24,6 +24,25 @@ ARM = {
     "kunpeng-920": ("hisilicon/hip08", 4, {}),
     "a64fx": ("fujitsu/a64fx", None, {}),
 }
+# spec: folder, unit of its events and metrics, folder and unit of the metrics, pipeline slots a cycle. Linux has no metrics of Panther Lake
+# and Clearwater Forest, so theirs are those of the cores before them.
+INTEL = {
+    "golden-cove": ("alderlake", "cpu_core", "alderlake", "cpu_core", 6),
+    "redwood-cove": ("meteorlake", "cpu_core", "meteorlake", "cpu_core", 6),
+    "lion-cove": ("lunarlake", "cpu_core", "lunarlake", "cpu_core", 8),
+    "cougar-cove": ("pantherlake", "cpu_core", "lunarlake", "cpu_core", 8),
+    "gracemont": ("alderlake", "cpu_atom", "alderlake", "cpu_atom", 5),
+    "crestmont": ("meteorlake", "cpu_atom", "meteorlake", "cpu_atom", 6),
+    "skymont": ("lunarlake", "cpu_atom", "lunarlake", "cpu_atom", 8),
+    "darkmont": ("pantherlake", "cpu_atom", "lunarlake", "cpu_atom", 8),
+    "clearwater-forest": ("clearwaterforest", None, "lunarlake", "cpu_atom", 8),
+}
+# Other folders whose events of the same names must be the same.
+SAME_EVENTS = {"lion-cove": (("arrowlake", "cpu_core"),), "gracemont": (("alderlaken", None),), "skymont": (("arrowlake", "cpu_atom"),), "crestmont": (("arrowlake", "cpu_lowpower"),)}
+FIXED = {"CPU_CLK_UNHALTED.CORE": (0x3C, 0), "CPU_CLK_UNHALTED.THREAD": (0x3C, 0), "CPU_CLK_UNHALTED.REF_TSC": (0, 3), "TOPDOWN.SLOTS": (0, 4)}
+# The kernel's names of PERF_METRICS (arch/x86/events/intel/core.c).
+KERNEL = {"slots": 0x04} | {f"topdown-{name}": umask for umask, name in enumerate(
+    ("retiring", "bad-spec", "fe-bound", "be-bound", "heavy-ops", "br-mispredict", "fetch-lat", "mem-bound"), 0x80)}
 # Events without a name of the vendor's: its formulas write their codes.
 UNNAMED = {"FETCH_LATENCY_CYCLES": 0x201D, "OTHER_FLUSH": 0x2013, "STORE_STALL_CYCLES": 0x7005}
 CATEGORIES = ("frontend_bound", "bad_speculation", "retiring", "backend_bound")
@@ -78,14 +97,101 @@ class Arm:
         return perf_files.Formula(self.metrics[name]["MetricExpr"], self.look_up, self.literals).value()
 
 
+class Intel:
+    """The events of one unit and the metrics of one, which may be another folder's."""
+
+    def __init__(self, linux, folder, unit, of_metrics, counts):
+        self.events, self.metrics, self.entries = {}, {}, []
+        for entry in self.read(linux, folder):
+            if "EventName" in entry and entry.get("Unit") == unit:
+                self.events[entry["EventName"]] = entry
+        for entry in self.read(linux, of_metrics[0]):
+            if "MetricName" in entry and entry.get("Unit") == of_metrics[1]:
+                self.metrics[entry["MetricName"]] = entry
+        self.counts, self.literals = counts, {"#smt_on": 0.0}
+
+    def read(self, linux, folder):
+        for path in sorted(glob.glob(f"{linux}/x86/{folder}/*.json")):
+            entries = json.load(open(path, encoding="utf-8"))
+            for entry in entries if isinstance(entries, list) else []:
+                self.entries.append(entry)
+                yield entry
+
+    def encoding(self, name):
+        if name in KERNEL:
+            return ("cpu", 0, (("umask", KERNEL[name]),))
+        if name in FIXED:
+            code, umask = FIXED[name]
+            return ("cpu", code, (("umask", umask),) if umask else ())
+        return perf_files.encoding(self.events[name])
+
+    def look_up(self, name):
+        core = re.fullmatch(r"cpu_\w+@(.*)@", name)
+        name, *terms = core.group(1).split(",") if core else [name]
+        if name in self.metrics and not core:
+            return self.metric(name)
+        name = name if name in KERNEL else name.upper()
+        # the same event, on a fixed counter and on a general one
+        for plain in (f"{name}_P", name[:-2]):
+            if name.startswith("TOPDOWN_") and plain in self.events and plain.endswith("_P"):
+                name = plain
+        pmu, code, own = self.encoding(name)
+        own = dict(own) | {key: int(value, 0) for key, value in (term.split("=") for term in terms)}
+        return self.counts.of((pmu, code, tuple(sorted(own.items()))))
+
+    def metric(self, name):
+        return perf_files.Formula(self.metrics[name]["MetricExpr"], self.look_up, self.literals).value()
+
+
+def counters_of(entry, general):
+    text = entry.get("Counter", "")
+    return list(range(general)) if not text or "Fixed" in text else [int(c) for c in text.split(",")]
+
+
+def check_intel_events(spec, ours, vendor, others):
+    general, fixed = ours.spec["topdownd"]["counters"]["general"], ours.spec["topdownd"]["counters"]["fixed"]
+    for event, entry in ours.events.items():
+        want, found = vendor.encoding(event) if event in vendor.events or event in KERNEL else None, perf_files.our_encoding(entry)
+        check(found == want, f"{spec}: {event} is {found}, the vendor's {want}")
+        if event in vendor.events and event not in fixed:
+            found = entry.get("topdownd", {}).get("counters", list(range(general)))
+            want = counters_of(vendor.events[event], general)
+            check(found == want, f"{spec}: {event} is on the counters {found}, the vendor's on {want}")
+        for other in others:
+            check(event not in vendor.events or event in other.events and other.encoding(event) == vendor.encoding(event),
+                  f"{spec}: {event} differs between the CPUs of this core")
+
+
+def check_intel(linux, source, spec, folder, unit, of_metrics, slots):
+    compared = set()
+    for turn in range(ROUNDS):
+        counts = perf_files.Counts(f"{SEED}/{turn}")
+        vendor = Intel(linux, folder, unit, of_metrics, counts)
+        # PERF_METRICS of another core are the kernel's, whatever the folder; its other events are those of this core
+        ours = perf_files.SpecModel(f"{source}/specs/{spec}.json", counts, {"#smt_on": 0.0, "#system_tsc_freq": 2e9, "#core_wide": 1.0})
+        for name in ours.metrics:
+            value = ours.metric(name)
+            check(math.isfinite(value), f"{spec}: {name} is not finite")
+            if name in vendor.metrics:
+                want = vendor.metric(name)
+                check(close(value, want), f"{spec}: {name} is {value}, the vendor's {want}")
+                compared.add(name)
+    others = [Intel(linux, *other, of_metrics, counts) for other in SAME_EVENTS.get(spec, ())]
+    check_intel_events(spec, ours, vendor, others)
+    check_level1(spec, ours, slots)
+    for problem in ours.problems(whole_texts=False) + perf_files.copied(ours.spec, vendor.entries):
+        failures.append(f"{spec}: {problem}")
+    print(f"{spec}: {len(ours.events)} events, {len(ours.metrics)} metrics, {len(compared)} compared with the vendor's over {ROUNDS} draws")
+
+
 def check_level1(spec, ours, slots):
     level1 = ours.spec["topdownd"].get("level1")
     check((level1 is not None) == (slots is not None), f"{spec}: level 1 is there without pipeline slots, or missing")
     if not level1:
         return
-    whole = 100 if ours.metrics["retiring"]["units"].startswith("percent") else 1
-    check(close(sum(ours.metric(level1["categories"][c]) for c in CATEGORIES), whole) or spec.startswith("neoverse"),
-          f"{spec}: the categories do not add up to {whole}")
+    if spec in ARM:
+        whole = 100 if ours.metrics["retiring"]["units"].startswith("percent") else 1
+        check(close(sum(ours.metric(level1["categories"][c]) for c in CATEGORIES), whole), f"{spec}: the categories do not add up to {whole}")
     check(level1["width"] == slots, f"{spec}: {level1['width']} pipeline slots a cycle")
     needed = set().union(*(ours.leaves(ours.metrics[m]["formula"]) for m in level1["categories"].values()))
     needed |= ours.leaves(level1["pipeline_slots"])
@@ -125,6 +231,8 @@ def main():
     print(f"seed {SEED}")
     for spec, (folder, slots, names) in ARM.items():
         check_arm(linux, source, spec, folder, slots, names)
+    for spec, (folder, unit, metrics_folder, metrics_unit, slots) in INTEL.items():
+        check_intel(linux, source, spec, folder, unit, (metrics_folder, metrics_unit), slots)
     for failure in failures[:40]:
         print(f"FAILED {failure}")
     return 1 if failures else 0

@@ -11,11 +11,13 @@ import sys
 
 ROOT = os.path.abspath(sys.argv[1])
 TELEMETRY = os.path.join(ROOT, "../shared/telemetry")
-# Linux's folder to our spec; all other folders have none of their own
+# Linux's folder to our spec, of a hybrid CPU that of its larger cores; all other folders have none of their own
 X86 = {"nehalemep": "nehalem-ep", "westmereep-dp": "westmere-ep", "jaketown": "sandy-bridge-ep", "ivytown": "ivy-bridge-ep",
        "haswellx": "haswell-ep", "broadwellx": "broadwell-ep", "skylakex": "skylake-sp", "cascadelakex": "cascade-lake",
        "icelakex": "ice-lake-sp", "sapphirerapids": "sapphire-rapids", "emeraldrapids": "emerald-rapids",
-       "graniterapids": "granite-rapids", "sierraforest": "sierra-forest", "amdzen1": "zen1", "amdzen2": "zen2",
+       "graniterapids": "granite-rapids", "sierraforest": "sierra-forest", "clearwaterforest": "clearwater-forest",
+       "grandridge": "grand-ridge", "alderlake": "golden-cove", "alderlaken": "gracemont", "meteorlake": "redwood-cove",
+       "lunarlake": "lion-cove", "arrowlake": "lion-cove", "pantherlake": "cougar-cove", "amdzen1": "zen1", "amdzen2": "zen2",
        "amdzen3": "zen3", "amdzen4": "zen4", "amdzen5": "zen5", "amdzen6": "zen6"}
 FAMILIES = [("GenuineIntel", 6), ("GenuineIntel", 15), ("GenuineIntel", 18), ("AuthenticAMD", 16), ("AuthenticAMD", 23),
             ("AuthenticAMD", 25), ("AuthenticAMD", 26)]

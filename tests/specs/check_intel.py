@@ -29,6 +29,7 @@ SPECS = {
     "emerald-rapids": "emeraldrapids",
     "granite-rapids": "graniterapids",
     "sierra-forest": "sierraforest",
+    "grand-ridge": "grandridge",
 }
 ROUNDS = 20
 NEUTRAL = ["ipc", "frequency_hertz", "utilization_ratio"] + [
@@ -359,7 +360,7 @@ def check_events(spec, vendor, file):
 def check_domains(spec, tree, file):
     for name, metric in spec["metrics"].items():
         domain = tree.get(name)
-        if not domain or file == "sierra-forest" or name.endswith("_mispredicts"):
+        if not domain or file in ("sierra-forest", "grand-ridge") or name.endswith("_mispredicts"):
             continue
         if name == "tma_mixing_vectors" and "UOPS_ISSUED" in metric["formula"]:
             domain = "Uops"

@@ -233,14 +233,14 @@ class SpecModel:
         Formula(formula, note, AllLiterals()).value()
         return found
 
-    def problems(self, shared_registers=()):
-        """What is incomplete: texts, groups, tree, formulas, counters."""
+    def problems(self, whole_texts=True):
+        """What is incomplete: texts, groups, tree, formulas, counters. Intel's events have titles alone, and metrics name no events."""
         out = []
         own, general = self.spec["topdownd"], self.spec["topdownd"]["counters"]["general"]
         fixed, terms = set(own["counters"].get("fixed", [])), set(own.get("format", ())) | {"counters", "takes", "pmu", "sampling_only"}
         seen = {}
         for name, event in self.events.items():
-            out += [f"event {name} has no {key}" for key in ("code", "title", "description") if not event.get(key)]
+            out += [f"event {name} has no {key}" for key in ("code", "title", "description")[:3 if whole_texts else 2] if not event.get(key)]
             out += [f"event {name}: term {t} is not in format" for t in event.get("topdownd", {}) if t not in terms]
             other = seen.setdefault(our_encoding(event), name)
             if other != name and not event.get("topdownd", {}).get("sampling_only"):
@@ -249,18 +249,19 @@ class SpecModel:
         exports = {}
         for name, metric in self.metrics.items():
             out += [f"metric {name} has no {key}" for key in ("title", "description", "units", "formula") if not metric.get(key)]
-            if not metric["topdownd"].get("meaning"):
+            own_of = metric.get("topdownd", {})
+            if whole_texts and not own_of.get("meaning"):
                 out.append(f"metric {name} has no meaning")
             if name not in grouped:
                 out.append(f"metric {name} is in no group")
-            if self.leaves(metric["formula"]) != set(metric["events"]):
+            if self.leaves(metric["formula"]) != set(metric["events"] if whole_texts else self.leaves(metric["formula"])):
                 out.append(f"metric {name}: its events are not those of its formula")
-            parent = metric["topdownd"].get("parent")
+            parent = own_of.get("parent")
             if parent and parent not in self.metrics:
                 out.append(f"metric {name}: no parent {parent}")
-            if "threshold" in metric["topdownd"]:
-                self.leaves(metric["topdownd"]["threshold"])
-            other = exports.setdefault(metric["topdownd"].get("name", name), name)
+            if "threshold" in own_of:
+                self.leaves(own_of["threshold"])
+            other = exports.setdefault(own_of.get("name", name), name)
             if other != name:
                 out.append(f"metrics {name} and {other} are exported under one name")
             out += self.misfits(name, general, fixed, own.get("shared_registers", {}))
@@ -311,7 +312,7 @@ class SpecModel:
             if not metric or node["name"] not in self.groups[node["group"]]["metrics"]:
                 out.append(f"node {node['name']} is not in its group")
             out += [f"node {node['name']}: no {n}" for n in node["next_items"] if n not in self.metrics and n not in self.groups]
-            if metric and node["name"] != "ipc" and "threshold" not in metric["topdownd"]:
+            if metric and node["name"] != "ipc" and "threshold" not in metric.get("topdownd", {}):
                 out.append(f"node {node['name']} has no threshold")
         return out
 
@@ -355,7 +356,7 @@ def copied(spec, entries, run=8):
     out = []
     for section in (spec["events"], spec["metrics"], spec["groups"]["metrics"]):
         for name, item in section.items():
-            for text in (item["title"], item["description"], item.get("topdownd", {}).get("meaning", "")):
+            for text in (item["title"], item.get("description", ""), item.get("topdownd", {}).get("meaning", "")):
                 w = words(text)
                 if any(tuple(w[i:i + run]) in theirs for i in range(len(w) - run + 1)):
                     out.append(f"{name}: '{text}' is the vendor's")

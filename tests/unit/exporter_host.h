@@ -120,6 +120,7 @@ static inline void host_init_with(struct exporter_host *host, struct catalog *ca
     host->plan = host->layout->plan;
     host->topology = host->layout->topology;
     host->view = (struct view){.layout = host->layout,
+                               .interval_ns = host->plan->round_ns,
                                .version = "1.2.3",
                                .hostname = "<box>",
                                .pmu = "toy_pmu_0",

@@ -133,6 +133,12 @@ static inline void check_metrics(const struct plan *plan) {
     }
 }
 
+// Duration of an entry of the round.
+static inline uint64_t entry_ns(const struct plan *plan, size_t entry) {
+    unsigned unit = plan->round[entry];
+    return unit == plan->n_units ? plan->idle_ns : plan->units[unit].n_groups * plan->slot_ns;
+}
+
 static inline void check_round(const struct plan *plan, double idle) {
     uint64_t all_ns = 0;
     size_t idle_entries = 0, windows = 0;
@@ -140,7 +146,7 @@ static inline void check_round(const struct plan *plan, double idle) {
         assert_true(plan->round[i] <= plan->n_units);
         idle_entries += plan->round[i] == plan->n_units;
         windows += plan->round[i] == plan->n_units ? 0 : plan->units[plan->round[i]].n_groups;
-        all_ns += plan_entry_ns(plan, i);
+        all_ns += entry_ns(plan, i);
     }
     assert_int_equal(all_ns, plan->round_ns);
     assert_int_equal(windows, plan->n_windows);

@@ -171,10 +171,10 @@ enum { OWN_L2 = 2, OWN_FREQUENCY = 2 };
 
 // The number of the group's metrics that the vendor lacks.
 static size_t own_in_group(const struct core *core, const char *group) {
+    if (strcmp(group, "stage_2") == 0)
+        return (core->own_l2 ? (size_t)OWN_L2 : 0) + (core->own_frequency ? (size_t)OWN_FREQUENCY : 0);
     if (!core->own_l2 || strcmp(group, "stage_1") == 0)
         return 0;
-    if (strcmp(group, "stage_2") == 0)
-        return OWN_L2;
     return strcmp(group, "MPKI") == 0 || strcmp(group, "Miss_Ratio") == 0 ? 1 : 0;
 }
 

@@ -229,6 +229,12 @@ static void test_a_node_leads_to_metrics_and_groups_that_exist(void **state) {
     assert_int_equal(catalog_builder_add_node(builder, "share", true, next, 2, &error), 0);
     assert_int_equal(catalog->nodes[0].n_next, 2);
     assert_string_equal(catalog->nodes[0].next[1], "Deep_Group");
+    assert_int_equal(catalog_builder_add_sample(builder, 0, "B", &error), 0);
+    assert_int_equal(catalog_builder_add_sample(builder, 0, "A", &error), 0);
+    assert_int_equal(catalog->nodes[0].n_samples, 2);
+    assert_int_equal(catalog->nodes[0].samples[1], catalog_find_event(catalog, "A"));
+    refused(catalog_builder_add_sample(builder, 0, "NOTHING", &error), &error,
+            "sample_events of share names the event NOTHING");
     refused(catalog_builder_add_node(builder, "share", true, nowhere, 2, &error), &error,
             "leads from share to Nowhere");
     refused(catalog_builder_add_node(builder, "none", true, next, 2, &error), &error, "names the metric none");

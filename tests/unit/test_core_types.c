@@ -308,6 +308,26 @@ static void test_it_is_ready_when_every_type_has_had_a_round(void **state) {
     }
 }
 
+// One core type that counts is enough; the page still says of the other one why it does not.
+static void test_a_blind_type_beside_one_that_counts_is_ready_and_explained(void **state) {
+    struct served *s = *state;
+    struct snapshot *blind[TYPES_N];
+    for (size_t type = 0; type < TYPES_N; type++) {
+        blind[type] = host_snapshot(&s->two.hosts[type]);
+        blind[type]->blind = true;
+        http_server_publish(s->f.server, type, &(struct http_published){s->published[type].view, blind[type]});
+        expect_page(s, "/-/ready", "topdownd is ready.\n", type == 0);
+        expect_page(s, "/-/ready", "200", type == 0);
+        expect_page(s, "/-/ready", "big: Nothing has been counted for 3 snapshot intervals: ", true);
+        expect_page(s, "/-/ready", "little: Nothing has been counted for 3 snapshot intervals: ", type == 1);
+    }
+    for (size_t type = 0; type < TYPES_N; type++) {
+        http_server_publish(s->f.server, type, &s->published[type]);
+        snapshot_unref(blind[type]);
+    }
+    expect_page(s, "/-/ready", "Nothing", false);
+}
+
 static void test_a_type_that_no_round_follows_loses_its_own_gauges_only(void **state) {
     struct served *s = *state;
     for (size_t type = 0; type < TYPES_N; type++) {
@@ -315,7 +335,7 @@ static void test_a_type_that_no_round_follows_loses_its_own_gauges_only(void **s
         http_server_publish(s->f.server, type, &s->published[type]);
         expect_page(s, "/metrics", IPC[type], true);
         expect_page(s, "/metrics", IPC[!type], false);
-        expect_page(s, "/-/ready", "No round has ended", true);
+        expect_page(s, "/-/ready", "No snapshot has been made", true);
         http_server_publish(s->f.server, !type, &s->published[!type]);
         expect_page(s, "/metrics", IPC[!type], true);
         expect_page(s, "/-/ready", "topdownd is ready", true);
@@ -359,6 +379,7 @@ int main(void) {
         cmocka_unit_test(test_json_is_an_array_of_each_types_own_document),
         cmocka_unit_test(test_the_page_has_a_part_for_each_type),
         SERVED(test_it_is_ready_when_every_type_has_had_a_round),
+        SERVED(test_a_blind_type_beside_one_that_counts_is_ready_and_explained),
         SERVED(test_a_type_that_no_round_follows_loses_its_own_gauges_only),
         SERVED(test_a_new_plan_of_one_type_makes_the_page_anew),
     };

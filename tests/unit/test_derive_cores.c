@@ -182,6 +182,25 @@ static void test_a_failed_event_group_of_a_held_core_stays_uncovered_until_it_co
     host_deinit(&host);
 }
 
+// The reason is that of the last window, also in rounds without one.
+static void test_a_starved_event_group_of_a_held_core_stays_starved_until_it_counts(void **state) {
+    (void)state;
+    struct host host;
+    start(&host);
+    fail_window(count(&host, 0, CD, 0, 0), WINDOW_STARVED, 0);
+    end_held(&host, 0, 1, 3, 0);
+    end_readings(&host, 3, true);
+    for (unsigned at = 3; at < 11; at += 2) {
+        (void)count(&host, 0, AB, 10, 1);
+        end_held(&host, 0, at, at + 2, 0);
+        end_readings(&host, at + 2, true);
+    }
+    size_t cpu = cpu_scope(&host, 0);
+    near("starved", uncovered(&host, cpu, UNCOVERED_STARVED), 10 / 2.0); // one metric of two
+    near("failed", uncovered(&host, cpu, UNCOVERED_FAILED), 0);
+    host_deinit(&host);
+}
+
 static void test_a_pause_begins_where_each_cpus_round_ended(void **state) {
     (void)state;
     struct host host;
@@ -375,6 +394,7 @@ int main(void) {
         cmocka_unit_test(test_how_long_a_held_cores_windows_are_changes_nothing),
         cmocka_unit_test(test_a_round_of_the_cpus_after_a_held_one_is_extrapolated_by_time),
         cmocka_unit_test(test_a_failed_event_group_of_a_held_core_stays_uncovered_until_it_counts),
+        cmocka_unit_test(test_a_starved_event_group_of_a_held_core_stays_starved_until_it_counts),
         cmocka_unit_test(test_a_pause_begins_where_each_cpus_round_ended),
         cmocka_unit_test(test_another_plan_goes_on_where_each_cpus_round_ended),
         cmocka_unit_test(test_a_core_that_comes_too_late_leaves_a_gap_of_its_own),

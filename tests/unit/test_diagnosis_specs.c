@@ -144,7 +144,7 @@ static void check_bound(const struct run *run, const cJSON *bound) {
 }
 
 static void read_json(struct run *run, const struct snapshot *snapshot) {
-    const struct view view = {.layout = run->layout};
+    const struct view view = {.layout = run->layout, .pmu = "cpu"};
     struct text text = {0};
     assert_int_equal(json_render_topdown(&view, snapshot, JSON_HOST, &text), 0);
     text_append(&text, "", 1);

@@ -190,14 +190,37 @@ static void test_an_intel_hybrid_host_has_a_kind_for_each_pmu(void **state) {
     host_cores_find(&tree->roots, &map, false, &kinds);
     assert_int_equal(kinds.n, 2);
     assert_true(kinds.several);
-    expect_kind(&kinds, 0, "intel-generic", "cpu_core", "0-1");
-    expect_kind(&kinds, 1, "intel-generic", "cpu_atom", "2-5");
+    expect_kind(&kinds, 0, "golden-cove", "cpu_core", "0-1");
+    expect_kind(&kinds, 1, "gracemont", "cpu_atom", "2-5");
     assert_true(kinds.kinds[0].pmu_replaces && kinds.kinds[1].pmu_replaces);
     assert_string_equal(kinds.cpuid, "GenuineIntel-6-BF-2");
     struct host_core_pmu pmus[HOST_CORES_MAX];
     assert_int_equal(host_cores_pmus(&tree->roots, "cpu", pmus, HOST_CORES_MAX), 2);
     assert_int_equal(pmus[0].type, 4);
     assert_int_equal(pmus[1].type, 10);
+}
+
+static void test_a_hybrid_host_with_one_pmu_has_the_spec_of_its_large_cores(void **state) {
+    const struct host_tree *tree = *state;
+    struct host_kinds kinds;
+    x86(tree, "191");
+    write_pmu(tree, "cpu", "4\n", NULL); // the small cores are switched off
+    host_cores_find(&tree->roots, &map, false, &kinds);
+    assert_int_equal(kinds.n, 1);
+    assert_false(kinds.several);
+    expect_kind(&kinds, 0, "golden-cove", "cpu", "0-5");
+}
+
+static void test_a_hybrid_host_without_a_spec_has_the_generic_one_for_each_pmu(void **state) {
+    const struct host_tree *tree = *state;
+    struct host_kinds kinds;
+    x86(tree, "250");
+    write_pmu(tree, "cpu_atom", "10\n", "2-5\n");
+    write_pmu(tree, "cpu_core", "4\n", "0-1\n");
+    host_cores_find(&tree->roots, &map, false, &kinds);
+    assert_int_equal(kinds.n, 2);
+    expect_kind(&kinds, 0, "intel-generic", "cpu_core", "0-1");
+    expect_kind(&kinds, 1, "intel-generic", "cpu_atom", "2-5");
 }
 
 static void test_an_ordinary_x86_host_has_one_kind(void **state) {
@@ -260,6 +283,8 @@ int main(void) {
         ON_A_TREE(test_releases_of_one_core_are_one_kind),
         ON_A_TREE(test_unknown_cores_are_told_apart_by_what_they_say),
         ON_A_TREE(test_an_intel_hybrid_host_has_a_kind_for_each_pmu),
+        ON_A_TREE(test_a_hybrid_host_with_one_pmu_has_the_spec_of_its_large_cores),
+        ON_A_TREE(test_a_hybrid_host_without_a_spec_has_the_generic_one_for_each_pmu),
         ON_A_TREE(test_an_ordinary_x86_host_has_one_kind),
         ON_A_TREE(test_a_cpu_that_no_pmu_counts_on_makes_no_host_a_hybrid),
         ON_A_TREE(test_more_kinds_than_there_is_room_for_are_left_out),

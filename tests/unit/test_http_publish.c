@@ -54,9 +54,9 @@ static void test_it_is_not_ready_while_nothing_is_counted_and_says_why(void **st
     for (size_t m = 0; m < f->host.layout->n_metrics; m++)
         blind->absent[snapshot_state(f->host.layout, 0, m)] = ABSENT_STARVED;
     http_server_publish(f->server, 0, &(struct http_published){f->view, blind});
-    assert_page(
-        f, "/-/ready", 503, text,
-        "Nothing has been counted for 3 rounds: its event group never got the counters in this round: others hold");
+    assert_page(f, "/-/ready", 503, text,
+                "Nothing has been counted for 3 snapshot intervals: its event group never got the counters in this "
+                "round: others hold");
     assert_page(f, "/-/healthy", 200, text, "healthy");
     snapshot_unref(blind);
     http_server_publish(f->server, 0, &(struct http_published){f->view, f->snapshot});
@@ -70,8 +70,8 @@ static void assert_page_without(const struct fixture *f, const char *target, con
     free(answer);
 }
 
-// What is published is stale after three rounds and two seconds.
-static uint64_t fresh_ms(const struct fixture *f) { return 3 * f->host.plan->round_ns / 1000000 + 2000; }
+// What is published is stale after three snapshot intervals and two seconds.
+static uint64_t fresh_ms(const struct fixture *f) { return 3 * f->host.view.interval_ns / 1000000 + 2000; }
 
 static void test_a_snapshot_that_no_newer_one_follows_loses_its_gauges(void **state) {
     struct fixture *f = *state;
@@ -88,10 +88,10 @@ static void test_a_snapshot_that_no_newer_one_follows_loses_its_gauges(void **st
     assert_page_without(f, "/metrics", "topdownd_ipc");
     assert_page_without(f, "/metrics/cpu", "topdownd_cpu_ipc");
     assert_page(f, "/api/v1/snapshot", 200, "Content-Type: application/json",
-                "\"ipc\":{\"value\":null,\"reason\":\"no round has ended for a while");
+                "\"ipc\":{\"value\":null,\"reason\":\"no snapshot has been made for a while");
     assert_page(f, "/api/v1/status", 200, "Content-Type: application/json", "\"up\":\t0,");
     assert_page(f, "/", 200, "Content-Type: text/html", "Nothing new.");
-    assert_page(f, "/-/ready", 503, text, "No round has ended");
+    assert_page(f, "/-/ready", 503, text, "No snapshot has been made");
     assert_page(f, "/-/healthy", 200, text, "healthy");
     http_server_publish(f->server, 0, &(struct http_published){f->view, f->snapshot});
     assert_page(f, "/metrics", 200, prometheus, "\ntopdownd_ipc{socket=\"0\"} ");

@@ -24,6 +24,10 @@ static const struct shipped {
     {"broadwell-ep", 4, 4, false},    {"skylake-sp", 4, 4, false},     {"cascade-lake", 4, 4, false},
     {"ice-lake-sp", 5, 8, true},      {"sapphire-rapids", 6, 8, true}, {"emerald-rapids", 6, 8, true},
     {"granite-rapids", 6, 8, true},   {"sierra-forest", 6, 8, false},  {"intel-generic", 0, 4, false},
+    {"golden-cove", 6, 8, true},      {"redwood-cove", 6, 8, true},    {"lion-cove", 8, 10, true},
+    {"cougar-cove", 8, 10, true},     {"gracemont", 5, 6, false},      {"crestmont", 6, 8, false},
+    {"skymont", 8, 8, false},         {"darkmont", 8, 8, false},       {"clearwater-forest", 8, 8, false},
+    {"grand-ridge", 6, 8, false},
 };
 
 static struct catalog_builder *read_spec(const char *name, bool smt) {

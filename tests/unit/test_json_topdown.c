@@ -15,6 +15,7 @@
 #include "exporters/json/json.h"
 #include "exporters/prometheus/prometheus.h"
 #include "exporters/view/view_bound.h"
+#include "exporters/view/view_sample.h"
 #include "tree_host.h"
 
 // Compares with tests/data/golden/NAME, or writes it where TOPDOWND_GOLDEN_WRITE is set.
@@ -96,6 +97,32 @@ static void assert_bound(const struct exporter_host *host, const struct snapshot
     assert_string_equal(path, expected_path);
     assert_string_equal(sentence, expected_sentence);
     assert_int_equal(exceeded, expected_exceeded);
+}
+
+static void assert_command(const struct view *view, const char *metric, const char *expected) {
+    struct text text = {0};
+    int index = catalog_find_metric(view->layout->catalog, metric);
+    assert_true(index >= 0);
+    view_sample_command(view, (unsigned)index, &text);
+    text_append(&text, "", 1);
+    assert_string_equal(text.data, expected);
+    text_free(&text);
+}
+
+static void test_samples_of_the_nearest_node_show_the_code(void **state) {
+    (void)state;
+    struct exporter_host host;
+    tree_host_init(&host);
+    host.view.pmu = "armv8_pmuv3_7";
+    static const char of_backend[] = "perf record -a -g -F 199 -e armv8_pmuv3_7/config=0x14,name=STALL_B/P -- sleep 10";
+    assert_command(&host.view, "backend_bound", of_backend);
+    assert_command(&host.view, "memory_bound", of_backend); // names no events itself
+    assert_command(&host.view, "deep", of_backend);
+    assert_command(&host.view, "frontend_bound", "perf record -a -g -F 199 -e cycles:P -- sleep 10");
+    host.view.replayed = true; // of another host, whose PMU the spec knows
+    assert_command(&host.view, "backend_bound",
+                   "perf record -a -g -F 199 -e toy_pmu/config=0x14,name=STALL_B/P -- sleep 10");
+    host_deinit(&host);
 }
 
 // Retiring is larger, but below its threshold. Hidden has no value, so what is below it does not count.
@@ -364,6 +391,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_tree_of_the_host_is_as_on_file),
         cmocka_unit_test(test_the_catalog_is_as_on_file),
+        cmocka_unit_test(test_samples_of_the_nearest_node_show_the_code),
         cmocka_unit_test(test_the_largest_branch_above_its_threshold_is_followed_down),
         cmocka_unit_test(test_where_nothing_is_above_its_threshold_the_largest_is_named),
         cmocka_unit_test(test_where_every_root_is_low_the_answer_says_so),

@@ -294,7 +294,7 @@ static void test_level_1_on_too_few_counters_is_a_composite_of_its_split(void **
         const struct plan_group *group = &plan->groups[unit->first_group + i];
         expect_events(group->events, group->n_events, wanted[i]);
     }
-    assert_int_equal(plan_entry_ns(plan, unit->first_group == 0 ? 0 : 1), 3 * (uint64_t)SLOT_NS);
+    assert_int_equal(entry_ns(plan, unit->first_group == 0 ? 0 : 1), 3 * (uint64_t)SLOT_NS);
     plan_free(plan);
     plan = plan_of_all(catalog, 4, 0.1); // enough counters: no composite
     assert_int_equal(plan->units[plan->level1_unit].n_groups, 1);
@@ -312,7 +312,7 @@ static void test_no_selection_is_one_idle_second(void **state) {
     assert_int_equal(plan->idle_ns, 1000000000);
     assert_int_equal(plan->n_round, 1);
     assert_int_equal(plan->level1_unit, -1);
-    assert_int_equal(plan_entry_ns(plan, 0), 1000000000);
+    assert_int_equal(entry_ns(plan, 0), 1000000000);
     assert_null(plan_free(plan));
     assert_null(plan_free(NULL));
     catalog_free(catalog);

@@ -43,7 +43,7 @@ static void setup_deinit(struct setup *setup) {
 // Rounds of 7 entries of 1 s, with an idle slot that is no entry of the orders.
 static struct schedule schedule_of_7(struct setup *setup, size_t n_cores, uint64_t seed) {
     setup_init(setup, 2, SECOND_NS, 0.1);
-    struct schedule schedule = schedule_of(setup->plan, n_cores, SCHEDULE_INTERVAL_NS, seed);
+    struct schedule schedule = schedule_of(setup->plan, n_cores, PLAN_INTERVAL_NS, seed);
     assert_int_equal(schedule.n_entries, 7);
     assert_int_equal(schedule.n_ticks, 7);
     return schedule;
@@ -89,7 +89,7 @@ static void test_each_entry_is_once_at_each_place_of_a_blocks_cores(void **state
     for (int i = 0; i < 50; i++) {
         struct setup setup;
         setup_init(&setup, 1 + (unsigned)random_below(&random, 6), SECOND_NS, 0.1);
-        struct schedule schedule = schedule_of(setup.plan, 256, SCHEDULE_INTERVAL_NS, random_next(&random));
+        struct schedule schedule = schedule_of(setup.plan, 256, PLAN_INTERVAL_NS, random_next(&random));
         size_t n = schedule.n_entries, blocks = schedule.n_cores / schedule.n_cohorts / n;
         uint64_t round = random_below(&random, 1000);
         assert_true(blocks > 0 && n <= 32);
@@ -129,7 +129,7 @@ static void check_independent(const struct schedule *a, const struct schedule *b
 static void test_orders_of_other_blocks_cohorts_rounds_and_seeds_are_independent(void **state) {
     (void)state;
     struct setup setup;
-    struct schedule few = schedule_of_7(&setup, 15, 1), many = schedule_of(setup.plan, 64, SCHEDULE_INTERVAL_NS, 1);
+    struct schedule few = schedule_of_7(&setup, 15, 1), many = schedule_of(setup.plan, 64, PLAN_INTERVAL_NS, 1);
     assert_int_equal(few.n_cohorts, 1);
     check_independent(&few, &few, 7, 0); // the next blocks
     check_independent(&few, &few, 14, 0);
@@ -143,7 +143,7 @@ static void test_orders_of_other_blocks_cohorts_rounds_and_seeds_are_independent
         check_independent(&few, &few, (size_t)shift % 7, shift); // within a block
     }
     for (uint64_t seed = 2; seed < 6; seed++) {
-        struct schedule other = schedule_of(setup.plan, 15, SCHEDULE_INTERVAL_NS, seed);
+        struct schedule other = schedule_of(setup.plan, 15, PLAN_INTERVAL_NS, seed);
         check_independent(&few, &other, 0, 0);
         check_independent(&few, &other, 3, 0);
     }
@@ -238,7 +238,7 @@ static void test_pieces_come_about_each_three_quarters_of_a_second(void **state)
     for (size_t i = 0; i < N_OF(cases); i++) {
         struct setup setup;
         setup_init(&setup, cases[i].weight, cases[i].slot_ns, cases[i].idle);
-        struct schedule schedule = schedule_of(setup.plan, 8, SCHEDULE_INTERVAL_NS, 1);
+        struct schedule schedule = schedule_of(setup.plan, 8, PLAN_INTERVAL_NS, 1);
         assert_int_equal(schedule.n_pieces, cases[i].n_pieces);
         setup_deinit(&setup);
     }
@@ -248,7 +248,7 @@ static void test_a_piece_is_at_every_place_of_its_part_equally_often(void **stat
     (void)state;
     struct setup setup;
     setup_init(&setup, 33, SECOND_NS / 20, 0.1); // 100 ticks, 5.56 s: 7 parts of 14 or 15
-    struct schedule schedule = schedule_of(setup.plan, 8, SCHEDULE_INTERVAL_NS, 7);
+    struct schedule schedule = schedule_of(setup.plan, 8, PLAN_INTERVAL_NS, 7);
     assert_int_equal(schedule.n_ticks, 100);
     assert_int_equal(schedule.n_pieces, 7);
     double counts[100] = {0};
@@ -269,7 +269,7 @@ static void test_places_of_pieces_differ_by_round_part_and_seed(void **state) {
     (void)state;
     struct setup setup;
     setup_init(&setup, 33, SECOND_NS / 20, 0.1);
-    struct schedule a = schedule_of(setup.plan, 8, SCHEDULE_INTERVAL_NS, 7), b = a;
+    struct schedule a = schedule_of(setup.plan, 8, PLAN_INTERVAL_NS, 7), b = a;
     b.seed = 8;
     unsigned both = 0, of_a = 0, next = 0;
     for (uint64_t tick = 0; tick < 100000; tick++) {
@@ -292,7 +292,7 @@ static void test_every_core_is_in_a_cohort_and_cohorts_begin_one_after_the_other
     for (int i = 0; i < 300; i++) {
         struct setup setup;
         struct schedule schedule = random_schedule(&setup, &random);
-        unsigned n = schedule.n_cohorts, sizes[512] = {0}, begins = 0;
+        unsigned n = schedule.n_cohorts, sizes[512] = {0};
         assert_in_range(n, 1, 512);
         for (size_t core = 0; core < schedule.n_cores; core++) {
             assert_true(schedule_cohort(&schedule, core) < n);
@@ -303,36 +303,59 @@ static void test_every_core_is_in_a_cohort_and_cohorts_begin_one_after_the_other
             assert_true(n == 1 || sizes[cohort] >= SCHEDULE_COHORT_CORES);
             assert_true(sizes[cohort] <= sizes[0] && sizes[cohort] + 1 >= sizes[0]);
             assert_true(schedule_cohort_tick(&schedule, cohort) < schedule.n_ticks);
+            assert_true(schedule_interval_begins(&schedule, schedule_cohort_tick(&schedule, cohort)));
             assert_true(cohort == 0 ||
                         schedule_cohort_tick(&schedule, cohort) > schedule_cohort_tick(&schedule, cohort - 1));
         }
-        for (uint64_t at = 0; at < schedule.n_ticks; at++) {
-            bool some = false;
-            for (unsigned cohort = 0; cohort < n; cohort++)
-                some = some || schedule_cohort_tick(&schedule, cohort) == at;
-            assert_int_equal(schedule_cohort_begins(&schedule, 5 * schedule.n_ticks + at), some);
-            begins += some;
-        }
-        assert_int_equal(begins, n);
         setup_deinit(&setup);
     }
 }
 
-static void test_cohorts_are_an_interval_apart_where_cores_and_slots_allow(void **state) {
+// Whatever the host: a snapshot interval is as long as it should be, to half of it or a slot.
+static void test_every_host_has_a_snapshot_an_interval(void **state) {
+    (void)state;
+    uint64_t random = seed_begin();
+    for (int i = 0; i < 300; i++) {
+        struct setup setup;
+        struct schedule schedule = random_schedule(&setup, &random);
+        uint64_t begun = 0, longest = 0, tick_ns = setup.plan->round_ns / schedule.n_ticks;
+        unsigned n = 0;
+        for (uint64_t at = 1; at <= schedule.n_ticks; at++) {
+            if (!schedule_interval_begins(&schedule, 5 * (uint64_t)schedule.n_ticks + at))
+                continue;
+            longest = at - begun > longest ? at - begun : longest;
+            assert_true(schedule.n_intervals == 1 || at - begun + 1 >= schedule.n_ticks / schedule.n_intervals);
+            begun = at;
+            n++;
+        }
+        assert_int_equal(n, schedule.n_intervals);
+        assert_int_equal(begun, schedule.n_ticks);
+        uint64_t longest_ns = longest * tick_ns, interval_ns = schedule_interval_ns(&schedule);
+        assert_true(interval_ns >= longest_ns && interval_ns - longest_ns <= schedule.n_ticks);
+        setup_deinit(&setup);
+    }
+}
+
+static void test_snapshots_are_an_interval_apart_where_slots_allow_and_cohorts_where_cores_do(void **state) {
     (void)state;
     static const struct {
         size_t n_cores;
         uint64_t interval_ns;
-        unsigned n_cohorts;
-    } cases[] = {{1, 2 * SECOND_NS, 1},   {15, 2 * SECOND_NS, 1}, {16, 2 * SECOND_NS, 2},
-                 {23, 2 * SECOND_NS, 2},  {24, 2 * SECOND_NS, 3}, {1024, 2 * SECOND_NS, 4}, // 7.78 s
-                 {1024, SECOND_NS, 7},    {1024, 1, 7},                                     // no more than slots
-                 {1024, 8 * SECOND_NS, 1}};
+        unsigned n_intervals, n_cohorts;
+        bool reads_all;
+    } cases[] = {{1, 2 * SECOND_NS, 4, 1, true}, // 7.78 s
+                 {15, 2 * SECOND_NS, 4, 1, true},    {16, 2 * SECOND_NS, 4, 2, true},
+                 {23, 2 * SECOND_NS, 4, 2, true},    {24, 2 * SECOND_NS, 4, 3, true},
+                 {32, 2 * SECOND_NS, 4, 4, false},   {1024, 2 * SECOND_NS, 4, 4, false},
+                 {1024, SECOND_NS, 7, 7, false},     {1024, 1, 7, 7, false}, // no more than slots
+                 {1024, 8 * SECOND_NS, 1, 1, false}, {1, 8 * SECOND_NS, 1, 1, false}};
     struct setup setup;
     (void)schedule_of_7(&setup, 1, 1);
     for (size_t i = 0; i < N_OF(cases); i++) {
         struct schedule schedule = schedule_of(setup.plan, cases[i].n_cores, cases[i].interval_ns, 1);
+        assert_int_equal(schedule.n_intervals, cases[i].n_intervals);
         assert_int_equal(schedule.n_cohorts, cases[i].n_cohorts);
+        assert_int_equal(schedule_reads_all(&schedule), cases[i].reads_all);
     }
     setup_deinit(&setup);
 }
@@ -387,18 +410,18 @@ static void test_composites_are_never_held_nor_is_what_does_not_rotate(void **st
     setup_deinit(&setup);
     assert_int_equal(spec_json_load("specs/neoverse-v2.json", NULL, &errors, &catalog), 0);
     struct plan *plan = plan_of_all(catalog, 2, 0.1); // level 1 takes three event groups
-    schedule = schedule_of(plan, 8, SCHEDULE_INTERVAL_NS, 1);
+    schedule = schedule_of(plan, 8, PLAN_INTERVAL_NS, 1);
     assert_false(schedule_may_hold(&schedule));
     plan_free(plan);
     plan = plan_of(catalog, 2, 0.1, NULL, 0); // nothing
-    schedule = schedule_of(plan, 8, SCHEDULE_INTERVAL_NS, 1);
+    schedule = schedule_of(plan, 8, PLAN_INTERVAL_NS, 1);
     assert_false(schedule_may_hold(&schedule));
     assert_int_equal(schedule.n_ticks, 1);
     assert_int_equal(schedule.n_cohorts, 1);
     assert_true(schedule.tick_ns == plan->round_ns);
     for (uint64_t tick = 0; tick < 3; tick++) {
         assert_true(schedule_piece_ns(&schedule, tick) == 0);
-        assert_true(schedule_cohort_begins(&schedule, tick));
+        assert_true(schedule_interval_begins(&schedule, tick));
     }
     plan_free(plan);
     catalog_free(catalog);
@@ -416,7 +439,8 @@ int main(void) {
         cmocka_unit_test(test_a_piece_is_at_every_place_of_its_part_equally_often),
         cmocka_unit_test(test_places_of_pieces_differ_by_round_part_and_seed),
         cmocka_unit_test(test_every_core_is_in_a_cohort_and_cohorts_begin_one_after_the_other),
-        cmocka_unit_test(test_cohorts_are_an_interval_apart_where_cores_and_slots_allow),
+        cmocka_unit_test(test_every_host_has_a_snapshot_an_interval),
+        cmocka_unit_test(test_snapshots_are_an_interval_apart_where_slots_allow_and_cohorts_where_cores_do),
         cmocka_unit_test(test_slots_grow_with_the_number_of_cores),
         cmocka_unit_test(test_a_core_is_held_for_ten_slots_on_average),
         cmocka_unit_test(test_a_core_slept_that_was_busy_for_less_than_a_quarter_of_a_slot),

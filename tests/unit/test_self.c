@@ -124,6 +124,47 @@ static void test_rotations_are_in_the_buckets_of_their_duration(void **state) {
         assert_true(cost.self.buckets[i] == (double)(i + 1));
 }
 
+// Slots grow for what comes back with every round. What a call has waited once, for a CPU that went offline or that a
+// hypervisor had stopped, is a debt.
+static void test_a_step_that_takes_unusually_long_once_does_not_lengthen_slots(void **state) {
+    (void)state;
+    struct cost cost;
+    begin(&cost, 8);
+    for (int i = 0; i < 200; i++)
+        step(&cost, MS, i == 100 ? 80 * MS : MS / 20, 10, 10);
+    assert_seconds(cost.self.interrupt_seconds, 199 * 50e-6 + 16 * 50e-6);
+    assert_seconds(cost.self.collection_seconds, 199 * 50e-6 + 0.08);
+    assert_false(self_follow_budget(&cost.self, 540 * SECOND));
+    assert_true(cost.self.budget.factor == 1 && cost.self.budget.rotation < 0.9 && cost.self.budget.used > 2);
+    assert_false(self_may_change(&cost.self, 540 * SECOND));
+    assert_true(self_may_change(&cost.self, 700 * SECOND));
+}
+
+// If all steps take long from now on, they soon count in full.
+static void test_steps_that_go_on_taking_long_do(void **state) {
+    (void)state;
+    struct cost cost;
+    begin(&cost, 8);
+    for (int i = 0; i < 150; i++)
+        step(&cost, MS, i < 100 ? MS / 1000 : MS, 10, 10);
+    assert_true(self_follow_budget(&cost.self, 540 * SECOND));
+    assert_true(cost.self.budget.factor == 1.5);
+}
+
+// A process that is stopped in the middle of a step uses no CPU time.
+static void test_a_stop_of_the_process_costs_nothing(void **state) {
+    (void)state;
+    struct cost cost;
+    begin(&cost, 8);
+    for (int i = 0; i < 100; i++)
+        step(&cost, i == 50 ? 25 * SECOND : MS, MS / 20, 10, 10);
+    assert_seconds(cost.self.collection_seconds, 0.005);
+    assert_seconds(cost.self.interrupt_seconds, 0.005);
+    assert_false(self_follow_budget(&cost.self, 540 * SECOND));
+    assert_seconds(cost.self.budget.used, 0.25);
+    assert_true(self_may_change(&cost.self, 540 * SECOND));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cpu_time_is_collected_and_the_time_between_steps_is_not),
@@ -132,6 +173,9 @@ int main(void) {
         cmocka_unit_test(test_the_budget_is_charged_with_both),
         cmocka_unit_test(test_the_own_cost_alone_is_charged_where_nobody_is_interrupted),
         cmocka_unit_test(test_rotations_are_in_the_buckets_of_their_duration),
+        cmocka_unit_test(test_a_step_that_takes_unusually_long_once_does_not_lengthen_slots),
+        cmocka_unit_test(test_steps_that_go_on_taking_long_do),
+        cmocka_unit_test(test_a_stop_of_the_process_costs_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

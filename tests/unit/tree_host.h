@@ -14,7 +14,7 @@
 //           deep                 no threshold, of cycles
 //       core_bound               from core_part and memory_bound alone
 //
-// core_part is not selected, but needed. The methodology begins at backend_bound.
+// core_part is not selected, but needed. The methodology begins at backend_bound, whose code samples of STALL_B show.
 
 #include "exporter_host.h"
 
@@ -53,7 +53,8 @@ static inline struct catalog_builder *tree_builder(void) {
                              thresholds[i][1], &error),
                          0);
     assert_true(catalog_builder_add_group(builder, "Deeper", "Below", "What is below.", selected, 4, &error) >= 0);
-    assert_true(catalog_builder_add_node(builder, "backend_bound", true, next, 4, &error) >= 0);
+    assert_int_equal(catalog_builder_add_node(builder, "backend_bound", true, next, 4, &error), 0);
+    assert_int_equal(catalog_builder_add_sample(builder, 0, "STALL_B", &error), 0);
     return builder;
 }
 
