@@ -13,6 +13,19 @@
 
 // ---- one name ----
 
+// A PMU of cores, by the names that the kernel gives them.
+static bool is_core_pmu(const char *name, size_t length) {
+    static const char *const words[] = {"armv", "apple_"}, *const whole[] = {"cpu", "cpu_core", "cpu_atom",
+                                                                             "cpu_lowpower"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strncasecmp(name, words[i], strlen(words[i])) == 0)
+            return true;
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (strlen(whole[i]) == length && memcmp(name, whole[i], length) == 0)
+            return true;
+    return false;
+}
+
 // perf writes "context-switches" for a vendor's CONTEXT_SWITCHES.
 static int find_name(const struct catalog *catalog, const char *name, size_t length) {
     char word[PERF_LOG_NAME_MAX + 1];
@@ -23,7 +36,10 @@ static int find_name(const struct catalog *catalog, const char *name, size_t len
     return catalog_find_event_any_case(catalog, name, length); // another name of an event
 }
 
+// Codes are those of a core's PMU: a spec of the kernel's own events has none.
 static int find_code(const struct catalog *catalog, const struct pmu_event *code) {
+    if (!is_core_pmu(catalog->product.pmu, strlen(catalog->product.pmu)))
+        return -1;
     for (size_t e = 1; e < catalog->n_events; e++) {
         const struct catalog_event *event = &catalog->events[e];
         if (event->kind == EVENT_COUNTED && event->code.pmu == 0 && event->code.config == code->config &&
@@ -55,7 +71,7 @@ static int find_raw(const struct catalog *catalog, const char *name, size_t leng
 
 static const char *perf_terms(const struct catalog *catalog, const struct perf_names *names, const char *name,
                               size_t length) {
-    return names ? perf_names_find(names, catalog->product.vendor, name, length) : NULL;
+    return names ? perf_names_find(names, &catalog->product, name, length) : NULL;
 }
 
 // A name without PMU, or all that stands between the slashes.
@@ -80,19 +96,6 @@ static int find_completed(const struct catalog *catalog, const struct perf_names
 }
 
 // ---- PMUs ----
-
-// A PMU of cores, by the names that the kernel gives them.
-static bool is_core_pmu(const char *name, size_t length) {
-    static const char *const words[] = {"armv", "apple_"}, *const whole[] = {"cpu", "cpu_core", "cpu_atom",
-                                                                             "cpu_lowpower"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strncasecmp(name, words[i], strlen(words[i])) == 0)
-            return true;
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-        if (strlen(whole[i]) == length && memcmp(name, whole[i], length) == 0)
-            return true;
-    return false;
-}
 
 // The length of the name of the core PMU that counted the event; 0: it names none.
 static size_t core_pmu(const char *event) {

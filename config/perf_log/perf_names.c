@@ -17,12 +17,16 @@ struct perf_names {
 };
 
 static void check_vendor(const struct json_node *vendor) {
-    static const char *const keys[] = {"vendor", "events"};
-    const char *name;
+    static const char *const keys[] = {"vendor", "pmu", "microarchitectures", "events"};
+    const char *name, **texts;
+    size_t n;
     struct json_node events;
     const cJSON *terms;
-    json_check_keys(vendor, keys, 2);
-    (void)json_get_text(vendor, "vendor", JSON_REQUIRED, &name);
+    json_check_keys(vendor, keys, 4);
+    if (json_get_texts(vendor, "microarchitectures", JSON_OPTIONAL, VENDORS_MAX, &texts, &n))
+        free(texts);
+    else if (!json_get_text(vendor, "pmu", JSON_OPTIONAL, &name))
+        (void)json_get_text(vendor, "vendor", JSON_REQUIRED, &name);
     if (!json_get_object(vendor, "events", JSON_REQUIRED, &events))
         return;
     cJSON_ArrayForEach(terms, events.value) {
@@ -81,10 +85,26 @@ struct perf_names *perf_names_free(struct perf_names *names) {
     return NULL;
 }
 
-const char *perf_names_find(const struct perf_names *names, const char *vendor, const char *name, size_t length) {
+static bool is_of(const cJSON *row, const char *key, const char *value) {
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(row, key));
+    return text && strcmp(text, value) == 0;
+}
+
+static bool lists(const cJSON *row, const char *microarchitecture) {
+    const cJSON *item;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(row, "microarchitectures")) {
+        if (strcmp(item->valuestring, microarchitecture) == 0) // checked: texts
+            return true;
+    }
+    return false;
+}
+
+const char *perf_names_find(const struct perf_names *names, const struct catalog_product *product, const char *name,
+                            size_t length) {
     const cJSON *row, *terms;
     cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(names->document, "vendors")) {
-        if (strcmp(cJSON_GetObjectItemCaseSensitive(row, "vendor")->valuestring, vendor) != 0)
+        if (!is_of(row, "vendor", product->vendor) && !is_of(row, "pmu", product->pmu) &&
+            !lists(row, product->microarchitecture))
             continue;
         cJSON_ArrayForEach(terms, cJSON_GetObjectItemCaseSensitive(row, "events")) {
             if (strlen(terms->string) == length && strncasecmp(terms->string, name, length) == 0)

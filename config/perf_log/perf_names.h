@@ -3,9 +3,10 @@
 #define TOPDOWND_CONFIG_PERF_LOG_PERF_NAMES_H
 
 // perf's own names of events ("cycles", "cache-misses"), for which the kernel counts a different event on each vendor's
-// CPUs. specs/perf/names.json maps them.
+// CPUs, or on all that one driver is for. specs/perf/names.json maps them.
 
 #include "core/base/error.h"
+#include "core/spec/catalog.h"
 
 struct perf_names;
 
@@ -14,8 +15,9 @@ int perf_names_load(const char *path, struct errors *errors, struct perf_names *
 int perf_names_parse(const char *name, const char *text, size_t length, struct errors *errors, struct perf_names **out);
 struct perf_names *perf_names_free(struct perf_names *names);
 
-// The terms that the name, `length` bytes in any case, means on a CPU of this vendor; NULL if perf has no such name or
-// its meaning varies.
-const char *perf_names_find(const struct perf_names *names, const char *vendor, const char *name, size_t length);
+// The terms that the name, `length` bytes in any case, means on this product: on all of its vendor, with its PMU, or of
+// its microarchitecture. NULL if perf has no such name or its meaning varies.
+const char *perf_names_find(const struct perf_names *names, const struct catalog_product *product, const char *name,
+                            size_t length);
 
 #endif

@@ -230,11 +230,38 @@ static bool has_all_categories(const struct spec_reader *spec, const struct json
     return true;
 }
 
+// True unless a formula is missing. Specs of earlier versions have `true`: their level 1 is that of one thread.
+static bool read_per_thread(const struct json_node *level1, struct catalog_level1_text *text) {
+    const char *names[THREAD_SLOTS_N];
+    struct json_node per_thread;
+    bool good = true;
+    for (int i = 0; i < THREAD_SLOTS_N; i++)
+        names[i] = catalog_thread_slots_name((enum catalog_thread_slots)i);
+    if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(level1->value, "per_thread")) ||
+        !json_get_object(level1, "per_thread", JSON_OPTIONAL, &per_thread))
+        return true;
+    json_check_keys(&per_thread, names, THREAD_SLOTS_N);
+    for (int i = 0; i < THREAD_SLOTS_N; i++)
+        good = json_get_text(&per_thread, names[i], JSON_REQUIRED, &text->thread[i]) && good;
+    return good;
+}
+
+// False if the width is the host's number of pipeline slots a cycle, "#slots", and the host does not state one.
+static bool read_width(const struct spec_reader *spec, const struct json_node *level1, bool *good, double *out) {
+    const cJSON *width = cJSON_GetObjectItemCaseSensitive(level1->value, "width");
+    if (!cJSON_IsString(width) || strcmp(width->valuestring, "#slots") != 0) {
+        *good = json_get_number(level1, "width", JSON_REQUIRED, 1, 64, out) && *good;
+        return true;
+    }
+    *out = spec->environment ? spec->environment->facts.literals[LITERAL_SLOTS] : 0;
+    return *out >= 1 && *out <= 64;
+}
+
 static void read_level1(struct spec_reader *spec, const struct json_node *ours, const char *key,
                         enum level1_variant variant) {
     static const char *const keys[] = {"pipeline_slots", "width", "per_thread", "categories", "split"};
     struct json_node level1;
-    struct catalog_level1_text text = {.per_thread = false};
+    struct catalog_level1_text text = {.width = 0};
     struct fault fault;
     if (!ours->value || !json_get_object(ours, key, JSON_OPTIONAL, &level1))
         return;
@@ -242,8 +269,9 @@ static void read_level1(struct spec_reader *spec, const struct json_node *ours, 
         return; // its metrics have been reported
     json_check_keys(&level1, keys, COUNT(keys));
     bool good = json_get_text(&level1, "pipeline_slots", JSON_REQUIRED, &text.pipeline_slots);
-    good = json_get_number(&level1, "width", JSON_REQUIRED, 1, 64, &text.width) && good;
-    (void)json_get_bool(&level1, "per_thread", JSON_OPTIONAL, &text.per_thread);
+    if (!read_width(spec, &level1, &good, &text.width))
+        return;
+    good = read_per_thread(&level1, &text) && good;
     if (good)
         spec_take(&level1, catalog_builder_set_level1(spec->builder, variant, &text, &fault), &fault);
     read_categories(spec, variant, &level1);

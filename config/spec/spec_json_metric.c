@@ -53,8 +53,7 @@ static int resolve(void *context, const char *name, struct fault *fault) {
         return 0;
     if (i < 0)
         i = name_index_find(&reader->names, name, strlen(name), true);
-    if (i < 0 &&
-        (catalog_find_event_any_case(catalog, name, strcspn(name, ":")) >= 0 || strcasecmp(name, "duration_time") == 0))
+    if (i < 0 && (catalog_find_event_any_case(catalog, name, strcspn(name, ":")) >= 0 || catalog_is_special_name(name)))
         return 0;
     if (i < 0)
         return fail_unknown(reader->spec, name, fault);

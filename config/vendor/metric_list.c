@@ -9,6 +9,7 @@
 
 #include "config/json/json_reader.h"
 #include "config/spec/spec_json.h"
+#include "config/vendor/perfmon_files.h"
 #include "core/base/array.h"
 
 enum { COUNTS_FILE_MAX = 64 << 20 };
@@ -58,12 +59,21 @@ static int add_perf(struct metric_list *list, const struct perf_entry *entry, st
     return list_add(list, (struct evaluation_metric){.name = name, .pmu = pmu ? pmu : "", .text = text}, scale);
 }
 
-static int load_perf(const char *path, const char *cpuid, struct errors *errors, struct metric_list *list) {
+// Linux' files, or those of intel/perfmon as such.
+static int load_perf(const char *path, enum spec_format format, const char *cpuid, struct errors *errors,
+                     struct metric_list *list) {
     struct perf_cursor cursor = {.next = NULL};
     struct perf_entry entry;
-    int r = perf_files_open(path, cpuid, errors, &list->files);
-    while (r == 0 && perf_files_next(&list->files, &cursor, errors, &entry))
+    int r = format == SPEC_FORMAT_PERFMON ? perfmon_files_open(path, cpuid, NULL, errors, &list->files)
+                                          : perf_files_open(path, cpuid, errors, &list->files);
+    bool any = false;
+    for (; r == 0 && perf_files_next(&list->files, &cursor, errors, &entry); any = true)
         r = add_perf(list, &entry, errors);
+    if (r == 0 && !any && errors->n == 0)
+        r = errors_add(errors, path, 0, 0, "holds no metric%s",
+                       spec_format_guess(path, errors) == SPEC_FORMAT_PERFMON
+                           ? " in the form of perf: --format perfmon reads it"
+                           : "");
     return r;
 }
 
@@ -104,7 +114,8 @@ int metric_list_load(const char *path, enum spec_format format, const char *cpui
         format = spec_format_guess(path, errors);
     if (format == SPEC_FORMAT_ANY)
         return -EINVAL;
-    int r = format == SPEC_FORMAT_PERF ? load_perf(path, cpuid, errors, &list) : load_arm(path, cpuid, errors, &list);
+    int r = format == SPEC_FORMAT_ARM ? load_arm(path, cpuid, errors, &list)
+                                      : load_perf(path, format, cpuid, errors, &list);
     if (r < 0)
         metric_list_deinit(&list);
     else

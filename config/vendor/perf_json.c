@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "config/vendor/perf_json_private.h"
+#include "config/vendor/perfmon_files.h"
 
 // The entries are indexed by name first. Metrics then pull in the metrics and events that their formulas name, so the
 // cost of a start depends on what is used, not on what exists.
@@ -205,7 +206,8 @@ static int load(struct perf_reader *reader, struct catalog_builder **out) {
 
 int perf_json_read(const struct perf_json_request *request, struct errors *errors, struct catalog_builder **out) {
     struct perf_reader reader = {.request = request, .errors = errors};
-    int r = perf_files_open(request->path, request->cpuid, errors, &reader.files);
+    int r = request->perfmon ? perfmon_files_open(request->path, request->cpuid, request->trees, errors, &reader.files)
+                             : perf_files_open(request->path, request->cpuid, errors, &reader.files);
     if (r == 0)
         r = load(&reader, out);
     perf_files_close(&reader.files);
@@ -216,7 +218,8 @@ int perf_json_parse(const struct perf_json_request *request, const char *name, c
                     struct errors *errors, struct catalog **out) {
     struct perf_reader reader = {.request = request, .errors = errors};
     struct catalog_builder *builder;
-    int r = perf_files_parse(name, text, length, errors, &reader.files);
+    int r = request->perfmon ? perfmon_files_parse(name, text, length, request->trees, errors, &reader.files)
+                             : perf_files_parse(name, text, length, errors, &reader.files);
     if (r == 0)
         r = load(&reader, &builder);
     if (r == 0)

@@ -15,6 +15,7 @@
 
 struct perf_json_request {
     const char *path;                      // see perf_files_open
+    bool perfmon;                          // the files are intel/perfmon's own: see perfmon_files_open
     const char *cpuid;                     // in perf's form; NULL only if path is a CPU's own folder
     const char *trees;                     // path of trees.json
     const char *pmu;                       // the core PMU ("cpu_atom"); NULL: "cpu", or the first of a hybrid's files

@@ -185,6 +185,16 @@ static bool level1_is_complete(const struct perf_reader *reader, const cJSON *ca
     return n >= 2;
 }
 
+static void read_per_thread(const struct perf_reader *reader, struct catalog_level1_text *text) {
+    const cJSON *per_thread =
+        cJSON_GetObjectItemCaseSensitive(cJSON_GetObjectItemCaseSensitive(reader->tree.value, "level1"), "per_thread");
+    for (int i = 0; per_thread && i < THREAD_SLOTS_N; i++) {
+        const char *formula = cJSON_GetStringValue(
+            cJSON_GetObjectItemCaseSensitive(per_thread, catalog_thread_slots_name((enum catalog_thread_slots)i)));
+        text->thread[i] = formula ? formula : "";
+    }
+}
+
 static int add_level1(struct perf_reader *reader) {
     struct fault fault;
     const char *slots = perf_tree_text(reader, "level1", "pipeline_slots");
@@ -193,7 +203,8 @@ static int add_level1(struct perf_reader *reader) {
     double width = reader->environment.facts.literals[LITERAL_SLOTS];
     if (!slots || !(width >= 1 && width <= 64) || !level1_is_complete(reader, categories))
         return 0;
-    const struct catalog_level1_text text = {.pipeline_slots = slots, .width = width};
+    struct catalog_level1_text text = {.pipeline_slots = slots, .width = width};
+    read_per_thread(reader, &text);
     int r = catalog_builder_set_level1(reader->builder, LEVEL1_USUAL, &text, &fault);
     if (r == -EINVAL) // its events are missing: keep the metrics, without a split of the slots
         return 0;

@@ -22,7 +22,7 @@ static int resolve(void *context, const char *name, struct fault *fault) {
     struct perf_reader *reader = context;
     int i = name_index_find(&reader->metrics, name, strlen(name), true);
     if (i < 0)
-        return catalog_find_metric(reader->catalog, name) >= 0 || strcasecmp(name, "duration_time") == 0
+        return catalog_find_metric(reader->catalog, name) >= 0 || catalog_is_special_name(name)
                    ? 0
                    : perf_event_resolve(reader, name, fault);
     struct perf_item *item = &reader->items[i];
@@ -208,6 +208,7 @@ static int read_own(struct perf_reader *reader) {
     cJSON_ArrayForEach(value, metrics.value) {
         const struct json_node metric = json_child(&metrics, value, index++);
         struct catalog_metric_text text = {.name = NULL};
+        const char *needs = NULL;
         struct fault fault;
         if (!json_is_object(&metric) || !json_get_text(&metric, "name", JSON_REQUIRED, &text.name) ||
             !json_get_text(&metric, "formula", JSON_REQUIRED, &text.formula) ||
@@ -215,6 +216,9 @@ static int read_own(struct perf_reader *reader) {
             !json_get_text(&metric, "units", JSON_REQUIRED, &text.units) ||
             name_index_find(&reader->metrics, text.name, strlen(text.name), true) >= 0)
             continue;
+        if (json_get_text(&metric, "needs", JSON_OPTIONAL, &needs) && catalog_find_event(reader->catalog, needs) < 0)
+            continue;
+        text.export_name = perf_tree_text(reader, "names", text.name);
         (void)json_get_text(&metric, "definition", JSON_OPTIONAL, &text.definition);
         int r = catalog_builder_add_metric(reader->builder, &text, &fault);
         if (r == -ENOMEM)

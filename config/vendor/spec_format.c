@@ -12,6 +12,7 @@
 
 #include "config/json/json_reader.h"
 #include "config/spec/spec_json.h"
+#include "config/vendor/perfmon_map.h"
 #include "core/host/environment.h"
 
 enum { FILES_MAX = 1024 };
@@ -41,15 +42,21 @@ static int is_json(const struct dirent *entry) {
 
 // ---- the format ----
 
-// The first character that is not white space; 0 if there is none.
-static char first_character(const char *path) {
+// The format of a file, by its first characters.
+static enum spec_format guess_file(const char *path) {
+    static const char *const keys[] = {"\"Header\"", "\"Metrics\"", "\"Events\""};
+    static const char space[] = " \t\r\n";
+    char text[256];
     FILE *in = is_file(path) ? fopen(path, "re") : NULL;
-    int c = in ? getc(in) : EOF;
-    while (c == ' ' || c == '\t' || c == '\r' || c == '\n')
-        c = getc(in);
+    size_t n = in ? fread(text, 1, sizeof text - 1, in) : 0;
     if (in)
         (void)fclose(in);
-    return c == EOF ? '\0' : (char)c;
+    text[n] = '\0';
+    const char *first = text + strspn(text, space), *key = *first == '{' ? first + 1 + strspn(first + 1, space) : "";
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (strncmp(key, keys[i], strlen(keys[i])) == 0)
+            return SPEC_FORMAT_PERFMON;
+    return *first == '[' ? SPEC_FORMAT_PERF : *first == '{' ? SPEC_FORMAT_ARM : SPEC_FORMAT_ANY;
 }
 
 static enum spec_format guess_folder(const char *folder) {
@@ -58,13 +65,11 @@ static enum spec_format guess_folder(const char *folder) {
     enum spec_format format = SPEC_FORMAT_ANY;
     int n = scandir(folder, &entries, is_json, alphasort);
     for (int i = 0; i < n; i++) {
-        char first = format != SPEC_FORMAT_PERF && path_format(path, "%s/%s", folder, entries[i]->d_name)
-                         ? first_character(path)
-                         : '\0';
-        if (first == '[')
-            format = SPEC_FORMAT_PERF;
-        else if (first == '{' && format == SPEC_FORMAT_ANY)
-            format = SPEC_FORMAT_ARM;
+        enum spec_format one = format != SPEC_FORMAT_PERF && path_format(path, "%s/%s", folder, entries[i]->d_name)
+                                   ? guess_file(path)
+                                   : SPEC_FORMAT_ANY;
+        if (one == SPEC_FORMAT_PERF || format == SPEC_FORMAT_ANY)
+            format = one;
         free(entries[i]);
     }
     if (n >= 0)
@@ -76,20 +81,25 @@ enum spec_format spec_format_guess(const char *path, struct errors *errors) {
     char below[SPEC_PATH_MAX];
     enum spec_format format = SPEC_FORMAT_ANY;
     if (!is_folder(path)) {
-        char first = first_character(path);
-        format = first == '[' ? SPEC_FORMAT_PERF : first == '{' ? SPEC_FORMAT_ARM : SPEC_FORMAT_ANY;
+        format = guess_file(path);
         if (format == SPEC_FORMAT_ANY && !is_file(path))
             (void)errors_add(errors, path, 0, 0, "cannot be read: %s", strerror(errno ? errno : ENOENT));
         else if (format == SPEC_FORMAT_ANY)
-            (void)errors_add(errors, path, 0, 0, "is no JSON file: neither a list (perf) nor an object (Arm)");
+            (void)errors_add(errors, path, 0, 0,
+                             "is no JSON file: neither a list (perf) nor an object (Arm, intel/perfmon)");
         return format;
     }
+    if (path_format(below, "%s/mapfile.csv", path) && perfmon_is_map(below))
+        return SPEC_FORMAT_PERFMON;
     if (path_format(below, "%s/cpu", path) && is_folder(below) && path_format(below, "%s/mapping.json", path) &&
         is_file(below))
         return SPEC_FORMAT_ARM;
     format = guess_folder(path);
     if (format == SPEC_FORMAT_ANY && path_format(below, "%s/cpu", path) && guess_folder(below) == SPEC_FORMAT_ARM)
         return SPEC_FORMAT_ARM;
+    if (format == SPEC_FORMAT_ANY && path_format(below, "%s/metrics", path) &&
+        guess_folder(below) == SPEC_FORMAT_PERFMON)
+        return SPEC_FORMAT_PERFMON;
     // a folder of architectures has no JSON file of its own
     return format == SPEC_FORMAT_ANY ? SPEC_FORMAT_PERF : format;
 }

@@ -2,18 +2,20 @@
 #ifndef TOPDOWND_CONFIG_VENDOR_SPEC_FORMAT_H
 #define TOPDOWND_CONFIG_VENDOR_SPEC_FORMAT_H
 
-// The two formats of vendors' files, and their detection.
+// The formats of vendors' files, and their detection.
 
 #include "core/base/error.h"
 
 enum spec_format {
-    SPEC_FORMAT_ANY, // detected
-    SPEC_FORMAT_ARM, // Arm's machine-readable specification (config/spec/spec_json.h)
-    SPEC_FORMAT_PERF // Linux tools/perf/pmu-events (config/vendor/perf_files.h)
+    SPEC_FORMAT_ANY,    // detected
+    SPEC_FORMAT_ARM,    // Arm's machine-readable specification (config/spec/spec_json.h)
+    SPEC_FORMAT_PERF,   // Linux tools/perf/pmu-events (config/vendor/perf_files.h)
+    SPEC_FORMAT_PERFMON // intel/perfmon's own files (config/vendor/perfmon_files.h)
 };
 
-// The format of a file or of a folder's files: a list of objects is perf's, an object Arm's. Returns SPEC_FORMAT_ANY
-// with the reason in `errors` if it is neither.
+// The format of a file or of a folder's files: a list of objects is perf's, an object that begins with "Header",
+// "Metrics" or "Events" intel/perfmon's, another object Arm's. A mapfile.csv that names JSON files is intel/perfmon's.
+// Returns SPEC_FORMAT_ANY with the reason in `errors` if it is none of these.
 enum spec_format spec_format_guess(const char *path, struct errors *errors);
 
 enum { SPEC_PATH_MAX = 4096 };

@@ -201,10 +201,12 @@ bool config_value_format(const struct yaml_tree *value, const char *key, void *o
         *format = SPEC_FORMAT_PERF;
     else if (strcmp(value->text, "arm") == 0)
         *format = SPEC_FORMAT_ARM;
+    else if (strcmp(value->text, "perfmon") == 0)
+        *format = SPEC_FORMAT_PERFMON;
     else
         return value_refuse(errors, value, key,
-                            "is neither: write perf for the files of Linux tools/perf/pmu-events, or arm for Arm's "
-                            "specifications");
+                            "is none of these: perf for the files of Linux tools/perf/pmu-events, arm for Arm's "
+                            "specifications, perfmon for the files of intel/perfmon");
     return true;
 }
 

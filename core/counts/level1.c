@@ -28,6 +28,14 @@ bool level1_split(const struct catalog *catalog, const double *counts, double *v
     return true;
 }
 
+double level1_contention(const struct catalog *catalog, const double *counts, const double *values) {
+    const struct catalog_level1 *level1 = &catalog->level1;
+    if (!level1->per_thread)
+        return 0;
+    double slots = values[level1->contention] * formula_evaluate_known(level1->thread[THREAD_SLOTS_ALL], counts, NULL);
+    return slots > 0 ? slots : 0; // also without a value: the thread was asleep
+}
+
 void level1_increase(const double *signed_slots, size_t n, struct level1_debt *debt, double *increase) {
     double *owed = debt->owed, slots = 0, positive = 0, all = 0;
     for (size_t i = 0; i < n; i++)

@@ -48,6 +48,7 @@ void level1_cpus_take_window(struct level1_cpus *level1, size_t cpu, const doubl
     if (!level1_split(plan->catalog, window->counts, window->metrics, categories, &slots))
         return;
     of->seconds += values[0];
+    of->contention += level1_contention(plan->catalog, window->counts, window->metrics);
     for (size_t i = 0; i < level1->n_categories; i++)
         of->slots[i] += categories[i];
 }
@@ -63,9 +64,10 @@ const double *level1_cpus_advance(struct level1_cpus *level1, const struct cells
     struct span_step step = span_advance(&of->span, time->seconds, data, limit_seconds);
     if (!data)
         return NULL;
+    double factor = held ? cells_factor(cells, cpu, unit, step.covered_seconds) : step.covered_seconds / of->seconds;
     for (size_t i = 0; i < level1->n_categories; i++)
-        slots[i] = held ? of->slots[i] * cells_factor(cells, cpu, unit, step.covered_seconds)
-                        : of->slots[i] * step.covered_seconds / of->seconds;
+        slots[i] = held ? of->slots[i] * factor : of->slots[i] * step.covered_seconds / of->seconds;
+    of->contention_increase = of->contention * factor;
     level1_increase(slots, level1->n_categories, &of->debt, of->increase);
     of->increased = true;
     return of->increase;

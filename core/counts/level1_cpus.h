@@ -13,8 +13,10 @@
 struct level1_cpu {
     // of the round
     double slots[CATEGORY_N];    // signed, from the windows that could be split
+    double contention;           // slots that the sibling got in these windows; 0 where the PMU does not tell
     double seconds;              // of these windows
     double increase[CATEGORY_N]; // of its counters, at the round's end
+    double contention_increase;  // likewise
     bool increased;              // then; else there was no data
     // kept
     struct span span;

@@ -40,6 +40,10 @@ static void fill_unit(struct operand_lanes *operands, size_t unit, const struct 
     operands->counts[CATALOG_CPU_SECONDS] = values[0];
     for (size_t i = 0; i < of->n_events; i++)
         operands->counts[of->events[i]] = values[1 + i];
+    const int *core_slots = operands->rows->plan->catalog->core_slots;
+    for (size_t i = 0; (int)unit == operands->rows->core_unit && i < CORE_SLOTS_N; i++)
+        if (core_slots[i] >= 0)
+            operands->counts[core_slots[i]] = values[rows_core_slots(operands->rows) + i];
 }
 
 // CPU seconds are those of the unit measured longest.

@@ -42,5 +42,8 @@ void operands_fill(struct operands *operands, size_t unit, const double *values,
     counts[CATALOG_CPU_SECONDS] = values[0] * factor;
     for (size_t i = 0, n = of->n_events; i < n; i++)
         counts[events[i]] = values[1 + i] * factor;
+    for (size_t i = 0; (int)unit == operands->rows->core_unit && i < CORE_SLOTS_N; i++)
+        if (operands->rows->plan->catalog->core_slots[i] >= 0)
+            counts[operands->rows->plan->catalog->core_slots[i]] = values[rows_core_slots(operands->rows) + i] * factor;
     operands->unit = (int)unit;
 }

@@ -14,9 +14,12 @@ struct rows *rows_new(const struct plan *plan) {
     struct rows *rows = block_new(&(struct rows){.plan = plan, .n_units = plan->n_units}, sizeof *rows, lay_out);
     if (!rows)
         return NULL;
+    rows->core_unit = plan->catalog->level1.per_thread ? plan->level1_unit : -1;
     for (size_t u = 0; u < rows->n_units; u++) {
         rows->first[u] = rows->n_values;
         rows->n_values += 1 + plan->units[u].n_events;
+        if ((int)u == rows->core_unit)
+            rows->n_values += CORE_SLOTS_N + ROWS_ERROR_N;
     }
     rows->first[rows->n_units] = rows->n_values;
     return rows;
@@ -32,6 +35,9 @@ size_t rows_place_in_unit(const struct rows *rows, size_t unit, unsigned event) 
     for (size_t i = 0; i < of->n_events; i++)
         if (of->events[i] == event)
             return 1 + i;
+    for (size_t i = 0; (int)unit == rows->core_unit && i < CORE_SLOTS_N; i++)
+        if (rows->plan->catalog->core_slots[i] == (int)event)
+            return rows_core_slots(rows) + i;
     return 0;
 }
 

@@ -17,6 +17,9 @@
 // load is rounded the same way every time and everywhere. This error does not shrink with windows, rounds or CPUs, so
 // it is a floor of the standard error.
 //
+// Likewise where the PMU sees a core from one thread: how many pipeline slots the core had is an estimate with an error
+// of its own (core/counts/core_slots.h), which is the same in every window.
+//
 // Windows that were all alike may have missed something important. If other units counted clearly more of a shared
 // event, the unseen share adds an uncertainty of its own size.
 //

@@ -16,7 +16,7 @@ struct estimate_unseen {
 struct estimate_sample {
     struct lanes variance;         // of the round's residual, summed over the scope's cores
     struct lanes squares;          // sum of each core's squared term: tells how many cores contribute
-    struct lanes floor;            // standard error from rounding to fields
+    struct lanes floor;            // standard error from rounding to fields, or from the estimate of cores' slots
     struct lanes stretch;          // factor of its errors over a usual round's, at least 1
     struct estimate_unseen unseen; // missed by the metric's windows
 };

@@ -70,9 +70,39 @@ static size_t field_of(const struct catalog *catalog, unsigned event) {
     return i;
 }
 
+// The number of causes of errors that are the same in every window: each field's rounding, or the estimate of a core's
+// pipeline slots and their division. A catalog has one or the other.
+enum { CAUSE_SLOTS, CAUSE_SPLIT, CAUSES_OF_CORES };
+static size_t n_causes(const struct catalog *catalog) {
+    return catalog->level1.per_thread ? CAUSES_OF_CORES : catalog->n_topdown;
+}
+
 static void add_product(struct lanes *to, const struct lanes *slope, const struct lanes *value) {
     for (size_t l = 0; l < LANES; l++)
         to->of[l] += slope->of[l] * value->of[l];
+}
+
+// The effect on a metric in the scopes if each core's pipeline slots, or their division, are off by a standard error.
+static struct lanes core_error_of(const struct estimate_terms *terms, const struct estimate_batch *batch,
+                                  const struct formula *formula, int cause) {
+    const struct rows *rows = terms->rows;
+    const int *core_slots = rows->plan->catalog->core_slots;
+    const struct lanes *now = batch->rounds->now + rows_first(rows, (size_t)rows->core_unit) + rows_errors(rows);
+    struct lanes errors[CORE_SLOTS_N], effect = lanes_all(0);
+    bool split = cause == CAUSE_SPLIT;
+    errors[CORE_SLOTS_FRONTEND] =
+        estimate_batch_sum(batch, now + (split ? ROWS_ERROR_SPLIT : ROWS_ERROR_FRONTEND), rows->n_values);
+    errors[CORE_SLOTS_BACKEND] =
+        estimate_batch_sum(batch, now + (split ? ROWS_ERROR_SPLIT : ROWS_ERROR_BACKEND), rows->n_values);
+    for (size_t l = 0; l < LANES; l++) {
+        errors[CORE_SLOTS_BACKEND].of[l] *= split ? -1 : 1;
+        errors[CORE_SLOTS_ALL].of[l] = errors[CORE_SLOTS_FRONTEND].of[l] + errors[CORE_SLOTS_BACKEND].of[l];
+    }
+    for (size_t i = 0; i < formula->n_variables; i++)
+        for (size_t s = 0; s < CORE_SLOTS_N; s++)
+            if ((int)formula->variables[i] == core_slots[s])
+                add_product(&effect, &terms->slopes[i], &errors[s]);
+    return effect;
 }
 
 // The effect of rounding on a metric in the scopes, field by field. A field is rounded the same way wherever it is
@@ -83,9 +113,12 @@ static void find_rounded(struct estimate_terms *terms, const struct estimate_bat
     const struct catalog *catalog = plan->catalog;
     const struct lanes *slopes = terms->slopes;
     struct lanes *rounded = terms->terms[metric->metric].rounded, steps = lanes_all(0);
-    if (catalog->n_topdown == 0)
-        return; // no fields: never written
-    memset(rounded, 0, catalog->n_topdown * sizeof *rounded);
+    size_t n = n_causes(catalog);
+    if (n == 0)
+        return; // never written
+    memset(rounded, 0, n * sizeof *rounded);
+    for (int cause = 0; cause < CAUSES_OF_CORES && metric->unit == terms->rows->core_unit && metric->unit >= 0; cause++)
+        rounded[cause] = core_error_of(terms, batch, formula, cause);
     if (metric->unit >= 0)
         steps = estimate_batch_sum(batch, &batch->rounds->cells[metric->unit].rounding,
                                    terms->rows->n_units * ESTIMATE_CELL_LANES);
@@ -93,7 +126,7 @@ static void find_rounded(struct estimate_terms *terms, const struct estimate_bat
         if (estimate_is_field(plan, formula->variables[i]))
             add_product(&rounded[field_of(catalog, formula->variables[i])], &slopes[i], &steps);
     for (size_t i = 0; i < formula->n_metrics; i++)
-        for (size_t f = 0; f < catalog->n_topdown; f++)
+        for (size_t f = 0; f < n; f++)
             add_product(&rounded[f], &slopes[formula->n_variables + i], &terms->terms[formula->metrics[i]].rounded[f]);
 }
 
@@ -241,7 +274,7 @@ const struct estimate_sample *estimate_terms_take(struct estimate_terms *terms, 
     term->sample.unseen = *unseen;
     add_worst(terms, formula, &term->sample);
     find_rounded(terms, batch, planned, formula);
-    term->sample.floor = floor_of(term, plan->catalog->n_topdown);
+    term->sample.floor = floor_of(term, n_causes(plan->catalog));
     *data = take_blocks(terms, batch, metric);
     struct estimate_variance of = estimate_batch_variance(batch);
     term->sample.variance = of.variance;

@@ -11,7 +11,8 @@
 
 struct estimate_term {
     struct estimate_sample sample;
-    struct lanes rounded[CATALOG_TOPDOWN_MAX]; // by field: standard error from rounding, signed
+    struct lanes rounded[CATALOG_TOPDOWN_MAX]; // by field: standard error from rounding, signed; or the first
+                                               // two: from the estimate of cores' pipeline slots
 };
 
 // Differences of a metric's residuals on a block of CPUs.

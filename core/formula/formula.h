@@ -31,7 +31,7 @@
 #include "core/base/lanes.h"
 
 // STEPS_MAX bounds the result of inlining small texts; STACK_MAX the pending values in evaluation.
-enum { FORMULA_STACK_MAX = 256, FORMULA_STEPS_MAX = 65536, FORMULA_NESTING_MAX = 62, FORMULA_LENGTH_MAX = 16384 };
+enum { FORMULA_STACK_MAX = 256, FORMULA_STEPS_MAX = 65536, FORMULA_NESTING_MAX = 62, FORMULA_LENGTH_MAX = 131072 };
 
 enum formula_name_kind {
     FORMULA_ID,           // an event or a metric

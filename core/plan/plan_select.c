@@ -105,6 +105,8 @@ static int level1_set(struct plan_draft *draft, struct plan_set *set) {
     int r = add_formula(draft, set, level1->pipeline_slots);
     for (size_t i = 0; i < level1->n_metrics && r == 0; i++)
         r = add_formula(draft, set, draft->catalog->metrics[level1->metrics[i]].formula);
+    for (size_t i = 0; level1->per_thread && i < THREAD_SLOTS_N && r == 0; i++)
+        r = add_formula(draft, set, level1->thread[i]);
     return r;
 }
 
@@ -131,6 +133,15 @@ static bool level1_unmeasurable(const struct catalog *catalog, struct plan_metri
         return true;
     }
     return false;
+}
+
+// True if a formula needs a core's pipeline slots, which only level 1 has.
+static bool lacks_core_slots(const struct catalog *catalog, const struct plan_metric *metric) {
+    const struct formula *formula = catalog->metrics[metric->metric].formula;
+    bool needs = false;
+    for (size_t i = 0; i < formula->n_variables; i++)
+        needs = needs || catalog->events[formula->variables[i]].kind == EVENT_CORE_SLOTS;
+    return needs && !(catalog->level1.per_thread && is_of_level1(catalog, metric->metric));
 }
 
 // True for a field of PERF_METRICS without its leader: the PMU counts a field only in a group that the leader leads.
@@ -252,6 +263,8 @@ static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) 
         select_refuse(metric, "%s", of->unmeasurable);
     else if (level1 && level1_unmeasurable(draft->catalog, metric))
         return 0;
+    else if (lacks_core_slots(draft->catalog, metric))
+        select_refuse(metric, "its formula needs level 1, which this host cannot count");
     else if (set_empty(&set) && of->formula->n_metrics > 0)
         metric->unit = PLAN_COMBINED;
     else if (set_empty(&set))

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "core/base/name.h"
 #include "core/spec/catalog_entry.h"
@@ -11,6 +12,24 @@ const char *category_name(enum category category) {
     static const char *const names[CATEGORY_N] = {"frontend_bound", "bad_speculation", "retiring", "backend_bound",
                                                   "smt_contention"};
     return names[category];
+}
+
+const char *catalog_thread_slots_name(enum catalog_thread_slots slots) {
+    static const char *const names[THREAD_SLOTS_N] = {"pipeline_slots", "used", "frontend_bound", "backend_bound"};
+    return names[slots];
+}
+
+const char *catalog_core_slots_name(enum catalog_core_slots slots) {
+    static const char *const names[CORE_SLOTS_N] = {"core_slots", "core_slots.frontend_bound",
+                                                    "core_slots.backend_bound"};
+    return names[slots];
+}
+
+bool catalog_is_special_name(const char *name) {
+    bool special = strcasecmp(name, "duration_time") == 0;
+    for (int i = 0; i < CORE_SLOTS_N; i++)
+        special = special || strcasecmp(name, catalog_core_slots_name((enum catalog_core_slots)i)) == 0;
+    return special;
 }
 
 int catalog_find_event(const struct catalog *catalog, const char *name) {

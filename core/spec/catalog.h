@@ -33,7 +33,7 @@ enum category {
     CATEGORY_BAD_SPECULATION,
     CATEGORY_RETIRING,
     CATEGORY_BACKEND_BOUND,
-    CATEGORY_SMT_CONTENTION, // only AMD with SMT
+    CATEGORY_SMT_CONTENTION, // apart from the others: what a thread lost to its sibling, where the PMU can tell
     CATEGORY_N
 };
 const char *category_name(enum category category);
@@ -47,9 +47,28 @@ enum catalog_event_kind {
     EVENT_COUNTED,     // an event of a PMU
     EVENT_CPU_SECONDS, // CPU time: adds up over CPUs
     EVENT_DURATION,    // perf's duration_time: elapsed seconds, the same for one CPU and many
-    EVENT_CORE_WIDE    // perf's #core_wide with SMT: 1 for sums over whole cores, 0 for one CPU and if a sibling is not
+    EVENT_CORE_WIDE,   // perf's #core_wide with SMT: 1 for sums over whole cores, 0 for one CPU and if a sibling is not
                        // measured
+    EVENT_CORE_SLOTS   // a thread's part of its core's pipeline slots (enum catalog_core_slots)
 };
+
+// What a PMU counts that sees the core from one hardware thread at full width, as AMD's: each slot of the thread's
+// cycles is used, unused for a reason of the thread's own, or granted to its sibling. Formulas over a window's counts.
+enum catalog_thread_slots {
+    THREAD_SLOTS_ALL,      // width x cycles of the thread
+    THREAD_SLOTS_USED,     // dispatched, useful or not
+    THREAD_SLOTS_FRONTEND, // unused
+    THREAD_SLOTS_BACKEND,
+    THREAD_SLOTS_N
+};
+const char *catalog_thread_slots_name(enum catalog_thread_slots slots);
+
+// A thread's part of the slots that its core had to give, which core/counts/core_slots.h makes of these. The names are
+// those in formulas.
+enum catalog_core_slots { CORE_SLOTS_ALL, CORE_SLOTS_FRONTEND, CORE_SLOTS_BACKEND, CORE_SLOTS_N };
+const char *catalog_core_slots_name(enum catalog_core_slots slots);
+// True for a name in formulas, in any case, that stands for something which no PMU counts (duration_time, core_slots).
+bool catalog_is_special_name(const char *name);
 
 // When a metric's events cannot be counted as one event group, as stated by the vendor (perf's MetricConstraint).
 enum metric_constraint {
@@ -117,13 +136,16 @@ struct catalog_level1 {
     char *pipeline_slots_text;
     struct formula *pipeline_slots;
     double width;    // pipeline slots a cycle and core
-    bool per_thread; // each hardware thread counts this many regardless of its sibling: a core's sum is twice that
+    bool per_thread; // the PMU sees the core from one thread: `thread` is set, and pipeline slots are made of it
+    struct formula *thread[THREAD_SLOTS_N];
+    char *thread_texts[THREAD_SLOTS_N];
+    int contention; // the metric that is the share of a thread's own slots that its sibling got; -1: none
     size_t n_categories;
     struct {
         enum category category;
         unsigned metric;
     } categories[CATEGORY_N];
-    unsigned *metrics; // the categories' metrics and those they need, ascending
+    unsigned *metrics; // the categories' metrics, `contention`, and those they need, ascending
     size_t n_metrics;
     size_t n_parts; // event groups to measure it with if it does not fit the counters; 0: it cannot be split
     struct {
@@ -156,11 +178,12 @@ struct catalog {
     struct catalog_product product;
     char *pmus[CATALOG_PMUS_MAX]; // [0] is product.pmu
     size_t n_pmus;
-    struct event_format *format; // of the core PMU
-    unsigned general_counters;   // as stated by the vendor; 0: events take no counters (software)
-    int watchdog_event;          // the NMI watchdog takes its fixed counter; -1: none
-    int duration_event;          // the one of kind EVENT_DURATION; -1: no formula uses it
-    int core_wide_event;         // the one of kind EVENT_CORE_WIDE, likewise
+    struct event_format *format;  // of the core PMU
+    unsigned general_counters;    // as stated by the vendor; 0: events take no counters (software)
+    int watchdog_event;           // the NMI watchdog takes its fixed counter; -1: none
+    int duration_event;           // the one of kind EVENT_DURATION; -1: no formula uses it
+    int core_wide_event;          // the one of kind EVENT_CORE_WIDE, likewise
+    int core_slots[CORE_SLOTS_N]; // those of kind EVENT_CORE_SLOTS, likewise
     struct catalog_register registers[EVENT_REGISTERS_MAX]; // event_need.reg - 1
     size_t n_registers;
     unsigned topdown[CATALOG_TOPDOWN_MAX]; // the leader of the PMU's topdown counters, then the events carried after it

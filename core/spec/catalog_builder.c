@@ -22,6 +22,8 @@ static int begin(struct catalog_builder *builder, const char *spec, const char *
                                                 .pmu = catalog_entry_copy(pmu)};
     catalog->pmus[catalog->n_pmus++] = catalog_entry_copy(pmu);
     catalog->watchdog_event = catalog->duration_event = catalog->core_wide_event = -1;
+    for (int i = 0; i < CORE_SLOTS_N; i++)
+        catalog->core_slots[i] = -1;
     const struct catalog_product *product = &catalog->product;
     const struct catalog_event_text seconds = {.name = "cpu_seconds", .title = "CPU time measured", .terms = ""};
     if (!product->spec || !product->vendor || !product->name || !product->microarchitecture || !product->pmu ||

@@ -131,7 +131,7 @@ enum level1_variant { LEVEL1_USUAL, LEVEL1_WITHOUT_TOPDOWN };
 struct catalog_level1_text {
     const char *pipeline_slots; // formula
     double width;
-    bool per_thread;
+    const char *thread[THREAD_SLOTS_N]; // formulas; NULL: the PMU sees the whole core
 };
 int catalog_builder_set_level1(struct catalog_builder *builder, enum level1_variant variant,
                                const struct catalog_level1_text *text, struct fault *fault);

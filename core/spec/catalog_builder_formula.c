@@ -84,6 +84,10 @@ static int lookup_id(struct lookup *lookup, const char *name, struct formula_sym
         return r;
     if (strcasecmp(name, "duration_time") == 0)
         return special_event(builder, "duration_time", EVENT_DURATION, &builder->catalog->duration_event, out);
+    for (int i = 0; i < CORE_SLOTS_N; i++)
+        if (strcasecmp(name, catalog_core_slots_name((enum catalog_core_slots)i)) == 0)
+            return special_event(builder, catalog_core_slots_name((enum catalog_core_slots)i), EVENT_CORE_SLOTS,
+                                 &builder->catalog->core_slots[i], out);
     int event = builder_add_modified(builder, name);
     if (event >= 0)
         *out = (struct formula_symbol){.kind = FORMULA_SYMBOL_EVENT, .index = (unsigned)event};

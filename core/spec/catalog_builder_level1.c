@@ -9,6 +9,15 @@ static struct catalog_level1 *level1_of(struct catalog_builder *builder, enum le
     return variant == LEVEL1_WITHOUT_TOPDOWN ? &builder->without_topdown : &builder->catalog->level1;
 }
 
+static int compile(struct catalog_builder *builder, const char *text, struct formula **formula, char **copy,
+                   struct fault *fault) {
+    int r = builder_compile(builder, text, NULL, formula, fault);
+    if (r < 0)
+        return r;
+    *copy = strdup(text);
+    return *copy ? 0 : -ENOMEM;
+}
+
 int catalog_builder_set_level1(struct catalog_builder *builder, enum level1_variant variant,
                                const struct catalog_level1_text *text, struct fault *fault) {
     struct catalog_level1 *level1 = level1_of(builder, variant);
@@ -16,19 +25,16 @@ int catalog_builder_set_level1(struct catalog_builder *builder, enum level1_vari
         return fault_set(fault, "level 1 stands twice");
     if (!(text->width > 0 && text->width <= 64))
         return fault_set(fault, "the width is the number of pipeline slots a cycle, between 1 and 64");
-    struct formula *formula;
-    int r = builder_compile(builder, text->pipeline_slots, NULL, &formula, fault);
-    if (r < 0)
+    struct catalog_level1 made = {.width = text->width, .present = true, .contention = -1};
+    int r = compile(builder, text->pipeline_slots, &made.pipeline_slots, &made.pipeline_slots_text, fault);
+    for (int i = 0; r == 0 && i < THREAD_SLOTS_N && text->thread[0]; i++)
+        r = compile(builder, text->thread[i], &made.thread[i], &made.thread_texts[i], fault);
+    if (r < 0) {
+        catalog_entry_free_level1(&made);
         return r;
-    level1->pipeline_slots_text = strdup(text->pipeline_slots);
-    if (!level1->pipeline_slots_text) {
-        formula_free(formula);
-        return -ENOMEM;
     }
-    level1->pipeline_slots = formula;
-    level1->width = text->width;
-    level1->per_thread = text->per_thread;
-    level1->present = true;
+    made.per_thread = text->thread[0] != NULL;
+    *level1 = made;
     return 0;
 }
 
@@ -80,6 +86,10 @@ int catalog_builder_set_category(struct catalog_builder *builder, enum level1_va
     int r = add_metrics(catalog, level1, (unsigned)index);
     if (r < 0)
         return r;
+    if (category == CATEGORY_SMT_CONTENTION && level1->per_thread) {
+        level1->contention = index;
+        return 0;
+    }
     level1->categories[level1->n_categories].category = category;
     level1->categories[level1->n_categories++].metric = (unsigned)index;
     return 0;
@@ -143,7 +153,25 @@ static int check_split(const struct catalog *catalog, const struct catalog_level
     int r = parts_hold(catalog, level1, level1->pipeline_slots, fault);
     for (size_t i = 0; i < level1->n_metrics && r == 0; i++)
         r = parts_hold(catalog, level1, catalog->metrics[level1->metrics[i]].formula, fault);
+    for (size_t i = 0; level1->per_thread && i < THREAD_SLOTS_N && r == 0; i++)
+        r = parts_hold(catalog, level1, level1->thread[i], fault);
     return r;
+}
+
+static int check_thread(const struct catalog *catalog, const struct catalog_level1 *level1, struct fault *fault) {
+    if (catalog->n_topdown > 0 || level1->contention < 0)
+        return fault_set(fault, "level 1 per thread needs the category %s and no resident events",
+                         category_name(CATEGORY_SMT_CONTENTION));
+    for (int i = 0; i < THREAD_SLOTS_N; i++) {
+        const struct formula *formula = level1->thread[i];
+        bool counts = formula->n_metrics == 0;
+        for (size_t v = 0; v < formula->n_variables; v++)
+            counts = counts && catalog->events[formula->variables[v]].kind == EVENT_COUNTED;
+        if (!counts)
+            return fault_set(fault, "%s of level 1 per thread has other values than counts of events",
+                             catalog_thread_slots_name((enum catalog_thread_slots)i));
+    }
+    return 0;
 }
 
 static int check_level1(const struct catalog *catalog, const struct catalog_level1 *level1, struct fault *fault) {
@@ -153,7 +181,8 @@ static int check_level1(const struct catalog *catalog, const struct catalog_leve
                    : fault_set(fault, "level 1 has categories or a split, but no pipeline slots");
     if (level1->n_categories < 2)
         return fault_set(fault, "level 1 needs at least two categories");
-    return level1->n_parts == 0 ? 0 : check_split(catalog, level1, fault);
+    int r = level1->per_thread ? check_thread(catalog, level1, fault) : 0;
+    return r < 0 || level1->n_parts == 0 ? r : check_split(catalog, level1, fault);
 }
 
 // Checks that parts have no topdown events: parts take turns, but every group carries topdown events.
@@ -186,6 +215,8 @@ static bool level1_uses(const struct catalog *catalog, const struct catalog_leve
     bool used = uses(level1->pipeline_slots, event);
     for (size_t i = 0; i < level1->n_metrics && !used; i++)
         used = uses(catalog->metrics[level1->metrics[i]].formula, event);
+    for (size_t i = 0; level1->per_thread && i < THREAD_SLOTS_N && !used; i++)
+        used = uses(level1->thread[i], event);
     return used;
 }
 

@@ -79,6 +79,10 @@ void catalog_entry_free_node(struct catalog_node *node) {
 
 void catalog_entry_free_level1(struct catalog_level1 *level1) {
     free(level1->metrics);
+    for (int i = 0; i < THREAD_SLOTS_N; i++) {
+        formula_free(level1->thread[i]);
+        free(level1->thread_texts[i]);
+    }
     formula_free(level1->pipeline_slots);
     free(level1->pipeline_slots_text);
 }

@@ -24,6 +24,8 @@ static uint64_t add_level1(uint64_t hash, const struct catalog_level1 *level1) {
     hash = add_text(hash, level1->pipeline_slots_text);
     hash = add_number(hash, level1->width);
     hash = add_number(hash, level1->per_thread);
+    for (int i = 0; level1->per_thread && i < THREAD_SLOTS_N; i++)
+        hash = add_text(hash, level1->thread_texts[i]);
     for (size_t i = 0; i < level1->n_categories; i++) {
         hash = add_number(hash, level1->categories[i].category);
         hash = add_number(hash, level1->categories[i].metric);

@@ -9,6 +9,9 @@ const struct family_info family_table[FAMILY_N] = {
     [FAMILY_PIPELINE_SLOTS] =
         {PREFIX "pipeline_slots_total", "counter",
          "Pipeline slots by level-1 category. The categories of a socket add up to all its pipeline slots."},
+    [FAMILY_SMT_CONTENTION] = {PREFIX "smt_contention_pipeline_slots_total", "counter",
+                               "Pipeline slots that hardware threads lost to their siblings, beside the categories: "
+                               "the sibling used them. Absent where the PMU cannot tell."},
     [FAMILY_NUMERATOR] =
         {PREFIX "metric_numerator_total", "counter",
          "Events above the line of each metric of the form k A/B. A metric over any time and any set of "
@@ -116,6 +119,8 @@ const struct family_info family_table[FAMILY_N] = {
                               "When this daemon started, in seconds since the epoch."},
     [FAMILY_CPU_PIPELINE_SLOTS] = {PREFIX "cpu_pipeline_slots_total", "counter",
                                    "Pipeline slots of one CPU by level-1 category."},
+    [FAMILY_CPU_SMT_CONTENTION] = {PREFIX "cpu_smt_contention_pipeline_slots_total", "counter",
+                                   "Pipeline slots that one CPU lost to its sibling."},
     [FAMILY_CPU_EVENT] = {PREFIX "cpu_event_total", "counter",
                           "Raw events of one CPU, extrapolated to all covered time."},
     [FAMILY_CPU_COVERED] = {PREFIX "cpu_covered_seconds_total", "counter",

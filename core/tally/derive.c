@@ -9,8 +9,6 @@
 
 // Creates a derive, and runs a round from beginning to end.
 
-static const double NS = 1e-9;
-
 // ---- making ----
 
 static bool make_parts(struct derive *d) {
@@ -19,23 +17,23 @@ static bool make_parts(struct derive *d) {
     d->cells = cells_new(d->rows, n_cpus);
     d->composites = composites_new(d->rows, n_cpus);
     d->window = calloc(d->rows->n_values + 1, sizeof *d->window);
+    d->core_slots = core_slots_new(d->rows, layout->topology);
     d->sums = sums_new(d->rows, d->scopes);
     d->at = operands_new(d->rows);
     d->in = operand_lanes_new(d->rows);
     d->level1 = level1_cpus_new(d->rows, d->scopes);
-    d->carries = carries_new(layout->plan, n_cpus);
     d->totals = totals_new(d->scopes, first_total, layout->scope_stride - first_total);
     d->amounts = calloc(layout->scope_stride - first_total, sizeof *d->amounts);
     d->groups = group_totals_new(layout->plan);
     d->events = derive_events_new(d->rows, layout->events, layout->n_events, n_cpus);
-    d->metrics = derive_metrics_new(layout->plan);
+    d->metrics = derive_metrics_new(layout->plan, n_cpus);
     d->core_rounds = calloc(layout->topology->n_cores + 1, sizeof *d->core_rounds);
     d->ended = calloc(n_cpus + 1, sizeof *d->ended);
     d->read = calloc(n_cpus + 1, sizeof *d->read);
     d->end_ns = calloc(n_cpus + 1, sizeof *d->end_ns);
     d->standing_end_ns = calloc(n_cpus + 1, sizeof *d->standing_end_ns);
     d->estimate = estimate_new(layout->plan, layout->topology, ESTIMATE_MEMORY_ROUNDS);
-    return d->cells && d->composites && d->window && d->sums && d->at && d->in && d->level1 && d->carries &&
+    return d->cells && d->composites && d->window && d->core_slots && d->sums && d->at && d->in && d->level1 &&
            d->totals && d->amounts && d->groups && d->events && d->metrics && d->core_rounds && d->ended && d->read &&
            d->end_ns && d->standing_end_ns && d->estimate;
 }
@@ -64,11 +62,11 @@ struct derive *derive_free(struct derive *d) {
     group_totals_free(d->groups);
     free(d->amounts);
     totals_free(d->totals);
-    carries_free(d->carries);
     level1_cpus_free(d->level1);
     operand_lanes_free(d->in);
     operands_free(d->at);
     sums_free(d->sums);
+    core_slots_free(d->core_slots);
     free(d->window);
     composites_free(d->composites);
     cells_free(d->cells);
@@ -96,17 +94,6 @@ static void begin_rounds(struct derive *d, const struct readings *readings) {
         level1_cpus_begin_round(d->level1, cpu);
     }
     derive_begin_standing(d, readings);
-}
-
-struct derive_round_time derive_time_between(const struct derive *d, uint64_t start_ns, uint64_t end_ns) {
-    double planned = (double)d->layout->plan->round_ns * NS;
-    struct derive_round_time time = {.seconds = (double)(end_ns - start_ns) * NS,
-                                     .limit_seconds = DERIVE_ROUNDS_MAX * planned};
-    if (time.seconds > time.limit_seconds) {
-        time.gap_seconds = time.seconds - planned;
-        time.seconds = planned;
-    }
-    return time;
 }
 
 // A CPU's round begins at the end of its previous one, so that no time is lost between two plans.
@@ -166,6 +153,7 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
     for (size_t i = 0; i < readings->n_windows; i++)
         derive_take_window(d, &readings->windows[i]);
     derive_join_composites(d);
+    derive_end_windows(d);
     derive_metrics_find_stalled(d->metrics);
     d->seconds = end_rounds(d, readings);
     if (readings->round_over)

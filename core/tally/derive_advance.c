@@ -3,6 +3,19 @@
 
 // Totals: adds a CPU's counts of its round, extrapolated to the time that they represent.
 
+static const double NS = 1e-9;
+
+struct derive_round_time derive_time_between(const struct derive *d, uint64_t start_ns, uint64_t end_ns) {
+    double planned = (double)d->layout->plan->round_ns * NS;
+    struct derive_round_time time = {.seconds = (double)(end_ns - start_ns) * NS,
+                                     .limit_seconds = DERIVE_ROUNDS_MAX * planned};
+    if (time.seconds > time.limit_seconds) {
+        time.gap_seconds = time.seconds - planned;
+        time.seconds = planned;
+    }
+    return time;
+}
+
 static void add(struct derive *d, size_t cpu, size_t field, double amount) {
     totals_add(d->totals, cpu, field, amount);
 }
@@ -18,8 +31,8 @@ static void advance_metrics(struct derive *d, size_t cpu, size_t unit) {
             continue;
         double upper = formula_sum_evaluate(&formula->numerator, d->at->counts);
         double lower = formula_sum_evaluate(&formula->denominator, d->at->counts);
-        numerators[ratios[i]] = carries_take(d->carries, cpu, ratios[i], CARRY_NUMERATOR, upper);
-        denominators[ratios[i]] = carries_take(d->carries, cpu, ratios[i], CARRY_DENOMINATOR, lower);
+        numerators[ratios[i]] = carries_take(d->metrics->carries, cpu, ratios[i], CARRY_NUMERATOR, upper);
+        denominators[ratios[i]] = carries_take(d->metrics->carries, cpu, ratios[i], CARRY_DENOMINATOR, lower);
     }
 }
 
@@ -61,6 +74,8 @@ static void advance_level1(struct derive *d, size_t cpu, const struct derive_rou
         all += increase[i];
     }
     add(d, cpu, snapshot_pipeline_slots(layout, 0), all);
+    if (increase)
+        add(d, cpu, snapshot_contention(layout, 0), d->level1->cpus[cpu].contention_increase);
 }
 
 void derive_advance_events(struct derive *d, size_t cpu, bool standing, const struct derive_round_time *time) {

@@ -44,7 +44,7 @@ static void find_ratios(struct derive_metrics *metrics, size_t unit, size_t *n) 
     of->n_ratios = *n - of->first_ratio;
 }
 
-struct derive_metrics *derive_metrics_new(const struct plan *plan) {
+struct derive_metrics *derive_metrics_new(const struct plan *plan, size_t n_cpus) {
     struct derive_metrics *made = block_new(&(struct derive_metrics){.plan = plan}, sizeof *made, lay_out);
     size_t n_ratios = 0;
     if (!made)
@@ -52,10 +52,13 @@ struct derive_metrics *derive_metrics_new(const struct plan *plan) {
     for (size_t u = 0; u < plan->n_units; u++)
         find_ratios(made, u, &n_ratios);
     note_planned(made);
-    return made;
+    made->carries = carries_new(plan, n_cpus);
+    return made->carries ? made : derive_metrics_free(made);
 }
 
 struct derive_metrics *derive_metrics_free(struct derive_metrics *metrics) {
+    if (metrics)
+        carries_free(metrics->carries);
     free(metrics);
     return NULL;
 }
@@ -81,27 +84,48 @@ bool derive_metrics_event_lives(const struct derive_metrics *metrics, unsigned e
     return metrics->counted[event] || metrics->plan->support[event] == PLAN_SUPPORTED;
 }
 
-// True if an event of the formula has never counted and may not exist, while another one has counted.
-static bool formula_stalled(const struct derive_metrics *metrics, const struct formula *formula) {
-    bool some_doubtful = false, some_counted = false;
+struct doubts {
+    bool some_doubtful, some_counted; // an event has never counted and may not exist; one has counted
+};
+
+static void add_doubts(const struct derive_metrics *metrics, const struct formula *formula, struct doubts *doubts);
+
+// A core's pipeline slots are made of what its threads count.
+static void add_thread_doubts(const struct derive_metrics *metrics, struct doubts *doubts) {
+    const struct catalog_level1 *level1 = &metrics->plan->catalog->level1;
+    for (size_t i = 0; level1->per_thread && i < THREAD_SLOTS_N; i++)
+        add_doubts(metrics, level1->thread[i], doubts);
+}
+
+static void add_doubts(const struct derive_metrics *metrics, const struct formula *formula, struct doubts *doubts) {
     for (size_t i = 0; i < formula->n_variables; i++) {
         unsigned event = formula->variables[i];
         enum catalog_event_kind kind = metrics->plan->catalog->events[event].kind;
         if (kind == EVENT_CORE_WIDE)
             continue; // not a counted event
-        if (kind != EVENT_COUNTED || metrics->counted[event])
-            some_counted = true;
+        if (kind == EVENT_CORE_SLOTS)
+            add_thread_doubts(metrics, doubts);
+        else if (kind != EVENT_COUNTED || metrics->counted[event])
+            doubts->some_counted = true;
         else if (metrics->plan->support[event] != PLAN_SUPPORTED)
-            some_doubtful = true;
+            doubts->some_doubtful = true;
     }
-    return some_doubtful && some_counted;
 }
 
+// True if an event of the formula has never counted and may not exist, while another one has counted.
+static bool formula_stalled(const struct derive_metrics *metrics, const struct formula *formula) {
+    struct doubts doubts = {false, false};
+    add_doubts(metrics, formula, &doubts);
+    return doubts.some_doubtful && doubts.some_counted;
+}
+
+// Threads that never run together never take slots from one another: no contention is no doubt about level 1.
 static bool level1_stalled(const struct derive_metrics *metrics) {
     const struct catalog *catalog = metrics->plan->catalog;
     bool stalled = formula_stalled(metrics, catalog->level1.pipeline_slots);
     for (size_t i = 0; i < catalog->level1.n_metrics; i++)
-        stalled = stalled || formula_stalled(metrics, catalog->metrics[catalog->level1.metrics[i]].formula);
+        if ((int)catalog->level1.metrics[i] != catalog->level1.contention)
+            stalled = stalled || formula_stalled(metrics, catalog->metrics[catalog->level1.metrics[i]].formula);
     return stalled;
 }
 
@@ -110,6 +134,17 @@ static bool metric_stalled(const struct derive_metrics *metrics, const struct fo
     for (size_t i = 0; i < formula->n_metrics; i++)
         stalled = stalled || metrics->stalled[metrics->plan->place[formula->metrics[i]]];
     return stalled;
+}
+
+static void note_stalled_use(struct derive_metrics *metrics, const struct formula *formula) {
+    const struct catalog *catalog = metrics->plan->catalog;
+    bool core_slots = false;
+    for (size_t v = 0; v < formula->n_variables; v++) {
+        metrics->stalled_use[formula->variables[v]] = true;
+        core_slots = core_slots || catalog->events[formula->variables[v]].kind == EVENT_CORE_SLOTS;
+    }
+    for (size_t i = 0; core_slots && catalog->level1.per_thread && i < THREAD_SLOTS_N; i++)
+        note_stalled_use(metrics, catalog->level1.thread[i]);
 }
 
 void derive_metrics_find_stalled(struct derive_metrics *metrics) {
@@ -124,8 +159,8 @@ void derive_metrics_find_stalled(struct derive_metrics *metrics) {
         if (plan->metrics[m].unit == PLAN_NOT_PLANNABLE)
             continue;
         metrics->stalled[m] = metric_stalled(metrics, formula);
-        for (size_t v = 0; v < formula->n_variables && metrics->stalled[m]; v++)
-            metrics->stalled_use[formula->variables[v]] = true;
+        if (metrics->stalled[m])
+            note_stalled_use(metrics, formula);
         if (plan->metrics[m].unit == PLAN_COMBINED)
             continue;
         metrics->units[plan->metrics[m].unit].n_metrics++;

@@ -8,6 +8,7 @@
 // If an event has never counted and the PMU does not state that it can, its 0 is not trusted while another event of the
 // same metric counts: the metric is stalled.
 
+#include "core/counts/carries.h"
 #include "core/plan/plan.h"
 
 // Metrics of a unit.
@@ -27,10 +28,11 @@ struct derive_metrics {
     bool *stalled;          // [metric]
     bool *stalled_use;      // [catalog event]: a stalled metric needs it
     bool level1_stalled;
+    struct carries *carries; // of the totals of differences
 };
 
 // `plan` must outlive it. NULL if out of memory.
-struct derive_metrics *derive_metrics_new(const struct plan *plan);
+struct derive_metrics *derive_metrics_new(const struct plan *plan, size_t n_cpus);
 struct derive_metrics *derive_metrics_free(struct derive_metrics *metrics);
 
 // Takes over which events have counted and which metrics could be planned from another plan of the same catalog with

@@ -10,8 +10,8 @@
 // derive writes a snapshot. Each of these is a type of its own in core/counts/; derive only moves values from one to
 // the next.
 
-#include "core/counts/carries.h"
 #include "core/counts/composites.h"
+#include "core/counts/core_slots.h"
 #include "core/counts/level1_cpus.h"
 #include "core/counts/operand_lanes.h"
 #include "core/counts/operands.h"
@@ -30,11 +30,11 @@ struct derive {
     struct cells *cells; // of the last rounds; also how long each unit on each CPU has had no data
     struct composites *composites;
     double *window; // [value of a row]: one window's values
+    struct core_slots *core_slots;
     struct sums *sums;
     struct operands *at;        // for a CPU's round
     struct operand_lanes *in;   // then for each batch of scopes in turn
     struct level1_cpus *level1; // unused if the plan has no level-1 unit
-    struct carries *carries;    // of totals of differences
     struct totals *totals;      // a scope's totals, numbered as in scope 0 of a snapshot
     double *amounts;            // [total of metrics and events]: what a CPU's round adds
     struct group_totals *groups;
@@ -76,16 +76,18 @@ static inline const struct formula *derive_formula(const struct derive *d, size_
 void derive_take_window(struct derive *d, const struct window *window);
 // Joins the composites of each CPU whose round has ended into one window. Call it after the last window.
 void derive_join_composites(struct derive *d);
+// Takes the windows of level 1 that still wait for their siblings'. Call it last.
+void derive_end_windows(struct derive *d);
 
 // derive_advance.c: adds a CPU's cells to its totals. Call it once the stalled metrics are known.
 void derive_advance_cpu(struct derive *d, size_t cpu, const struct derive_round_time *time);
 
+// The time from start_ns to end_ns, which a CPU's counts represent.
+struct derive_round_time derive_time_between(const struct derive *d, uint64_t start_ns, uint64_t end_ns);
+
 // The same for one unit and for the raw events, of units that count all the time or of others.
 void derive_advance_unit(struct derive *d, size_t cpu, unsigned unit, const struct derive_round_time *time);
 void derive_advance_events(struct derive *d, size_t cpu, bool standing, const struct derive_round_time *time);
-
-// The time from start_ns to end_ns, which a CPU's counts represent.
-struct derive_round_time derive_time_between(const struct derive *d, uint64_t start_ns, uint64_t end_ns);
 
 // derive_standing.c: finds the CPUs whose rounds go on and of which was read what counts all the time, and begins it.
 void derive_begin_standing(struct derive *d, const struct readings *readings);

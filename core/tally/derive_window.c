@@ -28,10 +28,39 @@ static void write_values(const struct derive *d, const struct window *window, un
 }
 
 // Adds the values of a unit's window, or of its joined windows, to the CPU's sums. Level 1 is also split by category.
-static void take_values(struct derive *d, unsigned cpu, unsigned unit, const double *values) {
+static void add_values(struct derive *d, unsigned cpu, unsigned unit, const double *values) {
     cells_add_values(d->cells, cpu, unit, values);
     if ((int)unit == d->layout->plan->level1_unit)
         level1_cpus_take_window(d->level1, cpu, values);
+}
+
+// Adds the windows that a core's threads have counted at the same time.
+static void finish_core(struct derive *d, unsigned cpu) {
+    struct scope_cpus core = core_slots_finish(d->core_slots, cpu);
+    for (size_t i = 0; i < core.n; i++) {
+        const double *values = core_slots_values(d->core_slots, core.cpus[i]);
+        if (values[0] > 0)
+            add_values(d, core.cpus[i], (unsigned)d->rows->core_unit, values);
+    }
+}
+
+// Values of a unit's window, or of its joined windows; NULL without data. If a core's slots are made of them, they wait
+// for the siblings'. If the CPU's last window still waits, a sibling had none.
+static void take_values(struct derive *d, unsigned cpu, unsigned unit, const double *values) {
+    if ((int)unit == d->rows->core_unit) {
+        if (core_slots_waits(d->core_slots, cpu))
+            finish_core(d, cpu);
+        if (core_slots_take(d->core_slots, cpu, values))
+            finish_core(d, cpu);
+    } else if (values) {
+        add_values(d, cpu, unit, values);
+    }
+}
+
+void derive_end_windows(struct derive *d) {
+    for (unsigned cpu = 0; cpu < derive_n_cpus(d) && d->rows->core_unit >= 0; cpu++)
+        if (core_slots_waits(d->core_slots, cpu))
+            finish_core(d, cpu);
 }
 
 static void take_part(struct derive *d, const struct window *window, unsigned unit) {
@@ -76,6 +105,8 @@ static void take_trouble(struct derive *d, unsigned cpu, unsigned unit, enum win
     d->cells->offline[cpu] = d->cells->offline[cpu] || error == -ENODEV;
     if ((int)unit == d->composites->unit)
         composites_break(d->composites, cpu);
+    else
+        take_values(d, cpu, unit, NULL);
 }
 
 static void take_for_unit(struct derive *d, const struct window *window, unsigned unit) {

@@ -7,8 +7,9 @@
 #include <string.h>
 
 // A scope's fields: gauges (n_metrics of each of enum gauge, deviation, bound_since), then totals (n_metrics
-// numerators, n_metrics denominators, n_level1 categories, pipeline slots, n_events events, covered, UNCOVERED_N
-// uncovered). After all scopes: per event group WINDOW_RESULT_N windows, enabled, running; then the self values.
+// numerators, n_metrics denominators, n_level1 categories, pipeline slots, SMT contention, n_events events, covered,
+// UNCOVERED_N uncovered). After all scopes: per event group WINDOW_RESULT_N windows, enabled, running; then the self
+// values.
 
 const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1};
 
@@ -96,8 +97,12 @@ size_t snapshot_pipeline_slots(const struct snapshot_layout *layout, size_t scop
     return snapshot_category(layout, scope, layout->n_level1);
 }
 
+size_t snapshot_contention(const struct snapshot_layout *layout, size_t scope) {
+    return snapshot_pipeline_slots(layout, scope) + 1;
+}
+
 size_t snapshot_event(const struct snapshot_layout *layout, size_t scope, size_t event) {
-    return snapshot_pipeline_slots(layout, scope) + 1 + event;
+    return snapshot_contention(layout, scope) + 1 + event;
 }
 
 size_t snapshot_covered(const struct snapshot_layout *layout, size_t scope) {
@@ -157,6 +162,8 @@ static int layout_events(struct snapshot_layout *layout) {
         mark(catalog->level1.pipeline_slots, wanted);
         for (size_t i = 0; i < catalog->level1.n_metrics; i++)
             mark(catalog->metrics[catalog->level1.metrics[i]].formula, wanted);
+        for (size_t i = 0; catalog->level1.per_thread && i < THREAD_SLOTS_N; i++)
+            mark(catalog->level1.thread[i], wanted);
     }
     for (unsigned e = 0; e < catalog->n_events; e++)
         if (wanted[e] && catalog->events[e].kind == EVENT_COUNTED)

@@ -111,6 +111,8 @@ size_t snapshot_numerator(const struct snapshot_layout *layout, size_t scope, si
 size_t snapshot_denominator(const struct snapshot_layout *layout, size_t scope, size_t metric);
 size_t snapshot_category(const struct snapshot_layout *layout, size_t scope, size_t category); // index into level1
 size_t snapshot_pipeline_slots(const struct snapshot_layout *layout, size_t scope);
+// Pipeline slots that threads lost to their siblings; only if the catalog's level 1 is per thread.
+size_t snapshot_contention(const struct snapshot_layout *layout, size_t scope);
 size_t snapshot_event(const struct snapshot_layout *layout, size_t scope, size_t event);
 size_t snapshot_covered(const struct snapshot_layout *layout, size_t scope); // CPU seconds
 size_t snapshot_uncovered(const struct snapshot_layout *layout, size_t scope, enum uncovered reason);

@@ -93,8 +93,8 @@ static int read_for(const struct option_row *row, const char *word, struct optio
 }
 
 static int read_format(const struct option_row *row, const char *word, struct options *options) {
-    static const char *const names[] = {"arm", "perf"};
-    static const enum spec_format formats[] = {SPEC_FORMAT_ARM, SPEC_FORMAT_PERF};
+    static const char *const names[] = {"arm", "perf", "perfmon"};
+    static const enum spec_format formats[] = {SPEC_FORMAT_ARM, SPEC_FORMAT_PERF, SPEC_FORMAT_PERFMON};
     (void)row;
     for (size_t i = 0; i < N_OF(names); i++)
         if (strcmp(word, names[i]) == 0) {
@@ -116,7 +116,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
      "linux: the kernel's counters\n"
      "sim: a simulated two-socket Neoverse V2 host; sim:hybrid: one with three types of cores; sim:FILE: another "
      "scenario\n"
-     "replay:FILE: what run --record wrote, or a log of perf stat -I with -x or -j"},
+     "replay:FILE: what run --record wrote, or a log of perf stat"},
     {"path.sysfs", "DIR", OPTIONS_HOST, read_text, MEMBER(sysfs), "where sysfs is mounted (/sys)"},
     {"path.procfs", "DIR", OPTIONS_HOST, read_text, MEMBER(procfs), "where procfs is mounted (/proc)"},
     {"path.data", "DIR", OPTIONS_HOST, read_text, MEMBER(data),
@@ -141,7 +141,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
     {"json", NULL, OPTIONS_LIST, read_flag, MEMBER(list.json), "an array of objects"},
     {"spec", "PATH", OPTIONS_EVAL, read_text, MEMBER(spec), "a vendor's file, or a folder of them"},
     {"counts", "FILE", OPTIONS_EVAL, read_text, MEMBER(eval.counts), "a JSON object of names and numbers"},
-    {"format", "KIND", OPTIONS_EVAL, read_format, MEMBER(eval.format), "arm or perf (by what is there)"},
+    {"format", "KIND", OPTIONS_EVAL, read_format, MEMBER(eval.format), "arm, perf or perfmon (by what is there)"},
     {"cpuid", "ID", OPTIONS_EVAL, read_text, MEMBER(eval.cpuid), "the CPU, as in GenuineIntel-6-8F-4 or 0x410fd4f0"},
     {"scaled", NULL, OPTIONS_EVAL, read_flag, MEMBER(eval.scaled), "apply each metric's ScaleUnit"},
     {"help", NULL, OPTIONS_ALL, read_flag, MEMBER(help), "say how to use topdownd, or the command, and exit"},

@@ -138,8 +138,8 @@ static void note_unknown(struct source_host *host) {
     char files[256] = "";
     if (folder)
         (void)snprintf(files, sizeof files,
-                       "; Linux has files for it, tools/perf/pmu-events/arch/%.80s: with a copy of arch, "
-                       "'specs: {path: FOLDER, format: perf}' in the configuration measures all that they hold",
+                       "; Linux describes it in tools/perf/pmu-events/arch/%.80s: if these files hold metrics, "
+                       "'specs: {path: FOLDER, format: perf}' with a copy of arch measures them",
                        folder);
     source_note(&host->source, host->source.pmu_name, "unknown_core",
                 "there is no spec for this CPU: %s common events are measured, without level 1%s",

@@ -13,12 +13,14 @@
 
 enum { WARNINGS_MAX = 3 };
 
-static int load_perf(const struct vendor_request *request, struct errors *errors, struct catalog_builder **out) {
+static int load_perf(const struct vendor_request *request, bool perfmon, struct errors *errors,
+                     struct catalog_builder **out) {
     char trees[DATA_PATH_MAX + 64];
     (void)snprintf(trees, sizeof trees, "%s/specs/perf/trees.json", request->data);
     const struct perf_json_request perf = {.path = request->specs->path,
                                            .cpuid = request->cpuid[0] != '\0' ? request->cpuid : NULL,
                                            .trees = trees,
+                                           .perfmon = perfmon,
                                            .pmu = request->pmu,
                                            .environment = request->environment,
                                            .all_events = request->all_events};
@@ -38,7 +40,8 @@ static int load(const struct vendor_request *request, struct errors *errors, str
         format = spec_format_guess(request->specs->path, errors);
     if (format == SPEC_FORMAT_ANY)
         return -EINVAL;
-    return format == SPEC_FORMAT_PERF ? load_perf(request, errors, out) : load_arm(request, errors, out);
+    return format == SPEC_FORMAT_ARM ? load_arm(request, errors, out)
+                                     : load_perf(request, format == SPEC_FORMAT_PERFMON, errors, out);
 }
 
 // A vendor's tree may have many small mistakes that do not concern this host's owner, so by default only a few are

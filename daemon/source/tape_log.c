@@ -70,9 +70,11 @@ static struct perf_log_request request_of(const struct tape *tape, const struct 
                                      .pmu = tape->log.pmu[0] != '\0' ? tape->log.pmu : NULL};
 }
 
-// Finds the spec with the most of the log's events.
+// Finds the spec with the most of the log's events. The kernel's own events are known on every CPU, so the specs of
+// these are taken only if no CPU's has an event of the log.
 static int find_spec(const struct tape *tape, const struct specs *specs, struct catalog **out) {
     size_t most = 0;
+    bool kernels = true;
     int r = 0;
     for (size_t i = 0; i < specs->n && r != -ENOMEM; i++) {
         struct errors ignored = {0};
@@ -80,8 +82,10 @@ static int find_spec(const struct tape *tape, const struct specs *specs, struct 
         r = specs_load(specs, specs->names[i], NULL, &ignored, &catalog);
         const struct perf_log_request request = request_of(tape, r == 0 ? catalog : NULL, false);
         size_t known = r == 0 ? perf_log_known(&request) : 0;
-        if (known > most) {
+        bool kernel = r == 0 && strcmp(catalog->product.vendor, "Linux") == 0;
+        if (known > 0 && (kernel == kernels ? known > most : kernels)) {
             most = known;
+            kernels = kernel;
             catalog_free(*out);
             *out = catalog;
         } else if (r == 0) {

@@ -216,9 +216,9 @@ static void render_facts(const struct view *view, const struct snapshot *snapsho
     text_string(out, "</table>\n");
 }
 
-// The last round's share of a level-1 category; NaN if there is none or its metric is not selected.
-static double category_share(const struct view *view, const struct snapshot *snapshot, size_t scope, size_t category) {
-    int place = view->layout->plan->place[view->layout->catalog->level1.categories[category].metric];
+// The last round's share of a level-1 metric; NaN if there is none or it is not selected.
+static double share_of(const struct view *view, const struct snapshot *snapshot, size_t scope, unsigned metric) {
+    int place = view->layout->plan->place[metric];
     return place < 0 ? NAN : snapshot->values[snapshot_metric(view->layout, scope, (size_t)place)];
 }
 
@@ -226,14 +226,14 @@ static void render_bar(const struct view *view, const struct snapshot *snapshot,
     const struct catalog_level1 *level1 = &view->layout->catalog->level1;
     text_string(out, "<div class=\"bar\">");
     for (size_t i = 0; i < view->layout->n_level1; i++) {
-        double share = category_share(view, snapshot, scope, i);
+        double share = share_of(view, snapshot, scope, level1->categories[i].metric);
         if (share > 0)
             text_format(out, "<span class=\"c%d\" style=\"width:%.2f%%\"></span>", (int)level1->categories[i].category,
                         100 * fmin(share, 1));
     }
     text_string(out, "</div>\n<p>");
     for (size_t i = 0; i < view->layout->n_level1; i++) {
-        double share = category_share(view, snapshot, scope, i);
+        double share = share_of(view, snapshot, scope, level1->categories[i].metric);
         enum category category = level1->categories[i].category;
         text_format(out, "<span class=\"nb\"><span class=\"key c%d\"></span>%s</span> ", (int)category,
                     category_name(category));
@@ -243,6 +243,12 @@ static void render_bar(const struct view *view, const struct snapshot *snapshot,
             text_string(out, "<span class=\"soft\">no value</span> &nbsp; ");
     }
     text_string(out, "\n");
+    double contention = level1->per_thread ? share_of(view, snapshot, scope, (unsigned)level1->contention) : NAN;
+    if (isfinite(contention))
+        text_format(out,
+                    "<p class=\"soft\">Beside these, threads lost %.1f %% of the slots of their own clock cycles to "
+                    "their siblings.\n",
+                    100 * contention);
 }
 
 static void render_level1(const struct view *view, const struct snapshot *snapshot, struct text *out) {

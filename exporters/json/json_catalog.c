@@ -49,6 +49,10 @@ static void add_exports(struct json *json, const struct catalog *catalog, unsign
         json_string(json, NULL, family_table[FAMILY_PIPELINE_SLOTS].name);
         json_string(json, NULL, family_table[FAMILY_CPU_PIPELINE_SLOTS].name);
     }
+    if (catalog->level1.per_thread && catalog->level1.contention == (int)index) {
+        json_string(json, NULL, family_table[FAMILY_SMT_CONTENTION].name);
+        json_string(json, NULL, family_table[FAMILY_CPU_SMT_CONTENTION].name);
+    }
     json_end_array(json);
     json_number(json, "k", ratio ? k : NAN);
     json_string(json, "category", category);

@@ -14,6 +14,11 @@ static size_t pipeline_slots_of(const struct snapshot_layout *layout, size_t sco
     return snapshot_pipeline_slots(layout, scope);
 }
 
+static size_t contention_of(const struct snapshot_layout *layout, size_t scope, size_t i) {
+    (void)i;
+    return snapshot_contention(layout, scope);
+}
+
 static size_t deviation_of(const struct snapshot_layout *layout, size_t scope, size_t i) {
     (void)i;
     return snapshot_deviation(layout, scope);
@@ -82,6 +87,12 @@ static void add_level1(struct json_form *form, const struct view *view) {
         json_end_object(json);
     }
     json_end_object(json);
+    if (layout->catalog->level1.per_thread) {
+        json_begin_object(json, category_name(CATEGORY_SMT_CONTENTION));
+        json_form_value(form, "pipeline_slots_total", contention_of, 0);
+        json_string(json, "metric", layout->catalog->metrics[layout->catalog->level1.contention].export_name);
+        json_end_object(json);
+    }
     json_form_value(form, "deviation_ratio", deviation_of, 0);
     json_bool(json, "composite", view_composite(view));
     json_end_object(json);

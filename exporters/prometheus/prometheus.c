@@ -40,6 +40,11 @@ static void add_categories(struct prometheus_page *page, const struct view *view
                     snapshot_category(view->layout, scope->scope, i));
 }
 
+static void add_contention(struct prometheus_page *page, const struct view *view, const struct page_scope *scope) {
+    if (view->layout->n_level1 > 0 && view->layout->catalog->level1.per_thread)
+        page_scoped(page, scope, NULL, NULL, PAGE_WHOLE, snapshot_contention(view->layout, scope->scope));
+}
+
 static void add_uncovered(struct prometheus_page *page, const struct view *view, const struct page_scope *scope) {
     for (int reason = 0; reason < UNCOVERED_N; reason++)
         page_scoped(page, scope, "reason", uncovered_name((enum uncovered)reason), PAGE_REAL,
@@ -53,8 +58,7 @@ static void add_peaks(struct prometheus_page *page, const struct view *view) {
     for (size_t s = 0; s < topology->n_sockets && peak > 0; s++) {
         struct page_scope scope = page_socket_labels(view, s);
         const struct page_label label = {"socket", scope.socket};
-        const struct topology_socket *socket = &topology->sockets[s];
-        page_series_fixed(page, &label, 1, peak * (level1->per_thread ? socket->measured : socket->cores));
+        page_series_fixed(page, &label, 1, peak * topology->sockets[s].cores);
     }
 }
 
@@ -248,6 +252,13 @@ static void add_categories_of_sockets(struct prometheus_page *page, const struct
     }
 }
 
+static void add_contention_of_sockets(struct prometheus_page *page, const struct view *view) {
+    for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
+        struct page_scope scope = page_socket_labels(view, s);
+        add_contention(page, view, &scope);
+    }
+}
+
 struct family_series {
     enum family family;
     void (*add)(struct prometheus_page *, const struct view *);
@@ -308,6 +319,7 @@ static void add_host(struct prometheus_page *page, const struct shown *shown) {
         {FAMILY_CPU_INFO, add_cpu_info},
     };
     add_of_types(page, shown, FAMILY_PIPELINE_SLOTS, add_categories_of_sockets);
+    add_of_types(page, shown, FAMILY_SMT_CONTENTION, add_contention_of_sockets);
     page_add_numerator_family(page, shown);
     for (size_t type = 0; type < shown->n; type++)
         page_add_numerators(page, page_begin_type(page, shown, type));
@@ -323,6 +335,13 @@ static void add_cpu_categories(struct prometheus_page *page, const struct view *
     for (size_t cpu = 0; cpu < view->layout->topology->n_cpus; cpu++) {
         struct page_scope scope = page_cpu_labels(view, cpu);
         add_categories(page, view, &scope);
+    }
+}
+
+static void add_cpu_contention(struct prometheus_page *page, const struct view *view) {
+    for (size_t cpu = 0; cpu < view->layout->topology->n_cpus; cpu++) {
+        struct page_scope scope = page_cpu_labels(view, cpu);
+        add_contention(page, view, &scope);
     }
 }
 
@@ -352,6 +371,7 @@ static void add_cpu_uncovered(struct prometheus_page *page, const struct view *v
 
 static void add_all_cpus(struct prometheus_page *page, const struct shown *shown) {
     static const struct family_series families[] = {{FAMILY_CPU_PIPELINE_SLOTS, add_cpu_categories},
+                                                    {FAMILY_CPU_SMT_CONTENTION, add_cpu_contention},
                                                     {FAMILY_CPU_EVENT, add_cpu_events},
                                                     {FAMILY_CPU_COVERED, add_cpu_covered},
                                                     {FAMILY_CPU_UNCOVERED, add_cpu_uncovered}};

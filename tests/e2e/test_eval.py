@@ -7,6 +7,7 @@ import json
 import math
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -332,6 +333,56 @@ def test_what_cannot_be_read_is_said():
         code, out, err = run(*words)
         assert code == 2 and out == "" and said in err, (words, code, out, err)
     assert evaluate(os.path.dirname(arch), {}, "--cpuid", "Acme-1-2-3") == {"m": 1}
+
+
+def perfmon_value(metric, counts):
+    """The value of a metric of intel/perfmon's over counts by the file's names, by Python's own arithmetic; None: no value."""
+    names = {of["Alias"]: of["Name"] for key in ("Events", "Constants") for of in metric[key]}
+    values = {alias: float(name) if re.fullmatch(r"\d+", name) else counts[name] for alias, name in names.items()}
+    try:
+        return float(eval(metric["Formula"], {"min": min, "max": max}, {**counts, **values}))  # formulas are Python's, too
+    except ZeroDivisionError:
+        return None
+
+
+def test_intels_own_files_are_evaluated_as_they_stand():
+    need_telemetry()
+    n = 0
+    for path in sorted(glob.glob(os.path.join(TELEMETRY, "intel/perfmon/*/metrics/*_metrics*.json"))):
+        metrics = json.load(open(path))["Metrics"]
+        for _ in range(TRIALS):
+            names = {of["Name"] for metric in metrics for key in ("Events", "Constants") for of in metric[key]}
+            counts = {name: chance.randrange(1, 10**9) for name in sorted(names)}
+            counts.update(HYPERTHREADING_ON=chance.randrange(2), DURATIONTIMEINSECONDS=3)
+            out = subprocess.run([TOPDOWND, "eval", "--spec", path, "--counts", write("counts.json", counts)],
+                                 capture_output=True, text=True, check=True)
+            values = json.loads(out.stdout)
+            for metric in metrics:
+                wanted, got = perfmon_value(metric, counts), values[metric["MetricName"]]
+                assert (wanted is None) == (got is None), (path, SEED, metric["MetricName"], wanted, got)
+                assert wanted is None or abs(wanted - got) <= 1e-9 * abs(wanted) + 1e-12, (path, SEED, metric["MetricName"])
+                n += 1
+    return f"{n} values"
+
+
+def test_a_file_without_metrics_is_refused_and_never_an_empty_object():
+    counts = write("counts.json", {"A": 1})
+    metrics = {"Header": {}, "Metrics": [{"MetricName": "m", "Events": [{"Name": "A", "Alias": "a"}], "Formula": "2 * a"}]}
+    for name, content, options, reason in (
+            ("events.json", {"Header": {}, "Events": [{"EventName": "A"}]}, (), "holds no metrics"),
+            ("latency.json", {"Data": {}}, ("--format", "perfmon"), "is no file of intel/perfmon"),
+            ("list.json", [], (), "holds no metric"),
+            ("metrics.json", metrics, ("--format", "perf"), "--format perfmon reads it")):
+        done = subprocess.run([TOPDOWND, "eval", "--spec", write(name, content), "--counts", counts, *options],
+                              capture_output=True, text=True, check=False)
+        assert done.returncode == 2 and done.stdout == "" and reason in done.stderr, (name, done)
+    done = subprocess.run([TOPDOWND, "eval", "--spec", write("metrics.json", metrics), "--counts", counts],
+                          capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == {"m": 2}, done
+    metrics["Metrics"].append({"MetricName": "n", "Events": [], "Formula": "#NA"})
+    done = subprocess.run([TOPDOWND, "eval", "--spec", write("metrics.json", metrics), "--counts", counts],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and json.loads(done.stdout) == {"m": 2} and "(n): its formula is #NA" in done.stderr, done
 
 
 if __name__ == "__main__":

@@ -237,5 +237,22 @@ def test_each_kind_of_cores_of_a_host_with_two_is_measured_from_its_own_entries(
     assert "another kind" not in said, said
 
 
+def test_intels_own_files_are_measured_like_linuxs():
+    need_telemetry()
+    specs = f"specs: {{path: '{TELEMETRY}/intel/perfmon'}}"
+    for form in ("", ", format: perfmon"):
+        status, said = on_host("GenuineIntel-6-8F-4", specs.replace("}", form + "}"), "check-config", events=test_hosts.SLOTS)
+        assert status == 0 and "spec SPR" in said and "not plannable" not in said and "warning" not in said, said
+    _, events = on_host("GenuineIntel-6-8F-4", specs, "list", "events", "--json", events=test_hosts.SLOTS)
+    resident = {event["name"]: event for event in json.loads(events) if event["resident"]}
+    assert [name for name, event in resident.items() if event["takes"] > 0] == ["TOPDOWN.SLOTS"], resident
+    _, metrics = on_host("GenuineIntel-6-8F-4", specs, "list", "metrics", events=test_hosts.SLOTS)
+    assert "topdownd_tma_dram_bound" in metrics or "tma_l3_miss_bound" in metrics, metrics
+    status, said = on_host("GenuineIntel-6-97-2", specs, "check-config", pmus=("cpu_core", "cpu_atom"), events=test_hosts.SLOTS)
+    assert status == 0 and re.search(r"core type cpu_core: host \S+, spec ADL", said), said
+    status, said = on_host("GenuineIntel-6-6A-6", specs, "check-config", events=test_hosts.SLOTS)  # its files are not there
+    assert status == 0 and "spec ice-lake-sp" in said and "no row of mapfile.csv" in said, said
+
+
 if __name__ == "__main__":
     e2e.run_tests()

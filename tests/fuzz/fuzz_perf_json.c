@@ -6,8 +6,8 @@
 
 #include "config/vendor/perf_json.h"
 
-// Any bytes are a file of pmu-events that makes a catalog, with or without errors, or an error message. The first byte
-// chooses the CPU.
+// Any bytes are a file of pmu-events, or of intel/perfmon, that makes a catalog, with or without errors, or an error
+// message. The first byte chooses the CPU and the form.
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -19,7 +19,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         return 0;
     const struct perf_json_request request = {.cpuid = cpus[data[0] % 3],
                                               .trees = TOPDOWND_SOURCE "/specs/perf/trees.json",
-                                              .all_events = data[0] / 3 % 2 == 0};
+                                              .all_events = data[0] / 3 % 2 == 0,
+                                              .perfmon = data[0] / 6 % 2 == 1};
     memset(&errors, 0, sizeof errors);
     int r = perf_json_parse(&request, "fuzz.json", (const char *)data + 1, size - 1, &errors, &catalog);
     assert((r == 0) == (catalog != NULL));

@@ -18,7 +18,7 @@ static struct catalog *make_catalog(void) {
     struct catalog_builder *builder;
     struct fault error;
     static const char *const metrics[] = {"ipc"};
-    if (catalog_builder_new("fuzz", "v", "n", "m", "p", &builder) < 0)
+    if (catalog_builder_new("fuzz", "v", "n", "m", "cpu", &builder) < 0)
         return NULL;
     const struct catalog_metric_text ipc = {.name = "ipc", .formula = "inst / cycles", .units = "per cycle"};
     if (catalog_builder_add_event(builder, "cycles", "", 0x11, &error) < 0 ||

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/simulation/pipeline.h"
+#include "core/counts/core_slots.h"
 
 // ---- the recorder ----
 
@@ -405,6 +406,40 @@ static bool in_scope(const struct pipeline *p, size_t scope, size_t cpu) {
            scope == snapshot_scope_cpu(p->layout, cpu);
 }
 
+// The true counts of one CPU as a thread of its core.
+static struct core_thread true_thread(const struct pipeline *p, size_t cpu, uint64_t from_ns, uint64_t to_ns) {
+    const struct catalog_level1 *level1 = &p->catalog->level1;
+    double *counts = calloc(p->catalog->n_events, sizeof *counts);
+    struct core_thread thread;
+    for (unsigned e = 1; e < p->catalog->n_events; e++)
+        counts[e] = pmu_sim_truth(p->recorder.inner, p->topology->cpus[cpu].id, e, from_ns, to_ns);
+    for (int i = 0; i < THREAD_SLOTS_N; i++)
+        thread.slots[i] = formula_evaluate_known(level1->thread[i], counts, NULL);
+    thread.contention = thread.slots[THREAD_SLOTS_ALL] *
+                        formula_evaluate_known(p->catalog->metrics[level1->contention].formula, counts, NULL);
+    free(counts);
+    return thread;
+}
+
+// Adds a CPU's part of its core's pipeline slots. All CPUs of such a scenario run at one clock.
+static void add_core_slots(const struct pipeline *p, size_t cpu, uint64_t from_ns, uint64_t to_ns, double *counts) {
+    struct core_thread threads[4];
+    struct core_share shares[4];
+    struct core_clock clock = {0, INFINITY};
+    size_t n = 0, own = 0;
+    for (size_t c = 0; c < p->topology->n_cpus; c++) {
+        if (p->topology->cpus[c].core != p->topology->cpus[cpu].core)
+            continue;
+        own = c == cpu ? n : own;
+        threads[n] = true_thread(p, c, from_ns, to_ns);
+        clock.usual = fmax(clock.usual, threads[n++].slots[THREAD_SLOTS_ALL]);
+    }
+    core_slots_divide(threads, n, &clock, shares);
+    for (int i = 0; i < CORE_SLOTS_N; i++)
+        if (p->catalog->core_slots[i] >= 0)
+            counts[p->catalog->core_slots[i]] += shares[own].slots[i];
+}
+
 static void true_counts(const struct pipeline *p, size_t scope, uint64_t from_ns, uint64_t to_ns, double *counts) {
     for (unsigned e = 0; e < p->catalog->n_events; e++)
         counts[e] = 0;
@@ -414,6 +449,8 @@ static void true_counts(const struct pipeline *p, size_t scope, uint64_t from_ns
         counts[CATALOG_CPU_SECONDS] += (double)(to_ns - from_ns) * 1e-9;
         for (unsigned e = 1; e < p->catalog->n_events; e++)
             counts[e] += pmu_sim_truth(p->recorder.inner, p->topology->cpus[cpu].id, e, from_ns, to_ns);
+        if (p->catalog->level1.present && p->catalog->level1.per_thread)
+            add_core_slots(p, cpu, from_ns, to_ns, counts);
     }
     for (unsigned e = 1; e < p->catalog->n_events; e++) // what does not add up over CPUs
         if (p->catalog->events[e].kind == EVENT_DURATION)

@@ -35,7 +35,7 @@ COUNTS_PER_1000 = {
 MEGABYTES = {"umc_mem_bandwidth"}
 # 3. Left out, with the reason.
 LEFT_OUT = {
-    "total_dispatch_slots": "is level1.pipeline_slots of the spec",
+    "total_dispatch_slots": "is level1.per_thread.pipeline_slots of the spec",
     "l3_cache_accesses": "bare counts of another PMU: l3_miss_ratio has their ratio",
     "l3_misses": "bare counts of another PMU: l3_miss_ratio has their ratio",
     "l3_read_miss_latency.zen4": "needs terms of another PMU",
@@ -114,17 +114,20 @@ def check_formulas(zen, source, folder):
 
 
 def check_level1(zen, source):
-    """The five categories are the measured part of all pipeline slots, and each part of the split has whole categories."""
+    """The vendor's five categories are the measured part of all slots of a thread, and each part of the split has whole ones. Ours are all
+    slots of the core."""
     counts = perf_files.Counts(SEED)
     ours = perf_files.SpecModel(f"{source}/specs/{zen}.json", counts, LITERALS)
-    level1 = ours.spec["topdownd"]["level1"]
-    slots = perf_files.Formula(level1["pipeline_slots"], ours.look_up).value()
-    found = sum(ours.metric(metric) for metric in level1["categories"].values()) * slots
+    level1, vendors = ours.spec["topdownd"]["level1"], ours.groups["PipelineL1"]["metrics"]
+    slots = perf_files.Formula(level1["per_thread"]["pipeline_slots"], ours.look_up).value()
+    found = sum(ours.metric(metric) for metric in vendors) * slots
     want = sum(ours.look_up(f"de_no_dispatch_per_slot.{e}") for e in ("no_ops_from_frontend", "backend_stalls", "smt_contention"))
-    check(close(found, want + ours.look_up("de_src_op_disp.all")), f"{zen}: the categories do not add up")
+    check(close(found, want + ours.look_up("de_src_op_disp.all")), f"{zen}: the vendor's categories do not add up")
+    core = [metric for category, metric in level1["categories"].items() if category != "smt_contention"]
+    check(len(core) == 4 and close(sum(ours.metric(metric) for metric in core), 1), f"{zen}: the categories do not add up")
     cycles = ours.look_up("ls_not_halted_cyc")
     check(slots == level1["width"] * cycles, f"{zen}: pipeline slots are not {level1['width']} a cycle")
-    for metric in level1["categories"].values():
+    for metric in vendors:
         leaves = ours.leaves(ours.metrics[metric]["formula"])
         check(any(leaves <= set(part) for part in level1["split"]), f"{zen}: no part of the split holds {metric}")
 

@@ -23,7 +23,7 @@ FAMILIES = [("GenuineIntel", 6), ("GenuineIntel", 15), ("GenuineIntel", 18), ("A
             ("AuthenticAMD", 25), ("AuthenticAMD", 26)]
 # Linux's folders for cores of other designers to our spec
 OTHER_ARM = {"ampere/ampereone": "ampereone", "ampere/ampereonex": "ampereonex", "nvidia/t410": "olympus", "hisilicon/hip08": "kunpeng-920",
-             "fujitsu/a64fx": "a64fx"}
+             "fujitsu/a64fx": "a64fx", "fujitsu/monaka": "monaka"}
 # part number to our spec (Arm's implementer, 0x41); N2 and C1-Pro by revision below
 ARM = {"d0c": "neoverse-n1", "d49": "neoverse-n2", "d8e": "neoverse-n3", "d40": "neoverse-v1", "d4f": "neoverse-v2", "d83": "neoverse-v3",
        "d84": "neoverse-v3", "d8a": "c1-nano", "d8b": "c1-pro", "d90": "c1-premium", "d8c": "c1-ultra"}

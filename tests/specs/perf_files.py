@@ -159,6 +159,9 @@ class Formula:
         return self.look_up(re.sub(r"\\(.)", r"\1", token))
 
 
+CORE_SLOTS = ("core_slots", "core_slots.frontend_bound", "core_slots.backend_bound")
+
+
 class VendorModel:
     """Values of a folder's metrics over counts."""
 
@@ -207,20 +210,37 @@ class SpecModel:
             return self.counts.of(name)
         if name in self.metrics:
             return self.metric(name)
+        if name in CORE_SLOTS:
+            return self.core_slots()[name]
         return self.counts.of(our_encoding(self.events[name], self.pmu))
 
     def metric(self, name):
         return Formula(self.metrics[name]["formula"], self.look_up, self.literals).value()
 
-    def leaves(self, formula):
-        """The events that a formula needs, through the metrics that it uses."""
+    def core_slots(self):
+        """A core's pipeline slots, from the counts of one thread without a sibling."""
+        level1 = self.spec["topdownd"]["level1"]
+        every, used, front, back = (Formula(level1["per_thread"][key], self.look_up).value() for key in
+                                    ("pipeline_slots", "used", "frontend_bound", "backend_bound"))
+        lost = min(self.metric(level1["categories"]["smt_contention"]) * every, max(every - used, 0))
+        unused = max(every - lost - used, 0)
+        return dict(zip(CORE_SLOTS, (used + unused, unused * front / (front + back), unused * back / (front + back))))
+
+    def leaves(self, formula, given=()):
+        """The events that a formula needs, through the metrics that it uses, those aside whose values are given."""
         found = set()
 
         def note(name):
+            if name in given:
+                return 1.0
             if name in self.metrics:
-                found.update(self.leaves(self.metrics[name]["formula"]))
+                found.update(self.leaves(self.metrics[name]["formula"], given))
             elif name in self.events:
                 found.add(name)
+            elif name in CORE_SLOTS:
+                level1 = self.spec["topdownd"]["level1"]
+                for text in list(level1["per_thread"].values()) + [level1["categories"]["smt_contention"]]:
+                    found.update(self.leaves(text))
             elif name not in ("duration_time", "cpu_seconds"):
                 raise ValueError(f"no event or metric '{name}'")
             return 1.0
@@ -282,7 +302,9 @@ class SpecModel:
 
     def misfits(self, name, general, fixed, shared):
         """A metric whose events cannot be counted together (sampling only and other PMUs aside)."""
-        events = {e: self.events[e].get("topdownd", {}) for e in self.leaves(self.metrics[name]["formula"])}
+        level1 = self.spec["topdownd"].get("level1", {})
+        given = level1["categories"].values() if "per_thread" in level1 else ()  # from the event group of level 1
+        events = {e: self.events[e].get("topdownd", {}) for e in self.leaves(self.metrics[name]["formula"], given)}
         core = [t for e, t in events.items() if e not in fixed and "pmu" not in t]
         # An event that takes two counters takes an even one and the next; one such in a metric is all that there is.
         pairs = [t for t in core if t.get("takes", 1) > 1]

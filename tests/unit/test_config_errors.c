@@ -34,9 +34,9 @@ static void test_specs_of_a_vendor_that_are_wrong_are_refused(void **state) {
         {"specs: {format: perf}",
          "t.yaml:1:8: specs has no path: write specs: {path: /usr/share/pmu-events/arch, format: perf}"},
         {"specs:\n  path: arch", "t.yaml:2:9: path: \"arch\" is not an absolute path: begin it with /"},
-        {"specs: {path: /a, format: json}", "t.yaml:1:27: format: \"json\" is neither: write perf for the files of "
-                                            "Linux tools/perf/pmu-events, or arm for "
-                                            "Arm's specifications"},
+        {"specs: {path: /a, format: json}", "t.yaml:1:27: format: \"json\" is none of these: perf for the files of "
+                                            "Linux tools/perf/pmu-events, arm for "
+                                            "Arm's specifications, perfmon for the files of intel/perfmon"},
         {"specs: {path: /a, formt: arm}",
          "t.yaml:1:19: unknown key \"formt\": did you mean \"format\"? known here are path, format"},
     };

@@ -46,6 +46,7 @@ static const struct {
     {"NVIDIA Vera", "olympus"},
     {"HUAWEI Kunpeng 920", "kunpeng-920"},
     {"Fujitsu A64FX", "a64fx"},
+    {"Monaka", "monaka"},
     {"Xeon X5570", "nehalem-ep"},
     {"Intel(R) Xeon(R) CPU           E5520  @ 2.27GHz", "nehalem-ep"},
     {"Xeon X5690", "westmere-ep"},

@@ -132,11 +132,33 @@ static void test_the_level_1_split_of_each_core_worked_out_by_hand(void **state)
     }
 }
 
+// The designer does not say how many pipeline slots a cycle has, and the kernel shows it on the host.
+static void test_level_1_of_a_core_may_rest_on_what_its_host_says(void **state) {
+    (void)state;
+    static struct errors errors;
+    struct environment environment;
+    environment_init(&environment);
+    for (unsigned slots = 0; slots <= 8; slots += 4) {
+        struct catalog *catalog;
+        double counts[256] = {0};
+        environment.facts.literals[LITERAL_SLOTS] = slots > 0 ? (double)slots : (double)NAN;
+        assert_int_equal(spec_json_load("specs/monaka.json", &environment, &errors, &catalog), 0);
+        assert_int_equal(catalog->level1.present, slots > 0);
+        counts[catalog_find_event(catalog, "CPU_CYCLES")] = 1000;
+        if (slots > 0) {
+            assert_true(catalog->level1.width == slots);
+            assert_true(formula_evaluate(catalog->level1.pipeline_slots, counts, NULL) == 1000 * slots);
+        }
+        catalog_free(catalog);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_spec_has_the_groups_of_the_default_profile),
         cmocka_unit_test(test_every_group_plans_and_level_1_fits_or_is_split),
         cmocka_unit_test(test_the_level_1_split_of_each_core_worked_out_by_hand),
+        cmocka_unit_test(test_level_1_of_a_core_may_rest_on_what_its_host_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -237,7 +237,7 @@ static void test_a_long_unknown_name_is_cut_in_the_message(void **state) {
 static void test_a_formula_has_a_greatest_length(void **state) {
     (void)state;
     check_nested(" ", "A", "", FORMULA_LENGTH_MAX - 1, 2);
-    refuse_nested(" ", "A", "", FORMULA_LENGTH_MAX, 1, "longer than 16384 characters");
+    refuse_nested(" ", "A", "", FORMULA_LENGTH_MAX, 1, "longer than 131072 characters");
 }
 
 static void test_a_long_formula_may_have_as_many_terms_as_fit(void **state) {

@@ -93,6 +93,7 @@ static void test_every_core_gets_its_spec(void **state) {
         {0x480fd010, "kunpeng-920"},
         {0x480fd020, "armv8-pmuv3"}, // a later core of the same designer
         {0x460f0010, "a64fx"},
+        {0x460f0030, "monaka"},
         {0x6d0fd840, "neoverse-v3"}, // Cobalt 200
         {0x420fd490, "armv8-pmuv3"}, // the part number of another implementer means another core
         {0x6d0fd4f0, "armv8-pmuv3"}, // a part that this licensee is not known for

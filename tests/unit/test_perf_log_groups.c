@@ -44,11 +44,11 @@ static void test_a_group_is_what_ran_equally_long_or_what_an_event_that_repeats_
 // Front-end stalls are 30 of the 100 cycles of their own window. Over the first cycles in the log they would be 60 %.
 static void test_a_ratio_takes_the_counts_of_its_own_group(void **state) {
     (void)state;
-    static const char *const logs[] = {
-        "1.0,50,,r11,9,30.00,,\n1.0,20,,r8,9,30.00,,\n1.0,100,,r11,8,30.00,,\n1.0,30,,r23,8,30.00,,\n"
-        "1.0,200,,r11,7,30.00,,\n1.0,10,,r24,7,30.00,,\n",
-        "1.0,50,r11\n1.0,20,r8\n1.0,100,r11\n1.0,30,r23\n1.0,200,r11\n1.0,10,r24\n",
-        "1.0,20,r8\n1.0,50,r11\n1.0,30,r23\n1.0,100,r11\n1.0,10,r24\n1.0,200,r11\n"};
+    static const char timed[] = "1.0,50,,r11,9,30.00,,\n1.0,20,,r8,9,30.00,,\n1.0,100,,r11,8,30.00,,\n"
+                                "1.0,30,,r23,8,30.00,,\n1.0,200,,r11,7,30.00,,\n1.0,10,,r24,7,30.00,,\n";
+    static const char *const logs[] = {timed,
+                                       "1.0,50,r11\n1.0,20,r8\n1.0,100,r11\n1.0,30,r23\n1.0,200,r11\n1.0,10,r24\n",
+                                       "1.0,20,r8\n1.0,50,r11\n1.0,30,r23\n1.0,100,r11\n1.0,10,r24\n1.0,200,r11\n"};
     for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
         struct derived derived = derive_text(logs[i], "neoverse-v1");
         assert_close(value(&derived, 0, 0, "ipc"), 0.4);

@@ -283,9 +283,9 @@ static void test_peak_slots_are_width_times_frequency_times_cores(void **state) 
     text = render(&host.view, snapshot, false);
     assert_line(text, "topdownd_peak_pipeline_slots_per_second{socket=\"0\"} 8000000000");
     free(text);
-    host.catalog->level1.per_thread = true; // each of the two counts all of that core's slots
+    host.catalog->level1.per_thread = true; // also where each of the two counts all of that core's slots
     text = render(&host.view, snapshot, false);
-    assert_line(text, "topdownd_peak_pipeline_slots_per_second{socket=\"0\"} 16000000000");
+    assert_line(text, "topdownd_peak_pipeline_slots_per_second{socket=\"0\"} 8000000000");
     free(text);
     host.topology->maximum_frequency_hz = 0;
     text = render(&host.view, snapshot, false);

@@ -54,6 +54,7 @@ static void count_scope(struct census *census, const struct snapshot_layout *lay
     for (size_t c = 0; c < layout->n_level1; c++)
         count(census, snapshot_category(layout, scope, c));
     count(census, snapshot_pipeline_slots(layout, scope));
+    count(census, snapshot_contention(layout, scope));
     for (size_t e = 0; e < layout->n_events; e++)
         count(census, snapshot_event(layout, scope, e));
     count(census, snapshot_covered(layout, scope));
