@@ -106,11 +106,22 @@ static int load_spec(struct source_host *host, const struct source_request *requ
     return r;
 }
 
-// The kernel's driver of a CPU says which of the generic events it translates by what it opens. Where it opens none,
+// True if the core PMU's first plain event opens: then a refusal is about the event and not about permissions.
+static bool core_opens(const struct source_host *host) {
+    const struct catalog *catalog = host->source.catalog;
+    for (size_t e = 0; e < catalog->n_events; e++) {
+        const struct catalog_event *event = &catalog->events[e];
+        if (event->kind == EVENT_COUNTED && event->code.pmu == 0 && event->code.config1 == 0 && !event->topdown)
+            return pmu_linux_probe_event(host->pmu_types[0], event->code.config, host->cores.first_cpu) == 0;
+    }
+    return false;
+}
+
+// The kernel's driver of a CPU says which of the generic events it translates by what it opens. Where nothing opens,
 // the reason is another one, which opening the event groups will tell.
 static int rule_out_refused(struct source_host *host) {
     const struct source *source = &host->source;
-    size_t n_opened = 0, n = source->catalog->n_events;
+    size_t n_opened = 0, n_refused = 0, n = source->catalog->n_events;
     bool *refused = calloc(n, sizeof *refused);
     for (size_t e = 0; e < n && refused; e++) {
         const struct catalog_event *event = &source->catalog->events[e];
@@ -119,9 +130,11 @@ static int rule_out_refused(struct source_host *host) {
             continue;
         int r = pmu_linux_probe_event(type, event->code.config, host->cores.first_cpu);
         refused[e] = r == -ENOENT || r == -EOPNOTSUPP || r == -EINVAL;
+        n_refused += refused[e];
         n_opened += r == 0;
     }
-    for (size_t e = 0; e < n && n_opened > 0; e++)
+    bool counts = n_opened > 0 || (n_refused > 0 && core_opens(host));
+    for (size_t e = 0; e < n && counts; e++)
         if (refused[e])
             source->support[e] = PLAN_UNSUPPORTED;
     free(refused);

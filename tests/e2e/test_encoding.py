@@ -72,16 +72,25 @@ CPUS = {
 # perf knows these only in later versions than the one of Debian 12, which takes Zen 3's names for Zen 4 and 5
 LATER_CPUS = {
     "emerald-rapids": ("GenuineIntel-6-CF-2", INTEL, ICE_LAKE_BOXES), "granite-rapids": ("GenuineIntel-6-AD-1", INTEL, ICE_LAKE_BOXES),
-    "sierra-forest": ("GenuineIntel-6-AF-3", INTEL, ICE_LAKE_BOXES),
+    "sierra-forest": ("GenuineIntel-6-AF-3", INTEL, ICE_LAKE_BOXES), "grand-ridge": ("GenuineIntel-6-B6-0", INTEL, {}),
     "zen4": ("AuthenticAMD-25-11-1", AMD, AMD_V2), "zen5": ("AuthenticAMD-26-2-1", AMD, AMD_V2),
 }
+
+# from Lunar Lake on, the kernel's format has more bits for the unit mask
+INTEL_WIDE = INTEL | {"umask": "config:8-15,40-47"}
+HYBRID_CPUS = {
+    "golden-cove": ("GenuineIntel-6-97-2", "cpu_core", INTEL), "gracemont": ("GenuineIntel-6-97-2", "cpu_atom", INTEL),
+    "redwood-cove": ("GenuineIntel-6-AA-4", "cpu_core", INTEL), "crestmont": ("GenuineIntel-6-AA-4", "cpu_atom", INTEL),
+    "lion-cove": ("GenuineIntel-6-BD-1", "cpu_core", INTEL_WIDE), "skymont": ("GenuineIntel-6-BD-1", "cpu_atom", INTEL_WIDE),
+}
+HYBRID_SAMPLE = 30
 
 # where the vendor's table is wrong and our specs are not (docs/specs.md)
 DELIBERATE = {("skylake-sp", "FP_ARITH_INST_RETIRED.8_FLOPS"), ("cascade-lake", "FP_ARITH_INST_RETIRED.8_FLOPS")}
 
 ARM = {"armv8_pmuv3_0": {"event": "config:0-15"}}  # Linux, drivers/perf/arm_pmuv3.c
 ARM_CPUS = {"neoverse-n1": "0x00000000410fd0c0", "neoverse-n2": "0x00000000410fd490", "neoverse-v1": "0x00000000410fd400",
-            "neoverse-v2": "0x00000000410fd4f0"}
+            "neoverse-v2": "0x00000000410fd4f0", "ampereone": "0x00000000c00fac30", "a64fx": "0x00000000460f0010"}
 ARM_SAMPLE = 12  # in QEMU
 
 SCRIPT = """mount --bind "$1" /sys/bus/event_source/devices || exit 99
@@ -136,11 +145,12 @@ def make_pmus(folder, pmus):
     """The kernel's files of each PMU; {type: PMU}. All but cpu count for a socket, and have a number behind the name."""
     types = {}
     for number, (name, format_) in enumerate(pmus.items(), FIRST_TYPE):
-        pmu = os.path.join(folder, name if name in ("cpu", "amd_l3", "amd_df", "uncore", *ARM) else f"{name}_0")
+        cores = ("cpu", "cpu_core", "cpu_atom", *ARM)
+        pmu = os.path.join(folder, name if name in ("amd_l3", "amd_df", "uncore", *cores) else f"{name}_0")
         e2e.write_text(os.path.join(pmu, "type"), f"{number}\n")
         if name != "cpu":
-            e2e.write_text(os.path.join(pmu, "cpus" if name in ARM else "cpumask"), "0\n")
-        events = KERNEL_EVENTS if format_ is INTEL else {}
+            e2e.write_text(os.path.join(pmu, "cpus" if name in cores else "cpumask"), "0\n")
+        events = KERNEL_EVENTS if format_ in (INTEL, INTEL_WIDE) and name != "cpu_atom" else {}
         if format_ is NEHALEM_UNCORE["uncore"]:
             events = {event: terms for event, (_, terms) in NEHALEM_NAMES.items()}
         for file, text in [(f"format/{term}", bits) for term, bits in format_.items()] + [
@@ -218,6 +228,23 @@ def test_nehalems_uncore_is_encoded_as_perf_encodes_the_kernels_own_names():
     for spec in ("nehalem-ep", "westmere-ep"):
         wrong = []
         assert compare(spec, list_events("--cpu", spec), truth, wrong) == {"uncore": 5} and not wrong, wrong
+
+
+def test_events_of_hybrid_cpus_are_encoded_as_perf_encodes_them():
+    perf = Perf()
+    if not perf.is_new():
+        raise e2e.Skip("this perf knows too few of these CPUs")
+    print(f"seed {SEED}")
+    compared, wrong = {}, []
+    for spec, (cpuid, pmu, format_) in HYBRID_CPUS.items():
+        chosen = random.Random(f"{SEED} {spec}").sample(list_events("--cpu", spec), HYBRID_SAMPLE)
+        both = {name: format_ for name in ("cpu_core", "cpu_atom")}
+        asked = perf.ask(cpuid, both, [f"{pmu}/{event['name']}/" for event in chosen])
+        truth = {(name[len(pmu) + 1:-1], "cpu"): attributes for (name, of), attributes in asked.items() if of == pmu}
+        compared[spec] = compare(spec, chosen, truth, wrong)
+    assert not wrong, "\n".join(wrong)
+    assert all(known.get("cpu", 0) >= 10 for known in compared.values()), f"perf knows too few of our names: {compared}"
+    return f"{sum(sum(known.values()) for known in compared.values())} events of {len(compared)} cores"
 
 
 def test_events_of_arms_cores_are_encoded_as_perf_encodes_them():

@@ -47,7 +47,7 @@ def same(wanted, found, path, factor):
     if wanted is None or found is None:
         return False
     end = path.endswith(("/low", "/high"))
-    tolerance = 1e-6 if end else 1e-12 if factor != 1 else 0
+    tolerance = 1e-4 if end else 1e-12 if factor != 1 else 0
     return abs(found - wanted * factor) <= tolerance * abs(wanted * factor) or (end and wanted < 0 and found == 0)
 
 

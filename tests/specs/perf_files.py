@@ -258,9 +258,11 @@ class SpecModel:
         out = []
         own, general = self.spec["topdownd"], self.spec["topdownd"]["counters"]["general"]
         fixed, terms = set(own["counters"].get("fixed", [])), set(own.get("format", ())) | {"counters", "takes", "pmu", "sampling_only"}
+        for other in own.get("pmu_formats", {}).values():
+            terms |= set(other)
         seen = {}
         for name, event in self.events.items():
-            out += [f"event {name} has no {key}" for key in ("code", "title", "description")[:3 if whole_texts else 2] if not event.get(key)]
+            out += [f"event {name} has no {key}" for key in ("code", "title", "description")[:3 if whole_texts else 2] if event.get(key) in (None, "")]
             out += [f"event {name}: term {t} is not in format" for t in event.get("topdownd", {}) if t not in terms]
             other = seen.setdefault(our_encoding(event), name)
             if other != name and not event.get("topdownd", {}).get("sampling_only"):

@@ -172,6 +172,27 @@ static void test_a_refusal_for_other_reasons_rules_out_nothing(void **state) {
     source_free(source);
 }
 
+// A CPU of a vendor whose common events are known: what it caches, only the kernel's driver knows.
+static void test_generic_events_complete_the_common_ones_of_a_vendor(void **state) {
+    const struct host_tree *tree = *state;
+    const uint64_t core = (uint64_t)4 << 32; // the type of the PMU in sysfs
+    const uint64_t cycles[] = {core | 0x3c},
+                   both[] = {core | 0x3c, cache(PERF_COUNT_HW_CACHE_DTLB, PERF_COUNT_HW_CACHE_OP_READ,
+                                                PERF_COUNT_HW_CACHE_RESULT_MISS)};
+    for (size_t n = 0; n <= 2; n++) {
+        translate(ENOENT, n < 2 ? cycles : both, n);
+        write_host(tree, "vendor_id\t: GenuineIntel\ncpu family\t: 19\nmodel\t\t: 1\nstepping\t: 0\n", "cpu");
+        host_tree_write_pmu(tree, "cpu", "format/umask", "config:8-15\n");
+        struct source *source = find(tree);
+        assert_string_equal(source->catalog->product.spec, "intel-generic");
+        enum plan_support tlb = n == 1 ? PLAN_UNSUPPORTED : PLAN_SUPPORT_UNKNOWN; // n is 0: nothing opens at all
+        assert_int_equal(support_of(source, "dTLB-load-misses"), tlb);
+        assert_int_equal(support_of(source, "L1-dcache-loads"), n > 0 ? PLAN_UNSUPPORTED : PLAN_SUPPORT_UNKNOWN);
+        assert_int_equal(support_of(source, "INST_RETIRED.ANY"), PLAN_SUPPORT_UNKNOWN);
+        source_free(source);
+    }
+}
+
 // perf_event_attr.config of PERF_TYPE_HW_CACHE: id | op << 8 | result << 16 (perf_event_open(2)).
 static void test_every_generic_event_has_the_kernels_number(void **state) {
     (void)state;
@@ -219,6 +240,7 @@ int main(void) {
         ON_A_TREE(test_cpus_of_all_kinds_are_measured_with_generic_events),
         ON_A_TREE(test_each_type_of_apple_silicon_has_its_pmu),
         ON_A_TREE(test_only_what_the_driver_opens_is_used),
+        ON_A_TREE(test_generic_events_complete_the_common_ones_of_a_vendor),
         ON_A_TREE(test_a_refusal_for_other_reasons_rules_out_nothing),
         cmocka_unit_test(test_every_generic_event_has_the_kernels_number),
     };

@@ -282,10 +282,13 @@ static void test_peak_slots_are_width_times_frequency_times_cores(void **state) 
     host.topology->sockets[0].cores = 1; // as where the two are SMT siblings: they share one core's pipeline
     text = render(&host.view, snapshot, false);
     assert_line(text, "topdownd_peak_pipeline_slots_per_second{socket=\"0\"} 8000000000");
+    assert_null(strstr(text, "topdownd_smt_contention_pipeline_slots_total"));
     free(text);
     host.catalog->level1.per_thread = true; // also where each of the two counts all of that core's slots
+    snapshot->values[snapshot_contention(snapshot->layout, snapshot_scope_socket(0))] = 5;
     text = render(&host.view, snapshot, false);
     assert_line(text, "topdownd_peak_pipeline_slots_per_second{socket=\"0\"} 8000000000");
+    assert_line(text, "topdownd_smt_contention_pipeline_slots_total{socket=\"0\"} 5");
     free(text);
     host.topology->maximum_frequency_hz = 0;
     text = render(&host.view, snapshot, false);
