@@ -77,7 +77,7 @@ static void take_round(struct ours *o, size_t cpu, double end) {
     counters_truth(o->counters, cpu, end - seconds, end, truth);
     o->seconds[cpu] = seconds;
     o->fresh[cpu] = true;
-    for (size_t u = 0; u < t->plan->n_units && isfinite(o->begin); u++) {
+    for (size_t u = 0; u < t->plan->n_units && isfinite(o->begin) && cpu < trial_n_judged(t); u++) {
         const double *counted = cells_values(cells, cpu, u);
         bool data = cells_data(cells, cpu, u);
         double factor = data ? cells_factor(cells, cpu, u, seconds) : 0;
@@ -97,21 +97,26 @@ static void take_rounds(struct ours *o, const struct readings *readings) {
                 take_round(o, cpu, (double)(readings->cores[i].end_ns - COUNTERS_EPOCH_NS) * NS);
 }
 
+static size_t judged_scope(const struct trial *t) {
+    return t->setting->first_only ? scope_of_cpu(t->layout->topology, 0) : 0;
+}
+
 // Compares the intervals of a snapshot with the truth of the rounds that it is made of.
 static void judge_gauges(struct ours *o, const struct snapshot *snapshot, struct outcome *outcome) {
     struct trial *t = o->t;
+    size_t scope = judged_scope(t);
     memset(o->row, 0, t->rows->n_values * sizeof *o->row);
-    for (size_t cpu = 0; cpu < t->n_cpus; cpu++)
+    for (size_t cpu = 0; cpu < trial_n_judged(t); cpu++)
         for (size_t i = 0; i < t->rows->n_values && o->seconds[cpu] > 0; i++)
             o->row[i] += o->truth[cpu * t->rows->n_values + i] * (o->derive->seconds / o->seconds[cpu]);
     trial_evaluate(t, o->row, o->is);
     for (size_t m = 0; m < t->plan->n_metrics; m++) {
-        double low = snapshot->values[snapshot_low(t->layout, 0, m)];
+        double low = snapshot->values[snapshot_low(t->layout, scope, m)];
         if (!isfinite(low) || !isfinite(o->is[m]))
             continue;
         outcome->shown[m]++;
         outcome->inside[m] +=
-            o->is[m] >= low - 1e-12 && o->is[m] <= snapshot->values[snapshot_high(t->layout, 0, m)] + 1e-12;
+            o->is[m] >= low - 1e-12 && o->is[m] <= snapshot->values[snapshot_high(t->layout, scope, m)] + 1e-12;
     }
 }
 
@@ -171,7 +176,8 @@ static void write_outcome(struct ours *o, struct outcome *outcome) {
     for (size_t m = 0; m < t->plan->n_metrics; m++)
         outcome->low[m] = outcome->high[m] = NAN;
     for (size_t m = 0; m < t->plan->n_metrics && o->rounds > 0; m++) {
-        struct estimate_interval interval = estimate_get(o->minute, 0, m, outcome->value[m], (double)o->rounds);
+        struct estimate_interval interval =
+            estimate_get(o->minute, judged_scope(t), m, outcome->value[m], (double)o->rounds);
         outcome->low[m] = interval.low;
         outcome->high[m] = interval.high;
     }

@@ -138,9 +138,9 @@ static void find_truth(struct trial *t, double from, double to) {
     }
 }
 
-// Adds a round over the CPUs with data to `values`, extrapolated, and its truth over all CPUs to `truth`.
+// Adds a round over the judged CPUs with data to `values`, extrapolated, and its truth over all of them to `truth`.
 static void add_round(const struct trial *t, double seconds, double *values, double *truth) {
-    for (size_t cpu = 0; cpu < t->n_cpus; cpu++) {
+    for (size_t cpu = 0; cpu < trial_n_judged(t); cpu++) {
         for (size_t u = 0; u < t->plan->n_units; u++) {
             const double *counted = cells_values(t->counted, cpu, u), *is = cells_values(t->truth, cpu, u);
             size_t first = rows_first(t->rows, u);

@@ -26,6 +26,7 @@ struct setting {
     unsigned n_cpus, n_counters;
     const double *rates; // [mix][catalog event]
     double seconds;
+    bool first_only; // only the first CPU is judged; the others are there because the schedule is another one then
     const struct plan_request
         *adaptive; // NULL: the round stays; else core/adapt/adapt.h changes it, starting from `plan`
 };

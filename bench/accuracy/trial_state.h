@@ -30,6 +30,9 @@ struct trial {
     struct operands *at;            // one at a time
 };
 
+// The CPUs that are judged: the first ones.
+static inline size_t trial_n_judged(const struct trial *t) { return t->setting->first_only ? 1 : t->n_cpus; }
+
 // topology.c
 struct topology *trial_topology(size_t n_cpus);
 

@@ -11,6 +11,12 @@
 #include "core/estimate/estimate_terms.h"
 #include "core/estimate/estimate_unseen.h"
 
+// A load that is in step on all cores, with a period of about an idle piece, differs in pieces from the rest, and
+// neither differs from round to round. Nothing tells of such an error, a tenth of a point: so no round of several cores
+// claims less.
+static const double RESOLUTION_SHARE = 0.001, RESOLUTION_RELATIVE = 0.005;
+static const double WINDOWS_MIN = 1.5; // effective windows: fewer are one, and a part of another
+
 // Creates an estimate, takes rounds in, and answers. A round passes through three types: rounds (each CPU's counts,
 // extrapolated), then batch by batch of scopes means (the points of the derivatives), and metric by metric terms (how
 // far residuals differ from those of the previous round). The estimate keeps a spread for each scope and metric.
@@ -77,7 +83,7 @@ void estimate_forget_cpu(struct estimate *e, size_t cpu) {
 // ---- a round ----
 
 static void take_metric(struct estimate *e, const struct estimate_batch *batch, size_t m) {
-    static const struct estimate_unseen none = {{{0}}, {{0}}};
+    const struct estimate_unseen none = estimate_nothing_unseen();
     const struct plan_metric *metric = &e->plan->metrics[m];
     const struct lanes *mean = estimate_means_row(e->means, batch->index);
     const struct estimate_unseen *unseen =
@@ -143,19 +149,53 @@ static const struct estimate_spread *spread_of(const struct estimate *e, size_t 
     return estimate_spreads_at(e->spreads, scopes_own(e->scopes, batch), metric); // batches of CPUs are themselves
 }
 
+static double cores_in(const struct estimate *e, size_t batch) {
+    size_t first = scope_of_cpu(e->scopes->topology, 0);
+    return batch < first ? (double)scopes_n_cores(e->scopes, batch) : 1;
+}
+
+// How many of these cores, if they were of equal variance, would contribute as much (Satterthwaite 1946); a squared
+// normal variable has a mean square of three times its squared mean.
+static double carried_by(double cores, double variance, double squares) {
+    double carried = 3 * variance * variance / squares;
+    return squares > 0 && carried < cores ? carried : cores;
+}
+
+// The variance of a round by what its cores have in common: nobody sees what happens in an idle piece. If they all do
+// the same, the sum of the cores is the residual of one population, of which the idle share is unseen. But pieces lie
+// in each part of a round, and follow a slow load better than a few slots do. So it is at most what one core would have
+// that counts in every slot, with the spread of theirs: the variance of their sum, if they are in step, by the number
+// of slots in as much time as is idle.
+static struct lanes common_of(const struct estimate *e, size_t batch, const struct estimate_sample *mean) {
+    double idle = plan_idle_share(e->plan), cores = cores_in(e, batch);
+    struct lanes common = lanes_all(0);
+    if (cores == 1 || idle == 0)
+        return common;
+    for (size_t l = 0; l < LANES; l++) {
+        double uncovered = mean->uncovered.of[l], variance = mean->variance.of[l];
+        double most = carried_by(cores, variance, mean->squares.of[l]) * variance / uncovered * (1 - uncovered) * idle;
+        most = mean->common.of[l] < most ? mean->common.of[l] : most;
+        common.of[l] = uncovered > idle / 2 ? lanes_max(most, 0) : 0; // what counts all the time counts in pieces, too
+    }
+    return common;
+}
+
 // n differences between n + 1 successive values have 2 n^2 / (3 n - 1) degrees of freedom, because neighbours share a
 // value (von Neumann et al., "The mean square successive difference", 1941). Cores with equal variance multiply this by
-// their number (Satterthwaite 1946); a squared normal variable has a mean square of three times its squared mean.
-static struct lanes degrees_of(const struct estimate *e, size_t batch, const struct estimate_spread *spread) {
-    size_t first = scope_of_cpu(e->scopes->topology, 0);
-    double cores = batch < first ? (double)scopes_n_cores(e->scopes, batch) : 1;
+// their number, and what they have in common is one draw a round. There are not more than the windows have that carry
+// the counts.
+static struct lanes degrees_of(const struct estimate *e, size_t batch, const struct estimate_spread *spread,
+                               const struct lanes *common) {
+    double cores = cores_in(e, batch);
     struct lanes degrees;
     for (size_t l = 0; l < LANES; l++) {
-        double n = 1 / spread->weights2.of[l], one = 2 * n * n / (3 * n - 1);
-        double variance = spread->mean.variance.of[l], squares = spread->mean.squares.of[l];
-        double carried = 3 * variance * variance / squares;
-        carried = squares > 0 && carried < cores ? carried : cores;
-        degrees.of[l] = spread->rounds.of[l] > 0 ? one * carried : 0;
+        double n = 1 / spread->weights2.of[l], one = 2 * n * n / (3 * n - 1), shared = common->of[l];
+        double variance = spread->mean.variance.of[l], windows = spread->mean.unseen.windows.of[l];
+        double all = one * carried_by(cores, variance, spread->mean.squares.of[l]);
+        if (cores > 1 && shared > 0)
+            all = (variance + shared) * (variance + shared) / (variance * variance / all + shared * shared / one);
+        all = windows - 1 < all ? windows - 1 : all;
+        degrees.of[l] = spread->rounds.of[l] > 0 ? all : 0;
     }
     return degrees;
 }
@@ -163,7 +203,24 @@ static struct lanes degrees_of(const struct estimate *e, size_t batch, const str
 double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
     const struct topology *topology = e->scopes->topology;
     size_t batch = scope_batch(topology, scope);
-    return degrees_of(e, batch, spread_of(e, batch, metric)).of[scope_lane(topology, scope)];
+    const struct estimate_spread *spread = spread_of(e, batch, metric);
+    struct lanes common = common_of(e, batch, &spread->mean);
+    return degrees_of(e, batch, spread, &common).of[scope_lane(topology, scope)];
+}
+
+// The least standard errors of a round, in the exported scale.
+static struct lanes resolution_of(const struct estimate *e, size_t batch, const struct catalog_metric *metric,
+                                  const struct lanes *values, const struct lanes *uncovered) {
+    double idle = plan_idle_share(e->plan);
+    struct lanes least = lanes_all(0);
+    if (idle == 0 || cores_in(e, batch) == 1)
+        return least;
+    for (size_t l = 0; l < LANES; l++) {
+        double resolution =
+            metric->domain != METRIC_OTHER ? RESOLUTION_SHARE : RESOLUTION_RELATIVE * fabs(values->of[l]);
+        least.of[l] = uncovered->of[l] > idle / 2 ? resolution : 0;
+    }
+    return least;
 }
 
 // The qualities of intervals of these values and half widths.
@@ -185,15 +242,16 @@ void estimate_get_batch(const struct estimate *e, size_t batch, size_t metric, c
     bool many = rounds > 1, from_zero = catalog_metric->formula->is_ratio;
     double scale = catalog_metric->export_scale;
     const struct lanes *missed = many ? &mean->unseen.mean : &mean->unseen.round;
-    struct lanes degrees = degrees_of(e, batch, spread), half;
+    struct lanes common = common_of(e, batch, mean), degrees = degrees_of(e, batch, spread, &common), half;
+    struct lanes least = resolution_of(e, batch, catalog_metric, values, &mean->uncovered);
     for (size_t l = 0; l < LANES; l++) {
-        double stretch = many ? 1 : mean->stretch.of[l], by_chance = mean->variance.of[l] / rounds;
+        double stretch = many ? 1 : mean->stretch.of[l], by_chance = (mean->variance.of[l] + common.of[l]) / rounds;
         by_chance *= stretch * stretch;
         double floor = mean->floor.of[l], unseen = missed->of[l] * values->of[l] / scale;
         double variance = by_chance + floor * floor + unseen * unseen;
         // only the part estimated from differences has few degrees of freedom (Satterthwaite)
         double sure = by_chance > 0 ? variance / by_chance : INFINITY;
-        out->standard_error.of[l] = sqrt(variance) * fabs(scale);
+        out->standard_error.of[l] = lanes_max(least.of[l] / sqrt(rounds), sqrt(variance) * fabs(scale));
         degrees.of[l] = degrees.of[l] * sure * sure;
     }
     for (size_t l = 0; l < LANES; l++)
@@ -202,6 +260,7 @@ void estimate_get_batch(const struct estimate *e, size_t batch, size_t metric, c
     for (size_t l = 0; l < LANES; l++) {
         double value = values->of[l], low = value - half.of[l];
         bool known = spread->rounds.of[l] > 0 && isfinite(value) && isfinite(mean->variance.of[l]);
+        known = known && mean->unseen.windows.of[l] >= WINDOWS_MIN;
         low = from_zero && value >= 0 ? lanes_max(low, 0) : low;
         out->standard_error.of[l] = known ? out->standard_error.of[l] : NAN;
         out->low.of[l] = known ? low : NAN;

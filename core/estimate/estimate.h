@@ -20,8 +20,14 @@
 // Likewise where the PMU sees a core from one thread: how many pipeline slots the core had is an estimate with an error
 // of its own (core/counts/core_slots.h), which is the same in every window.
 //
+// Idle pieces are common to all cores, and what these do there in step is the same error on all of them. How much more
+// the sum of the cores differs between rounds than they do one by one tells whether they are in step; what that leaves
+// unseen adds to the variance. A round's standard error is never below a resolution: estimate.c.
+//
 // Windows that were all alike may have missed something important. If other units counted clearly more of a shared
-// event, the unseen share adds an uncertainty of its own size.
+// event, the unseen share adds an uncertainty of its own size. The windows that carry a ratio may be few: then its
+// rounds hide a part of their own errors, which leverage tells, and fewer than about two have no interval at all
+// (estimate_unseen.h).
 //
 // Derivatives are computed numerically at the mean of recent rounds, so this works for every formula; a metric made of
 // other metrics passes their residuals on. All memory is allocated at creation.

@@ -15,6 +15,7 @@ static void lay_out(void *self, struct block *block) {
     rounds->cells = block_take(block, blocks * rows->n_units, sizeof *rounds->cells);
     rounds->now = block_take(block, blocks * rows->n_values, sizeof *rounds->now);
     rounds->before = block_take(block, blocks * rows->n_values, sizeof *rounds->before);
+    rounds->held = block_take(block, blocks, sizeof *rounds->held);
 }
 
 struct estimate_rounds *estimate_rounds_new(const struct rows *rows, size_t n_cpus) {
@@ -24,6 +25,8 @@ struct estimate_rounds *estimate_rounds_new(const struct rows *rows, size_t n_cp
         for (size_t i = 0; i < rows->plan->units[u].n_events; i++)
             if (estimate_is_field(rows->plan, rows->plan->units[u].events[i]))
                 made->has_fields[u] = true;
+    for (size_t i = 0, n = lanes_blocks(n_cpus) * rows->n_units; made && i < n; i++)
+        made->cells[i].unfitted = lanes_all(1);
     return made;
 }
 
@@ -72,6 +75,17 @@ static void keep_unit(struct estimate_rounds *rounds, size_t cpu, size_t u) {
         before[i].of[lane] = now[i].of[lane];
 }
 
+static double held_part(const struct cells *cells, size_t cpu) {
+    const struct plan *plan = cells->rows->plan;
+    double windows = 0;
+    if (!cells->times[cpu].held)
+        return 0;
+    for (size_t u = 0; u < plan->n_units; u++)
+        if (!plan_unit_stands(plan, (unsigned)u) && plan->common_unit != (int)u)
+            windows += cells_at(cells, cpu, u)->n_windows;
+    return lanes_max(1 - windows / plan_slots(plan), 0);
+}
+
 static void find_covered(struct estimate_cell *cell) {
     struct lanes share = cell->share, before = cell->share_before, covered, uncovered;
     for (size_t l = 0; l < LANES; l++) {
@@ -91,6 +105,7 @@ void estimate_rounds_take(struct estimate_rounds *rounds, const struct cells *ce
     for (size_t cpu = 0; cpu < rounds->n_cpus; cpu++) {
         if (!cells->times[cpu].fresh || !(cells->times[cpu].seconds > 0))
             continue;
+        rounds->held[cpu / LANES].of[cpu % LANES] = held_part(cells, cpu);
         for (size_t u = 0; u < rounds->rows->n_units; u++) {
             keep_unit(rounds, cpu, u);
             take_unit(rounds, cells, cpu, u, seconds);

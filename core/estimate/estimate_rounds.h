@@ -15,6 +15,7 @@ struct estimate_cell {
     struct lanes rounding;     // standard error of one field's count
     struct lanes covered;      // mean share of both rounds; -1: there are not both
     struct lanes uncovered;    // square root of the rest; 0: there are not both
+    struct lanes unfitted;     // of the batch at hand: how much larger residuals would be of a mean without the round
 };
 enum { ESTIMATE_CELL_LANES = sizeof(struct estimate_cell) / sizeof(struct lanes) };
 
@@ -24,6 +25,7 @@ struct estimate_rounds {
     bool *has_fields;            // [unit]
     struct estimate_cell *cells; // [block][unit]
     struct lanes *now, *before;  // [block][value of a row]
+    struct lanes *held;          // [block]: the part of a round's windows that the core did not have, as it was held
 };
 
 // `rows` must outlive it. NULL if out of memory.

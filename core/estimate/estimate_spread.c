@@ -62,8 +62,11 @@ void estimate_spread_move(struct estimate_spread *spread, const struct estimate_
     estimate_move_weights2(&spread->weights2, &weight);
     estimate_move(&mean->variance, &sample->variance, &weight);
     estimate_move(&mean->squares, &sample->squares, &weight);
+    estimate_move(&mean->common, &sample->common, &weight);
     estimate_move(&mean->floor, &sample->floor, &weight);
+    replace(&mean->uncovered, &sample->uncovered, data);
     replace(&mean->stretch, &sample->stretch, data);
     replace(&mean->unseen.round, &sample->unseen.round, data);
     replace(&mean->unseen.mean, &sample->unseen.mean, data);
+    replace(&mean->unseen.windows, &sample->unseen.windows, data);
 }

@@ -5,17 +5,26 @@
 // How much rounds differ, in the lanes of a batch of scopes: exponentially weighted means over rounds. The first rounds
 // have equal weights, so that no initial value needs to decay.
 
+#include <math.h>
+
 #include "core/base/lanes.h"
 
-// The share of what happened that windows demonstrably missed.
+// The share of what happened that windows demonstrably missed, and on how few of them rests what they saw.
 struct estimate_unseen {
     struct lanes round, mean; // in the last round; in the mean over rounds
+    struct lanes windows;     // the effective number of windows
 };
+
+static inline struct estimate_unseen estimate_nothing_unseen(void) {
+    return (struct estimate_unseen){lanes_all(0), lanes_all(0), lanes_all(INFINITY)};
+}
 
 // One round's contribution for a metric in the scopes of a batch.
 struct estimate_sample {
     struct lanes variance;         // of the round's residual, summed over the scope's cores
     struct lanes squares;          // sum of each core's squared term: tells how many cores contribute
+    struct lanes common;           // more of it, of what the cores have in common; on average 0 if they have nothing
+    struct lanes uncovered;        // share of time that windows did not cover
     struct lanes floor;            // standard error from rounding to fields, or from the estimate of cores' slots
     struct lanes stretch;          // factor of its errors over a usual round's, at least 1
     struct estimate_unseen unseen; // missed by the metric's windows
@@ -24,7 +33,7 @@ struct estimate_sample {
 struct estimate_spread {
     struct lanes rounds;         // so far
     struct lanes weights2;       // sum of the squared weights: 1 / effective number of rounds
-    struct estimate_sample mean; // except stretch and unseen, which are the last round's
+    struct estimate_sample mean; // except uncovered, stretch and unseen, which are the last round's
 };
 
 struct estimate_spreads {

@@ -186,7 +186,8 @@ static struct lanes take_block(const struct estimate_terms *terms, const struct 
         struct lanes difference = difference_of_counts(terms, batch, metric, formula, block);
         of.covered = cell->covered;
         for (size_t l = 0; l < LANES; l++) {
-            of.difference.of[l] = of.covered.of[l] >= 0 ? difference.of[l] : 0;
+            double unfitted = difference.of[l] * cell->unfitted.of[l];
+            of.difference.of[l] = of.covered.of[l] >= 0 ? unfitted : 0;
             scaled->of[l] = of.difference.of[l] * cell->uncovered.of[l];
         }
     }
@@ -225,6 +226,11 @@ static void find_max(struct lanes *to, const struct lanes *other) {
         to->of[l] = lanes_max(other->of[l], to->of[l]);
 }
 
+static void find_min(struct lanes *to, const struct lanes *other) {
+    for (size_t l = 0; l < LANES; l++)
+        to->of[l] = other->of[l] < to->of[l] ? other->of[l] : to->of[l];
+}
+
 // A metric made of others has missed as much, and is as uncertain, as the worst of them.
 static void add_worst(const struct estimate_terms *terms, const struct formula *formula,
                       struct estimate_sample *sample) {
@@ -233,6 +239,7 @@ static void add_worst(const struct estimate_terms *terms, const struct formula *
         find_max(&sample->stretch, &other->stretch);
         find_max(&sample->unseen.round, &other->unseen.round);
         find_max(&sample->unseen.mean, &other->unseen.mean);
+        find_min(&sample->unseen.windows, &other->unseen.windows);
     }
 }
 
@@ -246,8 +253,32 @@ static struct lanes floor_of(const struct estimate_term *term, size_t n_fields) 
     return floor;
 }
 
+// What the CPUs of a scope have together.
+struct together {
+    double n, difference,
+        uncovered; // CPUs with a difference, and sums of theirs, scaled, and of their uncovered shares
+};
+
+static void add_cpu(struct together *together, double covered, double scaled) {
+    if (!(covered >= 0))
+        return;
+    together->n++;
+    together->difference += scaled;
+    together->uncovered += 1 - covered;
+}
+
+// Finds what the cores of a scope have in common: half the squared difference of their sum is more than the sum of
+// theirs if they are in step.
+static void find_common(const struct plan *plan, const struct together *together, struct estimate_sample *sample) {
+    double uncovered = together->n > 0 ? together->uncovered / together->n : 0, more;
+    more = together->difference * together->difference / 2 - sample->variance.of[0];
+    sample->uncovered = lanes_all(uncovered);
+    sample->common = lanes_all(uncovered > 0 ? more / uncovered * plan_idle_share(plan) : 0); // they have been scaled
+}
+
 // Lanes above 0: some CPU has a difference. A metric without a value at the point has none.
-static struct lanes take_blocks(struct estimate_terms *terms, const struct estimate_batch *batch, size_t metric) {
+static struct lanes take_blocks(struct estimate_terms *terms, const struct estimate_batch *batch, size_t metric,
+                                struct together *together) {
     struct lanes data = lanes_all(0);
     size_t at = 0, block, c = 0;
     bool any = false;
@@ -255,9 +286,11 @@ static struct lanes take_blocks(struct estimate_terms *terms, const struct estim
         struct lanes covered = take_block(terms, batch, metric, block);
         for (size_t l = 0; l < LANES; l++)
             data.of[l] = covered.of[l] >= 0 && !isnan(terms->value.of[l]) ? 1 : 0;
-        for (; !any && !batch->of_cpus && c < at; c++)
-            any = data.of[batch->in.cpus[c] % LANES] > 0;
-        c = at;
+        for (; !batch->of_cpus && c < at; c++) {
+            size_t lane = batch->in.cpus[c] % LANES;
+            add_cpu(together, covered.of[lane], batch->cores->differences[block].of[lane]);
+            any = any || data.of[lane] > 0;
+        }
     }
     return batch->of_cpus ? data : lanes_all(any);
 }
@@ -269,15 +302,18 @@ const struct estimate_sample *estimate_terms_take(struct estimate_terms *terms, 
     const struct plan_metric *planned = &plan->metrics[metric];
     const struct formula *formula = formula_of(plan, metric);
     struct estimate_term *term = &terms->terms[planned->metric];
+    struct together together = {0, 0, 0};
     terms->value = at->metrics[planned->metric] = estimate_slopes(formula, at->counts, at->metrics, terms->slopes);
     term->sample.stretch = planned->unit >= 0 ? stretch_of_counts(terms, batch, metric, mean) : lanes_all(1);
     term->sample.unseen = *unseen;
     add_worst(terms, formula, &term->sample);
     find_rounded(terms, batch, planned, formula);
     term->sample.floor = floor_of(term, n_causes(plan->catalog));
-    *data = take_blocks(terms, batch, metric);
+    *data = take_blocks(terms, batch, metric, &together);
     struct estimate_variance of = estimate_batch_variance(batch);
     term->sample.variance = of.variance;
     term->sample.squares = of.squares;
+    if (!batch->of_cpus)
+        find_common(plan, &together, &term->sample);
     return &term->sample;
 }

@@ -6,6 +6,8 @@
 
 #include "core/base/block.h"
 
+static const double LEVERAGE_MAX = 0.5; // a round that makes more of the mean than that is the mean
+
 static void lay_out(void *self, struct block *block) {
     struct estimate_sizes *sizes = self;
     size_t units = sizes->rows->n_units;
@@ -107,6 +109,7 @@ void estimate_sizes_take_round(struct estimate_sizes *sizes, const struct estima
 struct size_now {
     struct lanes own, all; // as in struct estimate_size
     struct lanes data;     // above 0: some CPU has data
+    struct lanes shares;   // sum of the CPUs' covered shares of time
     struct lanes differs;  // above 0: some CPU has a previous round too, and the scope's cores have the differences
 };
 
@@ -124,6 +127,7 @@ static struct size_now size_of_cpus(const struct estimate_sizes *sizes, const st
         size.own.of[l] = share.of[l] > 0 ? now.of[l] : 0;
         size.all.of[l] = share.of[l] > 0 ? all.of[l] : 0;
         size.data.of[l] = share.of[l] > 0 ? 1 : 0;
+        size.shares.of[l] = share.of[l] > 0 ? share.of[l] : 0;
         size.differs.of[l] = covered.of[l] >= 0 ? 1 : 0;
         differences.of[l] = covered.of[l] >= 0 ? difference : 0;
     }
@@ -133,7 +137,7 @@ static struct size_now size_of_cpus(const struct estimate_sizes *sizes, const st
 
 static struct size_now size_of(const struct estimate_sizes *sizes, const struct estimate_batch *batch, size_t u) {
     size_t at = 0, block;
-    double own = 0, all = 0, data = 0, differs = 0;
+    double own = 0, all = 0, data = 0, shares = 0, differs = 0;
     if (batch->of_cpus)
         return size_of_cpus(sizes, batch, batch->block, u);
     for (size_t c = 0; estimate_batch_next(batch, &at, &block);) {
@@ -143,10 +147,65 @@ static struct size_now size_of(const struct estimate_sizes *sizes, const struct 
             own += size.own.of[lane];
             all += size.all.of[lane];
             data += size.data.of[lane];
+            shares += size.shares.of[lane];
             differs += size.differs.of[lane];
         }
     }
-    return (struct size_now){lanes_all(own), lanes_all(all), lanes_all(data), lanes_all(differs)};
+    return (struct size_now){lanes_all(own), lanes_all(all), lanes_all(data), lanes_all(shares), lanes_all(differs)};
+}
+
+// The windows of a core in a round are one observation. Finds the roots of what they add to the sum of squares: their
+// square, and if a held core was on the same window at the end of its previous round, what both have to do with each
+// other.
+static struct lanes roots_of(const struct estimate_batch *batch, size_t block, size_t u, size_t place) {
+    const struct estimate_cell *cell = estimate_rounds_cell(batch->rounds, block, u);
+    struct lanes now = estimate_rounds_now(batch->rounds, block)[place], share = cell->share, roots;
+    struct lanes before = estimate_rounds_before(batch->rounds, block)[place], had = cell->share_before;
+    struct lanes held = batch->rounds->held[block];
+    for (size_t l = 0; l < LANES; l++) {
+        double both = had.of[l] > 0 ? 2 * held.of[l] * now.of[l] * before.of[l] : 0;
+        double root = sqrt(now.of[l] * now.of[l] + both);
+        roots.of[l] = share.of[l] > 0 ? root : 0;
+    }
+    return roots;
+}
+
+// The sum of the windows' squared counts. Those of SMT siblings are the same windows.
+static struct lanes squares_of(const struct estimate_sizes *sizes, const struct estimate_batch *batch, size_t u) {
+    size_t at = 0, block;
+    while (estimate_batch_next(batch, &at, &block))
+        batch->cores->differences[block] = roots_of(batch, block, u, sizes->same[sizes->first_same[u]].place);
+    struct lanes squares = estimate_batch_variance(batch).variance;
+    for (size_t l = 0; l < LANES; l++)
+        squares.of[l] *= 2;
+    return squares;
+}
+
+// Finds how much of the scopes' means the differences of their CPUs make; `weight`: of this round in the means.
+static void find_leverages(const struct estimate_sizes *sizes, const struct estimate_batch *batch, size_t u,
+                           const struct estimate_size *size, const struct lanes *weight) {
+    size_t at = 0, block, place = sizes->same[sizes->first_same[u]].place;
+    while (estimate_batch_next(batch, &at, &block)) {
+        struct lanes now = estimate_rounds_now(batch->rounds, block)[place], own = size->own, by = *weight, unfitted;
+        struct lanes before = estimate_rounds_before(batch->rounds, block)[place];
+        for (size_t l = 0; l < LANES; l++) {
+            double part = fabs(now.of[l] - before.of[l]) * by.of[l] / own.of[l];
+            part = part < LEVERAGE_MAX ? part : LEVERAGE_MAX;
+            unfitted.of[l] = own.of[l] > 0 ? 1 / (1 - part) : 1;
+        }
+        estimate_rounds_cell(batch->rounds, block, u)->unfitted = unfitted;
+    }
+}
+
+// The effective number of windows, as many more as they leave less unseen.
+static struct lanes windows_of(const struct estimate_size *size, const struct size_now *now) {
+    struct lanes windows;
+    for (size_t l = 0; l < LANES; l++) {
+        double share = now->data.of[l] > 0 ? now->shares.of[l] / now->data.of[l] : 0, own = size->own.of[l];
+        double squares = size->squares.of[l] * size->square_weights.of[l] * (1 - share);
+        windows.of[l] = squares > 0 ? own * own / squares : own > 0 ? INFINITY : 0;
+    }
+    return windows;
 }
 
 // The share of `all` that is missing from `own` by more than `error`.
@@ -157,15 +216,19 @@ static double missed(double own, double all, double error) {
 
 static struct estimate_unseen take_unit(struct estimate_sizes *sizes, const struct estimate_batch *batch, size_t u) {
     struct estimate_size *size = &sizes->sizes[batch->index * sizes->rows->n_units + u];
+    struct lanes squares = squares_of(sizes, batch, u);
     struct size_now now = size_of(sizes, batch, u);
     struct estimate_variance of_round = estimate_batch_variance(batch);
     struct lanes weight = estimate_weigh(&size->rounds, &now.data, batch->memory_rounds);
     estimate_move(&size->own, &now.own, &weight);
     estimate_move(&size->all, &now.all, &weight);
+    estimate_move(&size->squares, &squares, &weight);
+    estimate_move_weights2(&size->square_weights, &weight);
+    find_leverages(sizes, batch, u, size, &weight);
     weight = estimate_weigh(&size->differences, &now.differs, batch->memory_rounds);
     estimate_move_weights2(&size->weights2, &weight);
     estimate_move(&size->variance, &of_round.variance, &weight);
-    struct estimate_unseen unseen;
+    struct estimate_unseen unseen = {.windows = windows_of(size, &now)};
     for (size_t l = 0; l < LANES; l++) {
         double error = sqrt(size->variance.of[l]);
         // the stretch already covers a round with merely small counts
@@ -180,6 +243,6 @@ static struct estimate_unseen take_unit(struct estimate_sizes *sizes, const stru
 void estimate_sizes_take_batch(struct estimate_sizes *sizes, const struct estimate_batch *batch) {
     for (size_t u = 0; u < sizes->rows->n_units; u++) {
         bool told = sizes->first_same[u + 1] > sizes->first_same[u];
-        sizes->unseen[u] = told ? take_unit(sizes, batch, u) : (struct estimate_unseen){lanes_all(0), lanes_all(0)};
+        sizes->unseen[u] = told ? take_unit(sizes, batch, u) : estimate_nothing_unseen();
     }
 }

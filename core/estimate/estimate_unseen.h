@@ -9,6 +9,16 @@
 // than one unit how often such an event happened. If a unit's own count is smaller by more than its own standard error
 // (in a single round by more than two), its windows do not represent the round, and the missing share is unseen.
 // Something that the unit has seen often enough to vary is within its own error and adds nothing.
+//
+// What was seen may itself rest on few windows: on those that met the load if it is rare, and on a held core, which is
+// on few groups in a minute. Their effective number k is the squared sum of their counts by the sum of squared counts
+// (Kish, "Survey Sampling", 1965, section 8.2), divided by the share of time that none covered. A window that reaches
+// from one round of a held core into the next is one. k values have k - 1 degrees of freedom about their mean, and one
+// says nothing of the others.
+//
+// A ratio is fitted to the rounds that carry it, so their residuals are too small by the part h that they make of the
+// mean, their leverage: without the round itself the residual would be 1 / (1 - h) as large (MacKinnon and White, 1985,
+// the jackknife). Only the difference in counts has leverage in a difference of residuals: rounds of equal size cancel.
 
 #include "core/estimate/estimate_batch.h"
 #include "core/estimate/estimate_spread.h"
@@ -24,6 +34,7 @@ struct estimate_size {
     struct lanes own, all;                      // means of the unit's count, and of the estimate from all units that
                                                 // count the event
     struct lanes variance;                      // variance of a round's own count
+    struct lanes squares, square_weights;       // mean sum of the windows' squared counts; as weights2, of the means
 };
 
 struct estimate_sizes {

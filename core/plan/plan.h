@@ -166,6 +166,11 @@ size_t plan_n_opened(const struct plan *plan);
 // Slots of all event groups in a round, without the idle slot.
 unsigned plan_slots(const struct plan *plan);
 
+// The share of a round in which nothing that rotates is counted; 0 if nothing rotates.
+static inline double plan_idle_share(const struct plan *plan) {
+    return plan_slots(plan) > 0 ? (double)plan->idle_ns / (double)plan->round_ns : 0;
+}
+
 // The share of the round in which the unit's events count; 1 for a standing unit.
 double plan_share(const struct plan *plan, unsigned unit);
 

@@ -172,6 +172,90 @@ static void test_what_counts_all_the_time_decides(void **state) {
     rig_free(&rig);
 }
 
+// A load that comes in some of five rounds; the other unit always sees as much. Windows cover a tenth of the time, so
+// that n equal ones of five count as n / 0.9: one is not enough, and two leave 1.22 degrees of freedom.
+static void feed_some_of_five(struct rig *rig, const bool *comes) {
+    for (int r = 0; r < 5; r++) {
+        count(rig, A_AND_B, 1, comes[r] ? 10 + r : 0, comes[r] ? 100 : 0);
+        count(rig, B_AND_C, 1, comes[r] ? 100 : 0, 20);
+        rounds(rig, 1);
+    }
+}
+
+static void test_one_window_says_nothing_of_the_others(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    feed_some_of_five(&rig, (const bool[]){false, true, false, false, false});
+    struct estimate_interval of = estimate_get(rig.estimate, 0, 0, 0.11, 5);
+    assert_true(isnan(of.standard_error) && isnan(of.low) && isnan(of.high));
+    assert_int_equal(of.quality, ESTIMATE_NONE);
+    assert_true(isnan(error_of(&rig, 2, 0.02))); // made of it
+    rig_free(&rig);
+}
+
+static void test_a_ratio_has_no_more_degrees_of_freedom_than_windows_that_carry_it(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    feed_some_of_five(&rig, (const bool[]){false, true, false, true, false});
+    expect_near(estimate_degrees(rig.estimate, 0, A_AND_B), 2 / 0.9 - 1, 1e-9);
+    assert_true(isfinite(error_of(&rig, 0, 0.12)));
+    rig_free(&rig);
+}
+
+// What counts all the time saw everything, in one round or in many.
+static void test_what_counts_all_the_time_needs_no_second_window(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    for (int r = 0; r < 5; r++) {
+        count(&rig, A_AND_B, 10, r == 1 ? 100 : 0, r == 1 ? 1000 : 0);
+        count(&rig, B_AND_C, 1, r == 1 ? 100 : 0, 20);
+        rounds(&rig, 1);
+    }
+    assert_true(error_of(&rig, 0, 0.1) == 0);
+    rig_free(&rig);
+}
+
+// A held core has one window in a round of two. In two rounds in a row half of it is the same one: the sum of squares
+// is 1 + 1 + 2 x 0.5, and 3 instead of 2 equal windows of a sum of 2 count as 4 / 3, by the half that they leave
+// unseen.
+static void test_a_window_that_reaches_over_the_end_of_a_round_is_one(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    expect_near(plan_share(rig.plan, A_AND_B), 0.5, 1e-9);
+    for (int r = 0; r < 5; r++) {
+        bool on = r == 2 || r == 3;
+        cells_begin_round(rig.cells, 0);
+        cells_note_window(rig.cells, 0, on ? A_AND_B : B_AND_C, 10);
+        cells_add_values(rig.cells, 0, on ? A_AND_B : B_AND_C,
+                         on ? (double[]){10, 10 + r, 100} : (double[]){10, 40, 9});
+        cells_end_round(rig.cells, 0, 10);
+        rig.cells->times[0].held = true;
+        estimate_take_round(rig.estimate, rig.cells, 10);
+    }
+    expect_near(estimate_degrees(rig.estimate, 0, A_AND_B), 4.0 / 3 / 0.5 - 1, 1e-9);
+    rig_free(&rig);
+}
+
+// 1,000 and 3,000 of B in two rounds: their difference is the mean, 2,000. The residual of the ratio, 350 of 2,000,
+// differs by (500 - 0.175 x 2,000) / 2,000 = 0.075, and is doubled, as for a leverage of a half or more.
+static void test_a_round_that_carries_the_mean_hides_its_own_error(void **state) {
+    (void)state;
+    struct rig rig;
+    rig_init(&rig);
+    count(&rig, A_AND_B, 1, 10, 100);
+    count(&rig, B_AND_C, 1, 100, 20);
+    rounds(&rig, 1);
+    count(&rig, A_AND_B, 1, 60, 300);
+    count(&rig, B_AND_C, 1, 300, 60);
+    rounds(&rig, 1);
+    expect_near(estimate_get(rig.estimate, 0, 0, 0.175, 2).standard_error, sqrt(0.15 * 0.15 / 2 * 0.9 / 2), 1e-6);
+    rig_free(&rig);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_windows_that_missed_a_part_say_so_though_they_never_vary),
@@ -181,6 +265,11 @@ int main(void) {
         cmocka_unit_test(test_a_single_round_is_short_by_chance_up_to_two_standard_errors),
         cmocka_unit_test(test_a_round_without_a_window_is_not_short_of_anything),
         cmocka_unit_test(test_what_counts_all_the_time_decides),
+        cmocka_unit_test(test_one_window_says_nothing_of_the_others),
+        cmocka_unit_test(test_a_ratio_has_no_more_degrees_of_freedom_than_windows_that_carry_it),
+        cmocka_unit_test(test_what_counts_all_the_time_needs_no_second_window),
+        cmocka_unit_test(test_a_window_that_reaches_over_the_end_of_a_round_is_one),
+        cmocka_unit_test(test_a_round_that_carries_the_mean_hides_its_own_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
