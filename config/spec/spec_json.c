@@ -81,7 +81,7 @@ static void read_group(struct spec_reader *spec, const struct json_node *group) 
     free(metrics);
 }
 
-static void read_groups(struct spec_reader *spec, const struct json_node *root) {
+void spec_read_groups(struct spec_reader *spec, const struct json_node *root) {
     struct json_node groups, of_metrics;
     const cJSON *value;
     if (!json_get_object(root, "groups", JSON_REQUIRED, &groups) ||
@@ -295,7 +295,7 @@ static void read_document(struct spec_reader *spec, const struct json_node *root
         spec_read_metrics(spec, root);
     if (spec->reader.status != 0)
         return;
-    read_groups(spec, root);
+    spec_read_groups(spec, root);
     if (spec->reader.status == 0)
         read_methodology(spec, root);
     read_level1(spec, &ours, "level1", LEVEL1_USUAL);

@@ -21,6 +21,11 @@ int spec_json_parse(const char *name, const char *text, size_t length, const str
 int spec_json_read(const char *path, const struct environment *environment, struct errors *errors,
                    struct catalog_builder **out);
 
+// Adds to a catalog what every host has beside its core PMU: events, metrics and metric groups of another spec, whose
+// PMU is that spec's own (specs/software.json). Its methodology and counters are left out, and so are entries whose
+// names the catalog has. Returns 0, -EINVAL with the mistakes in `errors`, -ENOMEM.
+int spec_json_add(const char *path, struct errors *errors, struct catalog_builder *builder);
+
 // A vendor's own file, which describes neither the counters nor level 1. If it has no object "topdownd", the applicable
 // parts of that object in the file `defaults` replace it (docs/specs.md). An invalid entry is added to `errors` and
 // disables only what depends on it; -EINVAL is for files that are not a spec at all. The builder is to be bound to a

@@ -81,7 +81,7 @@ void spec_read_format(struct spec_reader *spec, const struct json_node *root, co
 }
 
 static bool is_ours(const char *key) {
-    static const char *const keys[] = {"counters", "takes", "pmu", "sampling_only"};
+    static const char *const keys[] = {"counters", "takes", "pmu", "sampling_only", "may_be_zero"};
     for (size_t i = 0; i < COUNT(keys); i++)
         if (strcmp(keys[i], key) == 0)
             return true;
@@ -151,7 +151,7 @@ static void read_counter_list(const struct json_node *ours, uint64_t *out) {
 }
 
 static void read_event(struct spec_reader *spec, const struct json_node *event) {
-    struct catalog_event_text text = {.name = event->key, .takes = 1};
+    struct catalog_event_text text = {.name = event->key, .takes = 1, .pmu = spec->pmu};
     struct json_node ours = {0};
     char terms[TERMS_MAX];
     uint64_t code;
@@ -165,6 +165,7 @@ static void read_event(struct spec_reader *spec, const struct json_node *event) 
         (void)json_get_text(&ours, "pmu", JSON_OPTIONAL, &text.pmu);
         (void)json_get_count(&ours, "takes", JSON_OPTIONAL, 0, 2, &text.takes);
         (void)json_get_bool(&ours, "sampling_only", JSON_OPTIONAL, &text.sampling_only);
+        (void)json_get_bool(&ours, "may_be_zero", JSON_OPTIONAL, &text.may_be_zero);
         read_counter_list(&ours, &text.counters);
     }
     struct fault fault;

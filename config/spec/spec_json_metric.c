@@ -96,7 +96,7 @@ static void read_ours(const struct json_node *metric, struct catalog_metric_text
 static void read_metric(struct metric_reader *reader, size_t i) {
     struct spec_reader *spec = reader->spec;
     const struct json_node metric = json_child(reader->metrics, reader->values[i], 0);
-    struct catalog_metric_text text = {.name = metric.key};
+    struct catalog_metric_text text = {.name = metric.key, .vendor = spec->vendor};
     reader->states[i] = METRIC_BEING_READ;
     bool good = json_is_object(&metric) && json_get_text(&metric, "formula", JSON_REQUIRED, &text.formula);
     if (cJSON_IsObject(metric.value)) {

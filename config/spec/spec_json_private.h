@@ -25,6 +25,8 @@ struct spec_reader {
     const struct environment *environment;
     struct catalog_builder *builder;
     const struct catalog *catalog; // built so far
+    const char *pmu;               // of events that name none; NULL: the core PMU
+    const char *vendor;            // of metrics; NULL: the product's
     struct uncountable uncountable;
 };
 
@@ -50,5 +52,6 @@ void spec_read_format(struct spec_reader *spec, const struct json_node *root, co
 void spec_read_events(struct spec_reader *spec, const struct json_node *root);
 void spec_read_counters(struct spec_reader *spec, const struct json_node *ours);
 void spec_read_metrics(struct spec_reader *spec, const struct json_node *root);
+void spec_read_groups(struct spec_reader *spec, const struct json_node *root);
 
 #endif

@@ -8,8 +8,8 @@
 #include "core/base/name.h"
 #include "core/spec/catalog.h"
 
-enum { DEFAULT_GROUPS = 4 };
-static const char *const default_groups[DEFAULT_GROUPS] = {"stage_1", "General", "MPKI", "Miss_Ratio"};
+enum { DEFAULT_GROUPS = 5 };
+static const char *const default_groups[DEFAULT_GROUPS] = {"stage_1", "General", "MPKI", "Miss_Ratio", "Software"};
 
 static struct config_group *find_group(const struct config_profile *profile, const char *name) {
     for (size_t i = 0; i < profile->n_groups; i++)

@@ -90,10 +90,12 @@ struct catalog_event {
     bool fixed;             // has a counter of its own (the cycle counter)
     bool topdown;           // in catalog.topdown
     bool sampling_only;     // can be sampled but not counted
+    bool may_be_zero;       // rare enough that a count which stays 0 is true
 };
 
 struct catalog_metric {
     char *name;          // the vendor's
+    char *vendor;        // whose name it is if not the product's vendor; else ""
     char *export_name;   // topdownd_<export_name>, and label `metric`
     char *title, *help;  // a few words; one or more sentences, may be ""
     char *units;         // free text, a label

@@ -67,6 +67,7 @@ struct catalog_event_text {
     unsigned takes;    // general counters at once; 0: none (a field of PERF_METRICS)
     unsigned fixed;    // 1 + the number of its fixed counter; 0: none, or set by catalog_builder_set_counters
     bool sampling_only;
+    bool may_be_zero; // rare enough that a count which stays 0 is true
 };
 int catalog_builder_add_event_text(struct catalog_builder *builder, const struct catalog_event_text *text,
                                    struct fault *fault);
@@ -88,6 +89,7 @@ int catalog_builder_set_topdown(struct catalog_builder *builder, const char *con
 
 struct catalog_metric_text {
     const char *name;                           // required
+    const char *vendor;                         // NULL: the product's
     const char *export_name;                    // NULL: derived from name, units and domain, see docs/specs.md
     const char *title, *help, *units, *formula; // formula required
     const char *meaning, *parent;               // may be NULL; the parent is set once all metrics exist

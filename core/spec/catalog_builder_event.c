@@ -20,7 +20,8 @@ int builder_append_event(struct catalog_builder *builder, const struct catalog_e
                                     .title = catalog_entry_copy(text->title),
                                     .terms = catalog_entry_copy(text->terms),
                                     .need = {.counters = text->counters, .takes = text->takes, .fixed = -1},
-                                    .sampling_only = text->sampling_only};
+                                    .sampling_only = text->sampling_only,
+                                    .may_be_zero = text->may_be_zero};
     event->need.free = kind != EVENT_COUNTED || text->takes == 0;
     event->fixed = text->fixed > 0;
     event->need.fixed = (int)text->fixed - 1;
@@ -242,6 +243,7 @@ int builder_add_modified(struct catalog_builder *builder, const char *name) {
     event->need = of.need;
     event->fixed = of.fixed;
     event->sampling_only = of.sampling_only;
+    event->may_be_zero = of.may_be_zero;
     return index;
 }
 

@@ -71,6 +71,7 @@ static bool is_share(const char *units) {
 
 static int copy_texts(struct catalog_metric *metric, const struct catalog_metric_text *text, const char *export_name) {
     metric->name = catalog_entry_copy(text->name);
+    metric->vendor = catalog_entry_copy(text->vendor);
     metric->export_name = catalog_entry_copy(export_name);
     metric->title = catalog_entry_copy(text->title);
     metric->help = catalog_entry_copy(text->help);
@@ -80,7 +81,7 @@ static int copy_texts(struct catalog_metric *metric, const struct catalog_metric
     metric->threshold_text = catalog_entry_copy("");
     metric->rate_advice = catalog_entry_copy(text->rate_advice);
     metric->definition = catalog_entry_copy(text->definition);
-    return metric->name && metric->export_name && metric->title && metric->help && metric->units &&
+    return metric->name && metric->vendor && metric->export_name && metric->title && metric->help && metric->units &&
                    metric->formula_text && metric->meaning && metric->threshold_text && metric->rate_advice &&
                    metric->definition
                ? 0

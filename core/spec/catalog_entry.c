@@ -49,6 +49,7 @@ void catalog_entry_free_event(struct catalog_event *event) {
 
 void catalog_entry_free_metric(struct catalog_metric *metric) {
     free(metric->rate_advice);
+    free(metric->vendor);
     free(metric->definition);
     free(metric->meaning);
     formula_free(metric->threshold);

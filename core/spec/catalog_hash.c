@@ -38,6 +38,8 @@ uint64_t catalog_hash(const struct catalog *catalog) {
     for (size_t e = 0; e < catalog->n_events; e++) {
         hash = add_text(hash, catalog->events[e].name);
         hash = add_text(hash, catalog->events[e].terms);
+        if (catalog->events[e].may_be_zero)
+            hash = add_number(hash, 1);
     }
     for (size_t m = 0; m < catalog->n_metrics; m++) {
         const struct catalog_metric *metric = &catalog->metrics[m];

@@ -24,13 +24,24 @@ static const struct formula *formula_of(const struct plan *plan, size_t metric) 
     return plan->catalog->metrics[plan->metrics[metric].metric].formula;
 }
 
+// True if coverage is split over the metrics of this unit.
+static bool unit_covers(const struct derive_metrics *metrics, int unit) {
+    return unit < 0 || !metrics->rotated || !plan_unit_stands(metrics->plan, (unsigned)unit);
+}
+
 static void note_planned(struct derive_metrics *metrics) {
+    const struct plan *plan = metrics->plan;
+    size_t n_rotating = plan_n_rotating(plan);
+    metrics->stands = n_rotating < plan->n_groups;
+    metrics->rotated = metrics->rotated || n_rotating > 0;
     metrics->n_planned = metrics->n_not_plannable = 0;
-    for (size_t m = 0; m < metrics->plan->n_metrics; m++) {
-        bool now = metrics->plan->metrics[m].unit >= 0;
+    for (size_t m = 0; m < plan->n_metrics; m++) {
+        bool now = plan->metrics[m].unit >= 0;
         metrics->planned[m] = metrics->planned[m] || now;
-        metrics->n_planned += metrics->planned[m];
-        metrics->n_not_plannable += metrics->planned[m] && !now;
+        if (!metrics->planned[m] || !unit_covers(metrics, plan->metrics[m].unit))
+            continue;
+        metrics->n_planned++;
+        metrics->n_not_plannable += !now;
     }
 }
 
@@ -66,6 +77,7 @@ struct derive_metrics *derive_metrics_free(struct derive_metrics *metrics) {
 void derive_metrics_continue(struct derive_metrics *metrics, const struct derive_metrics *old) {
     memcpy(metrics->counted, old->counted, metrics->plan->catalog->n_events * sizeof *metrics->counted);
     memcpy(metrics->planned, old->planned, metrics->plan->n_metrics * sizeof *metrics->planned);
+    metrics->rotated = metrics->rotated || old->rotated;
     note_planned(metrics);
 }
 
@@ -80,8 +92,13 @@ void derive_metrics_note_counts(struct derive_metrics *metrics, unsigned group, 
             counted[events[i]] = true;
 }
 
+// True if a count of 0 means that the event never happened, not that the PMU may never count it.
+static bool zero_is_true(const struct derive_metrics *metrics, unsigned event) {
+    return metrics->plan->support[event] == PLAN_SUPPORTED || metrics->plan->catalog->events[event].may_be_zero;
+}
+
 bool derive_metrics_event_lives(const struct derive_metrics *metrics, unsigned event) {
-    return metrics->counted[event] || metrics->plan->support[event] == PLAN_SUPPORTED;
+    return metrics->counted[event] || zero_is_true(metrics, event);
 }
 
 struct doubts {
@@ -107,7 +124,7 @@ static void add_doubts(const struct derive_metrics *metrics, const struct formul
             add_thread_doubts(metrics, doubts);
         else if (kind != EVENT_COUNTED || metrics->counted[event])
             doubts->some_counted = true;
-        else if (metrics->plan->support[event] != PLAN_SUPPORTED)
+        else if (!zero_is_true(metrics, event))
             doubts->some_doubtful = true;
     }
 }
@@ -161,7 +178,7 @@ void derive_metrics_find_stalled(struct derive_metrics *metrics) {
         metrics->stalled[m] = metric_stalled(metrics, formula);
         if (metrics->stalled[m])
             note_stalled_use(metrics, formula);
-        if (plan->metrics[m].unit == PLAN_COMBINED)
+        if (plan->metrics[m].unit == PLAN_COMBINED || !unit_covers(metrics, plan->metrics[m].unit))
             continue;
         metrics->units[plan->metrics[m].unit].n_metrics++;
         metrics->units[plan->metrics[m].unit].n_stalled += metrics->stalled[m];

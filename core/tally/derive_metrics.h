@@ -7,6 +7,9 @@
 //
 // If an event has never counted and the PMU does not state that it can, its 0 is not trusted while another event of the
 // same metric counts: the metric is stalled.
+//
+// Coverage is split over the planned metrics. What counts all the time is left out where others rotate: it needs no
+// counter, and would hide that others have lost theirs.
 
 #include "core/counts/carries.h"
 #include "core/plan/plan.h"
@@ -22,11 +25,12 @@ struct derive_metrics {
     unsigned *ratios;          // the plan's metrics that are ratios and have a unit, unit by unit
     struct derive_unit *units; // [unit]
     bool *counted;             // [catalog event]: has counted since the start
-    bool *planned;             // [metric]: is or was plannable: coverage is split over these
-    size_t n_planned;
-    size_t n_not_plannable; // of these, not plannable now
-    bool *stalled;          // [metric]
-    bool *stalled_use;      // [catalog event]: a stalled metric needs it
+    bool *planned;             // [metric]: is or was plannable
+    bool stands, rotated;      // the plan has standing units; this plan or an earlier one has or had others
+    size_t n_planned;          // of `planned`, those over which coverage is split
+    size_t n_not_plannable;    // of these, not plannable now
+    bool *stalled;             // [metric]
+    bool *stalled_use;         // [catalog event]: a stalled metric needs it
     bool level1_stalled;
     struct carries *carries; // of the totals of differences
 };
@@ -48,16 +52,13 @@ void derive_metrics_find_stalled(struct derive_metrics *metrics);
 // True if the event's count of 0 is trusted.
 bool derive_metrics_event_lives(const struct derive_metrics *metrics, unsigned event);
 
-// The part of the planned metrics that units measure which count all the time, 0 to 1.
-double derive_metrics_standing_part(const struct derive_metrics *metrics);
-
 // A unit's ratios, as metrics of the plan.
 static inline const unsigned *derive_metrics_ratios(const struct derive_metrics *metrics, size_t unit, size_t *n) {
     *n = metrics->units[unit].n_ratios;
     return metrics->ratios + metrics->units[unit].first_ratio;
 }
 
-// The part of the planned metrics that is measured all the time, 0 to 1.
+// The part of the covered metrics that is measured all the time, 0 to 1.
 double derive_metrics_standing_part(const struct derive_metrics *metrics);
 
 #endif

@@ -23,7 +23,7 @@ void derive_begin_standing(struct derive *d, const struct readings *readings) {
 
 static void advance(struct derive *d, size_t cpu, const struct derive_round_time *time) {
     struct derive_round_time all = {.seconds = time->seconds + time->gap_seconds, .limit_seconds = time->limit_seconds};
-    if (d->metrics->n_planned == 0 || derive_metrics_standing_part(d->metrics) == 0)
+    if (!d->metrics->stands)
         return;
     for (unsigned u = 0; u < derive_n_units(d); u++)
         if (plan_unit_stands(d->layout->plan, u))

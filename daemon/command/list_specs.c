@@ -46,10 +46,33 @@ void list_specs_deinit(struct list_specs *list) {
         catalog_free(list->specs[--list->n].catalog);
 }
 
+// Adds the software events that every Linux host has, if the folder has their spec.
+static int add_software(const struct list_specs *list, struct errors *errors, struct catalog_builder *builder) {
+    char path[sizeof list->folder + LIST_SPEC_NAME_MAX + 8];
+    size_t i = 0;
+    while (i < list->n && strcmp(list->specs[i].name, SPEC_SOFTWARE) != 0)
+        i++;
+    if (i == list->n || strcmp(catalog_builder_catalog(builder)->product.pmu, SPEC_SOFTWARE) == 0)
+        return 0;
+    (void)snprintf(path, sizeof path, "%s/" SPEC_SOFTWARE ".json", list->folder);
+    return spec_json_add(path, errors, builder);
+}
+
 int list_specs_load(struct list_specs *list, size_t spec, struct errors *errors) {
     char path[sizeof list->folder + LIST_SPEC_NAME_MAX + 8];
+    struct catalog_builder *builder;
+    if (list->specs[spec].catalog)
+        return 0;
     (void)snprintf(path, sizeof path, "%s/%s.json", list->folder, list->specs[spec].name);
-    return list->specs[spec].catalog ? 0 : spec_json_load(path, NULL, errors, &list->specs[spec].catalog);
+    int r = spec_json_read(path, NULL, errors, &builder);
+    if (r < 0)
+        return r;
+    r = add_software(list, errors, builder);
+    if (r == 0)
+        list->specs[spec].catalog = catalog_builder_finish(builder);
+    else
+        catalog_builder_free(builder);
+    return r;
 }
 
 // name_equal, ignoring spaces too.

@@ -122,6 +122,15 @@ int specs_read(const struct specs *specs, const char *name, const struct environ
     return spec_json_read(path, environment, errors, out);
 }
 
+int specs_add_software(const struct specs *specs, struct errors *errors, struct catalog_builder *builder) {
+    char path[DATA_PATH_MAX + 512];
+    const struct catalog_product *product = &catalog_builder_catalog(builder)->product;
+    if (!specs_has(specs, SPEC_SOFTWARE) || strcmp(product->pmu, SPEC_SOFTWARE) == 0)
+        return 0;
+    (void)snprintf(path, sizeof path, "%s/" SPEC_SOFTWARE ".json", specs->folder);
+    return spec_json_add(path, errors, builder);
+}
+
 int specs_load(const struct specs *specs, const char *name, const struct environment *environment,
                struct errors *errors, struct catalog **out) {
     struct catalog_builder *builder;

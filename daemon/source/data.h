@@ -10,6 +10,8 @@
 #include "core/host/identify.h"
 #include "core/spec/catalog_builder.h"
 
+#define SPEC_SOFTWARE "software" // the spec of the kernel's software events, and the kernel's PMU for them
+
 enum { DATA_PATH_MAX = 4096, DATA_SPECS_MAX = 256 };
 
 // Finds the data folder: `given` if not NULL, else share/topdownd beside the program's folder (an installation), else
@@ -37,6 +39,10 @@ int specs_load(const struct specs *specs, const char *name, const struct environ
 // The same, to be bound to a host before it is finished.
 int specs_read(const struct specs *specs, const char *name, const struct environment *environment,
                struct errors *errors, struct catalog_builder **out);
+
+// Adds the kernel's software events, which every Linux host has, to a catalog of a core PMU. Returns 0, -EINVAL,
+// -ENOMEM.
+int specs_add_software(const struct specs *specs, struct errors *errors, struct catalog_builder *builder);
 
 // Spec `i`, for lookups; kept until specs_forget. NULL if it cannot be read: this host does not need it, so its
 // mistakes do not matter.

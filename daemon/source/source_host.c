@@ -13,8 +13,6 @@
 #include "core/spec/kernel_pmu.h"
 #include "daemon/source/source_identify.h"
 
-static const char SOFTWARE[] = "software"; // the spec, and the kernel's PMU, for hosts without a hardware PMU
-
 static struct source_host *of(struct source *source) { return (struct source_host *)source; }
 static const struct source_host *of_const(const struct source *source) { return (const struct source_host *)source; }
 
@@ -100,9 +98,17 @@ static int load_spec(struct source_host *host, const struct source_request *requ
                                          .pmu = replaced ? host->pmu_found : NULL,
                                          .environment = &environment,
                                          .all_events = request->all_events};
-    int r = vendors ? source_load_vendors(source, request, &files, errors, out) : 1;
+    struct catalog_builder *builder;
+    int r = vendors ? source_load_vendors(source, request, &files, errors, &builder) : 1;
     if (r == 1 && name)
-        r = specs_read(request->specs, name, &environment, errors, out);
+        r = specs_read(request->specs, name, &environment, errors, &builder);
+    if (r != 0)
+        return r;
+    r = specs_add_software(request->specs, errors, builder);
+    if (r == 0)
+        *out = builder;
+    else
+        catalog_builder_free(builder);
     return r;
 }
 
@@ -244,7 +250,7 @@ static int init_software(struct source_host *host, const struct source_request *
     source->several = false;
     source->vendors = false;
     struct catalog_builder *builder;
-    int r = load_spec(host, request, SOFTWARE, false, errors, &builder);
+    int r = load_spec(host, request, SPEC_SOFTWARE, false, errors, &builder);
     if (r < 0)
         return r;
     source->catalog = catalog_builder_finish(builder);

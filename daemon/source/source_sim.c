@@ -72,8 +72,13 @@ static int load_spec(struct source_sim *sim, const struct source_request *reques
     int r = source_load_vendors(&sim->source, request, &vendors, errors, &builder);
     if (r == 1)
         r = specs_read(request->specs, sim->scenario->spec, &environment, errors, &builder);
+    if (r < 0)
+        return r;
+    r = specs_add_software(request->specs, errors, builder);
     if (r == 0)
         sim->source.catalog = catalog_builder_finish(builder);
+    else
+        catalog_builder_free(builder);
     return r;
 }
 

@@ -191,8 +191,13 @@ static int make_catalog(const struct tape *tape, const struct tape_request *requ
         return r;
     if (of->topdown_dropped)
         catalog_builder_drop_topdown(builder);
-    *out = catalog_builder_finish(builder);
-    return 0;
+    if (catalog_hash(catalog_builder_catalog(builder)) != of->hash) // earlier versions left software events out
+        r = specs_add_software(request->specs, errors, builder);
+    if (r == 0)
+        *out = catalog_builder_finish(builder);
+    else
+        catalog_builder_free(builder);
+    return r;
 }
 
 static int open_recording(struct tape *tape, const struct tape_request *request, struct errors *errors,

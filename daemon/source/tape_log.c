@@ -107,18 +107,37 @@ static int load_spec(struct tape *tape, const char *option, const struct specs *
     return r == 0 && !option ? find_spec(tape, specs, out) : r;
 }
 
+// The log may also have the software events that every Linux host has. They say nothing of the CPU.
+static int add_software(const struct specs *specs, struct errors *errors, struct catalog **catalog) {
+    struct catalog_builder *builder;
+    int r = specs_read(specs, (*catalog)->product.spec, NULL, errors, &builder);
+    if (r < 0)
+        return r;
+    r = specs_add_software(specs, errors, builder);
+    if (r < 0) {
+        catalog_builder_free(builder);
+        return r;
+    }
+    catalog_free(*catalog);
+    *catalog = catalog_builder_finish(builder);
+    return 0;
+}
+
 static int choose_spec(struct tape *tape, const char *name, const struct specs *specs, struct errors *errors,
                        struct catalog **out) {
     int r = load_spec(tape, name, specs, errors, out);
     if (r < 0)
         return r;
-    const struct perf_log_request request = request_of(tape, *out, true);
-    size_t known = *out ? perf_log_known(&request) : 0;
-    if (known == 0)
+    struct perf_log_request request = request_of(tape, *out, true);
+    if (!*out || perf_log_known(&request) == 0)
         return errors_add(errors, tape->path, 0, 0,
                           "holds no event of %s: say which CPU it is of with --spec, as in --spec neoverse-v2",
                           name ? name : "one CPU alone");
-    tape->catalog = *out;
+    r = add_software(specs, errors, out);
+    if (r < 0)
+        return r;
+    tape->catalog = request.catalog = *out;
+    size_t known = perf_log_known(&request);
     log_info("%s: %zu of its %zu events are in the spec %s%s; %zu lines hold no count", tape->path, known,
              tape->log.log->n_events, tape->catalog->product.spec,
              name ? "" : ", which has most of them (--spec names another)", tape->log.log->n_skipped);

@@ -169,7 +169,7 @@ static void append_gauge_help(const struct view *view, const struct catalog_metr
     if (metric->help[0])
         text_format(help, ": %s", metric->help);
     text_format(help, "%s %s's name: %s.", help->length > 0 && help->data[help->length - 1] == '.' ? "" : ".",
-                view->layout->catalog->product.vendor, metric->name);
+                metric->vendor[0] != '\0' ? metric->vendor : view->layout->catalog->product.vendor, metric->name);
     if (unit[0])
         text_format(help, " Unit: %s.", unit);
     if (metric->domain == METRIC_CLOCKS)

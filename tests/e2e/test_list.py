@@ -53,7 +53,9 @@ def test_every_spec_lists_its_groups_metrics_and_events():
     for spec in SPECS:
         file = spec_file(spec)
         metrics = listed("metrics", "--cpu", spec)
-        assert {m["name"]: m["formula"] for m in metrics} == {n: m["formula"] for n, m in file["metrics"].items()}, spec
+        of_all_hosts = spec_file("software")["metrics"]
+        assert {m["name"]: m["formula"] for m in metrics} == {
+            n: m["formula"] for n, m in (file["metrics"] | of_all_hosts).items()}, spec
         groups = {g["name"]: g for g in listed("groups", "--cpu", spec)}
         for name, group in file["groups"]["metrics"].items():
             assert groups[name]["metrics"] == len(group["metrics"]), (spec, name)
@@ -179,7 +181,7 @@ def test_the_tree_and_the_catalog_of_a_simulated_host():
         catalog = daemon.json("/api/v1/catalog")
         file = spec_file(catalog["spec"])
         assert {m["name"]: m["formula"] for m in catalog["metrics"]} == {
-            name: metric["formula"] for name, metric in file["metrics"].items()}
+            name: metric["formula"] for name, metric in (file["metrics"] | spec_file("software")["metrics"]).items()}
         planned = {m["metric"] for m in catalog["metrics"] if m["planned"] and m["selected"]}
         plan = {name for group in daemon.json("/api/v1/plan")["event_groups"] for name in group["metrics"]}
         assert planned == plan and all(m["reason"] for m in catalog["metrics"] if not m["planned"]), (planned, plan)

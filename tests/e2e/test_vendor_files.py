@@ -85,7 +85,7 @@ def test_an_arm_core_that_no_spec_of_ours_is_for_is_measured_from_a_file_like_ar
                                       yaml=e2e.LISTEN_ANYWHERE + f"specs: {{path: '{folder}/files'}}\n")
         assert status == 0 and "spec new-core: 2 CPUs on 1 socket with 6 general and 1 fixed" in said, said
         assert "spec small-core: 1 CPU on 1 socket" in said and "no spec for this CPU" not in said, said
-        assert said.count("profile default: 4 metrics in 1 event group") == 2 and "another kind" not in said, said
+        assert said.count("profile default: 8 metrics in 2 event groups, of which 1 is always on") == 2 and "another kind" not in said, said
 
 
 def test_a_spec_of_ones_own_loses_what_is_wrong_and_what_needs_it():

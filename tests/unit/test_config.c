@@ -36,7 +36,7 @@ static const struct config_profile *profile_of(const struct config *config, cons
 }
 
 static void assert_is_default(const struct config *config) {
-    static const char *const groups[] = {"stage_1", "General", "MPKI", "Miss_Ratio"};
+    static const char *const groups[] = {"stage_1", "General", "MPKI", "Miss_Ratio", "Software"};
     assert_int_equal(config->n_listen, 1);
     assert_string_equal(config->listen[0].text, "127.0.0.1:10813");
     assert_string_equal(config->listen[0].address, "127.0.0.1");
@@ -45,8 +45,8 @@ static void assert_is_default(const struct config *config) {
     assert_int_equal(config->forced_profile, -1);
     assert_int_equal(config->n_profiles, 1);
     const struct config_profile *profile = profile_of(config, "default");
-    assert_int_equal(profile->n_groups, 4);
-    for (size_t i = 0; i < 4; i++) {
+    assert_int_equal(profile->n_groups, 5);
+    for (size_t i = 0; i < 5; i++) {
         assert_string_equal(profile->groups[i].name, groups[i]);
         assert_int_equal(profile->groups[i].weight, 0);
     }
@@ -129,7 +129,7 @@ static void test_default_keeps_its_groups_where_the_file_names_none(void **state
     (void)state;
     struct config *config = parse("profiles: {default: {slot: 1s, weights: {Stage-1: 5, miss_ratio: 100}}}");
     const struct config_profile *profile = profile_of(config, "default");
-    assert_int_equal(profile->n_groups, 4);
+    assert_int_equal(profile->n_groups, 5);
     assert_int_equal(profile->groups[0].weight, 5);
     assert_int_equal(profile->groups[1].weight, 0);
     assert_int_equal(profile->groups[3].weight, 100);
