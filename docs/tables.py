@@ -96,6 +96,7 @@ class Table:
             events[f"e{len(events)}"] = Sum({("plus", what) for what in whats})
             return f"e{len(events) - 1}"
 
+        formula = re.sub(r"#\w+", "1", formula)  # literals
         text = re.sub(r"[A-Za-z_](?:[\w.]|\\.)*", replace, formula)
         value = eval(compile(ast.parse(text, mode="eval"), formula, "eval"), {}, events)  # a formula of ours
         return f"{self.names(value.upper)} / {self.names(value.lower)}"

@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -224,6 +227,43 @@ int pmu_linux_probe_event(uint32_t type, uint64_t config, unsigned cpu) {
         return fd;
     close(fd);
     return 0;
+}
+
+// Reads the factor between the clock's ticks and nanoseconds, which the kernel shows beside an open event.
+static double read_frequency(const volatile struct perf_event_mmap_page *page) {
+    uint32_t sequence, factor;
+    uint16_t shift;
+    bool known;
+    do {
+        sequence = page->lock;
+        atomic_signal_fence(memory_order_seq_cst);
+        known = page->cap_user_time;
+        factor = page->time_mult;
+        shift = page->time_shift;
+        atomic_signal_fence(memory_order_seq_cst);
+    } while (page->lock != sequence);
+    return known && factor > 0 ? ldexp(1e9 / factor, shift) : NAN;
+}
+
+double pmu_linux_clock_frequency(void) {
+    struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+                                   .size = sizeof attr,
+                                   .config = PERF_COUNT_SW_DUMMY,
+                                   .disabled = 1,
+                                   .exclude_kernel = 1, // for any user
+                                   .exclude_hv = 1};
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC); // for this process
+    if (fd < 0)
+        return NAN;
+    void *page = mmap(NULL, size, PROT_READ, MAP_SHARED, (int)fd, 0);
+    double frequency = NAN;
+    if (page != MAP_FAILED) {
+        frequency = read_frequency(page);
+        munmap(page, size);
+    }
+    close((int)fd);
+    return frequency;
 }
 
 const char *pmu_linux_reason(int error) {

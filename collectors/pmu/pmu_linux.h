@@ -19,6 +19,10 @@ int pmu_linux_probe_hardware(void);
 // Asks the kernel for one event on a CPU, stopped. 0 if it opens, else the negative errno.
 int pmu_linux_probe_event(uint32_t type, uint64_t config, unsigned cpu);
 
+// The frequency of the constant clock that the kernel's time is made of, in hertz: on x86 the time-stamp counter, on
+// Arm the system counter. NaN if the kernel does not tell.
+double pmu_linux_clock_frequency(void);
+
 // One word for an errno of perf_event_open, for a label; never NULL.
 const char *pmu_linux_reason(int error);
 

@@ -62,7 +62,8 @@ struct formula_scope {
     void *context;
 };
 
-// A sum of coefficient * events[variable], all coefficients positive: a count of something, which only grows.
+// A sum of coefficient * events[variable]: a count of something, which only grows. Negative coefficients take off what
+// is counted twice or does not belong (cycles asleep).
 struct formula_sum {
     struct formula_term {
         unsigned variable;
@@ -84,6 +85,7 @@ struct formula {
     bool is_ratio;   // formula == scale * numerator / denominator, both sums of counts, if denominator is not 0
     double scale;
     struct formula_sum numerator, denominator; // if is_ratio
+    bool has_difference;                       // one of them has negative coefficients
 };
 
 // Compiles `text`. Returns 0 and a formula for formula_free; -EINVAL if the text is invalid, -ENOMEM, or the lookup's

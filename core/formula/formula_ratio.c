@@ -6,8 +6,9 @@
 #include "core/formula/formula_step.h"
 
 // Determines whether a formula is k A/B with A and B sums of counts, by evaluating it with such forms: every operand is
-// a number, a sum of events, k times a quotient of two sums, or none of these. Only then can A and B be exported as
-// counters and divided after summing over hosts. Formulas of very many events are skipped.
+// a number, a sum of events, k times a quotient of two sums, or none of these. A number more or less than a quotient is
+// one, too: 1 - A/B is (B - A)/B. Only then can A and B be exported as counters and divided after summing over hosts.
+// Formulas of very many events are skipped.
 
 enum { RATIO_EVENTS_MAX = 256 };
 
@@ -51,7 +52,19 @@ static struct form form_scale(const struct ratio_search *search, struct form for
     return form;
 }
 
+// The sum of a quotient and a number.
+static struct form form_add_number(const struct ratio_search *search, struct form left, double number) {
+    for (size_t i = 0; i < search->formula->n_variables; i++)
+        left.upper[i] = left.scale * left.upper[i] + number * left.lower[i];
+    left.scale = 1;
+    return left;
+}
+
 static struct form form_add(const struct ratio_search *search, struct form left, struct form right, double sign) {
+    if (left.kind == FORM_RATIO && right.kind == FORM_NUMBER)
+        return form_add_number(search, left, sign * right.scale);
+    if (left.kind == FORM_NUMBER && right.kind == FORM_RATIO)
+        return form_add_number(search, form_scale(search, right, sign), left.scale);
     if (left.kind == FORM_NUMBER && right.kind == FORM_NUMBER) {
         left.scale += sign * right.scale;
         return left;
@@ -139,41 +152,55 @@ static struct form form_of(struct ratio_search *search) {
     return stack[0];
 }
 
-// The common coefficient of a sum's terms; 1 if they differ.
+// The size that the coefficients of a sum's terms have in common; 1 if they differ.
 static double common_factor(const double *coefficients, size_t n) {
     double factor = 0;
     for (size_t i = 0; i < n; i++) {
-        if (coefficients[i] == 0)
+        double size = fabs(coefficients[i]);
+        if (size == 0)
             continue;
-        if (factor != 0 && factor != coefficients[i])
+        if (factor != 0 && factor != size)
             return 1;
-        factor = coefficients[i];
+        factor = size;
     }
     return factor;
 }
 
-// Makes a sum of counts: at least one term, none negative or not finite. Returns 0, -ENOMEM, or 1 if it is no such sum.
+static bool is_positive(const double *coefficients, size_t n) {
+    size_t i = 0;
+    while (i < n && !(coefficients[i] > 0))
+        i++;
+    return i < n;
+}
+
+// Makes a sum of counts: at least one positive term, and none that is not finite. Returns 0, -ENOMEM, or 1 if it is no
+// such sum.
 static int sum_take(const struct formula *formula, const double *coefficients, double divisor,
                     struct formula_sum *out) {
     struct formula_term *terms = calloc(formula->n_variables, sizeof *terms);
+    bool good = is_positive(coefficients, formula->n_variables);
     size_t n = 0;
     if (!terms)
         return -ENOMEM;
     for (size_t i = 0; i < formula->n_variables; i++) {
-        if (!(coefficients[i] >= 0 && isfinite(coefficients[i]))) {
-            free(terms);
-            return 1;
-        }
-        if (coefficients[i] > 0)
+        good = good && isfinite(coefficients[i]);
+        if (coefficients[i] != 0)
             terms[n++] =
                 (struct formula_term){.variable = formula->variables[i], .coefficient = coefficients[i] / divisor};
     }
-    if (n == 0) {
+    if (!good) {
         free(terms);
         return 1;
     }
     *out = (struct formula_sum){.terms = terms, .n = n};
     return 0;
+}
+
+static bool has_difference(const struct formula_sum *sum) {
+    for (size_t i = 0; i < sum->n; i++)
+        if (sum->terms[i].coefficient < 0)
+            return true;
+    return false;
 }
 
 int formula_ratio_find(struct formula *formula) {
@@ -198,6 +225,7 @@ int formula_ratio_find(struct formula *formula) {
             formula->scale = form.scale * factor;
             formula->numerator = upper;
             formula->denominator = lower;
+            formula->has_difference = has_difference(&upper) || has_difference(&lower);
         } else {
             free(upper.terms);
         }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/spec/base_unit.h"
 #include "core/spec/catalog_builder_private.h"
 #include "core/spec/family.h"
 
@@ -23,7 +24,7 @@ static bool cut_suffix(char *name, const char *suffix) {
 // The default exported name: in lower case, and for per cent the field's words instead of "percentage".
 static void export_name_default(const char *name, bool percent, enum metric_domain domain, char *out, size_t size) {
     size_t length = 0;
-    for (; name[length] != '\0' && length + 20 < size; length++)
+    for (; name[length] != '\0' && length + 32 < size; length++)
         out[length] = isalnum((unsigned char)name[length]) ? (char)tolower((unsigned char)name[length]) : '_';
     out[length] = '\0';
     if (!percent)
@@ -92,9 +93,10 @@ static int metric_init(const struct catalog_builder *builder, struct catalog_met
                        const struct catalog_metric_text *text, struct fault *fault) {
     const char *units = text->units ? text->units : "";
     double scale = strncmp(units, "percent", 7) == 0 ? 0.01 : 1;
-    char export_name[CATALOG_NAME_MAX + 32];
+    const struct base_unit *other = base_unit_find(units);
+    char export_name[CATALOG_NAME_MAX + 64];
     metric->domain = domain_of(units);
-    metric->export_scale = text->export_scale > 0 ? text->export_scale : scale;
+    metric->export_scale = (text->export_scale > 0 ? text->export_scale : scale) * (other ? other->factor : 1);
     metric->rate_threshold = text->rate_threshold;
     metric->constraint = text->constraint;
     metric->parent = -1;
@@ -102,6 +104,8 @@ static int metric_init(const struct catalog_builder *builder, struct catalog_met
         (void)snprintf(export_name, sizeof export_name, "%s", text->export_name);
     else
         export_name_default(text->name, is_share(units), metric->domain, export_name, sizeof export_name);
+    if (!text->export_name && other)
+        strcat(export_name, other->suffix); // export_name_default leaves room
     int r = export_name_check(builder, export_name, fault);
     if (r == 0 && text->definition && !word_is_sound(text->definition))
         r = fault_set(fault, "its definition '%.60s' is not made of a-z, 0-9 and _", text->definition);

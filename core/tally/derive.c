@@ -26,7 +26,7 @@ static bool make_parts(struct derive *d) {
     d->amounts = calloc(layout->scope_stride - first_total, sizeof *d->amounts);
     d->groups = group_totals_new(layout->plan);
     d->events = derive_events_new(d->rows, layout->events, layout->n_events, n_cpus);
-    d->metrics = derive_metrics_new(layout->plan);
+    d->metrics = derive_metrics_new(layout->plan, n_cpus);
     d->core_rounds = calloc(layout->topology->n_cores + 1, sizeof *d->core_rounds);
     d->ended = calloc(n_cpus + 1, sizeof *d->ended);
     d->read = calloc(n_cpus + 1, sizeof *d->read);

@@ -20,7 +20,7 @@ static void add(struct derive *d, size_t cpu, size_t field, double amount) {
     totals_add(d->totals, cpu, field, amount);
 }
 
-static void advance_metrics(struct derive *d, size_t unit) {
+static void advance_metrics(struct derive *d, size_t cpu, size_t unit) {
     size_t n;
     const unsigned *ratios = derive_metrics_ratios(d->metrics, unit, &n);
     double *numerators = derive_amount(d, snapshot_numerator(d->layout, 0, 0));
@@ -29,8 +29,10 @@ static void advance_metrics(struct derive *d, size_t unit) {
         const struct formula *formula = derive_formula(d, ratios[i]);
         if (d->metrics->stalled[ratios[i]])
             continue;
-        numerators[ratios[i]] = formula_sum_evaluate(&formula->numerator, d->at->counts);
-        denominators[ratios[i]] = formula_sum_evaluate(&formula->denominator, d->at->counts);
+        double upper = formula_sum_evaluate(&formula->numerator, d->at->counts);
+        double lower = formula_sum_evaluate(&formula->denominator, d->at->counts);
+        numerators[ratios[i]] = carries_take(d->metrics->carries, cpu, ratios[i], CARRY_NUMERATOR, upper);
+        denominators[ratios[i]] = carries_take(d->metrics->carries, cpu, ratios[i], CARRY_DENOMINATOR, lower);
     }
 }
 
@@ -59,7 +61,7 @@ void derive_advance_unit(struct derive *d, size_t cpu, unsigned unit, const stru
     if (!data)
         return;
     operands_fill(d->at, unit, values, cells_factor(d->cells, cpu, unit, step.covered_seconds));
-    advance_metrics(d, unit);
+    advance_metrics(d, cpu, unit);
 }
 
 static void advance_level1(struct derive *d, size_t cpu, const struct derive_round_time *time) {

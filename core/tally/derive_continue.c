@@ -60,6 +60,7 @@ static void leave_pending(struct derive *d, const struct derive *old, size_t old
 static void continue_cpu(struct derive *d, size_t cpu, const struct derive *old, size_t old_cpu) {
     continue_scope(d, snapshot_scope_cpu(d->layout, cpu), old, snapshot_scope_cpu(old->layout, old_cpu));
     level1_cpus_continue(d->level1, cpu, old->level1, old_cpu);
+    carries_continue(d->metrics->carries, cpu, old->metrics->carries, old_cpu);
     give_up_pending(d, cpu, old, old_cpu);
     d->end_ns[cpu] = old->end_ns[old_cpu];
     d->standing_end_ns[cpu] = old->standing_end_ns[old_cpu];

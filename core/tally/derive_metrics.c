@@ -55,7 +55,7 @@ static void find_ratios(struct derive_metrics *metrics, size_t unit, size_t *n) 
     of->n_ratios = *n - of->first_ratio;
 }
 
-struct derive_metrics *derive_metrics_new(const struct plan *plan) {
+struct derive_metrics *derive_metrics_new(const struct plan *plan, size_t n_cpus) {
     struct derive_metrics *made = block_new(&(struct derive_metrics){.plan = plan}, sizeof *made, lay_out);
     size_t n_ratios = 0;
     if (!made)
@@ -63,10 +63,13 @@ struct derive_metrics *derive_metrics_new(const struct plan *plan) {
     for (size_t u = 0; u < plan->n_units; u++)
         find_ratios(made, u, &n_ratios);
     note_planned(made);
-    return made;
+    made->carries = carries_new(plan, n_cpus);
+    return made->carries ? made : derive_metrics_free(made);
 }
 
 struct derive_metrics *derive_metrics_free(struct derive_metrics *metrics) {
+    if (metrics)
+        carries_free(metrics->carries);
     free(metrics);
     return NULL;
 }

@@ -11,6 +11,7 @@
 // Coverage is split over the planned metrics. What counts all the time is left out where others rotate: it needs no
 // counter, and would hide that others have lost theirs.
 
+#include "core/counts/carries.h"
 #include "core/plan/plan.h"
 
 // Metrics of a unit.
@@ -31,10 +32,11 @@ struct derive_metrics {
     bool *stalled;             // [metric]
     bool *stalled_use;         // [catalog event]: a stalled metric needs it
     bool level1_stalled;
+    struct carries *carries; // of the totals of differences
 };
 
 // `plan` must outlive it. NULL if out of memory.
-struct derive_metrics *derive_metrics_new(const struct plan *plan);
+struct derive_metrics *derive_metrics_new(const struct plan *plan, size_t n_cpus);
 struct derive_metrics *derive_metrics_free(struct derive_metrics *metrics);
 
 // Takes over which events have counted and which metrics could be planned from another plan of the same catalog with

@@ -2,6 +2,7 @@
 #include "daemon/source/source_host.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,6 +87,9 @@ static int load_spec(struct source_host *host, const struct source_request *requ
     (void)snprintf(host->pmu_found, sizeof host->pmu_found, "%s", pmu[0] != '\0' ? pmu : "cpu");
     host->events = (struct host_events){.roots = source->roots, .pmu = host->pmu_found};
     host_cpu_environment(&host->events, host->cores.first_cpu, &environment);
+    double *clock = &environment.facts.literals[LITERAL_SYSTEM_TSC_FREQ];
+    if (isnan(*clock))
+        *clock = pmu_linux_clock_frequency();
     const struct environment_listener listener = {
         .has_event = environment.has_event, .context = environment.context, .answers = &source->making.answers};
     environment.has_event = environment_listen;

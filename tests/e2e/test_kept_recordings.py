@@ -27,18 +27,45 @@ def read(name):
         return file.read()
 
 
-def differences(wanted, found, path=""):
+# Names that changed since, and the factor from the old value to the new one.
+RENAMED = {"_clocks_ratio": ("_stalls_ratio", 1), "_bw": ("_bw_bytes_per_second", 1e9), "_bw_2t": ("_bw_2t_bytes_per_second", 1e9),
+           "_gflops": ("_gflops_operations_per_second", 1e9), "_frequency": ("_frequency_hertz", 1e9)}
+
+
+def renamed(key, found):
+    for old, (new, factor) in RENAMED.items():
+        name = key[:-len(old)] + new
+        if key.endswith(old) and name in found:
+            return name, factor
+    return None, 1
+
+
+def same(wanted, found, path, factor):
+    """Ends of intervals come from derivatives, which are exact for more metrics since; what cannot be negative is not."""
+    if not isinstance(wanted, float) and not isinstance(found, float):
+        return wanted == found
+    if wanted is None or found is None:
+        return False
+    end = path.endswith(("/low", "/high"))
+    tolerance = 1e-4 if end else 1e-12 if factor != 1 else 0
+    return abs(found - wanted * factor) <= tolerance * abs(wanted * factor) or (end and wanted < 0 and found == 0)
+
+
+def differences(wanted, found, path="", factor=1):
     """Where the two differ; what is found may have members that are not wanted."""
     if isinstance(wanted, dict) and isinstance(found, dict):
         for key, value in wanted.items():
-            if key in found:
-                yield from differences(value, found[key], f"{path}/{key}")
+            name, by = (key, 1) if key in found else renamed(key, found)
+            if name and name != key:  # in another unit
+                value = {k: v for k, v in value.items() if k != "unit"}
+            if name:
+                yield from differences(value, found[name], f"{path}/{key}", factor if by == 1 else by)
             else:
                 yield f"{path}/{key} is missing"
     elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
         for i, (a, b) in enumerate(zip(wanted, found)):
-            yield from differences(a, b, f"{path}/{i}")
-    elif wanted != found:
+            yield from differences(a, b, f"{path}/{i}", factor)
+    elif not same(wanted, found, path, factor if path.endswith(("/value", "/low", "/high")) else 1):
         yield f"{path}: {found} instead of {wanted}"
 
 

@@ -57,7 +57,8 @@ static void check_formula(const struct formula *formula) {
         assert(formula->scale_free && formula->n_metrics == 0);
         double upper = formula_sum_evaluate(&formula->numerator, events);
         double lower = formula_sum_evaluate(&formula->denominator, events);
-        assert((isnan(upper) || upper >= 0) && (isnan(lower) || lower >= 0));
+        if (!formula->has_difference)
+            assert((isnan(upper) || upper >= 0) && (isnan(lower) || lower >= 0));
     }
 }
 

@@ -123,7 +123,10 @@ void pipeline_load_type(struct pipeline *p, const char *scenario, size_t type) {
     assert_int_equal(r, 0);
     p->scenario = take_type(all, type);
     (void)snprintf(path, sizeof path, "specs/%s.json", p->scenario->spec);
-    assert_int_equal(spec_json_load(path, NULL, &p->errors, &p->catalog), 0);
+    struct environment environment;
+    environment_init(&environment);
+    environment.facts.literals[LITERAL_SYSTEM_TSC_FREQ] = 1e9;
+    assert_int_equal(spec_json_load(path, &environment, &p->errors, &p->catalog), 0);
     assert_int_equal(pmu_sim_topology(p->scenario, NULL, &p->topology), 0);
     p->support = calloc(p->catalog->n_events, sizeof *p->support); // PLAN_SUPPORT_UNKNOWN
     assert_non_null(p->support);

@@ -32,7 +32,7 @@ SPECS = {
     "grand-ridge": "grandridge",
 }
 ROUNDS = 20
-NEUTRAL = ["ipc"] + [
+NEUTRAL = ["ipc", "frequency_hertz", "utilization_ratio"] + [
     name + kind
     for kind, names in {
         "_mpki": ["branch", "l1i_cache", "l1d_cache", "l2_cache", "ll_cache", "itlb", "dtlb"],

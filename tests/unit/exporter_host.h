@@ -42,7 +42,7 @@ static inline void host_add_metrics(struct catalog_builder *builder) {
     host_add_metric(builder, "branch_mpki", "1000 * (MISPREDICTED / INST)", "MPKI", "");
     host_add_metric(builder, "l1d_mpki", "1000 * (L1D_MISS / INST)", "MPKI", "");
     host_add_metric(builder, "fault_time", "0.5 * (L1D_MISS / INST)", "", "");
-    host_add_metric(builder, "odd", "INST / (CYCLES - INST)", "", "");
+    host_add_metric(builder, "odd", "max(INST, CYCLES) / CYCLES", "", "");
     host_add_metric(builder, "wide", "(STALL_F + STALL_B + FLUSHED + RETIRED + STALLED) / INST", "", "");
     const struct catalog_metric_text faults = {.name = "faults",
                                                .export_name = "faults_per_second",

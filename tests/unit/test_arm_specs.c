@@ -145,35 +145,36 @@ static const struct core {
     const char *name, *arm;
     size_t n_events, n_metrics, n_groups; // in formulas; metrics; groups without the stages
     bool own_l2;                          // we add l2_cache_mpki and l2_cache_miss_ratio, and a group of the two
+    bool own_frequency;                   // and frequency and utilization, and their group
     size_t own_events;                    // which need this many of Arm's events that Arm's formulas do not
 } cores[] = {
-    {"neoverse-n1", "neoverse-n1", 31, 31, 12, false, 0},
-    {"neoverse-n2", "neoverse-n2-r0p0", 38, 36, 13, false, 0},
-    {"neoverse-n2", "neoverse-n2-r0p1", 38, 36, 13, false, 0},
-    {"neoverse-n2", "neoverse-n2", 38, 36, 13, false, 0},
-    {"neoverse-n2-r0p3", "neoverse-n2-r0p3", 38, 36, 13, false, 0},
-    {"neoverse-v1", "neoverse-v1", 38, 36, 13, false, 0},
-    {"neoverse-v2", "neoverse-v2", 50, 47, 16, false, 0},
-    {"neoverse-n3", "neoverse-n3", 66, 67, 18, false, 0},
-    {"neoverse-v3", "neoverse-v3", 67, 67, 18, false, 0},
-    {"c1-nano", "arm-c1-nano-r0p0-pmu", 123, 119, 27, true, 0},
-    {"c1-pro", "arm-c1-pro-r0p0-pmu", 150, 144, 30, true, 1},
-    {"c1-pro", "arm-c1-pro-r1p1-pmu", 150, 144, 30, true, 1},
-    {"c1-pro", "arm-c1-pro-r1p2-pmu", 150, 144, 30, true, 1},
-    {"c1-premium", "arm-c1-premium-r0p0-pmu", 149, 145, 30, true, 1},
-    {"c1-ultra", "arm-c1-ultra-r0p0-pmu", 149, 145, 30, true, 1},
+    {"neoverse-n1", "neoverse-n1", 31, 31, 12, false, false, 0},
+    {"neoverse-n2", "neoverse-n2-r0p0", 38, 36, 13, false, true, 1},
+    {"neoverse-n2", "neoverse-n2-r0p1", 38, 36, 13, false, true, 1},
+    {"neoverse-n2", "neoverse-n2", 38, 36, 13, false, true, 1},
+    {"neoverse-n2-r0p3", "neoverse-n2-r0p3", 38, 36, 13, false, true, 1},
+    {"neoverse-v1", "neoverse-v1", 38, 36, 13, false, true, 1},
+    {"neoverse-v2", "neoverse-v2", 50, 47, 16, false, true, 1},
+    {"neoverse-n3", "neoverse-n3", 66, 67, 18, false, true, 1},
+    {"neoverse-v3", "neoverse-v3", 67, 67, 18, false, true, 1},
+    {"c1-nano", "arm-c1-nano-r0p0-pmu", 123, 119, 27, true, true, 1},
+    {"c1-pro", "arm-c1-pro-r0p0-pmu", 150, 144, 30, true, true, 2},
+    {"c1-pro", "arm-c1-pro-r1p1-pmu", 150, 144, 30, true, true, 2},
+    {"c1-pro", "arm-c1-pro-r1p2-pmu", 150, 144, 30, true, true, 2},
+    {"c1-premium", "arm-c1-premium-r0p0-pmu", 149, 145, 30, true, true, 2},
+    {"c1-ultra", "arm-c1-ultra-r0p0-pmu", 149, 145, 30, true, true, 2},
 };
 enum { CORES = sizeof cores / sizeof *cores };
 
 static const char *const own_l2[] = {"l2_cache_mpki", "l2_cache_miss_ratio"};
-enum { OWN_L2 = 2 };
+enum { OWN_L2 = 2, OWN_FREQUENCY = 2 };
 
 // The number of the group's metrics that the vendor lacks.
 static size_t own_in_group(const struct core *core, const char *group) {
+    if (strcmp(group, "stage_2") == 0)
+        return (core->own_l2 ? (size_t)OWN_L2 : 0) + (core->own_frequency ? (size_t)OWN_FREQUENCY : 0);
     if (!core->own_l2 || strcmp(group, "stage_1") == 0)
         return 0;
-    if (strcmp(group, "stage_2") == 0)
-        return OWN_L2;
     return strcmp(group, "MPKI") == 0 || strcmp(group, "Miss_Ratio") == 0 ? 1 : 0;
 }
 
@@ -219,7 +220,7 @@ static void test_our_specs_have_the_vendors_groups(void **state) {
     for (size_t c = 0; c < CORES; c++) {
         struct pair pair = pair_load(cores[c].name, cores[c].arm);
         assert_int_equal(pair.arm->n_groups, cores[c].n_groups + 2); // and the two stages
-        assert_int_equal(pair.ours->n_groups, pair.arm->n_groups + cores[c].own_l2);
+        assert_int_equal(pair.ours->n_groups, pair.arm->n_groups + cores[c].own_l2 + cores[c].own_frequency);
         for (size_t i = 0; i < pair.arm->n_groups; i++) {
             const struct catalog_group *theirs = &pair.arm->groups[i];
             int index = catalog_find_group(pair.ours, theirs->name);
@@ -269,7 +270,8 @@ static void test_our_specs_have_the_vendors_formulas(void **state) {
             n_same += catalog_find_metric(pair.arm, pair.ours->metrics[i].name) >= 0;
         assert_int_equal(n_same, cores[c].n_metrics);
         assert_int_equal(pair.arm->n_metrics, cores[c].n_metrics);
-        assert_int_equal(pair.ours->n_metrics, n_same + (cores[c].own_l2 ? OWN_L2 : 0));
+        assert_int_equal(pair.ours->n_metrics,
+                         n_same + (cores[c].own_l2 ? OWN_L2 : 0) + (cores[c].own_frequency ? OWN_FREQUENCY : 0));
         compare_formulas(&pair, &random);
         pair_free(&pair);
     }

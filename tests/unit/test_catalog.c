@@ -126,6 +126,9 @@ static void test_per_cent_becomes_a_ratio_and_its_name_says_of_what(void **state
     exported("hit_ratio", "percent", "hit_ratio", 0.01, METRIC_OTHER);
     exported("odd_cycles", "percent of operations", "odd_cycles_ratio", 0.01, METRIC_OTHER);
     exported("ipc", "per cycle", "ipc", 1, METRIC_OTHER);
+    exported("core_frequency", "GHz", "core_frequency_hertz", 1e9, METRIC_OTHER);
+    exported("fill_bw", "GB per second", "fill_bw_bytes_per_second", 1e9, METRIC_OTHER);
+    exported("frequency", "hertz", "frequency", 1, METRIC_OTHER);
     exported("L1D.MPKI", "MPKI", "l1d_mpki", 1, METRIC_OTHER);
     exported("slots", "slots", "slots", 1, METRIC_OTHER);
     exported("x", NULL, "x", 1, METRIC_OTHER);

@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,6 +321,37 @@ static void test_too_few_files_say_how_many_are_needed(void **state) {
     assert_int_equal(cut[sizeof cut - 1], 'x');
 }
 
+// What counts at that frequency; 0: the test does not know how to read it here.
+static uint64_t clock_ticks(void) {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#else
+    return 0;
+#endif
+}
+
+static uint64_t now_ns(void) {
+    struct timespec now;
+    assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void test_the_clocks_frequency_is_that_of_its_ticks(void **state) {
+    (void)state;
+    double told = pmu_linux_clock_frequency(), found = 0;
+    if (isnan(told) || clock_ticks() == 0) {
+        print_message("skipped: the kernel does not tell the clock's frequency here\n");
+        skip();
+    }
+    for (int i = 0; i < 20 && fabs(found - told) > 0.01 * told; i++) { // others may run between two reads
+        uint64_t begin_ns = now_ns(), begin = clock_ticks();
+        (void)nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        uint64_t end_ns = now_ns(), end = clock_ticks();
+        found = (double)(end - begin) * 1e9 / (double)(end_ns - begin_ns);
+    }
+    assert_true(fabs(found - told) <= 0.01 * told);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_enabled_group_counts_and_a_disabled_one_does_not),
@@ -332,6 +364,7 @@ int main(void) {
         cmocka_unit_test(test_software_events_never_exclude_guests),
         cmocka_unit_test(test_every_errno_has_one_clear_message),
         cmocka_unit_test(test_too_few_files_say_how_many_are_needed),
+        cmocka_unit_test(test_the_clocks_frequency_is_that_of_its_ticks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

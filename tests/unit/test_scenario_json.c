@@ -313,6 +313,8 @@ static void check_keyframe(const struct catalog *catalog, const struct scenario_
     }
     for (size_t i = 0; i < catalog->n_metrics; i++) {
         const struct catalog_metric *metric = &catalog->metrics[i];
+        if (strchr(metric->formula_text, '#')) // needs a fact that a simulated host lacks
+            continue;
         double value = formula_evaluate(metric->formula, counts, NULL) * metric->export_scale;
         bool is_share = strstr(metric->export_name, "ratio") != NULL;
         double most = is_share ? 1 : strstr(metric->export_name, "mpki") ? 100 : 8;
@@ -406,7 +408,7 @@ static void test_the_demos_mixes_are_plausible_on_every_metric(void **state) {
 
 static void test_the_steady_load_has_the_values_that_its_description_says(void **state) {
     (void)state;
-    check_against_spec("tests/data/scenarios/steady.json", 50);
+    check_against_spec("tests/data/scenarios/steady.json", 51);
     struct scenario *steady = load_good("tests/data/scenarios/steady.json");
     struct catalog *catalog = NULL;
     assert_int_equal(spec_json_load("specs/neoverse-v2.json", NULL, &errors, &catalog), 0);

@@ -38,8 +38,11 @@ static struct catalog *load(const char *name) {
     static struct errors errors;
     char path[128];
     struct catalog *catalog = NULL;
+    struct environment environment;
+    environment_init(&environment);
+    environment.facts.literals[LITERAL_SYSTEM_TSC_FREQ] = 1e9;
     (void)snprintf(path, sizeof path, "specs/%s.json", name);
-    if (spec_json_load(path, NULL, &errors, &catalog) < 0)
+    if (spec_json_load(path, &environment, &errors, &catalog) < 0)
         fail_msg("%s: %s", path, errors.items[0].text);
     return catalog;
 }
