@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "core/spec/catalog.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "core/base/name.h"
 #include "core/spec/catalog_entry.h"
+#include "core/spec/kernel_pmu.h"
 
 const char *category_name(enum category category) {
     static const char *const names[CATEGORY_N] = {"frontend_bound", "bad_speculation", "retiring", "backend_bound",
@@ -98,4 +100,40 @@ struct catalog *catalog_free(struct catalog *catalog) {
     product_deinit(&catalog->product);
     free(catalog);
     return NULL;
+}
+
+// Only these PMUs beside the core's count for each CPU; those of caches, memory and links count for a socket or a die.
+static bool counts_for_each_cpu(const struct catalog *catalog, const struct catalog_event *event) {
+    static const char *const pmus[] = {"software", "msr"};
+    const char *pmu = catalog->pmus[event->code.pmu];
+    uint32_t ignored;
+    for (size_t i = 0; i < sizeof pmus / sizeof *pmus; i++)
+        if (strcmp(pmu, pmus[i]) == 0)
+            return true;
+    return event->code.pmu == 0 || kernel_pmu_type(pmu, &ignored);
+}
+
+bool catalog_metric_explain(const struct catalog *catalog, unsigned metric, char *reason, size_t size) {
+    const struct catalog_metric *of = &catalog->metrics[metric];
+    if (of->unmeasurable) {
+        (void)snprintf(reason, size, "%s", of->unmeasurable);
+        return true;
+    }
+    for (size_t i = 0; i < of->formula->n_variables; i++) {
+        const struct catalog_event *event = &catalog->events[of->formula->variables[i]];
+        if (event->kind != EVENT_COUNTED)
+            continue;
+        if (event->sampling_only)
+            (void)snprintf(reason, size, "the event %.100s can only be sampled, not counted", event->name);
+        else if (!counts_for_each_cpu(catalog, event))
+            (void)snprintf(reason, size, "the event %.100s belongs to the PMU %.60s, which does not count for each CPU",
+                           event->name, catalog->pmus[event->code.pmu]);
+        else
+            continue;
+        return true;
+    }
+    for (size_t i = 0; i < of->formula->n_metrics; i++) // each comes before those that use it
+        if (catalog_metric_explain(catalog, of->formula->metrics[i], reason, size))
+            return true;
+    return false;
 }

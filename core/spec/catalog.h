@@ -217,6 +217,10 @@ int catalog_find_group(const struct catalog *catalog, const char *name);
 // files).
 uint64_t catalog_hash(const struct catalog *catalog);
 
+// Writes why no host can measure the metric, as the spec shows without one: it says so itself, an event can only be
+// sampled, or an event's PMU does not count for each CPU. False: nothing is known against it.
+bool catalog_metric_explain(const struct catalog *catalog, unsigned metric, char *reason, size_t size);
+
 // True if the metric's numerator and denominator are exported; *k is the factor of their quotient.
 bool catalog_metric_ratio(const struct catalog_metric *metric, double *k);
 

@@ -190,7 +190,8 @@ static void list_metric(const struct catalog *catalog, unsigned index, const cha
     table_text(table, metric->parent < 0 ? NULL : catalog->metrics[metric->parent].export_name);
     table_text(table, metric->threshold_text);
     table_text(table, metric->meaning);
-    table_text(table, metric->unmeasurable);
+    char reason[PLAN_REASON_MAX];
+    table_text(table, catalog_metric_explain(catalog, index, reason, sizeof reason) ? reason : NULL);
 }
 
 // Lists no metric if there is no group of that name.

@@ -60,9 +60,12 @@ static void add_exports(struct json *json, const struct catalog *catalog, unsign
 
 // Adds whether it is measured on this host.
 static void add_planned(struct json *json, const struct view *view, const struct catalog_metric *metric, int place) {
-    const char *reason = place >= 0             ? view->layout->plan->metrics[place].reason
-                         : metric->unmeasurable ? metric->unmeasurable
-                                                : VIEW_NOT_SELECTED;
+    const struct catalog *catalog = view->layout->catalog;
+    const char *reason = place >= 0 ? view->layout->plan->metrics[place].reason : VIEW_NOT_SELECTED;
+    char why[PLAN_REASON_MAX];
+    if (place < 0 && (metric->unmeasurable || !view->simulated) && // a simulated PMU counts for each CPU
+        catalog_metric_explain(catalog, (unsigned)(metric - catalog->metrics), why, sizeof why))
+        reason = why;
     bool planned = place >= 0 && view_plannable(view, (size_t)place);
     json_bool(json, "selected", place >= 0 && view_exported(view, (size_t)place));
     json_bool(json, "planned", planned);

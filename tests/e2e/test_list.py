@@ -66,6 +66,24 @@ def test_every_spec_lists_its_groups_metrics_and_events():
     return f"{len(SPECS)} specs"
 
 
+def test_what_no_host_can_measure_says_why():
+    """By the events of each formula in the file: those of socket-wide PMUs, and those that can only be sampled."""
+    said = 0
+    for spec in ("zen4", "sapphire-rapids", "nehalem-ep", "neoverse-v2", "software"):
+        file = spec_file(spec)
+        why = {m["name"]: m["unmeasurable"] for m in listed("metrics", "--cpu", spec)}
+        for name, metric in file["metrics"].items():
+            ours = [file["events"][e].get("topdownd", {}) for e in metric.get("events", []) if e in file["events"]]
+            if any(event.get("sampling_only") for event in ours):
+                assert "can only be sampled, not counted" in why[name], (spec, name, why[name])
+            elif any("pmu" in event for event in ours):
+                assert "does not count for each CPU" in why[name], (spec, name, why[name])
+            said += why[name] is not None
+        assert spec not in ("neoverse-v2", "software") or set(why.values()) == {None}, why
+    assert said > 10, said
+    return f"{said} metrics"
+
+
 def test_a_neutral_name_that_a_core_lacks_is_explained_with_its_group():
     parts = ("branch", "l1i_cache", "l1d_cache", "l2_cache", "ll_cache", "itlb", "dtlb")
     explained = {}

@@ -125,6 +125,32 @@ static void test_an_unsupported_event_is_not_opened_and_costs_only_its_metrics(v
     pipeline_stop(&p);
 }
 
+static void forget_rates(struct scenario *scenario, const char *event) {
+    for (size_t l = 0; l < scenario->n_loads; l++)
+        for (size_t k = 0; k < scenario->loads[l].n_keyframes; k++)
+            for (size_t i = 0; i < scenario->loads[l].keyframes[k].n_rates; i++)
+                if (strcmp(scenario->loads[l].keyframes[k].rates[i].event, event) == 0)
+                    scenario->loads[l].keyframes[k].rates[i].per_second = 0;
+}
+
+// Sapphire Rapids subtracts dropped pipeline slots from level 1. A program may drop none.
+static void test_a_correction_that_is_0_leaves_level_1_alone(void **state) {
+    (void)state;
+    static const char *const groups[] = {"stage_1", NULL}, dropped[] = "INT_MISC.UOP_DROPPING";
+    struct pipeline p;
+    pipeline_load_spec(&p, "sapphire-rapids", 1);
+    forget_rates(p.scenario, dropped);
+    pipeline_start(&p, SECOND_NS / 10, 1, groups);
+    pipeline_run(&p, 4);
+    size_t m = pipeline_metric(&p, "frontend_bound_ratio");
+    assert_true(metric_needs(&p, m, (unsigned)catalog_find_event(p.catalog, dropped)));
+    assert_near(p.snapshot->values[snapshot_metric(p.layout, 0, m)],
+                pipeline_truth(&p, 0, m, p.snapshot->start_ns, p.snapshot->end_ns), 1e-3, "front-end bound");
+    assert_true(p.snapshot->values[snapshot_category(p.layout, 0, 0)] > 0);
+    assert_true(pipeline_uncovered(&p, UNCOVERED_STALLED) == 0);
+    pipeline_stop(&p);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_event_that_never_counts_gives_no_values_until_it_does),
@@ -132,6 +158,7 @@ int main(void) {
         cmocka_unit_test(test_a_stalled_level1_event_stops_the_split_and_nothing_else),
         cmocka_unit_test(test_an_idle_host_is_not_stalled),
         cmocka_unit_test(test_an_unsupported_event_is_not_opened_and_costs_only_its_metrics),
+        cmocka_unit_test(test_a_correction_that_is_0_leaves_level_1_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
