@@ -14,10 +14,10 @@
 #include "bench/collect/collect.h"
 #include "core/base/array.h"
 
-#define COUNTING_RATIO_MAX 5.8
-#define COUNTING_DERIVE_RATIO_MAX 4.9
-#define REFUSED_RATIO_MAX 5.2
-#define REFUSED_DERIVE_RATIO_MAX 4.7
+#define COUNTING_RATIO_MAX 6.9
+#define COUNTING_DERIVE_RATIO_MAX 5.9
+#define REFUSED_RATIO_MAX 6.6
+#define REFUSED_DERIVE_RATIO_MAX 5.9
 
 enum { CPUS = 1024, CORES = CPUS / 2, SOCKETS = 2, ROUNDS = 60, OTHER_BYTES = 32 << 20, RUNS_MIN = 4, RUNS_MAX = 12 };
 

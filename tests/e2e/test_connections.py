@@ -172,8 +172,7 @@ def scrape_seconds(daemon):
 def test_clients_that_never_read_pin_little_memory_and_delay_nobody():
     with tempfile.TemporaryDirectory() as folder, e2e.Daemon(
             "--pmu", f"sim:{many_cpus(folder)}", yaml=e2e.LISTEN_ANYWHERE) as daemon, contextlib.ExitStack() as stack:
-        daemon.wait_round(1)
-        assert len(daemon.get("/api/v1/snapshot?scope=cpu")) > PAGE_BYTES_MIN
+        e2e.wait_for(lambda: len(daemon.get("/api/v1/snapshot?scope=cpu")) > PAGE_BYTES_MIN, "values of all CPUs")
         begun, memory, most_queued, most_memory, slowest = rotations(daemon), socket_memory(), 0, 0, 0.0
         daemon.wait_round(daemon.sequence() + 1)
         middle = rotations(daemon)
