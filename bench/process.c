@@ -7,8 +7,8 @@
 // beside one plain group read a second and CPU; the other one must rotate, because its spec says that two of the events
 // fit at once, beside a bare loop of as many calls in as many wake-ups. Both of these serve a page of the same length
 // that never changes. All are scraped at the same moments, in an order that changes, or not at all; windows with and
-// without scrapes take turns, and the median window counts. node_exporter's perf collector runs beside them where it is
-// installed. Afterwards strace counts system calls.
+// without scrapes take turns, and the cheapest window of each counts. node_exporter's perf collector runs beside them
+// where it is installed. Afterwards strace counts system calls.
 
 #include <cjson/cJSON.h>
 #include <ftw.h>
@@ -221,14 +221,22 @@ static void report(const struct contest *contest, int i) {
         program_calls_a_second(program, STRACE_SECONDS));
 }
 
-// Windows of both are side by side, so each gives a ratio.
-static bool judge(const struct contest *contest, int ours, int least, bool scraped, struct bound bound) {
-    double ratios[WINDOWS];
+// The window that others on the host disturbed least; `each`: for each wake-up.
+static double least_cpu(const struct window *windows, bool each) {
+    double least = INFINITY;
     for (int w = 0; w < WINDOWS; w++)
-        ratios[w] = contest->windows[ours][scraped][w].cpu / contest->windows[least][scraped][w].cpu;
-    bool within = median(ratios) <= bound.limit;
+        least = fmin(least, windows[w].cpu / (each ? windows[w].wakeups : 1));
+    return least;
+}
+
+// The budget may make the daemon's slots longer after the bare loop has got its rate: these two are compared by what a
+// wake-up costs.
+static bool judge(const struct contest *contest, int ours, int least, bool scraped, struct bound bound) {
+    bool each = ours == ROTATING;
+    double ratio = least_cpu(contest->windows[ours][scraped], each) / least_cpu(contest->windows[least][scraped], each);
+    bool within = ratio <= bound.limit;
     (void)printf("%s to %s%s: %.2f, goal %.2f, at most %.2f: %s\n", contest->programs[ours].name,
-                 contest->programs[least].name, scraped ? ", scraped" : "", median(ratios), bound.goal, bound.limit,
+                 contest->programs[least].name, scraped ? ", scraped" : "", ratio, bound.goal, bound.limit,
                  within ? "ok" : "OVER THE LIMIT");
     return within;
 }

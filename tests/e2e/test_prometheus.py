@@ -160,7 +160,8 @@ def quotients(job, by):
 
 def check_that_all_ratios_are_there(names, found, metrics, some_rates, sockets):
     expected = {m for m in metrics if SPEC.fraction(m, some_rates)}
-    assert {names[name] for _, name in found} == expected, "which metrics have a numerator and a denominator"
+    known = {names[name] for _, name in found}
+    assert known == expected, f"which metrics have a numerator and a denominator: {known ^ expected}"
     assert len(found) == len(expected) * sockets
     return len(expected)
 

@@ -82,8 +82,8 @@ class Spec:
         return evaluate(self.data["metrics"][metric]["formula"], rates) * scale
 
     def fraction(self, metric, rates):
-        """A and B of a metric of the form k A/B, where A and B are sums of counts; None for other metrics."""
-        match = re.fullmatch(r"(\w+|\([\w +]*\)) / (\w+)( \* \d+)?", self.data["metrics"][metric]["formula"])
+        """A and B of a metric of the form k A/B, where A and B are sums or differences of counts; None for other metrics."""
+        match = re.fullmatch(r"(\w+|\([\w +-]*\)) / (\w+)( \* \d+)?", self.data["metrics"][metric]["formula"])
         return match and (evaluate(match.group(1), rates), rates[match.group(2)])
 
     def category_shares(self, rates):
