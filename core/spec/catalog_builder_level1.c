@@ -34,6 +34,10 @@ int catalog_builder_set_level1(struct catalog_builder *builder, enum level1_vari
         return r;
     }
     made.per_thread = text->thread[0] != NULL;
+    made.n_categories = level1->n_categories; // these may come before
+    memcpy(made.categories, level1->categories, sizeof made.categories);
+    made.metrics = level1->metrics;
+    made.n_metrics = level1->n_metrics;
     *level1 = made;
     return 0;
 }
