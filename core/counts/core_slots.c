@@ -173,7 +173,7 @@ static struct core_clock clock_of(struct core_slots *core_slots, const struct co
                                   double seconds) {
     const struct topology *topology = core_slots->topology;
     double maximum = core_slots->rows->plan->catalog->level1.width * topology->maximum_frequency_hz;
-    core_slots->fastest *= 1 - fmin(seconds / (CORE_MEMORY_SECONDS * (double)topology->n_cpus), 1);
+    core_slots->fastest *= 1 - fmin(seconds / (CORE_MEMORY_SECONDS * (double)topology->n_cores), 1);
     for (size_t i = 0; i < n && seconds > 0; i++)
         core_slots->fastest = fmax(core_slots->fastest, threads[i].slots[THREAD_SLOTS_ALL] / seconds);
     double most = maximum > 0 ? fmax(maximum, core_slots->fastest) * seconds : INFINITY;

@@ -57,6 +57,8 @@ static void take_unit(struct estimate_rounds *rounds, const struct cells *cells,
     double scale = cells_data(cells, cpu, u) ? cells_factor(cells, cpu, u, seconds) : 0;
     for (size_t i = 0, n = rows_n(rounds->rows, u); i < n; i++)
         to[i].of[lane] = from[i] * scale;
+    if (scale > 0 && cells_held(cells, cpu, u))
+        to[0].of[lane] = seconds; // exact
     cell->share.of[lane] = cells_share(cells, cpu, u);
     if (rounds->has_fields[u]) // uniform error of up to half a step: a step / sqrt(12)
         cell->rounding.of[lane] = field_slots(plan, &plan->units[u], to + 1, lane) / ESTIMATE_FIELD_STEPS / sqrt(12);

@@ -162,19 +162,24 @@ static int check_split(const struct catalog *catalog, const struct catalog_level
     return r;
 }
 
+static bool only_counts(const struct catalog *catalog, const struct formula *formula) {
+    bool counts = formula->n_metrics == 0;
+    for (size_t v = 0; v < formula->n_variables; v++)
+        counts = counts && catalog->events[formula->variables[v]].kind == EVENT_COUNTED;
+    return counts;
+}
+
 static int check_thread(const struct catalog *catalog, const struct catalog_level1 *level1, struct fault *fault) {
     if (catalog->n_topdown > 0 || level1->contention < 0)
         return fault_set(fault, "level 1 per thread needs the category %s and no resident events",
                          category_name(CATEGORY_SMT_CONTENTION));
-    for (int i = 0; i < THREAD_SLOTS_N; i++) {
-        const struct formula *formula = level1->thread[i];
-        bool counts = formula->n_metrics == 0;
-        for (size_t v = 0; v < formula->n_variables; v++)
-            counts = counts && catalog->events[formula->variables[v]].kind == EVENT_COUNTED;
-        if (!counts)
+    for (int i = 0; i < THREAD_SLOTS_N; i++)
+        if (!only_counts(catalog, level1->thread[i]))
             return fault_set(fault, "%s of level 1 per thread has other values than counts of events",
                              catalog_thread_slots_name((enum catalog_thread_slots)i));
-    }
+    if (!only_counts(catalog, catalog->metrics[level1->contention].formula))
+        return fault_set(fault, "the metric of %s has other values than counts of events",
+                         category_name(CATEGORY_SMT_CONTENTION));
     return 0;
 }
 
@@ -183,6 +188,8 @@ static int check_level1(const struct catalog *catalog, const struct catalog_leve
         return level1->n_categories == 0 && level1->n_parts == 0
                    ? 0
                    : fault_set(fault, "level 1 has categories or a split, but no pipeline slots");
+    if (level1->pipeline_slots->n_metrics > 0)
+        return fault_set(fault, "level 1's pipeline slots are made of ratios: they must be counts");
     if (level1->n_categories < 2)
         return fault_set(fault, "level 1 needs at least two categories");
     int r = level1->per_thread ? check_thread(catalog, level1, fault) : 0;

@@ -148,6 +148,13 @@ static void take_estimates(struct derive *d) {
         d->cells->times[cpu].fresh = false;
 }
 
+// A round that ended before a gap is no gauge, while the one around the gap goes on.
+static void forget_old_rounds(struct derive *d, uint64_t now_ns) {
+    for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
+        if (d->end_ns[cpu] < now_ns && derive_time_between(d, d->end_ns[cpu], now_ns).gap_seconds > 0)
+            d->cells->times[cpu].seconds = 0;
+}
+
 void derive_round(struct derive *d, const struct readings *readings, struct snapshot *out) {
     begin_rounds(d, readings);
     for (size_t i = 0; i < readings->n_windows; i++)
@@ -161,6 +168,7 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
     d->rounds += d->rounds > 0 || !readings->by_core || readings->n_cores > 0;
     if (!out)
         return;
+    forget_old_rounds(d, readings->end_ns);
     derive_write_totals(d, out);
     derive_write_gauges(d, out);
     out->sequence = d->rounds;
@@ -171,6 +179,9 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
 
 void derive_pause(struct derive *d, uint64_t until_ns, enum uncovered reason) {
     for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++) {
+        d->cells->times[cpu] = (struct cell_time){0}; // no gauge shows afterwards what was counted before
+        if (d->end_ns[cpu] == 0 && d->standing_end_ns[cpu] > 0 && d->standing_end_ns[cpu] < until_ns)
+            d->standing_end_ns[cpu] = until_ns; // in its first round
         if (d->end_ns[cpu] == 0 || until_ns <= d->end_ns[cpu] || d->metrics->n_planned == 0)
             continue;
         totals_add(d->totals, cpu, snapshot_uncovered(d->layout, 0, reason), derive_pause_cpu(d, cpu, until_ns));

@@ -61,6 +61,8 @@ void derive_advance_unit(struct derive *d, size_t cpu, unsigned unit, const stru
     if (!data)
         return;
     operands_fill(d->at, unit, values, cells_factor(d->cells, cpu, unit, step.covered_seconds));
+    if (cells_held(d->cells, cpu, unit)) // its time is exact, as in core/counts/sums.c
+        d->at->counts[CATALOG_CPU_SECONDS] = step.covered_seconds;
     advance_metrics(d, cpu, unit);
 }
 

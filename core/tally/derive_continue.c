@@ -81,12 +81,8 @@ int derive_continue(struct derive *d, const struct derive *old) {
         if (o >= 0)
             continue_scope(d, snapshot_scope_socket(s), old, snapshot_scope_socket((size_t)o));
     }
-    uint64_t end_ns = 0; // CPUs that are new begin where the others are
-    for (size_t o = 0; o < old_topology->n_cpus; o++)
-        end_ns = old->end_ns[o] > end_ns ? old->end_ns[o] : end_ns;
     for (size_t cpu = 0; cpu < topology->n_cpus; cpu++) {
         int old_cpu = topology_find_cpu(old_topology, topology->cpus[cpu].id);
-        d->end_ns[cpu] = d->standing_end_ns[cpu] = end_ns;
         if (old_cpu >= 0)
             continue_cpu(d, cpu, old, (size_t)old_cpu);
     }

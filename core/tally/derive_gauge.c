@@ -221,7 +221,6 @@ static void copy_host(const struct snapshot_layout *layout, struct snapshot *out
 void derive_write_gauges(struct derive *d, struct snapshot *out) {
     sums_take(d->sums, d->cells, d->seconds);
     level1_cpus_sum(d->level1, d->cells, d->seconds);
-    operands_begin(d->at, d->seconds, 0); // totals of this and the next rounds
     for (size_t batch = 0, n = scope_batches(d->layout->topology); batch < n; batch++) {
         if (scopes_own(d->scopes, batch) != batch) // batches of CPUs come after all sockets
             copy_host(d->layout, out, batch);

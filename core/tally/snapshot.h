@@ -144,9 +144,9 @@ struct snapshot_layout *snapshot_layout_unref(struct snapshot_layout *layout); /
 struct snapshot {
     struct snapshot_layout *layout; // a reference
     atomic_uint references;
-    uint64_t sequence;         // 0: nothing measured yet; then the number of rounds
+    uint64_t sequence;         // 0: nothing measured yet; then the number of snapshots since the first round ended
     uint64_t start_ns, end_ns; // since the snapshot before
-    bool within_round;         // only some cores have ended a round since the last snapshot that was not
+    bool within_round;         // not all cores, maybe none, have ended a round since the last snapshot that was not
     double *values;            // layout->n_values
     uint8_t *absent;           // of snapshot_state: enum absent
     uint8_t *quality;          // likewise: enum estimate_quality

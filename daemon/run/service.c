@@ -47,7 +47,7 @@ struct service {
     uint64_t wake_us;                      // when the engines are due
     bool serving;                          // there is a plan, and requests are answered
     uint64_t watchdog_us, watchdog_fed_us; // 0: systemd's watchdog is off
-    uint64_t status_us;                    // the last status was sent then; 0: none
+    uint64_t status_us[SOURCE_TYPES_MAX];  // each type's last status was sent then; 0: none
 };
 
 static void feed_watchdog(struct service *s) {
@@ -71,9 +71,9 @@ static int begin(struct service *s, struct errors *errors) {
 static void send_status(struct service *s, size_t type, const struct snapshot *snapshot) {
     char status[SUMMARY_LINE_MAX];
     uint64_t now_us = clocks_now_ns() / 1000;
-    if (s->status_us != 0 && now_us - s->status_us < STATUS_US)
+    if (s->status_us[type] != 0 && now_us - s->status_us[type] < STATUS_US)
         return;
-    s->status_us = now_us;
+    s->status_us[type] = now_us;
     summary_status(present_view(s, type), snapshot, status, sizeof status);
     listening_describe(s->listening, status, sizeof status);
     (void)sd_notifyf(0, "STATUS=%s", status);
