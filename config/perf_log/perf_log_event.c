@@ -150,10 +150,17 @@ int perf_log_find_event_of(const struct perf_log_request *request, size_t event)
     return of_it ? perf_log_find_event(request->catalog, request->names, name) : -1;
 }
 
-size_t perf_log_known(const struct perf_log_request *request) {
+// True for "cycles", "cycles:u" and "cpu_core/cycles/": perf's own name, which CPUs of every vendor have.
+static bool is_perfs_own(const struct perf_names *perfs, const char *event) {
+    size_t pmu = core_pmu(event);
+    const char *word = pmu > 0 ? event + pmu + 1 : event;
+    return perf_names_has(perfs, word, strcspn(word, pmu > 0 ? "/," : ":"));
+}
+
+size_t perf_log_known(const struct perf_log_request *request, const struct perf_names *perfs) {
     size_t known = 0;
     for (size_t i = 0; i < request->log->n_events; i++)
-        known += perf_log_find_event_of(request, i) >= 0;
+        known += !(perfs && is_perfs_own(perfs, request->log->events[i])) && perf_log_find_event_of(request, i) >= 0;
     return known;
 }
 

@@ -21,9 +21,9 @@ int perf_log_find_event_of(const struct perf_log_request *request, size_t event)
 // Lists the names of the log's core PMUs, as in "cpu_core/cycles/"; returns their number, which is 0 if no event says.
 size_t perf_log_core_pmus(const struct perf_log *log, char pmus[PERF_LOG_PMUS_MAX][PERF_LOG_NAME_MAX + 1]);
 
-// The number of the request's events that its catalog has. Without `names`, perf's own event names do not count: every
-// vendor's CPUs have them.
-size_t perf_log_known(const struct perf_log_request *request);
+// The number of the request's events that its catalog has, without those of perf's own names if `perfs` is not NULL:
+// every vendor's CPUs have them, and one may be the name of another event of a vendor ("cpu-cycles").
+size_t perf_log_known(const struct perf_log_request *request, const struct perf_names *perfs);
 
 // True if both names have the same modifiers of what is counted (user, kernel, guest ...).
 bool perf_log_same_modes(const char *a, const char *b);

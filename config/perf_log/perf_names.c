@@ -99,6 +99,17 @@ static bool lists(const cJSON *row, const char *microarchitecture) {
     return false;
 }
 
+bool perf_names_has(const struct perf_names *names, const char *name, size_t length) {
+    const cJSON *row, *terms;
+    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(names->document, "vendors")) {
+        cJSON_ArrayForEach(terms, cJSON_GetObjectItemCaseSensitive(row, "events")) {
+            if (strlen(terms->string) == length && strncasecmp(terms->string, name, length) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 const char *perf_names_find(const struct perf_names *names, const struct catalog_product *product, const char *name,
                             size_t length) {
     const cJSON *row, *terms;

@@ -34,7 +34,7 @@ static bool is_known(const struct catalog *catalog, const char *kind, const cJSO
 }
 
 static void prune(const struct catalog *catalog, const char *kind, cJSON *entries) {
-    for (cJSON *entry = entries ? entries->child : NULL, *next; entry; entry = next) {
+    for (cJSON *entry = cJSON_IsObject(entries) ? entries->child : NULL, *next; entry; entry = next) {
         next = entry->next;
         if (is_known(catalog, kind, entry))
             cJSON_Delete(cJSON_DetachItemViaPointer(entries, entry));

@@ -34,7 +34,7 @@ static const cJSON *rule(const struct converter *of, const char *key) {
 static const char *rule_text(const struct converter *of, const char *object, const char *key, size_t length) {
     const cJSON *child;
     cJSON_ArrayForEach(child, rule(of, object)) {
-        if (strlen(child->string) == length && strncasecmp(child->string, key, length) == 0)
+        if (child->string && strlen(child->string) == length && strncasecmp(child->string, key, length) == 0)
             return cJSON_GetStringValue(child);
     }
     return NULL;

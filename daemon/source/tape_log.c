@@ -48,6 +48,9 @@ static int choose_pmu(struct tape *tape, const struct catalog *catalog, const ch
     for (size_t i = 0; i < n; i++)
         if (asked ? strcmp(pmus[i], asked) == 0 : catalog && spec_names_pmu(catalog, pmus[i]))
             found = (int)i;
+    if (asked && found < 0 && n == 1)
+        return errors_add(errors, tape->path, 0, 0, "holds counts of the PMU %.60s alone: --spec %.60s without @%.60s",
+                          pmus[0], spec, asked);
     if (asked && found < 0 && n > 0)
         return refuse_types(tape, pmus, n, spec, errors);
     if (asked && found < 0)
@@ -73,7 +76,7 @@ static struct perf_log_request request_of(const struct tape *tape, const struct 
 // Finds the spec with the most of the log's events. The kernel's own events are known on every CPU, so the specs of
 // these are taken only if no CPU's has an event of the log.
 static int find_spec(const struct tape *tape, const struct specs *specs, struct catalog **out) {
-    size_t most = 0;
+    size_t most = 0, others = 0;
     bool kernels = true;
     int r = 0;
     for (size_t i = 0; i < specs->n && r != -ENOMEM; i++) {
@@ -81,17 +84,24 @@ static int find_spec(const struct tape *tape, const struct specs *specs, struct 
         struct catalog *catalog;
         r = specs_load(specs, specs->names[i], NULL, &ignored, &catalog);
         const struct perf_log_request request = request_of(tape, r == 0 ? catalog : NULL, false);
-        size_t known = r == 0 ? perf_log_known(&request) : 0;
         bool kernel = r == 0 && strcmp(catalog->product.vendor, "Linux") == 0;
+        size_t known = r == 0 ? perf_log_known(&request, kernel ? NULL : tape->log.names) : 0;
         if (known > 0 && (kernel == kernels ? known > most : kernels)) {
             most = known;
+            others = 0;
             kernels = kernel;
             catalog_free(*out);
             *out = catalog;
         } else if (r == 0) {
+            others += known == most && kernel == kernels;
             catalog_free(catalog);
         }
     }
+    if (*out && others > 0)
+        log_warning(
+            "%s: %zu other specs have as many of its events as %s: if it is of another CPU, widths and meanings "
+            "are wrong; say which CPU it is of with --spec",
+            tape->path, others, (*out)->product.spec);
     return r == -ENOMEM ? r : 0;
 }
 
@@ -129,7 +139,7 @@ static int choose_spec(struct tape *tape, const char *name, const struct specs *
     if (r < 0)
         return r;
     struct perf_log_request request = request_of(tape, *out, true);
-    if (!*out || perf_log_known(&request) == 0)
+    if (!*out || perf_log_known(&request, NULL) == 0)
         return errors_add(errors, tape->path, 0, 0,
                           "holds no event of %s: say which CPU it is of with --spec, as in --spec neoverse-v2",
                           name ? name : "one CPU alone");
@@ -137,7 +147,7 @@ static int choose_spec(struct tape *tape, const char *name, const struct specs *
     if (r < 0)
         return r;
     tape->catalog = request.catalog = *out;
-    size_t known = perf_log_known(&request);
+    size_t known = perf_log_known(&request, NULL);
     log_info("%s: %zu of its %zu events are in the spec %s%s; %zu lines hold no count", tape->path, known,
              tape->log.log->n_events, tape->catalog->product.spec,
              name ? "" : ", which has most of them (--spec names another)", tape->log.log->n_skipped);

@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         .name = "log", .log = log, .catalog = catalog, .names = names, .selections = &selection, .n_selections = 1};
     if (n_pmus > 1 && size % 2 > 0)
         request.pmu = pmus[0];
-    r = perf_log_known(&request) > 0 || !request.pmu ? perf_log_record(&request, &errors, &bytes) : -1;
+    r = perf_log_known(&request, NULL) > 0 || !request.pmu ? perf_log_record(&request, &errors, &bytes) : -1;
     perf_names_free(names);
     if (r == 0)
         play(catalog, &bytes, log->n_intervals);
