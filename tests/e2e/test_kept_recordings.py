@@ -5,7 +5,7 @@ tests/data/recordings holds each recording (NAME.xz) beside the last snapshots o
 version before event groups were led by `slots`. A format that changes converts them; it does not make new ones.
 sapphire-rapids-unequal-times is sapphire-rapids-bursts with times and counts as hardware has them: windows of the two event groups
 of a slot differ in length, some are contended, starved or failed.
-Intervals are those of today's estimators.
+Intervals are those of today's estimators. In neoverse-v2-changes a CPU that comes online begins at its own first round.
 specs/ holds the specs of that time whose metrics have other formulas since.
 """
 
