@@ -25,7 +25,7 @@ static void describe_cpus(const struct core_type *type, unsigned counters, char 
     if (length > 0 && counters > 0)
         (void)snprintf(out + length, size - (size_t)length, " with %u general and %u fixed counters each", counters,
                        source_fixed_counters(type->source));
-    else if (length > 0)
+    else if (length > 0 && !type->source->replayed) // a log does not say how many counters there were
         (void)snprintf(out + length, size - (size_t)length, "; software events take no counters");
 }
 
