@@ -246,6 +246,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     (void)version;
     (void)body;
     (void)body_length;
+    if (*request == &headers_seen)
+        return respond_path(server, connection, http_page_path(path));
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
         return respond(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8",
                        "Only GET and HEAD are understood.\n", "Allow", "GET, HEAD");
@@ -254,11 +256,8 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
         return respond(connection, refusal.status, "text/plain; charset=utf-8", refusal.text, "Connection", "close");
     if (*request == &target_refused)
         return respond_text(connection, MHD_HTTP_BAD_REQUEST, "A path or query must not have a zero byte.\n");
-    if (!*request) {
-        *request = mark(&headers_seen);
-        return MHD_YES;
-    }
-    return respond_path(server, connection, http_page_path(path));
+    *request = mark(&headers_seen);
+    return MHD_YES;
 }
 
 static struct http_connection *take_in(struct http_server *server, struct MHD_Connection *connection) {
@@ -379,8 +378,12 @@ int http_server_listen(struct http_server *server, size_t i, const struct http_a
     r = start_daemon(server, fd, &daemon);
     if (r < 0)
         return http_listen_refuse(address, errors, -r);
+    r = http_listeners_hand_over(&server->listeners, i, daemon);
+    if (r < 0) {
+        MHD_stop_daemon(daemon);
+        return http_listen_refuse(address, errors, -r);
+    }
     server->ports[i] = port;
-    http_listeners_hand_over(&server->listeners, i, daemon);
     return 0;
 }
 
