@@ -54,7 +54,13 @@ static const struct {
              {"zen1", "cycles", "ls_not_halted_cyc"},
              {"zen1", "instructions", "ex_ret_instr"},
              {"zen1", "branch-misses", "ex_ret_brn_misp"},
-             {"zen1", "stalled-cycles-frontend", NULL}};
+             {"zen1", "stalled-cycles-frontend", NULL},
+             {"kernel-events", "cpu-cycles", "cycles"},
+             {"kernel-events", "cpu/branch-instructions/", "branches"},
+             {"kernel-events", "idle-cycles-frontend:u", "stalled-cycles-frontend"},
+             {"kernel-events", "idle-cycles-backend", "stalled-cycles-backend"},
+             {"kernel-events", "LLC-misses", "LLC-load-misses"},
+             {"kernel-events", "dTLB-loads", "dTLB-loads"}};
 
 static void test_perfs_own_names_mean_the_events_that_the_kernel_counts_for_them(void **state) {
     (void)state;
