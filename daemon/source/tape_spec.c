@@ -203,6 +203,17 @@ static int add_software(const struct specs *specs, struct errors *errors, struct
     return 0;
 }
 
+static void report(const struct perf_log_request *request, const char *option) {
+    char others[LIST_MAX] = "";
+    for (size_t e = 0; e < request->log->n_events; e++)
+        if (perf_log_find_event(request->catalog, request->names, request->log->events[e]) < 0)
+            list_add(others, request->log->events[e]);
+    log_info("%s: %zu of its %zu events are in the spec %s%s%s%s; %zu lines hold no count", request->name,
+             perf_log_known(request, NULL), request->log->n_events, request->catalog->product.spec,
+             option ? "" : ", which has most of them (--spec names another)",
+             others[0] != '\0' ? "; not matched: " : "", others, request->log->n_skipped);
+}
+
 int tape_spec_choose(struct tape *tape, const char *option, const struct specs *specs, struct errors *errors,
                      struct catalog **out) {
     int r = option ? load_spec(tape, option, specs, errors, out) : find_spec(tape, specs, errors, out);
@@ -217,8 +228,6 @@ int tape_spec_choose(struct tape *tape, const char *option, const struct specs *
     if (r < 0)
         return r;
     tape->catalog = request.catalog = *out;
-    log_info("%s: %zu of its %zu events are in the spec %s%s; %zu lines hold no count", tape->path,
-             perf_log_known(&request, NULL), tape->log.log->n_events, tape->catalog->product.spec,
-             option ? "" : ", which has most of them (--spec names another)", tape->log.log->n_skipped);
+    report(&request, option);
     return 0;
 }

@@ -549,6 +549,10 @@ def test_a_log_that_several_specs_fit_takes_the_one_for_all_cpus_or_none():
         else:
             assert status == 2 and "events of several specs alike" in log and "--spec" in log, (lines, log)
     assert "golden-cove" not in log and "skymont" in log, log  # of the PMU that the log names
+    with tempfile.TemporaryDirectory() as folder:
+        path = e2e.write_text(os.path.join(folder, "log"), "1.0,9,,cycles,9,100.00,,\n1.0,9,,LLC-loads,9,100.00,,\n1.0,9,,emulation-faults,9,100.00,,\n")
+        status, log = e2e.run_daemon("check-config", "--pmu", f"replay:{path}", "--spec", "skylake-sp")
+        assert status == 0 and "2 of its 3 events are in the spec skylake-sp; not matched: LLC-loads;" in log, log
 
 
 def test_a_table_of_perf_stat_is_replayed():
