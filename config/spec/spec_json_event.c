@@ -81,7 +81,7 @@ void spec_read_format(struct spec_reader *spec, const struct json_node *root, co
 }
 
 static bool is_ours(const char *key) {
-    static const char *const keys[] = {"counters", "takes", "pmu", "sampling_only", "may_be_zero"};
+    static const char *const keys[] = {"counters", "takes", "pmu", "sampling_only", "may_be_zero", "known_as"};
     for (size_t i = 0; i < COUNT(keys); i++)
         if (strcmp(keys[i], key) == 0)
             return true;
@@ -150,6 +150,20 @@ static void read_counter_list(const struct json_node *ours, uint64_t *out) {
         json_fail(&list, "lists no counter: leave it out where any will do");
 }
 
+// Reads further names of the event that was added last.
+static void read_aliases(struct spec_reader *spec, const struct json_node *ours) {
+    const char **names;
+    size_t n;
+    struct fault fault;
+    if (!json_get_texts(ours, "known_as", JSON_OPTIONAL, SPEC_LIST_MAX, &names, &n))
+        return;
+    for (size_t i = 0; i < n; i++)
+        spec_take(ours,
+                  catalog_builder_add_alias(spec->builder, names[i], (unsigned)spec->catalog->n_events - 1, &fault),
+                  &fault);
+    free(names);
+}
+
 static void read_event(struct spec_reader *spec, const struct json_node *event) {
     struct catalog_event_text text = {.name = event->key, .takes = 1, .pmu = spec->pmu};
     struct json_node ours = {0};
@@ -169,7 +183,10 @@ static void read_event(struct spec_reader *spec, const struct json_node *event) 
         read_counter_list(&ours, &text.counters);
     }
     struct fault fault;
-    spec_take(event, catalog_builder_add_event_text(spec->builder, &text, &fault), &fault);
+    int r = catalog_builder_add_event_text(spec->builder, &text, &fault);
+    spec_take(event, r, &fault);
+    if (r >= 0 && ours.value)
+        read_aliases(spec, &ours);
 }
 
 static void read_registers(struct spec_reader *spec, const struct json_node *ours) {

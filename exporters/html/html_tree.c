@@ -8,6 +8,7 @@
 #include "exporters/html/html_parts.h"
 #include "exporters/view/view_bound.h"
 #include "exporters/view/view_sample.h"
+#include "exporters/view/view_sockets.h"
 
 void html_put(struct text *out, const char *string) {
     static const struct text_escape escapes[] = {{'&', "&amp;"},  {'<', "&lt;"},   {'>', "&gt;"},
@@ -99,6 +100,10 @@ static void put_tree(const struct view *view, struct tree *tree, const struct sn
     tree_evaluate(tree, snapshot, 0);
     struct bound bound = bound_find(tree);
     view_bound_text(view, tree, &bound, snapshot, 0, &answer);
+    if (view_sockets_differ(tree, snapshot)) {
+        text_string(&answer, " ");
+        view_sockets_text(tree, snapshot, &answer);
+    }
     text_append(&answer, "", 1);
     out->failed = out->failed || answer.failed;
     text_string(out, view->core_type ? "<h2>What these cores are bound by</h2>\n<p>"

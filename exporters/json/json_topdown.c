@@ -10,6 +10,7 @@
 #include "exporters/json/json_parts.h"
 #include "exporters/view/view_bound.h"
 #include "exporters/view/view_sample.h"
+#include "exporters/view/view_sockets.h"
 
 static void add_answer(struct json *json, const char *key, enum judge_answer answer) {
     if (answer == JUDGE_UNKNOWN)
@@ -88,6 +89,11 @@ static void add_bound(struct json *json, const struct scene *scene) {
     }
     struct text text = {0};
     view_bound_text(scene->view, scene->tree, &bound, scene->snapshot, scene->scope, &text);
+    bool differ = scene->scope == 0 && view_sockets_differ(scene->tree, scene->snapshot);
+    if (differ) {
+        text_string(&text, " ");
+        view_sockets_text(scene->tree, scene->snapshot, &text);
+    }
     text_append(&text, "", 1);
     json_begin_object(json, "bound");
     json_string(json, "text", text.failed ? "" : text.data);
@@ -102,6 +108,8 @@ static void add_bound(struct json *json, const struct scene *scene) {
                 scene->snapshot->values[snapshot_bound_since(scene->view->layout, scene->scope)]);
     json_string(json, "not_told_apart_from",
                 bound.close < scene->tree->n ? metric_of(scene, bound.close)->export_name : NULL);
+    if (scene->scope == 0)
+        json_bool(json, "sockets_differ", differ);
     add_next(json, scene, bound.path[bound.n - 1]);
     add_sample_command(json, scene, bound.path[bound.n - 1]);
     json_end_object(json);

@@ -395,6 +395,22 @@ static void test_slots_grow_where_measuring_and_its_interrupts_cost_more_than_th
     measuring_stop(&m);
 }
 
+// Software events count all the time, so slots cannot make them cheaper.
+static void test_where_nothing_rotates_a_cost_above_the_budget_is_said_once(void **state) {
+    (void)state;
+    struct measuring m;
+    measuring_load(&m, "tests/data/scenarios/steady-software.json", "interval: 1s\n");
+    measuring_start(&m);
+    measuring_run_until(&m, 5);
+    m.step_cost_ns = 3000000;
+    measuring_run_until(&m, 200);
+    assert_true(measuring_self(&m, SELF_BUDGET_USED) > 1);
+    assert_int_equal(measuring_said(&m, "of its budget"), 1);
+    assert_int_equal(measuring_said(&m, "of its budget: no event group rotates here, so only a longer interval"), 1);
+    assert_int_equal(m.n_plans, 1);
+    measuring_stop(&m);
+}
+
 static void test_the_schedule_follows_the_bottleneck_and_back(void **state) {
     (void)state;
     struct measuring m;
@@ -565,6 +581,7 @@ int main(void) {
         cmocka_unit_test(test_cpus_that_become_isolated_are_let_go_and_measured_again_when_they_return),
         cmocka_unit_test(test_where_no_cpu_is_left_it_is_said_once_and_measured_on),
         cmocka_unit_test(test_memory_that_is_short_while_cpus_are_looked_for_ends_the_daemon),
+        cmocka_unit_test(test_where_nothing_rotates_a_cost_above_the_budget_is_said_once),
         cmocka_unit_test(test_slots_grow_where_measuring_and_its_interrupts_cost_more_than_the_budget),
         cmocka_unit_test(test_the_schedule_follows_the_bottleneck_and_back),
         cmocka_unit_test(test_raising_all_is_said_to_give_none_more),

@@ -146,6 +146,17 @@ static void test_what_an_event_needs_of_the_counters_is_read(void **state) {
     wrong("", "\"E\": {\"code\": 1" OURS("\"pmu\": 1") "}", "", "", "pmu: must be text");
 }
 
+static void test_an_event_has_further_names_in_formulas(void **state) {
+    (void)state;
+    struct catalog *catalog =
+        good("", "\"E\": {\"code\": 1" OURS("\"known_as\": [\"e-e\", \"F\"]") "}", METRIC("m", "F / E", ""), "");
+    assert_int_equal(catalog_find_event(catalog, "e-e"), catalog_find_event(catalog, "E"));
+    assert_int_equal(catalog->n_events, 2); // E and the measured time
+    catalog_free(catalog);
+    wrong("", EVENTS ", \"E\": {\"code\": 3" OURS("\"known_as\": [\"A\"]") "}", "", "", "topdownd: the event A");
+    wrong("", "\"E\": {\"code\": 3" OURS("\"known_as\": \"A\"") "}", "", "", "known_as");
+}
+
 static void test_counters_registers_and_watchdog_are_read(void **state) {
     (void)state;
     struct catalog *catalog = good(FORMAT ", \"counters\": {\"general\": 4, \"fixed\": [\"A\", \"B\"], "
@@ -312,6 +323,7 @@ int main(void) {
         cmocka_unit_test(test_wrong_formats_and_terms_are_refused),
         cmocka_unit_test(test_more_terms_than_fit_are_refused_and_never_cut),
         cmocka_unit_test(test_what_an_event_needs_of_the_counters_is_read),
+        cmocka_unit_test(test_an_event_has_further_names_in_formulas),
         cmocka_unit_test(test_counters_registers_and_watchdog_are_read),
         cmocka_unit_test(test_topdown_events_and_the_level_1_without_them_are_read),
         cmocka_unit_test(test_metrics_may_stand_in_any_order),
