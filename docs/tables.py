@@ -125,7 +125,7 @@ def definitions_table():
 
 
 # The columns of the table of defaults: metrics of one subject, and how a cell says that all of them are there.
-SUBJECTS = [("IPC", ["ipc"]), ("frequency, utilization", ["frequency_hertz", "utilization_ratio"])] + [
+SUBJECTS = [("IPC", ["ipc"]), ("frequency", ["frequency_hertz"]), ("utilization", ["utilization_ratio"])] + [
     (title, [f"{name}_mpki", f"{name}_miss_ratio"]) for title, name in (
         ("branches", "branch"), ("L1I", "l1i_cache"), ("L1D", "l1d_cache"), ("L2", "l2_cache"), ("last level", "ll_cache"), ("ITLB", "itlb"), ("DTLB", "dtlb"))]
 LEVEL2 = [["TopdownL2"], ["Topdown_L2"], ["Topdown_Bad_Speculation", "Topdown_Frontend", "Topdown_Backend"], ["Topdown_Frontend", "Topdown_Backend"]]

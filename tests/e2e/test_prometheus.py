@@ -21,15 +21,15 @@ import truth
 PROMETHEUS, PROMTOOL = "/usr/bin/prometheus", "/usr/bin/promtool"
 SLOT_SECONDS = {"steady": 0.05, "demo": 0.1}
 ROUNDS = 6
-DEMO_GROUPS = ["General", "MPKI", "Miss_Ratio"]  # and stage_1: the default profile
+DEMO_GROUPS = ["General", "Clock", "MPKI", "Miss_Ratio"]  # and stage_1: the default profile
 SERIES_MAX = 300
 CATEGORIES = ["frontend_bound", "bad_speculation", "retiring", "backend_bound"]
 
 BINARY, ROOT = e2e.arguments()
-SPEC = truth.Spec(os.path.join(ROOT, "specs/neoverse-v2.json"))
 STEADY_FILE = os.path.join(ROOT, "tests/data/scenarios/steady.json")
 STEADY = truth.Scenario(STEADY_FILE)
 DEMO = truth.Scenario(os.path.join(ROOT, "scenarios/demo.json"))
+SPEC = truth.Spec(os.path.join(ROOT, "specs/neoverse-v2.json"), DEMO.data["clock_hz"])
 SOFTWARE = {m["topdownd"]["name"] for m in json.loads(e2e.read_text(os.path.join(ROOT, "specs/software.json")))["metrics"].values()}
 
 

@@ -15,7 +15,6 @@ enum { SERIES_MAX = 300, SELECTIONS_MAX = 16 };
 // What a default has if the spec has it, by exported name.
 static const char *const WANTED[] = {"ipc",
                                      "frequency_hertz",
-                                     "utilization_ratio",
                                      "branch_mpki",
                                      "branch_miss_ratio",
                                      "l1i_cache_mpki",
@@ -139,11 +138,11 @@ static void assert_selects(const struct catalog *catalog, const char *profile, c
 static void test_defaults_stand_for_the_groups_of_the_cpus_spec(void **state) {
     (void)state;
     struct catalog *v3 = load("specs/neoverse-v3.json"), *spr = load("specs/sapphire-rapids.json");
-    assert_selects(v3, "", "Topdown_L1:0 General:0 Frequency:0 MPKI:0 Miss_Ratio:0 Software:0 ", "");
+    assert_selects(v3, "", "Topdown_L1:0 General:0 Clock:0 MPKI:0 Miss_Ratio:0 Software:0 ", "");
     assert_selects(spr, "groups: [defaults]", "stage_1:0 TopdownL2:0 General:0 Frequency:0 MPKI:0 Miss_Ratio:0 ", "");
     // each group once, where it comes first; weights of all of them, of one by its name, of one that is not there
     assert_selects(v3, "groups: [MPKI, Defaults], weights: {Defaults: 2, topdown-l1: 3, MPKI: 4, stage_1: 9}",
-                   "MPKI:4 Topdown_L1:3 General:2 Frequency:2 Miss_Ratio:2 ", "");
+                   "MPKI:4 Topdown_L1:3 General:2 Clock:2 Miss_Ratio:2 ", "");
     catalog_free(v3);
     catalog_free(spr);
 }
@@ -206,6 +205,9 @@ static struct snapshot *any_snapshot(const struct exporter_host *host) {
     for (size_t s = 0; s < host->topology->n_sockets; s++) {
         snapshot->values[snapshot_offline(host->layout, s)] = 0;
         snapshot->values[snapshot_measured(host->layout, s)] = 2;
+        snapshot->values[snapshot_verdict(host->layout, s, 0)] = 1; // one of the metrics
+        snapshot->values[snapshot_verdict_since(host->layout, s)] = 1;
+        snapshot->values[snapshot_verdict_certain(host->layout, s)] = 1;
     }
     for (size_t g = 0; g < host->plan->n_groups; g++) {
         for (int r = 0; r < WINDOW_RESULT_N; r++)
