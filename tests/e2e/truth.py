@@ -64,7 +64,7 @@ def cpu_list(text):
 
 class Spec:
     def __init__(self, path, clock_hz=None):
-        self.clock_hz = clock_hz  # of the clock that never changes; None: unknown
+        self.path, self.clock_hz = path, clock_hz  # of the clock that never changes; None: unknown
         with open(path, encoding="utf-8") as file:
             self.data = json.load(file)
 
