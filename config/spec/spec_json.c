@@ -43,10 +43,19 @@ static void read_product(struct spec_reader *spec, const struct json_node *root,
     check_revision(&product, "major_revision");
     check_revision(&product, "minor_revision");
     if (ours->value) {
-        static const char *const keys[] = {
-            "vendor",           "microarchitecture", "pmu",      "format", "pmu_formats",
-            "counters",         "shared_registers",  "resident", "level1", "level1_without_resident",
-            "exclusive_events", "defaults"};
+        static const char *const keys[] = {"vendor",
+                                           "microarchitecture",
+                                           "pmu",
+                                           "format",
+                                           "pmu_formats",
+                                           "counters",
+                                           "shared_registers",
+                                           "resident",
+                                           "level1",
+                                           "level1_without_resident",
+                                           "exclusive_events",
+                                           "defaults",
+                                           "composed_events"};
         json_check_keys(ours, keys, COUNT(keys));
         (void)json_get_text(ours, "vendor", JSON_OPTIONAL, &vendor);
         (void)json_get_text(ours, "microarchitecture", JSON_OPTIONAL, &microarchitecture);
@@ -299,6 +308,8 @@ static void read_document(struct spec_reader *spec, const struct json_node *root
     spec_read_format(spec, root, &ours);
     if (spec->reader.status == 0)
         spec_read_events(spec, root);
+    if (spec->reader.status == 0)
+        spec_compose_events(spec, &ours);
     if (spec->reader.status == 0)
         spec_read_counters(spec, &ours);
     if (spec->reader.status == 0)

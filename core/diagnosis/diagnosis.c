@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/diagnosis/bound.h"
-#include "core/diagnosis/tree.h"
 
 // In place of a metric: no node is high; nothing is known.
 enum { NOTHING_HIGH = -1, NOTHING_KNOWN = -2 };
@@ -175,6 +174,8 @@ void diagnosis_round(struct diagnosis *diagnosis, struct snapshot *snapshot) {
         if (diagnosis->nodes[m].judged)
             node_take(&diagnosis->nodes[m], diagnosis->tree->judge, m);
 }
+
+const struct tree *diagnosis_tree(const struct diagnosis *diagnosis) { return diagnosis->tree; }
 
 bool diagnosis_high(const struct diagnosis *diagnosis, unsigned metric) { return diagnosis->nodes[metric].high; }
 
