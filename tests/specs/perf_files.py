@@ -61,6 +61,18 @@ def our_encoding(event, default_pmu="cpu"):
     return pmu, number(event["code"]), tuple(sorted((k, v) for k, v in terms.items() if v))
 
 
+def composed_events(spec):
+    """The events that a spec composes of two parts, written out."""
+    out = {}
+    for family, entry in spec["topdownd"].get("composed_events", {}).items():
+        for first, a in entry["first"].items():
+            for second, b in entry["second"].items():
+                title = f"{a['title']} {b['title']}"
+                own = entry["topdownd"] | {entry["term"]: number(a["bits"]) | number(b["bits"])}
+                out[f"{family}.{first}.{second}"] = {"code": entry["code"], "title": title, "description": title, "topdownd": own}
+    return out
+
+
 def vendor_counters(entry):
     text = entry.get("Counter", "")
     return None if not text or "Fixed" in text or text == "0,1,2,3" else [int(c) for c in text.split(",")]
@@ -201,7 +213,7 @@ class SpecModel:
         with open(path, encoding="utf-8") as file:
             self.spec = json.load(file)
         self.pmu = pmu
-        self.events, self.metrics = self.spec["events"], self.spec["metrics"]
+        self.events, self.metrics = composed_events(self.spec) | self.spec["events"], self.spec["metrics"]
         self.groups = self.spec["groups"]["metrics"]
         self.counts, self.literals = counts, literals
 

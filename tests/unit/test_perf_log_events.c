@@ -72,6 +72,11 @@ static const struct {
              {"nehalem-ep", "node-load-misses", "OFFCORE_RESPONSE.DEMAND_DATA_RD.REMOTE_DRAM"},
              {"nehalem-ep", "stalled-cycles-frontend", "UOPS_ISSUED.STALL_CYCLES"},
              {"nehalem-ep", "LLC-load-misses", NULL},
+             {"nehalem-ep", "offcore_response.any_data.local_dram", "OFFCORE_RESPONSE.ANY_DATA.LOCAL_DRAM"},
+             {"nehalem-ep", "OFFCORE_RESPONSE_0.PF_RFO.IO_CSR_MMIO:u", "OFFCORE_RESPONSE.PF_RFO.IO_CSR_MMIO"},
+             {"nehalem-ep", "cpu/event=0xb7,umask=0x1,offcore_rsp=0x4011/", "OFFCORE_RESPONSE.ANY_DATA.LOCAL_DRAM"},
+             {"westmere-ep", "offcore_response_1.corewb.local_cache", "OFFCORE_RESPONSE.COREWB.LOCAL_CACHE"},
+             {"westmere-ep", "OFFCORE_RESPONSE.ANY_DATA.LOCAL_DRAM", NULL}, // it cannot tell it from remote caches
              {"westmere-ep", "dTLB-loads", "MEM_INST_RETIRED.LOADS"},
              {"westmere-ep", "iTLB-load-misses", "ITLB_MISSES.ANY"},
              {"sandy-bridge-ep", "L1-dcache-load-misses", "L1D.REPLACEMENT"},
