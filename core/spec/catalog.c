@@ -86,6 +86,7 @@ struct catalog *catalog_free(struct catalog *catalog) {
     for (size_t i = 0; i < catalog->n_groups; i++)
         catalog_entry_free_group(&catalog->groups[i]);
     free(catalog->groups);
+    free(catalog->defaults);
     for (size_t i = 0; i < catalog->n_metrics; i++)
         catalog_entry_free_metric(&catalog->metrics[i]);
     free(catalog->metrics);

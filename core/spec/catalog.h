@@ -196,6 +196,8 @@ struct catalog {
     size_t n_metrics;
     struct catalog_group *groups;
     size_t n_groups;
+    unsigned *defaults; // metric groups that the spec recommends for every host
+    size_t n_defaults;  // 0: it recommends none
     struct catalog_level1 level1;
     struct catalog_node *nodes;
     size_t n_nodes;
