@@ -78,9 +78,9 @@ enum { SELF_BUCKETS_N = SELF_ROTATION_BUCKETS_END - SELF_ROTATION_BUCKETS };
 extern const double snapshot_rotation_bounds[SELF_BUCKETS_N]; // upper bounds in seconds; +Inf is the count itself
 
 struct snapshot_layout {
-    const struct catalog *catalog;
-    struct plan *plan;         // owned
-    struct topology *topology; // owned
+    const struct catalog *catalog; // a reference
+    struct plan *plan;             // owned
+    struct topology *topology;     // owned
     atomic_uint references;
     size_t n_scopes;     // 1 + sockets + CPUs
     size_t n_metrics;    // of the plan
