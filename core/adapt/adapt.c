@@ -222,6 +222,10 @@ void adapt_continue(struct adapt *a, const struct adapt *old) {
     }
 }
 
+void adapt_count_on(struct adapt *a, const struct adapt_cause_count counts[ADAPT_CAUSES_N]) {
+    memcpy(a->report.causes, counts, sizeof a->report.causes);
+}
+
 struct adapt *adapt_free(struct adapt *a) {
     if (a) {
         for (size_t i = 0; i < a->n_nodes; i++)
