@@ -109,7 +109,8 @@ static bool same_facts(const struct catalog *a, const struct catalog *b) {
 
 bool catalog_same(const struct catalog *a, const struct catalog *b) {
     bool same = a->n_events == b->n_events && a->n_metrics == b->n_metrics && a->n_groups == b->n_groups &&
-                a->n_nodes == b->n_nodes && same_facts(a, b);
+                a->n_nodes == b->n_nodes && same_numbers(a->defaults, a->n_defaults, b->defaults, b->n_defaults) &&
+                same_facts(a, b);
     for (size_t i = 0; same && i < a->n_events; i++)
         same = same_event(&a->events[i], &b->events[i]);
     for (size_t i = 0; same && i < a->n_metrics; i++)

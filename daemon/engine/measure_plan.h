@@ -13,6 +13,7 @@
 #include "daemon/engine/record.h"
 #include "daemon/engine/stage.h"
 #include "daemon/engine/trials.h"
+#include "daemon/engine/verdict.h"
 
 struct yielded {
     uint64_t until_ns, shown_ns; // its end; time of its next snapshot
@@ -54,6 +55,7 @@ struct measure {
     struct ended ended;
     struct measure_next *next; // prepared by a reload (daemon/engine/measure_reload.h); NULL: nothing
     struct blind blind;
+    struct verdict verdict; // that the log has
 };
 
 // What the plan of a stage is made from.

@@ -148,6 +148,7 @@ void measure_take_over(struct measure *m) {
         EXCHANGE(m->collector, next->collector);
         EXCHANGE(m->trials, next->trials);
         m->none_free = false;
+        m->verdict = (struct verdict){0}; // its metric is one of the other catalog
     }
     if (m->record)
         m->ended.record = record_totals(m->record);

@@ -177,8 +177,10 @@ static int expect(struct listening *listening, const struct config *config) {
     size_t n = config->n_listen;
     for (size_t i = 0; i < n && i < HTTP_ADDRESSES_MAX; i++)
         addresses[i].address = config->listen[i].address;
-    return listening->server ? http_server_expect(listening->server, addresses, n)
-                             : http_server_new(addresses, n, &listening->server);
+    if (!listening->server)
+        return http_server_new(addresses, n, &listening->server);
+    http_server_expect(listening->server, addresses, n);
+    return 0;
 }
 
 // ---- of a configuration ----

@@ -29,8 +29,8 @@ struct http_server;
 // errno.
 int http_server_new(const struct http_address *addresses, size_t n, struct http_server **out);
 
-// The addresses are others from now on; these are all. The same errors.
-int http_server_expect(struct http_server *server, const struct http_address *addresses, size_t n);
+// The addresses are others from now on; these are all.
+void http_server_expect(struct http_server *server, const struct http_address *addresses, size_t n);
 
 // A number for another address, below HTTP_ADDRESSES_MAX; -1: none is free now. The first addresses have the numbers
 // from 0 on.
