@@ -80,9 +80,8 @@ static const struct command commands[] = {
     {.name = "reload",
      .sets = OPTIONS_ASK,
      .summary = "have the running daemon read its configuration again, and exit",
-     .help =
-         "Has the running daemon read configuration and specs again, and returns when they are in force. If they are "
-         "wrong, nothing changes, and the mistakes are shown.",
+     .help = "Has the running daemon read configuration and specs again, and returns when they are in\n"
+             "force. If they are wrong, nothing changes, and the mistakes are shown.",
      .run = reload_run},
     {.name = "yield",
      .sets = OPTIONS_YIELD | OPTIONS_ASK,

@@ -16,7 +16,7 @@ import e2e
 
 BINARY, ROOT = e2e.arguments()
 STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
-RELOADS = 25  # in each storm: a hundred in all, as each waits for the end of a round
+RELOADS = 24  # in each storm: a hundred in all, as each waits for the end of a round
 SETTLED = 10  # after so many everything has been in use
 PSS_GROWS_KIB = 1024
 PATHS = ("/metrics", "/metrics/cpu", "/", "/api/v1/status", "/api/v1/plan", "/api/v1/snapshot?scope=cpu", "/-/healthy")
