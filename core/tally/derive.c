@@ -61,6 +61,7 @@ struct derive *derive_free(struct derive *d) {
     derive_events_free(d->events);
     group_totals_free(d->groups);
     free(d->amounts);
+    derive_past_deinit(&d->past);
     totals_free(d->totals);
     level1_cpus_free(d->level1);
     operand_lanes_free(d->in);
