@@ -22,6 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "exporters/html/html_script.h"
 #include "exporters/http/http_cache.h"
 #include "exporters/http/http_clock.h"
 #include "exporters/http/http_connections.h"
@@ -32,6 +33,7 @@
 #include "exporters/http/http_request.h"
 #include "exporters/http/http_reserve.h"
 #include "exporters/http/http_respond.h"
+#include "exporters/json/json_history.h"
 
 enum { CONNECTION_BYTES_MAX = 32 << 10, IDLE_SECONDS_MAX = 10, REASON_MAX = 1024 };
 
@@ -125,7 +127,12 @@ static int render_text(struct http_server *server, enum http_page page, const st
         complete = complete && snapshots[i];
         shown.types[i] = (struct shown_type){.view = publication->types[i].view, .snapshot = snapshots[i]};
     }
+    struct view_history history = {0};
+    if (complete && page == HTTP_PAGE_ROOT)
+        complete = http_history_last_hour(&server->history, &shown, &history) == 0;
+    shown.history = page == HTTP_PAGE_ROOT ? &history : NULL;
     int r = complete ? http_page_render(page, &server->cache.templates, &shown, text) : -ENOMEM;
+    view_history_deinit(&history);
     for (size_t i = 0; i < shown.n; i++)
         snapshot_unref(snapshots[i]);
     return r;
@@ -196,15 +203,19 @@ static enum MHD_Result respond_history(struct http_server *server, struct MHD_Co
     for (size_t i = 0; i < shown.n; i++)
         shown.types[i] = (struct shown_type){publication.types[i].view, publication.types[i].snapshot};
     struct http_history_query query = http_history_query(connection);
-    int r = http_history_render(&server->history, &query, &shown, &text, error, sizeof(error));
+    struct view_history history;
+    int r = http_history_read(&server->history, &query, &shown, &history, error, sizeof(error));
+    bool refused = r == -EINVAL;
+    if (r == 0)
+        r = json_render_history(&history, &text);
+    view_history_deinit(&history);
     publication_unref(&publication);
-    if (r == -EINVAL)
+    if (refused)
         return http_respond_error(connection, error);
-    if (r < 0) {
-        text_free(&text);
-        return respond_short_memory(server, connection);
-    }
-    return http_respond_json(connection, &text);
+    if (r == 0)
+        return http_respond_json(connection, &text);
+    text_free(&text);
+    return respond_short_memory(server, connection);
 }
 
 static enum MHD_Result respond_path(struct http_server *server, struct MHD_Connection *connection, const char *path) {
@@ -212,6 +223,8 @@ static enum MHD_Result respond_path(struct http_server *server, struct MHD_Conne
         return http_respond_text(connection, MHD_HTTP_OK, "topdownd is healthy.\n");
     if (strcmp(path, "/-/ready") == 0)
         return respond_ready(server, connection);
+    if (strcmp(path, "/page.js") == 0)
+        return http_respond_fixed(connection, "text/javascript; charset=utf-8", html_script, html_script_length);
     if (strcmp(path, "/api/v1/history") == 0)
         return respond_history(server, connection);
     int page = http_page_find(path, MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "scope"));
