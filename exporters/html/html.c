@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One static page for any browser, usable without a network: the styles are in the page, and bars are widths in per
-// cent. All text from a file or from the host goes through html_put().
+// One page for any browser, usable without a network: the styles are in the page, and bars are widths in per cent. The
+// script (page.js) replaces what is in <main>. All text from a file or from the host goes through html_put().
 
 #include "exporters/html/html.h"
 #include "exporters/html/html_parts.h"
