@@ -28,6 +28,8 @@ struct engine_ops {
     // counters back in the next step. Returns 0, -EOPNOTSUPP if the engine holds no counters, -EAGAIN if there is no
     // plan yet.
     int (*yield)(struct engine *engine, uint64_t now_ns, double seconds);
+    // Shows the set-up's present platform from the next step on. NULL: the engine's platform never changes.
+    void (*refresh)(struct engine *engine);
     struct engine *(*free)(struct engine *engine); // returns NULL
 };
 

@@ -341,6 +341,11 @@ static int yield_counters(struct engine *engine, uint64_t now_ns, double seconds
 
 static struct view *present_view(const struct engine *engine) { return ((const struct measure *)engine)->stage.view; }
 
+static void refresh(struct engine *engine) {
+    if (of(engine)->stage.view)
+        measure_refresh_view(of(engine));
+}
+
 // ---- making ----
 
 static struct engine *free_measure(struct engine *engine) {
@@ -374,6 +379,7 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
                                           .view = present_view,
                                           .snapshot = present_snapshot,
                                           .yield = yield_counters,
+                                          .refresh = refresh,
                                           .free = free_measure};
     const struct setup *setup = request->setup;
     struct core_type *type = request->type;

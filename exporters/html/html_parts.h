@@ -20,4 +20,7 @@ void html_put_margin(struct text *out, const struct catalog_metric *metric, doub
 // Appends the host's bottleneck and its tree; nothing if no tree is measured. Returns 0 or -ENOMEM.
 int html_tree_render(const struct view *view, const struct snapshot *snapshot, struct text *out);
 
+// Appends the host's platform; nothing if it has not been collected.
+void html_platform_render(const struct view *view, struct text *out);
+
 #endif

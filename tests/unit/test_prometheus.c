@@ -326,7 +326,7 @@ static void test_software_events_have_no_counters_to_count(void **state) {
     (void)state;
     struct exporter_host host;
     host_init(&host);
-    host.view.counters_total = host.view.counters_usable = 0;
+    host.view.counters.total = host.view.counters.usable = 0;
     host.view.n_pmu_errors = 0;
     struct snapshot *snapshot = host_snapshot(&host);
     char *text = render(&host.view, snapshot, false);
