@@ -11,7 +11,7 @@
 // UNCOVERED_N uncovered). After all scopes: per event group WINDOW_RESULT_N windows, enabled, running; per event its
 // troubles; per socket the CPUs offline and measured; the verdicts of host and sockets; then the self values.
 
-const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1};
+const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.0003, 0.001, 0.01, 0.1};
 
 enum { GROUP_STRIDE = WINDOW_RESULT_N + 2 };
 enum { VERDICT_MORE = 3 }; // a verdict's values beside those of the metrics
@@ -197,6 +197,7 @@ struct snapshot_layout *snapshot_layout_new(struct plan *plan, struct topology *
         free(layout);
         return NULL;
     }
+    (void)catalog_share(layout->catalog);
     layout->topology = topology;
     layout->n_scopes = scope_count(topology);
     layout->n_metrics = plan->n_metrics;
@@ -216,6 +217,7 @@ struct snapshot_layout *snapshot_layout_unref(struct snapshot_layout *layout) {
         free(layout->events);
         topology_free(layout->topology);
         plan_free(layout->plan);
+        catalog_free((struct catalog *)(uintptr_t)layout->catalog);
         free(layout);
     }
     return NULL;

@@ -46,12 +46,13 @@ struct view {
     struct platform *platform;        // of the host; NULL: not collected
     const struct view_pmu_error *pmu_errors;
     size_t n_pmu_errors;
+    char *texts; // owned: the copied strings above
     atomic_uint references;
 };
 
 // Returns a copy of `facts`, with one reference owned by the caller. The copy holds references to layout and platform,
-// and copies of the PMU errors and the report; all other strings are borrowed and must outlive the daemon's threads.
-// NULL if out of memory.
+// and copies of everything else, as the last page may outlive the configuration that it shows; only literals are
+// borrowed (version, nmi_watchdog). NULL if out of memory.
 struct view *view_new(const struct view *facts);
 struct view *view_ref(struct view *view);
 struct view *view_unref(struct view *view); // returns NULL, takes NULL
