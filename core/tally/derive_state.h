@@ -12,7 +12,7 @@
 
 #include "core/counts/composites.h"
 #include "core/counts/core_slots.h"
-#include "core/counts/level1_cpus.h"
+#include "core/counts/level1_siblings.h"
 #include "core/counts/operand_lanes.h"
 #include "core/counts/operands.h"
 #include "core/counts/sums.h"
