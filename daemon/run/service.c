@@ -103,6 +103,15 @@ static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
     send_status(s, type, snapshot);
 }
 
+// Once an interval, after a snapshot has been published: the next one shows what has changed.
+static void look_at_platform(struct service *s) {
+    if (!setup_look_at_platform(s->setup, clocks_now_ns()))
+        return;
+    for (size_t i = 0; i < s->n_engines; i++)
+        if (s->engines[i]->ops->refresh)
+            s->engines[i]->ops->refresh(s->engines[i]);
+}
+
 static bool all_have_plans(const struct service *s) {
     bool all = true;
     for (size_t i = 0; i < s->n_engines; i++)
@@ -153,6 +162,8 @@ static int step_engine(struct service *s, size_t i, uint64_t now_ns) {
         r = serve(s);
     if (snapshot && s->serving)
         publish(s, i, snapshot);
+    if (snapshot && i == 0)
+        look_at_platform(s);
     if (snapshot && !snapshot->within_round)
         s->reload.round_over = true;
     bool made = snapshot != NULL;

@@ -163,8 +163,8 @@ static void render_cpus(const struct view *view, const struct snapshot *snapshot
 static void render_counters(const struct view *view, struct text *out) {
     text_string(out, "<tr><th>PMU<td>");
     html_put(out, view->pmu);
-    if (view->counters_total > 0)
-        text_format(out, ", %u of %u counters usable", view->counters_usable, view->counters_total);
+    if (view->counters.total > 0)
+        text_format(out, ", %u of %u counters usable", view->counters.usable, view->counters.total);
     text_string(out, "\n");
 }
 
@@ -414,6 +414,7 @@ int html_render(const struct shown *shown, struct text *out) {
         r = render_types(shown, out);
     for (size_t i = 0; i < shown->n && r == 0; i++)
         r = render_type(shown->types[i].view, shown->types[i].snapshot, shown->history, out);
+    html_platform_render(shown->types[0].view, out);
     text_string(out, MAP);
     text_string(out, LINKS);
     return r < 0 ? r : out->failed ? -ENOMEM : 0;

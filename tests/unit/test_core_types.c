@@ -395,7 +395,7 @@ static void test_a_new_plan_of_one_type_makes_the_page_anew(void **state) {
     expect_usable(s, 5, 3);
     for (size_t type = 0; type < TYPES_N; type++) {
         struct view facts = s->two.hosts[type].view;
-        facts.counters_usable = 1;
+        facts.counters.usable = 1;
         struct view *view = view_new(&facts);
         http_server_publish(s->f.server, type, &(struct http_published){view, s->published[type].snapshot});
         expect_usable(s, type == 0 ? 1 : 5, type == 1 ? 1 : 3);
