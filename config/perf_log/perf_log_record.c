@@ -9,6 +9,7 @@
 #include "config/perf_log/perf_log.h"
 #include "config/perf_log/perf_log_columns.h"
 #include "config/perf_log/perf_log_event.h"
+#include "core/adapt/dead.h"
 
 // Converts a log into a recording, so that there is only one way to replay.
 //
@@ -110,21 +111,65 @@ static void mark_support(const struct perf_log_request *request, uint8_t *suppor
     }
 }
 
+// What each of the log's events has counted in sum, by the catalog's event; NULL if out of memory.
+static uint64_t *sum_counts(const struct perf_log_request *request) {
+    const struct perf_log *log = request->log;
+    uint64_t *of_log = calloc(log->n_events + 1, sizeof *of_log),
+             *sums = calloc(request->catalog->n_events, sizeof *sums);
+    for (size_t i = 0; of_log && i < log->n_rows; i++)
+        of_log[log->rows[i].event] += log->rows[i].state == PERF_LOG_COUNTED ? log->rows[i].count : 0;
+    for (size_t e = 0; of_log && sums && e < log->n_events; e++) {
+        int event = perf_log_find_event_of(request, e);
+        if (event >= 0)
+            sums[event] += of_log[e];
+    }
+    if (!of_log) {
+        free(sums);
+        sums = NULL;
+    }
+    free(of_log);
+    return sums;
+}
+
+// Finds the events that run and never count in the whole log, while another of the core counts (core/adapt/dead.h).
+static bool *find_dead(const struct perf_log_request *request, const uint8_t *support) {
+    const struct catalog *catalog = request->catalog;
+    bool *dead = calloc(catalog->n_events, sizeof *dead);
+    uint64_t *sums = sum_counts(request), most = 0;
+    for (size_t e = 0; sums && e < catalog->n_events; e++)
+        if (catalog->events[e].kind == EVENT_COUNTED && catalog->events[e].code.pmu == 0 && sums[e] > most)
+            most = sums[e];
+    for (size_t e = 0; dead && sums && e < catalog->n_events; e++)
+        dead[e] = support[e] == PLAN_SUPPORT_UNKNOWN && !catalog->events[e].may_be_zero && sums[e] == 0 &&
+                  most >= DEAD_BESIDE;
+    if (!sums) {
+        free(dead);
+        dead = NULL;
+    }
+    free(sums);
+    return dead;
+}
+
 static int make_plan(const struct perf_log_request *of, struct errors *errors, struct plan **out) {
     uint64_t slot_ns = usual_ns(of->log);
     uint8_t *support = malloc(of->catalog->n_events);
-    if (!support || slot_ns == 0) {
+    if (support)
+        mark_support(of, support);
+    bool *dead = support ? find_dead(of, support) : NULL;
+    if (!dead || slot_ns == 0) {
+        free(dead);
         free(support);
         return -ENOMEM;
     }
-    mark_support(of, support);
     const struct plan_request request = {.catalog = of->catalog,
                                          .selections = of->selections,
                                          .n_selections = of->n_selections,
                                          .slot_ns = slot_ns,
                                          .support = support,
+                                         .dead = dead,
                                          .apart = true};
     int r = plan_new(&request, out);
+    free(dead);
     free(support);
     return r == -E2BIG ? errors_add(errors, of->name, 0, 0,
                                     "the profile asks for more than %d metrics: name fewer groups", PLAN_UNITS_MAX)

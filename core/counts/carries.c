@@ -45,12 +45,17 @@ static struct carry *of_cpu(const struct carries *carries, size_t cpu) {
     return &carries->carries[cpu * carries->n * CARRY_PARTS];
 }
 
+// Of a metric that has a place.
+static struct carry *of_metric(const struct carries *carries, size_t cpu, size_t metric) {
+    return &of_cpu(carries, cpu)[(size_t)carries->place[metric] * CARRY_PARTS];
+}
+
 void carries_continue(struct carries *carries, size_t cpu, const struct carries *old, size_t old_cpu) {
-    if (carries->n > 0)
-        memcpy(of_cpu(carries, cpu), of_cpu(old, old_cpu), carries->n * CARRY_PARTS * sizeof *carries->carries);
+    for (size_t m = 0; m < carries->n_metrics; m++) // of which some may have another definition
+        if (carries->place[m] >= 0 && old->place[m] >= 0)
+            memcpy(of_metric(carries, cpu, m), of_metric(old, old_cpu, m), CARRY_PARTS * sizeof *carries->carries);
 }
 
 double carries_take(struct carries *carries, size_t cpu, size_t metric, enum carry_part part, double amount) {
-    int place = carries->place[metric];
-    return place < 0 ? amount : carry_take(&of_cpu(carries, cpu)[(size_t)place * CARRY_PARTS + part], amount);
+    return carries->place[metric] < 0 ? amount : carry_take(&of_metric(carries, cpu, metric)[part], amount);
 }
