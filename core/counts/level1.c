@@ -28,11 +28,13 @@ bool level1_split(const struct catalog *catalog, const double *counts, double *v
     return true;
 }
 
-double level1_contention(const struct catalog *catalog, const double *counts, const double *values) {
+double level1_contention(const struct catalog *catalog, const double *counts) {
     const struct catalog_level1 *level1 = &catalog->level1;
     if (!level1->per_thread)
         return 0;
-    double slots = values[level1->contention] * formula_evaluate_known(level1->thread[THREAD_SLOTS_ALL], counts, NULL);
+    // not the share that level1_split finds: a thread that lost all of its slots has none to split
+    double share = formula_evaluate_known(catalog->metrics[level1->contention].formula, counts, NULL);
+    double slots = share * formula_evaluate_known(level1->thread[THREAD_SLOTS_ALL], counts, NULL);
     return slots > 0 ? slots : 0; // also without a value: the thread was asleep
 }
 

@@ -27,9 +27,8 @@ struct level1_debt {
 bool level1_split(const struct catalog *catalog, const double *counts, double *values, double *categories,
                   double *pipeline_slots);
 
-// The slots that a window's thread lost to its sibling; 0 where the PMU does not tell. `values` as level1_split left
-// them.
-double level1_contention(const struct catalog *catalog, const double *counts, const double *values);
+// The slots that a window's thread lost to its sibling; 0 where the PMU does not tell.
+double level1_contention(const struct catalog *catalog, const double *counts);
 
 // Turns signed slots into an increase of counters, which only grow. If a category's sum with its debt is negative, it
 // increases by 0 and owes the rest; the others together give up the same amount, so that the increase adds up to the

@@ -48,7 +48,7 @@ void level1_cpus_take_window(struct level1_cpus *level1, size_t cpu, const doubl
     if (!level1_split(plan->catalog, window->counts, window->metrics, categories, &slots))
         return;
     of->seconds += values[0];
-    of->contention += level1_contention(plan->catalog, window->counts, window->metrics);
+    of->contention += level1_contention(plan->catalog, window->counts);
     for (size_t i = 0; i < level1->n_categories; i++)
         of->slots[i] += categories[i];
 }

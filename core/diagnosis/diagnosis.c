@@ -109,26 +109,26 @@ static bool certain(const struct tree *tree, const struct bound *bound) {
     return true;
 }
 
-// Writes a socket's verdict, the one that lasts: a single noisy round does not show. Nothing where the round has none.
-static void write_verdict(const struct diagnosis *diagnosis, size_t socket, struct snapshot *snapshot) {
+// Writes the scope's verdict, the one that lasts: a single noisy round does not show. Nothing where the round has none.
+static void write_verdict(const struct diagnosis *diagnosis, size_t scope, struct snapshot *snapshot) {
     const struct snapshot_layout *layout = diagnosis->layout;
-    const struct verdict *held = &diagnosis->courses[snapshot_scope_socket(socket)].held;
+    const struct verdict *held = &diagnosis->courses[scope].held;
     struct bound bound = bound_find(diagnosis->tree);
     int now = verdict_of(diagnosis->tree, &bound);
     size_t place = layout->n_metrics;
     for (size_t m = 0; m <= layout->n_metrics; m++)
-        snapshot->values[snapshot_verdict(layout, socket, m)] = NAN;
-    snapshot->values[snapshot_verdict_since(layout, socket)] = NAN;
-    snapshot->values[snapshot_verdict_certain(layout, socket)] = NAN;
+        snapshot->values[snapshot_verdict(layout, scope, m)] = NAN;
+    snapshot->values[snapshot_verdict_since(layout, scope)] = NAN;
+    snapshot->values[snapshot_verdict_certain(layout, scope)] = NAN;
     if (held->metric >= 0 && layout->plan->place[held->metric] < 0)
         return; // a new plan does not have it
     if (now == NOTHING_KNOWN || held->metric == NOTHING_KNOWN)
         return;
     if (held->metric >= 0)
         place = (size_t)layout->plan->place[held->metric];
-    snapshot->values[snapshot_verdict(layout, socket, place)] = 1;
-    snapshot->values[snapshot_verdict_since(layout, socket)] = held->since_seconds;
-    snapshot->values[snapshot_verdict_certain(layout, socket)] =
+    snapshot->values[snapshot_verdict(layout, scope, place)] = 1;
+    snapshot->values[snapshot_verdict_since(layout, scope)] = held->since_seconds;
+    snapshot->values[snapshot_verdict_certain(layout, scope)] =
         now == held->metric && certain(diagnosis->tree, &bound) ? 1 : 0;
 }
 
@@ -165,8 +165,7 @@ void diagnosis_round(struct diagnosis *diagnosis, struct snapshot *snapshot) {
         int verdict = verdict_now(diagnosis->tree);
         snapshot->values[snapshot_bound_since(layout, scope)] =
             snapshot->within_round ? course_since(course, verdict, snapshot) : course_take(course, verdict, snapshot);
-        if (scope > 0)
-            write_verdict(diagnosis, scope - 1, snapshot);
+        write_verdict(diagnosis, scope, snapshot);
     }
     if (snapshot->within_round)
         return;

@@ -8,13 +8,15 @@
 #include "core/base/student.h"
 #include "core/estimate/estimate_means.h"
 #include "core/estimate/estimate_spread.h"
+#include "core/estimate/estimate_steps.h"
 #include "core/estimate/estimate_terms.h"
 #include "core/estimate/estimate_unseen.h"
+#include "core/plan/schedule.h"
 
 // A load that is in step on all cores, with a period of about an idle piece, differs in pieces from the rest, and
-// neither differs from round to round. Nothing tells of such an error, a tenth of a point: so no round of several cores
-// claims less.
-static const double RESOLUTION_SHARE = 0.001, RESOLUTION_RELATIVE = 0.005;
+// neither differs from round to round. Nothing tells of such an error. So no round of several cores claims less than if
+// what happens in one piece differed by this much from the rest: a share by 4 points, another metric by a fifth.
+static const double PIECE_SHARE = 0.04, PIECE_RELATIVE = 0.2;
 static const double WINDOWS_MIN = 1.5; // effective windows: fewer are one, and a part of another
 
 // Creates an estimate, takes rounds in, and answers. A round passes through three types: rounds (each CPU's counts,
@@ -30,6 +32,7 @@ struct estimate {
     struct estimate_means *means;
     struct estimate_sizes *sizes;
     struct estimate_cores *cores;
+    struct estimate_steps *steps;
     struct estimate_terms *terms;
     struct operand_lanes *at; // a batch's means
     struct estimate_spreads *spreads;
@@ -51,10 +54,13 @@ struct estimate *estimate_new(const struct plan *plan, const struct topology *to
     e->means = estimate_means_new(e->rows, batches);
     e->sizes = estimate_sizes_new(e->rows, batches, blocks);
     e->cores = estimate_cores_new(topology);
+    e->steps = estimate_steps_new(plan, topology);
     e->terms = estimate_terms_new(e->rows, blocks);
     e->at = operand_lanes_new(e->rows);
     e->spreads = estimate_spreads_new(batches, plan->n_metrics);
-    return e->rounds && e->means && e->sizes && e->cores && e->terms && e->at && e->spreads ? e : estimate_free(e);
+    return e->rounds && e->means && e->sizes && e->cores && e->steps && e->terms && e->at && e->spreads
+               ? e
+               : estimate_free(e);
 }
 
 struct estimate *estimate_free(struct estimate *e) {
@@ -63,6 +69,7 @@ struct estimate *estimate_free(struct estimate *e) {
     estimate_spreads_free(e->spreads);
     operand_lanes_free(e->at);
     estimate_terms_free(e->terms);
+    estimate_steps_free(e->steps);
     estimate_cores_free(e->cores);
     estimate_sizes_free(e->sizes);
     estimate_means_free(e->means);
@@ -111,6 +118,7 @@ static void take_batch(struct estimate *e, size_t index, double seconds) {
                                    .of_cpus = index >= first,
                                    .rounds = e->rounds,
                                    .cores = e->cores,
+                                   .steps = e->steps,
                                    .memory_rounds = e->memory_rounds};
     if (batch.of_cpus)
         batch.block = index - first;
@@ -120,6 +128,8 @@ static void take_batch(struct estimate *e, size_t index, double seconds) {
     estimate_sizes_take_batch(e->sizes, &batch);
     if (!has_differences(e, &batch))
         return;
+    if (!batch.of_cpus)
+        estimate_steps_begin(e->steps, batch.in);
     operand_lanes_begin(e->at, seconds, !batch.of_cpus && topology_whole_cores(e->scopes->topology, index));
     for (size_t i = 0; i < e->plan->n_metrics; i++)
         if (plan_metric_planned(&e->plan->metrics[e->plan->evaluation[i]]))
@@ -131,6 +141,7 @@ void estimate_take_round(struct estimate *e, const struct cells *cells, double s
     if (!(seconds > 0))
         return;
     estimate_rounds_take(e->rounds, cells, seconds);
+    estimate_steps_take_round(e->steps, cells);
     estimate_sizes_take_round(e->sizes, e->rounds);
     for (size_t index = 0, n = scope_batches(e->scopes->topology); index < n; index++)
         if (scopes_own(e->scopes, index) == index) // batches of CPUs come later than all sockets
@@ -162,10 +173,10 @@ static double carried_by(double cores, double variance, double squares) {
 }
 
 // The variance of a round by what its cores have in common: nobody sees what happens in an idle piece. If they all do
-// the same, the sum of the cores is the residual of one population, of which the idle share is unseen. But pieces lie
-// in each part of a round, and follow a slow load better than a few slots do. So it is at most what one core would have
-// that counts in every slot, with the spread of theirs: the variance of their sum, if they are in step, by the number
-// of slots in as much time as is idle.
+// the same, it is what one core has that counts in every slot, with the spread of theirs: the variance of their sum, if
+// they are in step, by the number of slots in as much time as is idle. The part of their variance that blocks of cores
+// do not have tells how far they are in step. If there are too few cores for that, it is at least the idle share of
+// what their sum differs more between rounds, as if it were the residual of one population.
 static struct lanes common_of(const struct estimate *e, size_t batch, const struct estimate_sample *mean) {
     double idle = plan_idle_share(e->plan), cores = cores_in(e, batch);
     struct lanes common = lanes_all(0);
@@ -174,8 +185,10 @@ static struct lanes common_of(const struct estimate *e, size_t batch, const stru
     for (size_t l = 0; l < LANES; l++) {
         double uncovered = mean->uncovered.of[l], variance = mean->variance.of[l];
         double most = carried_by(cores, variance, mean->squares.of[l]) * variance / uncovered * (1 - uncovered) * idle;
-        most = mean->common.of[l] < most ? mean->common.of[l] : most;
-        common.of[l] = uncovered > idle / 2 ? lanes_max(most, 0) : 0; // what counts all the time counts in pieces, too
+        double shown = variance > 0 ? mean->alike.of[l] / variance * most : 0;
+        shown = lanes_max(shown, mean->common.of[l]);
+        shown = shown < most ? shown : most;
+        common.of[l] = uncovered > idle / 2 ? lanes_max(shown, 0) : 0; // what counts all the time counts in pieces, too
     }
     return common;
 }
@@ -208,17 +221,17 @@ double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
     return degrees_of(e, batch, spread, &common).of[scope_lane(topology, scope)];
 }
 
-// The least standard errors of a round, in the exported scale.
+// The least standard errors of so many rounds, in the exported scale: those of the idle share by its pieces together.
 static struct lanes resolution_of(const struct estimate *e, size_t batch, const struct catalog_metric *metric,
-                                  const struct lanes *values, const struct lanes *uncovered) {
-    double idle = plan_idle_share(e->plan);
+                                  const struct lanes *values, const struct lanes *uncovered, double rounds) {
+    double idle = plan_idle_share(e->plan), part;
     struct lanes least = lanes_all(0);
     if (idle == 0 || cores_in(e, batch) == 1)
         return least;
+    part = idle / sqrt(schedule_usual_pieces(e->plan) * rounds);
     for (size_t l = 0; l < LANES; l++) {
-        double resolution =
-            metric->domain != METRIC_OTHER ? RESOLUTION_SHARE : RESOLUTION_RELATIVE * fabs(values->of[l]);
-        least.of[l] = uncovered->of[l] > idle / 2 ? resolution : 0;
+        double resolution = metric->domain != METRIC_OTHER ? PIECE_SHARE : PIECE_RELATIVE * fabs(values->of[l]);
+        least.of[l] = uncovered->of[l] > idle / 2 ? resolution * part : 0;
     }
     return least;
 }
@@ -243,7 +256,7 @@ void estimate_get_batch(const struct estimate *e, size_t batch, size_t metric, c
     double scale = catalog_metric->export_scale;
     const struct lanes *missed = many ? &mean->unseen.mean : &mean->unseen.round;
     struct lanes common = common_of(e, batch, mean), degrees = degrees_of(e, batch, spread, &common), half;
-    struct lanes least = resolution_of(e, batch, catalog_metric, values, &mean->uncovered);
+    struct lanes least = resolution_of(e, batch, catalog_metric, values, &mean->uncovered, rounds);
     for (size_t l = 0; l < LANES; l++) {
         double stretch = many ? 1 : mean->stretch.of[l], by_chance = (mean->variance.of[l] + common.of[l]) / rounds;
         by_chance *= stretch * stretch;
@@ -251,11 +264,12 @@ void estimate_get_batch(const struct estimate *e, size_t batch, size_t metric, c
         double variance = by_chance + floor * floor + unseen * unseen;
         // only the part estimated from differences has few degrees of freedom (Satterthwaite)
         double sure = by_chance > 0 ? variance / by_chance : INFINITY;
-        out->standard_error.of[l] = lanes_max(least.of[l] / sqrt(rounds), sqrt(variance) * fabs(scale));
+        half.of[l] = sqrt(variance) * fabs(scale);
+        out->standard_error.of[l] = lanes_max(least.of[l], half.of[l]);
         degrees.of[l] = degrees.of[l] * sure * sure;
     }
     for (size_t l = 0; l < LANES; l++)
-        half.of[l] = out->standard_error.of[l] * student_95(degrees.of[l]);
+        half.of[l] = lanes_max(least.of[l] * student_95(INFINITY), half.of[l] * student_95(degrees.of[l]));
     find_quality(catalog_metric, values, &half, &out->quality);
     for (size_t l = 0; l < LANES; l++) {
         double value = values->of[l], low = value - half.of[l];

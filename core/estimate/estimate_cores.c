@@ -20,13 +20,16 @@ struct estimate_cores *estimate_cores_free(struct estimate_cores *cores) {
     return NULL;
 }
 
-struct estimate_variance estimate_cores_variance(struct estimate_cores *cores, struct scope_cpus in) {
+struct estimate_variance estimate_cores_variance(struct estimate_cores *cores, struct scope_cpus in,
+                                                 struct estimate_steps *steps) {
     const struct topology_cpu *cpus = cores->topology->cpus;
     double variance = 0, squares = 0, *sums = cores->sums;
     for (size_t c = 0; c < in.n; c++)
         sums[cpus[in.cpus[c]].core] += cores->differences[in.cpus[c] / LANES].of[in.cpus[c] % LANES];
     for (size_t c = 0; c < in.n; c++) {
         double *sum = &sums[cpus[in.cpus[c]].core], term = *sum * *sum / 2;
+        if (steps)
+            estimate_steps_add(steps, cpus[in.cpus[c]].core, *sum, term);
         *sum = 0; // done: a sibling adds nothing more
         variance += term;
         squares += term * term;

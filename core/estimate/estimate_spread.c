@@ -63,6 +63,7 @@ void estimate_spread_move(struct estimate_spread *spread, const struct estimate_
     estimate_move(&mean->variance, &sample->variance, &weight);
     estimate_move(&mean->squares, &sample->squares, &weight);
     estimate_move(&mean->common, &sample->common, &weight);
+    estimate_move(&mean->alike, &sample->alike, &weight);
     estimate_move(&mean->floor, &sample->floor, &weight);
     replace(&mean->uncovered, &sample->uncovered, data);
     replace(&mean->stretch, &sample->stretch, data);

@@ -24,6 +24,7 @@ struct estimate_sample {
     struct lanes variance;         // of the round's residual, summed over the scope's cores
     struct lanes squares;          // sum of each core's squared term: tells how many cores contribute
     struct lanes common;           // more of it, of what the cores have in common; on average 0 if they have nothing
+    struct lanes alike;            // the part of the variance that blocks of cores do not have; likewise
     struct lanes uncovered;        // share of time that windows did not cover
     struct lanes floor;            // standard error from rounding to fields, or from the estimate of cores' slots
     struct lanes stretch;          // factor of its errors over a usual round's, at least 1

@@ -9,7 +9,7 @@
 // A scope's fields: gauges (n_metrics of each of enum gauge, deviation, bound_since), then totals (n_metrics
 // numerators, n_metrics denominators, n_level1 categories, pipeline slots, SMT contention, n_events events, covered,
 // UNCOVERED_N uncovered). After all scopes: per event group WINDOW_RESULT_N windows, enabled, running; per event its
-// troubles; per socket the CPUs offline and measured; per socket its verdict; then the self values.
+// troubles; per socket the CPUs offline and measured; the verdicts of host and sockets; then the self values.
 
 const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1};
 
@@ -138,20 +138,20 @@ size_t snapshot_measured(const struct snapshot_layout *layout, size_t socket) {
     return snapshot_offline(layout, socket) + 1;
 }
 
-size_t snapshot_verdict(const struct snapshot_layout *layout, size_t socket, size_t metric) {
-    return snapshot_offline(layout, layout->topology->n_sockets) + socket * (layout->n_metrics + VERDICT_MORE) + metric;
+size_t snapshot_verdict(const struct snapshot_layout *layout, size_t scope, size_t metric) {
+    return snapshot_offline(layout, layout->topology->n_sockets) + scope * (layout->n_metrics + VERDICT_MORE) + metric;
 }
 
-size_t snapshot_verdict_since(const struct snapshot_layout *layout, size_t socket) {
-    return snapshot_verdict(layout, socket, layout->n_metrics + 1);
+size_t snapshot_verdict_since(const struct snapshot_layout *layout, size_t scope) {
+    return snapshot_verdict(layout, scope, layout->n_metrics + 1);
 }
 
-size_t snapshot_verdict_certain(const struct snapshot_layout *layout, size_t socket) {
-    return snapshot_verdict(layout, socket, layout->n_metrics + 2);
+size_t snapshot_verdict_certain(const struct snapshot_layout *layout, size_t scope) {
+    return snapshot_verdict(layout, scope, layout->n_metrics + 2);
 }
 
 size_t snapshot_self(const struct snapshot_layout *layout, enum self_value value) {
-    return snapshot_verdict(layout, layout->topology->n_sockets, 0) + (size_t)value;
+    return snapshot_verdict(layout, 1 + layout->topology->n_sockets, 0) + (size_t)value;
 }
 
 static void mark(const struct formula *formula, bool *wanted) {

@@ -54,7 +54,7 @@ static void add_node(struct prometheus_page *page, const struct view *view, cons
         if (words->next.data[0] != '\0')
             labels[n++] = (struct page_label){"next", words->next.data};
         page_series(page, "", labels, n, PAGE_WHOLE,
-                    snapshot_verdict(view->layout, s, (size_t)tree->nodes[node].place));
+                    snapshot_verdict(view->layout, scope.scope, (size_t)tree->nodes[node].place));
     }
 }
 
@@ -84,7 +84,8 @@ void page_add_bounds(struct prometheus_page *page, const struct view *view) {
     for (size_t s = 0; s < view->layout->topology->n_sockets && tree->n > 0; s++) {
         struct page_scope scope = page_socket_labels(view, s);
         const struct page_label labels[] = {{"socket", scope.socket}, {"path", "none"}};
-        page_series(page, "", labels, 2, PAGE_WHOLE, snapshot_verdict(view->layout, s, view->layout->n_metrics));
+        page_series(page, "", labels, 2, PAGE_WHOLE,
+                    snapshot_verdict(view->layout, scope.scope, view->layout->n_metrics));
     }
     tree_free(tree);
 }
@@ -92,13 +93,13 @@ void page_add_bounds(struct prometheus_page *page, const struct view *view) {
 void page_add_bounds_since(struct prometheus_page *page, const struct view *view) {
     for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
         struct page_scope scope = page_socket_labels(view, s);
-        page_scoped(page, &scope, NULL, NULL, PAGE_REAL, snapshot_verdict_since(view->layout, s));
+        page_scoped(page, &scope, NULL, NULL, PAGE_REAL, snapshot_verdict_since(view->layout, scope.scope));
     }
 }
 
 void page_add_bounds_certain(struct prometheus_page *page, const struct view *view) {
     for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
         struct page_scope scope = page_socket_labels(view, s);
-        page_scoped(page, &scope, NULL, NULL, PAGE_WHOLE, snapshot_verdict_certain(view->layout, s));
+        page_scoped(page, &scope, NULL, NULL, PAGE_WHOLE, snapshot_verdict_certain(view->layout, scope.scope));
     }
 }

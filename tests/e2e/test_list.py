@@ -180,6 +180,8 @@ def test_a_wrong_word_is_an_error_with_a_suggestion():
     assert "did you mean 'Graviton 4'?" in refused("events", "--cpu", "Gravitn 4")
     assert "did you mean 'General'?" in refused("metrics", "--cpu", "zen4", "--group", "generl")
     assert "zen4" in refused("events", "--cpu", "AMD")
+    said = refused("metrics", "--cpu", "Nova Lake")
+    assert "pmu-events/arch/x86/novalake" in said and "specs: {path: FOLDER, format: perf}" in said, said
     assert "list what?" in refused()
     assert "one word too many: 'events'" in refused("cpus", "events")
     assert "--group" in refused("events", "--group", "General")

@@ -43,6 +43,9 @@ static const struct {
              {"skylake-sp", "LLC-loads", NULL},
              {"skylake-sp", "dTLB-load-misses", "DTLB_LOAD_MISSES.WALK_COMPLETED"},
              {"skylake-sp", "L1-dcache-load-misses", "L1D.REPLACEMENT"},
+             {"skylake-sp", "cpu/UOPS_ISSUED.ANY,cmask=1/", "UOPS_ISSUED.ANY_c1"},
+             {"skylake-sp", "cpu/UOPS_ISSUED.ANY,umask=0x02/", NULL}, // a term twice
+             {"skylake-sp", "cpu/idq.ms_uops,cmask=1,edge=1/u", "IDQ.MS_SWITCHES"},
              {"cascade-lake", "cpu/L1-dcache-loads/", "MEM_INST_RETIRED.ALL_LOADS"},
              {"ice-lake-sp", "iTLB-load-misses:u", "ITLB_MISSES.WALK_COMPLETED"},
              {"sapphire-rapids", "dTLB-load-misses", "DTLB_LOAD_MISSES.WALK_COMPLETED"},

@@ -75,10 +75,12 @@ static void count_host(struct census *census, const struct snapshot_layout *layo
     for (size_t s = 0; s < layout->topology->n_sockets; s++) {
         count(census, snapshot_offline(layout, s));
         count(census, snapshot_measured(layout, s));
+    }
+    for (size_t scope = 0; scope <= layout->topology->n_sockets; scope++) {
         for (size_t m = 0; m <= layout->n_metrics; m++)
-            count(census, snapshot_verdict(layout, s, m));
-        count(census, snapshot_verdict_since(layout, s));
-        count(census, snapshot_verdict_certain(layout, s));
+            count(census, snapshot_verdict(layout, scope, m));
+        count(census, snapshot_verdict_since(layout, scope));
+        count(census, snapshot_verdict_certain(layout, scope));
     }
     for (int value = 0; value < SELF_N; value++)
         count(census, snapshot_self(layout, (enum self_value)value));

@@ -47,11 +47,11 @@ static void one_round(struct patient *p) {
 static double now(const struct patient *p) { return (double)p->now_ns * 1e-9; }
 
 static double since(const struct patient *p, size_t socket) {
-    return p->snapshot->values[snapshot_verdict_since(p->host.layout, socket)];
+    return p->snapshot->values[snapshot_verdict_since(p->host.layout, snapshot_scope_socket(socket))];
 }
 
 static double certain(const struct patient *p, size_t socket) {
-    return p->snapshot->values[snapshot_verdict_certain(p->host.layout, socket)];
+    return p->snapshot->values[snapshot_verdict_certain(p->host.layout, snapshot_scope_socket(socket))];
 }
 
 static void set(struct patient *p, size_t socket, const char *metric, double value) {
@@ -63,7 +63,7 @@ static void set(struct patient *p, size_t socket, const char *metric, double val
 static void expect(const struct patient *p, size_t socket, const char *metric) {
     size_t n = p->host.layout->n_metrics, place = metric && metric[0] ? host_metric(&p->host, metric) : n;
     for (size_t m = 0; m <= n; m++) {
-        double value = p->snapshot->values[snapshot_verdict(p->host.layout, socket, m)];
+        double value = p->snapshot->values[snapshot_verdict(p->host.layout, snapshot_scope_socket(socket), m)];
         if (metric && m == place)
             assert_true(value == 1);
         else
@@ -207,9 +207,8 @@ static void test_sockets_that_are_bound_by_different_things_are_named(void **sta
     expect_sockets(&p, NULL);
     set(&p, 1, "backend_bound", 0.1);
     set(&p, 1, "frontend_bound", 0.5);
-    expect_sockets(&p,
-                   "The sockets differ: socket 0: memory_bound, 25 % of "
-                   "pipeline slots; socket 7: frontend_bound, 50 % of pipeline slots.");
+    expect_sockets(&p, "The sockets differ: socket 0: memory_bound, 25 % of "
+                       "pipeline slots; socket 7: frontend_bound, 50 % of pipeline slots.");
     set(&p, 1, "frontend_bound", 0.1);
     set(&p, 1, "retiring", 0.6);
     expect_sockets(&p,
