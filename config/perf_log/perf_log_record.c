@@ -111,37 +111,32 @@ static void mark_support(const struct perf_log_request *request, uint8_t *suppor
     }
 }
 
-// What each of the log's events has counted in sum, by the catalog's event; NULL if out of memory.
-static uint64_t *sum_counts(const struct perf_log_request *request) {
-    const struct perf_log *log = request->log;
-    uint64_t *of_log = calloc(log->n_events + 1, sizeof *of_log),
-             *sums = calloc(request->catalog->n_events, sizeof *sums);
-    for (size_t i = 0; of_log && i < log->n_rows; i++)
-        of_log[log->rows[i].event] += log->rows[i].state == PERF_LOG_COUNTED ? log->rows[i].count : 0;
-    for (size_t e = 0; of_log && sums && e < log->n_events; e++) {
-        int event = perf_log_find_event_of(request, e);
-        if (event >= 0)
-            sums[event] += of_log[e];
-    }
-    if (!of_log) {
-        free(sums);
-        sums = NULL;
-    }
-    free(of_log);
+// What each column of the log has counted in sum; NULL if out of memory.
+static uint64_t *sum_columns(const struct perf_log *log) {
+    uint64_t *sums = calloc(log->n_columns + 1, sizeof *sums);
+    for (size_t i = 0; sums && i < log->n_rows; i++)
+        sums[log->rows[i].column] += log->rows[i].state == PERF_LOG_COUNTED ? log->rows[i].count : 0;
     return sums;
 }
 
 // Finds the events that run and never count in the whole log, while another of the core counts (core/adapt/dead.h).
 static bool *find_dead(const struct perf_log_request *request, const uint8_t *support) {
+    const struct perf_log *log = request->log;
     const struct catalog *catalog = request->catalog;
     bool *dead = calloc(catalog->n_events, sizeof *dead);
-    uint64_t *sums = sum_counts(request), most = 0;
-    for (size_t e = 0; sums && e < catalog->n_events; e++)
-        if (catalog->events[e].kind == EVENT_COUNTED && catalog->events[e].code.pmu == 0 && sums[e] > most)
-            most = sums[e];
+    uint64_t *sums = sum_columns(log), most = 0;
     for (size_t e = 0; dead && sums && e < catalog->n_events; e++)
-        dead[e] = support[e] == PLAN_SUPPORT_UNKNOWN && !catalog->events[e].may_be_zero && sums[e] == 0 &&
-                  most >= DEAD_BESIDE;
+        dead[e] = support[e] == PLAN_SUPPORT_UNKNOWN && !catalog->events[e].may_be_zero;
+    for (size_t c = 0; dead && sums && c < log->n_columns; c++) {
+        int event = perf_log_find_event_of(request, log->columns[c].event);
+        if (event < 0 || sums[c] == 0)
+            continue;
+        dead[event] = false;
+        if (catalog->events[event].code.pmu == 0 && sums[c] > most)
+            most = sums[c];
+    }
+    if (dead && most < DEAD_BESIDE)
+        memset(dead, 0, catalog->n_events * sizeof *dead);
     if (!sums) {
         free(dead);
         dead = NULL;

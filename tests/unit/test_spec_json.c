@@ -283,7 +283,7 @@ static void test_wrong_references_are_refused(void **state) {
 }
 
 #define SHARED(ours)                                                                                                   \
-    "{" PRODUCT "," EVENTS ", \"metrics\": {"                                                                          \
+    "{" PRODUCT "," EVENTS ", \"groups\": {\"metrics\": {}}, \"metrics\": {"                                           \
     "\"user\": {\"title\": \"U\", \"formula\": \"2 * misses\", \"units\": \"\"},"                                      \
     "\"misses\": {\"title\": \"T\", \"formula\": \"SLOTS_A / CYCLES\", \"units\": \"per cycle\", \"topdownd\": {" ours \
     "}}}}"
