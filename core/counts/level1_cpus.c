@@ -9,7 +9,20 @@
 static void lay_out(void *self, struct block *block) {
     struct level1_cpus *level1 = self;
     level1->cpus = block_take(block, level1->scopes->topology->n_cpus, sizeof *level1->cpus);
+    level1->next = block_take(block, level1->scopes->topology->n_cpus, sizeof *level1->next);
+    level1->first_of = block_take(block, level1->scopes->topology->n_cores, sizeof *level1->first_of);
     level1->increase = block_take(block, level1->scopes->n * level1->n_categories, sizeof *level1->increase);
+}
+
+static void find_siblings(struct level1_cpus *level1) {
+    const struct topology *topology = level1->scopes->topology;
+    for (size_t core = 0; core < topology->n_cores; core++)
+        level1->first_of[core] = topology->n_cpus;
+    for (size_t cpu = topology->n_cpus; cpu-- > 0;) {
+        size_t *first = &level1->first_of[topology->cpus[cpu].core];
+        level1->next[cpu] = *first;
+        *first = cpu;
+    }
 }
 
 struct level1_cpus *level1_cpus_new(const struct rows *rows, const struct scopes *scopes) {
@@ -18,6 +31,7 @@ struct level1_cpus *level1_cpus_new(const struct rows *rows, const struct scopes
     struct level1_cpus *made = block_new(&level1, sizeof level1, lay_out);
     if (!made)
         return NULL;
+    find_siblings(made);
     made->window = operands_new(rows);
     return made->window ? made : level1_cpus_free(made);
 }

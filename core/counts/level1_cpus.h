@@ -28,6 +28,8 @@ struct level1_cpus {
     const struct scopes *scopes;
     size_t n_categories;     // in the catalog's level 1
     struct level1_cpu *cpus; // [cpu]
+    size_t *next;            // [cpu]: the next one of its core; the number of CPUs: there is none
+    size_t *first_of;        // [core]: its first CPU
     double *increase;        // [scope][category]: of the CPUs' last rounds
     struct operands *window; // one at a time
 };

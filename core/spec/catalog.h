@@ -15,6 +15,7 @@
 // A metric may have alternatives: other definitions under its exported name, each a metric of its own after it,
 // so that one of them can take its place in a plan (core/plan/plan_alternative.h).
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -208,9 +209,13 @@ struct catalog {
     size_t n_nodes;
     struct environment_facts environment; // for which the formulas are compiled
     struct catalog_names names;
+    atomic_uint shares; // references beside the owner's
 };
 
+// Gives up the owner's reference, or one from catalog_share; the last one frees the catalog. Returns NULL, takes NULL.
 struct catalog *catalog_free(struct catalog *catalog);
+// Another reference: what was derived from a catalog may outlive its owner, such as the newest page over a reload.
+const struct catalog *catalog_share(const struct catalog *catalog);
 
 // Index, or -1. Groups compare by name_equal; events and metrics must match exactly, except in the function for any
 // case. A name in a formula is an exactly matching metric, else an event; if there is neither, the same ignoring case.

@@ -69,6 +69,11 @@ struct collector *collector_free(struct collector *c) {
     return NULL;
 }
 
+void collector_change(struct collector *c, struct source *source, uint64_t interval_ns) {
+    c->source = source;
+    c->interval_ns = interval_ns;
+}
+
 struct pmu *collector_pmu(const struct collector *c) {
     return c->pmu;
 }

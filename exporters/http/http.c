@@ -41,7 +41,8 @@ enum { ENDING_MAX = 64 };
 struct http_server {
     uint16_t ports[HTTP_ADDRESSES_MAX];              // 0: not there yet
     unsigned client_connections[HTTP_ADDRESSES_MAX]; // limit for one client; 0: none
-    char hostname[HOST_NAME_MAX + 1];                // empty unless all addresses are loopback ones
+    char hostname[HOST_NAME_MAX + 1];
+    atomic_bool local; // all addresses are loopback ones
     uint64_t request_ms_max;
     uint64_t (*clock_ms)(void *context); // tells the age of what is published
     void *clock_context;
@@ -247,7 +248,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
         return http_respond(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8",
                             "Only GET and HEAD are understood.\n", "Allow", "GET, HEAD");
-    struct http_refusal refusal = http_request_judge(connection, server->hostname[0] ? server->hostname : NULL);
+    struct http_refusal refusal = http_request_judge(connection, atomic_load(&server->local) ? server->hostname : NULL);
     if (refusal.status != 0)
         return http_respond(connection, refusal.status, "text/plain; charset=utf-8", refusal.text, "Connection",
                             "close");
@@ -379,6 +380,7 @@ int http_server_listen(struct http_server *server, size_t i, const struct http_a
     if (r < 0)
         return http_listen_refuse(address, errors, -r);
     server->ports[i] = port;
+    server->client_connections[i] = http_listen_is_loopback(address->address) ? 0 : HTTP_CLIENT_CONNECTIONS_MAX;
     http_listeners_hand_over(&server->listeners, i, daemon);
     return 0;
 }
@@ -417,17 +419,23 @@ void http_server_publish(struct http_server *server, size_t type, const struct h
     http_history_take(&server->history, type, server->n_types, published->view, published->snapshot);
 }
 
-static bool is_loopback(const char *address) { return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0; }
-
-static void init_addresses(struct http_server *server, const struct http_address *addresses, size_t n) {
+void http_server_expect(struct http_server *server, const struct http_address *addresses, size_t n) {
     bool local = true;
-    for (size_t i = 0; i < n; i++) {
-        bool loopback = is_loopback(addresses[i].address);
-        local = local && loopback;
-        server->client_connections[i] = loopback ? 0 : HTTP_CLIENT_CONNECTIONS_MAX;
-    }
-    if (local && gethostname(server->hostname, HOST_NAME_MAX) < 0)
-        (void)strcpy(server->hostname, "localhost");
+    for (size_t i = 0; i < n; i++)
+        local = local && http_listen_is_loopback(addresses[i].address);
+    atomic_store(&server->local, local);
+}
+
+int http_server_place(struct http_server *server, const bool used[HTTP_ADDRESSES_MAX]) {
+    for (size_t i = 0; i < HTTP_ADDRESSES_MAX; i++)
+        if (!used[i] && http_listeners_is_free(&server->listeners, i))
+            return (int)i;
+    return -1;
+}
+
+void http_server_close(struct http_server *server, size_t i) {
+    server->ports[i] = 0;
+    http_listeners_send_away(&server->listeners, i);
 }
 
 int http_server_new(const struct http_address *addresses, size_t n, struct http_server **out) {
@@ -436,10 +444,13 @@ int http_server_new(const struct http_address *addresses, size_t n, struct http_
         return n <= HTTP_ADDRESSES_MAX ? -ENOMEM : -E2BIG;
     server->request_ms_max = HTTP_REQUEST_MS_MAX;
     server->clock_ms = http_clock_boot_ms;
-    init_addresses(server, addresses, n);
-    int r = http_connections_init(&server->connections, n * (HTTP_CONNECTIONS_MAX + ENDING_MAX));
+    if (gethostname(server->hostname, HOST_NAME_MAX) < 0)
+        (void)strcpy(server->hostname, "localhost");
+    http_server_expect(server, addresses, n);
+    int r =
+        http_connections_init(&server->connections, (size_t)HTTP_ADDRESSES_MAX * (HTTP_CONNECTIONS_MAX + ENDING_MAX));
     if (r == 0)
-        r = http_listeners_init(&server->listeners, n);
+        r = http_listeners_init(&server->listeners, HTTP_ADDRESSES_MAX);
     if (r < 0) {
         http_connections_deinit(&server->connections);
         free(server);

@@ -4,8 +4,9 @@
 
 // The HTTP library's daemons, one for each listening address, and the thread that runs them all.
 //
-// Another thread may hand over a daemon at any time, because an address may appear late. From then on the daemon
-// belongs to the server's thread, which calls all functions below the line.
+// Another thread may hand over a daemon at any time, because an address may appear late, and may have one ended. From
+// then on the daemon belongs to the server's thread, which calls all functions below the line. A daemon that is to end
+// accepts nobody any more; requests under way have HTTP_LEAVING_MS to finish.
 
 #include <microhttpd.h>
 #include <poll.h>
@@ -15,13 +16,18 @@
 
 #include "exporters/http/http.h"
 
+enum { HTTP_LEAVING_MS = 2000 };
+
 struct http_listeners {
     size_t n;
-    int wake_fd; // an eventfd: a daemon has arrived, or the thread must end
+    int wake_fd; // an eventfd: a daemon has arrived or must go, or the thread must end
     pthread_mutex_t lock;
-    struct MHD_Daemon *arriving[HTTP_ADDRESSES_MAX]; // under the lock, like the next member
+    struct MHD_Daemon *arriving[HTTP_ADDRESSES_MAX]; // under the lock, like the next three members
+    bool taken[HTTP_ADDRESSES_MAX];                  // handed over, and not ended yet
+    bool leaving[HTTP_ADDRESSES_MAX];                // must go
     bool stopping;
     struct MHD_Daemon *live[HTTP_ADDRESSES_MAX];   // NULL: not there yet
+    uint64_t ends_ms[HTTP_ADDRESSES_MAX];          // of a live one that goes: the latest time; 0: it stays
     struct pollfd fds[1 + 2 * HTTP_ADDRESSES_MAX]; // what wakes; the daemons' own; their listening sockets
     bool deaf;                                     // the next wait ignores the listening sockets
 };
@@ -32,6 +38,10 @@ int http_listeners_init(struct http_listeners *listeners, size_t n);
 void http_listeners_deinit(struct http_listeners *listeners);
 
 void http_listeners_hand_over(struct http_listeners *listeners, size_t i, struct MHD_Daemon *daemon);
+// Ends the daemon. Its place is free later.
+void http_listeners_send_away(struct http_listeners *listeners, size_t i);
+// Whether a daemon may be handed over for this place.
+bool http_listeners_is_free(struct http_listeners *listeners, size_t i);
 void http_listeners_stop(struct http_listeners *listeners);
 
 // ---- for the server's thread ----
