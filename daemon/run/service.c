@@ -33,7 +33,7 @@
 
 enum { EXIT_WRONG = 2 };
 
-static const uint64_t STATUS_US = 10000000; // systemd tells everybody on its bus of each new status
+static const uint64_t STATUS_US = 10000000; // of each type; systemd tells everybody on its bus of each new status
 
 _Static_assert((int)SOURCE_TYPES_MAX <= (int)SHOWN_TYPES_MAX, "all types of cores are shown");
 
@@ -73,10 +73,23 @@ static int begin(struct service *s, struct errors *errors) {
 
 // ---- steps ----
 
+// systemd shows the last status, so core types take turns: each of them is shown for a while. A type that has nothing
+// to say yet delays the others once.
+static bool has_turn(const struct service *s, size_t type, uint64_t now_us) {
+    uint64_t own_us = s->status_us[type];
+    for (size_t i = 0; i < s->n_engines; i++) {
+        bool recent = s->status_us[i] != 0 && now_us - s->status_us[i] < STATUS_US / s->n_engines;
+        bool waits_longer = s->status_us[i] < own_us && now_us - own_us < 2 * STATUS_US;
+        if (recent || waits_longer)
+            return false;
+    }
+    return true;
+}
+
 static void send_status(struct service *s, size_t type, const struct snapshot *snapshot) {
     char status[SUMMARY_LINE_MAX];
     uint64_t now_us = clocks_now_ns() / 1000;
-    if (s->status_us[type] != 0 && now_us - s->status_us[type] < STATUS_US)
+    if (!has_turn(s, type, now_us))
         return;
     s->status_us[type] = now_us;
     summary_status(present_view(s, type), snapshot, status, sizeof status);
