@@ -136,6 +136,7 @@ struct catalog_group {
     char *title, *help;
     unsigned *metrics; // each once
     size_t n_metrics;
+    unsigned default_place; // among the groups that the spec recommends for every host, from 1; 0: it is none of them
 };
 
 // The level-1 split: all pipeline slots, and the metrics that divide them.
@@ -202,8 +203,6 @@ struct catalog {
     size_t n_metrics;
     struct catalog_group *groups;
     size_t n_groups;
-    unsigned *defaults; // metric groups that the spec recommends for every host
-    size_t n_defaults;  // 0: it recommends none
     struct catalog_level1 level1;
     struct catalog_node *nodes;
     size_t n_nodes;
@@ -230,6 +229,9 @@ static inline unsigned catalog_metric_named(const struct catalog *catalog, unsig
     int stands_for = catalog->metrics[metric].stands_for;
     return stands_for >= 0 ? (unsigned)stands_for : metric;
 }
+
+// The group that the spec recommends at this place, from 1; -1: it recommends fewer.
+int catalog_default_group(const struct catalog *catalog, unsigned place);
 
 // A hash of everything that affects values: a different hash means another version of the spec (or of the vendor's
 // files).

@@ -133,7 +133,7 @@ int catalog_builder_add_group(struct catalog_builder *builder, const char *name,
 int catalog_builder_add_union(struct catalog_builder *builder, const char *name, const char *const *groups,
                               size_t n_groups, struct fault *fault);
 
-// Sets the metric groups that the spec recommends for every host.
+// Sets the metric groups that the spec recommends for every host, once. Returns 0, or -EINVAL with the reason.
 int catalog_builder_set_defaults(struct catalog_builder *builder, const char *const *groups, size_t n,
                                  struct fault *fault);
 
