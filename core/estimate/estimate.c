@@ -26,6 +26,7 @@ struct estimate {
     struct rows *rows;
     struct scopes *scopes;
     double memory_rounds;
+    double seconds; // of the round taken in
     struct estimate_rounds *rounds;
     struct estimate_means *means;
     struct estimate_sizes *sizes;
@@ -105,8 +106,10 @@ static bool has_differences(const struct estimate *e, const struct estimate_batc
     return false;
 }
 
-static void take_batch(struct estimate *e, size_t index, double seconds) {
+void estimate_take_batch(struct estimate *e, size_t index) {
     size_t first = scope_of_cpu(e->scopes->topology, 0);
+    if (!(e->seconds > 0) || scopes_own(e->scopes, index) != index)
+        return;
     struct estimate_batch batch = {.index = index,
                                    .of_cpus = index >= first,
                                    .rounds = e->rounds,
@@ -120,21 +123,25 @@ static void take_batch(struct estimate *e, size_t index, double seconds) {
     estimate_sizes_take_batch(e->sizes, &batch);
     if (!has_differences(e, &batch))
         return;
-    operand_lanes_begin(e->at, seconds, !batch.of_cpus && topology_whole_cores(e->scopes->topology, index));
+    operand_lanes_begin(e->at, e->seconds, !batch.of_cpus && topology_whole_cores(e->scopes->topology, index));
     for (size_t i = 0; i < e->plan->n_metrics; i++)
         if (plan_metric_planned(&e->plan->metrics[e->plan->evaluation[i]]))
             take_metric(e, &batch, e->plan->evaluation[i]);
 }
 
-void estimate_take_round(struct estimate *e, const struct cells *cells, double seconds) {
+void estimate_take_cpus(struct estimate *e, const struct cells *cells, double seconds) {
     assert(cells->rows->n_values == e->rows->n_values);
+    e->seconds = seconds;
     if (!(seconds > 0))
         return;
     estimate_rounds_take(e->rounds, cells, seconds);
     estimate_sizes_take_round(e->sizes, e->rounds);
-    for (size_t index = 0, n = scope_batches(e->scopes->topology); index < n; index++)
-        if (scopes_own(e->scopes, index) == index) // batches of CPUs come later than all sockets
-            take_batch(e, index, seconds);
+}
+
+void estimate_take_round(struct estimate *e, const struct cells *cells, double seconds) {
+    estimate_take_cpus(e, cells, seconds);
+    for (size_t batch = 0, n = scope_batches(e->scopes->topology); batch < n; batch++)
+        estimate_take_batch(e, batch);
 }
 
 // ---- answers ----
@@ -187,15 +194,21 @@ static struct lanes common_of(const struct estimate *e, size_t batch, const stru
 static struct lanes degrees_of(const struct estimate *e, size_t batch, const struct estimate_spread *spread,
                                const struct lanes *common) {
     double cores = cores_in(e, batch);
-    struct lanes degrees;
+    struct lanes one, degrees;
     for (size_t l = 0; l < LANES; l++) {
-        double n = 1 / spread->weights2.of[l], one = 2 * n * n / (3 * n - 1), shared = common->of[l];
-        double variance = spread->mean.variance.of[l], windows = spread->mean.unseen.windows.of[l];
-        double all = one * carried_by(cores, variance, spread->mean.squares.of[l]);
-        if (cores > 1 && shared > 0)
-            all = (variance + shared) * (variance + shared) / (variance * variance / all + shared * shared / one);
-        all = windows - 1 < all ? windows - 1 : all;
-        degrees.of[l] = spread->rounds.of[l] > 0 ? all : 0;
+        double n = 1 / spread->weights2.of[l];
+        one.of[l] = 2 * n * n / (3 * n - 1);
+        degrees.of[l] = one.of[l] * carried_by(cores, spread->mean.variance.of[l], spread->mean.squares.of[l]);
+    }
+    for (size_t l = 0; l < LANES && cores > 1; l++) {
+        double variance = spread->mean.variance.of[l], shared = common->of[l], both = variance + shared;
+        if (shared > 0)
+            degrees.of[l] = both * both / (variance * variance / degrees.of[l] + shared * shared / one.of[l]);
+    }
+    for (size_t l = 0; l < LANES; l++) {
+        double windows = spread->mean.unseen.windows.of[l];
+        degrees.of[l] = windows - 1 < degrees.of[l] ? windows - 1 : degrees.of[l];
+        degrees.of[l] = spread->rounds.of[l] > 0 ? degrees.of[l] : 0;
     }
     return degrees;
 }
@@ -208,9 +221,9 @@ double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
     return degrees_of(e, batch, spread, &common).of[scope_lane(topology, scope)];
 }
 
-// The least standard errors of a round, in the exported scale.
+// The least standard errors of `rounds` rounds, in the exported scale.
 static struct lanes resolution_of(const struct estimate *e, size_t batch, const struct catalog_metric *metric,
-                                  const struct lanes *values, const struct lanes *uncovered) {
+                                  const struct lanes *values, const struct lanes *uncovered, double rounds) {
     double idle = plan_idle_share(e->plan);
     struct lanes least = lanes_all(0);
     if (idle == 0 || cores_in(e, batch) == 1)
@@ -218,7 +231,7 @@ static struct lanes resolution_of(const struct estimate *e, size_t batch, const 
     for (size_t l = 0; l < LANES; l++) {
         double resolution =
             metric->domain != METRIC_OTHER ? RESOLUTION_SHARE : RESOLUTION_RELATIVE * fabs(values->of[l]);
-        least.of[l] = uncovered->of[l] > idle / 2 ? resolution : 0;
+        least.of[l] = uncovered->of[l] > idle / 2 ? resolution / sqrt(rounds) : 0;
     }
     return least;
 }
@@ -234,28 +247,50 @@ static void find_quality(const struct catalog_metric *metric, const struct lanes
     }
 }
 
+// The standard errors of `rounds` rounds before their least, in the formula's scale. Raises the degrees of freedom.
+static struct lanes errors_of(const struct estimate_spread *spread, const struct lanes *common,
+                              const struct lanes *values, double rounds, double scale, struct lanes *degrees) {
+    const struct estimate_sample *mean = &spread->mean;
+    const struct lanes *missed = rounds > 1 ? &mean->unseen.mean : &mean->unseen.round;
+    struct lanes by_chance, variance, sure; // only the part estimated from differences has few degrees of freedom
+    for (size_t l = 0; l < LANES; l++) {
+        double stretch = rounds > 1 ? 1 : mean->stretch.of[l];
+        by_chance.of[l] = (mean->variance.of[l] + common->of[l]) * (stretch * stretch);
+    }
+    for (size_t l = 0; l < LANES && rounds > 1; l++)
+        by_chance.of[l] /= rounds;
+    variance = by_chance;
+    sure = lanes_all(1);
+    if (lanes_some(missed) || lanes_some(&mean->floor)) {
+        for (size_t l = 0; l < LANES; l++) {
+            double floor = mean->floor.of[l], unseen = missed->of[l] * values->of[l] / scale;
+            variance.of[l] = by_chance.of[l] + floor * floor + unseen * unseen;
+            sure.of[l] = variance.of[l] / by_chance.of[l]; // Satterthwaite
+        }
+    }
+    for (size_t l = 0; l < LANES; l++) {
+        double more = by_chance.of[l] > 0 ? sure.of[l] : INFINITY;
+        degrees->of[l] = degrees->of[l] * more * more;
+        variance.of[l] = sqrt(variance.of[l]);
+    }
+    return variance;
+}
+
 void estimate_get_batch(const struct estimate *e, size_t batch, size_t metric, const struct lanes *values,
                         double rounds, struct estimate_intervals *out) {
     const struct estimate_spread *spread = spread_of(e, batch, metric);
     const struct estimate_sample *mean = &spread->mean;
     const struct catalog_metric *catalog_metric = &e->plan->catalog->metrics[e->plan->metrics[metric].metric];
-    bool many = rounds > 1, from_zero = catalog_metric->formula->is_ratio;
+    bool from_zero = catalog_metric->formula->is_ratio;
     double scale = catalog_metric->export_scale;
-    const struct lanes *missed = many ? &mean->unseen.mean : &mean->unseen.round;
     struct lanes common = common_of(e, batch, mean), degrees = degrees_of(e, batch, spread, &common), half;
-    struct lanes least = resolution_of(e, batch, catalog_metric, values, &mean->uncovered);
+    struct lanes least = resolution_of(e, batch, catalog_metric, values, &mean->uncovered, rounds);
+    struct lanes errors = errors_of(spread, &common, values, rounds, scale, &degrees);
+    degrees = student_95_lanes(&degrees);
     for (size_t l = 0; l < LANES; l++) {
-        double stretch = many ? 1 : mean->stretch.of[l], by_chance = (mean->variance.of[l] + common.of[l]) / rounds;
-        by_chance *= stretch * stretch;
-        double floor = mean->floor.of[l], unseen = missed->of[l] * values->of[l] / scale;
-        double variance = by_chance + floor * floor + unseen * unseen;
-        // only the part estimated from differences has few degrees of freedom (Satterthwaite)
-        double sure = by_chance > 0 ? variance / by_chance : INFINITY;
-        out->standard_error.of[l] = lanes_max(least.of[l] / sqrt(rounds), sqrt(variance) * fabs(scale));
-        degrees.of[l] = degrees.of[l] * sure * sure;
+        out->standard_error.of[l] = lanes_max(least.of[l], errors.of[l] * fabs(scale));
+        half.of[l] = out->standard_error.of[l] * degrees.of[l];
     }
-    for (size_t l = 0; l < LANES; l++)
-        half.of[l] = out->standard_error.of[l] * student_95(degrees.of[l]);
     find_quality(catalog_metric, values, &half, &out->quality);
     for (size_t l = 0; l < LANES; l++) {
         double value = values->of[l], low = value - half.of[l];

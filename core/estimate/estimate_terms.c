@@ -246,6 +246,8 @@ static void add_worst(const struct estimate_terms *terms, const struct formula *
 // The standard error from rounding: the fields' are independent.
 static struct lanes floor_of(const struct estimate_term *term, size_t n_fields) {
     struct lanes floor = lanes_all(0);
+    if (n_fields == 0)
+        return floor;
     for (size_t f = 0; f < n_fields; f++)
         add_product(&floor, &term->rounded[f], &term->rounded[f]);
     for (size_t l = 0; l < LANES; l++)
