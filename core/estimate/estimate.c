@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/base/prefetch.h"
 #include "core/base/student.h"
 #include "core/estimate/estimate_means.h"
 #include "core/estimate/estimate_spread.h"
@@ -54,7 +55,8 @@ struct estimate *estimate_new(const struct plan *plan, const struct topology *to
     e->cores = estimate_cores_new(topology);
     e->terms = estimate_terms_new(e->rows, blocks);
     e->at = operand_lanes_new(e->rows);
-    e->spreads = estimate_spreads_new(batches, plan->n_metrics);
+    e->spreads =
+        estimate_spreads_new(batches, scope_of_cpu(topology, 0), plan->n_metrics, estimate_terms_floors(plan->catalog));
     return e->rounds && e->means && e->sizes && e->cores && e->terms && e->at && e->spreads ? e : estimate_free(e);
 }
 
@@ -92,7 +94,7 @@ static void take_metric(struct estimate *e, const struct estimate_batch *batch, 
     struct lanes data;
     operand_lanes_fill(e->at, e->plan->catalog->metrics[metric->metric].formula, metric->unit, mean);
     const struct estimate_sample *sample = estimate_terms_take(e->terms, batch, m, e->at, mean, unseen, &data);
-    estimate_spread_move(estimate_spreads_at(e->spreads, batch->index, m), sample, &data, e->memory_rounds);
+    estimate_spreads_move(e->spreads, batch->index, m, sample, &data, e->memory_rounds);
 }
 
 // True if some CPU of the batch has two rounds of some unit to compare.
@@ -106,6 +108,22 @@ static bool has_differences(const struct estimate *e, const struct estimate_batc
     return false;
 }
 
+// Asks for the memory of a batch of CPUs, if there is one.
+static void prefetch_block(const struct estimate *e, size_t index, size_t block) {
+    const struct estimate_rounds *rounds = e->rounds;
+    if (block >= rounds->n_blocks)
+        return;
+    for (size_t u = 0; u < e->rows->n_units; u++) {
+        size_t bytes = rows_n(e->rows, u) * sizeof(struct lanes);
+        prefetch(estimate_rounds_now(rounds, block, u), bytes);
+        prefetch(estimate_rounds_before(rounds, block, u), bytes);
+        prefetch(estimate_rounds_cell(rounds, block, u), sizeof(struct estimate_cell));
+    }
+    prefetch(estimate_means_row(e->means, index), e->rows->n_values * sizeof(struct lanes));
+    prefetch(estimate_sizes_row(e->sizes, index), e->rows->n_units * sizeof(struct estimate_size));
+    prefetch(estimate_spreads_at(e->spreads, index, 0), e->plan->n_metrics * sizeof(struct estimate_spread));
+}
+
 void estimate_take_batch(struct estimate *e, size_t index) {
     size_t first = scope_of_cpu(e->scopes->topology, 0);
     if (!(e->seconds > 0) || scopes_own(e->scopes, index) != index)
@@ -115,9 +133,10 @@ void estimate_take_batch(struct estimate *e, size_t index) {
                                    .rounds = e->rounds,
                                    .cores = e->cores,
                                    .memory_rounds = e->memory_rounds};
-    if (batch.of_cpus)
+    if (batch.of_cpus) {
         batch.block = index - first;
-    else
+        prefetch_block(e, index + 1, batch.block + 1);
+    } else
         batch.in = scopes_cpus(e->scopes, index);
     estimate_means_move(e->means, &batch);
     estimate_sizes_take_batch(e->sizes, &batch);
@@ -151,14 +170,23 @@ const char *estimate_quality_name(enum estimate_quality quality) {
     return names[quality];
 }
 
-// An only socket shares the host's spread.
-static const struct estimate_spread *spread_of(const struct estimate *e, size_t batch, size_t metric) {
-    return estimate_spreads_at(e->spreads, scopes_own(e->scopes, batch), metric); // batches of CPUs are themselves
-}
+// What is known of a metric in a batch.
+struct known {
+    const struct estimate_spread *spread;
+    const struct estimate_together *together; // NULL: single CPUs
+    const struct lanes *floor;                // NULL: none
+    double idle;                              // share of a round
+    double cores;                             // in a scope
+};
 
-static double cores_in(const struct estimate *e, size_t batch) {
-    size_t first = scope_of_cpu(e->scopes->topology, 0);
-    return batch < first ? (double)scopes_n_cores(e->scopes, batch) : 1;
+static struct known known_of(const struct estimate *e, size_t batch, size_t metric) {
+    size_t own = scopes_own(e->scopes, batch); // an only socket shares the host's; batches of CPUs are themselves
+    const struct estimate_together *together = estimate_spreads_together(e->spreads, own, metric);
+    return (struct known){.spread = estimate_spreads_at(e->spreads, own, metric),
+                          .together = together,
+                          .floor = estimate_spreads_floor(e->spreads, own, metric),
+                          .idle = together ? plan_idle_share(e->plan) : 0,
+                          .cores = together ? (double)scopes_n_cores(e->scopes, own) : 1};
 }
 
 // How many of these cores, if they were of equal variance, would contribute as much (Satterthwaite 1946); a squared
@@ -173,15 +201,16 @@ static double carried_by(double cores, double variance, double squares) {
 // in each part of a round, and follow a slow load better than a few slots do. So it is at most what one core would have
 // that counts in every slot, with the spread of theirs: the variance of their sum, if they are in step, by the number
 // of slots in as much time as is idle.
-static struct lanes common_of(const struct estimate *e, size_t batch, const struct estimate_sample *mean) {
-    double idle = plan_idle_share(e->plan), cores = cores_in(e, batch);
+static struct lanes common_of(const struct known *known) {
+    double idle = known->idle, cores = known->cores;
     struct lanes common = lanes_all(0);
     if (cores == 1 || idle == 0)
         return common;
     for (size_t l = 0; l < LANES; l++) {
-        double uncovered = mean->uncovered.of[l], variance = mean->variance.of[l];
-        double most = carried_by(cores, variance, mean->squares.of[l]) * variance / uncovered * (1 - uncovered) * idle;
-        most = mean->common.of[l] < most ? mean->common.of[l] : most;
+        double uncovered = known->together->uncovered.of[l], variance = known->spread->variance.of[l];
+        double carried = carried_by(cores, variance, known->spread->squares.of[l]);
+        double most = carried * variance / uncovered * (1 - uncovered) * idle;
+        most = known->together->common.of[l] < most ? known->together->common.of[l] : most;
         common.of[l] = uncovered > idle / 2 ? lanes_max(most, 0) : 0; // what counts all the time counts in pieces, too
     }
     return common;
@@ -191,22 +220,22 @@ static struct lanes common_of(const struct estimate *e, size_t batch, const stru
 // value (von Neumann et al., "The mean square successive difference", 1941). Cores with equal variance multiply this by
 // their number, and what they have in common is one draw a round. There are not more than the windows have that carry
 // the counts.
-static struct lanes degrees_of(const struct estimate *e, size_t batch, const struct estimate_spread *spread,
-                               const struct lanes *common) {
-    double cores = cores_in(e, batch);
+static struct lanes degrees_of(const struct known *known, const struct lanes *common) {
+    const struct estimate_spread *spread = known->spread;
+    double cores = known->cores;
     struct lanes one, degrees;
     for (size_t l = 0; l < LANES; l++) {
         double n = 1 / spread->weights2.of[l];
         one.of[l] = 2 * n * n / (3 * n - 1);
-        degrees.of[l] = one.of[l] * carried_by(cores, spread->mean.variance.of[l], spread->mean.squares.of[l]);
+        degrees.of[l] = one.of[l] * carried_by(cores, spread->variance.of[l], spread->squares.of[l]);
     }
     for (size_t l = 0; l < LANES && cores > 1; l++) {
-        double variance = spread->mean.variance.of[l], shared = common->of[l], both = variance + shared;
+        double variance = spread->variance.of[l], shared = common->of[l], both = variance + shared;
         if (shared > 0)
             degrees.of[l] = both * both / (variance * variance / degrees.of[l] + shared * shared / one.of[l]);
     }
     for (size_t l = 0; l < LANES; l++) {
-        double windows = spread->mean.unseen.windows.of[l];
+        double windows = spread->unseen.windows.of[l];
         degrees.of[l] = windows - 1 < degrees.of[l] ? windows - 1 : degrees.of[l];
         degrees.of[l] = spread->rounds.of[l] > 0 ? degrees.of[l] : 0;
     }
@@ -215,23 +244,21 @@ static struct lanes degrees_of(const struct estimate *e, size_t batch, const str
 
 double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
     const struct topology *topology = e->scopes->topology;
-    size_t batch = scope_batch(topology, scope);
-    const struct estimate_spread *spread = spread_of(e, batch, metric);
-    struct lanes common = common_of(e, batch, &spread->mean);
-    return degrees_of(e, batch, spread, &common).of[scope_lane(topology, scope)];
+    struct known known = known_of(e, scope_batch(topology, scope), metric);
+    struct lanes common = common_of(&known);
+    return degrees_of(&known, &common).of[scope_lane(topology, scope)];
 }
 
 // The least standard errors of `rounds` rounds, in the exported scale.
-static struct lanes resolution_of(const struct estimate *e, size_t batch, const struct catalog_metric *metric,
-                                  const struct lanes *values, const struct lanes *uncovered, double rounds) {
-    double idle = plan_idle_share(e->plan);
+static struct lanes resolution_of(const struct known *known, const struct catalog_metric *metric,
+                                  const struct lanes *values, double rounds) {
     struct lanes least = lanes_all(0);
-    if (idle == 0 || cores_in(e, batch) == 1)
+    if (known->idle == 0 || known->cores == 1)
         return least;
     for (size_t l = 0; l < LANES; l++) {
         double resolution =
             metric->domain != METRIC_OTHER ? RESOLUTION_SHARE : RESOLUTION_RELATIVE * fabs(values->of[l]);
-        least.of[l] = uncovered->of[l] > idle / 2 ? resolution / sqrt(rounds) : 0;
+        least.of[l] = known->together->uncovered.of[l] > known->idle / 2 ? resolution / sqrt(rounds) : 0;
     }
     return least;
 }
@@ -248,23 +275,23 @@ static void find_quality(const struct catalog_metric *metric, const struct lanes
 }
 
 // The standard errors of `rounds` rounds before their least, in the formula's scale. Raises the degrees of freedom.
-static struct lanes errors_of(const struct estimate_spread *spread, const struct lanes *common,
-                              const struct lanes *values, double rounds, double scale, struct lanes *degrees) {
-    const struct estimate_sample *mean = &spread->mean;
-    const struct lanes *missed = rounds > 1 ? &mean->unseen.mean : &mean->unseen.round;
+static struct lanes errors_of(const struct known *known, const struct lanes *common, const struct lanes *values,
+                              double rounds, double scale, struct lanes *degrees) {
+    const struct estimate_spread *spread = known->spread;
+    const struct lanes *missed = rounds > 1 ? &spread->unseen.mean : &spread->unseen.round, *floor = known->floor;
     struct lanes by_chance, variance, sure; // only the part estimated from differences has few degrees of freedom
     for (size_t l = 0; l < LANES; l++) {
-        double stretch = rounds > 1 ? 1 : mean->stretch.of[l];
-        by_chance.of[l] = (mean->variance.of[l] + common->of[l]) * (stretch * stretch);
+        double stretch = rounds > 1 ? 1 : spread->stretch.of[l];
+        by_chance.of[l] = (spread->variance.of[l] + common->of[l]) * (stretch * stretch);
     }
     for (size_t l = 0; l < LANES && rounds > 1; l++)
         by_chance.of[l] /= rounds;
     variance = by_chance;
     sure = lanes_all(1);
-    if (lanes_some(missed) || lanes_some(&mean->floor)) {
+    if (floor || lanes_some(missed)) {
         for (size_t l = 0; l < LANES; l++) {
-            double floor = mean->floor.of[l], unseen = missed->of[l] * values->of[l] / scale;
-            variance.of[l] = by_chance.of[l] + floor * floor + unseen * unseen;
+            double fixed = floor ? floor->of[l] : 0, unseen = missed->of[l] * values->of[l] / scale;
+            variance.of[l] = by_chance.of[l] + fixed * fixed + unseen * unseen;
             sure.of[l] = variance.of[l] / by_chance.of[l]; // Satterthwaite
         }
     }
@@ -278,14 +305,14 @@ static struct lanes errors_of(const struct estimate_spread *spread, const struct
 
 void estimate_get_batch(const struct estimate *e, size_t batch, size_t metric, const struct lanes *values,
                         double rounds, struct estimate_intervals *out) {
-    const struct estimate_spread *spread = spread_of(e, batch, metric);
-    const struct estimate_sample *mean = &spread->mean;
+    struct known known = known_of(e, batch, metric);
+    const struct estimate_spread *spread = known.spread;
     const struct catalog_metric *catalog_metric = &e->plan->catalog->metrics[e->plan->metrics[metric].metric];
     bool from_zero = catalog_metric->formula->is_ratio;
     double scale = catalog_metric->export_scale;
-    struct lanes common = common_of(e, batch, mean), degrees = degrees_of(e, batch, spread, &common), half;
-    struct lanes least = resolution_of(e, batch, catalog_metric, values, &mean->uncovered, rounds);
-    struct lanes errors = errors_of(spread, &common, values, rounds, scale, &degrees);
+    struct lanes common = common_of(&known), degrees = degrees_of(&known, &common), half;
+    struct lanes least = resolution_of(&known, catalog_metric, values, rounds);
+    struct lanes errors = errors_of(&known, &common, values, rounds, scale, &degrees);
     degrees = student_95_lanes(&degrees);
     for (size_t l = 0; l < LANES; l++) {
         out->standard_error.of[l] = lanes_max(least.of[l], errors.of[l] * fabs(scale));
@@ -294,13 +321,13 @@ void estimate_get_batch(const struct estimate *e, size_t batch, size_t metric, c
     find_quality(catalog_metric, values, &half, &out->quality);
     for (size_t l = 0; l < LANES; l++) {
         double value = values->of[l], low = value - half.of[l];
-        bool known = spread->rounds.of[l] > 0 && isfinite(value) && isfinite(mean->variance.of[l]);
-        known = known && mean->unseen.windows.of[l] >= WINDOWS_MIN;
+        bool told = spread->rounds.of[l] > 0 && isfinite(value) && isfinite(spread->variance.of[l]);
+        told = told && spread->unseen.windows.of[l] >= WINDOWS_MIN;
         low = from_zero && value >= 0 ? lanes_max(low, 0) : low;
-        out->standard_error.of[l] = known ? out->standard_error.of[l] : NAN;
-        out->low.of[l] = known ? low : NAN;
-        out->high.of[l] = known ? value + half.of[l] : NAN;
-        out->quality.of[l] = known ? out->quality.of[l] : ESTIMATE_NONE;
+        out->standard_error.of[l] = told ? out->standard_error.of[l] : NAN;
+        out->low.of[l] = told ? low : NAN;
+        out->high.of[l] = told ? value + half.of[l] : NAN;
+        out->quality.of[l] = told ? out->quality.of[l] : ESTIMATE_NONE;
     }
 }
 

@@ -6,67 +6,75 @@
 
 // Evaluates a formula in all lanes, step by step.
 
-static struct lanes add(struct lanes x, const struct lanes *y) {
+static void add(struct lanes *to, const struct lanes *left, const struct lanes *right) {
+    struct lanes x = *left, y = *right;
     for (size_t l = 0; l < LANES; l++)
-        x.of[l] += y->of[l];
-    return x;
+        x.of[l] += y.of[l];
+    *to = x;
 }
 
-static struct lanes subtract(struct lanes x, const struct lanes *y) {
+static void subtract(struct lanes *to, const struct lanes *left, const struct lanes *right) {
+    struct lanes x = *left, y = *right;
     for (size_t l = 0; l < LANES; l++)
-        x.of[l] -= y->of[l];
-    return x;
+        x.of[l] -= y.of[l];
+    *to = x;
 }
 
-static struct lanes multiply(struct lanes x, const struct lanes *y) {
+static void multiply(struct lanes *to, const struct lanes *left, const struct lanes *right) {
+    struct lanes x = *left, y = *right;
     for (size_t l = 0; l < LANES; l++)
-        x.of[l] *= y->of[l];
-    return x;
+        x.of[l] *= y.of[l];
+    *to = x;
 }
 
-static struct lanes divide(struct lanes x, const struct lanes *y) {
+static void divide(struct lanes *to, const struct lanes *left, const struct lanes *right) {
+    struct lanes x = *left, y = *right;
     for (size_t l = 0; l < LANES; l++) {
-        double result = x.of[l] / y->of[l];
-        x.of[l] = y->of[l] == 0 ? NAN : result;
+        double result = x.of[l] / y.of[l];
+        x.of[l] = y.of[l] == 0 ? NAN : result;
     }
-    return x;
+    *to = x;
 }
 
-static struct lanes negate(struct lanes x) {
+static void negate(struct lanes *to, const struct lanes *of) {
     for (size_t l = 0; l < LANES; l++)
-        x.of[l] = -x.of[l];
-    return x;
+        to->of[l] = -of->of[l];
 }
 
-static struct lanes apply(enum formula_operation operation, struct lanes x, const struct lanes *y) {
+static void apply(enum formula_operation operation, struct lanes *to, const struct lanes *left,
+                  const struct lanes *right) {
     for (size_t l = 0; l < LANES; l++)
-        x.of[l] = formula_apply_known(operation, x.of[l], y->of[l]);
-    return x;
+        to->of[l] = formula_apply_known(operation, left->of[l], right->of[l]);
 }
 
-static struct lanes choose(struct lanes x, const struct lanes *c, const struct lanes *y) {
+static void choose(struct lanes *to, const struct lanes *x, const struct lanes *c, const struct lanes *y) {
     for (size_t l = 0; l < LANES; l++)
-        x.of[l] = formula_choose_known(x.of[l], c->of[l], y->of[l]);
-    return x;
+        to->of[l] = formula_choose_known(x->of[l], c->of[l], y->of[l]);
 }
 
-// Applies an operation to the operands from `of` on.
-static struct lanes operate(enum formula_operation operation, const struct lanes *const *of) {
+// Applies an operation to the operands from `of` on. The result may take the place of an operand.
+static void operate(enum formula_operation operation, struct lanes *to, const struct lanes *const *of) {
     switch (operation) {
     case STEP_ADD:
-        return add(*of[0], of[1]);
+        add(to, of[0], of[1]);
+        break;
     case STEP_SUBTRACT:
-        return subtract(*of[0], of[1]);
+        subtract(to, of[0], of[1]);
+        break;
     case STEP_MULTIPLY:
-        return multiply(*of[0], of[1]);
+        multiply(to, of[0], of[1]);
+        break;
     case STEP_DIVIDE:
-        return divide(*of[0], of[1]);
+        divide(to, of[0], of[1]);
+        break;
     case STEP_NEGATE:
-        return negate(*of[0]);
+        negate(to, of[0]);
+        break;
     case STEP_SELECT:
-        return choose(*of[0], of[1], of[2]);
+        choose(to, of[0], of[1], of[2]);
+        break;
     default:
-        return apply(operation, *of[0], of[1]);
+        apply(operation, to, of[0], of[1]);
     }
 }
 
@@ -86,7 +94,7 @@ struct lanes formula_evaluate_lanes(const struct formula *formula, const struct 
         } else {
             n -= formula_operands(step->operation);
             next = &made[n];
-            made[n] = operate(step->operation, stack + n);
+            operate(step->operation, &made[n], stack + n);
         }
         stack[n++] = next;
     }
