@@ -124,7 +124,60 @@ def definitions_table():
     return "\n".join(rows)
 
 
-TABLES = {"definitions": definitions_table}
+# The columns of the table of defaults: metrics of one subject, and how a cell says that all of them are there.
+SUBJECTS = [("IPC", ["ipc"]), ("frequency", ["frequency_hertz"]), ("utilization", ["utilization_ratio"])] + [
+    (title, [f"{name}_mpki", f"{name}_miss_ratio"]) for title, name in (
+        ("branches", "branch"), ("L1I", "l1i_cache"), ("L1D", "l1d_cache"), ("L2", "l2_cache"), ("last level", "ll_cache"), ("ITLB", "itlb"), ("DTLB", "dtlb"))]
+LEVEL2 = [["TopdownL2"], ["Topdown_L2"], ["Topdown_Bad_Speculation", "Topdown_Frontend", "Topdown_Backend"], ["Topdown_Frontend", "Topdown_Backend"]]
+
+
+def names_of_cpus():
+    """What people call the CPUs of each spec."""
+    found = {}
+    for row in load("specs/cpus.json")["cpus"]:
+        found.setdefault(row["spec"], []).extend(row.get("known_as", []) or ([f"every other CPU of {row.get('vendor', row['generic'])}"] if "generic" in row else []))
+    return found
+
+
+def default_metrics(spec):
+    """The exported names of the metrics that a spec measures by default."""
+    groups, names = spec["groups"]["metrics"], []
+    stages = spec.get("methodologies", {}).get("topdown_methodology", {}).get("metric_grouping", {})
+    for default in spec["topdownd"]["defaults"]:
+        for group in [default] if default in groups else stages[default]:
+            names += groups[group]["metrics"]
+    return {spec["metrics"][name].get("topdownd", {}).get("name", name.lower()) for name in names}
+
+
+def default_cells(spec):
+    groups, ours = spec["groups"]["metrics"], spec["topdownd"]
+    stages = spec.get("methodologies", {}).get("topdown_methodology", {}).get("metric_grouping", {})
+    below = next((names for names in LEVEL2 if all(name in groups for name in names)), []) if "level1" in ours else []
+    first = [name for default in ours["defaults"][:1] for name in ([default] if default in groups else stages[default])]
+    cells = ["yes" if "level1" in ours else ", ".join(name for name in first if name != "General") or "-",
+             "yes" if below and below[0] in ours["defaults"] else ", ".join(f"in {name}" for name in below) or "-"]
+    measured = default_metrics(spec)
+    for _, names in SUBJECTS:
+        there = [name for name in names if name in measured]
+        kinds = " and ".join("ratio" if name.endswith("ratio") else "MPKI" for name in there)
+        cells.append("-" if not there else "yes" if len(there) == len(names) else kinds)
+    return cells
+
+
+def defaults_table():
+    titles = ["level 1", "level 2"] + [title for title, _ in SUBJECTS]
+    rows, cpus = {}, names_of_cpus()
+    for name in specs():
+        if name not in cpus:
+            continue
+        spec = load(f"specs/{name}.json")
+        known = [cpu for cpu in dict.fromkeys(cpus[name])]
+        rows.setdefault(tuple(default_cells(spec)), []).append(f"`{name}`" + (f" ({', '.join(known)})" if known else ""))
+    lines = ["| CPU | " + " | ".join(titles) + " |", "|---" * (len(titles) + 1) + "|"]
+    return "\n".join(lines + [f"| {', '.join(names)} | {' | '.join(cells)} |" for cells, names in rows.items()])
+
+
+TABLES = {"definitions": definitions_table, "defaults": defaults_table}
 
 
 def up_to_date(text):

@@ -42,12 +42,14 @@ static int perf_log_fail_all(struct parser *parser) {
                                  "-x, or -j makes the best one");
 }
 
-// Index of the name in the list, added if new; -E2BIG if there are too many.
+// Index of the name in the list, added if new; -ENAMETOOLONG; -E2BIG if there are too many.
 static int index_of(struct name_index *index, char ***names, size_t *n, size_t max, const char *name) {
     int found = name_index_find(index, name, strlen(name), false);
     if (found >= 0)
         return found;
-    if (*n == max || strlen(name) > PERF_LOG_NAME_MAX)
+    if (strlen(name) > PERF_LOG_NAME_MAX)
+        return -ENAMETOOLONG;
+    if (*n == max)
         return -E2BIG;
     char **grown = array_grow(*names, *n, sizeof *grown);
     if (!grown)
@@ -161,6 +163,11 @@ static int take(struct parser *parser, const struct perf_log_line *line) {
     int event = index_of(&parser->events, &log->events, &log->n_events, PERF_LOG_EVENTS_MAX, line->event);
     int place =
         event < 0 ? event : index_of(&parser->places, &log->places, &log->n_places, PERF_LOG_PLACES_MAX, line->place);
+    if (place == -ENAMETOOLONG)
+        return errors_add(parser->errors, parser->name, parser->line, 0,
+                          "the name '%.40s...' is longer than %d bytes, the most that topdownd takes: perf stat -e "
+                          "PMU/TERMS,name=SHORT/ gives an event a shorter one",
+                          event < 0 ? line->event : line->place, PERF_LOG_NAME_MAX);
     if (place == -E2BIG || log->n_rows == PERF_LOG_ROWS_MAX)
         return perf_log_fail(parser, "holds more events, CPUs or counts than topdownd takes");
     int r = place < 0            ? place

@@ -317,6 +317,7 @@ static void read_cores(struct scenario_reader *reader, const struct json_node *n
     (void)json_get_number(node, "maximum_frequency_hz", JSON_OPTIONAL, 0, FREQUENCY_MAX,
                           &scenario->maximum_frequency_hz);
     (void)json_get_number(node, "frequency_hz", JSON_OPTIONAL, 1, FREQUENCY_MAX, &reader->frequency_hz);
+    (void)json_get_number(node, "clock_hz", JSON_OPTIONAL, 0, FREQUENCY_MAX, &scenario->clock_hz);
     (void)json_get_object(node, "mixes", JSON_OPTIONAL, &reader->mixes);
     scenario->name = json_file_stem(reader->reader.file);
     scenario->spec = strdup(spec);
@@ -350,9 +351,9 @@ static void check_core_type(const struct json_node *node, const struct scenario 
 }
 
 static void read_core_type(struct scenario_reader *reader, const struct json_node *node, const struct scenario *first) {
-    static const char *const keys[] = {
-        "spec",  "cpus",  "general_counters", "validates", "surplus", "frequency_hz", "maximum_frequency_hz",
-        "mixes", "loads", "assignments",      "rivals"};
+    static const char *const keys[] = {"spec",    "cpus",         "general_counters",     "validates",
+                                       "surplus", "frequency_hz", "maximum_frequency_hz", "clock_hz",
+                                       "mixes",   "loads",        "assignments",          "rivals"};
     struct scenario *type = reader->scenario;
     struct cpuset cpus = {{0}};
     if (!json_is_object(node))
@@ -395,20 +396,10 @@ static void read_core_types(struct scenario_reader *reader, const struct json_no
 }
 
 static void read_document(struct scenario_reader *reader, const struct json_node *root) {
-    static const char *const keys[] = {"description",
-                                       "spec",
-                                       "sockets",
-                                       "cores_per_socket",
-                                       "threads_per_core",
-                                       "general_counters",
-                                       "validates",
-                                       "surplus",
-                                       "frequency_hz",
-                                       "maximum_frequency_hz",
-                                       "mixes",
-                                       "loads",
-                                       "assignments",
-                                       "rivals"};
+    static const char *const keys[] = {
+        "description",      "spec",      "sockets", "cores_per_socket", "threads_per_core",
+        "general_counters", "validates", "surplus", "frequency_hz",     "maximum_frequency_hz",
+        "clock_hz",         "mixes",     "loads",   "assignments",      "rivals"};
     struct json_node types;
     if (cJSON_GetObjectItemCaseSensitive(root->value, "core_types")) {
         read_shape(reader, root);

@@ -43,10 +43,19 @@ static void read_product(struct spec_reader *spec, const struct json_node *root,
     check_revision(&product, "major_revision");
     check_revision(&product, "minor_revision");
     if (ours->value) {
-        static const char *const keys[] = {
-            "vendor",          "microarchitecture", "pmu",      "format", "pmu_formats",
-            "counters",        "shared_registers",  "resident", "level1", "level1_without_resident",
-            "exclusive_events"};
+        static const char *const keys[] = {"vendor",
+                                           "microarchitecture",
+                                           "pmu",
+                                           "format",
+                                           "pmu_formats",
+                                           "counters",
+                                           "shared_registers",
+                                           "resident",
+                                           "level1",
+                                           "level1_without_resident",
+                                           "exclusive_events",
+                                           "defaults",
+                                           "composed_events"};
         json_check_keys(ours, keys, COUNT(keys));
         (void)json_get_text(ours, "vendor", JSON_OPTIONAL, &vendor);
         (void)json_get_text(ours, "microarchitecture", JSON_OPTIONAL, &microarchitecture);
@@ -184,6 +193,16 @@ static void read_methodology(struct spec_reader *spec, const struct json_node *r
     }
 }
 
+static void read_defaults(struct spec_reader *spec, const struct json_node *ours) {
+    const char **groups;
+    size_t n;
+    struct fault fault;
+    if (!ours->value || !json_get_texts(ours, "defaults", JSON_OPTIONAL, CATALOG_GROUPS_MAX, &groups, &n))
+        return;
+    spec_take(ours, catalog_builder_set_defaults(spec->builder, groups, n, &fault), &fault);
+    free(groups);
+}
+
 static void read_categories(struct spec_reader *spec, enum level1_variant variant, const struct json_node *level1) {
     struct json_node categories;
     const char *names[CATEGORY_N];
@@ -290,6 +309,8 @@ static void read_document(struct spec_reader *spec, const struct json_node *root
     if (spec->reader.status == 0)
         spec_read_events(spec, root);
     if (spec->reader.status == 0)
+        spec_compose_events(spec, &ours);
+    if (spec->reader.status == 0)
         spec_read_counters(spec, &ours);
     if (spec->reader.status == 0)
         spec_read_metrics(spec, root);
@@ -298,6 +319,7 @@ static void read_document(struct spec_reader *spec, const struct json_node *root
     spec_read_groups(spec, root);
     if (spec->reader.status == 0)
         read_methodology(spec, root);
+    read_defaults(spec, &ours);
     read_level1(spec, &ours, "level1", LEVEL1_USUAL);
     read_level1(spec, &ours, "level1_without_resident", LEVEL1_WITHOUT_TOPDOWN);
     if (spec->reader.status != 0)

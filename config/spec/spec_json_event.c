@@ -10,7 +10,7 @@
 // Events, and the counters they need. An event's code and the terms in its topdownd object become terms in perf's form,
 // which the catalog encodes in the spec's format.
 
-enum { COUNTERS_MAX = 64, TERMS_MAX = 512 };
+enum { COUNTERS_MAX = 64 };
 
 static bool read_code(const struct json_node *event, uint64_t *code) {
     const cJSON *value = cJSON_GetObjectItemCaseSensitive(event->value, "code");
@@ -81,7 +81,7 @@ void spec_read_format(struct spec_reader *spec, const struct json_node *root, co
 }
 
 static bool is_ours(const char *key) {
-    static const char *const keys[] = {"counters", "takes", "pmu", "sampling_only", "may_be_zero"};
+    static const char *const keys[] = {"counters", "takes", "pmu", "sampling_only", "may_be_zero", "known_as"};
     for (size_t i = 0; i < COUNT(keys); i++)
         if (strcmp(keys[i], key) == 0)
             return true;
@@ -150,26 +150,52 @@ static void read_counter_list(const struct json_node *ours, uint64_t *out) {
         json_fail(&list, "lists no counter: leave it out where any will do");
 }
 
-static void read_event(struct spec_reader *spec, const struct json_node *event) {
-    struct catalog_event_text text = {.name = event->key, .takes = 1, .pmu = spec->pmu};
+bool spec_read_event(struct spec_reader *spec, const struct json_node *event, struct catalog_event_text *text,
+                     char terms[SPEC_TERMS_MAX]) {
     struct json_node ours = {0};
-    char terms[TERMS_MAX];
     uint64_t code;
-    (void)json_get_text(event, "title", JSON_OPTIONAL, &text.title);
+    *text = (struct catalog_event_text){.name = event->key, .takes = 1, .pmu = spec->pmu, .terms = terms};
+    (void)json_get_text(event, "title", JSON_OPTIONAL, &text->title);
     if (!read_code(event, &code))
-        return;
-    (void)snprintf(terms, sizeof terms, "event=0x%llx", (unsigned long long)code);
-    text.terms = terms;
+        return false;
+    (void)snprintf(terms, SPEC_TERMS_MAX, "event=0x%llx", (unsigned long long)code);
     if (json_get_object(event, "topdownd", JSON_OPTIONAL, &ours)) {
-        append_terms(&ours, terms, sizeof terms);
-        (void)json_get_text(&ours, "pmu", JSON_OPTIONAL, &text.pmu);
-        (void)json_get_count(&ours, "takes", JSON_OPTIONAL, 0, 2, &text.takes);
-        (void)json_get_bool(&ours, "sampling_only", JSON_OPTIONAL, &text.sampling_only);
-        (void)json_get_bool(&ours, "may_be_zero", JSON_OPTIONAL, &text.may_be_zero);
-        read_counter_list(&ours, &text.counters);
+        append_terms(&ours, terms, SPEC_TERMS_MAX);
+        (void)json_get_text(&ours, "pmu", JSON_OPTIONAL, &text->pmu);
+        (void)json_get_count(&ours, "takes", JSON_OPTIONAL, 0, 2, &text->takes);
+        (void)json_get_bool(&ours, "sampling_only", JSON_OPTIONAL, &text->sampling_only);
+        (void)json_get_bool(&ours, "may_be_zero", JSON_OPTIONAL, &text->may_be_zero);
+        read_counter_list(&ours, &text->counters);
     }
+    return true;
+}
+
+// Reads further names of the event that was added last.
+static void read_aliases(struct spec_reader *spec, const struct json_node *event) {
+    struct json_node ours;
+    const char **names;
+    size_t n;
     struct fault fault;
-    spec_take(event, catalog_builder_add_event_text(spec->builder, &text, &fault), &fault);
+    if (!json_get_object(event, "topdownd", JSON_OPTIONAL, &ours) ||
+        !json_get_texts(&ours, "known_as", JSON_OPTIONAL, SPEC_LIST_MAX, &names, &n))
+        return;
+    for (size_t i = 0; i < n; i++)
+        spec_take(&ours,
+                  catalog_builder_add_alias(spec->builder, names[i], (unsigned)spec->catalog->n_events - 1, &fault),
+                  &fault);
+    free(names);
+}
+
+static void add_event(struct spec_reader *spec, const struct json_node *event) {
+    struct catalog_event_text text;
+    char terms[SPEC_TERMS_MAX];
+    struct fault fault;
+    if (!spec_read_event(spec, event, &text, terms))
+        return;
+    int r = catalog_builder_add_event_text(spec->builder, &text, &fault);
+    spec_take(event, r, &fault);
+    if (r >= 0)
+        read_aliases(spec, event);
 }
 
 static void read_registers(struct spec_reader *spec, const struct json_node *ours) {
@@ -220,7 +246,7 @@ void spec_read_events(struct spec_reader *spec, const struct json_node *root) {
     cJSON_ArrayForEach(value, events.value) {
         const struct json_node event = json_child(&events, value, 0);
         if (json_is_object(&event) && can_be_counted(&event))
-            read_event(spec, &event);
+            add_event(spec, &event);
         else if (cJSON_IsObject(value))
             spec->uncountable.names[spec->uncountable.n++] = value->string;
         json_forgive(&spec->reader);

@@ -3,7 +3,8 @@
 #define TOPDOWND_CONFIG_SPEC_SPEC_JSON_PRIVATE_H
 
 // Shared by the files of spec_json. spec_json.c reads a document, its product, groups and methodology; it calls
-// spec_json_event.c for events and counters and spec_json_metric.c for metrics; all three call spec_json_common.c.
+// spec_json_event.c for events and counters, spec_json_compose.c for events that are composed, which calls
+// spec_json_event.c too, and spec_json_metric.c for metrics; all call spec_json_common.c.
 
 #include <stdint.h>
 
@@ -12,7 +13,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { SPEC_LIST_MAX = CATALOG_METRICS_MAX };
+enum { SPEC_LIST_MAX = CATALOG_METRICS_MAX, SPEC_TERMS_MAX = 512 };
 
 // Events in the file that no PMU counts, for a clear message about a metric that names one.
 struct uncountable {
@@ -47,9 +48,14 @@ size_t spec_known_names(const struct spec_reader *spec, const struct json_node *
 // "0x0004" or "4".
 bool spec_parse_code(const char *text, uint64_t *code);
 
+// Reads what an event says of itself; `terms` is the memory of text->terms. False if it has no code.
+bool spec_read_event(struct spec_reader *spec, const struct json_node *event, struct catalog_event_text *text,
+                     char terms[SPEC_TERMS_MAX]);
+
 // `ours` is the topdownd object, which may be absent.
 void spec_read_format(struct spec_reader *spec, const struct json_node *root, const struct json_node *ours);
 void spec_read_events(struct spec_reader *spec, const struct json_node *root);
+void spec_compose_events(struct spec_reader *spec, const struct json_node *ours);
 void spec_read_counters(struct spec_reader *spec, const struct json_node *ours);
 void spec_read_metrics(struct spec_reader *spec, const struct json_node *root);
 void spec_read_groups(struct spec_reader *spec, const struct json_node *root);

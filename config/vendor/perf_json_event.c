@@ -185,6 +185,13 @@ static bool is_field(const struct perf_reader *reader, const char *name) {
     return false;
 }
 
+static bool may_be_zero(const struct perf_reader *reader, const char *name) {
+    for (size_t i = 0; i < reader->may_be_zero.n; i++)
+        if (strcasecmp(reader->may_be_zero.texts[i], name) == 0)
+            return true;
+    return false;
+}
+
 // Adds an event of the core PMU with the counter needs of an entry (NULL: none known).
 static int add_core_event(struct perf_reader *reader, const char *name, const char *terms,
                           const struct perf_entry *entry, struct fault *fault) {
@@ -194,6 +201,7 @@ static int add_core_event(struct perf_reader *reader, const char *name, const ch
         read_counter(entry->fields[PERF_COUNTER], &text.counters, &text.fixed);
     }
     text.sampling_only = is_sampled(reader, terms);
+    text.may_be_zero = may_be_zero(reader, name);
     int r = catalog_builder_add_event_text(reader->builder, &text, fault);
     return r < 0 ? r : 0;
 }

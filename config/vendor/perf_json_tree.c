@@ -64,6 +64,7 @@ static void tree_read(struct perf_reader *reader) {
     reader->slots_groups = tree_list(reader, "slots_groups");
     reader->sampling_terms = tree_list(reader, "sampling_terms");
     reader->topdown = tree_list(reader, "resident");
+    reader->may_be_zero = tree_list(reader, "may_be_zero");
 }
 
 int perf_tree_choose(struct perf_reader *reader) {

@@ -18,10 +18,14 @@
 
 enum { CONFIG_FILES_MAX = 256 };
 
+// In a profile: the groups that the CPU's spec recommends.
+#define CONFIG_DEFAULTS "Defaults"
+
 struct config_group {
     char *name; // metric group, as written
     struct config_origin origin;
-    unsigned weight; // slots per round for its event groups; 0: the default
+    unsigned weight;  // slots per round for its event groups; 0: the default
+    bool weight_only; // not selected: the weight is for one of the spec's defaults
 };
 
 // What to do if the host may run guests.

@@ -8,8 +8,8 @@
 #include "core/base/name.h"
 #include "core/spec/catalog.h"
 
-enum { DEFAULT_GROUPS = 5 };
-static const char *const default_groups[DEFAULT_GROUPS] = {"stage_1", "General", "MPKI", "Miss_Ratio", "Software"};
+enum { DEFAULT_GROUPS = 2 };
+static const char *const default_groups[DEFAULT_GROUPS] = {CONFIG_DEFAULTS, "Software"};
 
 static struct config_group *find_group(const struct config_profile *profile, const char *name) {
     for (size_t i = 0; i < profile->n_groups; i++)
@@ -87,6 +87,28 @@ static void report_missing_group(struct config_decoder *decoder, const struct ya
     free(names);
 }
 
+// Which groups Defaults stands for is known only once the CPU is, so such a profile may have a weight for any.
+static struct config_group *add_weighted(struct config_decoder *decoder, const struct yaml_tree_entry *entry,
+                                         struct config_profile *profile) {
+    if (!find_group(profile, CONFIG_DEFAULTS) || profile->n_groups >= CATALOG_GROUPS_MAX) {
+        report_missing_group(decoder, entry, profile);
+        return NULL;
+    }
+    if (!config_value_name(entry->key, &entry->key_origin, "group", decoder->errors))
+        return NULL;
+    struct config_group *grown = reallocarray(profile->groups, profile->n_groups + 1, sizeof *grown);
+    if (grown)
+        profile->groups = grown;
+    else
+        decoder->memory_short = true;
+    char *name = grown ? config_map_text(decoder, entry->key) : NULL;
+    if (!name)
+        return NULL;
+    struct config_group *group = &profile->groups[profile->n_groups++];
+    *group = (struct config_group){.name = name, .origin = entry->key_origin, .weight_only = true};
+    return group;
+}
+
 void config_profile_decode_weights(struct config_decoder *decoder, const struct config_key *key,
                                    const struct yaml_tree *weights, void *member) {
     struct config_profile *profile = decoder->profile;
@@ -96,10 +118,10 @@ void config_profile_decode_weights(struct config_decoder *decoder, const struct 
     for (size_t i = 0; i < weights->n; i++) {
         const struct yaml_tree_entry *entry = &weights->entries[i];
         struct config_group *group = find_group(profile, entry->key);
-        if (!group) {
-            report_missing_group(decoder, entry, profile);
+        if (!group)
+            group = add_weighted(decoder, entry, profile);
+        if (!group)
             continue;
-        }
         if (group->weight > 0)
             (void)yaml_tree_error(decoder->errors, &entry->key_origin,
                                   "weights: group \"%s\" has a weight already, under another spelling; keep one",

@@ -34,6 +34,7 @@ struct cell_time {
     double standing_seconds; // the same for units that count all the time, which may be read more often
     bool fresh;              // the round has ended since estimates were last made
     bool held;               // the core was held
+    uint64_t end_ns;         // when the round ended; 0: unknown
     double idle_share;       // if held: the share of its busy time in which nothing was counted
 };
 

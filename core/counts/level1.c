@@ -26,13 +26,15 @@ void level1_split(const struct catalog *catalog, const struct lanes *counts, str
     split->slots = slots;
 }
 
-struct lanes level1_contention(const struct catalog *catalog, const struct lanes *counts, const struct lanes *values) {
+struct lanes level1_contention(const struct catalog *catalog, const struct lanes *counts) {
     const struct catalog_level1 *level1 = &catalog->level1;
     if (!level1->per_thread)
         return lanes_all(0);
+    // not the share that level1_split finds: a thread that lost all of its slots has none to split
+    struct lanes share = formula_evaluate_lanes(catalog->metrics[level1->contention].formula, counts, NULL);
     struct lanes slots = formula_evaluate_lanes(level1->thread[THREAD_SLOTS_ALL], counts, NULL);
     for (size_t l = 0; l < LANES; l++)
-        slots.of[l] = lanes_max(values[level1->contention].of[l] * slots.of[l], 0); // without a value: it was asleep
+        slots.of[l] = lanes_max(share.of[l] * slots.of[l], 0); // also without a value: the thread was asleep
     return slots;
 }
 

@@ -34,9 +34,8 @@ struct level1_split {
 void level1_split(const struct catalog *catalog, const struct lanes *counts, struct lanes *values,
                   struct level1_split *split);
 
-// The slots that each window's thread lost to its sibling; 0 where the PMU does not tell. `values` as level1_split left
-// them.
-struct lanes level1_contention(const struct catalog *catalog, const struct lanes *counts, const struct lanes *values);
+// The slots that each window's thread lost to its sibling; 0 where the PMU does not tell.
+struct lanes level1_contention(const struct catalog *catalog, const struct lanes *counts);
 
 // Turns signed slots into an increase of counters, which only grow. If a category's sum with its debt is negative, it
 // increases by 0 and owes the rest; the others together give up the same amount, so that the increase adds up to the

@@ -54,7 +54,7 @@ void level1_cpus_end_windows(struct level1_cpus *level1) {
         return;
     level1->n_windows = 0;
     level1_split(catalog, windows->counts, windows->metrics, &split);
-    struct lanes contention = level1_contention(catalog, windows->counts, windows->metrics);
+    struct lanes contention = level1_contention(catalog, windows->counts);
     for (size_t l = 0; l < n; l++) {
         struct level1_cpu *of = &level1->cpus[level1->cpu_of[l]];
         if (!split.possible[l])

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "core/diagnosis/bound.h"
-#include "core/diagnosis/tree.h"
 
 // In place of a metric: no node is high; nothing is known.
 enum { NOTHING_HIGH = -1, NOTHING_KNOWN = -2 };
@@ -43,11 +42,15 @@ static size_t n_courses(const struct diagnosis *diagnosis) { return 1 + diagnosi
 
 // ---- since when ----
 
+static int verdict_of(const struct tree *tree, const struct bound *bound) {
+    if (bound->n == 0)
+        return NOTHING_KNOWN;
+    return bound->exceeded == JUDGE_YES ? (int)tree->nodes[bound->path[bound->n - 1]].metric : NOTHING_HIGH;
+}
+
 static int verdict_now(const struct tree *tree) {
     struct bound bound = bound_find(tree);
-    if (bound.n == 0)
-        return NOTHING_KNOWN;
-    return bound.exceeded == JUDGE_YES ? (int)tree->nodes[bound.path[bound.n - 1]].metric : NOTHING_HIGH;
+    return verdict_of(tree, &bound);
 }
 
 static void course_begin(struct course *course) {
@@ -89,6 +92,46 @@ static double course_since(const struct course *course, int metric, const struct
                : snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
 }
 
+// ---- the lasting verdict ----
+
+// True if the intervals leave no doubt of the scope's verdict: another value within them gives the same one.
+static bool certain(const struct tree *tree, const struct bound *bound) {
+    if (bound->close < tree->n || bound->exceeded == JUDGE_UNKNOWN)
+        return false;
+    bool nothing = bound->exceeded == JUDGE_NO;
+    for (size_t i = 0; nothing && i < tree->n; i = tree_next(tree, i))
+        if (tree->nodes[i].category == tree->nodes[0].category && judge_can(tree->judge, tree->nodes[i].metric) &&
+            judge_certain(tree->judge, tree->nodes[i].metric) != JUDGE_YES)
+            return false;
+    for (size_t i = 0; !nothing && i < bound->n; i++)
+        if (judge_certain(tree->judge, tree->nodes[bound->path[i]].metric) != JUDGE_YES)
+            return false;
+    return true;
+}
+
+// Writes the scope's verdict, the one that lasts: a single noisy round does not show. Nothing where the round has none.
+static void write_verdict(const struct diagnosis *diagnosis, size_t scope, struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = diagnosis->layout;
+    const struct verdict *held = &diagnosis->courses[scope].held;
+    struct bound bound = bound_find(diagnosis->tree);
+    int now = verdict_of(diagnosis->tree, &bound);
+    size_t place = layout->n_metrics;
+    for (size_t m = 0; m <= layout->n_metrics; m++)
+        snapshot->values[snapshot_verdict(layout, scope, m)] = NAN;
+    snapshot->values[snapshot_verdict_since(layout, scope)] = NAN;
+    snapshot->values[snapshot_verdict_certain(layout, scope)] = NAN;
+    if (held->metric >= 0 && layout->plan->place[held->metric] < 0)
+        return; // a new plan does not have it
+    if (now == NOTHING_KNOWN || held->metric == NOTHING_KNOWN)
+        return;
+    if (held->metric >= 0)
+        place = (size_t)layout->plan->place[held->metric];
+    snapshot->values[snapshot_verdict(layout, scope, place)] = 1;
+    snapshot->values[snapshot_verdict_since(layout, scope)] = held->since_seconds;
+    snapshot->values[snapshot_verdict_certain(layout, scope)] =
+        now == held->metric && certain(diagnosis->tree, &bound) ? 1 : 0;
+}
+
 // ---- what stays high ----
 
 // Thresholds may look for values that are too small or too large, so both directions are tried.
@@ -122,6 +165,7 @@ void diagnosis_round(struct diagnosis *diagnosis, struct snapshot *snapshot) {
         int verdict = verdict_now(diagnosis->tree);
         snapshot->values[snapshot_bound_since(layout, scope)] =
             snapshot->within_round ? course_since(course, verdict, snapshot) : course_take(course, verdict, snapshot);
+        write_verdict(diagnosis, scope, snapshot);
     }
     if (snapshot->within_round)
         return;
@@ -129,6 +173,8 @@ void diagnosis_round(struct diagnosis *diagnosis, struct snapshot *snapshot) {
         if (diagnosis->nodes[m].judged)
             node_take(&diagnosis->nodes[m], diagnosis->tree->judge, m);
 }
+
+const struct tree *diagnosis_tree(const struct diagnosis *diagnosis) { return diagnosis->tree; }
 
 bool diagnosis_high(const struct diagnosis *diagnosis, unsigned metric) { return diagnosis->nodes[metric].high; }
 

@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/diagnosis/tree.h"
 #include "core/tally/snapshot.h"
 
 enum {
@@ -42,6 +43,9 @@ void diagnosis_continue(struct diagnosis *diagnosis, const struct diagnosis *old
 // Takes a snapshot, complete with its timestamp, and fills in snapshot_bound_since. One made within a round settles
 // nothing.
 void diagnosis_round(struct diagnosis *diagnosis, struct snapshot *snapshot);
+
+// The tree as judged on the host in the snapshot taken last.
+const struct tree *diagnosis_tree(const struct diagnosis *diagnosis);
 
 // True if the metric, a node with successors in the catalog's decision tree, stays high on the host. False for all
 // others.

@@ -9,13 +9,15 @@
 #include "core/base/student.h"
 #include "core/estimate/estimate_means.h"
 #include "core/estimate/estimate_spread.h"
+#include "core/estimate/estimate_steps.h"
 #include "core/estimate/estimate_terms.h"
 #include "core/estimate/estimate_unseen.h"
+#include "core/plan/schedule.h"
 
 // A load that is in step on all cores, with a period of about an idle piece, differs in pieces from the rest, and
-// neither differs from round to round. Nothing tells of such an error, a tenth of a point: so no round of several cores
-// claims less.
-static const double RESOLUTION_SHARE = 0.001, RESOLUTION_RELATIVE = 0.005;
+// neither differs from round to round. Nothing tells of such an error. So no round of several cores claims less than if
+// what happens in one piece differed by this much from the rest: a share by 4 points, another metric by a fifth.
+static const double PIECE_SHARE = 0.04, PIECE_RELATIVE = 0.2;
 static const double WINDOWS_MIN = 1.5; // effective windows: fewer are one, and a part of another
 
 // Creates an estimate, takes rounds in, and answers. A round passes through three types: rounds (each CPU's counts,
@@ -32,6 +34,7 @@ struct estimate {
     struct estimate_means *means;
     struct estimate_sizes *sizes;
     struct estimate_cores *cores;
+    struct estimate_steps *steps;
     struct estimate_terms *terms;
     struct operand_lanes *at; // a batch's means
     struct estimate_spreads *spreads;
@@ -53,11 +56,14 @@ struct estimate *estimate_new(const struct plan *plan, const struct topology *to
     e->means = estimate_means_new(e->rows, batches);
     e->sizes = estimate_sizes_new(e->rows, batches, blocks);
     e->cores = estimate_cores_new(topology);
+    e->steps = estimate_steps_new(plan, topology);
     e->terms = estimate_terms_new(e->rows, blocks);
     e->at = operand_lanes_new(e->rows);
     e->spreads =
         estimate_spreads_new(batches, scope_of_cpu(topology, 0), plan->n_metrics, estimate_terms_floors(plan->catalog));
-    return e->rounds && e->means && e->sizes && e->cores && e->terms && e->at && e->spreads ? e : estimate_free(e);
+    return e->rounds && e->means && e->sizes && e->cores && e->steps && e->terms && e->at && e->spreads
+               ? e
+               : estimate_free(e);
 }
 
 struct estimate *estimate_free(struct estimate *e) {
@@ -66,6 +72,7 @@ struct estimate *estimate_free(struct estimate *e) {
     estimate_spreads_free(e->spreads);
     operand_lanes_free(e->at);
     estimate_terms_free(e->terms);
+    estimate_steps_free(e->steps);
     estimate_cores_free(e->cores);
     estimate_sizes_free(e->sizes);
     estimate_means_free(e->means);
@@ -132,6 +139,7 @@ void estimate_take_batch(struct estimate *e, size_t index) {
                                    .of_cpus = index >= first,
                                    .rounds = e->rounds,
                                    .cores = e->cores,
+                                   .steps = e->steps,
                                    .memory_rounds = e->memory_rounds};
     if (batch.of_cpus) {
         batch.block = index - first;
@@ -142,6 +150,8 @@ void estimate_take_batch(struct estimate *e, size_t index) {
     estimate_sizes_take_batch(e->sizes, &batch);
     if (!has_differences(e, &batch))
         return;
+    if (!batch.of_cpus)
+        estimate_steps_begin(e->steps, batch.in);
     operand_lanes_begin(e->at, e->seconds, !batch.of_cpus && topology_whole_cores(e->scopes->topology, index));
     for (size_t i = 0; i < e->plan->n_metrics; i++)
         if (plan_metric_planned(&e->plan->metrics[e->plan->evaluation[i]]))
@@ -154,6 +164,7 @@ void estimate_take_cpus(struct estimate *e, const struct cells *cells, double se
     if (!(seconds > 0))
         return;
     estimate_rounds_take(e->rounds, cells, seconds);
+    estimate_steps_take_round(e->steps, cells);
     estimate_sizes_take_round(e->sizes, e->rounds);
 }
 
@@ -197,21 +208,24 @@ static double carried_by(double cores, double variance, double squares) {
 }
 
 // The variance of a round by what its cores have in common: nobody sees what happens in an idle piece. If they all do
-// the same, the sum of the cores is the residual of one population, of which the idle share is unseen. But pieces lie
-// in each part of a round, and follow a slow load better than a few slots do. So it is at most what one core would have
-// that counts in every slot, with the spread of theirs: the variance of their sum, if they are in step, by the number
-// of slots in as much time as is idle.
+// the same, it is what one core has that counts in every slot, with the spread of theirs: the variance of their sum, if
+// they are in step, by the number of slots in as much time as is idle. The part of their variance that blocks of cores
+// do not have tells how far they are in step. If there are too few cores for that, it is at least the idle share of
+// what their sum differs more between rounds, as if it were the residual of one population.
 static struct lanes common_of(const struct known *known) {
+    const struct estimate_together *together = known->together;
     double idle = known->idle, cores = known->cores;
     struct lanes common = lanes_all(0);
     if (cores == 1 || idle == 0)
         return common;
     for (size_t l = 0; l < LANES; l++) {
-        double uncovered = known->together->uncovered.of[l], variance = known->spread->variance.of[l];
+        double uncovered = together->uncovered.of[l], variance = known->spread->variance.of[l];
         double carried = carried_by(cores, variance, known->spread->squares.of[l]);
         double most = carried * variance / uncovered * (1 - uncovered) * idle;
-        most = known->together->common.of[l] < most ? known->together->common.of[l] : most;
-        common.of[l] = uncovered > idle / 2 ? lanes_max(most, 0) : 0; // what counts all the time counts in pieces, too
+        double shown = variance > 0 ? together->alike.of[l] / variance * most : 0;
+        shown = lanes_max(shown, together->common.of[l]);
+        shown = shown < most ? shown : most;
+        common.of[l] = uncovered > idle / 2 ? lanes_max(shown, 0) : 0; // what counts all the time counts in pieces, too
     }
     return common;
 }
@@ -249,16 +263,17 @@ double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
     return degrees_of(&known, &common).of[scope_lane(topology, scope)];
 }
 
-// The least standard errors of `rounds` rounds, in the exported scale.
-static struct lanes resolution_of(const struct known *known, const struct catalog_metric *metric,
-                                  const struct lanes *values, double rounds) {
+// The least standard errors of so many rounds, in the exported scale: those of the idle share by its pieces together.
+static struct lanes resolution_of(const struct estimate *e, const struct known *known,
+                                  const struct catalog_metric *metric, const struct lanes *values, double rounds) {
+    double part;
     struct lanes least = lanes_all(0);
     if (known->idle == 0 || known->cores == 1)
         return least;
+    part = known->idle / sqrt(schedule_usual_pieces(e->plan) * rounds);
     for (size_t l = 0; l < LANES; l++) {
-        double resolution =
-            metric->domain != METRIC_OTHER ? RESOLUTION_SHARE : RESOLUTION_RELATIVE * fabs(values->of[l]);
-        least.of[l] = known->together->uncovered.of[l] > known->idle / 2 ? resolution / sqrt(rounds) : 0;
+        double resolution = metric->domain != METRIC_OTHER ? PIECE_SHARE : PIECE_RELATIVE * fabs(values->of[l]);
+        least.of[l] = known->together->uncovered.of[l] > known->idle / 2 ? resolution * part : 0;
     }
     return least;
 }
@@ -311,12 +326,14 @@ void estimate_get_batch(const struct estimate *e, size_t batch, size_t metric, c
     bool from_zero = catalog_metric->formula->is_ratio;
     double scale = catalog_metric->export_scale;
     struct lanes common = common_of(&known), degrees = degrees_of(&known, &common), half;
-    struct lanes least = resolution_of(&known, catalog_metric, values, rounds);
+    struct lanes least = resolution_of(e, &known, catalog_metric, values, rounds);
     struct lanes errors = errors_of(&known, &common, values, rounds, scale, &degrees);
+    double normal = known.cores > 1 ? student_95(INFINITY) : 0; // else nothing is least
     degrees = student_95_lanes(&degrees);
     for (size_t l = 0; l < LANES; l++) {
-        out->standard_error.of[l] = lanes_max(least.of[l], errors.of[l] * fabs(scale));
-        half.of[l] = out->standard_error.of[l] * degrees.of[l];
+        half.of[l] = errors.of[l] * fabs(scale);
+        out->standard_error.of[l] = lanes_max(least.of[l], half.of[l]);
+        half.of[l] = lanes_max(least.of[l] * normal, half.of[l] * degrees.of[l]);
     }
     find_quality(catalog_metric, values, &half, &out->quality);
     for (size_t l = 0; l < LANES; l++) {

@@ -14,6 +14,7 @@ struct estimate_batch {
     struct scope_cpus in; // else: the scope's CPUs
     const struct estimate_rounds *rounds;
     struct estimate_cores *cores; // for one sum at a time
+    struct estimate_steps *steps; // unless of_cpus: have begun the scope
     double memory_rounds;         // as of estimate_new
 };
 
@@ -28,7 +29,7 @@ struct lanes estimate_batch_sum(const struct estimate_batch *batch, const struct
 // The variance of the differences that estimate_cores has.
 static inline struct estimate_variance estimate_batch_variance(const struct estimate_batch *batch) {
     return batch->of_cpus ? estimate_cores_variances(batch->cores, batch->block)
-                          : estimate_cores_variance(batch->cores, batch->in);
+                          : estimate_cores_variance(batch->cores, batch->in, NULL);
 }
 
 // The next block with CPUs of the scopes: `at` begins at 0 and goes on. False: there are no more.

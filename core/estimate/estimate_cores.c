@@ -20,7 +20,8 @@ struct estimate_cores *estimate_cores_free(struct estimate_cores *cores) {
     return NULL;
 }
 
-struct estimate_variance estimate_cores_variance(struct estimate_cores *cores, struct scope_cpus in) {
+struct estimate_variance estimate_cores_variance(struct estimate_cores *cores, struct scope_cpus in,
+                                                 struct estimate_steps *steps) {
     const struct topology_cpu *cpus = cores->topology->cpus;
     double variance = 0, squares = 0, *sums = cores->sums;
     for (size_t c = 0; c < in.n; c++)
@@ -29,6 +30,8 @@ struct estimate_variance estimate_cores_variance(struct estimate_cores *cores, s
         double *sum = &sums[cpus[in.cpus[c]].core], term = *sum * *sum / 2;
         if (*sum == 0)
             continue; // a sibling's are in the core's
+        if (steps)
+            estimate_steps_add(steps, cpus[in.cpus[c]].core, *sum, term);
         *sum = 0;
         variance += term;
         squares += term * term;

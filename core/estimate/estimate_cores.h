@@ -6,7 +6,7 @@
 // differences are summed by core first.
 
 #include "core/base/lanes.h"
-#include "core/counts/scopes.h"
+#include "core/estimate/estimate_steps.h"
 
 struct estimate_cores {
     const struct topology *topology; // borrowed
@@ -24,8 +24,10 @@ struct estimate_variance {
 struct estimate_cores *estimate_cores_new(const struct topology *topology);
 struct estimate_cores *estimate_cores_free(struct estimate_cores *cores);
 
-// The variance over the CPUs `in`, in all lanes; and of each CPU of a block alone.
-struct estimate_variance estimate_cores_variance(struct estimate_cores *cores, struct scope_cpus in);
+// The variance over the CPUs `in`, in all lanes; `steps`, unless NULL, gets each core's difference. And the variance of
+// each CPU of a block alone.
+struct estimate_variance estimate_cores_variance(struct estimate_cores *cores, struct scope_cpus in,
+                                                 struct estimate_steps *steps);
 struct estimate_variance estimate_cores_variances(const struct estimate_cores *cores, size_t block);
 
 #endif

@@ -77,5 +77,6 @@ void estimate_spreads_move(struct estimate_spreads *spreads, size_t batch, size_
     if (!together)
         return;
     estimate_move(&together->common, &sample->together.common, &weight);
+    estimate_move(&together->alike, &sample->together.alike, &weight);
     replace(&together->uncovered, &sample->together.uncovered, data);
 }

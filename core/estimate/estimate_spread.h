@@ -22,6 +22,7 @@ static inline struct estimate_unseen estimate_nothing_unseen(void) {
 // What the cores of a scope have together.
 struct estimate_together {
     struct lanes common;    // more of the variance, of what they have in common; on average 0 if they have nothing
+    struct lanes alike;     // the part of the variance that blocks of cores do not have; likewise
     struct lanes uncovered; // share of time that windows did not cover
 };
 
@@ -49,7 +50,7 @@ struct estimate_spreads {
     struct estimate_spread *spreads;       // [batch][metric of the plan]
     bool has_floors;
     struct lanes *floors;                // [batch][metric], if there are any: means
-    struct estimate_together *togethers; // [shared batch][metric]: the mean of `common`; `uncovered` of the last round
+    struct estimate_together *togethers; // [shared batch][metric]: means; `uncovered` of the last round
 };
 
 // NULL if out of memory.

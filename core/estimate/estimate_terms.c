@@ -267,28 +267,30 @@ static struct lanes floor_of(const struct estimate_term *term, size_t n_fields) 
     return floor;
 }
 
-// What the CPUs of a scope have together.
+// CPUs of a scope with a difference, and the sum of their uncovered shares.
 struct together {
-    double n, difference,
-        uncovered; // CPUs with a difference, and sums of theirs, scaled, and of their uncovered shares
+    double n, uncovered;
 };
 
-static void add_cpu(struct together *together, double covered, double scaled) {
+static void add_cpu(struct together *together, double covered) {
     if (!(covered >= 0))
         return;
     together->n++;
-    together->difference += scaled;
     together->uncovered += 1 - covered;
 }
 
-// Finds what the cores of a scope have in common: half the squared difference of their sum is more than the sum of
-// theirs if they are in step.
-static void find_common(const struct plan *plan, const struct together *together, struct estimate_sample *sample) {
-    double uncovered = together->n > 0 ? together->uncovered / together->n : 0, more;
-    more = together->difference * together->difference / 2 - sample->variance.of[0];
+// Finds the variance of a scope's cores, and what they have in common.
+static void find_common(const struct plan *plan, const struct estimate_batch *batch, const struct together *together,
+                        struct estimate_sample *sample) {
+    double uncovered = together->n > 0 ? together->uncovered / together->n : 0;
+    struct estimate_variance of = estimate_cores_variance(batch->cores, batch->in, batch->steps);
+    struct estimate_in_step in_step = estimate_steps_end(batch->steps);
+    sample->variance = of.variance;
+    sample->squares = of.squares;
     sample->together.uncovered = lanes_all(uncovered);
+    sample->together.alike = lanes_all(in_step.alike);
     sample->together.common =
-        lanes_all(uncovered > 0 ? more / uncovered * plan_idle_share(plan) : 0); // they have been scaled
+        lanes_all(uncovered > 0 ? in_step.excess / uncovered * plan_idle_share(plan) : 0); // was scaled
 }
 
 // Lanes above 0: some CPU has a difference. A metric without a value at the point has none.
@@ -303,7 +305,7 @@ static struct lanes take_blocks(struct estimate_terms *terms, const struct estim
             data.of[l] = covered.of[l] >= 0 && !isnan(terms->value.of[l]) ? 1 : 0;
         for (; !batch->of_cpus && c < at; c++) {
             size_t lane = batch->in.cpus[c] % LANES;
-            add_cpu(together, covered.of[lane], batch->cores->differences[block].of[lane]);
+            add_cpu(together, covered.of[lane]);
             any = any || data.of[lane] > 0;
         }
     }
@@ -317,7 +319,7 @@ const struct estimate_sample *estimate_terms_take(struct estimate_terms *terms, 
     const struct plan_metric *planned = &plan->metrics[metric];
     const struct formula *formula = formula_of(plan, metric);
     struct estimate_term *term = &terms->terms[planned->metric];
-    struct together together = {0, 0, 0};
+    struct together together = {0, 0};
     terms->value = at->metrics[planned->metric] = estimate_slopes(formula, at->counts, at->metrics, terms->slopes);
     term->sample.stretch = planned->unit >= 0 ? stretch_of_counts(terms, batch, metric, mean) : lanes_all(1);
     term->sample.unseen = *unseen;
@@ -325,10 +327,12 @@ const struct estimate_sample *estimate_terms_take(struct estimate_terms *terms, 
     find_rounded(terms, batch, planned, formula);
     term->sample.floor = floor_of(term, n_causes(plan->catalog));
     *data = take_blocks(terms, batch, metric, &together);
-    struct estimate_variance of = estimate_batch_variance(batch);
-    term->sample.variance = of.variance;
-    term->sample.squares = of.squares;
-    if (!batch->of_cpus)
-        find_common(plan, &together, &term->sample);
+    if (batch->of_cpus) {
+        struct estimate_variance of = estimate_batch_variance(batch);
+        term->sample.variance = of.variance;
+        term->sample.squares = of.squares;
+    } else {
+        find_common(plan, batch, &together, &term->sample);
+    }
     return &term->sample;
 }

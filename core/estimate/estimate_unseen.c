@@ -7,6 +7,8 @@
 #include "core/base/block.h"
 
 static const double LEVERAGE_MAX = 0.5; // a round that makes more of the mean than that is the mean
+// A core that is held has long windows while it sleeps, and two that are alike may both have missed what woke it.
+static const double HELD_WINDOWS_MIN = 3;
 
 static void lay_out(void *self, struct block *block) {
     struct estimate_sizes *sizes = self;
@@ -197,13 +199,16 @@ static void find_leverages(const struct estimate_sizes *sizes, const struct esti
     }
 }
 
-// The effective number of windows, as many more as they leave less unseen.
-static struct lanes windows_of(const struct estimate_size *size, const struct size_now *now) {
+// The effective number of windows, as many more as they leave less unseen; 0: too few of a held core.
+static struct lanes windows_of(const struct estimate_batch *batch, const struct estimate_size *size,
+                               const struct size_now *now) {
+    struct lanes held = batch->of_cpus ? batch->rounds->held[batch->block] : lanes_all(0);
     struct lanes windows;
     for (size_t l = 0; l < LANES; l++) {
         double share = now->data.of[l] > 0 ? now->shares.of[l] / now->data.of[l] : 0, own = size->own.of[l];
         double squares = size->squares.of[l] * size->square_weights.of[l] * (1 - share);
-        windows.of[l] = squares > 0 ? own * own / squares : own > 0 ? INFINITY : 0;
+        double number = squares > 0 ? own * own / squares : own > 0 ? INFINITY : 0;
+        windows.of[l] = held.of[l] > 0 && number < HELD_WINDOWS_MIN ? 0 : number;
     }
     return windows;
 }
@@ -228,7 +233,7 @@ static struct estimate_unseen take_unit(struct estimate_sizes *sizes, const stru
     weight = estimate_weigh(&size->differences, &now.differs, batch->memory_rounds);
     estimate_move_weights2(&size->weights2, &weight);
     estimate_move(&size->variance, &of_round.variance, &weight);
-    struct estimate_unseen unseen = {.windows = windows_of(size, &now)};
+    struct estimate_unseen unseen = {.windows = windows_of(batch, size, &now)};
     for (size_t l = 0; l < LANES; l++) {
         double error = sqrt(size->variance.of[l]);
         // the stretch already covers a round with merely small counts

@@ -13,8 +13,8 @@
 // What was seen may itself rest on few windows: on those that met the load if it is rare, and on a held core, which is
 // on few groups in a minute. Their effective number k is the squared sum of their counts by the sum of squared counts
 // (Kish, "Survey Sampling", 1965, section 8.2), divided by the share of time that none covered. A window that reaches
-// from one round of a held core into the next is one. k values have k - 1 degrees of freedom about their mean, and one
-// says nothing of the others.
+// from one round of a held core into the next is one. k values have k - 1 degrees of freedom about their mean. One says
+// nothing of the others, nor do two of a core that was held.
 //
 // A ratio is fitted to the rounds that carry it, so their residuals are too small by the part h that they make of the
 // mean, their leverage: without the round itself the residual would be 1 / (1 - h) as large (MacKinnon and White, 1985,

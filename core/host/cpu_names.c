@@ -52,3 +52,15 @@ bool cpu_row_is_called(const struct cpu_row *row, const char *name) {
             return true;
     return false;
 }
+
+const char *cpu_map_files_called(const struct cpu_map *map, const char *name) {
+    char folded[FOLDED_MAX], known[FOLDED_MAX];
+    cpu_name_fold(name, folded, sizeof folded);
+    for (size_t i = 0; i < map->n_files && folded[0] != '\0'; i++) {
+        const char *slash = strrchr(map->files[i].spec, '/');
+        cpu_name_fold(slash ? slash + 1 : map->files[i].spec, known, sizeof known);
+        if (strcmp(folded, known) == 0)
+            return map->files[i].spec;
+    }
+    return NULL;
+}

@@ -14,4 +14,8 @@ void cpu_name_fold(const char *name, char *out, size_t size);
 // True if `name` is one of the row's known_as, or matches one of its sold_as, patterns of fnmatch(3) for folded names.
 bool cpu_row_is_called(const struct cpu_row *row, const char *name);
 
+// The folder below tools/perf/pmu-events/arch of Linux that describes a CPU without a spec and bears its name
+// ("Nova Lake": x86/novalake); NULL if there is none.
+const char *cpu_map_files_called(const struct cpu_map *map, const char *name);
+
 #endif

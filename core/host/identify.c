@@ -230,6 +230,51 @@ const struct cpu_row *cpu_map_choose(const struct cpu_map *map, const struct cpu
     return row ? row : choose_generic(map, identity);
 }
 
+// True if the vendor has hybrid CPUs with this PMU.
+static bool vendor_has_pmu(const struct cpu_map *map, const char *vendor, const char *pmu) {
+    for (size_t i = 0; i < map->n; i++)
+        for (size_t j = 0; j < map->rows[i].n_cpuids; j++)
+            if (strcmp(map->rows[i].core, pmu) == 0 && strncmp(map->rows[i].cpuids[j], vendor, strlen(vendor)) == 0)
+                return true;
+    return false;
+}
+
+static bool generic_fits_pmu(const struct cpu_map *map, const struct cpu_row *row, const char *pmu, bool hybrid) {
+    size_t length = strlen(row->pmu);
+    if (hybrid)
+        return strcmp(row->pmu, "cpu") == 0 && vendor_has_pmu(map, row->vendor, pmu);
+    if (length > 0 && row->pmu[length - 1] == '*')
+        return strncmp(row->pmu, pmu, length - 1) == 0;
+    return strcmp(row->pmu, pmu) == 0;
+}
+
+// On x86 the kernel has the PMU "cpu", or on hybrid hosts "cpu_core", "cpu_atom" and "cpu_lowpower" instead.
+static bool row_fits_pmu(const struct cpu_map *map, const struct cpu_row *row, const char *pmu) {
+    bool hybrid = strncmp(pmu, "cpu_", 4) == 0, x86 = hybrid || strcmp(pmu, "cpu") == 0;
+    if (row->pmu)
+        return generic_fits_pmu(map, row, pmu, hybrid);
+    if (row->n_midrs > 0)
+        return !x86;
+    return hybrid ? strcmp(row->core, pmu) == 0 : x86;
+}
+
+bool cpu_map_fits_pmu(const struct cpu_map *map, const char *spec, const char *pmu) {
+    bool listed = false, fits = false;
+    for (size_t i = 0; i < map->n && !fits; i++) {
+        bool of_spec = strcmp(map->rows[i].spec, spec) == 0;
+        listed = listed || of_spec;
+        fits = of_spec && row_fits_pmu(map, &map->rows[i], pmu);
+    }
+    return fits || !listed;
+}
+
+bool cpu_map_is_generic(const struct cpu_map *map, const char *spec) {
+    for (size_t i = 0; i < map->n; i++)
+        if (map->rows[i].pmu && strcmp(map->rows[i].spec, spec) == 0)
+            return true;
+    return false;
+}
+
 const char *cpu_map_find_files(const struct cpu_map *map, const struct cpu_identity *identity) {
     const struct cpu_map files = {.rows = map->files, .n = map->n_files};
     const struct cpu_row *row = identity->has_midr ? choose_midr(&files, identity->midr) : NULL;

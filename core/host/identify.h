@@ -70,6 +70,13 @@ struct cpu_identity {
 // kernel has. NULL if there is none.
 const struct cpu_row *cpu_map_choose(const struct cpu_map *map, const struct cpu_identity *identity);
 
+// True if the kernel may count on the spec's CPUs with the core PMU of this name ("cpu_atom", "armv8_pmuv3_0"), as far
+// as the map says: a hybrid host's PMUs each belong to the rows that name them. True also for a spec without a row.
+bool cpu_map_fits_pmu(const struct cpu_map *map, const char *spec, const char *pmu);
+
+// True if the spec is for all CPUs of a PMU that have none of their own.
+bool cpu_map_is_generic(const struct cpu_map *map, const char *spec);
+
 // The folder below tools/perf/pmu-events/arch of Linux that describes a CPU without a spec; NULL if there is none.
 const char *cpu_map_find_files(const struct cpu_map *map, const struct cpu_identity *identity);
 

@@ -71,6 +71,7 @@ struct scenario {
     bool validates_nothing;      // event groups of any size open, as on some drivers; too large ones never run
     bool surplus;                // the check at open ignores the leader, as on Linux: it accepts one member too many
     double maximum_frequency_hz; // 0: unknown
+    double clock_hz;             // of the clock that never changes: the time-stamp or system counter; 0: unknown
     struct scenario_load *loads;
     size_t n_loads;
     struct scenario_assignment *assignments; // the last one that names a CPU applies; CPUs without one are idle

@@ -136,12 +136,16 @@ static bool level1_unmeasurable(const struct catalog *catalog, struct plan_metri
 }
 
 // True if a formula needs a core's pipeline slots, which only level 1 has.
-static bool lacks_core_slots(const struct catalog *catalog, const struct plan_metric *metric) {
+static bool needs_core_slots(const struct catalog *catalog, const struct plan_metric *metric) {
     const struct formula *formula = catalog->metrics[metric->metric].formula;
     bool needs = false;
     for (size_t i = 0; i < formula->n_variables; i++)
         needs = needs || catalog->events[formula->variables[i]].kind == EVENT_CORE_SLOTS;
-    return needs && !(catalog->level1.per_thread && is_of_level1(catalog, metric->metric));
+    return needs;
+}
+
+static bool lacks_core_slots(const struct catalog *catalog, const struct plan_metric *metric) {
+    return needs_core_slots(catalog, metric) && !(catalog->level1.per_thread && is_of_level1(catalog, metric->metric));
 }
 
 // True for a field of PERF_METRICS without its leader: the PMU counts a field only in a group that the leader leads.
@@ -229,9 +233,11 @@ static void new_item(struct plan_draft *draft, size_t index, const struct plan_s
 }
 
 // True if others' counts lack an event of the level-1 categories. Then each category whose events are there is a metric
-// like any other, and there is no split.
-static bool in_pieces(const struct plan_draft *draft, const struct plan_set *set) {
+// like any other, and there is no split. A core's pipeline slots need all of them.
+static bool in_pieces(const struct plan_draft *draft, const struct plan_set *set, const struct plan_metric *metric) {
     bool lacks = false;
+    if (needs_core_slots(draft->catalog, metric))
+        return false;
     for (size_t bit = 0; bit < draft->n_events && draft->request->apart; bit++)
         lacks = lacks || (plan_set_has(set, bit) && draft->plan->support[draft->event_of[bit]] == PLAN_NOT_RECORDED);
     return lacks;
@@ -251,7 +257,7 @@ static int choose_item(struct plan_draft *draft, size_t index, unsigned weight) 
     struct plan_set set = {0};
     struct fit_reason why;
     int r = level1 ? level1_set(draft, &set) : 0;
-    if (r == 0 && level1 && in_pieces(draft, &set)) {
+    if (r == 0 && level1 && in_pieces(draft, &set, metric)) {
         set = (struct plan_set){0};
         level1 = false;
     }

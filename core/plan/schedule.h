@@ -59,6 +59,12 @@ static inline uint64_t schedule_usual_piece_ns(const struct plan *plan) {
     return (uint64_t)((double)plan->idle_ns * (double)SCHEDULE_PIECE_NS / (double)plan->round_ns);
 }
 
+// How many idle pieces a round of the plan has, about; at least 1.
+static inline double schedule_usual_pieces(const struct plan *plan) {
+    double pieces = (double)plan->round_ns / (double)SCHEDULE_PIECE_NS;
+    return pieces > 1 ? pieces : 1;
+}
+
 // The length of the idle piece just before a tick, counted from 0; 0: there is none.
 uint64_t schedule_piece_ns(const struct schedule *schedule, uint64_t tick);
 

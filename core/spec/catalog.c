@@ -86,6 +86,7 @@ struct catalog *catalog_free(struct catalog *catalog) {
     for (size_t i = 0; i < catalog->n_groups; i++)
         catalog_entry_free_group(&catalog->groups[i]);
     free(catalog->groups);
+    free(catalog->defaults);
     for (size_t i = 0; i < catalog->n_metrics; i++)
         catalog_entry_free_metric(&catalog->metrics[i]);
     free(catalog->metrics);
@@ -113,25 +114,29 @@ static bool counts_for_each_cpu(const struct catalog *catalog, const struct cata
     return event->code.pmu == 0 || kernel_pmu_type(pmu, &ignored);
 }
 
+bool catalog_event_explain(const struct catalog *catalog, unsigned event, char *reason, size_t size) {
+    const struct catalog_event *of = &catalog->events[event];
+    if (of->kind != EVENT_COUNTED)
+        return false;
+    if (of->sampling_only)
+        (void)snprintf(reason, size, "the event %.100s can only be sampled, not counted", of->name);
+    else if (!counts_for_each_cpu(catalog, of))
+        (void)snprintf(reason, size, "the event %.100s belongs to the PMU %.60s, which does not count for each CPU",
+                       of->name, catalog->pmus[of->code.pmu]);
+    else
+        return false;
+    return true;
+}
+
 bool catalog_metric_explain(const struct catalog *catalog, unsigned metric, char *reason, size_t size) {
     const struct catalog_metric *of = &catalog->metrics[metric];
     if (of->unmeasurable) {
         (void)snprintf(reason, size, "%s", of->unmeasurable);
         return true;
     }
-    for (size_t i = 0; i < of->formula->n_variables; i++) {
-        const struct catalog_event *event = &catalog->events[of->formula->variables[i]];
-        if (event->kind != EVENT_COUNTED)
-            continue;
-        if (event->sampling_only)
-            (void)snprintf(reason, size, "the event %.100s can only be sampled, not counted", event->name);
-        else if (!counts_for_each_cpu(catalog, event))
-            (void)snprintf(reason, size, "the event %.100s belongs to the PMU %.60s, which does not count for each CPU",
-                           event->name, catalog->pmus[event->code.pmu]);
-        else
-            continue;
-        return true;
-    }
+    for (size_t i = 0; i < of->formula->n_variables; i++)
+        if (catalog_event_explain(catalog, of->formula->variables[i], reason, size))
+            return true;
     for (size_t i = 0; i < of->formula->n_metrics; i++) // each comes before those that use it
         if (catalog_metric_explain(catalog, of->formula->metrics[i], reason, size))
             return true;

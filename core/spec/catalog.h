@@ -196,6 +196,8 @@ struct catalog {
     size_t n_metrics;
     struct catalog_group *groups;
     size_t n_groups;
+    unsigned *defaults; // metric groups that the spec recommends for every host
+    size_t n_defaults;  // 0: it recommends none
     struct catalog_level1 level1;
     struct catalog_node *nodes;
     size_t n_nodes;
@@ -217,8 +219,11 @@ int catalog_find_group(const struct catalog *catalog, const char *name);
 // files).
 uint64_t catalog_hash(const struct catalog *catalog);
 
-// Writes why no host can measure the metric, as the spec shows without one: it says so itself, an event can only be
-// sampled, or an event's PMU does not count for each CPU. False: nothing is known against it.
+// Writes why no host can count the event here, as the spec shows without one: it can only be sampled, or its PMU does
+// not count for each CPU. False: nothing is known against it.
+bool catalog_event_explain(const struct catalog *catalog, unsigned event, char *reason, size_t size);
+
+// The same for a metric: the spec says so itself, or it needs such an event.
 bool catalog_metric_explain(const struct catalog *catalog, unsigned metric, char *reason, size_t size);
 
 // True if the metric's numerator and denominator are exported; *k is the factor of their quotient.

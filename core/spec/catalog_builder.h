@@ -127,6 +127,10 @@ int catalog_builder_add_group(struct catalog_builder *builder, const char *name,
 int catalog_builder_add_union(struct catalog_builder *builder, const char *name, const char *const *groups,
                               size_t n_groups, struct fault *fault);
 
+// Sets the metric groups that the spec recommends for every host.
+int catalog_builder_set_defaults(struct catalog_builder *builder, const char *const *groups, size_t n,
+                                 struct fault *fault);
+
 // A spec may describe level 1 twice: the usual one, and one for hosts that lack the topdown counters.
 enum level1_variant { LEVEL1_USUAL, LEVEL1_WITHOUT_TOPDOWN };
 

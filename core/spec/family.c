@@ -29,6 +29,16 @@ const struct family_info family_table[FAMILY_N] = {
                                "asks for it (standard_error: true), and where there is no estimate yet."},
     [FAMILY_PEAK_PIPELINE_SLOTS] = {PREFIX "peak_pipeline_slots_per_second", "gauge",
                                     "Pipeline slots a second with every measured core at its maximum frequency."},
+    [FAMILY_BOUND] =
+        {PREFIX "bound_info", "gauge",
+         "1 for what each socket is bound by: the path of nodes of the methodology's tree that are high, its level-1 "
+         "category, and what to look at next. path is none where nothing is high. A new verdict must last three "
+         "rounds."},
+    [FAMILY_BOUND_SINCE] = {PREFIX "bound_since_timestamp_seconds", "gauge",
+                            "When the verdict of topdownd_bound_info began, in seconds since the epoch."},
+    [FAMILY_BOUND_CERTAIN] = {PREFIX "bound_certain", "gauge",
+                              "1 where any values within the 95 % intervals give the verdict of topdownd_bound_info, "
+                              "0 where another one is possible."},
     [FAMILY_COVERED] =
         {PREFIX "covered_cpu_seconds_total", "counter",
          "CPU time that the totals stand for, averaged over the metrics that can be, or once could be, measured here."},

@@ -110,7 +110,7 @@ static struct derive_round_time time_of(struct derive *d, const struct readings 
         d->cells->times[cpu].held = round->held;
         d->cells->times[cpu].idle_share = round->idle_share;
     }
-    d->end_ns[cpu] = end_ns;
+    d->end_ns[cpu] = d->cells->times[cpu].end_ns = end_ns;
     return time;
 }
 

@@ -8,12 +8,13 @@
 
 // A scope's fields: gauges (n_metrics of each of enum gauge, deviation, bound_since), then totals (n_metrics
 // numerators, n_metrics denominators, n_level1 categories, pipeline slots, SMT contention, n_events events, covered,
-// UNCOVERED_N uncovered). After all scopes: per event group WINDOW_RESULT_N windows, enabled, running; then the self
-// values.
+// UNCOVERED_N uncovered). After all scopes: per event group WINDOW_RESULT_N windows, enabled, running; per event its
+// troubles; per socket the CPUs offline and measured; the verdicts of host and sockets; then the self values.
 
 const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1};
 
 enum { GROUP_STRIDE = WINDOW_RESULT_N + 2 };
+enum { VERDICT_MORE = 3 }; // a verdict's values beside those of the metrics
 enum gauge { GAUGE_VALUE, GAUGE_RATE, GAUGE_ERROR, GAUGE_LOW, GAUGE_HIGH, GAUGE_WINDOWS, GAUGE_SHARE, GAUGE_N };
 
 const char *absent_text(enum absent reason) {
@@ -137,8 +138,20 @@ size_t snapshot_measured(const struct snapshot_layout *layout, size_t socket) {
     return snapshot_offline(layout, socket) + 1;
 }
 
+size_t snapshot_verdict(const struct snapshot_layout *layout, size_t scope, size_t metric) {
+    return snapshot_offline(layout, layout->topology->n_sockets) + scope * (layout->n_metrics + VERDICT_MORE) + metric;
+}
+
+size_t snapshot_verdict_since(const struct snapshot_layout *layout, size_t scope) {
+    return snapshot_verdict(layout, scope, layout->n_metrics + 1);
+}
+
+size_t snapshot_verdict_certain(const struct snapshot_layout *layout, size_t scope) {
+    return snapshot_verdict(layout, scope, layout->n_metrics + 2);
+}
+
 size_t snapshot_self(const struct snapshot_layout *layout, enum self_value value) {
-    return snapshot_offline(layout, layout->topology->n_sockets) + (size_t)value;
+    return snapshot_verdict(layout, 1 + layout->topology->n_sockets, 0) + (size_t)value;
 }
 
 static void mark(const struct formula *formula, bool *wanted) {
@@ -249,6 +262,8 @@ static void remove_gauges(struct snapshot *snapshot) {
         snapshot->values[snapshot_trouble(layout, e, EVENT_STARVED)] = NAN;
     for (size_t s = 0; s < layout->topology->n_sockets; s++)
         snapshot->values[snapshot_offline(layout, s)] = snapshot->values[snapshot_measured(layout, s)] = NAN;
+    for (size_t i = snapshot_verdict(layout, 0, 0); i < snapshot_self(layout, (enum self_value)0); i++)
+        snapshot->values[i] = NAN;
 }
 
 struct snapshot *snapshot_stale(const struct snapshot *snapshot) {

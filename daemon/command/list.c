@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/host/cpu_names.h"
 #include "daemon/base/options_error.h"
 #include "daemon/command/list_events.h"
 #include "daemon/command/list_specs.h"
@@ -287,6 +288,16 @@ static int say_ambiguous(const struct list_specs *list, const char *name, const 
 }
 
 static int say_unknown(const struct list_specs *list, const char *name) {
+    const char *folder = cpu_map_files_called(&list->cpus, name);
+    if (folder) {
+        (void)fprintf(
+            stderr,
+            "topdownd: there is no spec for the CPU '%s': Linux describes it in tools/perf/pmu-events/arch/%s. "
+            "If these files hold metrics, 'specs: {path: FOLDER, format: perf}' with a copy of arch measures "
+            "them\n",
+            name, folder);
+        return -EINVAL;
+    }
     return refuse_name("there is no spec for the CPU", name, list_specs_suggest(list, name), "cpus");
 }
 

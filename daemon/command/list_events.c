@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "core/plan/plan.h"
 #include "daemon/command/list_events.h"
 
 enum { NUMBERS_MAX = 256 };
@@ -29,6 +30,7 @@ const struct table_column list_event_columns[LIST_EVENT_COLUMNS] = {
     {"resident", "RESIDENT", TABLE_BOOL},
     {"sampling_only", "SAMPLING ONLY", TABLE_BOOL},
     {"metrics", NULL, TABLE_NUMBER},
+    {"unmeasurable", NULL, TABLE_TEXT},
     {"title", "TITLE", TABLE_TEXT},
 };
 
@@ -102,6 +104,8 @@ static void add_event(const struct catalog *catalog, unsigned index, struct tabl
     table_bool(table, event->topdown);
     table_bool(table, event->sampling_only);
     table_format(table, "%u", count_metrics(catalog, index));
+    char reason[PLAN_REASON_MAX];
+    table_text(table, catalog_event_explain(catalog, index, reason, sizeof reason) ? reason : NULL);
     table_text(table, event->title);
 }
 

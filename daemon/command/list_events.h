@@ -18,7 +18,7 @@ static inline void list_begin_row(const char *core_type, struct table *table) {
 }
 
 // One row for each event that a PMU counts.
-enum { LIST_EVENT_COLUMNS = 20 };
+enum { LIST_EVENT_COLUMNS = 21 };
 extern const struct table_column list_event_columns[LIST_EVENT_COLUMNS];
 void list_events(const struct catalog *catalog, const char *core_type, struct table *table);
 

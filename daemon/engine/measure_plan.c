@@ -110,9 +110,15 @@ int measure_follow_cpus(struct measure *m, struct topology *topology) {
 
 bool measure_budget_changed(struct measure *m, uint64_t now_ns) {
     (void)self_follow_budget(m->self, now_ns); // another core type's check may have changed it
-    bool changed = m->self->budget.factor != m->slot_factor;
+    double before = m->slot_factor;
     m->slot_factor = m->self->budget.factor; // even if no other plan can be made: not tried again
-    return changed;
+    if (plan_n_rotating(m->stage.layout->plan) > 0)
+        return m->slot_factor != before;
+    if (before == 1 && m->slot_factor > 1) // longer slots change nothing, so this is said once
+        log_info("%smeasuring used %.0f %% of its budget: no event group rotates here, so only a longer interval "
+                 "between two snapshots makes it cheaper",
+                 measure_prefix(m), m->self->budget.used * 100);
+    return false;
 }
 
 int measure_follow_budget(struct measure *m) {

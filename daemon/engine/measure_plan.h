@@ -13,6 +13,7 @@
 #include "daemon/engine/record.h"
 #include "daemon/engine/stage.h"
 #include "daemon/engine/trials.h"
+#include "daemon/engine/verdict.h"
 
 struct yielded {
     uint64_t until_ns, shown_ns; // its end; time of its next snapshot
@@ -46,6 +47,7 @@ struct measure {
     bool adapt_due;              // it needs another plan
     struct looked looked;        // at what changes by itself
     struct blind blind;
+    struct verdict verdict; // that the log has
 };
 
 // What the plan of a stage is made from.

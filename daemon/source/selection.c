@@ -6,6 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/base/name.h"
+
+// A vendor's files recommend no groups: Defaults stands for those that topdownd gives them as far as it can.
+static const char *const USUAL[] = {"stage_1", "General", "MPKI", "Miss_Ratio"};
+enum { N_USUAL = sizeof USUAL / sizeof *USUAL };
+
 static const char *suggest_from(const struct catalog *catalog, const char *name) {
     const char **names = calloc(catalog->n_groups + 1, sizeof *names);
     if (!names)
@@ -29,6 +35,8 @@ static const char *suggest_group(const struct selection_specs *specs, const char
 }
 
 static bool in_some_spec(const struct selection_specs *specs, const char *name) {
+    if (name_equal(name, CONFIG_DEFAULTS))
+        return true;
     for (size_t i = 0; i < specs->n; i++)
         if (catalog_find_group(specs->catalogs[i], name) >= 0)
             return true;
@@ -64,23 +72,71 @@ static void name_missing(char *missing, size_t size, const char *name) {
     (void)snprintf(missing + length, size - length, "%s%s", length > 0 ? ", " : "", name);
 }
 
+// The selections so far: each group of the catalog once.
+struct selecting {
+    const struct catalog *catalog;
+    struct plan_selection *selections;
+    int n;
+    char *missing;
+    size_t size;
+};
+
+static void select_group(struct selecting *to, unsigned group, unsigned weight) {
+    int i = 0;
+    while (i < to->n && to->selections[i].group != group)
+        i++;
+    if (i == to->n)
+        to->selections[to->n++] = (struct plan_selection){.group = group};
+    if (weight > to->selections[i].weight)
+        to->selections[i].weight = weight;
+}
+
+static void select_name(struct selecting *to, const char *name, unsigned weight) {
+    int group = catalog_find_group(to->catalog, name);
+    if (group >= 0)
+        select_group(to, (unsigned)group, weight);
+    else
+        name_missing(to->missing, to->size, name);
+}
+
+static void select_defaults(struct selecting *to, unsigned weight) {
+    for (size_t i = 0; i < to->catalog->n_defaults; i++)
+        select_group(to, to->catalog->defaults[i], weight);
+    for (size_t i = 0; i < N_USUAL && to->catalog->n_defaults == 0; i++)
+        select_name(to, USUAL[i], weight);
+}
+
+static void weigh_selected(struct selecting *to, const char *name, unsigned weight) {
+    int group = catalog_find_group(to->catalog, name);
+    for (int i = 0; i < to->n; i++)
+        if ((int)to->selections[i].group == group && weight > to->selections[i].weight)
+            to->selections[i].weight = weight;
+}
+
 int selection_make(const struct config_profile *profile, const struct catalog *catalog, bool vendors,
                    struct plan_selection **out, char *missing, size_t size) {
-    struct plan_selection *selections = calloc(profile->n_groups + 1, sizeof *selections);
-    if (!selections)
+    struct selecting to = {.catalog = catalog,
+                           .selections = calloc(catalog->n_groups + 1, sizeof *to.selections),
+                           .missing = missing,
+                           .size = size};
+    if (!to.selections)
         return -ENOMEM;
-    int n = 0;
     missing[0] = '\0';
     for (size_t g = 0; g < profile->n_groups; g++) {
-        int group = catalog_find_group(catalog, profile->groups[g].name);
-        if (group >= 0)
-            selections[n++] = (struct plan_selection){.group = (unsigned)group, .weight = profile->groups[g].weight};
+        const struct config_group *group = &profile->groups[g];
+        if (group->weight_only)
+            continue;
+        if (name_equal(group->name, CONFIG_DEFAULTS))
+            select_defaults(&to, group->weight);
         else
-            name_missing(missing, size, profile->groups[g].name);
+            select_name(&to, group->name, group->weight);
     }
+    for (size_t g = 0; g < profile->n_groups; g++)
+        if (profile->groups[g].weight_only)
+            weigh_selected(&to, profile->groups[g].name, profile->groups[g].weight);
     int first_stage = catalog_find_group(catalog, "stage_1");
-    if (n == 0 && profile->n_groups > 0 && (catalog->general_counters == 0 || vendors) && first_stage >= 0)
-        selections[n++] = (struct plan_selection){.group = (unsigned)first_stage};
-    *out = selections;
-    return n;
+    if (to.n == 0 && profile->n_groups > 0 && (catalog->general_counters == 0 || vendors) && first_stage >= 0)
+        select_group(&to, (unsigned)first_stage, 0);
+    *out = to.selections;
+    return to.n;
 }

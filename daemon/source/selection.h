@@ -21,10 +21,11 @@ struct selection_specs {
 };
 int selection_check(const struct config *config, const void *selection_specs, struct errors *errors);
 
-// Selects the profile's groups that `catalog` has. If it has none of them, a catalog from the vendor's files or one
-// whose events take no counters (software) uses its first stage. *missing gets the names of the missing groups,
-// comma-separated, "" if there are none; cut at size - 1. Returns the number of selections or -ENOMEM; the caller frees
-// the array.
+// Selects the profile's groups that `catalog` has, each once and with the largest of its weights. "Defaults" stands for
+// the groups that the spec recommends; if it recommends none, for stage_1, General, MPKI and Miss_Ratio. If it has none
+// of them, a catalog from the vendor's files or one whose events take no counters (software) uses its first stage.
+// *missing gets the names of the missing groups, comma-separated, "" if there are none; cut at size - 1. Returns the
+// number of selections or -ENOMEM; the caller frees the array.
 int selection_make(const struct config_profile *profile, const struct catalog *catalog, bool vendors,
                    struct plan_selection **out, char *missing, size_t size);
 

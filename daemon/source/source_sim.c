@@ -50,6 +50,8 @@ static void describe_scenario(const struct scenario *scenario, struct environmen
     literals[LITERAL_NUM_CORES] = cores;
     literals[LITERAL_NUM_DIES] = literals[LITERAL_NUM_PACKAGES] = sockets;
     literals[LITERAL_HAS_PMEM] = 0;
+    if (scenario->clock_hz > 0)
+        literals[LITERAL_SYSTEM_TSC_FREQ] = scenario->clock_hz;
 }
 
 // A name without folder and suffix means a shipped scenario.

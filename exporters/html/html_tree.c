@@ -7,7 +7,9 @@
 
 #include "exporters/html/html_parts.h"
 #include "exporters/view/view_bound.h"
+#include "exporters/view/view_next.h"
 #include "exporters/view/view_sample.h"
+#include "exporters/view/view_sockets.h"
 
 void html_put(struct text *out, const char *string) {
     static const struct text_escape escapes[] = {{'&', "&amp;"},  {'<', "&lt;"},   {'>', "&gt;"},
@@ -59,13 +61,40 @@ static void put_node(const struct tree *tree, size_t index, struct text *out) {
     }
 }
 
+// Appends a text of the view, and frees it.
+static void put_text(struct text *text, struct text *out) {
+    text_append(text, "", 1);
+    out->failed = out->failed || text->failed;
+    if (!text->failed)
+        html_put(out, text->data);
+    text_free(text);
+}
+
+// The next steps: metric groups say more, and samples show where in the code it happens, with a command to copy.
+static void put_next(const struct view *view, unsigned metric, struct text *out) {
+    struct text groups = {0}, command = {0};
+    bool any = view_next_text(view, metric, &groups);
+    text_string(out, any ? "Next, " : "");
+    put_text(&groups, out);
+    text_string(out, any ? ". " : "");
+    text_string(out, "Which code is it? <code>");
+    view_sample_command(view, metric, &command);
+    put_text(&command, out);
+    text_string(out, "</code>");
+}
+
 // Appends the nodes from `begin` to `end`, each with its descendants.
-static void put_list(const struct tree *tree, size_t begin, size_t end, struct text *out) {
+static void put_list(const struct view *view, const struct tree *tree, size_t begin, size_t end, struct text *out) {
     text_string(out, tree->nodes[begin].depth == 0 ? "<ul class=\"tree\">\n" : "\n<ul>\n");
     for (size_t node = begin; node < end; node = tree_next(tree, node)) {
         put_node(tree, node, out);
+        if (tree->nodes[node].high == JUDGE_YES) {
+            text_string(out, " <details><summary>What next?</summary>");
+            put_next(view, tree->nodes[node].metric, out);
+            text_string(out, "</details>");
+        }
         if (tree_next(tree, node) > node + 1)
-            put_list(tree, node + 1, tree_next(tree, node), out);
+            put_list(view, tree, node + 1, tree_next(tree, node), out);
         text_string(out, "</li>\n");
     }
     text_string(out, "</ul>\n");
@@ -78,27 +107,15 @@ static void put_since(double seconds, struct text *out) {
     text_format(out, " <span class=\"soft\">Since %s.</span>", time);
 }
 
-// The next step, to copy: samples show where in the code it happens.
-static void put_sample_command(const struct view *view, const struct tree *tree, const struct bound *bound,
-                               struct text *out) {
-    struct text command = {0};
-    if (bound->n == 0)
-        return;
-    view_sample_command(view, tree->nodes[bound->path[bound->n - 1]].metric, &command);
-    text_append(&command, "", 1);
-    out->failed = out->failed || command.failed;
-    text_string(out, "<p>Which code is it? <code>");
-    if (!command.failed)
-        html_put(out, command.data);
-    text_string(out, "</code>\n");
-    text_free(&command);
-}
-
 static void put_tree(const struct view *view, struct tree *tree, const struct snapshot *snapshot, struct text *out) {
     struct text answer = {0};
     tree_evaluate(tree, snapshot, 0);
     struct bound bound = bound_find(tree);
     view_bound_text(view, tree, &bound, snapshot, 0, &answer);
+    if (view_sockets_differ(tree, snapshot)) {
+        text_string(&answer, " ");
+        view_sockets_text(tree, snapshot, &answer);
+    }
     text_append(&answer, "", 1);
     out->failed = out->failed || answer.failed;
     text_string(out, view->core_type ? "<h2>What these cores are bound by</h2>\n<p>"
@@ -108,8 +125,12 @@ static void put_tree(const struct view *view, struct tree *tree, const struct sn
     put_since(snapshot->values[snapshot_bound_since(tree->layout, 0)], out);
     text_string(out, "\n");
     text_free(&answer);
-    put_sample_command(view, tree, &bound, out);
-    put_list(tree, 0, tree->n, out);
+    if (bound.n > 0) {
+        text_string(out, "<p>");
+        put_next(view, tree->nodes[bound.path[bound.n - 1]].metric, out);
+        text_string(out, "\n");
+    }
+    put_list(view, tree, 0, tree->n, out);
     text_string(out,
                 "<p class=\"soft\">Filled bars are shares of pipeline slots, which add up; hatched ones are shares of "
                 "clock cycles, which overlap, or of the stall cycles that are named. Bold: above the threshold.\n");

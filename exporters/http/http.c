@@ -25,11 +25,13 @@
 #include "exporters/http/http_cache.h"
 #include "exporters/http/http_clock.h"
 #include "exporters/http/http_connections.h"
+#include "exporters/http/http_history.h"
 #include "exporters/http/http_listen.h"
 #include "exporters/http/http_listeners.h"
 #include "exporters/http/http_page.h"
 #include "exporters/http/http_request.h"
 #include "exporters/http/http_reserve.h"
+#include "exporters/http/http_respond.h"
 
 enum { CONNECTION_BYTES_MAX = 32 << 10, IDLE_SECONDS_MAX = 10, REASON_MAX = 1024 };
 
@@ -54,6 +56,8 @@ struct http_server {
     uint64_t generation;      // counts what was published
     uint64_t view_generation; // the generation that first had these views
 
+    struct http_history history; // has a lock of its own
+
     struct http_listeners listeners;
     struct http_reserve reserve;
     struct http_cache cache;
@@ -66,33 +70,6 @@ static const char target_refused, headers_seen;
 static void *mark(const char *stage) { return (void *)(uintptr_t)stage; }
 
 static uint64_t now_ms(void) { return http_clock_ms(CLOCK_MONOTONIC); }
-
-static bool add_headers(struct MHD_Response *response, const char *content_type) {
-    return MHD_add_response_header(response, "Content-Type", content_type) == MHD_YES &&
-           MHD_add_response_header(response, "Cache-Control", "no-store") == MHD_YES &&
-           MHD_add_response_header(response, "X-Content-Type-Options", "nosniff") == MHD_YES &&
-           MHD_add_response_header(response, "Content-Security-Policy",
-                                   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
-                                   "form-action 'none'; frame-ancestors 'none'") == MHD_YES;
-}
-
-// A short answer; `body` is copied. Adds a header if `name` is not NULL.
-static enum MHD_Result respond(struct MHD_Connection *connection, unsigned status, const char *content_type,
-                               const char *body, const char *name, const char *value) {
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(strlen(body), (void *)(uintptr_t)body, MHD_RESPMEM_MUST_COPY);
-    if (!response)
-        return MHD_NO; // ends the connection
-    enum MHD_Result r = MHD_NO;
-    if (add_headers(response, content_type) && (!name || MHD_add_response_header(response, name, value) == MHD_YES))
-        r = MHD_queue_response(connection, status, response);
-    MHD_destroy_response(response);
-    return r;
-}
-
-static enum MHD_Result respond_text(struct MHD_Connection *connection, unsigned status, const char *body) {
-    return respond(connection, status, "text/plain; charset=utf-8", body, NULL, NULL);
-}
 
 // The newest snapshots with their views (a reference to each), and their generations.
 struct publication {
@@ -162,7 +139,7 @@ static struct MHD_Response *render(struct http_server *server, enum http_page pa
     atomic_fetch_add(&server->renders, 1);
     if (text && render_text(server, page, publication, text) == 0)
         response = http_cache_end(&server->cache, page, generation);
-    if (response && add_headers(response, http_page_content_type(page)))
+    if (response && http_add_headers(response, http_page_content_type(page)))
         return response;
     http_cache_drop(&server->cache, page);
     return NULL;
@@ -171,7 +148,7 @@ static struct MHD_Response *render(struct http_server *server, enum http_page pa
 static enum MHD_Result respond_short_memory(struct http_server *server, struct MHD_Connection *connection) {
     http_cache_give_up(&server->cache);
     http_reserve_lend(&server->reserve);
-    enum MHD_Result r = respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "Memory is short, try again.\n");
+    enum MHD_Result r = http_respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "Memory is short, try again.\n");
     (void)http_reserve_take(&server->reserve);
     return r;
 }
@@ -207,20 +184,41 @@ static enum MHD_Result respond_ready(struct http_server *server, struct MHD_Conn
     char why[REASON_MAX];
     bool wanting = explain_not_ready(&publication, why, sizeof(why));
     publication_unref(&publication);
-    return respond_text(connection, wanting ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK, why);
+    return http_respond_text(connection, wanting ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK, why);
+}
+
+// History is rendered for each request: few ask, and each for something else.
+static enum MHD_Result respond_history(struct http_server *server, struct MHD_Connection *connection) {
+    struct publication publication = newest(server);
+    struct shown shown = {.n = publication.n};
+    struct text text = {0};
+    char error[ERROR_TEXT_MAX];
+    for (size_t i = 0; i < shown.n; i++)
+        shown.types[i] = (struct shown_type){publication.types[i].view, publication.types[i].snapshot};
+    struct http_history_query query = http_history_query(connection);
+    int r = http_history_render(&server->history, &query, &shown, &text, error, sizeof(error));
+    publication_unref(&publication);
+    if (r == -EINVAL)
+        return http_respond_error(connection, error);
+    if (r < 0) {
+        text_free(&text);
+        return respond_short_memory(server, connection);
+    }
+    return http_respond_json(connection, &text);
 }
 
 static enum MHD_Result respond_path(struct http_server *server, struct MHD_Connection *connection, const char *path) {
     if (strcmp(path, "/-/healthy") == 0)
-        return respond_text(connection, MHD_HTTP_OK, "topdownd is healthy.\n");
+        return http_respond_text(connection, MHD_HTTP_OK, "topdownd is healthy.\n");
     if (strcmp(path, "/-/ready") == 0)
         return respond_ready(server, connection);
+    if (strcmp(path, "/api/v1/history") == 0)
+        return respond_history(server, connection);
     int page = http_page_find(path, MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "scope"));
     if (page == -EINVAL)
-        return respond(connection, MHD_HTTP_BAD_REQUEST, "application/json",
-                       "{\"error\":\"there is no such scope: choose host, socket or cpu\"}\n", NULL, NULL);
+        return http_respond_error(connection, "there is no such scope: choose host, socket or cpu");
     if (page < 0)
-        return respond_text(connection, MHD_HTTP_NOT_FOUND, http_page_list);
+        return http_respond_text(connection, MHD_HTTP_NOT_FOUND, http_page_list);
     return respond_page(server, connection, (enum http_page)page);
 }
 
@@ -247,13 +245,14 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
     (void)body;
     (void)body_length;
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
-        return respond(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8",
-                       "Only GET and HEAD are understood.\n", "Allow", "GET, HEAD");
+        return http_respond(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8",
+                            "Only GET and HEAD are understood.\n", "Allow", "GET, HEAD");
     struct http_refusal refusal = http_request_judge(connection, server->hostname[0] ? server->hostname : NULL);
     if (refusal.status != 0)
-        return respond(connection, refusal.status, "text/plain; charset=utf-8", refusal.text, "Connection", "close");
+        return http_respond(connection, refusal.status, "text/plain; charset=utf-8", refusal.text, "Connection",
+                            "close");
     if (*request == &target_refused)
-        return respond_text(connection, MHD_HTTP_BAD_REQUEST, "A path or query must not have a zero byte.\n");
+        return http_respond_text(connection, MHD_HTTP_BAD_REQUEST, "A path or query must not have a zero byte.\n");
     if (!*request) {
         *request = mark(&headers_seen);
         return MHD_YES;
@@ -415,6 +414,7 @@ void http_server_publish(struct http_server *server, size_t type, const struct h
     server->published_ms[type] = at_ms;
     pthread_mutex_unlock(&server->lock);
     published_unref(&old);
+    http_history_take(&server->history, type, server->n_types, published->view, published->snapshot);
 }
 
 static bool is_loopback(const char *address) { return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0; }
@@ -446,6 +446,7 @@ int http_server_new(const struct http_address *addresses, size_t n, struct http_
         return r;
     }
     pthread_mutex_init(&server->lock, NULL);
+    http_history_init(&server->history);
     (void)http_reserve_take(&server->reserve);
     *out = server;
     return 0;
@@ -479,6 +480,7 @@ struct http_server *http_server_free(struct http_server *server) {
     http_connections_deinit(&server->connections);
     for (size_t i = 0; i < server->n_types; i++)
         published_unref(&server->newest[i]);
+    http_history_deinit(&server->history);
     pthread_mutex_destroy(&server->lock);
     free(server);
     return NULL;

@@ -130,7 +130,8 @@ static void add_groups(struct json *json, const struct catalog *catalog) {
     }
 }
 
-static void add_events(struct json *json, const struct catalog *catalog) {
+static void add_events(struct json *json, const struct view *view) {
+    const struct catalog *catalog = view->layout->catalog;
     for (size_t e = 0; e < catalog->n_events; e++) {
         const struct catalog_event *event = &catalog->events[e];
         if (event->kind != EVENT_COUNTED)
@@ -141,6 +142,10 @@ static void add_events(struct json *json, const struct catalog *catalog) {
         json_string(json, "title", event->title);
         json_string(json, "pmu", catalog->pmus[event->code.pmu]);
         json_string(json, "terms", event->terms);
+        char why[PLAN_REASON_MAX];
+        bool cannot = (event->sampling_only || !view->simulated) && // a simulated PMU counts for each CPU
+                      catalog_event_explain(catalog, (unsigned)e, why, sizeof why);
+        json_string(json, "unmeasurable", cannot ? why : NULL);
         json_end_object(json);
     }
 }
@@ -176,7 +181,7 @@ int json_render_catalog(const struct view *view, struct text *out) {
     add_groups(&json, catalog);
     json_end_array(&json);
     begin_entries(&json, "events");
-    add_events(&json, catalog);
+    add_events(&json, view);
     json_end_array(&json);
     json_end_object(&json);
     return json_end(&json);

@@ -9,7 +9,9 @@
 #include "exporters/json/json.h"
 #include "exporters/json/json_parts.h"
 #include "exporters/view/view_bound.h"
+#include "exporters/view/view_next.h"
 #include "exporters/view/view_sample.h"
+#include "exporters/view/view_sockets.h"
 
 static void add_answer(struct json *json, const char *key, enum judge_answer answer) {
     if (answer == JUDGE_UNKNOWN)
@@ -35,18 +37,6 @@ static const struct catalog_metric *metric_of(const struct scene *scene, size_t 
     return &scene->view->layout->catalog->metrics[scene->tree->nodes[node].metric];
 }
 
-// True if all metrics of a metric group are selected and at least one can be measured.
-static bool group_measured(const struct scene *scene, const struct catalog_group *group) {
-    bool any = false;
-    for (size_t i = 0; i < group->n_metrics; i++) {
-        int place = scene->view->layout->plan->place[group->metrics[i]];
-        if (place < 0 || !view_exported(scene->view, (size_t)place))
-            return false;
-        any = any || view_plannable(scene->view, (size_t)place);
-    }
-    return any;
-}
-
 // Adds what to look at next, and whether it is measured.
 static void add_next(struct json *json, const struct scene *scene, size_t node) {
     const struct catalog *catalog = scene->view->layout->catalog;
@@ -62,9 +52,23 @@ static void add_next(struct json *json, const struct scene *scene, size_t node) 
             if (metric >= 0)
                 json_bool(json, "measured", isfinite(judge_value(scene->tree->judge, (unsigned)metric)));
             else
-                json_bool(json, "measured", group >= 0 && group_measured(scene, &catalog->groups[group]));
+                json_bool(json, "measured", group >= 0 && view_group_measured(scene->view, (unsigned)group));
             json_end_object(json);
         }
+    }
+    json_end_array(json);
+}
+
+// Adds the metric groups to look at, for a node that is high.
+static void add_next_groups(struct json *json, const struct scene *scene, size_t node, bool high) {
+    unsigned groups[VIEW_NEXT_MAX];
+    size_t n = high ? view_next_groups(scene->view, scene->tree->nodes[node].metric, groups) : 0;
+    json_begin_array(json, "next_groups");
+    for (size_t i = 0; i < n; i++) {
+        json_begin_object(json, NULL);
+        json_string(json, "name", scene->view->layout->catalog->groups[groups[i]].name);
+        json_bool(json, "measured", view_group_measured(scene->view, groups[i]));
+        json_end_object(json);
     }
     json_end_array(json);
 }
@@ -88,6 +92,11 @@ static void add_bound(struct json *json, const struct scene *scene) {
     }
     struct text text = {0};
     view_bound_text(scene->view, scene->tree, &bound, scene->snapshot, scene->scope, &text);
+    bool differ = scene->scope == 0 && view_sockets_differ(scene->tree, scene->snapshot);
+    if (differ) {
+        text_string(&text, " ");
+        view_sockets_text(scene->tree, scene->snapshot, &text);
+    }
     text_append(&text, "", 1);
     json_begin_object(json, "bound");
     json_string(json, "text", text.failed ? "" : text.data);
@@ -102,7 +111,10 @@ static void add_bound(struct json *json, const struct scene *scene) {
                 scene->snapshot->values[snapshot_bound_since(scene->view->layout, scene->scope)]);
     json_string(json, "not_told_apart_from",
                 bound.close < scene->tree->n ? metric_of(scene, bound.close)->export_name : NULL);
+    if (scene->scope == 0)
+        json_bool(json, "sockets_differ", differ);
     add_next(json, scene, bound.path[bound.n - 1]);
+    add_next_groups(json, scene, bound.path[bound.n - 1], true);
     add_sample_command(json, scene, bound.path[bound.n - 1]);
     json_end_object(json);
     json_null(json, "bound_reason");
@@ -137,6 +149,7 @@ static void add_node(struct json *json, const struct scene *scene, size_t index)
     json_string(json, "meaning", metric->meaning);
     json_bool(json, "composite", is_composite(scene, node->place));
     add_next(json, scene, index);
+    add_next_groups(json, scene, index, node->high == JUDGE_YES);
     if (node->high == JUDGE_YES)
         add_sample_command(json, scene, index);
     else

@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_EXPORTERS_PROMETHEUS_PROMETHEUS_PARTS_H
 #define TOPDOWND_EXPORTERS_PROMETHEUS_PROMETHEUS_PARTS_H
 
-// Shared by the two files that decide the contents of the pages: prometheus.c adds the families of core/spec/family.h,
-// prometheus_metrics.c those with a series for each metric of the plan.
+// Shared by the files that decide the contents of the pages: prometheus.c adds the families of core/spec/family.h,
+// prometheus_metrics.c those with a series for each metric of the plan, prometheus_bound.c the verdict.
 
 #include "exporters/prometheus/prometheus_page.h"
 
@@ -34,6 +34,11 @@ void page_add_numerators(struct prometheus_page *page, const struct view *view);
 void page_add_denominators(struct prometheus_page *page, const struct view *view);
 void page_add_metric_infos(struct prometheus_page *page, const struct view *view);
 void page_add_standard_errors(struct prometheus_page *page, const struct view *view);
+
+// Adds a core type's verdict by socket: the path, since when, and how certain.
+void page_add_bounds(struct prometheus_page *page, const struct view *view);
+void page_add_bounds_since(struct prometheus_page *page, const struct view *view);
+void page_add_bounds_certain(struct prometheus_page *page, const struct view *view);
 
 // Adds a family for each metric of any type, by socket or by CPU.
 void page_add_gauges(struct prometheus_page *page, const struct shown *shown, bool per_cpu);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exporters/view/view_bound.h"
 
-static void add_share(const struct tree *tree, size_t node, struct text *out) {
+void view_bound_share(const struct tree *tree, size_t node, struct text *out) {
     const struct catalog_metric *metric = &tree->layout->catalog->metrics[tree->nodes[node].metric];
     text_format(out, "%s, %.3g %% of %s", view_title(metric), 100 * tree->nodes[node].value, view_whole(metric));
 }
@@ -24,7 +24,7 @@ void view_bound_text(const struct view *view, const struct tree *tree, const str
         text_string(out, "Nothing stands out. The largest share: ");
     for (size_t i = 0; i < bound->n; i++) {
         text_string(out, i > 0 ? "; in it " : "");
-        add_share(tree, bound->path[i], out);
+        view_bound_share(tree, bound->path[i], out);
     }
     if (bound->exceeded == JUDGE_YES)
         text_format(out, ".%s%s", meaning[0] ? " " : "", meaning);
@@ -36,6 +36,6 @@ void view_bound_text(const struct view *view, const struct tree *tree, const str
         return;
     const struct tree_node *first = &tree->nodes[bound->path[0]];
     text_format(out, " %s cannot be told apart from ", view_title(&tree->layout->catalog->metrics[first->metric]));
-    add_share(tree, bound->close, out);
+    view_bound_share(tree, bound->close, out);
     text_string(out, ": their 95 % intervals overlap.");
 }

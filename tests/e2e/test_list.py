@@ -14,6 +14,7 @@ BINARY, ROOT = e2e.arguments()
 SPECS = sorted(os.path.basename(path)[:-5] for path in glob.glob(os.path.join(ROOT, "specs/*.json"))
                if not path.endswith("cpus.json"))
 NOBODY = 65534
+COUNT_FOR_EACH_CPU = ("software", "msr", "hardware", "hw_cache")
 
 
 def run(*words, **settings):
@@ -82,6 +83,24 @@ def test_what_no_host_can_measure_says_why():
         assert spec not in ("neoverse-v2", "software") or set(why.values()) == {None}, why
     assert said > 10, said
     return f"{said} metrics"
+
+
+def test_an_event_that_no_host_can_count_says_why():
+    said = {}
+    for spec in SPECS:
+        file = spec_file(spec)["events"] | spec_file("software")["events"]
+        for event in listed("events", "--cpu", spec):
+            ours = file.get(event["name"], {}).get("topdownd", {})
+            why = event["unmeasurable"]
+            if ours.get("sampling_only"):
+                assert "can only be sampled, not counted" in why, (spec, event)
+            elif event["pmu"] not in COUNT_FOR_EACH_CPU and "pmu" in ours:
+                assert f"belongs to the PMU {event['pmu']}, which does not count for each CPU" in why, (spec, event)
+            else:
+                assert why is None, (spec, event)
+            said[spec] = said.get(spec, 0) + (why is not None)
+    assert said["zen4"] > 2 and said["nehalem-ep"] > 2 and said["neoverse-v2"] == 0, said
+    return f"{sum(said.values())} events"
 
 
 def test_a_neutral_name_that_a_core_lacks_is_explained_with_its_group():
@@ -161,6 +180,8 @@ def test_a_wrong_word_is_an_error_with_a_suggestion():
     assert "did you mean 'Graviton 4'?" in refused("events", "--cpu", "Gravitn 4")
     assert "did you mean 'General'?" in refused("metrics", "--cpu", "zen4", "--group", "generl")
     assert "zen4" in refused("events", "--cpu", "AMD")
+    said = refused("metrics", "--cpu", "Nova Lake")
+    assert "pmu-events/arch/x86/novalake" in said and "specs: {path: FOLDER, format: perf}" in said, said
     assert "list what?" in refused()
     assert "one word too many: 'events'" in refused("cpus", "events")
     assert "--group" in refused("events", "--group", "General")

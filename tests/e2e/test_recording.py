@@ -518,6 +518,43 @@ def test_a_log_of_several_core_types_is_replayed_one_type_at_a_time():
             daemon.stop()
 
 
+def test_a_spec_goes_with_the_pmu_of_its_cores_and_no_other():
+    hybrid = f"replay:{LOGS}/hybrid.csv"
+    for spec, pmu, of_it in (("golden-cove@cpu_atom", "cpu_atom", "gracemont"), ("gracemont@cpu_core", "cpu_core", "golden-cove"),
+                             ("sapphire-rapids", "cpu_atom", "skymont"), ("neoverse-v1@cpu_core", "cpu_core", "lion-cove")):
+        said = refused("--pmu", hybrid, "--spec", spec)
+        assert f"the spec {spec.split('@')[0]} is not for CPUs of the PMU {pmu}" in said, said
+        names = said.split("these are: ")[1].strip().split(", ")
+        assert of_it in names and "intel-generic" in names and "amd-generic" not in names and spec not in names, said
+    for spec, pmu, ipc in (("golden-cove", "cpu_core", 2), ("gracemont", "cpu_atom", 0.5)):  # the spec tells the PMU
+        with replay(os.path.join(LOGS, "hybrid.csv"), "--spec", spec, "--speed", "0") as daemon:
+            wait_end(daemon)
+            assert e2e.value_of(daemon.get("/metrics"), "topdownd_ipc", socket="0", core_type=pmu) == ipc
+            daemon.stop()
+
+
+def test_a_log_that_several_specs_fit_takes_the_one_for_all_cpus_or_none():
+    def spec_of(*lines):
+        with tempfile.TemporaryDirectory() as folder:
+            path = e2e.write_text(os.path.join(folder, "log"), "".join(f"1.0,9,,{line},1000,100.00,,\n" for line in lines))
+            return e2e.run_daemon("check-config", "--pmu", f"replay:{path}")
+
+    for lines, spec in ((("r11", "r8"), "armv8-pmuv3"), (("cpu/event=0x3c/", "r00c0"), "intel-generic"),
+                        (("armv8_pmuv3_0/cpu_cycles/", "armv8_pmuv3_0/inst_retired/"), "armv8-pmuv3"),
+                        (("task-clock", "cycles", "instructions"), "kernel-events"), (("cycles", "ex_ret_ops", "ls_dispatch.ld_dispatch"), None),
+                        (("TOPDOWN.SLOTS", "UOPS_RETIRED.SLOTS"), None), (("cpu_atom/MEM_LOAD_UOPS_RETIRED.L1_MISS/", "cpu_atom/MEM_UOPS_RETIRED.ALL_LOADS/"), None)):
+        status, log = spec_of(*lines)
+        if spec:
+            assert status == 0 and f"in the spec {spec}" in log, (lines, log)
+        else:
+            assert status == 2 and "events of several specs alike" in log and "--spec" in log, (lines, log)
+    assert "golden-cove" not in log and "skymont" in log, log  # of the PMU that the log names
+    with tempfile.TemporaryDirectory() as folder:
+        path = e2e.write_text(os.path.join(folder, "log"), "1.0,9,,cycles,9,100.00,,\n1.0,9,,LLC-loads,9,100.00,,\n1.0,9,,emulation-faults,9,100.00,,\n")
+        status, log = e2e.run_daemon("check-config", "--pmu", f"replay:{path}", "--spec", "skylake-sp")
+        assert status == 0 and "2 of its 3 events are in the spec skylake-sp; not matched: LLC-loads;" in log, log
+
+
 def test_a_table_of_perf_stat_is_replayed():
     with replay(os.path.join(LOGS, "table.txt"), "--spec", "neoverse-v1", "--speed", "0") as daemon:
         wait_end(daemon)

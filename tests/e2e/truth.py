@@ -63,7 +63,8 @@ def cpu_list(text):
 
 
 class Spec:
-    def __init__(self, path):
+    def __init__(self, path, clock_hz=None):
+        self.path, self.clock_hz = path, clock_hz  # of the clock that never changes; None: unknown
         with open(path, encoding="utf-8") as file:
             self.data = json.load(file)
 
@@ -83,7 +84,11 @@ class Spec:
 
     def fraction(self, metric, rates):
         """A and B of a metric of the form k A/B, where A and B are sums or differences of counts; None for other metrics."""
-        match = re.fullmatch(r"(\w+|\([\w +-]*\)) / (\w+)( \* \d+)?", self.data["metrics"][metric]["formula"])
+        formula = self.data["metrics"][metric]["formula"]
+        seconds = re.fullmatch(r"(\w+) / \((\w+) / #system_tsc_freq\)", formula)
+        if seconds and self.clock_hz and seconds.group(2) in rates:
+            return rates[seconds.group(1)], rates[seconds.group(2)] / self.clock_hz
+        match = re.fullmatch(r"(\w+|\([\w +-]*\)) / (\w+)( \* \d+)?", formula)
         return match and (evaluate(match.group(1), rates), rates[match.group(2)])
 
     def category_shares(self, rates):

@@ -76,13 +76,15 @@ static void test_intervals_hold_the_truth_about_as_often_as_they_say(void **stat
     pipeline_stop(&p);
 }
 
-// The standard error of a round that knows of no variation: idle pieces are common to the cores of a host, so that a
-// tenth of a point of a share, or half a per cent of another metric, might be hidden in them.
+// The standard error of a round that knows of no variation: idle pieces are common to the cores of a host, so that 4
+// points of a share, or a fifth of another metric, might be hidden in each of them, about one each 0.75 s.
 static double least_error(const struct pipeline *p, size_t scope, size_t m, double value) {
     const struct catalog_metric *metric = &p->catalog->metrics[p->plan->metrics[m].metric];
     bool share = metric->domain == METRIC_PIPELINE_SLOTS || metric->domain == METRIC_CLOCKS;
     size_t n_scopes_of_many = p->layout->n_scopes - p->topology->n_cpus;
-    return scope >= n_scopes_of_many ? 0 : share ? 0.001 : 0.005 * value;
+    double round = (double)p->plan->round_ns * 1e-9, idle = (double)p->plan->idle_ns * 1e-9 / round;
+    double pieces = idle / sqrt(fmax(round / 0.75, 1));
+    return scope >= n_scopes_of_many ? 0 : (share ? 0.04 : 0.2 * value) * pieces;
 }
 
 static void test_a_constant_load_has_intervals_of_its_resolution(void **state) {

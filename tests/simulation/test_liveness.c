@@ -133,12 +133,10 @@ static void forget_rates(struct scenario *scenario, const char *event) {
                     scenario->loads[l].keyframes[k].rates[i].per_second = 0;
 }
 
-// Sapphire Rapids subtracts dropped pipeline slots from level 1. A program may drop none.
-static void test_a_correction_that_is_0_leaves_level_1_alone(void **state) {
-    (void)state;
+static void check_level1_without_drops(const char *spec) {
     static const char *const groups[] = {"stage_1", NULL}, dropped[] = "INT_MISC.UOP_DROPPING";
     struct pipeline p;
-    pipeline_load_spec(&p, "sapphire-rapids", 1);
+    pipeline_load_spec(&p, spec, 1);
     forget_rates(p.scenario, dropped);
     pipeline_start(&p, SECOND_NS / 10, 1, groups);
     pipeline_run(&p, 4);
@@ -149,6 +147,15 @@ static void test_a_correction_that_is_0_leaves_level_1_alone(void **state) {
     assert_true(p.snapshot->values[snapshot_category(p.layout, 0, 0)] > 0);
     assert_true(pipeline_uncovered(&p, UNCOVERED_STALLED) == 0);
     pipeline_stop(&p);
+}
+
+// Sapphire Rapids and its relatives subtract dropped pipeline slots from level 1. A program may drop none.
+static void test_a_correction_that_is_0_leaves_level_1_alone(void **state) {
+    (void)state;
+    static const char *const specs[] = {"sapphire-rapids", "emerald-rapids", "granite-rapids",
+                                        "ice-lake-sp",     "golden-cove",    "redwood-cove"};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        check_level1_without_drops(specs[i]);
 }
 
 int main(void) {

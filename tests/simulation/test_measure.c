@@ -395,6 +395,22 @@ static void test_slots_grow_where_measuring_and_its_interrupts_cost_more_than_th
     measuring_stop(&m);
 }
 
+// Software events count all the time, so slots cannot make them cheaper.
+static void test_where_nothing_rotates_a_cost_above_the_budget_is_said_once(void **state) {
+    (void)state;
+    struct measuring m;
+    measuring_load(&m, "tests/data/scenarios/steady-software.json", "interval: 1s\n");
+    measuring_start(&m);
+    measuring_run_until(&m, 5);
+    m.step_cost_ns = 3000000;
+    measuring_run_until(&m, 200);
+    assert_true(measuring_self(&m, SELF_BUDGET_USED) > 1);
+    assert_int_equal(measuring_said(&m, "of its budget"), 1);
+    assert_int_equal(measuring_said(&m, "of its budget: no event group rotates here, so only a longer interval"), 1);
+    assert_int_equal(m.n_plans, 1);
+    measuring_stop(&m);
+}
+
 static void test_the_schedule_follows_the_bottleneck_and_back(void **state) {
     (void)state;
     struct measuring m;
@@ -408,6 +424,35 @@ static void test_the_schedule_follows_the_bottleneck_and_back(void **state) {
     assert_int_equal(m.n_plans, 2);
     measuring_run_until(&m, 600);
     assert_int_equal(m.n_plans, 3);
+    measuring_stop(&m);
+}
+
+// The load waits for data from 120 s to 420 s, and computes before and after.
+static void test_the_log_says_once_what_a_lasting_verdict_is_and_what_comes_next(void **state) {
+    (void)state;
+    static const char bound[] = "what this host is bound by: ", next[] = "next, look at the metric group",
+                      found[] = "; find the code with: perf record -a -g -F 199 -e ";
+    struct measuring m;
+    measuring_load(&m, "tests/data/scenarios/bottleneck.json", "profiles: {default: {groups: [stage_1, MPKI]}}\n");
+    measuring_start(&m);
+    measuring_run_until(&m, 55);
+    assert_int_equal(measuring_said(&m, bound), 0); // it must last
+    measuring_run_until(&m, 119);
+    assert_int_equal(measuring_said(&m, bound), 1);
+    size_t high = measuring_said(&m, next);
+    measuring_forget(&m);
+    measuring_run_until(&m, 175);
+    assert_int_equal(measuring_said(&m, bound), 0);
+    measuring_run_until(&m, 419);
+    assert_int_equal(measuring_said(&m, bound), 1);
+    assert_int_equal(measuring_said(&m, "bound by: Back-end bound, "), 1);
+    assert_int_equal(measuring_said(&m, "L1D_Cache_Effectiveness (not measured)"), 1);
+    assert_int_equal(measuring_said(&m, next), 1);
+    assert_int_equal(measuring_said(&m, found), 1);
+    measuring_forget(&m);
+    measuring_run_until(&m, 900);
+    assert_int_equal(measuring_said(&m, bound), 1);
+    assert_int_equal(measuring_said(&m, next), high);
     measuring_stop(&m);
 }
 
@@ -565,8 +610,10 @@ int main(void) {
         cmocka_unit_test(test_cpus_that_become_isolated_are_let_go_and_measured_again_when_they_return),
         cmocka_unit_test(test_where_no_cpu_is_left_it_is_said_once_and_measured_on),
         cmocka_unit_test(test_memory_that_is_short_while_cpus_are_looked_for_ends_the_daemon),
+        cmocka_unit_test(test_where_nothing_rotates_a_cost_above_the_budget_is_said_once),
         cmocka_unit_test(test_slots_grow_where_measuring_and_its_interrupts_cost_more_than_the_budget),
         cmocka_unit_test(test_the_schedule_follows_the_bottleneck_and_back),
+        cmocka_unit_test(test_the_log_says_once_what_a_lasting_verdict_is_and_what_comes_next),
         cmocka_unit_test(test_raising_all_is_said_to_give_none_more),
         cmocka_unit_test(test_counters_that_are_taken_are_missed_and_found_again),
         cmocka_unit_test(test_all_counters_taken_are_said_once_and_cost_no_plan),

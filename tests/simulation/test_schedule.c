@@ -291,14 +291,14 @@ static void test_calls_and_interrupts_are_counted(void **state) {
     pipeline_stop(&p);
 }
 
-// The same readings with the CPUs of each socket in reverse order: the same sums.
+// The same readings with the CPUs of each socket in reverse order: the same sums. Standard errors depend a little on
+// which cores run the same order, because these tell whether the cores are in step.
 static void permute(struct readings *readings) {
     for (size_t i = 0; i < readings->n_windows; i++)
         readings->windows[i].cpu = readings->windows[i].cpu / 32 * 32 + 31 - readings->windows[i].cpu % 32;
 }
 
 // Whether a field of scope 0 is a difference of nearly equal numbers: the deviation, and the ends of intervals.
-// Standard errors, from derivatives that are such differences, have lost a few digits.
 static bool is_difference(const struct snapshot_layout *layout, size_t place) {
     return place == snapshot_deviation(layout, 0) ||
            (place >= snapshot_low(layout, 0, 0) && place < snapshot_metric_windows(layout, 0, 0));
@@ -324,7 +324,7 @@ static void test_permuting_cpus_changes_no_sum(void **state) {
                 continue;
             bool error = place >= snapshot_standard_error(p.layout, 0, 0) && place < snapshot_low(p.layout, 0, 0);
             if (!isnan(p.snapshot->values[i]) || !isnan(snapshot->values[i]))
-                assert_near(snapshot->values[i], p.snapshot->values[i], error ? 1e-8 : 1e-12, "permuted sum");
+                assert_near(snapshot->values[i], p.snapshot->values[i], error ? 0.05 : 1e-12, "permuted sum");
         }
         snapshot_unref(snapshot);
     }

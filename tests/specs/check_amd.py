@@ -141,7 +141,7 @@ def check_common(source, linux):
             there = {perf_files.encoding(e) for e in events.values()}
             for event, entry in ours.events.items():
                 pmu, code, terms = perf_files.our_encoding(entry)
-                if pmu == "hw_cache":  # the kernel's own
+                if pmu in ("hw_cache", "msr"):  # the kernel's own
                     continue
                 umask = dict(terms).get("umask", 0)
                 bits = [(pmu, code, (("umask", 1 << b),)) for b in range(8) if umask >> b & 1]

@@ -207,7 +207,7 @@ def check_arm(linux, source, spec, folder, slots, names):
     for turn in range(ROUNDS):
         counts = perf_files.Counts(f"{SEED}/{turn}")
         vendor = Arm(linux, folder, slots, counts)
-        ours = perf_files.SpecModel(f"{source}/specs/{spec}.json", counts, {"#slots": float(slots or 0)}, pmu="armv*")
+        ours = perf_files.SpecModel(f"{source}/specs/{spec}.json", counts, {"#slots": float(slots or 0), "#system_tsc_freq": 1e9}, pmu="armv*")
         for name, metric in ours.metrics.items():
             value, theirs = ours.metric(name), names.get(name, name)
             check(math.isfinite(value), f"{spec}: {name} is not finite")

@@ -6,6 +6,7 @@ usage: check_nehalem.py SOURCE_FOLDER
 """
 import math
 import os
+import re
 import sys
 
 import perf_files
@@ -38,6 +39,8 @@ def check_events(name, ours, vendor):
             code, umask = UNCORE[event]
             check(perf_files.our_encoding(entry) == ("uncore", code, (("umask", umask),)), f"{name}: {event} is encoded otherwise")
             continue
+        if event.startswith("OFFCORE_RESPONSE.") and event not in vendor:
+            continue  # check_pairs judges it
         if event not in vendor:
             failures.append(f"{name}: the vendor has no event {event}")
             continue
@@ -47,6 +50,34 @@ def check_events(name, ours, vendor):
         fixed = "Fixed" in vendor[event].get("Counter", "")
         check(fixed == (event in ours.spec["topdownd"]["counters"]["fixed"]), f"{name}: {event} and the fixed counters")
         check(bool(terms.get("sampling_only")) == ("LATENCY_ABOVE" in event), f"{name}: {event} and sampling")
+
+
+def check_pairs(name, ours, vendor):
+    """Every published pair of request and response is there, and those that are not published have the bits of their two halves."""
+    halves = ({}, {})
+    published = [event for event in vendor if event.startswith("OFFCORE_RESPONSE.")]
+    for event in published:
+        value = int(vendor[event]["MSRValue"], 16)
+        for half, part, bits in zip(halves, event.split(".")[1:], (value & 0xFF, value & 0xFF00)):
+            half.setdefault(part, set()).add(bits)
+    check(all(len(bits) == 1 for half in halves for bits in half.values()), f"{name}: a half of a pair has two meanings")
+    pairs = {f"OFFCORE_RESPONSE.{a}.{b}": min(halves[0][a]) | min(halves[1][b]) for a in halves[0] for b in halves[1]}
+    found = {event: dict(perf_files.our_encoding(entry)[2])["offcore_rsp"] for event, entry in ours.events.items() if event.startswith("OFFCORE_RESPONSE.")}
+    check(found == pairs, f"{name}: other pairs than those of the vendor's requests and responses")
+    check(set(published) <= set(found), f"{name}: a published pair is missing")
+    return len(pairs), len(published)
+
+
+def check_matrix(name, ours):
+    """The group has a metric for each request bit with each source; the sources share no bit and leave none out."""
+    cells = {}
+    for metric in ours.groups["Offcore_Matrix"]["metrics"]:
+        formula = re.fullmatch(r"1000 \* (OFFCORE_RESPONSE\.\w+\.\w+) / INST_RETIRED\.ANY", ours.metrics[metric]["formula"])
+        value = dict(perf_files.our_encoding(ours.events[formula.group(1)])[2])["offcore_rsp"]
+        cells.setdefault(value & 0xFF, []).append(value >> 8)
+    check(sorted(cells) == [1 << bit for bit in range(8)], f"{name}: the matrix has not a row for each kind of request")
+    for row in cells.values():
+        check(sum(row) == 0xFF and len(row) == (7 if name == "westmere-ep" else 8), f"{name}: the sources of a row overlap or leave something out")
 
 
 def expected(count, westmere, smt):
@@ -100,10 +131,12 @@ def main():
         vendor, _ = perf_files.read_folder(f"{linux}/{folder}")
         ours = perf_files.SpecModel(f"{source}/specs/{name}.json", perf_files.Counts(SEED))
         check_events(name, ours, vendor)
+        check_matrix(name, ours)
+        pairs, published = check_pairs(name, ours, vendor)
         check_formulas(name, source)
         for problem in ours.problems() + ours.neutral_problems() + perf_files.copied(ours.spec, vendor.values()):
             failures.append(f"{name}: {problem}")
-        print(f"{name}: {len(ours.events)} events, {len(ours.metrics)} metrics, {len(ours.groups)} groups")
+        print(f"{name}: {len(ours.events)} events, {len(ours.metrics)} metrics, {len(ours.groups)} groups, {pairs} pairs of request and response, of which {published} are published")
     for failure in failures[:40]:
         print(f"FAILED {failure}")
     return 1 if failures else 0

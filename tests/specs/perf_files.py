@@ -56,9 +56,21 @@ def encoding(entry):
 
 def our_encoding(event, default_pmu="cpu"):
     """An event of a spec in the same form."""
-    terms = {k: number(v) for k, v in event.get("topdownd", {}).items() if k not in ("counters", "takes", "pmu", "sampling_only", "may_be_zero")}
+    terms = {k: number(v) for k, v in event.get("topdownd", {}).items() if k not in ("counters", "takes", "pmu", "sampling_only", "may_be_zero", "known_as")}
     pmu = event.get("topdownd", {}).get("pmu", default_pmu)
     return pmu, number(event["code"]), tuple(sorted((k, v) for k, v in terms.items() if v))
+
+
+def composed_events(spec):
+    """The events that a spec composes of two parts, written out."""
+    out = {}
+    for family, entry in spec["topdownd"].get("composed_events", {}).items():
+        for first, a in entry["first"].items():
+            for second, b in entry["second"].items():
+                title = f"{a['title']} {b['title']}"
+                own = entry["topdownd"] | {entry["term"]: number(a["bits"]) | number(b["bits"])}
+                out[f"{family}.{first}.{second}"] = {"code": entry["code"], "title": title, "description": title, "topdownd": own}
+    return out
 
 
 def vendor_counters(entry):
@@ -201,7 +213,7 @@ class SpecModel:
         with open(path, encoding="utf-8") as file:
             self.spec = json.load(file)
         self.pmu = pmu
-        self.events, self.metrics = self.spec["events"], self.spec["metrics"]
+        self.events, self.metrics = composed_events(self.spec) | self.spec["events"], self.spec["metrics"]
         self.groups = self.spec["groups"]["metrics"]
         self.counts, self.literals = counts, literals
 
@@ -257,7 +269,7 @@ class SpecModel:
         """What is incomplete: texts, groups, tree, formulas, counters. Intel's events have titles alone, and metrics name no events."""
         out = []
         own, general = self.spec["topdownd"], self.spec["topdownd"]["counters"]["general"]
-        fixed, terms = set(own["counters"].get("fixed", [])), set(own.get("format", ())) | {"counters", "takes", "pmu", "sampling_only", "may_be_zero"}
+        fixed, terms = set(own["counters"].get("fixed", [])), set(own.get("format", ())) | {"counters", "takes", "pmu", "sampling_only", "may_be_zero", "known_as"}
         for other in own.get("pmu_formats", {}).values():
             terms |= set(other)
         seen = {}

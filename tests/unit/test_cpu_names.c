@@ -98,6 +98,11 @@ static const struct {
     {"Venice", "zen6"},
     {"Milan", "zen3"},
     {"POWER", "kernel-events"},
+    {"POWER10", "kernel-events"},
+    {"IBM z16", "kernel-events"},
+    {"Apple M2 Max", "kernel-events"},
+    {"Diamond Rapids", "intel-generic"},
+    {"Nova Lake", ""}, // Linux's files
     {"Xeon", ""},
     {"Intel", ""},
     {"", ""},
@@ -111,6 +116,18 @@ static void test_a_cpu_is_found_by_the_name_that_it_is_sold_under(void **state) 
         if (strcmp(specs, sold[i].specs) != 0)
             fail_msg("'%s' is for '%s' and not for '%s'", sold[i].name, specs, sold[i].specs);
     }
+}
+
+static void test_the_files_of_linux_bear_the_names_of_their_cpus(void **state) {
+    (void)state;
+    static const char *const names[][2] = {{"Nova Lake", "x86/novalake"},
+                                           {"Intel Tiger Lake", "x86/tigerlake"},
+                                           {"Cortex-A78", "arm64/arm/cortex-a78"},
+                                           {"ThunderX2", "arm64/cavium/thunderx2"}};
+    for (size_t i = 0; i < N_OF(names); i++)
+        assert_string_equal(cpu_map_files_called(&map, names[i][0]), names[i][1]);
+    assert_null(cpu_map_files_called(&map, "Lake"));
+    assert_null(cpu_map_files_called(&map, ""));
 }
 
 static void test_what_tells_names_apart_is_left_of_them(void **state) {
@@ -142,6 +159,7 @@ static void test_every_pattern_that_ships_is_one_of_folded_names(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_cpu_is_found_by_the_name_that_it_is_sold_under),
+        cmocka_unit_test(test_the_files_of_linux_bear_the_names_of_their_cpus),
         cmocka_unit_test(test_what_tells_names_apart_is_left_of_them),
         cmocka_unit_test(test_every_pattern_that_ships_is_one_of_folded_names),
     };

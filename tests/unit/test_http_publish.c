@@ -247,7 +247,7 @@ static void test_pages_are_made_anew_for_another_plan(void **state) {
     const char *prometheus = "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\n";
     assert_page(f, "/metrics", 200, prometheus, "# TYPE topdownd_retiring_ratio gauge\n");
     size_t references = atomic_load(&f->view->references);
-    assert_int_equal(references, 3); // ours, of what is published, and of the page
+    assert_int_equal(references, 4); // ours, of what is published, of the history, and of the page
     publish_another_plan(f, 2, 4);
     assert_page(f, "/metrics", 200, prometheus, "topdownd_pmu_counters{pmu=\"toy_pmu_0\",state=\"usable\"} 3\n");
     char *answer = ask(f, "GET", "/metrics");

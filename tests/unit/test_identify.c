@@ -192,6 +192,41 @@ static void test_every_x86_cpu_gets_its_spec(void **state) {
     }
 }
 
+static void test_each_spec_is_for_the_pmus_of_its_rows(void **state) {
+    static const struct {
+        const char *spec, *pmu;
+        bool fits;
+    } table[] = {
+        {"golden-cove", "cpu_core", true},
+        {"golden-cove", "cpu_atom", false},
+        {"golden-cove", "cpu", true}, // its small cores are off
+        {"gracemont", "cpu_atom", true},
+        {"gracemont", "cpu", true},
+        {"gracemont", "cpu_core", false},
+        {"crestmont", "cpu_lowpower", true},
+        {"skymont", "cpu_lowpower", false},
+        {"sapphire-rapids", "cpu", true},
+        {"sapphire-rapids", "cpu_core", false},
+        {"zen4", "cpu", true},
+        {"zen4", "armv8_pmuv3_0", false},
+        {"intel-generic", "cpu_core", true},
+        {"intel-generic", "cpu", true},
+        {"intel-generic", "armv8_pmuv3_0", false},
+        {"amd-generic", "cpu", true},
+        {"amd-generic", "cpu_core", false},
+        {"neoverse-v2", "armv8_pmuv3_0", true},
+        {"neoverse-v2", "cpu", false},
+        {"armv8-pmuv3", "armv8_cortex_a53", true},
+        {"armv8-pmuv3", "cpu_core", false},
+        {"software", "cpu_core", true}, // no row
+    };
+    for (size_t i = 0; i < N_OF(table); i++)
+        if (cpu_map_fits_pmu(*state, table[i].spec, table[i].pmu) != table[i].fits)
+            fail_msg("%s, %s", table[i].spec, table[i].pmu);
+    assert_true(cpu_map_is_generic(*state, "armv8-pmuv3") && cpu_map_is_generic(*state, "kernel-events"));
+    assert_false(cpu_map_is_generic(*state, "neoverse-v2") || cpu_map_is_generic(*state, "software"));
+}
+
 // Every row decides for some CPU of the tables: one that never does stands below another that hides it.
 static void test_every_row_of_the_map_that_ships_is_reached(void **state) {
     const struct cpu_map *map = *state;
@@ -439,6 +474,7 @@ int main(void) {
         cmocka_unit_test(test_a_cpuid_pattern_is_for_the_whole_text),
         cmocka_unit_test(test_every_core_gets_its_spec),
         cmocka_unit_test(test_every_x86_cpu_gets_its_spec),
+        cmocka_unit_test(test_each_spec_is_for_the_pmus_of_its_rows),
         cmocka_unit_test(test_every_row_of_the_map_that_ships_is_reached),
         cmocka_unit_test(test_every_row_names_a_spec_that_ships),
         cmocka_unit_test(test_a_generic_row_needs_its_pmu_and_its_vendor),

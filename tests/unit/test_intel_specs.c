@@ -121,12 +121,55 @@ static void test_the_watchdog_never_saves_an_event_group(void **state) {
     }
 }
 
+// The values of the register that the events of an event group program.
+static size_t register_values(const struct plan *plan, const struct plan_group *group) {
+    uint64_t seen[PLAN_GROUP_EVENTS_MAX];
+    size_t n = 0;
+    for (size_t i = 0; i < group->n_events; i++) {
+        const struct event_need *need = &plan->needs[group->events[i]];
+        size_t known = 0;
+        while (known < n && seen[known] != need->reg_value)
+            known++;
+        if (need->reg > 0 && known == n)
+            seen[n++] = need->reg_value;
+    }
+    return n;
+}
+
+// A core can hold one value of OFFCORE_RESPONSE's register, Westmere's two, which its threads share.
+static void test_the_matrix_of_requests_and_responses_is_filled_value_by_value(void **state) {
+    (void)state;
+    static const struct {
+        const char *spec;
+        size_t values, cells;
+    } cores[] = {{"nehalem-ep", 1, 64}, {"westmere-ep", 2, 56}};
+    for (size_t c = 0; c < N_OF(cores); c++) {
+        struct catalog *catalog = load(cores[c].spec, true);
+        const struct plan_selection selection = {.group = (unsigned)catalog_find_group(catalog, "offcore_matrix")};
+        struct plan *plan = build_plan(&(struct plan_request){.catalog = catalog,
+                                                              .general_counters = 4,
+                                                              .selections = &selection,
+                                                              .n_selections = 1,
+                                                              .slot_ns = 200000000,
+                                                              .idle = 0.1});
+        assert_int_equal(plan->n_metrics, cores[c].cells);
+        assert_int_equal(plan->n_groups, cores[c].cells / cores[c].values);
+        for (size_t m = 0; m < plan->n_metrics; m++)
+            assert_true(plan->metrics[m].unit >= 0);
+        for (size_t g = 0; g < plan->n_groups; g++)
+            assert_int_equal(register_values(plan, &plan->groups[g]), cores[c].values);
+        plan_free(plan);
+        catalog_free(catalog);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_spec_has_its_level_1_and_its_counters),
         cmocka_unit_test(test_every_spec_with_topdown_counters_has_a_level_1_without_them),
         cmocka_unit_test(test_every_group_plans_on_the_counters_of_its_core),
         cmocka_unit_test(test_the_watchdog_never_saves_an_event_group),
+        cmocka_unit_test(test_the_matrix_of_requests_and_responses_is_filled_value_by_value),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

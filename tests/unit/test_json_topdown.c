@@ -363,6 +363,50 @@ static void test_the_plan_marks_what_was_not_selected_and_what_is_combined(void 
     host_deinit(&host);
 }
 
+// The number of nodes that are high, each of which must have metric groups and a command.
+static size_t check_next(const cJSON *nodes) {
+    const cJSON *node;
+    size_t n = 0;
+    cJSON_ArrayForEach(node, nodes) {
+        bool high = cJSON_IsTrue(cJSON_GetObjectItem(node, "exceeded"));
+        assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(node, "next_groups")) > 0, high);
+        assert_int_equal(cJSON_IsString(cJSON_GetObjectItem(node, "sample_command")), high);
+        n += high + check_next(cJSON_GetObjectItem(node, "children"));
+    }
+    return n;
+}
+
+static size_t count(const struct text *text, const char *part) {
+    size_t n = 0;
+    for (const char *at = text->data, *end = at + text->length;
+         (at = memmem(at, (size_t)(end - at), part, strlen(part))); at++)
+        n++;
+    return n;
+}
+
+static void test_every_node_that_is_high_leads_on_in_json_and_on_the_page(void **state) {
+    (void)state;
+    struct exporter_host host;
+    tree_host_init(&host);
+    struct snapshot *snapshot = tree_snapshot(&host);
+    struct text json = {0}, page = {0};
+    assert_int_equal(json_render_topdown(&host.view, snapshot, JSON_HOST, &json), 0);
+    text_append(&json, "", 1);
+    cJSON *root = cJSON_Parse(json.data);
+    size_t n = check_next(cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(root, "scopes"), 0), "tree"));
+    assert_true(n >= 3);
+    assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &page),
+                     0);
+    assert_int_equal(count(&page, "<span class=\"high\">"), n);
+    assert_int_equal(count(&page, "<details><summary>What next?</summary>Next, look at the metric group"), n);
+    assert_int_equal(count(&page, "<code>perf record "), n + 1); // and below the answer
+    cJSON_Delete(root);
+    text_free(&json);
+    text_free(&page);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
 static void test_the_page_shows_the_answer_and_the_tree_escaped(void **state) {
     (void)state;
     struct exporter_host host;
@@ -403,6 +447,7 @@ int main(void) {
         cmocka_unit_test(test_a_missing_value_between_two_limits_leaves_a_threshold_open),
         cmocka_unit_test(test_what_was_not_selected_is_measured_but_not_exported),
         cmocka_unit_test(test_the_plan_marks_what_was_not_selected_and_what_is_combined),
+        cmocka_unit_test(test_every_node_that_is_high_leads_on_in_json_and_on_the_page),
         cmocka_unit_test(test_the_page_shows_the_answer_and_the_tree_escaped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "config/spec/spec_json.h"
 #include "core/base/random.h"
 #include "core/base/span.h"
 #include "core/base/total.h"
@@ -128,6 +129,32 @@ static void test_no_pipeline_slots_are_shared_out_as_none(void **state) {
     assert_true(slots == 0);
     for (size_t i = 0; i < 4; i++)
         assert_true(categories[i] == 0);
+    catalog_free(catalog);
+}
+
+// A thread of six slots a cycle after one that lost nothing: its sibling got all of its slots, so that none of the
+// core's is its own.
+static void test_a_thread_that_lost_all_its_slots_says_how_many(void **state) {
+    (void)state;
+    struct errors errors = {0};
+    struct catalog *catalog;
+    assert_int_equal(spec_json_load("specs/zen4.json", NULL, &errors, &catalog), 0);
+    double *counts = calloc(catalog->n_events, sizeof *counts), *values = calloc(catalog->n_metrics, sizeof *values);
+    double categories[CATEGORY_N], slots;
+    assert_true(counts && values && catalog->level1.per_thread);
+    counts[catalog_find_event(catalog, "ls_not_halted_cyc")] = 1000;
+    counts[catalog_find_event(catalog, "de_src_op_disp.all")] = 6000;
+    counts[catalog_find_event(catalog, "ex_ret_ops")] = 6000;
+    counts[catalog->core_slots[CORE_SLOTS_ALL]] = 6000;
+    assert_true(level1_split(catalog, counts, values, categories, &slots) && slots == 6000);
+    assert_true(level1_contention(catalog, counts) == 0);
+    counts[catalog_find_event(catalog, "de_src_op_disp.all")] = counts[catalog_find_event(catalog, "ex_ret_ops")] = 0;
+    counts[catalog->core_slots[CORE_SLOTS_ALL]] = 0;
+    counts[catalog_find_event(catalog, "de_no_dispatch_per_slot.smt_contention")] = 6000;
+    assert_true(level1_split(catalog, counts, values, categories, &slots) && slots == 0);
+    assert_true(level1_contention(catalog, counts) == 6000);
+    free(values);
+    free(counts);
     catalog_free(catalog);
 }
 
@@ -446,6 +473,7 @@ int main(void) {
         cmocka_unit_test(test_shares_that_do_not_add_up_to_1_are_scaled),
         cmocka_unit_test(test_random_splits_add_up),
         cmocka_unit_test(test_no_pipeline_slots_are_shared_out_as_none),
+        cmocka_unit_test(test_a_thread_that_lost_all_its_slots_says_how_many),
         cmocka_unit_test(test_what_cannot_be_split_leaves_the_outputs_alone),
         cmocka_unit_test(test_a_share_made_of_what_has_no_value_is_no_share),
         cmocka_unit_test(test_an_increase_adds_up_is_never_negative_and_loses_nothing),

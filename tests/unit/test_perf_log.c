@@ -324,6 +324,25 @@ static void test_what_is_no_log_at_all_is_called_so(void **state) {
     check_refused(cut, sizeof cut - 1, "is no line of perf stat");
 }
 
+static void test_an_events_name_that_is_too_long_is_what_is_refused(void **state) {
+    (void)state;
+    for (int length = 255; length <= 256; length++) {
+        char text[400], name[300];
+        struct errors errors = {0};
+        struct perf_log *log = NULL;
+        memset(name, 'n', sizeof name);
+        int n = snprintf(text, sizeof text, "1.0,5,,cycles,1000000000,100.00,,\n2.0,5,,%.*s,1000000000,100.00,,\n",
+                         length, name);
+        assert_int_equal(perf_log_parse("log", text, (size_t)n, &errors, &log), length > 255 ? -EINVAL : 0);
+        if (length > 255) {
+            assert_int_equal(errors.items[0].line, 2);
+            assert_non_null(strstr(errors.items[0].text, "longer than 255 bytes"));
+            assert_non_null(strstr(errors.items[0].text, "name=SHORT"));
+        }
+        perf_log_free(log);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_no_log_at_all_is_called_so),
@@ -336,6 +355,7 @@ int main(void) {
         cmocka_unit_test(test_decimal_commas_of_a_locale_are_understood),
         cmocka_unit_test(test_events_written_as_terms_are_found_by_their_code),
         cmocka_unit_test(test_what_is_no_log_is_refused),
+        cmocka_unit_test(test_an_events_name_that_is_too_long_is_what_is_refused),
         cmocka_unit_test(test_two_logs_in_one_file_are_refused_with_the_line),
         cmocka_unit_test(test_counts_of_graviton_hosts_give_their_authors_ratios),
     };

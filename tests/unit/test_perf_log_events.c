@@ -43,6 +43,9 @@ static const struct {
              {"skylake-sp", "LLC-loads", NULL},
              {"skylake-sp", "dTLB-load-misses", "DTLB_LOAD_MISSES.WALK_COMPLETED"},
              {"skylake-sp", "L1-dcache-load-misses", "L1D.REPLACEMENT"},
+             {"skylake-sp", "cpu/UOPS_ISSUED.ANY,cmask=1/", "UOPS_ISSUED.ANY_c1"},
+             {"skylake-sp", "cpu/UOPS_ISSUED.ANY,umask=0x02/", NULL}, // a term twice
+             {"skylake-sp", "cpu/idq.ms_uops,cmask=1,edge=1/u", "IDQ.MS_SWITCHES"},
              {"cascade-lake", "cpu/L1-dcache-loads/", "MEM_INST_RETIRED.ALL_LOADS"},
              {"ice-lake-sp", "iTLB-load-misses:u", "ITLB_MISSES.WALK_COMPLETED"},
              {"sapphire-rapids", "dTLB-load-misses", "DTLB_LOAD_MISSES.WALK_COMPLETED"},
@@ -54,7 +57,45 @@ static const struct {
              {"zen1", "cycles", "ls_not_halted_cyc"},
              {"zen1", "instructions", "ex_ret_instr"},
              {"zen1", "branch-misses", "ex_ret_brn_misp"},
-             {"zen1", "stalled-cycles-frontend", NULL}};
+             {"zen1", "stalled-cycles-frontend", NULL},
+             {"zen1", "branch-load-misses", "ex_ret_brn_misp"},
+             {"zen2", "dTLB-load-misses", NULL}, // another event before Linux 5.2
+             {"zen3", "dTLB-load-misses", "l2_dtlb_misses"},
+             {"zen3", "iTLB-load-misses", "bp_l1_tlb_miss_l2_tlb_miss"},
+             {"zen4", "cpu/dTLB-loads/", "ls_l1_d_tlb_miss.all"},
+             {"zen4", "iTLB-load-misses", NULL},
+             {"zen5", "iTLB-loads:u", "bp_l1_tlb_miss_l2_tlb_hit"},
+             {"zen6", "dTLB-load-misses", "ls_l1_d_tlb_miss.l2_miss_all"},
+             {"zen6", "LLC-load-misses", NULL},
+             {"nehalem-ep", "L1-dcache-loads", "MEM_INST_RETIRED.LOADS"},
+             {"nehalem-ep", "L1-dcache-load-misses", "L1D.REPL"},
+             {"nehalem-ep", "L1-icache-loads", "L1I.READS"},
+             {"nehalem-ep", "iTLB-load-misses", "ITLB_MISS_RETIRED"},
+             {"nehalem-ep", "dTLB-loads", NULL}, // L1D_CACHE_LD.MESI
+             {"nehalem-ep", "node-load-misses", "OFFCORE_RESPONSE.DEMAND_DATA_RD.REMOTE_DRAM"},
+             {"nehalem-ep", "stalled-cycles-frontend", "UOPS_ISSUED.STALL_CYCLES"},
+             {"nehalem-ep", "LLC-load-misses", NULL},
+             {"nehalem-ep", "offcore_response.any_data.local_dram", "OFFCORE_RESPONSE.ANY_DATA.LOCAL_DRAM"},
+             {"nehalem-ep", "OFFCORE_RESPONSE_0.PF_RFO.IO_CSR_MMIO:u", "OFFCORE_RESPONSE.PF_RFO.IO_CSR_MMIO"},
+             {"nehalem-ep", "cpu/event=0xb7,umask=0x1,offcore_rsp=0x4011/", "OFFCORE_RESPONSE.ANY_DATA.LOCAL_DRAM"},
+             {"westmere-ep", "offcore_response_1.corewb.local_cache", "OFFCORE_RESPONSE.COREWB.LOCAL_CACHE"},
+             {"westmere-ep", "OFFCORE_RESPONSE.ANY_DATA.LOCAL_DRAM", NULL}, // it cannot tell it from remote caches
+             {"westmere-ep", "dTLB-loads", "MEM_INST_RETIRED.LOADS"},
+             {"westmere-ep", "iTLB-load-misses", "ITLB_MISSES.ANY"},
+             {"sandy-bridge-ep", "L1-dcache-load-misses", "L1D.REPLACEMENT"},
+             {"sandy-bridge-ep", "L1-dcache-loads", NULL}, // unit mask 0xf1
+             {"ivy-bridge-ep", "iTLB-loads", "ITLB_MISSES.STLB_HIT"},
+             {"haswell-ep", "L1-icache-load-misses", "ICACHE.MISSES"},
+             {"haswell-ep", "branch-load-misses", "BR_MISP_RETIRED.ALL_BRANCHES"},
+             {"haswell-ep", "dTLB-loads", NULL},
+             {"broadwell-ep", "L1-dcache-loads", "MEM_UOPS_RETIRED.ALL_LOADS"},
+             {"broadwell-ep", "iTLB-loads", "ITLB_MISSES.STLB_HIT"},
+             {"kernel-events", "cpu-cycles", "cycles"},
+             {"kernel-events", "cpu/branch-instructions/", "branches"},
+             {"kernel-events", "idle-cycles-frontend:u", "stalled-cycles-frontend"},
+             {"kernel-events", "idle-cycles-backend", "stalled-cycles-backend"},
+             {"kernel-events", "LLC-misses", "LLC-load-misses"},
+             {"kernel-events", "dTLB-loads", "dTLB-loads"}};
 
 static void test_perfs_own_names_mean_the_events_that_the_kernel_counts_for_them(void **state) {
     (void)state;
@@ -103,6 +144,26 @@ static void test_a_log_with_perfs_own_names_gives_what_perf_printed_beside_it(vo
     assert_close(value(&derived, 0, cpu_scope(&derived, 1), "ipc"), 0.25);
     assert_close(value(&derived, 0, cpu_scope(&derived, 0), "branch_miss_ratio"), 0.03);
     assert_true(isnan(value(&derived, 0, cpu_scope(&derived, 1), "branch_miss_ratio"))); // <not counted>
+    derived_end(&derived);
+}
+
+static void test_cache_names_of_older_cpus_give_the_metrics_whose_events_they_are(void **state) {
+    (void)state;
+    static const char text[] = "1.0,1000,,instructions,9,100.00,,\n1.0,400,,L1-dcache-loads,9,100.00,,\n"
+                               "1.0,20,,L1-dcache-load-misses,9,100.00,,\n1.0,8,,dTLB-load-misses,9,100.00,,\n"
+                               "1.0,5,,LLC-load-misses,9,100.00,,\n";
+    struct derived derived = derive_text(text, "nehalem-ep");
+    assert_close(value(&derived, 0, 0, "l1d_cache_mpki"), 20);
+    assert_close(value(&derived, 0, 0, "loads_pki"), 400);
+    static const char *const others[] = {"dtlb_mpki", "ll_cache_mpki"}; // the kernel counts other events for the names
+    for (size_t i = 0; i < 2; i++) {
+        const struct plan_metric *metric = &derived.layout->plan->metrics[place_of(&derived, others[i])];
+        assert_int_equal(metric->unit, PLAN_NOT_PLANNABLE);
+        assert_non_null(strstr(metric->reason, "is not in the log"));
+    }
+    derived_end(&derived);
+    derived = derive_text(text, "zen4");
+    assert_close(value(&derived, 0, 0, "l2_dtlb_misses_pti"), 8);
     derived_end(&derived);
 }
 
@@ -192,6 +253,7 @@ int main(void) {
         cmocka_unit_test(test_perfs_own_names_mean_the_events_that_the_kernel_counts_for_them),
         cmocka_unit_test(test_every_cpu_has_perfs_cycles_and_instructions),
         cmocka_unit_test(test_a_log_with_perfs_own_names_gives_what_perf_printed_beside_it),
+        cmocka_unit_test(test_cache_names_of_older_cpus_give_the_metrics_whose_events_they_are),
         cmocka_unit_test(test_perfs_own_names_are_of_no_cpu_in_particular),
         cmocka_unit_test(test_a_wrong_file_of_names_is_refused_with_the_place),
         cmocka_unit_test(test_each_cgroup_is_a_place_of_its_own),

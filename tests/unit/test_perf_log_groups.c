@@ -106,6 +106,13 @@ static void test_of_a_level_with_an_event_missing_the_rest_is_derived(void **sta
     const struct plan_metric *contention = &plan->metrics[place_of(&derived, "smt_contention")];
     assert_int_equal(contention->unit, PLAN_NOT_PLANNABLE);
     assert_non_null(strstr(contention->reason, "de_no_dispatch_per_slot.smt_contention is not in the log"));
+    static const char *const of_the_core[] = {"core_frontend_bound", "core_retiring", "core_bad_speculation"};
+    for (size_t i = 0; i < 3; i++) { // without it a core's pipeline slots are not known
+        const struct plan_metric *metric = &plan->metrics[place_of(&derived, of_the_core[i])];
+        assert_int_equal(metric->unit, PLAN_NOT_PLANNABLE);
+        assert_string_equal(metric->reason, contention->reason);
+    }
+    assert_int_equal(plan->metrics[place_of(&derived, "core_retiring_fastpath")].unit, PLAN_NOT_PLANNABLE);
     derived_end(&derived);
 }
 

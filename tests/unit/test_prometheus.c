@@ -361,14 +361,19 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     struct exporter_host host;
     host_init(&host);
     struct snapshot *snapshot = host_snapshot(&host);
+    for (size_t s = 1; s <= 2; s++) { // the sockets' verdicts: nothing is high
+        snapshot->values[snapshot_verdict(host.layout, s, host.layout->n_metrics)] = 1;
+        snapshot->values[snapshot_verdict_since(host.layout, s)] = 1700000000;
+        snapshot->values[snapshot_verdict_certain(host.layout, s)] = 1;
+    }
     // docs/metrics.md: S = 2 sockets, C = 4 categories, M = 11 plannable metrics, R = 10 of them ratios, G event
     // groups, E = 1 PMU error, L = 3 events that are not live, D = 1 metric with a definition, 5 counters. Per socket:
-    // peak, deviation, covered, uncovered, CPUs. Per host: composite, the histogram, what measuring costs, the PMU, its
-    // memory in the kernel, guests, the last snapshot, infos, the process.
-    size_t expected = 2 * (4 + 11 + 2 * 10 + 1 + 1 + 1 + UNCOVERED_N + 4) +
+    // peak, deviation, covered, uncovered, CPUs, the verdict. Per host: composite, the histogram, what measuring costs,
+    // the PMU, its memory in the kernel, guests, the last snapshot, infos, the process.
+    size_t expected = 2 * (4 + 11 + 2 * 10 + 1 + 1 + 1 + UNCOVERED_N + 4 + 3) +
                       (WINDOW_RESULT_N + 2) * host.plan->n_groups + 1 + 3 + 1 +
                       (1 + 10 + 5 + 1 + 2 + 1 + 1 + 1 + 3 + 6);
-    assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 14) + 7 * host.plan->n_groups + 1 + 3 + 1 + 31);
+    assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 17) + 7 * host.plan->n_groups + 1 + 3 + 1 + 31);
     char *text = render(&host.view, snapshot, false);
     assert_int_equal(count_series(text), expected);
     free(text);
@@ -382,8 +387,9 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     free(text);
     host.view.standard_error = false;
     struct prometheus_page *page = prometheus_page_new(&(struct shown){.n = 1, .types = {{.view = &host.view}}}, false);
-    // at most: every event in all three states, and the counters of the ratio that cannot be planned
-    assert_int_equal(prometheus_series(page), expected - 3 + 3 * 10 + 2 * 2);
+    // at most: every event in all three states, the counters of the ratio that cannot be planned, and each category as
+    // the verdict
+    assert_int_equal(prometheus_series(page), expected - 3 + 3 * 10 + 2 * 2 + 2 * 4);
     prometheus_page_free(page);
     snapshot_unref(snapshot);
     host_deinit(&host);

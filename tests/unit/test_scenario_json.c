@@ -393,7 +393,7 @@ static void test_a_missing_or_huge_file_is_refused_in_words(void **state) {
 
 static void test_the_demos_mixes_are_plausible_on_every_metric(void **state) {
     (void)state;
-    check_against_spec("scenarios/demo.json", 50);
+    check_against_spec("scenarios/demo.json", 51);
     struct scenario *demo = load_good("scenarios/demo.json");
     assert_int_equal(scenario_n_cpus(demo), 64);
     assert_int_equal(demo->sockets, 2);

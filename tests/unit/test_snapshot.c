@@ -76,6 +76,12 @@ static void count_host(struct census *census, const struct snapshot_layout *layo
         count(census, snapshot_offline(layout, s));
         count(census, snapshot_measured(layout, s));
     }
+    for (size_t scope = 0; scope <= layout->topology->n_sockets; scope++) {
+        for (size_t m = 0; m <= layout->n_metrics; m++)
+            count(census, snapshot_verdict(layout, scope, m));
+        count(census, snapshot_verdict_since(layout, scope));
+        count(census, snapshot_verdict_certain(layout, scope));
+    }
     for (int value = 0; value < SELF_N; value++)
         count(census, snapshot_self(layout, (enum self_value)value));
 }

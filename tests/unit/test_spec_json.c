@@ -274,6 +274,8 @@ static void test_wrong_references_are_refused(void **state) {
     expect_error("{" PRODUCT "," EVENTS "," METRICS "," GROUPS
                  "," OURS(", \"split\": [[\"CYCLES\"], [\"CYCLES\"]]") "}",
                  "SLOTS_");
+    expect_error("{" PRODUCT "," EVENTS "," METRICS "," GROUPS ", \"topdownd\": {\"defaults\": [\"Nope\"]}}",
+                 "topdownd: defaults names the metric group Nope, which the spec does not have");
     expect_error("{" PRODUCT "," EVENTS "," METRICS "," GROUPS
                  ", \"topdownd\": {\"level1\": {\"pipeline_slots\": \"CYCLES * 8\", \"width\": 8, \"categories\": "
                  "{\"retirin\": \"part_a\"}}}}",

@@ -146,6 +146,50 @@ static void test_what_an_event_needs_of_the_counters_is_read(void **state) {
     wrong("", "\"E\": {\"code\": 1" OURS("\"pmu\": 1") "}", "", "", "pmu: must be text");
 }
 
+static void test_an_event_has_further_names_in_formulas(void **state) {
+    (void)state;
+    struct catalog *catalog =
+        good("", "\"E\": {\"code\": 1" OURS("\"known_as\": [\"e-e\", \"F\"]") "}", METRIC("m", "F / E", ""), "");
+    assert_int_equal(catalog_find_event(catalog, "e-e"), catalog_find_event(catalog, "E"));
+    assert_int_equal(catalog->n_events, 2); // E and the measured time
+    catalog_free(catalog);
+    wrong("", EVENTS ", \"E\": {\"code\": 3" OURS("\"known_as\": [\"A\"]") "}", "", "", "topdownd: the event A");
+    wrong("", "\"E\": {\"code\": 3" OURS("\"known_as\": \"A\"") "}", "", "", "known_as");
+}
+
+#define FAMILY(more, first, second)                                                                                    \
+    FORMAT ", \"shared_registers\": {\"offcore_rsp\": 1}, \"composed_events\": {\"O\": {\"code\": \"0xB7\", "          \
+           "\"term\": \"offcore_rsp\", \"topdownd\": {\"umask\": 1}, " more "\"first\": {" first                       \
+           "}, \"second\": {" second "}}}"
+#define PART(name, bits) "\"" name "\": {\"bits\": \"" bits "\", \"title\": \"the " name "\"}"
+
+static void test_events_are_composed_of_two_parts(void **state) {
+    (void)state;
+    struct catalog *catalog =
+        good(FAMILY("\"known_as\": [\"O_0\"], ", PART("R", "0x1") "," PART("S", "0x2"),
+                    PART("L", "0x100") "," PART("M", "0x4000")),
+             "\"A\": {\"code\": 1}, \"O.S.L\": {\"code\": 9}", METRIC("m", "O_0.S.M / O.R.L", ""), "");
+    const struct catalog_event *pair = event_of(catalog, "O.S.M");
+    assert_string_equal(pair->title, "the S the M");
+    assert_string_equal(pair->terms, "event=0xb7,umask=0x1,offcore_rsp=0x4002");
+    assert_true(pair->code.config == 0x01b7 && pair->code.config1 == 0x4002);
+    assert_true(pair->need.reg == 1 && pair->need.reg_value == 0x4002);
+    assert_ptr_equal(event_of(catalog, "O_0.S.M"), pair);
+    assert_int_equal(event_of(catalog, "O.R.L")->code.config1, 0x101);
+    assert_int_equal(event_of(catalog, "O.S.L")->code.config, 9); // an event of its own wins
+    assert_int_equal(catalog->n_events, 1 + 2 + 3);
+    catalog_free(catalog);
+    wrong(FAMILY("", PART("R", "x"), PART("L", "0x100")), EVENTS, METRICS, "", "composed_events.O.first.R: has bits");
+    wrong(FAMILY("", PART("R", "0"), PART("L", "0x100")), EVENTS, METRICS, "", "composed_events.O.first.R: has bits");
+    wrong(FAMILY("", "\"R\": {\"bits\": \"1\"}", PART("L", "0x100")), EVENTS, METRICS, "", "title: is missing");
+    wrong(FAMILY("\"more\": 1, ", PART("R", "1"), PART("L", "0x100")), EVENTS, METRICS, "", "O.more");
+    wrong(FORMAT ", \"composed_events\": {\"O\": {\"code\": 1, \"first\": {}, \"second\": {}}}", EVENTS, METRICS, "",
+          "O.term: is missing");
+    wrong(FORMAT ", \"composed_events\": {\"O\": {\"code\": 1, \"term\": \"umsk\", \"first\": {" PART(
+              "R", "1") "}, \"second\": {" PART("L", "2") "}}}",
+          EVENTS, METRICS, "", "the PMU has no term");
+}
+
 static void test_counters_registers_and_watchdog_are_read(void **state) {
     (void)state;
     struct catalog *catalog = good(FORMAT ", \"counters\": {\"general\": 4, \"fixed\": [\"A\", \"B\"], "
@@ -312,6 +356,8 @@ int main(void) {
         cmocka_unit_test(test_wrong_formats_and_terms_are_refused),
         cmocka_unit_test(test_more_terms_than_fit_are_refused_and_never_cut),
         cmocka_unit_test(test_what_an_event_needs_of_the_counters_is_read),
+        cmocka_unit_test(test_an_event_has_further_names_in_formulas),
+        cmocka_unit_test(test_events_are_composed_of_two_parts),
         cmocka_unit_test(test_counters_registers_and_watchdog_are_read),
         cmocka_unit_test(test_topdown_events_and_the_level_1_without_them_are_read),
         cmocka_unit_test(test_metrics_may_stand_in_any_order),

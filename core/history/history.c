@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/history/history.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// One step of one series. b > 0: the sums of a quotient (a over b) or of gauges times seconds; b < 0: no sums, a is the
+// last gauge; 0, as memory begins: nothing.
+struct point {
+    float a, b;
+};
+
+// How a series gets its points.
+enum source { SOURCE_QUOTIENT, SOURCE_CATEGORY, SOURCE_GAUGE };
+
+struct series {
+    char *name; // as exported
+    long socket;
+    double k;             // the value is k a / b
+    struct point *points; // HISTORY_FINE_N, then HISTORY_COARSE_N
+    // where the layout has it:
+    bool present;
+    enum source source;
+    size_t scope, metric; // of the plan
+    size_t category;      // of level 1
+    double a, b;          // totals of the last snapshot; NaN: none
+};
+
+struct history {
+    size_t series_max, n;
+    struct series *series;
+    struct snapshot_layout *layout; // that the series were last matched with; a reference
+    uint64_t begin_ns, end_ns;      // of the first snapshot, and of the last
+    bool begun;
+    int64_t wall_offset_ns;
+    struct marks marks;
+};
+
+struct history *history_new(size_t series_max) {
+    struct history *history = calloc(1, sizeof *history);
+    if (!history)
+        return NULL;
+    history->series_max = series_max;
+    history->series = calloc(series_max, sizeof *history->series);
+    return history->series ? history : history_free(history);
+}
+
+static void series_deinit(struct series *series) {
+    free(series->points);
+    free(series->name);
+}
+
+struct history *history_free(struct history *history) {
+    if (history) {
+        for (size_t i = 0; i < history->n; i++)
+            series_deinit(&history->series[i]);
+        free(history->series);
+        snapshot_layout_unref(history->layout);
+        free(history);
+    }
+    return NULL;
+}
+
+// ---- which series there are ----
+
+static struct series *find_series(const struct history *history, long socket, const char *name) {
+    for (size_t i = 0; i < history->n; i++)
+        if (history->series[i].socket == socket && strcmp(history->series[i].name, name) == 0)
+            return &history->series[i];
+    return NULL;
+}
+
+// A place for a new series: a free one, or that of a series which the plan does not have any more. NULL: none.
+static struct series *find_place(struct history *history) {
+    if (history->n < history->series_max)
+        return &history->series[history->n++];
+    for (size_t i = 0; i < history->n; i++)
+        if (!history->series[i].present) {
+            series_deinit(&history->series[i]);
+            return &history->series[i];
+        }
+    return NULL;
+}
+
+static struct series *make_series(struct history *history, long socket, const char *name) {
+    struct point *points = calloc(HISTORY_FINE_N + HISTORY_COARSE_N, sizeof *points);
+    char *copy = strdup(name);
+    struct series *series = points && copy ? find_place(history) : NULL;
+    if (!series) {
+        free(copy);
+        free(points);
+        return NULL;
+    }
+    *series = (struct series){.name = copy, .socket = socket, .points = points, .a = NAN, .b = NAN};
+    return series;
+}
+
+static bool is_category(const struct snapshot_layout *layout, size_t metric, size_t *category) {
+    const struct catalog_level1 *level1 = &layout->catalog->level1;
+    for (*category = 0; *category < layout->n_level1; ++*category)
+        if (level1->categories[*category].metric == layout->plan->metrics[metric].metric)
+            return true;
+    return false;
+}
+
+// Joins a metric of the layout with its series; makes the series if there is none.
+static void match(struct history *history, size_t scope, long socket, size_t metric) {
+    const struct snapshot_layout *layout = history->layout;
+    const struct catalog_metric *entry = &layout->catalog->metrics[layout->plan->metrics[metric].metric];
+    struct series *series = find_series(history, socket, entry->export_name);
+    if (!series)
+        series = make_series(history, socket, entry->export_name);
+    if (!series)
+        return;
+    enum source before = series->source;
+    series->present = true;
+    series->scope = scope;
+    series->metric = metric;
+    series->k = 1;
+    series->source = is_category(layout, metric, &series->category) ? SOURCE_CATEGORY
+                     : catalog_metric_ratio(entry, &series->k)      ? SOURCE_QUOTIENT
+                                                                    : SOURCE_GAUGE;
+    if (series->source != before)
+        series->a = series->b = NAN; // another spec's
+}
+
+static void match_scope(struct history *history, size_t scope, long socket, bool categories, bool others) {
+    const struct plan *plan = history->layout->plan;
+    size_t category;
+    for (size_t m = 0; m < plan->n_metrics; m++) {
+        bool is = is_category(history->layout, m, &category);
+        if (!plan->metrics[m].auxiliary && plan_metric_planned(&plan->metrics[m]) && (is ? categories : others))
+            match(history, scope, socket, m);
+    }
+}
+
+static void match_layout(struct history *history, struct snapshot_layout *layout) {
+    const struct topology *topology = layout->topology;
+    snapshot_layout_unref(history->layout);
+    history->layout = snapshot_layout_ref(layout);
+    for (size_t i = 0; i < history->n; i++)
+        history->series[i].present = false;
+    match_scope(history, 0, HISTORY_HOST, true, true);
+    for (size_t s = 0; s < topology->n_sockets && topology->n_sockets > 1; s++)
+        match_scope(history, snapshot_scope_socket(s), (long)topology->sockets[s].id, true, false);
+    for (size_t s = 0; s < topology->n_sockets && topology->n_sockets > 1; s++)
+        match_scope(history, snapshot_scope_socket(s), (long)topology->sockets[s].id, false, true);
+}
+
+// ---- points ----
+
+struct ring {
+    size_t offset, n;
+    uint64_t step_ns;
+};
+
+static struct ring ring_of(bool coarse) {
+    return coarse ? (struct ring){HISTORY_FINE_N, HISTORY_COARSE_N, HISTORY_COARSE_NS}
+                  : (struct ring){0, HISTORY_FINE_N, HISTORY_FINE_NS};
+}
+
+static struct point *point_of(const struct series *series, const struct ring *ring, uint64_t step) {
+    return &series->points[ring->offset + step % ring->n];
+}
+
+// Empties the steps that begin after the last snapshot, up to that of now_ns.
+static void begin_steps(struct history *history, bool coarse, uint64_t now_ns) {
+    struct ring ring = ring_of(coarse);
+    uint64_t last = history->end_ns / ring.step_ns, now = now_ns / ring.step_ns;
+    if (now - last > ring.n)
+        last = now - ring.n;
+    for (uint64_t step = last + 1; step <= now; step++)
+        for (size_t i = 0; i < history->n; i++)
+            *point_of(&history->series[i], &ring, step) = (struct point){0, 0};
+}
+
+static void add(struct point *point, double a, double b) {
+    if (point->b < 0)
+        *point = (struct point){0, 0};
+    point->a += (float)a;
+    point->b += (float)b;
+}
+
+static void add_gauge(struct point *point, double value) {
+    if (point->b <= 0 && isfinite(value))
+        *point = (struct point){(float)value, -1};
+}
+
+static void add_to_rings(struct series *series, uint64_t now_ns, double a, double b, double gauge) {
+    for (int coarse = 0; coarse <= 1; coarse++) {
+        struct ring ring = ring_of(coarse != 0);
+        struct point *point = point_of(series, &ring, now_ns / ring.step_ns);
+        if (b > 0)
+            add(point, a, b);
+        else
+            add_gauge(point, gauge);
+    }
+}
+
+static void take(struct series *series, const struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    const double *values = snapshot->values;
+    double gauge = values[snapshot_metric(layout, series->scope, series->metric)], a = series->a, b = series->b;
+    if (series->source == SOURCE_GAUGE) {
+        double seconds = (double)(snapshot->end_ns - snapshot->start_ns) * 1e-9;
+        add_to_rings(series, snapshot->end_ns, gauge * seconds, isfinite(gauge) ? seconds : 0, NAN);
+        return;
+    }
+    if (series->source == SOURCE_CATEGORY) {
+        series->a = values[snapshot_category(layout, series->scope, series->category)];
+        series->b = values[snapshot_pipeline_slots(layout, series->scope)];
+    } else {
+        series->a = values[snapshot_numerator(layout, series->scope, series->metric)];
+        series->b = values[snapshot_denominator(layout, series->scope, series->metric)];
+    }
+    bool grew = series->b > b && series->a >= a; // false for NaN
+    add_to_rings(series, snapshot->end_ns, series->a - a, grew ? series->b - b : 0, gauge / series->k);
+}
+
+void history_take(struct history *history, const struct snapshot *snapshot) {
+    double wall = snapshot->values[snapshot_self(snapshot->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)];
+    if (history->layout != snapshot->layout)
+        match_layout(history, snapshot->layout);
+    if (history->begun && snapshot->end_ns < history->end_ns)
+        return;
+    if (!history->begun) {
+        history->begun = true;
+        history->begin_ns = history->end_ns = snapshot->end_ns;
+    }
+    begin_steps(history, false, snapshot->end_ns);
+    begin_steps(history, true, snapshot->end_ns);
+    history->end_ns = snapshot->end_ns;
+    if (isfinite(wall))
+        history->wall_offset_ns = (int64_t)(wall * 1e9) - (int64_t)snapshot->end_ns;
+    for (size_t i = 0; i < history->n; i++)
+        if (history->series[i].present)
+            take(&history->series[i], snapshot);
+}
+
+// ---- reading ----
+
+struct marks *history_marks(struct history *history) {
+    return &history->marks;
+}
+
+int64_t history_wall_offset_ns(const struct history *history) { return history->wall_offset_ns; }
+
+struct history_range history_range(const struct history *history, bool coarse) {
+    struct ring ring = ring_of(coarse);
+    uint64_t first = history->begin_ns / ring.step_ns, last = history->end_ns / ring.step_ns;
+    if (!history->begun)
+        return (struct history_range){.step_ns = ring.step_ns};
+    if (last - first >= ring.n)
+        first = last - ring.n + 1;
+    return (struct history_range){.step_ns = ring.step_ns, .first = first, .n = (size_t)(last - first + 1)};
+}
+
+static const struct series *find_shown(const struct history *history, long socket, const char *metric) {
+    bool only = history->layout && history->layout->topology->n_sockets == 1 &&
+                socket == (long)history->layout->topology->sockets[0].id;
+    return find_series(history, only ? HISTORY_HOST : socket, metric);
+}
+
+bool history_has(const struct history *history, long socket, const char *metric) {
+    return find_shown(history, socket, metric) != NULL;
+}
+
+void history_read(const struct history *history, long socket, const char *metric, bool coarse, uint64_t first, size_t n,
+                  double *values) {
+    const struct series *series = find_shown(history, socket, metric);
+    struct ring ring = ring_of(coarse);
+    struct history_range range = history_range(history, coarse);
+    for (size_t i = 0; i < n; i++) {
+        bool exists = series && first + i >= range.first && first + i - range.first < range.n;
+        struct point point = exists ? *point_of(series, &ring, first + i) : (struct point){0, 0};
+        values[i] = point.b > 0   ? series->k * (double)point.a / (double)point.b
+                    : point.b < 0 ? series->k * (double)point.a
+                                  : NAN;
+    }
+}

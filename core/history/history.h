@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_HISTORY_HISTORY_H
+#define TOPDOWND_CORE_HISTORY_HISTORY_H
+
+// What the metrics of the host and its sockets were: the last hour in steps of ten seconds, the last day in steps of
+// five minutes. In bounded memory: at most HISTORY_SERIES_MAX series of 5 KiB, of which memory is used as time goes by.
+//
+// A step's value follows from sums: a quotient's from what its numerator and its denominator grew by in the step, a
+// level-1 category's from pipeline slots. All other metrics have the mean of their gauges. In a step in which no core's
+// round ended, a quotient has the last gauge, which then still was the newest value.
+//
+// Times are those of the monotonic clock, so a step of the wall clock moves nothing. No locks: for one thread.
+
+#include "core/history/marks.h"
+#include "core/tally/snapshot.h"
+
+enum { HISTORY_FINE_N = 360, HISTORY_COARSE_N = 288, HISTORY_SERIES_MAX = 192 };
+#define HISTORY_FINE_NS UINT64_C(10000000000)
+#define HISTORY_COARSE_NS UINT64_C(300000000000)
+
+struct history;
+
+// Keeps at most `series_max` series. If a host has more, the host's come first, then level 1 of the sockets, then the
+// sockets' others in the order of the plan. NULL if out of memory.
+struct history *history_new(size_t series_max);
+struct history *history_free(struct history *history); // returns NULL, takes NULL
+
+// Takes a snapshot in, in the order of their times. A metric of another plan, or of another spec, goes on under its
+// name. Series that do not get memory are missing.
+void history_take(struct history *history, const struct snapshot *snapshot);
+
+// What happened; newest last.
+struct marks *history_marks(struct history *history);
+
+// Nanoseconds between the steps' clock and the epoch, as of the last snapshot that told the time; 0: none has.
+int64_t history_wall_offset_ns(const struct history *history);
+
+// The steps that exist: the last one has not ended.
+struct history_range {
+    uint64_t step_ns;
+    uint64_t first; // the first step's beginning in step_ns
+    size_t n;       // 0: no snapshot yet
+};
+struct history_range history_range(const struct history *history, bool coarse);
+
+enum { HISTORY_HOST = -1 };
+
+// True if the metric (its exported name) of the host or of the socket with this id is kept.
+bool history_has(const struct history *history, long socket, const char *metric);
+
+// Writes the values of `n` steps from step `first` on; NaN: not measured, or outside the range. On a host with one
+// socket the socket's are the host's.
+void history_read(const struct history *history, long socket, const char *metric, bool coarse, uint64_t first, size_t n,
+                  double *values);
+
+#endif

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/engine/verdict.h"
+
+#include "daemon/base/log.h"
+#include "exporters/view/view_bound.h"
+#include "exporters/view/view_next.h"
+#include "exporters/view/view_sample.h"
+#include "exporters/view/view_sockets.h"
+
+// The line of a log begins with the prefix.
+static void log_text(const char *prefix, struct text *text) {
+    text_append(text, "", 1);
+    if (!text->failed)
+        log_info("%s%s", prefix, text->data);
+    text_free(text);
+}
+
+// Judges the sockets too, in a tree of its own.
+static void log_answer(const struct view *view, const struct snapshot *snapshot, double since_seconds,
+                       const char *prefix) {
+    struct tree *tree = tree_new(snapshot->layout);
+    struct text text = {0};
+    char since[VIEW_TIME_MAX];
+    if (!tree)
+        return; // out of memory: the pages may still tell
+    tree_evaluate(tree, snapshot, 0);
+    struct bound bound = bound_find(tree);
+    text_string(&text, view->core_type ? "what these cores are bound by: " : "what this host is bound by: ");
+    view_bound_text(view, tree, &bound, snapshot, 0, &text);
+    if (view_sockets_differ(tree, snapshot)) {
+        text_string(&text, " ");
+        view_sockets_text(tree, snapshot, &text);
+    }
+    if (view_time(since_seconds, since))
+        text_format(&text, " Since %s.", since);
+    log_text(prefix, &text);
+    tree_free(tree);
+}
+
+static void log_next(const struct view *view, unsigned metric, const char *prefix) {
+    struct text text = {0};
+    text_string(&text, "next, ");
+    if (view_next_text(view, metric, &text))
+        text_string(&text, "; ");
+    text_string(&text, "find the code with: ");
+    view_sample_command(view, metric, &text);
+    log_text(prefix, &text);
+}
+
+void verdict_round(struct verdict *verdict, const struct diagnosis *diagnosis, const struct view *view,
+                   const struct snapshot *snapshot, const char *prefix) {
+    const struct tree *tree = diagnosis_tree(diagnosis);
+    const struct snapshot_layout *layout = snapshot->layout;
+    struct bound bound = bound_find(tree);
+    double since_seconds = snapshot->values[snapshot_bound_since(layout, 0)];
+    double lasted_seconds = snapshot->values[snapshot_self(layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] - since_seconds;
+    if (snapshot->within_round || bound.n == 0 || !(lasted_seconds >= VERDICT_LASTS_SECONDS)) // also NaN
+        return;
+    bool high = bound.exceeded == JUDGE_YES;
+    int metric = high ? (int)tree->nodes[bound.path[bound.n - 1]].metric : -1;
+    if (verdict->logged && verdict->metric == metric)
+        return;
+    *verdict = (struct verdict){.logged = true, .metric = metric};
+    log_answer(view, snapshot, since_seconds, prefix);
+    if (high)
+        log_next(view, (unsigned)metric, prefix);
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporters/http/http_history.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exporters/json/json_history.h"
+
+void http_history_init(struct http_history *history) {
+    *history = (struct http_history){0};
+    pthread_mutex_init(&history->lock, NULL);
+}
+
+void http_history_deinit(struct http_history *history) {
+    for (size_t i = 0; i < SHOWN_TYPES_MAX; i++) {
+        history_free(history->histories[i]);
+        view_marks_deinit(&history->marks[i]);
+    }
+    pthread_mutex_destroy(&history->lock);
+}
+
+void http_history_take(struct http_history *history, size_t type, size_t n_types, struct view *view,
+                       const struct snapshot *snapshot) {
+    pthread_mutex_lock(&history->lock);
+    history->n_types = n_types;
+    if (!history->histories[type])
+        history->histories[type] = history_new(HISTORY_SERIES_MAX / n_types);
+    if (history->histories[type]) {
+        view_marks_take(&history->marks[type], view, snapshot, history_marks(history->histories[type]));
+        if (snapshot->end_ns > 0) // else it has totals alone: nothing is measured yet, or others have the counters
+            history_take(history->histories[type], snapshot);
+    }
+    pthread_mutex_unlock(&history->lock);
+}
+
+// ---- a query ----
+
+struct http_history_query http_history_query(struct MHD_Connection *connection) {
+    return (struct http_history_query){.scope = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "scope"),
+                                       .metric =
+                                           MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "metric"),
+                                       .from = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "from"),
+                                       .step = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "step")};
+}
+
+struct query {
+    bool sockets, coarse;
+    bool has_from;
+    double from;         // seconds since the epoch; below 0: before now
+    const char *metrics; // separated by commas; NULL: the level-1 categories
+};
+
+static int refuse(char *error, size_t size, const char *text, const char *value) {
+    (void)snprintf(error, size, text, value);
+    return -EINVAL;
+}
+
+static bool read_number(const char *text, double *out) {
+    char *end;
+    *out = strtod(text, &end);
+    return end != text && *end == '\0' && isfinite(*out);
+}
+
+static int read_query(const struct http_history_query *asked, struct query *query, char *error, size_t size) {
+    double step = 0;
+    *query = (struct query){.metrics = asked->metric};
+    if (asked->scope && strcmp(asked->scope, "host") != 0 && strcmp(asked->scope, "socket") != 0)
+        return refuse(error, size, "there is no history of scope %s: choose host or socket", asked->scope);
+    query->sockets = asked->scope && strcmp(asked->scope, "socket") == 0;
+    query->has_from = asked->from != NULL;
+    if (asked->from && !read_number(asked->from, &query->from))
+        return refuse(error, size, "from is %s: give seconds since the epoch, or -SECONDS before now", asked->from);
+    if (asked->step && (!read_number(asked->step, &step) || (step != 10 && step != 300)))
+        return refuse(error, size, "step is %s: choose 10 (the last hour) or 300 (the last day)", asked->step);
+    query->coarse = step == 300;
+    return 0;
+}
+
+// ---- the answer ----
+
+// True if `name` is one of the names in `list`.
+static bool is_listed(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (const char *p = list; p; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL)
+        if (strcspn(p, ",") == length && strncmp(p, name, length) == 0)
+            return true;
+    return false;
+}
+
+static bool is_category(const struct view *view, size_t metric) {
+    const struct catalog_level1 *level1 = &view->layout->catalog->level1;
+    for (size_t i = 0; i < view->layout->n_level1; i++)
+        if (level1->categories[i].metric == view->layout->plan->metrics[metric].metric)
+            return true;
+    return false;
+}
+
+static bool is_wanted(const struct query *query, const struct view *view, size_t metric) {
+    return view_exported(view, metric) &&
+           (query->metrics ? is_listed(query->metrics, view_metric(view, metric)->export_name)
+                           : is_category(view, metric));
+}
+
+// Lists the series asked for. Returns how many there are; at most `max` are written.
+static size_t find_series(const struct query *query, const struct shown *shown, struct json_history_series *out,
+                          size_t max) {
+    size_t n = 0;
+    for (size_t type = 0; type < shown->n; type++) {
+        const struct view *view = shown->types[type].view;
+        const struct topology *topology = view->layout->topology;
+        for (size_t s = 0; s < (query->sockets ? topology->n_sockets : 1); s++)
+            for (size_t m = 0; m < view->layout->n_metrics; m++)
+                if (is_wanted(query, view, m) && n++ < max)
+                    out[n - 1] = (struct json_history_series){.view = view,
+                                                              .metric = m,
+                                                              .socket = query->sockets ? (long)topology->sockets[s].id
+                                                                                       : HISTORY_HOST};
+    }
+    return n;
+}
+
+static struct history *history_of(const struct http_history *history, const struct shown *shown,
+                                  const struct view *view) {
+    for (size_t type = 0; type < shown->n; type++)
+        if (shown->types[type].view == view)
+            return history->histories[type];
+    return NULL;
+}
+
+// The steps asked for, of all types. The default is the last hour, or for long steps all.
+static void find_range(const struct http_history *history, const struct query *query, struct json_history *answer) {
+    uint64_t end = 0;
+    answer->first = UINT64_MAX;
+    for (size_t i = 0; i < history->n_types; i++) {
+        if (!history->histories[i])
+            continue;
+        struct history_range range = history_range(history->histories[i], query->coarse);
+        answer->step_ns = range.step_ns;
+        if (range.n > 0 && range.first < answer->first)
+            answer->first = range.first;
+        if (range.first + range.n > end)
+            end = range.first + range.n;
+        if (answer->wall_offset_ns == 0)
+            answer->wall_offset_ns = history_wall_offset_ns(history->histories[i]);
+    }
+    if (end == 0) { // nothing has been measured yet
+        answer->first = 0;
+        return;
+    }
+    double step_s = (double)answer->step_ns * 1e-9, begin = 0;
+    if (query->has_from && query->from < 0)
+        begin = (double)end + query->from / step_s;
+    else if (query->has_from)
+        begin = (query->from - (double)answer->wall_offset_ns * 1e-9) / step_s;
+    if (begin > (double)answer->first)
+        answer->first = begin < (double)end ? (uint64_t)begin : end;
+    answer->n_steps = end > answer->first ? (size_t)(end - answer->first) : 0;
+}
+
+static int copy_values(const struct http_history *history, const struct query *query, const struct shown *shown,
+                       struct json_history *answer) {
+    double *values = calloc(answer->n_series * answer->n_steps + 1, sizeof *values);
+    if (!values)
+        return -ENOMEM;
+    for (size_t i = 0; i < answer->n_series; i++) {
+        struct json_history_series *series = &answer->series[i];
+        const struct history *of = history_of(history, shown, series->view);
+        series->values = values + i * answer->n_steps;
+        for (size_t step = 0; !of && step < answer->n_steps; step++)
+            series->values[step] = NAN;
+        if (of)
+            history_read(of, series->socket, view_metric(series->view, series->metric)->export_name, query->coarse,
+                         answer->first, answer->n_steps, series->values);
+    }
+    return 0;
+}
+
+static int copy_marks(const struct http_history *history, const struct shown *shown, struct json_history *answer) {
+    answer->marks = calloc(SHOWN_TYPES_MAX * MARKS_MAX, sizeof *answer->marks);
+    if (!answer->marks)
+        return -ENOMEM;
+    for (size_t type = 0; type < shown->n && type < history->n_types; type++) {
+        const struct marks *marks = history->histories[type] ? history_marks(history->histories[type]) : NULL;
+        for (size_t i = 0; marks && i < marks_count(marks); i++)
+            if (marks_get(marks, i)->at_ns / answer->step_ns >= answer->first)
+                answer->marks[answer->n_marks++] =
+                    (struct json_history_mark){shown->types[type].view, *marks_get(marks, i)};
+    }
+    return 0;
+}
+
+static int copy(struct http_history *history, const struct query *query, const struct shown *shown,
+                struct json_history *answer) {
+    pthread_mutex_lock(&history->lock);
+    find_range(history, query, answer);
+    int r = copy_values(history, query, shown, answer);
+    if (r == 0 && answer->step_ns > 0)
+        r = copy_marks(history, shown, answer);
+    pthread_mutex_unlock(&history->lock);
+    return r;
+}
+
+int http_history_render(struct http_history *history, const struct http_history_query *asked, const struct shown *shown,
+                        struct text *out, char *error, size_t size) {
+    struct query query;
+    int r = read_query(asked, &query, error, size);
+    if (r < 0)
+        return r;
+    struct json_history answer = {.view = shown->types[0].view, .sockets = query.sockets};
+    answer.n_series = find_series(&query, shown, NULL, 0);
+    if (asked->metric && answer.n_series == 0)
+        return refuse(error, size, "no metric is measured under the name %s: /api/v1/snapshot lists the names",
+                      asked->metric);
+    answer.series = calloc(answer.n_series + 1, sizeof *answer.series);
+    if (!answer.series)
+        return -ENOMEM;
+    (void)find_series(&query, shown, answer.series, answer.n_series);
+    r = copy(history, &query, shown, &answer);
+    if (r == 0)
+        r = json_render_history(&answer, out);
+    free(answer.marks);
+    free(answer.series[0].values);
+    free(answer.series);
+    return r;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_EXPORTERS_HTTP_HTTP_HISTORY_H
+#define TOPDOWND_EXPORTERS_HTTP_HTTP_HISTORY_H
+
+// The histories of the host's core types. The thread that publishes snapshots adds to them, the server's thread reads:
+// both hold a lock for microseconds.
+
+#include <microhttpd.h>
+#include <pthread.h>
+
+#include "core/history/history.h"
+#include "exporters/view/shown.h"
+#include "exporters/view/text.h"
+#include "exporters/view/view_marks.h"
+
+struct http_history {
+    pthread_mutex_t lock;
+    size_t n_types;
+    struct history *histories[SHOWN_TYPES_MAX]; // NULL: none yet, or no memory
+    struct view_marks marks[SHOWN_TYPES_MAX];
+};
+
+void http_history_init(struct http_history *history);
+void http_history_deinit(struct http_history *history);
+
+// Takes in a snapshot of core type `type` of `n_types`.
+void http_history_take(struct http_history *history, size_t type, size_t n_types, struct view *view,
+                       const struct snapshot *snapshot);
+
+// The arguments of a request, borrowed; NULL: not given.
+struct http_history_query {
+    const char *scope, *metric, *from, *step;
+};
+struct http_history_query http_history_query(struct MHD_Connection *connection);
+
+// Appends the document. Returns 0, -ENOMEM, or -EINVAL with the mistake and what can be asked in `error`, as text for
+// people (at most ERROR_TEXT_MAX bytes).
+int http_history_render(struct http_history *history, const struct http_history_query *query, const struct shown *shown,
+                        struct text *out, char *error, size_t size);
+
+#endif

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporters/http/http_respond.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "exporters/view/json_writer.h"
+
+bool http_add_headers(struct MHD_Response *response, const char *content_type) {
+    return MHD_add_response_header(response, "Content-Type", content_type) == MHD_YES &&
+           MHD_add_response_header(response, "Cache-Control", "no-store") == MHD_YES &&
+           MHD_add_response_header(response, "X-Content-Type-Options", "nosniff") == MHD_YES &&
+           MHD_add_response_header(response, "Content-Security-Policy",
+                                   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
+                                   "form-action 'none'; frame-ancestors 'none'") == MHD_YES;
+}
+
+enum MHD_Result http_respond(struct MHD_Connection *connection, unsigned status, const char *content_type,
+                             const char *body, const char *name, const char *value) {
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(strlen(body), (void *)(uintptr_t)body, MHD_RESPMEM_MUST_COPY);
+    if (!response)
+        return MHD_NO; // ends the connection
+    enum MHD_Result r = MHD_NO;
+    if (http_add_headers(response, content_type) &&
+        (!name || MHD_add_response_header(response, name, value) == MHD_YES))
+        r = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return r;
+}
+
+enum MHD_Result http_respond_text(struct MHD_Connection *connection, unsigned status, const char *body) {
+    return http_respond(connection, status, "text/plain; charset=utf-8", body, NULL, NULL);
+}
+
+enum MHD_Result http_respond_json(struct MHD_Connection *connection, struct text *text) {
+    struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback(text->length, text->data, free);
+    if (!response) {
+        text_free(text);
+        return MHD_NO;
+    }
+    enum MHD_Result r = MHD_NO;
+    if (http_add_headers(response, "application/json"))
+        r = MHD_queue_response(connection, MHD_HTTP_OK, response);
+    MHD_destroy_response(response);
+    return r;
+}
+
+enum MHD_Result http_respond_error(struct MHD_Connection *connection, const char *error) {
+    struct text text = {0};
+    text_string(&text, "{\"error\":");
+    json_put_string(&text, error);
+    text_append(&text, "}\n", 3); // with the terminating zero
+    enum MHD_Result r = text.failed
+                            ? MHD_NO
+                            : http_respond(connection, MHD_HTTP_BAD_REQUEST, "application/json", text.data, NULL, NULL);
+    text_free(&text);
+    return r;
+}

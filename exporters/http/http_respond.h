@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_EXPORTERS_HTTP_HTTP_RESPOND_H
+#define TOPDOWND_EXPORTERS_HTTP_HTTP_RESPOND_H
+
+// Answers that are made for one request and not kept.
+
+#include <microhttpd.h>
+#include <stdbool.h>
+
+#include "exporters/view/text.h"
+
+// Adds the headers that all answers have. False if out of memory.
+bool http_add_headers(struct MHD_Response *response, const char *content_type);
+
+// A short answer; `body` is copied. Adds a header if `name` is not NULL.
+enum MHD_Result http_respond(struct MHD_Connection *connection, unsigned status, const char *content_type,
+                             const char *body, const char *name, const char *value);
+enum MHD_Result http_respond_text(struct MHD_Connection *connection, unsigned status, const char *body);
+
+// 400 and what is wrong with the request, as JSON.
+enum MHD_Result http_respond_error(struct MHD_Connection *connection, const char *error);
+
+// A JSON document; takes the text's memory, even on failure.
+enum MHD_Result http_respond_json(struct MHD_Connection *connection, struct text *text);
+
+#endif

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verdict as series: for each socket one for every path of the decision tree, of which a snapshot has a value for
+// at most one.
+
+#include "core/diagnosis/tree.h"
+#include "exporters/prometheus/prometheus_parts.h"
+
+// The labels of one node, zero-terminated.
+struct words {
+    struct text path, next;
+};
+
+// Appends the names of the nodes from the root to this one.
+static void put_path(const struct tree *tree, size_t node, struct text *out) {
+    size_t parent = node;
+    while (tree->nodes[node].depth > 0 && tree->nodes[parent].depth >= tree->nodes[node].depth)
+        parent--;
+    if (parent < node) {
+        put_path(tree, parent, out);
+        text_string(out, "/");
+    }
+    text_string(out, tree->layout->catalog->metrics[tree->nodes[node].metric].export_name);
+}
+
+// Appends what the methodology looks at next.
+static void put_next(const struct tree *tree, size_t node, struct text *out) {
+    const struct catalog *catalog = tree->layout->catalog;
+    for (size_t i = 0; i < catalog->n_nodes; i++)
+        for (size_t n = 0; catalog->nodes[i].metric == tree->nodes[node].metric && n < catalog->nodes[i].n_next; n++)
+            text_format(out, "%s%s", out->length > 0 ? "," : "", catalog->nodes[i].next[n]);
+}
+
+// The level-1 category that the node is part of; NULL: none.
+static const char *find_category(const struct tree *tree, size_t node) {
+    const struct catalog_level1 *level1 = &tree->layout->catalog->level1;
+    while (tree->nodes[node].depth > 0)
+        node--;
+    for (size_t i = 0; tree->nodes[node].category && i < level1->n_categories; i++)
+        if (level1->categories[i].metric == tree->nodes[node].metric)
+            return category_name(level1->categories[i].category);
+    return NULL;
+}
+
+static void add_node(struct prometheus_page *page, const struct view *view, const struct tree *tree, size_t node,
+                     const struct words *words) {
+    const char *category = find_category(tree, node);
+    for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
+        struct page_scope scope = page_socket_labels(view, s);
+        struct page_label labels[4] = {{"socket", scope.socket}, {"path", words->path.data}};
+        size_t n = 2;
+        if (category)
+            labels[n++] = (struct page_label){"category", category};
+        if (words->next.data[0] != '\0')
+            labels[n++] = (struct page_label){"next", words->next.data};
+        page_series(page, "", labels, n, PAGE_WHOLE,
+                    snapshot_verdict(view->layout, scope.scope, (size_t)tree->nodes[node].place));
+    }
+}
+
+static void add_tree(struct prometheus_page *page, const struct view *view, const struct tree *tree) {
+    for (size_t node = 0; node < tree->n && !page->failed; node++) {
+        struct words words = {{0}, {0}};
+        if (tree->nodes[node].place < 0)
+            continue; // has no value, so it is in no verdict
+        put_path(tree, node, &words.path);
+        put_next(tree, node, &words.next);
+        text_append(&words.path, "", 1);
+        text_append(&words.next, "", 1);
+        page->failed = page->failed || words.path.failed || words.next.failed;
+        if (!page->failed)
+            add_node(page, view, tree, node, &words);
+        text_free(&words.path);
+        text_free(&words.next);
+    }
+}
+
+void page_add_bounds(struct prometheus_page *page, const struct view *view) {
+    struct tree *tree = tree_new(view->layout);
+    page->failed = page->failed || !tree;
+    if (!tree)
+        return;
+    add_tree(page, view, tree);
+    for (size_t s = 0; s < view->layout->topology->n_sockets && tree->n > 0; s++) {
+        struct page_scope scope = page_socket_labels(view, s);
+        const struct page_label labels[] = {{"socket", scope.socket}, {"path", "none"}};
+        page_series(page, "", labels, 2, PAGE_WHOLE,
+                    snapshot_verdict(view->layout, scope.scope, view->layout->n_metrics));
+    }
+    tree_free(tree);
+}
+
+void page_add_bounds_since(struct prometheus_page *page, const struct view *view) {
+    for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
+        struct page_scope scope = page_socket_labels(view, s);
+        page_scoped(page, &scope, NULL, NULL, PAGE_REAL, snapshot_verdict_since(view->layout, scope.scope));
+    }
+}
+
+void page_add_bounds_certain(struct prometheus_page *page, const struct view *view) {
+    for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
+        struct page_scope scope = page_socket_labels(view, s);
+        page_scoped(page, &scope, NULL, NULL, PAGE_WHOLE, snapshot_verdict_certain(view->layout, scope.scope));
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporters/view/view_marks.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// In place of a verdict's metric.
+enum { NO_VERDICT = -2, NOTHING_HIGH = -1 };
+
+#define CLOCK_STEP_NS INT64_C(1000000000) // less than that is how clocks are kept in time
+
+__attribute__((format(printf, 4, 5))) static void mark(const struct view_marks *marks, struct marks *out,
+                                                       enum mark_kind kind, const char *format, ...) {
+    char text[MARK_TEXT_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    marks_add(out, marks->at_ns, kind, text);
+}
+
+static double decisions_of(const struct view *view) {
+    double n = 0;
+    for (size_t i = 0; view->adapt && i < ADAPT_CAUSES_N; i++)
+        n += view->adapt->causes[i].high + view->adapt->causes[i].fell;
+    return n;
+}
+
+static void notice_plan(struct view_marks *marks, const struct view *view, struct marks *out) {
+    const struct view *before = marks->view;
+    double decisions = decisions_of(view);
+    if (view->config_hash != before->config_hash) {
+        mark(marks, out, MARK_RELOAD, "another configuration, profile %s", view->profile);
+    } else if (decisions > marks->decisions && view->adapt->n_decisions > 0) {
+        char text[MARK_TEXT_MAX];
+        adapt_decision_text(view->layout->catalog, &view->adapt->decisions[view->adapt->n_decisions - 1], text,
+                            sizeof text);
+        mark(marks, out, MARK_ADAPT, "%s", text);
+    } else if (view->counters_usable != before->counters_usable) {
+        mark(marks, out, MARK_PLAN, "%u counters of a CPU can be had instead of %u", view->counters_usable,
+             before->counters_usable);
+    } else if (view->layout != before->layout) {
+        mark(marks, out, MARK_PLAN, "other event groups: %zu instead of %zu", view->layout->plan->n_groups,
+             before->layout->plan->n_groups);
+    }
+    marks->decisions = decisions;
+}
+
+static bool is_yielded(const struct view *view, const struct snapshot *snapshot) {
+    for (size_t m = 0; m < view->layout->n_metrics; m++)
+        if (snapshot->absent[snapshot_state(view->layout, 0, m)] == ABSENT_YIELDED)
+            return true;
+    return false;
+}
+
+static void notice_yield(struct view_marks *marks, const struct view *view, const struct snapshot *snapshot,
+                         struct marks *out) {
+    bool yielded = is_yielded(view, snapshot);
+    if (yielded != marks->yielded)
+        mark(marks, out, yielded ? MARK_YIELD : MARK_RESUME, "%s",
+             yielded ? "the counters were handed over on request" : "the counters are back");
+    marks->yielded = yielded;
+}
+
+static void notice_cpus(struct view_marks *marks, const struct view *view, const struct snapshot *snapshot,
+                        struct marks *out) {
+    double offline = view_offline(view, snapshot);
+    if (!isfinite(offline))
+        return;
+    if (offline != marks->offline)
+        mark(marks, out, MARK_CPUS, "%.0f CPU%s offline, %.0f before", offline, offline == 1 ? "" : "s",
+             marks->offline);
+    marks->offline = offline;
+}
+
+static void notice_time(struct view_marks *marks, const struct view *view, const struct snapshot *snapshot,
+                        struct marks *out) {
+    double wall = snapshot->values[snapshot_self(view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)],
+           gap = snapshot->values[snapshot_uncovered(view->layout, 0, UNCOVERED_GAP)];
+    if (gap > marks->gap_seconds)
+        mark(marks, out, MARK_GAP, "nothing was measured for a while: %.3g CPU seconds", gap - marks->gap_seconds);
+    if (isfinite(gap))
+        marks->gap_seconds = gap;
+    if (!isfinite(wall))
+        return;
+    int64_t offset = (int64_t)(wall * 1e9) - (int64_t)snapshot->end_ns;
+    if (marks->told_time && llabs(offset - marks->wall_offset_ns) > CLOCK_STEP_NS)
+        mark(marks, out, MARK_CLOCK, "the clock was set by %+.3g s", (double)(offset - marks->wall_offset_ns) * 1e-9);
+    marks->told_time = true;
+    marks->wall_offset_ns = offset;
+}
+
+static int verdict_of(const struct view *view, const struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = view->layout;
+    for (size_t m = 0; m < layout->n_metrics; m++)
+        if (snapshot->values[snapshot_verdict(layout, 0, m)] > 0)
+            return (int)layout->plan->metrics[m].metric;
+    return snapshot->values[snapshot_verdict(layout, 0, layout->n_metrics)] > 0 ? NOTHING_HIGH : NO_VERDICT;
+}
+
+static void notice_verdict(struct view_marks *marks, const struct view *view, const struct snapshot *snapshot,
+                           struct marks *out) {
+    int verdict = verdict_of(view, snapshot);
+    if (verdict == NO_VERDICT || verdict == marks->verdict)
+        return;
+    if (verdict == NOTHING_HIGH)
+        mark(marks, out, MARK_VERDICT, "nothing stands out");
+    else
+        mark(marks, out, MARK_VERDICT, "%s", view_title(&view->layout->catalog->metrics[verdict]));
+    marks->verdict = verdict;
+}
+
+void view_marks_take(struct view_marks *marks, struct view *view, const struct snapshot *snapshot, struct marks *out) {
+    if (snapshot->end_ns == 0 && !marks->view)
+        return; // nothing has been measured yet
+    if (snapshot->end_ns > 0)
+        marks->at_ns = snapshot->end_ns;
+    if (!marks->view) {
+        *marks = (struct view_marks){
+            .view = view_ref(view), .at_ns = snapshot->end_ns, .decisions = decisions_of(view), .verdict = NO_VERDICT};
+        mark(marks, out, MARK_START, "topdownd %s began", view->version);
+    } else if (marks->view != view) {
+        notice_plan(marks, view, out);
+        if (marks->view->layout->catalog != view->layout->catalog)
+            marks->verdict = NO_VERDICT; // its metrics are others
+        view_unref(marks->view);
+        marks->view = view_ref(view);
+    }
+    if (snapshot->end_ns > 0)
+        notice_time(marks, view, snapshot, out);
+    notice_cpus(marks, view, snapshot, out);
+    notice_yield(marks, view, snapshot, out);
+    notice_verdict(marks, view, snapshot, out);
+}
+
+void view_marks_deinit(struct view_marks *marks) { marks->view = view_unref(marks->view); }

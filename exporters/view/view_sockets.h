@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_EXPORTERS_VIEW_VIEW_SOCKETS_H
+#define TOPDOWND_EXPORTERS_VIEW_VIEW_SOCKETS_H
+
+// Whether the host's bottleneck is its sockets' too. A mean over sockets that do different work describes neither.
+
+#include "core/diagnosis/tree.h"
+#include "exporters/view/text.h"
+#include "exporters/view/view.h"
+
+// True if two sockets are bound by different nodes, neither of them below the other, and if the 95 % intervals tell the
+// sockets apart in one of these nodes. Evaluates the tree in the host's scope at the end.
+bool view_sockets_differ(struct tree *tree, const struct snapshot *snapshot);
+
+// Appends what each socket is bound by, as a sentence. Evaluates the tree in the host's scope at the end.
+void view_sockets_text(struct tree *tree, const struct snapshot *snapshot, struct text *out);
+
+#endif

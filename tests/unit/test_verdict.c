@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "core/diagnosis/diagnosis.h"
+#include "exporters/prometheus/prometheus.h"
+#include "exporters/view/view_sockets.h"
+#include "tree_host.h"
+
+// The verdict as data: what each socket is bound by in a snapshot and for Prometheus, and whether the sockets differ.
+
+static const uint64_t ROUND_NS = 2000000000;
+
+struct patient {
+    struct exporter_host host;
+    struct diagnosis *diagnosis;
+    struct snapshot *snapshot;
+    uint64_t now_ns;
+};
+
+static void begin(struct patient *p) {
+    *p = (struct patient){.now_ns = 1000000000000};
+    host_init_with(&p->host, catalog_builder_finish(tree_builder()), 4);
+    p->snapshot = tree_snapshot(&p->host);
+    p->diagnosis = diagnosis_new(p->host.layout);
+    assert_non_null(p->diagnosis);
+}
+
+static void end(struct patient *p) {
+    diagnosis_free(p->diagnosis);
+    snapshot_unref(p->snapshot);
+    host_deinit(&p->host);
+}
+
+static void one_round(struct patient *p) {
+    p->snapshot->start_ns = p->now_ns;
+    p->snapshot->end_ns = p->now_ns += ROUND_NS;
+    p->snapshot->values[snapshot_self(p->host.layout, SELF_LAST_SNAPSHOT_TIMESTAMP)] = (double)p->now_ns * 1e-9;
+    diagnosis_round(p->diagnosis, p->snapshot);
+}
+
+static double now(const struct patient *p) { return (double)p->now_ns * 1e-9; }
+
+static double since(const struct patient *p, size_t socket) {
+    return p->snapshot->values[snapshot_verdict_since(p->host.layout, snapshot_scope_socket(socket))];
+}
+
+static double certain(const struct patient *p, size_t socket) {
+    return p->snapshot->values[snapshot_verdict_certain(p->host.layout, snapshot_scope_socket(socket))];
+}
+
+static void set(struct patient *p, size_t socket, const char *metric, double value) {
+    tree_set(&p->host, p->snapshot, snapshot_scope_socket(socket), metric, value);
+    tree_set_margin(&p->host, p->snapshot, snapshot_scope_socket(socket), metric, 0.0078125);
+}
+
+// The socket's verdict is this metric; "": nothing is high; NULL: there is none.
+static void expect(const struct patient *p, size_t socket, const char *metric) {
+    size_t n = p->host.layout->n_metrics, place = metric && metric[0] ? host_metric(&p->host, metric) : n;
+    for (size_t m = 0; m <= n; m++) {
+        double value = p->snapshot->values[snapshot_verdict(p->host.layout, snapshot_scope_socket(socket), m)];
+        if (metric && m == place)
+            assert_true(value == 1);
+        else
+            assert_true(isnan(value));
+    }
+}
+
+static void test_a_sockets_verdict_is_the_last_node_of_its_path(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p);
+    set(&p, 1, "backend_bound", 0.1);
+    set(&p, 1, "frontend_bound", 0.5);
+    one_round(&p);
+    expect(&p, 0, "memory_bound");
+    expect(&p, 1, "frontend_bound");
+    assert_true(since(&p, 0) == now(&p) && since(&p, 1) == now(&p));
+    end(&p);
+}
+
+static void test_another_verdict_counts_when_it_has_lasted(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p);
+    one_round(&p);
+    double first = now(&p), second = 0;
+    set(&p, 0, "backend_bound", 0.1);
+    set(&p, 0, "frontend_bound", 0.5);
+    for (int round = 1; round <= DIAGNOSIS_ROUNDS_HIGH; round++) {
+        one_round(&p);
+        second = round == 1 ? now(&p) : second;
+        bool lasted = round == DIAGNOSIS_ROUNDS_HIGH;
+        expect(&p, 0, lasted ? "frontend_bound" : "memory_bound");
+        assert_true(since(&p, 0) == (lasted ? second : first));
+        assert_true(certain(&p, 0) == (lasted ? 1 : 0)); // the round has another one than the one that lasts
+    }
+    end(&p);
+}
+
+static void test_where_nothing_is_high_that_is_the_verdict(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p);
+    set(&p, 0, "backend_bound", 0.1);
+    set(&p, 0, "retiring", 0.6);
+    set(&p, 0, "frontend_bound", 0.1);
+    one_round(&p);
+    expect(&p, 0, "");
+    assert_true(since(&p, 0) == now(&p) && certain(&p, 0) == 0); // bad_speculation has no threshold to exceed
+    set(&p, 0, "backend_bound", NAN);
+    set(&p, 0, "retiring", NAN);
+    set(&p, 0, "frontend_bound", NAN);
+    set(&p, 0, "bad_speculation", NAN);
+    one_round(&p);
+    expect(&p, 0, NULL);
+    assert_true(isnan(since(&p, 0)) && isnan(certain(&p, 0)));
+    end(&p);
+}
+
+static void test_a_verdict_is_certain_if_its_intervals_leave_no_doubt(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p);
+    one_round(&p);
+    assert_true(certain(&p, 0) == 1);
+    tree_set_margin(&p.host, p.snapshot, snapshot_scope_socket(0), "memory_bound",
+                    0.06); // the threshold is at 0.05 less
+    one_round(&p);
+    assert_true(certain(&p, 0) == 0);
+    set(&p, 0, "memory_bound", 0.25);
+    set(&p, 0, "frontend_bound", 0.345); // its interval overlaps that of backend_bound
+    one_round(&p);
+    assert_true(certain(&p, 0) == 0);
+    end(&p);
+}
+
+static void test_an_overdue_snapshot_has_no_verdict(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p);
+    one_round(&p);
+    struct snapshot *stale = snapshot_stale(p.snapshot);
+    assert_non_null(stale);
+    for (size_t m = 0; m <= p.host.layout->n_metrics; m++)
+        assert_true(isnan(stale->values[snapshot_verdict(p.host.layout, 1, m)]));
+    assert_true(isnan(stale->values[snapshot_verdict_since(p.host.layout, 1)]));
+    snapshot_unref(stale);
+    end(&p);
+}
+
+// ---- Prometheus ----
+
+static void test_prometheus_gets_one_path_a_socket(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p);
+    set(&p, 1, "backend_bound", 0.1);
+    set(&p, 1, "retiring", 0.6);
+    set(&p, 1, "frontend_bound", 0.1);
+    one_round(&p);
+    const struct shown shown = {.n = 1, .types = {{.view = &p.host.view, .snapshot = p.snapshot}}};
+    struct prometheus_page *page = prometheus_page_new(&shown, false);
+    struct text text = {0};
+    assert_non_null(page);
+    assert_int_equal(prometheus_render(page, &shown, &text), 0);
+    text_append(&text, "", 1);
+    assert_non_null(strstr(text.data,
+                           "# TYPE topdownd_bound_info gauge\n"
+                           "topdownd_bound_info{socket=\"0\",path=\"backend_bound_ratio/memory_bound_ratio\","
+                           "category=\"backend_bound\"} 1\n"
+                           "topdownd_bound_info{socket=\"7\",path=\"none\"} 1\n# HELP"));
+    assert_non_null(strstr(text.data, "topdownd_bound_since_timestamp_seconds{socket=\"7\"} 1002\n# HELP"));
+    assert_non_null(strstr(text.data, "topdownd_bound_certain{socket=\"0\"} 1\n"));
+    text_free(&text);
+    prometheus_page_free(page);
+    end(&p);
+}
+
+// ---- sockets that differ ----
+
+static void expect_sockets(struct patient *p, const char *expected) {
+    struct tree *tree = tree_new(p->host.layout);
+    struct text text = {0};
+    assert_non_null(tree);
+    assert_int_equal(view_sockets_differ(tree, p->snapshot), expected != NULL);
+    if (expected) {
+        view_sockets_text(tree, p->snapshot, &text);
+        text_append(&text, "", 1);
+        assert_string_equal(text.data, expected);
+    }
+    text_free(&text);
+    tree_free(tree);
+}
+
+static void test_sockets_that_are_bound_by_different_things_are_named(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p);
+    expect_sockets(&p, NULL);
+    set(&p, 1, "memory_bound", 0.1); // then backend_bound: above the other socket's node
+    expect_sockets(&p, NULL);
+    set(&p, 1, "backend_bound", 0.1);
+    set(&p, 1, "frontend_bound", 0.5);
+    expect_sockets(&p, "The sockets differ: socket 0: memory_bound, 25 % of "
+                       "pipeline slots; socket 7: frontend_bound, 50 % of pipeline slots.");
+    set(&p, 1, "frontend_bound", 0.1);
+    set(&p, 1, "retiring", 0.6);
+    expect_sockets(&p,
+                   "The sockets differ: socket 0: memory_bound, 25 % of pipeline slots; socket 7: nothing stands out.");
+    end(&p);
+}
+
+static void test_sockets_that_the_intervals_do_not_tell_apart_do_not_differ(void **state) {
+    (void)state;
+    struct patient p;
+    begin(&p);
+    set(&p, 0, "memory_bound", 0.1);
+    set(&p, 1, "memory_bound", 0.1);
+    set(&p, 0, "backend_bound", 0.302);
+    set(&p, 0, "frontend_bound", 0.3);
+    set(&p, 1, "backend_bound", 0.3);
+    set(&p, 1, "frontend_bound", 0.302);
+    expect_sockets(&p, NULL);
+    set(&p, 1, "backend_bound", 0.2); // now the intervals do not overlap
+    set(&p, 1, "frontend_bound", 0.4);
+    expect_sockets(&p,
+                   "The sockets differ: socket 0: backend_bound, 30.2 % of pipeline slots; socket 7: frontend_bound, "
+                   "40 % of pipeline slots.");
+    end(&p);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_sockets_verdict_is_the_last_node_of_its_path),
+        cmocka_unit_test(test_another_verdict_counts_when_it_has_lasted),
+        cmocka_unit_test(test_where_nothing_is_high_that_is_the_verdict),
+        cmocka_unit_test(test_a_verdict_is_certain_if_its_intervals_leave_no_doubt),
+        cmocka_unit_test(test_an_overdue_snapshot_has_no_verdict),
+        cmocka_unit_test(test_prometheus_gets_one_path_a_socket),
+        cmocka_unit_test(test_sockets_that_are_bound_by_different_things_are_named),
+        cmocka_unit_test(test_sockets_that_the_intervals_do_not_tell_apart_do_not_differ),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
