@@ -141,15 +141,16 @@ void estimate_take_batch(struct estimate *e, size_t index) {
                                    .cores = e->cores,
                                    .steps = e->steps,
                                    .memory_rounds = e->memory_rounds};
-    if (batch.of_cpus) {
+    if (batch.of_cpus)
         batch.block = index - first;
-        prefetch_block(e, index + 1, batch.block + 1);
-    } else
+    else
         batch.in = scopes_cpus(e->scopes, index);
     estimate_means_move(e->means, &batch);
     estimate_sizes_take_batch(e->sizes, &batch);
     if (!has_differences(e, &batch))
         return;
+    if (batch.of_cpus)
+        prefetch_block(e, index + 1, batch.block + 1); // it has differences, too
     if (!batch.of_cpus)
         estimate_steps_begin(e->steps, batch.in);
     operand_lanes_begin(e->at, e->seconds, !batch.of_cpus && topology_whole_cores(e->scopes->topology, index));

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/base/prefetch.h"
 #include "core/tally/derive_state.h"
 
 // Turns sums and totals into the values of a snapshot. Unmeasured values stay NaN.
@@ -207,19 +206,10 @@ void derive_write_states(const struct derive *d, struct snapshot *out, bool of_r
     }
 }
 
-// Asks for the memory of the next batch's gauges.
-static void prefetch_next(const struct derive *d, const struct snapshot *out, size_t first) {
-    const struct snapshot_layout *layout = d->layout;
-    size_t bytes = (snapshot_numerator(layout, 0, 0) - snapshot_metric(layout, 0, 0)) * sizeof *out->values;
-    for (size_t scope = first; scope < first + LANES && scope < layout->n_scopes; scope++)
-        prefetch(&out->values[snapshot_metric(layout, scope, 0)], bytes);
-}
-
 static void write_batch(struct derive *d, struct snapshot *out, size_t batch) {
     const struct topology *topology = d->layout->topology;
     struct scope_range scopes = scopes_of_batch(topology, batch);
     operand_lanes_begin(d->in, d->seconds, topology_whole_cores(topology, scopes.first));
-    prefetch_next(d, out, scopes.first + scopes.n);
     for (size_t i = 0; i < d->layout->n_metrics; i++)
         write_gauge(d, out, batch, d->layout->plan->evaluation[i]);
     for (size_t l = 0; l < scopes.n; l++)

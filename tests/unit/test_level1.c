@@ -34,22 +34,36 @@ static struct catalog *four_categories(void) {
     return catalog_builder_finish(builder);
 }
 
-// Splits one window among others. False if that is impossible; the outputs are untouched then.
-static bool split(const struct catalog *catalog, const double *counts, double *categories, double *slots) {
-    enum { LANE = 5, ROOM = 64 };
-    struct lanes windows[ROOM], values[ROOM];
-    struct level1_split all;
-    assert_true(catalog->n_events <= ROOM && catalog->n_metrics <= ROOM);
+enum { LANE = 5 }; // of the window at hand, among others
+
+static struct lanes *among_others(const struct catalog *catalog, const double *counts) {
+    struct lanes *windows = calloc(catalog->n_events, sizeof *windows);
+    assert_non_null(windows);
     for (size_t e = 0; e < catalog->n_events; e++)
         for (size_t l = 0; l < LANES; l++)
             windows[e].of[l] = l == LANE ? counts[e] : (double)((l + 1) * 1000 + e);
+    return windows;
+}
+
+// Splits a window. False if that is impossible; the outputs are untouched then.
+static bool split(const struct catalog *catalog, const double *counts, double *categories, double *slots) {
+    struct lanes *windows = among_others(catalog, counts), *values = calloc(catalog->n_metrics, sizeof *values);
+    struct level1_split all;
+    assert_non_null(values);
     level1_split(catalog, windows, values, &all);
-    if (!all.possible[LANE])
-        return false;
-    *slots = all.slots.of[LANE];
-    for (size_t i = 0; i < catalog->level1.n_categories; i++)
+    for (size_t i = 0; i < catalog->level1.n_categories && all.possible[LANE]; i++)
         categories[i] = all.categories[i].of[LANE];
-    return true;
+    *slots = all.possible[LANE] ? all.slots.of[LANE] : *slots;
+    free(values);
+    free(windows);
+    return all.possible[LANE];
+}
+
+static double contention(const struct catalog *catalog, const double *counts) {
+    struct lanes *windows = among_others(catalog, counts);
+    double slots = level1_contention(catalog, windows).of[LANE];
+    free(windows);
+    return slots;
 }
 
 static bool near(double a, double b, double relative) { return fabs(a - b) <= relative * fmax(fabs(a), fabs(b)); }
@@ -139,21 +153,20 @@ static void test_a_thread_that_lost_all_its_slots_says_how_many(void **state) {
     struct errors errors = {0};
     struct catalog *catalog;
     assert_int_equal(spec_json_load("specs/zen4.json", NULL, &errors, &catalog), 0);
-    double *counts = calloc(catalog->n_events, sizeof *counts), *values = calloc(catalog->n_metrics, sizeof *values);
+    double *counts = calloc(catalog->n_events, sizeof *counts);
     double categories[CATEGORY_N], slots;
-    assert_true(counts && values && catalog->level1.per_thread);
+    assert_true(counts && catalog->level1.per_thread);
     counts[catalog_find_event(catalog, "ls_not_halted_cyc")] = 1000;
     counts[catalog_find_event(catalog, "de_src_op_disp.all")] = 6000;
     counts[catalog_find_event(catalog, "ex_ret_ops")] = 6000;
     counts[catalog->core_slots[CORE_SLOTS_ALL]] = 6000;
-    assert_true(level1_split(catalog, counts, values, categories, &slots) && slots == 6000);
-    assert_true(level1_contention(catalog, counts) == 0);
+    assert_true(split(catalog, counts, categories, &slots) && slots == 6000);
+    assert_true(contention(catalog, counts) == 0);
     counts[catalog_find_event(catalog, "de_src_op_disp.all")] = counts[catalog_find_event(catalog, "ex_ret_ops")] = 0;
     counts[catalog->core_slots[CORE_SLOTS_ALL]] = 0;
     counts[catalog_find_event(catalog, "de_no_dispatch_per_slot.smt_contention")] = 6000;
-    assert_true(level1_split(catalog, counts, values, categories, &slots) && slots == 0);
-    assert_true(level1_contention(catalog, counts) == 6000);
-    free(values);
+    assert_true(split(catalog, counts, categories, &slots) && slots == 0);
+    assert_true(contention(catalog, counts) == 6000);
     free(counts);
     catalog_free(catalog);
 }
