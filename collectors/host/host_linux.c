@@ -132,20 +132,31 @@ int host_linux_topology(const struct host_roots *roots, const struct host_choice
     return r == -EINVAL ? errors_add(errors, NULL, 0, 0, "none of the CPUs that `cpus` names is online") : r;
 }
 
+// True if a CPU came online that should be measured, or one that is measured became isolated. This is asked every few
+// seconds, so it goes over words of the sets.
+static bool cpus_changed(const struct cpuset *online, const struct host_choice *choice, const struct topology *known) {
+    struct cpuset measured = {0};
+    bool changed = false;
+    for (size_t i = 0; i < known->n_cpus; i++)
+        cpuset_add(&measured, known->cpus[i].id);
+    for (size_t w = 0; w < CPUSET_MAX / 64 && !changed; w++) {
+        uint64_t selected = (choice->selected ? choice->selected->words[w] : UINT64_MAX) &
+                            (choice->own ? choice->own->words[w] : UINT64_MAX);
+        uint64_t isolated = choice->isolated ? choice->isolated->words[w] : 0;
+        uint64_t comes = online->words[w] & selected & ~measured.words[w], goes = measured.words[w] & isolated;
+        changed = (comes | goes) != 0;
+    }
+    return changed;
+}
+
 int host_linux_topology_update(const struct host_roots *roots, const struct host_choice *choice,
                                const struct topology *known, struct topology **out) {
     struct cpuset online;
     struct errors ignored = {0}; // an unreadable file says nothing new about the CPUs
-    if (read_online(roots, &ignored, &online) < 0)
+    if (read_online(roots, &ignored, &online) < 0 || !cpus_changed(&online, choice, known))
         return 0;
-    for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
-        bool measured = find_cpu(known, cpu) != NULL, comes = cpuset_has(&online, cpu) && is_selected(choice, cpu);
-        if (measured ? !is_isolated(choice, cpu) : !comes)
-            continue;
-        int r = build_topology(roots, &online, choice, known, out);
-        return r == 0 ? 1 : r;
-    }
-    return 0;
+    int r = build_topology(roots, &online, choice, known, out);
+    return r == 0 ? 1 : r;
 }
 
 int host_linux_pmu_type(const struct host_roots *roots, const char *pmu, uint32_t *out) {
@@ -314,8 +325,9 @@ static double list_fds(const char *path) {
 static void count_fds(const char *path, uint64_t call, struct host_process *process) {
     struct statfs system;
     struct stat status;
-    if (statfs(path, &system) == 0 && system.f_type == PROC_SUPER_MAGIC && stat(path, &status) == 0 &&
-        status.st_size > 0)
+    if (call == 0)
+        process->is_procfs = statfs(path, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+    if (process->is_procfs && stat(path, &status) == 0 && status.st_size > 0)
         process->open_fds = (double)status.st_size;
     else if (call % HOST_FDS_CALLS == 0)
         process->open_fds = list_fds(path);

@@ -73,6 +73,7 @@ enum { HOST_FILE_CALLS = 5, HOST_FDS_CALLS = 60 };
 struct host_process {
     double cpu_seconds, resident_bytes, virtual_bytes, open_fds, max_fds, start_timestamp;
     uint64_t calls;
+    bool is_procfs; // the folder is the kernel's own
 };
 void host_linux_process(const struct host_roots *roots, struct host_process *process);
 

@@ -178,6 +178,8 @@ int recording_file_new(const char *path, uint64_t bytes_max, struct recording_fi
     return 0;
 }
 
+void recording_file_limit(struct recording_file *file, uint64_t bytes_max) { file->bytes_max = bytes_max; }
+
 struct recording_file *recording_file_free(struct recording_file *file) {
     if (file && file->fd >= 0)
         (void)close(file->fd);

@@ -7,8 +7,8 @@
 // and the oldest are removed to keep it. So even ten restarts do not remove what led to the first.
 //
 // Only topdownd writes a file: it always creates it, never opens an existing one, and follows no symbolic link. A
-// partial write is undone, so that a file always ends with a full record. A daemon holds a lock (flock) on the FILE that
-// it writes, so that two daemons never write to one recording.
+// partial write is undone, so that a file always ends with a full record. A daemon holds a lock (flock) on the FILE
+// that it writes, so that two daemons never write to one recording.
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,6 +22,8 @@ struct recording_file;
 // file of these names is not a recording, -EBUSY if another daemon writes FILE, -ELOOP if it is a symbolic link,
 // -ENAMETOOLONG or another negative errno.
 int recording_file_new(const char *path, uint64_t bytes_max, struct recording_file **out);
+// Sets another limit, which holds from the next file or piece on.
+void recording_file_limit(struct recording_file *file, uint64_t bytes_max);
 // Predicts what recording_file_new would return, without creating anything and without looking at locks.
 int recording_file_check(const char *path);
 struct recording_file *recording_file_free(struct recording_file *file);

@@ -180,6 +180,52 @@ int adapt_new(const struct catalog *catalog, const struct plan_selection *select
     return r;
 }
 
+static bool same_decision(struct adapt_decision *decision, const struct catalog *before,
+                          const struct catalog *catalog) {
+    int group = catalog_find_group(catalog, before->groups[decision->group].name);
+    int metric = catalog_find_metric(catalog, before->metrics[decision->metric].name);
+    if (group < 0 || metric < 0)
+        return false;
+    decision->group = (unsigned)group;
+    decision->metric = (unsigned)metric;
+    return true;
+}
+
+// A group stays raised if the node that raised it still leads to it.
+static void continue_group(struct adapt *a, size_t selection, const struct adapt_group *old,
+                           const struct catalog *before) {
+    struct adapt_group *group = &a->report.groups[selection];
+    int metric = old->raised ? catalog_find_metric(a->catalog, before->metrics[old->metric].name) : -1;
+    const struct node *node = metric >= 0 ? node_of(a, (unsigned)metric) : NULL;
+    if (!node || !node->leads[selection] ||
+        strcmp(a->catalog->groups[group->group].name, before->groups[old->group].name) != 0)
+        return;
+    unsigned own = group->group;
+    *group = *old;
+    group->group = own;
+    group->metric = node->metric;
+    a->raised[selection] = true;
+}
+
+void adapt_continue(struct adapt *a, const struct adapt *old) {
+    const struct catalog *before = old->catalog;
+    a->changed = old->changed;
+    a->changed_ns = old->changed_ns;
+    memcpy(a->report.causes, old->report.causes, sizeof a->report.causes);
+    for (size_t s = 0; s < a->report.n_groups; s++)
+        for (size_t o = 0; o < old->report.n_groups; o++)
+            continue_group(a, s, &old->report.groups[o], before);
+    for (size_t i = 0; i < old->report.n_decisions; i++) {
+        struct adapt_decision decision = old->report.decisions[i];
+        if (same_decision(&decision, before, a->catalog))
+            a->report.decisions[a->report.n_decisions++] = decision;
+    }
+}
+
+void adapt_count_on(struct adapt *a, const struct adapt_cause_count counts[ADAPT_CAUSES_N]) {
+    memcpy(a->report.causes, counts, sizeof a->report.causes);
+}
+
 struct adapt *adapt_free(struct adapt *a) {
     if (a) {
         for (size_t i = 0; i < a->n_nodes; i++)

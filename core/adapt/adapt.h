@@ -66,6 +66,13 @@ struct adapt; // private
 int adapt_new(const struct catalog *catalog, const struct plan_selection *selections, size_t n, struct adapt **out);
 struct adapt *adapt_free(struct adapt *adapt);
 
+// Takes over what `old` has decided and counted, from other selections or another version of the spec, by the names of
+// metric groups and metrics. Called once, on a new one.
+void adapt_continue(struct adapt *adapt, const struct adapt *old);
+
+// Goes on from counts of earlier decisions, where nothing else is left of them.
+void adapt_count_on(struct adapt *adapt, const struct adapt_cause_count counts[ADAPT_CAUSES_N]);
+
 // Takes a round's diagnosis, and its snapshot for the time. True if adapt_raised has just changed, so that a new plan
 // is due.
 bool adapt_round(struct adapt *adapt, const struct diagnosis *diagnosis, const struct snapshot *snapshot);

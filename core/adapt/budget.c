@@ -3,8 +3,10 @@
 
 #include <math.h>
 
+double budget_allowed(size_t n_cpus) { return fmax(0.0001 * (double)n_cpus, 0.001); }
+
 void budget_init(struct budget *budget, size_t n_cpus, double now_seconds, struct budget_cost cost) {
-    *budget = (struct budget){.allowed = fmax(0.0001 * (double)n_cpus, 0.001),
+    *budget = (struct budget){.allowed = budget_allowed(n_cpus),
                               .begun_seconds = now_seconds,
                               .begun = cost,
                               .used = NAN,

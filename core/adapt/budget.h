@@ -34,7 +34,8 @@ struct budget {
     double factor;       // slot length relative to the configured one
 };
 
-// The larger of 0.01 % of the machine and 0.1 % of one CPU.
+// CPU seconds a second: the larger of 0.01 % of the machine and 0.1 % of one CPU.
+double budget_allowed(size_t n_cpus);
 void budget_init(struct budget *budget, size_t n_cpus, double now_seconds, struct budget_cost cost);
 
 // Takes the total cost so far. Returns true if `factor` has just changed.

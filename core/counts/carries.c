@@ -45,9 +45,14 @@ static struct carry *of_cpu(const struct carries *carries, size_t cpu) {
     return &carries->carries[cpu * carries->n * CARRY_PARTS];
 }
 
-void carries_continue(struct carries *carries, size_t cpu, const struct carries *old, size_t old_cpu) {
-    if (carries->n > 0)
-        memcpy(of_cpu(carries, cpu), of_cpu(old, old_cpu), carries->n * CARRY_PARTS * sizeof *carries->carries);
+void carries_continue(struct carries *carries, size_t cpu, const struct carries *old, size_t old_cpu,
+                      const int *match) {
+    for (size_t m = 0; m < carries->n_metrics; m++) {
+        int place = carries->place[m], old_place = match[m] >= 0 ? old->place[match[m]] : -1;
+        if (place >= 0 && old_place >= 0)
+            memcpy(of_cpu(carries, cpu) + (size_t)place * CARRY_PARTS,
+                   of_cpu(old, old_cpu) + (size_t)old_place * CARRY_PARTS, CARRY_PARTS * sizeof *carries->carries);
+    }
 }
 
 double carries_take(struct carries *carries, size_t cpu, size_t metric, enum carry_part part, double amount) {

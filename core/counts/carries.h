@@ -35,8 +35,9 @@ struct carries {
 struct carries *carries_new(const struct plan *plan, size_t n_cpus);
 struct carries *carries_free(struct carries *carries);
 
-// Takes over a CPU's debts from another plan of the same catalog with the same metrics.
-void carries_continue(struct carries *carries, size_t cpu, const struct carries *old, size_t old_cpu);
+// Takes over a CPU's debts from another plan. `match` gives its metric that is the same as each of this one's; -1:
+// none.
+void carries_continue(struct carries *carries, size_t cpu, const struct carries *old, size_t old_cpu, const int *match);
 
 // The increase of a metric's counter on a CPU.
 double carries_take(struct carries *carries, size_t cpu, size_t metric, enum carry_part part, double amount);

@@ -9,7 +9,20 @@
 static void lay_out(void *self, struct block *block) {
     struct level1_cpus *level1 = self;
     level1->cpus = block_take(block, level1->scopes->topology->n_cpus, sizeof *level1->cpus);
+    level1->next = block_take(block, level1->scopes->topology->n_cpus, sizeof *level1->next);
+    level1->first_of = block_take(block, level1->scopes->topology->n_cores, sizeof *level1->first_of);
     level1->increase = block_take(block, level1->scopes->n * level1->n_categories, sizeof *level1->increase);
+}
+
+static void find_siblings(struct level1_cpus *level1) {
+    const struct topology *topology = level1->scopes->topology;
+    for (size_t core = 0; core < topology->n_cores; core++)
+        level1->first_of[core] = topology->n_cpus;
+    for (size_t cpu = topology->n_cpus; cpu-- > 0;) {
+        size_t *first = &level1->first_of[topology->cpus[cpu].core];
+        level1->next[cpu] = *first;
+        *first = cpu;
+    }
 }
 
 struct level1_cpus *level1_cpus_new(const struct rows *rows, const struct scopes *scopes) {
@@ -18,6 +31,7 @@ struct level1_cpus *level1_cpus_new(const struct rows *rows, const struct scopes
     struct level1_cpus *made = block_new(&level1, sizeof level1, lay_out);
     if (!made)
         return NULL;
+    find_siblings(made);
     made->windows = operand_lanes_new(rows);
     return made->windows ? made : level1_cpus_free(made);
 }
@@ -38,7 +52,7 @@ void level1_cpus_begin_round(struct level1_cpus *level1, size_t cpu) {
     *of = (struct level1_cpu){.span = of->span, .debt = of->debt};
 }
 
-void level1_cpus_take_window(struct level1_cpus *level1, unsigned cpu, const double *values) {
+void level1_cpus_take_window(struct level1_cpus *level1, size_t cpu, const double *values) {
     level1->cpu_of[level1->n_windows] = cpu;
     operand_lanes_fill_lane(level1->windows, (size_t)level1->rows->plan->level1_unit, level1->n_windows, values);
     if (++level1->n_windows == LANES)

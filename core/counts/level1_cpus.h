@@ -28,11 +28,13 @@ struct level1_cpus {
     const struct scopes *scopes;
     size_t n_categories;     // in the catalog's level 1
     struct level1_cpu *cpus; // [cpu]
+    size_t *next;            // [cpu]: the next one of its core; the number of CPUs: there is none
+    size_t *first_of;        // [core]: its first CPU
     double *increase;        // [scope][category]: of the CPUs' last rounds
     // windows are split together, one in each lane
     struct operand_lanes *windows;
-    size_t n_windows;       // waiting
-    unsigned cpu_of[LANES]; // a window's
+    size_t n_windows;     // waiting
+    size_t cpu_of[LANES]; // a window's
 };
 
 // `rows` and `scopes` must outlive it. NULL if out of memory.
@@ -45,7 +47,7 @@ void level1_cpus_continue(struct level1_cpus *level1, size_t cpu, const struct l
 void level1_cpus_begin_round(struct level1_cpus *level1, size_t cpu);
 
 // Takes the values of one of the CPU's windows of the level-1 unit. Call level1_cpus_end_windows after the last one.
-void level1_cpus_take_window(struct level1_cpus *level1, unsigned cpu, const double *values);
+void level1_cpus_take_window(struct level1_cpus *level1, size_t cpu, const double *values);
 void level1_cpus_end_windows(struct level1_cpus *level1);
 
 // Ends the CPU's round; gaps longer than limit_seconds are given up, and a stalled unit has no data. Returns each

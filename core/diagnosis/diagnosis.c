@@ -215,13 +215,40 @@ struct diagnosis *diagnosis_free(struct diagnosis *diagnosis) {
     return NULL;
 }
 
+// The metric of another catalog that is this one's; -1: it has none.
+static int same_metric(const struct catalog *catalog, unsigned metric, const struct catalog *other) {
+    return catalog == other ? (int)metric : catalog_find_metric(other, catalog->metrics[metric].name);
+}
+
+// A verdict on a metric that is no longer there is none.
+static struct verdict continue_verdict(struct verdict verdict, const struct catalog *before,
+                                       const struct catalog *catalog) {
+    int metric = verdict.metric < 0 ? verdict.metric : same_metric(before, (unsigned)verdict.metric, catalog);
+    return verdict.metric >= 0 && metric < 0 ? (struct verdict){NOTHING_KNOWN, NAN}
+                                             : (struct verdict){metric, verdict.since_seconds};
+}
+
+static void continue_course(struct course *course, const struct course *old, const struct catalog *before,
+                            const struct catalog *catalog) {
+    *course = *old;
+    course->held = continue_verdict(old->held, before, catalog);
+    course->rival = continue_verdict(old->rival, before, catalog);
+}
+
 void diagnosis_continue(struct diagnosis *diagnosis, const struct diagnosis *old) {
     const struct topology *topology = diagnosis->layout->topology, *before = old->layout->topology;
-    assert(diagnosis->layout->catalog == old->layout->catalog);
-    memcpy(diagnosis->nodes, old->nodes, diagnosis->layout->catalog->n_metrics * sizeof *diagnosis->nodes);
-    diagnosis->courses[0] = old->courses[0];
+    const struct catalog *catalog = diagnosis->layout->catalog, *old_catalog = old->layout->catalog;
+    for (unsigned m = 0; m < catalog->n_metrics; m++) {
+        int metric = same_metric(catalog, m, old_catalog);
+        if (metric < 0)
+            continue;
+        bool judged = diagnosis->nodes[m].judged;
+        diagnosis->nodes[m] = old->nodes[metric];
+        diagnosis->nodes[m].judged = judged;
+    }
+    continue_course(&diagnosis->courses[0], &old->courses[0], old_catalog, catalog);
     for (size_t s = 0; s < topology->n_sockets; s++)
         for (size_t b = 0; b < before->n_sockets; b++)
             if (before->sockets[b].id == topology->sockets[s].id)
-                diagnosis->courses[1 + s] = old->courses[1 + b];
+                continue_course(&diagnosis->courses[1 + s], &old->courses[1 + b], old_catalog, catalog);
 }

@@ -37,7 +37,8 @@ struct diagnosis; // private
 struct diagnosis *diagnosis_new(struct snapshot_layout *layout);
 struct diagnosis *diagnosis_free(struct diagnosis *diagnosis); // returns NULL, takes NULL
 
-// Takes over what `old` remembers, from another plan of the same catalog. Sockets are matched by id.
+// Takes over what `old` remembers, from another plan or another version of the spec. Sockets are matched by id, metrics
+// by name.
 void diagnosis_continue(struct diagnosis *diagnosis, const struct diagnosis *old);
 
 // Takes a snapshot, complete with its timestamp, and fills in snapshot_bound_since. One made within a round settles

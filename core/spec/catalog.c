@@ -75,8 +75,14 @@ static void names_deinit(struct catalog_names *names) {
     free(names->aliases);
 }
 
+const struct catalog *catalog_share(const struct catalog *catalog) {
+    struct catalog *counted = (struct catalog *)(uintptr_t)catalog; // only the number of references changes
+    atomic_fetch_add_explicit(&counted->shares, 1, memory_order_relaxed);
+    return catalog;
+}
+
 struct catalog *catalog_free(struct catalog *catalog) {
-    if (!catalog)
+    if (!catalog || atomic_fetch_sub_explicit(&catalog->shares, 1, memory_order_acq_rel) > 0)
         return NULL;
     names_deinit(&catalog->names);
     for (size_t i = 0; i < catalog->n_nodes; i++)

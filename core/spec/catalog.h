@@ -12,6 +12,7 @@
 // (core/formula/formula.h, scale_free). A metric comes after those that it uses, so evaluating in order of index is
 // always right.
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -203,9 +204,13 @@ struct catalog {
     size_t n_nodes;
     struct environment_facts environment; // for which the formulas are compiled
     struct catalog_names names;
+    atomic_uint shares; // references beside the owner's
 };
 
+// Gives up the owner's reference, or one from catalog_share; the last one frees the catalog. Returns NULL, takes NULL.
 struct catalog *catalog_free(struct catalog *catalog);
+// Another reference: what was derived from a catalog may outlive its owner, such as the newest page over a reload.
+const struct catalog *catalog_share(const struct catalog *catalog);
 
 // Index, or -1. Groups compare by name_equal; events and metrics must match exactly, except in the function for any
 // case. A name in a formula is an exactly matching metric, else an event; if there is neither, the same ignoring case.

@@ -120,6 +120,11 @@ const struct family_info family_table[FAMILY_N] = {
     [FAMILY_BUILD_INFO] = {PREFIX "build_info", "gauge", "The version of this daemon."},
     [FAMILY_CONFIG_INFO] = {PREFIX "config_info", "gauge",
                             "The profile in force and a hash of the whole configuration."},
+    [FAMILY_CONFIG_SUCCESSFUL] = {PREFIX "config_last_reload_successful", "gauge",
+                                  "1 where the last attempt to load the configuration succeeded, 0 where it failed and "
+                                  "the one before is still in force."},
+    [FAMILY_CONFIG_SUCCESS_TIMESTAMP] = {PREFIX "config_last_reload_success_timestamp_seconds", "gauge",
+                                         "When the configuration in force was loaded, in seconds since the epoch."},
     [FAMILY_PROCESS_CPU] = {"process_cpu_seconds_total", "counter", "CPU time of this daemon, user and system."},
     [FAMILY_PROCESS_RESIDENT] = {"process_resident_memory_bytes", "gauge", "Resident memory of this daemon."},
     [FAMILY_PROCESS_VIRTUAL] = {"process_virtual_memory_bytes", "gauge", "Virtual memory of this daemon."},

@@ -61,6 +61,7 @@ struct derive *derive_free(struct derive *d) {
     derive_events_free(d->events);
     group_totals_free(d->groups);
     free(d->amounts);
+    derive_past_deinit(&d->past);
     totals_free(d->totals);
     level1_cpus_free(d->level1);
     operand_lanes_free(d->in);
@@ -162,6 +163,7 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
         derive_take_window(d, &readings->windows[i]);
     derive_join_composites(d);
     derive_end_windows(d);
+    level1_siblings_lend(d->level1, d->ended);
     derive_metrics_find_stalled(d->metrics);
     d->seconds = end_rounds(d, readings);
     take_cpus(d, readings->round_over);

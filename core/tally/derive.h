@@ -26,10 +26,10 @@ struct derive; // private: the totals
 struct derive *derive_new(struct snapshot_layout *layout); // NULL if out of memory; takes a reference
 struct derive *derive_free(struct derive *derive);
 
-// Takes over the totals of `old`, matching sockets, CPUs, metrics, events and event groups by identity. Called once, on
-// a new derive whose layout has the same catalog and the same metrics selected. Rounds without data that are still
-// pending in `old` become uncovered time. Event groups that the new plan lacks are remembered in case a later plan has
-// them. Returns 0 or -ENOMEM, which leaves the new derive unchanged.
+// Takes over the totals of `old`, matching sockets, CPUs, metrics, events and event groups by name and number: its plan
+// may have other metrics, and its catalog may be another one. Called once, on a new derive. Rounds without data that
+// are still pending in `old` become uncovered time. What the new plan lacks is remembered in case a later plan has it.
+// Returns 0 or -ENOMEM, after which the new derive can only be freed.
 int derive_continue(struct derive *derive, const struct derive *old);
 
 // Adds one round to the totals and fills `out`, which must be new; self values are left to the caller. If there was no

@@ -74,9 +74,14 @@ struct derive_metrics *derive_metrics_free(struct derive_metrics *metrics) {
     return NULL;
 }
 
-void derive_metrics_continue(struct derive_metrics *metrics, const struct derive_metrics *old) {
-    memcpy(metrics->counted, old->counted, metrics->plan->catalog->n_events * sizeof *metrics->counted);
-    memcpy(metrics->planned, old->planned, metrics->plan->n_metrics * sizeof *metrics->planned);
+void derive_metrics_continue(struct derive_metrics *metrics, const struct derive_metrics *old, const int *match) {
+    const struct catalog *catalog = metrics->plan->catalog, *before = old->plan->catalog;
+    for (size_t e = 0; e < catalog->n_events; e++) {
+        int event = catalog == before ? (int)e : catalog_find_event(before, catalog->events[e].name);
+        metrics->counted[e] = event >= 0 && old->counted[event];
+    }
+    for (size_t m = 0; m < metrics->plan->n_metrics; m++)
+        metrics->planned[m] = match[m] >= 0 && old->planned[match[m]];
     metrics->rotated = metrics->rotated || old->rotated;
     note_planned(metrics);
 }

@@ -39,9 +39,9 @@ struct derive_metrics {
 struct derive_metrics *derive_metrics_new(const struct plan *plan, size_t n_cpus);
 struct derive_metrics *derive_metrics_free(struct derive_metrics *metrics);
 
-// Takes over which events have counted and which metrics could be planned from another plan of the same catalog with
-// the same metrics.
-void derive_metrics_continue(struct derive_metrics *metrics, const struct derive_metrics *old);
+// Takes over which events have counted and which metrics could be planned from another plan. `match` gives its metric
+// that is the same as each of this one's; -1: none.
+void derive_metrics_continue(struct derive_metrics *metrics, const struct derive_metrics *old, const int *match);
 
 // Notes that an event group counted `counts`.
 void derive_metrics_note_counts(struct derive_metrics *metrics, unsigned group, const uint64_t *counts);

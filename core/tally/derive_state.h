@@ -12,7 +12,7 @@
 
 #include "core/counts/composites.h"
 #include "core/counts/core_slots.h"
-#include "core/counts/level1_cpus.h"
+#include "core/counts/level1_siblings.h"
 #include "core/counts/operand_lanes.h"
 #include "core/counts/operands.h"
 #include "core/counts/sums.h"
@@ -21,6 +21,7 @@
 #include "core/tally/derive.h"
 #include "core/tally/derive_events.h"
 #include "core/tally/derive_metrics.h"
+#include "core/tally/derive_past.h"
 #include "core/tally/group_totals.h"
 
 struct derive {
@@ -36,6 +37,7 @@ struct derive {
     struct operand_lanes *in;   // then for each batch of scopes in turn
     struct level1_cpus *level1; // unused if the plan has no level-1 unit
     struct totals *totals;      // a scope's totals, numbered as in scope 0 of a snapshot
+    struct derive_past past;    // of earlier plans
     double *amounts;            // [total of metrics and events]: what a CPU's round adds
     struct group_totals *groups;
     struct derive_events *events;

@@ -197,6 +197,7 @@ struct snapshot_layout *snapshot_layout_new(struct plan *plan, struct topology *
         free(layout);
         return NULL;
     }
+    (void)catalog_share(layout->catalog);
     layout->topology = topology;
     layout->n_scopes = scope_count(topology);
     layout->n_metrics = plan->n_metrics;
@@ -216,6 +217,7 @@ struct snapshot_layout *snapshot_layout_unref(struct snapshot_layout *layout) {
         free(layout->events);
         topology_free(layout->topology);
         plan_free(layout->plan);
+        catalog_free((struct catalog *)(uintptr_t)layout->catalog);
         free(layout);
     }
     return NULL;

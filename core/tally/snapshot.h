@@ -66,21 +66,23 @@ enum self_value {
     SELF_PROCESS_OPEN_FDS,
     SELF_PROCESS_MAX_FDS,
     SELF_PROCESS_START_TIMESTAMP,
-    SELF_RECORDING_UP,           // 1, 0: the last write succeeded, failed; NaN, as all below: not recording
-    SELF_RECORDING_ERROR,        // errno of that failure; else 0
-    SELF_RECORDING_BYTES,        // written, total
-    SELF_RECORDING_ROUNDS_LOST,  // missing from the recording, total
-    SELF_LAST_COUNTED_TIMESTAMP, // of the last snapshot for which anything was counted; before, of the start
-    SELF_PMU_KERNEL_BYTES,       // the kernel's memory behind the open events, estimated; NaN: no PMU is used
+    SELF_RECORDING_UP,             // 1, 0: the last write succeeded, failed; NaN, as all below: not recording
+    SELF_RECORDING_ERROR,          // errno of that failure; else 0
+    SELF_RECORDING_BYTES,          // written, total
+    SELF_RECORDING_ROUNDS_LOST,    // missing from the recording, total
+    SELF_LAST_COUNTED_TIMESTAMP,   // of the last snapshot for which anything was counted; before, of the start
+    SELF_PMU_KERNEL_BYTES,         // the kernel's memory behind the open events, estimated; NaN: no PMU is used
+    SELF_CONFIG_SUCCESSFUL,        // 1, 0: the last attempt to load the configuration succeeded, failed
+    SELF_CONFIG_SUCCESS_TIMESTAMP, // of the last one that succeeded
     SELF_N
 };
 enum { SELF_BUCKETS_N = SELF_ROTATION_BUCKETS_END - SELF_ROTATION_BUCKETS };
 extern const double snapshot_rotation_bounds[SELF_BUCKETS_N]; // upper bounds in seconds; +Inf is the count itself
 
 struct snapshot_layout {
-    const struct catalog *catalog;
-    struct plan *plan;         // owned
-    struct topology *topology; // owned
+    const struct catalog *catalog; // a reference
+    struct plan *plan;             // owned
+    struct topology *topology;     // owned
     atomic_uint references;
     size_t n_scopes;     // 1 + sockets + CPUs
     size_t n_metrics;    // of the plan

@@ -20,9 +20,9 @@ struct options {
     const char *word; // after the command; NULL: none
     bool help, version;
     enum pmu_kind pmu;
-    const char *scenario;  // --pmu sim:FILE, or the name of a shipped one; NULL: the demo
-    const char *replay;    // --pmu replay:FILE
-    double speed;          // of the replay; 1: as recorded; 0: as fast as possible
+    const char *scenario; // --pmu sim:FILE, or the name of a shipped one; NULL: the demo
+    const char *replay;   // --pmu replay:FILE
+    double speed;         // of the replay; 1: as recorded; 0: as fast as possible
     bool speed_given;
     const char *spec;      // eval: a vendor's file or folder; else a spec's name for a replayed log; NULL: not given
     const char *record;    // file; NULL: from the configuration
@@ -33,7 +33,7 @@ struct options {
     const char *sysfs, *procfs;
     const char *data;   // folder with specs/ and scenarios/; NULL: beside the program
     const char *run;    // folder of the control socket; NULL: the one systemd made
-    const char *socket; // yield: the daemon's control socket; NULL: in the folder
+    const char *socket; // the daemon's control socket, to ask it; NULL: in the folder
     struct {
         double seconds; // 1 to 3600; 0: --for was not given
         bool end;       // take the counters back
@@ -57,7 +57,8 @@ enum option_set {
     OPTIONS_MEASURE = 4, // recording, replaying, the control socket's folder
     OPTIONS_YIELD = 8,
     OPTIONS_LIST = 16,
-    OPTIONS_EVAL = 32
+    OPTIONS_EVAL = 32,
+    OPTIONS_ASK = 64 // how to reach the running daemon
 };
 
 struct command {

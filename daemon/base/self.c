@@ -14,6 +14,15 @@ void self_init(struct self *self, const struct clocks *clocks, size_t n_cpus, ui
     *self = (struct self){.clocks = clocks};
     self->counted_seconds = self_realtime_seconds(self);
     budget_init(&self->budget, n_cpus, (double)now_ns * 1e-9, (struct budget_cost){0});
+    self_note_config(self, true);
+}
+
+void self_measure_cpus(struct self *self, size_t n_cpus) { self->budget.allowed = budget_allowed(n_cpus); }
+
+void self_note_config(struct self *self, bool successful) {
+    self->config.successful = successful;
+    if (successful)
+        self->config.success_seconds = self_realtime_seconds(self);
 }
 
 static struct budget_cost cost_of(const struct self *self) {
@@ -93,6 +102,8 @@ void self_fill(struct self *self, const struct host_roots *roots, double pmu_up,
     values[SELF_CALLS] = (double)self->calls;
     values[SELF_INTERRUPTS] = (double)self->interrupts;
     values[SELF_INTERRUPT_SECONDS] = self->interrupt_seconds;
+    values[SELF_CONFIG_SUCCESSFUL] = self->config.successful;
+    values[SELF_CONFIG_SUCCESS_TIMESTAMP] = self->config.success_seconds;
     values[SELF_BUDGET_USED] = self->budget.used;
     values[SELF_PROCESS_CPU_SECONDS] = self->process.cpu_seconds;
     values[SELF_PROCESS_RESIDENT_BYTES] = self->process.resident_bytes;

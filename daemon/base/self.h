@@ -21,12 +21,22 @@ struct self {
     uint64_t step_begun_ns, step_cpu_ns;
     bool counted;           // the next snapshot has new counts, or none are wanted
     double counted_seconds; // of the last such snapshot, since the epoch; before, when the daemon started
+    struct self_config {
+        bool successful;        // the last attempt to load it
+        double success_seconds; // when it was last loaded, since the epoch
+    } config;
     struct host_process process;
     struct budget budget;
 };
 
 // Starts at now_ns with n_cpus measured CPUs. `clocks` are borrowed.
 void self_init(struct self *self, const struct clocks *clocks, size_t n_cpus, uint64_t now_ns);
+
+// So many CPUs are measured from now on, on which the budget depends.
+void self_measure_cpus(struct self *self, size_t n_cpus);
+
+// Notes an attempt to load the configuration. The first one was the start, which succeeded.
+void self_note_config(struct self *self, bool successful);
 
 double self_realtime_seconds(const struct self *self); // since the epoch
 

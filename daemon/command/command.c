@@ -9,6 +9,7 @@
 #include "daemon/base/options_error.h"
 #include "daemon/command/eval.h"
 #include "daemon/command/list.h"
+#include "daemon/command/reload.h"
 #include "daemon/command/yield.h"
 #include "daemon/run/check.h"
 #include "daemon/run/service.h"
@@ -76,8 +77,14 @@ static const struct command commands[] = {
      .more = print_config_keys,
      .check = check_measure,
      .run = check_config_run},
+    {.name = "reload",
+     .sets = OPTIONS_ASK,
+     .summary = "have the running daemon read its configuration again, and exit",
+     .help = "Has the running daemon read configuration and specs again, and returns when they are in\n"
+             "force. If they are wrong, nothing changes, and the mistakes are shown.",
+     .run = reload_run},
     {.name = "yield",
-     .sets = OPTIONS_YIELD,
+     .sets = OPTIONS_YIELD | OPTIONS_ASK,
      .summary = "have the running daemon hand all counters over to others, and exit",
      .help = "Has the running daemon hand all counters over to others, and returns when they are free.",
      .check = check_yield,

@@ -69,6 +69,11 @@ struct collector *collector_free(struct collector *c) {
     return NULL;
 }
 
+void collector_change(struct collector *c, struct source *source, uint64_t interval_ns) {
+    c->source = source;
+    c->interval_ns = interval_ns;
+}
+
 struct pmu *collector_pmu(const struct collector *c) {
     return c->pmu;
 }
@@ -76,8 +81,12 @@ struct pmu *collector_pmu(const struct collector *c) {
 // ---- a plan ----
 
 static void close_stopped(struct collector *c) {
+    uint64_t calls = closer_calls(c->closer);
+    self_step_begin(c->self);
     sampler_release(c->stopped.sampler, c->closer);
     c->stopped = run_end(c->stopped);
+    calls = closer_calls(c->closer) - calls;
+    self_change_end(c->self, calls, calls);
 }
 
 int collector_start(struct collector *c, struct snapshot_layout *layout) {

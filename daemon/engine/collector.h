@@ -25,6 +25,9 @@ struct collector_request {
 int collector_new(const struct collector_request *request, struct errors *errors, struct collector **out);
 struct collector *collector_free(struct collector *collector); // closes what is open
 
+// From the next plan on: another source that is the same (daemon/source/source_continue.h), and another interval.
+void collector_change(struct collector *collector, struct source *source, uint64_t interval_ns);
+
 struct pmu *collector_pmu(const struct collector *collector);
 
 // ---- a plan ----

@@ -13,6 +13,13 @@
 
 struct engine;
 
+// The set-up that measuring is to go on under, of the same core type.
+struct engine_change {
+    const struct setup *setup;
+    struct core_type *type;
+    uint64_t now_ns;
+};
+
 struct engine_ops {
     // Does what is due at now_ns (monotonic); *deadline_ns is the time of the next call. *out is the snapshot of new
     // values, a reference owned by the caller, or NULL. Returns 0 or a negative errno that ends the daemon: -EINVAL,
@@ -28,6 +35,14 @@ struct engine_ops {
     // counters back in the next step. Returns 0, -EOPNOTSUPP if the engine holds no counters, -EAGAIN if there is no
     // plan yet.
     int (*yield)(struct engine *engine, uint64_t now_ns, double seconds);
+    // Prepares to go on under another set-up, which is borrowed: does all that can fail. Returns 0; -EAGAIN while the
+    // engine looks for counters; -EINVAL with the reason in `errors`, -ENOMEM or another negative errno, and nothing
+    // has changed. NULL, like the next two: the engine shows the past.
+    int (*prepare)(struct engine *engine, const struct engine_change *change, struct errors *errors);
+    // Gives up what was prepared, or puts it into force: the next step goes on under it, and the old set-up is no
+    // longer used. Nothing may happen between prepare and these. Returns 0, or a negative errno that ends the daemon.
+    void (*abandon)(struct engine *engine);
+    int (*change)(struct engine *engine, uint64_t now_ns);
     struct engine *(*free)(struct engine *engine); // returns NULL
 };
 

@@ -9,6 +9,7 @@
 #include "collectors/pmu/pace.h"
 #include "daemon/base/log.h"
 #include "daemon/engine/measure_plan.h"
+#include "daemon/engine/measure_reload.h"
 
 static const uint64_t SECOND_NS = UINT64_C(1000000000);
 static const uint64_t PROBE_UNPAID_NS = UINT64_C(20000000000); // since the last probe
@@ -210,6 +211,20 @@ static int follow_cpus(struct measure *m, struct moment *moment) {
     return r < 0 ? r : MEASURE_DUE;
 }
 
+// The unfinished rounds are lost, as over any change of plan.
+static int change_setup(struct measure *m, struct moment *moment) {
+    (void)moment;
+    measure_take_over(m);
+    return collector_start(m->collector, m->stage.layout);
+}
+
+// What counts afterwards begins when the time without counters is over.
+static int change_setup_later(struct measure *m, struct moment *moment) {
+    (void)moment;
+    measure_take_over(m);
+    return MEASURE_NOTHING;
+}
+
 static int go_on(struct measure *m, struct moment *moment) {
     (void)m;
     (void)moment;
@@ -307,6 +322,8 @@ static int (*const ACTIONS[MEASURE_ACTION_N])(struct measure *m, struct moment *
     [MEASURE_FOLLOW_TRIAL] = follow_trial,
     [MEASURE_FOLLOW_BUDGET] = follow_budget,
     [MEASURE_FOLLOW_CPUS] = follow_cpus,
+    [MEASURE_CHANGE_SETUP] = change_setup,
+    [MEASURE_CHANGE_SETUP_LATER] = change_setup_later,
     [MEASURE_GO_ON] = go_on,
 };
 
@@ -339,12 +356,24 @@ static int yield_counters(struct engine *engine, uint64_t now_ns, double seconds
     return happen(of(engine), seconds > 0 ? MEASURE_YIELD : MEASURE_TAKE_BACK, &moment);
 }
 
+static int prepare(struct engine *engine, const struct engine_change *change, struct errors *errors) {
+    return measure_prepare(of(engine), change, errors);
+}
+
+static void abandon(struct engine *engine) { measure_abandon(of(engine)); }
+
+static int change(struct engine *engine, uint64_t now_ns) {
+    struct moment moment = {.now_ns = now_ns};
+    return happen(of(engine), MEASURE_RELOAD, &moment);
+}
+
 static struct view *present_view(const struct engine *engine) { return ((const struct measure *)engine)->stage.view; }
 
 // ---- making ----
 
 static struct engine *free_measure(struct engine *engine) {
     struct measure *m = of(engine);
+    measure_abandon(m);
     record_free(m->record);
     trials_free(m->trials);
     collector_free(m->collector);
@@ -374,6 +403,9 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
                                           .view = present_view,
                                           .snapshot = present_snapshot,
                                           .yield = yield_counters,
+                                          .prepare = prepare,
+                                          .abandon = abandon,
+                                          .change = change,
                                           .free = free_measure};
     const struct setup *setup = request->setup;
     struct core_type *type = request->type;

@@ -26,6 +26,12 @@ struct looked {
     uint64_t watchdog_ns; // the NMI watchdog
 };
 
+// Counts of what a reload has ended, in case another one begins it again: counters do not fall.
+struct ended {
+    struct record_totals record;
+    struct adapt_cause_count causes[ADAPT_CAUSES_N];
+};
+
 struct measure {
     struct engine engine; // first
     const struct setup *setup;
@@ -46,6 +52,8 @@ struct measure {
     struct adapt *adapt;         // NULL: the schedule is fixed
     bool adapt_due;              // it needs another plan
     struct looked looked;        // at what changes by itself
+    struct ended ended;
+    struct measure_next *next; // prepared by a reload (daemon/engine/measure_reload.h); NULL: nothing
     struct blind blind;
     struct verdict verdict; // that the log has
 };

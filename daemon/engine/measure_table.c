@@ -13,11 +13,13 @@ struct measure_rule measure_rule(enum measure_state state, enum measure_happenin
         [MEASURE_MEASURING] = {[MEASURE_DUE] = {MEASURE_STEP_SAMPLER, MEASURE_MEASURING},
                                [MEASURE_YIELD] = {MEASURE_HAND_OVER, MEASURE_YIELDED},
                                [MEASURE_TAKE_BACK] = {MEASURE_IGNORE, MEASURE_MEASURING},
+                               [MEASURE_RELOAD] = {MEASURE_CHANGE_SETUP, MEASURE_MEASURING},
                                [MEASURE_ROUND_OVER] = {MEASURE_FINISH_ROUND, MEASURE_LOOKING}},
 
         [MEASURE_LOOKING] = {[MEASURE_DUE] = {MEASURE_LOOK_AROUND, MEASURE_LOOKING},
                              [MEASURE_YIELD] = {MEASURE_HAND_OVER, MEASURE_YIELDED},
                              [MEASURE_TAKE_BACK] = {MEASURE_IGNORE, MEASURE_LOOKING},
+                             [MEASURE_RELOAD] = {MEASURE_CHANGE_SETUP, MEASURE_MEASURING},
                              [MEASURE_BOTTLENECK] = {MEASURE_FOLLOW_BOTTLENECK, MEASURE_LOOKING},
                              [MEASURE_COUNTERS] = {MEASURE_BEGIN_PROBE, MEASURE_PROBING},
                              [MEASURE_TRIED] = {MEASURE_FOLLOW_TRIAL, MEASURE_LOOKING},
@@ -33,6 +35,7 @@ struct measure_rule measure_rule(enum measure_state state, enum measure_happenin
         [MEASURE_YIELDED] = {[MEASURE_DUE] = {MEASURE_STEP_YIELDED, MEASURE_YIELDED},
                              [MEASURE_YIELD] = {MEASURE_HAND_OVER, MEASURE_YIELDED},
                              [MEASURE_TAKE_BACK] = {MEASURE_SHORTEN_YIELD, MEASURE_YIELDED},
+                             [MEASURE_RELOAD] = {MEASURE_CHANGE_SETUP_LATER, MEASURE_YIELDED},
                              [MEASURE_YIELD_OVER] = {MEASURE_END_YIELD, MEASURE_MEASURING}},
     };
     return rules[state][happening];

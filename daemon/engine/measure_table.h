@@ -3,9 +3,6 @@
 #define TOPDOWND_DAEMON_ENGINE_MEASURE_TABLE_H
 
 // The state machine of measuring: one table gives each state's action on each happening, and the next state.
-//
-// Reloading the configuration would be one more happening: FINDING and YIELDED would note it, MEASURING and LOOKING
-// would make another plan as for MEASURE_CPUS, PROBING would start anew.
 
 enum measure_state {
     MEASURE_FINDING,   // no plan yet: probing for counters
@@ -23,6 +20,7 @@ enum measure_happening {
     MEASURE_DUE,       // a step is due
     MEASURE_YIELD,     // a client asks for the counters
     MEASURE_TAKE_BACK, // a client no longer needs them
+    MEASURE_RELOAD,    // another set-up was prepared
 
     // from the current activity
     MEASURE_ANSWER,     // the probe has the number of counters, or an error
@@ -58,6 +56,8 @@ enum measure_action {
     MEASURE_FOLLOW_TRIAL,
     MEASURE_FOLLOW_BUDGET,
     MEASURE_FOLLOW_CPUS,
+    MEASURE_CHANGE_SETUP,
+    MEASURE_CHANGE_SETUP_LATER,
     MEASURE_GO_ON,
     MEASURE_ACTION_N
 };

@@ -39,6 +39,7 @@ struct record {
     bool plan_known;  // the plan is in one of them
     size_t next_file; // start of the next file in the buffer; NO_FILE: none
     int error;        // already reported; 0: none
+    bool begins;      // the next plan begins a file
     bool stopped;     // until retry_ns
     uint64_t retry_ns;
     uint64_t bytes;             // written
@@ -175,6 +176,45 @@ int record_new(const struct setup *setup, const struct core_type *type, uint64_t
     return 0;
 }
 
+bool record_is_at(const struct record *record, const struct setup *setup, const struct core_type *type) {
+    char *path = setup->record_path ? path_of(setup, type->source) : NULL;
+    bool same = path && strcmp(path, record->path) == 0;
+    free(path);
+    return same;
+}
+
+// Whether a file with this header begins as one with the other, but for what numbers the files. Out of memory: no.
+static bool same_beginning(const struct recording_header *a, const struct recording_header *b) {
+    struct recording_buffer buffers[2] = {0};
+    bool same = recording_put_header(&buffers[0], a) == 0 && recording_put_header(&buffers[1], b) == 0 &&
+                buffers[0].n == buffers[1].n && memcmp(buffers[0].bytes, buffers[1].bytes, buffers[0].n) == 0;
+    recording_buffer_deinit(&buffers[0]);
+    recording_buffer_deinit(&buffers[1]);
+    return same;
+}
+
+void record_change(struct record *record, const struct setup *setup, const struct core_type *type) {
+    struct recording_header header;
+    fill_header(&header, setup, type->source, record->header.seed);
+    header.id = record->header.id;
+    header.part = record->header.part;
+    header.timestamp_seconds = record->header.timestamp_seconds;
+    record->bytes_max = setup->record_bytes / setup->n_types;
+    if (record->file)
+        recording_file_limit(record->file, record->bytes_max);
+    record->begins = record->begins || !same_beginning(&header, &record->header);
+    record->header = header;
+}
+
+struct record_totals record_totals(const struct record *record) {
+    return (struct record_totals){record->bytes, record->rounds_lost};
+}
+
+void record_continue(struct record *record, struct record_totals totals) {
+    record->bytes = totals.bytes;
+    record->rounds_lost = record->rounds_lost_known = totals.rounds_lost;
+}
+
 int record_check(const struct setup *setup, const struct core_type *type, struct errors *errors) {
     char *path = path_of(setup, type->source);
     int r = path ? recording_file_check(path) : -ENOMEM;
@@ -184,6 +224,47 @@ int record_check(const struct setup *setup, const struct core_type *type, struct
         r = record_refuse(setup, path, r, errors);
     free(path);
     return may_pass ? 1 : r;
+}
+
+// ---- pieces ----
+
+// The end of the last whole record within a piece, or of the first one if that is longer; never in the next file.
+// *rounds is the number of rounds in the piece.
+static size_t piece_end(const struct record *record, uint64_t *rounds) {
+    size_t at = record->written, end = at;
+    size_t limit = record->next_file < record->buffer.n ? record->next_file : record->buffer.n;
+    struct recording_record one;
+    while (recording_next(record->buffer.bytes, limit, &at, &one) > 0) {
+        if (end > record->written && at - record->written > PIECE_BYTES)
+            break;
+        end = at;
+        *rounds += one.kind == RECORDING_CORES;
+    }
+    return end;
+}
+
+static void write_piece(struct record *record) {
+    int r = 0;
+    if (record->next_file == record->written) {
+        r = recording_file_rotate(record->file);
+        record->next_file = NO_FILE;
+    }
+    uint64_t rounds = 0;
+    size_t end = piece_end(record, &rounds);
+    if (r == 0)
+        r = recording_file_write(record->file, record->buffer.bytes + record->written, end - record->written);
+    if (r < 0) {
+        record_fail(record, r);
+        return;
+    }
+    record->bytes += end - record->written;
+    record->rounds_waiting -= rounds;
+    record->written = end;
+    if (record->error != 0)
+        log_info("%s: can be written again; %" PRIu64 " rounds are missing", record->path,
+                 record->rounds_lost - record->rounds_lost_known);
+    record->error = 0;
+    record->rounds_lost_known = record->rounds_lost;
 }
 
 // ---- records ----
@@ -232,11 +313,23 @@ static int put_beginning(struct record *record) {
     return r < 0 ? r : put_plan(record, record->plan_known);
 }
 
-static int put_next_file(struct record *record) {
+// Another recording, rather than another part of this one, has a number of its own.
+static int put_next_file(struct record *record, bool another) {
+    uint64_t id;
+    if (another && getrandom(&id, sizeof id, 0) == sizeof id)
+        record->header.id = id;
     record->next_file = record->buffer.n;
     record->file_bytes = 0;
-    record->header.part++;
+    record->header.part = another ? 0 : record->header.part + 1;
     return put_beginning(record);
+}
+
+// Begins a file with this plan. A file that has yet to begin is written before.
+static void put_beginning_of_file(struct record *record) {
+    while (record->next_file != NO_FILE && !record->stopped)
+        write_piece(record);
+    if (!record->stopped)
+        (void)put_next_file(record, true);
 }
 
 // Whether someone has removed the file, of which the log tells.
@@ -264,7 +357,7 @@ static bool ready(struct record *record) {
     bool begins = record->stopped;
     record->stopped = false;
     if (record->next_file == NO_FILE && (record->file_bytes > record->bytes_max / FILES || note_removed(record)))
-        return put_next_file(record) == 0;
+        return put_next_file(record, false) == 0;
     return !begins || put_beginning(record) == 0;
 }
 
@@ -283,8 +376,11 @@ void record_plan(struct record *record, struct view *view) {
         return; // it comes with the header when recording continues
     if (first)
         (void)put_beginning(record);
+    else if (record->begins)
+        put_beginning_of_file(record);
     else
         (void)put_plan(record, false);
+    record->begins = false;
 }
 
 void record_view(struct record *record, struct view *view) {
@@ -316,45 +412,6 @@ void record_pause(struct record *record, const struct recording_pause *pause) {
 }
 
 // ---- writing ----
-
-// The end of the last whole record within a piece, or of the first one if that is longer; never in the next file.
-// *rounds is the number of rounds in the piece.
-static size_t piece_end(const struct record *record, uint64_t *rounds) {
-    size_t at = record->written, end = at;
-    size_t limit = record->next_file < record->buffer.n ? record->next_file : record->buffer.n;
-    struct recording_record one;
-    while (recording_next(record->buffer.bytes, limit, &at, &one) > 0) {
-        if (end > record->written && at - record->written > PIECE_BYTES)
-            break;
-        end = at;
-        *rounds += one.kind == RECORDING_CORES;
-    }
-    return end;
-}
-
-static void write_piece(struct record *record) {
-    int r = 0;
-    if (record->next_file == record->written) {
-        r = recording_file_rotate(record->file);
-        record->next_file = NO_FILE;
-    }
-    uint64_t rounds = 0;
-    size_t end = piece_end(record, &rounds);
-    if (r == 0)
-        r = recording_file_write(record->file, record->buffer.bytes + record->written, end - record->written);
-    if (r < 0) {
-        record_fail(record, r);
-        return;
-    }
-    record->bytes += end - record->written;
-    record->rounds_waiting -= rounds;
-    record->written = end;
-    if (record->error != 0)
-        log_info("%s: can be written again; %" PRIu64 " rounds are missing", record->path,
-                 record->rounds_lost - record->rounds_lost_known);
-    record->error = 0;
-    record->rounds_lost_known = record->rounds_lost;
-}
 
 bool record_step(struct record *record, uint64_t deadline_ns) {
     if (!record || record->buffer.n == 0)

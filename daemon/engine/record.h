@@ -24,6 +24,17 @@ int record_new(const struct setup *setup, const struct core_type *type, uint64_t
 int record_check(const struct setup *setup, const struct core_type *type, struct errors *errors);
 struct record *record_free(struct record *record); // writes the rest
 
+// True if the setup records to where the record does.
+bool record_is_at(const struct record *record, const struct setup *setup, const struct core_type *type);
+// Records under another set-up from the next plan on: into a new file, if what a file says at its beginning differs.
+void record_change(struct record *record, const struct setup *setup, const struct core_type *type);
+// What has been recorded in all; and another record goes on from there.
+struct record_totals {
+    uint64_t bytes, rounds_lost;
+};
+struct record_totals record_totals(const struct record *record);
+void record_continue(struct record *record, struct record_totals totals);
+
 const char *record_path(const struct record *record); // valid as long as the record; NULL: no recording
 // Writes the self values about the recording.
 void record_fill(const struct record *record, struct snapshot *snapshot);

@@ -17,6 +17,15 @@ struct watch {
     int error, round_error; // of the last whole round, or newer; of the round so far; 0: none
 };
 
+static void continue_alarms(struct watch *watch, const struct watch *before) {
+    const struct catalog *catalog = watch->layout->catalog, *old = before->layout->catalog;
+    for (size_t m = 0; m < catalog->n_metrics; m++) {
+        int metric = catalog == old ? (int)m : catalog_find_metric(old, catalog->metrics[m].name);
+        if (metric >= 0)
+            watch->alarms[m] = before->alarms[metric];
+    }
+}
+
 struct watch *watch_new(const struct snapshot_layout *layout, const char *prefix, const struct snapshot *now,
                         const struct watch *before) {
     struct watch *watch = calloc(1, sizeof *watch);
@@ -30,7 +39,7 @@ struct watch *watch_new(const struct snapshot_layout *layout, const char *prefix
     if (!watch->windows || !watch->trouble || !watch->alarms)
         return watch_free(watch);
     if (before)
-        memcpy(watch->alarms, before->alarms, layout->catalog->n_metrics * sizeof *watch->alarms);
+        continue_alarms(watch, before);
     for (size_t g = 0; g < layout->plan->n_groups; g++)
         memcpy(watch->windows[g], now->values + snapshot_windows(layout, g, 0), sizeof watch->windows[g]);
     watch->gap_seconds = now->values[snapshot_uncovered(layout, 0, UNCOVERED_GAP)];

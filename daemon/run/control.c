@@ -29,13 +29,13 @@ struct client {
     sd_event_source *input, *timer;
     char request[CONTROL_REQUEST_MAX];
     size_t length;
+    bool waiting;    // for a reload
     uint64_t number; // counts connections
 };
 
 struct control {
     sd_event *loop;
-    control_yield *yield;
-    void *context;
+    struct control_requests requests;
     struct sockaddr_un address;
     int fd;
     bool bound; // we own the path
@@ -53,11 +53,12 @@ static void client_close(struct client *client) {
         (void)close(client->fd);
     client->fd = -1;
     client->length = 0;
+    client->waiting = false;
 }
 
-// One short line always fits into the empty buffer of a socket.
+// A few lines always fit into the empty buffer of a socket.
 __attribute__((format(printf, 2, 3))) static void answer(const struct client *client, const char *format, ...) {
-    char line[CONTROL_ANSWER_MAX];
+    char line[ERROR_LINE_MAX + 8];
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(line, sizeof line, format, arguments);
@@ -76,7 +77,7 @@ static struct ucred peer_of(const struct client *client) {
 
 static void yield_to(const struct client *client, double seconds) {
     struct ucred peer = peer_of(client);
-    int r = client->control->yield(seconds, client->control->context);
+    int r = client->control->requests.yield(seconds, client->control->requests.context);
     if (r < 0) {
         answer(client, "error %s\n", strerror(-r));
         return;
@@ -87,13 +88,48 @@ static void yield_to(const struct client *client, double seconds) {
     answer(client, "ok %.10g\n", seconds);
 }
 
+static void answer_reload(const struct client *client, int r, const struct errors *errors) {
+    char line[ERROR_LINE_MAX];
+    for (size_t i = 0; r < 0 && i < errors->n; i++) {
+        error_format(&errors->items[i], line, sizeof line);
+        answer(client, "error %s\n", line);
+    }
+    if (r < 0 && errors->dropped > 0)
+        answer(client, "error and %zu more\n", errors->dropped);
+    else if (r < 0 && errors->n == 0)
+        answer(client, "error %s\n", strerror(-r));
+    else if (r == 0)
+        answer(client, "ok\n");
+}
+
+// A client that waits may take longer than others; it can only hang up meanwhile.
+static void reload_for(struct client *client) {
+    const struct control_requests *requests = &client->control->requests;
+    const struct ucred peer = peer_of(client);
+    struct errors errors = {0};
+    log_info("process %d of user %u asks to reload the configuration", (int)peer.pid, (unsigned)peer.uid);
+    int r = requests->reload(&errors, requests->context);
+    if (r < 0) {
+        answer_reload(client, r, &errors);
+        return;
+    }
+    client->waiting = true;
+    (void)sd_event_source_set_io_events(client->input, 0);
+    (void)sd_event_source_set_enabled(client->timer, SD_EVENT_OFF);
+}
+
 // The request is a line without its end. Text from a client is never echoed.
 static void serve(struct client *client) {
     static const char verb[] = "yield ";
     const char *word = client->request + strlen(verb);
     struct decimal number;
-    if (strlen(client->request) != client->length || strncmp(client->request, verb, strlen(verb)) != 0) {
-        answer(client, "error there is no such request: 'yield SECONDS' is the only one\n");
+    bool whole = strlen(client->request) == client->length;
+    if (whole && strcmp(client->request, "reload") == 0) {
+        reload_for(client);
+        return;
+    }
+    if (!whole || strncmp(client->request, verb, strlen(verb)) != 0) {
+        answer(client, "error there is no such request: 'yield SECONDS' and 'reload' are all\n");
         return;
     }
     if (!decimal_read(&word, &number) || *word != '\0' || decimal_value(number) > CONTROL_YIELD_SECONDS_MAX ||
@@ -108,7 +144,8 @@ static int on_input(sd_event_source *source, int fd, uint32_t events, void *cont
     (void)source;
     (void)events;
     struct client *client = context;
-    ssize_t n = read(fd, client->request + client->length, sizeof client->request - client->length);
+    ssize_t n =
+        client->waiting ? 0 : read(fd, client->request + client->length, sizeof client->request - client->length);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     if (n > 0) {
@@ -120,6 +157,8 @@ static int on_input(sd_event_source *source, int fd, uint32_t events, void *cont
             *end = '\0';
             client->length = (size_t)(end - client->request);
             serve(client);
+            if (client->waiting)
+                return 0;
         } else {
             answer(client, "error the request is too long\n");
         }
@@ -245,7 +284,7 @@ static char *systemd_folder(void) {
     return folders && *folders ? strndup(folders, strcspn(folders, ":")) : NULL;
 }
 
-int control_new(sd_event *loop, const char *folder, control_yield *yield, void *context, struct errors *errors,
+int control_new(sd_event *loop, const char *folder, const struct control_requests *requests, struct errors *errors,
                 struct control **out) {
     char *made = folder ? NULL : systemd_folder();
     bool named = folder || made;
@@ -260,10 +299,8 @@ int control_new(sd_event *loop, const char *folder, control_yield *yield, void *
         log_errors(&unnamed);
         r = 0;
     }
-    if (control) {
-        control->yield = yield;
-        control->context = context;
-    }
+    if (control)
+        control->requests = *requests;
     if (r == 0)
         *out = control;
     return r;
@@ -274,6 +311,15 @@ int control_start(struct control *control) {
     if (r >= 0)
         r = sd_event_source_set_ratelimit(control->listener, SECOND_US, ACCEPTS_A_SECOND);
     return r < 0 ? r : 0;
+}
+
+void control_end_reload(struct control *control, int r, const struct errors *errors) {
+    for (size_t i = 0; control && i < CLIENTS_MAX; i++) {
+        if (!control->clients[i].waiting)
+            continue;
+        answer_reload(&control->clients[i], r, errors);
+        client_close(&control->clients[i]);
+    }
 }
 
 struct control *control_free(struct control *control) {

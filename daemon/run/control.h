@@ -5,9 +5,11 @@
 // The daemon's control socket, through which `topdownd yield` asks for the counters.
 //
 // A Unix stream socket with mode 0660 in the runtime directory, so that root and the daemon's group may use it: to be
-// able to connect is to be allowed. One line comes in, one goes out, and the connection is closed:
+// able to connect is to be allowed. One line comes in, an answer goes out, and the connection is closed:
 //     yield SECONDS   ->   ok SECONDS          1 to 3600, or 0 to take the counters back
 //                     ->   error TEXT
+//     reload          ->   ok                  once the new configuration is in force
+//                     ->   error TEXT          a line for each mistake: nothing has changed
 
 #include <systemd/sd-event.h>
 
@@ -17,10 +19,24 @@
 #define CONTROL_FOLDER "/run/topdownd"
 #define CONTROL_NAME "control.sock"
 
-enum { CONTROL_YIELD_SECONDS_MAX = 3600, CONTROL_REQUEST_MAX = 128, CONTROL_ANSWER_MAX = 256 };
+enum {
+    CONTROL_YIELD_SECONDS_MAX = 3600,
+    CONTROL_REQUEST_MAX = 128,
+    CONTROL_ANSWER_MAX = (ERRORS_MAX + 1) * (ERROR_LINE_MAX + 8) // a line for each mistake
+};
 
 // Yields the counters: they are free when it returns. 0 takes them back. Returns 0 or a negative errno.
 typedef int control_yield(double seconds, void *context);
+
+// Begins to reload the configuration. Returns 0 if it has begun: control_end_reload says how it ended. -EINVAL with the
+// mistakes in `errors`, or another negative errno.
+typedef int control_reload(struct errors *errors, void *context);
+
+struct control_requests {
+    control_yield *yield;
+    control_reload *reload;
+    void *context; // of both
+};
 
 struct control; // private
 
@@ -28,13 +44,16 @@ struct control; // private
 // dead daemon's socket. Returns 0; -EINVAL with the reason in `errors` if the folder was given and cannot be used, for
 // instance because another daemon listens there; or another negative errno. *out is NULL if there is no folder, or none
 // for this daemon, which is logged. `loop` must outlive it.
-int control_new(sd_event *loop, const char *folder, control_yield *yield, void *context, struct errors *errors,
+int control_new(sd_event *loop, const char *folder, const struct control_requests *requests, struct errors *errors,
                 struct control **out);
 // Starts answering; until then requests wait in the kernel's queue. Returns 0 or a negative errno.
 int control_start(struct control *control);
 
 // Serves a client on a connected socket that does not block, and takes it over.
 void control_take_client(struct control *control, int fd);
+
+// Answers those who wait for a reload: the configuration is in force (r is 0), or not, and why.
+void control_end_reload(struct control *control, int r, const struct errors *errors);
 
 struct control *control_free(struct control *control); // removes the socket
 

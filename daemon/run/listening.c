@@ -8,43 +8,62 @@
 
 #include "daemon/base/log.h"
 
-enum { RETRY_US_MIN = 1000000, RETRY_US_MAX = 10000000, RETRY_ACCURACY_US = 250000 };
+enum { RETRY_US_MIN = 1000000, RETRY_US_MAX = 10000000, RETRY_ACCURACY_US = 250000, CHANGED_US = 50000 };
 
-struct listening {
-    const struct config *config;
-    struct http_server *server;
-    sd_event_source *timer;
-    uint64_t retry_us; // until the next attempt
-    bool announced;
-    struct awaited {
-        bool here;                // it listens
-        char why[ERROR_TEXT_MAX]; // "" before the first attempt; what has been logged
-    } addresses[HTTP_ADDRESSES_MAX];
+// An address of the configuration.
+struct awaited {
+    struct http_address at;   // its texts are owned
+    size_t place;             // its number at the server
+    bool here;                // it listens
+    char why[ERROR_TEXT_MAX]; // "" before the first attempt; what has been logged
 };
 
-static void announce(const struct listening *listening, size_t i) {
-    const char *address = listening->config->listen[i].address;
-    bool ipv6 = strchr(address, ':') != NULL;
-    unsigned port = http_server_port(listening->server, i);
-    log_info("look at http://%s%s%s:%u/ or scrape http://%s%s%s:%u/metrics", ipv6 ? "[" : "", address, ipv6 ? "]" : "",
-             port, ipv6 ? "[" : "", address, ipv6 ? "]" : "", port);
+struct listening {
+    sd_event *loop;
+    struct http_server *server;
+    sd_event_source *timer; // NULL: nothing has ever been awaited
+    uint64_t retry_us;      // until the next attempt
+    bool announced;
+    struct awaited addresses[HTTP_ADDRESSES_MAX];
+    size_t n;
+};
+
+// ---- an address ----
+
+static void announce(const struct listening *listening, const struct awaited *address) {
+    const char *text = address->at.address;
+    bool ipv6 = strchr(text, ':') != NULL;
+    unsigned port = http_server_port(listening->server, address->place);
+    log_info("look at http://%s%s%s:%u/ or scrape http://%s%s%s:%u/metrics", ipv6 ? "[" : "", text, ipv6 ? "]" : "",
+             port, ipv6 ? "[" : "", text, ipv6 ? "]" : "", port);
+}
+
+static void awaited_deinit(struct awaited *address) {
+    free((char *)(uintptr_t)address->at.address);
+    free((char *)(uintptr_t)address->at.text);
+}
+
+static int awaited_init(struct awaited *address, const struct config_listen *from, size_t place) {
+    *address = (struct awaited){.at = {strdup(from->text), strdup(from->address), from->port}, .place = place};
+    if (address->at.text && address->at.address)
+        return 0;
+    awaited_deinit(address);
+    return -ENOMEM;
 }
 
 // Returns 0 if the address listens or is awaited, with *changed where that is news; else as http_server_listen.
-static int try_address(struct listening *listening, size_t i, struct errors *errors, bool *changed) {
-    const struct config_listen *listen = &listening->config->listen[i];
-    struct awaited *address = &listening->addresses[i];
+static int try_address(struct listening *listening, struct awaited *address, bool first, struct errors *errors,
+                       bool *changed) {
     struct errors found = {0};
-    int r = http_server_listen(listening->server, i,
-                               &(struct http_address){listen->text, listen->address, listen->port}, &found);
+    int r = http_server_listen(listening->server, address->place, &address->at, &found);
     const char *why = found.n > 0 ? found.items[0].text : "";
     if (r == 0) {
         address->here = *changed = true;
         if (listening->announced)
-            announce(listening, i);
+            announce(listening, address);
         return 0;
     }
-    if (r != -EAGAIN && !listening->timer) // later it is only said: nothing ends a daemon that measures
+    if (r != -EAGAIN && first) // later it is only said: nothing ends a daemon that measures
         return errors_add(errors, NULL, 0, 0, "%s", why);
     if (strcmp(why, address->why) != 0) {
         *changed = true;
@@ -54,17 +73,18 @@ static int try_address(struct listening *listening, size_t i, struct errors *err
     return 0;
 }
 
-// Returns the number of addresses that are awaited, or a negative errno.
-static int try_all(struct listening *listening, struct errors *errors) {
+// ---- all of them ----
+
+// Returns the number of addresses that are awaited.
+static int try_awaited(struct listening *listening) {
     bool changed = false;
     int awaited = 0;
-    for (size_t i = 0; i < listening->config->n_listen; i++) {
-        if (listening->addresses[i].here)
-            continue;
-        int r = try_address(listening, i, errors, &changed);
-        if (r < 0)
-            return r;
-        awaited += !listening->addresses[i].here;
+    struct errors errors = {0};
+    for (size_t i = 0; i < listening->n; i++) {
+        struct awaited *address = &listening->addresses[i];
+        if (!address->here)
+            (void)try_address(listening, address, false, &errors, &changed);
+        awaited += !address->here;
     }
     uint64_t later_us = listening->retry_us * 2 < RETRY_US_MAX ? listening->retry_us * 2 : RETRY_US_MAX;
     listening->retry_us = changed ? RETRY_US_MIN : later_us;
@@ -74,39 +94,125 @@ static int try_all(struct listening *listening, struct errors *errors) {
 static int on_retry(sd_event_source *timer, uint64_t due_us, void *context) {
     (void)due_us;
     struct listening *listening = context;
-    struct errors errors = {0};
-    if (try_all(listening, &errors) == 0)
+    if (try_awaited(listening) == 0)
         return 0;
     int r = sd_event_source_set_time_relative(timer, listening->retry_us);
     return r < 0 ? r : sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
 }
 
-static int start(struct listening *listening, sd_event *loop, struct errors *errors) {
-    struct http_address addresses[HTTP_ADDRESSES_MAX] = {0};
-    size_t n = listening->config->n_listen;
-    for (size_t i = 0; i < n && i < HTTP_ADDRESSES_MAX; i++)
-        addresses[i].address = listening->config->listen[i].address;
-    int r = http_server_new(addresses, n, &listening->server);
-    if (r == 0)
-        r = try_all(listening, errors);
-    if (r <= 0)
-        return r;
-    r = sd_event_add_time_relative(loop, &listening->timer, CLOCK_MONOTONIC, listening->retry_us, RETRY_ACCURACY_US,
-                                   on_retry, listening);
+// Tries what is awaited after so long.
+static int await(struct listening *listening, uint64_t after_us) {
+    bool all = true;
+    for (size_t i = 0; i < listening->n; i++)
+        all = all && listening->addresses[i].here;
+    if (all)
+        return 0;
+    if (listening->timer) {
+        int r = sd_event_source_set_time_relative(listening->timer, after_us);
+        return r < 0 ? r : sd_event_source_set_enabled(listening->timer, SD_EVENT_ONESHOT);
+    }
+    int r = sd_event_add_time_relative(listening->loop, &listening->timer, CLOCK_MONOTONIC, after_us, RETRY_ACCURACY_US,
+                                       on_retry, listening);
     return r < 0 ? r : sd_event_source_set_exit_on_failure(listening->timer, true); // never stop trying silently
 }
+
+static void drop(struct listening *listening, size_t i) {
+    if (listening->addresses[i].here)
+        http_server_close(listening->server, listening->addresses[i].place);
+    awaited_deinit(&listening->addresses[i]);
+    memmove(&listening->addresses[i], &listening->addresses[i + 1],
+            (--listening->n - i) * sizeof *listening->addresses);
+}
+
+static bool is_named(const struct config *config, const struct awaited *address) {
+    for (size_t i = 0; i < config->n_listen; i++)
+        if (strcmp(config->listen[i].address, address->at.address) == 0 && config->listen[i].port == address->at.port)
+            return true;
+    return false;
+}
+
+static bool is_known(const struct listening *listening, const struct config_listen *listen) {
+    for (size_t i = 0; i < listening->n; i++)
+        if (strcmp(listen->address, listening->addresses[i].at.address) == 0 &&
+            listen->port == listening->addresses[i].at.port)
+            return true;
+    return false;
+}
+
+static int add(struct listening *listening, const struct config_listen *listen, struct errors *errors) {
+    bool used[HTTP_ADDRESSES_MAX] = {0}, changed;
+    for (size_t i = 0; i < listening->n; i++)
+        used[listening->addresses[i].place] = true;
+    int place = http_server_place(listening->server, used);
+    if (place < 0 || listening->n == HTTP_ADDRESSES_MAX)
+        return errors_add(errors, NULL, 0, 0,
+                          "listen: there are %d addresses at most, with those that it replaces: change a part first",
+                          HTTP_ADDRESSES_MAX);
+    struct awaited *address = &listening->addresses[listening->n];
+    int r = awaited_init(address, listen, (size_t)place);
+    if (r < 0)
+        return r;
+    r = try_address(listening, address, true, errors, &changed);
+    if (r < 0)
+        awaited_deinit(address);
+    else
+        listening->n++;
+    return r;
+}
+
+// Adds the addresses that are new. Where one is refused, those that were added before it go again.
+static int add_new(struct listening *listening, const struct config *config, struct errors *errors) {
+    size_t before = listening->n;
+    int r = 0;
+    for (size_t i = 0; i < config->n_listen && r >= 0; i++)
+        if (!is_known(listening, &config->listen[i]))
+            r = add(listening, &config->listen[i], errors);
+    while (r < 0 && listening->n > before)
+        drop(listening, listening->n - 1);
+    return r;
+}
+
+static int expect(struct listening *listening, const struct config *config) {
+    struct http_address addresses[HTTP_ADDRESSES_MAX] = {0};
+    size_t n = config->n_listen;
+    for (size_t i = 0; i < n && i < HTTP_ADDRESSES_MAX; i++)
+        addresses[i].address = config->listen[i].address;
+    if (!listening->server)
+        return http_server_new(addresses, n, &listening->server);
+    http_server_expect(listening->server, addresses, n);
+    return 0;
+}
+
+// ---- of a configuration ----
 
 int listening_new(sd_event *loop, const struct config *config, struct errors *errors, struct listening **out) {
     struct listening *listening = calloc(1, sizeof *listening);
     if (!listening)
         return -ENOMEM;
-    listening->config = config;
+    listening->loop = loop;
     listening->retry_us = RETRY_US_MIN;
-    int r = start(listening, loop, errors);
+    int r = expect(listening, config);
+    if (r == 0)
+        r = add_new(listening, config, errors);
+    if (r >= 0)
+        r = await(listening, RETRY_US_MIN);
     if (r < 0)
         listening_free(listening);
     else
         *out = listening;
+    return r < 0 ? r : 0;
+}
+
+int listening_change(struct listening *listening, const struct config *config, struct errors *errors) {
+    int r = add_new(listening, config, errors);
+    if (r < 0)
+        return r;
+    for (size_t i = listening->n; i-- > 0;)
+        if (!is_named(config, &listening->addresses[i]))
+            drop(listening, i);
+    listening->retry_us = RETRY_US_MIN;
+    (void)expect(listening, config);
+    r = await(listening, CHANGED_US); // what an address before it held is free soon
     return r < 0 ? r : 0;
 }
 
@@ -116,18 +222,18 @@ struct http_server *listening_server(const struct listening *listening) {
 
 void listening_announce(struct listening *listening) {
     listening->announced = true;
-    for (size_t i = 0; i < listening->config->n_listen; i++)
+    for (size_t i = 0; i < listening->n; i++)
         if (listening->addresses[i].here)
-            announce(listening, i);
+            announce(listening, &listening->addresses[i]);
 }
 
 void listening_describe(const struct listening *listening, char *text, size_t size) {
     const char *before = "; waiting for ";
-    for (size_t i = 0; i < listening->config->n_listen; i++) {
+    for (size_t i = 0; i < listening->n; i++) {
         size_t length = strlen(text);
         if (listening->addresses[i].here)
             continue;
-        (void)snprintf(text + length, size - length, "%s%s", before, listening->config->listen[i].text);
+        (void)snprintf(text + length, size - length, "%s%s", before, listening->addresses[i].at.text);
         before = ", ";
     }
 }
@@ -137,6 +243,8 @@ struct listening *listening_free(struct listening *listening) {
         return NULL;
     sd_event_source_unref(listening->timer);
     http_server_free(listening->server);
+    while (listening->n > 0)
+        awaited_deinit(&listening->addresses[--listening->n]);
     free(listening);
     return NULL;
 }

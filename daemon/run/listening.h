@@ -15,9 +15,13 @@
 struct listening; // private
 
 // Makes the server and tries all addresses; logs those that have to wait. Returns 0; -EINVAL with the reason in
-// `errors` where somebody must change something; -ENOMEM or another negative errno. `config` is borrowed, and `loop`
-// must outlive it.
+// `errors` where somebody must change something; -ENOMEM or another negative errno. `loop` must outlive it.
 int listening_new(sd_event *loop, const struct config *config, struct errors *errors, struct listening **out);
+
+// Listens to the addresses of another configuration: first to those that are new, then no longer to those that are not
+// named any more. An address that both have goes on undisturbed. Returns as listening_new; after a failure nothing has
+// changed.
+int listening_change(struct listening *listening, const struct config *config, struct errors *errors);
 
 struct http_server *listening_server(const struct listening *listening);
 

@@ -2,11 +2,13 @@
 #include "daemon/run/service.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
@@ -15,9 +17,10 @@
 #include "daemon/base/self.h"
 #include "daemon/base/start_memory.h"
 #include "daemon/engine/engine.h"
-#include "daemon/run/check.h"
 #include "daemon/run/control.h"
 #include "daemon/run/listening.h"
+#include "daemon/run/load.h"
+#include "daemon/run/reload.h"
 #include "daemon/run/signals.h"
 #include "daemon/run/summary.h"
 #include "daemon/source/setup.h"
@@ -30,13 +33,15 @@
 
 enum { EXIT_WRONG = 2 };
 
-static const uint64_t STATUS_US = 10000000; // systemd tells everybody on its bus of each new status
+static const uint64_t STATUS_US = 10000000; // of each type; systemd tells everybody on its bus of each new status
 
 _Static_assert((int)SOURCE_TYPES_MAX <= (int)SHOWN_TYPES_MAX, "all types of cores are shown");
 
 struct service {
+    const struct options *options;
     struct errors errors; // why the daemon did not start
-    struct setup setup;
+    struct setup *setup;
+    struct reload reload;
     struct self self;
     struct engine *engines[SOURCE_TYPES_MAX]; // of each core type, or of the replay
     uint64_t deadlines_ns[SOURCE_TYPES_MAX];
@@ -62,16 +67,29 @@ static struct view *present_view(const struct service *s, size_t i) { return s->
 
 static int begin(struct service *s, struct errors *errors) {
     uint64_t now_ns = clocks_now_ns();
-    self_init(&s->self, &clocks_kernel, setup_n_cpus(&s->setup), now_ns);
-    return engine_new_all(&s->setup, &s->self, now_ns, errors, s->engines, &s->n_engines);
+    self_init(&s->self, &clocks_kernel, setup_n_cpus(s->setup), now_ns);
+    return engine_new_all(s->setup, &s->self, now_ns, errors, s->engines, &s->n_engines);
 }
 
 // ---- steps ----
 
+// systemd shows the last status, so core types take turns: each of them is shown for a while. A type that has nothing
+// to say yet delays the others once.
+static bool has_turn(const struct service *s, size_t type, uint64_t now_us) {
+    uint64_t own_us = s->status_us[type];
+    for (size_t i = 0; i < s->n_engines; i++) {
+        bool recent = s->status_us[i] != 0 && now_us - s->status_us[i] < STATUS_US / s->n_engines;
+        bool waits_longer = s->status_us[i] < own_us && now_us - own_us < 2 * STATUS_US;
+        if (recent || waits_longer)
+            return false;
+    }
+    return true;
+}
+
 static void send_status(struct service *s, size_t type, const struct snapshot *snapshot) {
     char status[SUMMARY_LINE_MAX];
     uint64_t now_us = clocks_now_ns() / 1000;
-    if (s->status_us[type] != 0 && now_us - s->status_us[type] < STATUS_US)
+    if (!has_turn(s, type, now_us))
         return;
     s->status_us[type] = now_us;
     summary_status(present_view(s, type), snapshot, status, sizeof status);
@@ -118,7 +136,7 @@ static int serve(struct service *s) {
         return r;
     s->serving = true;
     for (size_t i = 0; i < s->n_engines; i++)
-        summary_start(present_view(s, i), &s->setup, &s->setup.types[i]);
+        summary_start(present_view(s, i), s->setup, &s->setup->types[i]);
     listening_announce(s->listening);
     char status[SUMMARY_LINE_MAX] = "started";
     listening_describe(s->listening, status, sizeof status);
@@ -135,6 +153,8 @@ static int step_engine(struct service *s, size_t i, uint64_t now_ns) {
         r = serve(s);
     if (snapshot && s->serving)
         publish(s, i, snapshot);
+    if (snapshot && !snapshot->within_round)
+        s->reload.round_over = true;
     bool made = snapshot != NULL;
     snapshot_unref(snapshot);
     return r < 0 ? r : made;
@@ -163,10 +183,93 @@ static uint64_t wake_us(const struct service *s, uint64_t deadline_ns) {
     return s->watchdog_us > 0 && feed_us < due_us ? feed_us : due_us;
 }
 
+// ---- reload ----
+
+// For a client, `errors` has the reasons; without any it is an errno.
+static void log_refusal(int r, const struct errors *errors) {
+    log_errors(errors);
+    if (errors->n == 0)
+        log_error("%s", strerror(-r));
+    log_error("the configuration is not in force: topdownd goes on with the one before. 'topdownd check-config' checks "
+              "a change in advance");
+}
+
+// All that waited for the configuration learn how it ended.
+static void end_reload(struct service *s, int r, const struct errors *errors) {
+    self_note_config(&s->self, r == 0);
+    if (r < 0)
+        log_refusal(r, errors);
+    control_end_reload(s->control, r, errors);
+    (void)sd_notify(0, "READY=1");
+}
+
+// Begins to reload. A client is answered by the caller where that fails.
+static int begin_reload(struct service *s, struct errors *errors) {
+    (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clocks_now_ns() / 1000);
+    int r = reload_load(&s->reload, s->options, s->setup, &s->self, errors);
+    if (r < 0) {
+        self_note_config(&s->self, false);
+        log_refusal(r, errors);
+        start_memory_give_back(); // that loading took
+    }
+    if (!s->reload.next)
+        (void)sd_notify(0, "READY=1");
+    return r;
+}
+
+static int on_reload(struct errors *errors, void *context) { return begin_reload(context, errors); }
+
+static int on_hup(sd_event_source *source, const struct signalfd_siginfo *info, void *context) {
+    struct errors errors = {0};
+    (void)source;
+    log_info("%s: reading the configuration again", strsignal((int)info->ssi_signo));
+    (void)begin_reload(context, &errors);
+    return 0;
+}
+
+// Takes the loop out of its preparation, which does not know of timers that were set since (wait_for_events).
+static int prepare_loop_again(struct service *s) {
+    int r = sd_event_get_state(s->loop) == SD_EVENT_ARMED ? sd_event_wait(s->loop, 0) : 0;
+    return r > 0 ? sd_event_dispatch(s->loop) : r;
+}
+
+// Puts what was loaded into force. Returns 1 if it is, 0, or a negative errno that ends the daemon.
+static int change(struct service *s) {
+    struct errors errors = {0};
+    uint64_t now_ns = clocks_now_ns();
+    int r = reload_prepare(&s->reload, s->engines, s->n_engines, now_ns, &errors);
+    if (r == -EAGAIN)
+        return 0;
+    if (r == 0) {
+        r = listening_change(s->listening, s->reload.next->config, &errors);
+        if (r < 0)
+            reload_abandon(&s->reload, s->engines, s->n_engines);
+    }
+    if (r < 0) {
+        end_reload(s, r, &errors);
+        return 0;
+    }
+    r = reload_change(&s->reload, s->engines, s->n_engines, now_ns, &s->setup);
+    if (r < 0)
+        return r;
+    self_measure_cpus(&s->self, setup_n_cpus(s->setup));
+    for (size_t i = 0; i < s->n_engines; i++)
+        summary_start(present_view(s, i), s->setup, &s->setup->types[i]);
+    end_reload(s, 0, &errors);
+    start_memory_give_back();
+    r = prepare_loop_again(s);
+    return r < 0 ? r : 1;
+}
+
 // Steps what is due and sets the time to wake.
 static int wake(struct service *s, bool all) {
     uint64_t deadline_ns;
     int r = step(s, all, &deadline_ns);
+    int changed = r >= 0 && s->serving && reload_is_due(&s->reload, clocks_now_ns()) ? change(s) : 0;
+    if (changed > 0)
+        r = step(s, true, &deadline_ns);
+    else if (changed < 0)
+        r = changed;
     s->wake_us = wake_us(s, deadline_ns);
     return r;
 }
@@ -225,7 +328,7 @@ static void raise_file_limit(void) {
 static int open_loop(struct service *s) {
     int r = sd_event_new(&s->loop);
     if (r >= 0)
-        r = signals_open(s->loop);
+        r = signals_open(s->loop, on_hup, s);
     if (r >= 0)
         r = sd_watchdog_enabled(0, &s->watchdog_us);
     return r;
@@ -239,23 +342,23 @@ static void service_close(struct service *s) {
         struct engine *engine = s->engines[--s->n_engines];
         engine->ops->free(engine);
     }
-    setup_deinit(&s->setup);
+    reload_deinit(&s->reload);
+    s->setup = load_free(s->setup);
     s->loop = sd_event_unref(s->loop);
 }
 
 static int service_open(struct service *s, const struct options *options) {
     struct errors *errors = &s->errors;
+    s->options = options;
     raise_file_limit();
     start_memory_init();
     int r = open_loop(s);
     if (r >= 0)
-        r = setup_init(&s->setup, options, errors);
+        r = load_setup(options, errors, &s->setup);
     if (r >= 0)
-        r = check_plans(&s->setup, errors);
+        r = listening_new(s->loop, s->setup->config, errors, &s->listening);
     if (r >= 0)
-        r = listening_new(s->loop, s->setup.config, errors, &s->listening);
-    if (r >= 0)
-        r = control_new(s->loop, options->run, on_yield, s, errors, &s->control);
+        r = control_new(s->loop, options->run, &(struct control_requests){on_yield, on_reload, s}, errors, &s->control);
     if (r >= 0)
         r = begin(s, errors);
     return r;

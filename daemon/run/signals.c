@@ -26,8 +26,7 @@ static int on_failure(sd_event_source *source, const struct signalfd_siginfo *in
 static int on_ignored(sd_event_source *source, const struct signalfd_siginfo *info, void *context) {
     (void)source;
     (void)context;
-    log_info("%s: ignored%s", strsignal((int)info->ssi_signo),
-             info->ssi_signo == SIGHUP ? ": a changed configuration needs a restart" : "");
+    log_info("%s: ignored", strsignal((int)info->ssi_signo));
     return 0;
 }
 
@@ -35,26 +34,26 @@ static const struct {
     int number;
     sd_event_signal_handler_t action;
 } signals[] = {
-    {SIGTERM, on_end},       {SIGINT, on_end},      {SIGQUIT, on_failure}, {SIGXCPU, on_failure},
-    {SIGHUP, on_ignored},    {SIGUSR1, on_ignored}, {SIGUSR2, on_ignored}, {SIGALRM, on_ignored},
-    {SIGVTALRM, on_ignored}, {SIGPROF, on_ignored}, {SIGIO, on_ignored},   {SIGPWR, on_ignored},
-    {SIGSTKFLT, on_ignored},
+    {SIGTERM, on_end},     {SIGINT, on_end},      {SIGQUIT, on_failure}, {SIGXCPU, on_failure},
+    {SIGUSR1, on_ignored}, {SIGUSR2, on_ignored}, {SIGALRM, on_ignored}, {SIGVTALRM, on_ignored},
+    {SIGPROF, on_ignored}, {SIGIO, on_ignored},   {SIGPWR, on_ignored},  {SIGSTKFLT, on_ignored},
 };
 
 enum { N_SIGNALS = sizeof signals / sizeof signals[0] };
 
-int signals_open(sd_event *loop) {
+int signals_open(sd_event *loop, sd_event_signal_handler_t reload, void *context) {
     sigset_t blocked;
     sigemptyset(&blocked);
     for (size_t i = 0; i < N_SIGNALS; i++)
         sigaddset(&blocked, signals[i].number);
+    sigaddset(&blocked, SIGHUP);
     for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
         sigaddset(&blocked, number);
     if (sigprocmask(SIG_BLOCK, &blocked, NULL) < 0)
         return -errno;
     (void)signal(SIGPIPE, SIG_IGN);
     (void)signal(SIGXFSZ, SIG_IGN); // write reports a recording's size limit instead
-    int r = 0;
+    int r = sd_event_add_signal(loop, NULL, SIGHUP, reload, context);
     for (size_t i = 0; i < N_SIGNALS && r >= 0; i++)
         r = sd_event_add_signal(loop, NULL, signals[i].number, signals[i].action, NULL);
     for (int number = SIGRTMIN; number <= SIGRTMAX && r >= 0; number++)

@@ -8,8 +8,8 @@
 
 #include <systemd/sd-event.h>
 
-// Blocks the signals and handles them in the loop. Call it before starting other threads, which inherit the mask.
-// Returns 0 or a negative errno.
-int signals_open(sd_event *loop);
+// Blocks the signals and handles them in the loop, SIGHUP by `reload`. Call it before starting other threads, which
+// inherit the mask. Returns 0 or a negative errno.
+int signals_open(sd_event *loop, sd_event_signal_handler_t reload, void *context);
 
 #endif

@@ -33,6 +33,10 @@ struct source_driver {
     bool (*watchdog_on)(const struct source *source);
     int (*pmu)(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out);
     void (*describe)(const struct source *source, char *out, size_t size);
+    // Of two sources found one after the other (daemon/source/source_continue.h): whether they are the same beyond what
+    // struct source says; exchanges what the PMU borrows.
+    bool (*same)(const struct source *a, const struct source *b);
+    void (*exchange)(struct source *a, struct source *b);
     void (*deinit)(struct source *source); // frees the driver's own members
 };
 

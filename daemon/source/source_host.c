@@ -67,12 +67,17 @@ static int host_pmu(const struct source *source, uint64_t now_ns, struct errors 
     return pmu_linux_new(of_const(source)->pmu_types, source->catalog->n_pmus, source->exclude_guest, out);
 }
 
+static bool host_same(const struct source *a, const struct source *b) {
+    return memcmp(of_const(a)->pmu_types, of_const(b)->pmu_types, sizeof of_const(a)->pmu_types) == 0;
+}
+
 static const struct source_driver DRIVER = {.topology = host_topology,
                                             .topology_update = host_topology_update,
                                             .count_other_cores = host_count_other_cores,
                                             .choose_guests = host_choose_guests,
                                             .watchdog_on = host_watchdog_on,
-                                            .pmu = host_pmu};
+                                            .pmu = host_pmu,
+                                            .same = host_same};
 
 // ---- filling ----
 

@@ -34,9 +34,17 @@ static int sim_pmu(const struct source *source, uint64_t now_ns, struct errors *
                : r;
 }
 
+// The simulated host runs on as it is, whatever its file says by now.
+static void sim_exchange(struct source *a, struct source *b) {
+    struct scenario *scenario = of(a)->scenario;
+    of(a)->scenario = of(b)->scenario;
+    of(b)->scenario = scenario;
+}
+
 static void sim_deinit(struct source *source) { scenario_free(of(source)->scenario); }
 
-static const struct source_driver DRIVER = {.topology = sim_topology, .pmu = sim_pmu, .deinit = sim_deinit};
+static const struct source_driver DRIVER = {
+    .topology = sim_topology, .pmu = sim_pmu, .exchange = sim_exchange, .deinit = sim_deinit};
 
 // ---- filling ----
 

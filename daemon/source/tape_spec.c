@@ -203,11 +203,19 @@ static int add_software(const struct specs *specs, struct errors *errors, struct
     return 0;
 }
 
+// True for an event that another core PMU counted.
+static bool is_of_other_pmu(const struct perf_log_request *request, const char *event) {
+    size_t length = request->pmu ? strlen(request->pmu) : 0;
+    return request->pmu && strchr(event, '/') && !(strncmp(event, request->pmu, length) == 0 && event[length] == '/');
+}
+
 static void report(const struct perf_log_request *request, const char *option) {
     char others[LIST_MAX] = "";
-    for (size_t e = 0; e < request->log->n_events; e++)
-        if (perf_log_find_event(request->catalog, request->names, request->log->events[e]) < 0)
-            list_add(others, request->log->events[e]);
+    for (size_t e = 0; e < request->log->n_events; e++) {
+        const char *event = request->log->events[e];
+        if (!is_of_other_pmu(request, event) && perf_log_find_event(request->catalog, request->names, event) < 0)
+            list_add(others, event);
+    }
     log_info("%s: %zu of its %zu events are in the spec %s%s%s%s; %zu lines hold no count", request->name,
              perf_log_known(request, NULL), request->log->n_events, request->catalog->product.spec,
              option ? "" : ", which has most of them (--spec names another)",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One static page for any browser, usable without a network: the styles are in the page, and bars are widths in per
-// cent. All text from a file or from the host goes through html_put().
+// One page for any browser, usable without a network: the styles are in the page, and bars are widths in per cent. The
+// script (page.js) replaces what is in <main>. All text from a file or from the host goes through html_put().
 
 #include "exporters/html/html.h"
 #include "exporters/html/html_parts.h"
@@ -14,9 +14,9 @@ static const char HEAD[] =
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<meta name=\"color-scheme\" content=\"light dark\">\n<style>\n"
     ":root{--ink:#1b1f24;--paper:#fff;--soft:#667;--line:#d6dae0;--warn:#fff1d6;--warnline:#c77700;"
-    "--f:#c2571a;--s:#b3261e;--r:#2e7d32;--b:#1f5fa8;--t:#6a4fa3}\n"
+    "--f:#e08a00;--s:#8e4fa8;--r:#9aa5b1;--b:#1f5fa8;--t:#5c6b1f}\n"
     "@media(prefers-color-scheme:dark){:root{--ink:#e4e7eb;--paper:#15181c;--soft:#9aa4b0;--line:#343a42;"
-    "--warn:#3a2c10;--warnline:#e0a040;--f:#e08a4f;--s:#e5736b;--r:#6abf6e;--b:#6aa5e8;--t:#a991dd}}\n"
+    "--warn:#3a2c10;--warnline:#e0a040;--f:#f0a840;--s:#c08ae0;--r:#7d8894;--b:#6aa5e8;--t:#aab85c}}\n"
     "body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:70em;margin:1.5em auto;"
     "padding:0 1em;overflow-wrap:anywhere}\n"
     "h1{font-size:1.4em;margin:0}h2{font-size:1.1em;margin:1.6em 0 .4em}a{color:var(--b)}\n"
@@ -25,6 +25,12 @@ static const char HEAD[] =
     "th{font-weight:600}td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.soft{color:var(--"
     "soft)}td:first-child,th{overflow-wrap:normal}\n"
     "@media(max-width:50em){table{display:block;overflow-x:auto}td,th{overflow-wrap:normal}}\n"
+    "@media(max-width:40em){.metrics{display:block}.metrics tbody{display:block}.metrics "
+    "tr{display:block;border-bottom:1px solid "
+    "var(--line);padding:.2em 0}.metrics th{display:none}.metrics "
+    "td{border:0;display:inline;padding-right:.6em;white-space:normal}"
+    ".metrics td:first-child{display:block}.metrics td.n::before{content:attr(data-socket) \": \";color:var(--soft)}"
+    ".plot text{font-size:24px!important}}\n"
     ".warn{background:var(--warn);border-left:4px solid var(--warnline);padding:.4em .8em;margin:.8em 0}\n"
     ".bar{display:flex;height:1.4em;max-width:50em;background:var(--line)}.bar span{display:block;height:100%}\n"
     "ul.tree{list-style:none;margin:.4em 0;padding:0}ul.tree ul{list-style:none;padding-left:1.4em}\n"
@@ -33,7 +39,30 @@ static const char HEAD[] =
     ".slots{background:var(--b)}\n"
     ".nb{white-space:nowrap}.key{display:inline-block;width:.8em;height:.8em;margin-right:.4em}\n"
     ".c0{background:var(--f)}.c1{background:var(--s)}.c2{background:var(--r)}.c3{background:var(--b)}"
-    ".c4{background:var(--t)}\n</style></head><body>\n";
+    "button{font:inherit;color:inherit;background:none;border:0;padding:0;cursor:pointer;text-align:left}"
+    "[data-metric] button{text-decoration:underline dotted}button:focus-visible,summary:focus-visible{outline:2px "
+    "solid var(--b)}\n"
+    "#map{display:flex;flex-wrap:wrap;gap:2px;margin:.5em 0}#map "
+    "button{width:2.6em;text-align:center;font-size:12px;border:1px solid "
+    "var(--line);background:linear-gradient(to top,var(--f) var(--share,0%),transparent 0)}#map "
+    ".unknown{border-style:dashed}\n"
+    ".lines path{fill:none;stroke-width:1.5}.l0{stroke:var(--b)}.l1{stroke:var(--f);stroke-dasharray:6 "
+    "2}.l2{stroke:var(--s);stroke-dasharray:2 "
+    "2}.l3{stroke:var(--ink);stroke-dasharray:8 2 2 2}.t0{border-bottom:2px solid var(--b)}.t1{border-bottom:2px "
+    "dashed var(--f)}"
+    ".t2{border-bottom:2px dotted var(--s)}.t3{border-bottom:2px double var(--ink)}.t0,.t1,.t2,.t3{margin-right:1em}\n"
+    ".c4{background:var(--t)}.f0{fill:var(--f)}.f1{fill:var(--s)}.f2{fill:var(--r)}.f3{fill:var(--b)}\n"
+    ".plot{width:100%;max-width:58em;background:var(--line)}.plot text{fill:var(--ink);font-size:11px}.plot "
+    "line{stroke:var(--ink);"
+    "stroke-dasharray:3 3}.marks{margin:.2em 0;padding-left:2em}\n</style></head>\n";
+
+static const char MAP[] =
+    "</main>\n<section id=\"history\" aria-live=\"off\"></section>\n"
+    "<details class=\"script\" hidden data-key=\"map\"><summary><b>All CPUs</b></summary>\n"
+    "<p><label>Metric <select id=\"map-metric\"></select></label> <label>in order of <select id=\"map-order\">"
+    "<option value=\"cpu\">number<option value=\"socket\">socket<option value=\"value\">value</select></label> "
+    "<span class=\"soft\" id=\"map-scale\"></span>\n<div id=\"map\"></div><p id=\"map-text\">\n<div "
+    "id=\"map-shown\"></div></details>\n";
 
 static const char LINKS[] =
     "<h2>More</h2>\n<table>\n"
@@ -49,7 +78,7 @@ static const char LINKS[] =
     "<tr><td><a href=\"/api/v1/status\">/api/v1/status</a><td>the daemon, its CPU, PMU and configuration\n"
     "<tr><td><a href=\"/-/healthy\">/-/healthy</a><td>200 while the daemon runs\n"
     "<tr><td><a href=\"/-/ready\">/-/ready</a><td>200 once a round has been measured\n"
-    "</table>\n</body></html>\n";
+    "</table>\n<script src=\"/page.js\"></script></body></html>\n";
 
 static void put_row(struct text *out, const char *name, const char *value) {
     text_string(out, "<tr><th>");
@@ -62,7 +91,7 @@ static void put_row(struct text *out, const char *name, const char *value) {
 static void render_banner(const struct view *view, struct text *out) {
     text_string(out, "<h1>topdownd on ");
     html_put(out, view->hostname);
-    text_string(out, "</h1>\n");
+    text_string(out, "</h1>\n<p class=\"soft script\" id=\"state\" role=\"status\" hidden></p>\n<main id=\"live\">\n");
     if (view->simulated)
         text_string(out,
                     "<p class=\"warn\"><b>Simulated data.</b> No hardware is measured: every number here comes from "
@@ -272,13 +301,15 @@ static void render_metric(const struct view *view, const struct snapshot *snapsh
     view_metric_unit(metric, unit, sizeof(unit));
     text_string(out, "<tr title=\"");
     html_put(out, metric->help);
-    text_string(out, "\"><td>");
+    text_string(out, "\"><td data-metric=\"");
+    html_put(out, metric->export_name);
+    text_string(out, "\">");
     html_put(out, metric->export_name);
     const char *reason = "";
     for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
         size_t scope = snapshot_scope_socket(s);
         double value = snapshot->values[snapshot_metric(view->layout, scope, i)];
-        text_string(out, "<td class=\"n\">");
+        text_format(out, "<td data-socket=\"socket %u\" class=\"n\">", view->layout->topology->sockets[s].id);
         if (isfinite(value)) {
             html_put_number(out, value);
             html_put_margin(out, metric, value, snapshot->values[snapshot_high(view->layout, scope, i)], 1);
@@ -307,7 +338,7 @@ static void render_metrics(const struct view *view, const struct snapshot *snaps
     const struct topology *topology = view->layout->topology;
     if (count_metrics(view, true) == 0)
         return;
-    text_string(out, "<h2>Metrics of the last round</h2>\n<table>\n<tr><th>Metric");
+    text_string(out, "<h2>Metrics of the last round</h2>\n<table class=\"metrics\">\n<tr><th>Metric");
     for (size_t s = 0; s < topology->n_sockets; s++)
         text_format(out, "<th>Socket %u", topology->sockets[s].id);
     text_string(out, "<th>Unit<th>Why there is no value\n");
@@ -343,12 +374,15 @@ static void render_not_live(const struct view *view, const struct snapshot *snap
     text_string(out, any ? "</table>\n" : "");
 }
 
-static int render_type(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+static int render_type(const struct view *view, const struct snapshot *snapshot, const struct view_history *history,
+                       struct text *out) {
     render_state(view, snapshot, out);
     render_attention(view, snapshot, out);
     int r = html_tree_render(view, snapshot, out);
-    render_facts(view, snapshot, out);
+    if (history)
+        html_history_render(view, history, out);
     render_level1(view, snapshot, out);
+    render_facts(view, snapshot, out);
     render_metrics(view, snapshot, out);
     render_not_plannable(view, snapshot, out);
     render_not_live(view, snapshot, out);
@@ -358,9 +392,12 @@ static int render_type(const struct view *view, const struct snapshot *snapshot,
 int html_render(const struct shown *shown, struct text *out) {
     int r = 0;
     text_string(out, HEAD);
+    text_format(out, "<body data-interval-ms=\"%llu\">\n",
+                (unsigned long long)(shown->types[0].view->interval_ns / 1000000));
     render_banner(shown->types[0].view, out);
     for (size_t i = 0; i < shown->n && r == 0; i++)
-        r = render_type(shown->types[i].view, shown->types[i].snapshot, out);
+        r = render_type(shown->types[i].view, shown->types[i].snapshot, shown->history, out);
+    text_string(out, MAP);
     text_string(out, LINKS);
     return r < 0 ? r : out->failed ? -ENOMEM : 0;
 }

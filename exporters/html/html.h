@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_EXPORTERS_HTML_HTML_H
 #define TOPDOWND_EXPORTERS_HTML_HTML_H
 
-// The landing page: what is measured, the last round's values, and links to the rest. No script, no external resources.
-// Core types follow one another.
+// The landing page: what is measured, the last round's values, and links to the rest. It is whole without its script
+// (page.js), and needs nothing from elsewhere. Core types follow one another.
 
 #include "exporters/view/shown.h"
 #include "exporters/view/text.h"

@@ -6,6 +6,7 @@
 
 #include "exporters/view/text.h"
 #include "exporters/view/view.h"
+#include "exporters/view/view_history.h"
 
 // Appends text from a file or from the host, escaped.
 void html_put(struct text *out, const char *string);
@@ -19,5 +20,8 @@ void html_put_margin(struct text *out, const struct catalog_metric *metric, doub
 
 // Appends the host's bottleneck and its tree; nothing if no tree is measured. Returns 0 or -ENOMEM.
 int html_tree_render(const struct view *view, const struct snapshot *snapshot, struct text *out);
+
+// Appends level 1 of a core type over the last hour, with what happened meanwhile; nothing if there is none.
+void html_history_render(const struct view *view, const struct view_history *history, struct text *out);
 
 #endif

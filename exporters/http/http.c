@@ -22,16 +22,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "exporters/html/html_script.h"
 #include "exporters/http/http_cache.h"
 #include "exporters/http/http_clock.h"
 #include "exporters/http/http_connections.h"
 #include "exporters/http/http_history.h"
 #include "exporters/http/http_listen.h"
 #include "exporters/http/http_listeners.h"
+#include "exporters/http/http_newest.h"
 #include "exporters/http/http_page.h"
 #include "exporters/http/http_request.h"
 #include "exporters/http/http_reserve.h"
 #include "exporters/http/http_respond.h"
+#include "exporters/json/json_history.h"
 
 enum { CONNECTION_BYTES_MAX = 32 << 10, IDLE_SECONDS_MAX = 10, REASON_MAX = 1024 };
 
@@ -41,7 +44,8 @@ enum { ENDING_MAX = 64 };
 struct http_server {
     uint16_t ports[HTTP_ADDRESSES_MAX];              // 0: not there yet
     unsigned client_connections[HTTP_ADDRESSES_MAX]; // limit for one client; 0: none
-    char hostname[HOST_NAME_MAX + 1];                // empty unless all addresses are loopback ones
+    char hostname[HOST_NAME_MAX + 1];
+    atomic_bool local; // all addresses are loopback ones
     uint64_t request_ms_max;
     uint64_t (*clock_ms)(void *context); // tells the age of what is published
     void *clock_context;
@@ -49,14 +53,8 @@ struct http_server {
     bool running;
     atomic_size_t renders;
 
-    pthread_mutex_t lock;
-    struct http_published newest[SHOWN_TYPES_MAX]; // under the lock, like the next four members
-    uint64_t published_ms[SHOWN_TYPES_MAX];        // time by the clock above
-    size_t n_types;
-    uint64_t generation;      // counts what was published
-    uint64_t view_generation; // the generation that first had these views
-
-    struct http_history history; // has a lock of its own
+    struct http_newest newest;   // has a lock,
+    struct http_history history; // and so has this
 
     struct http_listeners listeners;
     struct http_reserve reserve;
@@ -71,61 +69,22 @@ static void *mark(const char *stage) { return (void *)(uintptr_t)stage; }
 
 static uint64_t now_ms(void) { return http_clock_ms(CLOCK_MONOTONIC); }
 
-// The newest snapshots with their views (a reference to each), and their generations.
-struct publication {
-    struct http_published types[SHOWN_TYPES_MAX];
-    size_t n;
-    uint64_t stale; // one bit for each type
-    uint64_t generation, view_generation;
-};
-
-static struct publication newest(struct http_server *server) {
-    struct publication publication = {0};
-    uint64_t at_ms = server->clock_ms(server->clock_context);
-    pthread_mutex_lock(&server->lock);
-    publication.n = server->n_types;
-    for (size_t i = 0; i < publication.n; i++) {
-        uint64_t published_ms = server->published_ms[i];
-        struct http_published *type = &publication.types[i];
-        type->snapshot = snapshot_ref(server->newest[i].snapshot);
-        type->view = view_ref(server->newest[i].view);
-        // it may have been published since the clock was read
-        if (at_ms > published_ms && view_stale(type->view, at_ms - published_ms))
-            publication.stale |= UINT64_C(1) << i;
-    }
-    publication.generation = server->generation << SHOWN_TYPES_MAX | publication.stale;
-    publication.view_generation = server->view_generation << SHOWN_TYPES_MAX;
-    pthread_mutex_unlock(&server->lock);
-    return publication;
-}
-
-static void published_unref(struct http_published *published) {
-    snapshot_unref(published->snapshot);
-    view_unref(published->view);
-}
-
-static void publication_unref(struct publication *publication) {
-    for (size_t i = 0; i < publication->n; i++)
-        published_unref(&publication->types[i]);
-}
-
-// The type's snapshot, or a copy without gauges if it is stale. NULL if out of memory.
-static struct snapshot *shown_snapshot(const struct publication *publication, size_t type) {
-    struct snapshot *snapshot = publication->types[type].snapshot;
-    return publication->stale >> type & 1 ? snapshot_stale(snapshot) : snapshot_ref(snapshot);
-}
-
-static int render_text(struct http_server *server, enum http_page page, const struct publication *publication,
+static int render_text(struct http_server *server, enum http_page page, const struct http_publication *publication,
                        struct text *text) {
     struct snapshot *snapshots[SHOWN_TYPES_MAX];
     struct shown shown = {.n = publication->n};
     bool complete = true;
     for (size_t i = 0; i < shown.n; i++) {
-        snapshots[i] = shown_snapshot(publication, i);
+        snapshots[i] = http_publication_snapshot(publication, i);
         complete = complete && snapshots[i];
         shown.types[i] = (struct shown_type){.view = publication->types[i].view, .snapshot = snapshots[i]};
     }
+    struct view_history history = {0};
+    if (complete && page == HTTP_PAGE_ROOT)
+        complete = http_history_last_hour(&server->history, &shown, &history) == 0;
+    shown.history = page == HTTP_PAGE_ROOT ? &history : NULL;
     int r = complete ? http_page_render(page, &server->cache.templates, &shown, text) : -ENOMEM;
+    view_history_deinit(&history);
     for (size_t i = 0; i < shown.n; i++)
         snapshot_unref(snapshots[i]);
     return r;
@@ -133,7 +92,7 @@ static int render_text(struct http_server *server, enum http_page page, const st
 
 // Renders the page as a response. NULL if out of memory.
 static struct MHD_Response *render(struct http_server *server, enum http_page page,
-                                   const struct publication *publication, uint64_t generation) {
+                                   const struct http_publication *publication, uint64_t generation) {
     struct text *text = http_cache_begin(&server->cache, page);
     struct MHD_Response *response = NULL;
     atomic_fetch_add(&server->renders, 1);
@@ -155,19 +114,19 @@ static enum MHD_Result respond_short_memory(struct http_server *server, struct M
 
 static enum MHD_Result respond_page(struct http_server *server, struct MHD_Connection *connection,
                                     enum http_page page) {
-    struct publication publication = newest(server);
+    struct http_publication publication = http_newest_take(&server->newest, server->clock_ms(server->clock_context));
     uint64_t generation = http_page_changes(page) ? publication.generation : publication.view_generation;
     struct MHD_Response *response = http_cache_find(&server->cache, page, generation, now_ms());
     if (!response)
         response = render(server, page, &publication, generation);
-    publication_unref(&publication);
+    http_publication_unref(&publication);
     if (!response)
         return respond_short_memory(server, connection);
     return MHD_queue_response(connection, MHD_HTTP_OK, response);
 }
 
 // Writes why the server is not ready, or that it is. False if it is.
-static bool explain_not_ready(const struct publication *publication, char *why, size_t size) {
+static bool explain_not_ready(const struct http_publication *publication, char *why, size_t size) {
     for (size_t i = 0; i < publication->n; i++)
         if (publication->types[i].snapshot->sequence == 0)
             return snprintf(why, size, "Nothing has been measured yet: the first round has not ended.\n") > 0;
@@ -180,31 +139,35 @@ static bool explain_not_ready(const struct publication *publication, char *why, 
 }
 
 static enum MHD_Result respond_ready(struct http_server *server, struct MHD_Connection *connection) {
-    struct publication publication = newest(server);
+    struct http_publication publication = http_newest_take(&server->newest, server->clock_ms(server->clock_context));
     char why[REASON_MAX];
     bool wanting = explain_not_ready(&publication, why, sizeof(why));
-    publication_unref(&publication);
+    http_publication_unref(&publication);
     return http_respond_text(connection, wanting ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_OK, why);
 }
 
 // History is rendered for each request: few ask, and each for something else.
 static enum MHD_Result respond_history(struct http_server *server, struct MHD_Connection *connection) {
-    struct publication publication = newest(server);
+    struct http_publication publication = http_newest_take(&server->newest, server->clock_ms(server->clock_context));
     struct shown shown = {.n = publication.n};
     struct text text = {0};
     char error[ERROR_TEXT_MAX];
     for (size_t i = 0; i < shown.n; i++)
         shown.types[i] = (struct shown_type){publication.types[i].view, publication.types[i].snapshot};
     struct http_history_query query = http_history_query(connection);
-    int r = http_history_render(&server->history, &query, &shown, &text, error, sizeof(error));
-    publication_unref(&publication);
-    if (r == -EINVAL)
+    struct view_history history;
+    int r = http_history_read(&server->history, &query, &shown, &history, error, sizeof(error));
+    bool refused = r == -EINVAL;
+    if (r == 0)
+        r = json_render_history(&history, &text);
+    view_history_deinit(&history);
+    http_publication_unref(&publication);
+    if (refused)
         return http_respond_error(connection, error);
-    if (r < 0) {
-        text_free(&text);
-        return respond_short_memory(server, connection);
-    }
-    return http_respond_json(connection, &text);
+    if (r == 0)
+        return http_respond_json(connection, &text);
+    text_free(&text);
+    return respond_short_memory(server, connection);
 }
 
 static enum MHD_Result respond_path(struct http_server *server, struct MHD_Connection *connection, const char *path) {
@@ -212,6 +175,8 @@ static enum MHD_Result respond_path(struct http_server *server, struct MHD_Conne
         return http_respond_text(connection, MHD_HTTP_OK, "topdownd is healthy.\n");
     if (strcmp(path, "/-/ready") == 0)
         return respond_ready(server, connection);
+    if (strcmp(path, "/page.js") == 0)
+        return http_respond_fixed(connection, "text/javascript; charset=utf-8", html_script, html_script_length);
     if (strcmp(path, "/api/v1/history") == 0)
         return respond_history(server, connection);
     int page = http_page_find(path, MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "scope"));
@@ -241,23 +206,20 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
                                   const char *method, const char *version, const char *body, size_t *body_length,
                                   void **request) {
     struct http_server *server = context;
-    (void)version;
-    (void)body;
-    (void)body_length;
+    (void)version, (void)body, (void)body_length;
+    if (*request == &headers_seen)
+        return respond_path(server, connection, http_page_path(path));
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
         return http_respond(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8",
                             "Only GET and HEAD are understood.\n", "Allow", "GET, HEAD");
-    struct http_refusal refusal = http_request_judge(connection, server->hostname[0] ? server->hostname : NULL);
+    struct http_refusal refusal = http_request_judge(connection, atomic_load(&server->local) ? server->hostname : NULL);
     if (refusal.status != 0)
         return http_respond(connection, refusal.status, "text/plain; charset=utf-8", refusal.text, "Connection",
                             "close");
     if (*request == &target_refused)
         return http_respond_text(connection, MHD_HTTP_BAD_REQUEST, "A path or query must not have a zero byte.\n");
-    if (!*request) {
-        *request = mark(&headers_seen);
-        return MHD_YES;
-    }
-    return respond_path(server, connection, http_page_path(path));
+    *request = mark(&headers_seen);
+    return MHD_YES;
 }
 
 static struct http_connection *take_in(struct http_server *server, struct MHD_Connection *connection) {
@@ -378,8 +340,13 @@ int http_server_listen(struct http_server *server, size_t i, const struct http_a
     r = start_daemon(server, fd, &daemon);
     if (r < 0)
         return http_listen_refuse(address, errors, -r);
+    server->client_connections[i] = http_listen_is_loopback(address->address) ? 0 : HTTP_CLIENT_CONNECTIONS_MAX;
+    r = http_listeners_hand_over(&server->listeners, i, daemon);
+    if (r < 0) {
+        MHD_stop_daemon(daemon);
+        return http_listen_refuse(address, errors, -r);
+    }
     server->ports[i] = port;
-    http_listeners_hand_over(&server->listeners, i, daemon);
     return 0;
 }
 
@@ -395,39 +362,34 @@ static int start_thread(struct http_server *server) {
 }
 
 int http_server_start(struct http_server *server, const struct http_published *types, size_t n) {
-    server->n_types = n; // no other thread exists yet
+    server->newest.n_types = n; // no other thread exists yet
     for (size_t i = 0; i < n; i++)
         http_server_publish(server, i, &types[i]);
     return start_thread(server);
 }
 
 void http_server_publish(struct http_server *server, size_t type, const struct http_published *published) {
-    snapshot_ref(published->snapshot);
-    view_ref(published->view);
-    uint64_t at_ms = server->clock_ms(server->clock_context);
-    pthread_mutex_lock(&server->lock);
-    struct http_published old = server->newest[type];
-    server->newest[type] = *published;
-    server->generation++;
-    if (published->view != old.view)
-        server->view_generation = server->generation;
-    server->published_ms[type] = at_ms;
-    pthread_mutex_unlock(&server->lock);
-    published_unref(&old);
-    http_history_take(&server->history, type, server->n_types, published->view, published->snapshot);
+    http_newest_publish(&server->newest, type, published, server->clock_ms(server->clock_context));
+    http_history_take(&server->history, type, server->newest.n_types, published->view, published->snapshot);
 }
 
-static bool is_loopback(const char *address) { return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0; }
-
-static void init_addresses(struct http_server *server, const struct http_address *addresses, size_t n) {
+void http_server_expect(struct http_server *server, const struct http_address *addresses, size_t n) {
     bool local = true;
-    for (size_t i = 0; i < n; i++) {
-        bool loopback = is_loopback(addresses[i].address);
-        local = local && loopback;
-        server->client_connections[i] = loopback ? 0 : HTTP_CLIENT_CONNECTIONS_MAX;
-    }
-    if (local && gethostname(server->hostname, HOST_NAME_MAX) < 0)
-        (void)strcpy(server->hostname, "localhost");
+    for (size_t i = 0; i < n; i++)
+        local = local && http_listen_is_loopback(addresses[i].address);
+    atomic_store(&server->local, local);
+}
+
+int http_server_place(struct http_server *server, const bool used[HTTP_ADDRESSES_MAX]) {
+    for (size_t i = 0; i < HTTP_ADDRESSES_MAX; i++)
+        if (!used[i] && http_listeners_is_free(&server->listeners, i))
+            return (int)i;
+    return -1;
+}
+
+void http_server_close(struct http_server *server, size_t i) {
+    server->ports[i] = 0;
+    http_listeners_send_away(&server->listeners, i);
 }
 
 int http_server_new(const struct http_address *addresses, size_t n, struct http_server **out) {
@@ -436,16 +398,19 @@ int http_server_new(const struct http_address *addresses, size_t n, struct http_
         return n <= HTTP_ADDRESSES_MAX ? -ENOMEM : -E2BIG;
     server->request_ms_max = HTTP_REQUEST_MS_MAX;
     server->clock_ms = http_clock_boot_ms;
-    init_addresses(server, addresses, n);
-    int r = http_connections_init(&server->connections, n * (HTTP_CONNECTIONS_MAX + ENDING_MAX));
+    if (gethostname(server->hostname, HOST_NAME_MAX) < 0)
+        (void)strcpy(server->hostname, "localhost");
+    http_server_expect(server, addresses, n);
+    int r =
+        http_connections_init(&server->connections, (size_t)HTTP_ADDRESSES_MAX * (HTTP_CONNECTIONS_MAX + ENDING_MAX));
     if (r == 0)
-        r = http_listeners_init(&server->listeners, n);
+        r = http_listeners_init(&server->listeners, HTTP_ADDRESSES_MAX);
     if (r < 0) {
         http_connections_deinit(&server->connections);
         free(server);
         return r;
     }
-    pthread_mutex_init(&server->lock, NULL);
+    http_newest_init(&server->newest);
     http_history_init(&server->history);
     (void)http_reserve_take(&server->reserve);
     *out = server;
@@ -478,10 +443,8 @@ struct http_server *http_server_free(struct http_server *server) {
     http_cache_deinit(&server->cache);
     http_reserve_lend(&server->reserve);
     http_connections_deinit(&server->connections);
-    for (size_t i = 0; i < server->n_types; i++)
-        published_unref(&server->newest[i]);
     http_history_deinit(&server->history);
-    pthread_mutex_destroy(&server->lock);
+    http_newest_deinit(&server->newest);
     free(server);
     return NULL;
 }

@@ -29,6 +29,16 @@ struct http_server;
 // errno.
 int http_server_new(const struct http_address *addresses, size_t n, struct http_server **out);
 
+// The addresses are others from now on; these are all.
+void http_server_expect(struct http_server *server, const struct http_address *addresses, size_t n);
+
+// A number for another address, below HTTP_ADDRESSES_MAX; -1: none is free now. The first addresses have the numbers
+// from 0 on.
+int http_server_place(struct http_server *server, const bool used[HTTP_ADDRESSES_MAX]);
+
+// Stops listening to address `i`. Its connections may finish their requests; then its number is free.
+void http_server_close(struct http_server *server, size_t i);
+
 // Binds address `i` and listens; the server's thread answers there from now on, or once it is started. Another thread
 // may call it until it has succeeded. Returns 0, or with the reason and remedy in `errors`: -EAGAIN if the cause may
 // pass by itself (the port is taken, the address is not there, the host's files or memory are short), -EINVAL if

@@ -10,8 +10,6 @@ int http_connections_init(struct http_connections *connections, size_t n) {
     struct http_connection *slots = calloc(n, sizeof(*slots));
     if (!slots)
         return -ENOMEM;
-    for (size_t i = 0; i < n; i++)
-        slots[i].fd = -1;
     *connections = (struct http_connections){.slots = slots, .n = n};
     return 0;
 }
@@ -67,7 +65,7 @@ struct http_connection *http_connections_add(struct http_connections *connection
     make_place(connections, arrival->listener, &arrival->client, arrival->client_max);
     make_place(connections, arrival->listener, NULL, arrival->listener_max);
     for (size_t i = 0; i < connections->n; i++) {
-        if (connections->slots[i].fd >= 0)
+        if (i < connections->n_used && connections->slots[i].fd >= 0)
             continue;
         connections->n_used = i < connections->n_used ? connections->n_used : i + 1;
         connections->slots[i] = (struct http_connection){.fd = arrival->fd,

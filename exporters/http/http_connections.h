@@ -38,7 +38,7 @@ struct http_connection {
 struct http_connections {
     struct http_connection *slots;
     size_t n;
-    size_t n_used; // the first so many have been used at all: few, and all that need to be looked at
+    size_t n_used; // the first so many have been used at all: few, and all that may be looked at
 };
 
 // A connection that arrives. Limits: of all connections of its listener, and of those of its client; 0: none.

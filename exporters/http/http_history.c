@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exporters/json/json_history.h"
-
 void http_history_init(struct http_history *history) {
     *history = (struct http_history){0};
     pthread_mutex_init(&history->lock, NULL);
@@ -105,7 +103,7 @@ static bool is_wanted(const struct query *query, const struct view *view, size_t
 }
 
 // Lists the series asked for. Returns how many there are; at most `max` are written.
-static size_t find_series(const struct query *query, const struct shown *shown, struct json_history_series *out,
+static size_t find_series(const struct query *query, const struct shown *shown, struct view_history_series *out,
                           size_t max) {
     size_t n = 0;
     for (size_t type = 0; type < shown->n; type++) {
@@ -114,7 +112,7 @@ static size_t find_series(const struct query *query, const struct shown *shown, 
         for (size_t s = 0; s < (query->sockets ? topology->n_sockets : 1); s++)
             for (size_t m = 0; m < view->layout->n_metrics; m++)
                 if (is_wanted(query, view, m) && n++ < max)
-                    out[n - 1] = (struct json_history_series){.view = view,
+                    out[n - 1] = (struct view_history_series){.view = view,
                                                               .metric = m,
                                                               .socket = query->sockets ? (long)topology->sockets[s].id
                                                                                        : HISTORY_HOST};
@@ -131,7 +129,7 @@ static struct history *history_of(const struct http_history *history, const stru
 }
 
 // The steps asked for, of all types. The default is the last hour, or for long steps all.
-static void find_range(const struct http_history *history, const struct query *query, struct json_history *answer) {
+static void find_range(const struct http_history *history, const struct query *query, struct view_history *answer) {
     uint64_t end = 0;
     answer->first = UINT64_MAX;
     for (size_t i = 0; i < history->n_types; i++) {
@@ -161,24 +159,25 @@ static void find_range(const struct http_history *history, const struct query *q
 }
 
 static int copy_values(const struct http_history *history, const struct query *query, const struct shown *shown,
-                       struct json_history *answer) {
-    double *values = calloc(answer->n_series * answer->n_steps + 1, sizeof *values);
-    if (!values)
+                       struct view_history *answer) {
+    answer->values = calloc(answer->n_series * answer->n_steps + 1, sizeof *answer->values);
+    if (!answer->values)
         return -ENOMEM;
     for (size_t i = 0; i < answer->n_series; i++) {
-        struct json_history_series *series = &answer->series[i];
+        struct view_history_series *series = &answer->series[i];
         const struct history *of = history_of(history, shown, series->view);
-        series->values = values + i * answer->n_steps;
+        double *values = answer->values + i * answer->n_steps;
+        series->values = values;
         for (size_t step = 0; !of && step < answer->n_steps; step++)
-            series->values[step] = NAN;
+            values[step] = NAN;
         if (of)
             history_read(of, series->socket, view_metric(series->view, series->metric)->export_name, query->coarse,
-                         answer->first, answer->n_steps, series->values);
+                         answer->first, answer->n_steps, values);
     }
     return 0;
 }
 
-static int copy_marks(const struct http_history *history, const struct shown *shown, struct json_history *answer) {
+static int copy_marks(const struct http_history *history, const struct shown *shown, struct view_history *answer) {
     answer->marks = calloc(SHOWN_TYPES_MAX * MARKS_MAX, sizeof *answer->marks);
     if (!answer->marks)
         return -ENOMEM;
@@ -187,13 +186,13 @@ static int copy_marks(const struct http_history *history, const struct shown *sh
         for (size_t i = 0; marks && i < marks_count(marks); i++)
             if (marks_get(marks, i)->at_ns / answer->step_ns >= answer->first)
                 answer->marks[answer->n_marks++] =
-                    (struct json_history_mark){shown->types[type].view, *marks_get(marks, i)};
+                    (struct view_history_mark){shown->types[type].view, *marks_get(marks, i)};
     }
     return 0;
 }
 
 static int copy(struct http_history *history, const struct query *query, const struct shown *shown,
-                struct json_history *answer) {
+                struct view_history *answer) {
     pthread_mutex_lock(&history->lock);
     find_range(history, query, answer);
     int r = copy_values(history, query, shown, answer);
@@ -203,26 +202,25 @@ static int copy(struct http_history *history, const struct query *query, const s
     return r;
 }
 
-int http_history_render(struct http_history *history, const struct http_history_query *asked, const struct shown *shown,
-                        struct text *out, char *error, size_t size) {
+int http_history_read(struct http_history *history, const struct http_history_query *asked, const struct shown *shown,
+                      struct view_history *answer, char *error, size_t size) {
     struct query query;
+    *answer = (struct view_history){.view = shown->types[0].view};
     int r = read_query(asked, &query, error, size);
     if (r < 0)
         return r;
-    struct json_history answer = {.view = shown->types[0].view, .sockets = query.sockets};
-    answer.n_series = find_series(&query, shown, NULL, 0);
-    if (asked->metric && answer.n_series == 0)
+    answer->sockets = query.sockets;
+    answer->n_series = find_series(&query, shown, NULL, 0);
+    if (asked->metric && answer->n_series == 0)
         return refuse(error, size, "no metric is measured under the name %s: /api/v1/snapshot lists the names",
                       asked->metric);
-    answer.series = calloc(answer.n_series + 1, sizeof *answer.series);
-    if (!answer.series)
+    answer->series = calloc(answer->n_series + 1, sizeof *answer->series);
+    if (!answer->series)
         return -ENOMEM;
-    (void)find_series(&query, shown, answer.series, answer.n_series);
-    r = copy(history, &query, shown, &answer);
-    if (r == 0)
-        r = json_render_history(&answer, out);
-    free(answer.marks);
-    free(answer.series[0].values);
-    free(answer.series);
-    return r;
+    (void)find_series(&query, shown, answer->series, answer->n_series);
+    return copy(history, &query, shown, answer);
+}
+
+int http_history_last_hour(struct http_history *history, const struct shown *shown, struct view_history *answer) {
+    return http_history_read(history, &(struct http_history_query){.from = "-3600"}, shown, answer, NULL, 0);
 }

@@ -10,7 +10,7 @@
 
 #include "core/history/history.h"
 #include "exporters/view/shown.h"
-#include "exporters/view/text.h"
+#include "exporters/view/view_history.h"
 #include "exporters/view/view_marks.h"
 
 struct http_history {
@@ -33,9 +33,11 @@ struct http_history_query {
 };
 struct http_history_query http_history_query(struct MHD_Connection *connection);
 
-// Appends the document. Returns 0, -ENOMEM, or -EINVAL with the mistake and what can be asked in `error`, as text for
-// people (at most ERROR_TEXT_MAX bytes).
-int http_history_render(struct http_history *history, const struct http_history_query *query, const struct shown *shown,
-                        struct text *out, char *error, size_t size);
+// Reads what was asked; the caller calls view_history_deinit, also after a failure. The views of `shown` are borrowed.
+// Returns 0, -ENOMEM, or -EINVAL with the mistake and what can be asked in `error`, for people (cut at size - 1).
+int http_history_read(struct http_history *history, const struct http_history_query *query, const struct shown *shown,
+                      struct view_history *answer, char *error, size_t size);
+// Level 1 of the host in the last hour. Returns 0 or -ENOMEM; otherwise the same.
+int http_history_last_hour(struct http_history *history, const struct shown *shown, struct view_history *answer);
 
 #endif

@@ -16,6 +16,10 @@ enum { BACKLOG = 128 };
 // long, also after we have closed the connection. Connections inherit both.
 enum { SEND_BYTES = 128 << 10, UNREAD_MS_MAX = 30000 };
 
+bool http_listen_is_loopback(const char *address) {
+    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+}
+
 // The cause and its remedy, for people.
 static const char *remedy(int error) {
     switch (error) {

@@ -6,6 +6,9 @@
 
 #include "exporters/http/http.h"
 
+// True if only this host can reach the numeric address.
+bool http_listen_is_loopback(const char *address);
+
 // Binds and listens. Returns 0 with a socket and the port it is bound to, or what http_listen_refuse returns.
 int http_listen(const struct http_address *address, struct errors *errors, int *fd, uint16_t *port);
 

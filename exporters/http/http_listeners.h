@@ -4,24 +4,38 @@
 
 // The HTTP library's daemons, one for each listening address, and the thread that runs them all.
 //
-// Another thread may hand over a daemon at any time, because an address may appear late. From then on the daemon
-// belongs to the server's thread, which calls all functions below the line.
+// The thread waits without a time limit, because the kernel needs longer to set and cancel one than to pass a request
+// on. A timer that lies beside the sockets ends the wait instead. Traffic puts off what is due, but not the timer: it
+// rings too early then, and is set anew.
+//
+// Another thread may hand over a daemon at any time, because an address may appear late, and may have one ended. From
+// then on the daemon belongs to the server's thread, which calls all functions below the line. A daemon that is to end
+// accepts nobody any more; requests under way have HTTP_LEAVING_MS to finish.
 
 #include <microhttpd.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "exporters/http/http.h"
 
+enum { HTTP_LEAVING_MS = 2000 };
+
 struct http_listeners {
     size_t n;
-    int wake_fd; // an eventfd: a daemon has arrived, or the thread must end
+    int wake_fd;       // an eventfd: a daemon has arrived or must go, or the thread must end
+    int epoll_fd;      // all that the thread waits for
+    int timer_fd;      // a timerfd
+    uint64_t timer_ms; // when it rings; UINT64_MAX: never
     pthread_mutex_t lock;
-    struct MHD_Daemon *arriving[HTTP_ADDRESSES_MAX]; // under the lock, like the next member
+    struct MHD_Daemon *arriving[HTTP_ADDRESSES_MAX]; // under the lock, like the next three members
+    bool taken[HTTP_ADDRESSES_MAX];                  // handed over, and not ended yet
+    bool leaving[HTTP_ADDRESSES_MAX];                // must go
     bool stopping;
     struct MHD_Daemon *live[HTTP_ADDRESSES_MAX];   // NULL: not there yet
+    uint64_t ends_ms[HTTP_ADDRESSES_MAX];          // of a live one that goes: the latest time; 0: it stays
     struct pollfd fds[1 + 2 * HTTP_ADDRESSES_MAX]; // what wakes; the daemons' own; their listening sockets
     bool deaf;                                     // the next wait ignores the listening sockets
 };
@@ -31,7 +45,12 @@ int http_listeners_init(struct http_listeners *listeners, size_t n);
 // Ends all daemons. The server's thread must have ended.
 void http_listeners_deinit(struct http_listeners *listeners);
 
-void http_listeners_hand_over(struct http_listeners *listeners, size_t i, struct MHD_Daemon *daemon);
+// Returns 0, or a negative errno: then the daemon stays the caller's.
+int http_listeners_hand_over(struct http_listeners *listeners, size_t i, struct MHD_Daemon *daemon);
+// Ends the daemon. Its place is free later.
+void http_listeners_send_away(struct http_listeners *listeners, size_t i);
+// Whether a daemon may be handed over for this place.
+bool http_listeners_is_free(struct http_listeners *listeners, size_t i);
 void http_listeners_stop(struct http_listeners *listeners);
 
 // ---- for the server's thread ----

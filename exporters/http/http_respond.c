@@ -10,9 +10,11 @@ bool http_add_headers(struct MHD_Response *response, const char *content_type) {
     return MHD_add_response_header(response, "Content-Type", content_type) == MHD_YES &&
            MHD_add_response_header(response, "Cache-Control", "no-store") == MHD_YES &&
            MHD_add_response_header(response, "X-Content-Type-Options", "nosniff") == MHD_YES &&
-           MHD_add_response_header(response, "Content-Security-Policy",
-                                   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
-                                   "form-action 'none'; frame-ancestors 'none'") == MHD_YES;
+           MHD_add_response_header(
+               response, "Content-Security-Policy",
+               "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'; "
+               "base-uri 'none'; "
+               "form-action 'none'; frame-ancestors 'none'") == MHD_YES;
 }
 
 enum MHD_Result http_respond(struct MHD_Connection *connection, unsigned status, const char *content_type,
@@ -55,5 +57,18 @@ enum MHD_Result http_respond_error(struct MHD_Connection *connection, const char
                             ? MHD_NO
                             : http_respond(connection, MHD_HTTP_BAD_REQUEST, "application/json", text.data, NULL, NULL);
     text_free(&text);
+    return r;
+}
+
+enum MHD_Result http_respond_fixed(struct MHD_Connection *connection, const char *content_type, const void *body,
+                                   size_t length) {
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(length, (void *)(uintptr_t)body, MHD_RESPMEM_PERSISTENT);
+    if (!response)
+        return MHD_NO;
+    enum MHD_Result r = MHD_NO;
+    if (http_add_headers(response, content_type))
+        r = MHD_queue_response(connection, MHD_HTTP_OK, response);
+    MHD_destroy_response(response);
     return r;
 }

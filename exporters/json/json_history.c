@@ -6,13 +6,8 @@
 #include "core/history/history.h"
 #include "exporters/view/json_writer.h"
 
-// A time by the snapshots' clock as seconds since the epoch; NaN, hence null, where no snapshot told the time.
-static double seconds_of(const struct json_history *history, uint64_t at_ns) {
-    return history->wall_offset_ns == 0 ? NAN : ((double)at_ns + (double)history->wall_offset_ns) * 1e-9;
-}
-
-static void add_series(struct json *json, const struct json_history *history,
-                       const struct json_history_series *series) {
+static void add_series(struct json *json, const struct view_history *history,
+                       const struct view_history_series *series) {
     const struct catalog_metric *metric = view_metric(series->view, series->metric);
     char unit[VIEW_UNIT_MAX];
     view_metric_unit(metric, unit, sizeof unit);
@@ -33,18 +28,18 @@ static void add_series(struct json *json, const struct json_history *history,
     json_end_object(json);
 }
 
-static void add_mark(struct json *json, const struct json_history *history, const struct json_history_mark *mark) {
+static void add_mark(struct json *json, const struct view_history *history, const struct view_history_mark *mark) {
     json_begin_line(json, JSON_COMPACT);
     json_begin_object(json, NULL);
     if (mark->view->core_type)
         json_string(json, "core_type", mark->view->core_type);
-    json_number(json, "timestamp_seconds", seconds_of(history, mark->mark.at_ns));
+    json_number(json, "timestamp_seconds", view_history_seconds(history, mark->mark.at_ns));
     json_string(json, "kind", mark_kind_name(mark->mark.kind));
     json_string(json, "text", mark->mark.text);
     json_end_object(json);
 }
 
-int json_render_history(const struct json_history *history, struct text *out) {
+int json_render_history(const struct view_history *history, struct text *out) {
     struct json json = json_begin(out, JSON_INDENTED);
     json_begin_object(&json, NULL);
     json_bool(&json, "simulated", history->view->simulated);
@@ -52,7 +47,7 @@ int json_render_history(const struct json_history *history, struct text *out) {
     json_string(&json, "scope", history->sockets ? "socket" : "host");
     json_number(&json, "step_seconds", (double)history->step_ns * 1e-9);
     json_number(&json, "begin_timestamp_seconds",
-                history->n_steps == 0 ? NAN : seconds_of(history, history->first * history->step_ns));
+                history->n_steps == 0 ? NAN : view_history_seconds(history, history->first * history->step_ns));
     json_whole(&json, "steps", history->n_steps);
     json_begin_array(&json, "series");
     for (size_t i = 0; i < history->n_series; i++)

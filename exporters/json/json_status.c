@@ -277,11 +277,19 @@ static void add_not_live(struct json *json, const struct view *view, const struc
     json_end_array(json);
 }
 
+struct self_number {
+    const char *key;
+    enum self_value value;
+};
+
+static void add_self_numbers(struct json *json, const struct view *view, const struct snapshot *snapshot,
+                             const struct self_number *numbers, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        json_number(json, numbers[i].key, snapshot->values[snapshot_self(view->layout, numbers[i].value)]);
+}
+
 static void add_process(struct json *json, const struct view *view, const struct snapshot *snapshot) {
-    static const struct {
-        const char *key;
-        enum self_value value;
-    } figures[] = {
+    static const struct self_number figures[] = {
         {"start_timestamp_seconds", SELF_PROCESS_START_TIMESTAMP},
         {"cpu_seconds_total", SELF_PROCESS_CPU_SECONDS},
         {"collection_seconds_total", SELF_COLLECTION_SECONDS},
@@ -291,8 +299,7 @@ static void add_process(struct json *json, const struct view *view, const struct
         {"max_fds", SELF_PROCESS_MAX_FDS},
     };
     json_begin_object(json, "process");
-    for (size_t i = 0; i < sizeof(figures) / sizeof(figures[0]); i++)
-        json_number(json, figures[i].key, snapshot->values[snapshot_self(view->layout, figures[i].value)]);
+    add_self_numbers(json, view, snapshot, figures, sizeof(figures) / sizeof(figures[0]));
     json_end_object(json);
 }
 
@@ -311,6 +318,10 @@ static void add_recording(struct json *json, const struct view *view, const stru
 }
 
 int json_render_status(const struct view *view, const struct snapshot *snapshot, struct text *out) {
+    static const struct self_number config[] = {
+        {"last_reload_successful", SELF_CONFIG_SUCCESSFUL},
+        {"last_reload_success_timestamp_seconds", SELF_CONFIG_SUCCESS_TIMESTAMP},
+    };
     struct json json = json_begin_document(view, out, JSON_INDENTED);
     char hash[24];
     (void)snprintf(hash, sizeof(hash), "%016" PRIx64, view->config_hash);
@@ -324,6 +335,7 @@ int json_render_status(const struct view *view, const struct snapshot *snapshot,
     json_begin_object(&json, "config");
     json_string(&json, "profile", view->profile);
     json_string(&json, "hash", hash);
+    add_self_numbers(&json, view, snapshot, config, sizeof(config) / sizeof(config[0]));
     json_end_object(&json);
     add_schedule(&json, view);
     json_begin_object(&json, "snapshot");

@@ -243,6 +243,8 @@ static void add_info(struct prometheus_page *page, const struct view *view) {
     page_series_fixed(page, build, 1, 1);
     add_family(page, FAMILY_CONFIG_INFO);
     page_series_fixed(page, config, 2, 1);
+    add_self(page, view, FAMILY_CONFIG_SUCCESSFUL, PAGE_WHOLE, SELF_CONFIG_SUCCESSFUL);
+    add_self(page, view, FAMILY_CONFIG_SUCCESS_TIMESTAMP, PAGE_REAL, SELF_CONFIG_SUCCESS_TIMESTAMP);
 }
 
 static void add_categories_of_sockets(struct prometheus_page *page, const struct view *view) {

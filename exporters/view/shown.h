@@ -5,12 +5,13 @@
 // The data that a host's pages show: a view and a snapshot, one pair for each core type. Facts about the host and the
 // daemon are the same in all pairs; pages take them from the first.
 
-#include "exporters/view/view.h"
+#include "exporters/view/view_history.h"
 
 enum { SHOWN_TYPES_MAX = 8 };
 
 struct shown {
-    size_t n; // at least 1
+    const struct view_history *history; // of level 1; only on the page for people, else NULL
+    size_t n;                           // at least 1
     struct shown_type {
         struct view *view;
         const struct snapshot *snapshot;

@@ -34,17 +34,46 @@ static struct view_pmu_error *errors_copy(const struct view_pmu_error *errors, s
     return copy;
 }
 
+enum { TEXTS_N = 8 };
+
+// The strings that a view has copies of.
+static void find_texts(struct view *view, const char **texts[TEXTS_N]) {
+    const char **const all[TEXTS_N] = {&view->hostname,   &view->core_type, &view->pmu,
+                                       &view->cpu_vendor, &view->cpu_model, &view->cpu_microarchitecture,
+                                       &view->profile,    &view->recording};
+    memcpy(texts, all, sizeof(all));
+}
+
+// Replaces the view's strings by copies in one block of memory. False if out of memory.
+static bool texts_copy(struct view *view) {
+    const char **texts[TEXTS_N];
+    size_t size = 1;
+    find_texts(view, texts);
+    for (size_t i = 0; i < TEXTS_N; i++)
+        size += *texts[i] ? strlen(*texts[i]) + 1 : 0;
+    char *at = view->texts = malloc(size);
+    for (size_t i = 0; at && i < TEXTS_N; i++) {
+        if (!*texts[i])
+            continue;
+        size_t length = strlen(*texts[i]) + 1;
+        *texts[i] = memcpy(at, *texts[i], length);
+        at += length;
+    }
+    return view->texts;
+}
+
 struct view *view_new(const struct view *facts) {
     struct view *view = malloc(sizeof(*view));
     struct view_pmu_error *errors = errors_copy(facts->pmu_errors, facts->n_pmu_errors);
     struct adapt_report *adapt = facts->adapt ? adapt_report_copy(facts->adapt) : NULL;
-    if (!view || !errors || (facts->adapt && !adapt)) {
+    if (view)
+        memcpy(view, facts, sizeof(*view));
+    if (!view || !errors || (facts->adapt && !adapt) || !texts_copy(view)) {
         adapt_report_free(adapt);
         errors_free(errors, facts->n_pmu_errors);
         free(view);
         return NULL;
     }
-    memcpy(view, facts, sizeof(*view));
     atomic_init(&view->references, 1);
     snapshot_layout_ref(view->layout);
     view->pmu_errors = errors;
@@ -62,6 +91,7 @@ struct view *view_unref(struct view *view) {
         errors_free((struct view_pmu_error *)(uintptr_t)view->pmu_errors, view->n_pmu_errors);
         adapt_report_free((struct adapt_report *)(uintptr_t)view->adapt);
         snapshot_layout_unref(view->layout);
+        free(view->texts);
         free(view);
     }
     return NULL;

@@ -42,12 +42,13 @@ struct view {
     const struct adapt_report *adapt;         // of the adaptive schedule; NULL: the schedule is fixed
     const struct view_pmu_error *pmu_errors;
     size_t n_pmu_errors;
+    char *texts; // owned: the copied strings above
     atomic_uint references;
 };
 
 // Returns a copy of `facts`, with one reference owned by the caller. The copy holds a reference to the layout and
-// copies of the PMU errors and the report; all other strings are borrowed and must outlive the daemon's threads. NULL
-// if out of memory.
+// copies of everything else, as the last page may outlive the configuration that it shows; only literals are borrowed
+// (version, nmi_watchdog). NULL if out of memory.
 struct view *view_new(const struct view *facts);
 struct view *view_ref(struct view *view);
 struct view *view_unref(struct view *view); // returns NULL, takes NULL

@@ -247,6 +247,33 @@ class Daemon(Program):
                         f"round {sequence}", timeout)
 
 
+class Notifications:
+    """systemd's end of NOTIFY_SOCKET."""
+
+    def __init__(self, stack):
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        self.path = os.path.join(folder, "notify")
+        self.socket = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+        self.socket.bind(self.path)
+        self.socket.settimeout(TIMEOUT)
+        self.received = []
+
+    def wait(self, prefix):
+        """The next line that begins so; all lines are kept in `received`."""
+        while True:
+            try:
+                lines = self.socket.recv(65536).decode().splitlines()
+            except TimeoutError:
+                raise AssertionError(f"no {prefix}, only {self.received}") from None
+            self.received += lines
+            for line in lines:
+                if line.startswith(prefix):
+                    return line
+
+    def signs_of_life(self):
+        return self.received.count("WATCHDOG=1")
+
+
 def run_daemon(*options, **settings):
     """Runs a daemon that is expected to end by itself: its exit status and what it said."""
     with Daemon(*options, ready=False, **settings) as daemon:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts with cores of several types: each type is measured by its own spec, and every series about its CPUs says which it is."""
 
+import contextlib
 import json
 import os
 import re
@@ -16,7 +17,7 @@ HYBRID = os.path.join(ROOT, "scenarios/hybrid.json")
 TYPES = {"c1-ultra": {"0", "1"}, "c1-pro": {"2", "3", "4", "5"}, "c1-nano": {"6", "7"}}
 # of the daemon or the host, not of cores of a type
 WITHOUT = ("topdownd_rotation_duration_seconds", "topdownd_collection_seconds", "topdownd_pmu_calls", "topdownd_interrupts",
-           "topdownd_interrupt_seconds", "topdownd_budget_used_ratio", "topdownd_build_info", "topdownd_config_info", "process_")
+           "topdownd_interrupt_seconds", "topdownd_budget_used_ratio", "topdownd_build_info", "topdownd_config_", "process_")
 SHORT = e2e.LISTEN_ANYWHERE + "slot: 50ms\nprofiles: {default: {groups: [Topdown_L1, General]}}\n"
 DOCUMENTS = ("snapshot", "snapshot?scope=cpu", "topdown", "plan", "catalog", "status")
 MIDRS = [0x410fd8c0] * 2 + [0x410fd8b0] * 4 + [0x410fd8a0] * 2
@@ -205,6 +206,20 @@ def test_a_recording_has_a_file_for_each_type():
                 page = daemon.get("/metrics")
                 assert {labels.get("core_type") for name, labels, _ in e2e.samples(page) if not name.startswith(WITHOUT)} == {kind}
                 promtool(page)
+
+
+def test_systemd_shows_each_type_in_turn():
+    # systemd shows the last status alone. Snapshots are 2 s apart, and each type's status stands until the next one's.
+    with contextlib.ExitStack() as stack:
+        notifications = e2e.Notifications(stack)
+        stack.enter_context(e2e.Daemon("--pmu", "sim:hybrid", yaml=SHORT, environment={"NOTIFY_SOCKET": notifications.path}))
+        said = [re.fullmatch(r"STATUS=(\S+): SIMULATED, snapshot (\d+) on (\d+) CPUs.*", notifications.wait("STATUS=c1-"))
+                for _ in range(2 * len(TYPES))]
+    assert {each[1] for each in said[:len(TYPES)]} == set(TYPES), said
+    assert [each[1] for each in said[:len(TYPES)]] == [each[1] for each in said[len(TYPES):]], said
+    assert all(int(each[3]) == len(TYPES[each[1]]) for each in said), said
+    assert all(int(a[2]) < int(b[2]) for a, b in zip(said, said[1:])), said
+    return "; ".join(f"{each[1]} snapshot {each[2]}" for each in said)
 
 
 def test_a_big_little_host_is_measured_type_by_type():

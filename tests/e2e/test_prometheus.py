@@ -67,10 +67,15 @@ class Prometheus(e2e.Program):
 
 
 def start_demo(stack):
-    """A daemon on the demo and when its host began, which the first round says: whoever comes too late for it tries again."""
+    """A daemon on the demo and when its host began, which the first round says: whoever comes too late for it tries again.
+
+    Its snapshots are those of whole rounds, also where a busy machine makes slots longer: what is counted between two of them
+    is then of windows between them.
+    """
+    yaml = f"{e2e.LISTEN_ANYWHERE}slot: 100ms\ninterval: 60s\n"
     for _ in range(5):
         with contextlib.ExitStack() as attempt:
-            demo = attempt.enter_context(e2e.Daemon("--pmu", "sim", yaml=f"{e2e.LISTEN_ANYWHERE}slot: 100ms\n"))
+            demo = attempt.enter_context(e2e.Daemon("--pmu", "sim", yaml=yaml))
             first = demo.wait_round(1)
             if first["sequence"] == 1:
                 stack.push(attempt.pop_all())
@@ -225,7 +230,7 @@ class Stretches:
     """Per CPU and round of the window: how long it took, and the rates at all moments where they bend."""
 
     def __init__(self, ends):
-        self.of_cpu = {}
+        self.ends, self.of_cpu = ends, {}
         for cpu in DEMO.place:
             self.of_cpu[cpu] = [(end - begin, [DEMO.rates(cpu, t) for t in DEMO.bends(cpu, begin, end)])
                                 for begin, end in zip(ends, ends[1:])]
@@ -283,7 +288,7 @@ def test_on_the_demo_numerator_over_denominator_is_possible():
             def parts(rates, metric=names[name]):
                 return DEMO_SPEC.fraction(metric, rates)
             quotient = value / k.get(name, 1)
-            assert possible(quotient, stretches.of(socket), parts), (socket, name, value)
+            assert possible(quotient, stretches.of(socket), parts), (socket, name, value, stretches.ends)
             sharp.add(quotient, stretches.of(socket), parts)
     return sharp.text()
 
@@ -298,7 +303,7 @@ def test_on_the_demo_the_categories_share_out_all_pipeline_slots():
             shares, slots = SPEC.category_shares(rates)
             return shares[category] * slots, slots
         socket = int(labels["socket"])
-        assert possible(value, stretches.of(socket), parts), (labels, value)
+        assert possible(value, stretches.of(socket), parts), (labels, value, stretches.ends)
         sharp.add(value, stretches.of(socket), parts)
     return sharp.text()
 
@@ -314,7 +319,7 @@ def test_on_the_demo_pipeline_slots_and_cycles_a_second_are_possible():
             def parts(rates, factor=factor):
                 return rates["CPU_CYCLES"] * factor, 1e9
             stretch, a_nanosecond = stretches.of(int(labels["socket"])), value * 1e-9
-            assert possible(a_nanosecond, stretch, parts), (series, labels, value)
+            assert possible(a_nanosecond, stretch, parts), (series, labels, value, stretches.ends)
             sharp.add(a_nanosecond, stretch, parts)
     return sharp.text()
 

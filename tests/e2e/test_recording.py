@@ -84,7 +84,7 @@ def test_a_replay_keeps_the_pace_it_is_told():
 
 def series_of(page):
     """The samples of a page, but for what is about the daemon itself."""
-    own = re.compile(r"topdownd_(process_|build_info|config_info|collection_|rotation_|pmu_calls|pmu_kernel_memory|interrupt|budget|recording_)|process_")
+    own = re.compile(r"topdownd_(process_|build_info|config_|collection_|rotation_|pmu_calls|pmu_kernel_memory|interrupt|budget|recording_)|process_")
     return {re.sub(r',?(replay|pmu)="[^"]*"', "", line) for line in page.splitlines()
             if line and line[0] != "#" and not own.match(line)}
 

@@ -97,6 +97,25 @@ def test_what_the_unit_starts_runs_as_it_is_installed():
     return version.stdout.strip()
 
 
+def test_what_the_unit_reloads_with_answers_as_it_is_installed():
+    with installed() as root:
+        need_own_mounts(root)
+        unit = settings(unit_text(root))
+        port = os.path.join(root, "etc/topdownd/conf.d/port.yaml")
+        e2e.write_text(port, e2e.LISTEN_ANYWHERE)
+        with tempfile.TemporaryDirectory() as folder:
+            here = ["--path.run", folder]  # in the place of systemd's folder
+            with e2e.Program(on_the_host(root, *unit["ExecStart"][0].split(), "--pmu", "sim", *here)) as daemon:
+                e2e.wait_for(lambda: "look at http" in daemon.log() or daemon.ended(), "the line that says where to look")
+                reload = on_the_host(root, *unit["ExecReload"][0].split(), *here)
+                done = run(*reload)
+                assert (done.returncode, done.stderr) == (0, ""), done
+                e2e.write_text(port, e2e.LISTEN_ANYWHERE + "slots: 1s\n")
+                done = run(*reload)
+                assert done.returncode == 2 and "/etc/topdownd/conf.d/port.yaml:2:1:" in done.stderr, done
+                daemon.stop()
+
+
 def test_the_unit_exposes_little():
     need("systemd-analyze", "systemd")
     with installed() as root:
@@ -115,6 +134,8 @@ def test_the_unit_gives_one_capability_and_a_user_of_its_own():
     assert unit["AmbientCapabilities"] == unit["CapabilityBoundingSet"] == ["CAP_PERFMON"], unit
     assert set(re.findall(r"CAP_\w+", re.sub(r"^#.*$", "", text, flags=re.M))) == {"CAP_PERFMON"}
     assert unit["Type"] == ["notify"] and unit["User"] == ["topdownd"] and unit["NoNewPrivileges"] == ["yes"], unit
+    # the first word is the same program, and the second one waits until the configuration is in force or refused
+    assert unit["ExecReload"] == [unit["ExecStart"][0].split()[0] + " reload"], unit
     assert "2" in unit["RestartPreventExitStatus"] and float(unit["WatchdogSec"][0].rstrip("s")) > 0, unit
     # recordings are the only thing that it may write outside of its runtime directory
     assert unit["StateDirectory"] == ["topdownd"] and unit["ProtectSystem"] == ["strict"] and "ReadWritePaths" not in unit, unit

@@ -201,9 +201,10 @@ def test_a_wrong_time_is_refused_before_anything_is_asked():
     for words, says in wrong.items():
         done = command("yield", "--socket", "/nonexistent/control.sock", *words)
         assert (done.returncode, done.stdout) == (2, "") and says in done.stderr, (words, done)
-    for words in (("--for", "60s"), ("run", "--end"), ("check-config", "--socket", "/x")):
+    for words, commands in ((("--for", "60s"), "command yield"), (("run", "--end"), "command yield"),
+                            (("check-config", "--socket", "/x"), "commands reload, yield")):
         done = command(*words)
-        assert done.returncode == 2 and "go with the command yield" in done.stderr, (words, done)
+        assert done.returncode == 2 and f"go with the {commands}" in done.stderr, (words, done)
     return f"{len(wrong)} wrong times"
 
 

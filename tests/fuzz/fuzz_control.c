@@ -25,13 +25,20 @@ static int on_yield(double seconds, void *context) {
     return seconds == 0 ? 0 : -EAGAIN; // what is granted would be logged each time
 }
 
+static int on_reload(struct errors *errors, void *context) {
+    (void)context;
+    return errors_add(errors, NULL, 0, 0, "nothing is reloaded here");
+}
+
 int LLVMFuzzerInitialize(int *n_arguments, char ***arguments) {
     (void)n_arguments;
     (void)arguments;
     struct errors errors = {0};
     char folder[] = "/tmp/topdownd-fuzz-XXXXXX";
     if (!mkdtemp(folder) || sd_event_new(&loop) < 0 ||
-        control_new(loop, folder, on_yield, NULL, &errors, &control) < 0 || !control || control_start(control) < 0)
+        control_new(loop, folder, &(struct control_requests){.yield = on_yield, .reload = on_reload}, &errors,
+                    &control) < 0 ||
+        !control || control_start(control) < 0)
         abort();
     return 0;
 }

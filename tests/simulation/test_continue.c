@@ -121,6 +121,78 @@ static void test_other_cpus_are_matched_by_their_numbers_and_the_hosts_totals_st
     pipeline_stop(&p);
 }
 
+// A configuration may take metric groups and CPUs away and bring them back.
+static void test_what_a_plan_in_between_did_not_have_comes_back_with_its_totals(void **state) {
+    (void)state;
+    struct pipeline p;
+    fault_load(&p);
+    start(&p);
+    pipeline_run(&p, 5);
+    struct pipeline less = p;
+    struct snapshot_layout *layouts[3];
+    struct derive *derives[3];
+    less.n_selections = 1; // stage_1
+    derives[0] = continue_with(&less, 6, "1-2", p.derive, &layouts[0]);
+    less.selections[0] = p.selections[2]; // MPKI, without level 1
+    derives[1] = continue_with(&less, 6, "5", derives[0], &layouts[1]);
+    derives[2] = continue_with(&p, 6, NULL, derives[1], &layouts[2]);
+    assert_true(layouts[0]->n_metrics < p.layout->n_metrics && layouts[1]->n_level1 == 0);
+    struct snapshot *between = initial(derives[1], layouts[1]), *after = initial(derives[2], layouts[2]);
+    size_t mpki = pipeline_metric(&p, "branch_mpki"), n = 0;
+    for (size_t m = 0; m < layouts[1]->n_metrics; m++) {
+        if (layouts[1]->plan->metrics[m].metric != p.plan->metrics[mpki].metric)
+            continue;
+        assert_true(between->values[snapshot_numerator(layouts[1], 0, m)] ==
+                    p.snapshot->values[snapshot_numerator(p.layout, 0, mpki)]);
+        n++;
+    }
+    assert_int_equal(n, 1);
+    for (size_t scope = 0; scope < p.layout->n_scopes; scope++)
+        assert_same_totals(p.snapshot, scope, after, scope);
+    snapshot_unref(between);
+    snapshot_unref(after);
+    for (int i = 0; i < 3; i++) {
+        derive_free(derives[i]);
+        snapshot_layout_unref(layouts[i]);
+    }
+    pipeline_stop(&p);
+}
+
+// A reload reads the spec again, and the new catalog has its entries elsewhere.
+static void test_totals_continue_over_another_catalog_by_name(void **state) {
+    (void)state;
+    struct pipeline p, other;
+    fault_load(&p);
+    fault_load(&other);
+    start(&p);
+    pipeline_run(&p, 5);
+    start(&other);
+    struct catalog_metric *metrics = other.catalog->metrics;
+    size_t ipc = pipeline_metric(&p, "ipc"), last = other.plan->metrics[other.plan->n_metrics - 1].metric;
+    struct snapshot_layout *layout;
+    struct derive *derive = continue_with(&other, 6, NULL, p.derive, &layout);
+    struct snapshot *snapshot = initial(derive, layout);
+    for (size_t scope = 0; scope < p.layout->n_scopes; scope++)
+        assert_same_totals(p.snapshot, scope, snapshot, scope);
+    snapshot_unref(snapshot);
+    derive_free(derive);
+    snapshot_layout_unref(layout);
+    struct catalog_metric kept = metrics[last]; // what was another metric is not the same one at the same place
+    char name[] = "another_name";
+    metrics[last].export_name = name;
+    derive = continue_with(&other, 6, NULL, p.derive, &layout);
+    snapshot = initial(derive, layout);
+    size_t at = other.plan->n_metrics - 1;
+    assert_false(snapshot->values[snapshot_denominator(layout, 0, at)] > 0);
+    assert_true(snapshot->values[snapshot_numerator(layout, 0, ipc)] > 0);
+    metrics[last] = kept;
+    snapshot_unref(snapshot);
+    derive_free(derive);
+    snapshot_layout_unref(layout);
+    pipeline_stop(&p);
+    pipeline_stop(&other);
+}
+
 static void test_what_was_pending_is_uncovered_for_its_reason(void **state) {
     (void)state;
     struct pipeline p;
@@ -192,6 +264,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_plan_grows_and_shrinks_and_every_total_stays),
         cmocka_unit_test(test_other_cpus_are_matched_by_their_numbers_and_the_hosts_totals_stay),
+        cmocka_unit_test(test_what_a_plan_in_between_did_not_have_comes_back_with_its_totals),
+        cmocka_unit_test(test_totals_continue_over_another_catalog_by_name),
         cmocka_unit_test(test_what_was_pending_is_uncovered_for_its_reason),
         cmocka_unit_test(test_what_was_pending_on_a_cpu_that_leaves_is_uncovered_in_its_socket_and_the_host),
         cmocka_unit_test(test_what_has_counted_stays_believed_and_what_has_not_stays_stalled),

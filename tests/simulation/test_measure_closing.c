@@ -73,6 +73,30 @@ static void test_counters_are_handed_over_by_a_stop_on_each_cpu_and_groups_are_c
     measuring_stop(&m);
 }
 
+// Event groups that count all the time are stopped like others, and each call is charged: the stops and the closing.
+static void test_closing_what_counts_all_the_time_is_charged(void **state) {
+    (void)state;
+    struct measuring m;
+    measuring_load(&m, "tests/data/scenarios/steady-software.json", "");
+    measuring_start(&m);
+    measuring_run_until(&m, 20);
+    uint64_t charged = m.self.calls, interrupts = m.self.interrupts, calls = 0;
+    size_t open = m.recorder.n_open;
+    assert_int_equal(open, 8);
+    m.recorder.n_calls = 0;
+    assert_int_equal(m.engine->ops->yield(m.engine, m.now_ns, 30), 0);
+    assert_int_equal(calls_of(&m, CALL_DISABLE), open);
+    m.deadline_ns = m.now_ns;
+    while (m.recorder.n_open > 0)
+        measuring_step(&m);
+    assert_int_equal(calls_of(&m, CALL_CLOSE), open);
+    assert_true(most_closed_in_a_step(&m) <= PACE_EVENTS);
+    for (size_t i = 0; i < m.recorder.n_calls; i++)
+        calls += m.recorder.calls[i].kind == CALL_CLOSE ? m.recorder.calls[i].n_events : 1;
+    assert_true(calls > open && m.self.calls - charged == calls && m.self.interrupts - interrupts == calls);
+    measuring_stop(&m);
+}
+
 // Counters taken back before all is closed: the new groups wait for the old ones to go.
 static void test_no_plan_is_opened_while_the_last_one_is_being_closed(void **state) {
     (void)state;
@@ -211,6 +235,7 @@ static void test_another_plan_waits_until_the_last_one_is_paid(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counters_are_handed_over_by_a_stop_on_each_cpu_and_groups_are_closed_step_by_step),
+        cmocka_unit_test(test_closing_what_counts_all_the_time_is_charged),
         cmocka_unit_test(test_no_plan_is_opened_while_the_last_one_is_being_closed),
         cmocka_unit_test(test_a_change_of_slots_opens_and_closes_nothing),
         cmocka_unit_test(test_a_change_of_plan_closes_step_by_step),

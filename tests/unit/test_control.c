@@ -25,8 +25,9 @@ struct fixture {
     char folder[64];
     sd_event *loop;
     struct control *control;
-    double asked;   // the last request; -1: none
-    int answer;     // of the yield
+    double asked; // the last request; -1: none
+    int answer;   // of the yield, or of the reload
+    size_t n_reloads;
     size_t n_files; // open before anything was
 };
 
@@ -44,6 +45,12 @@ static int on_yield(double seconds, void *context) {
     struct fixture *f = context;
     f->asked = seconds;
     return f->answer;
+}
+
+static int on_reload(struct errors *errors, void *context) {
+    struct fixture *f = context;
+    f->n_reloads++;
+    return f->answer == -EINVAL ? errors_add(errors, "/etc/x.yaml", 3, 7, "no such key") : f->answer;
 }
 
 static void run_loop(const struct fixture *f) {
@@ -70,7 +77,8 @@ static int setup(void **state) {
     assert_non_null(mkdtemp(f->folder));
     f->n_files = count_files();
     assert_true(sd_event_new(&f->loop) >= 0);
-    assert_int_equal(control_new(f->loop, f->folder, on_yield, f, &errors, &f->control), 0);
+    assert_int_equal(
+        control_new(f->loop, f->folder, &(struct control_requests){on_yield, on_reload, f}, &errors, &f->control), 0);
     assert_non_null(f->control);
     assert_int_equal(control_start(f->control), 0);
     int first = connect_client(f); // the loop makes its timer's file with the first client, and keeps it
@@ -176,7 +184,8 @@ static void test_a_socket_that_a_dead_daemon_left_is_replaced_and_that_of_a_live
     struct errors errors = {0};
     struct control *second = NULL;
     size_t files = count_files();
-    assert_int_equal(control_new(f->loop, f->folder, on_yield, f, &errors, &second), -EINVAL);
+    assert_int_equal(
+        control_new(f->loop, f->folder, &(struct control_requests){on_yield, on_reload, f}, &errors, &second), -EINVAL);
     assert_non_null(strstr(errors.items[0].text, "another topdownd listens there"));
     assert_null(second);
     assert_int_equal(count_files(), files);
@@ -191,7 +200,8 @@ static void test_a_socket_that_a_dead_daemon_left_is_replaced_and_that_of_a_live
     int dead = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(dead, (const struct sockaddr *)&address, sizeof address), 0);
     assert_int_equal(close(dead), 0);
-    assert_int_equal(control_new(f->loop, f->folder, on_yield, f, &errors, &second), 0);
+    assert_int_equal(
+        control_new(f->loop, f->folder, &(struct control_requests){on_yield, on_reload, f}, &errors, &second), 0);
     struct stat status;
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0660);
@@ -200,11 +210,66 @@ static void test_a_socket_that_a_dead_daemon_left_is_replaced_and_that_of_a_live
     assert_int_equal(count_files(), files);
 }
 
+// Sends `request` and runs the loop; returns the client's end.
+static int begin(const struct fixture *f, const char *request) {
+    int fd = connect_client(f);
+    say(fd, request);
+    run_loop(f);
+    return fd;
+}
+
+static void expect_answer(int fd, const char *wanted) {
+    char answer[CONTROL_ANSWER_MAX + 1] = "";
+    assert_true(recv(fd, answer, CONTROL_ANSWER_MAX, MSG_DONTWAIT) >= 0);
+    assert_string_equal(answer, wanted);
+    assert_int_equal(recv(fd, answer, 1, MSG_DONTWAIT), 0);
+    assert_int_equal(close(fd), 0);
+}
+
+static void test_a_reload_is_answered_when_it_has_ended(void **state) {
+    struct fixture *f = *state;
+    struct errors errors = {0};
+    char byte;
+    size_t files = count_files();
+    int first = begin(f, "reload\n"), second = begin(f, "reload\n"), gone = begin(f, "reload\n");
+    assert_int_equal(f->n_reloads, 3);
+    assert_int_equal(recv(first, &byte, 1, MSG_DONTWAIT), -1);
+    assert_int_equal(errno, EAGAIN);
+    assert_int_equal(close(gone), 0);
+    run_loop(f);
+    ask(f, "yield 5\n", "ok 5\n"); // others are served meanwhile
+    control_end_reload(f->control, 0, &errors);
+    expect_answer(first, "ok\n");
+    expect_answer(second, "ok\n");
+    assert_int_equal(count_files(), files);
+    control_end_reload(f->control, 0, &errors); // nobody waits
+    int third = begin(f, "reload\n");
+    (void)errors_add(&errors, "/etc/y.yaml", 4, 0, "the address is taken");
+    (void)errors_add(&errors, NULL, 0, 0, "and another mistake");
+    control_end_reload(f->control, -EINVAL, &errors);
+    expect_answer(third, "error /etc/y.yaml:4: the address is taken\nerror and another mistake\n");
+    assert_int_equal(count_files(), files);
+}
+
+static void test_a_reload_that_cannot_begin_is_answered_with_its_mistakes(void **state) {
+    struct fixture *f = *state;
+    f->answer = -EINVAL;
+    expect_answer(begin(f, "reload\n"), "error /etc/x.yaml:3:7: no such key\n");
+    f->answer = -ENOMEM;
+    expect_answer(begin(f, "reload\n"), "error Cannot allocate memory\n");
+    assert_int_equal(f->n_reloads, 2);
+    ask(f, "reload \n", "error ");
+    ask(f, "reload now\n", "error ");
+    assert_int_equal(f->n_reloads, 2);
+}
+
 #define WITH_CONTROL(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         WITH_CONTROL(test_a_request_is_answered_and_its_connection_closed),
+        WITH_CONTROL(test_a_reload_is_answered_when_it_has_ended),
+        WITH_CONTROL(test_a_reload_that_cannot_begin_is_answered_with_its_mistakes),
         WITH_CONTROL(test_what_is_no_request_is_refused_and_nothing_is_handed_over),
         WITH_CONTROL(test_clients_that_vanish_leave_nothing_open),
         WITH_CONTROL(test_clients_that_say_nothing_keep_a_bounded_number_of_files_and_go_with_the_daemon),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/derive_host.h"
+#include "tests/unit/derive_rounds.h"
 
 #include "core/recording/recording.h"
 
@@ -19,38 +19,12 @@ static void start(struct host *host) {
     assert_true(host->layout->plan->round_ns == 2 * SECOND_NS);
 }
 
-// A core's round, from and to so many seconds. Core and CPU have the same number.
-static void end_core(struct host *host, unsigned core, unsigned from, unsigned to) {
-    const struct core_round round = {.core = core, .start_ns = from * SECOND_NS, .end_ns = to * SECOND_NS};
-    readings_add_core(host->readings, &round);
-}
-
-static void end_held(struct host *host, unsigned core, unsigned from, unsigned to, double idle_share) {
-    const struct core_round round = {
-        .core = core, .start_ns = from * SECOND_NS, .end_ns = to * SECOND_NS, .held = true, .idle_share = idle_share};
-    readings_add_core(host->readings, &round);
-}
-
 // A window of a second of the event group with A and B, or with C and D.
 static struct window *count(struct host *host, unsigned cpu, unsigned group, uint64_t first, uint64_t second) {
     uint64_t counts[D + 1] = {0};
     counts[group == AB ? A : C] = first;
     counts[group == AB ? B : D] = second;
     return window_of(host, cpu, group_with(host, group == AB ? A : C), counts);
-}
-
-// Ends the readings at so many seconds.
-static void end_readings(struct host *host, unsigned at, bool round_over) {
-    struct readings *readings = host->readings;
-    readings->by_core = true;
-    readings->round_over = round_over;
-    readings->end_ns = at * SECOND_NS;
-    snapshot_unref(host->snapshot);
-    host->snapshot = snapshot_new(host->layout);
-    assert_non_null(host->snapshot);
-    derive_round(host->derive, readings, host->snapshot);
-    assert_int_equal(host->snapshot->within_round, !round_over);
-    readings_begin(readings, readings->round + 1, readings->end_ns);
 }
 
 static double total(const struct host *host, size_t scope, unsigned event) {

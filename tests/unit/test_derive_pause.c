@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/unit/derive_host.h"
+#include "tests/unit/derive_rounds.h"
 
 // Snapshots within a round after a pause, a standstill, or on cores that are held: nothing old is shown, and nothing is
 // counted twice.
@@ -31,23 +31,9 @@ static void count(struct host *host, unsigned event, uint64_t n, double seconds)
 }
 
 // All cores end a round of 2 s, the first of this host.
-static void end_cores(struct host *host, bool held, double idle_share) {
-    for (unsigned core = 0; core < CPUS; core++) {
-        const struct core_round round = {
-            .core = core, .start_ns = 1 * SECOND_NS, .end_ns = 3 * SECOND_NS, .held = held, .idle_share = idle_share};
-        readings_add_core(host->readings, &round);
-    }
-}
-
-static void end_readings(struct host *host, unsigned at, bool round_over) {
-    struct readings *readings = host->readings;
-    readings->by_core = true;
-    readings->round_over = round_over;
-    readings->end_ns = at * SECOND_NS;
-    snapshot_unref(host->snapshot);
-    host->snapshot = snapshot_new(host->layout);
-    derive_round(host->derive, readings, host->snapshot);
-    readings_begin(readings, readings->round + 1, readings->end_ns);
+static void end_cores(struct host *host) {
+    for (unsigned core = 0; core < CPUS; core++)
+        end_core(host, core, 1, 3);
 }
 
 static void pause_until(struct host *host, unsigned at) {
@@ -76,7 +62,7 @@ static void measure_first_round(struct host *host) {
     count(host, A, 100, 1);
     count(host, C, 100, 1);
     count(host, S, 20, 2);
-    end_cores(host, false, 0);
+    end_cores(host);
     end_readings(host, 3, true);
     assert_true(gauge(host, "ab") == 10);
 }
@@ -123,7 +109,8 @@ static void test_time_on_a_held_core_is_exact_in_totals_too(void **state) {
     start(&host);
     count(&host, C, 100, 1);
     count(&host, A, 100, 1);
-    end_cores(&host, true, 0.2);
+    for (unsigned core = 0; core < CPUS; core++)
+        end_held(&host, core, 1, 3, 0.2);
     end_readings(&host, 3, true);
     assert_true(fabs(denominator(&host, "c_a_second") - 2 * CPUS) < 1e-9);
     assert_true(fabs(gauge(&host, "c_a_second") - numerator(&host, "c_a_second") / (2 * CPUS)) < 1e-9);

@@ -145,7 +145,7 @@ static const struct {
      {"\"level1\":{\"pipeline_slots_total\":16000000000007,", "\"retiring_ratio\":{\"value\":4.02,"},
      {"\"level1\":{\"pipeline_slots_total\":null,", "\"retiring_ratio\":{\"value\":null,\"reason\":\"the level-1"}},
     {"/api/v1/plan", {"\"counters_usable\":\t5,", "\"topdown_l1\""}, {"\"counters_usable\":\t3,", "\"others_3\""}},
-    {"/", {"5 of 7 counters", "Pipeline slots in the last"}, {"3 of 7 counters", "<th>retiring_ratio<td>the level-1"}},
+    {"/", {"5 of 7 counters", "Pipeline slots in the last round"}, {"3 of 7 counters", "<th>retiring_ratio<td>the level-1"}},
 };
 
 static const char *check_page(const char *answer, size_t page) {

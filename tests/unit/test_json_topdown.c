@@ -418,7 +418,7 @@ static void test_the_page_shows_the_answer_and_the_tree_escaped(void **state) {
     assert_true(contains(&text, "in it memory_bound, 25 % of pipeline slots. Mend &lt;this&gt; &amp; that. "
                                 "<span class=\"soft\">Since 2023-11-14 22:12:20 UTC.</span>\n"));
     assert_true(contains(&text, "<span class=\"high\">memory_bound 25 %</span>"));
-    assert_true(contains(&text, "<td class=\"n\">0.35 <small class=\"soft\">&plusmn;&nbsp;0.0078</small>"));
+    assert_true(contains(&text, " class=\"n\">0.35 <small class=\"soft\">&plusmn;&nbsp;0.0078</small>"));
     assert_true(contains(
         &text,
         "<span class=\"clocks\" style=\"width:9.00%\"></span></span><span>fetch_latency 9 %"

@@ -50,6 +50,12 @@ static const struct {
              {"ice-lake-sp", "iTLB-load-misses:u", "ITLB_MISSES.WALK_COMPLETED"},
              {"sapphire-rapids", "dTLB-load-misses", "DTLB_LOAD_MISSES.WALK_COMPLETED"},
              {"granite-rapids", "L1-dcache-loads", "MEM_INST_RETIRED.ALL_LOADS"},
+             {"golden-cove", "cpu_core/dTLB-load-misses/", "DTLB_LOAD_MISSES.WALK_COMPLETED"},
+             {"lion-cove", "cpu_core/L1-icache-load-misses/u", "L2_RQSTS.ALL_CODE_RD"},
+             {"gracemont", "cpu_atom/L1-icache-loads/", "ICACHE.ACCESSES"},
+             {"gracemont", "cpu_atom/iTLB-load-misses/", NULL}, // ITLB.MISS
+             {"skymont", "cpu_atom/dTLB-store-misses/", "DTLB_STORE_MISSES.WALK_COMPLETED"},
+             {"sierra-forest", "L1-dcache-loads", "MEM_UOPS_RETIRED.ALL_LOADS"},
              {"a64fx", "cycles", "CPU_CYCLES"},
              {"olympus", "armv8_pmuv3_0/instructions/", "INST_RETIRED"},
              {"sapphire-rapids", "cycles", "CPU_CLK_UNHALTED.THREAD"},

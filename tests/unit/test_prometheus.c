@@ -372,8 +372,8 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     // the PMU, its memory in the kernel, guests, the last snapshot, infos, the process.
     size_t expected = 2 * (4 + 11 + 2 * 10 + 1 + 1 + 1 + UNCOVERED_N + 4 + 3) +
                       (WINDOW_RESULT_N + 2) * host.plan->n_groups + 1 + 3 + 1 +
-                      (1 + 10 + 5 + 1 + 2 + 1 + 1 + 1 + 3 + 6);
-    assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 17) + 7 * host.plan->n_groups + 1 + 3 + 1 + 31);
+                      (1 + 10 + 5 + 1 + 2 + 1 + 1 + 1 + 5 + 6);
+    assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 17) + 7 * host.plan->n_groups + 1 + 3 + 1 + 33);
     char *text = render(&host.view, snapshot, false);
     assert_int_equal(count_series(text), expected);
     free(text);

@@ -44,7 +44,9 @@ static void test_a_stale_page_has_all_totals_and_of_the_gauges_only_what_is_stil
                                          "guests_excluded",
                                          "last_snapshot_timestamp_seconds",
                                          "build_info",
-                                         "config_info"};
+                                         "config_info",
+                                         "config_last_reload_successful",
+                                         "config_last_reload_success_timestamp_seconds"};
     struct exporter_host host;
     host_init(&host);
     struct snapshot *snapshot = host_snapshot(&host), *stale = snapshot_stale(snapshot);

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_COMMAND_ASK_H
+#define TOPDOWND_DAEMON_COMMAND_ASK_H
+
+// Asks the running daemon through its control socket (daemon/run/control.h).
+
+#include <stddef.h>
+
+#include "daemon/base/options.h"
+
+// The socket that --socket or --path.run names, or else systemd's. The caller frees it; NULL if out of memory.
+char *ask_path(const struct options *options);
+
+// Sends the request line and reads the whole answer, for at most timeout_s. Returns 0, or -1 after printing why there
+// is none and what to do.
+int ask_daemon(const char *path, const char *request, unsigned timeout_s, char *answer, size_t size);
+
+#endif

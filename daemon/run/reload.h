@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_RUN_RELOAD_H
+#define TOPDOWND_DAEMON_RUN_RELOAD_H
+
+// A reload of the configuration, from the request to the moment when it is in force.
+//
+// Loading takes about as long as at the start, on this thread: slot edges wait for it, and its CPU time is a debt like
+// that of any change (core/adapt/budget.h). What is loaded waits until a snapshot ends the rounds, so that none is
+// lost, but at most RELOAD_WAIT_NS. Then all engines change at once. Until then a second request replaces what waits.
+
+#include "daemon/base/options.h"
+#include "daemon/base/self.h"
+#include "daemon/engine/engine.h"
+#include "daemon/source/setup.h"
+
+#define RELOAD_WAIT_NS UINT64_C(10000000000)
+
+struct reload {
+    struct setup *next; // loaded; NULL: nothing waits
+    uint64_t asked_ns;
+    bool round_over; // a snapshot since then has ended the rounds
+};
+
+// Loads what is to follow `present`. Returns 0, -EINVAL with the mistakes in `errors`, -ENOMEM or another negative
+// errno; what waited before still does then.
+int reload_load(struct reload *reload, const struct options *options, const struct setup *present, struct self *self,
+                struct errors *errors);
+
+// True if something waits and it is time for it.
+bool reload_is_due(const struct reload *reload, uint64_t now_ns);
+
+// Prepares all engines for what waits. Returns 0; -EAGAIN: one of them looks for counters, so later; or as engine_ops
+// .prepare: nothing has changed, and what waited is given up.
+int reload_prepare(struct reload *reload, struct engine *const *engines, size_t n, uint64_t now_ns,
+                   struct errors *errors);
+
+// Gives up what was prepared and what waits.
+void reload_abandon(struct reload *reload, struct engine *const *engines, size_t n);
+
+// Changes all engines, and *setup, whose old one is freed. Returns 0, or a negative errno that ends the daemon.
+int reload_change(struct reload *reload, struct engine *const *engines, size_t n, uint64_t now_ns,
+                  struct setup **setup);
+
+void reload_deinit(struct reload *reload);
+
+#endif
