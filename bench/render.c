@@ -251,8 +251,8 @@ int main(void) {
                         .cpu_model = "Neoverse V2",
                         .cpu_microarchitecture = "neoverse-v2",
                         .profile = "default",
-                        .counters_total = 7,
-                        .counters_usable = 7,
+                        .counters.total = 7,
+                        .counters.usable = 7,
                         .references = 1};
     struct subject host = {.page = HTTP_PAGE_METRICS, .view = &view};
     for (size_t i = 0; i < SNAPSHOTS; i++) {

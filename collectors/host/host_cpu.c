@@ -133,12 +133,55 @@ static double frequency_of_instruction(const char *cpuid) {
         return (double)(a & 0xffff) * 1e6;
     return NAN;
 }
+
+// The first leaf of the hypervisor: twelve characters that it chose.
+bool host_cpu_hypervisor(const struct host_roots *roots, char *out, size_t size) {
+    static const struct {
+        const char *signature, *name;
+    } known[] = {{"KVMKVMKVM", "KVM"},       {"Linux KVM Hv", "KVM"}, {"Microsoft Hv", "Hyper-V"},
+                 {"VMwareVMware", "VMware"}, {"XenVMMXenVMM", "Xen"}, {"TCGTCGTCGTCG", "QEMU"},
+                 {"bhyve bhyve ", "bhyve"},  {"ACRNACRNACRN", "ACRN"}};
+    char own[HOST_CPUID_MAX], files[HOST_CPUID_MAX], signature[13] = "";
+    unsigned a, b, c, d, leaves;
+    if (!describe_own(own, sizeof own, &leaves) || host_cpu_cpuid(roots, files, sizeof files) < 0 ||
+        strcmp(own, files) != 0 || host_cpu_hypervisor_flag(roots) != 1)
+        return false;
+    __cpuid(0x40000000, a, b, c, d);
+    memcpy(signature, &b, 4);
+    memcpy(signature + 4, &c, 4);
+    memcpy(signature + 8, &d, 4);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(signature, known[i].signature) == 0) {
+            (void)snprintf(out, size, "%s", known[i].name);
+            return true;
+        }
+    (void)snprintf(out, size, "%s", signature);
+    return signature[0] != '\0';
+}
 #else
 static double frequency_of_instruction(const char *cpuid) {
     (void)cpuid;
     return NAN;
 }
+
+bool host_cpu_hypervisor(const struct host_roots *roots, char *out, size_t size) {
+    (void)roots;
+    (void)out;
+    (void)size;
+    return false;
+}
 #endif
+
+int host_cpu_hypervisor_flag(const struct host_roots *roots) {
+    char text[FILE_BYTES], flags[FILE_BYTES];
+    read_cpuinfo(roots, text, sizeof text);
+    if (!cpuinfo_value(text, "flags", flags, sizeof flags)) // x86 has flags, Arm has Features
+        return -1;
+    for (const char *at = flags; (at = strstr(at, "hypervisor")); at++)
+        if (at > flags && at[-1] == ' ' && (at[10] == ' ' || at[10] == '\0'))
+            return 1;
+    return 0;
+}
 
 // ---- the environment of formulas ----
 
@@ -178,6 +221,11 @@ static double count_sets(const struct host_roots *roots, const char *file, const
         n++;
     }
     return (double)n;
+}
+
+double host_cpu_sockets(const struct host_roots *roots) {
+    size_t ignored;
+    return count_sets(roots, "package_cpus_list", "core_siblings_list", &ignored);
 }
 
 bool host_cpu_smt_at_boot(const struct host_roots *roots) {

@@ -29,6 +29,17 @@ bool host_cpu_nmi_watchdog(const struct host_roots *roots);
 // and the siblings that are online decide.
 bool host_cpu_smt_at_boot(const struct host_roots *roots);
 
+// 1 if the CPU tells programs that it runs under a hypervisor, 0 if not, -1 if its kind of CPU has no such flag or
+// /proc/cpuinfo does not say.
+int host_cpu_hypervisor_flag(const struct host_roots *roots);
+
+// Names the hypervisor by its signature in CPUID leaf 0x40000000. False if there is none, or if the files do not
+// describe the CPU that this runs on.
+bool host_cpu_hypervisor(const struct host_roots *roots, char *out, size_t size);
+
+// The number of sockets with online CPUs; NaN if the kernel does not say.
+double host_cpu_sockets(const struct host_roots *roots);
+
 // Gets the online CPUs. False if the kernel does not say.
 bool host_cpu_online(const struct host_roots *roots, struct cpuset *out);
 

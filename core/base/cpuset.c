@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 
 void cpuset_add(struct cpuset *set, unsigned cpu) {
     if (cpu < CPUSET_MAX)
@@ -61,4 +62,23 @@ int cpuset_parse(const char *text, struct cpuset *out) {
         return -EINVAL;
     *out = set;
     return 0;
+}
+
+void cpuset_format(const struct cpuset *set, char *list, size_t size) {
+    enum { RANGE_MAX = 32, DOTS = 4 };
+    size_t length = 0;
+    bool full = false;
+    list[0] = '\0';
+    for (unsigned first = 0, end; first < CPUSET_MAX && !full; first = end + 1) {
+        char text[RANGE_MAX];
+        for (end = first; end < CPUSET_MAX && cpuset_has(set, end);)
+            end++;
+        if (end == first)
+            continue;
+        const char *comma = length > 0 ? "," : "";
+        int needed = end - first == 1 ? snprintf(text, sizeof text, "%s%u", comma, first)
+                                      : snprintf(text, sizeof text, "%s%u-%u", comma, first, end - 1);
+        full = length + (size_t)needed + DOTS > size;
+        length += (size_t)snprintf(list + length, size - length, "%s", full ? "..." : text);
+    }
 }

@@ -22,4 +22,7 @@ void cpuset_add(struct cpuset *set, unsigned cpu);
 bool cpuset_has(const struct cpuset *set, unsigned cpu);
 size_t cpuset_count(const struct cpuset *set);
 
+// Writes the set as a list; if it does not fit, the list ends in "...". `size` is at least 8.
+void cpuset_format(const struct cpuset *set, char *list, size_t size);
+
 #endif

@@ -17,8 +17,7 @@ enum source { SOURCE_QUOTIENT, SOURCE_CATEGORY, SOURCE_GAUGE };
 struct series {
     char *name; // as exported
     long socket;
-    double k;             // the value is k a / b
-    struct point *points; // HISTORY_FINE_N, then HISTORY_COARSE_N
+    double k; // the value is k a / b
     // where the layout has it:
     bool present;
     enum source source;
@@ -30,6 +29,8 @@ struct series {
 struct history {
     size_t series_max, n;
     struct series *series;
+    size_t width;                   // points of a step: series that have a place
+    struct point *points;           // HISTORY_FINE_N steps, then HISTORY_COARSE_N: memory is used as time goes by
     struct snapshot_layout *layout; // that the series were last matched with; a reference
     uint64_t begin_ns, end_ns;      // of the first snapshot, and of the last
     bool begun;
@@ -46,15 +47,11 @@ struct history *history_new(size_t series_max) {
     return history->series ? history : history_free(history);
 }
 
-static void series_deinit(struct series *series) {
-    free(series->points);
-    free(series->name);
-}
-
 struct history *history_free(struct history *history) {
     if (history) {
         for (size_t i = 0; i < history->n; i++)
-            series_deinit(&history->series[i]);
+            free(history->series[i].name);
+        free(history->points);
         free(history->series);
         snapshot_layout_unref(history->layout);
         free(history);
@@ -71,28 +68,41 @@ static struct series *find_series(const struct history *history, long socket, co
     return NULL;
 }
 
+enum { STEPS_N = HISTORY_FINE_N + HISTORY_COARSE_N };
+
+// Makes room for so many series in all. If out of memory, those that have a place keep it.
+static void widen(struct history *history, size_t width) {
+    struct point *points = width > history->width ? calloc(STEPS_N * width, sizeof *points) : NULL;
+    if (!points)
+        return;
+    for (size_t step = 0; step < STEPS_N && history->n > 0; step++)
+        memcpy(points + step * width, history->points + step * history->width, history->n * sizeof *points);
+    free(history->points);
+    history->points = points;
+    history->width = width;
+}
+
 // A place for a new series: a free one, or that of a series which the plan does not have any more. NULL: none.
 static struct series *find_place(struct history *history) {
-    if (history->n < history->series_max)
+    if (history->n < history->width)
         return &history->series[history->n++];
     for (size_t i = 0; i < history->n; i++)
         if (!history->series[i].present) {
-            series_deinit(&history->series[i]);
+            free(history->series[i].name);
+            for (size_t step = 0; step < STEPS_N; step++)
+                history->points[step * history->width + i] = (struct point){0, 0};
             return &history->series[i];
         }
     return NULL;
 }
 
 static struct series *make_series(struct history *history, long socket, const char *name) {
-    struct point *points = calloc(HISTORY_FINE_N + HISTORY_COARSE_N, sizeof *points);
     char *copy = strdup(name);
-    struct series *series = points && copy ? find_place(history) : NULL;
-    if (!series) {
+    struct series *series = copy ? find_place(history) : NULL;
+    if (series)
+        *series = (struct series){.name = copy, .socket = socket, .a = NAN, .b = NAN};
+    else
         free(copy);
-        free(points);
-        return NULL;
-    }
-    *series = (struct series){.name = copy, .socket = socket, .points = points, .a = NAN, .b = NAN};
     return series;
 }
 
@@ -125,14 +135,25 @@ static void match(struct history *history, size_t scope, long socket, size_t met
         series->a = series->b = NAN; // another spec's
 }
 
+static bool is_kept(const struct plan *plan, size_t metric) {
+    return !plan->metrics[metric].auxiliary && plan_metric_planned(&plan->metrics[metric]);
+}
+
 static void match_scope(struct history *history, size_t scope, long socket, bool categories, bool others) {
     const struct plan *plan = history->layout->plan;
     size_t category;
     for (size_t m = 0; m < plan->n_metrics; m++) {
         bool is = is_category(history->layout, m, &category);
-        if (!plan->metrics[m].auxiliary && plan_metric_planned(&plan->metrics[m]) && (is ? categories : others))
+        if (is_kept(plan, m) && (is ? categories : others))
             match(history, scope, socket, m);
     }
+}
+
+static size_t count_wanted(const struct snapshot_layout *layout) {
+    size_t n = 0, n_sockets = layout->topology->n_sockets;
+    for (size_t m = 0; m < layout->plan->n_metrics; m++)
+        n += is_kept(layout->plan, m);
+    return n * (n_sockets > 1 ? 1 + n_sockets : 1);
 }
 
 static void match_layout(struct history *history, struct snapshot_layout *layout) {
@@ -141,6 +162,8 @@ static void match_layout(struct history *history, struct snapshot_layout *layout
     history->layout = snapshot_layout_ref(layout);
     for (size_t i = 0; i < history->n; i++)
         history->series[i].present = false;
+    size_t wanted = count_wanted(layout);
+    widen(history, wanted < history->series_max ? wanted : history->series_max);
     match_scope(history, 0, HISTORY_HOST, true, true);
     for (size_t s = 0; s < topology->n_sockets && topology->n_sockets > 1; s++)
         match_scope(history, snapshot_scope_socket(s), (long)topology->sockets[s].id, true, false);
@@ -160,8 +183,8 @@ static struct ring ring_of(bool coarse) {
                   : (struct ring){0, HISTORY_FINE_N, HISTORY_FINE_NS};
 }
 
-static struct point *point_of(const struct series *series, const struct ring *ring, uint64_t step) {
-    return &series->points[ring->offset + step % ring->n];
+static struct point *point_of(const struct history *history, size_t series, const struct ring *ring, uint64_t step) {
+    return &history->points[(ring->offset + step % ring->n) * history->width + series];
 }
 
 // Empties the steps that begin after the last snapshot, up to that of now_ns.
@@ -172,7 +195,7 @@ static void begin_steps(struct history *history, bool coarse, uint64_t now_ns) {
         last = now - ring.n;
     for (uint64_t step = last + 1; step <= now; step++)
         for (size_t i = 0; i < history->n; i++)
-            *point_of(&history->series[i], &ring, step) = (struct point){0, 0};
+            *point_of(history, i, &ring, step) = (struct point){0, 0};
 }
 
 static void add(struct point *point, double a, double b) {
@@ -187,10 +210,10 @@ static void add_gauge(struct point *point, double value) {
         *point = (struct point){(float)value, -1};
 }
 
-static void add_to_rings(struct series *series, uint64_t now_ns, double a, double b, double gauge) {
+static void add_to_rings(struct history *history, size_t series, double a, double b, double gauge) {
     for (int coarse = 0; coarse <= 1; coarse++) {
         struct ring ring = ring_of(coarse != 0);
-        struct point *point = point_of(series, &ring, now_ns / ring.step_ns);
+        struct point *point = point_of(history, series, &ring, history->end_ns / ring.step_ns);
         if (b > 0)
             add(point, a, b);
         else
@@ -198,13 +221,14 @@ static void add_to_rings(struct series *series, uint64_t now_ns, double a, doubl
     }
 }
 
-static void take(struct series *series, const struct snapshot *snapshot) {
+static void take(struct history *history, size_t i, const struct snapshot *snapshot) {
+    struct series *series = &history->series[i];
     const struct snapshot_layout *layout = snapshot->layout;
     const double *values = snapshot->values;
     double gauge = values[snapshot_metric(layout, series->scope, series->metric)], a = series->a, b = series->b;
     if (series->source == SOURCE_GAUGE) {
         double seconds = (double)(snapshot->end_ns - snapshot->start_ns) * 1e-9;
-        add_to_rings(series, snapshot->end_ns, gauge * seconds, isfinite(gauge) ? seconds : 0, NAN);
+        add_to_rings(history, i, gauge * seconds, isfinite(gauge) ? seconds : 0, NAN);
         return;
     }
     if (series->source == SOURCE_CATEGORY) {
@@ -215,7 +239,7 @@ static void take(struct series *series, const struct snapshot *snapshot) {
         series->b = values[snapshot_denominator(layout, series->scope, series->metric)];
     }
     bool grew = series->b > b && series->a >= a; // false for NaN
-    add_to_rings(series, snapshot->end_ns, series->a - a, grew ? series->b - b : 0, gauge / series->k);
+    add_to_rings(history, i, series->a - a, grew ? series->b - b : 0, gauge / series->k);
 }
 
 void history_take(struct history *history, const struct snapshot *snapshot) {
@@ -235,7 +259,7 @@ void history_take(struct history *history, const struct snapshot *snapshot) {
         history->wall_offset_ns = (int64_t)(wall * 1e9) - (int64_t)snapshot->end_ns;
     for (size_t i = 0; i < history->n; i++)
         if (history->series[i].present)
-            take(&history->series[i], snapshot);
+            take(history, i, snapshot);
 }
 
 // ---- reading ----
@@ -273,7 +297,8 @@ void history_read(const struct history *history, long socket, const char *metric
     struct history_range range = history_range(history, coarse);
     for (size_t i = 0; i < n; i++) {
         bool exists = series && first + i >= range.first && first + i - range.first < range.n;
-        struct point point = exists ? *point_of(series, &ring, first + i) : (struct point){0, 0};
+        struct point point =
+            exists ? *point_of(history, (size_t)(series - history->series), &ring, first + i) : (struct point){0, 0};
         values[i] = point.b > 0   ? series->k * (double)point.a / (double)point.b
                     : point.b < 0 ? series->k * (double)point.a
                                   : NAN;

@@ -117,6 +117,8 @@ const struct family_info family_table[FAMILY_N] = {
                                       "Rounds that were measured and are not in the recording, because it could not be "
                                       "written or the disk was too slow."},
     [FAMILY_CPU_INFO] = {PREFIX "cpu_info", "gauge", "The host's CPU and the spec that it is measured with."},
+    [FAMILY_PLATFORM_INFO] = {PREFIX "platform_info", "gauge",
+                              "What the host's platform is, as far as it bears on the numbers; mixed: CPUs differ."},
     [FAMILY_BUILD_INFO] = {PREFIX "build_info", "gauge", "The version of this daemon."},
     [FAMILY_CONFIG_INFO] = {PREFIX "config_info", "gauge",
                             "The profile in force and a hash of the whole configuration."},

@@ -11,7 +11,7 @@
 // UNCOVERED_N uncovered). After all scopes: per event group WINDOW_RESULT_N windows, enabled, running; per event its
 // troubles; per socket the CPUs offline and measured; the verdicts of host and sockets; then the self values.
 
-const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1};
+const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.0003, 0.001, 0.01, 0.1};
 
 enum { GROUP_STRIDE = WINDOW_RESULT_N + 2 };
 enum { VERDICT_MORE = 3 }; // a verdict's values beside those of the metrics

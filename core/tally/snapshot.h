@@ -54,7 +54,7 @@ enum self_value {
     SELF_ROTATION_COUNT,          // of the histogram below
     SELF_ROTATION_SUM,            // seconds
     SELF_ROTATION_BUCKETS,        // SELF_BUCKETS_N cumulative counts
-    SELF_ROTATION_BUCKETS_END = SELF_ROTATION_BUCKETS + 7,
+    SELF_ROTATION_BUCKETS_END = SELF_ROTATION_BUCKETS + 5,
     SELF_PMU_UP = SELF_ROTATION_BUCKETS_END, // 1, 0
     SELF_CALLS,                              // to the PMU, total
     SELF_INTERRUPTS,                         // of other CPUs by these calls, total

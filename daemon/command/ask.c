@@ -38,6 +38,8 @@ static const char *remedy(int error) {
         return "not allowed: run this as root, or as a member of the group topdownd";
     case EAGAIN:
         return "the daemon does not answer: it is stopped or busy; see its log";
+    case ECONNRESET:
+        return "the daemon has ended, or is about to: see its log";
     default:
         return strerror(error);
     }

@@ -35,6 +35,8 @@ struct engine_ops {
     // counters back in the next step. Returns 0, -EOPNOTSUPP if the engine holds no counters, -EAGAIN if there is no
     // plan yet.
     int (*yield)(struct engine *engine, uint64_t now_ns, double seconds);
+    // Shows the set-up's present platform from the next step on. NULL: the engine's platform never changes.
+    void (*refresh)(struct engine *engine);
     // Prepares to go on under another set-up, which is borrowed: does all that can fail. Returns 0; -EAGAIN while the
     // engine looks for counters; -EINVAL with the reason in `errors`, -ENOMEM or another negative errno, and nothing
     // has changed. NULL, like the next two: the engine shows the past.

@@ -369,6 +369,11 @@ static int change(struct engine *engine, uint64_t now_ns) {
 
 static struct view *present_view(const struct engine *engine) { return ((const struct measure *)engine)->stage.view; }
 
+static void refresh(struct engine *engine) {
+    if (of(engine)->stage.view)
+        measure_refresh_view(of(engine));
+}
+
 // ---- making ----
 
 static struct engine *free_measure(struct engine *engine) {
@@ -403,6 +408,7 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
                                           .view = present_view,
                                           .snapshot = present_snapshot,
                                           .yield = yield_counters,
+                                          .refresh = refresh,
                                           .prepare = prepare,
                                           .abandon = abandon,
                                           .change = change,

@@ -281,7 +281,7 @@ static int record_put(struct record *record, size_t before, int result) {
 static int put_facts(struct record *record) {
     const struct view *view = record->view;
     size_t before = record->buffer.n;
-    struct recording_facts facts = {.counters_total = view->counters_total, .counters_usable = view->counters_usable};
+    struct recording_facts facts = {.counters_total = view->counters.total, .counters_usable = view->counters.usable};
     for (size_t i = 0; i < view->n_pmu_errors && i < RECORDING_TROUBLES_MAX; i++) {
         struct recording_trouble *trouble = &facts.troubles[facts.n_troubles++];
         set_text(trouble->pmu, view->pmu_errors[i].pmu);

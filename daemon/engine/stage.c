@@ -16,8 +16,8 @@ static struct view *copy_view(struct view *view, const struct stage_request *req
                                             .text = facts->troubles[i].text,
                                             .of_host = facts->troubles[i].of_host};
     if (facts) {
-        view->counters_total = facts->counters_total;
-        view->counters_usable = facts->counters_usable;
+        view->counters.total = facts->counters_total;
+        view->counters.usable = facts->counters_usable;
         view->adapt = request->report;
         view->pmu_errors = errors;
         view->n_pmu_errors = facts->n_troubles;
@@ -58,13 +58,14 @@ static struct view *make_view(const struct stage_request *request, struct snapsh
                         .seed = request->seed,
                         .interval_ns = interval_of(request, layout),
                         .recording = request->recording,
-                        .counters_total = request->follow.counters == 0 ? 0 : request->follow.most_counters + fixed,
-                        .counters_usable =
+                        .counters.total = request->follow.counters == 0 ? 0 : request->follow.most_counters + fixed,
+                        .counters.usable =
                             request->follow.counters == 0 || request->none_free ? 0 : request->follow.counters + fixed,
                         .adapt = request->adapt ? adapt_report(request->adapt) : NULL,
                         .standard_error = setup->profile->settings.standard_error,
                         .nmi_watchdog = watchdog_word(source),
                         .guests_excluded = source->exclude_guest,
+                        .platform = setup->platform,
                         .pmu_errors = source->troubles.errors,
                         .n_pmu_errors = source->troubles.n};
     return copy_view(&view, request);

@@ -28,6 +28,7 @@ int reload_load(struct reload *reload, const struct options *options, const stru
     self_step_begin(self);
     int r = load(options, present, errors, &setup);
     self_change_end(self, 0, 0);
+    reload->refused = r < 0;
     if (r < 0)
         return r;
     load_free(reload->next);
@@ -55,7 +56,9 @@ int reload_prepare(struct reload *reload, struct engine *const *engines, size_t 
         if (r < 0)
             abandon(engines, i);
     }
-    if (r < 0 && r != -EAGAIN)
+    if (r == -EAGAIN)
+        *reload = (struct reload){.next = reload->next, .asked_ns = now_ns, .refused = reload->refused};
+    else if (r < 0)
         reload_deinit(reload);
     return r;
 }

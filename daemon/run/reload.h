@@ -19,6 +19,7 @@ struct reload {
     struct setup *next; // loaded; NULL: nothing waits
     uint64_t asked_ns;
     bool round_over; // a snapshot since then has ended the rounds
+    bool refused;    // a later configuration was wrong
 };
 
 // Loads what is to follow `present`. Returns 0, -EINVAL with the mistakes in `errors`, -ENOMEM or another negative
@@ -29,7 +30,7 @@ int reload_load(struct reload *reload, const struct options *options, const stru
 // True if something waits and it is time for it.
 bool reload_is_due(const struct reload *reload, uint64_t now_ns);
 
-// Prepares all engines for what waits. Returns 0; -EAGAIN: one of them looks for counters, so later; or as engine_ops
+// Prepares all engines for what waits. Returns 0; -EAGAIN: one of them looks for counters, so it waits again; or as engine_ops
 // .prepare: nothing has changed, and what waited is given up.
 int reload_prepare(struct reload *reload, struct engine *const *engines, size_t n, uint64_t now_ns,
                    struct errors *errors);

@@ -103,6 +103,15 @@ static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
     send_status(s, type, snapshot);
 }
 
+// Once an interval, after a snapshot has been published: the next one shows what has changed.
+static void look_at_platform(struct service *s) {
+    if (!setup_look_at_platform(s->setup, clocks_now_ns()))
+        return;
+    for (size_t i = 0; i < s->n_engines; i++)
+        if (s->engines[i]->ops->refresh)
+            s->engines[i]->ops->refresh(s->engines[i]);
+}
+
 static bool all_have_plans(const struct service *s) {
     bool all = true;
     for (size_t i = 0; i < s->n_engines; i++)
@@ -153,6 +162,8 @@ static int step_engine(struct service *s, size_t i, uint64_t now_ns) {
         r = serve(s);
     if (snapshot && s->serving)
         publish(s, i, snapshot);
+    if (snapshot && i == 0)
+        look_at_platform(s);
     if (snapshot && !snapshot->within_round)
         s->reload.round_over = true;
     bool made = snapshot != NULL;
@@ -194,26 +205,27 @@ static void log_refusal(int r, const struct errors *errors) {
               "a change in advance");
 }
 
-// All that waited for the configuration learn how it ended.
-static void end_reload(struct service *s, int r, const struct errors *errors) {
-    self_note_config(&s->self, r == 0);
-    if (r < 0)
-        log_refusal(r, errors);
-    control_end_reload(s->control, r, errors);
-    (void)sd_notify(0, "READY=1");
+// At the start systemd waits for readiness itself.
+static void notify_reload(const struct service *s, bool begins) {
+    if (s->serving && begins)
+        (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clocks_now_ns() / 1000);
+    else if (s->serving && !s->reload.next)
+        (void)sd_notify(0, "READY=1");
+}
+
+static void note_failure(struct service *s, int r, const struct errors *errors) {
+    self_note_config(&s->self, false);
+    log_refusal(r, errors);
+    start_memory_give_back(); // that loading took
+    notify_reload(s, false);
 }
 
 // Begins to reload. A client is answered by the caller where that fails.
 static int begin_reload(struct service *s, struct errors *errors) {
-    (void)sd_notifyf(0, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64, clocks_now_ns() / 1000);
+    notify_reload(s, true);
     int r = reload_load(&s->reload, s->options, s->setup, &s->self, errors);
-    if (r < 0) {
-        self_note_config(&s->self, false);
-        log_refusal(r, errors);
-        start_memory_give_back(); // that loading took
-    }
-    if (!s->reload.next)
-        (void)sd_notify(0, "READY=1");
+    if (r < 0)
+        note_failure(s, r, errors);
     return r;
 }
 
@@ -233,31 +245,67 @@ static int prepare_loop_again(struct service *s) {
     return r > 0 ? sd_event_dispatch(s->loop) : r;
 }
 
+// Prepares all that depends on the configuration. Returns 0, -EAGAIN, or a negative errno with the reason in `errors`:
+// nothing has changed then.
+static int prepare_change(struct service *s, uint64_t now_ns, struct errors *errors) {
+    int r = reload_prepare(&s->reload, s->engines, s->n_engines, now_ns, errors);
+    if (r < 0)
+        return r;
+    r = listening_change(s->listening, s->reload.next->config, errors);
+    if (r < 0)
+        reload_abandon(&s->reload, s->engines, s->n_engines);
+    return r;
+}
+
+// The page before a change stays until the next snapshot. Where that comes so late that the page would be too old, the
+// totals alone are shown meanwhile.
+static void show_totals(struct service *s, size_t type, const struct view *before) {
+    struct view *view = present_view(s, type);
+    struct snapshot *snapshot =
+        view_stale(before, view->interval_ns / 1000000) ? s->engines[type]->ops->snapshot(s->engines[type]) : NULL;
+    if (snapshot)
+        publish(s, type, snapshot);
+    snapshot_unref(snapshot);
+}
+
+// What is said and shown of a configuration that has come into force.
+static int finish_change(struct service *s, struct view *const before[SOURCE_TYPES_MAX], bool refused) {
+    const struct errors none = {0};
+    self_measure_cpus(&s->self, setup_n_cpus(s->setup));
+    self_note_config(&s->self, true);
+    s->self.config.successful = !refused; // but the last attempt
+    log_info("the configuration was read again and is in force");
+    for (size_t i = 0; i < s->n_engines; i++) {
+        summary_start(present_view(s, i), s->setup, &s->setup->types[i]);
+        show_totals(s, i, before[i]);
+    }
+    control_end_reload(s->control, 0, &none);
+    notify_reload(s, false);
+    start_memory_give_back();
+    return prepare_loop_again(s);
+}
+
 // Puts what was loaded into force. Returns 1 if it is, 0, or a negative errno that ends the daemon.
 static int change(struct service *s) {
     struct errors errors = {0};
+    struct view *before[SOURCE_TYPES_MAX];
     uint64_t now_ns = clocks_now_ns();
-    int r = reload_prepare(&s->reload, s->engines, s->n_engines, now_ns, &errors);
+    bool refused = s->reload.refused;
+    int r = prepare_change(s, now_ns, &errors);
     if (r == -EAGAIN)
         return 0;
-    if (r == 0) {
-        r = listening_change(s->listening, s->reload.next->config, &errors);
-        if (r < 0)
-            reload_abandon(&s->reload, s->engines, s->n_engines);
-    }
     if (r < 0) {
-        end_reload(s, r, &errors);
-        return 0;
+        note_failure(s, r, &errors);
+        control_end_reload(s->control, r, &errors);
+        return prepare_loop_again(s);
     }
-    r = reload_change(&s->reload, s->engines, s->n_engines, now_ns, &s->setup);
-    if (r < 0)
-        return r;
-    self_measure_cpus(&s->self, setup_n_cpus(s->setup));
     for (size_t i = 0; i < s->n_engines; i++)
-        summary_start(present_view(s, i), s->setup, &s->setup->types[i]);
-    end_reload(s, 0, &errors);
-    start_memory_give_back();
-    r = prepare_loop_again(s);
+        before[i] = view_ref(present_view(s, i));
+    r = reload_change(&s->reload, s->engines, s->n_engines, now_ns, &s->setup);
+    if (r == 0)
+        r = finish_change(s, before, refused);
+    for (size_t i = 0; i < s->n_engines; i++)
+        view_unref(before[i]);
     return r < 0 ? r : 1;
 }
 

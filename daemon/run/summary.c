@@ -126,12 +126,13 @@ void summary_start(const struct view *view, const struct setup *setup, const str
 
 void summary_status(const struct view *view, const struct snapshot *snapshot, char *out, size_t size) {
     const struct snapshot_layout *layout = view->layout;
-    size_t length = (size_t)snprintf(
-        out, size, "%s%s%ssnapshot %llu on %zu CPU%s", view->core_type ? view->core_type : "", view->core_type ? ": " : "",
-        view->replayed    ? "REPLAY, "
-        : view->simulated ? "SIMULATED, "
-                          : "",
-        (unsigned long long)snapshot->sequence, layout->topology->n_cpus, layout->topology->n_cpus == 1 ? "" : "s");
+    size_t length = (size_t)snprintf(out, size, "%s%s%ssnapshot %llu on %zu CPU%s",
+                                     view->core_type ? view->core_type : "", view->core_type ? ": " : "",
+                                     view->replayed    ? "REPLAY, "
+                                     : view->simulated ? "SIMULATED, "
+                                                       : "",
+                                     (unsigned long long)snapshot->sequence, layout->topology->n_cpus,
+                                     layout->topology->n_cpus == 1 ? "" : "s");
     const char *separator = ": ";
     for (size_t m = 0; m < layout->n_metrics && length < size; m++) {
         const struct catalog_metric *metric = &layout->catalog->metrics[layout->plan->metrics[m].metric];

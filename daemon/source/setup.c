@@ -10,6 +10,7 @@
 
 #include "core/plan/schedule.h"
 #include "daemon/source/selection.h"
+#include "daemon/source/setup_platform.h"
 #include "daemon/source/source_find.h"
 
 static bool file_exists(const char *path) { return access(path, F_OK) == 0; }
@@ -226,12 +227,15 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
         r = find_topologies(setup, errors);
     if (r == 0)
         take_past(setup, first);
+    if (r == 0)
+        r = setup_platform_find(setup);
     return r;
 }
 
 void setup_deinit(struct setup *setup) {
     while (setup->n_types > 0)
         type_deinit(&setup->types[--setup->n_types]);
+    setup_platform_deinit(setup);
     specs_deinit(&setup->specs);
     setup->config = config_free(setup->config);
 }

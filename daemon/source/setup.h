@@ -5,6 +5,7 @@
 // Everything known before anything is opened: files read, a profile chosen. It is immutable from then on, except for
 // the core types: measuring follows the CPUs that come online, and notes what the kernel refuses.
 
+#include "collectors/host/host_platform.h"
 #include "config/yaml/config.h"
 #include "core/tally/snapshot.h"
 #include "daemon/source/source.h"
@@ -31,7 +32,9 @@ struct setup {
     uint64_t record_bytes;                     // limit of all its files together
     double speed;                              // of a replay
     struct core_type types[SOURCE_TYPES_MAX];
-    size_t n_types; // at least 1
+    size_t n_types;                      // at least 1
+    struct platform *platform;           // the host's; may be replaced (setup_look_at_platform)
+    struct host_platform *platform_look; // NULL: it never changes
 };
 
 // Returns 0, -EINVAL with the mistakes in `errors`, -ENOMEM. Call setup_deinit in every case.
@@ -43,6 +46,9 @@ const char *setup_profile_name(const struct setup *setup);
 
 // True if the type's schedule is adaptive, or was at the beginning of a replayed recording.
 bool setup_adaptive(const struct setup *setup, const struct core_type *type);
+
+// Looks whether the platform's facts have changed, a few of them at a time. Returns true if there are others now.
+bool setup_look_at_platform(struct setup *setup, uint64_t now_ns);
 
 // The number of measured CPUs of all types.
 size_t setup_n_cpus(const struct setup *setup);

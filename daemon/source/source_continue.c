@@ -26,10 +26,26 @@ bool source_same(const struct source *a, const struct source *b) {
            (!a->driver->same || a->driver->same(a, b));
 }
 
+static void follow(const char **text, const char *before, const char *now) {
+    if (*text == before)
+        *text = now;
+}
+
+// Texts of the source that are the catalog's own.
+static void follow_catalog(struct source *source, const struct catalog_product *before) {
+    const struct catalog_product *now = &source->catalog->product;
+    follow(&source->pmu_name, before->pmu, now->pmu);
+    follow(&source->microarchitecture, before->microarchitecture, now->microarchitecture);
+    for (size_t i = 0; i < source->troubles.n; i++)
+        follow(&source->troubles.errors[i].pmu, before->pmu, now->pmu);
+}
+
 void source_exchange(struct source *a, struct source *b) {
     struct catalog *catalog = a->catalog;
     a->catalog = b->catalog;
     b->catalog = catalog;
+    follow_catalog(a, &b->catalog->product);
+    follow_catalog(b, &a->catalog->product);
     if (a->driver->exchange)
         a->driver->exchange(a, b);
 }

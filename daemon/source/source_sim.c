@@ -39,6 +39,8 @@ static void sim_exchange(struct source *a, struct source *b) {
     struct scenario *scenario = of(a)->scenario;
     of(a)->scenario = of(b)->scenario;
     of(b)->scenario = scenario;
+    a->own_spec = of(a)->scenario->spec;
+    b->own_spec = of(b)->scenario->spec;
 }
 
 static void sim_deinit(struct source *source) { scenario_free(of(source)->scenario); }

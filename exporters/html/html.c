@@ -5,6 +5,7 @@
 
 #include "exporters/html/html.h"
 #include "exporters/html/html_parts.h"
+#include "exporters/view/view_types.h"
 
 #include <errno.h>
 #include <math.h>
@@ -162,8 +163,8 @@ static void render_cpus(const struct view *view, const struct snapshot *snapshot
 static void render_counters(const struct view *view, struct text *out) {
     text_string(out, "<tr><th>PMU<td>");
     html_put(out, view->pmu);
-    if (view->counters_total > 0)
-        text_format(out, ", %u of %u counters usable", view->counters_usable, view->counters_total);
+    if (view->counters.total > 0)
+        text_format(out, ", %u of %u counters usable", view->counters.usable, view->counters.total);
     text_string(out, "\n");
 }
 
@@ -389,14 +390,31 @@ static int render_type(const struct view *view, const struct snapshot *snapshot,
     return r;
 }
 
+// On a host with several core types, what all of them are bound by.
+static int render_types(const struct shown *shown, struct text *out) {
+    struct text answer = {0};
+    int r = view_types_text(shown, &answer);
+    text_append(&answer, "", 1);
+    text_string(out, "<h2>What this host is bound by</h2>\n<p>");
+    if (r == 0 && !answer.failed)
+        html_put(out, answer.data);
+    text_string(out, "\n");
+    out->failed = out->failed || answer.failed;
+    text_free(&answer);
+    return r;
+}
+
 int html_render(const struct shown *shown, struct text *out) {
     int r = 0;
     text_string(out, HEAD);
     text_format(out, "<body data-interval-ms=\"%llu\">\n",
                 (unsigned long long)(shown->types[0].view->interval_ns / 1000000));
     render_banner(shown->types[0].view, out);
+    if (shown->types[0].view->core_type)
+        r = render_types(shown, out);
     for (size_t i = 0; i < shown->n && r == 0; i++)
         r = render_type(shown->types[i].view, shown->types[i].snapshot, shown->history, out);
+    html_platform_render(shown->types[0].view, out);
     text_string(out, MAP);
     text_string(out, LINKS);
     return r < 0 ? r : out->failed ? -ENOMEM : 0;

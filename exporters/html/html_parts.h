@@ -21,6 +21,9 @@ void html_put_margin(struct text *out, const struct catalog_metric *metric, doub
 // Appends the host's bottleneck and its tree; nothing if no tree is measured. Returns 0 or -ENOMEM.
 int html_tree_render(const struct view *view, const struct snapshot *snapshot, struct text *out);
 
+// Appends the host's platform; nothing if it has not been collected.
+void html_platform_render(const struct view *view, struct text *out);
+
 // Appends level 1 of a core type over the last hour, with what happened meanwhile; nothing if there is none.
 void html_history_render(const struct view *view, const struct view_history *history, struct text *out);
 

@@ -9,6 +9,8 @@
 #include "core/tally/blind.h"
 #include "exporters/html/html.h"
 #include "exporters/json/json.h"
+#include "exporters/view/json_writer.h"
+#include "exporters/view/view_types.h"
 
 const char http_page_list[] = "There is no such page. These exist:\n"
                               "/                 what is measured, and the last values\n"
@@ -153,12 +155,27 @@ static int render_document(enum http_page page, const struct shown_type *type, s
     }
 }
 
+// What all core types are bound by.
+static int put_bound(const struct shown *shown, struct text *out) {
+    struct text answer = {0};
+    int r = view_types_text(shown, &answer);
+    text_append(&answer, "", 1);
+    text_string(out, "\"bound_text\":");
+    json_put_string(out, r == 0 && !answer.failed ? answer.data : NULL);
+    text_string(out, ",");
+    text_free(&answer);
+    return r;
+}
+
 // Renders one document, or on a host with several core types an array with one for each.
 static int render_json(enum http_page page, const struct shown *shown, struct text *out) {
     if (!shown->types[0].view->core_type)
         return render_document(page, &shown->types[0], out);
     int r = 0;
-    text_string(out, "{\"core_types\":[\n");
+    text_string(out, "{");
+    if (page == HTTP_PAGE_TOPDOWN_HOST)
+        r = put_bound(shown, out);
+    text_string(out, "\"core_types\":[\n");
     for (size_t i = 0; i < shown->n && r == 0; i++) {
         text_string(out, i > 0 ? "," : "");
         r = render_document(page, &shown->types[i], out);

@@ -26,4 +26,7 @@ void json_trust(struct json *json, const struct snapshot *snapshot, size_t scope
 // "attention": what happened so often in the last round that someone should find the cause.
 void json_attention(struct json *json, const struct view *view, const struct snapshot *snapshot);
 
+// Adds the platform's facts; null if there are none.
+void json_platform(struct json *json, const struct platform *platform);
+
 #endif

@@ -97,9 +97,9 @@ static void add_events(struct json *json, const struct snapshot_layout *layout) 
 }
 
 static void add_counters(struct json *json, const struct view *view) {
-    bool counters = view->counters_total > 0;
-    json_number(json, "counters_total", counters ? (double)view->counters_total : NAN);
-    json_number(json, "counters_usable", counters ? (double)view->counters_usable : NAN);
+    bool counters = view->counters.total > 0;
+    json_number(json, "counters_total", counters ? (double)view->counters.total : NAN);
+    json_number(json, "counters_usable", counters ? (double)view->counters.usable : NAN);
     json_bool(json, "guests_excluded", view->guests_excluded);
 }
 
@@ -330,6 +330,7 @@ int json_render_status(const struct view *view, const struct snapshot *snapshot,
     json_bool(&json, "replay", view->replayed);
     json_string(&json, "hostname", view->hostname);
     add_hardware(&json, view, snapshot);
+    json_platform(&json, view->platform);
     add_pmu(&json, view, snapshot);
     add_not_live(&json, view, snapshot);
     json_begin_object(&json, "config");

@@ -157,16 +157,16 @@ static void add_pmu_errors(struct prometheus_page *page, const struct view *view
 
 static void add_pmu_counters(struct prometheus_page *page, const struct view *view) {
     struct page_label labels[] = {{"pmu", view->pmu}, {"state", "total"}};
-    if (view->counters_total == 0)
+    if (view->counters.total == 0)
         return;
-    page_series_fixed(page, labels, 2, view->counters_total);
+    page_series_fixed(page, labels, 2, view->counters.total);
     labels[1].value = "usable";
-    page_series_fixed(page, labels, 2, view->counters_usable);
+    page_series_fixed(page, labels, 2, view->counters.usable);
 }
 
 static void add_guests_excluded(struct prometheus_page *page, const struct view *view) {
     const struct page_label label = {"pmu", view->pmu};
-    if (view->counters_total > 0)
+    if (view->counters.total > 0)
         page_series_fixed(page, &label, 1, view->guests_excluded);
 }
 
@@ -239,6 +239,10 @@ static void add_info(struct prometheus_page *page, const struct view *view) {
     (void)snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)view->config_hash);
     const struct page_label build[] = {{"version", view->version}};
     const struct page_label config[] = {{"profile", view->profile}, {"hash", hash}};
+    if (view->platform) {
+        add_family(page, FAMILY_PLATFORM_INFO);
+        page_add_platform(page, view->platform);
+    }
     add_family(page, FAMILY_BUILD_INFO);
     page_series_fixed(page, build, 1, 1);
     add_family(page, FAMILY_CONFIG_INFO);

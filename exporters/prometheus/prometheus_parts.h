@@ -43,4 +43,7 @@ void page_add_bounds_certain(struct prometheus_page *page, const struct view *vi
 // Adds a family for each metric of any type, by socket or by CPU.
 void page_add_gauges(struct prometheus_page *page, const struct shown *shown, bool per_cpu);
 
+// Adds the series of a platform.
+void page_add_platform(struct prometheus_page *page, const struct platform *platform);
+
 #endif

@@ -76,6 +76,8 @@ struct view *view_new(const struct view *facts) {
     }
     atomic_init(&view->references, 1);
     snapshot_layout_ref(view->layout);
+    if (view->platform)
+        platform_ref(view->platform);
     view->pmu_errors = errors;
     view->adapt = adapt;
     return view;
@@ -90,6 +92,7 @@ struct view *view_unref(struct view *view) {
     if (view && atomic_fetch_sub_explicit(&view->references, 1, memory_order_acq_rel) == 1) {
         errors_free((struct view_pmu_error *)(uintptr_t)view->pmu_errors, view->n_pmu_errors);
         adapt_report_free((struct adapt_report *)(uintptr_t)view->adapt);
+        platform_unref(view->platform);
         snapshot_layout_unref(view->layout);
         free(view->texts);
         free(view);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "core/adapt/adapt.h"
+#include "core/host/platform.h"
 #include "core/tally/snapshot.h"
 
 // A PMU that is missing or fails.
@@ -32,23 +33,26 @@ struct view {
     const char *cpu_vendor, *cpu_model, *cpu_microarchitecture; // the host's CPU; "unknown" if not known
     const char *profile;                                        // in force
     uint64_t config_hash;
-    uint64_t seed;                            // of the schedule
-    const char *nmi_watchdog;                 // what it does to the counters, in a word; a literal; NULL: unknown
-    bool guests_excluded;                     // work in KVM guests is not counted; only if events take counters
-    unsigned counters_total, counters_usable; // of one CPU, general and fixed; 0: events take none
-    bool standard_error;                      // exported to Prometheus too
-    uint64_t interval_ns;                     // between two snapshots
-    const char *recording;                    // the file that readings are written to; NULL: none
-    const struct adapt_report *adapt;         // of the adaptive schedule; NULL: the schedule is fixed
+    uint64_t seed;            // of the schedule
+    const char *nmi_watchdog; // what it does to the counters, in a word; a literal; NULL: unknown
+    bool guests_excluded;     // work in KVM guests is not counted; only if events take counters
+    struct view_counters {
+        unsigned total, usable; // of one CPU, general and fixed; 0: events take none
+    } counters;
+    bool standard_error;              // exported to Prometheus too
+    uint64_t interval_ns;             // between two snapshots
+    const char *recording;            // the file that readings are written to; NULL: none
+    const struct adapt_report *adapt; // of the adaptive schedule; NULL: the schedule is fixed
+    struct platform *platform;        // of the host; NULL: not collected
     const struct view_pmu_error *pmu_errors;
     size_t n_pmu_errors;
     char *texts; // owned: the copied strings above
     atomic_uint references;
 };
 
-// Returns a copy of `facts`, with one reference owned by the caller. The copy holds a reference to the layout and
-// copies of everything else, as the last page may outlive the configuration that it shows; only literals are borrowed
-// (version, nmi_watchdog). NULL if out of memory.
+// Returns a copy of `facts`, with one reference owned by the caller. The copy holds references to layout and platform,
+// and copies of everything else, as the last page may outlive the configuration that it shows; only literals are
+// borrowed (version, nmi_watchdog). NULL if out of memory.
 struct view *view_new(const struct view *facts);
 struct view *view_ref(struct view *view);
 struct view *view_unref(struct view *view); // returns NULL, takes NULL

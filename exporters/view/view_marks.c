@@ -38,9 +38,9 @@ static void notice_plan(struct view_marks *marks, const struct view *view, struc
         adapt_decision_text(view->layout->catalog, &view->adapt->decisions[view->adapt->n_decisions - 1], text,
                             sizeof text);
         mark(marks, out, MARK_ADAPT, "%s", text);
-    } else if (view->counters_usable != before->counters_usable) {
-        mark(marks, out, MARK_PLAN, "%u counters of a CPU can be had instead of %u", view->counters_usable,
-             before->counters_usable);
+    } else if (view->counters.usable != before->counters.usable) {
+        mark(marks, out, MARK_PLAN, "%u counters of a CPU can be had instead of %u", view->counters.usable,
+             before->counters.usable);
     } else if (view->layout != before->layout) {
         mark(marks, out, MARK_PLAN, "other event groups: %zu instead of %zu", view->layout->plan->n_groups,
              before->layout->plan->n_groups);

@@ -224,6 +224,38 @@ def test_sighup_reads_the_configuration_again():
         daemon.stop()  # also right behind a reload
 
 
+def test_a_reload_during_the_start_waits_until_there_is_a_plan():
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        listener = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+        listener.bind(os.path.join(folder, "notify"))
+        listener.settimeout(e2e.TIMEOUT)
+        daemon = stack.enter_context(e2e.Daemon("--pmu", f"sim:{STEADY}", ready=False,
+                                                environment={"NOTIFY_SOCKET": os.path.join(folder, "notify")}))
+        # signals are blocked from the start of the program's own code on
+        e2e.wait_for(lambda: int(re.search(r"^SigBlk:\s+(\w+)", e2e.read_text(f"/proc/{daemon.process.pid}/status"),
+                                           re.M).group(1), 16) & 1, "the daemon to take signals")
+        daemon.process.send_signal(signal.SIGHUP)
+        first = listener.recv(4096).decode()
+        assert first.startswith("READY=1\n"), first  # and not before there is something to serve
+        daemon.port = e2e.wait_for(daemon.find_port, "the line that says where to look")
+        e2e.wait_for(lambda: "the configuration was read again and is in force" in daemon.log(), "the reload")
+        daemon.stop()
+
+
+def test_with_a_much_longer_interval_the_daemon_stays_ready():
+    with contextlib.ExitStack() as stack:
+        daemon = stack.enter_context(Reloaded(stack, "--pmu", f"sim:{STEADY}"))
+        e2e.wait_for(lambda: e2e.fetch(daemon.port, "/-/ready").status == 200, "a round")
+        before = e2e.value_of(daemon.get("/metrics"), "topdownd_pipeline_slots_total")
+        daemon.reloaded(GOOD[0].replace("interval: 1s", "interval: 60s"))
+        page = daemon.get("/metrics")
+        assert e2e.value_of(page, "topdownd_pipeline_slots_total") >= before
+        time.sleep(6)  # what was shown at an interval of a second is too old after five
+        assert e2e.fetch(daemon.port, "/-/ready").status == 200
+        daemon.stop()
+
+
 def test_systemd_is_told_of_a_reload():
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())

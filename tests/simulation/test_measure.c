@@ -165,12 +165,12 @@ static void test_counters_that_others_hold_at_the_start_are_waited_for(void **st
     measuring_start(&m);
     measuring_run_until(&m, 94);
     assert_int_equal(measuring_said(&m, "no counter can be had now"), 1);
-    assert_int_equal(m.engine->ops->view(m.engine)->counters_usable, 0);
+    assert_int_equal(m.engine->ops->view(m.engine)->counters.usable, 0);
     assert_true(isnan(metric(&m, "ipc")));
     assert_int_equal(measuring_said(&m, "counters can be had again"), 0);
     measuring_run_until(&m, 110);
     assert_int_equal(measuring_said(&m, "counters can be had again"), 1);
-    assert_true(m.engine->ops->view(m.engine)->counters_usable > 0);
+    assert_true(m.engine->ops->view(m.engine)->counters.usable > 0);
     assert_measures(&m);
     measuring_stop(&m);
 }
@@ -502,7 +502,7 @@ static void test_all_counters_taken_are_said_once_and_cost_no_plan(void **state)
     measuring_run_until(&m, 79);
     assert_int_equal(measuring_said(&m, "others hold all counters"), 1);
     assert_true(m.n_probes == 3); // at once, after 10 seconds and after 20, and 40 are not over
-    assert_int_equal(m.engine->ops->view(m.engine)->counters_usable, 0);
+    assert_int_equal(m.engine->ops->view(m.engine)->counters.usable, 0);
     measuring_run_until(&m, 100);
     assert_int_equal(measuring_said(&m, "counters can be had again"), 1);
     assert_int_equal(m.n_plans, 1);

@@ -207,6 +207,8 @@ static void test_another_spec_begins_anew_and_totals_go_on(void **state) {
     measuring_run_until(&r.m, 10);
     measuring_reach(&r.m, MEASURE_LOOKING);
     struct snapshot *before = totals(&r);
+    double since = r.m.snapshot->values[snapshot_bound_since(r.m.snapshot->layout, 0)];
+    assert_true(since > 0);
     load_next(&r, WHOLE);
     struct catalog *catalog = r.next->types[0].source->catalog;
     const struct catalog *old = r.present->types[0].source->catalog;
@@ -222,6 +224,7 @@ static void test_another_spec_begins_anew_and_totals_go_on(void **state) {
     assert_true(total(after, "ipc") == total(before, "ipc") && total(before, "ipc") > 0);
     measuring_run_until(&r.m, 20);
     assert_true(total(r.m.snapshot, "ipc") > total(before, "ipc"));
+    assert_true(r.m.snapshot->values[snapshot_bound_since(r.m.snapshot->layout, 0)] == since);
     snapshot_unref(before); // an old page's: its catalog is freed with it
     snapshot_unref(after);
     stop(&r);

@@ -130,8 +130,8 @@ static inline void host_init_with(struct exporter_host *host, struct catalog *ca
                                .profile = "default",
                                .config_hash = 0xABC,
                                .seed = 18446744073709551615u,
-                               .counters_total = 7,
-                               .counters_usable = counters + 1,
+                               .counters.total = 7,
+                               .counters.usable = counters + 1,
                                .pmu_errors = HOST_PMU_ERRORS,
                                .n_pmu_errors = 1};
 }

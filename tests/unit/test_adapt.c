@@ -339,8 +339,58 @@ static void test_the_last_decisions_are_kept_and_all_are_counted(void **state) {
     end(&h);
 }
 
+// Begins a schedule of other selections, which continues the host's.
+static struct adapt *continue_with(const struct host *h, const unsigned *groups, size_t n) {
+    struct plan_selection selections[SELECTIONS_N] = {{0}};
+    struct adapt *adapt;
+    for (size_t s = 0; s < n; s++)
+        selections[s].group = groups[s];
+    assert_int_equal(adapt_new(h->catalog, selections, n, &adapt), 0);
+    adapt_continue(adapt, h->adapt);
+    return adapt;
+}
+
+static void test_other_selections_go_on_with_what_was_decided_and_counted(void **state) {
+    (void)state;
+    static const unsigned fewer[] = {DEEP, L2, STAGE_1}; // L1D is gone, the rest in another order
+    struct host h;
+    begin(&h);
+    h.values[BACKEND] = 0.5;
+    expect_change_in(&h, 3);
+    expect_raised(&h, "sLIbd");
+    struct adapt *next = continue_with(&h, fewer, N_OF(fewer));
+    const struct adapt_report *report = adapt_report(next);
+    assert_false(adapt_raised(next)[0]);
+    assert_true(adapt_raised(next)[1] && report->groups[1].raised && report->groups[1].group == L2);
+    assert_false(adapt_raised(next)[2]);
+    assert_true(report->causes[CATEGORY_BACKEND_BOUND].high == 2);
+    assert_int_equal(report->n_decisions, 2);
+    adapt_free(h.adapt);
+    h.adapt = next;
+    h.values[BACKEND] = 0; // falls as if nothing had been, and no sooner than a minute after the last change
+    expect_change_in(&h, 30);
+    assert_false(adapt_raised(next)[1]);
+    assert_true(report->causes[CATEGORY_BACKEND_BOUND].fell == 1);
+    end(&h);
+}
+
+static void test_counts_go_on_where_the_schedule_was_fixed_meanwhile(void **state) {
+    (void)state;
+    struct adapt_cause_count counts[ADAPT_CAUSES_N] = {[CATEGORY_BACKEND_BOUND] = {.high = 7, .fell = 5}};
+    struct host h;
+    begin(&h);
+    adapt_count_on(h.adapt, counts);
+    h.values[BACKEND] = 0.5;
+    expect_change_in(&h, 3);
+    assert_true(adapt_report(h.adapt)->causes[CATEGORY_BACKEND_BOUND].high == 9);
+    assert_true(adapt_report(h.adapt)->causes[CATEGORY_BACKEND_BOUND].fell == 5);
+    end(&h);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_other_selections_go_on_with_what_was_decided_and_counted),
+        cmocka_unit_test(test_counts_go_on_where_the_schedule_was_fixed_meanwhile),
         cmocka_unit_test(test_a_node_raises_the_groups_it_leads_to_after_three_rounds),
         cmocka_unit_test(test_two_rounds_above_are_no_reason),
         cmocka_unit_test(test_a_node_falls_after_ten_rounds_below_four_fifths_of_its_threshold),

@@ -15,14 +15,15 @@
 #include "exporters/html/html.h"
 #include "exporters/http/http_page.h"
 #include "exporters/prometheus/prometheus.h"
+#include "exporters/view/view_types.h"
 #include "http_check.h"
 
 static const char *const TYPES[] = {"big", "little"};
 enum { TYPES_N = 2, LINES_MAX = 4096 };
 // of the daemon or the host
 static const char *const WITHOUT[] = {
-    "topdownd_rotation_duration_seconds", "topdownd_collection_seconds", "topdownd_pmu_calls",   "topdownd_interrupt",
-    "topdownd_budget_used_ratio",         "topdownd_build_info",         "topdownd_config_", "process_"};
+    "topdownd_rotation_duration_seconds", "topdownd_collection_seconds", "topdownd_pmu_calls", "topdownd_interrupt",
+    "topdownd_budget_used_ratio",         "topdownd_build_info",         "topdownd_config_",   "process_"};
 
 // The types have 4 and 2 general counters: one lacks metrics that the other has.
 struct two {
@@ -206,7 +207,9 @@ static void test_json_is_an_array_of_each_types_own_document(void **state) {
     for (enum http_page page = HTTP_PAGE_SNAPSHOT_HOST; page < HTTP_PAGE_N; page++) {
         cJSON *document = render_json(page, &labelled.shown);
         const cJSON *types = cJSON_GetObjectItem(document, "core_types");
-        assert_int_equal(cJSON_GetArraySize(document), 1);
+        bool answers = page == HTTP_PAGE_TOPDOWN_HOST;
+        assert_int_equal(cJSON_GetArraySize(document), answers ? 2 : 1);
+        assert_true(!answers || cJSON_IsString(cJSON_GetObjectItem(document, "bound_text")));
         assert_int_equal(cJSON_GetArraySize(types), TYPES_N);
         for (int i = 0; i < TYPES_N; i++) {
             cJSON *type = cJSON_GetArrayItem(types, i);
@@ -221,6 +224,40 @@ static void test_json_is_an_array_of_each_types_own_document(void **state) {
     }
     two_deinit(&plain);
     two_deinit(&labelled);
+}
+
+static void set_shares(struct two *two, size_t type, double frontend, double retiring, double backend) {
+    const struct exporter_host *host = &two->hosts[type];
+    struct snapshot *snapshot = (struct snapshot *)(uintptr_t)two->shown.types[type].snapshot;
+    const char *const names[] = {"frontend_bound", "retiring", "backend_bound", "bad_speculation"};
+    const double values[] = {frontend, retiring, backend, 0.01};
+    for (size_t i = 0; i < 4; i++)
+        snapshot->values[snapshot_metric(host->layout, 0, host_metric(host, names[i]))] = values[i];
+}
+
+static void expect_answer(const struct shown *shown, const char *expected) {
+    struct text text = {0};
+    assert_int_equal(view_types_text(shown, &text), 0);
+    text_append(&text, "", 1);
+    assert_string_equal(text.data, expected);
+    text_free(&text);
+}
+
+static void test_all_types_have_one_answer(void **state) {
+    (void)state;
+    struct two two;
+    two_init(&two, true, 1);
+    set_shares(&two, 0, 0.5, 0.3, 0.1);
+    set_shares(&two, 1, 0.4, 0.3, 0.1);
+    expect_answer(&two.shown, "All core types: frontend_bound (big 50 %, little 40 %).");
+    set_shares(&two, 1, 0.1, 0.3, 0.6);
+    expect_answer(&two.shown,
+                  "big: frontend_bound, 50 % of pipeline slots; little: backend_bound, 60 % of pipeline slots.");
+    set_shares(&two, 1, 0.1, 0.6, 0.1);
+    expect_answer(&two.shown, "big: frontend_bound, 50 % of pipeline slots; little: nothing stands out.");
+    set_shares(&two, 0, 0.1, 0.6, 0.1);
+    expect_answer(&two.shown, "All core types: nothing stands out.");
+    two_deinit(&two);
 }
 
 static size_t count(const char *text, const char *part) {
@@ -358,7 +395,7 @@ static void test_a_new_plan_of_one_type_makes_the_page_anew(void **state) {
     expect_usable(s, 5, 3);
     for (size_t type = 0; type < TYPES_N; type++) {
         struct view facts = s->two.hosts[type].view;
-        facts.counters_usable = 1;
+        facts.counters.usable = 1;
         struct view *view = view_new(&facts);
         http_server_publish(s->f.server, type, &(struct http_published){view, s->published[type].snapshot});
         expect_usable(s, type == 0 ? 1 : 5, type == 1 ? 1 : 3);
@@ -377,6 +414,7 @@ int main(void) {
         cmocka_unit_test(test_each_family_stands_once_with_all_its_series),
         cmocka_unit_test(test_an_error_of_the_host_is_not_of_a_type),
         cmocka_unit_test(test_json_is_an_array_of_each_types_own_document),
+        cmocka_unit_test(test_all_types_have_one_answer),
         cmocka_unit_test(test_the_page_has_a_part_for_each_type),
         SERVED(test_it_is_ready_when_every_type_has_had_a_round),
         SERVED(test_a_blind_type_beside_one_that_counts_is_ready_and_explained),

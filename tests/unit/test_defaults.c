@@ -205,9 +205,10 @@ static struct snapshot *any_snapshot(const struct exporter_host *host) {
     for (size_t s = 0; s < host->topology->n_sockets; s++) {
         snapshot->values[snapshot_offline(host->layout, s)] = 0;
         snapshot->values[snapshot_measured(host->layout, s)] = 2;
-        snapshot->values[snapshot_verdict(host->layout, s, 0)] = 1; // one of the metrics
-        snapshot->values[snapshot_verdict_since(host->layout, s)] = 1;
-        snapshot->values[snapshot_verdict_certain(host->layout, s)] = 1;
+        size_t scope = snapshot_scope_socket(s);
+        snapshot->values[snapshot_verdict(host->layout, scope, 0)] = 1; // one of the metrics
+        snapshot->values[snapshot_verdict_since(host->layout, scope)] = 1;
+        snapshot->values[snapshot_verdict_certain(host->layout, scope)] = 1;
     }
     for (size_t g = 0; g < host->plan->n_groups; g++) {
         for (int r = 0; r < WINDOW_RESULT_N; r++)
@@ -242,6 +243,8 @@ static void check_series(struct catalog *catalog) {
     assert_int_equal(topology_new(cpus, 4, 2e9, &topology), 0);
     struct snapshot_layout *layout = build_layout(default_plan(catalog), topology);
     struct exporter_host host = {.catalog = catalog, .layout = layout, .plan = layout->plan, .topology = topology};
+    struct platform *platform = platform_new("not known here");
+    assert_non_null(platform);
     host.view = (struct view){.layout = layout,
                               .version = "1",
                               .hostname = "host",
@@ -250,12 +253,14 @@ static void check_series(struct catalog *catalog) {
                               .cpu_model = "model",
                               .cpu_microarchitecture = "microarchitecture",
                               .profile = "default",
-                              .counters_total = 8,
-                              .counters_usable = 8};
+                              .platform = platform,
+                              .counters.total = 8,
+                              .counters.usable = 8};
     size_t n = count_series(&host);
     print_message("%-18s %3zu series, %zu event groups\n", catalog->product.spec, n, layout->plan->n_groups);
     if (n > SERIES_MAX)
         fail_msg("%s has %zu series by default", catalog->product.spec, n);
+    platform_unref(platform);
     snapshot_layout_unref(layout);
 }
 

@@ -218,26 +218,35 @@ static void test_sockets_have_their_own_and_an_only_socket_the_hosts(void **stat
     end(&only);
 }
 
+static void change_plan(struct past *past, unsigned counters) {
+    struct snapshot_layout *before = past->host.layout;
+    past->host.layout = host_layout(past->host.catalog, counters);
+    past->host.plan = past->host.layout->plan;
+    past->host.topology = past->host.layout->topology;
+    struct snapshot *other = snapshot_new(past->host.layout);
+    other->end_ns = past->snapshot->end_ns;
+    snapshot_unref(past->snapshot);
+    past->snapshot = other;
+    snapshot_layout_unref(before);
+}
+
 static void test_another_plan_goes_on_under_the_same_names(void **state) {
     (void)state;
     struct past past;
     begin(&past);
+    change_plan(&past, 2); // level 1 does not fit
     set_branches(&past, 0, 0, 0);
     take_after(&past, 0);
     set_branches(&past, 0, 8, 1000);
     take_after(&past, 1);
-    struct snapshot_layout *before = past.host.layout;
-    past.host.layout = host_layout(past.host.catalog, 3);
-    past.host.plan = past.host.layout->plan;
-    past.host.topology = past.host.layout->topology;
-    struct snapshot *other = snapshot_new(past.host.layout);
-    other->end_ns = past.snapshot->end_ns;
-    snapshot_unref(past.snapshot);
-    past.snapshot = other;
-    set_branches(&past, 0, 20, 2000); // totals pass to the next plan
-    take_after(&past, 1);
-    assert_true(near(value(&past, HISTORY_HOST, "branch_mpki", false, 0), 10));
-    snapshot_layout_unref(before);
+    assert_false(history_has(past.history, HISTORY_HOST, "retiring_ratio"));
+    for (int i = 1; i <= 3; i++) {
+        change_plan(&past, i % 2 ? 4 : 2);
+        set_branches(&past, 0, 8 + 12.0 * i, 1000 + 1000.0 * i); // totals pass to the next plan
+        take_after(&past, 1);
+        assert_true(near(value(&past, HISTORY_HOST, "branch_mpki", false, 0), (8 + 12.0 * i) / (1 + i)));
+        assert_true(history_has(past.history, HISTORY_HOST, "retiring_ratio")); // also when it is lost again
+    }
     end(&past);
 }
 

@@ -325,7 +325,7 @@ static void test_the_plan_says_of_each_event_whether_the_pmu_has_it(void **state
     assert_text(root, "events[8].name", "L1D_MISS");
     assert_text(root, "events[8].support", "unsupported");
     cJSON_Delete(root);
-    host.view.counters_total = host.view.counters_usable = 0;
+    host.view.counters.total = host.view.counters.usable = 0;
     assert_int_equal(json_render_plan(&host.view, &text), 0);
     root = parse(&text);
     assert_true(cJSON_IsNull(at(root, "counters_total")));

@@ -326,7 +326,7 @@ static void test_software_events_have_no_counters_to_count(void **state) {
     (void)state;
     struct exporter_host host;
     host_init(&host);
-    host.view.counters_total = host.view.counters_usable = 0;
+    host.view.counters.total = host.view.counters.usable = 0;
     host.view.n_pmu_errors = 0;
     struct snapshot *snapshot = host_snapshot(&host);
     char *text = render(&host.view, snapshot, false);
@@ -361,6 +361,7 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     struct exporter_host host;
     host_init(&host);
     struct snapshot *snapshot = host_snapshot(&host);
+    struct platform *platform = host.view.platform = platform_new("not known");
     for (size_t s = 1; s <= 2; s++) { // the sockets' verdicts: nothing is high
         snapshot->values[snapshot_verdict(host.layout, s, host.layout->n_metrics)] = 1;
         snapshot->values[snapshot_verdict_since(host.layout, s)] = 1700000000;
@@ -372,8 +373,8 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     // the PMU, its memory in the kernel, guests, the last snapshot, infos, the process.
     size_t expected = 2 * (4 + 11 + 2 * 10 + 1 + 1 + 1 + UNCOVERED_N + 4 + 3) +
                       (WINDOW_RESULT_N + 2) * host.plan->n_groups + 1 + 3 + 1 +
-                      (1 + 10 + 5 + 1 + 2 + 1 + 1 + 1 + 5 + 6);
-    assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 17) + 7 * host.plan->n_groups + 1 + 3 + 1 + 33);
+                      (1 + 8 + 5 + 1 + 2 + 1 + 1 + 1 + 6 + 6);
+    assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 17) + 7 * host.plan->n_groups + 1 + 3 + 1 + 32);
     char *text = render(&host.view, snapshot, false);
     assert_int_equal(count_series(text), expected);
     free(text);
@@ -391,6 +392,7 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     // the verdict
     assert_int_equal(prometheus_series(page), expected - 3 + 3 * 10 + 2 * 2 + 2 * 4);
     prometheus_page_free(page);
+    platform_unref(platform);
     snapshot_unref(snapshot);
     host_deinit(&host);
 }

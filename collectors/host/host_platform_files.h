@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_COLLECTORS_HOST_HOST_PLATFORM_FILES_H
+#define TOPDOWND_COLLECTORS_HOST_HOST_PLATFORM_FILES_H
+
+// What is the same on all CPUs: parts of collectors/host/host_platform.c.
+
+#include "collectors/host/host_linux.h"
+#include "core/host/platform.h"
+
+// Memory, frequency, kernel, sockets, hypervisor. Of SMT and sockets only what is told.
+void host_platform_read_files(const struct host_roots *roots, struct platform *out);
+
+// The prefetchers, from a register of CPU `cpu` (-1: none is known) that only some CPUs have and only root may read.
+// `devices` is the folder of device files; NULL: there is none.
+void host_platform_read_registers(const struct host_roots *roots, const char *devices, int cpu, struct platform *out);
+
+#endif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporters/view/view_types.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "core/diagnosis/bound.h"
+#include "exporters/view/view_bound.h"
+
+// What a type is bound by.
+struct answer {
+    const struct catalog_metric *metric; // the last node of its path; NULL: nothing is high, or nothing is known
+    bool known;
+    double share;
+};
+
+static int find_answer(const struct shown_type *type, struct answer *out) {
+    struct tree *tree = tree_new(type->view->layout);
+    if (!tree)
+        return -ENOMEM;
+    tree_evaluate(tree, type->snapshot, 0);
+    struct bound bound = bound_find(tree);
+    *out = (struct answer){.known = bound.n > 0};
+    if (bound.n > 0 && bound.exceeded == JUDGE_YES) {
+        const struct tree_node *last = &tree->nodes[bound.path[bound.n - 1]];
+        out->metric = &tree->layout->catalog->metrics[last->metric];
+        out->share = last->value;
+    }
+    tree_free(tree);
+    return 0;
+}
+
+static bool same(const struct answer *a, const struct answer *b) {
+    return a->known && b->known && !a->metric == !b->metric &&
+           (!a->metric || strcmp(view_title(a->metric), view_title(b->metric)) == 0);
+}
+
+static void put_answer(const struct answer *answer, bool share, struct text *out) {
+    if (!answer->metric)
+        text_string(out, answer->known ? "nothing stands out" : "not known");
+    else if (share)
+        text_format(out, "%s, %.3g %% of %s", view_title(answer->metric), 100 * answer->share,
+                    view_whole(answer->metric));
+    else
+        text_string(out, view_title(answer->metric));
+}
+
+int view_types_text(const struct shown *shown, struct text *out) {
+    struct answer answers[SHOWN_TYPES_MAX];
+    bool all_same = true;
+    for (size_t i = 0; i < shown->n; i++) {
+        int r = find_answer(&shown->types[i], &answers[i]);
+        if (r < 0)
+            return r;
+        all_same = all_same && same(&answers[i], &answers[0]);
+    }
+    if (all_same) {
+        text_string(out, "All core types: ");
+        put_answer(&answers[0], false, out);
+        for (size_t i = 0; answers[0].metric && i < shown->n; i++)
+            text_format(out, "%s%s %.3g %%", i > 0 ? ", " : " (", shown->types[i].view->core_type,
+                        100 * answers[i].share);
+        text_string(out, answers[0].metric ? ")." : ".");
+        return 0;
+    }
+    for (size_t i = 0; i < shown->n; i++) {
+        text_format(out, "%s%s: ", i > 0 ? "; " : "", shown->types[i].view->core_type);
+        put_answer(&answers[i], true, out);
+    }
+    text_string(out, ".");
+    return 0;
+}
