@@ -77,10 +77,12 @@ static void add_rivals(struct measuring *m, uint64_t *random) {
         char cpus[8];
         unsigned first = kinds[i] == RIVAL_PINNED ? 0 : (unsigned)between(random, 0, 7); // on all: counters are missed
         (void)snprintf(cpus, sizeof cpus, "%u-7", first);
+        unsigned counters =
+            (unsigned)between(random, i == 0 ? 4 : 1, 7); // the first one is missed whatever the others do
         struct scenario_rival *rival =
-            measuring_add_rival(m, kinds[i], (unsigned)between(random, 1, 7), cpus, between(random, 0, HOUR), RIVALS);
+            measuring_add_rival(m, kinds[i], counters, cpus, between(random, 0, HOUR), RIVALS);
         rival->period_seconds = between(random, 600, 7200);
-        rival->on_seconds = between(random, 0.01, 0.3) * rival->period_seconds;
+        rival->on_seconds = between(random, i == 0 ? 0.1 : 0.01, 0.3) * rival->period_seconds;
     }
 }
 
