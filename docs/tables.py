@@ -38,6 +38,12 @@ def specs():
     return found
 
 
+def implementations(metrics, metric):
+    """A spec's definitions of an exported name: its own and its alternatives, each with `own` and `formula`."""
+    entry = metrics[metric]
+    return [entry] + [{**entry, **other, "own": {**entry["own"], **other}} for other in entry["own"].get("alternatives", [])]
+
+
 class Sum:
     """A sum of counted events, by what they count."""
 
@@ -119,7 +125,7 @@ def definitions_table():
         look = f" Worth a look above {entry['threshold']:g}." if "threshold" in entry else ""
         rows.append(f"| **`{metric}`** | | **{entry['meaning']}**{look} | {listed(having, list(shipped))} |")
         for key, text in entry["definitions"].items():
-            on = [name for name in having if shipped[name][metric]["own"].get("definition") == key]
+            on = [name for name in having if any(one["own"].get("definition") == key for one in implementations(shipped[name], metric))]
             rows.append(f"| | `{key}` | {text} | {listed(on, having)} |")
     return "\n".join(rows)
 

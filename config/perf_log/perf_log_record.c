@@ -9,6 +9,7 @@
 #include "config/perf_log/perf_log.h"
 #include "config/perf_log/perf_log_columns.h"
 #include "config/perf_log/perf_log_event.h"
+#include "core/adapt/dead.h"
 
 // Converts a log into a recording, so that there is only one way to replay.
 //
@@ -110,21 +111,60 @@ static void mark_support(const struct perf_log_request *request, uint8_t *suppor
     }
 }
 
+// What each column of the log has counted in sum; NULL if out of memory.
+static uint64_t *sum_columns(const struct perf_log *log) {
+    uint64_t *sums = calloc(log->n_columns + 1, sizeof *sums);
+    for (size_t i = 0; sums && i < log->n_rows; i++)
+        sums[log->rows[i].column] += log->rows[i].state == PERF_LOG_COUNTED ? log->rows[i].count : 0;
+    return sums;
+}
+
+// Finds the events that run and never count in the whole log, while another of the core counts (core/adapt/dead.h).
+static bool *find_dead(const struct perf_log_request *request, const uint8_t *support) {
+    const struct perf_log *log = request->log;
+    const struct catalog *catalog = request->catalog;
+    bool *dead = calloc(catalog->n_events, sizeof *dead);
+    uint64_t *sums = sum_columns(log), most = 0;
+    for (size_t e = 0; dead && sums && e < catalog->n_events; e++)
+        dead[e] = support[e] == PLAN_SUPPORT_UNKNOWN && !catalog->events[e].may_be_zero;
+    for (size_t c = 0; dead && sums && c < log->n_columns; c++) {
+        int event = perf_log_find_event_of(request, log->columns[c].event);
+        if (event < 0 || sums[c] == 0)
+            continue;
+        dead[event] = false;
+        if (catalog->events[event].code.pmu == 0 && sums[c] > most)
+            most = sums[c];
+    }
+    if (dead && most < DEAD_BESIDE)
+        memset(dead, 0, catalog->n_events * sizeof *dead);
+    if (!sums) {
+        free(dead);
+        dead = NULL;
+    }
+    free(sums);
+    return dead;
+}
+
 static int make_plan(const struct perf_log_request *of, struct errors *errors, struct plan **out) {
     uint64_t slot_ns = usual_ns(of->log);
     uint8_t *support = malloc(of->catalog->n_events);
-    if (!support || slot_ns == 0) {
+    if (support)
+        mark_support(of, support);
+    bool *dead = support ? find_dead(of, support) : NULL;
+    if (!dead || slot_ns == 0) {
+        free(dead);
         free(support);
         return -ENOMEM;
     }
-    mark_support(of, support);
     const struct plan_request request = {.catalog = of->catalog,
                                          .selections = of->selections,
                                          .n_selections = of->n_selections,
                                          .slot_ns = slot_ns,
                                          .support = support,
+                                         .dead = dead,
                                          .apart = true};
     int r = plan_new(&request, out);
+    free(dead);
     free(support);
     return r == -E2BIG ? errors_add(errors, of->name, 0, 0,
                                     "the profile asks for more than %d metrics: name fewer groups", PLAN_UNITS_MAX)

@@ -79,8 +79,8 @@ static enum metric_constraint constraint_of(const struct json_node *ours) {
 }
 
 static void read_ours(const struct json_node *metric, struct catalog_metric_text *text) {
-    static const char *const keys[] = {"name",      "definition", "meaning",        "parent",
-                                       "threshold", "constraint", "rate_threshold", "rate_advice"};
+    static const char *const keys[] = {"name",       "definition",     "meaning",     "parent",      "threshold",
+                                       "constraint", "rate_threshold", "rate_advice", "alternatives"};
     struct json_node ours;
     if (!json_get_object(metric, "topdownd", JSON_OPTIONAL, &ours))
         return;
@@ -91,6 +91,35 @@ static void read_ours(const struct json_node *metric, struct catalog_metric_text
     (void)json_get_number(&ours, "rate_threshold", JSON_OPTIONAL, 0, 1e15, &text->rate_threshold);
     (void)json_get_text(&ours, "rate_advice", JSON_OPTIONAL, &text->rate_advice);
     text->constraint = constraint_of(&ours);
+}
+
+static void read_alternative(struct spec_reader *spec, const struct json_node *alternative, unsigned metric) {
+    static const char *const keys[] = {"formula", "definition", "title", "description"};
+    struct catalog_metric_text text = {.name = NULL};
+    struct fault fault;
+    if (!json_is_object(alternative))
+        return;
+    json_check_keys(alternative, keys, COUNT(keys));
+    bool good = json_get_text(alternative, "formula", JSON_REQUIRED, &text.formula);
+    good = json_get_text(alternative, "definition", JSON_REQUIRED, &text.definition) && good;
+    (void)json_get_text(alternative, "title", JSON_OPTIONAL, &text.title);
+    (void)json_get_text(alternative, "description", JSON_OPTIONAL, &text.help);
+    if (good)
+        spec_take(alternative, catalog_builder_add_alternative(spec->builder, metric, &text, &fault), &fault);
+}
+
+// Before any metric that uses this one is added.
+static void read_alternatives(struct spec_reader *spec, const struct json_node *metric, unsigned index) {
+    struct json_node ours, alternatives;
+    const cJSON *value;
+    size_t n = 0;
+    if (!json_get_object(metric, "topdownd", JSON_OPTIONAL, &ours) ||
+        !json_get_array(&ours, "alternatives", JSON_OPTIONAL, SPEC_ALTERNATIVES_MAX, &alternatives))
+        return;
+    cJSON_ArrayForEach(value, alternatives.value) {
+        const struct json_node alternative = json_child(&alternatives, value, n++);
+        read_alternative(spec, &alternative, index);
+    }
 }
 
 static void read_metric(struct metric_reader *reader, size_t i) {
@@ -113,6 +142,8 @@ static void read_metric(struct metric_reader *reader, size_t i) {
         at = json_child(&metric, formula, 0);
     if (good)
         spec_take(&at, r, &fault);
+    if (r >= 0)
+        read_alternatives(spec, &metric, (unsigned)r);
     reader->states[i] = r < 0 ? METRIC_WRONG : METRIC_READ;
     if (good && r == -EINVAL && spec->reader.lenient) { // lists it with the reason
         const struct fault reason = fault;

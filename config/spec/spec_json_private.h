@@ -13,7 +13,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-enum { SPEC_LIST_MAX = CATALOG_METRICS_MAX, SPEC_TERMS_MAX = 512 };
+enum { SPEC_LIST_MAX = CATALOG_METRICS_MAX, SPEC_TERMS_MAX = 512, SPEC_ALTERNATIVES_MAX = 8 };
 
 // Events in the file that no PMU counts, for a clear message about a metric that names one.
 struct uncountable {

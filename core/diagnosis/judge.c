@@ -78,7 +78,7 @@ void judge_take(struct judge *judge, const struct snapshot *snapshot, size_t sco
     for (size_t m = 0; m < judge->catalog->n_metrics; m++)
         judge->values[m] = judge->low[m] = judge->high[m] = NAN;
     for (size_t i = 0; i < layout->n_metrics; i++) {
-        unsigned metric = layout->plan->metrics[i].metric;
+        unsigned metric = catalog_metric_named(judge->catalog, layout->plan->metrics[i].metric);
         double scale = judge->catalog->metrics[metric].export_scale;
         judge->values[metric] = snapshot->values[snapshot_metric(layout, scope, i)] / scale;
         judge->low[metric] = snapshot->values[snapshot_low(layout, scope, i)] / scale;

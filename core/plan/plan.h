@@ -75,6 +75,7 @@ struct plan_request {
     uint64_t interval_ns;    // between snapshots; 0: PLAN_INTERVAL_NS
     double idle;             // share of a round in which no counter is held, 0 to 0.9
     const uint8_t *support;  // enum plan_support of each of the catalog's events; NULL: all unknown
+    const bool *dead;        // by catalog event: it runs and never counts (core/adapt/dead.h); NULL: none
     const uint8_t *findings; // enum plan_finding of each of the catalog's metrics; NULL: none
     bool nmi_watchdog;       // the watchdog holds the fixed counter that the spec names
     bool smt_at_boot;        // exclusive events leave half of the general counters
@@ -113,7 +114,8 @@ struct plan {
     const struct catalog *catalog;
     struct plan_metric *metrics; // every selected metric once, in order of selection, then auxiliary ones
     size_t n_metrics;
-    int *place;                // by catalog metric: its index in `metrics`; -1: neither selected nor needed
+    int *place;                // by catalog metric: its index in `metrics`, or that of the alternative that takes its
+                               // place; -1: neither selected nor needed
     unsigned *evaluation;      // indexes into `metrics`, each metric after those it needs
     struct plan_group *groups; // those that rotate, then those of standing units
     size_t n_groups;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/plan/plan_alternative.h"
 #include "core/plan/plan_draft.h"
 #include "core/plan/plan_fit.h"
 
@@ -296,9 +297,11 @@ static int select_metric(struct plan_draft *draft, unsigned metric, unsigned sel
     struct plan *plan = draft->plan;
     int index = plan->place[metric], r = 0;
     if (index < 0) {
-        index = plan->place[metric] = (int)plan->n_metrics++;
+        unsigned chosen = plan_alternative_choose(draft->catalog, metric, plan->support, draft->request->dead);
+        index = (int)plan->n_metrics++;
         plan->metrics[index] =
-            (struct plan_metric){.metric = metric, .unit = PLAN_NOT_PLANNABLE, .auxiliary = auxiliary};
+            (struct plan_metric){.metric = chosen, .unit = PLAN_NOT_PLANNABLE, .auxiliary = auxiliary};
+        plan_alternative_place(plan, (unsigned)index);
         draft->selection_of[index] = selection;
         r = choose_item(draft, (size_t)index, weight);
     }

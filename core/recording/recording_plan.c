@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/plan/plan_alternative.h"
 #include "core/recording/recording.h"
 #include "core/recording/recording_bytes.h"
 #include "core/recording/recording_resident.h"
@@ -355,9 +356,9 @@ static void get_metric(struct reader *reader, struct plan *plan) {
         return;
     }
     metric->metric = (unsigned)found;
-    if (plan->place[found] >= 0) // a duplicate
-        in->bad = true;
-    plan->place[found] = (int)(metric - plan->metrics);
+    if (plan->place[found] >= 0 || plan->place[catalog_metric_named(reader->catalog, (unsigned)found)] >= 0)
+        in->bad = true; // a duplicate
+    plan_alternative_place(plan, (unsigned)(metric - plan->metrics));
 }
 
 // Orders metrics by catalog, so that each comes after those it needs.

@@ -53,6 +53,13 @@ int catalog_find_group(const struct catalog *catalog, const char *name) {
     return -1;
 }
 
+int catalog_default_group(const struct catalog *catalog, unsigned place) {
+    for (size_t i = 0; i < catalog->n_groups; i++)
+        if (catalog->groups[i].default_place == place)
+            return (int)i;
+    return -1;
+}
+
 bool catalog_metric_ratio(const struct catalog_metric *metric, double *k) {
     if (metric->formula->is_ratio)
         *k = metric->formula->scale * metric->export_scale;
@@ -92,7 +99,6 @@ struct catalog *catalog_free(struct catalog *catalog) {
     for (size_t i = 0; i < catalog->n_groups; i++)
         catalog_entry_free_group(&catalog->groups[i]);
     free(catalog->groups);
-    free(catalog->defaults);
     for (size_t i = 0; i < catalog->n_metrics; i++)
         catalog_entry_free_metric(&catalog->metrics[i]);
     free(catalog->metrics);

@@ -11,6 +11,9 @@
 // If it is a count, the formula includes it, so that its events are counted together with the rest
 // (core/formula/formula.h, scale_free). A metric comes after those that it uses, so evaluating in order of index is
 // always right.
+//
+// A metric may have alternatives: other definitions under its exported name, each a metric of its own after it,
+// so that one of them can take its place in a plan (core/plan/plan_alternative.h).
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -110,6 +113,8 @@ struct catalog_metric {
     char *definition; // what exactly a name that every vendor has counts here, as a short key; "" if there is none
     char *meaning;    // what a high value tells a software developer; "" if the spec has none
     int parent;       // the metric above it in the tree; -1: none
+    int alternative;  // another definition, for hosts on which an event of this one is dead; -1: none
+    int stands_for;   // this is an alternative of that metric, whose exported name it has; -1: it is none
     enum metric_constraint constraint;
     double rate_threshold; // numerator per second on the whole host above which a cause is needed; 0: none
     char *rate_advice;     // what to look for above it; "" if there is none
@@ -131,6 +136,7 @@ struct catalog_group {
     char *title, *help;
     unsigned *metrics; // each once
     size_t n_metrics;
+    unsigned default_place; // among the groups that the spec recommends for every host, from 1; 0: it is none of them
 };
 
 // The level-1 split: all pipeline slots, and the metrics that divide them.
@@ -197,8 +203,6 @@ struct catalog {
     size_t n_metrics;
     struct catalog_group *groups;
     size_t n_groups;
-    unsigned *defaults; // metric groups that the spec recommends for every host
-    size_t n_defaults;  // 0: it recommends none
     struct catalog_level1 level1;
     struct catalog_node *nodes;
     size_t n_nodes;
@@ -219,6 +223,15 @@ int catalog_find_event(const struct catalog *catalog, const char *name);
 int catalog_find_event_any_case(const struct catalog *catalog, const char *name, size_t length);
 int catalog_find_metric(const struct catalog *catalog, const char *name);
 int catalog_find_group(const struct catalog *catalog, const char *name);
+
+// The metric by which others name this one: itself, unless it is an alternative of another.
+static inline unsigned catalog_metric_named(const struct catalog *catalog, unsigned metric) {
+    int stands_for = catalog->metrics[metric].stands_for;
+    return stands_for >= 0 ? (unsigned)stands_for : metric;
+}
+
+// The group that the spec recommends at this place, from 1; -1: it recommends fewer.
+int catalog_default_group(const struct catalog *catalog, unsigned place);
 
 // A hash of everything that affects values: a different hash means another version of the spec (or of the vendor's
 // files).

@@ -102,7 +102,13 @@ struct catalog_metric_text {
 int catalog_builder_add_metric(struct catalog_builder *builder, const struct catalog_metric_text *text,
                                struct fault *fault);
 
-// The same with a formula that cannot be compiled or measured anywhere: listed with the reason.
+// Adds another definition of a metric, after its other ones and before any metric that uses it. `text` has its formula
+// and definition; the name is the metric's, a full stop and the definition. What else it lacks is the metric's. Returns
+// its index, -EINVAL with the reason, or -ENOMEM.
+int catalog_builder_add_alternative(struct catalog_builder *builder, unsigned metric,
+                                    const struct catalog_metric_text *text, struct fault *fault);
+
+// Adds a metric with a formula that cannot be compiled or measured anywhere: listed with the reason.
 int catalog_builder_add_unmeasurable(struct catalog_builder *builder, const struct catalog_metric_text *text,
                                      const char *reason, struct fault *fault);
 
@@ -127,7 +133,7 @@ int catalog_builder_add_group(struct catalog_builder *builder, const char *name,
 int catalog_builder_add_union(struct catalog_builder *builder, const char *name, const char *const *groups,
                               size_t n_groups, struct fault *fault);
 
-// Sets the metric groups that the spec recommends for every host.
+// Sets the metric groups that the spec recommends for every host, once. Returns 0, or -EINVAL with the reason.
 int catalog_builder_set_defaults(struct catalog_builder *builder, const char *const *groups, size_t n,
                                  struct fault *fault);
 

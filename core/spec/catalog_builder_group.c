@@ -89,20 +89,14 @@ int catalog_builder_add_union(struct catalog_builder *builder, const char *name,
 int catalog_builder_set_defaults(struct catalog_builder *builder, const char *const *groups, size_t n,
                                  struct fault *fault) {
     struct catalog *catalog = builder->catalog;
-    unsigned *indexes = calloc(n + 1, sizeof *indexes);
-    if (!indexes)
-        return -ENOMEM;
-    for (size_t i = 0; i < n; i++) {
+    for (unsigned i = 0; i < n; i++) {
         int group = catalog_find_group(catalog, groups[i]);
-        if (group < 0) {
-            free(indexes);
+        if (group < 0)
             return fault_set(fault, "defaults names the metric group %.60s, which the spec does not have", groups[i]);
-        }
-        indexes[i] = (unsigned)group;
+        if (catalog->groups[group].default_place > 0)
+            return fault_set(fault, "defaults names the metric group %.60s twice", groups[i]);
+        catalog->groups[group].default_place = i + 1;
     }
-    free(catalog->defaults);
-    catalog->defaults = indexes;
-    catalog->n_defaults = n;
     return 0;
 }
 

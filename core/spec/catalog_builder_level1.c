@@ -192,6 +192,10 @@ static int check_level1(const struct catalog *catalog, const struct catalog_leve
         return fault_set(fault, "level 1's pipeline slots are made of ratios: they must be counts");
     if (level1->n_categories < 2)
         return fault_set(fault, "level 1 needs at least two categories");
+    for (size_t i = 0; i < level1->n_metrics; i++)
+        if (catalog->metrics[level1->metrics[i]].alternative >= 0)
+            return fault_set(fault, "the level-1 metric %s has alternatives: level 1 has one definition",
+                             catalog->metrics[level1->metrics[i]].name);
     int r = level1->per_thread ? check_thread(catalog, level1, fault) : 0;
     return r < 0 || level1->n_parts == 0 ? r : check_split(catalog, level1, fault);
 }

@@ -40,15 +40,18 @@ static bool word_is_sound(const char *name) {
            strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == strlen(name);
 }
 
-static int export_name_check(const struct catalog_builder *builder, const char *name, struct fault *fault) {
+// An alternative has the exported name of the metric that it stands for.
+static int export_name_check(const struct catalog_builder *builder, const char *name, int stands_for,
+                             struct fault *fault) {
     if (!word_is_sound(name))
         return fault_set(fault, "the export name '%.60s' is not made of a-z, 0-9 and _", name);
     if (family_collides(name))
         return fault_set(fault, "topdownd_%s is a family of the daemon's own: give the metric another name", name);
     int other = name_index_find(&builder->export_index, name, strlen(name), false);
-    return other < 0 ? 0
-                     : fault_set(fault, "metric %s is exported as topdownd_%s already: give one of them another name",
-                                 builder->catalog->metrics[other].name, name);
+    return other == stands_for
+               ? 0
+               : fault_set(fault, "metric %s is exported as topdownd_%s already: give one of them another name",
+                           builder->catalog->metrics[other].name, name);
 }
 
 static enum metric_domain domain_of(const char *units) {
@@ -90,7 +93,7 @@ static int copy_texts(struct catalog_metric *metric, const struct catalog_metric
 
 // Sets all of a metric except its formula.
 static int metric_init(const struct catalog_builder *builder, struct catalog_metric *metric,
-                       const struct catalog_metric_text *text, struct fault *fault) {
+                       const struct catalog_metric_text *text, int stands_for, struct fault *fault) {
     const char *units = text->units ? text->units : "";
     double scale = strncmp(units, "percent", 7) == 0 ? 0.01 : 1;
     const struct base_unit *other = base_unit_find(units);
@@ -99,14 +102,15 @@ static int metric_init(const struct catalog_builder *builder, struct catalog_met
     metric->export_scale = (text->export_scale > 0 ? text->export_scale : scale) * (other ? other->factor : 1);
     metric->rate_threshold = text->rate_threshold;
     metric->constraint = text->constraint;
-    metric->parent = -1;
+    metric->parent = metric->alternative = -1;
+    metric->stands_for = stands_for;
     if (text->export_name)
         (void)snprintf(export_name, sizeof export_name, "%s", text->export_name);
     else
         export_name_default(text->name, is_share(units), metric->domain, export_name, sizeof export_name);
     if (!text->export_name && other)
         strcat(export_name, other->suffix); // export_name_default leaves room
-    int r = export_name_check(builder, export_name, fault);
+    int r = export_name_check(builder, export_name, stands_for, fault);
     if (r == 0 && text->definition && !word_is_sound(text->definition))
         r = fault_set(fault, "its definition '%.60s' is not made of a-z, 0-9 and _", text->definition);
     return r < 0 ? r : copy_texts(metric, text, export_name);
@@ -119,7 +123,8 @@ static int append_metric(struct catalog_builder *builder, struct catalog_metric 
         name_index_make_room(&builder->export_index) < 0)
         return -ENOMEM;
     (void)name_index_add(&catalog->names.metrics, made->name, (unsigned)catalog->n_metrics);
-    (void)name_index_add(&builder->export_index, made->export_name, (unsigned)catalog->n_metrics);
+    if (made->stands_for < 0)
+        (void)name_index_add(&builder->export_index, made->export_name, (unsigned)catalog->n_metrics);
     *metric = *made;
     return (int)catalog->n_metrics++;
 }
@@ -132,8 +137,8 @@ static int check_metric(const struct catalog *catalog, const char *name, struct 
 }
 
 // Compiles the formula first: it may add other metrics.
-int catalog_builder_add_metric(struct catalog_builder *builder, const struct catalog_metric_text *text,
-                               struct fault *fault) {
+static int add_measurable(struct catalog_builder *builder, const struct catalog_metric_text *text, int stands_for,
+                          struct fault *fault) {
     struct catalog *catalog = builder->catalog;
     struct catalog_metric metric = {0};
     int r = check_metric(catalog, text->name, fault);
@@ -142,13 +147,53 @@ int catalog_builder_add_metric(struct catalog_builder *builder, const struct cat
     if (r == 0) // compilation may have added others
         r = check_metric(catalog, text->name, fault);
     if (r == 0)
-        r = metric_init(builder, &metric, text, fault);
+        r = metric_init(builder, &metric, text, stands_for, fault);
     if (r == 0 && text->rate_threshold > 0 && !metric.formula->is_ratio)
         r = fault_set(fault, "a rate threshold needs a formula of the form k A/B");
     if (r == 0)
         r = append_metric(builder, &metric);
     if (r < 0)
         catalog_entry_free_metric(&metric);
+    return r;
+}
+
+int catalog_builder_add_metric(struct catalog_builder *builder, const struct catalog_metric_text *text,
+                               struct fault *fault) {
+    return add_measurable(builder, text, -1, fault);
+}
+
+static int check_alternative(const struct catalog *catalog, unsigned metric, const char *definition,
+                             struct fault *fault) {
+    bool known = !definition || !word_is_sound(definition);
+    for (int m = (int)metric; m >= 0 && !known; m = catalog->metrics[m].alternative)
+        known = catalog->metrics[m].definition[0] == '\0' || strcmp(catalog->metrics[m].definition, definition) == 0;
+    return known ? fault_set(fault, "an alternative needs a definition of its own, and so does the metric") : 0;
+}
+
+int catalog_builder_add_alternative(struct catalog_builder *builder, unsigned metric,
+                                    const struct catalog_metric_text *text, struct fault *fault) {
+    struct catalog *catalog = builder->catalog;
+    const struct catalog_metric of = catalog->metrics[metric]; // its strings stay where they are
+    char name[2 * CATALOG_NAME_MAX + 2];
+    int r = check_alternative(catalog, metric, text->definition, fault);
+    if (r < 0)
+        return r;
+    (void)snprintf(name, sizeof name, "%s.%s", of.name, text->definition);
+    struct catalog_metric_text all = {.name = name,
+                                      .vendor = of.vendor,
+                                      .export_name = of.export_name,
+                                      .title = text->title ? text->title : of.title,
+                                      .help = text->help ? text->help : of.help,
+                                      .units = of.units,
+                                      .formula = text->formula,
+                                      .meaning = of.meaning,
+                                      .definition = text->definition};
+    r = add_measurable(builder, &all, (int)metric, fault);
+    unsigned last = metric;
+    while (catalog->metrics[last].alternative >= 0)
+        last = (unsigned)catalog->metrics[last].alternative;
+    if (r >= 0)
+        catalog->metrics[last].alternative = r;
     return r;
 }
 
@@ -160,7 +205,7 @@ int catalog_builder_add_unmeasurable(struct catalog_builder *builder, const stru
     if (r == 0)
         r = builder_compile_nothing(&metric.formula);
     if (r == 0)
-        r = metric_init(builder, &metric, text, fault);
+        r = metric_init(builder, &metric, text, -1, fault);
     if (r == 0 && !(metric.unmeasurable = catalog_entry_copy(reason)))
         r = -ENOMEM;
     if (r == 0)
@@ -220,5 +265,6 @@ int catalog_builder_set_threshold(struct catalog_builder *builder, unsigned metr
     free(catalog->metrics[metric].threshold_text);
     catalog->metrics[metric].threshold = formula;
     catalog->metrics[metric].threshold_text = copied;
-    return 0;
+    int alternative = catalog->metrics[metric].alternative;
+    return alternative >= 0 ? catalog_builder_set_threshold(builder, (unsigned)alternative, text, fault) : 0;
 }

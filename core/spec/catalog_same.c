@@ -40,12 +40,13 @@ static bool same_metric_texts(const struct catalog_metric *a, const struct catal
 
 static bool same_metric(const struct catalog_metric *a, const struct catalog_metric *b) {
     return same_metric_texts(a, b) && a->export_scale == b->export_scale && a->domain == b->domain &&
-           a->parent == b->parent && a->constraint == b->constraint && a->rate_threshold == b->rate_threshold;
+           a->parent == b->parent && a->alternative == b->alternative && a->stands_for == b->stands_for &&
+           a->constraint == b->constraint && a->rate_threshold == b->rate_threshold;
 }
 
 static bool same_group(const struct catalog_group *a, const struct catalog_group *b) {
     return same_text(a->name, b->name) && same_text(a->title, b->title) && same_text(a->help, b->help) &&
-           same_numbers(a->metrics, a->n_metrics, b->metrics, b->n_metrics);
+           a->default_place == b->default_place && same_numbers(a->metrics, a->n_metrics, b->metrics, b->n_metrics);
 }
 
 static bool same_node(const struct catalog_node *a, const struct catalog_node *b) {
@@ -109,8 +110,7 @@ static bool same_facts(const struct catalog *a, const struct catalog *b) {
 
 bool catalog_same(const struct catalog *a, const struct catalog *b) {
     bool same = a->n_events == b->n_events && a->n_metrics == b->n_metrics && a->n_groups == b->n_groups &&
-                a->n_nodes == b->n_nodes && same_numbers(a->defaults, a->n_defaults, b->defaults, b->n_defaults) &&
-                same_facts(a, b);
+                a->n_nodes == b->n_nodes && same_facts(a, b);
     for (size_t i = 0; same && i < a->n_events; i++)
         same = same_event(&a->events[i], &b->events[i]);
     for (size_t i = 0; same && i < a->n_metrics; i++)

@@ -61,6 +61,7 @@ static const struct table_column METRIC_COLUMNS[] = {
     {"metric", "METRIC", TABLE_TEXT},
     {"name", "NAME", TABLE_TEXT},
     {"definition", "DEFINITION", TABLE_TEXT},
+    {"alternative_of", NULL, TABLE_TEXT},
     {"units", "UNITS", TABLE_TEXT},
     {"title", "TITLE", TABLE_TEXT},
     {"groups", "GROUPS", TABLE_TEXTS},
@@ -177,12 +178,13 @@ static void list_metric(const struct catalog *catalog, unsigned index, const cha
     const char *groups[CATALOG_GROUPS_MAX];
     size_t n = 0;
     for (size_t g = 0; g < catalog->n_groups; g++)
-        if (has_metric(&catalog->groups[g], index))
+        if (has_metric(&catalog->groups[g], catalog_metric_named(catalog, index)))
             groups[n++] = catalog->groups[g].name;
     list_begin_row(core_type, table);
     table_text(table, metric->export_name);
     table_text(table, metric->name);
     table_text(table, metric->definition[0] != '\0' ? metric->definition : NULL);
+    table_text(table, metric->stands_for < 0 ? NULL : catalog->metrics[metric->stands_for].name);
     table_text(table, metric->units);
     table_text(table, metric->title);
     table_texts(table, groups, n);
@@ -200,7 +202,7 @@ static void list_metrics(const struct catalog *catalog, const char *group_name, 
                          struct table *table) {
     int group = group_name ? catalog_find_group(catalog, group_name) : -1;
     for (unsigned m = 0; m < catalog->n_metrics; m++)
-        if (!group_name || (group >= 0 && has_metric(&catalog->groups[group], m)))
+        if (!group_name || (group >= 0 && has_metric(&catalog->groups[group], catalog_metric_named(catalog, m))))
             list_metric(catalog, m, core_type, table);
 }
 

@@ -138,6 +138,8 @@ static int finish_round(struct measure *m, struct moment *moment) {
     derive_round(m->stage.derive, readings, moment->snapshot);
     note_counts(m, readings);
     follow_round(&m->follow, readings);
+    if (m->dead && dead_round(m->dead, m->stage.layout->plan, readings))
+        m->dead_due = true;
     if (!m->follow.starving)
         measure_note_none_free(m, false);
     note_open_error(m);
@@ -178,6 +180,8 @@ static int look_around(struct measure *m, struct moment *moment) {
         return MEASURE_COUNTERS;
     if (trials_changed(m->trials))
         return MEASURE_TRIED;
+    if (m->dead_due && may_change)
+        return MEASURE_DEAD;
     const struct trials_host host = host_of(m);
     const struct stage_request request = measure_request(m);
     int r = may_change ? trials_begin(m->trials, &host, &request, moment->now_ns) : 0;
@@ -197,6 +201,12 @@ static int follow_bottleneck(struct measure *m, struct moment *moment) {
 static int follow_trial(struct measure *m, struct moment *moment) {
     (void)moment;
     int r = measure_follow_trial(m);
+    return r < 0 ? r : MEASURE_DUE;
+}
+
+static int follow_dead(struct measure *m, struct moment *moment) {
+    (void)moment;
+    int r = measure_follow_dead(m);
     return r < 0 ? r : MEASURE_DUE;
 }
 
@@ -320,6 +330,7 @@ static int (*const ACTIONS[MEASURE_ACTION_N])(struct measure *m, struct moment *
     [MEASURE_BEGIN_PROBE] = begin_probe,
     [MEASURE_FOLLOW_BOTTLENECK] = follow_bottleneck,
     [MEASURE_FOLLOW_TRIAL] = follow_trial,
+    [MEASURE_FOLLOW_DEAD] = follow_dead,
     [MEASURE_FOLLOW_BUDGET] = follow_budget,
     [MEASURE_FOLLOW_CPUS] = follow_cpus,
     [MEASURE_CHANGE_SETUP] = change_setup,
@@ -380,6 +391,7 @@ static struct engine *free_measure(struct engine *engine) {
     struct measure *m = of(engine);
     measure_abandon(m);
     record_free(m->record);
+    dead_free(m->dead);
     trials_free(m->trials);
     collector_free(m->collector);
     stage_deinit(&m->stage);
@@ -400,6 +412,8 @@ static int begin(struct measure *m) {
     follow_init(&m->follow, source->general_counters > 0 ? source->general_counters : 1);
     m->state = MEASURE_FINDING;
     int r = trials_new(source->catalog, &m->trials);
+    if (r == 0)
+        r = dead_new(source->catalog, &m->dead);
     return r < 0 ? r : start_probe(m);
 }
 

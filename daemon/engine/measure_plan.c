@@ -24,6 +24,7 @@ struct stage_request measure_request(const struct measure *m) {
                                   .none_free = m->none_free,
                                   .slot_factor = m->self->budget.factor,
                                   .adapt = m->adapt,
+                                  .dead = dead_events(m->dead),
                                   .findings = trials_findings(m->trials),
                                   .recording = record_path(m->record)};
 }
@@ -179,6 +180,21 @@ int measure_follow_trial(struct measure *m) {
     int r = measure_change_plan(m, &errors);
     if (r == 0)
         stage_log_change(m->type->source, old->plan, m->stage.layout->plan);
+    log_errors(&errors);
+    snapshot_layout_unref(old);
+    return r == -EINVAL ? 0 : r;
+}
+
+// Metrics may have another definition, without the event that never counts.
+int measure_follow_dead(struct measure *m) {
+    struct snapshot_layout *old = snapshot_layout_ref(m->stage.layout);
+    struct errors errors = {0};
+    m->dead_due = false;
+    int r = measure_change_plan(m, &errors);
+    if (r == 0) {
+        stage_log_definitions(m->type->source, old->plan, m->stage.layout->plan, dead_events(m->dead));
+        stage_log_change(m->type->source, old->plan, m->stage.layout->plan);
+    }
     log_errors(&errors);
     snapshot_layout_unref(old);
     return r == -EINVAL ? 0 : r;

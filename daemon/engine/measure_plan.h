@@ -6,6 +6,7 @@
 // include this.
 
 #include "core/adapt/adapt.h"
+#include "core/adapt/dead.h"
 #include "core/tally/blind.h"
 #include "daemon/engine/collector.h"
 #include "daemon/engine/measure.h"
@@ -47,6 +48,8 @@ struct measure {
     struct yielded yielded;      // while YIELDED
     struct follow follow;        // the number of general counters
     struct trials *trials;       // of event groups that starve; NULL: events take no counters
+    struct dead *dead;           // events that never count; NULL: events take no counters
+    bool dead_due;               // one more was found: another plan is due
     bool none_free;              // others held all of them at the last probe
     double slot_factor;          // of the current plan, from the budget
     struct adapt *adapt;         // NULL: the schedule is fixed
@@ -81,6 +84,7 @@ int measure_follow_budget(struct measure *m);
 int measure_follow_cpus(struct measure *m, struct topology *topology); // takes ownership
 int measure_follow_counters(struct measure *m, int counters, uint64_t now_ns);
 int measure_follow_trial(struct measure *m);
+int measure_follow_dead(struct measure *m);
 
 // True, once, if the length of slots, the same for all core types, must change.
 bool measure_budget_changed(struct measure *m, uint64_t now_ns);

@@ -10,9 +10,10 @@
 // What measuring continues with.
 struct measure_next {
     struct engine_change to;
-    bool same;                   // the source is what it was: collector and trials stay
+    bool same;                   // the source is what it was: collector, trials and dead events stay
     struct collector *collector; // unless it stays, like the next one
     struct trials *trials;
+    struct dead *dead;
     struct record *record; // NULL: none, or the present one goes on
     bool keeps_record;
     struct adapt *adapt;
@@ -64,7 +65,9 @@ static int make_collector(struct measure_next *next, const struct measure *m, st
                                               .seed = m->seed,
                                               .now_ns = next->to.now_ns};
     int r = collector_new(&request, errors, &next->collector);
-    return r == 0 && source->takes_counters ? trials_new(source->catalog, &next->trials) : r;
+    if (r == 0 && source->takes_counters)
+        r = trials_new(source->catalog, &next->trials);
+    return r == 0 && source->takes_counters ? dead_new(source->catalog, &next->dead) : r;
 }
 
 static int make_stage(struct measure_next *next, const struct measure *m, struct errors *errors) {
@@ -75,6 +78,7 @@ static int make_stage(struct measure_next *next, const struct measure *m, struct
                                           .none_free = m->none_free && next->same,
                                           .slot_factor = m->self->budget.factor,
                                           .adapt = next->adapt,
+                                          .dead = next->same ? dead_events(m->dead) : NULL,
                                           .findings = next->same ? trials_findings(m->trials) : NULL,
                                           .recording = record_path(next->keeps_record ? m->record : next->record)};
     return stage_init(&next->stage, &request, &m->stage, errors);
@@ -111,6 +115,7 @@ int measure_prepare(struct measure *m, const struct engine_change *change, struc
 static void free_next(struct measure_next *next) {
     stage_deinit(&next->stage);
     record_free(next->record);
+    dead_free(next->dead);
     trials_free(next->trials);
     collector_free(next->collector);
     adapt_free(next->adapt);
@@ -147,6 +152,8 @@ void measure_take_over(struct measure *m) {
     } else {
         EXCHANGE(m->collector, next->collector);
         EXCHANGE(m->trials, next->trials);
+        EXCHANGE(m->dead, next->dead);
+        m->dead_due = false;
         m->none_free = false;
         m->verdict = (struct verdict){0}; // its metric is one of the other catalog
     }

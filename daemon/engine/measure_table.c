@@ -23,6 +23,7 @@ struct measure_rule measure_rule(enum measure_state state, enum measure_happenin
                              [MEASURE_BOTTLENECK] = {MEASURE_FOLLOW_BOTTLENECK, MEASURE_LOOKING},
                              [MEASURE_COUNTERS] = {MEASURE_BEGIN_PROBE, MEASURE_PROBING},
                              [MEASURE_TRIED] = {MEASURE_FOLLOW_TRIAL, MEASURE_LOOKING},
+                             [MEASURE_DEAD] = {MEASURE_FOLLOW_DEAD, MEASURE_LOOKING},
                              [MEASURE_BUDGET] = {MEASURE_FOLLOW_BUDGET, MEASURE_LOOKING},
                              [MEASURE_CPUS] = {MEASURE_FOLLOW_CPUS, MEASURE_LOOKING},
                              [MEASURE_SETTLED] = {MEASURE_GO_ON, MEASURE_MEASURING}},

@@ -31,6 +31,7 @@ enum measure_happening {
     MEASURE_BOTTLENECK, // the adaptive schedule needs another plan
     MEASURE_COUNTERS,   // counters are missing, or may be back
     MEASURE_TRIED,      // a trial has found that event groups must be made otherwise
+    MEASURE_DEAD,       // an event never counts, and a metric may have another definition
     MEASURE_BUDGET,     // the length of slots must change
     MEASURE_CPUS,       // there are more CPUs to measure, or fewer
     MEASURE_SETTLED,    // none of these
@@ -54,6 +55,7 @@ enum measure_action {
     MEASURE_BEGIN_PROBE,
     MEASURE_FOLLOW_BOTTLENECK,
     MEASURE_FOLLOW_TRIAL,
+    MEASURE_FOLLOW_DEAD,
     MEASURE_FOLLOW_BUDGET,
     MEASURE_FOLLOW_CPUS,
     MEASURE_CHANGE_SETUP,

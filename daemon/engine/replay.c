@@ -100,12 +100,13 @@ static void play_pause(struct replay *replay, struct snapshot **out) {
 
 // ---- records ----
 
-// Totals continue only between plans of the same metrics.
+// Totals continue only between plans of the same metrics, be it by another definition.
 static bool same_metrics(const struct snapshot_layout *a, const struct recording_plan *b) {
     if (!a || a->n_metrics != b->plan->n_metrics || a->plan->level1_selected != b->plan->level1_selected)
         return false;
     for (size_t m = 0; m < a->n_metrics; m++)
-        if (a->plan->metrics[m].metric != b->plan->metrics[m].metric)
+        if (catalog_metric_named(a->catalog, a->plan->metrics[m].metric) !=
+            catalog_metric_named(a->catalog, b->plan->metrics[m].metric))
             return false;
     return true;
 }

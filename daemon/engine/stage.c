@@ -88,6 +88,7 @@ int stage_plan(const struct stage_request *request, struct errors *errors, struc
     unsigned held = request->follow.most_counters - request->follow.counters,
              reserve = request->setup->profile->settings.reserve_counters;
     const struct setup_plan_request asked = {.raised = request->adapt ? adapt_raised(request->adapt) : NULL,
+                                             .dead = request->dead,
                                              .findings = request->findings,
                                              .general_counters = request->follow.counters,
                                              .reserved_counters = reserve > held ? reserve - held : 0,
@@ -175,6 +176,25 @@ void stage_log_decisions(const struct source *source, const struct plan *plan, c
         char text[ADAPT_TEXT_MAX];
         adapt_decision_text(source->catalog, &report->decisions[i], text, sizeof text);
         log_info("%s%s%s", source->prefix, text, no_gain(plan, &report->decisions[i]));
+    }
+}
+
+static const char *dead_event(const struct catalog *catalog, unsigned metric, const bool *dead) {
+    const struct formula *formula = catalog->metrics[metric].formula;
+    for (size_t v = 0; v < formula->n_variables; v++)
+        if (dead[formula->variables[v]])
+            return catalog->events[formula->variables[v]].name;
+    return "one of its events";
+}
+
+void stage_log_definitions(const struct source *source, const struct plan *before, const struct plan *after,
+                           const bool *dead) {
+    for (size_t i = 0; i < after->n_metrics; i++) {
+        unsigned was = before->metrics[i].metric, is = after->metrics[i].metric;
+        const struct catalog_metric *metric = &after->catalog->metrics[is];
+        if (was != is)
+            log_info("%s%s is measured by its definition %s from now on: %s runs and never counts here", source->prefix,
+                     metric->export_name, metric->definition, dead_event(after->catalog, was, dead));
     }
 }
 

@@ -31,6 +31,7 @@ struct stage_request {
     bool none_free;            // others hold all of them
     double slot_factor;        // slot length relative to the configured one
     const struct adapt *adapt; // NULL: the schedule is fixed
+    const bool *dead;          // events that run and never count; NULL: none
     const uint8_t *findings;   // of trials, enum plan_finding by catalog metric; NULL: none
     const char *recording;     // the file recorded to, borrowed by the view; NULL: none
     // Of a replay, else NULL; takes ownership of its plan and topology, even on failure
@@ -55,6 +56,10 @@ void stage_mark_yielded(struct snapshot *snapshot);
 
 // Logs the decisions of the last change, each with its reason.
 void stage_log_decisions(const struct source *source, const struct plan *plan, const struct adapt_report *report);
+
+// Logs the metrics that another definition has taken the place of, with the event that is dead.
+void stage_log_definitions(const struct source *source, const struct plan *before, const struct plan *after,
+                           const bool *dead);
 
 // Logs the metrics that a change of plan loses or brings back.
 void stage_log_change(const struct source *source, const struct plan *before, const struct plan *after);

@@ -100,9 +100,10 @@ static void select_name(struct selecting *to, const char *name, unsigned weight)
 }
 
 static void select_defaults(struct selecting *to, unsigned weight) {
-    for (size_t i = 0; i < to->catalog->n_defaults; i++)
-        select_group(to, to->catalog->defaults[i], weight);
-    for (size_t i = 0; i < N_USUAL && to->catalog->n_defaults == 0; i++)
+    unsigned n = 0;
+    for (int group; (group = catalog_default_group(to->catalog, n + 1)) >= 0; n++)
+        select_group(to, (unsigned)group, weight);
+    for (size_t i = 0; i < N_USUAL && n == 0; i++)
         select_name(to, USUAL[i], weight);
 }
 

@@ -169,6 +169,7 @@ int setup_plan(const struct setup *setup, const struct core_type *type, const st
                                    .reserved_counters = asked->reserved_counters,
                                    .selections = type->selections,
                                    .n_selections = type->n_selections,
+                                   .dead = asked->dead,
                                    .findings = asked->findings,
                                    .raised = asked->raised,
                                    .support = type->source->support,

@@ -56,6 +56,7 @@ size_t setup_n_cpus(const struct setup *setup);
 // What a core type's plan depends on, beside its set-up.
 struct setup_plan_request {
     const bool *raised;                           // of each selection: it gets more of the round; NULL: none does
+    const bool *dead;                             // of core/adapt/dead.h; NULL: none
     const uint8_t *findings;                      // enum plan_finding of each of the catalog's metrics; NULL: none
     unsigned general_counters, reserved_counters; // 0: events take none; of these, left to others
     double slot_factor;                           // slots are longer than configured by this factor

@@ -8,7 +8,15 @@
 
 #include "exporters/html/html_parts.h"
 
-enum { WIDTH = 720, HEIGHT = 160, MARGIN = 18, STEPS_MIN = 30, MARKS_SHOWN_MAX = 12 };
+enum {
+    WIDTH = 720,
+    HEIGHT = 160,
+    MARGIN = 18,
+    STEPS_MIN = 30,
+    MARKS_SHOWN_MAX = 12,
+    LABEL_WIDTH = 14,
+    LABEL_HEIGHT = 12
+};
 enum { STACK_N = CATEGORY_SMT_CONTENTION }; // those that add up
 
 struct plot {
@@ -116,16 +124,17 @@ static size_t first_mark(const struct plot *plot) {
 
 static void put_mark_lines(const struct plot *plot, struct text *out) {
     unsigned number = 0;
+    size_t last_x = 0, y = LABEL_HEIGHT;
     for (size_t i = first_mark(plot); i < plot->history->n_marks; i++) {
         const struct view_history_mark *mark = &plot->history->marks[i];
         double step = (double)mark->mark.at_ns / (double)plot->history->step_ns - (double)plot->history->first;
         if (mark->view != plot->view)
             continue;
         size_t x = x_of(plot, fmax(step, 0));
-        text_format(out,
-                    "<line x1=\"%zu\" x2=\"%zu\" y1=\"0\" y2=\"%d\"/><text x=\"%zu\" y=\"12\" "
-                    "class=\"m\">%u</text>\n",
-                    x, x, HEIGHT, x + 2 < WIDTH - 12 ? x + 2 : x - 12, ++number);
+        y = number > 0 && x < last_x + LABEL_WIDTH && y + LABEL_HEIGHT < HEIGHT ? y + LABEL_HEIGHT : LABEL_HEIGHT;
+        last_x = x;
+        text_format(out, "<line x1=\"%zu\" x2=\"%zu\" y1=\"0\" y2=\"%d\"/><text x=\"%zu\" y=\"%zu\">%u</text>\n", x, x,
+                    HEIGHT, x + LABEL_WIDTH < WIDTH ? x + 2 : x - LABEL_WIDTH, y, ++number);
     }
 }
 

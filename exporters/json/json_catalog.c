@@ -59,12 +59,20 @@ static void add_exports(struct json *json, const struct catalog *catalog, unsign
 }
 
 // Adds whether it is measured on this host.
-static void add_planned(struct json *json, const struct view *view, const struct catalog_metric *metric, int place) {
+static void add_planned(struct json *json, const struct view *view, unsigned index) {
     const struct catalog *catalog = view->layout->catalog;
+    const struct catalog_metric *metric = &catalog->metrics[index];
+    int place = view->layout->plan->place[catalog_metric_named(catalog, index)];
+    if (place >= 0 && view->layout->plan->metrics[place].metric != index) {
+        json_bool(json, "selected", view_exported(view, (size_t)place));
+        json_bool(json, "planned", false);
+        json_string(json, "reason", "another definition of the metric counts here");
+        return;
+    }
     const char *reason = place >= 0 ? view->layout->plan->metrics[place].reason : VIEW_NOT_SELECTED;
     char why[PLAN_REASON_MAX];
     if (place < 0 && (metric->unmeasurable || !view->simulated) && // a simulated PMU counts for each CPU
-        catalog_metric_explain(catalog, (unsigned)(metric - catalog->metrics), why, sizeof why))
+        catalog_metric_explain(catalog, index, why, sizeof why))
         reason = why;
     bool planned = place >= 0 && view_plannable(view, (size_t)place);
     json_bool(json, "selected", place >= 0 && view_exported(view, (size_t)place));
@@ -90,6 +98,7 @@ static void add_metric(struct json *json, const struct view *view, unsigned inde
     json_string(json, "metric", metric->export_name);
     json_string(json, "name", metric->name);
     json_string(json, "definition", metric->definition[0] != '\0' ? metric->definition : NULL);
+    json_string(json, "alternative_of", metric->stands_for >= 0 ? catalog->metrics[metric->stands_for].name : NULL);
     json_string(json, "title", metric->title);
     json_string(json, "help", metric->help);
     json_string(json, "units", metric->units);
@@ -97,13 +106,13 @@ static void add_metric(struct json *json, const struct view *view, unsigned inde
     json_string(json, "domain", view_domain_text(metric->domain));
     json_string(json, "formula", metric->formula_text);
     json_number(json, "export_scale", metric->export_scale);
-    add_groups_of(json, catalog, index);
+    add_groups_of(json, catalog, catalog_metric_named(catalog, index));
     json_string(json, "parent", metric->parent >= 0 ? catalog->metrics[metric->parent].export_name : NULL);
     json_string(json, "threshold", metric->threshold_text);
     json_string(json, "meaning", metric->meaning);
     json_string(json, "constraint", metric->constraint == CONSTRAINT_NONE ? NULL : CONSTRAINTS[metric->constraint]);
     add_exports(json, catalog, index);
-    add_planned(json, view, metric, view->layout->plan->place[index]);
+    add_planned(json, view, index);
     json_end_object(json);
 }
 

@@ -48,6 +48,7 @@ static void add_named(const struct view *view, const struct catalog_node *node, 
 size_t view_next_groups(const struct view *view, unsigned metric, unsigned groups[VIEW_NEXT_MAX]) {
     const struct catalog *catalog = view->layout->catalog;
     struct next next = {.groups = groups};
+    metric = catalog_metric_named(catalog, metric); // the tree and the groups know no other
     for (int m = (int)metric; m >= 0 && next.n == 0; m = catalog->metrics[m].parent)
         for (size_t i = 0; i < catalog->n_nodes; i++)
             if (catalog->nodes[i].metric == (unsigned)m)

@@ -43,7 +43,8 @@ static bool add_events(const struct view *view, const struct catalog_node *node,
 
 void view_sample_command(const struct view *view, unsigned metric, struct text *out) {
     text_string(out, "perf record -a -g -F 199");
-    if (!add_events(view, find_node(view->layout->catalog, metric), out))
+    const struct catalog *catalog = view->layout->catalog;
+    if (!add_events(view, find_node(catalog, catalog_metric_named(catalog, metric)), out))
         text_string(out, " -e cycles:P");
     text_string(out, " -- sleep 10");
 }

@@ -3,6 +3,7 @@
 
 import os
 import sys
+import tempfile
 
 import e2e
 
@@ -18,7 +19,8 @@ def neutral():
     for spec, metrics in SPECS.items():
         for metric in TABLE.metrics:
             if metric in metrics:
-                yield spec, metric, metrics[metric]
+                for entry in tables.implementations(metrics, metric):
+                    yield spec, metric, entry
 
 
 def test_every_neutral_metric_has_a_definition_of_the_table():
@@ -58,6 +60,49 @@ def test_a_neutral_metric_has_one_threshold_on_every_cpu():
 def test_the_tables_of_the_page_are_those_of_the_specs():
     text = e2e.read_text(os.path.join(ROOT, "docs/metrics.md"))
     assert tables.up_to_date(text) == text, "docs/metrics.md is out of date: run docs/tables.py"
+
+
+DEAD = os.path.join(ROOT, "tests/data/scenarios/dead.json")
+DEAD_YAML = e2e.LISTEN_ANYWHERE + "slot: 50ms\nprofiles: {default: {groups: [General, LL_Cache_Effectiveness]}}\n"
+
+
+def definitions(daemon):
+    return {labels["metric"]: labels["definition"] for name, labels, _ in e2e.samples(daemon.get("/metrics"))
+            if name == "topdownd_metric_info"}
+
+
+def check_l3_refills(daemon):
+    assert definitions(daemon)["ll_cache_mpki"] == "l3_refills", definitions(daemon)
+    page = daemon.get("/metrics")
+    assert abs(e2e.value_of(page, "topdownd_ll_cache_mpki", socket="0") - 5) < 1e-6
+    assert abs(e2e.value_of(page, "topdownd_ll_cache_miss_ratio", socket="0") - 0.25) < 1e-6
+    entries = {entry["name"]: entry for entry in daemon.json("/api/v1/catalog")["metrics"] if entry["metric"] == "ll_cache_mpki"}
+    assert {name: entry["planned"] for name, entry in entries.items()} == {
+        "ll_cache_read_mpki": False, "ll_cache_read_mpki.l3_refills": True, "ll_cache_read_mpki.l2_refills": False}
+    assert entries["ll_cache_read_mpki.l3_refills"]["alternative_of"] == "ll_cache_read_mpki" and entries["ll_cache_read_mpki"]["alternative_of"] is None
+
+
+def test_where_an_event_is_dead_another_definition_counts_also_in_recordings_and_logs():
+    with tempfile.TemporaryDirectory() as folder:
+        recording, log = os.path.join(folder, "recording"), os.path.join(folder, "log.csv")
+        with e2e.Daemon("--pmu", f"sim:{DEAD}", "--record", recording, yaml=DEAD_YAML) as daemon:
+            assert definitions(daemon)["ll_cache_mpki"] == "reads"
+            e2e.wait_for(lambda: definitions(daemon)["ll_cache_mpki"] == "l3_refills", "the other definition")
+            daemon.wait_round(daemon.sequence() + 3)
+            check_l3_refills(daemon)
+            daemon.stop()
+        with e2e.Daemon("--pmu", f"replay:{recording}", "--speed", "0", yaml=DEAD_YAML) as daemon:
+            e2e.wait_for(lambda: "have been replayed" in daemon.log(), "the end of the replay")
+            check_l3_refills(daemon)
+            daemon.stop()
+        rates = {"CPU_CYCLES": 2000000000, "INST_RETIRED": 1000000000, "LL_CACHE_RD": 9000000, "LL_CACHE_MISS_RD": 0,
+                 "L3D_CACHE": 20000000, "L3D_CACHE_REFILL": 5000000}
+        e2e.write_text(log, "".join(f"{second}.000000000,{rate},,{event.lower()},1000000000,100.00,,\n"
+                                    for second in (1, 2, 3) for event, rate in rates.items()))
+        with e2e.Daemon("--pmu", f"replay:{log}", "--spec", "neoverse-v1", "--speed", "0", yaml=DEAD_YAML) as daemon:
+            e2e.wait_for(lambda: "have been replayed" in daemon.log(), "the end of the log")
+            check_l3_refills(daemon)
+            daemon.stop()
 
 
 if __name__ == "__main__":

@@ -38,12 +38,13 @@ static void assert_measures(struct measuring *m) {
 
 static void test_the_table_says_for_each_pair_what_follows_or_that_it_cannot_happen(void **state) {
     (void)state;
-    // due, yield, take back, reload, answer, round over, yield over, bottleneck, counters, tried, budget, CPUs, settled
-    static const char *const rows[MEASURE_STATE_N] = {[MEASURE_FINDING] = "FFF-M--------",
-                                                      [MEASURE_MEASURING] = "MYMM-L-------",
-                                                      [MEASURE_LOOKING] = "LYLM---LPLLLM",
-                                                      [MEASURE_PROBING] = "PYP-M--------",
-                                                      [MEASURE_YIELDED] = "YYYY--M------"};
+    // due, yield, take back, reload, answer, round over, yield over, bottleneck, counters, tried, dead, budget, CPUs,
+    // settled
+    static const char *const rows[MEASURE_STATE_N] = {[MEASURE_FINDING] = "FFF-M---------",
+                                                      [MEASURE_MEASURING] = "MYMM-L--------",
+                                                      [MEASURE_LOOKING] = "LYLM---LPLLLLM",
+                                                      [MEASURE_PROBING] = "PYP-M---------",
+                                                      [MEASURE_YIELDED] = "YYYY--M-------"};
     static const char letters[] = "FMLPY";
     for (unsigned s = 0; s < MEASURE_STATE_N; s++) {
         assert_int_equal(strlen(rows[s]), MEASURE_HAPPENING_N - 1);

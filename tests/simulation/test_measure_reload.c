@@ -19,13 +19,15 @@ struct reloading {
     struct setup *present, *next;
 };
 
-static void load(struct reloading *r, const char *yaml) {
+static void load_host(struct reloading *r, const char *scenario, const char *yaml) {
     memset(&r->second, 0, sizeof r->second);
-    measuring_load(&r->m, STEADY, yaml);
+    measuring_load(&r->m, scenario, yaml);
     measuring_start(&r->m);
     r->present = &r->m.setup;
     r->next = &r->second;
 }
+
+static void load(struct reloading *r, const char *yaml) { load_host(r, STEADY, yaml); }
 
 static void write_config(struct reloading *r, const char *yaml) {
     FILE *file = fopen(r->m.config, "we");
@@ -244,6 +246,32 @@ static void test_a_verdict_lasts_over_a_reload(void **state) {
     stop(&r);
 }
 
+static const char *definition_of(const struct snapshot *snapshot, const char *metric) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    return layout->catalog->metrics[layout->plan->metrics[find_metric(layout, metric)].metric].definition;
+}
+
+// What is known of the host's events stays, so the definition does too, and its totals go on.
+static void test_a_definition_that_took_anothers_place_lasts_over_a_reload(void **state) {
+    (void)state;
+    struct reloading r;
+    load_host(&r, "tests/data/scenarios/dead.json", "profiles: {default: {groups: [LL_Cache_Effectiveness, MPKI]}}\n");
+    measuring_run_until(&r.m, 30);
+    measuring_reach(&r.m, MEASURE_LOOKING);
+    struct snapshot *before = totals(&r);
+    reload(&r, "profiles: {default: {groups: [General, LL_Cache_Effectiveness]}}\n");
+    struct snapshot *after = totals(&r);
+    assert_string_equal(definition_of(before, "ll_cache_mpki"), "l3_refills");
+    assert_string_equal(definition_of(after, "ll_cache_mpki"), "l3_refills");
+    assert_true(total(before, "ll_cache_mpki") > 0);
+    assert_true(total(after, "ll_cache_mpki") == total(before, "ll_cache_mpki"));
+    measuring_run_until(&r.m, 60);
+    assert_true(total(r.m.snapshot, "ll_cache_mpki") > total(after, "ll_cache_mpki"));
+    snapshot_unref(after);
+    snapshot_unref(before);
+    stop(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_totals_go_on_to_the_bit_and_grow),
@@ -252,6 +280,7 @@ int main(void) {
         cmocka_unit_test(test_what_cannot_be_prepared_changes_nothing),
         cmocka_unit_test(test_another_spec_begins_anew_and_totals_go_on),
         cmocka_unit_test(test_a_verdict_lasts_over_a_reload),
+        cmocka_unit_test(test_a_definition_that_took_anothers_place_lasts_over_a_reload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

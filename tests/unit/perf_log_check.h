@@ -118,10 +118,13 @@ static inline void derived_end(struct derived *derived) {
     catalog_free(derived->catalog);
 }
 
+// By the name under which others know the metric, whichever definition counts.
 static inline size_t place_of(const struct derived *derived, const char *name) {
-    for (size_t m = 0; m < derived->layout->n_metrics; m++)
-        if (strcmp(derived->catalog->metrics[derived->layout->plan->metrics[m].metric].name, name) == 0)
+    for (size_t m = 0; m < derived->layout->n_metrics; m++) {
+        unsigned metric = catalog_metric_named(derived->catalog, derived->layout->plan->metrics[m].metric);
+        if (strcmp(derived->catalog->metrics[metric].name, name) == 0)
             return m;
+    }
     fail_msg("no metric %s", name);
     return 0;
 }

@@ -282,6 +282,54 @@ static void test_wrong_references_are_refused(void **state) {
                  "topdownd.level1.categories.retirin: there is no such key; did you mean retiring?");
 }
 
+#define SHARED(ours)                                                                                                   \
+    "{" PRODUCT "," EVENTS ", \"groups\": {\"metrics\": {}}, \"metrics\": {"                                           \
+    "\"user\": {\"title\": \"U\", \"formula\": \"2 * misses\", \"units\": \"\"},"                                      \
+    "\"misses\": {\"title\": \"T\", \"formula\": \"SLOTS_A / CYCLES\", \"units\": \"per cycle\", \"topdownd\": {" ours \
+    "}}}}"
+
+static void test_a_metric_may_have_alternatives_under_its_name(void **state) {
+    (void)state;
+    struct catalog *catalog =
+        expect_good(SHARED("\"definition\": \"a\", \"threshold\": \"misses > 2\", \"alternatives\": ["
+                           "{\"formula\": \"SLOTS_B / CYCLES\", \"definition\": \"b\", \"title\": \"Other\"},"
+                           "{\"formula\": \"WORK / CYCLES\", \"definition\": \"c\"}]"));
+    int first = catalog_find_metric(catalog, "misses"), user = catalog_find_metric(catalog, "user");
+    int second = catalog->metrics[first].alternative, third = catalog->metrics[second].alternative;
+    assert_string_equal(catalog->metrics[second].name, "misses.b");
+    assert_string_equal(catalog->metrics[third].name, "misses.c");
+    assert_int_equal(catalog->metrics[third].alternative, -1);
+    assert_true(first < second && second < third && third < user); // before what uses any of them
+    assert_string_equal(catalog->metrics[second].title, "Other");
+    for (int m = second; m >= 0; m = catalog->metrics[m].alternative) {
+        assert_int_equal(catalog->metrics[m].stands_for, first);
+        assert_string_equal(catalog->metrics[m].export_name, "misses");
+        assert_string_equal(catalog->metrics[m].units, "per cycle");
+        assert_string_equal(catalog->metrics[m].threshold_text, "misses > 2");
+        assert_int_equal(catalog_metric_named(catalog, (unsigned)m), first);
+    }
+    assert_string_equal(catalog->metrics[third].title, "T");
+    assert_int_equal(catalog_metric_named(catalog, (unsigned)user), user);
+    catalog_free(catalog);
+}
+
+static void test_alternatives_need_definitions_of_their_own(void **state) {
+    (void)state;
+    expect_error(SHARED("\"alternatives\": [{\"formula\": \"WORK / CYCLES\", \"definition\": \"b\"}]"),
+                 "metrics.misses.topdownd.alternatives[0]: an alternative needs a definition of its own, and so does");
+    expect_error(SHARED("\"definition\": \"a\", \"alternatives\": [{\"formula\": \"WORK / CYCLES\", "
+                        "\"definition\": \"a\"}]"),
+                 "an alternative needs a definition of its own");
+    expect_error(SHARED("\"definition\": \"a\", \"alternatives\": [{\"formula\": \"WORK / CYCLES\"}]"),
+                 "metrics.misses.topdownd.alternatives[0].definition: is missing");
+    expect_error(SHARED("\"definition\": \"a\", \"alternatives\": [{\"formula\": \"WRK / CYCLES\", "
+                        "\"definition\": \"b\"}]"),
+                 "did you mean WORK?");
+    expect_error(SHARED("\"definition\": \"a\", \"alternatives\": [{\"formula\": \"user / CYCLES\", "
+                        "\"definition\": \"b\"}]"),
+                 "leads back to itself");
+}
+
 static void test_a_mistake_of_syntax_has_its_line_and_column(void **state) {
     (void)state;
     const struct {
@@ -437,6 +485,8 @@ int main(void) {
         cmocka_unit_test(test_duplicates_are_refused_wherever_they_stand),
         cmocka_unit_test(test_several_errors_are_shown_at_once),
         cmocka_unit_test(test_wrong_references_are_refused),
+        cmocka_unit_test(test_a_metric_may_have_alternatives_under_its_name),
+        cmocka_unit_test(test_alternatives_need_definitions_of_their_own),
         cmocka_unit_test(test_a_mistake_of_syntax_has_its_line_and_column),
         cmocka_unit_test(test_text_beyond_ascii_is_kept),
         cmocka_unit_test(test_nesting_is_bounded_before_the_parser_sees_it),
