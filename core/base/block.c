@@ -27,13 +27,14 @@ static void close_gap(char *from, size_t size) { (void)from, (void)size; }
 static size_t add(size_t a, size_t b) { return a > SIZE_MAX - b ? SIZE_MAX : a + b; }
 static size_t multiply(size_t a, size_t b) { return b > 0 && a > SIZE_MAX / b ? SIZE_MAX : a * b; }
 
-static size_t aligned(size_t n) {
-    size_t rest = n % _Alignof(max_align_t);
-    return rest == 0 || n == SIZE_MAX ? n : add(n, _Alignof(max_align_t) - rest);
+// Where the next array begins, at most BLOCK_LINE - 1 bytes on; while sizes are added up, as far on.
+static size_t aligned(const struct block *block, size_t n) {
+    size_t rest = block->memory ? (uintptr_t)(block->memory + n) % BLOCK_LINE : 1;
+    return rest == 0 ? n : add(n, BLOCK_LINE - rest);
 }
 
 void *block_take(struct block *block, size_t n, size_t size) {
-    size_t before = block->used, at = aligned(add(before, GAP));
+    size_t before = block->used, at = aligned(block, add(before, GAP));
     block->used = add(at, multiply(n, size));
     if (!block->memory)
         return NULL;

@@ -9,12 +9,14 @@
 
 #include <stddef.h>
 
+enum { BLOCK_LINE = 64 }; // a cache line: each array begins at one, so that lanes (core/base/lanes.h) touch one each
+
 struct block {
     char *memory; // NULL while sizes are added up
     size_t used;
 };
 
-// Takes room for n elements of `size` bytes, all zero, aligned for every type. NULL while sizes are added up.
+// Takes room for n elements of `size` bytes, all zero, from a cache line on. NULL while sizes are added up.
 void *block_take(struct block *block, size_t n, size_t size);
 
 // Returns a copy of the struct `self` of `size` bytes, followed by its arrays. lay_out(self, block) sets the pointers

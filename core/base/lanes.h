@@ -6,6 +6,7 @@
 // loop over all lanes into vector instructions. A lane's result has the same bits as if it was computed alone. Lanes
 // that nobody needs hold any numbers.
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { LANES = 8 }; // a cache line of doubles
@@ -19,6 +20,14 @@ static inline struct lanes lanes_all(double value) {
     for (size_t l = 0; l < LANES; l++)
         all.of[l] = value;
     return all;
+}
+
+// True if some lane is not 0.
+static inline bool lanes_some(const struct lanes *lanes) {
+    bool some = false;
+    for (size_t l = 0; l < LANES; l++)
+        some |= lanes->of[l] != 0;
+    return some;
 }
 
 static inline size_t lanes_blocks(size_t n) { return (n + LANES - 1) / LANES; }

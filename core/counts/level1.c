@@ -4,38 +4,38 @@
 #include <math.h>
 #include <string.h>
 
-bool level1_split(const struct catalog *catalog, const double *counts, double *values, double *categories,
-                  double *pipeline_slots) {
+void level1_split(const struct catalog *catalog, const struct lanes *counts, struct lanes *values,
+                  struct level1_split *split) {
     const struct catalog_level1 *level1 = &catalog->level1;
-    double shares[CATEGORY_N], sum = 0, slots = formula_evaluate_known(level1->pipeline_slots, counts, NULL);
-    if (slots == 0) {
-        memset(categories, 0, level1->n_categories * sizeof *categories);
-        *pipeline_slots = 0;
-        return true;
-    }
+    struct lanes slots = formula_evaluate_lanes(level1->pipeline_slots, counts, NULL), sum = lanes_all(0);
     for (size_t i = 0; i < level1->n_metrics; i++)
         values[level1->metrics[i]] =
-            formula_evaluate_known(catalog->metrics[level1->metrics[i]].formula, counts, values);
-    for (size_t i = 0; i < level1->n_categories; i++) {
-        shares[i] = values[level1->categories[i].metric];
-        sum += shares[i];
-    }
-    if (!(slots > 0) || !(sum > 0)) // also true for NaN
-        return false;
+            formula_evaluate_lanes(catalog->metrics[level1->metrics[i]].formula, counts, values);
     for (size_t i = 0; i < level1->n_categories; i++)
-        categories[i] = shares[i] / sum * slots;
-    *pipeline_slots = slots;
-    return true;
+        for (size_t l = 0; l < LANES; l++)
+            sum.of[l] += values[level1->categories[i].metric].of[l];
+    for (size_t l = 0; l < LANES; l++)
+        split->possible[l] = slots.of[l] == 0 || (slots.of[l] > 0 && sum.of[l] > 0); // false for NaN
+    for (size_t i = 0; i < level1->n_categories; i++) {
+        struct lanes share = values[level1->categories[i].metric];
+        for (size_t l = 0; l < LANES; l++) {
+            double part = share.of[l] / sum.of[l] * slots.of[l];
+            split->categories[i].of[l] = slots.of[l] == 0 ? 0 : part;
+        }
+    }
+    split->slots = slots;
 }
 
-double level1_contention(const struct catalog *catalog, const double *counts) {
+struct lanes level1_contention(const struct catalog *catalog, const struct lanes *counts) {
     const struct catalog_level1 *level1 = &catalog->level1;
     if (!level1->per_thread)
-        return 0;
+        return lanes_all(0);
     // not the share that level1_split finds: a thread that lost all of its slots has none to split
-    double share = formula_evaluate_known(catalog->metrics[level1->contention].formula, counts, NULL);
-    double slots = share * formula_evaluate_known(level1->thread[THREAD_SLOTS_ALL], counts, NULL);
-    return slots > 0 ? slots : 0; // also without a value: the thread was asleep
+    struct lanes share = formula_evaluate_lanes(catalog->metrics[level1->contention].formula, counts, NULL);
+    struct lanes slots = formula_evaluate_lanes(level1->thread[THREAD_SLOTS_ALL], counts, NULL);
+    for (size_t l = 0; l < LANES; l++)
+        slots.of[l] = lanes_max(share.of[l] * slots.of[l], 0); // also without a value: the thread was asleep
+    return slots;
 }
 
 void level1_increase(const double *signed_slots, size_t n, struct level1_debt *debt, double *increase) {

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "core/base/lanes.h"
 #include "core/spec/catalog.h"
 
 enum {
@@ -19,16 +20,22 @@ struct level1_debt {
     double busiest_slots;    // of a recent call, decaying
 };
 
-// Converts one CPU's window, or its round if level 1 is measured in parts, from counts by catalog event to pipeline
-// slots by category, in the order of level1.categories. The vendor's shares are scaled to add up to 1; a slightly
-// negative share stays negative. False if this is impossible (a formula divides by zero, or the shares have no positive
-// sum); outputs are untouched then. Without pipeline slots: true, all 0. `values` is memory for the values of the
-// catalog's metrics; those that level 1 needs are written.
-bool level1_split(const struct catalog *catalog, const double *counts, double *values, double *categories,
-                  double *pipeline_slots);
+// Pipeline slots of windows, one in each lane.
+struct level1_split {
+    struct lanes categories[CATEGORY_N]; // in the order of level1.categories
+    struct lanes slots;                  // all
+    bool possible[LANES];                // else the window has none of these
+};
 
-// The slots that a window's thread lost to its sibling; 0 where the PMU does not tell.
-double level1_contention(const struct catalog *catalog, const double *counts);
+// Converts CPUs' windows, or their rounds if level 1 is measured in parts, from counts by catalog event to pipeline
+// slots by category. The vendor's shares are scaled to add up to 1; a slightly negative share stays negative.
+// Impossible if a formula divides by zero, or if the shares have no positive sum. Without pipeline slots: possible, all
+// 0. `values` is memory for the values of the catalog's metrics; those that level 1 needs are written.
+void level1_split(const struct catalog *catalog, const struct lanes *counts, struct lanes *values,
+                  struct level1_split *split);
+
+// The slots that each window's thread lost to its sibling; 0 where the PMU does not tell.
+struct lanes level1_contention(const struct catalog *catalog, const struct lanes *counts);
 
 // Turns signed slots into an increase of counters, which only grow. If a category's sum with its debt is negative, it
 // increases by 0 and owes the rest; the others together give up the same amount, so that the increase adds up to the

@@ -32,13 +32,13 @@ struct level1_cpus *level1_cpus_new(const struct rows *rows, const struct scopes
     if (!made)
         return NULL;
     find_siblings(made);
-    made->window = operands_new(rows);
-    return made->window ? made : level1_cpus_free(made);
+    made->windows = operand_lanes_new(rows);
+    return made->windows ? made : level1_cpus_free(made);
 }
 
 struct level1_cpus *level1_cpus_free(struct level1_cpus *level1) {
     if (level1)
-        operands_free(level1->window);
+        operand_lanes_free(level1->windows);
     free(level1);
     return NULL;
 }
@@ -53,18 +53,31 @@ void level1_cpus_begin_round(struct level1_cpus *level1, size_t cpu) {
 }
 
 void level1_cpus_take_window(struct level1_cpus *level1, size_t cpu, const double *values) {
-    const struct plan *plan = level1->rows->plan;
-    struct level1_cpu *of = &level1->cpus[cpu];
-    struct operands *window = level1->window;
-    double categories[CATEGORY_N], slots;
-    operands_begin(window, values[0], 0);
-    operands_fill(window, (size_t)plan->level1_unit, values, 1);
-    if (!level1_split(plan->catalog, window->counts, window->metrics, categories, &slots))
+    level1->cpu_of[level1->n_windows] = cpu;
+    operand_lanes_fill_lane(level1->windows, (size_t)level1->rows->plan->level1_unit, level1->n_windows, values);
+    if (++level1->n_windows == LANES)
+        level1_cpus_end_windows(level1);
+}
+
+void level1_cpus_end_windows(struct level1_cpus *level1) {
+    const struct catalog *catalog = level1->rows->plan->catalog;
+    const struct operand_lanes *windows = level1->windows;
+    size_t n = level1->n_windows;
+    struct level1_split split;
+    if (n == 0)
         return;
-    of->seconds += values[0];
-    of->contention += level1_contention(plan->catalog, window->counts);
-    for (size_t i = 0; i < level1->n_categories; i++)
-        of->slots[i] += categories[i];
+    level1->n_windows = 0;
+    level1_split(catalog, windows->counts, windows->metrics, &split);
+    struct lanes contention = level1_contention(catalog, windows->counts);
+    for (size_t l = 0; l < n; l++) {
+        struct level1_cpu *of = &level1->cpus[level1->cpu_of[l]];
+        if (!split.possible[l])
+            continue;
+        of->seconds += windows->counts[CATALOG_CPU_SECONDS].of[l];
+        of->contention += contention.of[l];
+        for (size_t i = 0; i < level1->n_categories; i++)
+            of->slots[i] += split.categories[i].of[l];
+    }
 }
 
 const double *level1_cpus_advance(struct level1_cpus *level1, const struct cells *cells, size_t cpu,

@@ -7,7 +7,7 @@
 #include "core/base/span.h"
 #include "core/counts/cells.h"
 #include "core/counts/level1.h"
-#include "core/counts/operands.h"
+#include "core/counts/operand_lanes.h"
 #include "core/counts/scopes.h"
 
 struct level1_cpu {
@@ -31,7 +31,10 @@ struct level1_cpus {
     size_t *next;            // [cpu]: the next one of its core; the number of CPUs: there is none
     size_t *first_of;        // [core]: its first CPU
     double *increase;        // [scope][category]: of the CPUs' last rounds
-    struct operands *window; // one at a time
+    // windows are split together, one in each lane
+    struct operand_lanes *windows;
+    size_t n_windows;     // waiting
+    size_t cpu_of[LANES]; // a window's
 };
 
 // `rows` and `scopes` must outlive it. NULL if out of memory.
@@ -43,8 +46,9 @@ void level1_cpus_continue(struct level1_cpus *level1, size_t cpu, const struct l
 
 void level1_cpus_begin_round(struct level1_cpus *level1, size_t cpu);
 
-// Takes the values of one of the CPU's windows of the level-1 unit.
+// Takes the values of one of the CPU's windows of the level-1 unit. Call level1_cpus_end_windows after the last one.
 void level1_cpus_take_window(struct level1_cpus *level1, size_t cpu, const double *values);
+void level1_cpus_end_windows(struct level1_cpus *level1);
 
 // Ends the CPU's round; gaps longer than limit_seconds are given up, and a stalled unit has no data. Returns each
 // category's increase, or NULL without data.

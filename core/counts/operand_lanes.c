@@ -68,3 +68,20 @@ void operand_lanes_fill(struct operand_lanes *operands, const struct formula *fo
         return;
     operands->unit = unit;
 }
+
+void operand_lanes_fill_lane(struct operand_lanes *operands, size_t unit, size_t lane, const double *values) {
+    const struct rows *rows = operands->rows;
+    const struct catalog *catalog = rows->plan->catalog;
+    const unsigned *events = rows->plan->units[unit].events;
+    struct lanes *counts = operands->counts;
+    if (catalog->duration_event >= 0)
+        counts[catalog->duration_event].of[lane] = values[0];
+    if (catalog->core_wide_event >= 0)
+        counts[catalog->core_wide_event].of[lane] = 0;
+    counts[CATALOG_CPU_SECONDS].of[lane] = values[0];
+    for (size_t i = 0, n = rows->plan->units[unit].n_events; i < n; i++)
+        counts[events[i]].of[lane] = values[1 + i];
+    for (size_t i = 0; (int)unit == rows->core_unit && i < CORE_SLOTS_N; i++)
+        if (catalog->core_slots[i] >= 0)
+            counts[catalog->core_slots[i]].of[lane] = values[rows_core_slots(rows) + i];
+}

@@ -27,4 +27,7 @@ void operand_lanes_begin(struct operand_lanes *operands, double seconds, double 
 void operand_lanes_fill(struct operand_lanes *operands, const struct formula *formula, int unit,
                         const struct lanes *row);
 
+// Enters a unit's values (core/counts/rows.h) of one CPU's window in a lane: its seconds are the elapsed ones.
+void operand_lanes_fill_lane(struct operand_lanes *operands, size_t unit, size_t lane, const double *values);
+
 #endif

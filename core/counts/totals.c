@@ -36,12 +36,12 @@ void totals_add_amount(struct totals *totals, size_t cpu, size_t field, double a
         totals_add_scope(totals, scopes.scope[s], field, amount);
 }
 
-// total_add for many: without branches, so that it is done with vector instructions. Adding 0 changes nothing.
+// total_add for many: without branches, so that it is done with vector instructions. What rounding loses is exact
+// either way (Knuth, "The Art of Computer Programming", volume 2, 4.2.2, theorem B). Adding 0 changes nothing.
 static void add_all(double *restrict sums, double *restrict rounded_away, const double *restrict amounts, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        double sum = sums[i] + amounts[i];
-        double of_amount = sums[i] - sum + amounts[i], of_sum = amounts[i] - sum + sums[i];
-        rounded_away[i] += fabs(sums[i]) >= fabs(amounts[i]) ? of_amount : of_sum;
+        double sum = sums[i] + amounts[i], of_amount = sum - sums[i], of_sum = sum - of_amount;
+        rounded_away[i] += (sums[i] - of_sum) + (amounts[i] - of_amount);
         sums[i] = sum;
     }
 }

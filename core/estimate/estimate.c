@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/base/prefetch.h"
 #include "core/base/student.h"
 #include "core/estimate/estimate_means.h"
 #include "core/estimate/estimate_spread.h"
@@ -28,6 +29,7 @@ struct estimate {
     struct rows *rows;
     struct scopes *scopes;
     double memory_rounds;
+    double seconds; // of the round taken in
     struct estimate_rounds *rounds;
     struct estimate_means *means;
     struct estimate_sizes *sizes;
@@ -57,7 +59,8 @@ struct estimate *estimate_new(const struct plan *plan, const struct topology *to
     e->steps = estimate_steps_new(plan, topology);
     e->terms = estimate_terms_new(e->rows, blocks);
     e->at = operand_lanes_new(e->rows);
-    e->spreads = estimate_spreads_new(batches, plan->n_metrics);
+    e->spreads =
+        estimate_spreads_new(batches, scope_of_cpu(topology, 0), plan->n_metrics, estimate_terms_floors(plan->catalog));
     return e->rounds && e->means && e->sizes && e->cores && e->steps && e->terms && e->at && e->spreads
                ? e
                : estimate_free(e);
@@ -98,7 +101,7 @@ static void take_metric(struct estimate *e, const struct estimate_batch *batch, 
     struct lanes data;
     operand_lanes_fill(e->at, e->plan->catalog->metrics[metric->metric].formula, metric->unit, mean);
     const struct estimate_sample *sample = estimate_terms_take(e->terms, batch, m, e->at, mean, unseen, &data);
-    estimate_spread_move(estimate_spreads_at(e->spreads, batch->index, m), sample, &data, e->memory_rounds);
+    estimate_spreads_move(e->spreads, batch->index, m, sample, &data, e->memory_rounds);
 }
 
 // True if some CPU of the batch has two rounds of some unit to compare.
@@ -112,8 +115,26 @@ static bool has_differences(const struct estimate *e, const struct estimate_batc
     return false;
 }
 
-static void take_batch(struct estimate *e, size_t index, double seconds) {
+// Asks for the memory of a batch of CPUs, if there is one.
+static void prefetch_block(const struct estimate *e, size_t index, size_t block) {
+    const struct estimate_rounds *rounds = e->rounds;
+    if (block >= rounds->n_blocks)
+        return;
+    for (size_t u = 0; u < e->rows->n_units; u++) {
+        size_t bytes = rows_n(e->rows, u) * sizeof(struct lanes);
+        prefetch(estimate_rounds_now(rounds, block, u), bytes);
+        prefetch(estimate_rounds_before(rounds, block, u), bytes);
+        prefetch(estimate_rounds_cell(rounds, block, u), sizeof(struct estimate_cell));
+    }
+    prefetch(estimate_means_row(e->means, index), e->rows->n_values * sizeof(struct lanes));
+    prefetch(estimate_sizes_row(e->sizes, index), e->rows->n_units * sizeof(struct estimate_size));
+    prefetch(estimate_spreads_at(e->spreads, index, 0), e->plan->n_metrics * sizeof(struct estimate_spread));
+}
+
+void estimate_take_batch(struct estimate *e, size_t index) {
     size_t first = scope_of_cpu(e->scopes->topology, 0);
+    if (!(e->seconds > 0) || scopes_own(e->scopes, index) != index)
+        return;
     struct estimate_batch batch = {.index = index,
                                    .of_cpus = index >= first,
                                    .rounds = e->rounds,
@@ -128,24 +149,30 @@ static void take_batch(struct estimate *e, size_t index, double seconds) {
     estimate_sizes_take_batch(e->sizes, &batch);
     if (!has_differences(e, &batch))
         return;
+    if (batch.of_cpus)
+        prefetch_block(e, index + 1, batch.block + 1); // it has differences, too
     if (!batch.of_cpus)
         estimate_steps_begin(e->steps, batch.in);
-    operand_lanes_begin(e->at, seconds, !batch.of_cpus && topology_whole_cores(e->scopes->topology, index));
+    operand_lanes_begin(e->at, e->seconds, !batch.of_cpus && topology_whole_cores(e->scopes->topology, index));
     for (size_t i = 0; i < e->plan->n_metrics; i++)
         if (plan_metric_planned(&e->plan->metrics[e->plan->evaluation[i]]))
             take_metric(e, &batch, e->plan->evaluation[i]);
 }
 
-void estimate_take_round(struct estimate *e, const struct cells *cells, double seconds) {
+void estimate_take_cpus(struct estimate *e, const struct cells *cells, double seconds) {
     assert(cells->rows->n_values == e->rows->n_values);
+    e->seconds = seconds;
     if (!(seconds > 0))
         return;
     estimate_rounds_take(e->rounds, cells, seconds);
     estimate_steps_take_round(e->steps, cells);
     estimate_sizes_take_round(e->sizes, e->rounds);
-    for (size_t index = 0, n = scope_batches(e->scopes->topology); index < n; index++)
-        if (scopes_own(e->scopes, index) == index) // batches of CPUs come later than all sockets
-            take_batch(e, index, seconds);
+}
+
+void estimate_take_round(struct estimate *e, const struct cells *cells, double seconds) {
+    estimate_take_cpus(e, cells, seconds);
+    for (size_t batch = 0, n = scope_batches(e->scopes->topology); batch < n; batch++)
+        estimate_take_batch(e, batch);
 }
 
 // ---- answers ----
@@ -155,14 +182,23 @@ const char *estimate_quality_name(enum estimate_quality quality) {
     return names[quality];
 }
 
-// An only socket shares the host's spread.
-static const struct estimate_spread *spread_of(const struct estimate *e, size_t batch, size_t metric) {
-    return estimate_spreads_at(e->spreads, scopes_own(e->scopes, batch), metric); // batches of CPUs are themselves
-}
+// What is known of a metric in a batch.
+struct known {
+    const struct estimate_spread *spread;
+    const struct estimate_together *together; // NULL: single CPUs
+    const struct lanes *floor;                // NULL: none
+    double idle;                              // share of a round
+    double cores;                             // in a scope
+};
 
-static double cores_in(const struct estimate *e, size_t batch) {
-    size_t first = scope_of_cpu(e->scopes->topology, 0);
-    return batch < first ? (double)scopes_n_cores(e->scopes, batch) : 1;
+static struct known known_of(const struct estimate *e, size_t batch, size_t metric) {
+    size_t own = scopes_own(e->scopes, batch); // an only socket shares the host's; batches of CPUs are themselves
+    const struct estimate_together *together = estimate_spreads_together(e->spreads, own, metric);
+    return (struct known){.spread = estimate_spreads_at(e->spreads, own, metric),
+                          .together = together,
+                          .floor = estimate_spreads_floor(e->spreads, own, metric),
+                          .idle = together ? plan_idle_share(e->plan) : 0,
+                          .cores = together ? (double)scopes_n_cores(e->scopes, own) : 1};
 }
 
 // How many of these cores, if they were of equal variance, would contribute as much (Satterthwaite 1946); a squared
@@ -177,16 +213,18 @@ static double carried_by(double cores, double variance, double squares) {
 // they are in step, by the number of slots in as much time as is idle. The part of their variance that blocks of cores
 // do not have tells how far they are in step. If there are too few cores for that, it is at least the idle share of
 // what their sum differs more between rounds, as if it were the residual of one population.
-static struct lanes common_of(const struct estimate *e, size_t batch, const struct estimate_sample *mean) {
-    double idle = plan_idle_share(e->plan), cores = cores_in(e, batch);
+static struct lanes common_of(const struct known *known) {
+    const struct estimate_together *together = known->together;
+    double idle = known->idle, cores = known->cores;
     struct lanes common = lanes_all(0);
     if (cores == 1 || idle == 0)
         return common;
     for (size_t l = 0; l < LANES; l++) {
-        double uncovered = mean->uncovered.of[l], variance = mean->variance.of[l];
-        double most = carried_by(cores, variance, mean->squares.of[l]) * variance / uncovered * (1 - uncovered) * idle;
-        double shown = variance > 0 ? mean->alike.of[l] / variance * most : 0;
-        shown = lanes_max(shown, mean->common.of[l]);
+        double uncovered = together->uncovered.of[l], variance = known->spread->variance.of[l];
+        double carried = carried_by(cores, variance, known->spread->squares.of[l]);
+        double most = carried * variance / uncovered * (1 - uncovered) * idle;
+        double shown = variance > 0 ? together->alike.of[l] / variance * most : 0;
+        shown = lanes_max(shown, together->common.of[l]);
         shown = shown < most ? shown : most;
         common.of[l] = uncovered > idle / 2 ? lanes_max(shown, 0) : 0; // what counts all the time counts in pieces, too
     }
@@ -197,41 +235,46 @@ static struct lanes common_of(const struct estimate *e, size_t batch, const stru
 // value (von Neumann et al., "The mean square successive difference", 1941). Cores with equal variance multiply this by
 // their number, and what they have in common is one draw a round. There are not more than the windows have that carry
 // the counts.
-static struct lanes degrees_of(const struct estimate *e, size_t batch, const struct estimate_spread *spread,
-                               const struct lanes *common) {
-    double cores = cores_in(e, batch);
-    struct lanes degrees;
+static struct lanes degrees_of(const struct known *known, const struct lanes *common) {
+    const struct estimate_spread *spread = known->spread;
+    double cores = known->cores;
+    struct lanes one, degrees;
     for (size_t l = 0; l < LANES; l++) {
-        double n = 1 / spread->weights2.of[l], one = 2 * n * n / (3 * n - 1), shared = common->of[l];
-        double variance = spread->mean.variance.of[l], windows = spread->mean.unseen.windows.of[l];
-        double all = one * carried_by(cores, variance, spread->mean.squares.of[l]);
-        if (cores > 1 && shared > 0)
-            all = (variance + shared) * (variance + shared) / (variance * variance / all + shared * shared / one);
-        all = windows - 1 < all ? windows - 1 : all;
-        degrees.of[l] = spread->rounds.of[l] > 0 ? all : 0;
+        double n = 1 / spread->weights2.of[l];
+        one.of[l] = 2 * n * n / (3 * n - 1);
+        degrees.of[l] = one.of[l] * carried_by(cores, spread->variance.of[l], spread->squares.of[l]);
+    }
+    for (size_t l = 0; l < LANES && cores > 1; l++) {
+        double variance = spread->variance.of[l], shared = common->of[l], both = variance + shared;
+        if (shared > 0)
+            degrees.of[l] = both * both / (variance * variance / degrees.of[l] + shared * shared / one.of[l]);
+    }
+    for (size_t l = 0; l < LANES; l++) {
+        double windows = spread->unseen.windows.of[l];
+        degrees.of[l] = windows - 1 < degrees.of[l] ? windows - 1 : degrees.of[l];
+        degrees.of[l] = spread->rounds.of[l] > 0 ? degrees.of[l] : 0;
     }
     return degrees;
 }
 
 double estimate_degrees(const struct estimate *e, size_t scope, size_t metric) {
     const struct topology *topology = e->scopes->topology;
-    size_t batch = scope_batch(topology, scope);
-    const struct estimate_spread *spread = spread_of(e, batch, metric);
-    struct lanes common = common_of(e, batch, &spread->mean);
-    return degrees_of(e, batch, spread, &common).of[scope_lane(topology, scope)];
+    struct known known = known_of(e, scope_batch(topology, scope), metric);
+    struct lanes common = common_of(&known);
+    return degrees_of(&known, &common).of[scope_lane(topology, scope)];
 }
 
 // The least standard errors of so many rounds, in the exported scale: those of the idle share by its pieces together.
-static struct lanes resolution_of(const struct estimate *e, size_t batch, const struct catalog_metric *metric,
-                                  const struct lanes *values, const struct lanes *uncovered, double rounds) {
-    double idle = plan_idle_share(e->plan), part;
+static struct lanes resolution_of(const struct estimate *e, const struct known *known,
+                                  const struct catalog_metric *metric, const struct lanes *values, double rounds) {
+    double part;
     struct lanes least = lanes_all(0);
-    if (idle == 0 || cores_in(e, batch) == 1)
+    if (known->idle == 0 || known->cores == 1)
         return least;
-    part = idle / sqrt(schedule_usual_pieces(e->plan) * rounds);
+    part = known->idle / sqrt(schedule_usual_pieces(e->plan) * rounds);
     for (size_t l = 0; l < LANES; l++) {
         double resolution = metric->domain != METRIC_OTHER ? PIECE_SHARE : PIECE_RELATIVE * fabs(values->of[l]);
-        least.of[l] = uncovered->of[l] > idle / 2 ? resolution * part : 0;
+        least.of[l] = known->together->uncovered.of[l] > known->idle / 2 ? resolution * part : 0;
     }
     return least;
 }
@@ -247,39 +290,62 @@ static void find_quality(const struct catalog_metric *metric, const struct lanes
     }
 }
 
+// The standard errors of `rounds` rounds before their least, in the formula's scale. Raises the degrees of freedom.
+static struct lanes errors_of(const struct known *known, const struct lanes *common, const struct lanes *values,
+                              double rounds, double scale, struct lanes *degrees) {
+    const struct estimate_spread *spread = known->spread;
+    const struct lanes *missed = rounds > 1 ? &spread->unseen.mean : &spread->unseen.round, *floor = known->floor;
+    struct lanes by_chance, variance, sure; // only the part estimated from differences has few degrees of freedom
+    for (size_t l = 0; l < LANES; l++) {
+        double stretch = rounds > 1 ? 1 : spread->stretch.of[l];
+        by_chance.of[l] = (spread->variance.of[l] + common->of[l]) * (stretch * stretch);
+    }
+    for (size_t l = 0; l < LANES && rounds > 1; l++)
+        by_chance.of[l] /= rounds;
+    variance = by_chance;
+    sure = lanes_all(1);
+    if (floor || lanes_some(missed)) {
+        for (size_t l = 0; l < LANES; l++) {
+            double fixed = floor ? floor->of[l] : 0, unseen = missed->of[l] * values->of[l] / scale;
+            variance.of[l] = by_chance.of[l] + fixed * fixed + unseen * unseen;
+            sure.of[l] = variance.of[l] / by_chance.of[l]; // Satterthwaite
+        }
+    }
+    for (size_t l = 0; l < LANES; l++) {
+        double more = by_chance.of[l] > 0 ? sure.of[l] : INFINITY;
+        degrees->of[l] = degrees->of[l] * more * more;
+        variance.of[l] = sqrt(variance.of[l]);
+    }
+    return variance;
+}
+
 void estimate_get_batch(const struct estimate *e, size_t batch, size_t metric, const struct lanes *values,
                         double rounds, struct estimate_intervals *out) {
-    const struct estimate_spread *spread = spread_of(e, batch, metric);
-    const struct estimate_sample *mean = &spread->mean;
+    struct known known = known_of(e, batch, metric);
+    const struct estimate_spread *spread = known.spread;
     const struct catalog_metric *catalog_metric = &e->plan->catalog->metrics[e->plan->metrics[metric].metric];
-    bool many = rounds > 1, from_zero = catalog_metric->formula->is_ratio;
+    bool from_zero = catalog_metric->formula->is_ratio;
     double scale = catalog_metric->export_scale;
-    const struct lanes *missed = many ? &mean->unseen.mean : &mean->unseen.round;
-    struct lanes common = common_of(e, batch, mean), degrees = degrees_of(e, batch, spread, &common), half;
-    struct lanes least = resolution_of(e, batch, catalog_metric, values, &mean->uncovered, rounds);
+    struct lanes common = common_of(&known), degrees = degrees_of(&known, &common), half;
+    struct lanes least = resolution_of(e, &known, catalog_metric, values, rounds);
+    struct lanes errors = errors_of(&known, &common, values, rounds, scale, &degrees);
+    double normal = known.cores > 1 ? student_95(INFINITY) : 0; // else nothing is least
+    degrees = student_95_lanes(&degrees);
     for (size_t l = 0; l < LANES; l++) {
-        double stretch = many ? 1 : mean->stretch.of[l], by_chance = (mean->variance.of[l] + common.of[l]) / rounds;
-        by_chance *= stretch * stretch;
-        double floor = mean->floor.of[l], unseen = missed->of[l] * values->of[l] / scale;
-        double variance = by_chance + floor * floor + unseen * unseen;
-        // only the part estimated from differences has few degrees of freedom (Satterthwaite)
-        double sure = by_chance > 0 ? variance / by_chance : INFINITY;
-        half.of[l] = sqrt(variance) * fabs(scale);
+        half.of[l] = errors.of[l] * fabs(scale);
         out->standard_error.of[l] = lanes_max(least.of[l], half.of[l]);
-        degrees.of[l] = degrees.of[l] * sure * sure;
+        half.of[l] = lanes_max(least.of[l] * normal, half.of[l] * degrees.of[l]);
     }
-    for (size_t l = 0; l < LANES; l++)
-        half.of[l] = lanes_max(least.of[l] * student_95(INFINITY), half.of[l] * student_95(degrees.of[l]));
     find_quality(catalog_metric, values, &half, &out->quality);
     for (size_t l = 0; l < LANES; l++) {
         double value = values->of[l], low = value - half.of[l];
-        bool known = spread->rounds.of[l] > 0 && isfinite(value) && isfinite(mean->variance.of[l]);
-        known = known && mean->unseen.windows.of[l] >= WINDOWS_MIN;
+        bool told = spread->rounds.of[l] > 0 && isfinite(value) && isfinite(spread->variance.of[l]);
+        told = told && spread->unseen.windows.of[l] >= WINDOWS_MIN;
         low = from_zero && value >= 0 ? lanes_max(low, 0) : low;
-        out->standard_error.of[l] = known ? out->standard_error.of[l] : NAN;
-        out->low.of[l] = known ? low : NAN;
-        out->high.of[l] = known ? value + half.of[l] : NAN;
-        out->quality.of[l] = known ? out->quality.of[l] : ESTIMATE_NONE;
+        out->standard_error.of[l] = told ? out->standard_error.of[l] : NAN;
+        out->low.of[l] = told ? low : NAN;
+        out->high.of[l] = told ? value + half.of[l] : NAN;
+        out->quality.of[l] = told ? out->quality.of[l] : ESTIMATE_NONE;
     }
 }
 

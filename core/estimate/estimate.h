@@ -77,6 +77,11 @@ struct estimate *estimate_free(struct estimate *estimate);
 // and the same number of CPUs. CPUs whose rounds last longer count with their last two.
 void estimate_take_round(struct estimate *estimate, const struct cells *cells, double seconds);
 
+// The same step by step, so that a batch's intervals can be asked for while the processor's caches hold what they
+// follow from: first all CPUs, then each batch of scopes once.
+void estimate_take_cpus(struct estimate *estimate, const struct cells *cells, double seconds);
+void estimate_take_batch(struct estimate *estimate, size_t batch);
+
 // After a CPU was offline or time passed unmeasured: do not compare the rounds before and after. The second: for one
 // unit.
 void estimate_forget_cpu(struct estimate *estimate, size_t cpu);

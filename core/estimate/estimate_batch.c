@@ -10,8 +10,15 @@ void estimate_batch_add(const struct estimate_batch *batch, struct lanes *sums, 
         return;
     }
     double sum = sums->of[0], slope = slopes->of[0]; // the lanes are alike
-    for (size_t c = 0; c < batch->in.n; c++)
-        sum += slope * values[batch->in.cpus[c] / LANES * stride].of[batch->in.cpus[c] % LANES];
+    size_t at = 0, block;
+    for (size_t c = 0; estimate_batch_next(batch, &at, &block);) {
+        const double *of = values[block * stride].of;
+        for (size_t l = 0; l < LANES && at - c == LANES; l++)
+            sum += slope * of[l];
+        for (; c < at && at - c < LANES; c++)
+            sum += slope * of[batch->in.cpus[c] % LANES];
+        c = at;
+    }
     *sums = lanes_all(sum);
 }
 

@@ -42,6 +42,10 @@ static inline bool estimate_batch_next(const struct estimate_batch *batch, size_
     if (*at == batch->in.n)
         return false;
     *block = cpus[*at] / LANES;
+    if (*at + LANES <= batch->in.n && cpus[*at + LANES - 1] / LANES == *block) {
+        *at += LANES; // the whole block
+        return true;
+    }
     while (*at < batch->in.n && cpus[*at] / LANES == *block)
         ++*at;
     return true;

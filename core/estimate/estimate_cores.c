@@ -28,9 +28,11 @@ struct estimate_variance estimate_cores_variance(struct estimate_cores *cores, s
         sums[cpus[in.cpus[c]].core] += cores->differences[in.cpus[c] / LANES].of[in.cpus[c] % LANES];
     for (size_t c = 0; c < in.n; c++) {
         double *sum = &sums[cpus[in.cpus[c]].core], term = *sum * *sum / 2;
+        if (*sum == 0)
+            continue; // a sibling's are in the core's
         if (steps)
             estimate_steps_add(steps, cpus[in.cpus[c]].core, *sum, term);
-        *sum = 0; // done: a sibling adds nothing more
+        *sum = 0;
         variance += term;
         squares += term * term;
     }

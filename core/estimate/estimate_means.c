@@ -25,12 +25,12 @@ struct estimate_means *estimate_means_free(struct estimate_means *means) {
     return NULL;
 }
 
-// Sums the CPUs' values of a unit, n from `first` on; each value of a CPU apart, so that none waits for another.
-static void sum_unit(const struct estimate_batch *batch, size_t first, size_t n, struct lanes *sums) {
+// Sums the CPUs' n values of a unit; each value of a CPU apart, so that none waits for another.
+static void sum_unit(const struct estimate_batch *batch, size_t unit, size_t n, struct lanes *sums) {
     const struct estimate_rounds *rounds = batch->rounds;
     memset(sums, 0, n * sizeof *sums);
     for (size_t c = 0; c < batch->in.n; c++) {
-        const struct lanes *now = estimate_rounds_now(rounds, batch->in.cpus[c] / LANES) + first;
+        const struct lanes *now = estimate_rounds_now(rounds, batch->in.cpus[c] / LANES, unit);
         size_t lane = batch->in.cpus[c] % LANES;
         for (size_t i = 0; i < n; i++)
             sums[i].of[0] += now[i].of[lane];
@@ -44,13 +44,13 @@ static void move_unit(struct estimate_means *means, const struct estimate_batch 
     size_t first = rows_first(rows, unit), n = rows_n(rows, unit), n_units = rows->n_units;
     const struct estimate_rounds *rounds = batch->rounds;
     struct lanes *mean = means->means + batch->index * rows->n_values + first;
-    struct lanes data = estimate_batch_sum(batch, &rounds->cells[unit].share, n_units * ESTIMATE_CELL_LANES);
+    struct lanes data = estimate_batch_sum(batch, &estimate_rounds_cell(rounds, 0, unit)->share, ESTIMATE_CELL_LANES);
     struct lanes weight = estimate_weigh(&means->n_rounds[batch->index * n_units + unit], &data, batch->memory_rounds);
     const struct lanes *values = means->sums;
     if (batch->of_cpus)
-        values = estimate_rounds_now(rounds, batch->block) + first;
+        values = estimate_rounds_now(rounds, batch->block, unit);
     else
-        sum_unit(batch, first, n, means->sums);
+        sum_unit(batch, unit, n, means->sums);
     for (size_t i = 0; i < n; i++)
         estimate_move(&mean[i], &values[i], &weight);
 }

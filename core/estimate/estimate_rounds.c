@@ -11,7 +11,7 @@ static void lay_out(void *self, struct block *block) {
     struct estimate_rounds *rounds = self;
     const struct rows *rows = rounds->rows;
     rounds->has_fields = block_take(block, rows->n_units, sizeof *rounds->has_fields);
-    size_t blocks = lanes_blocks(rounds->n_cpus);
+    size_t blocks = rounds->n_blocks;
     rounds->cells = block_take(block, blocks * rows->n_units, sizeof *rounds->cells);
     rounds->now = block_take(block, blocks * rows->n_values, sizeof *rounds->now);
     rounds->before = block_take(block, blocks * rows->n_values, sizeof *rounds->before);
@@ -19,13 +19,13 @@ static void lay_out(void *self, struct block *block) {
 }
 
 struct estimate_rounds *estimate_rounds_new(const struct rows *rows, size_t n_cpus) {
-    struct estimate_rounds rounds = {.rows = rows, .n_cpus = n_cpus};
+    struct estimate_rounds rounds = {.rows = rows, .n_cpus = n_cpus, .n_blocks = lanes_blocks(n_cpus)};
     struct estimate_rounds *made = block_new(&rounds, sizeof rounds, lay_out);
     for (size_t u = 0; made && u < rows->n_units; u++)
         for (size_t i = 0; i < rows->plan->units[u].n_events; i++)
             if (estimate_is_field(rows->plan, rows->plan->units[u].events[i]))
                 made->has_fields[u] = true;
-    for (size_t i = 0, n = lanes_blocks(n_cpus) * rows->n_units; made && i < n; i++)
+    for (size_t i = 0, n = rounds.n_blocks * rows->n_units; made && i < n; i++)
         made->cells[i].unfitted = lanes_all(1);
     return made;
 }
@@ -53,7 +53,7 @@ static void take_unit(struct estimate_rounds *rounds, const struct cells *cells,
     size_t block = cpu / LANES, lane = cpu % LANES;
     struct estimate_cell *cell = estimate_rounds_cell(rounds, block, u);
     const double *from = cells_values(cells, cpu, u);
-    struct lanes *to = estimate_rounds_now(rounds, block) + rows_first(rounds->rows, u);
+    struct lanes *to = estimate_rounds_now(rounds, block, u);
     double scale = cells_data(cells, cpu, u) ? cells_factor(cells, cpu, u, seconds) : 0;
     for (size_t i = 0, n = rows_n(rounds->rows, u); i < n; i++)
         to[i].of[lane] = from[i] * scale;
@@ -66,10 +66,10 @@ static void take_unit(struct estimate_rounds *rounds, const struct cells *cells,
 
 // Makes the unit's last round the previous one, if it has data.
 static void keep_unit(struct estimate_rounds *rounds, size_t cpu, size_t u) {
-    size_t block = cpu / LANES, lane = cpu % LANES, first = rows_first(rounds->rows, u);
+    size_t block = cpu / LANES, lane = cpu % LANES;
     struct estimate_cell *cell = estimate_rounds_cell(rounds, block, u);
-    const struct lanes *now = estimate_rounds_now(rounds, block) + first;
-    struct lanes *before = estimate_rounds_before(rounds, block) + first;
+    const struct lanes *now = estimate_rounds_now(rounds, block, u);
+    struct lanes *before = estimate_rounds_before(rounds, block, u);
     if (!(cell->share.of[lane] > 0))
         return;
     cell->share_before.of[lane] = cell->share.of[lane];
@@ -113,7 +113,7 @@ void estimate_rounds_take(struct estimate_rounds *rounds, const struct cells *ce
             take_unit(rounds, cells, cpu, u, seconds);
         }
     }
-    for (size_t i = 0, n = lanes_blocks(rounds->n_cpus) * rounds->rows->n_units; i < n; i++)
+    for (size_t i = 0, n = rounds->n_blocks * rounds->rows->n_units; i < n; i++)
         find_covered(&rounds->cells[i]);
 }
 

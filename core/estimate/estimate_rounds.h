@@ -21,10 +21,10 @@ enum { ESTIMATE_CELL_LANES = sizeof(struct estimate_cell) / sizeof(struct lanes)
 
 struct estimate_rounds {
     const struct rows *rows; // borrowed
-    size_t n_cpus;
+    size_t n_cpus, n_blocks;
     bool *has_fields;            // [unit]
-    struct estimate_cell *cells; // [block][unit]
-    struct lanes *now, *before;  // [block][value of a row]
+    struct estimate_cell *cells; // [unit][block]
+    struct lanes *now, *before;  // [unit][block][value of the unit]: sums over many blocks find a unit's close together
     struct lanes *held;          // [block]: the part of a round's windows that the core did not have, as it was held
 };
 
@@ -40,13 +40,17 @@ void estimate_rounds_forget(struct estimate_rounds *rounds, size_t cpu, size_t u
 
 static inline struct estimate_cell *estimate_rounds_cell(const struct estimate_rounds *rounds, size_t block,
                                                          size_t unit) {
-    return &rounds->cells[block * rounds->rows->n_units + unit];
+    return &rounds->cells[unit * rounds->n_blocks + block];
 }
-static inline struct lanes *estimate_rounds_now(const struct estimate_rounds *rounds, size_t block) {
-    return rounds->now + block * rounds->rows->n_values;
+// A unit's values, CPU seconds first; those of the next block follow.
+static inline size_t estimate_rounds_first(const struct estimate_rounds *rounds, size_t block, size_t unit) {
+    return rows_first(rounds->rows, unit) * rounds->n_blocks + block * rows_n(rounds->rows, unit);
 }
-static inline struct lanes *estimate_rounds_before(const struct estimate_rounds *rounds, size_t block) {
-    return rounds->before + block * rounds->rows->n_values;
+static inline struct lanes *estimate_rounds_now(const struct estimate_rounds *rounds, size_t block, size_t unit) {
+    return rounds->now + estimate_rounds_first(rounds, block, unit);
+}
+static inline struct lanes *estimate_rounds_before(const struct estimate_rounds *rounds, size_t block, size_t unit) {
+    return rounds->before + estimate_rounds_first(rounds, block, unit);
 }
 
 // True for a field of PERF_METRICS.

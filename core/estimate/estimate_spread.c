@@ -7,11 +7,15 @@
 
 static void lay_out(void *self, struct block *block) {
     struct estimate_spreads *spreads = self;
-    spreads->spreads = block_take(block, spreads->n_batches * spreads->n_metrics, sizeof *spreads->spreads);
+    size_t n = spreads->n_batches * spreads->n_metrics;
+    spreads->spreads = block_take(block, n, sizeof *spreads->spreads);
+    spreads->floors = block_take(block, spreads->has_floors ? n : 0, sizeof *spreads->floors);
+    spreads->togethers = block_take(block, spreads->n_shared * spreads->n_metrics, sizeof *spreads->togethers);
 }
 
-struct estimate_spreads *estimate_spreads_new(size_t n_batches, size_t n_metrics) {
-    struct estimate_spreads spreads = {.n_batches = n_batches, .n_metrics = n_metrics};
+struct estimate_spreads *estimate_spreads_new(size_t n_batches, size_t n_shared, size_t n_metrics, bool has_floors) {
+    struct estimate_spreads spreads = {
+        .n_batches = n_batches, .n_shared = n_shared, .n_metrics = n_metrics, .has_floors = has_floors};
     return block_new(&spreads, sizeof spreads, lay_out);
 }
 
@@ -55,19 +59,24 @@ static void replace(struct lanes *last, const struct lanes *by, const struct lan
     *last = now;
 }
 
-void estimate_spread_move(struct estimate_spread *spread, const struct estimate_sample *sample,
-                          const struct lanes *data, double memory_rounds) {
-    struct estimate_sample *mean = &spread->mean;
+void estimate_spreads_move(struct estimate_spreads *spreads, size_t batch, size_t metric,
+                           const struct estimate_sample *sample, const struct lanes *data, double memory_rounds) {
+    struct estimate_spread *spread = estimate_spreads_at(spreads, batch, metric);
+    struct lanes *floor = estimate_spreads_floor(spreads, batch, metric);
+    struct estimate_together *together = estimate_spreads_together(spreads, batch, metric);
     struct lanes weight = estimate_weigh(&spread->rounds, data, memory_rounds);
     estimate_move_weights2(&spread->weights2, &weight);
-    estimate_move(&mean->variance, &sample->variance, &weight);
-    estimate_move(&mean->squares, &sample->squares, &weight);
-    estimate_move(&mean->common, &sample->common, &weight);
-    estimate_move(&mean->alike, &sample->alike, &weight);
-    estimate_move(&mean->floor, &sample->floor, &weight);
-    replace(&mean->uncovered, &sample->uncovered, data);
-    replace(&mean->stretch, &sample->stretch, data);
-    replace(&mean->unseen.round, &sample->unseen.round, data);
-    replace(&mean->unseen.mean, &sample->unseen.mean, data);
-    replace(&mean->unseen.windows, &sample->unseen.windows, data);
+    estimate_move(&spread->variance, &sample->variance, &weight);
+    estimate_move(&spread->squares, &sample->squares, &weight);
+    replace(&spread->stretch, &sample->stretch, data);
+    replace(&spread->unseen.round, &sample->unseen.round, data);
+    replace(&spread->unseen.mean, &sample->unseen.mean, data);
+    replace(&spread->unseen.windows, &sample->unseen.windows, data);
+    if (floor)
+        estimate_move(floor, &sample->floor, &weight);
+    if (!together)
+        return;
+    estimate_move(&together->common, &sample->together.common, &weight);
+    estimate_move(&together->alike, &sample->together.alike, &weight);
+    replace(&together->uncovered, &sample->together.uncovered, data);
 }

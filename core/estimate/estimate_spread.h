@@ -19,31 +19,42 @@ static inline struct estimate_unseen estimate_nothing_unseen(void) {
     return (struct estimate_unseen){lanes_all(0), lanes_all(0), lanes_all(INFINITY)};
 }
 
+// What the cores of a scope have together.
+struct estimate_together {
+    struct lanes common;    // more of the variance, of what they have in common; on average 0 if they have nothing
+    struct lanes alike;     // the part of the variance that blocks of cores do not have; likewise
+    struct lanes uncovered; // share of time that windows did not cover
+};
+
 // One round's contribution for a metric in the scopes of a batch.
 struct estimate_sample {
-    struct lanes variance;         // of the round's residual, summed over the scope's cores
-    struct lanes squares;          // sum of each core's squared term: tells how many cores contribute
-    struct lanes common;           // more of it, of what the cores have in common; on average 0 if they have nothing
-    struct lanes alike;            // the part of the variance that blocks of cores do not have; likewise
-    struct lanes uncovered;        // share of time that windows did not cover
-    struct lanes floor;            // standard error from rounding to fields, or from the estimate of cores' slots
-    struct lanes stretch;          // factor of its errors over a usual round's, at least 1
-    struct estimate_unseen unseen; // missed by the metric's windows
+    struct lanes variance;             // of the round's residual, summed over the scope's cores
+    struct lanes squares;              // sum of each core's squared term: tells how many cores contribute
+    struct lanes floor;                // standard error from rounding to fields, or from the estimate of cores' slots
+    struct lanes stretch;              // factor of its errors over a usual round's, at least 1
+    struct estimate_unseen unseen;     // missed by the metric's windows
+    struct estimate_together together; // not of single CPUs
 };
 
 struct estimate_spread {
-    struct lanes rounds;         // so far
-    struct lanes weights2;       // sum of the squared weights: 1 / effective number of rounds
-    struct estimate_sample mean; // except uncovered, stretch and unseen, which are the last round's
+    struct lanes rounds;            // so far
+    struct lanes weights2;          // sum of the squared weights: 1 / effective number of rounds
+    struct lanes variance, squares; // means over rounds
+    struct lanes stretch;           // of the last round, like the rest
+    struct estimate_unseen unseen;
 };
 
+// Most scopes are single CPUs, and few catalogs have floors, so these are apart.
 struct estimate_spreads {
-    size_t n_batches, n_metrics;
-    struct estimate_spread *spreads; // [batch][metric of the plan]
+    size_t n_batches, n_shared, n_metrics; // n_shared: the first batches, whose scopes may have several cores
+    struct estimate_spread *spreads;       // [batch][metric of the plan]
+    bool has_floors;
+    struct lanes *floors;                // [batch][metric], if there are any: means
+    struct estimate_together *togethers; // [shared batch][metric]: means; `uncovered` of the last round
 };
 
 // NULL if out of memory.
-struct estimate_spreads *estimate_spreads_new(size_t n_batches, size_t n_metrics);
+struct estimate_spreads *estimate_spreads_new(size_t n_batches, size_t n_shared, size_t n_metrics, bool has_floors);
 struct estimate_spreads *estimate_spreads_free(struct estimate_spreads *spreads);
 
 static inline struct estimate_spread *estimate_spreads_at(const struct estimate_spreads *spreads, size_t batch,
@@ -51,9 +62,20 @@ static inline struct estimate_spread *estimate_spreads_at(const struct estimate_
     return &spreads->spreads[batch * spreads->n_metrics + metric];
 }
 
-// Takes in a round in the lanes with `data` above 0.
-void estimate_spread_move(struct estimate_spread *spread, const struct estimate_sample *sample,
-                          const struct lanes *data, double memory_rounds);
+// NULL: no metric has any.
+static inline struct lanes *estimate_spreads_floor(const struct estimate_spreads *spreads, size_t batch,
+                                                   size_t metric) {
+    return spreads->has_floors ? &spreads->floors[batch * spreads->n_metrics + metric] : NULL;
+}
+// NULL for single CPUs.
+static inline struct estimate_together *estimate_spreads_together(const struct estimate_spreads *spreads, size_t batch,
+                                                                  size_t metric) {
+    return batch < spreads->n_shared ? &spreads->togethers[batch * spreads->n_metrics + metric] : NULL;
+}
+
+// Takes a metric's round in, in the lanes with `data` above 0.
+void estimate_spreads_move(struct estimate_spreads *spreads, size_t batch, size_t metric,
+                           const struct estimate_sample *sample, const struct lanes *data, double memory_rounds);
 
 // Counts one more round in the lanes with `data` above 0. Returns the weight of the newest value in the mean, 0 in
 // others.

@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "core/base/block.h"
+#include "core/base/prefetch.h"
 #include "core/estimate/estimate_slope.h"
+
+enum { BLOCKS_AHEAD = 4 }; // prefetched: about as much work as the memory takes
 
 // ---- making ----
 
@@ -43,7 +46,7 @@ struct estimate_terms *estimate_terms_new(const struct rows *rows, size_t n_bloc
         int unit = plan->metrics[m].unit;
         made->first_place[m] = n;
         for (size_t i = 0; i < formula->n_variables; i++)
-            made->places[n++] = unit >= 0 ? rows_place(rows, (size_t)unit, formula->variables[i]) : 0;
+            made->places[n++] = unit >= 0 ? rows_place_in_unit(rows, (size_t)unit, formula->variables[i]) : 0;
         for (size_t i = 0; i < formula->n_metrics; i++)
             made->needed[formula->metrics[i]] = true;
     }
@@ -77,6 +80,8 @@ static size_t n_causes(const struct catalog *catalog) {
     return catalog->level1.per_thread ? CAUSES_OF_CORES : catalog->n_topdown;
 }
 
+bool estimate_terms_floors(const struct catalog *catalog) { return n_causes(catalog) > 0; }
+
 static void add_product(struct lanes *to, const struct lanes *slope, const struct lanes *value) {
     for (size_t l = 0; l < LANES; l++)
         to->of[l] += slope->of[l] * value->of[l];
@@ -87,13 +92,14 @@ static struct lanes core_error_of(const struct estimate_terms *terms, const stru
                                   const struct formula *formula, int cause) {
     const struct rows *rows = terms->rows;
     const int *core_slots = rows->plan->catalog->core_slots;
-    const struct lanes *now = batch->rounds->now + rows_first(rows, (size_t)rows->core_unit) + rows_errors(rows);
+    size_t unit = (size_t)rows->core_unit, stride = rows_n(rows, unit);
+    const struct lanes *now = estimate_rounds_now(batch->rounds, 0, unit) + rows_errors(rows);
     struct lanes errors[CORE_SLOTS_N], effect = lanes_all(0);
     bool split = cause == CAUSE_SPLIT;
     errors[CORE_SLOTS_FRONTEND] =
-        estimate_batch_sum(batch, now + (split ? ROWS_ERROR_SPLIT : ROWS_ERROR_FRONTEND), rows->n_values);
+        estimate_batch_sum(batch, now + (split ? ROWS_ERROR_SPLIT : ROWS_ERROR_FRONTEND), stride);
     errors[CORE_SLOTS_BACKEND] =
-        estimate_batch_sum(batch, now + (split ? ROWS_ERROR_SPLIT : ROWS_ERROR_BACKEND), rows->n_values);
+        estimate_batch_sum(batch, now + (split ? ROWS_ERROR_SPLIT : ROWS_ERROR_BACKEND), stride);
     for (size_t l = 0; l < LANES; l++) {
         errors[CORE_SLOTS_BACKEND].of[l] *= split ? -1 : 1;
         errors[CORE_SLOTS_ALL].of[l] = errors[CORE_SLOTS_FRONTEND].of[l] + errors[CORE_SLOTS_BACKEND].of[l];
@@ -120,8 +126,8 @@ static void find_rounded(struct estimate_terms *terms, const struct estimate_bat
     for (int cause = 0; cause < CAUSES_OF_CORES && metric->unit == terms->rows->core_unit && metric->unit >= 0; cause++)
         rounded[cause] = core_error_of(terms, batch, formula, cause);
     if (metric->unit >= 0)
-        steps = estimate_batch_sum(batch, &batch->rounds->cells[metric->unit].rounding,
-                                   terms->rows->n_units * ESTIMATE_CELL_LANES);
+        steps = estimate_batch_sum(batch, &estimate_rounds_cell(batch->rounds, 0, (size_t)metric->unit)->rounding,
+                                   ESTIMATE_CELL_LANES);
     for (size_t i = 0; i < formula->n_variables; i++)
         if (estimate_is_field(plan, formula->variables[i]))
             add_product(&rounded[field_of(catalog, formula->variables[i])], &slopes[i], &steps);
@@ -135,12 +141,16 @@ static void find_rounded(struct estimate_terms *terms, const struct estimate_bat
 static struct lanes difference_of_counts(const struct estimate_terms *terms, const struct estimate_batch *batch,
                                          size_t metric, const struct formula *formula, size_t block) {
     const size_t *places = terms->places + terms->first_place[metric];
-    const struct lanes *now = estimate_rounds_now(batch->rounds, block);
-    const struct lanes *before = estimate_rounds_before(batch->rounds, block);
+    size_t unit = (size_t)terms->rows->plan->metrics[metric].unit;
+    const struct lanes *now = estimate_rounds_now(batch->rounds, block, unit);
+    const struct lanes *before = estimate_rounds_before(batch->rounds, block, unit);
     struct lanes difference = lanes_all(0);
+    size_t ahead = block + BLOCKS_AHEAD < batch->rounds->n_blocks ? BLOCKS_AHEAD * rows_n(terms->rows, unit) : 0;
     for (size_t i = 0, n = formula->n_variables; i < n; i++) {
         if (places[i] == 0)
             continue;
+        prefetch(&now[ahead + places[i]], sizeof *now);
+        prefetch(&before[ahead + places[i]], sizeof *before);
         const struct lanes *slope = &terms->slopes[i], *x = &now[places[i]], *y = &before[places[i]];
         for (size_t l = 0; l < LANES; l++)
             difference.of[l] += slope->of[l] * (x->of[l] - y->of[l]);
@@ -205,14 +215,16 @@ static struct lanes stretch_of_counts(const struct estimate_terms *terms, const 
                                       size_t metric, const struct lanes *mean) {
     const struct formula *formula = formula_of(terms->rows->plan, metric);
     const size_t *places = terms->places + terms->first_place[metric];
+    size_t unit = (size_t)terms->rows->plan->metrics[metric].unit, stride = rows_n(terms->rows, unit);
+    const struct lanes *values = estimate_rounds_now(batch->rounds, 0, unit);
     struct lanes usual = lanes_all(0), now = lanes_all(0), weight, stretch;
     for (size_t i = 0; i < formula->n_variables; i++) {
         if (places[i] == 0)
             continue;
         for (size_t l = 0; l < LANES; l++)
             weight.of[l] = fabs(terms->slopes[i].of[l]);
-        add_product(&usual, &weight, &mean[places[i]]);
-        estimate_batch_add(batch, &now, &weight, batch->rounds->now + places[i], terms->rows->n_values);
+        add_product(&usual, &weight, &mean[rows_first(terms->rows, unit) + places[i]]);
+        estimate_batch_add(batch, &now, &weight, values + places[i], stride);
     }
     for (size_t l = 0; l < LANES; l++) {
         double larger = lanes_max(usual.of[l] / now.of[l], 1);
@@ -246,6 +258,8 @@ static void add_worst(const struct estimate_terms *terms, const struct formula *
 // The standard error from rounding: the fields' are independent.
 static struct lanes floor_of(const struct estimate_term *term, size_t n_fields) {
     struct lanes floor = lanes_all(0);
+    if (n_fields == 0)
+        return floor;
     for (size_t f = 0; f < n_fields; f++)
         add_product(&floor, &term->rounded[f], &term->rounded[f]);
     for (size_t l = 0; l < LANES; l++)
@@ -273,9 +287,10 @@ static void find_common(const struct plan *plan, const struct estimate_batch *ba
     struct estimate_in_step in_step = estimate_steps_end(batch->steps);
     sample->variance = of.variance;
     sample->squares = of.squares;
-    sample->uncovered = lanes_all(uncovered);
-    sample->alike = lanes_all(in_step.alike);
-    sample->common = lanes_all(uncovered > 0 ? in_step.excess / uncovered * plan_idle_share(plan) : 0); // was scaled
+    sample->together.uncovered = lanes_all(uncovered);
+    sample->together.alike = lanes_all(in_step.alike);
+    sample->together.common =
+        lanes_all(uncovered > 0 ? in_step.excess / uncovered * plan_idle_share(plan) : 0); // was scaled
 }
 
 // Lanes above 0: some CPU has a difference. A metric without a value at the point has none.

@@ -24,10 +24,10 @@ struct estimate_difference {
 struct estimate_terms {
     const struct rows *rows; // borrowed
     size_t n_blocks;
-    size_t *places;              // [metric of the plan][variable of its formula]: in a row; 0: not counted by its unit
-    size_t *first_place;         // [metric of the plan]: the first of its places
-    struct estimate_term *terms; // [catalog metric]
-    bool *needed;                // [catalog metric]: by another metric of the plan
+    size_t *places;      // [metric of the plan][variable of its formula]: among its unit's values; 0: not counted by it
+    size_t *first_place; // [metric of the plan]: the first of its places
+    struct estimate_term *terms;             // [catalog metric]
+    bool *needed;                            // [catalog metric]: by another metric of the plan
     struct estimate_difference *differences; // [catalog metric][block of CPUs], of those
     // for one metric at a time
     struct lanes *slopes; // by event, then by metric
@@ -37,6 +37,9 @@ struct estimate_terms {
 // `rows` must outlive it. NULL if out of memory.
 struct estimate_terms *estimate_terms_new(const struct rows *rows, size_t n_blocks);
 struct estimate_terms *estimate_terms_free(struct estimate_terms *terms);
+
+// True if metrics may have a floor of the standard error.
+bool estimate_terms_floors(const struct catalog *catalog);
 
 // Takes in metric `metric` of the plan. `at` has the batch's mean of the metric's unit and receives the metric's value
 // there; `mean` is the batch's mean row; `unseen` is what its unit's windows missed. Returns the round's sample of it,

@@ -47,9 +47,9 @@ static void find_same(struct estimate_sizes *sizes, size_t u, size_t *n) {
     }
     if (best == unit->n_events)
         return;
-    sizes->same[(*n)++] = (struct estimate_same){u, rows_place(rows, u, unit->events[best])};
+    sizes->same[(*n)++] = (struct estimate_same){u, rows_place_in_unit(rows, u, unit->events[best])};
     for (size_t other = 0; other < rows->n_units; other++) {
-        size_t place = rows_place(rows, other, unit->events[best]);
+        size_t place = rows_place_in_unit(rows, other, unit->events[best]);
         if (other != u && place > 0)
             sizes->same[(*n)++] = (struct estimate_same){other, place};
     }
@@ -87,7 +87,7 @@ static struct lanes mean_of_units(const struct estimate_sizes *sizes, const stru
     for (size_t i = sizes->first_same[u]; i < sizes->first_same[u + 1]; i++) {
         const struct estimate_same *same = &sizes->same[i];
         const struct lanes *share = &estimate_rounds_cell(rounds, block, same->unit)->share;
-        const struct lanes *now = &estimate_rounds_now(rounds, block)[same->place];
+        const struct lanes *now = &estimate_rounds_now(rounds, block, same->unit)[same->place];
         for (size_t l = 0; l < LANES; l++) {
             double weight = weight_of(share->of[l]);
             sum.of[l] += now->of[l] * weight;
@@ -120,8 +120,8 @@ static struct size_now size_of_cpus(const struct estimate_sizes *sizes, const st
                                     size_t block, size_t u) {
     const struct estimate_cell *cell = estimate_rounds_cell(batch->rounds, block, u);
     size_t place = sizes->same[sizes->first_same[u]].place;
-    struct lanes now = estimate_rounds_now(batch->rounds, block)[place], all = *all_of(sizes, block, u);
-    struct lanes before = estimate_rounds_before(batch->rounds, block)[place], differences;
+    struct lanes now = estimate_rounds_now(batch->rounds, block, u)[place], all = *all_of(sizes, block, u);
+    struct lanes before = estimate_rounds_before(batch->rounds, block, u)[place], differences;
     struct lanes share = cell->share, covered = cell->covered, uncovered = cell->uncovered;
     struct size_now size;
     for (size_t l = 0; l < LANES; l++) {
@@ -161,8 +161,8 @@ static struct size_now size_of(const struct estimate_sizes *sizes, const struct 
 // other.
 static struct lanes roots_of(const struct estimate_batch *batch, size_t block, size_t u, size_t place) {
     const struct estimate_cell *cell = estimate_rounds_cell(batch->rounds, block, u);
-    struct lanes now = estimate_rounds_now(batch->rounds, block)[place], share = cell->share, roots;
-    struct lanes before = estimate_rounds_before(batch->rounds, block)[place], had = cell->share_before;
+    struct lanes now = estimate_rounds_now(batch->rounds, block, u)[place], share = cell->share, roots;
+    struct lanes before = estimate_rounds_before(batch->rounds, block, u)[place], had = cell->share_before;
     struct lanes held = batch->rounds->held[block];
     for (size_t l = 0; l < LANES; l++) {
         double both = had.of[l] > 0 ? 2 * held.of[l] * now.of[l] * before.of[l] : 0;
@@ -188,8 +188,8 @@ static void find_leverages(const struct estimate_sizes *sizes, const struct esti
                            const struct estimate_size *size, const struct lanes *weight) {
     size_t at = 0, block, place = sizes->same[sizes->first_same[u]].place;
     while (estimate_batch_next(batch, &at, &block)) {
-        struct lanes now = estimate_rounds_now(batch->rounds, block)[place], own = size->own, by = *weight, unfitted;
-        struct lanes before = estimate_rounds_before(batch->rounds, block)[place];
+        struct lanes now = estimate_rounds_now(batch->rounds, block, u)[place], own = size->own, by = *weight, unfitted;
+        struct lanes before = estimate_rounds_before(batch->rounds, block, u)[place];
         for (size_t l = 0; l < LANES; l++) {
             double part = fabs(now.of[l] - before.of[l]) * by.of[l] / own.of[l];
             part = part < LEVERAGE_MAX ? part : LEVERAGE_MAX;
@@ -220,7 +220,7 @@ static double missed(double own, double all, double error) {
 }
 
 static struct estimate_unseen take_unit(struct estimate_sizes *sizes, const struct estimate_batch *batch, size_t u) {
-    struct estimate_size *size = &sizes->sizes[batch->index * sizes->rows->n_units + u];
+    struct estimate_size *size = &estimate_sizes_row(sizes, batch->index)[u];
     struct lanes squares = squares_of(sizes, batch, u);
     struct size_now now = size_of(sizes, batch, u);
     struct estimate_variance of_round = estimate_batch_variance(batch);

@@ -25,7 +25,7 @@
 
 // A unit that counts the event that measures another unit's size.
 struct estimate_same {
-    size_t unit, place; // place: in a row
+    size_t unit, place; // place: among its values
 };
 
 // A unit's size in the scopes of a batch.
@@ -55,6 +55,10 @@ struct estimate_sizes *estimate_sizes_free(struct estimate_sizes *sizes);
 // Takes in a round on every CPU; then, batch by batch, finds what its windows have missed.
 void estimate_sizes_take_round(struct estimate_sizes *sizes, const struct estimate_rounds *rounds);
 void estimate_sizes_take_batch(struct estimate_sizes *sizes, const struct estimate_batch *batch);
+
+static inline struct estimate_size *estimate_sizes_row(const struct estimate_sizes *sizes, size_t batch) {
+    return &sizes->sizes[batch * sizes->rows->n_units];
+}
 
 static inline const struct estimate_unseen *estimate_sizes_unseen(const struct estimate_sizes *sizes, size_t unit) {
     return &sizes->unseen[unit];

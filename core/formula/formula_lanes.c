@@ -6,87 +6,101 @@
 
 // Evaluates a formula in all lanes, step by step.
 
-static void add(struct lanes *to, const struct lanes *by) {
+static void add(struct lanes *to, const struct lanes *left, const struct lanes *right) {
+    struct lanes x = *left, y = *right;
     for (size_t l = 0; l < LANES; l++)
-        to->of[l] += by->of[l];
+        x.of[l] += y.of[l];
+    *to = x;
 }
 
-static void subtract(struct lanes *to, const struct lanes *by) {
+static void subtract(struct lanes *to, const struct lanes *left, const struct lanes *right) {
+    struct lanes x = *left, y = *right;
     for (size_t l = 0; l < LANES; l++)
-        to->of[l] -= by->of[l];
+        x.of[l] -= y.of[l];
+    *to = x;
 }
 
-static void multiply(struct lanes *to, const struct lanes *by) {
+static void multiply(struct lanes *to, const struct lanes *left, const struct lanes *right) {
+    struct lanes x = *left, y = *right;
     for (size_t l = 0; l < LANES; l++)
-        to->of[l] *= by->of[l];
+        x.of[l] *= y.of[l];
+    *to = x;
 }
 
-static void divide(struct lanes *to, const struct lanes *by) {
+static void divide(struct lanes *to, const struct lanes *left, const struct lanes *right) {
+    struct lanes x = *left, y = *right;
     for (size_t l = 0; l < LANES; l++) {
-        double result = to->of[l] / by->of[l];
-        to->of[l] = by->of[l] == 0 ? NAN : result;
+        double result = x.of[l] / y.of[l];
+        x.of[l] = y.of[l] == 0 ? NAN : result;
     }
+    *to = x;
 }
 
-static void negate(struct lanes *to) {
+static void negate(struct lanes *to, const struct lanes *of) {
     for (size_t l = 0; l < LANES; l++)
-        to->of[l] = -to->of[l];
+        to->of[l] = -of->of[l];
 }
 
-static void apply(enum formula_operation operation, struct lanes *to, const struct lanes *by) {
+static void apply(enum formula_operation operation, struct lanes *to, const struct lanes *left,
+                  const struct lanes *right) {
     for (size_t l = 0; l < LANES; l++)
-        to->of[l] = formula_apply_known(operation, to->of[l], by->of[l]);
+        to->of[l] = formula_apply_known(operation, left->of[l], right->of[l]);
 }
 
-static void choose(struct lanes *x, const struct lanes *c, const struct lanes *y) {
+static void choose(struct lanes *to, const struct lanes *x, const struct lanes *c, const struct lanes *y) {
     for (size_t l = 0; l < LANES; l++)
-        x->of[l] = formula_choose_known(x->of[l], c->of[l], y->of[l]);
+        to->of[l] = formula_choose_known(x->of[l], c->of[l], y->of[l]);
 }
 
-// Applies an operation to the operands that end before `top`, the place of the next value. Returns the new `top`.
-static struct lanes *operate(enum formula_operation operation, struct lanes *top) {
-    top -= formula_operands(operation) - 1;
+// Applies an operation to the operands from `of` on. The result may take the place of an operand.
+static void operate(enum formula_operation operation, struct lanes *to, const struct lanes *const *of) {
     switch (operation) {
     case STEP_ADD:
-        add(&top[-1], &top[0]);
+        add(to, of[0], of[1]);
         break;
     case STEP_SUBTRACT:
-        subtract(&top[-1], &top[0]);
+        subtract(to, of[0], of[1]);
         break;
     case STEP_MULTIPLY:
-        multiply(&top[-1], &top[0]);
+        multiply(to, of[0], of[1]);
         break;
     case STEP_DIVIDE:
-        divide(&top[-1], &top[0]);
+        divide(to, of[0], of[1]);
         break;
     case STEP_NEGATE:
-        negate(&top[-1]);
+        negate(to, of[0]);
         break;
     case STEP_SELECT:
-        choose(&top[-1], &top[0], &top[1]);
+        choose(to, of[0], of[1], of[2]);
         break;
     default:
-        apply(operation, &top[-1], &top[0]);
+        apply(operation, to, of[0], of[1]);
     }
-    return top;
 }
 
 struct lanes formula_evaluate_lanes(const struct formula *formula, const struct lanes *events,
                                     const struct lanes *metrics) {
-    struct lanes stack[FORMULA_STACK_MAX], *top = stack, result;
+    struct lanes made[FORMULA_STACK_MAX], result;
+    const struct lanes *stack[FORMULA_STACK_MAX]; // inputs where they are, and values of `made` at the same place
+    size_t n = 0;
     for (const struct formula_step *step = formula->steps, *end = step + formula->n_steps; step < end; step++) {
-        if (step->operation == STEP_NUMBER)
-            *top++ = lanes_all(step->number);
-        else if (step->operation == STEP_EVENT)
-            *top++ = events[step->index];
-        else if (step->operation == STEP_METRIC)
-            *top++ = metrics[step->index];
-        else
-            top = operate(step->operation, top);
+        const struct lanes *next = &made[n];
+        if (step->operation == STEP_EVENT) {
+            next = &events[step->index];
+        } else if (step->operation == STEP_METRIC) {
+            next = &metrics[step->index];
+        } else if (step->operation == STEP_NUMBER) {
+            made[n] = lanes_all(step->number);
+        } else {
+            n -= formula_operands(step->operation);
+            next = &made[n];
+            operate(step->operation, &made[n], stack + n);
+        }
+        stack[n++] = next;
     }
-    assert(top == stack + 1);
+    assert(n == 1);
     for (size_t l = 0; l < LANES; l++)
-        result.of[l] = isfinite(stack[0].of[l]) ? stack[0].of[l] : NAN;
+        result.of[l] = isfinite(stack[0]->of[l]) ? stack[0]->of[l] : NAN;
     return result;
 }
 

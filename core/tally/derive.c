@@ -143,9 +143,10 @@ static double end_rounds(struct derive *d, const struct readings *readings) {
     return seconds;
 }
 
-static void take_estimates(struct derive *d) {
-    estimate_take_round(d->estimate, d->cells, d->seconds);
-    for (size_t cpu = 0; cpu < derive_n_cpus(d); cpu++)
+// Takes the CPUs' rounds in for error bars, of which estimate_take_batch makes estimates.
+static void take_cpus(struct derive *d, bool round_over) {
+    estimate_take_cpus(d->estimate, d->cells, round_over ? d->seconds : 0);
+    for (size_t cpu = 0; cpu < derive_n_cpus(d) && round_over; cpu++)
         d->cells->times[cpu].fresh = false;
 }
 
@@ -165,11 +166,13 @@ void derive_round(struct derive *d, const struct readings *readings, struct snap
     level1_siblings_lend(d->level1, d->ended);
     derive_metrics_find_stalled(d->metrics);
     d->seconds = end_rounds(d, readings);
-    if (readings->round_over)
-        take_estimates(d);
+    take_cpus(d, readings->round_over);
     d->rounds += d->rounds > 0 || !readings->by_core || readings->n_cores > 0;
-    if (!out)
+    if (!out) {
+        for (size_t batch = 0, n = scope_batches(d->layout->topology); batch < n; batch++)
+            estimate_take_batch(d->estimate, batch);
         return;
+    }
     forget_old_rounds(d, readings->end_ns);
     derive_write_totals(d, out);
     derive_write_gauges(d, out);

@@ -83,14 +83,9 @@ static void write_rate(const struct derive *d, struct snapshot *out, size_t m, c
             (double)derive_n_cpus(d);
 }
 
-// Why a metric has no value in a scope, before its formula is tried; ABSENT_NOT: no obstacle.
-static enum absent why_absent(const struct derive *d, const struct snapshot *out, size_t scope, size_t m) {
-    const struct plan_metric *planned = &d->layout->plan->metrics[m];
-    const struct formula *formula = derive_formula(d, m);
-    if (planned->unit == PLAN_NOT_PLANNABLE)
-        return ABSENT_NOT_PLANNABLE;
-    if (planned->unit >= 0 && !sums_at(d->sums, scope, (size_t)planned->unit)->data)
-        return why_no_data(d, scope, (size_t)planned->unit);
+// Why a metric that is made of others has no value in a scope; ABSENT_NOT: no obstacle.
+static enum absent why_no_part(const struct derive *d, const struct snapshot *out, size_t scope,
+                               const struct formula *formula) {
     for (size_t i = 0; i < formula->n_metrics; i++) {
         size_t part = (size_t)d->layout->plan->place[formula->metrics[i]];
         enum absent needed = out->absent[snapshot_state(d->layout, scope, part)];
@@ -98,15 +93,27 @@ static enum absent why_absent(const struct derive *d, const struct snapshot *out
                                                                 // zero
             return needed;
     }
-    return d->metrics->stalled[m] ? ABSENT_STALLED : ABSENT_NOT;
+    return ABSENT_NOT;
 }
 
-// Writes why a metric has no value in the scopes of a batch. True if it may have one in some.
+// Writes why a metric has no value in the scopes of a batch, before its formula is tried. True if it may have one in
+// some.
 static bool write_absent(const struct derive *d, struct snapshot *out, struct scope_range scopes, size_t m) {
+    const struct formula *formula = derive_formula(d, m);
+    int unit = d->layout->plan->metrics[m].unit;
+    enum absent usual = d->metrics->stalled[m] ? ABSENT_STALLED : ABSENT_NOT;
+    uint8_t *to = &out->absent[snapshot_state(d->layout, scopes.first, m)];
     bool some = false;
     for (size_t l = 0; l < scopes.n; l++) {
-        enum absent absent = why_absent(d, out, scopes.first + l, m);
-        out->absent[snapshot_state(d->layout, scopes.first + l, m)] = (uint8_t)absent;
+        enum absent absent = ABSENT_NOT;
+        if (unit == PLAN_NOT_PLANNABLE)
+            absent = ABSENT_NOT_PLANNABLE;
+        else if (unit >= 0 && !sums_at(d->sums, scopes.first + l, (size_t)unit)->data)
+            absent = why_no_data(d, scopes.first + l, (size_t)unit);
+        else if (formula->n_metrics > 0)
+            absent = why_no_part(d, out, scopes.first + l, formula);
+        absent = absent == ABSENT_NOT ? usual : absent;
+        to[l * d->layout->n_metrics] = (uint8_t)absent;
         some = some || absent == ABSENT_NOT;
     }
     return some;
@@ -126,11 +133,12 @@ static void write_gauge(struct derive *d, struct snapshot *out, size_t batch, si
     values = formula_evaluate_lanes(metric->formula, d->in->counts, d->in->metrics);
     if (batch == 0 && planned->unit >= 0)
         write_rate(d, out, m, metric);
+    double *to = &out->values[snapshot_metric(d->layout, scopes.first, m)];
     for (size_t l = 0; l < scopes.n; l++) {
         uint8_t *absent = &out->absent[snapshot_state(d->layout, scopes.first + l, m)];
         values.of[l] = *absent == ABSENT_NOT ? values.of[l] : NAN;
         exported.of[l] = values.of[l] * metric->export_scale;
-        out->values[snapshot_metric(d->layout, scopes.first + l, m)] = exported.of[l];
+        to[l * d->layout->scope_stride] = exported.of[l];
         if (*absent == ABSENT_NOT && isnan(values.of[l]))
             *absent = ABSENT_UNDEFINED;
     }
@@ -222,6 +230,7 @@ void derive_write_gauges(struct derive *d, struct snapshot *out) {
     sums_take(d->sums, d->cells, d->seconds);
     level1_cpus_sum(d->level1, d->cells, d->seconds);
     for (size_t batch = 0, n = scope_batches(d->layout->topology); batch < n; batch++) {
+        estimate_take_batch(d->estimate, batch);
         if (scopes_own(d->scopes, batch) != batch) // batches of CPUs come after all sockets
             copy_host(d->layout, out, batch);
         else

@@ -12,24 +12,31 @@ void derive_forget_gaps(struct derive *d, size_t cpu, const struct derive_round_
             estimate_forget_unit(d->estimate, cpu, u);
 }
 
-// Writes a metric's windows and share of time: its own unit's, or the smallest of those of the metrics it needs.
-static void write_basis(const struct derive *d, struct snapshot *out, size_t scope, size_t metric) {
+// What a metric rests on in the scopes of a batch.
+struct basis {
+    struct lanes windows, share;
+};
+
+// Its own unit's, or the smallest of those of the metrics it needs.
+static void find_basis(const struct derive *d, const struct snapshot *out, struct scope_range scopes, size_t metric,
+                       struct basis *basis) {
     const struct snapshot_layout *layout = d->layout;
-    const struct plan_metric *planned = &layout->plan->metrics[metric];
     const struct formula *formula = derive_formula(d, metric);
-    double windows = INFINITY, share = INFINITY;
-    if (planned->unit >= 0) {
-        const struct sums_cell *basis = sums_at(d->sums, scope, (size_t)planned->unit);
-        windows = basis->windows;
-        share = basis->share;
+    int unit = layout->plan->metrics[metric].unit;
+    for (size_t l = 0; l < scopes.n; l++) {
+        const struct sums_cell *of = unit >= 0 ? sums_at(d->sums, scopes.first + l, (size_t)unit) : NULL;
+        basis->windows.of[l] = of ? of->windows : INFINITY;
+        basis->share.of[l] = of ? of->share : INFINITY;
     }
-    for (size_t i = 0; i < formula->n_metrics; i++) { // NaN: the metric divides by zero and may not be needed
-        size_t needed = (size_t)d->layout->plan->place[formula->metrics[i]];
-        windows = fmin(windows, out->values[snapshot_metric_windows(layout, scope, needed)]);
-        share = fmin(share, out->values[snapshot_share_of_time(layout, scope, needed)]);
+    for (size_t i = 0; i < formula->n_metrics; i++) {
+        size_t needed = (size_t)layout->plan->place[formula->metrics[i]];
+        const double *windows = &out->values[snapshot_metric_windows(layout, scopes.first, needed)];
+        const double *share = &out->values[snapshot_share_of_time(layout, scopes.first, needed)];
+        for (size_t l = 0; l < scopes.n; l++) { // NaN: the metric divides by zero and may not be needed
+            basis->windows.of[l] = fmin(basis->windows.of[l], windows[l * layout->scope_stride]);
+            basis->share.of[l] = fmin(basis->share.of[l], share[l * layout->scope_stride]);
+        }
     }
-    out->values[snapshot_metric_windows(layout, scope, metric)] = isfinite(windows) ? windows : NAN;
-    out->values[snapshot_share_of_time(layout, scope, metric)] = isfinite(share) ? share : NAN;
 }
 
 void derive_write_trust(const struct derive *d, struct snapshot *out, size_t batch, size_t metric,
@@ -37,15 +44,23 @@ void derive_write_trust(const struct derive *d, struct snapshot *out, size_t bat
     const struct snapshot_layout *layout = d->layout;
     struct scope_range scopes = scopes_of_batch(layout->topology, batch);
     struct estimate_intervals all;
+    struct basis basis;
     estimate_get_batch(d->estimate, batch, metric, values, 1, &all);
+    find_basis(d, out, scopes, metric, &basis);
+    double *windows = &out->values[snapshot_metric_windows(layout, scopes.first, metric)];
+    double *share = &out->values[snapshot_share_of_time(layout, scopes.first, metric)];
+    double *error = &out->values[snapshot_standard_error(layout, scopes.first, metric)];
+    double *low = &out->values[snapshot_low(layout, scopes.first, metric)];
+    double *high = &out->values[snapshot_high(layout, scopes.first, metric)];
     for (size_t l = 0; l < scopes.n; l++) {
-        size_t scope = scopes.first + l;
+        size_t at = l * layout->scope_stride;
         if (isnan(values->of[l]))
             continue;
-        write_basis(d, out, scope, metric);
-        out->values[snapshot_standard_error(layout, scope, metric)] = all.standard_error.of[l];
-        out->values[snapshot_low(layout, scope, metric)] = all.low.of[l];
-        out->values[snapshot_high(layout, scope, metric)] = all.high.of[l];
-        out->quality[snapshot_state(layout, scope, metric)] = (uint8_t)all.quality.of[l];
+        windows[at] = isfinite(basis.windows.of[l]) ? basis.windows.of[l] : NAN;
+        share[at] = isfinite(basis.share.of[l]) ? basis.share.of[l] : NAN;
+        error[at] = all.standard_error.of[l];
+        low[at] = all.low.of[l];
+        high[at] = all.high.of[l];
+        out->quality[snapshot_state(layout, scopes.first + l, metric)] = (uint8_t)all.quality.of[l];
     }
 }

@@ -61,6 +61,7 @@ void derive_end_windows(struct derive *d) {
     for (unsigned cpu = 0; cpu < derive_n_cpus(d) && d->rows->core_unit >= 0; cpu++)
         if (core_slots_waits(d->core_slots, cpu))
             finish_core(d, cpu);
+    level1_cpus_end_windows(d->level1);
 }
 
 static void take_part(struct derive *d, const struct window *window, unsigned unit) {

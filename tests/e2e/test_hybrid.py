@@ -17,8 +17,8 @@ HYBRID = os.path.join(ROOT, "scenarios/hybrid.json")
 TYPES = {"c1-ultra": {"0", "1"}, "c1-pro": {"2", "3", "4", "5"}, "c1-nano": {"6", "7"}}
 # of the daemon or the host, not of cores of a type
 WITHOUT = ("topdownd_rotation_duration_seconds", "topdownd_collection_seconds", "topdownd_pmu_calls", "topdownd_interrupts",
-           "topdownd_interrupt_seconds", "topdownd_budget_used_ratio", "topdownd_build_info", "topdownd_config_", "topdownd_platform_info",
-           "process_")
+           "topdownd_interrupt_seconds", "topdownd_budget_used_ratio", "topdownd_build_info",
+           "topdownd_config_", "topdownd_platform_info", "process_")
 SHORT = e2e.LISTEN_ANYWHERE + "slot: 50ms\nprofiles: {default: {groups: [Topdown_L1, General]}}\n"
 DOCUMENTS = ("snapshot", "snapshot?scope=cpu", "topdown", "plan", "catalog", "status")
 MIDRS = [0x410fd8c0] * 2 + [0x410fd8b0] * 4 + [0x410fd8a0] * 2

@@ -54,9 +54,11 @@ def test_every_spec_lists_its_groups_metrics_and_events():
     for spec in SPECS:
         file = spec_file(spec)
         metrics = listed("metrics", "--cpu", spec)
-        of_all_hosts = spec_file("software")["metrics"]
-        assert {m["name"]: m["formula"] for m in metrics} == {
-            n: m["formula"] for n, m in (file["metrics"] | of_all_hosts).items()}, spec
+        written = file["metrics"] | spec_file("software")["metrics"]
+        alternatives = {f"{name}.{other['definition']}": (other["formula"], name) for name, metric in written.items()
+                        for other in metric.get("topdownd", {}).get("alternatives", [])}
+        assert {m["name"]: (m["formula"], m["alternative_of"]) for m in metrics} == alternatives | {
+            n: (m["formula"], None) for n, m in written.items()}, spec
         groups = {g["name"]: g for g in listed("groups", "--cpu", spec)}
         for name, group in file["groups"]["metrics"].items():
             assert groups[name]["metrics"] == len(group["metrics"]), (spec, name)

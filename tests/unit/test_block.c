@@ -26,8 +26,8 @@ static void test_arrays_lie_behind_their_struct_aligned_apart_and_zero(void **st
         assert_true(toy->letters >= (char *)(toy + 1));
         assert_true((char *)toy->numbers >= toy->letters + n);
         assert_true((char *)toy->none >= (char *)(toy->numbers + n + 1));
-        assert_int_equal((uintptr_t)toy->letters % _Alignof(max_align_t), 0);
-        assert_int_equal((uintptr_t)toy->numbers % _Alignof(max_align_t), 0);
+        assert_int_equal((uintptr_t)toy->letters % BLOCK_LINE, 0);
+        assert_int_equal((uintptr_t)toy->numbers % BLOCK_LINE, 0);
         for (size_t i = 0; i <= n; i++)
             assert_true(toy->numbers[i] == 0 && (i == n || toy->letters[i] == 0));
         memset(toy->letters, 1, n); // the sanitizer sees whether it is theirs

@@ -34,14 +34,46 @@ static struct catalog *four_categories(void) {
     return catalog_builder_finish(builder);
 }
 
+enum { LANE = 5 }; // of the window at hand, among others
+
+static struct lanes *among_others(const struct catalog *catalog, const double *counts) {
+    struct lanes *windows = calloc(catalog->n_events, sizeof *windows);
+    assert_non_null(windows);
+    for (size_t e = 0; e < catalog->n_events; e++)
+        for (size_t l = 0; l < LANES; l++)
+            windows[e].of[l] = l == LANE ? counts[e] : (double)((l + 1) * 1000 + e);
+    return windows;
+}
+
+// Splits a window. False if that is impossible; the outputs are untouched then.
+static bool split(const struct catalog *catalog, const double *counts, double *categories, double *slots) {
+    struct lanes *windows = among_others(catalog, counts), *values = calloc(catalog->n_metrics, sizeof *values);
+    struct level1_split all;
+    assert_non_null(values);
+    level1_split(catalog, windows, values, &all);
+    for (size_t i = 0; i < catalog->level1.n_categories && all.possible[LANE]; i++)
+        categories[i] = all.categories[i].of[LANE];
+    *slots = all.possible[LANE] ? all.slots.of[LANE] : *slots;
+    free(values);
+    free(windows);
+    return all.possible[LANE];
+}
+
+static double contention(const struct catalog *catalog, const double *counts) {
+    struct lanes *windows = among_others(catalog, counts);
+    double slots = level1_contention(catalog, windows).of[LANE];
+    free(windows);
+    return slots;
+}
+
 static bool near(double a, double b, double relative) { return fabs(a - b) <= relative * fmax(fabs(a), fabs(b)); }
 
 static void test_a_split_shares_out_all_pipeline_slots(void **state) {
     (void)state;
     struct catalog *catalog = four_categories();
     const double counts[] = {0, 1000, 800, 200, 2000, 50};
-    double slots = 0, categories[4], values[64];
-    assert_true(level1_split(catalog, counts, values, categories, &slots));
+    double slots = 0, categories[4];
+    assert_true(split(catalog, counts, categories, &slots));
     assert_true(slots == 4000);
     const double wanted[] = {600, 400, 2000, 1000};
     for (size_t i = 0; i < 4; i++)
@@ -53,8 +85,8 @@ static void test_a_negative_share_stays_negative(void **state) {
     (void)state;
     struct catalog *catalog = four_categories();
     const double counts[] = {0, 1000, 100, 500, 3450, 50}; // A - 4 D: -100; the rest: -50
-    double slots, categories[4], values[64];
-    assert_true(level1_split(catalog, counts, values, categories, &slots));
+    double slots, categories[4];
+    assert_true(split(catalog, counts, categories, &slots));
     const double wanted[] = {-100, 700, 3450, -50};
     for (size_t i = 0; i < 4; i++)
         assert_true(near(categories[i], wanted[i], 1e-12));
@@ -67,9 +99,9 @@ static void test_shares_that_do_not_add_up_to_1_are_scaled(void **state) {
     struct catalog_builder *builder = builder_of(events, N_OF(events));
     level1_of(builder, "4 * CYCLES", "A / CYCLES", "B / CYCLES");
     const double counts[] = {0, 1000, 300, 500}; // shares 0.3 and 0.5 of 0.8
-    double slots, categories[2], values[64];
+    double slots, categories[2];
     struct catalog *catalog = catalog_builder_finish(builder);
-    assert_true(level1_split(catalog, counts, values, categories, &slots));
+    assert_true(split(catalog, counts, categories, &slots));
     assert_true(near(categories[0], 1500, 1e-12));
     assert_true(near(categories[1], 2500, 1e-12));
     catalog_free(catalog);
@@ -88,8 +120,8 @@ static void test_random_splits_add_up(void **state) {
                                  cycles * random_unit(&random),
                                  2 * cycles * random_unit(&random),
                                  0.1 * cycles * random_unit(&random)};
-        double slots, categories[4], values[64], sum = 0, size = 0;
-        assert_true(level1_split(catalog, counts, values, categories, &slots));
+        double slots, categories[4], sum = 0, size = 0;
+        assert_true(split(catalog, counts, categories, &slots));
         assert_true(slots == 4 * cycles);
         for (size_t c = 0; c < 4; c++) {
             sum += categories[c];
@@ -106,8 +138,8 @@ static void test_no_pipeline_slots_are_shared_out_as_none(void **state) {
     (void)state;
     struct catalog *catalog = four_categories();
     const double counts[] = {0, 0, 0, 0, 0, 0};
-    double values[64], slots = 7, categories[4] = {7, 7, 7, 7};
-    assert_true(level1_split(catalog, counts, values, categories, &slots));
+    double slots = 7, categories[4] = {7, 7, 7, 7};
+    assert_true(split(catalog, counts, categories, &slots));
     assert_true(slots == 0);
     for (size_t i = 0; i < 4; i++)
         assert_true(categories[i] == 0);
@@ -121,21 +153,20 @@ static void test_a_thread_that_lost_all_its_slots_says_how_many(void **state) {
     struct errors errors = {0};
     struct catalog *catalog;
     assert_int_equal(spec_json_load("specs/zen4.json", NULL, &errors, &catalog), 0);
-    double *counts = calloc(catalog->n_events, sizeof *counts), *values = calloc(catalog->n_metrics, sizeof *values);
+    double *counts = calloc(catalog->n_events, sizeof *counts);
     double categories[CATEGORY_N], slots;
-    assert_true(counts && values && catalog->level1.per_thread);
+    assert_true(counts && catalog->level1.per_thread);
     counts[catalog_find_event(catalog, "ls_not_halted_cyc")] = 1000;
     counts[catalog_find_event(catalog, "de_src_op_disp.all")] = 6000;
     counts[catalog_find_event(catalog, "ex_ret_ops")] = 6000;
     counts[catalog->core_slots[CORE_SLOTS_ALL]] = 6000;
-    assert_true(level1_split(catalog, counts, values, categories, &slots) && slots == 6000);
-    assert_true(level1_contention(catalog, counts) == 0);
+    assert_true(split(catalog, counts, categories, &slots) && slots == 6000);
+    assert_true(contention(catalog, counts) == 0);
     counts[catalog_find_event(catalog, "de_src_op_disp.all")] = counts[catalog_find_event(catalog, "ex_ret_ops")] = 0;
     counts[catalog->core_slots[CORE_SLOTS_ALL]] = 0;
     counts[catalog_find_event(catalog, "de_no_dispatch_per_slot.smt_contention")] = 6000;
-    assert_true(level1_split(catalog, counts, values, categories, &slots) && slots == 0);
-    assert_true(level1_contention(catalog, counts) == 6000);
-    free(values);
+    assert_true(split(catalog, counts, categories, &slots) && slots == 0);
+    assert_true(contention(catalog, counts) == 6000);
     free(counts);
     catalog_free(catalog);
 }
@@ -155,8 +186,8 @@ static void test_what_cannot_be_split_leaves_the_outputs_alone(void **state) {
     };
     struct catalog *catalog = catalog_builder_finish(builder);
     for (size_t i = 0; i < N_OF(bad); i++) {
-        double values[64], slots = 7, categories[2] = {7, 7};
-        assert_false(level1_split(catalog, bad[i], values, categories, &slots));
+        double slots = 7, categories[2] = {7, 7};
+        assert_false(split(catalog, bad[i], categories, &slots));
         assert_true(slots == 7 && categories[0] == 7 && categories[1] == 7);
     }
     catalog_free(catalog);
@@ -170,11 +201,11 @@ static void test_a_share_made_of_what_has_no_value_is_no_share(void **state) {
         struct catalog_builder *builder = builder_of(events, N_OF(events));
         level1_of(builder, "4 * CYCLES", "C / CYCLES", shares[i]);
         const double counts[] = {0, 1000, 0, 0, 300}, later[] = {0, 1000, 1, 2, 300};
-        double slots = 7, categories[2] = {7, 7}, values[64];
+        double slots = 7, categories[2] = {7, 7};
         struct catalog *catalog = catalog_builder_finish(builder);
-        assert_false(level1_split(catalog, counts, values, categories, &slots));
+        assert_false(split(catalog, counts, categories, &slots));
         assert_true(slots == 7 && categories[0] == 7 && categories[1] == 7);
-        assert_true(level1_split(catalog, later, values, categories, &slots));
+        assert_true(split(catalog, later, categories, &slots));
         catalog_free(catalog);
     }
 }

@@ -63,6 +63,7 @@ static void round_of(struct rig *rig, double first, double second) {
         level1_cpus_take_window(rig->level1, cpu, values);
         cells_end_round(rig->cells, cpu, ROUND_SECONDS);
     }
+    level1_cpus_end_windows(rig->level1);
     level1_siblings_lend(rig->level1, ended);
     for (size_t cpu = 0; cpu < THREADS; cpu++) {
         const double *increase = level1_cpus_advance(rig->level1, rig->cells, cpu, 3 * ROUND_SECONDS, false);
