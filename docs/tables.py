@@ -141,7 +141,8 @@ def names_of_cpus():
     """What people call the CPUs of each spec."""
     found = {}
     for row in load("specs/cpus.json")["cpus"]:
-        found.setdefault(row["spec"], []).extend(row.get("known_as", []) or ([f"every other CPU of {row.get('vendor', row['generic'])}"] if "generic" in row else []))
+        others = [f"every other CPU of {row.get('vendor', row['generic'])}"] if "generic" in row and row["spec"] != "kernel-events" else []
+        found.setdefault(row["spec"], []).extend(row.get("known_as", []) + others)
     return found
 
 
