@@ -120,8 +120,9 @@ static void test_a_day_of_rivals_absences_refusals_yields_and_late_steps(void **
             next_yield = measuring_seconds(&m) + between(&random, 0, gives ? HOUR : 60);
         }
     }
-    assert_true(m.n_plans > 1 && m.n_probes > 1);
-    measuring_run_until(&m, RIVALS + 600); // all are gone: who was refused is tried again, who was missed is found
+    assert_true(m.n_probes > 1); // whether another plan follows depends on how many counters are ever left
+    // all are gone: who was refused is tried again, who was missed is found, what did not run is tried within an hour
+    measuring_run_until(&m, RIVALS + HOUR + 600);
     assert_grows(&m, &seen);
     double lost = all_uncovered(&m);
     measuring_run_until(&m, DAY);
