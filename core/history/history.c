@@ -28,6 +28,7 @@ struct series {
 
 struct history {
     size_t series_max, n;
+    size_t wanted; // series that the layout has, as counted while it is matched
     struct series *series;
     size_t width;                   // points of a step: series that have a place
     struct point *points;           // HISTORY_FINE_N steps, then HISTORY_COARSE_N: memory is used as time goes by
@@ -35,6 +36,8 @@ struct history {
     uint64_t begin_ns, end_ns;      // of the first snapshot, and of the last
     bool begun;
     int64_t wall_offset_ns;
+    double gap_seconds; // uncovered so far because nothing was measured
+    bool gap;           // since the last snapshot, too
     struct marks marks;
 };
 
@@ -114,12 +117,15 @@ static bool is_category(const struct snapshot_layout *layout, size_t metric, siz
     return false;
 }
 
-// Joins a metric of the layout with its series; makes the series if there is none.
-static void match(struct history *history, size_t scope, long socket, size_t metric) {
+// Joins a metric of the layout with its series; with `make`, makes the series if there is none. The first series_max
+// count.
+static void match(struct history *history, size_t scope, long socket, size_t metric, bool make) {
+    if (history->wanted++ >= history->series_max)
+        return;
     const struct snapshot_layout *layout = history->layout;
     const struct catalog_metric *entry = &layout->catalog->metrics[layout->plan->metrics[metric].metric];
     struct series *series = find_series(history, socket, entry->export_name);
-    if (!series)
+    if (!series && make)
         series = make_series(history, socket, entry->export_name);
     if (!series)
         return;
@@ -139,36 +145,38 @@ static bool is_kept(const struct plan *plan, size_t metric) {
     return !plan->metrics[metric].auxiliary && plan_metric_planned(&plan->metrics[metric]);
 }
 
-static void match_scope(struct history *history, size_t scope, long socket, bool categories, bool others) {
+static void match_scope(struct history *history, size_t scope, long socket, bool categories, bool others, bool make) {
     const struct plan *plan = history->layout->plan;
     size_t category;
     for (size_t m = 0; m < plan->n_metrics; m++) {
         bool is = is_category(history->layout, m, &category);
         if (is_kept(plan, m) && (is ? categories : others))
-            match(history, scope, socket, m);
+            match(history, scope, socket, m, make);
     }
 }
 
-static size_t count_wanted(const struct snapshot_layout *layout) {
-    size_t n = 0, n_sockets = layout->topology->n_sockets;
-    for (size_t m = 0; m < layout->plan->n_metrics; m++)
-        n += is_kept(layout->plan, m);
-    return n * (n_sockets > 1 ? 1 + n_sockets : 1);
+static void match_all(struct history *history, bool make) {
+    const struct topology *topology = history->layout->topology;
+    history->wanted = 0;
+    match_scope(history, 0, HISTORY_HOST, true, true, make);
+    for (int others = 0; others <= 1; others++)
+        for (size_t s = 0; s < topology->n_sockets && topology->n_sockets > 1; s++)
+            match_scope(history, snapshot_scope_socket(s), (long)topology->sockets[s].id, !others, others, make);
 }
 
+// First those that go on, so that a new series takes the place of one that does not.
 static void match_layout(struct history *history, struct snapshot_layout *layout) {
-    const struct topology *topology = layout->topology;
     snapshot_layout_unref(history->layout);
     history->layout = snapshot_layout_ref(layout);
     for (size_t i = 0; i < history->n; i++)
         history->series[i].present = false;
-    size_t wanted = count_wanted(layout);
-    widen(history, wanted < history->series_max ? wanted : history->series_max);
-    match_scope(history, 0, HISTORY_HOST, true, true);
-    for (size_t s = 0; s < topology->n_sockets && topology->n_sockets > 1; s++)
-        match_scope(history, snapshot_scope_socket(s), (long)topology->sockets[s].id, true, false);
-    for (size_t s = 0; s < topology->n_sockets && topology->n_sockets > 1; s++)
-        match_scope(history, snapshot_scope_socket(s), (long)topology->sockets[s].id, false, true);
+    match_all(history, false);
+    size_t present = 0, wanted = history->wanted;
+    for (size_t i = 0; i < history->n; i++)
+        present += history->series[i].present;
+    size_t width = history->n + (wanted > present ? wanted - present : 0); // those that went may come back
+    widen(history, width < history->series_max ? width : history->series_max);
+    match_all(history, true);
 }
 
 // ---- points ----
@@ -221,6 +229,16 @@ static void add_to_rings(struct history *history, size_t series, double a, doubl
     }
 }
 
+// A snapshot stands for all of its interval: steps that lie within have its gauge.
+static void fill_steps(struct history *history, size_t series, const struct snapshot *snapshot, double gauge) {
+    for (int coarse = 0; coarse <= 1; coarse++) {
+        struct ring ring = ring_of(coarse != 0);
+        uint64_t last = snapshot->end_ns / ring.step_ns, step = snapshot->start_ns / ring.step_ns + 1;
+        for (step = last - step < ring.n ? step : last - ring.n + 1; step < last; step++)
+            add_gauge(point_of(history, series, &ring, step), gauge);
+    }
+}
+
 static void take(struct history *history, size_t i, const struct snapshot *snapshot) {
     struct series *series = &history->series[i];
     const struct snapshot_layout *layout = snapshot->layout;
@@ -229,6 +247,8 @@ static void take(struct history *history, size_t i, const struct snapshot *snaps
     if (series->source == SOURCE_GAUGE) {
         double seconds = (double)(snapshot->end_ns - snapshot->start_ns) * 1e-9;
         add_to_rings(history, i, gauge * seconds, isfinite(gauge) ? seconds : 0, NAN);
+        if (!history->gap)
+            fill_steps(history, i, snapshot, gauge);
         return;
     }
     if (series->source == SOURCE_CATEGORY) {
@@ -240,6 +260,8 @@ static void take(struct history *history, size_t i, const struct snapshot *snaps
     }
     bool grew = series->b > b && series->a >= a; // false for NaN
     add_to_rings(history, i, series->a - a, grew ? series->b - b : 0, gauge / series->k);
+    if (!history->gap)
+        fill_steps(history, i, snapshot, gauge / series->k);
 }
 
 void history_take(struct history *history, const struct snapshot *snapshot) {
@@ -252,6 +274,9 @@ void history_take(struct history *history, const struct snapshot *snapshot) {
         history->begun = true;
         history->begin_ns = history->end_ns = snapshot->end_ns;
     }
+    double gap = snapshot->values[snapshot_uncovered(snapshot->layout, 0, UNCOVERED_GAP)];
+    history->gap = gap > history->gap_seconds;
+    history->gap_seconds = isfinite(gap) ? gap : history->gap_seconds;
     begin_steps(history, false, snapshot->end_ns);
     begin_steps(history, true, snapshot->end_ns);
     history->end_ns = snapshot->end_ns;

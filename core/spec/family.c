@@ -36,9 +36,10 @@ const struct family_info family_table[FAMILY_N] = {
          "rounds."},
     [FAMILY_BOUND_SINCE] = {PREFIX "bound_since_timestamp_seconds", "gauge",
                             "When the verdict of topdownd_bound_info began, in seconds since the epoch."},
-    [FAMILY_BOUND_CERTAIN] = {PREFIX "bound_certain", "gauge",
-                              "1 where any values within the 95 % intervals give the verdict of topdownd_bound_info, "
-                              "0 where another one is possible."},
+    [FAMILY_BOUND_CERTAIN] =
+        {PREFIX "bound_certain", "gauge",
+         "1 where the 95 % intervals leave the nodes of topdownd_bound_info's path above their thresholds "
+         "and no other high root may be larger, else 0."},
     [FAMILY_COVERED] =
         {PREFIX "covered_cpu_seconds_total", "counter",
          "CPU time that the totals stand for, averaged over the metrics that can be, or once could be, measured here."},

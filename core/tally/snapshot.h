@@ -127,7 +127,8 @@ size_t snapshot_offline(const struct snapshot_layout *layout, size_t socket);  /
 size_t snapshot_measured(const struct snapshot_layout *layout, size_t socket); // CPUs online in it
 // The lasting verdict of the host (scope 0) or of a socket, filled in by diagnosis_round. One value for each metric of the plan, and one at `n_metrics`
 // for "nothing is high": 1 for the last node of the path, NaN for all others. Then since when, as for
-// snapshot_bound_since; and 1 where the intervals leave no doubt, 0 where they do.
+// snapshot_bound_since; and 1 where the intervals leave
+// no doubt of the path, 0 where they do.
 size_t snapshot_verdict(const struct snapshot_layout *layout, size_t scope, size_t metric);
 size_t snapshot_verdict_since(const struct snapshot_layout *layout, size_t scope);
 size_t snapshot_verdict_certain(const struct snapshot_layout *layout, size_t scope);

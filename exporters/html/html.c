@@ -20,7 +20,8 @@ static const char HEAD[] =
     "--warn:#3a2c10;--warnline:#e0a040;--f:#f0a840;--s:#c08ae0;--r:#7d8894;--b:#6aa5e8;--t:#aab85c}}\n"
     "body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:70em;margin:1.5em auto;"
     "padding:0 1em;overflow-wrap:anywhere}\n"
-    "h1{font-size:1.4em;margin:0}h2{font-size:1.1em;margin:1.6em 0 .4em}a{color:var(--b)}\n"
+    "h1{font-size:1.4em;margin:0}h2~h1{margin-top:1.6em}details.script{margin-top:1.2em}h2{font-size:1.1em;margin:1."
+    "6em 0 .4em}a{color:var(--b)}\n"
     "table{border-collapse:collapse}td,th{padding:.15em .9em .15em 0;text-align:left;border-bottom:1px solid "
     "var(--line);vertical-align:top}\n"
     "th{font-weight:600}td.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.soft{color:var(--"
@@ -92,7 +93,7 @@ static void put_row(struct text *out, const char *name, const char *value) {
 static void render_banner(const struct view *view, struct text *out) {
     text_string(out, "<h1>topdownd on ");
     html_put(out, view->hostname);
-    text_string(out, "</h1>\n<p class=\"soft script\" id=\"state\" role=\"status\" hidden></p>\n<main id=\"live\">\n");
+    text_string(out, "</h1>\n<p class=\"soft script\" id=\"state\" hidden></p>\n<main id=\"live\">\n");
     if (view->simulated)
         text_string(out,
                     "<p class=\"warn\"><b>Simulated data.</b> No hardware is measured: every number here comes from "

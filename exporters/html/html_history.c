@@ -153,12 +153,17 @@ static void put_marks(const struct plot *plot, struct text *out) {
     text_string(out, "</ol>\n");
 }
 
+static void put_key_entry(size_t category, const char *title, struct text *out) {
+    text_format(out, "<span class=\"nb\"><span class=\"key c%zu\"></span>", category);
+    html_put(out, title);
+    text_string(out, "</span> &nbsp; ");
+}
+
 static void put_key(const struct plot *plot, struct text *out) {
     text_string(out, "<p>");
     for (size_t c = STACK_N; c-- > 0;)
         if (plot->stack[c])
-            text_format(out, "<span class=\"nb\"><span class=\"key c%zu\"></span>%s</span> &nbsp; ", c,
-                        view_title(view_metric(plot->view, plot->stack[c]->metric)));
+            put_key_entry(c, view_title(view_metric(plot->view, plot->stack[c]->metric)), out);
     text_string(out, "<span class=\"soft\">from top to bottom; times are UTC</span>\n");
 }
 

@@ -83,13 +83,30 @@ static void put_next(const struct view *view, unsigned metric, struct text *out)
     text_string(out, "</code>");
 }
 
+// With names of their own, by which the script knows what is open and what has the focus.
+static void put_next_head(const struct view *view, const struct tree *tree, size_t node, struct text *out) {
+    struct text key = {0};
+    text_format(&key, "next-%s-%s-%zu", view->core_type ? view->core_type : "",
+                tree->layout->catalog->metrics[tree->nodes[node].metric].export_name, node);
+    text_append(&key, "", 1);
+    out->failed = out->failed || key.failed;
+    if (!key.failed) {
+        text_string(out, " <details data-key=\"");
+        html_put(out, key.data);
+        text_string(out, "\"><summary id=\"");
+        html_put(out, key.data);
+        text_string(out, "\">What next?</summary>");
+    }
+    text_free(&key);
+}
+
 // Appends the nodes from `begin` to `end`, each with its descendants.
 static void put_list(const struct view *view, const struct tree *tree, size_t begin, size_t end, struct text *out) {
     text_string(out, tree->nodes[begin].depth == 0 ? "<ul class=\"tree\">\n" : "\n<ul>\n");
     for (size_t node = begin; node < end; node = tree_next(tree, node)) {
         put_node(tree, node, out);
         if (tree->nodes[node].high == JUDGE_YES) {
-            text_string(out, " <details><summary>What next?</summary>");
+            put_next_head(view, tree, node, out);
             put_next(view, tree->nodes[node].metric, out);
             text_string(out, "</details>");
         }

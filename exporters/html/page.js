@@ -7,7 +7,7 @@
   const state = document.getElementById("state");
   const live = document.getElementById("live");
   const SVG = "http://www.w3.org/2000/svg";
-  let answered = Date.now();
+  let answered = Date.now(), asking = false;
 
   const say = (text) => { state.textContent = text; };
   const clock = (seconds) => new Date(seconds * 1000).toISOString().slice(11, 19) + " UTC";
@@ -28,15 +28,25 @@
     const focused = live.contains(document.activeElement) ? document.activeElement.id : "";
     live.replaceChildren(...fresh.childNodes);
     for (const details of live.querySelectorAll("details")) details.open = open.has(keyOf(details));
-    if (focused) document.getElementById(focused)?.focus();
     offerHistories();
+    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   };
 
   const refresh = async () => {
+    const selected = getSelection();
     if (document.hidden) {
       say("paused while this page is hidden");
       return;
     }
+    if (!selected.isCollapsed && live.contains(selected.anchorNode)) {
+      say(`paused while text is selected, updated ${clock(answered / 1000)}`);
+      return;
+    }
+    if (asking) {
+      if (Date.now() - answered > 3 * interval) say(`no answer from topdownd since ${clock(answered / 1000)}: these values are old`);
+      return;
+    }
+    asking = true;
     try {
       const answer = await fetch("/", { cache: "no-store", signal: AbortSignal.timeout(10000) });
       if (!answer.ok) throw new Error(`${answer.status}`);
@@ -46,6 +56,8 @@
       await Promise.all([refreshHistory(), refreshMap()]);
     } catch (error) {
       say(`topdownd does not answer since ${clock(answered / 1000)} (${error.message}): these values are old`);
+    } finally {
+      asking = false;
     }
   };
 
@@ -67,9 +79,11 @@
   };
 
   const offerHistories = () => {
+    const times = {}; // a host with several core types has a metric several times
     for (const cell of live.querySelectorAll("[data-metric]")) {
-      const button = element("button", cell.textContent);
-      button.id = `h-${cell.dataset.metric}`;
+      const button = element("button", cell.textContent), name = cell.dataset.metric;
+      times[name] = (times[name] || 0) + 1;
+      button.id = times[name] > 1 ? `h-${name}-${times[name]}` : `h-${name}`;
       button.title = "show its history";
       button.addEventListener("click", () => {
         metric = cell.dataset.metric;
@@ -107,7 +121,7 @@
     });
     add("text", { x: 2, y: 11 }, top.toPrecision(3));
     add("text", { x: 2, y: height - 3 }, "0");
-    for (let part = 0; part <= 4; part++) {
+    for (let part = 0; part <= 4 && answer.begin_timestamp_seconds !== null; part++) {
       const at = answer.begin_timestamp_seconds + answer.step_seconds * (part / 4 * n - (n - answer.steps));
       add("text", { x: part * width / 4, y: height + 14, "text-anchor": ["start", "middle", "middle", "middle", "end"][part] }, clock(at).slice(0, 5));
     }
@@ -118,7 +132,10 @@
     if (!metric) return;
     const step = document.getElementById("h-day")?.checked ? 300 : 10;
     const answer = await get(`/api/v1/history?scope=socket&step=${step}&metric=${encodeURIComponent(metric)}`);
-    if (answer.error) return;
+    if (answer.error) {
+      chosen.replaceChildren(element("h2", metric), element("p", answer.error));
+      return;
+    }
     const first = answer.series[0];
     const heading = element("h2", `${first.title} (${metric}), ${step === 10 ? "last hour" : "last day"}`);
     const day = element("label", " the last day");
@@ -154,7 +171,7 @@
 
   const fillMetrics = (cpus) => {
     const names = new Set(cpus.flatMap((cpu) => Object.keys(cpu.metrics)));
-    if (metrics.options.length === names.size) return;
+    if ([...metrics.options].map((option) => option.value).join() === [...names].join()) return;
     const before = metrics.value || "retiring_ratio";
     metrics.replaceChildren(...[...names].map((name) => element("option", name)));
     metrics.value = names.has(before) ? before : metrics.options[0]?.value || "";

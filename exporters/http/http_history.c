@@ -44,6 +44,10 @@ struct http_history_query http_history_query(struct MHD_Connection *connection) 
                                        .step = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "step")};
 }
 
+// Looking names up takes time, and one client must not keep the others waiting.
+enum { NAMES_BYTES_MAX = 4000 };
+static const char NAMES_BYTES_TEXT[] = "4000";
+
 struct query {
     bool sockets, coarse;
     bool has_from;
@@ -67,6 +71,8 @@ static int read_query(const struct http_history_query *asked, struct query *quer
     *query = (struct query){.metrics = asked->metric};
     if (asked->scope && strcmp(asked->scope, "host") != 0 && strcmp(asked->scope, "socket") != 0)
         return refuse(error, size, "there is no history of scope %s: choose host or socket", asked->scope);
+    if (asked->metric && strlen(asked->metric) > NAMES_BYTES_MAX)
+        return refuse(error, size, "metric has more than %s characters", NAMES_BYTES_TEXT);
     query->sockets = asked->scope && strcmp(asked->scope, "socket") == 0;
     query->has_from = asked->from != NULL;
     if (asked->from && !read_number(asked->from, &query->from))

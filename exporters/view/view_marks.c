@@ -41,9 +41,12 @@ static void notice_plan(struct view_marks *marks, const struct view *view, struc
     } else if (view->counters.usable != before->counters.usable) {
         mark(marks, out, MARK_PLAN, "%u counters of a CPU can be had instead of %u", view->counters.usable,
              before->counters.usable);
-    } else if (view->layout != before->layout) {
+    } else if (view->layout->plan->n_groups != before->layout->plan->n_groups) {
         mark(marks, out, MARK_PLAN, "other event groups: %zu instead of %zu", view->layout->plan->n_groups,
              before->layout->plan->n_groups);
+    } else if (view->layout->plan->slot_ns != before->layout->plan->slot_ns) {
+        mark(marks, out, MARK_PLAN, "slots of %.4g ms instead of %.4g ms", (double)view->layout->plan->slot_ns * 1e-6,
+             (double)before->layout->plan->slot_ns * 1e-6);
     }
     marks->decisions = decisions;
 }
@@ -100,15 +103,28 @@ static int verdict_of(const struct view *view, const struct snapshot *snapshot) 
     return snapshot->values[snapshot_verdict(layout, 0, layout->n_metrics)] > 0 ? NOTHING_HIGH : NO_VERDICT;
 }
 
+// The same verdict in another catalog.
+static int continue_verdict(int verdict, const struct catalog *before, const struct catalog *catalog) {
+    if (verdict < 0 || before == catalog)
+        return verdict;
+    int metric = catalog_find_metric(catalog, before->metrics[verdict].name);
+    return metric >= 0 ? metric : NO_VERDICT;
+}
+
+// A verdict shows when it has lasted for some rounds; its mark has the time when it began.
+static uint64_t began_ns(const struct view_marks *marks, const struct view *view, const struct snapshot *snapshot) {
+    double since = snapshot->values[snapshot_verdict_since(view->layout, 0)],
+           at_ns = since * 1e9 - (double)marks->wall_offset_ns;
+    return marks->told_time && at_ns > 0 && at_ns < (double)marks->at_ns ? (uint64_t)at_ns : marks->at_ns;
+}
+
 static void notice_verdict(struct view_marks *marks, const struct view *view, const struct snapshot *snapshot,
                            struct marks *out) {
     int verdict = verdict_of(view, snapshot);
     if (verdict == NO_VERDICT || verdict == marks->verdict)
         return;
-    if (verdict == NOTHING_HIGH)
-        mark(marks, out, MARK_VERDICT, "nothing stands out");
-    else
-        mark(marks, out, MARK_VERDICT, "%s", view_title(&view->layout->catalog->metrics[verdict]));
+    marks_add(out, began_ns(marks, view, snapshot), MARK_VERDICT,
+              verdict == NOTHING_HIGH ? "nothing stands out" : view_title(&view->layout->catalog->metrics[verdict]));
     marks->verdict = verdict;
 }
 
@@ -123,8 +139,7 @@ void view_marks_take(struct view_marks *marks, struct view *view, const struct s
         mark(marks, out, MARK_START, "topdownd %s began", view->version);
     } else if (marks->view != view) {
         notice_plan(marks, view, out);
-        if (marks->view->layout->catalog != view->layout->catalog)
-            marks->verdict = NO_VERDICT; // its metrics are others
+        marks->verdict = continue_verdict(marks->verdict, marks->view->layout->catalog, view->layout->catalog);
         view_unref(marks->view);
         marks->view = view_ref(view);
     }

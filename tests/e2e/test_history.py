@@ -92,7 +92,7 @@ def test_what_cannot_be_asked_is_refused_with_what_can():
     with e2e.Daemon("--pmu", "sim", yaml=YAML) as daemon:
         for query, expected in (("?scope=cpu", "choose host or socket"), ("?step=60", "choose 10"), ("?from=yesterday", "seconds since the epoch"),
                                 ("?metric=ipc2", "no metric is measured under the name ipc2"), ("?from=nan", "seconds since"),
-                                ("?metric=" + "x" * 5000, "no metric is measured")):
+                                ("?metric=" + "x" * 5000, "more than 4000 characters")):
             error = ask(daemon, query, 400)["error"]
             assert expected in error, (query, error)
         e2e.wait_for(lambda: ask(daemon)["steps"], "the first step")

@@ -68,6 +68,18 @@ static double value(const struct past *past, long socket, const char *metric, bo
 
 static bool near(double a, double b) { return fabs(a - b) < 1e-5 * fabs(b); }
 
+static void change_plan(struct past *past, unsigned counters) {
+    struct snapshot_layout *before = past->host.layout;
+    past->host.layout = host_layout(past->host.catalog, counters);
+    past->host.plan = past->host.layout->plan;
+    past->host.topology = past->host.layout->topology;
+    struct snapshot *other = snapshot_new(past->host.layout);
+    other->end_ns = past->snapshot->end_ns;
+    snapshot_unref(past->snapshot);
+    past->snapshot = other;
+    snapshot_layout_unref(before);
+}
+
 static void test_a_steps_quotient_is_that_of_its_sums(void **state) {
     (void)state;
     struct past past;
@@ -141,6 +153,7 @@ static void test_time_without_snapshots_has_no_values(void **state) {
     take_after(&past, 0);
     for (int i = 1; i <= 3; i++) {
         set_branches(&past, 0, i, 1000 * i);
+        past.snapshot->values[snapshot_uncovered(past.host.layout, 0, UNCOVERED_GAP)] = i >= 2 ? 25 : 0;
         take_after(&past, i == 2 ? 30 : 5);
     }
     assert_int_equal(history_range(past.history, false).n, 5); // steps at 0, 10, 20, 30 and 40 s
@@ -149,6 +162,7 @@ static void test_time_without_snapshots_has_no_values(void **state) {
     assert_true(isnan(value(&past, HISTORY_HOST, "branch_mpki", false, 3)));
     assert_true(near(value(&past, HISTORY_HOST, "branch_mpki", false, 4), 1));
     set_branches(&past, 0, 5, 4000);
+    past.snapshot->values[snapshot_uncovered(past.host.layout, 0, UNCOVERED_GAP)] = 99999;
     take_after(&past, 100000); // more than the rings hold
     assert_int_equal(history_range(past.history, false).n, HISTORY_FINE_N);
     assert_int_equal(history_range(past.history, true).n, HISTORY_COARSE_N);
@@ -157,6 +171,44 @@ static void test_time_without_snapshots_has_no_values(void **state) {
         assert_true(isnan(value(&past, HISTORY_HOST, "branch_mpki", false, ago)));
     for (size_t ago = 1; ago < HISTORY_COARSE_N; ago++)
         assert_true(isnan(value(&past, HISTORY_HOST, "branch_mpki", true, ago)));
+    end(&past);
+}
+
+static void test_a_snapshot_stands_for_all_steps_of_its_interval(void **state) {
+    (void)state;
+    struct past past;
+    begin(&past);
+    set_branches(&past, 0, 0, 0);
+    take_after(&past, 0);
+    set_branches(&past, 0, 2, 1000);
+    set_gauge(&past, 0, "branch_mpki", 3);
+    set_gauge(&past, 0, "odd", 4);
+    take_after(&past, 45);
+    assert_int_equal(history_range(past.history, false).n, 5);
+    assert_true(near(value(&past, HISTORY_HOST, "branch_mpki", false, 0), 2));
+    for (size_t ago = 1; ago <= 3; ago++) {
+        assert_true(near(value(&past, HISTORY_HOST, "branch_mpki", false, ago), 3));
+        assert_true(near(value(&past, HISTORY_HOST, "odd", false, ago), 4));
+    }
+    set_branches(&past, 0, 4, 2000);
+    take_after(&past, 1000000); // more than the rings hold
+    assert_true(near(value(&past, HISTORY_HOST, "branch_mpki", false, HISTORY_FINE_N - 1), 3));
+    end(&past);
+}
+
+static void test_series_that_go_on_keep_their_past_when_others_come(void **state) {
+    (void)state;
+    struct past past;
+    begin(&past);
+    change_plan(&past, 2); // level 1 does not fit
+    set_branches(&past, 0, 0, 0);
+    take_after(&past, 0);
+    set_branches(&past, 0, 8, 1000);
+    take_after(&past, 10);
+    change_plan(&past, 4); // metrics that come first in the plan are new
+    set_branches(&past, 0, 16, 2000);
+    take_after(&past, 10);
+    assert_true(near(value(&past, HISTORY_HOST, "branch_mpki", false, 1), 8));
     end(&past);
 }
 
@@ -216,18 +268,6 @@ static void test_sockets_have_their_own_and_an_only_socket_the_hosts(void **stat
     take_after(&only, 1);
     assert_true(near(value(&only, 3, "branch_mpki", false, 0), 4));
     end(&only);
-}
-
-static void change_plan(struct past *past, unsigned counters) {
-    struct snapshot_layout *before = past->host.layout;
-    past->host.layout = host_layout(past->host.catalog, counters);
-    past->host.plan = past->host.layout->plan;
-    past->host.topology = past->host.layout->topology;
-    struct snapshot *other = snapshot_new(past->host.layout);
-    other->end_ns = past->snapshot->end_ns;
-    snapshot_unref(past->snapshot);
-    past->snapshot = other;
-    snapshot_layout_unref(before);
 }
 
 static void test_another_plan_goes_on_under_the_same_names(void **state) {
@@ -299,6 +339,8 @@ int main(void) {
         cmocka_unit_test(test_a_step_in_which_nothing_grew_has_the_last_gauge),
         cmocka_unit_test(test_level1_follows_from_pipeline_slots_and_others_from_gauges_by_time),
         cmocka_unit_test(test_time_without_snapshots_has_no_values),
+        cmocka_unit_test(test_a_snapshot_stands_for_all_steps_of_its_interval),
+        cmocka_unit_test(test_series_that_go_on_keep_their_past_when_others_come),
         cmocka_unit_test(test_the_rings_keep_an_hour_and_a_day),
         cmocka_unit_test(test_sockets_have_their_own_and_an_only_socket_the_hosts),
         cmocka_unit_test(test_another_plan_goes_on_under_the_same_names),
