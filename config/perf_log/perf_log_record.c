@@ -114,8 +114,11 @@ static void mark_support(const struct perf_log_request *request, uint8_t *suppor
 // What each column of the log has counted in sum; NULL if out of memory.
 static uint64_t *sum_columns(const struct perf_log *log) {
     uint64_t *sums = calloc(log->n_columns + 1, sizeof *sums);
-    for (size_t i = 0; sums && i < log->n_rows; i++)
-        sums[log->rows[i].column] += log->rows[i].state == PERF_LOG_COUNTED ? log->rows[i].count : 0;
+    for (size_t i = 0; sums && i < log->n_rows; i++) {
+        uint64_t *sum = &sums[log->rows[i].column],
+                 count = log->rows[i].state == PERF_LOG_COUNTED ? log->rows[i].count : 0;
+        *sum = count < UINT64_MAX - *sum ? *sum + count : UINT64_MAX;
+    }
     return sums;
 }
 

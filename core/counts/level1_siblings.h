@@ -9,7 +9,7 @@
 // negative round after round, and so grows what the category owes (core/counts/level1.h). Its sibling has these slots:
 // it had its half, and dispatched less. So once a category owes more than a round has, its sibling's slots of the same
 // category make up for it. The core's categories are then the sums of what its threads counted, and a thread's slots
-// are more or less than half.
+// are more or less than half. Elsewhere no category owes as much for long, and nothing is lent.
 
 #include "core/counts/level1_cpus.h"
 

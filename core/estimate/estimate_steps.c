@@ -47,9 +47,11 @@ void estimate_steps_take_round(struct estimate_steps *steps, const struct cells 
     const struct topology *topology = steps->topology;
     size_t first = 0, entries = steps->entries > 0 ? steps->entries : 1;
     steps->n_cohorts = 0;
-    for (size_t cpu = 0; cpu < topology->n_cpus; cpu++)
-        if (steps->leads[cpu] && cohort_at(steps, cells->times[cpu].end_ns) < steps->n_cohorts)
-            steps->cohorts[cohort_at(steps, cells->times[cpu].end_ns)].n_cores++;
+    for (size_t cpu = 0; cpu < topology->n_cpus; cpu++) {
+        size_t k = steps->leads[cpu] ? cohort_at(steps, cells->times[cpu].end_ns) : ESTIMATE_COHORTS_MAX;
+        if (k < ESTIMATE_COHORTS_MAX)
+            steps->cohorts[k].n_cores++;
+    }
     for (size_t k = 0; k < steps->n_cohorts; k++) {
         struct estimate_cohort *cohort = &steps->cohorts[k];
         cohort->first_block = first;

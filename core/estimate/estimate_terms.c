@@ -60,6 +60,11 @@ struct estimate_terms *estimate_terms_free(struct estimate_terms *terms) {
 
 // ---- a metric ----
 
+// Others use a metric under its name, whichever definition counts.
+static unsigned named(const struct plan *plan, size_t metric) {
+    return catalog_metric_named(plan->catalog, plan->metrics[metric].metric);
+}
+
 static struct estimate_difference *difference_of(const struct estimate_terms *terms, size_t catalog_metric,
                                                  size_t block) {
     return &terms->differences[catalog_metric * terms->n_blocks + block];
@@ -118,7 +123,7 @@ static void find_rounded(struct estimate_terms *terms, const struct estimate_bat
     const struct plan *plan = terms->rows->plan;
     const struct catalog *catalog = plan->catalog;
     const struct lanes *slopes = terms->slopes;
-    struct lanes *rounded = terms->terms[metric->metric].rounded, steps = lanes_all(0);
+    struct lanes *rounded = terms->terms[catalog_metric_named(catalog, metric->metric)].rounded, steps = lanes_all(0);
     size_t n = n_causes(catalog);
     if (n == 0)
         return; // never written
@@ -205,8 +210,8 @@ static struct lanes take_block(const struct estimate_terms *terms, const struct 
         add_metrics(terms, formula, planned->unit < 0, block, &of);
         scale(&of, scaled);
     }
-    if (terms->needed[planned->metric])
-        *difference_of(terms, planned->metric, block) = of;
+    if (terms->needed[named(terms->rows->plan, metric)])
+        *difference_of(terms, named(terms->rows->plan, metric), block) = of;
     return of.covered;
 }
 
@@ -318,9 +323,9 @@ const struct estimate_sample *estimate_terms_take(struct estimate_terms *terms, 
     const struct plan *plan = terms->rows->plan;
     const struct plan_metric *planned = &plan->metrics[metric];
     const struct formula *formula = formula_of(plan, metric);
-    struct estimate_term *term = &terms->terms[planned->metric];
+    struct estimate_term *term = &terms->terms[named(plan, metric)];
     struct together together = {0, 0};
-    terms->value = at->metrics[planned->metric] = estimate_slopes(formula, at->counts, at->metrics, terms->slopes);
+    terms->value = at->metrics[named(plan, metric)] = estimate_slopes(formula, at->counts, at->metrics, terms->slopes);
     term->sample.stretch = planned->unit >= 0 ? stretch_of_counts(terms, batch, metric, mean) : lanes_all(1);
     term->sample.unseen = *unseen;
     add_worst(terms, formula, &term->sample);

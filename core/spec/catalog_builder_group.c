@@ -47,7 +47,7 @@ int catalog_builder_add_group(struct catalog_builder *builder, const char *name,
     if (!indexes)
         return -ENOMEM;
     for (size_t i = 0; i < n_metrics && r == 0; i++) {
-        int metric = catalog_find_metric(catalog, metrics[i]);
+        int metric = builder_find_metric(catalog, metrics[i]);
         if (metric < 0)
             r = fault_set(fault, "metric group %s names the metric %.60s, which the spec does not have", name,
                           metrics[i]);
@@ -103,11 +103,11 @@ int catalog_builder_set_defaults(struct catalog_builder *builder, const char *co
 int catalog_builder_add_node(struct catalog_builder *builder, const char *metric, bool root, const char *const *next,
                              size_t n_next, struct fault *fault) {
     struct catalog *catalog = builder->catalog;
-    int index = catalog_find_metric(catalog, metric);
+    int index = builder_find_metric(catalog, metric);
     if (index < 0)
         return fault_set(fault, "the decision tree names the metric %.60s, which the spec does not have", metric);
     for (size_t i = 0; i < n_next; i++)
-        if (catalog_find_metric(catalog, next[i]) < 0 && catalog_find_group(catalog, next[i]) < 0)
+        if (builder_find_metric(catalog, next[i]) < 0 && catalog_find_group(catalog, next[i]) < 0)
             return fault_set(fault, "the decision tree leads from %s to %.60s, which is no metric and no group", metric,
                              next[i]);
     struct catalog_node *node = catalog_entry_grow((void **)&catalog->nodes, catalog->n_nodes, sizeof *node);

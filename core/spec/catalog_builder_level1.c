@@ -77,7 +77,7 @@ int catalog_builder_set_category(struct catalog_builder *builder, enum level1_va
                                  const char *metric, struct fault *fault) {
     const struct catalog *catalog = builder->catalog;
     struct catalog_level1 *level1 = level1_of(builder, variant);
-    int index = catalog_find_metric(catalog, metric);
+    int index = builder_find_metric(catalog, metric);
     if (index < 0)
         return fault_set(fault, "level 1 names the metric %.60s, which the spec does not have", metric);
     if (catalog->metrics[index].domain != METRIC_PIPELINE_SLOTS)

@@ -187,6 +187,8 @@ int catalog_builder_add_alternative(struct catalog_builder *builder, unsigned me
                                       .units = of.units,
                                       .formula = text->formula,
                                       .meaning = of.meaning,
+                                      .rate_threshold = of.rate_threshold,
+                                      .rate_advice = of.rate_advice,
                                       .definition = text->definition};
     r = add_measurable(builder, &all, (int)metric, fault);
     unsigned last = metric;
@@ -235,7 +237,7 @@ int catalog_builder_set_unmeasurable(struct catalog_builder *builder, unsigned m
 int catalog_builder_set_parent(struct catalog_builder *builder, unsigned metric, const char *parent,
                                struct fault *fault) {
     struct catalog *catalog = builder->catalog;
-    int index = catalog_find_metric(catalog, parent);
+    int index = builder_find_metric(catalog, parent);
     if (index < 0)
         return fault_set(fault, "its parent %.60s is no metric of the spec", parent);
     for (int above = index; above >= 0; above = catalog->metrics[above].parent)

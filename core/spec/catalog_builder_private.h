@@ -45,4 +45,10 @@ int builder_compile_threshold(struct catalog_builder *builder, const char *text,
 // Makes the formula of an unmeasurable metric, which has no value. 0 or -ENOMEM.
 int builder_compile_nothing(struct formula **out);
 
+// The metric of this name; -1: none. An alternative has no name of its own: the plan chooses it.
+static inline int builder_find_metric(const struct catalog *catalog, const char *name) {
+    int metric = catalog_find_metric(catalog, name);
+    return metric >= 0 && catalog->metrics[metric].stands_for >= 0 ? -1 : metric;
+}
+
 #endif

@@ -124,9 +124,10 @@ static void write_gauge(struct derive *d, struct snapshot *out, size_t batch, si
     const struct plan_metric *planned = &d->layout->plan->metrics[m];
     const struct catalog_metric *metric = &d->layout->catalog->metrics[planned->metric];
     struct scope_range scopes = scopes_of_batch(d->layout->topology, batch);
+    struct lanes *known = &d->in->metrics[catalog_metric_named(d->layout->catalog, planned->metric)];
     struct lanes values, exported = lanes_all(NAN);
     if (!write_absent(d, out, scopes, m)) {
-        d->in->metrics[planned->metric] = exported;
+        *known = exported;
         return;
     }
     operand_lanes_fill(d->in, metric->formula, planned->unit, sums_row(d->sums, batch));
@@ -142,7 +143,7 @@ static void write_gauge(struct derive *d, struct snapshot *out, size_t batch, si
         if (*absent == ABSENT_NOT && isnan(values.of[l]))
             *absent = ABSENT_UNDEFINED;
     }
-    d->in->metrics[planned->metric] = values;
+    *known = values;
     derive_write_trust(d, out, batch, m, &exported);
 }
 

@@ -29,11 +29,8 @@ static bool unit_covers(const struct derive_metrics *metrics, int unit) {
     return unit < 0 || !metrics->rotated || !plan_unit_stands(metrics->plan, (unsigned)unit);
 }
 
-static void note_planned(struct derive_metrics *metrics) {
+static void count_planned(struct derive_metrics *metrics) {
     const struct plan *plan = metrics->plan;
-    size_t n_rotating = plan_n_rotating(plan);
-    metrics->stands = n_rotating < plan->n_groups;
-    metrics->rotated = metrics->rotated || n_rotating > 0;
     metrics->n_planned = metrics->n_not_plannable = 0;
     for (size_t m = 0; m < plan->n_metrics; m++) {
         bool now = plan->metrics[m].unit >= 0;
@@ -43,6 +40,17 @@ static void note_planned(struct derive_metrics *metrics) {
         metrics->n_planned++;
         metrics->n_not_plannable += !now;
     }
+}
+
+static void note_planned(struct derive_metrics *metrics) {
+    size_t n_rotating = plan_n_rotating(metrics->plan);
+    metrics->stands = n_rotating < metrics->plan->n_groups;
+    metrics->rotated = metrics->rotated || n_rotating > 0;
+    count_planned(metrics);
+    if (metrics->n_planned > 0 || n_rotating > 0)
+        return;
+    metrics->rotated = false; // what rotated once is selected no longer: only what stands is there to cover
+    count_planned(metrics);
 }
 
 static void find_ratios(struct derive_metrics *metrics, size_t unit, size_t *n) {

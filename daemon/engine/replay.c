@@ -100,17 +100,6 @@ static void play_pause(struct replay *replay, struct snapshot **out) {
 
 // ---- records ----
 
-// Totals continue only between plans of the same metrics, be it by another definition.
-static bool same_metrics(const struct snapshot_layout *a, const struct recording_plan *b) {
-    if (!a || a->n_metrics != b->plan->n_metrics || a->plan->level1_selected != b->plan->level1_selected)
-        return false;
-    for (size_t m = 0; m < a->n_metrics; m++)
-        if (catalog_metric_named(a->catalog, a->plan->metrics[m].metric) !=
-            catalog_metric_named(a->catalog, b->plan->metrics[m].metric))
-            return false;
-    return true;
-}
-
 static int explain(const struct replay *replay, int r, const char *missing) {
     struct errors errors = {0};
     r = tape_explain_plan(replay->tape, r, missing, &errors);
@@ -155,7 +144,7 @@ static int play_plan(struct replay *replay, const struct recording_record *recor
     }
     struct stage stage, none = {.layout = NULL};
     struct stage_request request = request_of(replay, &plan);
-    r = stage_init(&stage, &request, same_metrics(replay->stage.layout, &plan) ? &replay->stage : &none, &errors);
+    r = stage_init(&stage, &request, replay->stage.layout ? &replay->stage : &none, &errors);
     if (r < 0)
         return r;
     stage_deinit(&replay->stage);

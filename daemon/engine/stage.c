@@ -179,6 +179,12 @@ void stage_log_decisions(const struct source *source, const struct plan *plan, c
     }
 }
 
+// The same metric before; NULL: it was not there.
+static const struct plan_metric *before_of(const struct plan *before, const struct plan *after, size_t metric) {
+    int place = before->place[catalog_metric_named(after->catalog, after->metrics[metric].metric)];
+    return place >= 0 ? &before->metrics[place] : NULL;
+}
+
 static const char *dead_event(const struct catalog *catalog, unsigned metric, const bool *dead) {
     const struct formula *formula = catalog->metrics[metric].formula;
     for (size_t v = 0; v < formula->n_variables; v++)
@@ -190,7 +196,8 @@ static const char *dead_event(const struct catalog *catalog, unsigned metric, co
 void stage_log_definitions(const struct source *source, const struct plan *before, const struct plan *after,
                            const bool *dead) {
     for (size_t i = 0; i < after->n_metrics; i++) {
-        unsigned was = before->metrics[i].metric, is = after->metrics[i].metric;
+        const struct plan_metric *old = before_of(before, after, i);
+        unsigned is = after->metrics[i].metric, was = old ? old->metric : is;
         const struct catalog_metric *metric = &after->catalog->metrics[is];
         if (was != is)
             log_info("%s%s is measured by its definition %s from now on: %s runs and never counts here", source->prefix,
@@ -201,9 +208,10 @@ void stage_log_definitions(const struct source *source, const struct plan *befor
 void stage_log_change(const struct source *source, const struct plan *before, const struct plan *after) {
     for (size_t i = 0; i < after->n_metrics; i++) {
         const struct catalog_metric *metric = &after->catalog->metrics[after->metrics[i].metric];
-        bool was = plan_metric_planned(&before->metrics[i]), is = plan_metric_planned(&after->metrics[i]);
-        if (after->metrics[i].auxiliary)
+        const struct plan_metric *old = before_of(before, after, i);
+        if (after->metrics[i].auxiliary || !old)
             continue; // metrics that need it are reported
+        bool was = plan_metric_planned(old), is = plan_metric_planned(&after->metrics[i]);
         if (was && !is)
             log_warning("%s%s is no longer measured: %s", source->prefix, metric->export_name,
                         after->metrics[i].reason);

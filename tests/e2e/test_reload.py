@@ -328,12 +328,17 @@ def test_a_replay_refuses_and_says_why():
         replay.stop()
 
 
+def slots_of(daemon):
+    return daemon.json("/api/v1/snapshot")["scopes"][0]["level1"]["pipeline_slots_total"]
+
+
 def test_what_is_recorded_over_a_reload_is_replayed():
     with contextlib.ExitStack() as stack:
         daemon = stack.enter_context(Reloaded(stack, "--pmu", f"sim:{STEADY}", yaml=GOOD[3]))
         daemon.wait_round(2)
         daemon.reloaded(GOOD[3].replace("[stage_1, General, Software]", "[stage_1, MPKI]"))
         daemon.wait_round(daemon.sequence() + 3)
+        slots = slots_of(daemon)
         daemon.reloaded(GOOD[3].replace("default:", "other:") + "profile: other\n")
         daemon.wait_round(daemon.sequence() + 3)
         daemon.stop()
@@ -342,6 +347,8 @@ def test_what_is_recorded_over_a_reload_is_replayed():
             with e2e.Daemon("--pmu", f"replay:{os.path.join(daemon.run_folder, name)}", "--speed", "0") as replay:
                 e2e.wait_for(lambda: replay.sequence() >= 3, "the replay")
                 profiles.append(replay.json("/api/v1/status")["config"]["profile"])
+                if name == "recording.1":  # totals go on over the reload in it
+                    e2e.wait_for(lambda: (slots_of(replay) or 0) >= slots > 0, "all pipeline slots")
                 replay.stop()
         assert profiles == ["default", "other"], profiles
 

@@ -135,6 +135,35 @@ static void test_totals_go_on_to_the_bit_and_grow(void **state) {
     stop(&r);
 }
 
+static double covered_by(struct reloading *r) {
+    struct snapshot *now = totals(r);
+    double covered = now->values[snapshot_covered(now->layout, 0)];
+    for (int reason = 0; reason < UNCOVERED_N; reason++)
+        assert_true(isfinite(now->values[snapshot_uncovered(now->layout, 0, (enum uncovered)reason)]));
+    snapshot_unref(now);
+    return covered;
+}
+
+static void test_coverage_goes_on_where_only_software_events_are_left_and_back(void **state) {
+    (void)state;
+    static const char *const yaml[] = {"profiles: {default: {groups: [Software]}}\n",
+                                       "profiles: {default: {groups: []}}\n",
+                                       "profiles: {default: {groups: [General, Software]}}\n"};
+    struct reloading r;
+    double covered = 0;
+    load(&r, yaml[2]);
+    for (int i = 0; i < 6; i++) {
+        measuring_run_until(&r.m, 10 * (i + 1));
+        measuring_reach(&r.m, MEASURE_LOOKING);
+        double now = covered_by(&r);
+        assert_true(i % 3 == 2 ? now >= covered : now > covered); // with nothing selected nothing is covered
+        covered = now;
+        reload(&r, yaml[i % 3]);
+        assert_true(covered_by(&r) == covered);
+    }
+    stop(&r);
+}
+
 static void test_the_same_configuration_opens_and_closes_nothing(void **state) {
     (void)state;
     struct reloading r;
@@ -275,6 +304,7 @@ static void test_a_definition_that_took_anothers_place_lasts_over_a_reload(void 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_totals_go_on_to_the_bit_and_grow),
+        cmocka_unit_test(test_coverage_goes_on_where_only_software_events_are_left_and_back),
         cmocka_unit_test(test_the_same_configuration_opens_and_closes_nothing),
         cmocka_unit_test(test_a_reload_in_each_state_leads_on),
         cmocka_unit_test(test_what_cannot_be_prepared_changes_nothing),

@@ -100,9 +100,33 @@ static void test_what_is_negative_now_and_then_is_no_matter_of_the_sibling(void 
     rig_free(&rig);
 }
 
+static void test_a_thread_lends_no_more_than_it_has_in_all(void **state) {
+    (void)state;
+    static const bool ended[THREADS] = {true, true};
+    struct rig rig;
+    rig_init(&rig);
+    struct level1_cpu *to = &rig.level1->cpus[0], *from = &rig.level1->cpus[1];
+    to->seconds = from->seconds = ROUND_SECONDS;
+    to->debt.busiest_slots = 400;
+    to->debt.owed[BACKEND] = -1000;
+    to->slots[FRONTEND] = 560;
+    to->slots[BACKEND] = -160;
+    from->slots[FRONTEND] = -100;
+    from->slots[BACKEND] = 150;
+    level1_siblings_lend(rig.level1, ended);
+    assert_true(from->slots[BACKEND] == 100 && to->slots[BACKEND] == -110);
+    to->slots[BACKEND] = -160;
+    from->slots[FRONTEND] = -200;
+    from->slots[BACKEND] = 150;
+    level1_siblings_lend(rig.level1, ended);
+    assert_true(from->slots[BACKEND] == 150 && to->slots[BACKEND] == -160); // it has less than nothing
+    rig_free(&rig);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_thread_that_uses_more_than_its_half_gets_what_its_sibling_left),
+        cmocka_unit_test(test_a_thread_lends_no_more_than_it_has_in_all),
         cmocka_unit_test(test_what_is_negative_now_and_then_is_no_matter_of_the_sibling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
