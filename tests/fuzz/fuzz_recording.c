@@ -68,9 +68,9 @@ static void play_plan(struct deck *deck, const struct recording_record *record) 
         return;
     struct snapshot_layout *layout = snapshot_layout_new(plan.plan, plan.topology);
     struct derive *derive = layout ? derive_new(layout) : NULL;
-    if (!derive)
+    if (!derive || (deck->derive && derive_continue(derive, deck->derive) < 0))
         abort();
-    derive_free(deck->derive); // plans of one recording have the same metrics, as derive_continue requires
+    derive_free(deck->derive);
     snapshot_layout_unref(deck->layout);
     deck->layout = layout;
     deck->derive = derive;
