@@ -266,12 +266,12 @@ static void render_bar(const struct view *view, const struct snapshot *snapshot,
     for (size_t i = 0; i < view->layout->n_level1; i++) {
         double share = share_of(view, snapshot, scope, level1->categories[i].metric);
         enum category category = level1->categories[i].category;
-        text_format(out, "<span class=\"nb\"><span class=\"key c%d\"></span>%s</span> ", (int)category,
+        text_format(out, "<span class=\"nb\"><span class=\"key c%d\"></span>%s ", (int)category,
                     category_name(category));
         if (isfinite(share))
-            text_format(out, "%.1f %% &nbsp; ", 100 * share);
+            text_format(out, "%.1f %%</span> &nbsp; ", 100 * share);
         else
-            text_string(out, "<span class=\"soft\">no value</span> &nbsp; ");
+            text_string(out, "<span class=\"soft\">no value</span></span> &nbsp; ");
     }
     text_string(out, "\n");
     double contention = level1->per_thread ? share_of(view, snapshot, scope, (unsigned)level1->contention) : NAN;

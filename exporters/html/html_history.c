@@ -174,8 +174,13 @@ void html_history_render(const struct view *view, const struct view_history *his
         plot.stack[c] = find_category(&plot, (enum category)c);
         any = any || plot.stack[c];
     }
-    if (!any || history->n_steps == 0)
+    if (history->n_steps == 0)
         return;
+    if (!any) { // no pipeline slots here
+        text_string(out, "<h2>What happened in the last hour</h2>\n");
+        put_marks(&plot, out);
+        return;
+    }
     plot.steps = history->n_steps > STEPS_MIN ? history->n_steps : STEPS_MIN;
     text_format(
         out,

@@ -24,7 +24,8 @@ int html_tree_render(const struct view *view, const struct snapshot *snapshot, s
 // Appends the host's platform; nothing if it has not been collected.
 void html_platform_render(const struct view *view, struct text *out);
 
-// Appends level 1 of a core type over the last hour, with what happened meanwhile; nothing if there is none.
+// Appends level 1 of a core type over the last hour, with what happened meanwhile, or only that where level 1 is
+// not measured; nothing before the first snapshot.
 void html_history_render(const struct view *view, const struct view_history *history, struct text *out);
 
 #endif

@@ -125,8 +125,48 @@ static void test_an_interval_that_tells_nothing_is_said_in_words(void **state) {
     assert_margin("frontend_bound", 0.25, 0.75, "0.25 <small class=\"soft\">too uncertain to tell</small><td");
 }
 
+static void test_the_last_hour_is_a_plot_with_what_happened(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    const double values[] = {0.25, NAN, 0.5};
+    struct view_history_mark mark = {.view = &host.view, .mark = {.at_ns = 21000000000, .kind = MARK_CPUS}};
+    (void)snprintf(mark.mark.text, sizeof mark.mark.text, "<one> CPU offline");
+    struct view_history_series series = {
+        .view = &host.view, .metric = host_metric(&host, "backend_bound"), .socket = -1, .values = values};
+    struct view_history history = {.view = &host.view,
+                                   .step_ns = 10000000000,
+                                   .first = 1,
+                                   .n_steps = 3,
+                                   .wall_offset_ns = 1000000000,
+                                   .series = &series,
+                                   .n_series = 1,
+                                   .marks = &mark,
+                                   .n_marks = 1};
+    const struct shown shown = {.history = &history, .n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}};
+    struct text text = {0};
+    assert_int_equal(html_render(&shown, &text), 0);
+    text_append(&text, "", 1);
+    // the last three of thirty steps of 24, the middle one unknown
+    assert_non_null(strstr(text.data, "<polygon class=\"f3\" points=\"648,120 672,120 672,160 648,160 \"/>"));
+    assert_non_null(strstr(text.data, "<polygon class=\"f3\" points=\"696,80 720,80 720,160 696,160 \"/>"));
+    assert_non_null(strstr(text.data, "<li>00:00:22 &lt;one&gt; CPU offline</li>"));
+    history.n_series = 0; // level 1 is not measured
+    text.length = 0;
+    assert_int_equal(html_render(&shown, &text), 0);
+    text_append(&text, "", 1);
+    assert_null(strstr(text.data, "<svg"));
+    assert_non_null(
+        strstr(text.data, "<h2>What happened in the last hour</h2>\n<ol class=\"marks\">\n<li>00:00:22 &lt;one&gt;"));
+    text_free(&text);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_last_hour_is_a_plot_with_what_happened),
         cmocka_unit_test(test_the_page_escapes_what_comes_from_outside_and_tells_simulation_and_trouble),
         cmocka_unit_test(test_the_page_tells_what_is_not_measured_and_why),
         cmocka_unit_test(test_the_page_says_nothing_of_trouble_where_there_is_none),
