@@ -109,14 +109,6 @@ static struct series *make_series(struct history *history, long socket, const ch
     return series;
 }
 
-static bool is_category(const struct snapshot_layout *layout, size_t metric, size_t *category) {
-    const struct catalog_level1 *level1 = &layout->catalog->level1;
-    for (*category = 0; *category < layout->n_level1; ++*category)
-        if (level1->categories[*category].metric == layout->plan->metrics[metric].metric)
-            return true;
-    return false;
-}
-
 // Joins a metric of the layout with its series; with `make`, makes the series if there is none. The first series_max
 // count.
 static void match(struct history *history, size_t scope, long socket, size_t metric, bool make) {
@@ -134,9 +126,10 @@ static void match(struct history *history, size_t scope, long socket, size_t met
     series->scope = scope;
     series->metric = metric;
     series->k = 1;
-    series->source = is_category(layout, metric, &series->category) ? SOURCE_CATEGORY
-                     : catalog_metric_ratio(entry, &series->k)      ? SOURCE_QUOTIENT
-                                                                    : SOURCE_GAUGE;
+    series->category = snapshot_category_of(layout, metric);
+    series->source = series->category < layout->n_level1       ? SOURCE_CATEGORY
+                     : catalog_metric_ratio(entry, &series->k) ? SOURCE_QUOTIENT
+                                                               : SOURCE_GAUGE;
     if (series->source != before)
         series->a = series->b = NAN; // another spec's
 }
@@ -147,9 +140,8 @@ static bool is_kept(const struct plan *plan, size_t metric) {
 
 static void match_scope(struct history *history, size_t scope, long socket, bool categories, bool others, bool make) {
     const struct plan *plan = history->layout->plan;
-    size_t category;
     for (size_t m = 0; m < plan->n_metrics; m++) {
-        bool is = is_category(history->layout, m, &category);
+        bool is = snapshot_category_of(history->layout, m) < history->layout->n_level1;
         if (is_kept(plan, m) && (is ? categories : others))
             match(history, scope, socket, m, make);
     }

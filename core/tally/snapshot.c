@@ -94,6 +94,14 @@ size_t snapshot_category(const struct snapshot_layout *layout, size_t scope, siz
     return first_total(layout, scope) + 2 * layout->n_metrics + category;
 }
 
+size_t snapshot_category_of(const struct snapshot_layout *layout, size_t metric) {
+    size_t category = 0;
+    while (category < layout->n_level1 &&
+           layout->catalog->level1.categories[category].metric != layout->plan->metrics[metric].metric)
+        category++;
+    return category;
+}
+
 size_t snapshot_pipeline_slots(const struct snapshot_layout *layout, size_t scope) {
     return snapshot_category(layout, scope, layout->n_level1);
 }

@@ -112,6 +112,8 @@ size_t snapshot_share_of_time(const struct snapshot_layout *layout, size_t scope
 size_t snapshot_numerator(const struct snapshot_layout *layout, size_t scope, size_t metric); // totals from here on
 size_t snapshot_denominator(const struct snapshot_layout *layout, size_t scope, size_t metric);
 size_t snapshot_category(const struct snapshot_layout *layout, size_t scope, size_t category); // index into level1
+// The category whose share a metric of the plan is; n_level1: none.
+size_t snapshot_category_of(const struct snapshot_layout *layout, size_t metric);
 size_t snapshot_pipeline_slots(const struct snapshot_layout *layout, size_t scope);
 // Pipeline slots that threads lost to their siblings; only if the catalog's level 1 is per thread.
 size_t snapshot_contention(const struct snapshot_layout *layout, size_t scope);
@@ -125,10 +127,9 @@ size_t snapshot_running(const struct snapshot_layout *layout, size_t group);    
 size_t snapshot_trouble(const struct snapshot_layout *layout, size_t event, enum event_trouble trouble); // 1 or NaN
 size_t snapshot_offline(const struct snapshot_layout *layout, size_t socket);  // CPUs offline in the last round
 size_t snapshot_measured(const struct snapshot_layout *layout, size_t socket); // CPUs online in it
-// The lasting verdict of the host (scope 0) or of a socket, filled in by diagnosis_round. One value for each metric of the plan, and one at `n_metrics`
-// for "nothing is high": 1 for the last node of the path, NaN for all others. Then since when, as for
-// snapshot_bound_since; and 1 where the intervals leave
-// no doubt of the path, 0 where they do.
+// The lasting verdict of the host (scope 0) or of a socket, filled in by diagnosis_round. One value for each metric of
+// the plan, and one at `n_metrics` for "nothing is high": 1 for the last node of the path, NaN for all others. Then
+// since when, as for snapshot_bound_since; and 1 where the intervals leave no doubt of the path, 0 where they do.
 size_t snapshot_verdict(const struct snapshot_layout *layout, size_t scope, size_t metric);
 size_t snapshot_verdict_since(const struct snapshot_layout *layout, size_t scope);
 size_t snapshot_verdict_certain(const struct snapshot_layout *layout, size_t scope);

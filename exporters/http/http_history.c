@@ -94,18 +94,10 @@ static bool is_listed(const char *list, const char *name) {
     return false;
 }
 
-static bool is_category(const struct view *view, size_t metric) {
-    const struct catalog_level1 *level1 = &view->layout->catalog->level1;
-    for (size_t i = 0; i < view->layout->n_level1; i++)
-        if (level1->categories[i].metric == view->layout->plan->metrics[metric].metric)
-            return true;
-    return false;
-}
-
 static bool is_wanted(const struct query *query, const struct view *view, size_t metric) {
     return view_exported(view, metric) &&
            (query->metrics ? is_listed(query->metrics, view_metric(view, metric)->export_name)
-                           : is_category(view, metric));
+                           : snapshot_category_of(view->layout, metric) < view->layout->n_level1);
 }
 
 // Lists the series asked for. Returns how many there are; at most `max` are written.
