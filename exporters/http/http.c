@@ -330,14 +330,11 @@ static int start_daemon(struct http_server *server, int fd, struct MHD_Daemon **
     return -error;
 }
 
-int http_server_listen(struct http_server *server, size_t i, const struct http_address *address,
-                       struct errors *errors) {
+// Serves on a listening socket, which it takes over.
+static int serve_on(struct http_server *server, size_t i, const struct http_address *address, int fd, uint16_t port,
+                    struct errors *errors) {
     struct MHD_Daemon *daemon;
-    uint16_t port;
-    int fd, r = http_listen(address, errors, &fd, &port);
-    if (r < 0)
-        return r;
-    r = start_daemon(server, fd, &daemon);
+    int r = start_daemon(server, fd, &daemon);
     if (r < 0)
         return http_listen_refuse(address, errors, -r);
     server->client_connections[i] = http_listen_is_loopback(address->address) ? 0 : HTTP_CLIENT_CONNECTIONS_MAX;
@@ -348,6 +345,22 @@ int http_server_listen(struct http_server *server, size_t i, const struct http_a
     }
     server->ports[i] = port;
     return 0;
+}
+
+int http_server_listen(struct http_server *server, size_t i, const struct http_address *address,
+                       struct errors *errors) {
+    uint16_t port;
+    int fd, r = http_listen(address, errors, &fd, &port);
+    return r < 0 ? r : serve_on(server, i, address, fd, port, errors);
+}
+
+int http_server_adopt(struct http_server *server, size_t i, const struct http_address *address, int fd,
+                      struct errors *errors) {
+    int r = http_listen_adopt(fd);
+    if (r == 0)
+        return serve_on(server, i, address, fd, address->port, errors);
+    close(fd);
+    return http_listen_refuse(address, errors, -r);
 }
 
 // The daemon's main thread handles all signals.
