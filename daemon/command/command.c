@@ -27,6 +27,9 @@ static int check_measure(const struct options *options) {
         return options_say("--speed goes with --pmu replay:FILE: what is measured takes its time");
     if (options->spec && options->pmu != PMU_REPLAY)
         return options_say("--spec goes with the command eval, and with --pmu replay:FILE");
+    if (options->web.systemd_socket && options->web.n_listen > 0)
+        return options_say(
+            "--web.systemd-socket does not go with --web.listen-address: the socket unit has the addresses");
     return 0;
 }
 
