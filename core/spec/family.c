@@ -21,7 +21,7 @@ const struct family_info family_table[FAMILY_N] = {
          "Events below the line of each metric of the form k A/B, advanced together with the numerator "
          "and from the same windows."},
     [FAMILY_METRIC_INFO] =
-        {PREFIX "metric_info", "gauge",
+        {PREFIX "metric_info", "info",
          "1 for each metric whose name every vendor has, with the definition that this CPU's events come nearest to. "
          "Compare values of one definition."},
     [FAMILY_STANDARD_ERROR] = {PREFIX "metric_standard_error", "gauge",
@@ -117,11 +117,11 @@ const struct family_info family_table[FAMILY_N] = {
     [FAMILY_RECORDING_ROUNDS_LOST] = {PREFIX "recording_rounds_lost_total", "counter",
                                       "Rounds that were measured and are not in the recording, because it could not be "
                                       "written or the disk was too slow."},
-    [FAMILY_CPU_INFO] = {PREFIX "cpu_info", "gauge", "The host's CPU and the spec that it is measured with."},
+    [FAMILY_CPU_INFO] = {PREFIX "cpu_info", "info", "The host's CPU and the spec that it is measured with."},
     [FAMILY_PLATFORM_INFO] = {PREFIX "platform_info", "gauge",
                               "What the host's platform is, as far as it bears on the numbers; mixed: CPUs differ."},
-    [FAMILY_BUILD_INFO] = {PREFIX "build_info", "gauge", "The version of this daemon."},
-    [FAMILY_CONFIG_INFO] = {PREFIX "config_info", "gauge",
+    [FAMILY_BUILD_INFO] = {PREFIX "build_info", "info", "The version of this daemon."},
+    [FAMILY_CONFIG_INFO] = {PREFIX "config_info", "info",
                             "The profile in force and a hash of the whole configuration."},
     [FAMILY_CONFIG_SUCCESSFUL] = {PREFIX "config_last_reload_successful", "gauge",
                                   "1 where the last attempt to load the configuration succeeded, 0 where it failed and "
@@ -148,6 +148,15 @@ const struct family_info family_table[FAMILY_N] = {
                               "Time of one CPU that its totals do not stand for, by reason."},
 };
 
+// Whether a family's name is `metric` and the end that its type has.
+static bool is_stem(const struct family_info *family, const char *name, const char *metric) {
+    const char *end = strcmp(family->type, "counter") == 0 ? "_total"
+                      : strcmp(family->type, "info") == 0  ? "_info"
+                                                           : "";
+    size_t length = strlen(metric);
+    return strncmp(name, metric, length) == 0 && strcmp(name + length, end) == 0;
+}
+
 bool family_collides(const char *metric) {
     const size_t prefix = strlen(PREFIX);
     if (strncmp(metric, "cpu_", 4) == 0)
@@ -156,7 +165,7 @@ bool family_collides(const char *metric) {
         const char *name = family_table[i].name;
         if (strncmp(name, PREFIX, prefix) != 0 || name[prefix] != metric[0])
             continue;
-        if (strcmp(name + prefix, metric) == 0)
+        if (strcmp(name + prefix, metric) == 0 || is_stem(&family_table[i], name + prefix, metric))
             return true;
         // a histogram's own series
         size_t length = strlen(name + prefix);

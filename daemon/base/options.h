@@ -14,6 +14,8 @@
 
 #include "config/vendor/spec_format.h"
 
+enum { OPTIONS_LISTEN_MAX = 16 };
+
 enum pmu_kind { PMU_AUTO, PMU_LINUX, PMU_SIM, PMU_REPLAY };
 
 struct options {
@@ -44,6 +46,11 @@ struct options {
         enum spec_format format;
         bool scaled;
     } eval;
+    struct options_web {
+        const char *listen[OPTIONS_LISTEN_MAX]; // instead of the configuration's; none: its own
+        size_t n_listen;
+        bool systemd_socket; // the sockets that systemd passes, instead of both
+    } web;
     struct {
         const char *cpu, *group; // NULL: this host's, all
         bool json;

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "exporters/html/html_script.h"
+#include "exporters/http/http_accept.h"
 #include "exporters/http/http_cache.h"
 #include "exporters/http/http_clock.h"
 #include "exporters/http/http_connections.h"
@@ -98,7 +99,8 @@ static struct MHD_Response *render(struct http_server *server, enum http_page pa
     atomic_fetch_add(&server->renders, 1);
     if (text && render_text(server, page, publication, text) == 0)
         response = http_cache_end(&server->cache, page, generation);
-    if (response && http_add_headers(response, http_page_content_type(page)))
+    if (response && http_add_headers(response, http_page_content_type(page)) &&
+        http_add_vary(response, http_page_vary(page)))
         return response;
     http_cache_drop(&server->cache, page);
     return NULL;
@@ -179,12 +181,14 @@ static enum MHD_Result respond_path(struct http_server *server, struct MHD_Conne
         return http_respond_fixed(connection, "text/javascript; charset=utf-8", html_script, html_script_length);
     if (strcmp(path, "/api/v1/history") == 0)
         return respond_history(server, connection);
+    struct http_accept accept = http_accept_read(connection);
     int page = http_page_find(path, MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "scope"));
     if (page == -EINVAL)
         return http_respond_error(connection, "there is no such scope: choose host, socket or cpu");
     if (page < 0)
         return http_respond_text(connection, MHD_HTTP_NOT_FOUND, http_page_list);
-    return respond_page(server, connection, (enum http_page)page);
+    bool openmetrics = http_accept_openmetrics(&accept);
+    return respond_page(server, connection, openmetrics ? http_page_openmetrics(page) : (enum http_page)page);
 }
 
 static struct http_connection *slot_of(struct MHD_Connection *connection) {
@@ -330,14 +334,11 @@ static int start_daemon(struct http_server *server, int fd, struct MHD_Daemon **
     return -error;
 }
 
-int http_server_listen(struct http_server *server, size_t i, const struct http_address *address,
-                       struct errors *errors) {
+// Serves on a listening socket, which it takes over.
+static int serve_on(struct http_server *server, size_t i, const struct http_address *address, int fd, uint16_t port,
+                    struct errors *errors) {
     struct MHD_Daemon *daemon;
-    uint16_t port;
-    int fd, r = http_listen(address, errors, &fd, &port);
-    if (r < 0)
-        return r;
-    r = start_daemon(server, fd, &daemon);
+    int r = start_daemon(server, fd, &daemon);
     if (r < 0)
         return http_listen_refuse(address, errors, -r);
     server->client_connections[i] = http_listen_is_loopback(address->address) ? 0 : HTTP_CLIENT_CONNECTIONS_MAX;
@@ -348,6 +349,22 @@ int http_server_listen(struct http_server *server, size_t i, const struct http_a
     }
     server->ports[i] = port;
     return 0;
+}
+
+int http_server_listen(struct http_server *server, size_t i, const struct http_address *address,
+                       struct errors *errors) {
+    uint16_t port;
+    int fd, r = http_listen(address, errors, &fd, &port);
+    return r < 0 ? r : serve_on(server, i, address, fd, port, errors);
+}
+
+int http_server_adopt(struct http_server *server, size_t i, const struct http_address *address, int fd,
+                      struct errors *errors) {
+    int r = http_listen_adopt(fd);
+    if (r == 0)
+        return serve_on(server, i, address, fd, address->port, errors);
+    close(fd);
+    return http_listen_refuse(address, errors, -r);
 }
 
 // The daemon's main thread handles all signals.

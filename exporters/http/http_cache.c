@@ -127,27 +127,31 @@ void http_cache_give_up(struct http_cache *cache) {
     trim(TRIM_BYTES_MIN);
 }
 
-// A thousand CPUs' template takes 2 MiB.
-static bool has_template(const struct http_cache *cache, size_t page) {
-    return page == HTTP_PAGE_METRICS_CPU && cache->templates.cpu;
+static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+// What nobody has asked for since `asked_ms` is given up when it is due; else notes in *next_ms when it is.
+static bool is_due(uint64_t asked_ms, uint64_t now_ms, uint64_t *next_ms) {
+    uint64_t due_ms = asked_ms + HTTP_KEPT_MS;
+    if (due_ms > now_ms)
+        *next_ms = due_ms < *next_ms ? due_ms : *next_ms;
+    return due_ms <= now_ms;
+}
+
+// A thousand CPUs' template takes 2 MiB. Two formats share it.
+static void expire_template(struct http_cache *cache, uint64_t now_ms, uint64_t *next_ms) {
+    uint64_t asked_ms =
+        later(cache->pages[HTTP_PAGE_METRICS_CPU].asked_ms, cache->pages[HTTP_PAGE_OPENMETRICS_CPU].asked_ms);
+    if (cache->templates.cpu && is_due(asked_ms, now_ms, next_ms))
+        cache->templates.cpu = prometheus_page_free(cache->templates.cpu);
 }
 
 int http_cache_expire(struct http_cache *cache, uint64_t now_ms) {
     uint64_t next_ms = UINT64_MAX;
     size_t given_up = 0;
-    for (size_t i = 0; i < HTTP_PAGE_N; i++) {
-        struct http_cached *page = &cache->pages[i];
-        uint64_t due_ms = page->asked_ms + HTTP_KEPT_MS;
-        if (page->bytes == 0 && !has_template(cache, i))
-            continue;
-        if (due_ms > now_ms) {
-            next_ms = due_ms < next_ms ? due_ms : next_ms;
-            continue;
-        }
-        given_up += drop(page);
-        if (has_template(cache, i))
-            cache->templates.cpu = prometheus_page_free(cache->templates.cpu);
-    }
+    for (size_t i = 0; i < HTTP_PAGE_N; i++)
+        if (cache->pages[i].bytes > 0 && is_due(cache->pages[i].asked_ms, now_ms, &next_ms))
+            given_up += drop(&cache->pages[i]);
+    expire_template(cache, now_ms, &next_ms);
     trim(given_up);
     return next_ms == UINT64_MAX ? -1 : (int)(next_ms - now_ms);
 }

@@ -17,6 +17,10 @@ bool http_add_headers(struct MHD_Response *response, const char *content_type) {
                "form-action 'none'; frame-ancestors 'none'") == MHD_YES;
 }
 
+bool http_add_vary(struct MHD_Response *response, const char *names) {
+    return !names || MHD_add_response_header(response, "Vary", names) == MHD_YES;
+}
+
 enum MHD_Result http_respond(struct MHD_Connection *connection, unsigned status, const char *content_type,
                              const char *body, const char *name, const char *value) {
     struct MHD_Response *response =

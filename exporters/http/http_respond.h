@@ -12,6 +12,9 @@
 // Adds the headers that all answers have. False if out of memory.
 bool http_add_headers(struct MHD_Response *response, const char *content_type);
 
+// Adds the header Vary unless `names` is NULL. False if out of memory.
+bool http_add_vary(struct MHD_Response *response, const char *names);
+
 // A short answer; `body` is copied. Adds a header if `name` is not NULL.
 enum MHD_Result http_respond(struct MHD_Connection *connection, unsigned status, const char *content_type,
                              const char *body, const char *name, const char *value);

@@ -125,6 +125,25 @@ static void test_a_template_goes_with_its_page_or_after_it(void **state) {
     host_deinit(&host);
 }
 
+static void test_a_template_stays_while_one_of_its_two_formats_is_asked_for(void **state) {
+    struct http_cache *cache = *state;
+    struct exporter_host host;
+    host_init(&host);
+    const struct shown shown = {.n = 1, .types = {{.view = &host.view}}};
+    (void)has(cache, HTTP_PAGE_METRICS_CPU, 1, 0);
+    put(cache, HTTP_PAGE_METRICS_CPU, 1, LARGE, 'a');
+    (void)has(cache, HTTP_PAGE_OPENMETRICS_CPU, 1, 1000);
+    put(cache, HTTP_PAGE_OPENMETRICS_CPU, 1, LARGE, 'b');
+    cache->templates.cpu = prometheus_page_new(&shown, true);
+    assert_int_equal(http_cache_expire(cache, HTTP_KEPT_MS), 1000);
+    assert_null(cache->pages[HTTP_PAGE_METRICS_CPU].response);
+    assert_non_null(cache->pages[HTTP_PAGE_OPENMETRICS_CPU].response);
+    assert_non_null(cache->templates.cpu);
+    assert_int_equal(http_cache_expire(cache, HTTP_KEPT_MS + 1000), -1);
+    assert_null(cache->templates.cpu);
+    host_deinit(&host);
+}
+
 static void test_what_could_not_be_rendered_leaves_nothing(void **state) {
     struct http_cache *cache = *state;
     put(cache, HTTP_PAGE_ROOT, 1, 100, 'a');
@@ -220,6 +239,7 @@ int main(void) {
         WITH(test_what_nobody_asks_for_any_more_is_given_back),
         WITH(test_of_large_pages_those_that_were_asked_for_last_are_kept),
         WITH(test_a_template_goes_with_its_page_or_after_it),
+        WITH(test_a_template_stays_while_one_of_its_two_formats_is_asked_for),
         WITH(test_what_could_not_be_rendered_leaves_nothing),
         WITH(test_a_page_that_is_being_sent_keeps_its_memory),
         WITH(test_a_page_that_is_given_up_while_it_is_sent_is_sent_to_its_end),
