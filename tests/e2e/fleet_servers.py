@@ -13,6 +13,7 @@ import urllib.parse
 import e2e
 
 PROMETHEUS, PROMTOOL, ALERTMANAGER = "/usr/bin/prometheus", "/usr/bin/promtool", "/usr/bin/prometheus-alertmanager"
+AMTOOL = "/usr/bin/amtool"
 
 
 class Server(e2e.Program):
