@@ -123,8 +123,9 @@ const struct option_row option_rows[OPTION_ROWS] = {
     {"pmu", "KIND", OPTIONS_HOST, read_pmu, MEMBER(pmu),
      "auto: what this host has (the default)\n"
      "linux: the kernel's counters\n"
-     "sim: a simulated two-socket Neoverse V2 host; sim:hybrid: one with three types of cores; sim:FILE: another "
-     "scenario\n"
+     "sim:NAME: a simulated host, such as sim:zen4 ('topdownd list scenarios' has all of them; sim alone is "
+     "sim:demo)\n"
+     "sim:FILE: a simulated host of your own, a path with a folder or an ending\n"
      "replay:FILE: what run --record wrote, or a log of perf stat"},
     {"path.sysfs", "DIR", OPTIONS_HOST, read_text, MEMBER(sysfs), "where sysfs is mounted (/sys)"},
     {"path.procfs", "DIR", OPTIONS_HOST, read_text, MEMBER(procfs), "where procfs is mounted (/proc)"},

@@ -93,7 +93,7 @@ static const struct command commands[] = {
      .check = check_yield,
      .run = yield_run},
     {.name = "list",
-     .word = "cpus|groups|metrics|events",
+     .word = "cpus|groups|metrics|events|scenarios",
      .sets = OPTIONS_LIST | OPTIONS_HOST,
      .summary = "show what is known of this CPU, or of another",
      .help = "Shows what is known of this host's CPU, or of any other that has a spec.\n"
@@ -101,7 +101,8 @@ static const struct command commands[] = {
              "  cpus                specs, and what identifies their CPUs\n"
              "  groups              metric groups, which a profile names\n"
              "  metrics             metrics, with their names in Prometheus\n"
-             "  events              events, with the perf attributes that would be used",
+             "  events              events, with the perf attributes that would be used\n"
+             "  scenarios           simulated hosts, for --pmu sim:NAME",
      .check = list_check,
      .run = list_run},
     {.name = "eval",
