@@ -23,6 +23,7 @@ enum http_page {
     HTTP_PAGE_PLAN,
     HTTP_PAGE_CATALOG,
     HTTP_PAGE_STATUS,
+    HTTP_PAGE_SCRIPT, // of the root page
     HTTP_PAGE_N
 };
 
