@@ -91,7 +91,8 @@ static const char *const ROOMS[] = {"core/base/",       "core/host/",
                                     "exporters/json/",  "exporters/html/",
                                     "exporters/http/",  "daemon/base/",
                                     "daemon/source/",   "daemon/engine/",
-                                    "daemon/run/",      "daemon/command/",
+                                    "daemon/run/",
+                                    "daemon/doctor/",      "daemon/command/",
                                     "daemon/main.c"};
 
 // The number of the room that the file is in; N_OF(ROOMS): in none.
