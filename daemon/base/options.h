@@ -31,6 +31,7 @@ struct options {
     uint64_t record_bytes; // of all files together; 0: not given
     const char *config;
     bool config_given; // false: the default path, which may be absent
+    bool json;         // print JSON, not text
     bool all_warnings; // show every warning about a vendor's files
     const char *sysfs, *procfs;
     const char *data;   // folder with specs/ and scenarios/; NULL: beside the program
@@ -53,7 +54,6 @@ struct options {
     } web;
     struct {
         const char *cpu, *group; // NULL: this host's, all
-        bool json;
     } list;
 };
 
@@ -65,7 +65,8 @@ enum option_set {
     OPTIONS_YIELD = 8,
     OPTIONS_LIST = 16,
     OPTIONS_EVAL = 32,
-    OPTIONS_ASK = 64 // how to reach the running daemon
+    OPTIONS_ASK = 64, // how to reach the running daemon
+    OPTIONS_DOCTOR = 128
 };
 
 struct command {

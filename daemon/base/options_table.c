@@ -154,7 +154,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
     {"cpu", "NAME", OPTIONS_LIST, read_text, MEMBER(list.cpu),
      "of that CPU: a spec, a name such as 'EPYC 9654' or 'Graviton 4', or (cpus) a vendor"},
     {"group", "GROUP", OPTIONS_LIST, read_text, MEMBER(list.group), "metrics: only those of that metric group"},
-    {"json", NULL, OPTIONS_LIST, read_flag, MEMBER(list.json), "an array of objects"},
+    {"json", NULL, OPTIONS_LIST | OPTIONS_DOCTOR, read_flag, MEMBER(json), "print JSON"},
     {"spec", "PATH", OPTIONS_EVAL, read_text, MEMBER(spec), "a vendor's file, or a folder of them"},
     {"counts", "FILE", OPTIONS_EVAL, read_text, MEMBER(eval.counts), "a JSON object of names and numbers"},
     {"format", "KIND", OPTIONS_EVAL, read_format, MEMBER(eval.format), "arm, perf or perfmon (by what is there)"},

@@ -11,6 +11,7 @@
 #include "daemon/command/list.h"
 #include "daemon/command/reload.h"
 #include "daemon/command/yield.h"
+#include "daemon/doctor/doctor.h"
 #include "daemon/run/check.h"
 #include "daemon/run/service.h"
 
@@ -105,6 +106,14 @@ static const struct command commands[] = {
              "  scenarios           simulated hosts, for --pmu sim:NAME",
      .check = list_check,
      .run = list_run},
+    {.name = "doctor",
+     .sets = OPTIONS_DOCTOR | OPTIONS_HOST | OPTIONS_ASK,
+     .summary = "say whether this host is fit to be measured, and what to do if not",
+     .help = "Says whether this host is fit to be measured: its counters, the rights to use them, who else\n"
+             "does, files, and what the platform is. It changes nothing. The exit status is 1 if something\n"
+             "keeps topdownd from measuring.",
+     .check = doctor_check,
+     .run = doctor_run},
     {.name = "eval",
      .sets = OPTIONS_EVAL,
      .summary = "evaluate a spec's metrics over given counts, print a JSON object, and exit",

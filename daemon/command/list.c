@@ -416,7 +416,7 @@ static int run(const struct options *options, struct list_specs *list, struct er
         r = find_what(options->word) == LIST_SCENARIOS ? list_scenarios(data, errors, table)
                                                        : list_of_specs(list, options, data, errors, table);
     if (r == 0)
-        r = print(table, options->list.json);
+        r = print(table, options->json);
     table_deinit(table);
     return r;
 }
