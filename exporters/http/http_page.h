@@ -10,6 +10,7 @@
 
 enum http_page {
     HTTP_PAGE_ROOT,
+    HTTP_PAGE_SCRIPT, // of the root page
     HTTP_PAGE_METRICS,
     HTTP_PAGE_METRICS_CPU,
     HTTP_PAGE_OPENMETRICS, // the same two in OpenMetrics
@@ -23,7 +24,6 @@ enum http_page {
     HTTP_PAGE_PLAN,
     HTTP_PAGE_CATALOG,
     HTTP_PAGE_STATUS,
-    HTTP_PAGE_SCRIPT, // of the root page
     HTTP_PAGE_N
 };
 
