@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "collectors/host/host_file.h"
-#include "collectors/host/host_kept.h"
 
 enum { LIST_BYTES = 16384, PATH_BYTES = 512, FILE_BYTES = 64, DEPTH_MAX = 8 };
 
@@ -17,11 +16,11 @@ static void add_all(struct cpuset *set, const struct cpuset *others) {
 
 // Adds the CPUs of a list; false if there is no such file. Text that is no list, such as "(null)", names none. Cgroups
 // come and go, so their files do not stay open: `kept` is NULL.
-static bool add_list(struct host_kept *kept, const char *folder, const char *file, struct cpuset *out) {
+static bool add_list(struct host_files *kept, const char *folder, const char *file, struct cpuset *out) {
     char path[PATH_BYTES + FILE_BYTES], text[LIST_BYTES];
     struct cpuset set;
     (void)snprintf(path, sizeof path, "%s/%s", folder, file);
-    if (host_kept_read_mounted(kept, path, text, sizeof text) < 0)
+    if (host_file_read_mounted(kept, path, text, sizeof text) < 0)
         return false;
     if (cpuset_parse(text, &set) == 0)
         add_all(out, &set);
@@ -66,18 +65,18 @@ static void add_partitions(const char *folder, unsigned depth, struct cpuset *ou
 
 // Only cgroups of version 2 have partitions, and their root always has this file: a search elsewhere would be for
 // nothing, every few seconds.
-static bool has_partitions(struct host_kept *kept, const char *root) {
+static bool has_partitions(struct host_files *kept, const char *root) {
     char path[PATH_BYTES + FILE_BYTES], text[2];
     (void)snprintf(path, sizeof path, "%s/cgroup.controllers", root);
-    return host_kept_read_mounted(kept, path, text, sizeof text) >= 0;
+    return host_file_read_mounted(kept, path, text, sizeof text) >= 0;
 }
 
 // ---- cgroup v1 ----
 
-static bool is_balanced(struct host_kept *kept, const char *folder) {
+static bool is_balanced(struct host_files *kept, const char *folder) {
     char path[PATH_BYTES + FILE_BYTES], text[8];
     (void)snprintf(path, sizeof path, "%s/cpuset.sched_load_balance", folder);
-    return host_kept_read_mounted(kept, path, text, sizeof text) < 0 || strcmp(text, "0\n") != 0;
+    return host_file_read_mounted(kept, path, text, sizeof text) < 0 || strcmp(text, "0\n") != 0;
 }
 
 // Adds the CPUs of all sets that are balanced. Below such a set are only CPUs that it has. What lies too deep to look
@@ -96,7 +95,7 @@ static void add_balanced(const char *folder, unsigned depth, struct cpuset *out)
 }
 
 // Adds the CPUs that no balanced set has.
-static void add_unbalanced(struct host_kept *kept, const char *root, struct cpuset *out) {
+static void add_unbalanced(struct host_files *kept, const char *root, struct cpuset *out) {
     struct cpuset all = {0}, balanced = {0};
     if (is_balanced(kept, root))
         return;

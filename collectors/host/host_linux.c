@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "collectors/host/host_file.h"
-#include "collectors/host/host_kept.h"
 #include "core/spec/kernel_pmu.h"
 
 // Every file read here is small; text beyond the buffer is ignored.
@@ -35,7 +34,7 @@ enum online { ONLINE_KNOWN, ONLINE_NO_LIST };
 static int read_online(const struct host_roots *roots, char *path, struct cpuset *out) {
     char text[FILE_BYTES];
     (void)snprintf(path, PATH_BYTES, "%s/devices/system/cpu/online", roots->sysfs);
-    ssize_t length = host_kept_read(roots->kept, path, text, sizeof text);
+    ssize_t length = host_file_read_kept(roots->kept, path, text, sizeof text);
     if (length < 0)
         return (int)length;
     return cpuset_parse(text, out) < 0 || cpuset_count(out) == 0 ? ONLINE_NO_LIST : ONLINE_KNOWN;
@@ -341,7 +340,7 @@ static void count_fds(const struct host_roots *roots, uint64_t call, struct host
     (void)snprintf(path, sizeof path, "%s/self/fd", roots->procfs);
     if (call == 0)
         process->is_procfs = statfs(path, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
-    if (process->is_procfs && host_kept_stat(roots->kept, path, &status) == 0 && status.st_size > 0)
+    if (process->is_procfs && host_file_stat(roots->kept, path, &status) == 0 && status.st_size > 0)
         process->open_fds = (double)status.st_size;
     else if (call % HOST_FDS_CALLS == 0)
         process->open_fds = list_fds(path);
@@ -365,7 +364,7 @@ static double boot_timestamp(const struct host_roots *roots) {
 static void read_stat(const struct host_roots *roots, struct host_process *process) {
     char path[PATH_BYTES], text[2048];
     (void)snprintf(path, sizeof path, "%s/self/stat", roots->procfs);
-    const char *fields = host_kept_read(roots->kept, path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+    const char *fields = host_file_read_kept(roots->kept, path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
     unsigned long long start_ticks, virtual_bytes, resident_pages;
     process->virtual_bytes = process->resident_bytes = NAN;
     if (!fields ||

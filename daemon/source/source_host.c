@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "collectors/host/host_bind.h"
+#include "collectors/host/host_file.h"
 #include "collectors/host/host_guests.h"
-#include "collectors/host/host_kept.h"
 #include "collectors/pmu/pmu_linux.h"
 #include "core/spec/kernel_pmu.h"
 #include "daemon/source/source_identify.h"
@@ -291,7 +291,7 @@ static struct source_host *add(const struct source_request *request, struct sour
     struct source *source = &host->source;
     source->driver = &DRIVER;
     source->roots = (struct host_roots){
-        .sysfs = request->options->sysfs, .procfs = request->options->procfs, .kept = host_kept_new()};
+        .sysfs = request->options->sysfs, .procfs = request->options->procfs, .kept = host_files_new()};
     host->cpus = &request->specs->cpus;
     host_cpu_describe(&source->roots, &source->cpu);
     out[(*n)++] = source;
