@@ -7,7 +7,7 @@ install(DIRECTORY packaging/remedies DESTINATION ${CMAKE_INSTALL_DATADIR}/topdow
 install(DIRECTORY packaging/prometheus packaging/grafana DESTINATION ${CMAKE_INSTALL_DATADIR}/topdownd OPTIONAL
         FILES_MATCHING PATTERN "*.yml" PATTERN "*.yaml" PATTERN "*.json")
 configure_file(systemd/topdownd.service.in systemd/topdownd.service @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/systemd/topdownd.service DESTINATION lib/systemd/system)
+install(FILES ${CMAKE_BINARY_DIR}/systemd/topdownd.service systemd/topdownd.socket DESTINATION lib/systemd/system)
 install(FILES systemd/topdownd.sysusers DESTINATION lib/sysusers.d RENAME topdownd.conf)
 
 # The configuration belongs to the administrator: an installation never changes a file that is there. The packages have

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by ./run and ./test: installs Debian packages that are missing.
 
-packages_build="gcc libc6-dev cmake ninja-build pkg-config libsystemd-dev libmicrohttpd-dev libcjson-dev libyaml-dev"
+packages_build="gcc libc6-dev cmake ninja-build pkg-config libsystemd-dev libmicrohttpd-dev libcjson-dev libyaml-dev zlib1g-dev"
 packages_test="$packages_build clang libclang-rt-14-dev libcmocka-dev python3 python3-prometheus-client prometheus curl systemd mandoc chromium"
 # the packages and what is done with them: e2e/test_package.py, e2e/test_systemd.py
 packages_test="$packages_test dpkg-dev lintian rpm systemd-container zsh"

@@ -295,9 +295,11 @@ static void read_rivals(struct scenario_reader *reader, const struct json_node *
 // Reads what all core types share.
 static void read_shape(struct scenario_reader *reader, const struct json_node *root) {
     struct scenario *scenario = reader->scenario;
-    const char *description;
+    const char *description = NULL;
     scenario->threads_per_core = 1;
     (void)json_get_text(root, "description", JSON_OPTIONAL, &description);
+    if (description && !(scenario->description = strdup(description)))
+        json_fail_memory(root);
     (void)json_get_count(root, "sockets", JSON_REQUIRED, 1, SCENARIO_CPUS_MAX, &scenario->sockets);
     (void)json_get_count(root, "cores_per_socket", JSON_REQUIRED, 1, SCENARIO_CPUS_MAX, &scenario->cores_per_socket);
     (void)json_get_count(root, "threads_per_core", JSON_OPTIONAL, 1, 8, &scenario->threads_per_core);

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "config/yaml/config_decode.h"
+#include "config/yaml/config_listen.h"
 #include "config/yaml/yaml_tree.h"
 
 struct loader {
@@ -245,11 +246,7 @@ struct config *config_free(struct config *config) {
     for (size_t i = 0; i < config->n_profiles; i++)
         profile_deinit(&config->profiles[i]);
     free(config->profiles);
-    for (size_t i = 0; i < config->n_listen; i++) {
-        free(config->listen[i].text);
-        free(config->listen[i].address);
-    }
-    free(config->listen);
+    config_listen_clear(config);
     for (size_t i = 0; i < config->n_files; i++)
         free(config->files[i]);
     free(config->files);

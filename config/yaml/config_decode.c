@@ -8,68 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/yaml/config_listen.h"
 #include "config/yaml/config_map.h"
 #include "config/yaml/config_profile.h"
 #include "config/yaml/config_value.h"
 
-enum { LISTEN_MAX = 16, PATTERN_MAX = 255, PATH_BYTES_MAX = 4095 };
-#define LISTEN_DEFAULT_ADDRESS "127.0.0.1"
-#define LISTEN_DEFAULT_PORT 10813
-
-// ---- addresses ----
-
-static void add_listen(struct config_decoder *decoder, const char *text, const struct config_value_endpoint *endpoint) {
-    struct config_listen *listen = &decoder->config->listen[decoder->config->n_listen++];
-    listen->text = config_map_text(decoder, text);
-    listen->address = config_map_text(decoder, endpoint->address);
-    listen->port = endpoint->port;
-}
-
-// Whether `all` stands for all of this host's addresses of the kind of `one`.
-static bool covers(const char *all, const char *one) { return strcmp(all, strchr(one, ':') ? "::" : "0.0.0.0") == 0; }
-
-static void decode_listen_item(struct config_decoder *decoder, const struct yaml_tree *item) {
-    const struct config *config = decoder->config;
-    struct config_value_endpoint endpoint;
-    if (!config_value_listen(item, &endpoint, decoder->errors))
-        return;
-    for (size_t i = 0; i < config->n_listen && !decoder->memory_short; i++) {
-        const char *other = config->listen[i].address;
-        bool same = strcmp(other, endpoint.address) == 0;
-        bool overlap = endpoint.port != 0 && (covers(other, endpoint.address) || covers(endpoint.address, other));
-        if (config->listen[i].port != endpoint.port || !(same || overlap))
-            continue;
-        (void)yaml_tree_error(decoder->errors, &item->origin,
-                              same
-                                  ? "listen: \"%s\" is there twice (the other one is \"%s\"); keep one"
-                                  : "listen: \"%s\" and \"%s\" overlap: one of them stands for all addresses; keep one",
-                              yaml_tree_word(item->text).text, yaml_tree_word(config->listen[i].text).text);
-        return;
-    }
-    add_listen(decoder, item->text, &endpoint);
-}
-
-static void decode_listen(struct config_decoder *decoder, const struct config_key *key, const struct yaml_tree *listen,
-                          void *member) {
-    static const struct config_value_endpoint endpoint = {LISTEN_DEFAULT_ADDRESS, LISTEN_DEFAULT_PORT};
-    (void)member;
-    decoder->config->listen = config_map_array(decoder, LISTEN_MAX, sizeof *decoder->config->listen);
-    if (!decoder->config->listen)
-        return;
-    if (!listen) {
-        add_listen(decoder, key->standard, &endpoint);
-        return;
-    }
-    if (!config_value_is(listen, YAML_TREE_LIST, key->name, key->example, decoder->errors))
-        return;
-    if (listen->n == 0)
-        (void)yaml_tree_error(decoder->errors, &listen->origin,
-                              "listen is empty: write an address, or remove the key for 127.0.0.1:10813");
-    if (listen->n > LISTEN_MAX)
-        (void)yaml_tree_error(decoder->errors, &listen->origin, "listen: more than %d addresses", LISTEN_MAX);
-    for (size_t i = 0; i < listen->n && i < LISTEN_MAX; i++)
-        decode_listen_item(decoder, listen->entries[i].value);
-}
+enum { PATTERN_MAX = 255, PATH_BYTES_MAX = 4095 };
 
 // ---- texts ----
 
@@ -204,7 +148,7 @@ static const struct config_key config_keys[] = {
      .help = "slots that a group's event groups get in each round, 1 to 100"},
     {.name = "listen",
      .places = CONFIG_TOP,
-     .decode = decode_listen,
+     .decode = config_listen_decode,
      .when_absent = true,
      .example = "[\"127.0.0.1:10813\"]",
      .standard = "127.0.0.1:10813",

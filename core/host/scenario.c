@@ -24,6 +24,7 @@ static struct scenario *free_one(struct scenario *scenario) {
         load_deinit(&scenario->loads[i]);
     free(scenario->loads);
     free(scenario->spec);
+    free(scenario->description);
     free(scenario->name);
     free(scenario);
     return next;

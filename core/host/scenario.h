@@ -65,7 +65,8 @@ struct scenario_rival {
 
 struct scenario {
     char *name;
-    char *spec; // the spec whose events the host counts
+    char *description; // for people; NULL: none
+    char *spec;        // the spec whose events the host counts
     unsigned sockets, cores_per_socket, threads_per_core;
     unsigned general_counters;   // 0: no limit
     bool validates_nothing;      // event groups of any size open, as on some drivers; too large ones never run

@@ -65,12 +65,15 @@ enum family {
     FAMILY_N
 };
 
+// The labels of an info say what something is, and its sample is always 1. What measuring changes, such as the verdict,
+// is a gauge.
 struct family_info {
-    const char *name, *type, *help;
+    const char *name, *type, *help; // type: "counter", "gauge", "histogram", "info"
 };
 extern const struct family_info family_table[FAMILY_N];
 
-// True if topdownd_<metric> is, or begins like, one of these names (topdownd_cpu_ belongs to /metrics/cpu).
+// True if topdownd_<metric> is, or begins like, one of these names (topdownd_cpu_ belongs to /metrics/cpu), or is the
+// name that one of them has in OpenMetrics, without _total or _info.
 bool family_collides(const char *metric);
 
 #endif

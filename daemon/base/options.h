@@ -14,6 +14,8 @@
 
 #include "config/vendor/spec_format.h"
 
+enum { OPTIONS_LISTEN_MAX = 16 };
+
 enum pmu_kind { PMU_AUTO, PMU_LINUX, PMU_SIM, PMU_REPLAY };
 
 struct options {
@@ -29,6 +31,7 @@ struct options {
     uint64_t record_bytes; // of all files together; 0: not given
     const char *config;
     bool config_given; // false: the default path, which may be absent
+    bool json;         // print JSON, not text
     bool all_warnings; // show every warning about a vendor's files
     const char *sysfs, *procfs;
     const char *data;   // folder with specs/ and scenarios/; NULL: beside the program
@@ -44,9 +47,13 @@ struct options {
         enum spec_format format;
         bool scaled;
     } eval;
+    struct options_web {
+        const char *listen[OPTIONS_LISTEN_MAX]; // instead of the configuration's; none: its own
+        size_t n_listen;
+        bool systemd_socket; // the sockets that systemd passes, instead of both
+    } web;
     struct {
         const char *cpu, *group; // NULL: this host's, all
-        bool json;
     } list;
 };
 
@@ -58,7 +65,8 @@ enum option_set {
     OPTIONS_YIELD = 8,
     OPTIONS_LIST = 16,
     OPTIONS_EVAL = 32,
-    OPTIONS_ASK = 64 // how to reach the running daemon
+    OPTIONS_ASK = 64, // how to reach the running daemon
+    OPTIONS_DOCTOR = 128
 };
 
 struct command {

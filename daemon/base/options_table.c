@@ -92,6 +92,15 @@ static int read_for(const struct option_row *row, const char *word, struct optio
     return 0;
 }
 
+static int read_listen(const struct option_row *row, const char *word, struct options *options) {
+    struct options_web *web = &options->web;
+    (void)row;
+    if (web->n_listen == OPTIONS_LISTEN_MAX)
+        return options_say("there are 16 addresses at most: leave one out");
+    web->listen[web->n_listen++] = word;
+    return 0;
+}
+
 static int read_format(const struct option_row *row, const char *word, struct options *options) {
     static const char *const names[] = {"arm", "perf", "perfmon"};
     static const enum spec_format formats[] = {SPEC_FORMAT_ARM, SPEC_FORMAT_PERF, SPEC_FORMAT_PERFMON};
@@ -114,8 +123,9 @@ const struct option_row option_rows[OPTION_ROWS] = {
     {"pmu", "KIND", OPTIONS_HOST, read_pmu, MEMBER(pmu),
      "auto: what this host has (the default)\n"
      "linux: the kernel's counters\n"
-     "sim: a simulated two-socket Neoverse V2 host; sim:hybrid: one with three types of cores; sim:FILE: another "
-     "scenario\n"
+     "sim:NAME: a simulated host, such as sim:zen4 ('topdownd list scenarios' has all of them; sim alone is "
+     "sim:demo)\n"
+     "sim:FILE: a simulated host of your own, a path with a folder or an ending\n"
      "replay:FILE: what run --record wrote, or a log of perf stat"},
     {"path.sysfs", "DIR", OPTIONS_HOST, read_text, MEMBER(sysfs), "where sysfs is mounted (/sys)"},
     {"path.procfs", "DIR", OPTIONS_HOST, read_text, MEMBER(procfs), "where procfs is mounted (/proc)"},
@@ -129,6 +139,12 @@ const struct option_row option_rows[OPTION_ROWS] = {
     {"record", "FILE", OPTIONS_MEASURE, read_record, MEMBER(record),
      "write every reading to FILE; what was there before is in FILE.1, FILE.2 and so on"},
     {"record.size", "SIZE", OPTIONS_MEASURE, read_size, MEMBER(record_bytes), "of all of them together at most (256M)"},
+    {"web.listen-address", "ADDRESS", OPTIONS_MEASURE, read_listen, 0,
+     "serve on 127.0.0.1:10813, [::1]:10813 or (all of this host's) :10813, instead of listen in the configuration; "
+     "may be given again for another one"},
+    {"listen", "ADDRESS", OPTIONS_MEASURE, read_listen, 0, "the same"},
+    {"web.systemd-socket", NULL, OPTIONS_MEASURE, read_flag, MEMBER(web.systemd_socket),
+     "serve on the sockets that systemd passes (topdownd.socket), instead of addresses"},
     {"for", "TIME", OPTIONS_YIELD, read_for, MEMBER(yield.seconds), "for how long, 1s to 1h; it ends by itself"},
     {"end", NULL, OPTIONS_YIELD, read_flag, MEMBER(yield.end), "take the counters back now"},
     {"path.run", "DIR", OPTIONS_MEASURE | OPTIONS_ASK, read_text, MEMBER(run),
@@ -138,7 +154,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
     {"cpu", "NAME", OPTIONS_LIST, read_text, MEMBER(list.cpu),
      "of that CPU: a spec, a name such as 'EPYC 9654' or 'Graviton 4', or (cpus) a vendor"},
     {"group", "GROUP", OPTIONS_LIST, read_text, MEMBER(list.group), "metrics: only those of that metric group"},
-    {"json", NULL, OPTIONS_LIST, read_flag, MEMBER(list.json), "an array of objects"},
+    {"json", NULL, OPTIONS_LIST | OPTIONS_DOCTOR, read_flag, MEMBER(json), "print JSON"},
     {"spec", "PATH", OPTIONS_EVAL, read_text, MEMBER(spec), "a vendor's file, or a folder of them"},
     {"counts", "FILE", OPTIONS_EVAL, read_text, MEMBER(eval.counts), "a JSON object of names and numbers"},
     {"format", "KIND", OPTIONS_EVAL, read_format, MEMBER(eval.format), "arm, perf or perfmon (by what is there)"},

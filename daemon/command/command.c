@@ -11,6 +11,7 @@
 #include "daemon/command/list.h"
 #include "daemon/command/reload.h"
 #include "daemon/command/yield.h"
+#include "daemon/doctor/doctor.h"
 #include "daemon/run/check.h"
 #include "daemon/run/service.h"
 
@@ -27,6 +28,9 @@ static int check_measure(const struct options *options) {
         return options_say("--speed goes with --pmu replay:FILE: what is measured takes its time");
     if (options->spec && options->pmu != PMU_REPLAY)
         return options_say("--spec goes with the command eval, and with --pmu replay:FILE");
+    if (options->web.systemd_socket && options->web.n_listen > 0)
+        return options_say(
+            "--web.systemd-socket does not go with --web.listen-address: the socket unit has the addresses");
     return 0;
 }
 
@@ -90,7 +94,7 @@ static const struct command commands[] = {
      .check = check_yield,
      .run = yield_run},
     {.name = "list",
-     .word = "cpus|groups|metrics|events",
+     .word = "cpus|groups|metrics|events|scenarios",
      .sets = OPTIONS_LIST | OPTIONS_HOST,
      .summary = "show what is known of this CPU, or of another",
      .help = "Shows what is known of this host's CPU, or of any other that has a spec.\n"
@@ -98,9 +102,18 @@ static const struct command commands[] = {
              "  cpus                specs, and what identifies their CPUs\n"
              "  groups              metric groups, which a profile names\n"
              "  metrics             metrics, with their names in Prometheus\n"
-             "  events              events, with the perf attributes that would be used",
+             "  events              events, with the perf attributes that would be used\n"
+             "  scenarios           simulated hosts, for --pmu sim:NAME",
      .check = list_check,
      .run = list_run},
+    {.name = "doctor",
+     .sets = OPTIONS_DOCTOR | OPTIONS_HOST | OPTIONS_ASK,
+     .summary = "say whether this host is fit to be measured, and what to do if not",
+     .help = "Says whether this host is fit to be measured: its counters, the rights to use them, who else\n"
+             "does, files, and what the platform is. It changes nothing. The exit status is 1 if something\n"
+             "keeps topdownd from measuring.",
+     .check = doctor_check,
+     .run = doctor_run},
     {.name = "eval",
      .sets = OPTIONS_EVAL,
      .summary = "evaluate a spec's metrics over given counts, print a JSON object, and exit",

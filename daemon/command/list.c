@@ -14,11 +14,12 @@
 #include "core/host/cpu_names.h"
 #include "daemon/base/options_error.h"
 #include "daemon/command/list_events.h"
+#include "daemon/command/list_scenarios.h"
 #include "daemon/command/list_specs.h"
 #include "daemon/source/source_find.h"
 
-enum what { LIST_CPUS, LIST_GROUPS, LIST_METRICS, LIST_EVENTS, LIST_N };
-static const char *const WHATS[LIST_N] = {"cpus", "groups", "metrics", "events"};
+enum what { LIST_CPUS, LIST_GROUPS, LIST_METRICS, LIST_EVENTS, LIST_SCENARIOS, LIST_N };
+static const char *const WHATS[LIST_N] = {"cpus", "groups", "metrics", "events", "scenarios"};
 
 enum { EXIT_WRONG = 2 };
 
@@ -31,10 +32,12 @@ static int find_what(const char *word) {
 
 int list_check(const struct options *options) {
     if (!options->word)
-        return options_say("list what? 'topdownd list cpus', or groups, metrics or events");
+        return options_say("list what? 'topdownd list cpus', or groups, metrics, events or scenarios");
     int what = find_what(options->word);
     if (what < 0)
         return options_refuse("there is no list of", options->word, error_suggest(options->word, WHATS, LIST_N));
+    if (options->list.cpu && what == LIST_SCENARIOS)
+        return options_say("--cpu does not go with 'topdownd list scenarios'");
     return options->list.group && what != LIST_METRICS ? options_say("--group goes with 'topdownd list metrics'") : 0;
 }
 
@@ -373,6 +376,19 @@ static int fill(struct list_specs *list, const struct options *options, const st
     return known ? 0 : say_no_group(catalog, options->list.group);
 }
 
+static int list_of_specs(struct list_specs *list, const struct options *options, const char *data,
+                         struct errors *errors, struct table *table) {
+    struct subject subject = {.n_types = 0};
+    int r = list_specs_init(list, data, errors);
+    if (r == 0)
+        r = choose(list, options, data, errors, &subject);
+    if (r == 0)
+        r = fill(list, options, &subject, errors, table);
+    for (size_t i = 0; i < subject.n_types; i++)
+        catalog_free(subject.types[i].vendors);
+    return r;
+}
+
 static int print(const struct table *table, bool json) {
     struct text out = {0};
     int r = json ? table_print_json(table, &out) : table_print(table, &out);
@@ -390,23 +406,18 @@ static int run(const struct options *options, struct list_specs *list, struct er
     struct table tables[LIST_N] = {[LIST_CPUS] = COLUMNS(CPU_COLUMNS),
                                    [LIST_GROUPS] = COLUMNS(GROUP_COLUMNS),
                                    [LIST_METRICS] = COLUMNS(METRIC_COLUMNS),
-                                   [LIST_EVENTS] = COLUMNS(list_event_columns)};
+                                   [LIST_EVENTS] = COLUMNS(list_event_columns),
+                                   [LIST_SCENARIOS] = COLUMNS(list_scenario_columns)};
 #undef COLUMNS
     struct table *table = &tables[find_what(options->word)];
     char data[DATA_PATH_MAX];
-    struct subject subject = {.n_types = 0};
     int r = data_find(options->data, data, sizeof data, errors);
     if (r == 0)
-        r = list_specs_init(list, data, errors);
+        r = find_what(options->word) == LIST_SCENARIOS ? list_scenarios(data, errors, table)
+                                                       : list_of_specs(list, options, data, errors, table);
     if (r == 0)
-        r = choose(list, options, data, errors, &subject);
-    if (r == 0)
-        r = fill(list, options, &subject, errors, table);
-    if (r == 0)
-        r = print(table, options->list.json);
+        r = print(table, options->json);
     table_deinit(table);
-    for (size_t i = 0; i < subject.n_types; i++)
-        catalog_free(subject.types[i].vendors);
     return r;
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/command/ask.h"
+#include "daemon/run/ask.h"
 #include "daemon/run/control.h"
 
 // A reload waits for the end of a round, but not for long (daemon/run/reload.h), and for a probe.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/command/ask.h"
+#include "daemon/run/ask.h"
 #include "daemon/run/control.h"
 
 enum { TIMEOUT_S = 10 };

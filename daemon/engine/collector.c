@@ -143,9 +143,7 @@ int collector_probe(struct collector *c, const struct topology *topology) {
     bool *usable = calloc(source->catalog->n_events, sizeof *usable);
     if (!usable)
         return -ENOMEM;
-    for (size_t e = 0; e < source->catalog->n_events; e++)
-        usable[e] = (source->support[e] == PLAN_SUPPORT_UNKNOWN || source->support[e] == PLAN_SUPPORTED) &&
-                    !source_watchdog_may_hold(source, e);
+    source_choose_probe_events(source, usable);
     collector_stop(c);
     int r = probe_new(source->catalog, usable, topology, c->pmu, &c->probe);
     free(usable);

@@ -24,6 +24,7 @@ struct listening {
     sd_event_source *timer; // NULL: nothing has ever been awaited
     uint64_t retry_us;      // until the next attempt
     bool announced;
+    bool inherited; // the addresses are those of systemd's sockets
     struct awaited addresses[HTTP_ADDRESSES_MAX];
     size_t n;
 };
@@ -43,8 +44,8 @@ static void awaited_deinit(struct awaited *address) {
     free((char *)(uintptr_t)address->at.text);
 }
 
-static int awaited_init(struct awaited *address, const struct config_listen *from, size_t place) {
-    *address = (struct awaited){.at = {strdup(from->text), strdup(from->address), from->port}, .place = place};
+static int awaited_init(struct awaited *address, const char *text, const char *number, uint16_t port, size_t place) {
+    *address = (struct awaited){.at = {strdup(text), strdup(number), port}, .place = place};
     if (address->at.text && address->at.address)
         return 0;
     awaited_deinit(address);
@@ -149,7 +150,7 @@ static int add(struct listening *listening, const struct config_listen *listen, 
                           "listen: there are %d addresses at most, with those that it replaces: change a part first",
                           HTTP_ADDRESSES_MAX);
     struct awaited *address = &listening->addresses[listening->n];
-    int r = awaited_init(address, listen, (size_t)place);
+    int r = awaited_init(address, listen->text, listen->address, listen->port, (size_t)place);
     if (r < 0)
         return r;
     r = try_address(listening, address, true, errors, &changed);
@@ -172,30 +173,61 @@ static int add_new(struct listening *listening, const struct config *config, str
     return r;
 }
 
-static int expect(struct listening *listening, const struct config *config) {
-    struct http_address addresses[HTTP_ADDRESSES_MAX] = {0};
-    size_t n = config->n_listen;
-    for (size_t i = 0; i < n && i < HTTP_ADDRESSES_MAX; i++)
-        addresses[i].address = config->listen[i].address;
+// Tells the server all addresses that there are to be.
+static int expect(struct listening *listening, const struct http_address *addresses, size_t n) {
     if (!listening->server)
         return http_server_new(addresses, n, &listening->server);
     http_server_expect(listening->server, addresses, n);
     return 0;
 }
 
+static int expect_configured(struct listening *listening, const struct config *config) {
+    struct http_address addresses[HTTP_ADDRESSES_MAX] = {0};
+    for (size_t i = 0; i < config->n_listen && i < HTTP_ADDRESSES_MAX; i++)
+        addresses[i].address = config->listen[i].address;
+    return expect(listening, addresses, config->n_listen);
+}
+
+// ---- sockets of systemd ----
+
+static int adopt(struct listening *listening, const struct inherited_socket *from, struct errors *errors) {
+    struct awaited *address = &listening->addresses[listening->n];
+    int r = awaited_init(address, from->text, from->address, from->port, listening->n);
+    if (r < 0)
+        return r;
+    listening->n++;
+    address->here = true;
+    return http_server_adopt(listening->server, address->place, &address->at, from->fd, errors);
+}
+
+static int adopt_all(struct listening *listening, const struct inherited *inherited, struct errors *errors) {
+    struct http_address addresses[HTTP_ADDRESSES_MAX] = {0};
+    for (size_t i = 0; i < inherited->n; i++)
+        addresses[i].address = inherited->sockets[i].address;
+    int r = expect(listening, addresses, inherited->n);
+    for (size_t i = 0; i < inherited->n && r == 0; i++)
+        r = adopt(listening, &inherited->sockets[i], errors);
+    listening->inherited = true;
+    return r == -EAGAIN ? -EINVAL : r; // nobody tries these again
+}
+
 // ---- of a configuration ----
 
-int listening_new(sd_event *loop, const struct config *config, struct errors *errors, struct listening **out) {
+static int listen_to(struct listening *listening, const struct config *config, struct errors *errors) {
+    int r = expect_configured(listening, config);
+    if (r == 0)
+        r = add_new(listening, config, errors);
+    return r < 0 ? r : await(listening, RETRY_US_MIN);
+}
+
+int listening_new(sd_event *loop, const struct config *config, const struct inherited *inherited, struct errors *errors,
+                  struct listening **out) {
     struct listening *listening = calloc(1, sizeof *listening);
     if (!listening)
         return -ENOMEM;
     listening->loop = loop;
     listening->retry_us = RETRY_US_MIN;
-    int r = expect(listening, config);
-    if (r == 0)
-        r = add_new(listening, config, errors);
-    if (r >= 0)
-        r = await(listening, RETRY_US_MIN);
+    int r = inherited->n > 0 ? adopt_all(listening, inherited, errors) : listen_to(listening, config, errors);
     if (r < 0)
         listening_free(listening);
     else
@@ -204,14 +236,14 @@ int listening_new(sd_event *loop, const struct config *config, struct errors *er
 }
 
 int listening_change(struct listening *listening, const struct config *config, struct errors *errors) {
-    int r = add_new(listening, config, errors);
-    if (r < 0)
-        return r;
+    int r = listening->inherited ? 1 : add_new(listening, config, errors);
+    if (r != 0)
+        return r < 0 ? r : 0;
     for (size_t i = listening->n; i-- > 0;)
         if (!is_named(config, &listening->addresses[i]))
             drop(listening, i);
     listening->retry_us = RETRY_US_MIN;
-    (void)expect(listening, config);
+    (void)expect_configured(listening, config);
     r = await(listening, CHANGED_US); // what an address before it held is free soon
     return r < 0 ? r : 0;
 }

@@ -397,14 +397,17 @@ static void service_close(struct service *s) {
 
 static int service_open(struct service *s, const struct options *options) {
     struct errors *errors = &s->errors;
+    struct inherited inherited = {0};
     s->options = options;
     raise_file_limit();
     start_memory_init();
     int r = open_loop(s);
     if (r >= 0)
         r = load_setup(options, errors, &s->setup);
+    if (r >= 0 && options->web.systemd_socket)
+        r = inherited_take(&inherited, errors);
     if (r >= 0)
-        r = listening_new(s->loop, s->setup->config, errors, &s->listening);
+        r = listening_new(s->loop, s->setup->config, &inherited, errors, &s->listening);
     if (r >= 0)
         r = control_new(s->loop, options->run, &(struct control_requests){on_yield, on_reload, s}, errors, &s->control);
     if (r >= 0)

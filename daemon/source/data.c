@@ -59,24 +59,33 @@ static int check_map(const struct specs *specs, const char *path, struct errors 
     return r;
 }
 
-static int list_specs(struct specs *specs, struct errors *errors) {
+// Adds the names of the folder's JSON files, without the ending and in order, to `names`, of which there are `*n`
+// afterwards, whatever it returns.
+static int list_folder(const char *folder, const char *kind, size_t max, struct errors *errors, char **names,
+                       size_t *n) {
     struct dirent **entries;
-    int n = scandir(specs->folder, &entries, is_json, alphasort), r = 0;
-    if (n < 0)
-        return errors_add(errors, specs->folder, 0, 0, "cannot read the folder: %s", strerror(errno));
-    for (int i = 0; i < n; i++) {
-        if (r == 0 && specs->n == DATA_SPECS_MAX)
-            r = errors_add(errors, specs->folder, 0, 0, "holds more than %d specs", DATA_SPECS_MAX);
+    int found = scandir(folder, &entries, is_json, alphasort), r = 0;
+    *n = 0;
+    if (found < 0)
+        return errors_add(errors, folder, 0, 0, "cannot read the folder: %s", strerror(errno));
+    for (int i = 0; i < found; i++) {
+        if (r == 0 && *n == max)
+            r = errors_add(errors, folder, 0, 0, "holds more than %zu %s", max, kind);
         if (r == 0) {
             size_t length = strlen(entries[i]->d_name) - strlen(".json");
-            specs->names[specs->n] = strndup(entries[i]->d_name, length);
-            r = specs->names[specs->n] ? 0 : -ENOMEM;
-            specs->n += r == 0;
+            names[*n] = strndup(entries[i]->d_name, length);
+            r = names[*n] ? 0 : -ENOMEM;
+            *n += r == 0;
         }
         free(entries[i]);
     }
     free(entries);
-    return r == 0 && specs->n == 0 ? errors_add(errors, specs->folder, 0, 0, "holds no specs (*.json)") : r;
+    return r == 0 && *n == 0 ? errors_add(errors, folder, 0, 0, "holds no %s (*.json)", kind) : r;
+}
+
+static void free_names(char **names, size_t n) {
+    while (n > 0)
+        free(names[--n]);
 }
 
 int data_open_specs(const char *data, struct specs *out, struct errors *errors) {
@@ -84,7 +93,7 @@ int data_open_specs(const char *data, struct specs *out, struct errors *errors) 
     *out = (struct specs){.n = 0};
     (void)snprintf(out->folder, sizeof out->folder, "%s/specs", data);
     (void)snprintf(path, sizeof path, "%s/cpus.json", out->folder);
-    int r = list_specs(out, errors);
+    int r = list_folder(out->folder, "specs", DATA_SPECS_MAX, errors, out->names, &out->n);
     if (r == 0)
         r = cpu_map_json_load(path, errors, &out->cpus);
     if (r == 0)
@@ -101,9 +110,54 @@ void specs_forget(struct specs *specs) {
 
 void specs_deinit(struct specs *specs) {
     specs_forget(specs);
-    while (specs->n > 0)
-        free(specs->names[--specs->n]);
+    free_names(specs->names, specs->n);
+    specs->n = 0;
     cpu_map_deinit(&specs->cpus);
+}
+
+int data_list_scenarios(const char *data, struct errors *errors, char *names[DATA_SCENARIOS_MAX]) {
+    char folder[DATA_PATH_MAX + 16];
+    size_t n;
+    (void)snprintf(folder, sizeof folder, "%s/scenarios", data);
+    int r = list_folder(folder, "scenarios", DATA_SCENARIOS_MAX, errors, names, &n);
+    if (r < 0)
+        free_names(names, n);
+    return r < 0 ? r : (int)n;
+}
+
+// Reports a name that is of none of the scenarios.
+static int refuse_scenario(const char *name, char *const *names, size_t n, struct errors *errors) {
+    char text[ERROR_TEXT_MAX] = "";
+    const char *near = error_suggest(name, (const char *const *)names, n);
+    for (size_t i = 0; i < n; i++) {
+        size_t length = strlen(text);
+        (void)snprintf(text + length, sizeof text - length, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+    return errors_add(
+        errors, NULL, 0, 0,
+        "there is no ready scenario '%.60s'%s%s%s Those that ship are %s. A file of your own is named with "
+        "its folder: sim:./%.60s.json",
+        name, near ? ": did you mean '" : "", near ? near : "", near ? "'?" : ".", text, name);
+}
+
+int data_find_scenario(const char *data, const char *name, struct errors *errors, char *out, size_t size) {
+    char *names[DATA_SCENARIOS_MAX];
+    if (strpbrk(name, "/.")) {
+        (void)snprintf(out, size, "%s", name);
+        return 0;
+    }
+    int n = data_list_scenarios(data, errors, names), r = 0;
+    if (n < 0)
+        return n;
+    bool found = false;
+    for (int i = 0; i < n; i++)
+        found = found || strcmp(names[i], name) == 0;
+    if (found)
+        (void)snprintf(out, size, "%s/scenarios/%s.json", data, name);
+    else
+        r = refuse_scenario(name, names, (size_t)n, errors);
+    free_names(names, (size_t)n);
+    return r;
 }
 
 bool specs_has(const struct specs *specs, const char *name) {

@@ -12,7 +12,7 @@
 
 #define SPEC_SOFTWARE "software" // the spec of the kernel's software events, and the kernel's PMU for them
 
-enum { DATA_PATH_MAX = 4096, DATA_SPECS_MAX = 256 };
+enum { DATA_PATH_MAX = 4096, DATA_SPECS_MAX = 256, DATA_SCENARIOS_MAX = 64 };
 
 // Finds the data folder: `given` if not NULL, else share/topdownd beside the program's folder (an installation), else
 // two folders above it (a build in the source tree). Returns 0, or -EINVAL with the remedy in `errors`.
@@ -28,6 +28,14 @@ struct specs {
 };
 int data_open_specs(const char *data, struct specs *out, struct errors *errors);
 void specs_deinit(struct specs *specs);
+
+// The names of the scenarios that ship, in order; the caller frees each. Returns how many, or -EINVAL with the reason
+// in `errors`, or -ENOMEM.
+int data_list_scenarios(const char *data, struct errors *errors, char *names[DATA_SCENARIOS_MAX]);
+
+// The path of a scenario's file. A name without folder and ending is of a scenario that ships. Returns 0, -EINVAL with
+// all such names in `errors` if it is none of them, or -ENOMEM.
+int data_find_scenario(const char *data, const char *name, struct errors *errors, char *out, size_t size);
 
 bool specs_has(const struct specs *specs, const char *name);
 

@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "config/yaml/config_listen.h"
 #include "core/plan/schedule.h"
 #include "daemon/source/selection.h"
 #include "daemon/source/setup_platform.h"
@@ -58,6 +60,19 @@ static int load_config(struct setup *setup, const struct options *options, bool 
     }
     int r = config_parse("built-in defaults", "", 0, errors, &setup->config);
     return r == 0 && specs ? check_config(setup->config, &context, errors) : r;
+}
+
+static bool has_ipv6(void) {
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+// The command line takes precedence over the configuration.
+static int choose_addresses(struct setup *setup, const struct options *options, struct errors *errors) {
+    const struct config_listen_words words = {options->web.listen, options->web.n_listen, has_ipv6()};
+    return words.n > 0 ? config_listen_replace(setup->config, &words, errors) : 0;
 }
 
 static void choose_profile(struct setup *setup) {
@@ -214,7 +229,9 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
     specs_forget(&setup->specs);
     if (r < 0 || found < 0)
         return r < 0 ? r : found;
-    r = choose_record(setup, options, errors);
+    r = choose_addresses(setup, options, errors);
+    if (r == 0)
+        r = choose_record(setup, options, errors);
     if (r < 0)
         return r;
     choose_profile(setup);

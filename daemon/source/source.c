@@ -134,8 +134,12 @@ static bool shares_watchdogs_counter(const struct catalog *catalog, size_t event
            catalog->events[event].need.fixed == catalog->events[catalog->watchdog_event].need.fixed;
 }
 
-bool source_watchdog_may_hold(const struct source *source, size_t event) {
-    return (source->watchdog_on || source->nmi_watchdog) && shares_watchdogs_counter(source->catalog, event);
+// A probe does without an event whose fixed counter the watchdog may hold.
+void source_choose_probe_events(const struct source *source, bool *usable) {
+    bool watchdog = source->watchdog_on || source->nmi_watchdog;
+    for (size_t e = 0; e < source->catalog->n_events; e++)
+        usable[e] = (source->support[e] == PLAN_SUPPORT_UNKNOWN || source->support[e] == PLAN_SUPPORTED) &&
+                    !(watchdog && shares_watchdogs_counter(source->catalog, e));
 }
 
 bool source_watchdog_holds(const struct source *source, size_t event) {

@@ -142,8 +142,8 @@ bool source_look_at_watchdog(struct source *source);
 const struct catalog_event *source_watchdog_event(const struct source *source);
 // Takes a probe's answer. Logs news.
 void source_note_watchdog(struct source *source, bool holds);
-// True if a probe must do without the catalog's event, which the watchdog may hold the fixed counter of.
-bool source_watchdog_may_hold(const struct source *source, size_t event);
+// Says which of the catalog's events a probe may use.
+void source_choose_probe_events(const struct source *source, bool *usable);
 // True if the NMI watchdog holds the fixed counter of the catalog's event.
 bool source_watchdog_holds(const struct source *source, size_t event);
 // The number of available fixed counters, without one that the NMI watchdog holds.

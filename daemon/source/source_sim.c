@@ -64,13 +64,9 @@ static void describe_scenario(const struct scenario *scenario, struct environmen
         literals[LITERAL_SYSTEM_TSC_FREQ] = scenario->clock_hz;
 }
 
-// A name without folder and suffix means a shipped scenario.
-static void find_scenario(struct source_sim *sim, const struct source_request *request) {
+static int find_scenario(struct source_sim *sim, const struct source_request *request, struct errors *errors) {
     const char *name = request->options->scenario ? request->options->scenario : "demo";
-    if (strpbrk(name, "/."))
-        (void)snprintf(sim->path, sizeof sim->path, "%s", name);
-    else
-        (void)snprintf(sim->path, sizeof sim->path, "%s/scenarios/%.60s.json", request->data, name);
+    return data_find_scenario(request->data, name, errors, sim->path, sizeof sim->path);
 }
 
 static int load_spec(struct source_sim *sim, const struct source_request *request, struct errors *errors) {
@@ -120,7 +116,6 @@ static struct source_sim *add(const struct source_request *request, struct sourc
         return NULL;
     sim->source.driver = &DRIVER;
     sim->source.roots = (struct host_roots){.sysfs = request->options->sysfs, .procfs = request->options->procfs};
-    find_scenario(sim, request);
     out[(*n)++] = &sim->source;
     return sim;
 }
@@ -135,7 +130,8 @@ int source_sim_find(const struct source_request *request, struct errors *errors,
             scenario_free(rest);
             return -ENOMEM;
         }
-        if (!rest)
+        r = find_scenario(sim, request, errors);
+        if (r == 0 && !rest)
             r = scenario_json_load(sim->path, errors, &rest);
         if (r < 0)
             return r;

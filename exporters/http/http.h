@@ -45,6 +45,10 @@ void http_server_close(struct http_server *server, size_t i);
 // somebody must remove it.
 int http_server_listen(struct http_server *server, size_t i, const struct http_address *address, struct errors *errors);
 
+// The same with a listening TCP socket that somebody else has bound to the address; takes it over, even on failure.
+int http_server_adopt(struct http_server *server, size_t i, const struct http_address *address, int fd,
+                      struct errors *errors);
+
 // A view and a snapshot that belongs to it; one pair for each core type of the host.
 struct http_published {
     struct view *view;

@@ -2,6 +2,7 @@
 #include "exporters/http/http_listen.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -66,11 +67,21 @@ int http_listen_refuse(const struct http_address *address, struct errors *errors
     return is_lasting(error) ? -EINVAL : -EAGAIN;
 }
 
+static int limit_unread(int fd) {
+    const int send_bytes = SEND_BYTES, unread_ms = UNREAD_MS_MAX;
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof(send_bytes)) < 0)
+        return -1;
+    return setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unread_ms, sizeof(unread_ms));
+}
+
+int http_listen_adopt(int fd) {
+    int flags = fcntl(fd, F_GETFL);
+    return flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 || limit_unread(fd) < 0 ? -errno : 0;
+}
+
 static int set_options(int fd, int family) {
-    const int on = 1, send_bytes = SEND_BYTES, unread_ms = UNREAD_MS_MAX;
-    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &send_bytes, sizeof(send_bytes)) < 0 ||
-        setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unread_ms, sizeof(unread_ms)) < 0)
+    const int on = 1;
+    if (setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0 || limit_unread(fd) < 0)
         return -1;
     // [::] and 0.0.0.0 on one port are two addresses
     return family == AF_INET6 ? setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) : 0;

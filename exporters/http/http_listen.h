@@ -12,6 +12,9 @@ bool http_listen_is_loopback(const char *address);
 // Binds and listens. Returns 0 with a socket and the port it is bound to, or what http_listen_refuse returns.
 int http_listen(const struct http_address *address, struct errors *errors, int *fd, uint16_t *port);
 
+// Prepares a listening TCP socket that somebody else has made. Returns 0 or a negative errno.
+int http_listen_adopt(int fd);
+
 // Adds the reason why the address cannot be used, and its remedy. `error` is an errno. Returns -EAGAIN if the cause may
 // pass by itself, -EINVAL if somebody must remove it.
 int http_listen_refuse(const struct http_address *address, struct errors *errors, int error);

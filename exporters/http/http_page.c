@@ -8,6 +8,7 @@
 
 #include "core/tally/blind.h"
 #include "exporters/html/html.h"
+#include "exporters/html/html_script.h"
 #include "exporters/json/json.h"
 #include "exporters/view/json_writer.h"
 #include "exporters/view/view_types.h"
@@ -97,6 +98,7 @@ int http_page_find(const char *path, const char *scope) {
         {"/api/v1/plan", HTTP_PAGE_PLAN},
         {"/api/v1/catalog", HTTP_PAGE_CATALOG},
         {"/api/v1/status", HTTP_PAGE_STATUS},
+        {"/page.js", HTTP_PAGE_SCRIPT},
     };
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
         if (strcmp(path, pages[i].path) == 0)
@@ -106,6 +108,12 @@ int http_page_find(const char *path, const char *scope) {
     return strcmp(path, "/api/v1/topdown") == 0 ? find_scope(scope, HTTP_PAGE_TOPDOWN_HOST) : -ENOENT;
 }
 
+enum http_page http_page_openmetrics(enum http_page page) {
+    return page == HTTP_PAGE_METRICS       ? HTTP_PAGE_OPENMETRICS
+           : page == HTTP_PAGE_METRICS_CPU ? HTTP_PAGE_OPENMETRICS_CPU
+                                           : page;
+}
+
 const char *http_page_content_type(enum http_page page) {
     switch (page) {
     case HTTP_PAGE_ROOT:
@@ -113,14 +121,29 @@ const char *http_page_content_type(enum http_page page) {
     case HTTP_PAGE_METRICS:
     case HTTP_PAGE_METRICS_CPU:
         return "text/plain; version=0.0.4; charset=utf-8";
+    case HTTP_PAGE_OPENMETRICS:
+    case HTTP_PAGE_OPENMETRICS_CPU:
+        return "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    case HTTP_PAGE_SCRIPT:
+        return "text/javascript; charset=utf-8";
     default:
         return "application/json";
     }
 }
 
-bool http_page_changes(enum http_page page) { return page != HTTP_PAGE_PLAN && page != HTTP_PAGE_CATALOG; }
+const char *http_page_vary(enum http_page page) {
+    bool metrics = page >= HTTP_PAGE_METRICS && page <= HTTP_PAGE_OPENMETRICS_CPU;
+    return metrics ? "Accept, Accept-Encoding" : "Accept-Encoding";
+}
 
-static int render_metrics(struct http_templates *templates, bool per_cpu, const struct shown *shown, struct text *out) {
+bool http_page_changes(enum http_page page) {
+    return page != HTTP_PAGE_PLAN && page != HTTP_PAGE_CATALOG && page != HTTP_PAGE_SCRIPT;
+}
+
+static int render_metrics(enum http_page page, struct http_templates *templates, const struct shown *shown,
+                          struct text *out) {
+    bool per_cpu = page == HTTP_PAGE_METRICS_CPU || page == HTTP_PAGE_OPENMETRICS_CPU;
+    bool openmetrics = page == HTTP_PAGE_OPENMETRICS || page == HTTP_PAGE_OPENMETRICS_CPU;
     struct prometheus_page **template = per_cpu ? &templates->cpu : &templates->host;
     bool current = true;
     for (size_t i = 0; i < shown->n; i++)
@@ -132,7 +155,10 @@ static int render_metrics(struct http_templates *templates, bool per_cpu, const 
     }
     if (!*template)
         *template = prometheus_page_new(shown, per_cpu);
-    return *template ? prometheus_render(*template, shown, out) : -ENOMEM;
+    if (!*template)
+        return -ENOMEM;
+    return openmetrics ? prometheus_render_openmetrics(*template, shown, out)
+                       : prometheus_render(*template, shown, out);
 }
 
 static int render_document(enum http_page page, const struct shown_type *type, struct text *out) {
@@ -190,9 +216,13 @@ int http_page_render(enum http_page page, struct http_templates *templates, cons
     case HTTP_PAGE_ROOT:
         return html_render(shown, out);
     case HTTP_PAGE_METRICS:
-        return render_metrics(templates, false, shown, out);
     case HTTP_PAGE_METRICS_CPU:
-        return render_metrics(templates, true, shown, out);
+    case HTTP_PAGE_OPENMETRICS:
+    case HTTP_PAGE_OPENMETRICS_CPU:
+        return render_metrics(page, templates, shown, out);
+    case HTTP_PAGE_SCRIPT:
+        text_append(out, html_script, html_script_length);
+        return out->failed ? -ENOMEM : 0;
     default:
         return render_json(page, shown, out);
     }

@@ -10,8 +10,11 @@
 
 enum http_page {
     HTTP_PAGE_ROOT,
+    HTTP_PAGE_SCRIPT, // of the root page
     HTTP_PAGE_METRICS,
     HTTP_PAGE_METRICS_CPU,
+    HTTP_PAGE_OPENMETRICS, // the same two in OpenMetrics
+    HTTP_PAGE_OPENMETRICS_CPU,
     HTTP_PAGE_SNAPSHOT_HOST,
     HTTP_PAGE_SNAPSHOT_SOCKET,
     HTTP_PAGE_SNAPSHOT_CPU,
@@ -38,7 +41,13 @@ const char *http_page_path(const char *target);
 // The page of a path and of the query's scope (NULL: none given). -ENOENT: no such page, -EINVAL: no such scope.
 int http_page_find(const char *path, const char *scope);
 
+// The page of /metrics or /metrics/cpu in OpenMetrics; of other pages the page itself.
+enum http_page http_page_openmetrics(enum http_page page);
+
 const char *http_page_content_type(enum http_page page);
+
+// The request headers that the answer depends on.
+const char *http_page_vary(enum http_page page);
 
 // False if the page is the same for all snapshots of a view.
 bool http_page_changes(enum http_page page);

@@ -59,16 +59,3 @@ enum MHD_Result http_respond_error(struct MHD_Connection *connection, const char
     text_free(&text);
     return r;
 }
-
-enum MHD_Result http_respond_fixed(struct MHD_Connection *connection, const char *content_type, const void *body,
-                                   size_t length) {
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(length, (void *)(uintptr_t)body, MHD_RESPMEM_PERSISTENT);
-    if (!response)
-        return MHD_NO;
-    enum MHD_Result r = MHD_NO;
-    if (http_add_headers(response, content_type))
-        r = MHD_queue_response(connection, MHD_HTTP_OK, response);
-    MHD_destroy_response(response);
-    return r;
-}

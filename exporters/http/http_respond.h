@@ -17,10 +17,6 @@ enum MHD_Result http_respond(struct MHD_Connection *connection, unsigned status,
                              const char *body, const char *name, const char *value);
 enum MHD_Result http_respond_text(struct MHD_Connection *connection, unsigned status, const char *body);
 
-// What is part of the program and never changes.
-enum MHD_Result http_respond_fixed(struct MHD_Connection *connection, const char *content_type, const void *body,
-                                   size_t length);
-
 // 400 and what is wrong with the request, as JSON.
 enum MHD_Result http_respond_error(struct MHD_Connection *connection, const char *error);
 

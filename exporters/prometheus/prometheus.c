@@ -329,9 +329,7 @@ static void add_host(struct prometheus_page *page, const struct shown *shown) {
     };
     add_of_types(page, shown, FAMILY_PIPELINE_SLOTS, add_categories_of_sockets);
     add_of_types(page, shown, FAMILY_SMT_CONTENTION, add_contention_of_sockets);
-    page_add_numerator_family(page, shown);
-    for (size_t type = 0; type < shown->n; type++)
-        page_add_numerators(page, page_begin_type(page, shown, type));
+    add_of_types(page, shown, FAMILY_NUMERATOR, page_add_numerators);
     add_table(page, shown, measured, sizeof(measured) / sizeof(measured[0]));
     add_cost(page, begin_host(page, shown));
     add_table(page, shown, after_cost, sizeof(after_cost) / sizeof(after_cost[0]));

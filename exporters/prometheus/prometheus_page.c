@@ -14,13 +14,35 @@
 #include "core/base/array.h"
 
 static const struct text_escape LABEL_ESCAPES[] = {{'\\', "\\\\"}, {'"', "\\\""}, {'\n', "\\n"}, {0, NULL}};
-static const struct text_escape HELP_ESCAPES[] = {{'\\', "\\\\"}, {'\n', "\\n"}, {0, NULL}};
+// OpenMetrics has another escape for a quotation mark than format 0.0.4, so no help has one.
+static const struct text_escape HELP_ESCAPES[] = {{'\\', "\\\\"}, {'\n', "\\n"}, {'"', "'"}, {0, NULL}};
+
+// What a page has around its series in each format.
+struct format {
+    bool openmetrics;
+    const char *end;
+};
+static const struct format TEXT = {.end = ""}, OPENMETRICS = {.openmetrics = true, .end = "# EOF\n"};
+
+// All words of a family's header but its names, help, type and unit.
+static const char HEADER_WORDS[] = "# HELP  \n# TYPE  \n# UNIT  \n";
 
 // The text added to the pool since `begin`; a pool that outgrows its indexes has failed.
 static struct page_part pool_since(struct prometheus_page *page, size_t begin) {
     if (page->pool.failed || page->pool.length > UINT32_MAX)
         page->failed = true;
     return (struct page_part){(uint32_t)begin, (uint32_t)(page->pool.length - begin)};
+}
+
+// The length of the base unit in which the first `length` bytes of a name end; 0: none.
+static uint32_t find_unit(const char *name, size_t length) {
+    static const char *const units[] = {"seconds", "bytes", "ratio", "hertz"};
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+        size_t n = strlen(units[i]);
+        if (length > n + 1 && name[length - n - 1] == '_' && memcmp(name + length - n, units[i], n) == 0)
+            return (uint32_t)n;
+    }
+    return 0;
 }
 
 void page_family(struct prometheus_page *page, const char *name, const char *type, const char *help) {
@@ -30,16 +52,18 @@ void page_family(struct prometheus_page *page, const char *name, const char *typ
         return;
     }
     page->families = families;
+    struct page_family *family = &page->families[page->n_families++];
+    *family = (struct page_family){.type = type, .first = page->n_series};
     size_t begin = page->pool.length;
-    text_format(&page->pool, "# HELP %s ", name);
-    text_escaped(&page->pool, help, HELP_ESCAPES);
-    text_format(&page->pool, "\n# TYPE %s %s\n", name, type);
-    struct page_part header = pool_since(page, begin);
-    begin = page->pool.length;
     text_string(&page->pool, name);
-    page->families[page->n_families++] =
-        (struct page_family){.name = name, .header = header, .own = pool_since(page, begin), .first = page->n_series};
-    page->bytes_max += header.length;
+    family->name = pool_since(page, begin);
+    begin = page->pool.length;
+    text_escaped(&page->pool, help, HELP_ESCAPES);
+    family->help = pool_since(page, begin);
+    size_t end = strcmp(type, "counter") == 0 ? strlen("_total") : strcmp(type, "info") == 0 ? strlen("_info") : 0;
+    family->stem = family->name.length - (uint32_t)end;
+    family->unit = find_unit(name, family->stem);
+    page->bytes_max += sizeof(HEADER_WORDS) + 4 * (size_t)family->name.length + family->help.length + strlen(type);
 }
 
 static void add_label(struct prometheus_page *page, char *separator, const char *name, const char *value) {
@@ -77,7 +101,7 @@ static void add_series(struct prometheus_page *page, struct page_series series) 
     series.type = (uint16_t)page->type;
     page->series[page->n_series++] = series;
     family->n++;
-    page->bytes_max += family->own.length + series.head.length + series.tail.length + TEXT_NUMBER_MAX + 1;
+    page->bytes_max += family->name.length + series.head.length + series.tail.length + TEXT_NUMBER_MAX + 1;
 }
 
 void page_series(struct prometheus_page *page, const char *suffix, const struct page_label *labels, size_t n_labels,
@@ -186,8 +210,40 @@ static char *copy(char *p, const struct prometheus_page *page, struct page_part 
     return p + part.length;
 }
 
+static char *copy_string(char *p, const char *string) {
+    size_t length = strlen(string);
+    memcpy(p, string, length);
+    return p + length;
+}
+
+static char *copy_line(char *p, const char *keyword, const char *name, size_t length) {
+    p = copy_string(p, keyword);
+    memcpy(p, name, length);
+    p[length] = ' ';
+    return p + length + 1;
+}
+
+// Format 0.0.4 has neither units nor infos, which are gauges there.
+static char *render_header(const struct prometheus_page *page, const struct page_family *family,
+                           const struct format *format, char *p) {
+    const char *name = page->pool.data + family->name.text;
+    bool info = strcmp(family->type, "info") == 0;
+    size_t length = format->openmetrics ? family->stem : family->name.length;
+    p = copy_line(p, "# HELP ", name, length);
+    p = copy(p, page, family->help);
+    p = copy_line(p, "\n# TYPE ", name, length);
+    p = copy_string(p, info && !format->openmetrics ? "gauge" : family->type);
+    if (format->openmetrics && family->unit > 0) {
+        p = copy_line(p, "\n# UNIT ", name, length);
+        memcpy(p, name + length - family->unit, family->unit);
+        p += family->unit;
+    }
+    *p = '\n';
+    return p + 1;
+}
+
 static char *render_family(const struct prometheus_page *page, const struct page_family *family,
-                           const struct shown *shown, char *p) {
+                           const struct shown *shown, const struct format *format, char *p) {
     bool begun = false;
     const struct page_series *end = page->series + family->first + family->n;
     for (const struct page_series *series = page->series + family->first; series < end; series++) {
@@ -195,9 +251,9 @@ static char *render_family(const struct prometheus_page *page, const struct page
         if (!isfinite(value))
             continue;
         if (!begun)
-            p = copy(p, page, family->header);
+            p = render_header(page, family, format, p);
         begun = true;
-        p = copy(p, page, family->own);
+        p = copy(p, page, family->name);
         p = copy(p, page, series->head);
         p = copy(p, page, series->tail);
         if (series->kind != PAGE_FIXED)
@@ -207,13 +263,23 @@ static char *render_family(const struct prometheus_page *page, const struct page
     return p;
 }
 
-int prometheus_render(const struct prometheus_page *page, const struct shown *shown, struct text *out) {
-    char *begin = text_room(out, page->bytes_max);
+static int render(const struct prometheus_page *page, const struct shown *shown, const struct format *format,
+                  struct text *out) {
+    char *begin = text_room(out, page->bytes_max + strlen(format->end));
     if (!begin)
         return -ENOMEM;
     char *p = begin;
     for (size_t i = 0; i < page->n_families; i++)
-        p = render_family(page, &page->families[i], shown, p);
+        p = render_family(page, &page->families[i], shown, format, p);
+    p = copy_string(p, format->end);
     out->length += (size_t)(p - begin);
     return 0;
+}
+
+int prometheus_render(const struct prometheus_page *page, const struct shown *shown, struct text *out) {
+    return render(page, shown, &TEXT, out);
+}
+
+int prometheus_render_openmetrics(const struct prometheus_page *page, const struct shown *shown, struct text *out) {
+    return render(page, shown, &OPENMETRICS, out);
 }

@@ -32,9 +32,11 @@ struct page_series {
 };
 
 struct page_family {
-    const char *name;             // borrowed, only while the page is built
-    struct page_part header, own; // HELP and TYPE; the name that lines begin with
-    size_t first, n;              // of the series
+    struct page_part name, help; // lines begin with the name
+    const char *type;            // of core/spec/family.h: "counter", "gauge", "histogram" or "info"
+    uint32_t stem;               // length of the name without the end that OpenMetrics leaves to the samples
+    uint32_t unit;               // length of the unit at the end of the stem; 0: none
+    size_t first, n;             // of the series
 };
 
 // While a page is built: the parts that a core type's series have so far.
@@ -63,7 +65,7 @@ struct prometheus_page {
     bool failed;           // out of memory
 };
 
-// Begins a family; the series that follow belong to it. `name` is borrowed until the next call.
+// Begins a family; the series that follow belong to it. `type` is borrowed for the life of the page.
 void page_family(struct prometheus_page *page, const char *name, const char *type, const char *help);
 
 // Later series are core type `type`'s, which has `n_scopes` scopes.

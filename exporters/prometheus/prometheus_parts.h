@@ -26,9 +26,6 @@ struct page_scope page_cpu_labels(const struct view *view, size_t cpu);
 void page_scoped(struct prometheus_page *page, const struct page_scope *scope, const char *name, const char *value,
                  enum page_kind kind, size_t index);
 
-// Adds the family of numerators; its help names the factors of all types' metrics.
-void page_add_numerator_family(struct prometheus_page *page, const struct shown *shown);
-
 // Adds a core type's series of the current family.
 void page_add_numerators(struct prometheus_page *page, const struct view *view);
 void page_add_denominators(struct prometheus_page *page, const struct view *view);

@@ -41,6 +41,7 @@ static int test_asprintf_or_fail(char **out, const char *format, ...) {
 #define asprintf test_asprintf_or_fail
 #include "config/yaml/config.c"
 #include "config/yaml/config_decode.c"
+#include "config/yaml/config_listen.c"
 #include "config/yaml/config_map.c"
 #include "config/yaml/config_profile.c"
 #include "config/yaml/config_value.c"

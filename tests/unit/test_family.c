@@ -18,7 +18,7 @@ static void test_every_family_has_a_sound_name_a_type_and_a_sentence_of_help(voi
         assert_null(strstr(family->name, "__"));
         assert_false(ends_in(family->name, "_"));
         assert_true(strcmp(family->type, "counter") == 0 || strcmp(family->type, "gauge") == 0 ||
-                    strcmp(family->type, "histogram") == 0);
+                    strcmp(family->type, "histogram") == 0 || strcmp(family->type, "info") == 0);
         assert_true(strlen(family->help) > 10 && ends_in(family->help, "."));
         assert_null(strpbrk(family->help, "\n\\"));
     }
@@ -28,6 +28,12 @@ static void test_counters_and_only_counters_end_in_total(void **state) {
     (void)state;
     for (int i = 0; i < FAMILY_N; i++)
         assert_int_equal(ends_in(family_table[i].name, "_total"), strcmp(family_table[i].type, "counter") == 0);
+}
+
+static void test_infos_end_in_info(void **state) {
+    (void)state;
+    for (int i = 0; i < FAMILY_N; i++)
+        assert_true(strcmp(family_table[i].type, "info") != 0 || ends_in(family_table[i].name, "_info"));
 }
 
 static void test_no_other_family_takes_the_name_of_a_histograms_series(void **state) {
@@ -58,14 +64,18 @@ static void test_every_name_of_ours_collides(void **state) {
 
 static void test_what_begins_like_a_page_or_a_histogram_of_ours_collides(void **state) {
     (void)state;
-    static const char *const collide[] = {"cpu_anything", "cpu_", "rotation_duration_seconds_bucket",
-                                          "rotation_duration_seconds_sum", "rotation_duration_seconds_count"};
+    static const char *const collide[] = {"cpu_anything",
+                                          "cpu_",
+                                          "rotation_duration_seconds_bucket",
+                                          "rotation_duration_seconds_sum",
+                                          "rotation_duration_seconds_count",
+                                          "pipeline_slots", // OpenMetrics' name of the counter's family,
+                                          "cpu",
+                                          "build"}; // and of infos'
     static const char *const free_names[] = {"ipc",
-                                             "cpu",
                                              "cpux",
                                              "branch_mpki",
                                              "frontend_bound_ratio",
-                                             "pipeline_slots",
                                              "rotation_duration",
                                              "rotation_duration_secondsx",
                                              "pmu_up_ratio",
@@ -103,6 +113,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_family_has_a_sound_name_a_type_and_a_sentence_of_help),
         cmocka_unit_test(test_counters_and_only_counters_end_in_total),
+        cmocka_unit_test(test_infos_end_in_info),
         cmocka_unit_test(test_no_other_family_takes_the_name_of_a_histograms_series),
         cmocka_unit_test(test_names_are_unique),
         cmocka_unit_test(test_every_name_of_ours_collides),

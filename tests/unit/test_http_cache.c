@@ -79,11 +79,32 @@ static void test_what_nobody_asks_for_any_more_is_given_back(void **state) {
     assert_int_equal(http_cache_expire(cache, 5000 + HTTP_KEPT_MS - 1), 1);
     assert_int_equal(http_cache_expire(cache, 5000 + HTTP_KEPT_MS), 2000);
     assert_int_equal(http_cache_expire(cache, 7000 + HTTP_KEPT_MS), -1);
-    for (size_t i = 0; i < HTTP_PAGE_N; i++) {
+    for (size_t i = 0; i < HTTP_CACHE_SLOTS; i++) {
         assert_null(cache->pages[i].response);
         assert_null(cache->pages[i].spare);
     }
     assert_false(has(cache, HTTP_PAGE_METRICS_CPU, 1, 7000 + HTTP_KEPT_MS));
+}
+
+static void test_a_compressed_page_is_kept_and_given_back_for_itself(void **state) {
+    struct http_cache *cache = *state;
+    const size_t packed = http_cache_gzip(HTTP_PAGE_METRICS);
+    (void)has(cache, HTTP_PAGE_METRICS, 1, 0);
+    put(cache, HTTP_PAGE_METRICS, 1, 1000, 'a');
+    (void)http_cache_find(cache, packed, 1, 0);
+    struct text *text = http_cache_begin(cache, packed);
+    assert_non_null(text);
+    text_string(text, "z");
+    assert_non_null(http_cache_end(cache, packed, 1));
+    assert_int_equal(http_cache_text(cache, HTTP_PAGE_METRICS)->length, 1000);
+    assert_int_equal(http_cache_text(cache, packed)->length, 1);
+    assert_non_null(http_cache_find(cache, packed, 1, 20000)); // the text is not asked for any more
+    assert_int_equal(http_cache_expire(cache, HTTP_KEPT_MS), 20000);
+    assert_false(has(cache, HTTP_PAGE_METRICS, 1, HTTP_KEPT_MS));
+    assert_null(http_cache_text(cache, HTTP_PAGE_METRICS));
+    assert_non_null(http_cache_find(cache, packed, 1, HTTP_KEPT_MS));
+    assert_int_equal(http_cache_expire(cache, 2 * HTTP_KEPT_MS), -1);
+    assert_null(http_cache_text(cache, packed));
 }
 
 static void test_of_large_pages_those_that_were_asked_for_last_are_kept(void **state) {
@@ -121,6 +142,25 @@ static void test_a_template_goes_with_its_page_or_after_it(void **state) {
     assert_int_equal(http_cache_expire(cache, HTTP_KEPT_MS - 1), 1);
     assert_non_null(cache->templates.cpu); // its page may be asked for again
     assert_int_equal(http_cache_expire(cache, HTTP_KEPT_MS), 10);
+    assert_null(cache->templates.cpu);
+    host_deinit(&host);
+}
+
+static void test_a_template_stays_while_one_of_its_two_formats_is_asked_for(void **state) {
+    struct http_cache *cache = *state;
+    struct exporter_host host;
+    host_init(&host);
+    const struct shown shown = {.n = 1, .types = {{.view = &host.view}}};
+    (void)has(cache, HTTP_PAGE_METRICS_CPU, 1, 0);
+    put(cache, HTTP_PAGE_METRICS_CPU, 1, LARGE, 'a');
+    (void)has(cache, HTTP_PAGE_OPENMETRICS_CPU, 1, 1000);
+    put(cache, HTTP_PAGE_OPENMETRICS_CPU, 1, LARGE, 'b');
+    cache->templates.cpu = prometheus_page_new(&shown, true);
+    assert_int_equal(http_cache_expire(cache, HTTP_KEPT_MS), 1000);
+    assert_null(cache->pages[HTTP_PAGE_METRICS_CPU].response);
+    assert_non_null(cache->pages[HTTP_PAGE_OPENMETRICS_CPU].response);
+    assert_non_null(cache->templates.cpu);
+    assert_int_equal(http_cache_expire(cache, HTTP_KEPT_MS + 1000), -1);
     assert_null(cache->templates.cpu);
     host_deinit(&host);
 }
@@ -218,8 +258,10 @@ int main(void) {
         WITH(test_a_page_is_kept_for_its_generation),
         WITH(test_the_next_rendering_uses_the_same_memory),
         WITH(test_what_nobody_asks_for_any_more_is_given_back),
+        WITH(test_a_compressed_page_is_kept_and_given_back_for_itself),
         WITH(test_of_large_pages_those_that_were_asked_for_last_are_kept),
         WITH(test_a_template_goes_with_its_page_or_after_it),
+        WITH(test_a_template_stays_while_one_of_its_two_formats_is_asked_for),
         WITH(test_what_could_not_be_rendered_leaves_nothing),
         WITH(test_a_page_that_is_being_sent_keeps_its_memory),
         WITH(test_a_page_that_is_given_up_while_it_is_sent_is_sent_to_its_end),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/command/ask.h"
+#include "daemon/run/ask.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_COMMAND_ASK_H
-#define TOPDOWND_DAEMON_COMMAND_ASK_H
+#ifndef TOPDOWND_DAEMON_RUN_ASK_H
+#define TOPDOWND_DAEMON_RUN_ASK_H
 
 // Asks the running daemon through its control socket (daemon/run/control.h).
 

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/yaml/config_listen.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "config/yaml/config_value.h"
+
+enum { WORD_MAX = 64 };
+#define LISTEN_DEFAULT_ADDRESS "127.0.0.1"
+#define LISTEN_DEFAULT_PORT 10813
+
+static void add_listen(struct config_decoder *decoder, const char *text, const struct config_value_endpoint *endpoint) {
+    struct config_listen *listen = &decoder->config->listen[decoder->config->n_listen++];
+    listen->text = config_map_text(decoder, text);
+    listen->address = config_map_text(decoder, endpoint->address);
+    listen->port = endpoint->port;
+}
+
+// Whether `all` stands for all of this host's addresses of the kind of `one`.
+static bool covers(const char *all, const char *one) { return strcmp(all, strchr(one, ':') ? "::" : "0.0.0.0") == 0; }
+
+static void decode_item(struct config_decoder *decoder, const struct yaml_tree *item) {
+    const struct config *config = decoder->config;
+    struct config_value_endpoint endpoint;
+    if (!config_value_listen(item, &endpoint, decoder->errors))
+        return;
+    for (size_t i = 0; i < config->n_listen && !decoder->memory_short; i++) {
+        const char *other = config->listen[i].address;
+        bool same = strcmp(other, endpoint.address) == 0;
+        bool overlap = endpoint.port != 0 && (covers(other, endpoint.address) || covers(endpoint.address, other));
+        if (config->listen[i].port != endpoint.port || !(same || overlap))
+            continue;
+        (void)yaml_tree_error(decoder->errors, &item->origin,
+                              same
+                                  ? "listen: \"%s\" is there twice (the other one is \"%s\"); keep one"
+                                  : "listen: \"%s\" and \"%s\" overlap: one of them stands for all addresses; keep one",
+                              yaml_tree_word(item->text).text, yaml_tree_word(config->listen[i].text).text);
+        return;
+    }
+    add_listen(decoder, item->text, &endpoint);
+}
+
+static bool make_place(struct config_decoder *decoder) {
+    decoder->config->listen = config_map_array(decoder, CONFIG_LISTEN_MAX, sizeof *decoder->config->listen);
+    return decoder->config->listen;
+}
+
+void config_listen_decode(struct config_decoder *decoder, const struct config_key *key, const struct yaml_tree *listen,
+                          void *member) {
+    static const struct config_value_endpoint endpoint = {LISTEN_DEFAULT_ADDRESS, LISTEN_DEFAULT_PORT};
+    (void)member;
+    if (!make_place(decoder))
+        return;
+    if (!listen) {
+        add_listen(decoder, key->standard, &endpoint);
+        return;
+    }
+    if (!config_value_is(listen, YAML_TREE_LIST, key->name, key->example, decoder->errors))
+        return;
+    if (listen->n == 0)
+        (void)yaml_tree_error(decoder->errors, &listen->origin,
+                              "listen is empty: write an address, or remove the key for 127.0.0.1:10813");
+    if (listen->n > CONFIG_LISTEN_MAX)
+        (void)yaml_tree_error(decoder->errors, &listen->origin, "listen: more than %d addresses", CONFIG_LISTEN_MAX);
+    for (size_t i = 0; i < listen->n && i < CONFIG_LISTEN_MAX; i++)
+        decode_item(decoder, listen->entries[i].value);
+}
+
+// ---- the command line ----
+
+static void decode_word(struct config_decoder *decoder, const char *word) {
+    static const struct config_origin origin = {.file = "--web.listen-address"};
+    if (decoder->config->n_listen == CONFIG_LISTEN_MAX) {
+        (void)yaml_tree_error(decoder->errors, &origin, "listen: more than %d addresses", CONFIG_LISTEN_MAX);
+        return;
+    }
+    char text[WORD_MAX * 2];
+    (void)snprintf(text, sizeof text, "%s", word);
+    decode_item(decoder, &(struct yaml_tree){.kind = YAML_TREE_SCALAR, .origin = origin, .text = text});
+}
+
+// Both spell an address that the file wants as a number: a host's own name for itself may be another one each day.
+static void decode_short_word(struct config_decoder *decoder, const struct config_listen_words *words,
+                              const char *word) {
+    static const char local[] = "localhost:";
+    char text[WORD_MAX];
+    bool all = word[0] == ':', short_enough = strlen(word) < WORD_MAX / 2;
+    if (short_enough && (all || strncmp(word, local, strlen(local)) == 0)) {
+        (void)snprintf(text, sizeof text, "%s%s", all ? "0.0.0.0" : "127.0.0.1", strchr(word, ':'));
+        decode_word(decoder, text);
+        (void)snprintf(text, sizeof text, "[::]%s", word);
+        if (all && words->ipv6)
+            decode_word(decoder, text);
+    } else {
+        decode_word(decoder, word);
+    }
+}
+
+int config_listen_replace(struct config *config, const struct config_listen_words *words, struct errors *errors) {
+    struct config_decoder decoder = {.config = config, .errors = errors};
+    size_t before = errors->n + errors->dropped;
+    config_listen_clear(config);
+    if (!make_place(&decoder))
+        return -ENOMEM;
+    for (size_t i = 0; i < words->n && !decoder.memory_short; i++)
+        decode_short_word(&decoder, words, words->words[i]);
+    if (decoder.memory_short)
+        return -ENOMEM;
+    return errors->n + errors->dropped > before ? -EINVAL : 0;
+}
+
+void config_listen_clear(struct config *config) {
+    for (size_t i = 0; i < config->n_listen; i++) {
+        free(config->listen[i].text);
+        free(config->listen[i].address);
+    }
+    free(config->listen);
+    config->listen = NULL;
+    config->n_listen = 0;
+}

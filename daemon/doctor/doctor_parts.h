@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_DOCTOR_DOCTOR_PARTS_H
+#define TOPDOWND_DAEMON_DOCTOR_DOCTOR_PARTS_H
+
+// What the doctor looks at, a file for each kind of thing. A check adds one finding or more and never fails.
+
+#include <sys/types.h>
+
+#include "daemon/doctor/findings.h"
+#include "daemon/source/setup.h"
+
+// The process id of the topdownd that answers on the control socket; 0: none does.
+pid_t doctor_find_daemon(const struct options *options);
+
+// doctor_pmu.c: one core type's spec, the kernel's leave to count, and the counters that are free. A running daemon has
+// them, so they are not counted then.
+void doctor_check_type(const struct setup *setup, const struct core_type *type, pid_t daemon,
+                       struct findings *findings);
+
+// doctor_service.c: whether the service may count, with the rights that its unit gives it; the daemon that runs; the
+// addresses to listen to.
+void doctor_check_rights(const struct setup *setup, struct findings *findings);
+void doctor_check_service(const struct setup *setup, pid_t daemon, struct findings *findings);
+
+// doctor_host.c: who else counts, files and memory that event groups take, and what the platform is.
+void doctor_check_host(const struct setup *setup, pid_t daemon, struct findings *findings);
+
+#endif

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`topdownd doctor`: made-up hosts with something wrong, whose trouble must be found and named with its remedy."""
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import tempfile
+
+import e2e
+import test_hosts
+
+BINARY, ROOT = e2e.arguments()
+STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
+SAPPHIRE_RAPIDS = "GenuineIntel-6-8F-4"
+
+
+def listen(port):
+    return f'listen: ["127.0.0.1:{port}"]\n'
+
+
+def doctor(*options, yaml=None):
+    """The exit status, and the findings by check; a check with several findings has a list of them."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = e2e.write_text(os.path.join(folder, "topdownd.yaml"), yaml or listen(e2e.free_port()))
+        words = [BINARY, "doctor", "--config", config, "--path.data", ROOT, *options]
+        if "--path.run" not in options:
+            words += ["--path.run", folder]
+        for_people = subprocess.run(words, capture_output=True, text=True, timeout=e2e.TIMEOUT)
+        done = subprocess.run([*words, "--json"], capture_output=True, text=True, timeout=e2e.TIMEOUT)
+    assert done.stderr == "" and done.returncode in (0, 1), done
+    assert done.returncode == for_people.returncode and max(map(len, for_people.stdout.splitlines())) <= 120, for_people
+    said = json.loads(done.stdout)
+    states = [finding["state"] for finding in said["findings"]]
+    assert (said["failures"], said["warnings"]) == (states.count("failure"), states.count("warning")), said
+    assert said["fit"] == (said["failures"] == 0) == (done.returncode == 0), said
+    for finding in said["findings"]:
+        assert finding["check"] in for_people.stdout and (finding["remedy"] or finding["state"] not in ("warning", "failure")), finding
+    return {finding["check"]: finding for finding in said["findings"]}
+
+
+@contextlib.contextmanager
+def made_up_host(cpu=SAPPHIRE_RAPIDS, **settings):
+    with tempfile.TemporaryDirectory() as folder:
+        test_hosts.x86_host(folder, cpu, **settings)
+        yield folder
+
+
+def on(folder, **settings):
+    return doctor("--path.sysfs", folder, "--path.procfs", folder, **settings)
+
+
+def test_a_simulated_host_is_fit():
+    found = doctor("--pmu", f"sim:{STEADY}")
+    assert {finding["state"] for finding in found.values()} == {"ok"}, found
+    assert "general and" in found["counters"]["text"] and "rights" not in found, found
+
+
+def scenario(rival):
+    with open(STEADY, encoding="utf-8") as file:
+        return json.load(file) | {"rivals": [rival]}
+
+
+def test_counters_that_others_have_are_counted():
+    for counters, state, words in ((2, "warning", "4 of 6 general counters are free"), (6, "failure", "all 6 general counters")):
+        with tempfile.TemporaryDirectory() as folder:
+            path = e2e.write_text(os.path.join(folder, "rival.json"),
+                                  json.dumps(scenario({"kind": "pinned", "cpus": "0-7", "counters": counters})))
+            found = doctor("--pmu", f"sim:{path}")["counters"]
+        assert found["state"] == state and words in found["text"] and found["remedy"], found
+
+
+def test_what_a_host_has_is_named_with_its_state():
+    with made_up_host(watchdog="1") as folder:
+        test_hosts.write_all(folder, {"devices/system/clocksource/clocksource0/current_clocksource": "hpet",
+                                      "sys/kernel/perf_event_paranoid": "3"})
+        found = on(folder)
+    assert found["nmi_watchdog"]["state"] == "warning" and "nmi_watchdog=0" in found["nmi_watchdog"]["remedy"], found
+    assert found["clock_source"]["state"] == "warning" and "hpet" in found["clock_source"]["text"], found
+    assert "perf_event_paranoid is 3" in found["rights"]["text"], found
+    assert found["spec"]["state"] == "ok" and "sapphire-rapids" in found["spec"]["text"], found
+    assert "4 CPUs in 4 cores on 1 socket" in found["cpu"]["text"], found
+
+
+def test_a_cpu_without_a_spec_of_its_own_is_told_of():
+    with made_up_host("GenuineIntel-6-10-1") as folder:
+        found = on(folder)["spec"]
+    assert found["state"] == "warning" and "not for exactly this CPU" in found["text"] and "specs:" in found["remedy"], found
+
+
+def test_who_else_counts_is_named_by_program_and_process():
+    with made_up_host() as folder:
+        for process, program, events in ((4_000_001, "few", 1), (4_000_002, "many\x1b", 3), (4_000_003, "none", 0)):
+            test_hosts.write_all(folder, {f"{process}/comm": program})
+            os.makedirs(os.path.join(folder, f"{process}/fd"))
+            os.symlink("/dev/null", os.path.join(folder, f"{process}/fd/0"))
+            for i in range(events):
+                os.symlink("anon_inode:[perf_event]", os.path.join(folder, f"{process}/fd/{i + 1}"))
+        found = on(folder)["counting"]
+    assert found["state"] == "warning", found
+    assert "many? (process 4000002, 3 events), few (process 4000001, 1 event)" in found["text"] and "none" not in found["text"], found
+
+
+def test_a_host_that_waits_for_its_disks_is_told_so():
+    with made_up_host() as folder:
+        path = os.path.join(folder, "vmstat")
+        os.mkfifo(path)  # each reader gets what the next call of the writer says
+        writer = subprocess.Popen(["sh", "-c", 'for n in 0 500 0 500; do printf "pgfault 1\\npgmajfault %d\\n" $n >"$0"; sleep 0.3; done', path])
+        try:
+            found = on(folder)["page_faults"]
+        finally:
+            writer.kill()
+            writer.wait()
+    assert found["state"] == "warning" and found["text"].startswith("500 page faults a second"), found
+
+
+def test_a_port_that_somebody_has_is_a_failure():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with made_up_host() as folder:
+            found = on(folder, yaml=listen(taken.getsockname()[1]))["port"]
+    assert found["state"] == "failure" and "Address already in use" in found["text"] and "ss -ltnp" in found["remedy"], found
+
+
+def test_a_running_daemon_is_found_and_left_alone():
+    with tempfile.TemporaryDirectory() as folder, made_up_host() as host, \
+            e2e.Daemon("--pmu", f"sim:{STEADY}", "--path.run", folder) as daemon:
+        yaml = listen(daemon.port)
+        found = doctor("--path.sysfs", host, "--path.procfs", host, "--path.run", folder, yaml=yaml)
+        pid = str(daemon.process.pid)
+    assert pid in found["daemon"]["text"] and pid in found["counters"]["text"], found
+    assert (found["counters"]["state"], found["port"]["state"]) == ("not_checked", "ok"), found
+
+
+def test_mistakes_of_the_configuration_end_it():
+    with tempfile.TemporaryDirectory() as folder:
+        config = e2e.write_text(os.path.join(folder, "topdownd.yaml"), "slotz: 5ms\n")
+        done = subprocess.run([BINARY, "doctor", "--config", config, "--path.data", ROOT], capture_output=True, text=True,
+                              timeout=e2e.TIMEOUT)
+    assert (done.returncode, done.stdout) == (2, "") and "slotz" in done.stderr and ":1" in done.stderr, done
+
+
+def test_whether_the_service_may_count_is_tried_with_its_rights():
+    if reason := e2e.perf_events_allowed():
+        raise e2e.Skip(reason)
+    found = doctor()["rights"]
+    if os.geteuid() != 0:
+        assert found["state"] == "not_checked" and "as root" in found["remedy"], found
+    else:
+        assert found["state"] in ("ok", "failure", "not_checked"), found
+    return found["text"]
+
+
+if __name__ == "__main__":
+    e2e.run_tests()
