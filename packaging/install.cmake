@@ -3,6 +3,7 @@
 # one of them has.
 install(TARGETS topdownd RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR})
 install(DIRECTORY specs scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/topdownd FILES_MATCHING PATTERN "*.json")
+install(DIRECTORY exporters/json/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/topdownd FILES_MATCHING PATTERN "*.json")
 install(DIRECTORY packaging/remedies DESTINATION ${CMAKE_INSTALL_DATADIR}/topdownd)
 install(DIRECTORY packaging/prometheus packaging/grafana DESTINATION ${CMAKE_INSTALL_DATADIR}/topdownd OPTIONAL
         FILES_MATCHING PATTERN "*.yml" PATTERN "*.yaml" PATTERN "*.json")

@@ -47,6 +47,8 @@ def shipped():
     """Where a host finds the data of the source."""
     names = {f"/usr/share/topdownd/{path}" for pattern in ("specs/**/*.json", "scenarios/*.json")
              for path in glob.glob(pattern, root_dir=ROOT, recursive=True)}
+    names |= {f"/usr/share/topdownd/schema/{path}" for path in glob.glob("**/*.json", root_dir=f"{ROOT}/exporters/json/schema",
+                                                                         recursive=True)}
     for folder in ("prometheus", "grafana"):
         names |= {f"/usr/share/topdownd/{folder}/{path}" for end in ("yml", "yaml", "json")
                   for path in glob.glob(f"**/*.{end}", root_dir=f"{ROOT}/packaging/{folder}", recursive=True)}
@@ -258,7 +260,7 @@ def test_bash_completes_every_command_option_and_value():
     for command in commands():
         assert bash_completes(command, "--") == options_of(command), command
     assert bash_completes("list", "") == set(words_of("list")) >= {"cpus", "groups"}
-    assert bash_completes("--pmu", "") >= {"auto", "linux", "sim", "replay:"}
+    assert bash_completes("--pmu", "") >= {"auto", "linux", "sim:", "replay:"}
     assert bash_completes("eval", "--format", "perf") == {"perf", "perfmon"}
     assert bash_completes("list", "groups", "--cpu", "neoverse-v") == {"neoverse-v1", "neoverse-v2", "neoverse-v3"}
     assert bash_completes("--pmu", "replay", ":", "READ") == bash_completes("--config", "READ") == {"README.md"}
