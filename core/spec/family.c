@@ -75,6 +75,12 @@ const struct family_info family_table[FAMILY_N] = {
         {PREFIX "level1_composite", "gauge",
          "1 where level 1 comes from several adjacent windows, because there are too few counters for all its "
          "categories at once; 0 where it comes from one. Absent where it is not measured."},
+    [FAMILY_LEVEL1_ERROR] =
+        {PREFIX "level1_standard_error_ratio", "gauge",
+         "Largest standard error in the last round of the host's level-1 shares, all sockets together."},
+    [FAMILY_IPC_ERROR] =
+        {PREFIX "ipc_standard_error", "gauge",
+         "Standard error in the last round of the host's instructions per cycle, all sockets together."},
     [FAMILY_PMU_UP] = {PREFIX "pmu_up", "gauge", "1 where the PMU delivered counts in the last round."},
     [FAMILY_PMU_ERROR] = {PREFIX "pmu_error", "gauge", "1 for each PMU that is missing or fails, with the reason."},
     [FAMILY_PMU_COUNTERS] =
