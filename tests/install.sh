@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced by ./run and ./test: installs Debian packages that are missing.
 
-packages_build="gcc libc6-dev cmake ninja-build pkg-config libsystemd-dev libmicrohttpd-dev libcjson-dev libyaml-dev"
-packages_test="$packages_build clang libclang-rt-14-dev libcmocka-dev python3 python3-prometheus-client prometheus curl systemd mandoc chromium"
+packages_build="gcc libc6-dev cmake ninja-build pkg-config libsystemd-dev libmicrohttpd-dev libcjson-dev libyaml-dev zlib1g-dev"
+packages_test="$packages_build clang libclang-rt-14-dev libcmocka-dev python3 python3-prometheus-client python3-jsonschema python3-yaml
+  prometheus prometheus-alertmanager curl systemd mandoc chromium"
 # tests/vm: an Arm machine, emulated, and a compiler for it; what runs there is unpacked by tests/vm/sysroot.py. tests/e2e/newer_perf.py
 # runs a perf of arm64
 packages_vm="qemu-system-arm qemu-user gcc-aarch64-linux-gnu cmake ninja-build pkg-config python3 tar"
@@ -22,7 +23,7 @@ install_packages() {
     sudo=sudo
   fi
   $sudo env DEBIAN_FRONTEND=noninteractive apt-get update -qq
-  # Prometheus is for the tests alone: its service must not start
+  # Prometheus and Alertmanager are for the tests alone: their services must not start
   # shellcheck disable=SC2086
   $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing </dev/null >/dev/null
 }

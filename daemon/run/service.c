@@ -21,6 +21,7 @@
 #include "daemon/run/listening.h"
 #include "daemon/run/load.h"
 #include "daemon/run/reload.h"
+#include "daemon/run/series.h"
 #include "daemon/run/signals.h"
 #include "daemon/run/summary.h"
 #include "daemon/source/setup.h"
@@ -134,6 +135,21 @@ static int start_http(struct service *s) {
     return r;
 }
 
+// Logs what a configuration that comes into force means.
+static void summarize(const struct service *s) {
+    struct shown shown = {.n = s->n_engines};
+    struct series_texts texts;
+    for (size_t i = 0; i < s->n_engines; i++) {
+        shown.types[i].view = present_view(s, i);
+        summary_start(shown.types[i].view, s->setup, &s->setup->types[i]);
+    }
+    series_describe(&shown, &s->setup->profile->settings, &texts);
+    if (texts.host[0] != '\0')
+        log_warning("%s", texts.host);
+    if (texts.cpus[0] != '\0')
+        log_warning("%s", texts.cpus);
+}
+
 // Starts serving, as the first plans exist. With one core type, the step that made the plan has opened the event groups
 // but cannot have ended a round, so the first page shows that nothing is measured yet. With several types, others may
 // have ended a round.
@@ -144,8 +160,7 @@ static int serve(struct service *s) {
     if (r < 0)
         return r;
     s->serving = true;
-    for (size_t i = 0; i < s->n_engines; i++)
-        summary_start(present_view(s, i), s->setup, &s->setup->types[i]);
+    summarize(s);
     listening_announce(s->listening);
     char status[SUMMARY_LINE_MAX] = "started";
     listening_describe(s->listening, status, sizeof status);
@@ -275,10 +290,9 @@ static int finish_change(struct service *s, struct view *const before[SOURCE_TYP
     self_note_config(&s->self, true);
     s->self.config.successful = !refused; // but the last attempt
     log_info("the configuration was read again and is in force");
-    for (size_t i = 0; i < s->n_engines; i++) {
-        summary_start(present_view(s, i), s->setup, &s->setup->types[i]);
+    summarize(s);
+    for (size_t i = 0; i < s->n_engines; i++)
         show_totals(s, i, before[i]);
-    }
     control_end_reload(s->control, 0, &none);
     notify_reload(s, false);
     start_memory_give_back();

@@ -4,7 +4,7 @@
 // all of them (http_listeners.h). So everything below `listeners` in struct http_server belongs to that thread and
 // needs no lock; the threads share only the newest snapshots and addresses that arrive.
 //
-// Rendered pages are kept for other clients and for their memory: http_cache.h.
+// Rendered pages are kept for other clients and for their memory: http_render.h, http_cache.h.
 //
 // The library passes a request in three calls: on_target with the target as the client sent it, then on_request once
 // after the headers and once after the whole request. Each call leaves one of the marks below for the next.
@@ -22,9 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exporters/html/html_script.h"
 #include "exporters/http/http_accept.h"
-#include "exporters/http/http_cache.h"
 #include "exporters/http/http_clock.h"
 #include "exporters/http/http_connections.h"
 #include "exporters/http/http_history.h"
@@ -32,6 +30,7 @@
 #include "exporters/http/http_listeners.h"
 #include "exporters/http/http_newest.h"
 #include "exporters/http/http_page.h"
+#include "exporters/http/http_render.h"
 #include "exporters/http/http_request.h"
 #include "exporters/http/http_reserve.h"
 #include "exporters/http/http_respond.h"
@@ -52,14 +51,13 @@ struct http_server {
     void *clock_context;
     pthread_t thread;
     bool running;
-    atomic_size_t renders;
 
     struct http_newest newest;   // has a lock,
     struct http_history history; // and so has this
 
     struct http_listeners listeners;
     struct http_reserve reserve;
-    struct http_cache cache;
+    struct http_renderer renderer;
     struct http_connections connections;
     uint64_t connection_changes; // number of connections opened and closed
 };
@@ -70,44 +68,8 @@ static void *mark(const char *stage) { return (void *)(uintptr_t)stage; }
 
 static uint64_t now_ms(void) { return http_clock_ms(CLOCK_MONOTONIC); }
 
-static int render_text(struct http_server *server, enum http_page page, const struct http_publication *publication,
-                       struct text *text) {
-    struct snapshot *snapshots[SHOWN_TYPES_MAX];
-    struct shown shown = {.n = publication->n};
-    bool complete = true;
-    for (size_t i = 0; i < shown.n; i++) {
-        snapshots[i] = http_publication_snapshot(publication, i);
-        complete = complete && snapshots[i];
-        shown.types[i] = (struct shown_type){.view = publication->types[i].view, .snapshot = snapshots[i]};
-    }
-    struct view_history history = {0};
-    if (complete && page == HTTP_PAGE_ROOT)
-        complete = http_history_last_hour(&server->history, &shown, &history) == 0;
-    shown.history = page == HTTP_PAGE_ROOT ? &history : NULL;
-    int r = complete ? http_page_render(page, &server->cache.templates, &shown, text) : -ENOMEM;
-    view_history_deinit(&history);
-    for (size_t i = 0; i < shown.n; i++)
-        snapshot_unref(snapshots[i]);
-    return r;
-}
-
-// Renders the page as a response. NULL if out of memory.
-static struct MHD_Response *render(struct http_server *server, enum http_page page,
-                                   const struct http_publication *publication, uint64_t generation) {
-    struct text *text = http_cache_begin(&server->cache, page);
-    struct MHD_Response *response = NULL;
-    atomic_fetch_add(&server->renders, 1);
-    if (text && render_text(server, page, publication, text) == 0)
-        response = http_cache_end(&server->cache, page, generation);
-    if (response && http_add_headers(response, http_page_content_type(page)) &&
-        http_add_vary(response, http_page_vary(page)))
-        return response;
-    http_cache_drop(&server->cache, page);
-    return NULL;
-}
-
 static enum MHD_Result respond_short_memory(struct http_server *server, struct MHD_Connection *connection) {
-    http_cache_give_up(&server->cache);
+    http_cache_give_up(&server->renderer.cache);
     http_reserve_lend(&server->reserve);
     enum MHD_Result r = http_respond_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "Memory is short, try again.\n");
     (void)http_reserve_take(&server->reserve);
@@ -116,11 +78,15 @@ static enum MHD_Result respond_short_memory(struct http_server *server, struct M
 
 static enum MHD_Result respond_page(struct http_server *server, struct MHD_Connection *connection,
                                     enum http_page page) {
+    struct http_accept accept = http_accept_read(connection);
+    enum http_coding coding = http_accept_coding(&accept);
+    if (coding == HTTP_CODING_NONE)
+        return http_respond_text(connection, MHD_HTTP_NOT_ACCEPTABLE,
+                                 "Accept-Encoding refuses every coding that there is: allow gzip or identity.\n");
+    if (http_accept_openmetrics(&accept))
+        page = http_page_openmetrics(page);
     struct http_publication publication = http_newest_take(&server->newest, server->clock_ms(server->clock_context));
-    uint64_t generation = http_page_changes(page) ? publication.generation : publication.view_generation;
-    struct MHD_Response *response = http_cache_find(&server->cache, page, generation, now_ms());
-    if (!response)
-        response = render(server, page, &publication, generation);
+    struct MHD_Response *response = http_render(&server->renderer, page, coding, &publication, now_ms());
     http_publication_unref(&publication);
     if (!response)
         return respond_short_memory(server, connection);
@@ -177,18 +143,14 @@ static enum MHD_Result respond_path(struct http_server *server, struct MHD_Conne
         return http_respond_text(connection, MHD_HTTP_OK, "topdownd is healthy.\n");
     if (strcmp(path, "/-/ready") == 0)
         return respond_ready(server, connection);
-    if (strcmp(path, "/page.js") == 0)
-        return http_respond_fixed(connection, "text/javascript; charset=utf-8", html_script, html_script_length);
     if (strcmp(path, "/api/v1/history") == 0)
         return respond_history(server, connection);
-    struct http_accept accept = http_accept_read(connection);
     int page = http_page_find(path, MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "scope"));
     if (page == -EINVAL)
         return http_respond_error(connection, "there is no such scope: choose host, socket or cpu");
     if (page < 0)
         return http_respond_text(connection, MHD_HTTP_NOT_FOUND, http_page_list);
-    bool openmetrics = http_accept_openmetrics(&accept);
-    return respond_page(server, connection, openmetrics ? http_page_openmetrics(page) : (enum http_page)page);
+    return respond_page(server, connection, (enum http_page)page);
 }
 
 static struct http_connection *slot_of(struct MHD_Connection *connection) {
@@ -267,7 +229,7 @@ static int sooner(int a, int b) { return a < 0 || (b >= 0 && b < a) ? b : a; }
 // Milliseconds until something is due; -1: nothing is.
 static int next_timeout(struct http_server *server) {
     int timeout = http_connections_expire(&server->connections, now_ms(), server->request_ms_max);
-    timeout = sooner(timeout, http_cache_expire(&server->cache, now_ms()));
+    timeout = sooner(timeout, http_cache_expire(&server->renderer.cache, now_ms()));
     return sooner(timeout, http_listeners_timeout(&server->listeners));
 }
 
@@ -300,7 +262,7 @@ static void run_for_waiting(struct http_server *server) {
 static void take_reserve(struct http_server *server) {
     if (http_reserve_take(&server->reserve))
         return;
-    http_cache_give_up(&server->cache);
+    http_cache_give_up(&server->renderer.cache);
     (void)http_reserve_take(&server->reserve);
 }
 
@@ -429,6 +391,7 @@ int http_server_new(const struct http_address *addresses, size_t n, struct http_
     }
     http_newest_init(&server->newest);
     http_history_init(&server->history);
+    server->renderer.history = &server->history;
     (void)http_reserve_take(&server->reserve);
     *out = server;
     return 0;
@@ -436,7 +399,7 @@ int http_server_new(const struct http_address *addresses, size_t n, struct http_
 
 uint16_t http_server_port(const struct http_server *server, size_t i) { return server->ports[i]; }
 
-size_t http_server_renders(const struct http_server *server) { return atomic_load(&server->renders); }
+size_t http_server_renders(const struct http_server *server) { return atomic_load(&server->renderer.renders); }
 
 void http_server_limit_request(struct http_server *server, unsigned limit_ms) { server->request_ms_max = limit_ms; }
 
@@ -457,7 +420,7 @@ struct http_server *http_server_free(struct http_server *server) {
         return NULL;
     stop_thread(server);
     http_listeners_deinit(&server->listeners);
-    http_cache_deinit(&server->cache);
+    http_cache_deinit(&server->renderer.cache);
     http_reserve_lend(&server->reserve);
     http_connections_deinit(&server->connections);
     http_history_deinit(&server->history);

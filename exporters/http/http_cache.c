@@ -44,6 +44,7 @@ static void buffer_release(void *context) {
 static void retire(struct http_cached *page) {
     struct MHD_Response *response = page->response;
     page->response = NULL;
+    page->text = NULL;
     page->generation = 0;
     if (response)
         MHD_destroy_response(response);
@@ -60,20 +61,21 @@ static size_t drop(struct http_cached *page) {
 }
 
 void http_cache_deinit(struct http_cache *cache) {
-    for (size_t i = 0; i < HTTP_PAGE_N; i++)
+    for (size_t i = 0; i < HTTP_CACHE_SLOTS; i++)
         drop(&cache->pages[i]);
     http_templates_deinit(&cache->templates);
 }
 
-struct MHD_Response *http_cache_find(struct http_cache *cache, enum http_page page, uint64_t generation,
-                                     uint64_t now_ms) {
-    struct http_cached *cached = &cache->pages[page];
+struct MHD_Response *http_cache_find(struct http_cache *cache, size_t slot, uint64_t generation, uint64_t now_ms) {
+    struct http_cached *cached = &cache->pages[slot];
     cached->asked_ms = now_ms;
     return cached->generation == generation ? cached->response : NULL;
 }
 
-struct text *http_cache_begin(struct http_cache *cache, enum http_page page) {
-    struct http_cached *cached = &cache->pages[page];
+const struct text *http_cache_text(const struct http_cache *cache, size_t slot) { return cache->pages[slot].text; }
+
+struct text *http_cache_begin(struct http_cache *cache, size_t slot) {
+    struct http_cached *cached = &cache->pages[slot];
     retire(cached);
     if (!cached->spare)
         cached->spare = calloc(1, sizeof *cached->spare);
@@ -90,7 +92,7 @@ static void make_room(struct http_cache *cache, const struct http_cached *newest
     for (;;) {
         struct http_cached *oldest = NULL;
         size_t total = 0;
-        for (size_t i = 0; i < HTTP_PAGE_N; i++) {
+        for (size_t i = 0; i < HTTP_CACHE_SLOTS; i++) {
             struct http_cached *page = &cache->pages[i];
             total += page->bytes;
             if (page != newest && page->bytes > 0 && (!oldest || page->asked_ms < oldest->asked_ms))
@@ -103,8 +105,8 @@ static void make_room(struct http_cache *cache, const struct http_cached *newest
     trim(given_up);
 }
 
-struct MHD_Response *http_cache_end(struct http_cache *cache, enum http_page page, uint64_t generation) {
-    struct http_cached *cached = &cache->pages[page];
+struct MHD_Response *http_cache_end(struct http_cache *cache, size_t slot, uint64_t generation) {
+    struct http_cached *cached = &cache->pages[slot];
     struct http_buffer *buffer = cached->spare;
     struct MHD_Response *response = MHD_create_response_from_buffer_with_free_callback_cls(
         buffer->text.length, buffer->text.data, buffer_release, buffer);
@@ -114,20 +116,19 @@ struct MHD_Response *http_cache_end(struct http_cache *cache, enum http_page pag
     }
     cached->spare = NULL;
     cached->response = response;
+    cached->text = &buffer->text;
     cached->generation = generation;
     cached->bytes = buffer->text.length;
     make_room(cache, cached);
     return response;
 }
 
-void http_cache_drop(struct http_cache *cache, enum http_page page) { trim(drop(&cache->pages[page])); }
+void http_cache_drop(struct http_cache *cache, size_t slot) { trim(drop(&cache->pages[slot])); }
 
 void http_cache_give_up(struct http_cache *cache) {
     http_cache_deinit(cache);
     trim(TRIM_BYTES_MIN);
 }
-
-static uint64_t later(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 // What nobody has asked for since `asked_ms` is given up when it is due; else notes in *next_ms when it is.
 static bool is_due(uint64_t asked_ms, uint64_t now_ms, uint64_t *next_ms) {
@@ -139,8 +140,9 @@ static bool is_due(uint64_t asked_ms, uint64_t now_ms, uint64_t *next_ms) {
 
 // A thousand CPUs' template takes 2 MiB. Two formats share it.
 static void expire_template(struct http_cache *cache, uint64_t now_ms, uint64_t *next_ms) {
-    uint64_t asked_ms =
-        later(cache->pages[HTTP_PAGE_METRICS_CPU].asked_ms, cache->pages[HTTP_PAGE_OPENMETRICS_CPU].asked_ms);
+    uint64_t text_ms = cache->pages[HTTP_PAGE_METRICS_CPU].asked_ms;
+    uint64_t openmetrics_ms = cache->pages[HTTP_PAGE_OPENMETRICS_CPU].asked_ms;
+    uint64_t asked_ms = text_ms > openmetrics_ms ? text_ms : openmetrics_ms;
     if (cache->templates.cpu && is_due(asked_ms, now_ms, next_ms))
         cache->templates.cpu = prometheus_page_free(cache->templates.cpu);
 }
@@ -148,7 +150,7 @@ static void expire_template(struct http_cache *cache, uint64_t now_ms, uint64_t 
 int http_cache_expire(struct http_cache *cache, uint64_t now_ms) {
     uint64_t next_ms = UINT64_MAX;
     size_t given_up = 0;
-    for (size_t i = 0; i < HTTP_PAGE_N; i++)
+    for (size_t i = 0; i < HTTP_CACHE_SLOTS; i++)
         if (cache->pages[i].bytes > 0 && is_due(cache->pages[i].asked_ms, now_ms, &next_ms))
             given_up += drop(&cache->pages[i]);
     expire_template(cache, now_ms, &next_ms);

@@ -9,10 +9,14 @@
 // clears each of its pages first. Memory goes back to the kernel when nobody has asked for a page for HTTP_KEPT_MS, or
 // when all pages together exceed HTTP_CACHE_BYTES_MAX; then the page that nobody asked for longest goes first. A page
 // that is still being sent keeps its memory until its last connection is done.
+//
+// A page has two slots: its text, numbered as the page, and the same compressed.
 
 #include "exporters/http/http_page.h"
 
 enum { HTTP_KEPT_MS = 30000, HTTP_CACHE_BYTES_MAX = 16 << 20 };
+
+enum { HTTP_CACHE_SLOTS = 2 * HTTP_PAGE_N };
 
 struct MHD_Response;
 struct http_buffer;
@@ -20,32 +24,37 @@ struct http_buffer;
 struct http_cached {
     uint64_t generation;           // publication that it shows; 0: none
     struct MHD_Response *response; // NULL: none
+    const struct text *text;       // of the response
     struct http_buffer *spare;     // memory for the next response, while there is none
     size_t bytes;                  // of the response or the spare
     uint64_t asked_ms;
 };
 
 struct http_cache {
-    struct http_cached pages[HTTP_PAGE_N];
+    struct http_cached pages[HTTP_CACHE_SLOTS];
     struct http_templates templates; // for the views they name
 };
 
 // Gives up all pages. No connection may use one any more.
 void http_cache_deinit(struct http_cache *cache);
 
+static inline size_t http_cache_gzip(enum http_page page) { return HTTP_PAGE_N + (size_t)page; }
+
 // Returns the page if it shows this generation, else NULL. Notes that it was asked for.
-struct MHD_Response *http_cache_find(struct http_cache *cache, enum http_page page, uint64_t generation,
-                                     uint64_t now_ms);
+struct MHD_Response *http_cache_find(struct http_cache *cache, size_t slot, uint64_t generation, uint64_t now_ms);
+
+// What the page's response sends; NULL if there is none.
+const struct text *http_cache_text(const struct http_cache *cache, size_t slot);
 
 // Gives up the older page and returns an empty text for the new one. The caller fills it and calls http_cache_end or
 // http_cache_drop. NULL if out of memory.
-struct text *http_cache_begin(struct http_cache *cache, enum http_page page);
+struct text *http_cache_begin(struct http_cache *cache, size_t slot);
 
 // Makes the text a response that the cache owns. NULL if out of memory.
-struct MHD_Response *http_cache_end(struct http_cache *cache, enum http_page page, uint64_t generation);
+struct MHD_Response *http_cache_end(struct http_cache *cache, size_t slot, uint64_t generation);
 
 // Gives up the page and its memory.
-void http_cache_drop(struct http_cache *cache, enum http_page page);
+void http_cache_drop(struct http_cache *cache, size_t slot);
 
 // Gives up all pages and templates, as memory is short.
 void http_cache_give_up(struct http_cache *cache);

@@ -8,6 +8,7 @@
 
 #include "core/tally/blind.h"
 #include "exporters/html/html.h"
+#include "exporters/html/html_script.h"
 #include "exporters/json/json.h"
 #include "exporters/view/json_writer.h"
 #include "exporters/view/view_types.h"
@@ -97,6 +98,7 @@ int http_page_find(const char *path, const char *scope) {
         {"/api/v1/plan", HTTP_PAGE_PLAN},
         {"/api/v1/catalog", HTTP_PAGE_CATALOG},
         {"/api/v1/status", HTTP_PAGE_STATUS},
+        {"/page.js", HTTP_PAGE_SCRIPT},
     };
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
         if (strcmp(path, pages[i].path) == 0)
@@ -122,16 +124,21 @@ const char *http_page_content_type(enum http_page page) {
     case HTTP_PAGE_OPENMETRICS:
     case HTTP_PAGE_OPENMETRICS_CPU:
         return "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    case HTTP_PAGE_SCRIPT:
+        return "text/javascript; charset=utf-8";
     default:
         return "application/json";
     }
 }
 
 const char *http_page_vary(enum http_page page) {
-    return page >= HTTP_PAGE_METRICS && page <= HTTP_PAGE_OPENMETRICS_CPU ? "Accept" : NULL;
+    bool metrics = page >= HTTP_PAGE_METRICS && page <= HTTP_PAGE_OPENMETRICS_CPU;
+    return metrics ? "Accept, Accept-Encoding" : "Accept-Encoding";
 }
 
-bool http_page_changes(enum http_page page) { return page != HTTP_PAGE_PLAN && page != HTTP_PAGE_CATALOG; }
+bool http_page_changes(enum http_page page) {
+    return page != HTTP_PAGE_PLAN && page != HTTP_PAGE_CATALOG && page != HTTP_PAGE_SCRIPT;
+}
 
 static int render_metrics(enum http_page page, struct http_templates *templates, const struct shown *shown,
                           struct text *out) {
@@ -213,6 +220,9 @@ int http_page_render(enum http_page page, struct http_templates *templates, cons
     case HTTP_PAGE_OPENMETRICS:
     case HTTP_PAGE_OPENMETRICS_CPU:
         return render_metrics(page, templates, shown, out);
+    case HTTP_PAGE_SCRIPT:
+        text_append(out, html_script, html_script_length);
+        return out->failed ? -ENOMEM : 0;
     default:
         return render_json(page, shown, out);
     }

@@ -10,6 +10,7 @@
 
 enum http_page {
     HTTP_PAGE_ROOT,
+    HTTP_PAGE_SCRIPT, // of the root page
     HTTP_PAGE_METRICS,
     HTTP_PAGE_METRICS_CPU,
     HTTP_PAGE_OPENMETRICS, // the same two in OpenMetrics

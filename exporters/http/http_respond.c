@@ -17,10 +17,6 @@ bool http_add_headers(struct MHD_Response *response, const char *content_type) {
                "form-action 'none'; frame-ancestors 'none'") == MHD_YES;
 }
 
-bool http_add_vary(struct MHD_Response *response, const char *names) {
-    return !names || MHD_add_response_header(response, "Vary", names) == MHD_YES;
-}
-
 enum MHD_Result http_respond(struct MHD_Connection *connection, unsigned status, const char *content_type,
                              const char *body, const char *name, const char *value) {
     struct MHD_Response *response =
@@ -61,18 +57,5 @@ enum MHD_Result http_respond_error(struct MHD_Connection *connection, const char
                             ? MHD_NO
                             : http_respond(connection, MHD_HTTP_BAD_REQUEST, "application/json", text.data, NULL, NULL);
     text_free(&text);
-    return r;
-}
-
-enum MHD_Result http_respond_fixed(struct MHD_Connection *connection, const char *content_type, const void *body,
-                                   size_t length) {
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(length, (void *)(uintptr_t)body, MHD_RESPMEM_PERSISTENT);
-    if (!response)
-        return MHD_NO;
-    enum MHD_Result r = MHD_NO;
-    if (http_add_headers(response, content_type))
-        r = MHD_queue_response(connection, MHD_HTTP_OK, response);
-    MHD_destroy_response(response);
     return r;
 }

@@ -12,17 +12,10 @@
 // Adds the headers that all answers have. False if out of memory.
 bool http_add_headers(struct MHD_Response *response, const char *content_type);
 
-// Adds the header Vary unless `names` is NULL. False if out of memory.
-bool http_add_vary(struct MHD_Response *response, const char *names);
-
 // A short answer; `body` is copied. Adds a header if `name` is not NULL.
 enum MHD_Result http_respond(struct MHD_Connection *connection, unsigned status, const char *content_type,
                              const char *body, const char *name, const char *value);
 enum MHD_Result http_respond_text(struct MHD_Connection *connection, unsigned status, const char *body);
-
-// What is part of the program and never changes.
-enum MHD_Result http_respond_fixed(struct MHD_Connection *connection, const char *content_type, const void *body,
-                                   size_t length);
 
 // 400 and what is wrong with the request, as JSON.
 enum MHD_Result http_respond_error(struct MHD_Connection *connection, const char *error);

@@ -162,6 +162,7 @@ static void add_events(struct json *json, const struct view *view) {
 static void add_product(struct json *json, const struct view *view) {
     const struct catalog_product *product = &view->layout->catalog->product;
     json_bool(json, "simulated", view->simulated);
+    json_bool(json, "replay", view->replayed);
     json_string(json, "spec", product->spec);
     json_string(json, "vendor", product->vendor);
     json_string(json, "product", product->name);

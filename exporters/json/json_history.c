@@ -4,13 +4,12 @@
 #include <math.h>
 
 #include "core/history/history.h"
+#include "exporters/json/json_parts.h"
 #include "exporters/view/json_writer.h"
 
 static void add_series(struct json *json, const struct view_history *history,
                        const struct view_history_series *series) {
     const struct catalog_metric *metric = view_metric(series->view, series->metric);
-    char unit[VIEW_UNIT_MAX];
-    view_metric_unit(metric, unit, sizeof unit);
     json_begin_line(json, JSON_COMPACT);
     json_begin_object(json, NULL);
     if (series->view->core_type)
@@ -19,8 +18,7 @@ static void add_series(struct json *json, const struct view_history *history,
         json_whole(json, "socket", (uint64_t)series->socket);
     json_string(json, "metric", metric->export_name);
     json_string(json, "title", view_title(metric));
-    json_string(json, "unit", unit);
-    json_string(json, "domain", view_domain_text(metric->domain));
+    json_meaning(json, metric);
     json_begin_array(json, "values");
     for (size_t i = 0; i < history->n_steps; i++)
         json_number(json, NULL, series->values[i]);

@@ -20,6 +20,10 @@ size_t json_scope_count(const struct view *view, enum json_scope scope);
 size_t json_scope_index(const struct view *view, enum json_scope scope, size_t i);
 void json_scope_name(struct json *json, const struct view *view, enum json_scope scope, size_t i);
 
+// What a value of the metric is: "unit" and "domain", and "definition", what exactly the name counts on this CPU, which
+// is null for a name that only one vendor has.
+void json_meaning(struct json *json, const struct catalog_metric *metric);
+
 // "low", "high", "windows", "share_of_time" and "quality" of a metric of the plan; -1: the metric is not in the plan.
 void json_trust(struct json *json, const struct snapshot *snapshot, size_t scope, int metric);
 

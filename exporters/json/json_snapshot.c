@@ -150,6 +150,19 @@ static void write_form(struct json_form *form, const struct view *view, const st
     json_end_object(json);
 }
 
+// What the values of all scopes are, once: a thousand CPUs have the same metrics.
+static void add_meanings(struct json *json, const struct view *view) {
+    json_begin_object(json, "metrics");
+    for (size_t m = 0; m < view->layout->n_metrics; m++) {
+        if (!view_exported(view, m))
+            continue;
+        json_begin_object(json, view_metric(view, m)->export_name);
+        json_meaning(json, view_metric(view, m));
+        json_end_object(json);
+    }
+    json_end_object(json);
+}
+
 int json_render_snapshot(const struct view *view, const struct snapshot *snapshot, enum json_scope scope,
                          struct text *out) {
     struct json json = json_begin_document(view, out, JSON_COMPACT);
@@ -157,6 +170,8 @@ int json_render_snapshot(const struct view *view, const struct snapshot *snapsho
     json_form_init(&form);
     write_form(&form, view, snapshot, scope);
     json_moment(&json, view, snapshot, scope);
+    json_begin_line(&json, JSON_COMPACT);
+    add_meanings(&json, view);
     json_begin_array(&json, "scopes");
     for (size_t i = 0; i < json_scope_count(view, scope); i++) {
         const struct json_of of = {view, snapshot, json_scope_index(view, scope, i)};

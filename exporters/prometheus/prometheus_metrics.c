@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The plan's metrics on the pages: quotients, whose factors are in the help of one family, and a gauge family for each
-// metric. Metrics of several core types with the same name form one family.
+// The plan's metrics on the pages: quotients, and a gauge family for each metric. Metrics of several core types with
+// the same name form one family.
 
 #include <math.h>
 #include <stdio.h>
@@ -43,70 +43,6 @@ void page_scoped(struct prometheus_page *page, const struct page_scope *scope, c
 // True if the metric's quotient is exported; *k is its factor.
 static bool exported_ratio(const struct view *view, size_t metric, double *k) {
     return view_exported(view, metric) && catalog_metric_ratio(view_metric(view, metric), k);
-}
-
-static bool same(double a, double b) { return fabs(a - b) <= 1e-12 * fabs(b); }
-
-// A metric whose quotient is exported, and the quotient's factor.
-struct quotient {
-    size_t type, metric;
-    const char *name;
-    double k;
-};
-
-// Moves to the next quotient, or to the first if the name is NULL. False if there is none.
-static bool next_quotient(const struct shown *shown, struct quotient *quotient) {
-    size_t metric = quotient->name ? quotient->metric + 1 : 0;
-    for (size_t type = quotient->type; type < shown->n; type++, metric = 0)
-        for (const struct view *view = shown->types[type].view; metric < view->layout->n_metrics; metric++)
-            if (exported_ratio(view, metric, &quotient->k)) {
-                quotient->type = type;
-                quotient->metric = metric;
-                quotient->name = view_metric(view, metric)->export_name;
-                return true;
-            }
-    return false;
-}
-
-// True if an earlier one has the same factor and this name (NULL: any).
-static bool quotient_before(const struct shown *shown, const struct quotient *quotient, const char *name) {
-    struct quotient other = {0};
-    while (next_quotient(shown, &other) && (other.type != quotient->type || other.metric != quotient->metric))
-        if (same(other.k, quotient->k) && (!name || strcmp(other.name, name) == 0))
-            return true;
-    return false;
-}
-
-// Appends "<k> for: a, b" with all metrics whose factor is k.
-static void append_factor(const struct shown *shown, double k, struct text *help) {
-    char digits[TEXT_NUMBER_MAX];
-    text_append(help, digits, text_number(digits, k));
-    const char *separator = " for: ";
-    for (struct quotient other = {0}; next_quotient(shown, &other);) {
-        if (!same(other.k, k) || quotient_before(shown, &other, other.name))
-            continue;
-        text_format(help, "%s%s", separator, other.name);
-        separator = ", ";
-    }
-}
-
-void page_add_numerator_family(struct prometheus_page *page, const struct shown *shown) {
-    const struct family_info *info = &family_table[FAMILY_NUMERATOR];
-    struct text help = {0};
-    text_format(&help, "%s k is 1", info->help);
-    const char *separator = ", but ";
-    for (struct quotient quotient = {0}; next_quotient(shown, &quotient);) {
-        if (same(quotient.k, 1) || quotient_before(shown, &quotient, NULL))
-            continue;
-        text_string(&help, separator);
-        append_factor(shown, quotient.k, &help);
-        separator = "; ";
-    }
-    text_append(&help, ".", 2); // with the terminating zero
-    page->failed = page->failed || help.failed;
-    if (!page->failed)
-        page_family(page, info->name, info->type, help.data);
-    text_free(&help);
 }
 
 // A sum of whole counts is exported as a whole number; CPU seconds are not.
@@ -161,22 +97,16 @@ void page_add_standard_errors(struct prometheus_page *page, const struct view *v
     }
 }
 
-// Appends one line for people: title, unit, and the vendor's name.
-static void append_gauge_help(const struct view *view, const struct catalog_metric *metric, struct text *help) {
+// Appends the title and the unit. /api/v1/catalog has the rest: what the metric means, and the vendor's name.
+static void append_gauge_help(const struct catalog_metric *metric, struct text *help) {
     char unit[VIEW_UNIT_MAX];
     view_metric_unit(metric, unit, sizeof(unit));
-    text_format(help, "%s", view_title(metric));
-    if (metric->help[0])
-        text_format(help, ": %s", metric->help);
-    text_format(help, "%s %s's name: %s.", help->length > 0 && help->data[help->length - 1] == '.' ? "" : ".",
-                metric->vendor[0] != '\0' ? metric->vendor : view->layout->catalog->product.vendor, metric->name);
+    text_string(help, view_title(metric));
     if (unit[0])
-        text_format(help, " Unit: %s.", unit);
-    if (metric->domain == METRIC_CLOCKS)
-        text_string(help, " Shares of clock cycles overlap and do not add up.");
-    if (metric->domain == METRIC_STALLS)
-        text_format(help, " A share of the %s, not of all cycles.", view_whole(metric));
-    text_append(help, "", 1);
+        text_format(help, ", %s", unit);
+    if (metric->domain != METRIC_OTHER && !strstr(unit, " of "))
+        text_format(help, " of %s", view_whole(metric)); // shares of different wholes do not add up
+    text_append(help, ".", 2);                           // with the terminating zero
 }
 
 // The gauge of this name; -1 if there is none.
@@ -211,7 +141,7 @@ static void add_gauge_family(struct prometheus_page *page, const struct shown *s
     struct text name = {0}, help = {0};
     text_format(&name, "topdownd_%s%s", per_cpu ? "cpu_" : "", export_name);
     text_append(&name, "", 1);
-    append_gauge_help(view, view_metric(view, metric), &help);
+    append_gauge_help(view_metric(view, metric), &help);
     page->failed = page->failed || name.failed || help.failed;
     if (!page->failed)
         page_family(page, name.data, "gauge", help.data);

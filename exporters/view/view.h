@@ -40,6 +40,7 @@ struct view {
         unsigned total, usable; // of one CPU, general and fixed; 0: events take none
     } counters;
     bool standard_error;              // exported to Prometheus too
+    unsigned max_cpu_series;          // limit of /metrics/cpu; 0: none
     uint64_t interval_ns;             // between two snapshots
     const char *recording;            // the file that readings are written to; NULL: none
     const struct adapt_report *adapt; // of the adaptive schedule; NULL: the schedule is fixed

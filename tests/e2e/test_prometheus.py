@@ -133,26 +133,19 @@ def close(a, b, relative):
     return math.isclose(a, b, rel_tol=relative, abs_tol=0)
 
 
-def factors(page):
-    """{exported name: k}, as HELP of the numerators says it: "k is 1, but 1000 for: a, b; 10 for: c."."""
-    text = re.search(r"^# HELP topdownd_metric_numerator_total .* k is 1(?:, but (.*))?\.$", page, re.M).group(1)
-    found = {}
-    for part in (text or "").split("; "):
-        if part:
-            k, names = part.split(" for: ")
-            found |= {name: float(k) for name in names.split(", ")}
-    return found
+def factors(daemon):
+    """{exported name: k}, as the catalog says it."""
+    return {m["metric"]: m["k"] for m in daemon.json("/api/v1/catalog")["metrics"] if m["k"] is not None}
 
 
-def vendor_names(page):
-    """{exported name: the vendor's}, as HELP of the gauges says it."""
-    return dict(re.findall(r"^# HELP topdownd_(\w+) .* Arm's name: (\w+)\.", page, re.M))
+def vendor_names(daemon):
+    """{exported name: the vendor's}, as the catalog says it, of what is measured."""
+    return {m["metric"]: m["name"] for m in daemon.json("/api/v1/catalog")["metrics"] if m["planned"]}
 
 
 def quotients(job, by):
     """{(socket or None, exported name): numerator over denominator times k} over the window."""
-    page = (setting().steady if job == "steady" else setting().demo).get("/metrics")
-    k, found = factors(page), {}
+    k, found = factors(setting().steady if job == "steady" else setting().demo), {}
     increase = 'sum by ({1}) (rate(topdownd_metric_{0}_total{{job="{2}"}}[w]))'
     labels = ", ".join(by)
     for series, value in setting().ask(
@@ -181,7 +174,7 @@ def whole_counts(a, b):
 
 def test_on_a_steady_load_numerator_over_denominator_is_the_truth():
     rates, worst, exact = STEADY.rates(0, 0), 0, 0
-    names = vendor_names(setting().steady.get("/metrics"))
+    names = vendor_names(setting().steady)
     for by, sockets in ((["socket", "metric"], 2), (["metric"], 1)):
         found = quotients("steady", by)
         n = check_that_all_ratios_are_there(SPEC, names, found, SPEC.metrics_of(SPEC.groups()), rates, sockets)
@@ -278,8 +271,8 @@ class Sharpness:
 
 def test_on_the_demo_numerator_over_denominator_is_possible():
     stretches, sharp = Stretches(demo_rounds()), Sharpness()
-    names = vendor_names(setting().demo.get("/metrics"))
-    k = factors(setting().demo.get("/metrics"))
+    names = vendor_names(setting().demo)
+    k = factors(setting().demo)
     metrics = DEMO_SPEC.metrics_of(DEMO_SPEC.stage_1() + DEMO_GROUPS)
     for by, sockets in ((["socket", "metric"], 2), (["metric"], 1)):
         found = quotients("demo", by)

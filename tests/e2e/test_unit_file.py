@@ -38,6 +38,16 @@ def installed():
         yield root
 
 
+def test_scenarios_and_schemas_are_installed_as_they_are():
+    with installed() as root:
+        for source, target in (("scenarios", "scenarios"), ("exporters/json/schema", "schema")):
+            there = os.path.join(root, "usr/share/topdownd", target)
+            names = os.listdir(os.path.join(ROOT, source))
+            assert sorted(os.listdir(there)) == sorted(names) and names, there
+            for name in names:
+                assert e2e.read_text(os.path.join(there, name)) == e2e.read_text(os.path.join(ROOT, source, name)), name
+
+
 def on_the_host(root, *command):
     """The command that runs `command` on this host as if the installation were on it, which nothing else sees."""
     overlays = [f"mount -t overlay overlay -o lowerdir={root}/{name}:/{name} /{name}" for name in ("usr", "etc")]

@@ -79,11 +79,32 @@ static void test_what_nobody_asks_for_any_more_is_given_back(void **state) {
     assert_int_equal(http_cache_expire(cache, 5000 + HTTP_KEPT_MS - 1), 1);
     assert_int_equal(http_cache_expire(cache, 5000 + HTTP_KEPT_MS), 2000);
     assert_int_equal(http_cache_expire(cache, 7000 + HTTP_KEPT_MS), -1);
-    for (size_t i = 0; i < HTTP_PAGE_N; i++) {
+    for (size_t i = 0; i < HTTP_CACHE_SLOTS; i++) {
         assert_null(cache->pages[i].response);
         assert_null(cache->pages[i].spare);
     }
     assert_false(has(cache, HTTP_PAGE_METRICS_CPU, 1, 7000 + HTTP_KEPT_MS));
+}
+
+static void test_a_compressed_page_is_kept_and_given_back_for_itself(void **state) {
+    struct http_cache *cache = *state;
+    const size_t packed = http_cache_gzip(HTTP_PAGE_METRICS);
+    (void)has(cache, HTTP_PAGE_METRICS, 1, 0);
+    put(cache, HTTP_PAGE_METRICS, 1, 1000, 'a');
+    (void)http_cache_find(cache, packed, 1, 0);
+    struct text *text = http_cache_begin(cache, packed);
+    assert_non_null(text);
+    text_string(text, "z");
+    assert_non_null(http_cache_end(cache, packed, 1));
+    assert_int_equal(http_cache_text(cache, HTTP_PAGE_METRICS)->length, 1000);
+    assert_int_equal(http_cache_text(cache, packed)->length, 1);
+    assert_non_null(http_cache_find(cache, packed, 1, 20000)); // the text is not asked for any more
+    assert_int_equal(http_cache_expire(cache, HTTP_KEPT_MS), 20000);
+    assert_false(has(cache, HTTP_PAGE_METRICS, 1, HTTP_KEPT_MS));
+    assert_null(http_cache_text(cache, HTTP_PAGE_METRICS));
+    assert_non_null(http_cache_find(cache, packed, 1, HTTP_KEPT_MS));
+    assert_int_equal(http_cache_expire(cache, 2 * HTTP_KEPT_MS), -1);
+    assert_null(http_cache_text(cache, packed));
 }
 
 static void test_of_large_pages_those_that_were_asked_for_last_are_kept(void **state) {
@@ -237,6 +258,7 @@ int main(void) {
         WITH(test_a_page_is_kept_for_its_generation),
         WITH(test_the_next_rendering_uses_the_same_memory),
         WITH(test_what_nobody_asks_for_any_more_is_given_back),
+        WITH(test_a_compressed_page_is_kept_and_given_back_for_itself),
         WITH(test_of_large_pages_those_that_were_asked_for_last_are_kept),
         WITH(test_a_template_goes_with_its_page_or_after_it),
         WITH(test_a_template_stays_while_one_of_its_two_formats_is_asked_for),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One page in several formats: what a client that asks for one gets on the wire.
+// One page in several formats and codings: what a client that asks for one gets on the wire.
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +9,10 @@
 
 #include <cmocka.h>
 
+#include <zlib.h>
+
+#include "exporters/http/http_render.h"
+#include "exporters/view/gzip.h"
 #include "http_check.h"
 
 #define OPENMETRICS_TYPE "Content-Type: application/openmetrics-text; version=1.0.0; charset=utf-8\r\n"
@@ -120,6 +124,119 @@ static void test_each_format_is_rendered_once(void **state) {
     assert_int_equal(http_server_renders(f->server), 2);
 }
 
+// ---- gzip ----
+
+// Decompresses exactly these bytes; terminated, owned by the caller.
+static char *inflated(const char *bytes, size_t length) {
+    enum { SIZE = 4 << 20 };
+    char *out = calloc(1, SIZE);
+    assert_non_null(out);
+    z_stream stream = {.next_in = (unsigned char *)(uintptr_t)bytes,
+                       .avail_in = (unsigned)length,
+                       .next_out = (unsigned char *)out,
+                       .avail_out = SIZE - 1};
+    assert_int_equal(inflateInit2(&stream, 15 + 16), Z_OK);
+    assert_int_equal(inflate(&stream, Z_FINISH), Z_STREAM_END);
+    assert_int_equal(stream.avail_in, 0);
+    assert_int_equal(inflateEnd(&stream), Z_OK);
+    return out;
+}
+
+static const char *const TARGETS[] = {"/",
+                                      "/page.js",
+                                      "/metrics",
+                                      "/metrics/cpu",
+                                      "/api/v1/snapshot",
+                                      "/api/v1/snapshot?scope=socket",
+                                      "/api/v1/snapshot?scope=cpu",
+                                      "/api/v1/topdown",
+                                      "/api/v1/plan",
+                                      "/api/v1/catalog",
+                                      "/api/v1/status"};
+enum { TARGETS_N = sizeof(TARGETS) / sizeof(TARGETS[0]) };
+
+static void assert_same_as_gzip(const struct fixture *f, const char *target, const char *accept) {
+    char headers[256];
+    (void)snprintf(headers, sizeof(headers), "%sAccept-Encoding: br, gzip\r\n", accept);
+    char *identity = ask_with(f, "GET", target, accept), *gzip = ask_with(f, "GET", target, headers);
+    char *head = ask_with(f, "HEAD", target, headers), *text = inflated(body_of(gzip), length_of(gzip));
+    assert_int_equal(status_of(gzip), 200);
+    assert_header(gzip, "Content-Encoding: gzip\r\n");
+    assert_header(head, "Content-Encoding: gzip\r\n");
+    assert_header(identity, "Accept-Encoding\r\n"); // of Vary
+    assert_header(gzip, "Accept-Encoding\r\n");
+    assert_null(strcasestr(identity, "\r\nContent-Encoding:"));
+    assert_string_equal(text, body_of(identity));
+    assert_true(length_of(gzip) < length_of(identity) / 2);
+    assert_int_equal(length_of(head), length_of(gzip));
+    assert_string_equal(body_of(head), "");
+    free(identity);
+    free(gzip);
+    free(head);
+    free(text);
+}
+
+static void test_every_page_is_the_same_compressed(void **state) {
+    const struct fixture *f = *state;
+    for (size_t i = 0; i < TARGETS_N; i++)
+        assert_same_as_gzip(f, TARGETS[i], "");
+    assert_int_equal(http_server_renders(f->server), TARGETS_N); // both are made from one rendering
+    assert_same_as_gzip(f, "/metrics", "Accept: application/openmetrics-text\r\n");
+    assert_same_as_gzip(f, "/metrics/cpu", "Accept: application/openmetrics-text\r\n");
+}
+
+static void test_a_page_is_compressed_once_for_each_publication(void **state) {
+    const struct fixture *f = *state;
+    struct http_renderer renderer = {.renders = 0};
+    struct http_newest newest;
+    http_newest_init(&newest);
+    newest.n_types = 1;
+    for (uint64_t i = 0; i < 3; i++) {
+        http_newest_publish(&newest, 0, &(struct http_published){f->view, f->snapshot}, i);
+        struct http_publication publication = http_newest_take(&newest, i);
+        struct MHD_Response *gzip = http_render(&renderer, HTTP_PAGE_METRICS, HTTP_GZIP, &publication, i);
+        assert_non_null(gzip);
+        for (int again = 0; again < 5; again++) {
+            assert_ptr_equal(http_render(&renderer, HTTP_PAGE_METRICS, HTTP_GZIP, &publication, i), gzip);
+            assert_non_null(http_render(&renderer, HTTP_PAGE_METRICS, HTTP_IDENTITY, &publication, i));
+        }
+        assert_int_equal(atomic_load(&renderer.renders), i + 1);
+        http_publication_unref(&publication);
+    }
+    http_cache_deinit(&renderer.cache);
+    http_newest_deinit(&newest);
+}
+
+static void test_who_refuses_every_coding_is_told_the_remedy(void **state) {
+    const struct fixture *f = *state;
+    char *answer = ask_with(f, "GET", "/metrics", "Accept-Encoding: identity;q=0\r\n");
+    assert_int_equal(status_of(answer), 406);
+    assert_non_null(strstr(body_of(answer), "allow gzip or identity"));
+    free(answer);
+    answer = ask_with(f, "GET", "/metrics", "Accept-Encoding: identity;q=0\r\nAccept-Encoding: gzip;q=0.1\r\n");
+    assert_int_equal(status_of(answer), 200);
+    assert_header(answer, "Content-Encoding: gzip\r\n");
+    free(answer);
+}
+
+static void test_texts_of_every_size_are_compressed_without_loss(void **state) {
+    (void)state;
+    unsigned seed = 29;
+    for (size_t length = 0; length < 3 << 20; length = 3 * length + 1) {
+        struct text text = {0}, out = {0};
+        for (size_t i = 0; i < length; i++) // nearly no pattern, so the result is nearly as long
+            text_append(&text, &(char){(char)('!' + rand_r(&seed) % 90)}, 1);
+        text_append(&text, "", 1);
+        text.length--;
+        assert_int_equal(gzip_text(&text, &out), 0);
+        char *back = inflated(out.data, out.length);
+        assert_string_equal(back, text.data);
+        free(back);
+        text_free(&text);
+        text_free(&out);
+    }
+}
+
 static void test_other_pages_have_one_format(void **state) {
     char *answer = ask_with(*state, "GET", "/api/v1/snapshot", "Accept: application/openmetrics-text\r\n");
     assert_header(answer, "Content-Type: application/json\r\n");
@@ -135,6 +252,10 @@ int main(void) {
         WITH(test_head_has_the_length_of_the_format_that_get_sends),
         WITH(test_each_format_is_rendered_once),
         WITH(test_other_pages_have_one_format),
+        WITH(test_every_page_is_the_same_compressed),
+        WITH(test_a_page_is_compressed_once_for_each_publication),
+        WITH(test_who_refuses_every_coding_is_told_the_remedy),
+        cmocka_unit_test(test_texts_of_every_size_are_compressed_without_loss),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

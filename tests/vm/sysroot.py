@@ -20,7 +20,7 @@ import time
 import e2e
 
 KERNEL = "linux-image-cloud-arm64"
-LIBRARIES = ["libc6-dev", "libsystemd-dev", "libmicrohttpd-dev", "libcjson-dev", "libyaml-dev"]
+LIBRARIES = ["libc6-dev", "libsystemd-dev", "libmicrohttpd-dev", "libcjson-dev", "libyaml-dev", "zlib1g-dev"]
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 LIBRARY_FOLDER = "usr/lib/aarch64-linux-gnu"
 UNUSED_SECONDS = 7 * 86400  # until a folder of another version is deleted
