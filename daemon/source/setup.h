@@ -31,6 +31,7 @@ struct setup {
     const struct config_origin *record_origin; // place in the configuration; NULL: from the command line
     uint64_t record_bytes;                     // limit of all its files together
     double speed;                              // of a replay
+    bool quiet;                                // nobody waits for its end: the log says nothing of it
     struct core_type types[SOURCE_TYPES_MAX];
     size_t n_types;                      // at least 1
     struct platform *platform;           // the host's; may be replaced (setup_look_at_platform)
