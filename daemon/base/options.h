@@ -72,7 +72,8 @@ enum option_set {
     OPTIONS_EVAL = 32,
     OPTIONS_ASK = 64, // how to reach the running daemon
     OPTIONS_DOCTOR = 128,
-    OPTIONS_DIFF = 256
+    OPTIONS_DIFF = 256,
+    OPTIONS_EXPLAIN = 512
 };
 
 struct command {
