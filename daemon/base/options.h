@@ -53,6 +53,7 @@ struct options {
         const char *listen[OPTIONS_LISTEN_MAX]; // instead of the configuration's; none: its own
         size_t n_listen;
         bool systemd_socket; // the sockets that systemd passes, instead of both
+        const char *config;  // TLS, passwords and headers; NULL: none
     } web;
     struct {
         const char *by; // NULL: the host

@@ -145,6 +145,8 @@ const struct option_row option_rows[OPTION_ROWS] = {
     {"listen", "ADDRESS", OPTIONS_MEASURE, read_listen, 0, "the same"},
     {"web.systemd-socket", NULL, OPTIONS_MEASURE, read_flag, MEMBER(web.systemd_socket),
      "serve on the sockets that systemd passes (topdownd.socket), instead of addresses"},
+    {"web.config.file", "FILE", OPTIONS_MEASURE, read_text, MEMBER(web.config),
+     "TLS, passwords and headers of the server, as in the file of Prometheus' exporters"},
     {"for", "TIME", OPTIONS_YIELD, read_for, MEMBER(yield.seconds), "for how long, 1s to 1h; it ends by itself"},
     {"end", NULL, OPTIONS_YIELD, read_flag, MEMBER(yield.end), "take the counters back now"},
     {"path.run", "DIR", OPTIONS_MEASURE | OPTIONS_ASK, read_text, MEMBER(run),
