@@ -24,6 +24,7 @@ struct core_type {
 struct setup {
     char data[DATA_PATH_MAX];
     char hostname[SETUP_HOSTNAME_MAX];
+    const char *revision; // of the program; a literal
     struct specs specs;
     struct config *config;
     const struct config_profile *profile;
@@ -31,6 +32,7 @@ struct setup {
     const struct config_origin *record_origin; // place in the configuration; NULL: from the command line
     uint64_t record_bytes;                     // limit of all its files together
     double speed;                              // of a replay
+    bool quiet;                                // nobody waits for its end: the log says nothing of it
     struct core_type types[SOURCE_TYPES_MAX];
     size_t n_types;                      // at least 1
     struct platform *platform;           // the host's; may be replaced (setup_look_at_platform)

@@ -127,12 +127,14 @@ def test_every_name_in_a_rule_is_documented_or_recorded_by_a_rule():
 def test_every_alert_has_a_severity_and_says_what_it_is_and_what_to_do():
     alerts = re.split(r"^ +- alert: ", "".join(map(e2e.read_text, promtool.files())), flags=re.M)[1:]
     assert len(alerts) >= 16
+    runbook = e2e.read_text(os.path.join(ROOT, "docs/fleet.md"))
     for text in alerts:
         name = text.split("\n", 1)[0]
         assert name.startswith("Topdownd"), name
         for part in (r"for: \d+[mh]\n", r"severity: (?:info|warning)\b", r"summary: '", r"description: >-\n",
                      rf"runbook_url: docs/fleet\.md#{name.lower()}\n"):
             assert re.search(part, text), (name, part)
+        assert f"\n### {name}\n" in runbook, f"docs/fleet.md has no section for {name}"
     return f"{len(alerts)} alerts"
 
 
