@@ -8,6 +8,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/engine/record.h"
+#include "daemon/run/protection.h"
 #include "daemon/run/series.h"
 #include "daemon/run/summary.h"
 #include "daemon/source/setup.h"
@@ -76,6 +77,27 @@ static void show_plans(const struct setup *setup, struct plan *const plans[SOURC
     }
 }
 
+// Reads the web configuration and the files that it names, and warns of addresses without any protection.
+static int check_protection(const struct setup *setup, const struct options *options, struct errors *errors) {
+    char text[ERROR_TEXT_MAX];
+    bool warned = options->web.systemd_socket; // its addresses are known to systemd
+    struct web *web;
+    int r = protection_load(options, errors, &web);
+    if (r < 0)
+        return r;
+    if (web)
+        (void)printf("%s: no mistakes\n", options->web.config);
+    for (size_t i = 0; i < setup->config->n_listen && !warned; i++) {
+        const struct config_listen *listen = &setup->config->listen[i];
+        warned = protection_describe(web, &(struct http_address){listen->text, listen->address, listen->port}, text,
+                                     sizeof text);
+        if (warned)
+            (void)printf("warning: %s\n", text);
+    }
+    web_unref(web);
+    return 0;
+}
+
 static void show_series(const struct setup *setup, struct plan *plans[SOURCE_TYPES_MAX]) {
     struct series_texts texts;
     series_describe_plans(setup, plans, &texts);
@@ -95,7 +117,9 @@ int check_run(const struct options *options) {
     if (r >= 0) {
         show_plans(setup, plans);
         show_series(setup, plans);
-        r = check_record(setup, errors);
+        r = check_protection(setup, options, errors);
+        if (r >= 0)
+            r = check_record(setup, errors);
     }
     if (r < 0 && errors && errors->n > 0)
         log_errors(errors);
