@@ -483,7 +483,9 @@ int service_run(const struct options *options) {
     int r = s ? service_open(s, options) : -ENOMEM;
     if (r >= 0)
         r = run_loop(s);
-    int status = r >= 0 ? EXIT_SUCCESS : r == -EINTR || (s && s->serving) ? EXIT_FAILURE : EXIT_WRONG;
+    // only a mistake that stays is final (RestartPreventExitStatus); memory or files may be short for a while only
+    bool mistaken = s && !s->serving && s->errors.n > 0;
+    int status = r >= 0 ? EXIT_SUCCESS : mistaken && r != -EINTR ? EXIT_WRONG : EXIT_FAILURE;
     if (s && s->errors.n > 0)
         log_errors(&s->errors);
     else if (r < 0 && r != -EINTR) // -EINTR: the signal has been logged
