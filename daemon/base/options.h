@@ -19,8 +19,9 @@ enum { OPTIONS_LISTEN_MAX = 16 };
 enum pmu_kind { PMU_AUTO, PMU_LINUX, PMU_SIM, PMU_REPLAY };
 
 struct options {
-    const char *word;   // after the command; NULL: none
-    const char *second; // and the one after that
+    const char *revision; // of the program, not an option
+    const char *word;     // after the command; NULL: none
+    const char *second;   // and the one after that
     bool help, version;
     enum pmu_kind pmu;
     const char *scenario; // --pmu sim:FILE, or the name of a shipped one; NULL: the demo

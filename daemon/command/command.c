@@ -133,7 +133,7 @@ static const struct command commands[] = {
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-int command_main(int argc, char **argv) {
+int command_main(int argc, char **argv, const char *revision) {
     struct options options;
     const struct command *command;
     if (options_parse(argc, argv, commands, COMMANDS, &options, &command) < 0)
@@ -146,5 +146,6 @@ int command_main(int argc, char **argv) {
         options_help(commands, COMMANDS, command);
         return EXIT_SUCCESS;
     }
+    options.revision = revision;
     return command->run(&options);
 }

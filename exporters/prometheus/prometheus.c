@@ -220,14 +220,14 @@ static void add_cpu_info(struct prometheus_page *page, const struct view *view) 
 static void add_info(struct prometheus_page *page, const struct view *view) {
     char hash[PAGE_NUMBER_MAX];
     (void)snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)view->config_hash);
-    const struct page_label build[] = {{"version", view->version}};
+    const struct page_label build[] = {{"version", view->version}, {"revision", view->revision}};
     const struct page_label config[] = {{"profile", view->profile}, {"hash", hash}};
     if (view->platform) {
         page_add_family(page, FAMILY_PLATFORM_INFO);
         page_add_platform(page, view->platform);
     }
     page_add_family(page, FAMILY_BUILD_INFO);
-    page_series_fixed(page, build, 1, 1);
+    page_series_fixed(page, build, view->revision ? 2 : 1, 1);
     page_add_family(page, FAMILY_CONFIG_INFO);
     page_series_fixed(page, config, 2, 1);
     add_self(page, view, FAMILY_CONFIG_SUCCESSFUL, PAGE_WHOLE, SELF_CONFIG_SUCCESSFUL);

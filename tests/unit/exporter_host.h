@@ -122,6 +122,7 @@ static inline void host_init_with(struct exporter_host *host, struct catalog *ca
     host->view = (struct view){.layout = host->layout,
                                .interval_ns = host->plan->round_ns,
                                .version = "1.2.3",
+                               .revision = "0123456789ab",
                                .hostname = "<box>",
                                .pmu = "toy_pmu_0",
                                .cpu_vendor = "Acme",

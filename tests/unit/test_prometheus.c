@@ -435,7 +435,7 @@ static void test_a_plan_without_metrics_still_makes_a_page(void **state) {
     view.layout = layout;
     struct snapshot *snapshot = snapshot_new(layout);
     char *text = render(&view, snapshot, false);
-    assert_line(text, "topdownd_build_info{version=\"1.2.3\"} 1");
+    assert_line(text, "topdownd_build_info{version=\"1.2.3\",revision=\"0123456789ab\"} 1");
     assert_absent(text, "pipeline_slots");
     free(text);
     text = render(&view, snapshot, true);
