@@ -53,7 +53,11 @@ struct options {
         const char *listen[OPTIONS_LISTEN_MAX]; // instead of the configuration's; none: its own
         size_t n_listen;
         bool systemd_socket; // the sockets that systemd passes, instead of both
+        const char *config;  // TLS, passwords and headers; NULL: none
     } web;
+    struct {
+        const char *host, *cpu; // NULL: this one's
+    } check;
     struct {
         const char *by; // NULL: the host
     } diff;
@@ -72,7 +76,9 @@ enum option_set {
     OPTIONS_EVAL = 32,
     OPTIONS_ASK = 64, // how to reach the running daemon
     OPTIONS_DOCTOR = 128,
-    OPTIONS_DIFF = 256
+    OPTIONS_DIFF = 256,
+    OPTIONS_EXPLAIN = 512,
+    OPTIONS_CHECK = 1024
 };
 
 struct command {
