@@ -629,14 +629,14 @@ def test_the_first_scrape_after_a_stop_shows_nothing_old():
 
 def test_check_config_says_which_profile_another_host_would_take():
     yaml = """profiles:
-  db: {groups: [Defaults, Operation_Mix]}
+  db: {groups: [Defaults, SVE_Effectiveness]}
   web: {groups: [MPKI]}
 hosts:
   - {match: {hostname: "db-*", cpu: "zen*"}, profile: db}
   - {match: {hostname: "web-*"}, profile: web}
 """
-    for words, profile, groups, missing in ((("--host", "db-7", "--cpu", "zen4"), "db", "Software", "Operation_Mix"),
-                                            (("--host", "db-7", "--cpu", "neoverse-v2"), "default", "Software", None),
+    for words, profile, groups, missing in ((("--host", "db-7", "--cpu", "zen4"), "db", "Miss_Ratio", "SVE_Effectiveness"),
+                                            (("--host", "db-7", "--cpu", "neoverse-v2"), "default", "Miss_Ratio", None),
                                             (("--host", "web-1"), "web", "MPKI", None)):
         status, log = e2e.run_daemon("check-config", "--pmu", "sim", *words, yaml=yaml)
         cpu = words[3] if len(words) > 3 else "neoverse-v2"
