@@ -56,6 +56,9 @@ struct options {
         const char *config;  // TLS, passwords and headers; NULL: none
     } web;
     struct {
+        const char *host, *cpu; // NULL: this one's
+    } check;
+    struct {
         const char *by; // NULL: the host
     } diff;
     struct {
@@ -74,7 +77,8 @@ enum option_set {
     OPTIONS_ASK = 64, // how to reach the running daemon
     OPTIONS_DOCTOR = 128,
     OPTIONS_DIFF = 256,
-    OPTIONS_EXPLAIN = 512
+    OPTIONS_EXPLAIN = 512,
+    OPTIONS_CHECK = 1024
 };
 
 struct command {

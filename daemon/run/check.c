@@ -8,6 +8,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/engine/record.h"
+#include "daemon/run/check_host.h"
 #include "daemon/run/protection.h"
 #include "daemon/run/series.h"
 #include "daemon/run/summary.h"
@@ -107,6 +108,15 @@ static void show_series(const struct setup *setup, struct plan *plans[SOURCE_TYP
         (void)printf("warning: %s\n", texts.cpus);
 }
 
+// What the configuration means for this host.
+static int show(const struct setup *setup, const struct options *options, struct plan *plans[SOURCE_TYPES_MAX],
+                struct errors *errors) {
+    show_plans(setup, plans);
+    show_series(setup, plans);
+    int r = check_protection(setup, options, errors);
+    return r < 0 ? r : check_record(setup, errors);
+}
+
 int check_run(const struct options *options) {
     struct setup *setup = calloc(1, sizeof *setup);
     struct errors *errors = calloc(1, sizeof *errors);
@@ -114,12 +124,11 @@ int check_run(const struct options *options) {
     int r = setup && errors ? setup_init(setup, options, errors) : -ENOMEM;
     if (r >= 0)
         r = make_plans(setup, errors, plans);
-    if (r >= 0) {
-        show_plans(setup, plans);
-        show_series(setup, plans);
-        r = check_protection(setup, options, errors);
-        if (r >= 0)
-            r = check_record(setup, errors);
+    if (r >= 0 && (options->check.host || options->check.cpu)) {
+        summary_files(setup);
+        r = check_host(setup, options->check.host, options->check.cpu, errors);
+    } else if (r >= 0) {
+        r = show(setup, options, plans, errors);
     }
     if (r < 0 && errors && errors->n > 0)
         log_errors(errors);
