@@ -25,6 +25,11 @@ struct self {
         bool successful;        // the last attempt to load it
         double success_seconds; // when it was last loaded, since the epoch
     } config;
+    struct self_textfile {
+        bool tried;        // it has been written, or could not be
+        int error;         // negative errno of the last time; 0: it was written
+        uint64_t failures; // total
+    } textfile;
     struct host_process process;
     struct budget budget;
 };

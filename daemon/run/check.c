@@ -9,6 +9,7 @@
 #include "daemon/base/log.h"
 #include "daemon/engine/record.h"
 #include "daemon/run/summary.h"
+#include "daemon/run/textfile.h"
 #include "daemon/source/setup.h"
 
 enum { EXIT_WRONG = 2 };
@@ -29,6 +30,16 @@ static int check_record(const struct setup *setup, struct errors *errors) {
     for (size_t i = 0; i < errors->n && r == 0; i++)
         (void)printf("warning: %s\n", errors->items[i].text);
     return r;
+}
+
+// As for a recording, what the unit or another user may mend is a warning only.
+static void check_textfile(const struct setup *setup) {
+    const char *folder = setup->textfile.folder;
+    int r = folder ? textfile_check(folder) : 0;
+    if (folder)
+        (void)printf("writing %s/topdownd.prom every %.3g s\n", folder, (double)setup->textfile.interval_ns * 1e-9);
+    if (r < 0)
+        (void)printf("warning: %s: %s\n", folder, view_textfile_text(r));
 }
 
 // A value needs a few rounds: nobody waits days for it.
@@ -85,6 +96,7 @@ int check_run(const struct options *options) {
     if (r >= 0) {
         show_plans(setup, plans);
         r = check_record(setup, errors);
+        check_textfile(setup);
     }
     if (r < 0 && errors && errors->n > 0)
         log_errors(errors);

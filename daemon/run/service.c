@@ -23,6 +23,7 @@
 #include "daemon/run/reload.h"
 #include "daemon/run/signals.h"
 #include "daemon/run/summary.h"
+#include "daemon/run/textfile.h"
 #include "daemon/source/setup.h"
 
 // This thread runs the event loop: the engines' deadlines, signals, the watchdog. The HTTP server has a thread of its
@@ -47,7 +48,8 @@ struct service {
     uint64_t deadlines_ns[SOURCE_TYPES_MAX];
     size_t n_engines;
     struct listening *listening;
-    struct control *control; // NULL: no folder for its socket
+    struct textfile *textfile; // NULL: none
+    struct control *control;   // NULL: no folder for its socket
     sd_event *loop;
     uint64_t wake_us;                      // when the engines are due
     bool serving;                          // there is a plan, and requests are answered
@@ -98,8 +100,10 @@ static void send_status(struct service *s, size_t type, const struct snapshot *s
 }
 
 static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
-    http_server_publish(listening_server(s->listening), type,
-                        &(struct http_published){present_view(s, type), snapshot});
+    const struct http_published published = {present_view(s, type), snapshot};
+    http_server_publish(listening_server(s->listening), type, &published);
+    textfile_publish(s->textfile, type, s->n_engines, &published);
+    textfile_note(s->textfile, &s->self);
     send_status(s, type, snapshot);
 }
 
@@ -119,7 +123,7 @@ static bool all_have_plans(const struct service *s) {
     return all;
 }
 
-// Starts the HTTP server, whose first pages show the current totals.
+// Starts the HTTP server and the text file, whose first pages show the current totals.
 static int start_http(struct service *s) {
     struct http_published types[SOURCE_TYPES_MAX];
     size_t n = s->n_engines;
@@ -129,9 +133,18 @@ static int start_http(struct service *s) {
         complete = complete && types[i].snapshot;
     }
     int r = complete ? http_server_start(listening_server(s->listening), types, n) : -ENOMEM;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        if (r == 0)
+            textfile_publish(s->textfile, i, n, &types[i]);
         snapshot_unref(types[i].snapshot);
+    }
     return r;
+}
+
+static void warn_of_silence(const struct service *s) {
+    if (s->setup->config->n_listen == 0 && !s->options->web.systemd_socket && !s->textfile && !s->setup->record_path)
+        log_warning(
+            "nobody can read what is measured: listen is none, and there is neither a text file nor a recording");
 }
 
 // Starts serving, as the first plans exist. With one core type, the step that made the plan has opened the event groups
@@ -147,6 +160,7 @@ static int serve(struct service *s) {
     for (size_t i = 0; i < s->n_engines; i++)
         summary_start(present_view(s, i), s->setup, &s->setup->types[i]);
     listening_announce(s->listening);
+    warn_of_silence(s);
     char status[SUMMARY_LINE_MAX] = "started";
     listening_describe(s->listening, status, sizeof status);
     (void)sd_notifyf(0, "READY=1\nSTATUS=%s", status);
@@ -279,6 +293,9 @@ static int finish_change(struct service *s, struct view *const before[SOURCE_TYP
         summary_start(present_view(s, i), s->setup, &s->setup->types[i]);
         show_totals(s, i, before[i]);
     }
+    int r = textfile_change(&s->textfile, s->setup);
+    if (r < 0)
+        log_error("the text file stays as it was: %s", strerror(-r));
     control_end_reload(s->control, 0, &none);
     notify_reload(s, false);
     start_memory_give_back();
@@ -384,6 +401,7 @@ static int open_loop(struct service *s) {
 
 // In reverse of service_open.
 static void service_close(struct service *s) {
+    s->textfile = textfile_free(s->textfile);
     s->control = control_free(s->control);
     s->listening = listening_free(s->listening);
     while (s->n_engines > 0) {
@@ -410,6 +428,8 @@ static int service_open(struct service *s, const struct options *options) {
         r = listening_new(s->loop, s->setup->config, &inherited, errors, &s->listening);
     if (r >= 0)
         r = control_new(s->loop, options->run, &(struct control_requests){on_yield, on_reload, s}, errors, &s->control);
+    if (r >= 0)
+        r = textfile_new(s->setup, &s->textfile);
     if (r >= 0)
         r = begin(s, errors);
     return r;
