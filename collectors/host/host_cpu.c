@@ -187,8 +187,10 @@ int host_cpu_hypervisor_flag(const struct host_roots *roots) {
 
 static bool read_cpus(const struct host_roots *roots, const char *file, struct cpuset *out) {
     char path[PATH_BYTES], text[FILE_BYTES];
+    struct host_files *kept = strchr(file, '/') ? NULL : roots->kept; // not those of each CPU
     (void)snprintf(path, sizeof path, "%s/devices/system/cpu/%s", roots->sysfs, file);
-    return host_file_read(path, text, sizeof text) >= 0 && cpuset_parse(text, out) == 0 && cpuset_count(out) > 0;
+    return host_file_read_kept(kept, path, text, sizeof text) >= 0 && cpuset_parse(text, out) == 0 &&
+           cpuset_count(out) > 0;
 }
 
 bool host_cpu_online(const struct host_roots *roots, struct cpuset *out) { return read_cpus(roots, "online", out); }

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "collectors/host/host_file.h"
 
@@ -15,12 +14,13 @@ static void add_all(struct cpuset *set, const struct cpuset *others) {
         set->words[w] |= others->words[w];
 }
 
-// Adds the CPUs of a list; false if there is no such file. Text that is no list, such as "(null)", names none.
-static bool add_list(const char *folder, const char *file, struct cpuset *out) {
+// Adds the CPUs of a list; false if there is no such file. Text that is no list, such as "(null)", names none. Cgroups
+// come and go, so their files do not stay open: `kept` is NULL.
+static bool add_list(struct host_files *kept, const char *folder, const char *file, struct cpuset *out) {
     char path[PATH_BYTES + FILE_BYTES], text[LIST_BYTES];
     struct cpuset set;
     (void)snprintf(path, sizeof path, "%s/%s", folder, file);
-    if (host_file_read(path, text, sizeof text) < 0)
+    if (host_file_read_mounted(kept, path, text, sizeof text) < 0)
         return false;
     if (cpuset_parse(text, &set) == 0)
         add_all(out, &set);
@@ -55,7 +55,7 @@ static void add_partitions(const char *folder, unsigned depth, struct cpuset *ou
     while (children && next_child(children, folder, child)) {
         enum partition partition = partition_of(child);
         if (partition == ISOLATED)
-            (void)add_list(child, "cpuset.cpus.effective", out);
+            (void)add_list(NULL, child, "cpuset.cpus.effective", out);
         if (partition != MEMBER)
             add_partitions(child, depth + 1, out);
     }
@@ -65,18 +65,18 @@ static void add_partitions(const char *folder, unsigned depth, struct cpuset *ou
 
 // Only cgroups of version 2 have partitions, and their root always has this file: a search elsewhere would be for
 // nothing, every few seconds.
-static bool has_partitions(const char *root) {
-    char path[PATH_BYTES + FILE_BYTES];
+static bool has_partitions(struct host_files *kept, const char *root) {
+    char path[PATH_BYTES + FILE_BYTES], text[2];
     (void)snprintf(path, sizeof path, "%s/cgroup.controllers", root);
-    return access(path, F_OK) == 0;
+    return host_file_read_mounted(kept, path, text, sizeof text) >= 0;
 }
 
 // ---- cgroup v1 ----
 
-static bool is_balanced(const char *folder) {
-    char path[PATH_BYTES + FILE_BYTES];
+static bool is_balanced(struct host_files *kept, const char *folder) {
+    char path[PATH_BYTES + FILE_BYTES], text[8];
     (void)snprintf(path, sizeof path, "%s/cpuset.sched_load_balance", folder);
-    return host_file_number(path, 1) != 0;
+    return host_file_read_mounted(kept, path, text, sizeof text) < 0 || strcmp(text, "0\n") != 0;
 }
 
 // Adds the CPUs of all sets that are balanced. Below such a set are only CPUs that it has. What lies too deep to look
@@ -85,8 +85,8 @@ static void add_balanced(const char *folder, unsigned depth, struct cpuset *out)
     DIR *children = opendir(folder);
     char child[PATH_BYTES];
     while (children && next_child(children, folder, child)) {
-        if (is_balanced(child) || depth == DEPTH_MAX)
-            (void)add_list(child, "cpuset.cpus", out);
+        if (is_balanced(NULL, child) || depth == DEPTH_MAX)
+            (void)add_list(NULL, child, "cpuset.cpus", out);
         else
             add_balanced(child, depth + 1, out);
     }
@@ -95,11 +95,11 @@ static void add_balanced(const char *folder, unsigned depth, struct cpuset *out)
 }
 
 // Adds the CPUs that no balanced set has.
-static void add_unbalanced(const char *root, struct cpuset *out) {
+static void add_unbalanced(struct host_files *kept, const char *root, struct cpuset *out) {
     struct cpuset all = {0}, balanced = {0};
-    if (is_balanced(root))
+    if (is_balanced(kept, root))
         return;
-    (void)add_list(root, "cpuset.cpus", &all);
+    (void)add_list(NULL, root, "cpuset.cpus", &all);
     add_balanced(root, 0, &balanced);
     if (cpuset_count(&balanced) == 0)
         return;
@@ -111,15 +111,15 @@ void host_isolated_cpus(const struct host_roots *roots, struct cpuset *out) {
     char folder[PATH_BYTES];
     memset(out, 0, sizeof *out);
     (void)snprintf(folder, sizeof folder, "%s/devices/system/cpu", roots->sysfs);
-    (void)add_list(folder, "isolated", out);
-    (void)add_list(folder, "nohz_full", out);
+    (void)add_list(roots->kept, folder, "isolated", out);
+    (void)add_list(roots->kept, folder, "nohz_full", out);
     (void)snprintf(folder, sizeof folder, "%s/fs/cgroup", roots->sysfs);
-    if (add_list(folder, "cpuset.cpus.isolated", out))
+    if (add_list(roots->kept, folder, "cpuset.cpus.isolated", out))
         return;
-    if (has_partitions(folder)) {
+    if (has_partitions(roots->kept, folder)) {
         add_partitions(folder, 0, out);
         return;
     }
     (void)snprintf(folder, sizeof folder, "%s/fs/cgroup/cpuset", roots->sysfs);
-    add_unbalanced(folder, out);
+    add_unbalanced(roots->kept, folder, out);
 }

@@ -28,15 +28,26 @@ static long long cpu_number(const struct host_roots *roots, unsigned cpu, const 
     return host_file_number(path, otherwise);
 }
 
-static int read_online(const struct host_roots *roots, struct errors *errors, struct cpuset *out) {
-    char path[PATH_BYTES], text[FILE_BYTES];
-    (void)snprintf(path, sizeof path, "%s/devices/system/cpu/online", roots->sysfs);
-    ssize_t length = host_file_read(path, text, sizeof text);
+enum online { ONLINE_KNOWN, ONLINE_NO_LIST };
+
+// Returns what the file holds, or a negative errno. `path` has PATH_BYTES.
+static int read_online(const struct host_roots *roots, char *path, struct cpuset *out) {
+    char text[FILE_BYTES];
+    (void)snprintf(path, PATH_BYTES, "%s/devices/system/cpu/online", roots->sysfs);
+    ssize_t length = host_file_read_kept(roots->kept, path, text, sizeof text);
     if (length < 0)
+        return (int)length;
+    return cpuset_parse(text, out) < 0 || cpuset_count(out) == 0 ? ONLINE_NO_LIST : ONLINE_KNOWN;
+}
+
+static int find_online(const struct host_roots *roots, struct errors *errors, struct cpuset *out) {
+    char path[PATH_BYTES];
+    int r = read_online(roots, path, out);
+    if (r < 0)
         return errors_add(errors, path, 0, 0,
                           "cannot read which CPUs are online: %s; mount sysfs, or say where it is with --path.sysfs",
-                          strerror((int)-length));
-    if (cpuset_parse(text, out) < 0 || cpuset_count(out) == 0)
+                          strerror(-r));
+    if (r == ONLINE_NO_LIST)
         return errors_add(errors, path, 1, 0, "is not a list of CPUs such as 0-3,8 (at most %d CPUs)", CPUSET_MAX);
     return 0;
 }
@@ -125,7 +136,7 @@ static int build_topology(const struct host_roots *roots, const struct cpuset *o
 int host_linux_topology(const struct host_roots *roots, const struct host_choice *choice, struct errors *errors,
                         struct topology **out) {
     struct cpuset online;
-    int r = read_online(roots, errors, &online);
+    int r = find_online(roots, errors, &online);
     if (r < 0)
         return r;
     r = build_topology(roots, &online, choice, NULL, out);
@@ -152,9 +163,9 @@ static bool cpus_changed(const struct cpuset *online, const struct host_choice *
 int host_linux_topology_update(const struct host_roots *roots, const struct host_choice *choice,
                                const struct topology *known, struct topology **out) {
     struct cpuset online;
-    struct errors ignored = {0}; // an unreadable file says nothing new about the CPUs
-    if (read_online(roots, &ignored, &online) < 0 || !cpus_changed(&online, choice, known))
-        return 0;
+    char path[PATH_BYTES];
+    if (read_online(roots, path, &online) != ONLINE_KNOWN || !cpus_changed(&online, choice, known))
+        return 0; // an unreadable file says nothing new about the CPUs
     int r = build_topology(roots, &online, choice, known, out);
     return r == 0 ? 1 : r;
 }
@@ -322,12 +333,14 @@ static double list_fds(const char *path) {
 }
 
 // Since Linux 6.2 the size of the procfs folder is the number of file descriptors. Older kernels require a listing.
-static void count_fds(const char *path, uint64_t call, struct host_process *process) {
+static void count_fds(const struct host_roots *roots, uint64_t call, struct host_process *process) {
+    char path[PATH_BYTES];
     struct statfs system;
     struct stat status;
+    (void)snprintf(path, sizeof path, "%s/self/fd", roots->procfs);
     if (call == 0)
         process->is_procfs = statfs(path, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
-    if (process->is_procfs && stat(path, &status) == 0 && status.st_size > 0)
+    if (process->is_procfs && host_file_stat(roots->kept, path, &status) == 0 && status.st_size > 0)
         process->open_fds = (double)status.st_size;
     else if (call % HOST_FDS_CALLS == 0)
         process->open_fds = list_fds(path);
@@ -351,7 +364,7 @@ static double boot_timestamp(const struct host_roots *roots) {
 static void read_stat(const struct host_roots *roots, struct host_process *process) {
     char path[PATH_BYTES], text[2048];
     (void)snprintf(path, sizeof path, "%s/self/stat", roots->procfs);
-    const char *fields = host_file_read(path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
+    const char *fields = host_file_read_kept(roots->kept, path, text, sizeof text) > 0 ? strrchr(text, ')') : NULL;
     unsigned long long start_ticks, virtual_bytes, resident_pages;
     process->virtual_bytes = process->resident_bytes = NAN;
     if (!fields ||
@@ -365,7 +378,6 @@ static void read_stat(const struct host_roots *roots, struct host_process *proce
 }
 
 void host_linux_process(const struct host_roots *roots, struct host_process *process) {
-    char path[PATH_BYTES];
     if (process->calls == 0)
         process->open_fds = process->start_timestamp = NAN;
     process->cpu_seconds = NAN;
@@ -380,7 +392,6 @@ void host_linux_process(const struct host_roots *roots, struct host_process *pro
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
         process->max_fds = (double)limit.rlim_cur;
-    (void)snprintf(path, sizeof path, "%s/self/fd", roots->procfs);
-    count_fds(path, call, process);
+    count_fds(roots, call, process);
     read_stat(roots, process);
 }

@@ -12,9 +12,12 @@
 #include "core/base/error.h"
 #include "core/host/topology.h"
 
+struct host_files;
+
 struct host_roots {
-    const char *sysfs;  // "/sys"
-    const char *procfs; // "/proc"
+    const char *sysfs;       // "/sys"
+    const char *procfs;      // "/proc"
+    struct host_files *kept; // of these, what is read again and again; NULL: nothing stays open
 };
 
 // Selects the CPUs of a topology.

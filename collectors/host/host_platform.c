@@ -8,6 +8,7 @@
 #include "collectors/host/host_cpu.h"
 #include "collectors/host/host_platform_cpus.h"
 #include "collectors/host/host_platform_files.h"
+#include "collectors/host/host_virtual.h"
 
 static const uint64_t SECOND_NS = UINT64_C(1000000000);
 
@@ -16,6 +17,7 @@ struct host_platform {
     const char *devices;
     struct host_platform_cpus *pass; // NULL: none is under way
     uint64_t next_ns;                // when the next one begins
+    struct platform *first;          // what the first one found; NULL: it is not over
 };
 
 struct host_platform *host_platform_new(const struct host_roots *roots, const char *devices) {
@@ -26,10 +28,22 @@ struct host_platform *host_platform_new(const struct host_roots *roots, const ch
 }
 
 struct host_platform *host_platform_free(struct host_platform *collector) {
-    if (collector)
+    if (collector) {
         host_platform_cpus_free(collector->pass);
+        platform_unref(collector->first);
+    }
     free(collector);
     return NULL;
+}
+
+// No host becomes another machine while a program runs.
+static void describe_machine(struct host_platform *collector, struct platform *platform) {
+    if (collector->first) {
+        platform_copy(platform, PLATFORM_VIRTUAL_MACHINE, collector->first);
+        return;
+    }
+    host_virtual_describe(&collector->roots, platform);
+    collector->first = platform_ref(platform);
 }
 
 // Ends a pass.
@@ -40,6 +54,7 @@ static int finish(struct host_platform *collector, struct platform **out) {
         host_platform_read_files(&collector->roots, platform);
         host_platform_read_registers(&collector->roots, collector->devices, host_platform_cpus_first(collector->pass),
                                      platform);
+        describe_machine(collector, platform);
     }
     collector->pass = host_platform_cpus_free(collector->pass);
     if (!platform)

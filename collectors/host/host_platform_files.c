@@ -9,7 +9,6 @@
 
 #include "collectors/host/host_cpu.h"
 #include "collectors/host/host_file.h"
-#include "collectors/host/host_virtual.h"
 
 enum { PATH_BYTES = 512, LINE_BYTES = 1024 };
 
@@ -92,7 +91,7 @@ static const struct file FILES[] = {
 static void read_file(const struct host_roots *roots, const struct file *file, struct platform *out) {
     char path[PATH_BYTES], line[LINE_BYTES];
     (void)snprintf(path, sizeof path, "%s/%s", file->proc ? roots->procfs : roots->sysfs, file->name);
-    ssize_t r = host_file_read(path, line, sizeof line);
+    ssize_t r = host_file_read_kept(roots->kept, path, line, sizeof line);
     if (r == -ENOENT) {
         if (file->missing)
             platform_set_unknown(out, file->key, "%s", file->missing);
@@ -154,5 +153,4 @@ void host_platform_read_files(const struct host_roots *roots, struct platform *o
         platform_set_number(out, PLATFORM_SOCKETS, sockets);
     else
         platform_set_unknown(out, PLATFORM_SOCKETS, "the kernel does not tell which CPUs share a package");
-    host_virtual_describe(roots, out);
 }

@@ -7,7 +7,7 @@
 #include "collectors/host/host_linux.h"
 #include "core/host/platform.h"
 
-// Memory, frequency, kernel, sockets, hypervisor. Of SMT and sockets only what is told.
+// Memory, frequency, kernel, sockets. Of SMT and sockets only what is told.
 void host_platform_read_files(const struct host_roots *roots, struct platform *out);
 
 // The prefetchers, from a register of CPU `cpu` (-1: none is known) that only some CPUs have and only root may read.

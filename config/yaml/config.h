@@ -51,7 +51,9 @@ struct config_settings {
     unsigned reserve_counters; // counters of each CPU left to others: 0 to 31
     enum config_guests guests;
     enum config_mode mode;
-    bool standard_error; // exported to Prometheus
+    bool standard_error;     // exported to Prometheus
+    unsigned max_series;     // of /metrics: more are told; 0: any number
+    unsigned max_cpu_series; // of /metrics/cpu: more are left out; 0: any number
 };
 
 struct config_profile {

@@ -11,7 +11,7 @@
 #include "core/base/decimal.h"
 #include "core/plan/plan.h"
 
-enum { RESERVE_MAX = 31 };
+enum { RESERVE_MAX = 31, SERIES_MAX = 10000000 };
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -175,6 +175,23 @@ bool config_value_reserve(const struct yaml_tree *value, const char *key, void *
     if (number > RESERVE_MAX)
         return value_refuse(errors, value, key, "is out of range: 0 to 31 are allowed");
     *reserve = (unsigned)number;
+    return true;
+}
+
+bool config_value_series(const struct yaml_tree *value, const char *key, void *out, struct errors *errors) {
+    unsigned *series = out;
+    uint64_t number;
+    if (!config_value_is(value, YAML_TREE_SCALAR, key, "1000", errors))
+        return false;
+    if (strcmp(value->text, "none") == 0) {
+        *series = 0;
+        return true;
+    }
+    if (!read_whole(value, &number))
+        return value_refuse(errors, value, key, "is not a whole number: write how many series, or none for no limit");
+    if (number < 1 || number > SERIES_MAX)
+        return value_refuse(errors, value, key, "is out of range: 1 to 10000000 are allowed, or none for no limit");
+    *series = (unsigned)number;
     return true;
 }
 

@@ -24,7 +24,7 @@ bool config_value_text(const struct yaml_tree *value, const char *key, size_t ma
 
 // Each reads the value of one key; `key` is its name for messages. `out` points to the member that it sets in struct
 // config_settings, config_specs or config_record: slot_ns, interval_ns, idle, the settings as a whole (cpus, cpus_all,
-// cpus_origin), reserve_counters, guests, mode, a flag, format, size_bytes.
+// cpus_origin), reserve_counters, guests, mode, a flag, a number of series, format, size_bytes.
 bool config_value_slot(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
 bool config_value_interval(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
 bool config_value_idle(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
@@ -34,6 +34,7 @@ bool config_value_guests(const struct yaml_tree *value, const char *key, void *o
 bool config_value_format(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
 bool config_value_mode(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
 bool config_value_flag(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
+bool config_value_series(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
 bool config_value_size(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
 
 bool config_value_weight(const struct yaml_tree *value, unsigned *weight, struct errors *errors);

@@ -11,4 +11,8 @@
 double student_95(double degrees);
 struct lanes student_95_lanes(const struct lanes *degrees);
 
+// How probable it is that a value lies at least t standard errors from where it is expected, on either side: 1 at
+// t = 0. By the incomplete beta function (Abramowitz and Stegun, 26.7.1 and 26.5.8), to about 1e-9.
+double student_tails(double t, double degrees);
+
 #endif

@@ -109,6 +109,17 @@ void platform_set_shares(struct platform *platform, enum platform_key key, const
     }
 }
 
+void platform_copy(struct platform *platform, enum platform_key key, const struct platform *from) {
+    const struct platform_fact *fact = &from->facts[key];
+    if (fact->n_values == 0) {
+        platform_set_unknown(platform, key, "%s", fact->reason);
+        return;
+    }
+    struct platform_value *values = set_values(platform, key, fact->n_values);
+    if (values)
+        memcpy(values, fact->values, fact->n_values * sizeof *values);
+}
+
 void platform_set_environment(struct platform *platform, const struct environment_facts *facts) {
     const double *literals = facts->literals;
     double threads = literals[LITERAL_NUM_CPUS_ONLINE] / literals[LITERAL_NUM_CORES];

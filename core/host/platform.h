@@ -86,6 +86,9 @@ struct platform_share {
 void platform_set_shares(struct platform *platform, enum platform_key key, const struct platform_share *shares,
                          size_t n);
 
+// Sets a fact as another platform has it.
+void platform_copy(struct platform *platform, enum platform_key key, const struct platform *from);
+
 // Sets what the facts for formulas tell: threads and sockets. Others keep what they have.
 void platform_set_environment(struct platform *platform, const struct environment_facts *facts);
 

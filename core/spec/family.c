@@ -90,6 +90,7 @@ const struct family_info family_table[FAMILY_N] = {
                             "Time of one CPU that its totals represent."},
     [FAMILY_CPU_UNCOVERED] = {PREFIX "cpu_uncovered_seconds_total", "counter",
                               "Time of one CPU that its totals do not represent, by reason."},
+    [FAMILY_CPU_OMITTED] = {PREFIX "cpu_series_omitted", "gauge", "Series left out above max_cpu_series, by kind."},
 };
 
 // Whether a family's name is `metric` and the end that its type has.

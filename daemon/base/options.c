@@ -87,7 +87,15 @@ static const struct command *find_command(const char *name, const struct command
     return NULL;
 }
 
-// Takes the command and its word from `words`.
+// How many words may follow the command.
+static int words_of(const struct command *command) {
+    int n = command->word ? 1 : 0;
+    for (const char *c = command->word; c && *c != '\0'; c++)
+        n += *c == ' ';
+    return n;
+}
+
+// Takes the command and its words from `words`.
 static int take_words(int argc, char **words, const struct command *commands, size_t n, struct options *options,
                       const struct command **out) {
     const struct command *command = argc > 0 ? find_command(words[0], commands, n) : &commands[0];
@@ -97,10 +105,11 @@ static int take_words(int argc, char **words, const struct command *commands, si
         names[n_names] = commands[n_names].name;
     if (!command)
         return options_refuse("there is no command", words[0], error_suggest(words[0], names, n_names));
-    int n_words = command->word ? 2 : 1;
+    int n_words = 1 + words_of(command);
     if (argc > n_words)
         return options_refuse("there is one word too many:", words[n_words], NULL);
     options->word = argc > 1 ? words[1] : NULL;
+    options->second = argc > 2 ? words[2] : NULL;
     *out = command;
     return 0;
 }

@@ -19,7 +19,8 @@ enum { OPTIONS_LISTEN_MAX = 16 };
 enum pmu_kind { PMU_AUTO, PMU_LINUX, PMU_SIM, PMU_REPLAY };
 
 struct options {
-    const char *word; // after the command; NULL: none
+    const char *word;   // after the command; NULL: none
+    const char *second; // and the one after that
     bool help, version;
     enum pmu_kind pmu;
     const char *scenario; // --pmu sim:FILE, or the name of a shipped one; NULL: the demo
@@ -54,6 +55,9 @@ struct options {
         bool systemd_socket; // the sockets that systemd passes, instead of both
     } web;
     struct {
+        const char *by; // NULL: the host
+    } diff;
+    struct {
         const char *cpu, *group; // NULL: this host's, all
     } list;
 };
@@ -67,12 +71,13 @@ enum option_set {
     OPTIONS_LIST = 16,
     OPTIONS_EVAL = 32,
     OPTIONS_ASK = 64, // how to reach the running daemon
-    OPTIONS_DOCTOR = 128
+    OPTIONS_DOCTOR = 128,
+    OPTIONS_DIFF = 256
 };
 
 struct command {
     const char *name;
-    const char *word;                            // the required word after it, as "cpus|groups"; NULL: none allowed
+    const char *word;                            // the words after it, as "cpus|groups" or "A B"; NULL: none allowed
     unsigned sets;                               // of enum option_set, besides OPTIONS_ALL
     const char *summary;                         // in the list of commands
     const char *help;                            // above the options of the command

@@ -122,7 +122,7 @@ static int read_format(const struct option_row *row, const char *word, struct op
 #define MEMBER(name) offsetof(struct options, name)
 
 const struct option_row option_rows[OPTION_ROWS] = {
-    {"config", "FILE", OPTIONS_HOST, read_config, MEMBER(config),
+    {"config", "FILE", OPTIONS_HOST | OPTIONS_DIFF, read_config, MEMBER(config),
      "configuration (" TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml; conf.d/*.yaml beside it is merged)"},
     {"pmu", "KIND", OPTIONS_HOST, read_pmu, MEMBER(pmu),
      "auto: what this host has (the default)\n"
@@ -133,7 +133,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
      "replay:FILE: what run --record wrote, or a log of perf stat"},
     {"path.sysfs", "DIR", OPTIONS_HOST, read_text, MEMBER(sysfs), "where sysfs is mounted (/sys)"},
     {"path.procfs", "DIR", OPTIONS_HOST, read_text, MEMBER(procfs), "where procfs is mounted (/proc)"},
-    {"path.data", "DIR", OPTIONS_HOST, read_text, MEMBER(data),
+    {"path.data", "DIR", OPTIONS_HOST | OPTIONS_DIFF, read_text, MEMBER(data),
      "folder that holds specs/ and scenarios/ (found beside the program)"},
     {"speed", "N", OPTIONS_MEASURE, read_speed, MEMBER(speed),
      "of a replay: N times as fast as it was (1); 0: to its end at once"},
@@ -160,7 +160,9 @@ const struct option_row option_rows[OPTION_ROWS] = {
     {"cpu", "NAME", OPTIONS_LIST, read_text, MEMBER(list.cpu),
      "of that CPU: a spec, a name such as 'EPYC 9654' or 'Graviton 4', or (cpus) a vendor"},
     {"group", "GROUP", OPTIONS_LIST, read_text, MEMBER(list.group), "metrics: only those of that metric group"},
-    {"json", NULL, OPTIONS_LIST | OPTIONS_DOCTOR, read_flag, MEMBER(json), "print JSON"},
+    {"by", "WHAT", OPTIONS_DIFF, read_text, MEMBER(diff.by),
+     "compare the whole host (host), each socket too (socket), or each CPU too (cpu)"},
+    {"json", NULL, OPTIONS_LIST | OPTIONS_DOCTOR | OPTIONS_DIFF, read_flag, MEMBER(json), "print JSON"},
     {"spec", "PATH", OPTIONS_EVAL, read_text, MEMBER(spec), "a vendor's file, or a folder of them"},
     {"counts", "FILE", OPTIONS_EVAL, read_text, MEMBER(eval.counts), "a JSON object of names and numbers"},
     {"format", "KIND", OPTIONS_EVAL, read_format, MEMBER(eval.format), "arm, perf or perfmon (by what is there)"},

@@ -7,6 +7,7 @@
 #include "config/yaml/config.h"
 #include "daemon/base/options.h"
 #include "daemon/base/options_error.h"
+#include "daemon/command/diff.h"
 #include "daemon/command/eval.h"
 #include "daemon/command/list.h"
 #include "daemon/command/reload.h"
@@ -114,6 +115,15 @@ static const struct command commands[] = {
              "keeps topdownd from measuring.",
      .check = doctor_check,
      .run = doctor_run},
+    {.name = "diff",
+     .word = "BEFORE AFTER",
+     .sets = OPTIONS_DIFF,
+     .summary = "compare two recordings: what has changed, and how certain that is",
+     .help = "Compares two recordings, or two parts of one (FILE@FROM-TO, in seconds from its beginning):\n"
+             "every metric's change with its 95 % interval, and whether it can be told apart from nothing.\n"
+             "The exit status is 1 if instructions a cycle or the retiring share have become lower.",
+     .check = diff_check,
+     .run = diff_run},
     {.name = "eval",
      .sets = OPTIONS_EVAL,
      .summary = "evaluate a spec's metrics over given counts, print a JSON object, and exit",

@@ -167,8 +167,9 @@ static uint64_t due_ns(struct replay *replay, uint64_t recorded_ns, uint64_t now
 
 static void finish(struct replay *replay, const char *how) {
     replay->over = true;
-    log_info("%s: all %llu rounds have been replayed%s; the last one stays to be looked at", replay->tape->path,
-             replay->rounds, how);
+    if (!replay->setup->quiet)
+        log_info("%s: all %llu rounds have been replayed%s; the last one stays to be looked at", replay->tape->path,
+                 replay->rounds, how);
 }
 
 // Peeks at the next record; returns the same as tape_next.
@@ -246,6 +247,8 @@ static int step(struct engine *engine, uint64_t now_ns, uint64_t *deadline_ns, s
     *deadline_ns = now_ns + IDLE_NS;
     return 0;
 }
+
+bool replay_is_over(const struct engine *engine) { return ((const struct replay *)engine)->over; }
 
 // A replay holds no counters.
 static int yield_counters(struct engine *engine, uint64_t now_ns, double seconds) {

@@ -10,4 +10,7 @@
 // `self` provides clocks and the figures of the process. Everything is borrowed. Returns 0 or -ENOMEM.
 int replay_new(const struct setup *setup, struct core_type *type, struct self *self, struct engine **out);
 
+// True at the end: no further step makes a snapshot.
+bool replay_is_over(const struct engine *engine);
+
 #endif

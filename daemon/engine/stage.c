@@ -63,6 +63,7 @@ static struct view *make_view(const struct stage_request *request, struct snapsh
                             request->follow.counters == 0 || request->none_free ? 0 : request->follow.counters + fixed,
                         .adapt = request->adapt ? adapt_report(request->adapt) : NULL,
                         .standard_error = setup->profile->settings.standard_error,
+                        .max_cpu_series = setup->profile->settings.max_cpu_series,
                         .nmi_watchdog = watchdog_word(source),
                         .guests_excluded = source->exclude_guest,
                         .platform = setup->platform,

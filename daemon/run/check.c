@@ -8,6 +8,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/engine/record.h"
+#include "daemon/run/series.h"
 #include "daemon/run/summary.h"
 #include "daemon/run/textfile.h"
 #include "daemon/source/setup.h"
@@ -86,6 +87,15 @@ static void show_plans(const struct setup *setup, struct plan *const plans[SOURC
     }
 }
 
+static void show_series(const struct setup *setup, struct plan *plans[SOURCE_TYPES_MAX]) {
+    struct series_texts texts;
+    series_describe_plans(setup, plans, &texts);
+    if (texts.host[0] != '\0')
+        (void)printf("warning: %s\n", texts.host);
+    if (texts.cpus[0] != '\0')
+        (void)printf("warning: %s\n", texts.cpus);
+}
+
 int check_run(const struct options *options) {
     struct setup *setup = calloc(1, sizeof *setup);
     struct errors *errors = calloc(1, sizeof *errors);
@@ -95,6 +105,7 @@ int check_run(const struct options *options) {
         r = make_plans(setup, errors, plans);
     if (r >= 0) {
         show_plans(setup, plans);
+        show_series(setup, plans);
         r = check_record(setup, errors);
         check_textfile(setup);
     }

@@ -21,6 +21,7 @@
 #include "daemon/run/listening.h"
 #include "daemon/run/load.h"
 #include "daemon/run/reload.h"
+#include "daemon/run/series.h"
 #include "daemon/run/signals.h"
 #include "daemon/run/summary.h"
 #include "daemon/run/textfile.h"
@@ -103,7 +104,7 @@ static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
     const struct http_published published = {present_view(s, type), snapshot};
     http_server_publish(listening_server(s->listening), type, &published);
     textfile_publish(s->textfile, type, s->n_engines, &published);
-    textfile_note(s->textfile, &s->self);
+    s->self.textfile = textfile_state(s->textfile);
     send_status(s, type, snapshot);
 }
 
@@ -123,7 +124,7 @@ static bool all_have_plans(const struct service *s) {
     return all;
 }
 
-// Starts the HTTP server and the text file, whose first pages show the current totals.
+// Starts the HTTP server, whose first pages show the current totals.
 static int start_http(struct service *s) {
     struct http_published types[SOURCE_TYPES_MAX];
     size_t n = s->n_engines;
@@ -133,18 +134,25 @@ static int start_http(struct service *s) {
         complete = complete && types[i].snapshot;
     }
     int r = complete ? http_server_start(listening_server(s->listening), types, n) : -ENOMEM;
-    for (size_t i = 0; i < n; i++) {
-        if (r == 0)
-            textfile_publish(s->textfile, i, n, &types[i]);
+    for (size_t i = 0; i < n; i++)
         snapshot_unref(types[i].snapshot);
-    }
     return r;
 }
 
-static void warn_of_silence(const struct service *s) {
-    if (s->setup->config->n_listen == 0 && !s->options->web.systemd_socket && !s->textfile && !s->setup->record_path)
-        log_warning(
-            "nobody can read what is measured: listen is none, and there is neither a text file nor a recording");
+// Logs what a configuration that comes into force means.
+static void summarize(const struct service *s) {
+    struct shown shown = {.n = s->n_engines};
+    struct series_texts texts;
+    for (size_t i = 0; i < s->n_engines; i++) {
+        shown.types[i].view = present_view(s, i);
+        summary_start(shown.types[i].view, s->setup, &s->setup->types[i]);
+    }
+    summary_readers(s->setup, s->options->web.systemd_socket);
+    series_describe(&shown, &s->setup->profile->settings, &texts);
+    if (texts.host[0] != '\0')
+        log_warning("%s", texts.host);
+    if (texts.cpus[0] != '\0')
+        log_warning("%s", texts.cpus);
 }
 
 // Starts serving, as the first plans exist. With one core type, the step that made the plan has opened the event groups
@@ -157,10 +165,8 @@ static int serve(struct service *s) {
     if (r < 0)
         return r;
     s->serving = true;
-    for (size_t i = 0; i < s->n_engines; i++)
-        summary_start(present_view(s, i), s->setup, &s->setup->types[i]);
+    summarize(s);
     listening_announce(s->listening);
-    warn_of_silence(s);
     char status[SUMMARY_LINE_MAX] = "started";
     listening_describe(s->listening, status, sizeof status);
     (void)sd_notifyf(0, "READY=1\nSTATUS=%s", status);
@@ -289,13 +295,10 @@ static int finish_change(struct service *s, struct view *const before[SOURCE_TYP
     self_note_config(&s->self, true);
     s->self.config.successful = !refused; // but the last attempt
     log_info("the configuration was read again and is in force");
-    for (size_t i = 0; i < s->n_engines; i++) {
-        summary_start(present_view(s, i), s->setup, &s->setup->types[i]);
+    summarize(s);
+    for (size_t i = 0; i < s->n_engines; i++)
         show_totals(s, i, before[i]);
-    }
-    int r = textfile_change(&s->textfile, s->setup);
-    if (r < 0)
-        log_error("the text file stays as it was: %s", strerror(-r));
+    textfile_change(&s->textfile, s->setup);
     control_end_reload(s->control, 0, &none);
     notify_reload(s, false);
     start_memory_give_back();

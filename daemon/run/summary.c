@@ -144,6 +144,12 @@ void summary_status(const struct view *view, const struct snapshot *snapshot, ch
     }
 }
 
+void summary_readers(const struct setup *setup, bool sockets) {
+    if (setup->config->n_listen == 0 && !sockets && !setup->textfile.folder && !setup->record_path)
+        log_warning("nobody can read what is measured: listen is none, and there is neither a text file nor a "
+                    "recording");
+}
+
 void summary_files(const struct setup *setup) {
     for (size_t i = 0; i < setup->config->n_files; i++)
         (void)printf("%s: no mistakes\n", setup->config->files[i]);

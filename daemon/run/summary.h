@@ -14,6 +14,9 @@ void summary_start(const struct view *view, const struct setup *setup, const str
 // One line on the newest snapshot, with several core types that of one: level 1, if there is any.
 void summary_status(const struct view *view, const struct snapshot *snapshot, char *out, size_t size);
 
+// Warns if neither an address (nor a socket of systemd), a text file nor a recording shows what is measured.
+void summary_readers(const struct setup *setup, bool sockets);
+
 // Print to standard output; then for each core type.
 void summary_files(const struct setup *setup);
 void summary_config(const struct setup *setup, const struct core_type *type, const struct plan *plan);

@@ -248,21 +248,22 @@ int textfile_new(const struct setup *setup, struct textfile **out) {
     return 0;
 }
 
-int textfile_change(struct textfile **textfile, const struct setup *setup) {
+void textfile_change(struct textfile **textfile, const struct setup *setup) {
     struct textfile *next;
     if (*textfile && setup->textfile.folder && strcmp((*textfile)->folder, setup->textfile.folder) == 0) {
         pthread_mutex_lock(&(*textfile)->lock);
         (*textfile)->interval_ns = setup->textfile.interval_ns;
         pthread_cond_signal(&(*textfile)->changed);
         pthread_mutex_unlock(&(*textfile)->lock);
-        return 0;
+        return;
     }
     int r = textfile_new(setup, &next);
-    if (r < 0)
-        return r;
+    if (r < 0) {
+        log_error("the text file stays as it was: %s", strerror(-r));
+        return;
+    }
     textfile_free(*textfile);
     *textfile = next;
-    return 0;
 }
 
 void textfile_publish(struct textfile *textfile, size_t type, size_t n_types, const struct http_published *published) {
@@ -282,13 +283,14 @@ void textfile_publish(struct textfile *textfile, size_t type, size_t n_types, co
     newest_deinit(&before);
 }
 
-void textfile_note(struct textfile *textfile, struct self *self) {
-    self->textfile = (struct self_textfile){0};
+struct self_textfile textfile_state(struct textfile *textfile) {
+    struct self_textfile state = {0};
     if (!textfile)
-        return;
+        return state;
     pthread_mutex_lock(&textfile->lock);
-    self->textfile = textfile->state;
+    state = textfile->state;
     pthread_mutex_unlock(&textfile->lock);
+    return state;
 }
 
 struct textfile *textfile_free(struct textfile *textfile) {

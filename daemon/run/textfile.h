@@ -17,16 +17,16 @@ struct textfile;
 // Returns 0 or a negative errno. A folder that cannot be written to is no error: it is tried again every time.
 int textfile_new(const struct setup *setup, struct textfile **out);
 
-// Goes on as another setup says: in another folder, which ends the file in this one, or at another interval. Returns as
-// textfile_new; the file is as before then.
-int textfile_change(struct textfile **textfile, const struct setup *setup);
+// Goes on as another setup says: in another folder, which ends the file in this one, or at another interval. Logs it if
+// that fails: the file is as before then.
+void textfile_change(struct textfile **textfile, const struct setup *setup);
 
 // Publishes a newer snapshot of a core type, of which the host has `n_types`; takes references. Nothing is written
 // before each type has one.
 void textfile_publish(struct textfile *textfile, size_t type, size_t n_types, const struct http_published *published);
 
-// Notes how writing goes, for the next snapshot; takes NULL.
-void textfile_note(struct textfile *textfile, struct self *self);
+// How writing goes, for the next snapshot; takes NULL.
+struct self_textfile textfile_state(struct textfile *textfile);
 
 // Checks in advance: 0, or the negative errno of what would fail now.
 int textfile_check(const char *folder);

@@ -35,6 +35,7 @@ struct setup {
         uint64_t interval_ns;
     } textfile;
     double speed; // of a replay
+    bool quiet;   // nobody waits for its end: the log says nothing of it
     struct core_type types[SOURCE_TYPES_MAX];
     size_t n_types;                      // at least 1
     struct platform *platform;           // the host's; may be replaced (setup_look_at_platform)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/host/host_file.h"
 #include "collectors/pmu/pmu_linux.h"
 #include "daemon/base/log.h"
 #include "daemon/source/source_vendor.h"
@@ -65,6 +66,7 @@ struct source *source_free(struct source *source) {
         return NULL;
     if (source->driver->deinit)
         source->driver->deinit(source);
+    host_files_free(source->roots.kept);
     free(source->support);
     catalog_free(source->catalog);
     free(source); // the first member of the allocated struct

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collectors/host/host_bind.h"
+#include "collectors/host/host_file.h"
 #include "collectors/host/host_guests.h"
 #include "collectors/pmu/pmu_linux.h"
 #include "core/spec/kernel_pmu.h"
@@ -289,7 +290,8 @@ static struct source_host *add(const struct source_request *request, struct sour
         return NULL;
     struct source *source = &host->source;
     source->driver = &DRIVER;
-    source->roots = (struct host_roots){.sysfs = request->options->sysfs, .procfs = request->options->procfs};
+    source->roots = (struct host_roots){
+        .sysfs = request->options->sysfs, .procfs = request->options->procfs, .kept = host_files_new()};
     host->cpus = &request->specs->cpus;
     host_cpu_describe(&source->roots, &source->cpu);
     out[(*n)++] = source;

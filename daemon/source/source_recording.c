@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/host/host_file.h"
+
 struct source_recording {
     struct source source; // first
     struct tape *tape;
@@ -83,7 +85,7 @@ int source_recording_find(const struct source_request *request, struct errors *e
         return -ENOMEM;
     struct source *source = &recording->source;
     source->driver = &DRIVER;
-    source->roots = (struct host_roots){.sysfs = options->sysfs, .procfs = options->procfs};
+    source->roots = (struct host_roots){.sysfs = options->sysfs, .procfs = options->procfs, .kept = host_files_new()};
     out[(*n)++] = source;
     const struct tape_request tape = {.path = options->replay,
                                       .spec = options->spec,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectors/host/host_file.h"
 #include "collectors/sim/pmu_sim.h"
 #include "config/scenario/scenario_json.h"
 #include "daemon/source/source_vendor.h"
@@ -115,7 +116,8 @@ static struct source_sim *add(const struct source_request *request, struct sourc
     if (!sim)
         return NULL;
     sim->source.driver = &DRIVER;
-    sim->source.roots = (struct host_roots){.sysfs = request->options->sysfs, .procfs = request->options->procfs};
+    sim->source.roots = (struct host_roots){
+        .sysfs = request->options->sysfs, .procfs = request->options->procfs, .kept = host_files_new()};
     out[(*n)++] = &sim->source;
     return sim;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Level 1 over the last hour as a stacked plot, so that it shows when something changed, and what happened then.
-// Coordinates are whole numbers in a box of WIDTH x HEIGHT.
+// Coordinates are whole numbers in a box of WIDTH x HEIGHT, which the browser stretches; all text stands beside or upon
+// it, in a size of its own.
 
 #include <math.h>
 #include <string.h>
@@ -11,11 +12,10 @@
 enum {
     WIDTH = 720,
     HEIGHT = 160,
-    MARGIN = 18,
     STEPS_MIN = 30,
     MARKS_SHOWN_MAX = 12,
-    LABEL_WIDTH = 14,
-    LABEL_HEIGHT = 12
+    LABEL_WIDTH = 48, // of a mark's number where the plot is as narrow as on a phone
+    LABEL_ROWS = 6
 };
 enum { STACK_N = CATEGORY_SMT_CONTENTION }; // those that add up
 
@@ -101,17 +101,16 @@ static void put_time(double seconds, bool with_seconds, struct text *out) {
 
 static void put_axis(const struct plot *plot, struct text *out) {
     const struct view_history *history = plot->history;
+    text_string(out, "<div class=\"x\">");
     for (int part = 0; part <= 4; part++) {
         double step = (double)part / 4 * (double)plot->steps - (double)(plot->steps - history->n_steps);
         double at = ((double)history->first + step) * (double)history->step_ns;
-        static const char *const anchors[] = {"start", "middle", "middle", "middle", "end"};
-        text_format(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"%s\">", part * WIDTH / 4, HEIGHT + MARGIN - 4,
-                    anchors[part]);
+        text_string(out, "<span>");
         if (at > 0)
             put_time(view_history_seconds(history, (uint64_t)at), false, out);
-        text_string(out, "</text>");
+        text_string(out, "</span>");
     }
-    text_string(out, "\n");
+    text_string(out, "</div></figure>\n");
 }
 
 // The marks of this core type that are shown: the newest ones.
@@ -122,19 +121,31 @@ static size_t first_mark(const struct plot *plot) {
     return first;
 }
 
+static size_t mark_x(const struct plot *plot, const struct view_history_mark *mark) {
+    double step = (double)mark->mark.at_ns / (double)plot->history->step_ns - (double)plot->history->first;
+    return x_of(plot, fmax(step, 0));
+}
+
 static void put_mark_lines(const struct plot *plot, struct text *out) {
-    unsigned number = 0;
-    size_t last_x = 0, y = LABEL_HEIGHT;
     for (size_t i = first_mark(plot); i < plot->history->n_marks; i++) {
-        const struct view_history_mark *mark = &plot->history->marks[i];
-        double step = (double)mark->mark.at_ns / (double)plot->history->step_ns - (double)plot->history->first;
-        if (mark->view != plot->view)
+        size_t x = mark_x(plot, &plot->history->marks[i]);
+        if (plot->history->marks[i].view == plot->view)
+            text_format(out, "<line x1=\"%zu\" x2=\"%zu\" y1=\"0\" y2=\"%d\"/>\n", x, x, HEIGHT);
+    }
+}
+
+// The marks' numbers, one below the other where they would hide one another.
+static void put_mark_numbers(const struct plot *plot, struct text *out) {
+    size_t number = 0, row = 0, last_x = 0;
+    for (size_t i = first_mark(plot); i < plot->history->n_marks; i++) {
+        size_t x = mark_x(plot, &plot->history->marks[i]);
+        if (plot->history->marks[i].view != plot->view)
             continue;
-        size_t x = x_of(plot, fmax(step, 0));
-        y = number > 0 && x < last_x + LABEL_WIDTH && y + LABEL_HEIGHT < HEIGHT ? y + LABEL_HEIGHT : LABEL_HEIGHT;
+        row = number > 0 && x < last_x + LABEL_WIDTH ? (row + 1) % LABEL_ROWS : 0;
         last_x = x;
-        text_format(out, "<line x1=\"%zu\" x2=\"%zu\" y1=\"0\" y2=\"%d\"/><text x=\"%zu\" y=\"%zu\">%u</text>\n", x, x,
-                    HEIGHT, x + LABEL_WIDTH < WIDTH ? x + 2 : x - LABEL_WIDTH, y, ++number);
+        text_format(out, "<span class=\"mark\" style=\"%s:%.1f%%;top:%.1fem\">%zu</span>",
+                    x + LABEL_WIDTH < WIDTH ? "left" : "right",
+                    100.0 * (double)(x + LABEL_WIDTH < WIDTH ? x : WIDTH - x) / WIDTH, 1.6 * (double)row, ++number);
     }
 }
 
@@ -153,18 +164,40 @@ static void put_marks(const struct plot *plot, struct text *out) {
     text_string(out, "</ol>\n");
 }
 
-static void put_key_entry(size_t category, const char *title, struct text *out) {
-    text_format(out, "<span class=\"nb\"><span class=\"key c%zu\"></span>", category);
+static void put_key_entry(size_t color, const char *title, struct text *out) {
+    text_format(out, "<span class=\"nb\"><span class=\"key c%zu\"></span>", color);
     html_put(out, title);
-    text_string(out, "</span> &nbsp; ");
+    text_string(out, "</span>");
 }
 
+enum { COLOR_UNKNOWN = CATEGORY_N }; // of the plot's ground
+
 static void put_key(const struct plot *plot, struct text *out) {
-    text_string(out, "<p>");
+    text_string(out, "<div class=\"legend\"><span class=\"soft\">From top to bottom:</span>");
     for (size_t c = STACK_N; c-- > 0;)
         if (plot->stack[c])
             put_key_entry(c, view_title(view_metric(plot->view, plot->stack[c]->metric)), out);
-    text_string(out, "<span class=\"soft\">from top to bottom; times are UTC</span>\n");
+    put_key_entry(COLOR_UNKNOWN, "not measured", out);
+    text_string(out, "<span class=\"soft\">Times are UTC.</span></div>\n");
+}
+
+static void put_plot(const struct plot *plot, struct text *out) {
+    text_format(out,
+                "<h2>Pipeline slots in the last %zu minutes</h2>\n<figure class=\"plot\"><div class=\"y\"><span>100 %%"
+                "</span><span>50 %%</span><span>0</span></div><div class=\"canvas\"><svg viewBox=\"0 0 %d %d\" "
+                "preserveAspectRatio=\"none\" role=\"img\" "
+                "aria-label=\"Shares of pipeline slots over time, as a stacked plot\">\n",
+                (plot->steps * (size_t)(plot->history->step_ns / 1000000000) + 59) / 60, WIDTH, HEIGHT);
+    put_areas(plot, out);
+    put_mark_lines(plot, out);
+    text_string(out, "</svg>");
+    put_mark_numbers(plot, out);
+    text_string(out, "</div>\n");
+    put_axis(plot, out);
+    put_key(plot, out);
+    text_string(out, "<p class=\"script\"><a id=\"level1-day-");
+    html_put(out, plot->view->core_type ? plot->view->core_type : "");
+    text_string(out, "\" data-metric=\"level1\" href=\"/api/v1/history?step=300\">The same over the last day</a>\n");
 }
 
 void html_history_render(const struct view *view, const struct view_history *history, struct text *out) {
@@ -176,21 +209,10 @@ void html_history_render(const struct view *view, const struct view_history *his
     }
     if (history->n_steps == 0)
         return;
-    if (!any) { // no pipeline slots here
-        text_string(out, "<h2>What happened in the last hour</h2>\n");
-        put_marks(&plot, out);
-        return;
-    }
     plot.steps = history->n_steps > STEPS_MIN ? history->n_steps : STEPS_MIN;
-    text_format(
-        out,
-        "<h2>Pipeline slots in the last %zu minutes</h2>\n<svg class=\"plot\" viewBox=\"0 0 %d %d\" role=\"img\" "
-        "aria-label=\"Shares of pipeline slots over time, as a stacked plot\">\n",
-        (plot.steps * (size_t)(history->step_ns / 1000000000) + 59) / 60, WIDTH, HEIGHT + MARGIN);
-    put_areas(&plot, out);
-    put_mark_lines(&plot, out);
-    put_axis(&plot, out);
-    text_string(out, "</svg>\n");
-    put_key(&plot, out);
+    if (any)
+        put_plot(&plot, out);
+    else // no pipeline slots here
+        text_string(out, "<h2>What happened in the last hour</h2>\n");
     put_marks(&plot, out);
 }

@@ -2,8 +2,9 @@
 #ifndef TOPDOWND_EXPORTERS_HTML_HTML_PARTS_H
 #define TOPDOWND_EXPORTERS_HTML_HTML_PARTS_H
 
-// Helpers that the parts of the page share.
+// The parts of the page, and helpers that they share.
 
+#include "core/diagnosis/tree.h"
 #include "exporters/view/text.h"
 #include "exporters/view/view.h"
 #include "exporters/view/view_history.h"
@@ -11,21 +12,57 @@
 // Appends text from a file or from the host, escaped.
 void html_put(struct text *out, const char *string);
 
-// Appends a number for people: a round's measurement is worth four digits.
+// Appends a text of the view, escaped, and frees it.
+void html_put_text(struct text *out, struct text *text);
+
+// Appends a number for people: a round's measurement is worth four digits. Millions and more have a prefix, "2.8 G".
 void html_put_number(struct text *out, double value);
+
+// Appends a row of a table with two columns, both escaped.
+void html_put_row(struct text *out, const char *name, const char *value);
 
 // "+- half the width" of the interval after a metric's value, times `scale`; words where the interval tells nothing,
 // and nothing if there is no interval.
 void html_put_margin(struct text *out, const struct catalog_metric *metric, double value, double high, double scale);
 
-// Appends the host's bottleneck and its tree; nothing if no tree is measured. Returns 0 or -ENOMEM.
-int html_tree_render(const struct view *view, const struct snapshot *snapshot, struct text *out);
+// Appends an identifier by which the script finds an element again after an update: the use, the core type, the metric
+// and a number that tells elements of one use apart.
+void html_put_id(struct text *out, const struct view *view, const char *use, const struct catalog_metric *metric,
+                 size_t number);
 
-// Appends the host's platform; nothing if it has not been collected.
-void html_platform_render(const struct view *view, struct text *out);
+// Appends a link to the history of an exported metric, which the script shows as a plot.
+void html_put_history_link(struct text *out, const struct view *view, const struct catalog_metric *metric,
+                           const char *use, size_t number, const char *text);
 
-// Appends level 1 of a core type over the last hour, with what happened meanwhile, or only that where level 1 is
-// not measured; nothing before the first snapshot.
+// Appends the next steps for a metric of the catalog: metric groups say more, and samples show where in the code it
+// happens, with a command to copy. The identifier is that of html_put_id().
+void html_put_next(struct text *out, const struct view *view, unsigned metric, const char *use, size_t number);
+
+// The same, to be opened.
+void html_put_next_details(struct text *out, const struct view *view, unsigned metric, const char *use, size_t number);
+
+// "Since 2026-11-22 04:03:52 UTC" and for how long, as seen from the snapshot; nothing if it is not known.
+void html_put_since(struct text *out, const struct snapshot *snapshot, double since);
+
+// The largest parts, each of a core type. Those that take a tree leave it evaluated in the host's scope.
+
+// What the host is bound by, since when, and what next; or why that is not known.
+void html_answer_render(const struct view *view, struct tree *tree, const struct snapshot *snapshot, struct text *out);
+// Level 1 and the verdict of each socket, side by side.
+void html_sockets_render(const struct view *view, struct tree *tree, const struct snapshot *snapshot, struct text *out);
+// The host's tree, with the path to the bottleneck open.
+void html_tree_render(const struct view *view, const struct tree *tree, const struct snapshot *snapshot,
+                      struct text *out);
+// Level 1 over the last hour, with what happened meanwhile, or only that where level 1 is not measured; nothing before
+// the first snapshot.
 void html_history_render(const struct view *view, const struct view_history *history, struct text *out);
+// What is measured: the CPU, the counters, the schedule with each event group.
+void html_facts_render(const struct view *view, const struct snapshot *snapshot, struct text *out);
+void html_schedule_render(const struct view *view, const struct snapshot *snapshot, struct text *out);
+// The values of all selected metrics, and what cannot be measured, with the reason.
+void html_metrics_render(const struct view *view, const struct snapshot *snapshot, struct text *out);
+void html_missing_render(const struct view *view, const struct snapshot *snapshot, struct text *out);
+// The host's platform; nothing if it has not been collected.
+void html_platform_render(const struct view *view, struct text *out);
 
 #endif

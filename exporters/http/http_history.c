@@ -175,6 +175,15 @@ static int copy_values(const struct http_history *history, const struct query *q
     return 0;
 }
 
+static int compare_marks(const void *a, const void *b) {
+    const struct mark *first = &((const struct view_history_mark *)a)->mark,
+                      *second = &((const struct view_history_mark *)b)->mark;
+    if (first->at_ns != second->at_ns)
+        return first->at_ns < second->at_ns ? -1 : 1;
+    return (first->kind > second->kind) - (first->kind < second->kind); // a start comes before what follows from it
+}
+
+// Those of all core types, oldest first.
 static int copy_marks(const struct http_history *history, const struct shown *shown, struct view_history *answer) {
     answer->marks = calloc(SHOWN_TYPES_MAX * MARKS_MAX, sizeof *answer->marks);
     if (!answer->marks)
@@ -186,6 +195,7 @@ static int copy_marks(const struct http_history *history, const struct shown *sh
                 answer->marks[answer->n_marks++] =
                     (struct view_history_mark){shown->types[type].view, *marks_get(marks, i)};
     }
+    qsort(answer->marks, answer->n_marks, sizeof *answer->marks, compare_marks);
     return 0;
 }
 

@@ -14,7 +14,7 @@
 #include "core/spec/family.h"
 #include "exporters/prometheus/prometheus_parts.h"
 
-static void add_family(struct prometheus_page *page, enum family family) {
+void page_add_family(struct prometheus_page *page, enum family family) {
     const struct family_info *info = &family_table[family];
     page_family(page, info->name, info->type, info->help);
 }
@@ -28,27 +28,9 @@ static const struct view *begin_host(struct prometheus_page *page, const struct 
 
 static void add_of_types(struct prometheus_page *page, const struct shown *shown, enum family family,
                          void (*add)(struct prometheus_page *, const struct view *)) {
-    add_family(page, family);
+    page_add_family(page, family);
     for (size_t type = 0; type < shown->n; type++)
         add(page, page_begin_type(page, shown, type));
-}
-
-static void add_categories(struct prometheus_page *page, const struct view *view, const struct page_scope *scope) {
-    const struct catalog_level1 *level1 = &view->layout->catalog->level1;
-    for (size_t i = 0; i < view->layout->n_level1; i++)
-        page_scoped(page, scope, "category", category_name(level1->categories[i].category), PAGE_WHOLE,
-                    snapshot_category(view->layout, scope->scope, i));
-}
-
-static void add_contention(struct prometheus_page *page, const struct view *view, const struct page_scope *scope) {
-    if (view->layout->n_level1 > 0 && view->layout->catalog->level1.per_thread)
-        page_scoped(page, scope, NULL, NULL, PAGE_WHOLE, snapshot_contention(view->layout, scope->scope));
-}
-
-static void add_uncovered(struct prometheus_page *page, const struct view *view, const struct page_scope *scope) {
-    for (int reason = 0; reason < UNCOVERED_N; reason++)
-        page_scoped(page, scope, "reason", uncovered_name((enum uncovered)reason), PAGE_REAL,
-                    snapshot_uncovered(view->layout, scope->scope, (enum uncovered)reason));
 }
 
 static void add_peaks(struct prometheus_page *page, const struct view *view) {
@@ -87,7 +69,7 @@ static void add_covered(struct prometheus_page *page, const struct view *view) {
 static void add_all_uncovered(struct prometheus_page *page, const struct view *view) {
     for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
         struct page_scope scope = page_socket_labels(view, s);
-        add_uncovered(page, view, &scope);
+        page_add_uncovered(page, view, &scope);
     }
 }
 
@@ -117,6 +99,7 @@ static void add_running(struct prometheus_page *page, const struct view *view) {
 
 static void add_not_live(struct prometheus_page *page, const struct view *view) {
     const struct snapshot_layout *layout = view->layout;
+    page->n_rare += layout->n_events * EVENT_TROUBLE_N;
     for (size_t e = 0; e < layout->n_events; e++)
         for (int state = 0; state < EVENT_TROUBLE_N; state++) {
             const struct page_label labels[] = {{"event", layout->catalog->events[layout->events[e]].name},
@@ -172,7 +155,7 @@ static void add_guests_excluded(struct prometheus_page *page, const struct view 
 
 static void add_rotation(struct prometheus_page *page, const struct view *view) {
     const struct snapshot_layout *layout = view->layout;
-    add_family(page, FAMILY_ROTATION_DURATION);
+    page_add_family(page, FAMILY_ROTATION_DURATION);
     for (size_t i = 0; i < SELF_BUCKETS_N; i++) {
         char bound[TEXT_NUMBER_MAX + 1];
         bound[text_number(bound, snapshot_rotation_bounds[i])] = '\0';
@@ -188,7 +171,7 @@ static void add_rotation(struct prometheus_page *page, const struct view *view) 
 
 static void add_self(struct prometheus_page *page, const struct view *view, enum family family, enum page_kind kind,
                      enum self_value value) {
-    add_family(page, family);
+    page_add_family(page, family);
     page_series(page, "", NULL, 0, kind, snapshot_self(view->layout, value));
 }
 
@@ -240,12 +223,12 @@ static void add_info(struct prometheus_page *page, const struct view *view) {
     const struct page_label build[] = {{"version", view->version}};
     const struct page_label config[] = {{"profile", view->profile}, {"hash", hash}};
     if (view->platform) {
-        add_family(page, FAMILY_PLATFORM_INFO);
+        page_add_family(page, FAMILY_PLATFORM_INFO);
         page_add_platform(page, view->platform);
     }
-    add_family(page, FAMILY_BUILD_INFO);
+    page_add_family(page, FAMILY_BUILD_INFO);
     page_series_fixed(page, build, 1, 1);
-    add_family(page, FAMILY_CONFIG_INFO);
+    page_add_family(page, FAMILY_CONFIG_INFO);
     page_series_fixed(page, config, 2, 1);
     add_self(page, view, FAMILY_CONFIG_SUCCESSFUL, PAGE_WHOLE, SELF_CONFIG_SUCCESSFUL);
     add_self(page, view, FAMILY_CONFIG_SUCCESS_TIMESTAMP, PAGE_REAL, SELF_CONFIG_SUCCESS_TIMESTAMP);
@@ -254,14 +237,14 @@ static void add_info(struct prometheus_page *page, const struct view *view) {
 static void add_categories_of_sockets(struct prometheus_page *page, const struct view *view) {
     for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
         struct page_scope scope = page_socket_labels(view, s);
-        add_categories(page, view, &scope);
+        page_add_categories(page, view, &scope);
     }
 }
 
 static void add_contention_of_sockets(struct prometheus_page *page, const struct view *view) {
     for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
         struct page_scope scope = page_socket_labels(view, s);
-        add_contention(page, view, &scope);
+        page_add_contention(page, view, &scope);
     }
 }
 
@@ -346,54 +329,6 @@ static void add_host(struct prometheus_page *page, const struct shown *shown) {
     add_process(page, begin_host(page, shown));
 }
 
-static void add_cpu_categories(struct prometheus_page *page, const struct view *view) {
-    for (size_t cpu = 0; cpu < view->layout->topology->n_cpus; cpu++) {
-        struct page_scope scope = page_cpu_labels(view, cpu);
-        add_categories(page, view, &scope);
-    }
-}
-
-static void add_cpu_contention(struct prometheus_page *page, const struct view *view) {
-    for (size_t cpu = 0; cpu < view->layout->topology->n_cpus; cpu++) {
-        struct page_scope scope = page_cpu_labels(view, cpu);
-        add_contention(page, view, &scope);
-    }
-}
-
-static void add_cpu_events(struct prometheus_page *page, const struct view *view) {
-    const struct snapshot_layout *layout = view->layout;
-    for (size_t cpu = 0; cpu < layout->topology->n_cpus; cpu++) {
-        struct page_scope scope = page_cpu_labels(view, cpu);
-        for (size_t i = 0; i < layout->n_events; i++)
-            page_scoped(page, &scope, "event", layout->catalog->events[layout->events[i]].name, PAGE_WHOLE,
-                        snapshot_event(layout, scope.scope, i));
-    }
-}
-
-static void add_cpu_covered(struct prometheus_page *page, const struct view *view) {
-    for (size_t cpu = 0; cpu < view->layout->topology->n_cpus; cpu++) {
-        struct page_scope scope = page_cpu_labels(view, cpu);
-        page_scoped(page, &scope, NULL, NULL, PAGE_REAL, snapshot_covered(view->layout, scope.scope));
-    }
-}
-
-static void add_cpu_uncovered(struct prometheus_page *page, const struct view *view) {
-    for (size_t cpu = 0; cpu < view->layout->topology->n_cpus; cpu++) {
-        struct page_scope scope = page_cpu_labels(view, cpu);
-        add_uncovered(page, view, &scope);
-    }
-}
-
-static void add_all_cpus(struct prometheus_page *page, const struct shown *shown) {
-    static const struct family_series families[] = {{FAMILY_CPU_PIPELINE_SLOTS, add_cpu_categories},
-                                                    {FAMILY_CPU_SMT_CONTENTION, add_cpu_contention},
-                                                    {FAMILY_CPU_EVENT, add_cpu_events},
-                                                    {FAMILY_CPU_COVERED, add_cpu_covered},
-                                                    {FAMILY_CPU_UNCOVERED, add_cpu_uncovered}};
-    add_table(page, shown, families, sizeof(families) / sizeof(families[0]));
-    page_add_gauges(page, shown, true);
-}
-
 struct prometheus_page *prometheus_page_new(const struct shown *shown, bool per_cpu) {
     struct prometheus_page *page = calloc(1, sizeof(*page));
     if (!page)
@@ -401,7 +336,7 @@ struct prometheus_page *prometheus_page_new(const struct shown *shown, bool per_
     page->simulated = shown->types[0].view->simulated;
     page->replayed = shown->types[0].view->replayed;
     if (per_cpu)
-        add_all_cpus(page, shown);
+        page_add_cpus(page, shown);
     else
         add_host(page, shown);
     page_end(page);

@@ -29,4 +29,12 @@ int prometheus_render_openmetrics(const struct prometheus_page *page, const stru
 // The largest number of samples on the page: nothing is absent, and every event has every kind of trouble.
 size_t prometheus_series(const struct prometheus_page *page);
 
+// The number of samples on the page once all has been measured: each socket has one verdict, and no event is in
+// trouble.
+size_t prometheus_usual_series(const struct prometheus_page *page);
+
+// The number of series that /metrics/cpu would have without its limit (view->max_cpu_series); appends what the limit
+// leaves out, for people, or nothing.
+size_t prometheus_cpu_series(const struct shown *shown, struct text *omitted);
+
 #endif

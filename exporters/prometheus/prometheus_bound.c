@@ -80,7 +80,9 @@ void page_add_bounds(struct prometheus_page *page, const struct view *view) {
     page->failed = page->failed || !tree;
     if (!tree)
         return;
+    size_t before = page->n_series;
     add_tree(page, view, tree);
+    page->n_rare += page->n_series - before; // each socket has one of these, or that of no path, below
     for (size_t s = 0; s < view->layout->topology->n_sockets && tree->n > 0; s++) {
         struct page_scope scope = page_socket_labels(view, s);
         const struct page_label labels[] = {{"socket", scope.socket}, {"path", "none"}};

@@ -205,6 +205,8 @@ struct prometheus_page *prometheus_page_free(struct prometheus_page *page) {
 
 size_t prometheus_series(const struct prometheus_page *page) { return page->n_series; }
 
+size_t prometheus_usual_series(const struct prometheus_page *page) { return page->n_series - page->n_rare; }
+
 static char *copy(char *p, const struct prometheus_page *page, struct page_part part) {
     memcpy(p, page->pool.data + part.text, part.length);
     return p + part.length;

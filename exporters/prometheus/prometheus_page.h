@@ -57,6 +57,7 @@ struct prometheus_page {
     size_t n_families;
     struct page_series *series;
     size_t n_series;
+    size_t n_rare;         // of these: one alone, or none, of many has a value at a time
     size_t bytes_max;      // maximum length of an exposition
     bool simulated;        // every series gets simulated="true"
     bool replayed;         // and replay="true"

@@ -3,14 +3,19 @@
 #define TOPDOWND_EXPORTERS_PROMETHEUS_PROMETHEUS_PARTS_H
 
 // Shared by the files that decide the contents of the pages: prometheus.c adds the families of core/spec/family.h,
-// prometheus_metrics.c those with a series for each metric of the plan, prometheus_bound.c the verdict.
+// prometheus_metrics.c those with a series for each metric of the plan, prometheus_bound.c the verdict,
+// prometheus_cpu.c those of single CPUs.
 
+#include "core/spec/family.h"
 #include "exporters/prometheus/prometheus_page.h"
 
 // Makes later series this core type's. Returns its view.
 const struct view *page_begin_type(struct prometheus_page *page, const struct shown *shown, size_t type);
 
 enum { PAGE_NUMBER_MAX = TEXT_NUMBER_MAX };
+
+// Begins a family of core/spec/family.h.
+void page_add_family(struct prometheus_page *page, enum family family);
 
 // A scope's own labels: {socket} or {socket,cpu}.
 struct page_scope {
@@ -36,6 +41,14 @@ void page_add_standard_errors(struct prometheus_page *page, const struct view *v
 void page_add_bounds(struct prometheus_page *page, const struct view *view);
 void page_add_bounds_since(struct prometheus_page *page, const struct view *view);
 void page_add_bounds_certain(struct prometheus_page *page, const struct view *view);
+
+// Add the series of a socket or CPU.
+void page_add_categories(struct prometheus_page *page, const struct view *view, const struct page_scope *scope);
+void page_add_contention(struct prometheus_page *page, const struct view *view, const struct page_scope *scope);
+void page_add_uncovered(struct prometheus_page *page, const struct view *view, const struct page_scope *scope);
+
+// Adds all families of /metrics/cpu.
+void page_add_cpus(struct prometheus_page *page, const struct shown *shown);
 
 // Adds a family for each metric of any type, by socket or by CPU.
 void page_add_gauges(struct prometheus_page *page, const struct shown *shown, bool per_cpu);

@@ -39,8 +39,9 @@ struct view {
     struct view_counters {
         unsigned total, usable; // of one CPU, general and fixed; 0: events take none
     } counters;
-    bool standard_error;  // exported to Prometheus too
-    uint64_t interval_ns; // between two snapshots
+    bool standard_error;     // exported to Prometheus too
+    unsigned max_cpu_series; // limit of /metrics/cpu; 0: none
+    uint64_t interval_ns;    // between two snapshots
     struct view_files {
         const char *recording; // that readings are written to; NULL: none
         const char *textfile;  // that the page for Prometheus is written to; NULL: none

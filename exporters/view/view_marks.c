@@ -10,6 +10,7 @@
 enum { NO_VERDICT = -2, NOTHING_HIGH = -1 };
 
 #define CLOCK_STEP_NS INT64_C(1000000000) // less than that is how clocks are kept in time
+#define SAME_NS 1000000.0                 // seconds since the epoch in a double have no digits for less
 
 __attribute__((format(printf, 4, 5))) static void mark(const struct view_marks *marks, struct marks *out,
                                                        enum mark_kind kind, const char *format, ...) {
@@ -115,7 +116,7 @@ static int continue_verdict(int verdict, const struct catalog *before, const str
 static uint64_t began_ns(const struct view_marks *marks, const struct view *view, const struct snapshot *snapshot) {
     double since = snapshot->values[snapshot_verdict_since(view->layout, 0)],
            at_ns = since * 1e9 - (double)marks->wall_offset_ns;
-    return marks->told_time && at_ns > 0 && at_ns < (double)marks->at_ns ? (uint64_t)at_ns : marks->at_ns;
+    return marks->told_time && at_ns > 0 && at_ns + SAME_NS < (double)marks->at_ns ? (uint64_t)at_ns : marks->at_ns;
 }
 
 static void notice_verdict(struct view_marks *marks, const struct view *view, const struct snapshot *snapshot,

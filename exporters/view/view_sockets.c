@@ -57,18 +57,23 @@ bool view_sockets_differ(struct tree *tree, const struct snapshot *snapshot) {
     return found;
 }
 
+int view_sockets_answer(struct tree *tree, const struct snapshot *snapshot, size_t socket, struct text *out) {
+    struct answer answer = find_answer(tree, snapshot, socket);
+    if (!answer.known)
+        text_string(out, "not known");
+    else if (!answer.high)
+        text_string(out, "nothing stands out");
+    else
+        view_bound_share(tree, answer.node, out);
+    return answer.known && answer.high ? (int)answer.node : -1;
+}
+
 void view_sockets_text(struct tree *tree, const struct snapshot *snapshot, struct text *out) {
     const struct topology *topology = tree->layout->topology;
     text_string(out, "The sockets differ:");
     for (size_t s = 0; s < topology->n_sockets; s++) {
-        struct answer answer = find_answer(tree, snapshot, s);
         text_format(out, "%s socket %u: ", s > 0 ? ";" : "", topology->sockets[s].id);
-        if (!answer.known)
-            text_string(out, "not known");
-        else if (!answer.high)
-            text_string(out, "nothing stands out");
-        else
-            view_bound_share(tree, answer.node, out);
+        (void)view_sockets_answer(tree, snapshot, s, out);
     }
     text_string(out, ".");
     tree_evaluate(tree, snapshot, 0);

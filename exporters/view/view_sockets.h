@@ -12,6 +12,10 @@
 // sockets apart in one of these nodes. Evaluates the tree in the host's scope at the end.
 bool view_sockets_differ(struct tree *tree, const struct snapshot *snapshot);
 
+// Appends what the topology's socket `socket` is bound by. Leaves the tree evaluated in the socket's scope.
+// Returns the last node of its path, -1 if nothing is high or known.
+int view_sockets_answer(struct tree *tree, const struct snapshot *snapshot, size_t socket, struct text *out);
+
 // Appends what each socket is bound by, as a sentence. Evaluates the tree in the host's scope at the end.
 void view_sockets_text(struct tree *tree, const struct snapshot *snapshot, struct text *out);
 

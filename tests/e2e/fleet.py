@@ -96,8 +96,12 @@ class Host:
 
     def slots(self):
         """{category: pipeline slots a second}, the mean over a period."""
-        all_slots = self.cores * SOCKETS * self.utilisation * FREQUENCY * self.model.width
+        all_slots = self.peak() * self.utilisation
         return {category: share * all_slots for category, share in self.shares.items()}
+
+    def peak(self):
+        """Pipeline slots a second of all cores at their highest frequency."""
+        return self.cores * SOCKETS * FREQUENCY * self.model.width
 
     def scenario(self):
         """Two keyframes that lie as far above as below the mean, at one utilisation: the mean of a period is the mean of both."""

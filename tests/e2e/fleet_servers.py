@@ -134,3 +134,6 @@ class SavedExposition:
         for category, value in re.findall(r'^topdownd_pipeline_slots_total{.*category="(\w+)".*} (\S+)$', self.text, re.M):
             found[category] = found.get(category, 0) + float(value) / (self.saved_at - self.saved_start)
         return found
+
+    def peak(self):
+        return sum(map(float, re.findall(r"^topdownd_peak_pipeline_slots_per_second{.*} (\S+)$", self.text, re.M)))

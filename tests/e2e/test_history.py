@@ -4,9 +4,11 @@
 import contextlib
 import json
 import os
+import re
 import subprocess
 import tempfile
 
+import browser
 import e2e
 
 BINARY, ROOT = e2e.arguments()
@@ -44,6 +46,31 @@ def scenario(folder):
     return path
 
 
+def check_page(daemon, change):
+    """What people see of that: the plot's right end is the end of the last step, and its whole width 30 of them."""
+    with browser.Browser() as chromium:
+        tab = chromium.open(f"http://127.0.0.1:{daemon.port}/#metric=ipc")
+        tab.wait("document.querySelector('#history path')", "the plot of a metric")
+        answer = ask(daemon, "?metric=ipc")
+        end = answer["begin_timestamp_seconds"] + STEP * answer["steps"]
+        shares = tab.do("document.querySelector('#live-first polygon.f3').getAttribute('points')").split()
+        drawn = [tuple(map(float, point.split(","))) for point in shares]  # the upper edge from left to right, then the lower one
+        line = [(float(x), float(y)) for x, y in re.findall(r"[ML]([0-9.]+) ([0-9.]+)", tab.do("document.querySelector('#history path').getAttribute('d')"))]
+        seconds = [end - (720 - x) / 720 * 30 * STEP for x, _ in drawn]
+        upper = drawn[:len(drawn) // 2]
+        lower = drawn[len(drawn) // 2:][::-1]
+        heights = [(at, (below - above) / 160) for at, (_, above), (_, below) in zip(seconds, upper, lower)]
+        assert {high > 0.7 for at, high in heights if at > change + STEP} == {True}, (change, heights)
+        assert {high < 0.1 for at, high in heights if at < change - STEP} == {True}, (change, heights)
+        assert {y < 80 for x, y in line if end - (720 - x) / 720 * 30 * STEP < change - STEP} == {True}, (change, line)  # 4, then 1 a cycle
+        assert {y > 80 for x, y in line if end - (720 - x) / 720 * 30 * STEP > change + STEP} == {True}, (change, line)
+        marks = [text for text in tab.do("[...document.querySelectorAll('#live-first .marks li')].map((e) => e.textContent)") if "Back-end bound" in text]
+        at = re.match(r"(\d\d):(\d\d):(\d\d) bound by: ", marks[-1])
+        day = sum(int(part) * unit for part, unit in zip(at.groups(), (3600, 60, 1)))
+        assert abs((day - change + 43200) % 86400 - 43200) < 15, (marks, change)
+        assert "Since " in tab.do("document.querySelector('.since').textContent") and not tab.said, tab.said
+
+
 def test_a_change_of_load_shows_at_its_time_and_is_marked():
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
@@ -63,6 +90,7 @@ def test_a_change_of_load_shows_at_its_time_and_is_marked():
                 assert abs(ipc[i] - 1) < 0.1 and bound[i] > 0.7, (i, ipc, bound)
         verdicts = [mark for mark in answer["marks"] if mark["kind"] == "verdict"]
         assert verdicts[-1]["text"] == "Back-end bound" and abs(verdicts[-1]["timestamp_seconds"] - change) < 15, verdicts
+        check_page(daemon, change)
         sockets = ask(daemon, "?scope=socket")
         assert {(series["socket"], series["metric"]) for series in sockets["series"]} == {(s, m) for s in (0, 1) for m in LEVEL1}
         for i in range(sockets["steps"]):

@@ -1,101 +1,270 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page for people, in a real browser without a screen."""
 
-import html.parser
+import contextlib
 import json
 import os
 import re
-import subprocess
 import tempfile
 
+import browser
 import e2e
 
 BINARY, ROOT = e2e.arguments()
 YAML = e2e.LISTEN_ANYWHERE + "slot: 50ms\ninterval: 1s\n"
 STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
-CPUS = 8  # of the steady host
-AT_ONCE = 2  # browsers
+PHONE, DESK = 390, 1280  # pixels
+AT_ONCE = 3  # browsers
+ROUNDS = 4  # until values have intervals
+TABS_MAX = 60  # from the top of the page to level 1
 
-
-class Page(html.parser.HTMLParser):
-    """What a browser shows, as its elements: (name, attributes, own text)."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.elements, self.open = [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.elements.append([tag, dict(attrs), ""])
-
-    def handle_data(self, data):
-        if self.elements:
-            self.elements[-1][2] += data
-
-    def find(self, tag=None, **attributes):
-        return [e for e in self.elements if tag in (None, e[0]) and all(attributes[k] == e[1].get(k) for k in attributes)]
-
-
-def browse(port, fragment="", seconds=5, size="1280,1600"):
-    """The page after some seconds; the script has run."""
-    with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run(["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--enable-logging=stderr",
-                               f"--user-data-dir={folder}", f"--window-size={size}", f"--virtual-time-budget={seconds * 1000}", "--dump-dom",
-                               f"http://127.0.0.1:{port}/{fragment}"], capture_output=True, text=True, timeout=e2e.TIMEOUT, check=True)
-    said = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
-    assert not said, said
-    return Page(done.stdout)
+# What reaches beyond the right edge of the page without being in a part that scrolls, and what is cut off within its own box.
+BEYOND = """[...document.querySelectorAll("body *")].filter((e) => !e.closest(".wide") && !e.closest("svg") && e.checkVisibility() &&
+    (e.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5 || e.getBoundingClientRect().left < -0.5))
+    .map((e) => `${e.tagName} ${e.className} ${e.textContent.slice(0, 60)}`)"""
+CUT = """[...document.querySelectorAll(".plot .y span, .plot .x span, .plot .mark")].filter((e) => {
+    const box = (e.closest(".canvas") || document.documentElement).getBoundingClientRect(), mine = e.getBoundingClientRect();
+    return e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflow !== "visible" || mine.top < box.top - 1 || mine.right > box.right + 1; })
+    .map((e) => e.textContent)"""
+# The least contrast of visible text to what it stands on, as WCAG 2 computes it.
+CONTRAST = """(() => {
+  const light = (color) => { const [r, g, b] = color.match(/[\\d.]+/g).map((c) => { c /= 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const ground = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!/, 0\\)$/.test(c)) return c; } return "rgb(255, 255, 255)"; };
+  let least = [21, ""];
+  for (const e of document.querySelectorAll("body *")) {
+    if (!e.checkVisibility() || ![...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim())) continue;
+    const [a, b] = [light(getComputedStyle(e).color), light(ground(e))].sort((x, y) => y - x), contrast = (a + 0.05) / (b + 0.05);
+    if (contrast < least[0]) least = [contrast, e.textContent.slice(0, 40)];
+  }
+  return least; })()"""
 
 
 def waited(daemon):
-    e2e.wait_for(lambda: daemon.json("/api/v1/history")["steps"], "the first step")
+    """Until there are values with intervals, of each core type."""
+    def sequences():
+        snapshot = daemon.json("/api/v1/snapshot")
+        return [of["sequence"] for of in snapshot.get("core_types", [snapshot])]
+    e2e.wait_for(lambda: min(sequences()) >= ROUNDS, "some rounds")
 
 
-def test_the_page_keeps_itself_up_to_date():
-    with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=YAML) as daemon:
+@contextlib.contextmanager
+def shown(pmu, fragment="", yaml=YAML, **settings):
+    """A daemon and its page in a browser. The page must say nothing and ask nobody else."""
+    with contextlib.ExitStack() as stack:
+        daemon = stack.enter_context(e2e.Daemon("--pmu", pmu, yaml=yaml))
+        chromium = stack.enter_context(browser.Browser())
         waited(daemon)
-        page = browse(daemon.port)
-        state = page.find(id="state")[0]
-        assert "hidden" not in state[1] and re.match(r"live, updated \d\d:\d\d:\d\d UTC", state[2]), state
-        assert page.find("svg", **{"class": "plot"}) and page.find("polygon", **{"class": "f3"})
-        assert len(page.find("main")) == 1 and len(page.find("details", **{"data-key": "map"})) == 1
-        buttons = {e[1]["id"] for e in page.find("button") if "id" in e[1]}
-        assert "h-ipc" in buttons, buttons
-        return state[2]
+        tab = chromium.open(f"http://127.0.0.1:{daemon.port}/{fragment}", **settings)
+        yield daemon, tab
+        chromium.listen()
+        assert not tab.said, tab.said
+        assert tab.asked and all(url.startswith(f"http://127.0.0.1:{daemon.port}/") for url in tab.asked), tab.asked
+
+
+@contextlib.contextmanager
+def changed(**changes):
+    """The steady host with other members, as a source of counts."""
+    with tempfile.TemporaryDirectory() as folder, open(STEADY, encoding="utf-8") as file:
+        scenario = json.load(file) | changes
+        n = scenario["sockets"] * scenario["cores_per_socket"] * scenario["threads_per_core"]
+        scenario["assignments"] = [{"cpus": f"0-{n - 1}", "load": "steady"}]
+        yield f"sim:{e2e.write_text(os.path.join(folder, 'changed.json'), json.dumps(scenario))}"
+
+
+def next_update(tab):
+    """Waits until the page has renewed itself."""
+    tab.do("document.querySelector('#live-first > *').dataset.old = 1")
+    tab.wait("!document.querySelector('#live-first > *').dataset.old", "an update")
+
+
+def number(text):
+    """What the page says of a value, as a number; None where it says why there is none."""
+    if text.startswith("–"):
+        return None
+    found = re.match(r"([-0-9.e+]+)( [MGT]\b)?", text)
+    assert found, text
+    return float(found.group(1)) * {None: 1, " M": 1e6, " G": 1e9, " T": 1e12}[found.group(2)]
+
+
+def same(text, value):
+    """Whether the page says this value: four digits of it."""
+    said = number(text)
+    return said is None if value is None else said is not None and abs(said - value) <= 1e-3 * abs(value) + 1e-9
+
+
+def test_values_are_those_of_the_api_and_stay_up_to_date():
+    with shown(f"sim:{STEADY}") as (daemon, tab):
+        tab.wait("/^live, updated \\d\\d:\\d\\d:\\d\\d UTC$/.test(document.getElementById('state').textContent)", "the state")
+        next_update(tab)
+        rows = tab.do("[...document.querySelectorAll('a[id^=metric-]')].map((a) => [a.dataset.metric, ...[...a.closest('tr').querySelectorAll('td.n')]"
+                      ".map((cell) => [cell.dataset.socket, cell.textContent])])")
+        sockets = {f"socket {s['socket']}": s["metrics"] for s in daemon.json("/api/v1/snapshot?scope=socket")["scopes"]}
+        assert len(rows) == len(sockets["socket 0"]) and len(sockets) == 2
+        for metric, *cells in rows:
+            assert [socket for socket, _ in cells] == list(sockets), cells
+            for socket, text in cells:
+                value = sockets[socket][metric]["value"]  # of a steady load, so the same a moment later
+                assert same(text, value), (metric, text, value)
+        tree = tab.do("[...document.querySelectorAll('.tree > li > details > summary > span:not(.bar):not(.flag)')].map((e) => e.textContent)")
+        roots = daemon.json("/api/v1/topdown")["scopes"][0]["tree"]
+        assert len(tree) == len(roots)
+        for text, node in zip(tree, roots):
+            title, value = re.match(r"(.*) ([0-9.]+) %", text).groups()
+            assert title == node["title"] and abs(float(value) - 100 * node["value"]) < 0.1, (text, node["value"])
+        cards = tab.do("[...document.querySelectorAll('.card')].map((card) => card.textContent)")
+        for card, scope in zip(cards, daemon.json("/api/v1/topdown?scope=socket")["scopes"], strict=True):
+            assert f"Socket {scope['socket']}" in card and "Since " in card and scope["bound"]["text"].split(",")[0].split(": ")[-1] in card, (card, scope["bound"])
+        return f"{len(rows)} metrics of {len(sockets)} sockets"
+
+
+def test_when_topdownd_is_gone_the_page_says_so():
+    with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=YAML) as daemon, browser.Browser() as chromium:
+        waited(daemon)
+        tab = chromium.open(f"http://127.0.0.1:{daemon.port}/")
+        tab.wait("document.getElementById('state').textContent.startsWith('live')", "the state")
+        daemon.stop()
+        return tab.wait("(s => s.startsWith('topdownd does not answer since') && s)(document.getElementById('state').textContent)", "the state")
+
+
+def tab_to(tab, condition, what):
+    """Presses the tabulator until the element with the focus is such a one; how often."""
+    for n in range(1, TABS_MAX):
+        tab.press("Tab")
+        if tab.do(f"((e) => {condition})(document.activeElement)"):
+            return n
+    raise AssertionError(f"the tabulator does not lead to {what}")
+
+
+def test_from_level_1_to_the_command_by_keyboard():
+    with shown("sim") as (daemon, tab):
+        high = next(n for n in daemon.json("/api/v1/topdown")["scopes"][0]["tree"] if n["exceeded"] and n["title"] == "Back-end bound")
+        times = tab_to(tab, "e.matches('.tree summary') && e.textContent.includes('Back-end bound')", "level 1")
+        node = tab.do("document.activeElement.id")
+        is_open = f"document.getElementById('{node}').parentElement.open"
+        assert tab.do(is_open), "the path to the bottleneck is not open"
+        about = tab.do("document.activeElement.parentElement.querySelector('.about').textContent")
+        assert all(part in about for part in (high["meaning"], "With 95 % certainty between ", "pipeline slots add up")), about
+        tab.press("Enter")
+        assert not tab.do(is_open)
+        next_update(tab)
+        assert tab.do("document.activeElement.id") == node and not tab.do(is_open), "an update opens what was closed, or takes the focus"
+        tab.press("Enter")
+        tab_to(tab, "e.textContent === 'Its history'", "the history")
+        tab.press("Enter")
+        tab.wait("document.querySelector('#history path') && document.activeElement.closest('#history')", "the history with the focus")
+        assert tab.do("location.hash") == "#metric=backend_bound_ratio"
+        tab.press("Escape")
+        assert tab.do("document.activeElement.textContent === 'Its history' && !document.getElementById('history').firstChild")
+        tab_to(tab, "e.matches('.tree summary') && e.textContent === 'What next?'", "the next step")
+        tab.press("Enter")
+        times += tab_to(tab, "e.matches('button.copy')", "the command")
+        assert tab.do("document.activeElement.previousSibling.textContent") == high["sample_command"]
+        tab.press("Enter")
+        said = tab.wait("(s => s !== 'Copy' && s)(document.activeElement.textContent)", "an answer of the button")
+        assert said == "Copied", said
+        return f"{times} steps of the keyboard"
+
+
+def test_a_cpu_opens_from_the_map_by_keyboard_and_stays_up_to_date():
+    with shown(f"sim:{STEADY}") as (daemon, tab):
+        tab_to(tab, "e.matches('#cpus summary')", "the map")
+        tab.press("Enter")
+        tab.wait("document.querySelectorAll('#map button').length === 8", "the CPUs")
+        tab_to(tab, "e.matches('#map button')", "a CPU")
+        tab.press("ArrowRight", 3)
+        tab.press("ArrowLeft")
+        tab.press("Enter")
+        tab.wait("document.querySelector('#map-shown h3')?.textContent === 'CPU 2, socket 0'", "CPU 2")
+        assert tab.do("location.hash") == "#cpus&cpu=2"
+        tab.do("document.querySelector('#map-shown table').dataset.old = 1")
+        tab.wait("!document.querySelector('#map-shown table').dataset.old", "fresh values of the CPU")
+        assert tab.do("document.activeElement.dataset.cpu") == "2"
+        rows = dict(tab.do("[...document.querySelectorAll('#map-shown tr')].map((row) => [row.cells[0].textContent, row.cells[1].textContent])"))
+        metrics = daemon.json("/api/v1/snapshot?scope=cpu")["scopes"][2]["metrics"]
+        assert set(rows) == set(metrics)
+        for name, text in rows.items():
+            assert same(text, metrics[name]["value"]), (name, text, metrics[name])
+        tab.press("Enter")
+        tab.wait("!document.querySelector('#map-shown h3')", "its end")
 
 
 def test_an_address_opens_a_history_and_the_map_of_cpus():
-    with e2e.Daemon("--pmu", f"sim:{STEADY}", yaml=YAML) as daemon:
-        waited(daemon)
-        page = browse(daemon.port, "#metric=ipc&cpus")
-        assert any("(ipc), last hour" in e[2] for e in page.find("h2"))
-        assert page.find("path", **{"class": "l0"}) and page.find("path", **{"class": "l1"})  # two sockets
-        cpus = [e[1] for e in page.find("button") if "data-cpu" in e[1]]
-        assert len(cpus) == CPUS, cpus
-        snapshot = {cpu["cpu"]: cpu for cpu in daemon.json("/api/v1/snapshot?scope=cpu")["scopes"]}
-        for cpu in cpus:
-            said = re.match(r"CPU (\d+), socket (\d+): ([0-9.e-]+)", cpu["aria-label"])
-            truth = snapshot[int(said.group(1))]
-            assert int(said.group(2)) == truth["socket"]
-            value = truth["metrics"]["retiring_ratio"]["value"]  # of a steady load, so the same a moment later
-            assert abs(float(said.group(3)) - value) < 0.02, (cpu, value)
+    with shown(f"sim:{STEADY}", "#metric=ipc&cpus") as (daemon, tab):
+        tab.wait("document.querySelector('#history path') && document.querySelector('#map button')", "the plot and the map")
+        assert "(ipc), last hour" in tab.do("document.querySelector('#history h2').textContent")
+        assert tab.do("[...document.querySelectorAll('#history .plot path')].map((path) => path.className.baseVal)") == ["l0", "l1"]  # two sockets
+        marks = [mark["text"] for mark in daemon.json("/api/v1/history?metric=ipc")["marks"]]
+        assert all(text in tab.do("document.querySelector('#history .marks').textContent") for text in marks), marks
+        assert tab.do("document.querySelectorAll('#history .mark').length") == len(marks)
+        cpus = {cpu["cpu"]: cpu for cpu in daemon.json("/api/v1/snapshot?scope=cpu")["scopes"]}
+        said = tab.do("[...document.querySelectorAll('#map button')].map((button) => button.getAttribute('aria-label'))")
+        assert len(said) == len(cpus)
+        for text in said:
+            cpu, socket, value = re.match(r"CPU (\d+), socket (\d+): ([0-9.e-]+)", text).groups()
+            truth = cpus[int(cpu)]
+            assert int(socket) == truth["socket"] and abs(float(value) - truth["metrics"]["retiring_ratio"]["value"]) < 0.02, (text, truth)
+        tab.do("document.getElementById('level1-day-').click()")
+        tab.wait("document.querySelector('#history h2').textContent === 'Pipeline slots, last day' && document.querySelector('#history .f3')", "the last day")
+        assert tab.do("location.hash") == "#metric=level1&day&cpus"
 
 
-def test_a_large_host_has_them_all():
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "large.json")
-        with open(STEADY, encoding="utf-8") as file:
-            scenario = json.load(file)
-        scenario["sockets"], scenario["cores_per_socket"], scenario["threads_per_core"] = 2, 256, 1
-        for assignment in scenario["assignments"]:
-            assignment["cpus"] = "0-511"
-        scenario["assignments"] = scenario["assignments"][:1]
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(scenario, file)
-        with e2e.Daemon("--pmu", f"sim:{path}", yaml=e2e.LISTEN_ANYWHERE) as daemon:
+def check_layout(tab, width, what):
+    assert tab.do("document.documentElement.scrollWidth") <= width, (what, tab.do(BEYOND))
+    for condition in (BEYOND, CUT):
+        assert tab.do(condition) == [], (what, tab.do(condition))
+    contrast, text = tab.do(CONTRAST)
+    assert contrast >= 4.4, (what, contrast, text)
+
+
+def test_nothing_is_cut_off_on_a_phone_and_on_a_desk_in_light_and_dark():
+    with contextlib.ExitStack() as stack:
+        eight = stack.enter_context(changed(sockets=8, cores_per_socket=1))
+        daemons = [stack.enter_context(e2e.Daemon("--pmu", pmu, yaml=YAML)) for pmu in (eight, "sim:hybrid", "auto")]
+        chromium = stack.enter_context(browser.Browser())
+        for daemon, dark in zip(daemons, (True, False, True)):
             waited(daemon)
-            page = browse(daemon.port, "#cpus", size="390,1600")
-            assert len([e for e in page.find("button") if "data-cpu" in e[1]]) == 512
+            for width in (PHONE, DESK):
+                metric = "ipc" if daemon is not daemons[2] else "context_switches_per_second"
+                tab = chromium.open(f"http://127.0.0.1:{daemon.port}/#metric={metric}&cpus&cpu=0", width=width, dark=dark)
+                tab.wait("document.querySelector('#history path') && document.querySelector('#map-shown h3')", "all of it")
+                tab.do("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
+                check_layout(tab, width, (daemon.config, width))
+                dark = not dark
+                if daemon is daemons[0]:  # so many lines would look alike in one plot
+                    assert tab.do("document.querySelectorAll('#history .several figure').length") == 8
+                    assert tab.do("document.querySelectorAll('#live-first .card').length") == 8
+                assert not tab.said, tab.said
+                tab.close()
+
+
+def test_a_large_host_has_a_map_in_each_order():
+    with changed(sockets=2, cores_per_socket=256) as large, shown(large, "#cpus&cpu=511", yaml=e2e.LISTEN_ANYWHERE, width=PHONE) as (daemon, tab):
+        tab.wait("document.querySelectorAll('#map button').length === 512", "512 CPUs")
+        assert tab.do("document.querySelector('#map-shown h3').textContent") == "CPU 511, socket 1"
+        check_layout(tab, PHONE, "512 CPUs")
+        choose = "((select, value) => { select.value = value; select.dispatchEvent(new Event('change')); })"
+        tab.do(f"{choose}(document.getElementById('map-order'), 'socket')")
+        tab.wait("document.querySelectorAll('#map h3').length === 2", "two sockets")
+        tab.do(f"{choose}(document.getElementById('map-metric'), 'l1d_cache_mpki')")
+        tab.do(f"{choose}(document.getElementById('map-order'), 'value')")
+        tab.wait("document.querySelectorAll('#map h3').length === 0 && document.querySelector('#map button').getAttribute('aria-label').includes('MPKI')", "the order")
+        values = [number(text.split(": ")[1]) for text in tab.do("[...document.querySelectorAll('#map button')].map((b) => b.getAttribute('aria-label'))")]
+        truth = [cpu["metrics"]["l1d_cache_mpki"]["value"] for cpu in daemon.json("/api/v1/snapshot?scope=cpu")["scopes"]]
+        assert values == sorted(values, reverse=True) and len(values) == 512
+        assert abs(values[0] - max(truth)) < 0.01 * max(truth), (values[0], max(truth))
+        assert tab.do("document.querySelectorAll('#map [tabindex=\"0\"]').length") == 1, "the keyboard stops at each CPU"
+
+
+def test_without_a_script_the_page_is_whole():
+    with shown(f"sim:{STEADY}", script=False) as (_, tab):
+        page = e2e.fetch(int(tab.asked[0].split(":")[2].split("/")[0]), "/").text()
+        for part in ("What this host is bound by", "Pipeline slots in the last round", "<svg", "class=\"tree\"", "perf record", "Metrics of the last round",
+                     "Event groups and their time", 'href="/api/v1/history?scope=socket&amp;metric=ipc"'):
+            assert part in page, part
+        assert "title=" not in re.sub("<title>.*</title>", "", page), "told by a tooltip alone"
+        data = tab.ask("Page.captureScreenshot", format="jpeg", quality=10)["data"]  # it has been drawn
+        return f"{len(page)} bytes, a picture of {len(data)}"
 
 
 def test_nothing_comes_from_elsewhere():
@@ -109,8 +278,10 @@ def test_nothing_comes_from_elsewhere():
         assert script.status == 200 and script.headers["Content-Type"].startswith("text/javascript")
         with open(os.path.join(ROOT, "exporters/html/page.js"), "rb") as file:
             assert script.body == file.read()
+        with open(os.path.join(ROOT, "exporters/html/page.css"), encoding="utf-8") as file:
+            assert file.read() in answer.text()
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", script.text())
 
 
 if __name__ == "__main__":
-    e2e.run_tests()
+    e2e.run_tests(AT_ONCE)

@@ -274,6 +274,20 @@ static void test_standard_errors_are_exported_where_the_top_level_or_a_profile_s
     config_free(config);
 }
 
+static void test_limits_of_series_are_numbers_or_none(void **state) {
+    (void)state;
+    struct config *config = parse("profiles: {a: {groups: []}, b: {groups: [], max_series: none, max_cpu_series: 1}}\n");
+    assert_int_equal(profile_of(config, "a")->settings.max_series, 1000);
+    assert_int_equal(profile_of(config, "a")->settings.max_cpu_series, 50000);
+    assert_int_equal(profile_of(config, "b")->settings.max_series, 0);
+    assert_int_equal(profile_of(config, "b")->settings.max_cpu_series, 1);
+    config_free(config);
+    config = parse("max_series: 10000000\nmax_cpu_series: none\n");
+    assert_int_equal(profile_of(config, "default")->settings.max_series, 10000000);
+    assert_int_equal(profile_of(config, "default")->settings.max_cpu_series, 0);
+    config_free(config);
+}
+
 static void test_counters_and_guests_of_a_profile_win_over_the_top_level(void **state) {
     (void)state;
     struct config *config = parse("counters: {reserve: 2}\nguests: share\n"
@@ -429,6 +443,7 @@ int main(void) {
         cmocka_unit_test(test_a_recording_is_a_path_and_a_size),
         cmocka_unit_test(test_a_text_file_is_a_folder_and_an_interval),
         cmocka_unit_test(test_the_mode_is_fixed_unless_a_profile_or_the_top_level_says_adaptive),
+        cmocka_unit_test(test_limits_of_series_are_numbers_or_none),
         cmocka_unit_test(test_standard_errors_are_exported_where_the_top_level_or_a_profile_says_so),
         cmocka_unit_test(test_counters_and_guests_of_a_profile_win_over_the_top_level),
         cmocka_unit_test(test_specs_of_a_vendor_are_a_path_and_a_format),

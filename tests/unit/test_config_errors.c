@@ -6,18 +6,20 @@ static void test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known(v
     (void)state;
     static const struct refusal refusals[] = {
         {"\n  slots: 1s", "t.yaml:2:3: unknown key \"slots\": did you mean \"slot\"? known here are listen, profile, "
-                          "profiles, hosts, slot, interval, idle, cpus, counters, guests, mode, standard_error, specs, "
-                          "record, textfile"},
+                          "profiles, hosts, slot, interval, idle, cpus, counters, guests, mode, standard_error, "
+                          "max_series, max_cpu_series, specs, record, textfile"},
         {"zzzzzz: 1", "t.yaml:1:1: unknown key \"zzzzzz\": known here are listen, profile, profiles, hosts, slot, "
-                      "interval, idle, cpus, counters, guests, mode, standard_error, specs, record, textfile"},
+                      "interval, idle, cpus, counters, guests, mode, standard_error, max_series, max_cpu_series, "
+                      "specs, record, textfile"},
         {"counter: {reserve: 0}", "t.yaml:1:1: unknown key \"counter\": did you mean \"counters\"? known here are "
                                   "listen, profile, profiles, hosts, slot, interval, idle, cpus, counters, guests, "
-                                  "mode, standard_error, specs, record, textfile"},
+                                  "mode, standard_error, max_series, max_cpu_series, specs, record, textfile"},
         {"counters: {reserved: 0}", "t.yaml:1:12: unknown key \"reserved\": did you mean \"reserve\"? known here are "
                                     "reserve"},
         {"profiles: {a: {groups: [], weight: {}}}",
          "t.yaml:1:28: unknown key \"weight\": did you mean \"weights\"? "
-         "known here are groups, weights, slot, interval, idle, cpus, counters, guests, mode, standard_error"},
+         "known here are groups, weights, slot, interval, idle, cpus, counters, guests, mode, standard_error, "
+         "max_series, max_cpu_series"},
         {"hosts: [{match: {cpu: x}, profile: default, Match: 1}]",
          "t.yaml:1:45: unknown key \"Match\": did you mean \"match\"? known here are match, profile"},
         {"hosts: [{match: {host_name: x}, profile: default}]",
@@ -71,7 +73,7 @@ static void test_recordings_that_are_wrong_are_refused(void **state) {
          "t.yaml:1:28: unknown key \"record\": known here are groups, weights, slot, interval, idle, cpus, counters, "
          "guests, "
          "mode, "
-         "standard_error"},
+         "standard_error, max_series, max_cpu_series"},
     };
     refuse_all(refusals, N_OF(refusals));
 }
@@ -106,6 +108,10 @@ static void test_a_wrong_type_is_refused_with_a_right_example(void **state) {
         {"idle: {}", "t.yaml:1:7: idle must be a single value, such as 10%, and is a mapping"},
         {"counters: 2", "t.yaml:1:11: counters must be a mapping, such as {reserve: 1}, and is a single value"},
         {"counters: {reserve: [1]}", "t.yaml:1:21: reserve must be a single value, such as 1, and is a list"},
+        {"max_series: 0",
+         "t.yaml:1:13: max_series: \"0\" is out of range: 1 to 10000000 are allowed, or none for no limit"},
+        {"max_cpu_series: 1.5",
+         "t.yaml:1:17: max_cpu_series: \"1.5\" is not a whole number: write how many series, or none for no limit"},
         {"standard_error: [true]", "t.yaml:1:17: standard_error must be a single value, such as true, and is a list"},
         {"standard_error: yes", "t.yaml:1:17: standard_error: \"yes\" is neither: write true or false"},
         {"mode: [fixed]", "t.yaml:1:7: mode must be a single value, such as fixed, and is a list"},

@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "exporters/html/html.h"
+#include "exporters/http/http_history.h"
 #include "exporters/http/http_page.h"
 #include "exporters/prometheus/prometheus.h"
 #include "exporters/view/view_types.h"
@@ -283,6 +284,30 @@ static void test_the_page_has_a_part_for_each_type(void **state) {
     two_deinit(&two);
 }
 
+static void test_marks_of_all_types_are_oldest_first(void **state) {
+    (void)state;
+    struct two two;
+    struct http_history history;
+    struct view_history answer;
+    two_init(&two, true, 1);
+    two.snapshots[0]->end_ns = two.snapshots[1]->end_ns + 2000000000; // the second type began earlier
+    http_history_init(&history);
+    for (size_t i = 0; i < TYPES_N; i++) {
+        two.shown.types[i].view = view_new(&two.hosts[i].view);
+        http_history_take(&history, i, TYPES_N, two.shown.types[i].view, two.snapshots[i]);
+    }
+    assert_int_equal(http_history_last_hour(&history, &two.shown, &answer), 0);
+    assert_true(answer.n_marks >= TYPES_N);
+    assert_ptr_equal(answer.marks[0].view, two.shown.types[1].view);
+    for (size_t i = 0; i + 1 < answer.n_marks; i++)
+        assert_true(answer.marks[i].mark.at_ns <= answer.marks[i + 1].mark.at_ns);
+    view_history_deinit(&answer);
+    http_history_deinit(&history);
+    for (size_t i = 0; i < TYPES_N; i++)
+        view_unref(two.shown.types[i].view);
+    two_deinit(&two);
+}
+
 // ---- the server with types that publish at different times ----
 
 struct served {
@@ -416,6 +441,7 @@ int main(void) {
         cmocka_unit_test(test_json_is_an_array_of_each_types_own_document),
         cmocka_unit_test(test_all_types_have_one_answer),
         cmocka_unit_test(test_the_page_has_a_part_for_each_type),
+        cmocka_unit_test(test_marks_of_all_types_are_oldest_first),
         SERVED(test_it_is_ready_when_every_type_has_had_a_round),
         SERVED(test_a_blind_type_beside_one_that_counts_is_ready_and_explained),
         SERVED(test_a_type_that_no_round_follows_loses_its_own_gauges_only),

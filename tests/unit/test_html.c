@@ -35,6 +35,7 @@ static void test_the_page_escapes_what_comes_from_outside_and_tells_simulation_a
     assert_non_null(
         strstr(text.data, "2500 a second on this host, more than 100 needs a cause. Look for &lt;swap&gt;."));
     assert_non_null(strstr(text.data, "Toy &quot;one&quot;"));
+    assert_non_null(strstr(text.data, "<title>&lt;box&gt;: topdownd</title>"));
     assert_non_null(strstr(text.data, "<span class=\"c0\" style=\"width:25.00%\">"));
     assert_non_null(strstr(text.data, host.plan->metrics[host_metric(&host, "wide")].reason));
     text_free(&text);
@@ -101,7 +102,7 @@ static void assert_margin(const char *metric, double value, double high, const c
         snapshot->values[snapshot_high(host.layout, snapshot_scope_socket(s), m)] = high;
     }
     char *page = render_html(&host, snapshot), row[64];
-    (void)snprintf(row, sizeof row, "\"><td data-metric=\"%s\">",
+    (void)snprintf(row, sizeof row, "<tr><td><a id=\"metric--%s-0\"",
                    host.catalog->metrics[host.plan->metrics[m].metric].export_name);
     const char *at = strstr(page, row);
     assert_non_null(at);
@@ -164,6 +165,42 @@ static void test_the_last_hour_is_a_plot_with_what_happened(void **state) {
     host_deinit(&host);
 }
 
+static void test_each_event_group_says_its_share_coverage_and_trust(void **state) {
+    (void)state;
+    struct exporter_host host;
+    host_init(&host);
+    struct snapshot *snapshot = host_snapshot(&host);
+    for (size_t g = 0; g < host.plan->n_groups; g++)
+        for (int result = 0; result < WINDOW_RESULT_N; result++)
+            snapshot->values[snapshot_windows(host.layout, g, (enum window_result)result)] =
+                result == WINDOW_COMPLETE  ? 75
+                : result == WINDOW_STARVED ? 25
+                                           : 0;
+    for (size_t m = 0; m < host.layout->n_metrics; m++)
+        snapshot->quality[snapshot_state(host.layout, 0, m)] = ESTIMATE_FAIR;
+    char *page = render_html(&host, snapshot), row[256];
+    const struct plan_group *group = &host.plan->groups[0];
+    size_t n = 0;
+    for (size_t m = 0; m < host.layout->n_metrics; m++)
+        n += host.plan->metrics[m].unit == (int)group->unit && !host.plan->metrics[m].auxiliary;
+    (void)snprintf(row, sizeof row,
+                   "<tr><td>%s<td data-name=\"share of time\" class=\"n\">%.3g %%<td>75 %% of 100 windows complete, 25 "
+                   "starved<td>%zu fair<td",
+                   group->name, 100 * plan_share(host.plan, group->unit), n);
+    if (!strstr(page, row))
+        fail_msg("there is no %s", row);
+    assert_non_null(strstr(page, "no counter is held, so that others can count"));
+    free(page);
+    snapshot_unref(snapshot);
+    host_deinit(&host);
+}
+
+static void test_large_numbers_have_a_prefix(void **state) {
+    (void)state;
+    assert_margin("ipc", 2.8e9, 2.867e9, "2.8 G <small class=\"soft\">&plusmn;&nbsp;67 M</small><td");
+    assert_margin("ipc", 999999, 1099999, "999999 <small class=\"soft\">&plusmn;&nbsp;100000</small><td");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_last_hour_is_a_plot_with_what_happened),
@@ -171,6 +208,8 @@ int main(void) {
         cmocka_unit_test(test_the_page_tells_what_is_not_measured_and_why),
         cmocka_unit_test(test_the_page_says_nothing_of_trouble_where_there_is_none),
         cmocka_unit_test(test_an_interval_that_tells_nothing_is_said_in_words),
+        cmocka_unit_test(test_each_event_group_says_its_share_coverage_and_trust),
+        cmocka_unit_test(test_large_numbers_have_a_prefix),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

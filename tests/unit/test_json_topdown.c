@@ -398,8 +398,11 @@ static void test_every_node_that_is_high_leads_on_in_json_and_on_the_page(void *
     assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &page),
                      0);
     assert_int_equal(count(&page, "<span class=\"high\">"), n);
-    assert_int_equal(count(&page, ">What next?</summary>Next, look at the metric group"), n);
-    assert_int_equal(count(&page, "<code>perf record "), n + 1); // and below the answer
+    size_t sockets = count(&page, "<details data-key=\"next-socket-"); // each leads on, too
+    assert_int_equal(sockets, 2);
+    assert_int_equal(count(&page, ">What next?</summary>Next, look at the metric group"), n + sockets);
+    assert_int_equal(count(&page, "\">perf record "), n + sockets + 1); // and below the answer
+    assert_int_equal(count(&page, "<button type=\"button\" class=\"copy\""), n + sockets + 1);
     cJSON_Delete(root);
     text_free(&json);
     text_free(&page);
@@ -415,19 +418,18 @@ static void test_the_page_shows_the_answer_and_the_tree_escaped(void **state) {
     struct text text = {0};
     assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &text),
                      0);
-    assert_true(contains(&text, "in it memory_bound, 25 % of pipeline slots. Mend &lt;this&gt; &amp; that. "
-                                "<span class=\"soft\">Since 2023-11-14 22:12:20 UTC.</span>\n"));
+    assert_true(contains(&text, "in it memory_bound, 25 % of pipeline slots. Mend &lt;this&gt; &amp; that.\n"));
+    assert_true(contains(&text, "<p class=\"since\">Since 2023-11-14 22:12:20 UTC"));
     assert_true(contains(&text, "<span class=\"high\">memory_bound 25 %</span>"));
     assert_true(contains(&text, " class=\"n\">0.35 <small class=\"soft\">&plusmn;&nbsp;0.0078</small>"));
-    assert_true(contains(
-        &text,
-        "<span class=\"clocks\" style=\"width:9.00%\"></span></span><span>fetch_latency 9 %"
-        "</span> <small class=\"soft\">&plusmn;&nbsp;0.78</small> <span class=\"soft\">of clock cycles</span></li>"));
+    assert_true(contains(&text, "<span class=\"clocks\" style=\"width:9.00%\"></span></span><span>fetch_latency 9 %"
+                                "</span> <small class=\"soft\">&plusmn;&nbsp;0.78</small> <span class=\"soft\">of "
+                                "clock cycles</span></summary>"));
     snapshot->values[snapshot_bound_since(host.layout, 0)] = NAN;
     text.length = 0;
     assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &text),
                      0);
-    assert_true(contains(&text, "Mend &lt;this&gt; &amp; that.\n"));
+    assert_true(contains(&text, "<p class=\"since\">\n"));
     text_free(&text);
     snapshot_unref(snapshot);
     host_deinit(&host);

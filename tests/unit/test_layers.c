@@ -76,24 +76,14 @@ static void check_system_include(const struct source *source, size_t offset, con
 
 // The rooms, from the ground up. A room includes rooms of its own layer that stand above it in this list, and any room
 // of the layers that its own may include. So arrows run downwards only.
-static const char *const ROOMS[] = {"core/base/",       "core/host/",
-                                    "core/formula/",    "core/spec/",
-                                    "core/plan/",       "core/counts/",
-                                    "core/estimate/",   "core/tally/",
-                                    "core/diagnosis/",  "core/adapt/",
-                                    "core/history/",    "core/recording/",
-                                    "config/json/",     "config/spec/",
-                                    "config/vendor/",   "config/yaml/",
-                                    "config/scenario/", "config/perf_log/",
-                                    "collectors/host/", "collectors/pmu/",
-                                    "collectors/sim/",  "collectors/recording/",
-                                    "exporters/view/",  "exporters/prometheus/",
-                                    "exporters/json/",  "exporters/html/",
-                                    "exporters/http/",  "daemon/base/",
-                                    "daemon/source/",   "daemon/engine/",
-                                    "daemon/run/",
-                                    "daemon/doctor/",      "daemon/command/",
-                                    "daemon/main.c"};
+static const char *const ROOMS[] = {
+    "core/base/",      "core/host/",      "core/formula/",         "core/spec/",       "core/plan/",
+    "core/counts/",    "core/estimate/",  "core/tally/",           "core/diagnosis/",  "core/adapt/",
+    "core/history/",   "core/compare/",   "core/recording/",       "config/json/",     "config/spec/",
+    "config/vendor/",  "config/yaml/",    "config/scenario/",      "config/perf_log/", "collectors/host/",
+    "collectors/pmu/", "collectors/sim/", "collectors/recording/", "exporters/view/",  "exporters/prometheus/",
+    "exporters/json/", "exporters/html/", "exporters/http/",       "daemon/base/",     "daemon/source/",
+    "daemon/engine/",  "daemon/run/",     "daemon/doctor/",        "daemon/command/",  "daemon/main.c"};
 
 // The number of the room that the file is in; N_OF(ROOMS): in none.
 static size_t room_of(const char *path) {

@@ -414,6 +414,8 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     // at most: every event in all three states, the counters of the ratio that cannot be planned, and each category as
     // the verdict
     assert_int_equal(prometheus_series(page), expected - 3 + 3 * 10 + 2 * 2 + 2 * 4);
+    // usually: no event in trouble, and one verdict for each socket
+    assert_int_equal(prometheus_usual_series(page), expected - 3 + 2 * 2);
     prometheus_page_free(page);
     platform_unref(platform);
     snapshot_unref(snapshot);

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "core/compare/stretch.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint64_t BATCH_NS = 500000000; // at first: a quarter of the usual interval between snapshots
+
+struct stretch *stretch_new(enum stretch_scope finest) {
+    struct stretch *stretch = calloc(1, sizeof *stretch);
+    if (stretch)
+        *stretch = (struct stretch){.finest = finest, .batch_ns = BATCH_NS};
+    return stretch;
+}
+
+struct stretch *stretch_free(struct stretch *stretch) {
+    if (stretch) {
+        for (size_t i = 0; i < stretch->n; i++) {
+            free(stretch->series[i].name);
+            free(stretch->series[i].units);
+            free(stretch->series[i].definition);
+        }
+        free(stretch->series);
+        snapshot_layout_unref(stretch->layout);
+        free(stretch);
+    }
+    return NULL;
+}
+
+// ---- which series there are ----
+
+static bool ends_with(const char *text, const char *end) {
+    size_t length = strlen(text), n = strlen(end);
+    return length >= n && strcmp(text + length - n, end) == 0;
+}
+
+// Level 1 and instructions a cycle say by themselves what is better; misses and stalls are never wanted. Our own names
+// tell them (docs/metrics.md).
+static enum stretch_better judge(const struct snapshot_layout *layout, size_t metric, const char *name) {
+    static const char *const unwanted[] = {"_mpki", "_miss_ratio", "_misprediction_ratio", "_mispredict_ratio"};
+    size_t category = snapshot_category_of(layout, metric);
+    if (category < layout->n_level1)
+        return layout->catalog->level1.categories[category].category == CATEGORY_RETIRING ? STRETCH_HIGHER_IS_BETTER
+                                                                                          : STRETCH_LOWER_IS_BETTER;
+    if (strcmp(name, "ipc") == 0)
+        return STRETCH_HIGHER_IS_BETTER;
+    for (size_t i = 0; i < sizeof unwanted / sizeof *unwanted; i++)
+        if (ends_with(name, unwanted[i]))
+            return STRETCH_LOWER_IS_BETTER;
+    return STRETCH_NEITHER;
+}
+
+const struct stretch_series *stretch_find(const struct stretch *stretch, const struct stretch_series *like) {
+    for (size_t i = 0; i < stretch->n; i++) {
+        const struct stretch_series *series = &stretch->series[i];
+        if (series->scope == like->scope && series->id == like->id && strcmp(series->name, like->name) == 0)
+            return series;
+    }
+    return NULL;
+}
+
+static int add_series(struct stretch *stretch, const struct stretch_series *like) {
+    if (stretch->n == stretch->capacity) {
+        size_t capacity = stretch->capacity > 0 ? 2 * stretch->capacity : 64;
+        struct stretch_series *grown = reallocarray(stretch->series, capacity, sizeof *grown);
+        if (!grown)
+            return -ENOMEM;
+        stretch->series = grown;
+        stretch->capacity = capacity;
+    }
+    struct stretch_series *series = &stretch->series[stretch->n++];
+    *series = *like;
+    series->name = strdup(like->name);
+    series->units = strdup(like->units);
+    series->definition = strdup(like->definition);
+    return series->name && series->units && series->definition ? 0 : -ENOMEM;
+}
+
+// Joins a metric of the layout with its series, which is made if there is none.
+static int match(struct stretch *stretch, enum stretch_scope kind, unsigned id, size_t scope, size_t metric) {
+    const struct snapshot_layout *layout = stretch->layout;
+    const struct catalog_metric *entry = &layout->catalog->metrics[layout->plan->metrics[metric].metric];
+    size_t category = snapshot_category_of(layout, metric);
+    struct stretch_series like = {.scope = kind,
+                                  .id = id,
+                                  .name = entry->export_name,
+                                  .units = entry->units,
+                                  .definition = entry->definition,
+                                  .k = 1,
+                                  .a = NAN,
+                                  .b = NAN};
+    if (category < layout->n_level1) {
+        like.numerator = snapshot_category(layout, scope, category);
+        like.denominator = snapshot_pipeline_slots(layout, scope);
+    } else if (catalog_metric_ratio(entry, &like.k)) {
+        like.numerator = snapshot_numerator(layout, scope, metric);
+        like.denominator = snapshot_denominator(layout, scope, metric);
+    } else {
+        return 0;
+    }
+    like.better = judge(layout, metric, like.name);
+    like.outcome = like.better == STRETCH_HIGHER_IS_BETTER;
+    struct stretch_series *series = (struct stretch_series *)stretch_find(stretch, &like);
+    if (!series)
+        return add_series(stretch, &like);
+    series->numerator = like.numerator;
+    series->denominator = like.denominator;
+    return 0;
+}
+
+static int match_scope(struct stretch *stretch, enum stretch_scope kind, unsigned id, size_t scope) {
+    const struct plan *plan = stretch->layout->plan;
+    int r = 0;
+    for (size_t m = 0; m < plan->n_metrics && r == 0; m++)
+        if (!plan->metrics[m].auxiliary && plan_metric_planned(&plan->metrics[m]))
+            r = match(stretch, kind, id, scope, m);
+    return r;
+}
+
+static int match_layout(struct stretch *stretch, struct snapshot_layout *layout) {
+    const struct topology *topology = layout->topology;
+    snapshot_layout_unref(stretch->layout);
+    stretch->layout = snapshot_layout_ref(layout);
+    for (size_t i = 0; i < stretch->n; i++)
+        stretch->series[i].numerator = SIZE_MAX;
+    if (layout->plan->round_ns > stretch->round_ns)
+        stretch->round_ns = layout->plan->round_ns;
+    int r = match_scope(stretch, STRETCH_HOST, 0, 0);
+    for (size_t s = 0; s < topology->n_sockets && stretch->finest >= STRETCH_SOCKET && r == 0; s++)
+        r = match_scope(stretch, STRETCH_SOCKET, topology->sockets[s].id, snapshot_scope_socket(s));
+    for (size_t c = 0; c < topology->n_cpus && stretch->finest >= STRETCH_CPU && r == 0; c++)
+        r = match_scope(stretch, STRETCH_CPU, topology->cpus[c].id, snapshot_scope_cpu(layout, c));
+    return r;
+}
+
+// ---- batches ----
+
+// Makes one batch of each `k` in a row.
+static void join(struct stretch *stretch, size_t k) {
+    size_t n = (stretch->n_batches + k - 1) / k;
+    for (size_t i = 0; i < stretch->n; i++) {
+        struct stretch_batch *batches = stretch->series[i].batches;
+        for (size_t from = 0; from < stretch->n_batches; from++) {
+            struct stretch_batch batch = batches[from];
+            batches[from] = (struct stretch_batch){0, 0};
+            batches[from / k].a += batch.a;
+            batches[from / k].b += batch.b;
+        }
+    }
+    stretch->n_batches = n;
+    stretch->batch_ns *= k;
+}
+
+// The batch that a snapshot's end falls into; begins it if it is a new one.
+static size_t batch_of(struct stretch *stretch, uint64_t end_ns) {
+    while ((end_ns - stretch->begin_ns) / stretch->batch_ns >= STRETCH_BATCHES_MAX)
+        join(stretch, 2);
+    size_t batch = (size_t)((end_ns - stretch->begin_ns) / stretch->batch_ns);
+    if (batch >= stretch->n_batches)
+        stretch->n_batches = batch + 1;
+    return batch;
+}
+
+int stretch_take(struct stretch *stretch, const struct snapshot *snapshot) {
+    int r = snapshot->layout != stretch->layout ? match_layout(stretch, snapshot->layout) : 0;
+    if (r < 0)
+        return r;
+    if (!stretch->begun)
+        stretch->begin_ns = snapshot->end_ns;
+    stretch->end_ns = snapshot->end_ns;
+    size_t batch = batch_of(stretch, snapshot->end_ns > stretch->begin_ns ? snapshot->end_ns - 1 : snapshot->end_ns);
+    for (size_t i = 0; i < stretch->n; i++) {
+        struct stretch_series *series = &stretch->series[i];
+        if (series->numerator == SIZE_MAX)
+            continue;
+        double a = snapshot->values[series->numerator], b = snapshot->values[series->denominator];
+        if (isfinite(series->a) && isfinite(a) && b > series->b) {
+            series->batches[batch].a += a - series->a;
+            series->batches[batch].b += b - series->b;
+        }
+        series->a = a;
+        series->b = b;
+    }
+    stretch->begun = true;
+    return 0;
+}
+
+void stretch_end(struct stretch *stretch, size_t batches_max) {
+    if (!stretch->begun)
+        return;
+    size_t by_number = (stretch->n_batches + batches_max - 1) / batches_max;
+    size_t by_rounds = (size_t)((2 * stretch->round_ns + stretch->batch_ns - 1) / stretch->batch_ns);
+    size_t k = by_number > by_rounds ? by_number : by_rounds;
+    join(stretch, k > 0 ? k : 1);
+    uint64_t rest_ns = (stretch->end_ns - stretch->begin_ns) % stretch->batch_ns;
+    if (rest_ns > 0 && rest_ns < stretch->batch_ns / 2)
+        stretch->n_batches--;
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/command/diff_play.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/base/decimal.h"
+#include "core/compare/difference.h"
+#include "daemon/engine/engine.h"
+#include "daemon/engine/replay.h"
+
+static const double SECOND_NS = 1e9;
+enum { SHOWN_EVERY = 256 }; // snapshots between two lines of progress
+
+// ---- which part ----
+
+static bool read_seconds(const char **text, double *out) {
+    struct decimal number;
+    if (!decimal_read(text, &number))
+        return false;
+    *out = decimal_value(number);
+    return true;
+}
+
+bool diff_part_read(const char *word, struct diff_part *out) {
+    const char *at = strrchr(word, '@'), *end = at ? at + 1 : NULL;
+    *out = (struct diff_part){.from_seconds = 0, .to_seconds = INFINITY};
+    bool part = at && *end >= '0' && *end <= '9' && !strchr(at, '/');
+    size_t length = part ? (size_t)(at - word) : strlen(word);
+    if (length >= sizeof out->path)
+        return false;
+    memcpy(out->path, word, length);
+    out->path[length] = '\0';
+    if (!part)
+        return true;
+    if (!read_seconds(&end, &out->from_seconds) || *end++ != '-')
+        return false;
+    return *end == '\0' ||
+           (read_seconds(&end, &out->to_seconds) && *end == '\0' && out->to_seconds > out->from_seconds);
+}
+
+// ---- playing ----
+
+// A replay runs on its own time: it goes to whatever is due next.
+struct virtual_time {
+    uint64_t now_ns;
+};
+
+static uint64_t virtual_now(const void *context) { return ((const struct virtual_time *)context)->now_ns; }
+static uint64_t no_cpu_time(const void *context) {
+    (void)context;
+    return 0;
+}
+static double no_time_of_day(const void *context) {
+    (void)context;
+    return 0;
+}
+
+// Shows on a terminal how far it is.
+static void show_progress(const char *path, double seconds, bool over) {
+    if (!isatty(STDERR_FILENO))
+        return;
+    if (over)
+        (void)fprintf(stderr, "\r\033[K");
+    else
+        (void)fprintf(stderr, "\rreading %s: %.0f s", path, seconds);
+}
+
+struct playing {
+    const struct diff_part *part;
+    struct stretch *stretch;
+    size_t n;
+    uint64_t first_ns, taken_from_ns, taken_to_ns;
+};
+
+static int take(struct playing *playing, const struct snapshot *snapshot) {
+    if (playing->n++ == 0)
+        playing->first_ns = snapshot->start_ns;
+    double seconds = (double)(snapshot->end_ns - playing->first_ns) / SECOND_NS;
+    if (playing->n % SHOWN_EVERY == 0)
+        show_progress(playing->part->path, seconds, false);
+    if (seconds < playing->part->from_seconds || seconds > playing->part->to_seconds)
+        return 0;
+    if (!playing->stretch->begun)
+        playing->taken_from_ns = snapshot->end_ns;
+    playing->taken_to_ns = snapshot->end_ns;
+    return stretch_take(playing->stretch, snapshot);
+}
+
+static int run(struct engine *engine, struct virtual_time *time, struct playing *playing) {
+    int r = 0;
+    while (r >= 0 && !replay_is_over(engine)) {
+        uint64_t deadline_ns = time->now_ns;
+        struct snapshot *snapshot = NULL;
+        r = engine->ops->step(engine, time->now_ns, &deadline_ns, &snapshot);
+        time->now_ns = deadline_ns > time->now_ns ? deadline_ns : time->now_ns;
+        if (r >= 0 && snapshot && snapshot->sequence > 0)
+            r = take(playing, snapshot);
+        snapshot_unref(snapshot);
+    }
+    show_progress(playing->part->path, 0, true);
+    return r;
+}
+
+static int play(struct setup *setup, struct playing *playing, struct errors *errors) {
+    struct virtual_time time = {.now_ns = (uint64_t)SECOND_NS};
+    const struct clocks clocks = {.monotonic_ns = virtual_now,
+                                  .thread_cpu_ns = no_cpu_time,
+                                  .realtime_seconds = no_time_of_day,
+                                  .context = &time};
+    struct engine *engines[SOURCE_TYPES_MAX];
+    struct self self;
+    size_t n;
+    self_init(&self, &clocks, setup_n_cpus(setup), time.now_ns);
+    int r = engine_new_all(setup, &self, time.now_ns, errors, engines, &n);
+    if (r >= 0)
+        r = run(engines[0], &time, playing); // a recording has one core type
+    while (n > 0) {
+        n--;
+        engines[n]->ops->free(engines[n]);
+    }
+    return r;
+}
+
+int diff_play(const struct options *options, const struct diff_part *part, enum stretch_scope finest,
+              struct errors *errors, struct diff_played *out) {
+    struct options replay = *options;
+    struct setup *setup = calloc(1, sizeof *setup);
+    *out = (struct diff_played){.stretch = stretch_new(finest)};
+    struct playing playing = {.part = part, .stretch = out->stretch};
+    replay.pmu = PMU_REPLAY;
+    replay.replay = part->path;
+    replay.speed = 1;
+    int r = setup && out->stretch ? setup_init(setup, &replay, errors) : -ENOMEM;
+    if (r >= 0) {
+        setup->quiet = true;
+        (void)snprintf(out->hostname, sizeof out->hostname, "%s", setup->hostname);
+        (void)snprintf(out->spec, sizeof out->spec, "%s", setup->types[0].source->catalog->product.spec);
+        r = play(setup, &playing, errors);
+    }
+    if (r >= 0) {
+        out->seconds = (double)(playing.taken_to_ns - playing.taken_from_ns) / SECOND_NS;
+        stretch_end(out->stretch, DIFFERENCE_BATCHES);
+    }
+    if (setup)
+        setup_deinit(setup);
+    free(setup);
+    return r < 0 ? r : 0;
+}
+
+void diff_played_deinit(struct diff_played *played) { played->stretch = stretch_free(played->stretch); }

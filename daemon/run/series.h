@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_RUN_SERIES_H
+#define TOPDOWND_DAEMON_RUN_SERIES_H
+
+// How many series Prometheus gets, and what the limits max_series and max_cpu_series make of that.
+
+#include "daemon/run/summary.h"
+#include "daemon/source/setup.h"
+#include "exporters/view/shown.h"
+
+// What there is to tell, for people; "" where a page keeps to its limit, or memory is short.
+struct series_texts {
+    char host[SUMMARY_LINE_MAX], cpus[SUMMARY_LINE_MAX];
+};
+void series_describe(const struct shown *shown, const struct config_settings *settings, struct series_texts *out);
+
+// The same for plans that are not in force. Takes the plans of the setup's types, which become NULL.
+void series_describe_plans(const struct setup *setup, struct plan *plans[SOURCE_TYPES_MAX], struct series_texts *out);
+
+#endif

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What somebody in an incident reads first: what the host is bound by, since when, and what next.
+
+#include "core/diagnosis/bound.h"
+#include "exporters/html/html_parts.h"
+#include "exporters/view/view_bound.h"
+#include "exporters/view/view_sockets.h"
+
+enum { SOCKETS_NAMED_MAX = 4 }; // more have cards alone
+
+// Where sockets differ, a mean over them describes none. Leaves the tree evaluated in the host's scope.
+static void put_sockets(struct tree *tree, const struct snapshot *snapshot, struct text *out) {
+    const struct topology *topology = tree->layout->topology;
+    if (topology->n_sockets > SOCKETS_NAMED_MAX)
+        text_string(out, "The sockets differ");
+    for (size_t s = 0; s < topology->n_sockets && topology->n_sockets <= SOCKETS_NAMED_MAX; s++) {
+        struct text answer = {0};
+        (void)view_sockets_answer(tree, snapshot, s, &answer);
+        text_format(out, "%sSocket %u: ", s > 0 ? "<br>" : "", topology->sockets[s].id);
+        html_put_text(out, &answer);
+    }
+    tree_evaluate(tree, snapshot, 0);
+}
+
+// The path in a few words, with the last node's share.
+static void put_path(const struct tree *tree, const struct bound *bound, struct text *out) {
+    if (bound->exceeded != JUDGE_YES || bound->n == 0) {
+        text_string(out, bound->n == 0 ? "Not known" : "Nothing stands out");
+        return;
+    }
+    for (size_t i = 0; i < bound->n; i++) {
+        text_string(out, i > 0 ? " &rsaquo; " : "");
+        html_put(out, view_title(&tree->layout->catalog->metrics[tree->nodes[bound->path[i]].metric]));
+    }
+    text_format(out, " <span class=\"nb\">%.3g %%</span>", 100 * tree->nodes[bound->path[bound->n - 1]].value);
+}
+
+void html_answer_render(const struct view *view, struct tree *tree, const struct snapshot *snapshot, struct text *out) {
+    struct text answer = {0};
+    bool differ = view_sockets_differ(tree, snapshot);
+    struct bound bound = bound_find(tree);
+    view_bound_text(view, tree, &bound, snapshot, 0, &answer);
+    if (differ) {
+        text_string(&answer, " ");
+        view_sockets_text(tree, snapshot, &answer);
+    }
+    text_string(out, view->core_type ? "<section class=\"answer\">\n<h2>What these cores are bound by</h2>\n"
+                                     : "<section class=\"answer\">\n<h2>What this host is bound by</h2>\n");
+    text_string(out, "<p class=\"verdict\">");
+    if (differ)
+        put_sockets(tree, snapshot, out);
+    else
+        put_path(tree, &bound, out);
+    text_string(out, "\n<p class=\"since\">");
+    html_put_since(out, snapshot, snapshot->values[snapshot_bound_since(tree->layout, 0)]);
+    text_string(out, "\n<p>");
+    html_put_text(out, &answer);
+    text_string(out, "\n");
+    if (bound.n > 0) {
+        text_string(out, "<p>");
+        html_put_next(out, view, tree->nodes[bound.path[bound.n - 1]].metric, "answer", 0);
+    }
+    text_string(out, "</section>\n");
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A card for each socket, so that sockets are compared at a glance: what it is bound by, since when, and level 1 as a
+// bar whose parts stand in the order of the names below it.
+
+#include <math.h>
+
+#include "exporters/html/html_parts.h"
+#include "exporters/view/view_sockets.h"
+
+// The last round's share of a level-1 metric; NaN if there is none or it is not selected.
+static double share_of(const struct view *view, const struct snapshot *snapshot, size_t scope, unsigned metric) {
+    int place = view->layout->plan->place[metric];
+    return place < 0 ? NAN : snapshot->values[snapshot_metric(view->layout, scope, (size_t)place)];
+}
+
+static void put_bar(const struct view *view, const struct snapshot *snapshot, size_t scope, struct text *out) {
+    const struct catalog_level1 *level1 = &view->layout->catalog->level1;
+    text_string(out, "<div class=\"bar\">");
+    for (size_t i = 0; i < view->layout->n_level1; i++) {
+        double share = share_of(view, snapshot, scope, level1->categories[i].metric);
+        if (share > 0)
+            text_format(out, "<span class=\"c%d\" style=\"width:%.2f%%\"></span>", (int)level1->categories[i].category,
+                        100 * fmin(share, 1));
+    }
+    text_string(out, "</div>\n");
+}
+
+static void put_shares(const struct view *view, const struct snapshot *snapshot, size_t scope, struct text *out) {
+    const struct catalog_level1 *level1 = &view->layout->catalog->level1;
+    text_string(out, "<dl>");
+    for (size_t i = 0; i < view->layout->n_level1; i++) {
+        double share = share_of(view, snapshot, scope, level1->categories[i].metric);
+        text_format(out, "<dt><span class=\"key c%d\"></span>", (int)level1->categories[i].category);
+        html_put(out, view_title(&view->layout->catalog->metrics[level1->categories[i].metric]));
+        if (isfinite(share))
+            text_format(out, "<dd>%.1f %%", 100 * share);
+        else
+            text_string(out, "<dd class=\"soft\">no value");
+        text_string(out, "\n");
+    }
+    text_string(out, "</dl>\n");
+    double contention = level1->per_thread ? share_of(view, snapshot, scope, (unsigned)level1->contention) : NAN;
+    if (isfinite(contention))
+        text_format(out,
+                    "<p class=\"soft\">Beside these, threads lost %.1f %% of the slots of their own clock cycles to "
+                    "their siblings.\n",
+                    100 * contention);
+}
+
+// Returns the node that the socket is bound by, -1: none.
+static int put_verdict(struct tree *tree, const struct snapshot *snapshot, size_t socket, struct text *out) {
+    struct text answer = {0};
+    int node = view_sockets_answer(tree, snapshot, socket, &answer);
+    text_string(out, "<p><b>");
+    html_put_text(out, &answer);
+    text_string(out, "</b><br><small class=\"soft\">");
+    html_put_since(out, snapshot, snapshot->values[snapshot_bound_since(tree->layout, snapshot_scope_socket(socket))]);
+    text_string(out, "</small>\n");
+    return node;
+}
+
+static void put_card(const struct view *view, struct tree *tree, const struct snapshot *snapshot, size_t socket,
+                     struct text *out) {
+    int node = -1;
+    text_format(out, "<div class=\"card\"><h3>Socket %u</h3>\n", view->layout->topology->sockets[socket].id);
+    if (tree->n > 0)
+        node = put_verdict(tree, snapshot, socket, out);
+    if (view->layout->plan->level1_unit >= 0) {
+        put_bar(view, snapshot, snapshot_scope_socket(socket), out);
+        put_shares(view, snapshot, snapshot_scope_socket(socket), out);
+    }
+    if (node >= 0 && view->layout->topology->n_sockets > 1)
+        html_put_next_details(out, view, tree->nodes[node].metric, "socket", socket);
+    text_string(out, "</div>\n");
+}
+
+void html_sockets_render(const struct view *view, struct tree *tree, const struct snapshot *snapshot,
+                         struct text *out) {
+    const struct topology *topology = view->layout->topology;
+    bool level1 = view->layout->plan->level1_unit >= 0; // else the list of metrics gives the reason
+    if (!level1 && (tree->n == 0 || topology->n_sockets == 1))
+        return;
+    text_string(out, level1 ? "<h2>Pipeline slots in the last round</h2>\n" : "<h2>Sockets in the last round</h2>\n");
+    if (view_composite(view))
+        text_string(out,
+                    "<p class=\"soft\">Composite: this host has too few counters for all categories at once, so they "
+                    "come from adjacent windows.\n");
+    text_string(out, "<div class=\"cards\">\n");
+    for (size_t s = 0; s < topology->n_sockets; s++)
+        put_card(view, tree, snapshot, s, out);
+    text_string(out, "</div>\n");
+    tree_evaluate(tree, snapshot, 0);
+}

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of the packages share: packages built from the source, and a private copy of this machine to install them on."""
+
+import contextlib
+import glob
+import os
+import shutil
+import subprocess
+import tempfile
+
+import e2e
+
+# The copy is the machine's own root below an overlay: nothing is downloaded, and nothing outside of the copy changes.
+# What a host mounts elsewhere (/proc, /sys, /run) is not in it.
+_MOUNTS = """
+set -e
+mount --make-rprivate /
+mount -t tmpfs -o mode=755 tmpfs "$1"
+mkdir "$1/upper" "$1/work" "$1/root"
+mount -t overlay overlay -o lowerdir=/,upperdir="$1/upper",workdir="$1/work" "$1/root"
+mount -t tmpfs -o mode=1777 tmpfs "$1/root/tmp"
+mount -t tmpfs -o mode=755 tmpfs "$1/root/run"
+mount -t proc proc "$1/root/proc"
+mount --rbind /dev "$1/root/dev"
+mkdir "$1/root/tmp/packages"
+mount --bind "$2" "$1/root/tmp/packages"
+shift 2
+exec "$@"
+"""
+
+
+def run(*command, status=0, **options):
+    """What the program says on both outputs; an AssertionError with all of it if it ends otherwise."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", timeout=e2e.TIMEOUT, check=False, **options)
+    assert status is None or done.returncode == status, f"{' '.join(command)}: status {done.returncode}\n{done.stdout}"
+    return done.stdout
+
+
+def need(program, package):
+    if not shutil.which(program):
+        raise e2e.Skip(f"{program} is not installed (Debian package {package})")
+
+
+def copy_source(root, folder):
+    shutil.copytree(root, folder, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
+
+
+def build(root, folder):
+    """Builds both packages with the commands of docs/install.md from a copy of the source. Returns the folder that has them."""
+    copy_source(root, folder)
+    ours = {k: v for k, v in os.environ.items() if k != "SOURCE_DATE_EPOCH"} | {"CCACHE_DISABLE": "1"}
+    for words in (["--preset", "package"], ["--build", "--preset", "package"]):
+        run("cmake", *words, cwd=folder, env=ours)
+    return f"{folder}/build/package"
+
+
+def edit(path, begin, line):
+    """Replaces the line that begins so."""
+    lines = [line if old.startswith(begin) else old for old in e2e.read_text(path).splitlines()]
+    assert line in lines, path
+    e2e.write_text(path, "\n".join(lines) + "\n")
+
+
+def file_of(folder, kind):
+    found = glob.glob(f"{folder}/*.{kind}")
+    assert len(found) == 1, found
+    return found[0]
+
+
+class Copy:
+    """A private copy of this machine, with a folder of packages at /tmp/packages; changed files are below `upper`."""
+
+    def __init__(self, folder, packages, process):
+        self.root, self.upper, self.packages, self.process = f"{folder}/root", f"{folder}/upper", packages, process
+
+    def enter(self, *command):
+        """The command that runs `command` beside the copy's mounts."""
+        return ["nsenter", "-m", "-t", str(self.process.pid), *command]
+
+    def run(self, *command, status=0):
+        return run(*self.enter("chroot", self.root, "env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C", *command),
+                   status=status)
+
+    def outside(self, path):
+        """The path of a file of the copy, for this program."""
+        return f"/proc/{self.process.pid}/root{self.root}{path}"
+
+    def changed(self):
+        """The files and folders that differ from the machine's, or that are only here."""
+        upper = f"/proc/{self.process.pid}/root{self.upper}"
+        found = []
+        for path, folders, files in os.walk(upper):
+            found += [os.path.join(path, name)[len(upper):] for name in folders + files]
+        return {path for path in found if not path.startswith(("/tmp", "/run"))}
+
+
+@contextlib.contextmanager
+def copy_of_this_machine(packages):
+    """A Copy, which is gone afterwards."""
+    if os.getuid() != 0:
+        raise e2e.Skip("a private copy of this machine takes root")
+    with tempfile.TemporaryDirectory() as folder:
+        with e2e.Program(["unshare", "--mount", "sh", "-c", _MOUNTS + "\n", "sh", folder, packages, "sh", "-c",
+                          "echo ready; exec sleep 1000"]) as holder:
+            e2e.wait_for(lambda: "ready" in holder.log() or holder.ended(), "the mounts of the copy")
+            if holder.ended():
+                raise e2e.Skip(f"no mounts of one's own (overlayfs is needed): {holder.log().strip()}")
+            yield Copy(folder, packages, holder.process)
