@@ -19,16 +19,14 @@
 
 #include <cjson/cJSON.h>
 
-#include "config/spec/spec_json.h"
-#include "core/plan/plan.h"
-#include "core/tally/snapshot.h"
+#include "bench/host/v2_host.h"
 #include "exporters/http/http_cache.h"
 
 #define HOST_RATIO_MAX 0.110
 #define CPU_RATIO_MAX 0.125
 #define JSON_RATIO_MAX 0.098
 
-enum { CPUS = 1024, CORES = CPUS / 2, SOCKETS = 2, SERIES_LENGTH_MAX = 512 };
+enum { CPUS = 1024, SERIES_LENGTH_MAX = 512 };
 enum { SNAPSHOTS = 3, REPETITIONS = 100, JSON_REPETITIONS = 30, FAULTS_MAX = 16 };
 
 static double now_ns(void) {
@@ -192,75 +190,12 @@ static bool measure_json(struct subject *subject) {
     return within;
 }
 
-static struct plan *make_plan(const struct catalog *catalog) {
-    static const char *const groups[] = {"stage_1", "General", "MPKI", "Miss_Ratio"};
-    struct plan_selection selections[4];
-    size_t n = 0;
-    for (size_t i = 0; i < 4; i++) {
-        int group = catalog_find_group(catalog, groups[i]);
-        if (group >= 0)
-            selections[n++] = (struct plan_selection){.group = (unsigned)group};
-    }
-    const struct plan_request request = {.catalog = catalog,
-                                         .general_counters = catalog->general_counters,
-                                         .selections = selections,
-                                         .n_selections = n,
-                                         .slot_ns = 200000000,
-                                         .idle = 0.1};
-    struct plan *plan;
-    if (plan_new(&request, &plan) < 0)
-        give_up("no plan");
-    return plan;
-}
-
-static struct topology *make_topology(void) {
-    struct topology_source cpus[CPUS];
-    struct topology *topology;
-    for (unsigned i = 0; i < CPUS; i++)
-        cpus[i] = (struct topology_source){i, (int)(i % CORES), i % CORES < CORES / SOCKETS ? 0 : 1, true};
-    if (topology_new(cpus, CPUS, 3.4e9, &topology) < 0)
-        give_up("no topology");
-    return topology;
-}
-
-// Fills in counts of some hours, seconds and ratios with all their digits.
-static void fill(const struct snapshot_layout *layout, struct snapshot *snapshot) {
-    for (size_t i = 0; i < layout->n_values; i++)
-        snapshot->values[i] = 1e13 * drand48();
-    for (size_t s = 0; s < layout->n_scopes; s++) {
-        for (size_t m = 0; m < layout->n_metrics; m++)
-            snapshot->values[snapshot_metric(layout, s, m)] = drand48();
-        snapshot->values[snapshot_deviation(layout, s)] = drand48();
-        snapshot->values[snapshot_covered(layout, s)] = 1e5 * drand48();
-    }
-}
-
 int main(void) {
-    struct errors errors = {0};
-    struct catalog *catalog;
-    if (spec_json_load("specs/neoverse-v2.json", NULL, &errors, &catalog) < 0)
-        give_up("specs/neoverse-v2.json cannot be read: start from the source folder");
-    struct snapshot_layout *layout = snapshot_layout_new(make_plan(catalog), make_topology());
-    if (!layout)
-        give_up("memory is short");
-    struct view view = {.layout = layout,
-                        .version = "0",
-                        .hostname = "bench",
-                        .pmu = "armv8_pmuv3_0",
-                        .cpu_vendor = "Arm",
-                        .cpu_model = "Neoverse V2",
-                        .cpu_microarchitecture = "neoverse-v2",
-                        .profile = "default",
-                        .counters.total = 7,
-                        .counters.usable = 7,
-                        .references = 1};
-    struct subject host = {.page = HTTP_PAGE_METRICS, .view = &view};
-    for (size_t i = 0; i < SNAPSHOTS; i++) {
-        host.snapshots[i] = snapshot_new(layout);
-        if (!host.snapshots[i])
-            give_up("memory is short");
-        fill(layout, host.snapshots[i]);
-    }
+    struct v2_host v2;
+    v2_host_init(&v2, CPUS);
+    struct subject host = {.page = HTTP_PAGE_METRICS, .view = &v2.view};
+    for (size_t i = 0; i < SNAPSHOTS; i++)
+        host.snapshots[i] = v2_host_snapshot(&v2);
     struct subject cpu = host, json = host;
     cpu.page = HTTP_PAGE_METRICS_CPU;
     json.page = HTTP_PAGE_SNAPSHOT_CPU;
@@ -269,8 +204,7 @@ int main(void) {
     within = measure_json(&json) && within;
     for (size_t i = 0; i < SNAPSHOTS; i++)
         snapshot_unref(host.snapshots[i]);
-    snapshot_layout_unref(layout);
-    catalog_free(catalog);
+    v2_host_deinit(&v2);
 #ifdef __OPTIMIZE__
     const bool limited = true;
 #else

@@ -7,6 +7,12 @@ install(DIRECTORY exporters/json/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/top
 install(DIRECTORY packaging/remedies DESTINATION ${CMAKE_INSTALL_DATADIR}/topdownd)
 install(DIRECTORY packaging/prometheus packaging/grafana DESTINATION ${CMAKE_INSTALL_DATADIR}/topdownd OPTIONAL
         FILES_MATCHING PATTERN "*.yml" PATTERN "*.yaml" PATTERN "*.json")
+# Delays that grow, where systemd has them.
+if(SYSTEMD_VERSION VERSION_GREATER_EQUAL 254)
+  set(TOPDOWND_BACK_OFF "RestartSteps=6\nRestartMaxDelaySec=5min\n")
+endif()
+configure_file(systemd/socket-activation.conf.in systemd/socket-activation.conf @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/systemd/socket-activation.conf DESTINATION ${CMAKE_INSTALL_DATADIR}/topdownd/systemd)
 configure_file(systemd/topdownd.service.in systemd/topdownd.service @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/systemd/topdownd.service systemd/topdownd.socket DESTINATION lib/systemd/system)
 install(FILES systemd/topdownd.sysusers DESTINATION lib/sysusers.d RENAME topdownd.conf)

@@ -8,16 +8,14 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "config/yaml/config_decode.h"
 #include "config/yaml/config_listen.h"
+#include "config/yaml/yaml_file.h"
 #include "config/yaml/yaml_tree.h"
 
 struct loader {
@@ -88,72 +86,23 @@ int config_parse(const char *name, const char *text, size_t length, struct error
     return loader_finish(&loader, r, out);
 }
 
-// Reads at most size bytes; returns their number or a negative errno.
-static ssize_t read_bytes(int fd, char *data, size_t size) {
-    size_t length = 0;
-    while (length < size) {
-        ssize_t n = read(fd, data + length, size - length);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return -errno;
-        if (n == 0)
-            break;
-        length += (size_t)n;
-    }
-    return (ssize_t)length;
-}
-
-// Opens a file that has an end: a FIFO would wait forever. Character devices are allowed for /dev/null.
-static int open_file(const char *path) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return -errno;
-    struct stat status;
-    int r = fstat(fd, &status) < 0 ? -errno : 0;
-    if (r == 0 && S_ISDIR(status.st_mode))
-        r = -EISDIR;
-    else if (r == 0 && !S_ISREG(status.st_mode) && !S_ISCHR(status.st_mode))
-        r = -ENOTSUP;
-    else if (r == 0 && status.st_size > YAML_TREE_BYTES_MAX)
-        r = -EFBIG;
-    if (r == 0)
-        return fd;
-    (void)close(fd);
-    return r;
-}
-
-// Returns the size of `path` in bytes (more than YAML_TREE_BYTES_MAX are refused), or a negative errno.
-static ssize_t read_file(const char *path, char *data) {
-    int fd = open_file(path);
-    if (fd < 0)
-        return fd;
-    ssize_t length = read_bytes(fd, data, YAML_TREE_BYTES_MAX + 1);
-    (void)close(fd);
-    return length > YAML_TREE_BYTES_MAX ? -EFBIG : length;
-}
-
 static void report_unreadable(struct loader *loader, const char *path, int error) {
-    const char *reason = strerror(-error);
-    if (error == -EFBIG)
-        reason = "it is larger than 1048576 bytes";
-    else if (error == -ENOTSUP)
-        reason = "it is not a regular file";
-    (void)errors_add(loader->errors, path, 0, 0, "cannot be read: %s", reason);
+    yaml_file_report(loader->errors, path, error);
     loader->unreadable = true;
 }
 
 // Returns 0 or -ENOMEM; the loader records an unreadable file as an error.
 static int loader_read(struct loader *loader, const char *path) {
-    char *data = malloc(YAML_TREE_BYTES_MAX + 1);
-    if (!data)
-        return -ENOMEM;
-    int r = 0;
-    ssize_t length = read_file(path, data);
-    if (length < 0)
-        report_unreadable(loader, path, (int)length);
-    else
-        r = loader_add(loader, path, data, (size_t)length);
+    char *data;
+    size_t length;
+    int r = yaml_file_read(path, &data, &length);
+    if (r == -ENOMEM)
+        return r;
+    if (r < 0) {
+        report_unreadable(loader, path, r);
+        return 0;
+    }
+    r = loader_add(loader, path, data, length);
     free(data);
     return r;
 }

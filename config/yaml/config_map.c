@@ -35,7 +35,7 @@ void config_map_report_missing(const struct config_decoder *decoder, const struc
         (void)yaml_tree_error(decoder->errors, origin, "%s \"%s\": %s", what, yaml_tree_word(word).text, remedy);
 }
 
-void config_map_check(const struct config_decoder *decoder, const struct yaml_tree *map, enum config_place place) {
+void config_map_check(const struct config_decoder *decoder, const struct yaml_tree *map, unsigned place) {
     const char *known[KEYS_MAX];
     char list[KNOWN_MAX] = "";
     size_t n = 0;
@@ -70,14 +70,14 @@ static void read_key(struct config_decoder *decoder, const struct config_key *ke
         (void)key->value(value, key->name, member, decoder->errors);
 }
 
-void config_map_read(struct config_decoder *decoder, const struct yaml_tree *map, enum config_place place, void *out) {
+void config_map_read(struct config_decoder *decoder, const struct yaml_tree *map, unsigned place, void *out) {
     for (enum config_pass pass = CONFIG_FIRST; pass < CONFIG_PASSES; pass++)
         for (size_t k = 0; k < decoder->n_keys; k++)
             if ((decoder->keys[k].places & place) != 0 && decoder->keys[k].pass == pass)
                 read_key(decoder, &decoder->keys[k], yaml_tree_get(map, decoder->keys[k].name), out);
 }
 
-void config_map_default(struct config_decoder *decoder, enum config_place place, void *out) {
+void config_map_default(struct config_decoder *decoder, unsigned place, void *out) {
     for (size_t k = 0; k < decoder->n_keys; k++) {
         const struct config_key *key = &decoder->keys[k];
         char text[STANDARD_MAX];

@@ -62,14 +62,14 @@ struct config_key {
     const char *help;
 };
 
-// Reports keys that are not allowed in a mapping at `place`.
-void config_map_check(const struct config_decoder *decoder, const struct yaml_tree *map, enum config_place place);
+// Reports keys that are not allowed in a mapping at `place`, one of the places of the table.
+void config_map_check(const struct config_decoder *decoder, const struct yaml_tree *map, unsigned place);
 
 // Reads the keys of such a mapping into `out`.
-void config_map_read(struct config_decoder *decoder, const struct yaml_tree *map, enum config_place place, void *out);
+void config_map_read(struct config_decoder *decoder, const struct yaml_tree *map, unsigned place, void *out);
 
 // Applies the defaults of all keys at `place` that have one.
-void config_map_default(struct config_decoder *decoder, enum config_place place, void *out);
+void config_map_default(struct config_decoder *decoder, unsigned place, void *out);
 
 // Copies that return NULL and record it if out of memory.
 char *config_map_text(struct config_decoder *decoder, const char *text);

@@ -31,6 +31,10 @@
 enum { CATALOG_CPU_SECONDS = 0, CATALOG_EVENTS_MAX = 16384, CATALOG_METRICS_MAX = 8192, CATALOG_GROUPS_MAX = 1024 };
 enum { CATALOG_SPLIT_MAX = 8, CATALOG_SPLIT_EVENTS_MAX = 32, CATALOG_PMUS_MAX = 64, CATALOG_TOPDOWN_MAX = 24 };
 
+// The exported name of instructions per cycle, the one metric by which hosts of every vendor and without level 1 too
+// are compared (docs/metrics.md, "One name, several definitions").
+#define CATALOG_IPC "ipc"
+
 // The level-1 categories, named alike for every vendor.
 enum category {
     CATEGORY_FRONTEND_BOUND,

@@ -165,6 +165,17 @@ static void write_deviation(const struct derive *d, struct snapshot *out, size_t
     out->values[snapshot_deviation(layout, scope)] = largest;
 }
 
+static void write_level1_error(const struct derive *d, struct snapshot *out, size_t scope) {
+    const struct snapshot_layout *layout = d->layout;
+    double largest = layout->n_level1 > 0 ? 0 : NAN;
+    for (size_t i = 0; i < layout->n_level1; i++) {
+        int m = layout->plan->place[layout->catalog->level1.categories[i].metric];
+        double error = m < 0 ? NAN : out->values[snapshot_standard_error(layout, scope, (size_t)m)];
+        largest = error > largest || isnan(error) ? error : largest;
+    }
+    out->values[snapshot_level1_error(layout, scope)] = largest;
+}
+
 // ---- events and CPUs ----
 
 // True if the event is in event groups and none of these got counters on any CPU.
@@ -213,8 +224,10 @@ static void write_batch(struct derive *d, struct snapshot *out, size_t batch) {
     operand_lanes_begin(d->in, d->seconds, topology_whole_cores(topology, scopes.first));
     for (size_t i = 0; i < d->layout->n_metrics; i++)
         write_gauge(d, out, batch, d->layout->plan->evaluation[i]);
-    for (size_t l = 0; l < scopes.n; l++)
+    for (size_t l = 0; l < scopes.n; l++) {
         write_deviation(d, out, scopes.first + l);
+        write_level1_error(d, out, scopes.first + l);
+    }
 }
 
 // Copies the host's values to the only socket; rates belong only to the host.

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A scope's fields: gauges (n_metrics of each of enum gauge, deviation, bound_since), then totals (n_metrics
-// numerators, n_metrics denominators, n_level1 categories, pipeline slots, SMT contention, n_events events, covered,
-// UNCOVERED_N uncovered). After all scopes: per event group WINDOW_RESULT_N windows, enabled, running; per event its
-// troubles; per socket the CPUs offline and measured; the verdicts of host and sockets; then the self values.
+// A scope's fields: gauges (n_metrics of each of enum gauge, deviation, level-1 error, bound_since), then totals
+// (n_metrics numerators, n_metrics denominators, n_level1 categories, pipeline slots, SMT contention, n_events events,
+// covered, UNCOVERED_N uncovered). After all scopes: per event group WINDOW_RESULT_N windows, enabled, running; per
+// event its troubles; per socket the CPUs offline and measured; the verdicts of host and sockets; then the self values.
 
-const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.0003, 0.001, 0.01, 0.1};
+const double snapshot_rotation_bounds[SELF_BUCKETS_N] = {0.0001, 0.001, 0.01};
 
 enum { GROUP_STRIDE = WINDOW_RESULT_N + 2 };
 enum { VERDICT_MORE = 3 }; // a verdict's values beside those of the metrics
@@ -74,8 +74,12 @@ size_t snapshot_deviation(const struct snapshot_layout *layout, size_t scope) {
     return find_gauge(layout, scope, GAUGE_N, 0);
 }
 
-size_t snapshot_bound_since(const struct snapshot_layout *layout, size_t scope) {
+size_t snapshot_level1_error(const struct snapshot_layout *layout, size_t scope) {
     return snapshot_deviation(layout, scope) + 1;
+}
+
+size_t snapshot_bound_since(const struct snapshot_layout *layout, size_t scope) {
+    return snapshot_level1_error(layout, scope) + 1;
 }
 
 static size_t first_total(const struct snapshot_layout *layout, size_t scope) {

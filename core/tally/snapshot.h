@@ -54,7 +54,7 @@ enum self_value {
     SELF_ROTATION_COUNT,          // of the histogram below
     SELF_ROTATION_SUM,            // seconds
     SELF_ROTATION_BUCKETS,        // SELF_BUCKETS_N cumulative counts
-    SELF_ROTATION_BUCKETS_END = SELF_ROTATION_BUCKETS + 5,
+    SELF_ROTATION_BUCKETS_END = SELF_ROTATION_BUCKETS + 3,
     SELF_PMU_UP = SELF_ROTATION_BUCKETS_END, // 1, 0
     SELF_CALLS,                              // to the PMU, total
     SELF_INTERRUPTS,                         // of other CPUs by these calls, total
@@ -99,6 +99,8 @@ struct snapshot_layout {
 // Offsets of a scope's fields; each is an index into snapshot->values.
 size_t snapshot_metric(const struct snapshot_layout *layout, size_t scope, size_t metric); // export scale applied
 size_t snapshot_deviation(const struct snapshot_layout *layout, size_t scope);             // ratio
+// The largest standard error of the level-1 categories; NaN if one has none.
+size_t snapshot_level1_error(const struct snapshot_layout *layout, size_t scope); // ratio
 // When the scope's current bottleneck began: seconds since the epoch, filled in by diagnosis_round; NaN: unknown, as
 // for every CPU.
 size_t snapshot_bound_since(const struct snapshot_layout *layout, size_t scope);

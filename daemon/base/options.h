@@ -19,8 +19,9 @@ enum { OPTIONS_LISTEN_MAX = 16 };
 enum pmu_kind { PMU_AUTO, PMU_LINUX, PMU_SIM, PMU_REPLAY };
 
 struct options {
-    const char *word;   // after the command; NULL: none
-    const char *second; // and the one after that
+    const char *revision; // of the program, not an option
+    const char *word;     // after the command; NULL: none
+    const char *second;   // and the one after that
     bool help, version;
     enum pmu_kind pmu;
     const char *scenario; // --pmu sim:FILE, or the name of a shipped one; NULL: the demo
@@ -53,7 +54,11 @@ struct options {
         const char *listen[OPTIONS_LISTEN_MAX]; // instead of the configuration's; none: its own
         size_t n_listen;
         bool systemd_socket; // the sockets that systemd passes, instead of both
+        const char *config;  // TLS, passwords and headers; NULL: none
     } web;
+    struct {
+        const char *host, *cpu; // NULL: this one's
+    } check;
     struct {
         const char *by; // NULL: the host
     } diff;
@@ -72,7 +77,9 @@ enum option_set {
     OPTIONS_EVAL = 32,
     OPTIONS_ASK = 64, // how to reach the running daemon
     OPTIONS_DOCTOR = 128,
-    OPTIONS_DIFF = 256
+    OPTIONS_DIFF = 256,
+    OPTIONS_EXPLAIN = 512,
+    OPTIONS_CHECK = 1024
 };
 
 struct command {

@@ -102,7 +102,7 @@ void self_fill(struct self *self, const struct host_roots *roots, double pmu_up,
     values[SELF_CALLS] = (double)self->calls;
     values[SELF_INTERRUPTS] = (double)self->interrupts;
     values[SELF_INTERRUPT_SECONDS] = self->interrupt_seconds;
-    values[SELF_CONFIG_SUCCESSFUL] = self->config.successful;
+    values[SELF_CONFIG_SUCCESSFUL] = self->config.successful && !self->config.web_refused;
     values[SELF_CONFIG_SUCCESS_TIMESTAMP] = self->config.success_seconds;
     values[SELF_TEXTFILE_UP] = self->textfile.tried ? (double)(self->textfile.error == 0) : NAN;
     values[SELF_TEXTFILE_ERROR] = self->textfile.tried ? -(double)self->textfile.error : NAN;

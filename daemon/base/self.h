@@ -23,6 +23,7 @@ struct self {
     double counted_seconds; // of the last such snapshot, since the epoch; before, when the daemon started
     struct self_config {
         bool successful;        // the last attempt to load it
+        bool web_refused;       // the web configuration has changed since, and is wrong
         double success_seconds; // when it was last loaded, since the epoch
     } config;
     struct self_textfile {

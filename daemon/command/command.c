@@ -9,6 +9,7 @@
 #include "daemon/base/options_error.h"
 #include "daemon/command/diff.h"
 #include "daemon/command/eval.h"
+#include "daemon/command/explain.h"
 #include "daemon/command/list.h"
 #include "daemon/command/reload.h"
 #include "daemon/command/yield.h"
@@ -76,7 +77,7 @@ static const struct command commands[] = {
      .check = check_measure,
      .run = service_run},
     {.name = "check-config",
-     .sets = OPTIONS_HOST | OPTIONS_MEASURE,
+     .sets = OPTIONS_HOST | OPTIONS_MEASURE | OPTIONS_CHECK,
      .summary = "check the configuration, say which profile this host gets, and exit",
      .help = "Checks the configuration, and says which profile this host gets and what it measures.",
      .more = print_config_keys,
@@ -115,6 +116,14 @@ static const struct command commands[] = {
              "keeps topdownd from measuring.",
      .check = doctor_check,
      .run = doctor_run},
+    {.name = "explain",
+     .sets = OPTIONS_EXPLAIN | OPTIONS_HOST,
+     .summary = "say what would be measured here, how often, at which cost, and what not",
+     .help = "Says what would be measured on this host, before anything is opened: event groups and the counters\n"
+             "that they take, their shares of the time, files, memory, interrupts and series, and what cannot be\n"
+             "measured here and why.",
+     .check = explain_check,
+     .run = explain_run},
     {.name = "diff",
      .word = "BEFORE AFTER",
      .sets = OPTIONS_DIFF,
@@ -133,7 +142,7 @@ static const struct command commands[] = {
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-int command_main(int argc, char **argv) {
+int command_main(int argc, char **argv, const char *revision) {
     struct options options;
     const struct command *command;
     if (options_parse(argc, argv, commands, COMMANDS, &options, &command) < 0)
@@ -146,5 +155,6 @@ int command_main(int argc, char **argv) {
         options_help(commands, COMMANDS, command);
         return EXIT_SUCCESS;
     }
+    options.revision = revision;
     return command->run(&options);
 }

@@ -40,33 +40,13 @@ size_t findings_count(const struct findings *findings, enum finding_state state)
 
 enum { WIDTH = 110, STATE_WIDTH = 11, CHECK_WIDTH = 18, INDENT = STATE_WIDTH + CHECK_WIDTH + 4 };
 
-// Appends a text in lines of WIDTH, broken at spaces; what follows the first line stands below its beginning.
-static void print_folded(const char *words, int indent, struct text *out) {
-    int column = indent;
-    while (*words != '\0') {
-        int length = (int)strcspn(words, " ");
-        if (column > indent && column + 1 + length > WIDTH) {
-            text_format(out, "\n%*s", indent, "");
-            column = indent;
-        } else if (column > indent) {
-            text_string(out, " ");
-            column++;
-        }
-        text_append(out, words, (size_t)length);
-        column += length;
-        words += length;
-        words += *words == ' ';
-    }
-    text_string(out, "\n");
-}
-
 static void print_finding(const struct finding *finding, struct text *out) {
     text_format(out, "%-*s  %-*s  ", STATE_WIDTH, SHOWN[finding->state], CHECK_WIDTH, finding->check);
-    print_folded(finding->text, INDENT, out);
+    text_folded(out, finding->text, INDENT, WIDTH);
     if (finding->remedy[0] == '\0')
         return;
     text_format(out, "%*s-> ", INDENT, "");
-    print_folded(finding->remedy, INDENT + 3, out);
+    text_folded(out, finding->remedy, INDENT + 3, WIDTH);
 }
 
 int findings_print(const struct findings *findings, struct text *out) {

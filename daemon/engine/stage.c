@@ -47,6 +47,7 @@ static struct view *make_view(const struct stage_request *request, struct snapsh
                         .simulated = source->simulated,
                         .replayed = source->replayed,
                         .version = TOPDOWND_VERSION,
+                        .revision = setup->revision,
                         .hostname = setup->hostname,
                         .core_type = source->core_type[0] != '\0' ? source->core_type : NULL,
                         .pmu = source->pmu_name,

@@ -8,6 +8,8 @@
 
 #include "daemon/base/log.h"
 #include "daemon/engine/record.h"
+#include "daemon/run/check_host.h"
+#include "daemon/run/protection.h"
 #include "daemon/run/series.h"
 #include "daemon/run/summary.h"
 #include "daemon/run/textfile.h"
@@ -87,6 +89,27 @@ static void show_plans(const struct setup *setup, struct plan *const plans[SOURC
     }
 }
 
+// Reads the web configuration and the files that it names, and warns of addresses without any protection.
+static int check_protection(const struct setup *setup, const struct options *options, struct errors *errors) {
+    char text[ERROR_TEXT_MAX];
+    bool warned = options->web.systemd_socket; // its addresses are known to systemd
+    struct web *web;
+    int r = protection_load(options, errors, &web);
+    if (r < 0)
+        return r;
+    if (web)
+        (void)printf("%s: no mistakes\n", options->web.config);
+    for (size_t i = 0; i < setup->config->n_listen && !warned; i++) {
+        const struct config_listen *listen = &setup->config->listen[i];
+        warned = protection_describe(web, &(struct http_address){listen->text, listen->address, listen->port}, text,
+                                     sizeof text);
+        if (warned)
+            (void)printf("warning: %s\n", text);
+    }
+    web_unref(web);
+    return 0;
+}
+
 static void show_series(const struct setup *setup, struct plan *plans[SOURCE_TYPES_MAX]) {
     struct series_texts texts;
     series_describe_plans(setup, plans, &texts);
@@ -96,6 +119,16 @@ static void show_series(const struct setup *setup, struct plan *plans[SOURCE_TYP
         (void)printf("warning: %s\n", texts.cpus);
 }
 
+// What the configuration means for this host.
+static int show(const struct setup *setup, const struct options *options, struct plan *plans[SOURCE_TYPES_MAX],
+                struct errors *errors) {
+    show_plans(setup, plans);
+    show_series(setup, plans);
+    int r = check_protection(setup, options, errors);
+    check_textfile(setup);
+    return r < 0 ? r : check_record(setup, errors);
+}
+
 int check_run(const struct options *options) {
     struct setup *setup = calloc(1, sizeof *setup);
     struct errors *errors = calloc(1, sizeof *errors);
@@ -103,11 +136,11 @@ int check_run(const struct options *options) {
     int r = setup && errors ? setup_init(setup, options, errors) : -ENOMEM;
     if (r >= 0)
         r = make_plans(setup, errors, plans);
-    if (r >= 0) {
-        show_plans(setup, plans);
-        show_series(setup, plans);
-        r = check_record(setup, errors);
-        check_textfile(setup);
+    if (r >= 0 && (options->check.host || options->check.cpu)) {
+        summary_files(setup);
+        r = check_host(setup, options->check.host, options->check.cpu, errors);
+    } else if (r >= 0) {
+        r = show(setup, options, plans, errors);
     }
     if (r < 0 && errors && errors->n > 0)
         log_errors(errors);

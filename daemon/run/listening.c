@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "daemon/run/protection.h"
 
-enum { RETRY_US_MIN = 1000000, RETRY_US_MAX = 10000000, RETRY_ACCURACY_US = 250000, CHANGED_US = 50000 };
+enum { RETRY_US_MIN = 1000000, RETRY_US_MAX = 10000000, RETRY_ACCURACY_US = 250000, CHANGED_US = 50000, HOST_MAX = 80 };
 
 // An address of the configuration.
 struct awaited {
@@ -25,6 +26,7 @@ struct listening {
     uint64_t retry_us;      // until the next attempt
     bool announced;
     bool inherited; // the addresses are those of systemd's sockets
+    bool tls;
     struct awaited addresses[HTTP_ADDRESSES_MAX];
     size_t n;
 };
@@ -35,8 +37,10 @@ static void announce(const struct listening *listening, const struct awaited *ad
     const char *text = address->at.address;
     bool ipv6 = strchr(text, ':') != NULL;
     unsigned port = http_server_port(listening->server, address->place);
-    log_info("look at http://%s%s%s:%u/ or scrape http://%s%s%s:%u/metrics", ipv6 ? "[" : "", text, ipv6 ? "]" : "",
-             port, ipv6 ? "[" : "", text, ipv6 ? "]" : "", port);
+    char where[HOST_MAX];
+    (void)snprintf(where, sizeof where, "%s://%s%s%s:%u", listening->tls ? "https" : "http", ipv6 ? "[" : "", text,
+                   ipv6 ? "]" : "", port);
+    log_info("look at %s/ or scrape %s/metrics", where, where);
 }
 
 static void awaited_deinit(struct awaited *address) {
@@ -173,19 +177,19 @@ static int add_new(struct listening *listening, const struct config *config, str
     return r;
 }
 
-// Tells the server all addresses that there are to be.
-static int expect(struct listening *listening, const struct http_address *addresses, size_t n) {
-    if (!listening->server)
-        return http_server_new(addresses, n, &listening->server);
-    http_server_expect(listening->server, addresses, n);
-    return 0;
+// Makes the server for the addresses.
+static int make_server(struct listening *listening, const struct http_address *addresses, size_t n,
+                       const struct listening_request *request, struct errors *errors) {
+    int r = http_server_new(addresses, n, &listening->server);
+    listening->tls = request->web && request->web->tls;
+    return r == 0 && request->web ? protection_apply(listening->server, request->web, errors) : r;
 }
 
-static int expect_configured(struct listening *listening, const struct config *config) {
-    struct http_address addresses[HTTP_ADDRESSES_MAX] = {0};
-    for (size_t i = 0; i < config->n_listen && i < HTTP_ADDRESSES_MAX; i++)
-        addresses[i].address = config->listen[i].address;
-    return expect(listening, addresses, config->n_listen);
+static size_t take_configured(const struct config *config, struct http_address addresses[HTTP_ADDRESSES_MAX]) {
+    size_t n = config->n_listen < HTTP_ADDRESSES_MAX ? config->n_listen : HTTP_ADDRESSES_MAX;
+    for (size_t i = 0; i < n; i++)
+        addresses[i] = (struct http_address){.address = config->listen[i].address};
+    return n;
 }
 
 // ---- sockets of systemd ----
@@ -200,11 +204,12 @@ static int adopt(struct listening *listening, const struct inherited_socket *fro
     return http_server_adopt(listening->server, address->place, &address->at, from->fd, errors);
 }
 
-static int adopt_all(struct listening *listening, const struct inherited *inherited, struct errors *errors) {
+static int adopt_all(struct listening *listening, const struct listening_request *request, struct errors *errors) {
+    const struct inherited *inherited = request->inherited;
     struct http_address addresses[HTTP_ADDRESSES_MAX] = {0};
     for (size_t i = 0; i < inherited->n; i++)
         addresses[i].address = inherited->sockets[i].address;
-    int r = expect(listening, addresses, inherited->n);
+    int r = make_server(listening, addresses, inherited->n, request, errors);
     for (size_t i = 0; i < inherited->n && r == 0; i++)
         r = adopt(listening, &inherited->sockets[i], errors);
     listening->inherited = true;
@@ -213,21 +218,22 @@ static int adopt_all(struct listening *listening, const struct inherited *inheri
 
 // ---- of a configuration ----
 
-static int listen_to(struct listening *listening, const struct config *config, struct errors *errors) {
-    int r = expect_configured(listening, config);
+static int listen_to(struct listening *listening, const struct listening_request *request, struct errors *errors) {
+    struct http_address addresses[HTTP_ADDRESSES_MAX] = {0};
+    int r = make_server(listening, addresses, take_configured(request->config, addresses), request, errors);
     if (r == 0)
-        r = add_new(listening, config, errors);
+        r = add_new(listening, request->config, errors);
     return r < 0 ? r : await(listening, RETRY_US_MIN);
 }
 
-int listening_new(sd_event *loop, const struct config *config, const struct inherited *inherited, struct errors *errors,
+int listening_new(sd_event *loop, const struct listening_request *request, struct errors *errors,
                   struct listening **out) {
     struct listening *listening = calloc(1, sizeof *listening);
     if (!listening)
         return -ENOMEM;
     listening->loop = loop;
     listening->retry_us = RETRY_US_MIN;
-    int r = inherited->n > 0 ? adopt_all(listening, inherited, errors) : listen_to(listening, config, errors);
+    int r = request->inherited->n > 0 ? adopt_all(listening, request, errors) : listen_to(listening, request, errors);
     if (r < 0)
         listening_free(listening);
     else
@@ -236,6 +242,7 @@ int listening_new(sd_event *loop, const struct config *config, const struct inhe
 }
 
 int listening_change(struct listening *listening, const struct config *config, struct errors *errors) {
+    struct http_address addresses[HTTP_ADDRESSES_MAX] = {0};
     int r = listening->inherited ? 1 : add_new(listening, config, errors);
     if (r != 0)
         return r < 0 ? r : 0;
@@ -243,7 +250,7 @@ int listening_change(struct listening *listening, const struct config *config, s
         if (!is_named(config, &listening->addresses[i]))
             drop(listening, i);
     listening->retry_us = RETRY_US_MIN;
-    (void)expect_configured(listening, config);
+    http_server_expect(listening->server, addresses, take_configured(config, addresses));
     r = await(listening, CHANGED_US); // what an address before it held is free soon
     return r < 0 ? r : 0;
 }
@@ -257,6 +264,15 @@ void listening_announce(struct listening *listening) {
     for (size_t i = 0; i < listening->n; i++)
         if (listening->addresses[i].here)
             announce(listening, &listening->addresses[i]);
+}
+
+void listening_warn(const struct listening *listening, const struct web *web) {
+    char text[ERROR_TEXT_MAX];
+    for (size_t i = 0; i < listening->n; i++)
+        if (protection_describe(web, &listening->addresses[i].at, text, sizeof text)) {
+            log_warning("%s", text);
+            return; // one is enough
+        }
 }
 
 void listening_describe(const struct listening *listening, char *text, size_t size) {

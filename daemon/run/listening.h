@@ -13,13 +13,21 @@
 #include "core/base/error.h"
 #include "daemon/run/inherited.h"
 #include "exporters/http/http.h"
+#include "exporters/web/web.h"
 
 struct listening; // private
 
-// Makes the server and tries all addresses, or takes the sockets over if there are any; logs those that have to wait.
+// What a daemon serves on, and how.
+struct listening_request {
+    const struct config *config;       // its addresses,
+    const struct inherited *inherited; // or these sockets if there are any
+    struct web *web;                   // who may read what is served; NULL: everybody
+};
+
+// Makes the server and tries all addresses, or takes the sockets over; logs those that have to wait.
 // Returns 0; -EINVAL with the reason in
 // `errors` where somebody must change something; -ENOMEM or another negative errno. `loop` must outlive it.
-int listening_new(sd_event *loop, const struct config *config, const struct inherited *inherited, struct errors *errors,
+int listening_new(sd_event *loop, const struct listening_request *request, struct errors *errors,
                   struct listening **out);
 
 // Listens to the addresses of another configuration (sockets of systemd stay as they are): first to those that are new,
@@ -34,6 +42,9 @@ void listening_announce(struct listening *listening);
 
 // Appends which addresses are awaited, for systemd's status: "; waiting for 192.0.2.1:10813". Cut at size - 1.
 void listening_describe(const struct listening *listening, char *text, size_t size);
+
+// Warns if others than this host can reach an address, and need neither TLS nor a password (`web`; NULL: none).
+void listening_warn(const struct listening *listening, const struct web *web);
 
 // Ends the server.
 struct listening *listening_free(struct listening *listening);

@@ -30,8 +30,8 @@ int reload_load(struct reload *reload, const struct options *options, const stru
 // True if something waits and it is time for it.
 bool reload_is_due(const struct reload *reload, uint64_t now_ns);
 
-// Prepares all engines for what waits. Returns 0; -EAGAIN: one of them looks for counters, so it waits again; or as engine_ops
-// .prepare: nothing has changed, and what waited is given up.
+// Prepares all engines for what waits. Returns 0; -EAGAIN: one of them looks for counters, so it waits again; or as
+// engine_ops .prepare: nothing has changed, and what waited is given up.
 int reload_prepare(struct reload *reload, struct engine *const *engines, size_t n, uint64_t now_ns,
                    struct errors *errors);
 

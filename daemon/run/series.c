@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "daemon/run/plan_view.h"
 #include "exporters/prometheus/prometheus.h"
 
 static void describe_host(const struct shown *shown, unsigned max, char *out, size_t size) {
@@ -34,41 +35,12 @@ void series_describe(const struct shown *shown, const struct config_settings *se
     describe_cpus(shown, out->cpus, sizeof out->cpus);
 }
 
-// A view of the plan with all that decides on series. Takes the plan. NULL if out of memory.
-static struct view *make_view(const struct setup *setup, const struct core_type *type, struct plan *plan) {
-    const struct source *source = type->source;
-    struct topology *topology = topology_copy(type->topology);
-    struct snapshot_layout *layout = topology ? snapshot_layout_new(plan, topology) : NULL;
-    if (!layout) {
-        topology_free(topology);
-        plan_free(plan);
-        return NULL;
-    }
-    const struct view facts = {.layout = layout,
-                               .simulated = source->simulated,
-                               .version = "",
-                               .hostname = "",
-                               .core_type = source->core_type[0] != '\0' ? source->core_type : NULL,
-                               .pmu = source->pmu_name,
-                               .cpu_vendor = source->cpu.vendor,
-                               .cpu_model = source->cpu.model,
-                               .cpu_microarchitecture = source->microarchitecture,
-                               .profile = setup_profile_name(setup),
-                               .counters.total = source->general_counters,
-                               .platform = setup->platform,
-                               .standard_error = setup->profile->settings.standard_error,
-                               .max_cpu_series = setup->profile->settings.max_cpu_series};
-    struct view *view = view_new(&facts);
-    snapshot_layout_unref(layout);
-    return view;
-}
-
 void series_describe_plans(const struct setup *setup, struct plan *plans[SOURCE_TYPES_MAX], struct series_texts *out) {
     struct shown shown = {.n = setup->n_types};
     bool complete = true;
     *out = (struct series_texts){{0}, {0}};
     for (size_t i = 0; i < shown.n; i++) {
-        struct view *view = plans[i] ? make_view(setup, &setup->types[i], plans[i]) : NULL;
+        struct view *view = plans[i] ? plan_view_new(setup, &setup->types[i], plans[i]) : NULL;
         plans[i] = NULL;
         shown.types[i].view = view;
         complete = complete && view;

@@ -20,6 +20,7 @@
 #include "daemon/run/control.h"
 #include "daemon/run/listening.h"
 #include "daemon/run/load.h"
+#include "daemon/run/protection.h"
 #include "daemon/run/reload.h"
 #include "daemon/run/series.h"
 #include "daemon/run/signals.h"
@@ -35,8 +36,6 @@
 
 enum { EXIT_WRONG = 2 };
 
-static const uint64_t STATUS_US = 10000000; // of each type; systemd tells everybody on its bus of each new status
-
 _Static_assert((int)SOURCE_TYPES_MAX <= (int)SHOWN_TYPES_MAX, "all types of cores are shown");
 
 struct service {
@@ -49,13 +48,14 @@ struct service {
     uint64_t deadlines_ns[SOURCE_TYPES_MAX];
     size_t n_engines;
     struct listening *listening;
+    struct protection *protection;
     struct textfile *textfile; // NULL: none
     struct control *control;   // NULL: no folder for its socket
     sd_event *loop;
     uint64_t wake_us;                      // when the engines are due
     bool serving;                          // there is a plan, and requests are answered
     uint64_t watchdog_us, watchdog_fed_us; // 0: systemd's watchdog is off
-    uint64_t status_us[SOURCE_TYPES_MAX];  // each type's last status was sent then; 0: none
+    struct summary_turns turns;            // of systemd's status
 };
 
 static void feed_watchdog(struct service *s) {
@@ -76,25 +76,10 @@ static int begin(struct service *s, struct errors *errors) {
 
 // ---- steps ----
 
-// systemd shows the last status, so core types take turns: each of them is shown for a while. A type that has nothing
-// to say yet delays the others once.
-static bool has_turn(const struct service *s, size_t type, uint64_t now_us) {
-    uint64_t own_us = s->status_us[type];
-    for (size_t i = 0; i < s->n_engines; i++) {
-        bool recent = s->status_us[i] != 0 && now_us - s->status_us[i] < STATUS_US / s->n_engines;
-        bool waits_longer = s->status_us[i] < own_us && now_us - own_us < 2 * STATUS_US;
-        if (recent || waits_longer)
-            return false;
-    }
-    return true;
-}
-
 static void send_status(struct service *s, size_t type, const struct snapshot *snapshot) {
     char status[SUMMARY_LINE_MAX];
-    uint64_t now_us = clocks_now_ns() / 1000;
-    if (!has_turn(s, type, now_us))
+    if (!summary_takes_turn(&s->turns, type, s->n_engines, clocks_now_ns() / 1000))
         return;
-    s->status_us[type] = now_us;
     summary_status(present_view(s, type), snapshot, status, sizeof status);
     listening_describe(s->listening, status, sizeof status);
     (void)sd_notifyf(0, "STATUS=%s", status);
@@ -167,6 +152,7 @@ static int serve(struct service *s) {
     s->serving = true;
     summarize(s);
     listening_announce(s->listening);
+    listening_warn(s->listening, protection_web(s->protection));
     char status[SUMMARY_LINE_MAX] = "started";
     listening_describe(s->listening, status, sizeof status);
     (void)sd_notifyf(0, "READY=1\nSTATUS=%s", status);
@@ -240,10 +226,41 @@ static void note_failure(struct service *s, int r, const struct errors *errors) 
     notify_reload(s, false);
 }
 
+static void begin_reading(void *context) { self_step_begin(&((struct service *)context)->self); }
+
+// The web configuration has been read.
+static void end_reading(bool in_force, void *context) {
+    struct service *s = context;
+    self_change_end(&s->self, 0, 0);
+    s->self.config.web_refused = !in_force;
+    start_memory_give_back();
+}
+
+// Loads both configurations. That of the web is in force then, because it belongs to no snapshot; the other one waits.
+static int load_all(struct service *s, struct errors *errors) {
+    struct web *web = NULL;
+    begin_reading(s);
+    int r = protection_load(s->options, errors, &web);
+    if (r == 0)
+        r = protection_compare(s->protection, web, errors);
+    self_change_end(&s->self, 0, 0);
+    if (r == 0)
+        r = reload_load(&s->reload, s->options, s->setup, &s->self, errors);
+    if (r == 0) {
+        r = protection_change(s->protection, web, errors);
+        if (r < 0)
+            reload_deinit(&s->reload);
+        s->self.config.web_refused = false;
+    }
+    web_unref(web);
+    return r;
+}
+
 // Begins to reload. A client is answered by the caller where that fails.
 static int begin_reload(struct service *s, struct errors *errors) {
     notify_reload(s, true);
-    int r = reload_load(&s->reload, s->options, s->setup, &s->self, errors);
+    int r = load_all(s, errors);
+    s->reload.refused = r < 0;
     if (r < 0)
         note_failure(s, r, errors);
     return r;
@@ -295,6 +312,7 @@ static int finish_change(struct service *s, struct view *const before[SOURCE_TYP
     self_note_config(&s->self, true);
     s->self.config.successful = !refused; // but the last attempt
     log_info("the configuration was read again and is in force");
+    listening_warn(s->listening, protection_web(s->protection));
     summarize(s);
     for (size_t i = 0; i < s->n_engines; i++)
         show_totals(s, i, before[i]);
@@ -406,6 +424,7 @@ static int open_loop(struct service *s) {
 static void service_close(struct service *s) {
     s->textfile = textfile_free(s->textfile);
     s->control = control_free(s->control);
+    s->protection = protection_free(s->protection);
     s->listening = listening_free(s->listening);
     while (s->n_engines > 0) {
         struct engine *engine = s->engines[--s->n_engines];
@@ -414,6 +433,19 @@ static void service_close(struct service *s) {
     reload_deinit(&s->reload);
     s->setup = load_free(s->setup);
     s->loop = sd_event_unref(s->loop);
+}
+
+// The server, and the watch over what protects it.
+static int open_server(struct service *s, const struct inherited *inherited) {
+    const struct protection_caller caller = {begin_reading, end_reading, s};
+    struct listening_request request = {.config = s->setup->config, .inherited = inherited};
+    int r = protection_load(s->options, &s->errors, &request.web);
+    if (r == 0)
+        r = listening_new(s->loop, &request, &s->errors, &s->listening);
+    if (r == 0)
+        r = protection_new(s->loop, s->options, listening_server(s->listening), request.web, &caller, &s->protection);
+    web_unref(request.web);
+    return r;
 }
 
 static int service_open(struct service *s, const struct options *options) {
@@ -428,7 +460,7 @@ static int service_open(struct service *s, const struct options *options) {
     if (r >= 0 && options->web.systemd_socket)
         r = inherited_take(&inherited, errors);
     if (r >= 0)
-        r = listening_new(s->loop, s->setup->config, &inherited, errors, &s->listening);
+        r = open_server(s, &inherited);
     if (r >= 0)
         r = control_new(s->loop, options->run, &(struct control_requests){on_yield, on_reload, s}, errors, &s->control);
     if (r >= 0)
@@ -443,7 +475,9 @@ int service_run(const struct options *options) {
     int r = s ? service_open(s, options) : -ENOMEM;
     if (r >= 0)
         r = run_loop(s);
-    int status = r >= 0 ? EXIT_SUCCESS : r == -EINTR || (s && s->serving) ? EXIT_FAILURE : EXIT_WRONG;
+    // only a mistake that stays is final (RestartPreventExitStatus); memory or files may be short for a while only
+    bool mistaken = s && !s->serving && s->errors.n > 0;
+    int status = r >= 0 ? EXIT_SUCCESS : mistaken && r != -EINTR ? EXIT_WRONG : EXIT_FAILURE;
     if (s && s->errors.n > 0)
         log_errors(&s->errors);
     else if (r < 0 && r != -EINTR) // -EINTR: the signal has been logged

@@ -24,6 +24,7 @@ struct core_type {
 struct setup {
     char data[DATA_PATH_MAX];
     char hostname[SETUP_HOSTNAME_MAX];
+    const char *revision; // of the program; a literal
     struct specs specs;
     struct config *config;
     const struct config_profile *profile;

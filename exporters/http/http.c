@@ -25,6 +25,7 @@
 #include "exporters/http/http_accept.h"
 #include "exporters/http/http_clock.h"
 #include "exporters/http/http_connections.h"
+#include "exporters/http/http_guard.h"
 #include "exporters/http/http_history.h"
 #include "exporters/http/http_listen.h"
 #include "exporters/http/http_listeners.h"
@@ -54,6 +55,8 @@ struct http_server {
 
     struct http_newest newest;   // has a lock,
     struct http_history history; // and so has this
+
+    struct http_guard guard; // and this
 
     struct http_listeners listeners;
     struct http_reserve reserve;
@@ -153,15 +156,34 @@ static enum MHD_Result respond_path(struct http_server *server, struct MHD_Conne
     return respond_page(server, connection, (enum http_page)page);
 }
 
-static struct http_connection *slot_of(struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info ? info->socket_context : NULL;
+// Takes the web configuration that is in force now.
+static void refresh_guard(struct http_server *server) {
+    if (!http_guard_refresh(&server->guard))
+        return;
+    http_cache_give_up(&server->renderer.cache); // pages have other headers now
+    server->renderer.web = server->guard.web;
+}
+
+static enum MHD_Result respond_admitted(struct http_server *server, struct MHD_Connection *connection,
+                                        const char *path) {
+    switch (http_guard_judge(&server->guard, connection, http_slot_of(connection))) {
+    case WEB_GRANTED:
+        return respond_path(server, connection, path);
+    case WEB_WAIT:
+        return MHD_YES;
+    case WEB_BUSY:
+        return http_respond(connection, MHD_HTTP_TOO_MANY_REQUESTS, "text/plain; charset=utf-8",
+                            "Too many passwords are being checked: try again in a second.\n", "Retry-After", "1");
+    default:
+        return http_respond(connection, MHD_HTTP_UNAUTHORIZED, "text/plain; charset=utf-8",
+                            "A name and its password are needed.\n", "WWW-Authenticate", "Basic realm=\"topdownd\"");
+    }
 }
 
 // The library ends a path at an escaped zero byte, so that only the target as sent tells /%00 from /.
 static void *on_target(void *context, const char *target, struct MHD_Connection *connection) {
     (void)context;
-    struct http_connection *slot = slot_of(connection);
+    struct http_connection *slot = http_slot_of(connection);
     if (slot)
         http_connection_set(slot, HTTP_ASKING, now_ms());
     return strstr(target, "%00") ? mark(&target_refused) : NULL;
@@ -172,9 +194,13 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
                                   const char *method, const char *version, const char *body, size_t *body_length,
                                   void **request) {
     struct http_server *server = context;
+    struct http_connection *slot = http_slot_of(connection);
     (void)version, (void)body, (void)body_length;
+    refresh_guard(server);
+    if (slot)
+        slot->web = server->guard.web;
     if (*request == &headers_seen)
-        return respond_path(server, connection, http_page_path(path));
+        return respond_admitted(server, connection, http_page_path(path));
     if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0)
         return http_respond(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "text/plain; charset=utf-8",
                             "Only GET and HEAD are understood.\n", "Allow", "GET, HEAD");
@@ -207,17 +233,22 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     struct http_server *server = context;
     server->connection_changes++;
     (void)http_reserve_take(&server->reserve); // the library has made the connection
-    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+    refresh_guard(server);
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         *slot = take_in(server, connection);
-    else if (*slot)
+        if (*slot)
+            http_guard_begin(&server->guard, connection, *slot);
+    } else if (*slot) {
+        http_guard_end(*slot);
         ((struct http_connection *)*slot)->fd = -1;
+    }
 }
 
 static void on_answered(void *context, struct MHD_Connection *connection, void **request,
                         enum MHD_RequestTerminationCode code) {
     (void)context;
     (void)request;
-    struct http_connection *slot = slot_of(connection);
+    struct http_connection *slot = http_slot_of(connection);
     if (slot && code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED)
         http_connection_reset_at_close(slot); // nobody reads the rest
     if (slot)
@@ -274,6 +305,7 @@ static void *serve(void *context) {
             return NULL;
         if (knocks > 0)
             http_reserve_lend(&server->reserve);
+        http_guard_wake(&server->guard);
         run(server);
         if (knocks > 0 && http_listeners_keep_waiting(&server->listeners))
             run_for_waiting(server);
@@ -283,12 +315,15 @@ static void *serve(void *context) {
 
 // Makes the library's daemon for a listening socket and takes the socket over.
 static int start_daemon(struct http_server *server, int fd, struct MHD_Daemon **out) {
+    struct MHD_OptionItem protection[2];
+    http_guard_options(&server->guard, protection);
     *out = MHD_start_daemon(
-        MHD_USE_EPOLL, 0, NULL, NULL, on_request, server, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)(HTTP_CONNECTIONS_MAX + ENDING_MAX), MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS_MAX,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES_MAX, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
-        MHD_OPTION_NOTIFY_COMPLETED, on_answered, server, MHD_OPTION_END);
+        (unsigned)MHD_USE_EPOLL | http_guard_flags(&server->guard), 0, NULL, NULL, on_request, server,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)(HTTP_CONNECTIONS_MAX + ENDING_MAX),
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS_MAX, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_BYTES_MAX, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_URI_LOG_CALLBACK, on_target, NULL,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_NOTIFY_COMPLETED, on_answered, server,
+        MHD_OPTION_ARRAY, protection, MHD_OPTION_END);
     if (*out)
         return 0;
     int error = errno == EMFILE || errno == ENFILE ? errno : ENOMEM;
@@ -371,6 +406,10 @@ void http_server_close(struct http_server *server, size_t i) {
     http_listeners_send_away(&server->listeners, i);
 }
 
+int http_server_protect(struct http_server *server, struct web *web) { return http_guard_change(&server->guard, web); }
+
+static void give_up_guard(void *context) { http_guard_give_up(&((struct http_server *)context)->guard); }
+
 int http_server_new(const struct http_address *addresses, size_t n, struct http_server **out) {
     struct http_server *server = n <= HTTP_ADDRESSES_MAX ? calloc(1, sizeof(*server)) : NULL;
     if (!server)
@@ -389,6 +428,9 @@ int http_server_new(const struct http_address *addresses, size_t n, struct http_
         free(server);
         return r;
     }
+    http_guard_init(&server->guard, server->listeners.wake_fd);
+    server->listeners.before_end = give_up_guard;
+    server->listeners.context = server;
     http_newest_init(&server->newest);
     http_history_init(&server->history);
     server->renderer.history = &server->history;
@@ -422,6 +464,7 @@ struct http_server *http_server_free(struct http_server *server) {
     http_listeners_deinit(&server->listeners);
     http_cache_deinit(&server->renderer.cache);
     http_reserve_lend(&server->reserve);
+    http_guard_deinit(&server->guard);
     http_connections_deinit(&server->connections);
     http_history_deinit(&server->history);
     http_newest_deinit(&server->newest);

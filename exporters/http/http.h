@@ -24,10 +24,17 @@ struct http_address {
 enum { HTTP_ADDRESSES_MAX = 16, HTTP_CONNECTIONS_MAX = 128, HTTP_CLIENT_CONNECTIONS_MAX = 64 };
 
 struct http_server;
+struct web; // exporters/web/web.h
 
 // Makes a server for these addresses, which listens to none of them yet. Returns 0, -E2BIG, -ENOMEM or another negative
 // errno.
 int http_server_new(const struct http_address *addresses, size_t n, struct http_server **out);
+
+// Puts a web configuration in force (TLS, passwords, headers); takes a reference. The first one comes before the server
+// listens anywhere, and decides whether it speaks TLS. Connections and requests that come use the last one. Returns 0,
+// -EOPNOTSUPP if it would switch TLS on or off, -ENOENT if there are passwords and libcrypt is missing, or another
+// negative errno: nothing has changed then.
+int http_server_protect(struct http_server *server, struct web *web);
 
 // The addresses are others from now on; these are all.
 void http_server_expect(struct http_server *server, const struct http_address *addresses, size_t n);

@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct MHD_Connection;
+struct web;
+
 enum { HTTP_SILENT_MS_MAX = 2000 }; // from the connection to its first request
 
 enum http_connection_state {
@@ -33,6 +36,16 @@ struct http_connection {
     size_t listener; // the address that it came to
     struct http_client client;
     uint64_t since_ms; // of its state
+    // the guard's (http_guard.h):
+    struct MHD_Connection *connection;
+    struct web *session;   // a reference: what its TLS began with; NULL: none
+    const struct web *web; // in force for its request; borrowed
+    enum http_pass {
+        HTTP_PASS_UNASKED, // or asked for now
+        HTTP_PASS_GRANTED,
+        HTTP_PASS_DENIED,
+        HTTP_PASS_BUSY
+    } pass; // of its request's password, once that was computed
 };
 
 struct http_connections {

@@ -50,6 +50,7 @@ int http_listeners_init(struct http_listeners *listeners, size_t n) {
 }
 
 void http_listeners_deinit(struct http_listeners *listeners) {
+    listeners->before_end(listeners->context);
     for (size_t i = 0; i < listeners->n; i++) {
         if (listeners->live[i])
             MHD_stop_daemon(listeners->live[i]);
@@ -133,6 +134,7 @@ static void end_leaving(struct http_listeners *listeners) {
         if (listeners->ends_ms[i] == 0 ||
             (has_connections(daemon) && http_clock_ms(CLOCK_MONOTONIC) < listeners->ends_ms[i]))
             continue;
+        listeners->before_end(listeners->context);
         MHD_stop_daemon(daemon);
         listeners->live[i] = NULL;
         listeners->fds[1 + i].fd = -1;

@@ -38,6 +38,8 @@ struct http_listeners {
     uint64_t ends_ms[HTTP_ADDRESSES_MAX];          // of a live one that goes: the latest time; 0: it stays
     struct pollfd fds[1 + 2 * HTTP_ADDRESSES_MAX]; // what wakes; the daemons' own; their listening sockets
     bool deaf;                                     // the next wait ignores the listening sockets
+    void (*before_end)(void *context);             // is called before a daemon ends; by any thread in the end
+    void *context;
 };
 
 // Returns 0 or a negative errno.

@@ -31,7 +31,7 @@ static int render_text(struct http_renderer *renderer, enum http_page page, cons
 static struct MHD_Response *finish(struct http_renderer *renderer, size_t slot, enum http_page page,
                                    uint64_t generation) {
     struct MHD_Response *response = http_cache_end(&renderer->cache, slot, generation);
-    if (response && http_add_headers(response, http_page_content_type(page)) &&
+    if (response && http_add_headers(response, renderer->web, http_page_content_type(page)) &&
         MHD_add_response_header(response, "Vary", http_page_vary(page)) == MHD_YES &&
         (slot == (size_t)page || MHD_add_response_header(response, "Content-Encoding", "gzip") == MHD_YES))
         return response;

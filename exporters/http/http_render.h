@@ -11,10 +11,12 @@
 #include "exporters/http/http_cache.h"
 #include "exporters/http/http_history.h"
 #include "exporters/http/http_newest.h"
+#include "exporters/web/web.h"
 
 struct http_renderer {
     struct http_cache cache;
     struct http_history *history; // borrowed
+    const struct web *web;        // borrowed: whose headers pages have; NULL: none. A change gives up the cache
     atomic_size_t renders;        // how often a page has been rendered; another thread may read it
 };
 

@@ -6,15 +6,35 @@
 
 #include "exporters/view/json_writer.h"
 
-bool http_add_headers(struct MHD_Response *response, const char *content_type) {
-    return MHD_add_response_header(response, "Content-Type", content_type) == MHD_YES &&
-           MHD_add_response_header(response, "Cache-Control", "no-store") == MHD_YES &&
-           MHD_add_response_header(response, "X-Content-Type-Options", "nosniff") == MHD_YES &&
-           MHD_add_response_header(
-               response, "Content-Security-Policy",
-               "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'; "
-               "base-uri 'none'; "
-               "form-action 'none'; frame-ancestors 'none'") == MHD_YES;
+struct http_connection *http_slot_of(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+static const struct web *web_of(struct MHD_Connection *connection) {
+    const struct http_connection *slot = http_slot_of(connection);
+    return slot ? slot->web : NULL;
+}
+
+static bool set_header(struct MHD_Response *response, const char *name, const char *value) {
+    const char *before = MHD_get_response_header(response, name);
+    if (before)
+        (void)MHD_del_response_header(response, name, before);
+    return MHD_add_response_header(response, name, value) == MHD_YES;
+}
+
+bool http_add_headers(struct MHD_Response *response, const struct web *web, const char *content_type) {
+    bool added =
+        MHD_add_response_header(response, "Content-Type", content_type) == MHD_YES &&
+        MHD_add_response_header(response, "Cache-Control", "no-store") == MHD_YES &&
+        MHD_add_response_header(response, "X-Content-Type-Options", "nosniff") == MHD_YES &&
+        MHD_add_response_header(response, "Content-Security-Policy",
+                                "default-src 'none'; style-src 'unsafe-inline'; script-src 'self'; connect-src 'self'; "
+                                "base-uri 'none'; "
+                                "form-action 'none'; frame-ancestors 'none'") == MHD_YES;
+    for (size_t i = 0; web && i < web->settings->n_headers; i++)
+        added = added && set_header(response, web->settings->headers[i].name, web->settings->headers[i].value);
+    return added;
 }
 
 enum MHD_Result http_respond(struct MHD_Connection *connection, unsigned status, const char *content_type,
@@ -24,7 +44,7 @@ enum MHD_Result http_respond(struct MHD_Connection *connection, unsigned status,
     if (!response)
         return MHD_NO; // ends the connection
     enum MHD_Result r = MHD_NO;
-    if (http_add_headers(response, content_type) &&
+    if (http_add_headers(response, web_of(connection), content_type) &&
         (!name || MHD_add_response_header(response, name, value) == MHD_YES))
         r = MHD_queue_response(connection, status, response);
     MHD_destroy_response(response);
@@ -42,7 +62,7 @@ enum MHD_Result http_respond_json(struct MHD_Connection *connection, struct text
         return MHD_NO;
     }
     enum MHD_Result r = MHD_NO;
-    if (http_add_headers(response, "application/json"))
+    if (http_add_headers(response, web_of(connection), "application/json"))
         r = MHD_queue_response(connection, MHD_HTTP_OK, response);
     MHD_destroy_response(response);
     return r;

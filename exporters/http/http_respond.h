@@ -7,10 +7,16 @@
 #include <microhttpd.h>
 #include <stdbool.h>
 
+#include "exporters/http/http_connections.h"
 #include "exporters/view/text.h"
+#include "exporters/web/web.h"
 
-// Adds the headers that all answers have. False if out of memory.
-bool http_add_headers(struct MHD_Response *response, const char *content_type);
+// The place of the connection; NULL: it has none.
+struct http_connection *http_slot_of(struct MHD_Connection *connection);
+
+// Adds the headers that all answers have, and those of the web configuration (NULL: none), which replace ours. False if
+// out of memory.
+bool http_add_headers(struct MHD_Response *response, const struct web *web, const char *content_type);
 
 // A short answer; `body` is copied. Adds a header if `name` is not NULL.
 enum MHD_Result http_respond(struct MHD_Connection *connection, unsigned status, const char *content_type,

@@ -120,6 +120,11 @@ static void add_composite(struct prometheus_page *page, const struct view *view)
         page_series_fixed(page, NULL, 0, view_composite(view));
 }
 
+static void add_level1_error(struct prometheus_page *page, const struct view *view) {
+    if (view->layout->plan->level1_unit >= 0)
+        page_series(page, "", NULL, 0, PAGE_REAL, snapshot_level1_error(view->layout, 0));
+}
+
 static void add_pmu_up(struct prometheus_page *page, const struct view *view) {
     const struct page_label label = {"pmu", view->pmu};
     page_series(page, "", &label, 1, PAGE_WHOLE, snapshot_self(view->layout, SELF_PMU_UP));
@@ -220,14 +225,14 @@ static void add_cpu_info(struct prometheus_page *page, const struct view *view) 
 static void add_info(struct prometheus_page *page, const struct view *view) {
     char hash[PAGE_NUMBER_MAX];
     (void)snprintf(hash, sizeof(hash), "%016llx", (unsigned long long)view->config_hash);
-    const struct page_label build[] = {{"version", view->version}};
+    const struct page_label build[] = {{"version", view->version}, {"revision", view->revision}};
     const struct page_label config[] = {{"profile", view->profile}, {"hash", hash}};
     if (view->platform) {
         page_add_family(page, FAMILY_PLATFORM_INFO);
         page_add_platform(page, view->platform);
     }
     page_add_family(page, FAMILY_BUILD_INFO);
-    page_series_fixed(page, build, 1, 1);
+    page_series_fixed(page, build, view->revision ? 2 : 1, 1);
     page_add_family(page, FAMILY_CONFIG_INFO);
     page_series_fixed(page, config, 2, 1);
     add_self(page, view, FAMILY_CONFIG_SUCCESSFUL, PAGE_WHOLE, SELF_CONFIG_SUCCESSFUL);
@@ -303,6 +308,8 @@ static void add_host(struct prometheus_page *page, const struct shown *shown) {
         {FAMILY_NOT_LIVE, add_not_live},
         {FAMILY_DEVIATION, add_deviation},
         {FAMILY_COMPOSITE, add_composite},
+        {FAMILY_LEVEL1_ERROR, add_level1_error},
+        {FAMILY_IPC_ERROR, page_add_ipc_error},
         {FAMILY_PMU_UP, add_pmu_up},
         {FAMILY_PMU_ERROR, add_pmu_errors},
         {FAMILY_PMU_COUNTERS, add_pmu_counters},

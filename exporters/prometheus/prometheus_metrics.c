@@ -117,6 +117,12 @@ static int find_gauge(const struct view *view, const char *name) {
     return -1;
 }
 
+void page_add_ipc_error(struct prometheus_page *page, const struct view *view) {
+    int ipc = find_gauge(view, CATALOG_IPC);
+    if (ipc >= 0)
+        page_series(page, "", NULL, 0, PAGE_REAL, snapshot_standard_error(view->layout, 0, (size_t)ipc));
+}
+
 static void add_gauge(struct prometheus_page *page, const struct view *view, size_t metric, bool per_cpu) {
     const struct topology *topology = view->layout->topology;
     size_t n = per_cpu ? topology->n_cpus : topology->n_sockets;

@@ -36,6 +36,7 @@ void page_add_numerators(struct prometheus_page *page, const struct view *view);
 void page_add_denominators(struct prometheus_page *page, const struct view *view);
 void page_add_metric_infos(struct prometheus_page *page, const struct view *view);
 void page_add_standard_errors(struct prometheus_page *page, const struct view *view);
+void page_add_ipc_error(struct prometheus_page *page, const struct view *view);
 
 // Adds a core type's verdict by socket: the path, since when, and how certain.
 void page_add_bounds(struct prometheus_page *page, const struct view *view);

@@ -225,3 +225,22 @@ size_t text_number(char *out, double value) {
         return sign + write_fast(out + sign, value);
     return sign + (size_t)snprintf(out + sign, TEXT_NUMBER_MAX - sign, "%.15g", value);
 }
+
+void text_folded(struct text *text, const char *words, int indent, int width) {
+    int column = indent;
+    while (*words != '\0') {
+        int length = (int)strcspn(words, " ");
+        if (column > indent && column + 1 + length > width) {
+            text_format(text, "\n%*s", indent, "");
+            column = indent;
+        } else if (column > indent) {
+            text_string(text, " ");
+            column++;
+        }
+        text_append(text, words, (size_t)length);
+        column += length;
+        words += length;
+        words += *words == ' ';
+    }
+    text_string(text, "\n");
+}

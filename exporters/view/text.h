@@ -19,6 +19,10 @@ void text_string(struct text *text, const char *string);
 void text_format(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void text_free(struct text *text);
 
+// Appends words from column `indent` on in lines of at most `width`, broken at spaces, and a line break. What follows
+// the first line is indented.
+void text_folded(struct text *text, const char *words, int indent, int width);
+
 // Appends a string and replaces the characters of `escapes`, a list ending in {0}. Invalid UTF-8 becomes U+FFFD,
 // because a single invalid byte makes readers refuse the whole page.
 struct text_escape {

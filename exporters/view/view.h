@@ -27,6 +27,7 @@ struct view {
     bool simulated;
     bool replayed; // measured at another time, maybe on another host
     const char *version;
+    const char *revision;  // of the program's source; NULL: not known
     const char *hostname;  // for pages and JSON, never a label
     const char *core_type; // this view's core type, on a host with several; else NULL
     const char *pmu;       // the PMU in use: "software", "simulated" ...
@@ -56,7 +57,7 @@ struct view {
 
 // Returns a copy of `facts`, with one reference owned by the caller. The copy holds references to layout and platform,
 // and copies of everything else, as the last page may outlive the configuration that it shows; only literals are
-// borrowed (version, nmi_watchdog). NULL if out of memory.
+// borrowed (version, revision, nmi_watchdog). NULL if out of memory.
 struct view *view_new(const struct view *facts);
 struct view *view_ref(struct view *view);
 struct view *view_unref(struct view *view); // returns NULL, takes NULL

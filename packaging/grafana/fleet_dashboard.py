@@ -14,6 +14,7 @@ THESE = f"and on (instance) topdownd_cpu_info{{{HOSTS}}}"  # for series that say
 DASHBOARD = panels.link("Dashboard of this host", "/d/topdownd-host?var-datasource=${datasource}&var-host=${__value.text}&${__url_time_range}",
                         same_tab=True)
 PAGE = panels.link("Page of this host", "${scheme}://${__value.text}/")
+ALERTING = 'role=~"$role",instance=~"$host|"'  # alerts of a role have no instance
 HOST_LINKS = (DASHBOARD, PAGE)
 LABELS = ("Value", "microarchitecture", "spec", "core_type")
 
@@ -40,11 +41,14 @@ def state():
         panels.number("Hosts that do not answer", "Targets that Prometheus could not scrape, of the chosen roles and of every CPU model.", "short",
                       [('count(up{job=~"topdownd.*",role=~"$role",instance=~"$host"} == 0) or vector(0)', "")], steps=[(1, "red")]),
         panels.number("Alerts that fire", "Firing alerts of topdownd's rules.", "short",
-                      [('count(ALERTS{alertname=~"Topdownd.*",alertstate="firing"}) or vector(0)', "")], steps=[(1, "orange")]),
+                      [(f'count(ALERTS{{alertname=~"Topdownd.*",alertstate="firing",{ALERTING}}}) or vector(0)', "")], steps=[(1, "orange")]),
         panels.number("Useful work", "Retiring over peak: the share of all that the chosen hosts' cores could do that became useful work.", "percentunit",
                       [(f'sum({slots},category="retiring"}} and on (job, instance, core_type) {peak}) / sum({peak})', "")]),
         panels.number("Headroom", "The share of the peak that no thread takes, because cores sleep or run below their maximum frequency.", "percentunit",
                       [(f"1 - sum({slots}}} and on (job, instance, core_type) {peak}) / sum({peak})", "")]),
+        panels.table("Alerts", "Alerts that fire, of the chosen roles. docs/fleet.md has a section for each. Rows without a host are about a whole role.", "none",
+                     [(f'ALERTS{{alertname=~"Topdownd.*",alertstate="firing",{ALERTING}}}', "")], (24, 6),
+                     hide=("Value", "alertstate", "spec", "microarchitecture"), host_links=HOST_LINKS),
     ]
 
 
@@ -115,4 +119,5 @@ def trust():
 def dashboard():
     links = [panels.dashboard_link("Host", "/d/topdownd-host?var-datasource=${datasource}", "One host")]
     return panels.dashboard(UID, "topdownd: fleet", "What the fleet is bound by, its capacity, and hosts that need a look. Needs the recording rules of "
-                            "packaging/prometheus.", variables(), links, [*state(), *bound(), *capacity(), *trust()])
+                            "packaging/prometheus.", variables(), links, [*state(), *bound(), *capacity(), *trust()],
+                            [panels.alerts(ALERTING)])

@@ -135,4 +135,4 @@ def dashboard():
     links = [panels.dashboard_link("Fleet", "/d/topdownd-fleet?var-datasource=${datasource}", "All hosts"),
              panels.dashboard_link("Page of this host", "${scheme}://${host}/", "The host's own page: tree, history, all CPUs", new_tab=True)]
     return panels.dashboard(UID, "topdownd: host", "What one host is bound by and since when. Its page shows the whole tree and each CPU.", variables(),
-                            links, [*verdict(), *level1(), *speed(), *missed(), *trust()])
+                            links, [*verdict(), *level1(), *speed(), *missed(), *trust()], [panels.alerts('instance="$host"')])

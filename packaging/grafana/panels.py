@@ -105,6 +105,13 @@ def dashboard_link(title, url, tooltip, new_tab=False):
             "targetBlank": new_tab, "includeVars": False, "keepTime": not new_tab, "asDropdown": False, "tags": []}
 
 
+def alerts(selector):
+    """Marks on every graph while alerts of topdownd's rules fire."""
+    return {"name": "Alerts", "datasource": SOURCE, "enable": True, "hide": False, "iconColor": "orange", "step": "60s",
+            "expr": f'ALERTS{{alertname=~"Topdownd.*",alertstate="firing",{selector}}}', "titleFormat": "{{alertname}}",
+            "textFormat": "{{instance}} {{reason}}", "tagKeys": "alertname,severity"}
+
+
 def placed(panels):
     """The panels with ids and places: from left to right, and further down where a line is full."""
     x = y = height = 0
@@ -117,7 +124,7 @@ def placed(panels):
     return panels
 
 
-def dashboard(uid, title, description, variables, links, panels):
+def dashboard(uid, title, description, variables, links, panels, annotations):
     kinds = sorted({each["type"] for each in panels} - {"row"})
     requires = [{"type": "grafana", "id": "grafana", "name": "Grafana", "version": "10.0.0"},
                 {"type": "datasource", "id": "prometheus", "name": "Prometheus", "version": "1.0.0"}]
@@ -126,4 +133,4 @@ def dashboard(uid, title, description, variables, links, panels):
         "__inputs": [], "__requires": requires, "id": None, "uid": uid, "title": title, "description": description, "tags": ["topdownd"],
         "schemaVersion": 38, "version": 1, "editable": True, "graphTooltip": 1, "timezone": "browser", "refresh": "1m", "weekStart": "",
         "time": {"from": "now-3h", "to": "now"}, "timepicker": {}, "fiscalYearStartMonth": 0, "liveNow": False,
-        "annotations": {"list": []}, "templating": {"list": variables}, "links": links, "panels": placed(panels)}
+        "annotations": {"list": annotations}, "templating": {"list": variables}, "links": links, "panels": placed(panels)}

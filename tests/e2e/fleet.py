@@ -86,7 +86,7 @@ class Host:
 
     def __init__(self, number, model, rng, state="healthy"):
         self.name, self.model, self.state = f"{model.spec}-{number:02}", model, state
-        self.role = "database" if state == "sick" or number % 2 else "web"
+        self.role = "database" if number % 3 else "web"
         self.cores, self.utilisation = CORES * (1 + number % 3), rng.uniform(0.3, 0.8)
         base = SICK if state == "sick" else HEALTHY
         self.ipc, self.misses = (0.6, 4) if state == "sick" else (model.width * base["retiring"] * 0.9, 1)
@@ -129,11 +129,11 @@ class Host:
 
 
 def hosts(count):
-    """So many hosts, a third of each vendor; of the second vendor one and of the third one is sick, and one of the first is blind."""
+    """So many hosts, a third of each vendor; two databases are sick, of the second and of the third one, and one of the first is blind."""
     rng, found = random.Random(SEED), []
     for i in range(count):
         number, model = divmod(i, len(MODELS))
-        state = {(3, 0): "blind", (3, 1): "sick", (3, 2): "sick"}.get((number, model), "healthy")
+        state = {(4, 0): "blind", (4, 1): "sick", (4, 2): "sick"}.get((number, model), "healthy")
         found.append(Host(number, MODELS[model], rng, state))
     return found
 

@@ -25,8 +25,9 @@ def panels(dashboard):
 
 
 def queries(dashboard):
-    """(panel's title, PromQL) of each query of each panel."""
-    return [(panel["title"], target["expr"]) for panel in panels(dashboard) for target in panel["targets"]]
+    """(title, PromQL) of each query of each panel, and of the marks on graphs."""
+    return ([(panel["title"], target["expr"]) for panel in panels(dashboard) for target in panel["targets"]]
+            + [(marks["name"], marks["expr"]) for marks in dashboard["annotations"]["list"]])
 
 
 def variable_names(text):

@@ -627,5 +627,24 @@ def test_the_first_scrape_after_a_stop_shows_nothing_old():
     return f"stopped for {stopped:.1f} s: {len(shown)} gauges instead of {len(old)}, ready {ready}"
 
 
+def test_check_config_says_which_profile_another_host_would_take():
+    yaml = """profiles:
+  db: {groups: [Defaults, SVE_Effectiveness]}
+  web: {groups: [MPKI]}
+hosts:
+  - {match: {hostname: "db-*", cpu: "zen*"}, profile: db}
+  - {match: {hostname: "web-*"}, profile: web}
+"""
+    for words, profile, groups, missing in ((("--host", "db-7", "--cpu", "zen4"), "db", "Miss_Ratio", "SVE_Effectiveness"),
+                                            (("--host", "db-7", "--cpu", "neoverse-v2"), "default", "Miss_Ratio", None),
+                                            (("--host", "web-1"), "web", "MPKI", None)):
+        status, log = e2e.run_daemon("check-config", "--pmu", "sim", *words, yaml=yaml)
+        cpu = words[3] if len(words) > 3 else "neoverse-v2"
+        assert status == 0 and f"host {words[1]} with CPU {cpu}: profile {profile}\n" in log, log
+        assert re.search(rf"^it measures .*\b{groups}\b", log, re.M), log
+        assert (f"this CPU does not have {missing}" in log) if missing else ("does not have" not in log), log
+    refused("check-config", "--pmu", "sim", "--cpu", "zen9", says="did you mean 'zen")
+
+
 if __name__ == "__main__":
     e2e.run_tests()

@@ -126,13 +126,15 @@ def test_every_name_in_a_rule_is_documented_or_recorded_by_a_rule():
 
 def test_every_alert_has_a_severity_and_says_what_it_is_and_what_to_do():
     alerts = re.split(r"^ +- alert: ", "".join(map(e2e.read_text, promtool.files())), flags=re.M)[1:]
-    assert len(alerts) >= 14
+    assert len(alerts) >= 16
+    runbook = e2e.read_text(os.path.join(ROOT, "docs/fleet.md"))
     for text in alerts:
         name = text.split("\n", 1)[0]
         assert name.startswith("Topdownd"), name
         for part in (r"for: \d+[mh]\n", r"severity: (?:info|warning)\b", r"summary: '", r"description: >-\n",
                      rf"runbook_url: docs/fleet\.md#{name.lower()}\n"):
             assert re.search(part, text), (name, part)
+        assert f"\n### {name}\n" in runbook, f"docs/fleet.md has no section for {name}"
     return f"{len(alerts)} alerts"
 
 
@@ -259,6 +261,74 @@ def test_a_minute_without_the_bottleneck_begins_the_half_hour_anew():
     changes = level1(about(), (front, SLOTS, 25), (LEVEL1, SLOTS, 10), (front, SLOTS, 85)) | bound(
         about(), "frontend_bound_ratio", "frontend_bound", 120)
     check_alert(changes, 60, 75, {("TopdowndFrontendBound", "web-1", "web", "frontend_bound")})
+
+
+# ---- outliers: e2e/test_outliers.py has a fleet of 1,000 ----
+
+KIND_SHARES = {**LEVEL1, "retiring": 0.45, "backend_bound": 0.25}
+
+
+def kind(n, ipc_of_one=2e9, backend_of_one=0.25, error=0.02, of_one=None, minutes=80):
+    """`n` hosts that differ by 1 % from one to the next, and one, web-0, that may differ more. `of_one`: labels that it has."""
+    found = {}
+    for i in range(n):
+        instance, drift = f"web-{i}", 1 + 0.01 * (i % 3 - 1)
+        backend = 0.25 * drift if i > 0 else backend_of_one
+        shares = {**KIND_SHARES, "backend_bound": backend, "retiring": 0.7 - backend}
+        one = only(instance, minutes, shares=((shares, SLOTS, minutes),),
+                   ipc=((2e9 * drift if i > 0 else ipc_of_one, 1e9, minutes),))
+        for name in ("topdownd_ipc_standard_error", "topdownd_level1_standard_error_ratio"):
+            one[series(name, **about(instance))] = stays((error, minutes))
+        for label, value in (of_one or {}).items() if i == 0 else ():
+            one = {re.sub(rf'{label}="[^"]*"', f'{label}="{value}"', name): values for name, values in one.items()}
+        found |= one
+    return found
+
+
+SLOW, WAITING = {"ipc_of_one": 1.6e9}, {"backend_of_one": 0.4}
+
+
+def test_a_host_that_is_slower_than_its_kind_is_told():
+    assert Rules(kind(12, **SLOW)).firing(5, 70) == [set(), {("TopdowndIpcOutlier", "web-0", "web")}]
+    assert Rules(kind(12, ipc_of_one=2.6e9)).firing(70) == [set()]  # faster
+    assert Rules(kind(12, ipc_of_one=1.92e9)).firing(70) == [set()]  # by 4 %
+
+
+def test_a_host_that_waits_more_than_its_kind_is_told_with_the_category():
+    assert Rules(kind(12, **WAITING)).firing(70) == [{("TopdowndLevel1Outlier", "web-0", "web", "backend_bound")}]
+    assert Rules(kind(12, backend_of_one=0.1)).firing(70) == [set()]  # less
+    assert Rules(kind(12, backend_of_one=0.29)).firing(70) == [set()]  # by 4 points
+
+
+def test_a_host_whose_interval_reaches_the_others_is_not_told():
+    assert Rules(kind(12, error=0.9, **SLOW)).firing(70) == [set()]
+    assert Rules(kind(12, error=0.3, **WAITING)).firing(70) == [set()]
+
+
+def test_nine_hosts_are_too_few_to_compare():
+    assert Rules(kind(9, **SLOW, **WAITING)).firing(70) == [set()]
+    assert len(Rules(kind(10, **SLOW, **WAITING)).firing(70)[0]) == 2
+
+
+def test_hosts_of_another_role_model_or_definition_are_not_compared():
+    for label, value in (("role", "database"), ("model", "Neoverse V2"), ("definition", "kernel_event")):
+        found, = Rules(kind(13, **SLOW, of_one={label: value})).firing(70)
+        assert found == set(), (label, found)
+
+
+def test_a_host_that_says_nothing_of_its_error_is_not_judged():
+    loaded = {name: values for name, values in kind(12, **SLOW, **WAITING).items() if "standard_error" not in name or "web-0" not in name}
+    assert Rules(loaded).firing(70) == [set()]
+
+
+def test_a_kind_without_any_spread_has_no_outliers_by_a_hair():
+    loaded = {}
+    for i in range(12):
+        loaded |= only(f"web-{i}", 80, ipc=((2e9 if i else 1.98e9, 1e9, 80),))
+        loaded[series("topdownd_ipc_standard_error", **about(f"web-{i}"))] = stays((0.001, 80))
+    spread, = Rules(loaded).ask([("round(role_model:topdownd_ipc:quartiles30m, 0.0001)", 70)])
+    assert [value for _, value in spread] == [0.02], spread
+    assert Rules(loaded).firing(70) == [set()]
 
 
 # ---- alerts for the data ----

@@ -13,7 +13,7 @@ import e2e
 
 BINARY, ROOT = e2e.arguments()
 BUILD = os.path.dirname(BINARY)
-EXPOSURE_BELOW = 3.0
+EXPOSURE, EXPOSURE_OF_SOCKETS = 1.5, 1.2  # at most
 
 
 def run(*command):
@@ -126,15 +126,35 @@ def test_what_the_unit_reloads_with_answers_as_it_is_installed():
                 daemon.stop()
 
 
+def exposure_of(text):
+    with tempfile.TemporaryDirectory() as folder:
+        done = run("systemd-analyze", "security", "--offline=true", "--no-pager",
+                   e2e.write_text(os.path.join(folder, "topdownd.service"), text))
+    assert done.returncode == 0, done
+    return float(re.search(r"Overall exposure level for topdownd\.service: ([\d.]+)", done.stdout).group(1))
+
+
 def test_the_unit_exposes_little():
     need("systemd-analyze", "systemd")
     with installed() as root:
-        unit = os.path.join(root, "usr/lib/systemd/system/topdownd.service")
-        done = run("systemd-analyze", "security", "--offline=true", "--no-pager", unit)
-    assert done.returncode == 0, done
-    exposure = float(re.search(r"Overall exposure level for topdownd\.service: ([\d.]+)", done.stdout).group(1))
-    assert exposure < EXPOSURE_BELOW, done.stdout
-    return f"exposure {exposure}, less than {EXPOSURE_BELOW} is asked for"
+        text = unit_text(root)
+        sockets = text + e2e.read_text(os.path.join(root, "usr/share/topdownd/systemd/socket-activation.conf"))
+    alone, activated = exposure_of(text), exposure_of(sockets)
+    assert alone <= EXPOSURE and activated <= EXPOSURE_OF_SOCKETS, (alone, activated)
+    return f"exposure {alone}, with sockets from systemd {activated}"
+
+
+def test_only_a_mistake_is_final():
+    """What may pass, such as too few files, is not what the unit refuses to start again for."""
+    with installed() as root:
+        unit = settings(unit_text(root))
+    assert unit["Restart"] == ["on-failure"] and unit["RestartPreventExitStatus"] == ["2"], unit
+    assert unit["StartLimitIntervalSec"] == ["0"], "systemd never gives up"
+    passing = run("prlimit", "--nofile=4:4", BINARY, "run", "--pmu", "sim")
+    assert passing.returncode == 1, passing
+    with tempfile.TemporaryDirectory() as folder:
+        wrong = run(BINARY, "run", "--pmu", "sim", "--config", e2e.write_text(os.path.join(folder, "wrong.yaml"), "slots: 1s\n"))
+    assert wrong.returncode == 2, wrong
 
 
 def test_the_unit_gives_one_capability_and_a_user_of_its_own():

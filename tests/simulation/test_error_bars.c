@@ -37,11 +37,22 @@ static void make_noisy(struct pipeline *p) {
     p->scenario->assignments[0].stagger_seconds = 29.3;
 }
 
+// The error of level 1 is that of its least certain category.
+static void expect_level1_error(const struct pipeline *p, size_t scope) {
+    const double *values = p->snapshot->values;
+    double largest = 0;
+    for (size_t m = 0; m < p->layout->n_metrics; m++)
+        if (snapshot_category_of(p->layout, m) < p->layout->n_level1)
+            largest = fmax(largest, values[snapshot_standard_error(p->layout, scope, m)]);
+    assert_true(largest > 0 && values[snapshot_level1_error(p->layout, scope)] == largest);
+}
+
 // How many of the scope's level-1 intervals, and of those of instructions per cycle, hold the truth of the last round.
 static size_t count_right(const struct pipeline *p, size_t scope, size_t *n) {
     static const char *const metrics[] = {"frontend_bound_ratio", "backend_bound_ratio", "ipc"};
     const double *values = p->snapshot->values;
     size_t right = 0;
+    expect_level1_error(p, scope);
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
         size_t m = pipeline_metric(p, metrics[i]);
         double truth = pipeline_truth(p, scope, m, p->snapshot->start_ns, p->snapshot->end_ns);

@@ -122,6 +122,7 @@ static inline void host_init_with(struct exporter_host *host, struct catalog *ca
     host->view = (struct view){.layout = host->layout,
                                .interval_ns = host->plan->round_ns,
                                .version = "1.2.3",
+                               .revision = "0123456789ab",
                                .hostname = "<box>",
                                .pmu = "toy_pmu_0",
                                .cpu_vendor = "Acme",
@@ -178,6 +179,7 @@ static inline void host_fill_scope(const struct exporter_host *host, struct snap
     }
     if (host->plan->level1_unit >= 0) {
         values[snapshot_deviation(layout, s)] = n / 1000;
+        values[snapshot_level1_error(layout, s)] = n / 128;
         for (size_t c = 0; c < layout->n_level1; c++)
             values[snapshot_category(layout, s, c)] = n * 1e12 + (double)c + 0.25;
         values[snapshot_pipeline_slots(layout, s)] = n * 4e12 + 7;

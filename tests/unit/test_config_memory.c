@@ -45,6 +45,7 @@ static int test_asprintf_or_fail(char **out, const char *format, ...) {
 #include "config/yaml/config_map.c"
 #include "config/yaml/config_profile.c"
 #include "config/yaml/config_value.c"
+#include "config/yaml/yaml_file.c"
 #include "config/yaml/yaml_tree.c"
 #include "config/yaml/yaml_tree_parse.c"
 #include "core/base/array.c"

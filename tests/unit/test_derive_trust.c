@@ -164,7 +164,7 @@ static void test_intervals_are_those_of_the_rounds_sums(void **state) {
 static void expect_scope_is_host(const struct rig *rig, size_t scope, const struct rig *of) {
     const double *values = rig->snapshot->values, *host = of->snapshot->values;
     const struct snapshot_layout *layout = rig->layout;
-    size_t first = snapshot_metric(layout, scope, 0), last = snapshot_deviation(layout, scope);
+    size_t first = snapshot_metric(layout, scope, 0), last = snapshot_level1_error(layout, scope);
     size_t rate = snapshot_rate_above(layout, 0, 0);
     for (size_t i = 0; i <= last - first; i++)
         if (i < rate || i >= rate + layout->n_metrics)

@@ -54,6 +54,8 @@ static const struct {
 } LIBRARIES[] = {{"yaml.h", "config/"},
                  {"cJSON", "config/"},
                  {"microhttpd", "exporters/http"},
+                 {"gnutls", "exporters/web/"},
+                 {"crypt.h", "exporters/web/"},
                  {"zlib.h", "exporters/view/gzip.c"},
                  {"systemd/", "daemon/"},
                  {"perf_event.h", "collectors/pmu/pmu_linux.c"}};
@@ -76,14 +78,25 @@ static void check_system_include(const struct source *source, size_t offset, con
 
 // The rooms, from the ground up. A room includes rooms of its own layer that stand above it in this list, and any room
 // of the layers that its own may include. So arrows run downwards only.
-static const char *const ROOMS[] = {
-    "core/base/",      "core/host/",      "core/formula/",         "core/spec/",       "core/plan/",
-    "core/counts/",    "core/estimate/",  "core/tally/",           "core/diagnosis/",  "core/adapt/",
-    "core/history/",   "core/compare/",   "core/recording/",       "config/json/",     "config/spec/",
-    "config/vendor/",  "config/yaml/",    "config/scenario/",      "config/perf_log/", "collectors/host/",
-    "collectors/pmu/", "collectors/sim/", "collectors/recording/", "exporters/view/",  "exporters/prometheus/",
-    "exporters/json/", "exporters/html/", "exporters/http/",       "daemon/base/",     "daemon/source/",
-    "daemon/engine/",  "daemon/run/",     "daemon/doctor/",        "daemon/command/",  "daemon/main.c"};
+static const char *const ROOMS[] = {"core/base/",       "core/host/",
+                                    "core/formula/",    "core/spec/",
+                                    "core/plan/",       "core/counts/",
+                                    "core/estimate/",   "core/tally/",
+                                    "core/diagnosis/",  "core/adapt/",
+                                    "core/history/",    "core/compare/",
+                                    "core/recording/",  "config/json/",
+                                    "config/spec/",     "config/vendor/",
+                                    "config/yaml/",     "config/web/",
+                                    "config/scenario/", "config/perf_log/",
+                                    "collectors/host/", "collectors/pmu/",
+                                    "collectors/sim/",  "collectors/recording/",
+                                    "exporters/view/",  "exporters/prometheus/",
+                                    "exporters/json/",  "exporters/html/",
+                                    "exporters/web/",   "exporters/http/",
+                                    "daemon/base/",     "daemon/source/",
+                                    "daemon/engine/",   "daemon/run/",
+                                    "daemon/doctor/",   "daemon/command/",
+                                    "daemon/main.c"};
 
 // The number of the room that the file is in; N_OF(ROOMS): in none.
 static size_t room_of(const char *path) {

@@ -126,7 +126,8 @@ static void test_a_value_that_is_absent_has_no_line_and_the_last_one_takes_its_h
     free(text);
     snapshot->values[snapshot_metric(host.layout, snapshot_scope_socket(1), ipc)] = INFINITY;
     text = render(&host.view, snapshot, false);
-    assert_absent(text, "topdownd_ipc");
+    assert_absent(text, "topdownd_ipc{");
+    assert_absent(text, "topdownd_ipc gauge");
     free(text);
     snapshot_unref(snapshot);
     host_deinit(&host);
@@ -393,10 +394,12 @@ static void test_the_number_of_series_is_the_one_of_the_documentation(void **sta
     }
     // docs/metrics.md: S = 2 sockets, C = 4 categories, M = 11 plannable metrics, R = 10 of them ratios, G event
     // groups, E = 1 PMU error, L = 3 events that are not live, D = 1 metric with a definition, 5 counters. Per socket:
-    // peak, deviation, covered, uncovered, CPUs, the verdict. Per host: composite, the histogram, what measuring costs,
-    // the PMU, its memory in the kernel, guests, the last snapshot, infos, the process.
+    // peak, deviation, covered, uncovered, CPUs, the verdict. Per host: composite, two standard errors, the
+    // histogram, what measuring costs, the PMU, its memory in the kernel, guests, the last snapshot, infos, the
+    // process.
     size_t expected = 2 * (4 + 11 + 2 * 10 + 1 + 1 + 1 + UNCOVERED_N + 4 + 3) +
-                      (WINDOW_RESULT_N + 2) * host.plan->n_groups + 1 + 3 + 1 + (1 + 8 + 5 + 1 + 2 + 1 + 1 + 1 + 6 + 6);
+                      (WINDOW_RESULT_N + 2) * host.plan->n_groups + 1 + 3 + 1 +
+                      (1 + 2 + 6 + 5 + 1 + 2 + 1 + 1 + 1 + 6 + 6);
     assert_int_equal(expected, 2 * (4 + 11 + 2 * 10 + 17) + 7 * host.plan->n_groups + 1 + 3 + 1 + 32);
     char *text = render(&host.view, snapshot, false);
     assert_int_equal(count_series(text), expected);
@@ -435,7 +438,7 @@ static void test_a_plan_without_metrics_still_makes_a_page(void **state) {
     view.layout = layout;
     struct snapshot *snapshot = snapshot_new(layout);
     char *text = render(&view, snapshot, false);
-    assert_line(text, "topdownd_build_info{version=\"1.2.3\"} 1");
+    assert_line(text, "topdownd_build_info{version=\"1.2.3\",revision=\"0123456789ab\"} 1");
     assert_absent(text, "pipeline_slots");
     free(text);
     text = render(&view, snapshot, true);

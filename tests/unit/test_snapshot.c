@@ -50,6 +50,7 @@ static void count_scope(struct census *census, const struct snapshot_layout *lay
         count(census, snapshot_denominator(layout, scope, m));
     }
     count(census, snapshot_deviation(layout, scope));
+    count(census, snapshot_level1_error(layout, scope));
     count(census, snapshot_bound_since(layout, scope));
     for (size_t c = 0; c < layout->n_level1; c++)
         count(census, snapshot_category(layout, scope, c));

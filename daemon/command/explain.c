@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/command/explain.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/pmu/pmu.h"
+#include "core/adapt/budget.h"
+#include "core/plan/schedule.h"
+#include "daemon/base/log.h"
+#include "daemon/base/options_error.h"
+#include "daemon/run/plan_view.h"
+#include "exporters/json/json.h"
+#include "exporters/prometheus/prometheus.h"
+#include "exporters/view/table.h"
+
+enum { EXIT_WRONG = 2, NAMES_MAX = 1024, NAME_WIDTH = 18, WIDTH = 110 };
+
+// An edge of a slot interrupts each thread of a core twice (docs/estimation.md has the measured figures).
+static const double INTERRUPTS_OF_EDGE = 2;
+
+int explain_check(const struct options *options) {
+    return options->pmu == PMU_REPLAY ? options_say("explain tells what would be measured: a recording has been") : 0;
+}
+
+// ---- event groups ----
+
+static const struct table_column COLUMNS[] = {
+    {"event_group", "EVENT GROUP", TABLE_TEXT}, {"counters", "COUNTERS", TABLE_TEXT}, {"slots", "SLOTS", TABLE_TEXT},
+    {"share", "SHARE OF TIME", TABLE_TEXT},     {"metrics", "METRICS", TABLE_NUMBER},
+};
+
+static void put_counters(struct table *table, const struct plan *plan, const struct plan_group *group) {
+    unsigned general = fit_used(&plan->pmu, plan->needs, group->events, group->n_events);
+    uint64_t fixed = 0;
+    for (size_t e = 0; e < group->n_events; e++)
+        fixed |= fit_fixed(&plan->pmu, &plan->needs[group->events[e]]);
+    int n_fixed = __builtin_popcountll(fixed);
+    if (plan->general_counters == 0)
+        table_text(table, "none");
+    else if (n_fixed > 0)
+        table_format(table, "%u of %u + %d fixed", general, plan->general_counters, n_fixed);
+    else
+        table_format(table, "%u of %u", general, plan->general_counters);
+}
+
+// A line for each event group, folded.
+static void list_events(const struct plan *plan, struct text *out) {
+    for (size_t i = 0; i < plan->n_groups; i++) {
+        const struct plan_group *group = &plan->groups[i];
+        char names[NAMES_MAX] = "";
+        size_t length = 0;
+        for (size_t e = 0; e < group->n_events && length < sizeof names; e++)
+            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", length > 0 ? " " : "",
+                                       plan->catalog->events[group->events[e]].name);
+        text_format(out, "%-*s  ", NAME_WIDTH, group->name);
+        text_folded(out, names, NAME_WIDTH + 2, WIDTH);
+    }
+}
+
+static size_t metrics_of(const struct plan *plan, unsigned unit) {
+    size_t n = 0;
+    for (size_t m = 0; m < plan->n_metrics; m++)
+        n += plan->metrics[m].unit == (int)unit && !plan->metrics[m].auxiliary;
+    return n;
+}
+
+static void put_group(struct table *table, const struct plan *plan, size_t i) {
+    const struct plan_group *group = &plan->groups[i];
+    const struct plan_unit *unit = &plan->units[group->unit];
+    bool stands = plan_group_stands(plan, (unsigned)i);
+    table_text(table, group->name);
+    if (stands)
+        table_text(table, "none");
+    else
+        put_counters(table, plan, group);
+    if (stands)
+        table_text(table, "always on");
+    else
+        table_format(table, "%u", unit->slots);
+    table_format(table, "%.1f %%", 100 * plan_share(plan, group->unit));
+    table_format(table, "%zu", metrics_of(plan, group->unit));
+}
+
+static int explain_groups(const struct plan *plan, struct text *out) {
+    struct table table = {.columns = COLUMNS, .n_columns = sizeof COLUMNS / sizeof *COLUMNS};
+    for (size_t i = 0; i < plan->n_groups; i++)
+        put_group(&table, plan, i);
+    int r = table_print(&table, out);
+    table_deinit(&table);
+    int carried = plan_carried_unit(plan);
+    if (carried >= 0)
+        text_format(out, "Every event group that rotates also carries the %zu events of %zu more metrics.\n",
+                    plan->units[carried].n_events, metrics_of(plan, (unsigned)carried));
+    if (plan_idle_share(plan) > 0)
+        text_format(out, "For %.0f %% of the time no counter is held, in pieces about %.2f s apart.\n",
+                    100 * plan_idle_share(plan), (double)SCHEDULE_PIECE_NS * 1e-9);
+    text_string(out, "\nTheir events:\n");
+    list_events(plan, out);
+    return r;
+}
+
+// ---- what is not measured ----
+
+static void explain_missing(const struct core_type *type, const struct plan *plan, struct text *out) {
+    size_t n = 0;
+    if (type->missing[0] != '\0')
+        text_format(out, "\nNot known of this CPU: %s.\n", type->missing);
+    for (size_t m = 0; m < plan->n_metrics; m++) {
+        const struct plan_metric *metric = &plan->metrics[m];
+        if (plan_metric_planned(metric) || metric->auxiliary)
+            continue;
+        text_format(out, "%s  %s: %s\n", n++ == 0 ? "\nNot measurable here:\n" : "",
+                    plan->catalog->metrics[metric->metric].export_name, metric->reason);
+    }
+    for (size_t i = 0; i < type->source->troubles.n; i++)
+        text_format(out, "%s: %s\n", type->source->troubles.errors[i].pmu, type->source->troubles.errors[i].text);
+}
+
+// ---- cost ----
+
+static void explain_cost(const struct setup *setup, const struct core_type *type, const struct plan *plan,
+                         struct text *out) {
+    const struct topology *topology = type->topology;
+    size_t files = plan_n_opened(plan) * topology->n_cpus;
+    struct schedule schedule = schedule_of(plan, topology->n_cores, setup->profile->settings.interval_ns, 0);
+    text_format(out, "\nA round takes %.2f s", (double)plan->round_ns * 1e-9);
+    if (plan_n_rotating(plan) > 0)
+        text_format(out, ", in slots of %.0f ms", (double)plan->slot_ns * 1e-6);
+    text_format(out, "; a snapshot is made every %.2f s.\n", (double)schedule_interval_ns(&schedule) * 1e-9);
+    text_format(out, "%zu files, one for each event and CPU, and about %.3g MiB of the kernel's memory.\n", files,
+                (double)files * PMU_EVENT_KERNEL_BYTES / (1 << 20));
+    if (plan_n_rotating(plan) > 0)
+        text_format(out, "About %.1f interrupts a second of each busy CPU, and a tenth of that of CPUs that sleep.\n",
+                    INTERRUPTS_OF_EDGE * (1 - plan_idle_share(plan)) / ((double)plan->slot_ns * 1e-9));
+}
+
+static int explain_type(const struct setup *setup, const struct core_type *type, const struct view *view,
+                        struct text *out) {
+    const struct plan *plan = view->layout->plan;
+    const struct topology *topology = type->topology;
+    text_format(out, "%s%s, spec %s: %zu CPU%s in %zu core%s on %zu socket%s%s; profile %s\n\n", type->source->prefix,
+                type->source->cpu.model, plan->catalog->product.spec, topology->n_cpus,
+                topology->n_cpus == 1 ? "" : "s", topology->n_cores, topology->n_cores == 1 ? "" : "s",
+                topology->n_sockets, topology->n_sockets == 1 ? "" : "s", view->simulated ? " (SIMULATED)" : "",
+                view->profile);
+    if (plan->n_units == 0)
+        text_string(out, "This profile measures nothing.\n");
+    int r = plan->n_units > 0 ? explain_groups(plan, out) : 0;
+    explain_cost(setup, type, plan, out);
+    explain_missing(type, plan, out);
+    text_string(out, "\n");
+    return r;
+}
+
+static void explain_host(const struct setup *setup, const struct shown *shown, struct text *out) {
+    struct text omitted = {0};
+    struct prometheus_page *page = prometheus_page_new(shown, false);
+    size_t cpus = prometheus_cpu_series(shown, &omitted);
+    if (page)
+        text_format(out, "%zu series on /metrics, %zu on /metrics/cpu", prometheus_usual_series(page), cpus);
+    if (page && omitted.length > 0)
+        text_format(out, " without max_cpu_series, which leaves out: %.*s", (int)omitted.length, omitted.data);
+    text_format(out, "%sAt most %.4g %% of one CPU may go to all of this (the budget).\n", page ? ".\n" : "",
+                100 * budget_allowed(setup_n_cpus(setup)));
+    prometheus_page_free(page);
+    text_free(&omitted);
+}
+
+// ---- all of it ----
+
+static int make_views(const struct setup *setup, struct errors *errors, struct shown *shown) {
+    int r = 0;
+    *shown = (struct shown){.n = 0};
+    for (; shown->n < setup->n_types && r == 0; shown->n++) {
+        const struct core_type *type = &setup->types[shown->n];
+        const struct setup_plan_request asked = {.general_counters = type->source->general_counters,
+                                                 .reserved_counters = setup->profile->settings.reserve_counters,
+                                                 .slot_factor = 1};
+        struct plan *plan;
+        r = setup_plan(setup, type, &asked, errors, &plan);
+        shown->types[shown->n].view = r == 0 ? plan_view_new(setup, type, plan) : NULL;
+        r = r == 0 && !shown->types[shown->n].view ? -ENOMEM : r;
+    }
+    return r;
+}
+
+// As the daemon would serve it (/api/v1/plan), an object for each core type.
+static int print_json(const struct shown *shown, struct text *out) {
+    int r = 0;
+    for (size_t i = 0; i < shown->n && r == 0; i++) {
+        text_string(out, i == 0 ? "[" : ",");
+        r = json_render_plan(shown->types[i].view, out);
+    }
+    text_string(out, "]\n");
+    return r;
+}
+
+static int print(const struct setup *setup, const struct shown *shown, bool as_json) {
+    struct text out = {0};
+    int r = as_json ? print_json(shown, &out) : 0;
+    for (size_t i = 0; i < shown->n && r == 0 && !as_json; i++)
+        r = explain_type(setup, &setup->types[i], shown->types[i].view, &out);
+    if (!as_json)
+        explain_host(setup, shown, &out);
+    if (r == 0 && out.failed)
+        r = -ENOMEM;
+    if (r == 0 && (fwrite(out.data, 1, out.length, stdout) != out.length || fflush(stdout) != 0))
+        r = -EIO;
+    text_free(&out);
+    return r;
+}
+
+int explain_run(const struct options *options) {
+    struct setup *setup = calloc(1, sizeof *setup);
+    struct errors *errors = calloc(1, sizeof *errors);
+    struct shown shown = {.n = 0};
+    int r = setup && errors ? setup_init(setup, options, errors) : -ENOMEM;
+    if (r >= 0)
+        r = make_views(setup, errors, &shown);
+    if (r >= 0)
+        r = print(setup, &shown, options->json);
+    if (r < 0 && errors && errors->n > 0)
+        log_errors(errors);
+    else if (r < 0)
+        log_error("%s", strerror(-r));
+    for (size_t i = 0; i < shown.n; i++)
+        view_unref(shown.types[i].view);
+    if (setup)
+        setup_deinit(setup);
+    free(errors);
+    free(setup);
+    return r < 0 ? EXIT_WRONG : EXIT_SUCCESS;
+}

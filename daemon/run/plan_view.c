@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/run/plan_view.h"
+
+struct view *plan_view_new(const struct setup *setup, const struct core_type *type, struct plan *plan) {
+    const struct source *source = type->source;
+    unsigned counters = source->general_counters > 0 ? source->general_counters + source_fixed_counters(source) : 0;
+    struct topology *topology = topology_copy(type->topology);
+    struct snapshot_layout *layout = topology ? snapshot_layout_new(plan, topology) : NULL;
+    if (!layout) {
+        topology_free(topology);
+        plan_free(plan);
+        return NULL;
+    }
+    const struct view facts = {.layout = layout,
+                               .simulated = source->simulated,
+                               .version = TOPDOWND_VERSION,
+                               .hostname = setup->hostname,
+                               .core_type = source->core_type[0] != '\0' ? source->core_type : NULL,
+                               .pmu = source->pmu_name,
+                               .cpu_vendor = source->cpu.vendor,
+                               .cpu_model = source->cpu.model,
+                               .cpu_microarchitecture = source->microarchitecture,
+                               .profile = setup_profile_name(setup),
+                               .config_hash = setup->config->hash,
+                               .counters.total = counters,
+                               .counters.usable = counters,
+                               .guests_excluded = source->exclude_guest,
+                               .pmu_errors = source->troubles.errors,
+                               .n_pmu_errors = source->troubles.n,
+                               .platform = setup->platform,
+                               .standard_error = setup->profile->settings.standard_error,
+                               .max_cpu_series = setup->profile->settings.max_cpu_series};
+    struct view *view = view_new(&facts);
+    snapshot_layout_unref(layout);
+    return view;
+}

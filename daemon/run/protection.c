@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/run/protection.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "config/web/web_config.h"
+#include "daemon/base/log.h"
+#include "exporters/http/http_listen.h"
+
+// RETRY_LOOKS: what is wrong is read again after so many looks, as a file that it names may be there by then.
+enum { FILES_MAX = 4, RETRY_LOOKS = 5, ACCURACY_US = 250000 };
+
+// What tells a file from the one that was there before.
+struct stamp {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec changed;
+};
+
+struct protection {
+    const struct options *options;
+    struct http_server *server;
+    struct protection_caller caller;
+    sd_event_source *timer;
+    struct web *web;
+    struct stamp read[FILES_MAX], seen[FILES_MAX]; // when the files were last read, and looked at
+    unsigned wrong_looks;                          // since the last reading, which failed; 0: it did not
+    char why[ERROR_LINE_MAX];                      // of the last failure
+};
+
+int protection_load(const struct options *options, struct errors *errors, struct web **out) {
+    struct web_settings *settings;
+    *out = NULL;
+    if (!options->web.config)
+        return 0;
+    int r = web_config_load(options->web.config, errors, &settings);
+    return r < 0 ? r : web_new(settings, errors, out);
+}
+
+bool protection_describe(const struct web *web, const struct http_address *address, char *out, size_t size) {
+    bool needed = web && (web->tls || web->settings->n_users > 0);
+    if (needed || http_listen_is_loopback(address->address))
+        return false;
+    return snprintf(out, size,
+                    "everybody who reaches %s can read what this host does: name a file with TLS or passwords with "
+                    "--web.config.file, or listen on a loopback address",
+                    address->text) > 0;
+}
+
+// ---- files that change ----
+
+static void take_stamps(const struct protection *protection, struct stamp out[FILES_MAX]) {
+    const struct web_settings *settings = protection->web->settings;
+    const char *const paths[FILES_MAX] = {settings->file, settings->tls.certificate.path, settings->tls.key.path,
+                                          settings->tls.client_ca.path};
+    memset(out, 0, FILES_MAX * sizeof *out);
+    for (size_t i = 0; i < FILES_MAX; i++) {
+        struct stat status;
+        if (!paths[i] || stat(paths[i], &status) < 0)
+            continue;
+        out[i].device = status.st_dev;
+        out[i].inode = status.st_ino;
+        out[i].size = status.st_size;
+        out[i].changed = status.st_mtim;
+    }
+}
+
+static bool same(const struct stamp a[FILES_MAX], const struct stamp b[FILES_MAX]) {
+    bool all = true;
+    for (size_t i = 0; i < FILES_MAX; i++)
+        all = all && a[i].device == b[i].device && a[i].inode == b[i].inode && a[i].size == b[i].size &&
+              a[i].changed.tv_sec == b[i].changed.tv_sec && a[i].changed.tv_nsec == b[i].changed.tv_nsec;
+    return all;
+}
+
+// Says what is wrong, once.
+static void log_failure(struct protection *protection, int r, const struct errors *errors) {
+    char why[ERROR_LINE_MAX];
+    if (errors->n > 0)
+        (void)error_format(&errors->items[0], why, sizeof why);
+    else
+        (void)snprintf(why, sizeof why, "%s", strerror(-r));
+    if (strcmp(why, protection->why) == 0)
+        return;
+    strcpy(protection->why, why);
+    log_errors(errors);
+    if (errors->n == 0)
+        log_error("%s", why);
+    log_error("the web configuration has changed and is not in force: topdownd goes on with the one before");
+}
+
+static void read_again(struct protection *protection) {
+    struct errors errors = {0};
+    struct web *web = NULL;
+    int r = protection_load(protection->options, &errors, &web);
+    if (r == 0)
+        r = protection_compare(protection, web, &errors);
+    if (r == 0)
+        r = protection_change(protection, web, &errors);
+    web_unref(web);
+    if (r == 0) {
+        log_info("the web configuration was read again and is in force");
+        return;
+    }
+    log_failure(protection, r, &errors);
+    protection->wrong_looks = 1;
+    memcpy(protection->read, protection->seen, sizeof protection->read);
+}
+
+static void look(struct protection *protection) {
+    struct stamp now[FILES_MAX];
+    take_stamps(protection, now);
+    bool settled = same(now, protection->seen);
+    memcpy(protection->seen, now, sizeof now);
+    bool again = protection->wrong_looks > 0 && ++protection->wrong_looks > RETRY_LOOKS;
+    if (!settled || (same(now, protection->read) && !again))
+        return;
+    protection->caller.begin(protection->caller.context);
+    read_again(protection);
+    protection->caller.end(protection->wrong_looks == 0, protection->caller.context);
+}
+
+static int on_timer(sd_event_source *timer, uint64_t due_us, void *context) {
+    (void)due_us;
+    look(context);
+    int r = sd_event_source_set_time_relative(timer, PROTECTION_LOOK_US);
+    return r < 0 ? r : sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
+}
+
+// ---- in force ----
+
+int protection_apply(struct http_server *server, struct web *web, struct errors *errors) {
+    int r = http_server_protect(server, web);
+    if (r == -ENOENT)
+        return errors_add(errors, web->settings->file, 0, 0,
+                          "basic_auth_users needs libcrypt.so.1 or libcrypt.so.2: install libcrypt");
+    return r;
+}
+
+int protection_compare(const struct protection *protection, const struct web *web, struct errors *errors) {
+    if (!web || !web->tls == !protection->web->tls)
+        return 0;
+    return errors_add(errors, web->settings->file, 0, 0,
+                      "tls_server_config cannot come or go while topdownd runs: restart it");
+}
+
+int protection_change(struct protection *protection, struct web *web, struct errors *errors) {
+    int r = web ? protection_apply(protection->server, web, errors) : 0;
+    if (r < 0 || !web)
+        return r;
+    web_unref(protection->web);
+    protection->web = web_ref(web);
+    protection->wrong_looks = 0;
+    protection->why[0] = '\0';
+    take_stamps(protection, protection->read);
+    memcpy(protection->seen, protection->read, sizeof protection->seen);
+    return 0;
+}
+
+struct web *protection_web(const struct protection *protection) {
+    return protection->web;
+}
+
+int protection_new(sd_event *loop, const struct options *options, struct http_server *server, struct web *web,
+                   const struct protection_caller *caller, struct protection **out) {
+    struct protection *protection = calloc(1, sizeof *protection);
+    if (!protection)
+        return -ENOMEM;
+    *protection = (struct protection){.options = options, .server = server, .caller = *caller, .web = web_ref(web)};
+    int r = 0;
+    if (web) {
+        take_stamps(protection, protection->read);
+        memcpy(protection->seen, protection->read, sizeof protection->seen);
+        r = sd_event_add_time_relative(loop, &protection->timer, CLOCK_MONOTONIC, PROTECTION_LOOK_US, ACCURACY_US,
+                                       on_timer, protection);
+    }
+    if (r < 0)
+        protection_free(protection);
+    else
+        *out = protection;
+    return r < 0 ? r : 0;
+}
+
+struct protection *protection_free(struct protection *protection) {
+    if (!protection)
+        return NULL;
+    sd_event_source_unref(protection->timer);
+    web_unref(protection->web);
+    free(protection);
+    return NULL;
+}

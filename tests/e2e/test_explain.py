@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`topdownd explain`: what it says beforehand is what the daemon then does."""
+
+import json
+import re
+import subprocess
+import tempfile
+
+import e2e
+import test_hosts
+
+BINARY, ROOT = e2e.arguments()
+LATER = ["topdownd_budget_used_ratio"]  # known after the first half minute
+OF_THE_RUN = ("seed", "counters", "adaptive")  # what only a running daemon knows
+
+
+def explain(*words):
+    done = subprocess.run([BINARY, "explain", *words, "--path.data", ROOT], capture_output=True, text=True, timeout=e2e.TIMEOUT)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    return done.stdout
+
+
+def explained_plans(scenario):
+    plans = json.loads(explain("--pmu", f"sim:{scenario}", "--json"))
+    return [{key: value for key, value in plan.items() if key not in OF_THE_RUN} for plan in plans]
+
+
+def plans_of(daemon):
+    served = daemon.json("/api/v1/plan")
+    return [{key: value for key, value in plan.items() if key not in OF_THE_RUN} for plan in served.get("core_types", [served])]
+
+
+def series_and_plans(scenario):
+    with e2e.Daemon("--pmu", f"sim:{scenario}") as daemon:
+        daemon.wait_round(3)
+        names = [name for name, _, _ in e2e.samples(daemon.get("/metrics"))]
+        of_cpus = len(e2e.samples(daemon.get("/metrics/cpu")))
+        return len(names) + sum(name not in names for name in LATER), of_cpus, plans_of(daemon)
+
+
+def assert_as_served(scenario):
+    n, of_cpus, served = series_and_plans(scenario)
+    said = explain("--pmu", f"sim:{scenario}")
+    assert explained_plans(scenario) == served, scenario
+    assert f"\n{n} series on /metrics, {of_cpus} on /metrics/cpu" in said, (scenario, n, of_cpus, said)
+    for plan in served:
+        assert f"A round takes {plan['round_seconds']:.2f} s" in said, (scenario, said)
+        for group in plan["event_groups"]:
+            line, = [line for line in said.splitlines() if re.match(rf"{re.escape(group['name'])} .*%", line)][:1]
+            assert f"{100 * group['share_of_time']:.1f} %" in line, (group, line)
+    assert max(map(len, said.splitlines())) <= 120, said
+    return f"{scenario}: {n} series"
+
+
+def test_the_demo_is_measured_as_it_was_explained():
+    return assert_as_served("demo")
+
+
+def test_a_host_of_intel_is_measured_as_it_was_explained():
+    return assert_as_served("sapphire-rapids")
+
+
+def test_a_host_of_amd_is_measured_as_it_was_explained():
+    return assert_as_served("zen4")
+
+
+def test_each_type_of_a_hybrid_host_has_a_plan():
+    plans = explained_plans("hybrid")
+    assert [plan["core_type"] for plan in plans] == ["c1-ultra", "c1-pro", "c1-nano"], plans
+
+
+def test_what_cannot_be_measured_is_named_with_the_reason():
+    with tempfile.TemporaryDirectory() as folder:
+        test_hosts.x86_host(folder, "GenuineIntel-6-10-1")
+        said = explain("--path.sysfs", folder, "--path.procfs", folder)
+        config = e2e.write_text(folder + "/topdownd.yaml", "counters: {reserve: 5}\n")
+        few = explain("--pmu", "sim:zen4", "--config", config)
+    assert "there is no spec for this CPU" in said and "4 CPUs in 4 cores on 1 socket" in said, said
+    assert re.search(r"^Not measurable here:\n  \w+: \w+", few, re.M), few
+
+
+def test_files_are_those_that_check_config_says():
+    said = explain("--pmu", "sim:zen4")
+    status, log = e2e.run_daemon("check-config", "--pmu", "sim:zen4")
+    assert status == 0, log
+    assert re.search(r"needs (\d+) file descriptors", log).group(1) == re.search(r"^(\d+) files", said, re.M).group(1), (said, log)
+
+
+def test_a_recording_cannot_be_explained():
+    done = subprocess.run([BINARY, "explain", "--pmu", "replay:x"], capture_output=True, text=True, timeout=e2e.TIMEOUT)
+    assert done.returncode == 2 and "a recording has been" in done.stderr, done
+
+
+if __name__ == "__main__":
+    e2e.run_tests()

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A life of the service under a real systemd: installed with apt, scraped, reloaded, killed, upgraded to sockets, purged.
+
+A private copy of this machine (packages.Copy) boots in a container, with systemd as PID 1, a network of its own, and none of
+the machine's services. Nothing outside of it changes. It takes root, overlayfs and systemd-nspawn.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+
+import e2e
+import packages
+from packages import need
+
+BINARY, _ = e2e.arguments()
+BUILD = os.path.dirname(BINARY)
+UNIT = "topdownd.service"
+DROP_IN = f"/etc/systemd/system/{UNIT}.d/test.conf"
+
+# Short times for the test alone; what they are the times of is as in the unit.
+SHORT = "[Service]\nWatchdogSec=2s\nTimeoutAbortSec=1s\nRestartSec=100ms\n"
+
+
+class Container:
+    """A booted copy: what runs in it, and what systemd says of the unit."""
+
+    def __init__(self, pid):
+        self.enter = ["nsenter", "-t", str(pid), "-m", "-u", "-i", "-n", "-p", "env", "-i", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+                      "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive"]
+
+    def run(self, *command, status=0):
+        return packages.run(*self.enter, *command, status=status)
+
+    def write(self, path, text):
+        self.run("sh", "-c", 'mkdir -p "$(dirname "$1")" && printf %s "$2" >"$1"', "sh", path, text)
+
+    def show(self, name, unit=UNIT):
+        return self.run("systemctl", "show", "-P", name, unit).strip()
+
+    def pid(self):
+        return int(self.show("MainPID"))
+
+    def active(self):
+        return self.show("ActiveState") == "active"
+
+    def scrape(self):
+        return self.run("curl", "-s", "-m", "30", "http://127.0.0.1:10813/metrics", status=None)
+
+    def wait_for_another(self, before):
+        """Waits for a started daemon that is not the one of that number, and is scraped."""
+        return e2e.wait_for(lambda: self.active() and self.pid() not in (0, before) and self.scrape() and self.pid(),
+                            f"a daemon after process {before}:\n" + self.run("journalctl", "-n", "30", "-u", UNIT, status=None))
+
+
+def children(pid):
+    with contextlib.suppress(OSError):
+        for task in os.listdir(f"/proc/{pid}/task"):
+            for child in map(int, e2e.read_text(f"/proc/{pid}/task/{task}/children").split()):
+                yield child
+                yield from children(child)
+
+
+def first_process(pid):
+    """The process below `pid` that is number 1 of a pid namespace and has become systemd."""
+    for child in children(pid):
+        with contextlib.suppress(OSError):
+            if re.search(r"^NSpid:\t.*\t1$", e2e.read_text(f"/proc/{child}/status"), re.M) and \
+                    e2e.read_text(f"/proc/{child}/comm") == "systemd\n":
+                return child
+    return None
+
+
+@contextlib.contextmanager
+def booted(folder):
+    """The copy as a Container, with a folder of packages at /packages."""
+    need("systemd-nspawn", "systemd-container")
+    with packages.copy_of_this_machine(folder) as copy:
+        # none of the machine's own services, no terminals, and no policy against starting services
+        copy.run("sh", "-c", "rm -rf /etc/systemd/system/* /etc/rc?.d/* /etc/fstab /usr/sbin/policy-rc.d; mkdir /packages; "
+                             "ln -s /dev/null /etc/systemd/system/console-getty.service; systemctl disable topdownd 2>/dev/null; true")
+        alone = f'cd {copy.root} && umount -l dev proc run tmp && cd / && mount -t tmpfs tmpfs /run && exec "$@"'
+        boot = ["unshare", "--mount", "sh", "-c", alone, "sh", "systemd-nspawn", "--quiet", "--directory", copy.root, "--boot", "--register=no", "--keep-unit", "--private-network", "--console=read-only",
+                "--machine", f"topdownd-{os.getpid()}", "--system-call-filter=perf_event_open", "--capability=CAP_PERFMON",
+                f"--bind-ro={folder}:/packages", "systemd.show_status=0"]
+        with e2e.Program(copy.enter(*boot)) as nspawn:
+            with contextlib.suppress(AssertionError):
+                e2e.wait_for(lambda: first_process(nspawn.process.pid) or nspawn.ended(), "systemd in the container", 60)
+            pid = first_process(nspawn.process.pid)
+            if not pid:
+                raise e2e.Skip(f"systemd-nspawn does not boot here: {nspawn.log().strip()[-500:]}")
+            container = Container(pid)
+            e2e.wait_for(lambda: container.run("systemctl", "is-system-running", status=None).strip() in ("running", "degraded"),
+                         "the container's start")
+            try:
+                yield container
+            finally:
+                container.run("systemctl", "poweroff", "--force", "--force", status=None)
+
+
+def check_start(container):
+    container.run("apt-get", "install", "-y", "-q", "/packages/topdownd.deb")
+    assert container.active(), container.run("systemctl", "status", UNIT, status=None)
+    container.write(DROP_IN, SHORT)
+    container.run("systemctl", "daemon-reload")
+    container.run("systemctl", "restart", UNIT)
+    assert container.active() and container.show("UnitFileState") == "enabled"
+    page = e2e.wait_for(container.scrape, "the first page")
+    assert "topdownd_build_info{" in page, page
+    pid = container.pid()
+    status = container.run("cat", f"/proc/{pid}/status")
+    assert re.search(r"^CapEff:\s0*4000000000$", status, re.M), f"CAP_PERFMON and no other: {status}"
+    user = container.run("id", "-u", "topdownd").strip()
+    assert re.search(rf"^Uid:\s{user}\s", status, re.M), status
+    assert container.run("stat", "-c", "%U:%G %a", "/run/topdownd", "/var/lib/topdownd") == "topdownd:topdownd 750\n" * 2
+    assert container.run("stat", "-c", "%U:%G %a", "/run/topdownd/control.sock") == "topdownd:topdownd 660\n"
+    return page
+
+
+def check_counting(container):
+    """The capability and the filter of system calls let it count."""
+    e2e.wait_for(lambda: re.search(r'^topdownd_pmu_up\{[^}]*\} 1$', container.scrape(), re.M), "counts:\n" + container.scrape())
+
+
+def check_reload(container):
+    pid = container.pid()
+    container.write("/etc/topdownd/conf.d/ours.yaml", "idle: 20%\n")
+    container.run("systemctl", "reload", UNIT)
+    container.write("/etc/topdownd/conf.d/ours.yaml", "idel: 20%\n")
+    container.run("systemctl", "reload", UNIT, status=1)
+    assert "ours.yaml:1:1:" in container.run("journalctl", "-u", UNIT)
+    assert container.active() and container.pid() == pid, "a bad configuration changes nothing"
+    # who is neither root nor of the group may not ask for the counters
+    container.run("topdownd", "yield", "--for", "1s")
+    said = container.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "topdownd", "yield", "--for", "1s", status=1)
+    assert "not allowed" in said, said
+    container.run("rm", "/etc/topdownd/conf.d/ours.yaml")
+
+
+def check_ends(container):
+    """What ends a daemon brings another one, and a stopped one is found by the watchdog."""
+    seconds = {}
+    for signal in ("KILL", "SEGV", "STOP"):
+        before, begun = container.pid(), time.monotonic()
+        container.run("systemctl", "kill", "--kill-whom=main", f"--signal={signal}", UNIT)
+        container.wait_for_another(before)
+        seconds[signal] = round(time.monotonic() - begun, 1)
+    assert int(container.show("NRestarts")) == 3
+    assert "Watchdog timeout" in container.run("journalctl", "-u", UNIT)
+    return seconds
+
+
+def check_mistakes(container):
+    """A wrong configuration is final, whatever else is not; a stop is quick."""
+    container.write("/etc/topdownd/conf.d/ours.yaml", "idel: 20%\n")
+    container.run("systemctl", "restart", UNIT, status=1)
+    assert (container.show("ActiveState"), container.show("ExecMainStatus")) == ("failed", "2")
+    container.run("rm", "/etc/topdownd/conf.d/ours.yaml")
+    container.run("systemctl", "start", UNIT)
+    container.run("systemctl", "stop", UNIT)
+    took = [int(container.show(name)) for name in ("ActiveExitTimestampMonotonic", "InactiveEnterTimestampMonotonic")]
+    assert (container.show("ActiveState"), container.show("Result")) == ("inactive", "success")
+    assert took[1] - took[0] < 5e6, "it ended by itself, before systemd killed it"
+
+
+def check_sockets(container):
+    container.run("install", "-Dm644", "-t", f"/etc/systemd/system/{UNIT}.d", "/usr/share/topdownd/systemd/socket-activation.conf")
+    container.run("systemctl", "daemon-reload")
+    container.run("systemctl", "enable", "--now", "topdownd.socket")
+    # the first request starts the service, and one during a restart waits
+    assert not container.active()
+    assert "topdownd_build_info{" in container.scrape()
+    before = container.pid()
+    container.run("systemctl", "restart", "--no-block", UNIT)
+    assert "topdownd_build_info{" in container.scrape()
+    container.wait_for_another(before)
+    check_counting(container)
+    assert "10813" not in container.run("nsenter", "-n", "-t", str(container.pid()), "cat", "/proc/net/tcp").replace("2A3D", "10813")
+
+
+def check_purge(container):
+    container.run("dpkg", "-P", "topdownd")
+    assert container.run("curl", "-s", "http://127.0.0.1:10813/metrics", status=7) == ""
+    container.run("rm", "-r", f"/etc/systemd/system/{UNIT}.d")
+    left = container.run("sh", "-c", "find /etc /usr /var/lib /run -xdev -name '*topdownd*' -not -path '/usr/src/*'; "
+                                     "ls -d /run/topdownd 2>/dev/null; true")
+    assert left == "", left
+
+
+def test_a_life_of_the_service():
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(packages.file_of(MADE, "deb"), f"{folder}/topdownd.deb")
+        os.chmod(folder, 0o755)
+        with booted(folder) as container:
+            check_start(container)
+            check_counting(container)
+            check_reload(container)
+            seconds = check_ends(container)
+            check_mistakes(container)
+            check_sockets(container)
+            check_purge(container)
+    return "back after " + ", ".join(f"SIG{name} {value} s" for name, value in seconds.items())
+
+
+if __name__ == "__main__":
+    if not shutil.which("cpack") or not os.path.exists(f"{BUILD}/CPackConfig.cmake"):
+        print("skipped: cpack (Debian package cmake) and a build folder are needed")
+        sys.exit(e2e.SKIPPED)
+    with tempfile.TemporaryDirectory() as MADE:
+        packages.run("cpack", "-G", "DEB", "--config", f"{BUILD}/CPackConfig.cmake", "-B", MADE, cwd=MADE)
+        e2e.run_tests()

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""TLS as Prometheus' exporters are told to speak it: certificates of server and clients, versions, renewal, and garbage."""
+
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import tempfile
+import threading
+import time
+
+import e2e
+import web_files
+
+BINARY, ROOT = e2e.arguments()
+FILES = web_files.Files()
+FILES.authority()
+FILES.authority("other")
+FILES.certificate("server")
+FILES.certificate("client", "clientAuth")
+FILES.certificate("stranger", "clientAuth", "other")
+V12, V13 = ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3
+
+
+def own_files():
+    """Certificates that a case may change."""
+    files = web_files.Files()
+    shutil.copytree(FILES.folder.name, files.folder.name, dirs_exist_ok=True)
+    files.serial = 100
+    return files
+
+
+def successful(port, tls):
+    return e2e.value_of(web_files.ask(port, tls=tls).text(), "topdownd_config_last_reload_successful")
+
+
+def test_a_client_that_trusts_the_authority_is_served_and_no_other_trusts_the_server():
+    with web_files.Served(FILES.tls()) as daemon:
+        assert f"look at https://127.0.0.1:{daemon.port}/" in daemon.log()
+        assert b"topdownd_build_info" in web_files.ask(daemon.port, tls=web_files.context(FILES)).body
+        assert web_files.status(daemon.port, tls=web_files.context(FILES, "other")) is None
+        assert web_files.status(daemon.port) is None  # HTTP without TLS
+        done = subprocess.run(["curl", "-sS", "--cacert", FILES.path("ca.pem"), f"https://localhost:{daemon.port}/metrics"],
+                              capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
+        assert done.returncode == 0 and "topdownd_build_info" in done.stdout, done.stderr
+        assert daemon.stop() >= 0
+
+
+def test_each_client_auth_type_takes_the_certificates_that_its_name_says():
+    # without a certificate, with one of the authority, with one of another, with one that is not for clients
+    takes = {"NoClientCert": (200, 200, 200, 200), "RequestClientCert": (200, 200, 200, 200),
+             "RequireAnyClientCert": (None, 200, 200, 200), "VerifyClientCertIfGiven": (200, 200, None, None),
+             "RequireAndVerifyClientCert": (None, 200, None, None)}
+    for kind, expected in takes.items():
+        files = own_files()
+        ca = {"client_ca_file": "ca.pem"} if "Verify" in kind else {}
+        with web_files.Served(files.tls(client_auth_type=kind, **ca)) as daemon:
+            for version in (V12, V13):
+                got = tuple(web_files.status(daemon.port, path="/-/healthy",
+                                             tls=web_files.context(files, certificate=certificate, highest=version))
+                            for certificate in (None, "client", "stranger", "server"))
+                assert got == expected, (kind, version, got)
+            assert daemon.stop() >= 0
+
+
+def test_versions_are_those_that_are_allowed():
+    for keys, fine, refused in (({}, (V12, V13), (ssl.TLSVersion.TLSv1_1,)), ({"min_version": "TLS13"}, (V13,), (V12,)),
+                                ({"max_version": "TLS12"}, (V12,), (V13,)),
+                                ({"min_version": "TLS10"}, (ssl.TLSVersion.TLSv1, V12, V13), ())):
+        files = own_files()
+        with web_files.Served(files.tls(**keys)) as daemon:
+            for version in fine + refused:
+                got = web_files.status(daemon.port, path="/-/healthy", tls=web_files.context(files, lowest=version, highest=version))
+                assert got == (200 if version in fine else None), (keys, version, got)
+
+
+def test_curves_are_those_that_are_allowed():
+    files = own_files()
+    with web_files.Served(files.tls(curve_preferences="[X25519]", prefer_server_cipher_suites="false")) as daemon:
+        for curve, fine in (("X25519", True), ("P-256", False)):
+            done = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{daemon.port}", "-curves", curve, "-tls1_3"],
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
+            assert ("Server Temp Key: X25519" in done.stdout) == fine, done.stdout
+
+
+def open_files(daemon):
+    return len(os.listdir(f"/proc/{daemon.process.pid}/fd"))
+
+
+def test_garbage_holds_up_nobody_and_leaves_nothing_behind():
+    with web_files.Served(FILES.tls()) as daemon:
+        tls, rounds = web_files.context(FILES), 40
+        before = web_files.ask(daemon.port, tls=tls).status and open_files(daemon)
+        hello = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), out := ssl.MemoryBIO(), server_hostname="localhost")
+        try:
+            hello.do_handshake()
+        except ssl.SSLWantReadError:
+            hello = out.read()
+        silent = []
+        for i in range(rounds):
+            for bytes_ in (os.urandom(300), b"GET /metrics HTTP/1.1\r\n\r\n", hello[:40 + i], hello + os.urandom(200),
+                           b"\x16\x03\x01\xff\xff" + bytes(100)):
+                s = socket.create_connection(("127.0.0.1", daemon.port), e2e.TIMEOUT)
+                s.sendall(bytes_)
+                silent.append(s)
+            if i % 10 == 0:
+                assert web_files.ask(daemon.port, tls=tls, path="/-/healthy").status == 200
+        for s in silent:
+            s.close()
+        e2e.wait_for(lambda: open_files(daemon) <= before, "their connections to end")
+        assert web_files.ask(daemon.port, tls=tls).status == 200
+        assert daemon.stop() >= 0
+    return f"{len(silent)} connections"
+
+
+class Scraper(threading.Thread):
+    """Scrapes all the time over connections of its own, and one that stays."""
+
+    def __init__(self, port, tls):
+        super().__init__()
+        self.port, self.tls, self.answers, self.wrong, self.ending = port, tls, 0, [], False
+
+    def run(self):
+        kept = web_files.connect(self.port, self.tls)
+        while not self.ending:
+            try:
+                kept.request("GET", "/metrics")
+                for answer in (e2e.Answer(kept.getresponse()), web_files.ask(self.port, tls=self.tls)):
+                    if answer.status != 200 or b"topdownd_build_info" not in answer.body:
+                        self.wrong.append(answer.status)
+                    self.answers += 1
+            except Exception as error:  # pylint: disable=broad-except
+                self.wrong.append(repr(error))
+            time.sleep(0.01)
+        kept.close()
+
+
+def test_a_certificate_is_renewed_under_load_without_a_scrape_that_fails():
+    files = own_files()
+    with web_files.Served(files.tls()) as daemon:
+        tls = web_files.context(files)
+        scraper = Scraper(daemon.port, tls)
+        scraper.start()
+        try:
+            for _ in range(3):
+                serial = files.certificate("renewed")
+                for kind in ("pem", "key"):  # one after the other, as most clients of authorities do
+                    os.rename(files.path(f"renewed.{kind}"), files.path(f"server.{kind}"))
+                e2e.wait_for(lambda: web_files.serial_at(daemon.port, tls) == serial, "the new certificate")
+        finally:
+            scraper.ending = True
+            scraper.join(e2e.TIMEOUT)
+        assert scraper.answers > 20 and not scraper.wrong, (scraper.answers, scraper.wrong[:5])
+        assert successful(daemon.port, tls) == 1
+        assert "is not in force" not in daemon.log(), daemon.log()
+        assert daemon.log().count("the web configuration was read again and is in force") == 3, daemon.log()
+        assert daemon.stop() >= 0
+    return f"{scraper.answers} scrapes"
+
+
+def test_a_certificate_that_is_wrong_changes_nothing_and_is_shown():
+    files = own_files()
+    with web_files.Served(files.tls()) as daemon:
+        tls = web_files.context(files)
+        before = web_files.serial_at(daemon.port, tls)
+        files.certificate("renewed")
+        os.rename(files.path("renewed.key"), files.path("server.key"))
+        e2e.wait_for(lambda: successful(daemon.port, tls) == 0, "the failure to show")
+        log = daemon.log()
+        assert f"{files.path('web.yml')}:3:13: {files.path('server.key')}: this key is not the one of the certificate" in log, log
+        assert web_files.serial_at(daemon.port, tls) == before
+        os.rename(files.path("renewed.pem"), files.path("server.pem"))
+        e2e.wait_for(lambda: successful(daemon.port, tls) == 1, "the repair")
+        assert web_files.serial_at(daemon.port, tls) == files.serial
+        assert daemon.log().count("this key is not the one") == 1, daemon.log()
+
+
+def test_a_reload_reads_it_at_once_or_says_what_is_wrong():
+    files = own_files()
+    with tempfile.TemporaryDirectory() as folder, web_files.Served(files.tls(), "--path.run", folder) as daemon:
+        reload = lambda: subprocess.run([BINARY, "reload", "--path.run", folder], capture_output=True, text=True,
+                                        timeout=e2e.TIMEOUT, check=False)
+        tls = web_files.context(files, highest=V12)
+        e2e.wait_for(lambda: web_files.status(daemon.port, path="/-/ready", tls=tls) == 200, "the first round")
+        for text, says in (("tls_server_config: {cert_file: absent.pem, key_file: server.key}", "absent.pem: cannot be read: No such"),
+                           ("tls_server_cfg: {}", 'unknown key "tls_server_cfg": did you mean "tls_server_config"?'),
+                           (web_files.users(), "tls_server_config cannot come or go while topdownd runs: restart it")):
+            files.write(text)
+            done = reload()
+            assert done.returncode != 0 and says in done.stderr, done
+            assert web_files.status(daemon.port, tls=tls) == 200
+        e2e.wait_for(lambda: successful(daemon.port, tls) == 0, "the failure to show")
+        files.tls(min_version="TLS13")
+        done = reload()
+        assert done.returncode == 0, done
+        assert web_files.status(daemon.port, tls=tls) is None
+        e2e.wait_for(lambda: successful(daemon.port, web_files.context(files)) == 1, "the success to show")
+
+
+def check(*options):
+    return subprocess.run([BINARY, "check-config", "--pmu", "sim", "--config", "/dev/null", "--path.data", ROOT, *options],
+                          capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
+
+
+def test_check_config_and_the_start_refuse_what_is_wrong_with_a_remedy():
+    files = own_files()
+    e2e.write_text(files.path("empty.pem"), "")
+    openssl_locked = files.path("locked.key")
+    web_files.openssl("pkcs8", "-topk8", "-in", files.path("server.key"), "-out", openssl_locked, "-passout", "pass:x")
+    for keys, says in (({"cert_file": "empty.pem"}, ":2:14: {0}/empty.pem: this is no certificate in PEM"),
+                       ({"key_file": "empty.pem"}, ":3:13: {0}/empty.pem: this is no private key in PEM"),
+                       ({"key_file": "client.key"}, ":3:13: {0}/client.key: this key is not the one of the certificate"),
+                       ({"key_file": "locked.key"}, ":3:13: {0}/locked.key: the key needs a password"),
+                       ({"cert_file": "/dev/zero"}, "/dev/zero: cannot be read: "), ({"cert_file": "."}, ": cannot be read: Is a directory"),
+                       ({"client_auth_type": "RequireAndVerifyClientCert", "client_ca_file": "empty.pem"},
+                        "empty.pem: there is no certificate in PEM in it")):
+        web = files.tls(**keys)
+        done = check("--web.config.file", web)
+        says = web + says.format(files.folder.name) if says.startswith(":2") or says.startswith(":3") else says
+        assert done.returncode == 2 and says in done.stderr, (keys, done.stderr)
+        status, log = e2e.run_daemon("--pmu", "sim", "--web.config.file", web)
+        assert status == 2 and says in log, (keys, log)
+
+
+def test_an_address_that_others_reach_is_warned_of_unless_it_is_protected():
+    warning = "everybody who reaches 0.0.0.0:1 can read what this host does: name a file with TLS or passwords"
+    files = own_files()
+    assert warning in check("--listen", "0.0.0.0:1").stdout and warning not in check("--listen", "127.0.0.1:1").stdout
+    for web in (files.tls(), files.write(web_files.users(), "users.yml")):
+        done = check("--listen", "0.0.0.0:1", "--web.config.file", web)
+        assert done.returncode == 0 and warning not in done.stdout and f"{web}: no mistakes" in done.stdout, done
+    headers = files.write("http_server_config: {headers: {X-Frame-Options: deny}}", "headers.yml")
+    assert warning in check("--listen", "0.0.0.0:1", "--web.config.file", headers).stdout
+
+
+if __name__ == "__main__":
+    e2e.run_tests()
