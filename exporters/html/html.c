@@ -131,9 +131,9 @@ static void render_rest(const struct view *view, const struct snapshot *snapshot
 static int render_types(const struct shown *shown, struct text *out) {
     struct text answer = {0};
     int r = view_types_text(shown, &answer);
-    text_string(out, "<section class=\"answer\">\n<h2>What this host is bound by</h2>\n<p class=\"since\"><b>");
+    text_string(out, "<section class=\"answer\">\n<h2>What this host is bound by</h2>\n<p class=\"verdict all\">");
     html_put_text(out, &answer);
-    text_string(out, "</b>\n</section>\n");
+    text_string(out, "\n</section>\n");
     return r;
 }
 

@@ -5,6 +5,7 @@
 #include "core/diagnosis/bound.h"
 #include "exporters/html/html_parts.h"
 #include "exporters/view/view_bound.h"
+#include "exporters/view/view_next.h"
 #include "exporters/view/view_sockets.h"
 
 enum { SOCKETS_NAMED_MAX = 4 }; // more have cards alone
@@ -33,7 +34,19 @@ static void put_path(const struct tree *tree, const struct bound *bound, struct 
         text_string(out, i > 0 ? " &rsaquo; " : "");
         html_put(out, view_title(&tree->layout->catalog->metrics[tree->nodes[bound->path[i]].metric]));
     }
-    text_format(out, " <span class=\"nb\">%.3g %%</span>", 100 * tree->nodes[bound->path[bound->n - 1]].value);
+    text_string(out, " <span class=\"nb\">");
+    html_put_share(out, tree->nodes[bound->path[bound->n - 1]].value);
+    text_string(out, "</span>");
+}
+
+// Whether the next step leads to a metric group that the profile does not have.
+static bool leads_on(const struct view *view, unsigned metric) {
+    unsigned groups[VIEW_NEXT_MAX];
+    size_t n = view_next_groups(view, metric, groups);
+    for (size_t i = 0; i < n; i++)
+        if (!view_group_measured(view, groups[i]))
+            return true;
+    return false;
 }
 
 void html_answer_render(const struct view *view, struct tree *tree, const struct snapshot *snapshot, struct text *out) {
@@ -59,7 +72,11 @@ void html_answer_render(const struct view *view, struct tree *tree, const struct
     text_string(out, "\n");
     if (bound.n > 0) {
         text_string(out, "<p>");
-        html_put_next(out, view, tree->nodes[bound.path[bound.n - 1]].metric, "answer", 0);
+        unsigned last = tree->nodes[bound.path[bound.n - 1]].metric;
+        html_put_next(out, view, last, "answer", 0);
+        if (leads_on(view, last) && !view->replayed)
+            text_string(out, "<p class=\"soft\">To measure another metric group, add it to <code>groups</code> in "
+                             "topdownd.yaml and run <code>topdownd reload</code>.\n");
     }
     text_string(out, "</section>\n");
 }

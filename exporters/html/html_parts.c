@@ -20,6 +20,8 @@ void html_put_text(struct text *out, struct text *text) {
     text_free(text);
 }
 
+#define DIGITS_SHOWN 1e-4 // of a value; an interval that is narrower than that says nothing more
+
 // Appends a number with so many digits; large ones as "2.8 G".
 static void put_digits(struct text *out, int digits, double value) {
     static const struct {
@@ -39,6 +41,11 @@ static void put_digits(struct text *out, int digits, double value) {
 
 void html_put_number(struct text *out, double value) { put_digits(out, 4, value); }
 
+void html_put_share(struct text *out, double value) {
+    put_digits(out, 3, 100 * value);
+    text_string(out, " %");
+}
+
 void html_put_row(struct text *out, const char *name, const char *value) {
     text_string(out, "<tr><th>");
     html_put(out, name);
@@ -56,7 +63,7 @@ void html_put_margin(struct text *out, const struct catalog_metric *metric, doub
         return;
     }
     text_string(out, " <small class=\"soft\">&plusmn;&nbsp;");
-    put_digits(out, 2, half * scale);
+    put_digits(out, 2, half < DIGITS_SHOWN * fabs(value) ? 0 : half * scale);
     text_string(out, "</small>");
 }
 

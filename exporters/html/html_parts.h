@@ -18,6 +18,9 @@ void html_put_text(struct text *out, struct text *text);
 // Appends a number for people: a round's measurement is worth four digits. Millions and more have a prefix, "2.8 G".
 void html_put_number(struct text *out, double value);
 
+// Appends a share as "43.3 %".
+void html_put_share(struct text *out, double value);
+
 // Appends a row of a table with two columns, both escaped.
 void html_put_row(struct text *out, const char *name, const char *value);
 

@@ -32,7 +32,7 @@ static void put_head(const struct scene *scene, size_t index, struct text *out) 
     else if (metric->domain == METRIC_OTHER)
         html_put_number(out, node->value);
     else
-        text_format(out, "%.3g %%", 100 * node->value);
+        html_put_share(out, node->value);
     text_string(out, "</span>");
     html_put_margin(out, metric, node->value, node->to, metric->domain == METRIC_OTHER ? 1 : 100);
     if (metric->domain == METRIC_CLOCKS || metric->domain == METRIC_STALLS) {
@@ -109,12 +109,15 @@ static void put_about(const struct scene *scene, size_t node, struct text *out) 
     text_string(out, "</div>");
 }
 
-// What is high stays in sight: the path to the bottleneck is open, and what lies above a node that is high.
+// What is high stays in sight: the path to the bottleneck is open, and every node that is high as one below it is. What
+// is high below a node that is not, the methodology does not look at.
 static bool is_open(const struct scene *scene, size_t node) {
     for (size_t i = 0; i < scene->bound.n; i++)
         if (scene->bound.path[i] == node)
             return true;
-    for (size_t below = node + 1; below < tree_next(scene->tree, node); below++)
+    if (scene->tree->nodes[node].high != JUDGE_YES)
+        return false;
+    for (size_t below = node + 1; below < tree_next(scene->tree, node); below = tree_next(scene->tree, below))
         if (scene->tree->nodes[below].high == JUDGE_YES)
             return true;
     return false;

@@ -11,7 +11,10 @@
   const LEVEL1 = ["frontend_bound_ratio", "bad_speculation_ratio", "retiring_ratio", "backend_bound_ratio"]; // from the bottom
   let answered = Date.now(), asking = false;
 
-  const say = (text) => { state.textContent = text; };
+  const say = (text, old = false) => {
+    state.textContent = text;
+    state.parentElement.classList.toggle("warn", old); // and stays in sight
+  };
   const clock = (seconds) => new Date(seconds * 1000).toISOString().slice(11, 19);
   const element = (name, attributes = {}, ...children) => {
     const made = document.createElement(name);
@@ -60,7 +63,7 @@
       return;
     }
     if (asking) {
-      if (Date.now() - answered > 3 * interval) say(`no answer from topdownd since ${clock(answered / 1000)} UTC: these values are old`);
+      if (Date.now() - answered > 3 * interval) say(`no answer from topdownd since ${clock(answered / 1000)} UTC: these values are old`, true);
       return;
     }
     asking = true;
@@ -72,7 +75,7 @@
       say(`live, updated ${clock(answered / 1000)} UTC`);
       await Promise.all([refreshHistory(), refreshMap()]);
     } catch (error) {
-      say(`topdownd does not answer since ${clock(answered / 1000)} UTC (${error.message}): these values are old`);
+      say(`topdownd does not answer since ${clock(answered / 1000)} UTC (${error.message}): these values are old`, true);
     } finally {
       asking = false;
     }
@@ -145,14 +148,14 @@
     return shape("path", { d: path, class: `l${kind}` });
   };
 
-  const nameOf = (series) => `${series.core_type ? series.core_type + " " : ""}socket ${series.socket}`;
+  const nameOf = (series) => `${series.core_type ? series.core_type + " " : ""}${series.socket === undefined ? "host" : `socket ${series.socket}`}`;
   const newest = (series) => series.values.findLast((value) => value !== null);
 
   // One plot while its lines can be told apart, else one for each line, all with the same scale.
   const drawLines = (answer, marks) => {
     const known = answer.series.flatMap((series) => series.values).filter((value) => value !== null);
     const top = Math.max(...known, 0) * 1.05 || 1, label = number(top, 3);
-    const valueOf = (series) => newest(series) === undefined ? "not measured" : `now ${number(newest(series))}`;
+    const valueOf = (series) => newest(series) === undefined ? "no values" : `now ${number(newest(series))}`;
     const draw = (list) => {
       const plot = plotOf(answer, `${list.map(nameOf).join(", ")}: ${answer.series[0].title}`, label, list.map((series, i) => lineOf(answer, series, top, i)), marks);
       plot.firstChild.nextSibling.firstChild.classList.add("lines");
@@ -249,10 +252,19 @@
     return element("header", {}, element("h2", {}, title), element("label", {}, box, " the last day"), close);
   };
 
+  // Of each socket, and of the host where a large one keeps no history of all sockets.
+  const readHistory = async (name) => {
+    const step = overDay ? 300 : 10;
+    if (name === "level1") return get(`/api/v1/history?step=${step}`);
+    const answer = await get(`/api/v1/history?step=${step}&scope=socket&metric=${encodeURIComponent(name)}`);
+    if (answer.error || answer.series.every((series) => newest(series) !== undefined)) return answer;
+    const host = await get(`/api/v1/history?step=${step}&metric=${encodeURIComponent(name)}`);
+    return host.error || host.steps !== answer.steps ? answer : { ...answer, series: [...host.series, ...answer.series] };
+  };
+
   const refreshHistory = async () => {
     if (!metric) return;
-    const asked = metric, level1 = metric === "level1", step = overDay ? 300 : 10;
-    const answer = await get(`/api/v1/history?step=${step}&${level1 ? "scope=host" : `scope=socket&metric=${encodeURIComponent(metric)}`}`);
+    const asked = metric, level1 = metric === "level1", answer = await readHistory(metric);
     if (metric !== asked) return;
     const focused = chosen.contains(document.activeElement) ? document.activeElement.id : "";
     if (answer.error || answer.series.length === 0) {
@@ -289,8 +301,9 @@
   // An interval that is narrower than the digits shown says nothing more.
   const valueWithMargin = (entry) => {
     if (entry.value === null) return `– ${entry.reason}`;
-    const half = entry.high === null ? 0 : entry.high - entry.value;
-    return number(entry.value) + (half > 1e-4 * Math.abs(entry.value) ? ` ± ${number(half, 2)}` : "");
+    if (entry.high === null) return number(entry.value);
+    const half = entry.high - entry.value;
+    return `${number(entry.value)} ± ${half < 1e-4 * Math.abs(entry.value) ? 0 : number(half, 2)}`;
   };
 
   const nameCpu = (cpu) => `CPU ${cpu.cpu}, socket ${cpu.socket}${cpu.type ? ", " + cpu.type : ""}`;

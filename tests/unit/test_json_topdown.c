@@ -425,6 +425,11 @@ static void test_the_page_shows_the_answer_and_the_tree_escaped(void **state) {
     assert_true(contains(&text, "<span class=\"clocks\" style=\"width:9.00%\"></span></span><span>fetch_latency 9 %"
                                 "</span> <small class=\"soft\">&plusmn;&nbsp;0.78</small> <span class=\"soft\">of "
                                 "clock cycles</span></summary>"));
+    assert_true(contains(&text, "\" open><summary id=\"tree--memory_bound_ratio-")); // the path to the bottleneck
+    assert_false(contains(&text, "\" open><summary id=\"tree--retiring_ratio-"));
+    assert_true(contains(&text, "With 95 % certainty between 8.22 and 9.78 %: "));
+    assert_true(contains(&text, "Shares of clock cycles overlap and do not add up. "));
+    assert_false(contains(&text, " title=\"")); // nothing is told by a tooltip alone
     snapshot->values[snapshot_bound_since(host.layout, 0)] = NAN;
     text.length = 0;
     assert_int_equal(html_render(&(struct shown){.n = 1, .types = {{.view = &host.view, .snapshot = snapshot}}}, &text),
