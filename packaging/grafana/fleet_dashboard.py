@@ -76,6 +76,21 @@ def bound():
     ]
 
 
+def suspects():
+    """Hosts that are worse than others of their kind, after topdownd.outliers.yml."""
+    about = ("how many spreads of its group the host is worse than the center of the hosts of its role, CPU model and definition, its error bar counted in "
+             "its favour. Above 3 for ten minutes is an alert. Groups of fewer than ten hosts raise none.")
+    return [
+        panels.row("Hosts that differ from their kind"),
+        panels.table("Suspects by IPC", f"The twenty hosts with the largest excess: {about}", "short",
+                     [(f"topk(20, instance:topdownd_ipc:excess30m{{{HOSTS}}})", "")], (12, 8), hide=("spec", "microarchitecture"),
+                     names={"Value": "excess"}, host_links=HOST_LINKS),
+        panels.table("Suspects by level 1", f"The twenty hosts and categories with the largest excess: {about}", "short",
+                     [(f"topk(20, instance_category:topdownd_pipeline_slots:excess30m{{{HOSTS}}})", "")], (12, 8),
+                     hide=("spec", "microarchitecture"), names={"Value": "excess"}, host_links=HOST_LINKS),
+    ]
+
+
 def capacity():
     legend = "{{role}} {{microarchitecture}} {{core_type}}"
     return [
@@ -119,5 +134,5 @@ def trust():
 def dashboard():
     links = [panels.dashboard_link("Host", "/d/topdownd-host?var-datasource=${datasource}", "One host")]
     return panels.dashboard(UID, "topdownd: fleet", "What the fleet is bound by, its capacity, and hosts that need a look. Needs the recording rules of "
-                            "packaging/prometheus.", variables(), links, [*state(), *bound(), *capacity(), *trust()],
+                            "packaging/prometheus.", variables(), links, [*state(), *bound(), *suspects(), *capacity(), *trust()],
                             [panels.alerts(ALERTING)])
