@@ -14,11 +14,6 @@
 #include "core/spec/family.h"
 #include "exporters/prometheus/prometheus_parts.h"
 
-void page_add_family(struct prometheus_page *page, enum family family) {
-    const struct family_info *info = &family_table[family];
-    page_family(page, info->name, info->type, info->help);
-}
-
 // Makes later series the host's or the daemon's.
 static const struct view *begin_host(struct prometheus_page *page, const struct shown *shown) {
     const struct view *view = page_begin_type(page, shown, 0);
