@@ -210,6 +210,22 @@ def test_the_versions_agree():
     assert run(BINARY, "--version") == f"topdownd {version()}\n"
 
 
+def test_the_remedies_are_the_same_wherever_they_are_told():
+    """Of a kernel.perf_event_paranoid that lets nobody count without CAP_SYS_ADMIN."""
+    folder = "/usr/share/topdownd/remedies"
+    remedies = (f"cp {folder}/90-topdownd.conf /etc/sysctl.d/ && sysctl -p /etc/sysctl.d/90-topdownd.conf",
+                f"install -Dm644 -t /etc/systemd/system/topdownd.service.d {folder}/cap-sys-admin.conf && "
+                "systemctl daemon-reload && systemctl restart topdownd")
+    for path in ("packaging/deb/postinst", "docs/install.md", "docs/topdownd.8"):
+        text = e2e.read_text(f"{ROOT}/{path}")
+        assert all(remedy in text for remedy in remedies), path
+    for remedy, name in zip(remedies, ("90-topdownd.conf", "cap-sys-admin.conf")):
+        assert remedy in e2e.read_text(f"{ROOT}/packaging/remedies/{name}"), name
+    # the log, /api/v1/status and doctor have it from the program
+    program = e2e.read_text(BINARY)
+    assert all(remedy in program for remedy in remedies)
+
+
 def bash_completes(*words):
     """What bash completes the last word with."""
     script = f""". {ROOT}/packaging/completion/topdownd.bash
