@@ -10,6 +10,8 @@
 
 enum { ROUND_SECONDS_EXPECTED = 60 }; // fits Prometheus' usual windows of five minutes: four rounds
 
+static const uint64_t STATUS_US = 10000000; // of each type; systemd tells everybody on its bus of each new status
+
 static size_t plannable(const struct plan *plan) {
     size_t n = 0;
     for (size_t m = 0; m < plan->n_metrics; m++)
@@ -142,6 +144,25 @@ void summary_status(const struct view *view, const struct snapshot *snapshot, ch
         length += (size_t)snprintf(out + length, size - length, "%s%s %.0f %%", separator, metric->name, value * 100);
         separator = ", ";
     }
+}
+
+bool summary_takes_turn(struct summary_turns *turns, size_t type, size_t n_types, uint64_t now_us) {
+    uint64_t own_us = turns->shown_us[type];
+    for (size_t i = 0; i < n_types; i++) {
+        uint64_t shown_us = turns->shown_us[i];
+        bool recent = shown_us != 0 && now_us - shown_us < STATUS_US / n_types;
+        bool waits_longer = shown_us < own_us && now_us - own_us < 2 * STATUS_US;
+        if (recent || waits_longer)
+            return false;
+    }
+    turns->shown_us[type] = now_us;
+    return true;
+}
+
+void summary_readers(const struct setup *setup, bool sockets) {
+    if (setup->config->n_listen == 0 && !sockets && !setup->textfile.folder && !setup->record_path)
+        log_warning("nobody can read what is measured: listen is none, and there is neither a text file nor a "
+                    "recording");
 }
 
 void summary_files(const struct setup *setup) {
