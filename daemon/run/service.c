@@ -24,6 +24,7 @@
 #include "daemon/run/reload.h"
 #include "daemon/run/series.h"
 #include "daemon/run/signals.h"
+#include "daemon/run/status.h"
 #include "daemon/run/summary.h"
 #include "daemon/source/setup.h"
 
@@ -34,8 +35,6 @@
 // engines that are due. The daemon answers requests once all engines have a plan.
 
 enum { EXIT_WRONG = 2 };
-
-static const uint64_t STATUS_US = 10000000; // of each type; systemd tells everybody on its bus of each new status
 
 _Static_assert((int)SOURCE_TYPES_MAX <= (int)SHOWN_TYPES_MAX, "all types of cores are shown");
 
@@ -55,7 +54,7 @@ struct service {
     uint64_t wake_us;                      // when the engines are due
     bool serving;                          // there is a plan, and requests are answered
     uint64_t watchdog_us, watchdog_fed_us; // 0: systemd's watchdog is off
-    uint64_t status_us[SOURCE_TYPES_MAX];  // each type's last status was sent then; 0: none
+    struct status status;
 };
 
 static void feed_watchdog(struct service *s) {
@@ -76,28 +75,14 @@ static int begin(struct service *s, struct errors *errors) {
 
 // ---- steps ----
 
-// systemd shows the last status, so core types take turns: each of them is shown for a while. A type that has nothing
-// to say yet delays the others once.
-static bool has_turn(const struct service *s, size_t type, uint64_t now_us) {
-    uint64_t own_us = s->status_us[type];
-    for (size_t i = 0; i < s->n_engines; i++) {
-        bool recent = s->status_us[i] != 0 && now_us - s->status_us[i] < STATUS_US / s->n_engines;
-        bool waits_longer = s->status_us[i] < own_us && now_us - own_us < 2 * STATUS_US;
-        if (recent || waits_longer)
-            return false;
-    }
-    return true;
-}
-
 static void send_status(struct service *s, size_t type, const struct snapshot *snapshot) {
-    char status[SUMMARY_LINE_MAX];
-    uint64_t now_us = clocks_now_ns() / 1000;
-    if (!has_turn(s, type, now_us))
+    char line[STATUS_LINE_MAX];
+    s->status.n_types = s->n_engines;
+    if (!status_take(&s->status, type, present_view(s, type), snapshot, clocks_now_ns() / 1000))
         return;
-    s->status_us[type] = now_us;
-    summary_status(present_view(s, type), snapshot, status, sizeof status);
-    listening_describe(s->listening, status, sizeof status);
-    (void)sd_notifyf(0, "STATUS=%s", status);
+    status_line(&s->status, line, sizeof line);
+    listening_describe(s->listening, line, sizeof line);
+    (void)sd_notifyf(0, "STATUS=%s", line);
 }
 
 static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
