@@ -24,8 +24,8 @@
 #include "daemon/run/reload.h"
 #include "daemon/run/series.h"
 #include "daemon/run/signals.h"
-#include "daemon/run/status.h"
 #include "daemon/run/summary.h"
+#include "daemon/run/textfile.h"
 #include "daemon/source/setup.h"
 
 // This thread runs the event loop: the engines' deadlines, signals, the watchdog. The HTTP server has a thread of its
@@ -49,12 +49,13 @@ struct service {
     size_t n_engines;
     struct listening *listening;
     struct protection *protection;
-    struct control *control; // NULL: no folder for its socket
+    struct textfile *textfile; // NULL: none
+    struct control *control;   // NULL: no folder for its socket
     sd_event *loop;
     uint64_t wake_us;                      // when the engines are due
     bool serving;                          // there is a plan, and requests are answered
     uint64_t watchdog_us, watchdog_fed_us; // 0: systemd's watchdog is off
-    struct status status;
+    struct summary_host status;            // systemd's
 };
 
 static void feed_watchdog(struct service *s) {
@@ -76,18 +77,20 @@ static int begin(struct service *s, struct errors *errors) {
 // ---- steps ----
 
 static void send_status(struct service *s, size_t type, const struct snapshot *snapshot) {
-    char line[STATUS_LINE_MAX];
+    char line[SUMMARY_HOST_MAX];
     s->status.n_types = s->n_engines;
-    if (!status_take(&s->status, type, present_view(s, type), snapshot, clocks_now_ns() / 1000))
+    if (!summary_take(&s->status, type, present_view(s, type), snapshot, clocks_now_ns() / 1000))
         return;
-    status_line(&s->status, line, sizeof line);
+    summary_host(&s->status, line, sizeof line);
     listening_describe(s->listening, line, sizeof line);
     (void)sd_notifyf(0, "STATUS=%s", line);
 }
 
 static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
-    http_server_publish(listening_server(s->listening), type,
-                        &(struct http_published){present_view(s, type), snapshot});
+    const struct http_published published = {present_view(s, type), snapshot};
+    http_server_publish(listening_server(s->listening), type, &published);
+    textfile_publish(s->textfile, type, s->n_engines, &published);
+    s->self.textfile = textfile_state(s->textfile);
     send_status(s, type, snapshot);
 }
 
@@ -130,6 +133,7 @@ static void summarize(const struct service *s) {
         shown.types[i].view = present_view(s, i);
         summary_start(shown.types[i].view, s->setup, &s->setup->types[i]);
     }
+    summary_readers(s->setup, s->options->web.systemd_socket);
     series_describe(&shown, &s->setup->profile->settings, &texts);
     if (texts.host[0] != '\0')
         log_warning("%s", texts.host);
@@ -313,6 +317,7 @@ static int finish_change(struct service *s, struct view *const before[SOURCE_TYP
     summarize(s);
     for (size_t i = 0; i < s->n_engines; i++)
         show_totals(s, i, before[i]);
+    textfile_change(&s->textfile, s->setup);
     control_end_reload(s->control, 0, &none);
     notify_reload(s, false);
     start_memory_give_back();
@@ -418,6 +423,7 @@ static int open_loop(struct service *s) {
 
 // In reverse of service_open.
 static void service_close(struct service *s) {
+    s->textfile = textfile_free(s->textfile);
     s->control = control_free(s->control);
     s->protection = protection_free(s->protection);
     s->listening = listening_free(s->listening);
@@ -458,6 +464,8 @@ static int service_open(struct service *s, const struct options *options) {
         r = open_server(s, &inherited);
     if (r >= 0)
         r = control_new(s->loop, options->run, &(struct control_requests){on_yield, on_reload, s}, errors, &s->control);
+    if (r >= 0)
+        r = textfile_new(s->setup, &s->textfile);
     if (r >= 0)
         r = begin(s, errors);
     return r;

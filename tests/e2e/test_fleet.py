@@ -26,7 +26,10 @@ WINDOW = "45s"
 EVALUATION = "5s"
 HELD = "10s"  # in place of the minutes for which an alert's condition must hold
 TOLERANCE = 0.002  # 0.2 points of pipeline slots
+GROUP_TOLERANCE = 0.003  # of six to eleven hosts: their error is larger than that of all of them
+YOUNG_TOLERANCE = 0.005  # of rates over five minutes after one
 CAPACITY_TOLERANCE = 0.005  # of the peak: windows begin and end within a round
+# What the first commit with /metrics exported for the demo, 75 s after its start: version 0.1.0 as of 2026-11-21
 SAVED = os.path.join(ROOT, "tests/data/fleet/metrics-0.1.0.txt")
 # Queries that have answers only on hosts in trouble of a kind that this fleet has not, and those that look back for days.
 MAY_BE_EMPTY = re.compile(r"offset 1w|change1w|30d:5m|topdownd_event_not_live|^up.* == 0$| < 0\.9$")
@@ -169,9 +172,9 @@ def test_shares_of_each_role_and_cpu_model_are_the_truth():
     for role, spec in groups:
         found = setting().addresses_of_group(role, spec)
         raw = setting().prometheus.query(shares(f'instance=~"{"|".join(found)}"'))
-        worst = max(worst, compare(raw, setting().truth(role, spec)))
+        worst = max(worst, compare(raw, setting().truth(role, spec), GROUP_TOLERANCE))
         recorded = setting().prometheus.query(f'role_model_category:topdownd_pipeline_slots:share5m{{role="{role}",spec="{spec}"}}')
-        compare(recorded, setting().truth(role, spec), tolerance=0.005)
+        compare(recorded, setting().truth(role, spec), YOUNG_TOLERANCE)
     return f"{len(groups)} groups, at most {worst * 100:.2f} points off"
 
 
