@@ -289,12 +289,18 @@ const char *pmu_linux_reason(int error) {
     }
 }
 
+// The files with the two remedies where CAP_PERFMON is not enough.
+#define REMEDIES TOPDOWND_DATADIR "/remedies"
+
 static const char *remedy_of(int error) {
     switch (error) {
     case -EACCES:
         return "counting on all CPUs needs CAP_PERFMON, which the systemd unit gives, or root; where "
-               "kernel.perf_event_paranoid is 3 or more, as Debian sets it, only CAP_SYS_ADMIN is enough: set it to 2 "
-               "(sysctl kernel.perf_event_paranoid=2) or give the unit that capability";
+               "kernel.perf_event_paranoid is 3 or more, as Debian sets it, only CAP_SYS_ADMIN is enough. As root, one "
+               "of "
+               "'cp " REMEDIES "/90-topdownd.conf /etc/sysctl.d/ && sysctl -p /etc/sysctl.d/90-topdownd.conf' and "
+               "'install -Dm644 -t /etc/systemd/system/topdownd.service.d " REMEDIES "/cap-sys-admin.conf && "
+               "systemctl daemon-reload && systemctl restart topdownd'";
     case -EPERM:
         return "a security policy forbids perf_event_open, such as a container's seccomp profile: allow it there, and "
                "give the daemon CAP_PERFMON";

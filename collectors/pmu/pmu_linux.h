@@ -28,7 +28,7 @@ const char *pmu_linux_reason(int error);
 
 // The remedy for an errno of perf_event_open, one line without a line end. `files` is the number of file descriptors
 // that all counters need, 0 if unknown. Cut at size - 1.
-enum { PMU_LINUX_REMEDY_MAX = 384 };
+enum { PMU_LINUX_REMEDY_MAX = 640 };
 void pmu_linux_remedy(int error, size_t files, char *out, size_t size);
 
 #endif

@@ -185,6 +185,7 @@ struct config *config_free(struct config *config) {
     if (!config)
         return NULL;
     free(config->record.path);
+    free(config->textfile.path);
     free(config->specs.path);
     for (size_t i = 0; i < config->n_hosts; i++) {
         free(config->hosts[i].hostname);

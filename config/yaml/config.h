@@ -91,11 +91,17 @@ struct config_record {
 #define CONFIG_RECORD_BYTES_MIN UINT64_C(0x100000)      // 1M
 #define CONFIG_RECORD_BYTES_MAX UINT64_C(0x10000000000) // 1024G
 
+// `textfile:` at the top level: the page for Prometheus, written to a file in this folder again and again.
+struct config_textfile {
+    char *path;           // of the folder, absolute; NULL: none
+    uint64_t interval_ns; // between two times
+};
+
 struct config {
     char **files; // files read, in order
     size_t n_files;
     struct config_listen *listen;
-    size_t n_listen; // at least one
+    size_t n_listen; // 0: `listen: none`
     struct config_profile *profiles;
     size_t n_profiles;  // one of them is "default"
     int forced_profile; // `profile:` at the top level; -1: by match
@@ -104,6 +110,7 @@ struct config {
     struct config_settings settings; // of the top level; profiles begin with them
     struct config_specs specs;
     struct config_record record;
+    struct config_textfile textfile;
     uint64_t hash; // of the merged content, without comments and layout
 };
 

@@ -127,6 +127,12 @@ static void decode_record(struct config_decoder *decoder, const struct config_ke
         record->origin = path->origin;
 }
 
+static void decode_textfile(struct config_decoder *decoder, const struct config_key *key, const struct yaml_tree *value,
+                            void *member) {
+    (void)member;
+    (void)decode_place(decoder, key, value, CONFIG_TEXTFILE, &decoder->config->textfile);
+}
+
 // ---- all keys ----
 
 #define SETTING(member) offsetof(struct config_settings, member)
@@ -241,6 +247,12 @@ static const struct config_key config_keys[] = {
      .decode = decode_record,
      .example = "{path: /var/lib/topdownd/recording, size: 256M}",
      .help = "where every reading is written to"},
+    {.name = "textfile",
+     .places = CONFIG_TOP,
+     .pass = CONFIG_LAST,
+     .decode = decode_textfile,
+     .example = "{path: /var/lib/prometheus/node-exporter, interval: 10s}",
+     .help = "the folder of node_exporter's collector of text files, for hosts that may open no port"},
     {.name = "reserve",
      .places = CONFIG_COUNTERS,
      .value = config_value_reserve,
@@ -270,6 +282,18 @@ static const struct config_key config_keys[] = {
      .member = offsetof(struct config_record, size_bytes),
      .standard = "256M",
      .help = "of all parts together, 1M to 1024G"},
+    {.name = "path",
+     .places = CONFIG_TEXTFILE,
+     .decode = decode_path,
+     .member = offsetof(struct config_textfile, path),
+     .example = "/var/lib/prometheus/node-exporter",
+     .help = "a folder, absolute; topdownd.prom is written to it"},
+    {.name = "interval",
+     .places = CONFIG_TEXTFILE,
+     .value = config_value_interval,
+     .member = offsetof(struct config_textfile, interval_ns),
+     .standard = "10s",
+     .help = "time between two times that it is written, 1s to 60s"},
     {.name = "match",
      .places = CONFIG_HOST,
      .decode = decode_match,
@@ -306,13 +330,9 @@ static const char *place_prefix(unsigned places) {
     static const struct {
         unsigned place;
         const char *prefix;
-    } prefixes[] = {{CONFIG_TOP, ""},
-                    {CONFIG_PROFILE, "profiles.NAME."},
-                    {CONFIG_COUNTERS, "counters."},
-                    {CONFIG_SPECS, "specs."},
-                    {CONFIG_RECORD, "record."},
-                    {CONFIG_HOST, "hosts."},
-                    {CONFIG_MATCH, "hosts.match."}};
+    } prefixes[] = {{CONFIG_TOP, ""},         {CONFIG_PROFILE, "profiles.NAME."}, {CONFIG_COUNTERS, "counters."},
+                    {CONFIG_SPECS, "specs."}, {CONFIG_RECORD, "record."},         {CONFIG_TEXTFILE, "textfile."},
+                    {CONFIG_HOST, "hosts."},  {CONFIG_MATCH, "hosts.match."}};
     size_t i = 0;
     while ((prefixes[i].place & places) == 0)
         i++;
@@ -336,6 +356,7 @@ int config_decode(const struct yaml_tree *tree, struct config *config, struct er
     config_map_default(&decoder, CONFIG_TOP, &config->settings);
     config_map_default(&decoder, CONFIG_COUNTERS, &config->settings);
     config_map_default(&decoder, CONFIG_RECORD, &config->record);
+    config_map_default(&decoder, CONFIG_TEXTFILE, &config->textfile);
     config_map_read(&decoder, tree, CONFIG_TOP, &config->settings);
     return decoder.memory_short ? -ENOMEM : 0;
 }

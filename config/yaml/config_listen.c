@@ -11,6 +11,7 @@
 enum { WORD_MAX = 64 };
 #define LISTEN_DEFAULT_ADDRESS "127.0.0.1"
 #define LISTEN_DEFAULT_PORT 10813
+#define LISTEN_NONE "none" // no address: see `textfile`
 
 static void add_listen(struct config_decoder *decoder, const char *text, const struct config_value_endpoint *endpoint) {
     struct config_listen *listen = &decoder->config->listen[decoder->config->n_listen++];
@@ -58,11 +59,15 @@ void config_listen_decode(struct config_decoder *decoder, const struct config_ke
         add_listen(decoder, key->standard, &endpoint);
         return;
     }
+    if (listen->kind == YAML_TREE_SCALAR && strcmp(listen->text, LISTEN_NONE) == 0)
+        return;
     if (!config_value_is(listen, YAML_TREE_LIST, key->name, key->example, decoder->errors))
         return;
     if (listen->n == 0)
-        (void)yaml_tree_error(decoder->errors, &listen->origin,
-                              "listen is empty: write an address, or remove the key for 127.0.0.1:10813");
+        (void)yaml_tree_error(
+            decoder->errors, &listen->origin,
+            "listen is empty: write an address, remove the key for 127.0.0.1:10813, or write none to open "
+            "no port");
     if (listen->n > CONFIG_LISTEN_MAX)
         (void)yaml_tree_error(decoder->errors, &listen->origin, "listen: more than %d addresses", CONFIG_LISTEN_MAX);
     for (size_t i = 0; i < listen->n && i < CONFIG_LISTEN_MAX; i++)
@@ -103,6 +108,8 @@ int config_listen_replace(struct config *config, const struct config_listen_word
     struct config_decoder decoder = {.config = config, .errors = errors};
     size_t before = errors->n + errors->dropped;
     config_listen_clear(config);
+    if (words->n == 1 && strcmp(words->words[0], LISTEN_NONE) == 0)
+        return 0;
     if (!make_place(&decoder))
         return -ENOMEM;
     for (size_t i = 0; i < words->n && !decoder.memory_short; i++)

@@ -21,7 +21,8 @@ enum config_place {
     CONFIG_SPECS = 8,
     CONFIG_RECORD = 16,
     CONFIG_HOST = 32,
-    CONFIG_MATCH = 64
+    CONFIG_MATCH = 64,
+    CONFIG_TEXTFILE = 128
 };
 
 // The keys of a mapping are read in this order, regardless of the order in the file or the table.

@@ -282,8 +282,9 @@ static void remove_gauges(struct snapshot *snapshot) {
 
 struct snapshot *snapshot_stale(const struct snapshot *snapshot) {
     static const enum self_value gauges[] = {
-        SELF_BUDGET_USED,  SELF_PROCESS_RESIDENT_BYTES, SELF_PROCESS_VIRTUAL_BYTES, SELF_PROCESS_OPEN_FDS,
-        SELF_RECORDING_UP, SELF_RECORDING_ERROR,        SELF_PMU_KERNEL_BYTES};
+        SELF_BUDGET_USED,   SELF_PROCESS_RESIDENT_BYTES, SELF_PROCESS_VIRTUAL_BYTES, SELF_PROCESS_OPEN_FDS,
+        SELF_RECORDING_UP,  SELF_RECORDING_ERROR,        SELF_PMU_KERNEL_BYTES,      SELF_TEXTFILE_UP,
+        SELF_TEXTFILE_ERROR};
     struct snapshot_layout *layout = snapshot->layout;
     struct snapshot *stale = snapshot_new(layout);
     if (!stale)

@@ -74,6 +74,9 @@ enum self_value {
     SELF_PMU_KERNEL_BYTES,         // the kernel's memory behind the open events, estimated; NaN: no PMU is used
     SELF_CONFIG_SUCCESSFUL,        // 1, 0: the last attempt to load the configuration succeeded, failed
     SELF_CONFIG_SUCCESS_TIMESTAMP, // of the last one that succeeded
+    SELF_TEXTFILE_UP,              // 1, 0: the last time it was written, it could be or not; NaN: none, or not yet
+    SELF_TEXTFILE_ERROR,           // errno of that failure; else 0
+    SELF_TEXTFILE_FAILURES,        // total
     SELF_N
 };
 enum { SELF_BUCKETS_N = SELF_ROTATION_BUCKETS_END - SELF_ROTATION_BUCKETS };

@@ -31,6 +31,7 @@ struct options {
     const char *spec;      // eval: a vendor's file or folder; else a spec's name for a replayed log; NULL: not given
     const char *record;    // file; NULL: from the configuration
     uint64_t record_bytes; // of all files together; 0: not given
+    const char *textfile;  // folder; NULL: from the configuration
     const char *config;
     bool config_given; // false: the default path, which may be absent
     bool json;         // print JSON, not text

@@ -71,6 +71,10 @@ static int read_record(const struct option_row *row, const char *word, struct op
     return word[0] == '\0' ? options_say("--record takes the path of a file") : read_text(row, word, options);
 }
 
+static int read_textfile(const struct option_row *row, const char *word, struct options *options) {
+    return word[0] == '\0' ? options_say("--textfile takes the path of a folder") : read_text(row, word, options);
+}
+
 static int read_size(const struct option_row *row, const char *word, struct options *options) {
     double bytes;
     (void)row;
@@ -147,6 +151,8 @@ const struct option_row option_rows[OPTION_ROWS] = {
      "serve on the sockets that systemd passes (topdownd.socket), instead of addresses"},
     {"web.config.file", "FILE", OPTIONS_MEASURE, read_text, MEMBER(web.config),
      "TLS, passwords and headers of the server, as in the file of Prometheus' exporters"},
+    {"textfile", "DIR", OPTIONS_MEASURE, read_textfile, MEMBER(textfile),
+     "write the page for Prometheus to DIR/topdownd.prom every 10 s, for node_exporter's collector of text files"},
     {"for", "TIME", OPTIONS_YIELD, read_for, MEMBER(yield.seconds), "for how long, 1s to 1h; it ends by itself"},
     {"end", NULL, OPTIONS_YIELD, read_flag, MEMBER(yield.end), "take the counters back now"},
     {"path.run", "DIR", OPTIONS_MEASURE | OPTIONS_ASK, read_text, MEMBER(run),

@@ -104,6 +104,9 @@ void self_fill(struct self *self, const struct host_roots *roots, double pmu_up,
     values[SELF_INTERRUPT_SECONDS] = self->interrupt_seconds;
     values[SELF_CONFIG_SUCCESSFUL] = self->config.successful && !self->config.web_refused;
     values[SELF_CONFIG_SUCCESS_TIMESTAMP] = self->config.success_seconds;
+    values[SELF_TEXTFILE_UP] = self->textfile.tried ? (double)(self->textfile.error == 0) : NAN;
+    values[SELF_TEXTFILE_ERROR] = self->textfile.tried ? -(double)self->textfile.error : NAN;
+    values[SELF_TEXTFILE_FAILURES] = self->textfile.tried ? (double)self->textfile.failures : NAN;
     values[SELF_BUDGET_USED] = self->budget.used;
     values[SELF_PROCESS_CPU_SECONDS] = self->process.cpu_seconds;
     values[SELF_PROCESS_RESIDENT_BYTES] = self->process.resident_bytes;

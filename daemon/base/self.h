@@ -26,6 +26,11 @@ struct self {
         bool web_refused;       // the web configuration has changed since, and is wrong
         double success_seconds; // when it was last loaded, since the epoch
     } config;
+    struct self_textfile {
+        bool tried;        // it has been written, or could not be
+        int error;         // negative errno of the last time; 0: it was written
+        uint64_t failures; // total
+    } textfile;
     struct host_process process;
     struct budget budget;
 };

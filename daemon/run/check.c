@@ -12,6 +12,7 @@
 #include "daemon/run/protection.h"
 #include "daemon/run/series.h"
 #include "daemon/run/summary.h"
+#include "daemon/run/textfile.h"
 #include "daemon/source/setup.h"
 
 enum { EXIT_WRONG = 2 };
@@ -32,6 +33,16 @@ static int check_record(const struct setup *setup, struct errors *errors) {
     for (size_t i = 0; i < errors->n && r == 0; i++)
         (void)printf("warning: %s\n", errors->items[i].text);
     return r;
+}
+
+// As for a recording, what the unit or another user may mend is a warning only.
+static void check_textfile(const struct setup *setup) {
+    const char *folder = setup->textfile.folder;
+    int r = folder ? textfile_check(folder) : 0;
+    if (folder)
+        (void)printf("writing %s/topdownd.prom every %.3g s\n", folder, (double)setup->textfile.interval_ns * 1e-9);
+    if (r < 0)
+        (void)printf("warning: %s: %s\n", folder, view_textfile_text(r));
 }
 
 // A value needs a few rounds: nobody waits days for it.
@@ -114,6 +125,7 @@ static int show(const struct setup *setup, const struct options *options, struct
     show_plans(setup, plans);
     show_series(setup, plans);
     int r = check_protection(setup, options, errors);
+    check_textfile(setup);
     return r < 0 ? r : check_record(setup, errors);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "config/web/web_config.h"
 #include "daemon/base/log.h"
@@ -66,7 +67,7 @@ static void take_stamps(const struct protection *protection, struct stamp out[FI
         out[i].device = status.st_dev;
         out[i].inode = status.st_ino;
         out[i].size = status.st_size;
-        out[i].changed = status.st_mtim;
+        out[i].changed = status.st_ctim; // also where an older file was renamed into its place
     }
 }
 
@@ -76,6 +77,15 @@ static bool same(const struct stamp a[FILES_MAX], const struct stamp b[FILES_MAX
         all = all && a[i].device == b[i].device && a[i].inode == b[i].inode && a[i].size == b[i].size &&
               a[i].changed.tv_sec == b[i].changed.tv_sec && a[i].changed.tv_nsec == b[i].changed.tv_nsec;
     return all;
+}
+
+// The files have been read. One that has just changed may have done so since: it is read once more.
+static void note_read(struct protection *protection) {
+    take_stamps(protection, protection->seen);
+    memcpy(protection->read, protection->seen, sizeof protection->read);
+    for (size_t i = 0; i < FILES_MAX; i++)
+        if (protection->read[i].changed.tv_sec >= time(NULL) - 1)
+            protection->read[i].changed.tv_nsec = -1;
 }
 
 // Says what is wrong, once.
@@ -157,8 +167,7 @@ int protection_change(struct protection *protection, struct web *web, struct err
     protection->web = web_ref(web);
     protection->wrong_looks = 0;
     protection->why[0] = '\0';
-    take_stamps(protection, protection->read);
-    memcpy(protection->seen, protection->read, sizeof protection->seen);
+    note_read(protection);
     return 0;
 }
 
@@ -174,8 +183,7 @@ int protection_new(sd_event *loop, const struct options *options, struct http_se
     *protection = (struct protection){.options = options, .server = server, .caller = *caller, .web = web_ref(web)};
     int r = 0;
     if (web) {
-        take_stamps(protection, protection->read);
-        memcpy(protection->seen, protection->read, sizeof protection->seen);
+        note_read(protection);
         r = sd_event_add_time_relative(loop, &protection->timer, CLOCK_MONOTONIC, PROTECTION_LOOK_US, ACCURACY_US,
                                        on_timer, protection);
     }

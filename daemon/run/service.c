@@ -25,6 +25,7 @@
 #include "daemon/run/series.h"
 #include "daemon/run/signals.h"
 #include "daemon/run/summary.h"
+#include "daemon/run/textfile.h"
 #include "daemon/source/setup.h"
 
 // This thread runs the event loop: the engines' deadlines, signals, the watchdog. The HTTP server has a thread of its
@@ -34,8 +35,6 @@
 // engines that are due. The daemon answers requests once all engines have a plan.
 
 enum { EXIT_WRONG = 2 };
-
-static const uint64_t STATUS_US = 10000000; // of each type; systemd tells everybody on its bus of each new status
 
 _Static_assert((int)SOURCE_TYPES_MAX <= (int)SHOWN_TYPES_MAX, "all types of cores are shown");
 
@@ -50,12 +49,13 @@ struct service {
     size_t n_engines;
     struct listening *listening;
     struct protection *protection;
-    struct control *control; // NULL: no folder for its socket
+    struct textfile *textfile; // NULL: none
+    struct control *control;   // NULL: no folder for its socket
     sd_event *loop;
     uint64_t wake_us;                      // when the engines are due
     bool serving;                          // there is a plan, and requests are answered
     uint64_t watchdog_us, watchdog_fed_us; // 0: systemd's watchdog is off
-    uint64_t status_us[SOURCE_TYPES_MAX];  // each type's last status was sent then; 0: none
+    struct summary_host status;            // systemd's
 };
 
 static void feed_watchdog(struct service *s) {
@@ -76,33 +76,21 @@ static int begin(struct service *s, struct errors *errors) {
 
 // ---- steps ----
 
-// systemd shows the last status, so core types take turns: each of them is shown for a while. A type that has nothing
-// to say yet delays the others once.
-static bool has_turn(const struct service *s, size_t type, uint64_t now_us) {
-    uint64_t own_us = s->status_us[type];
-    for (size_t i = 0; i < s->n_engines; i++) {
-        bool recent = s->status_us[i] != 0 && now_us - s->status_us[i] < STATUS_US / s->n_engines;
-        bool waits_longer = s->status_us[i] < own_us && now_us - own_us < 2 * STATUS_US;
-        if (recent || waits_longer)
-            return false;
-    }
-    return true;
-}
-
 static void send_status(struct service *s, size_t type, const struct snapshot *snapshot) {
-    char status[SUMMARY_LINE_MAX];
-    uint64_t now_us = clocks_now_ns() / 1000;
-    if (!has_turn(s, type, now_us))
+    char line[SUMMARY_HOST_MAX];
+    s->status.n_types = s->n_engines;
+    if (!summary_take(&s->status, type, present_view(s, type), snapshot, clocks_now_ns() / 1000))
         return;
-    s->status_us[type] = now_us;
-    summary_status(present_view(s, type), snapshot, status, sizeof status);
-    listening_describe(s->listening, status, sizeof status);
-    (void)sd_notifyf(0, "STATUS=%s", status);
+    summary_host(&s->status, line, sizeof line);
+    listening_describe(s->listening, line, sizeof line);
+    (void)sd_notifyf(0, "STATUS=%s", line);
 }
 
 static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
-    http_server_publish(listening_server(s->listening), type,
-                        &(struct http_published){present_view(s, type), snapshot});
+    const struct http_published published = {present_view(s, type), snapshot};
+    http_server_publish(listening_server(s->listening), type, &published);
+    textfile_publish(s->textfile, type, s->n_engines, &published);
+    s->self.textfile = textfile_state(s->textfile);
     send_status(s, type, snapshot);
 }
 
@@ -145,6 +133,7 @@ static void summarize(const struct service *s) {
         shown.types[i].view = present_view(s, i);
         summary_start(shown.types[i].view, s->setup, &s->setup->types[i]);
     }
+    summary_readers(s->setup, s->options->web.systemd_socket);
     series_describe(&shown, &s->setup->profile->settings, &texts);
     if (texts.host[0] != '\0')
         log_warning("%s", texts.host);
@@ -328,6 +317,7 @@ static int finish_change(struct service *s, struct view *const before[SOURCE_TYP
     summarize(s);
     for (size_t i = 0; i < s->n_engines; i++)
         show_totals(s, i, before[i]);
+    textfile_change(&s->textfile, s->setup);
     control_end_reload(s->control, 0, &none);
     notify_reload(s, false);
     start_memory_give_back();
@@ -433,6 +423,7 @@ static int open_loop(struct service *s) {
 
 // In reverse of service_open.
 static void service_close(struct service *s) {
+    s->textfile = textfile_free(s->textfile);
     s->control = control_free(s->control);
     s->protection = protection_free(s->protection);
     s->listening = listening_free(s->listening);
@@ -473,6 +464,8 @@ static int service_open(struct service *s, const struct options *options) {
         r = open_server(s, &inherited);
     if (r >= 0)
         r = control_new(s->loop, options->run, &(struct control_requests){on_yield, on_reload, s}, errors, &s->control);
+    if (r >= 0)
+        r = textfile_new(s->setup, &s->textfile);
     if (r >= 0)
         r = begin(s, errors);
     return r;

@@ -10,6 +10,8 @@
 
 enum { ROUND_SECONDS_EXPECTED = 60 }; // fits Prometheus' usual windows of five minutes: four rounds
 
+static const uint64_t STATUS_US = 10000000; // systemd tells everybody on its bus of each new status
+
 static size_t plannable(const struct plan *plan) {
     size_t n = 0;
     for (size_t m = 0; m < plan->n_metrics; m++)
@@ -142,6 +144,30 @@ void summary_status(const struct view *view, const struct snapshot *snapshot, ch
         length += (size_t)snprintf(out + length, size - length, "%s%s %.0f %%", separator, metric->name, value * 100);
         separator = ", ";
     }
+}
+
+bool summary_take(struct summary_host *host, size_t type, const struct view *view, const struct snapshot *snapshot,
+                  uint64_t now_us) {
+    bool first = host->parts[type][0] == '\0';
+    summary_status(view, snapshot, host->parts[type], sizeof host->parts[type]);
+    if (!first && now_us < host->due_us)
+        return false;
+    host->due_us = now_us + STATUS_US;
+    return true;
+}
+
+void summary_host(const struct summary_host *host, char *out, size_t size) {
+    size_t length = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < host->n_types && length < size; i++)
+        if (host->parts[i][0] != '\0')
+            length += (size_t)snprintf(out + length, size - length, "%s%s", length > 0 ? "; " : "", host->parts[i]);
+}
+
+void summary_readers(const struct setup *setup, bool sockets) {
+    if (setup->config->n_listen == 0 && !sockets && !setup->textfile.folder && !setup->record_path)
+        log_warning("nobody can read what is measured: listen is none, and there is neither a text file nor a "
+                    "recording");
 }
 
 void summary_files(const struct setup *setup) {

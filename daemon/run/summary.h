@@ -14,6 +14,25 @@ void summary_start(const struct view *view, const struct setup *setup, const str
 // One line on the newest snapshot, with several core types that of one: level 1, if there is any.
 void summary_status(const struct view *view, const struct snapshot *snapshot, char *out, size_t size);
 
+// The line that `systemctl status` shows: one for the whole host, with a part for each core type.
+struct summary_host {
+    char parts[SOURCE_TYPES_MAX][SUMMARY_LINE_MAX]; // "": the type has had no snapshot yet
+    size_t n_types;
+    uint64_t due_us;
+};
+
+// Takes in a snapshot of a core type. Returns true if the line is to be sent: as soon as a type has had its first
+// snapshot, and then every ten seconds.
+bool summary_take(struct summary_host *host, size_t type, const struct view *view, const struct snapshot *snapshot,
+                  uint64_t now_us);
+
+// Writes the line, cut at size - 1.
+enum { SUMMARY_HOST_MAX = SOURCE_TYPES_MAX * SUMMARY_LINE_MAX };
+void summary_host(const struct summary_host *host, char *out, size_t size);
+
+// Warns if neither an address (nor a socket of systemd), a text file nor a recording shows what is measured.
+void summary_readers(const struct setup *setup, bool sockets);
+
 // Print to standard output; then for each core type.
 void summary_files(const struct setup *setup);
 void summary_config(const struct setup *setup, const struct core_type *type, const struct plan *plan);

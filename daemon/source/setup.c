@@ -98,6 +98,14 @@ static int choose_record(struct setup *setup, const struct options *options, str
     return 0;
 }
 
+// A replay does not take the place of what the host itself writes.
+static void choose_textfile(struct setup *setup, const struct options *options) {
+    const struct config_textfile *textfile = &setup->config->textfile;
+    bool configured = textfile->path && !setup->types[0].source->replayed;
+    setup->textfile.folder = options->textfile ? options->textfile : configured ? textfile->path : NULL;
+    setup->textfile.interval_ns = textfile->interval_ns;
+}
+
 // If `cpus` is at fault, the error points there.
 static int find_topology(struct setup *setup, struct core_type *type, struct errors *errors) {
     const struct config_settings *settings = &setup->profile->settings;
@@ -234,6 +242,7 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
         r = choose_record(setup, options, errors);
     if (r < 0)
         return r;
+    choose_textfile(setup, options);
     choose_profile(setup);
     for (size_t i = 0; i < setup->n_types; i++)
         source_choose_guests(setup->types[i].source, setup->profile->settings.guests == CONFIG_GUESTS_SHARE);

@@ -31,8 +31,12 @@ struct setup {
     const char *record_path;                   // NULL: no recording
     const struct config_origin *record_origin; // place in the configuration; NULL: from the command line
     uint64_t record_bytes;                     // limit of all its files together
-    double speed;                              // of a replay
-    bool quiet;                                // nobody waits for its end: the log says nothing of it
+    struct setup_textfile {
+        const char *folder; // NULL: none
+        uint64_t interval_ns;
+    } textfile;
+    double speed; // of a replay
+    bool quiet;   // nobody waits for its end: the log says nothing of it
     struct core_type types[SOURCE_TYPES_MAX];
     size_t n_types;                      // at least 1
     struct platform *platform;           // the host's; may be replaced (setup_look_at_platform)

@@ -15,7 +15,7 @@
 #include "daemon/source/data.h"
 #include "exporters/view/view.h"
 
-enum { SOURCE_TYPES_MAX = HOST_CORES_MAX, SOURCE_ERRORS_MAX = 8, SOURCE_TEXT_MAX = 512 };
+enum { SOURCE_TYPES_MAX = HOST_CORES_MAX, SOURCE_ERRORS_MAX = 8, SOURCE_TEXT_MAX = 896 };
 
 struct source;
 

@@ -73,6 +73,10 @@ void html_answer_render(const struct view *view, struct tree *tree, const struct
     if (bound.n > 0) {
         text_string(out, "<p>");
         unsigned last = tree->nodes[bound.path[bound.n - 1]].metric;
+        if (differ) { // each socket has steps of its own
+            html_put(out, view_title(&tree->layout->catalog->metrics[last]));
+            text_string(out, ": ");
+        }
         html_put_next(out, view, last, "answer", 0);
         if (leads_on(view, last) && !view->replayed)
             text_string(out, "<p class=\"soft\">To measure another metric group, add it to <code>groups</code> in "

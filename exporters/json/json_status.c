@@ -306,14 +306,27 @@ static void add_process(struct json *json, const struct view *view, const struct
 static void add_recording(struct json *json, const struct view *view, const struct snapshot *snapshot) {
     const double *values = snapshot->values;
     double error = values[snapshot_self(view->layout, SELF_RECORDING_ERROR)];
-    if (!view->recording)
+    if (!view->files.recording)
         return;
     json_begin_object(json, "recording");
-    json_string(json, "file", view->recording);
+    json_string(json, "file", view->files.recording);
     json_number(json, "up", values[snapshot_self(view->layout, SELF_RECORDING_UP)]);
     json_string(json, "reason", error > 0 ? view_recording_text(-(int)error) : NULL);
     json_number(json, "bytes_total", values[snapshot_self(view->layout, SELF_RECORDING_BYTES)]);
     json_number(json, "rounds_lost_total", values[snapshot_self(view->layout, SELF_RECORDING_ROUNDS_LOST)]);
+    json_end_object(json);
+}
+
+static void add_textfile(struct json *json, const struct view *view, const struct snapshot *snapshot) {
+    const double *values = snapshot->values;
+    double error = values[snapshot_self(view->layout, SELF_TEXTFILE_ERROR)];
+    if (!view->files.textfile)
+        return;
+    json_begin_object(json, "textfile");
+    json_string(json, "folder", view->files.textfile);
+    json_number(json, "up", values[snapshot_self(view->layout, SELF_TEXTFILE_UP)]);
+    json_string(json, "reason", error > 0 ? view_textfile_text(-(int)error) : NULL);
+    json_number(json, "failures_total", values[snapshot_self(view->layout, SELF_TEXTFILE_FAILURES)]);
     json_end_object(json);
 }
 
@@ -345,6 +358,7 @@ int json_render_status(const struct view *view, const struct snapshot *snapshot,
                 snapshot->values[snapshot_self(view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]);
     json_end_object(&json);
     add_recording(&json, view, snapshot);
+    add_textfile(&json, view, snapshot);
     add_process(&json, view, snapshot);
     json_attention(&json, view, snapshot);
     json_end_object(&json);

@@ -14,11 +14,6 @@
 #include "core/spec/family.h"
 #include "exporters/prometheus/prometheus_parts.h"
 
-void page_add_family(struct prometheus_page *page, enum family family) {
-    const struct family_info *info = &family_table[family];
-    page_family(page, info->name, info->type, info->help);
-}
-
 // Makes later series the host's or the daemon's.
 static const struct view *begin_host(struct prometheus_page *page, const struct shown *shown) {
     const struct view *view = page_begin_type(page, shown, 0);
@@ -198,7 +193,7 @@ static void add_last_snapshot(struct prometheus_page *page, const struct view *v
 }
 
 static void add_recording(struct prometheus_page *page, const struct view *view, enum self_value value) {
-    if (view->recording)
+    if (view->files.recording)
         page_series(page, "", NULL, 0, PAGE_WHOLE, snapshot_self(view->layout, value));
 }
 
@@ -283,6 +278,13 @@ static void add_process(struct prometheus_page *page, const struct view *view) {
     add_self(page, view, FAMILY_PROCESS_START, PAGE_REAL, SELF_PROCESS_START_TIMESTAMP);
 }
 
+static void add_textfile(struct prometheus_page *page, const struct view *view) {
+    if (!view->files.textfile)
+        return;
+    add_self(page, view, FAMILY_TEXTFILE_UP, PAGE_WHOLE, SELF_TEXTFILE_UP);
+    add_self(page, view, FAMILY_TEXTFILE_FAILURES, PAGE_WHOLE, SELF_TEXTFILE_FAILURES);
+}
+
 static void add_host(struct prometheus_page *page, const struct shown *shown) {
     static const struct family_series measured[] = {
         {FAMILY_DENOMINATOR, page_add_denominators},
@@ -323,6 +325,7 @@ static void add_host(struct prometheus_page *page, const struct shown *shown) {
     add_table(page, shown, measured, sizeof(measured) / sizeof(measured[0]));
     add_cost(page, begin_host(page, shown));
     add_table(page, shown, after_cost, sizeof(after_cost) / sizeof(after_cost[0]));
+    add_textfile(page, begin_host(page, shown));
     add_info(page, begin_host(page, shown));
     page_add_gauges(page, shown, false);
     add_process(page, begin_host(page, shown));

@@ -11,6 +11,11 @@
 #include "core/spec/family.h"
 #include "exporters/prometheus/prometheus_parts.h"
 
+void page_add_family(struct prometheus_page *page, enum family family) {
+    const struct family_info *info = &family_table[family];
+    page_family(page, info->name, info->type, info->help);
+}
+
 const struct view *page_begin_type(struct prometheus_page *page, const struct shown *shown, size_t type) {
     const struct view *view = shown->types[type].view;
     page_begin(page, type, view->core_type, view->layout->n_scopes);

@@ -25,7 +25,7 @@ struct format {
 static const struct format TEXT = {.end = ""}, OPENMETRICS = {.openmetrics = true, .end = "# EOF\n"};
 
 // All words of a family's header but its names, help, type and unit.
-static const char HEADER_WORDS[] = "# HELP  \n# TYPE  \n# UNIT  \n";
+enum { HEADER_WORDS_BYTES = sizeof "# HELP  \n# TYPE  \n# UNIT  \n" };
 
 // The text added to the pool since `begin`; a pool that outgrows its indexes has failed.
 static struct page_part pool_since(struct prometheus_page *page, size_t begin) {
@@ -63,7 +63,7 @@ void page_family(struct prometheus_page *page, const char *name, const char *typ
     size_t end = strcmp(type, "counter") == 0 ? strlen("_total") : strcmp(type, "info") == 0 ? strlen("_info") : 0;
     family->stem = family->name.length - (uint32_t)end;
     family->unit = find_unit(name, family->stem);
-    page->bytes_max += sizeof(HEADER_WORDS) + 4 * (size_t)family->name.length + family->help.length + strlen(type);
+    page->bytes_max += HEADER_WORDS_BYTES + 4 * (size_t)family->name.length + family->help.length + strlen(type);
 }
 
 static void add_label(struct prometheus_page *page, char *separator, const char *name, const char *value) {

@@ -34,13 +34,13 @@ static struct view_pmu_error *errors_copy(const struct view_pmu_error *errors, s
     return copy;
 }
 
-enum { TEXTS_N = 8 };
+enum { TEXTS_N = 9 };
 
 // The strings that a view has copies of.
 static void find_texts(struct view *view, const char **texts[TEXTS_N]) {
-    const char **const all[TEXTS_N] = {&view->hostname,   &view->core_type, &view->pmu,
-                                       &view->cpu_vendor, &view->cpu_model, &view->cpu_microarchitecture,
-                                       &view->profile,    &view->recording};
+    const char **const all[TEXTS_N] = {&view->hostname,   &view->core_type,       &view->pmu,
+                                       &view->cpu_vendor, &view->cpu_model,       &view->cpu_microarchitecture,
+                                       &view->profile,    &view->files.recording, &view->files.textfile};
     memcpy(texts, all, sizeof(all));
 }
 
@@ -195,4 +195,21 @@ const char *view_recording_text(int error) {
     return error == -ENOBUFS ? "the disk is too slow"
            : error == -EBUSY ? "another topdownd writes it"
                              : strerror(-error);
+}
+
+const char *view_textfile_text(int error) {
+    switch (error) {
+    case -ENOENT:
+        return "the folder does not exist: make it, or name the folder that node_exporter reads "
+               "(--collector.textfile.directory)";
+    case -EACCES:
+    case -EPERM:
+    case -EROFS:
+        return "the daemon may not write there: let the user topdownd write to the folder (setfacl -m u:topdownd:rwx "
+               "DIR), and open it in the unit with a drop-in, ReadWritePaths=DIR";
+    case -ENOTDIR:
+        return "this is no folder: name the folder that node_exporter reads";
+    default:
+        return strerror(-error);
+    }
 }

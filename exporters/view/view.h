@@ -40,10 +40,13 @@ struct view {
     struct view_counters {
         unsigned total, usable; // of one CPU, general and fixed; 0: events take none
     } counters;
-    bool standard_error;              // exported to Prometheus too
-    unsigned max_cpu_series;          // limit of /metrics/cpu; 0: none
-    uint64_t interval_ns;             // between two snapshots
-    const char *recording;            // the file that readings are written to; NULL: none
+    bool standard_error;     // exported to Prometheus too
+    unsigned max_cpu_series; // limit of /metrics/cpu; 0: none
+    uint64_t interval_ns;    // between two snapshots
+    struct view_files {
+        const char *recording; // that readings are written to; NULL: none
+        const char *textfile;  // that the page for Prometheus is written to; NULL: none
+    } files;
     const struct adapt_report *adapt; // of the adaptive schedule; NULL: the schedule is fixed
     struct platform *platform;        // of the host; NULL: not collected
     const struct view_pmu_error *pmu_errors;
@@ -109,7 +112,8 @@ bool view_interval_tells(const struct catalog_metric *metric, double value, doub
 enum { VIEW_TIME_MAX = 32 };
 bool view_time(double seconds, char out[VIEW_TIME_MAX]);
 
-// Explains the negative errno of a recording that cannot be written, for people.
+// Explains the negative errno of a recording, or of a text file, that cannot be written, for people.
 const char *view_recording_text(int error);
+const char *view_textfile_text(int error);
 
 #endif

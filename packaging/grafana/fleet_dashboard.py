@@ -16,6 +16,7 @@ DASHBOARD = panels.link("Dashboard of this host", "/d/topdownd-host?var-datasour
 PAGE = panels.link("Page of this host", "${scheme}://${__value.text}/")
 ALERTING = 'role=~"$role",instance=~"$host|"'  # alerts of a role have no instance
 HOST_LINKS = (DASHBOARD, PAGE)
+LEGEND = "{{role}} {{microarchitecture}} {{core_type}}"
 LABELS = ("Value", "microarchitecture", "spec", "core_type")
 
 
@@ -64,10 +65,10 @@ def bound():
                        f'label_replace(count(topdownd_bound_info{{path="none"}} {THESE}), "category", "none", "", "")', "{{category}}")]),
         panels.lines("Back-end bound by role and model", "Share of the slots that waited for data or execution units. A step in one role on all models is a change of "
                      "the software; a step on one model is one of the platform.", "percentunit",
-                     [(f'role_model_category:topdownd_pipeline_slots:share5m{{{GROUP},category="backend_bound"}}', "{{role}} {{microarchitecture}} {{core_type}}")],
+                     [(f'role_model_category:topdownd_pipeline_slots:share5m{{{GROUP},category="backend_bound"}}', LEGEND)],
                      (12, 9)),
         panels.lines("Front-end bound by role and model", "Share of the slots that waited for instructions. Large or scattered code does that.", "percentunit",
-                     [(f'role_model_category:topdownd_pipeline_slots:share5m{{{GROUP},category="frontend_bound"}}', "{{role}} {{microarchitecture}} {{core_type}}")],
+                     [(f'role_model_category:topdownd_pipeline_slots:share5m{{{GROUP},category="frontend_bound"}}', LEGEND)],
                      (12, 9)),
         panels.table("Longest bound", "The fifty sockets whose answer has stood longest. Follow the host to its dashboard or its page.", "s",
                      [(f'topk(50, (time() - topdownd_bound_since_timestamp_seconds) * on (instance, core_type, socket) group_left (path, category) '
@@ -76,21 +77,35 @@ def bound():
     ]
 
 
+def suspects():
+    """Hosts that are worse than others of their kind, after topdownd.outliers.yml."""
+    about = ("how many spreads of its group the host is worse than the center of the hosts of its role, CPU model and definition, its error bar counted in "
+             "its favour. Above 3 for ten minutes is an alert. Groups of fewer than ten hosts raise none.")
+    return [
+        panels.row("Hosts that differ from their kind"),
+        panels.table("Suspects by IPC", f"The twenty hosts with the largest excess: {about}", "short",
+                     [(f"topk(20, instance:topdownd_ipc:excess30m{{{HOSTS}}})", "")], (12, 8), hide=("spec", "microarchitecture"),
+                     names={"Value": "excess"}, host_links=HOST_LINKS),
+        panels.table("Suspects by level 1", f"The twenty hosts and categories with the largest excess: {about}", "short",
+                     [(f"topk(20, instance_category:topdownd_pipeline_slots:excess30m{{{HOSTS}}})", "")], (12, 8),
+                     hide=("spec", "microarchitecture"), names={"Value": "excess"}, host_links=HOST_LINKS),
+    ]
+
+
 def capacity():
-    legend = "{{role}} {{microarchitecture}} {{core_type}}"
     return [
         panels.row("Capacity"),
         panels.lines("Effective capacity", "Retiring over peak: the share of what the cores could do that became useful work. When it falls at the same load per "
                      "host, the fleet needs more hosts for the same work.", "percentunit",
-                     [(f"role_model:topdownd_effective_capacity:ratio5m{{{GROUP}}}", legend)], field={"min": 0}),
+                     [(f"role_model:topdownd_effective_capacity:ratio5m{{{GROUP}}}", LEGEND)], field={"min": 0}),
         panels.lines("Headroom", "The share of the peak that no thread takes. It is room for more of the same load as long as frequency, memory bandwidth and "
-                     "the siblings of busy threads allow it.", "percentunit", [(f"role_model:topdownd_headroom:ratio5m{{{GROUP}}}", legend)], field={"min": 0}),
+                     "the siblings of busy threads allow it.", "percentunit", [(f"role_model:topdownd_headroom:ratio5m{{{GROUP}}}", LEGEND)], field={"min": 0}),
         panels.lines("Peak", "Pipeline slots per second that the covered cores could give. It falls when hosts go or become blind.", "short",
-                     [(f"role_model:topdownd_peak_pipeline_slots:covered5m{{{GROUP}}}", legend)], field={"min": 0}),
+                     [(f"role_model:topdownd_peak_pipeline_slots:covered5m{{{GROUP}}}", LEGEND)], field={"min": 0}),
         panels.lines("Instructions per cycle", "IPC of each role and model, one definition a line. Compare a line with itself in the past; different roles or "
-                     "models have different work.", "short", [(f"role_model:topdownd_ipc:ratio5m{{{GROUP}}}", legend)], field={"min": 0}),
+                     "models have different work.", "short", [(f"role_model:topdownd_ipc:ratio5m{{{GROUP}}}", LEGEND)], field={"min": 0}),
         panels.lines("Frequency", "Clock cycles per second of the time awake. A fall on one model is power, heat or a governor.", "hertz",
-                     [(f"role_model:topdownd_frequency_hertz:ratio5m{{{GROUP}}}", legend)]),
+                     [(f"role_model:topdownd_frequency_hertz:ratio5m{{{GROUP}}}", LEGEND)]),
         panels.lines("Misses per 1,000 instructions", "Last-level cache and DTLB misses by role, model and definition. Worth a look above 2.", "short",
                      [(f'role_model_metric:topdownd_mpki:ratio5m{{{GROUP},metric=~"ll_cache_mpki|dtlb_mpki"}}',
                        "{{metric}} {{role}} {{microarchitecture}} {{core_type}} {{definition}}")], field={"min": 0}),
@@ -119,5 +134,5 @@ def trust():
 def dashboard():
     links = [panels.dashboard_link("Host", "/d/topdownd-host?var-datasource=${datasource}", "One host")]
     return panels.dashboard(UID, "topdownd: fleet", "What the fleet is bound by, its capacity, and hosts that need a look. Needs the recording rules of "
-                            "packaging/prometheus.", variables(), links, [*state(), *bound(), *capacity(), *trust()],
+                            "packaging/prometheus.", variables(), links, [*state(), *bound(), *suspects(), *capacity(), *trust()],
                             [panels.alerts(ALERTING)])

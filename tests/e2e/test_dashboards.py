@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Grafana's dashboards in their structure: what an import needs, and what every panel has. test_fleet.py runs their queries."""
 
+import glob
 import importlib
 import itertools
 import os
@@ -112,8 +113,8 @@ def test_links_lead_to_the_host_to_its_page_and_back():
 
 def test_queries_name_documented_and_recorded_series_only():
     documented = e2e.read_text(os.path.join(ROOT, "docs/metrics.md"))
-    rules = e2e.read_text(os.path.join(ROOT, "packaging/prometheus/topdownd.rules.yml"))
-    recorded = set(re.findall(r"record: (\S+)", rules))
+    rules = glob.glob(os.path.join(ROOT, "packaging/prometheus/topdownd.*.yml"))
+    recorded = {name for path in rules for name in re.findall(r"record: (\S+)", e2e.read_text(path))}
     asked = set()
     for _, promql in itertools.chain(*(grafana.queries(dashboard) for dashboard in LOADED.values())):
         names = {word for word in PROMQL_WORD.findall(re.sub(r'"[^"]*"', "", promql)) if "topdownd_" in word or ":" in word}

@@ -69,6 +69,9 @@ def test_the_deb_holds_what_a_host_needs():
     fields = dict(line.split(": ", 1) for line in run("dpkg-deb", "-f", deb()).splitlines() if re.match(r"\S+: ", line))
     assert (fields["Package"], fields["Version"]) == ("topdownd", f"{version()}-1"), fields
     assert all(name in fields["Depends"] for name in ("libc6", "libmicrohttpd12", "libsystemd0", "libyaml-0-2")), fields
+    # what packages for another architecture say, for which dpkg-shlibdeps has no answer
+    told = e2e.read_text(f"{ROOT}/packaging/package.cmake").replace("\\\n", "")
+    assert re.sub("^.*?, ", "", fields["Depends"]) in told, fields["Depends"]
     assert run("dpkg-deb", "-I", deb(), "conffiles") == CONFIG + "\n"
     return f"{len(files)} files, {os.path.getsize(deb()) // 1024} KiB, installed {fields['Installed-Size']} KiB"
 
@@ -207,7 +210,38 @@ def test_it_builds_where_the_libraries_of_the_tests_are_missing():
 def test_the_versions_agree():
     said = e2e.read_text(f"{ROOT}/packaging/deb/changelog")
     assert said.startswith(f"topdownd ({version()}-1) "), said
+    spec = e2e.read_text(f"{ROOT}/packaging/rpm/topdownd.spec")
+    assert re.search(rf"^Version: +{re.escape(version())}$", spec, re.M), spec
     assert run(BINARY, "--version") == f"topdownd {version()}\n"
+
+
+def test_the_spec_file_of_rpm_names_every_file_and_library():
+    """A native build takes it; what it lists is what the other rpm has."""
+    need("rpmspec", "rpm")
+    spec = f"{ROOT}/packaging/rpm/topdownd.spec"
+    parsed = run("rpmspec", "--parse", spec)
+    listed = [re.sub(r"^%\S+ ", "", line) for line in parsed[parsed.index("%files"):].splitlines()[1:] if line]
+    for path in run("rpm", "-qpl", rpm()).splitlines():
+        assert any(path == name or path.startswith(name.rstrip("*") if name.endswith("*") else name + "/") or name.startswith(path)
+                   for name in listed), path
+    wanted = re.findall(r"^pkg_check_modules\(\S+ REQUIRED IMPORTED_TARGET (\S+?)(?: ?>=.*)?\)", e2e.read_text(f"{ROOT}/CMakeLists.txt"), re.M)
+    assert wanted and all(f"pkgconfig({name})" in parsed for name in wanted), wanted
+
+
+def test_the_remedies_are_the_same_wherever_they_are_told():
+    """Of a kernel.perf_event_paranoid that lets nobody count without CAP_SYS_ADMIN."""
+    folder = "/usr/share/topdownd/remedies"
+    remedies = (f"cp {folder}/90-topdownd.conf /etc/sysctl.d/ && sysctl -p /etc/sysctl.d/90-topdownd.conf",
+                f"install -Dm644 -t /etc/systemd/system/topdownd.service.d {folder}/cap-sys-admin.conf && "
+                "systemctl daemon-reload && systemctl restart topdownd")
+    for path in ("packaging/deb/postinst", "docs/install.md", "docs/topdownd.8"):
+        text = e2e.read_text(f"{ROOT}/{path}")
+        assert all(remedy in text for remedy in remedies), path
+    for remedy, name in zip(remedies, ("90-topdownd.conf", "cap-sys-admin.conf")):
+        assert remedy in e2e.read_text(f"{ROOT}/packaging/remedies/{name}"), name
+    # the log, /api/v1/status and doctor have it from the program
+    program = e2e.read_text(BINARY)
+    assert all(remedy in program for remedy in remedies)
 
 
 def bash_completes(*words):

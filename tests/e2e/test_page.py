@@ -223,9 +223,10 @@ def check_layout(tab, width, what):
 def test_nothing_is_cut_off_on_a_phone_and_on_a_desk_in_light_and_dark():
     with contextlib.ExitStack() as stack:
         eight = stack.enter_context(changed(sockets=8, cores_per_socket=1))
-        daemons = [stack.enter_context(e2e.Daemon("--pmu", pmu, yaml=YAML)) for pmu in (eight, "sim:hybrid", "auto")]
+        four = stack.enter_context(changed(sockets=1, cores_per_socket=4))
+        daemons = [stack.enter_context(e2e.Daemon("--pmu", pmu, yaml=YAML)) for pmu in (eight, "sim:hybrid", "auto", four)]
         chromium = stack.enter_context(browser.Browser())
-        for daemon, dark in zip(daemons, (True, False, True)):
+        for daemon, dark in zip(daemons, (True, False, True, False)):
             waited(daemon)
             for width in (PHONE, DESK):
                 metric = "ipc" if daemon is not daemons[2] else "context_switches_per_second"
@@ -238,6 +239,8 @@ def test_nothing_is_cut_off_on_a_phone_and_on_a_desk_in_light_and_dark():
                     names = {name.split(":")[0] for name in tab.do("[...document.querySelectorAll('#history .several figcaption')].map((e) => e.textContent)")}
                     assert names == {"host", *(f"socket {socket}" for socket in range(8))}, names  # the host's because not all sockets' are kept
                     assert tab.do("document.querySelectorAll('#live-first .card').length") == 8
+                if daemon is daemons[3]:
+                    assert tab.do("document.querySelectorAll('#map button').length") == 4
                 assert not tab.said, tab.said
                 tab.close()
 

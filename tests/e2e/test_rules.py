@@ -2,13 +2,17 @@
 """packaging/prometheus: promtool accepts it, what it records are sums before ratios, each alert fires when it should and is silent
 when it should be, and every name in it is one that the documentation has."""
 
+import glob
+import json
 import os
 import re
+import subprocess
 
 import e2e
 import promtool
 from promtool import CATEGORIES, REASONS, ROOT, Rules, grows, series, stays
 
+BINARY, _ = e2e.arguments()
 DAY, WEEK = 24 * 60, 7 * 24 * 60  # minutes
 LEVEL1 = {"frontend_bound": 0.2, "bad_speculation": 0.1, "retiring": 0.5, "backend_bound": 0.2}
 SLOTS = 1e9  # a second, of an ordinary host, half of its peak
@@ -242,6 +246,47 @@ def test_a_host_without_level_2_is_memory_bound_if_its_caches_miss():
     assert Rules(host() | changes).firing(70) == [set()]  # 1 MPKI
     changes |= ratio(about(), "ll_cache_mpki", "reads", (1e7, 2e9, 120))
     check_alert(changes, 25, 70, {("TopdowndMemoryBound", "web-1", "web", "backend_bound")})
+
+
+def test_a_core_whose_buffers_are_full_is_memory_bound_if_its_caches_miss():
+    changes = level1(about(), (MEMORY, SLOTS, 120)) | bound(
+        about(), "backend_bound_ratio/tma_resource_bound_ratio/tma_reorder_buffer_ratio", "backend_bound", 120)
+    assert Rules(host() | changes).firing(70) == [set()]  # 1 MPKI
+    changes |= ratio(about(), "ll_cache_mpki", "reads", (1e7, 2e9, 120))
+    check_alert(changes, 25, 70, {("TopdowndMemoryBound", "web-1", "web", "backend_bound")})
+
+
+# What stands below the back end on the CPUs that there are specs for: memory, the core, and what may be either.
+BELOW_BACKEND = {
+    "memory": {"backend_bound_by_memory_ratio", "backend_bound_memory_ratio", "backend_mem_bound_stalls_ratio", "backend_memory_clocks_ratio",
+               "memory_bound_clocks_ratio", "stall_backend_cache_clocks_ratio", "stall_backend_tlb_clocks_ratio", "tma_memory_bound_ratio"},
+    "core": {"backend_bound_by_cpu_ratio", "backend_bound_cpu_ratio", "backend_core_bound_stalls_ratio", "core_bound_clocks_ratio",
+             "tma_core_bound_ratio"},
+    "either": {"backend_busy_bound_stalls_ratio", "stall_backend_resource_clocks_ratio", "tma_resource_bound_ratio"}}
+
+
+def below_backend():
+    found = set()
+    for path in glob.glob(os.path.join(ROOT, "specs/*.json")):
+        spec = os.path.basename(path)[:-5]
+        if spec != "cpus":
+            listed = subprocess.run([BINARY, "list", "metrics", "--cpu", spec, "--json", "--path.data", ROOT], capture_output=True,
+                                    text=True, timeout=e2e.TIMEOUT, check=True)
+            found |= {metric["metric"] for metric in json.loads(listed.stdout) if metric["parent"] == "backend_bound_ratio"}
+    return found
+
+
+def test_the_names_of_memory_are_those_of_every_spec():
+    assert below_backend() == set.union(*BELOW_BACKEND.values())
+    memory, either = re.findall(r'topdownd_bound_info{path=~"(backend_.*?)"}', e2e.read_text(os.path.join(promtool.FOLDER, "topdownd.alerts.yml")))
+    for kind, names in BELOW_BACKEND.items():
+        for name in names:
+            for path in (f"backend_bound_ratio/{name}", f"backend_bound_ratio/{name}/tma_memory_fence_clocks_ratio"):
+                assert (re.fullmatch(memory, path) is not None, re.fullmatch(either, path) is not None) == (
+                    kind == "memory", kind == "either"), (kind, path)
+    assert re.fullmatch(either, "backend_bound_ratio") and not re.fullmatch(memory, "backend_bound_ratio")
+    for page in ("docs/metrics.md", "docs/fleet.md"):
+        assert f'path=~"{memory}"' in e2e.read_text(os.path.join(ROOT, page)), f"{page} has another pattern"
 
 
 def test_a_host_that_waits_for_its_execution_units_is_not_memory_bound():

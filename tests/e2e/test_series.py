@@ -39,5 +39,30 @@ def test_the_page_of_the_demo_has_as_many_series_as_the_formula_and_the_example_
     return f"{n} series"
 
 
+def warnings(**settings):
+    """What check-config says of the numbers of series, for the demo."""
+    text = "".join(f"{key}: {value}\n" for key, value in settings.items())
+    status, said = e2e.run_daemon("check-config", "--pmu", "sim", yaml=e2e.LISTEN_ANYWHERE + text)
+    assert status == 0, said
+    return re.findall(r"^warning: (/metrics\S*) (?:has|would have) (\d+) series, more than (\w+) \((\d+)\)", said, re.M)
+
+
+def test_check_config_warns_above_the_limits_and_only_there():
+    example = re.search(r"A two-socket Neoverse V2 with the default profile has .*: (\d+) series", PAGE).group(1)
+    assert warnings() == []
+    assert warnings(max_series=example) == []
+    assert warnings(max_series=int(example) - 1) == [("/metrics", example, "max_series", str(int(example) - 1))]
+    assert warnings(max_series="none", max_cpu_series="none") == []
+    (page, series, key, limit), = warnings(max_cpu_series=1000)
+    assert (page, key, limit) == ("/metrics/cpu", "max_cpu_series", "1000")
+    assert warnings(max_cpu_series=series) == []
+
+
+def test_the_daemon_warns_of_both_at_its_start():
+    with e2e.Daemon("--pmu", "sim", yaml=e2e.LISTEN_ANYWHERE + "max_series: 10\nmax_cpu_series: 20\n") as daemon:
+        e2e.wait_for(lambda: "more than max_cpu_series (20), so it leaves out: " in daemon.log(), "the second warning")
+        assert re.search(r"/metrics has \d+ series, more than max_series \(10\): select fewer metric groups", daemon.log())
+
+
 if __name__ == "__main__":
     e2e.run_tests()

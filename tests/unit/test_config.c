@@ -219,6 +219,21 @@ static void test_specs_of_a_vendor_are_a_path_and_a_format(void **state) {
     config_free(config);
 }
 
+static void test_a_text_file_is_a_folder_and_an_interval(void **state) {
+    (void)state;
+    struct config *config = parse("textfile: {path: /var/lib/prometheus/node-exporter}");
+    assert_string_equal(config->textfile.path, "/var/lib/prometheus/node-exporter");
+    assert_true(config->textfile.interval_ns == UINT64_C(10000000000));
+    config_free(config);
+    config = parse("textfile: {path: /a, interval: 1m}");
+    assert_true(config->textfile.interval_ns == UINT64_C(60000000000));
+    config_free(config);
+    config = parse("listen: none");
+    assert_int_equal(config->n_listen, 0);
+    assert_null(config->textfile.path);
+    config_free(config);
+}
+
 static void test_a_recording_is_a_path_and_a_size(void **state) {
     (void)state;
     struct config *config = parse("record:\n  path: /var/lib/topdownd/recording\n  size: 1.5G\n");
@@ -426,6 +441,7 @@ int main(void) {
         cmocka_unit_test(test_cpus_are_all_or_a_list),
         cmocka_unit_test(test_a_profile_takes_from_the_top_level_what_it_does_not_say),
         cmocka_unit_test(test_a_recording_is_a_path_and_a_size),
+        cmocka_unit_test(test_a_text_file_is_a_folder_and_an_interval),
         cmocka_unit_test(test_the_mode_is_fixed_unless_a_profile_or_the_top_level_says_adaptive),
         cmocka_unit_test(test_limits_of_series_are_numbers_or_none),
         cmocka_unit_test(test_standard_errors_are_exported_where_the_top_level_or_a_profile_says_so),

@@ -7,13 +7,13 @@ static void test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known(v
     static const struct refusal refusals[] = {
         {"\n  slots: 1s", "t.yaml:2:3: unknown key \"slots\": did you mean \"slot\"? known here are listen, profile, "
                           "profiles, hosts, slot, interval, idle, cpus, counters, guests, mode, standard_error, "
-                          "max_series, max_cpu_series, specs, record"},
-        {"zzzzzz: 1",
-         "t.yaml:1:1: unknown key \"zzzzzz\": known here are listen, profile, profiles, hosts, slot, "
-         "interval, idle, cpus, counters, guests, mode, standard_error, max_series, max_cpu_series, specs, record"},
+                          "max_series, max_cpu_series, specs, record, textfile"},
+        {"zzzzzz: 1", "t.yaml:1:1: unknown key \"zzzzzz\": known here are listen, profile, profiles, hosts, slot, "
+                      "interval, idle, cpus, counters, guests, mode, standard_error, max_series, max_cpu_series, "
+                      "specs, record, textfile"},
         {"counter: {reserve: 0}", "t.yaml:1:1: unknown key \"counter\": did you mean \"counters\"? known here are "
                                   "listen, profile, profiles, hosts, slot, interval, idle, cpus, counters, guests, "
-                                  "mode, standard_error, max_series, max_cpu_series, specs, record"},
+                                  "mode, standard_error, max_series, max_cpu_series, specs, record, textfile"},
         {"counters: {reserved: 0}", "t.yaml:1:12: unknown key \"reserved\": did you mean \"reserve\"? known here are "
                                     "reserve"},
         {"profiles: {a: {groups: [], weight: {}}}",
@@ -53,6 +53,12 @@ static void test_recordings_that_are_wrong_are_refused(void **state) {
         {"record: {size: 1G}",
          "t.yaml:1:9: record has no path: write record: {path: /var/lib/topdownd/recording, size: 256M}"},
         {"record:\n  path: recording", "t.yaml:2:9: path: \"recording\" is not an absolute path: begin it with /"},
+        {"textfile: /a", "t.yaml:1:11: textfile must be a mapping, such as {path: /var/lib/prometheus/node-exporter, "
+                         "interval: 10s}, and is a single value"},
+        {"textfile: {interval: 10s}", "t.yaml:1:11: textfile has no path: write textfile: {path: "
+                                      "/var/lib/prometheus/node-exporter, interval: 10s}"},
+        {"textfile: {path: a}", "t.yaml:1:18: path: \"a\" is not an absolute path: begin it with /"},
+        {"textfile: {path: /a, interval: 2m}", "t.yaml:1:32: interval: \"2m\" is out of range: 1s to 60s are allowed"},
         {"record: {path: \"\"}",
          "t.yaml:1:16: path is empty: write one, such as /var/lib/topdownd/recording, or remove the key"},
         {"record: {path: /a, size: 256}",
@@ -272,7 +278,9 @@ static void test_an_address_that_cannot_be_bound_is_refused_with_the_remedy(void
 
 static void test_listen_takes_1_to_16_different_addresses(void **state) {
     (void)state;
-    refuse("listen: []", "t.yaml:1:9: listen is empty: write an address, or remove the key for 127.0.0.1:10813");
+    refuse("listen: []",
+           "t.yaml:1:9: listen is empty: write an address, remove the key for 127.0.0.1:10813, or write none to "
+           "open no port");
     refuse("listen: ['[::1]:80', '[0:0::1]:80']",
            "t.yaml:1:22: listen: \"[0:0::1]:80\" is there twice (the other one is \"[::1]:80\"); keep one");
     refuse("listen: ['[::1]:0', '[::1]:0']",

@@ -8,10 +8,10 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,9 +273,12 @@ static void test_software_events_never_exclude_guests(void **state) {
 // What a person must find in the remedy of each errno, and the word for the label.
 static const struct {
     int error;
-    const char *reason, *remedy[4];
+    const char *reason, *remedy[6];
 } KNOWN[] = {
-    {-EACCES, "not_allowed", {"CAP_PERFMON", "CAP_SYS_ADMIN", "perf_event_paranoid is 3", "Debian"}},
+    {-EACCES,
+     "not_allowed",
+     {"CAP_PERFMON", "CAP_SYS_ADMIN", "perf_event_paranoid is 3", "Debian", "/remedies/90-topdownd.conf",
+      "/remedies/cap-sys-admin.conf"}},
     {-EPERM, "not_allowed", {"seccomp", "CAP_PERFMON"}},
     {-ENOENT, "absent", {"virtual machine", "kernel"}},
     {-ENOSYS, "absent", {"CONFIG_PERF_EVENTS"}},
@@ -297,7 +300,7 @@ static void test_every_errno_has_one_clear_message(void **state) {
         pmu_linux_remedy(KNOWN[i].error, 0, texts[i], sizeof texts[i]);
         assert_string_equal(pmu_linux_reason(KNOWN[i].error), KNOWN[i].reason);
         assert_in_range(strlen(texts[i]), 20, PMU_LINUX_REMEDY_MAX - 64); // fits, also with a number of files in front
-        for (size_t j = 0; j < 4 && KNOWN[i].remedy[j]; j++)
+        for (size_t j = 0; j < 6 && KNOWN[i].remedy[j]; j++)
             if (!strstr(texts[i], KNOWN[i].remedy[j]))
                 fail_msg("\"%s\" does not say \"%s\"", texts[i], KNOWN[i].remedy[j]);
         for (size_t j = 0; j < i; j++)

@@ -75,7 +75,7 @@ static void test_a_recording_has_three_series_and_each_its_header(void **state) 
     struct snapshot *snapshot = host_snapshot(&host);
     char *without = page(&host, snapshot);
     assert_null(strstr(without, "recording"));
-    host.view.recording = FILE_NAME;
+    host.view.files.recording = FILE_NAME;
     fill(&host, snapshot, 0, 12345678901, 17);
     char *with = page(&host, snapshot);
     assert_int_equal(lines_of(with), lines_of(without) + 3 * 3);
@@ -106,7 +106,7 @@ static void test_each_core_type_has_the_recording_of_its_own(void **state) {
     struct view views[] = {host.view, host.view};
     views[0].core_type = "big";
     views[1].core_type = "little";
-    views[0].recording = views[1].recording = FILE_NAME;
+    views[0].files.recording = views[1].files.recording = FILE_NAME;
     fill(&host, snapshots[0], ENOSPC, 10, 3);
     fill(&host, snapshots[1], 0, 20, 0);
     char *text = page_of(&(struct shown){.n = 2,
@@ -133,7 +133,7 @@ static void test_the_status_names_the_file_and_the_reason(void **state) {
     cJSON *root = status(&host, snapshot);
     assert_null(cJSON_GetObjectItemCaseSensitive(root, "recording"));
     cJSON_Delete(root);
-    host.view.recording = FILE_NAME;
+    host.view.files.recording = FILE_NAME;
     fill(&host, snapshot, 0, 1234, 5);
     root = status(&host, snapshot);
     assert_string_equal(field(root, "file")->valuestring, FILE_NAME);
@@ -159,7 +159,7 @@ static void test_a_stale_page_does_not_say_whether_recording_works_and_keeps_its
     (void)state;
     struct exporter_host host;
     host_init(&host);
-    host.view.recording = FILE_NAME;
+    host.view.files.recording = FILE_NAME;
     struct snapshot *snapshot = host_snapshot(&host);
     fill(&host, snapshot, ENOSPC, 1234, 6);
     struct snapshot *stale = snapshot_stale(snapshot);

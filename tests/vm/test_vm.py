@@ -277,6 +277,28 @@ def test_a_neoverse_n1_gets_its_spec_and_all_counters():
         return f"{len(states)} events are not live"
 
 
+def test_the_units_capability_is_enough_at_2_and_from_3_on_the_remedies_are_told_until_it_is():
+    """Debian's kernel: at kernel.perf_event_paranoid 3 only CAP_SYS_ADMIN may count on all CPUs."""
+    level = "/proc/sys/kernel/perf_event_paranoid"
+    with SETTING.machine() as machine:
+        machine.wait_boot()
+        assert machine.read(level).strip() == "3", "what Debian ships"
+        machine.start(how="unit")
+        machine.burn(1)
+        pmu = machine.json("/api/v1/status")["pmu"]["name"]
+        e2e.wait_for(lambda: e2e.value_of(machine.get("/metrics"), "topdownd_pmu_error", pmu=pmu, reason="not_allowed") == 1,
+                     "the reason on the page")
+        status = json.dumps(machine.json("/api/v1/status"))
+        for said in (status, machine.daemon_log()):
+            assert "remedies/90-topdownd.conf" in said and "remedies/cap-sys-admin.conf" in said, said
+        assert "topdownd_ipc" not in names(machine.get("/metrics"))
+        machine.write(level, "2")  # without a restart
+        e2e.wait_for(lambda: "topdownd_pmu_error" not in names(machine.get("/metrics")), "the permission to be seen")
+        next_rounds(machine, 2)
+        page = check_spec(machine, "neoverse-n1")
+        assert close(e2e.value_of(page, "topdownd_ipc"), TRUE_IPC)
+
+
 def test_a_neoverse_v2_gets_its_spec_and_no_pipeline_slots_are_made_up():
     with running(NEOVERSE_V2) as machine:
         next_rounds(machine, 2)

@@ -9,6 +9,7 @@
 //     read FILE                  the file's text
 //     write FILE                 into an existing file (sysfs) or a new one
 //     start ARGUMENT...          the daemon; what it says goes to /log
+//     unit ARGUMENT...           the same with the rights that the systemd unit gives: a user with CAP_PERFMON alone
 //     kill NUMBER                sends the daemon a signal
 //     status                     "running", "none", or how the daemon ended
 //     clock                      CLOCK_MONOTONIC in nanoseconds
@@ -24,6 +25,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <net/if.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -32,6 +34,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -41,7 +44,7 @@
 
 #include "tests/vm/guest/work.h"
 
-enum { PORT = 1000, REQUEST_MAX = 65536, WORDS_MAX = 32, FILES_SOFT = 1024, FILES_HARD = 524288 };
+enum { PORT = 1000, REQUEST_MAX = 65536, WORDS_MAX = 32, FILES_SOFT = 1024, FILES_HARD = 524288, UNIT_USER = 1000 };
 
 static const char DAEMON[] = "/usr/sbin/topdownd";
 
@@ -134,10 +137,24 @@ static void do_write(const char *path, const char *text, int out) {
         close(fd);
 }
 
+// Becomes a user that has no capability but CAP_PERFMON.
+static bool become_the_units_user(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct rights[_LINUX_CAPABILITY_U32S_3] = {0};
+    uint32_t mask = CAP_TO_MASK(CAP_PERFMON);
+    rights[CAP_TO_INDEX(CAP_PERFMON)] =
+        (struct __user_cap_data_struct){.effective = mask, .permitted = mask, .inheritable = mask};
+    return prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0 && setgid(UNIT_USER) == 0 && setuid(UNIT_USER) == 0 &&
+           syscall(SYS_capset, &header, rights) == 0 &&
+           prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_PERFMON, 0, 0) == 0;
+}
+
 static void exec_daemon(char **words) {
     int log = open("/log", O_WRONLY | O_CREAT | O_TRUNC, 0644);
     const struct rlimit files = {.rlim_cur = FILES_SOFT, .rlim_max = FILES_HARD}; // as systemd sets them
     if (log < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0 || setrlimit(RLIMIT_NOFILE, &files) < 0)
+        _exit(126);
+    if (strcmp(words[0], "unit") == 0 && !become_the_units_user())
         _exit(126);
     (void)signal(SIGPIPE, SIG_DFL);
     char *environment[] = {NULL};
@@ -240,7 +257,7 @@ static void serve(struct guest *guest, char *line, const char *text, int out) {
         do_read(words[1], out);
     else if (strcmp(command, "write") == 0 && n == 2)
         do_write(words[1], text, out);
-    else if (strcmp(command, "start") == 0)
+    else if (strcmp(command, "start") == 0 || strcmp(command, "unit") == 0)
         do_start(guest, words, out);
     else if (strcmp(command, "kill") == 0 && n == 2)
         answer(out, guest->daemon == 0 ? ESRCH : kill(guest->daemon, atoi(words[1])) < 0 ? errno : 0);
