@@ -9,9 +9,9 @@
 
 static void lay_out(void *self, struct block *block) {
     struct sums *sums = self;
-    sums->cells = block_take(block, sums->scopes->n * sums->rows->n_units, sizeof *sums->cells);
-    size_t batches = scope_batches(sums->scopes->topology);
-    sums->values = block_take(block, batches * sums->rows->n_values, sizeof *sums->values);
+    sums->n_shared = scope_of_cpu(sums->scopes->topology, 0);
+    sums->cells = block_take(block, (sums->n_shared + LANES) * sums->rows->n_units, sizeof *sums->cells);
+    sums->values = block_take(block, (sums->n_shared + 1) * sums->rows->n_values, sizeof *sums->values);
 }
 
 struct sums *sums_new(const struct rows *rows, const struct scopes *scopes) {
@@ -24,12 +24,12 @@ struct sums *sums_free(struct sums *sums) {
 }
 
 static struct sums_cell *cell_of(struct sums *sums, size_t scope, size_t unit) {
-    return &sums->cells[scope * sums->rows->n_units + unit];
+    return &sums->cells[sums_index(sums, scope, unit)];
 }
 
 static struct lanes *values_of(struct sums *sums, size_t scope, size_t unit) {
-    return sums->values + scope_batch(sums->scopes->topology, scope) * sums->rows->n_values +
-           rows_first(sums->rows, unit);
+    size_t batch = scope_batch(sums->scopes->topology, scope);
+    return &sums->values[sums_row_index(sums, batch) + rows_first(sums->rows, unit)];
 }
 
 // The CPU's seconds are exact also where a held core's counts are not.
@@ -65,11 +65,23 @@ static void add_basis(struct sums *sums, const struct cells *cells, size_t cpu, 
     }
 }
 
-void sums_take(struct sums *sums, const struct cells *cells, double seconds) {
-    memset(sums->cells, 0, sums->scopes->n * sums->rows->n_units * sizeof *sums->cells);
-    size_t n_shared = scope_of_cpu(sums->scopes->topology, 0) * sums->rows->n_values;
-    memset(sums->values, 0, scope_batches(sums->scopes->topology) * sums->rows->n_values * sizeof *sums->values);
-    for (size_t cpu = 0; cpu < cells->n_cpus; cpu++) {
+static void find_shares(struct sums *sums, size_t first, size_t n) {
+    struct sums_cell *cells = sums->cells + first * sums->rows->n_units;
+    for (size_t i = 0; i < n * sums->rows->n_units; i++)
+        cells[i].share = fmin(cells[i].running_seconds / cells[i].elapsed_seconds, 1);
+}
+
+void sums_begin(struct sums *sums) {
+    memset(sums->cells, 0, sums->n_shared * sums->rows->n_units * sizeof *sums->cells);
+    memset(sums->values, 0, sums->n_shared * sums->rows->n_values * sizeof *sums->values);
+}
+
+void sums_take_batch(struct sums *sums, const struct cells *cells, size_t batch, double seconds) {
+    struct scope_range scopes = scopes_of_batch(sums->scopes->topology, batch);
+    memset(sums->cells + sums->n_shared * sums->rows->n_units, 0, LANES * sums->rows->n_units * sizeof *sums->cells);
+    memset(sums->values + sums->n_shared * sums->rows->n_values, 0, sums->rows->n_values * sizeof *sums->values);
+    for (size_t l = 0; l < scopes.n; l++) {
+        size_t cpu = scopes.first + l - sums->n_shared;
         for (size_t u = 0; u < sums->rows->n_units; u++) {
             if (!(cells_seconds(cells, cpu, u) > 0))
                 continue; // no round yet
@@ -78,8 +90,11 @@ void sums_take(struct sums *sums, const struct cells *cells, double seconds) {
             add_basis(sums, cells, cpu, u);
         }
     }
-    for (size_t i = 0, n = sums->scopes->n * sums->rows->n_units; i < n; i++)
-        sums->cells[i].share = fmin(sums->cells[i].running_seconds / sums->cells[i].elapsed_seconds, 1);
-    for (size_t i = 0; i < n_shared; i++)
+    find_shares(sums, sums->n_shared, LANES);
+}
+
+void sums_end(struct sums *sums) {
+    find_shares(sums, 0, sums->n_shared);
+    for (size_t i = 0; i < sums->n_shared * sums->rows->n_values; i++)
         sums->values[i] = lanes_all(sums->values[i].of[0]);
 }

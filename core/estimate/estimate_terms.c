@@ -24,6 +24,22 @@ static size_t count_places(const struct plan *plan) {
     return n;
 }
 
+// True if another metric of the plan needs this one.
+static bool is_needed(const struct plan *plan, size_t catalog_metric) {
+    for (size_t m = 0; m < plan->n_metrics; m++)
+        for (size_t i = 0; i < formula_of(plan, m)->n_metrics; i++)
+            if (formula_of(plan, m)->metrics[i] == catalog_metric)
+                return true;
+    return false;
+}
+
+static size_t count_needed(const struct plan *plan) {
+    size_t n = 0;
+    for (size_t c = 0; c < plan->catalog->n_metrics; c++)
+        n += is_needed(plan, c);
+    return n;
+}
+
 static void lay_out(void *self, struct block *block) {
     struct estimate_terms *terms = self;
     const struct plan *plan = terms->rows->plan;
@@ -31,7 +47,7 @@ static void lay_out(void *self, struct block *block) {
     terms->places = block_take(block, count_places(plan), sizeof *terms->places);
     terms->first_place = block_take(block, plan->n_metrics, sizeof *terms->first_place);
     terms->terms = block_take(block, metrics, sizeof *terms->terms);
-    terms->differences = block_take(block, metrics * terms->n_blocks, sizeof *terms->differences);
+    terms->differences = block_take(block, count_needed(plan) * terms->n_blocks, sizeof *terms->differences);
     terms->needed = block_take(block, metrics, sizeof *terms->needed);
     terms->slopes = block_take(block, events + metrics, sizeof *terms->slopes);
 }
@@ -47,9 +63,9 @@ struct estimate_terms *estimate_terms_new(const struct rows *rows, size_t n_bloc
         made->first_place[m] = n;
         for (size_t i = 0; i < formula->n_variables; i++)
             made->places[n++] = unit >= 0 ? rows_place_in_unit(rows, (size_t)unit, formula->variables[i]) : 0;
-        for (size_t i = 0; i < formula->n_metrics; i++)
-            made->needed[formula->metrics[i]] = true;
     }
+    for (size_t c = 0, needed = 0; made && c < plan->catalog->n_metrics; c++)
+        made->needed[c] = is_needed(plan, c) ? ++needed : 0;
     return made;
 }
 
@@ -67,7 +83,7 @@ static unsigned named(const struct plan *plan, size_t metric) {
 
 static struct estimate_difference *difference_of(const struct estimate_terms *terms, size_t catalog_metric,
                                                  size_t block) {
-    return &terms->differences[catalog_metric * terms->n_blocks + block];
+    return &terms->differences[(terms->needed[catalog_metric] - 1) * terms->n_blocks + block];
 }
 
 // A field's place among the topdown events.
@@ -210,7 +226,7 @@ static struct lanes take_block(const struct estimate_terms *terms, const struct 
         add_metrics(terms, formula, planned->unit < 0, block, &of);
         scale(&of, scaled);
     }
-    if (terms->needed[named(terms->rows->plan, metric)])
+    if (terms->needed[named(terms->rows->plan, metric)] > 0)
         *difference_of(terms, named(terms->rows->plan, metric), block) = of;
     return of.covered;
 }

@@ -27,8 +27,8 @@ struct estimate_terms {
     size_t *places;      // [metric of the plan][variable of its formula]: among its unit's values; 0: not counted by it
     size_t *first_place; // [metric of the plan]: the first of its places
     struct estimate_term *terms;             // [catalog metric]
-    bool *needed;                            // [catalog metric]: by another metric of the plan
-    struct estimate_difference *differences; // [catalog metric][block of CPUs], of those
+    size_t *needed;                          // [catalog metric]: by another metric of the plan, numbered from 1; else 0
+    struct estimate_difference *differences; // [needed metric][block of CPUs]
     // for one metric at a time
     struct lanes *slopes; // by event, then by metric
     struct lanes value;   // at the point

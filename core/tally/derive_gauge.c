@@ -240,12 +240,20 @@ static void copy_host(const struct snapshot_layout *layout, struct snapshot *out
     memcpy(out->quality + socket * n, out->quality, n);
 }
 
+// First the batches of CPUs, which come after host and sockets, because the sums of these need all CPUs.
 void derive_write_gauges(struct derive *d, struct snapshot *out) {
-    sums_take(d->sums, d->cells, d->seconds);
+    size_t n_shared = scope_of_cpu(d->layout->topology, 0);
     level1_cpus_sum(d->level1, d->cells, d->seconds);
-    for (size_t batch = 0, n = scope_batches(d->layout->topology); batch < n; batch++) {
+    sums_begin(d->sums);
+    for (size_t batch = n_shared, n = scope_batches(d->layout->topology); batch < n; batch++) {
+        sums_take_batch(d->sums, d->cells, batch, d->seconds);
         estimate_take_batch(d->estimate, batch);
-        if (scopes_own(d->scopes, batch) != batch) // batches of CPUs come after all sockets
+        write_batch(d, out, batch);
+    }
+    sums_end(d->sums);
+    for (size_t batch = 0; batch < n_shared; batch++) {
+        estimate_take_batch(d->estimate, batch);
+        if (scopes_own(d->scopes, batch) != batch)
             copy_host(d->layout, out, batch);
         else
             write_batch(d, out, batch);

@@ -6,7 +6,6 @@
 
 #include "collectors/host/host_busy.h"
 #include "collectors/pmu/closer.h"
-#include "collectors/pmu/pace.h"
 #include "collectors/pmu/probe.h"
 
 // A sampler with the layout that its plan belongs to.
@@ -25,7 +24,6 @@ struct collector {
     struct probe *probe;           // NULL: none
     struct closer *closer;         // of what sampler and probe leave behind
     uint64_t next_round;           // first round of a new sampler
-    uint64_t due_ns;               // when the sampler wants its next step
 };
 
 static struct run run_end(struct run run) {
@@ -100,7 +98,6 @@ int collector_start(struct collector *c, struct snapshot_layout *layout) {
                                             .seed = c->seed,
                                             .first_round = c->next_round};
     int r = sampler_new(&request, &c->run.sampler);
-    c->due_ns = 0;
     if (r == 0)
         c->run.layout = snapshot_layout_ref(layout);
     if (r == 0 && c->stopped.sampler)
@@ -109,8 +106,7 @@ int collector_start(struct collector *c, struct snapshot_layout *layout) {
     return r;
 }
 
-// Steps the sampler and charges what it costs.
-static bool step_due(struct collector *c, uint64_t now_ns, uint64_t *deadline_ns) {
+bool collector_step(struct collector *c, uint64_t now_ns, uint64_t *deadline_ns) {
     struct sampler *sampler = c->run.sampler;
     uint64_t calls = sampler_calls(sampler), interrupts = sampler_interrupts(sampler);
     bool opening = sampler_is_opening(sampler);
@@ -122,15 +118,6 @@ static bool step_due(struct collector *c, uint64_t now_ns, uint64_t *deadline_ns
         self_change_end(c->self, calls, interrupts);
     else
         self_step_end(c->self, calls, interrupts);
-    return over;
-}
-
-// A step before its time only tells when that is, and measuring it would take longer. What is opened beside the
-// rotation comes at PACE_NS.
-bool collector_step(struct collector *c, uint64_t now_ns, uint64_t *deadline_ns) {
-    bool over = now_ns + PACE_NS >= c->due_ns ? step_due(c, now_ns, deadline_ns)
-                                              : sampler_step(c->run.sampler, now_ns, deadline_ns);
-    c->due_ns = *deadline_ns;
     return over;
 }
 

@@ -128,7 +128,9 @@ static void test_sums_are_extrapolated_from_each_cpus_own_time(void **state) {
         rig.cells->offline[1] = true;
         for (size_t cpu = 0; cpu < 3; cpu++)
             cells_end_round(rig.cells, cpu, 10);
-        sums_take(rig.sums, rig.cells, 10);
+        sums_begin(rig.sums);
+        sums_take_batch(rig.sums, rig.cells, scope_batch(rig.topology, CPU_0), 10);
+        sums_end(rig.sums);
         size_t place = rows_place(rig.rows, A_AND_B, A);
         static const double wanted[SCOPES] = {55, 30, 25, 30, 0, 25};
         for (size_t scope = 0; scope < SCOPES; scope++) {
