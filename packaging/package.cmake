@@ -27,8 +27,14 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_DEPENDS "systemd | systemd-standalone-sysusers | systemd-sysusers")
+if(CMAKE_CROSSCOMPILING)
+  # dpkg-shlibdeps knows no packages of the other architecture; a test holds this list against what it finds here
+  string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", libc6 (>= 2.34), libcjson1 (>= 1.7.13), libgnutls30 (>= 3.7.5), \
+libmicrohttpd12 (>= 0.9.75-2), libsystemd0 (>= 248), libyaml-0-2, zlib1g (>= 1:1.1.4)")
+else()
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+endif()
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "prometheus, linux-perf")
 set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${deb}/conffiles ${deb}/postinst ${deb}/prerm ${deb}/postrm)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
@@ -55,7 +61,8 @@ set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /etc /usr/sbin /lib /usr/lib/s
 set(CPACK_RPM_SPEC_MORE_DEFINE "%define _buildhost topdownd
 %define use_source_date_epoch_as_buildtime 1
 %define clamp_mtime_to_source_date_epoch 1
-%define _build_id_links none")
+%define _build_id_links none
+%define __strip ${CMAKE_STRIP}")
 
 set(CPACK_TOPDOWND_CHANGELOG ${deb}/changelog) # packaging/generator.cmake reads it
 

@@ -55,7 +55,7 @@ struct service {
     uint64_t wake_us;                      // when the engines are due
     bool serving;                          // there is a plan, and requests are answered
     uint64_t watchdog_us, watchdog_fed_us; // 0: systemd's watchdog is off
-    struct summary_turns turns;            // of systemd's status
+    struct summary_host status;            // systemd's
 };
 
 static void feed_watchdog(struct service *s) {
@@ -77,12 +77,13 @@ static int begin(struct service *s, struct errors *errors) {
 // ---- steps ----
 
 static void send_status(struct service *s, size_t type, const struct snapshot *snapshot) {
-    char status[SUMMARY_LINE_MAX];
-    if (!summary_takes_turn(&s->turns, type, s->n_engines, clocks_now_ns() / 1000))
+    char line[SUMMARY_HOST_MAX];
+    s->status.n_types = s->n_engines;
+    if (!summary_take(&s->status, type, present_view(s, type), snapshot, clocks_now_ns() / 1000))
         return;
-    summary_status(present_view(s, type), snapshot, status, sizeof status);
-    listening_describe(s->listening, status, sizeof status);
-    (void)sd_notifyf(0, "STATUS=%s", status);
+    summary_host(&s->status, line, sizeof line);
+    listening_describe(s->listening, line, sizeof line);
+    (void)sd_notifyf(0, "STATUS=%s", line);
 }
 
 static void publish(struct service *s, size_t type, struct snapshot *snapshot) {

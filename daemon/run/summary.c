@@ -10,7 +10,7 @@
 
 enum { ROUND_SECONDS_EXPECTED = 60 }; // fits Prometheus' usual windows of five minutes: four rounds
 
-static const uint64_t STATUS_US = 10000000; // of each type; systemd tells everybody on its bus of each new status
+static const uint64_t STATUS_US = 10000000; // systemd tells everybody on its bus of each new status
 
 static size_t plannable(const struct plan *plan) {
     size_t n = 0;
@@ -146,17 +146,22 @@ void summary_status(const struct view *view, const struct snapshot *snapshot, ch
     }
 }
 
-bool summary_takes_turn(struct summary_turns *turns, size_t type, size_t n_types, uint64_t now_us) {
-    uint64_t own_us = turns->shown_us[type];
-    for (size_t i = 0; i < n_types; i++) {
-        uint64_t shown_us = turns->shown_us[i];
-        bool recent = shown_us != 0 && now_us - shown_us < STATUS_US / n_types;
-        bool waits_longer = shown_us < own_us && now_us - own_us < 2 * STATUS_US;
-        if (recent || waits_longer)
-            return false;
-    }
-    turns->shown_us[type] = now_us;
+bool summary_take(struct summary_host *host, size_t type, const struct view *view, const struct snapshot *snapshot,
+                  uint64_t now_us) {
+    bool first = host->parts[type][0] == '\0';
+    summary_status(view, snapshot, host->parts[type], sizeof host->parts[type]);
+    if (!first && now_us < host->due_us)
+        return false;
+    host->due_us = now_us + STATUS_US;
     return true;
+}
+
+void summary_host(const struct summary_host *host, char *out, size_t size) {
+    size_t length = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < host->n_types && length < size; i++)
+        if (host->parts[i][0] != '\0')
+            length += (size_t)snprintf(out + length, size - length, "%s%s", length > 0 ? "; " : "", host->parts[i]);
 }
 
 void summary_readers(const struct setup *setup, bool sockets) {

@@ -14,12 +14,21 @@ void summary_start(const struct view *view, const struct setup *setup, const str
 // One line on the newest snapshot, with several core types that of one: level 1, if there is any.
 void summary_status(const struct view *view, const struct snapshot *snapshot, char *out, size_t size);
 
-// systemd shows the last status, so core types take turns: each of them is shown for a while. A type that has nothing
-// to say yet delays the others once. True if it is the turn of `type`, one of n_types, which takes it then.
-struct summary_turns {
-    uint64_t shown_us[SOURCE_TYPES_MAX]; // when each was shown last; 0: never
+// The line that `systemctl status` shows: one for the whole host, with a part for each core type.
+struct summary_host {
+    char parts[SOURCE_TYPES_MAX][SUMMARY_LINE_MAX]; // "": the type has had no snapshot yet
+    size_t n_types;
+    uint64_t due_us;
 };
-bool summary_takes_turn(struct summary_turns *turns, size_t type, size_t n_types, uint64_t now_us);
+
+// Takes in a snapshot of a core type. Returns true if the line is to be sent: as soon as a type has had its first
+// snapshot, and then every ten seconds.
+bool summary_take(struct summary_host *host, size_t type, const struct view *view, const struct snapshot *snapshot,
+                  uint64_t now_us);
+
+// Writes the line, cut at size - 1.
+enum { SUMMARY_HOST_MAX = SOURCE_TYPES_MAX * SUMMARY_LINE_MAX };
+void summary_host(const struct summary_host *host, char *out, size_t size);
 
 // Warns if neither an address (nor a socket of systemd), a text file nor a recording shows what is measured.
 void summary_readers(const struct setup *setup, bool sockets);

@@ -62,7 +62,8 @@ struct http_server {
     struct http_reserve reserve;
     struct http_renderer renderer;
     struct http_connections connections;
-    uint64_t connection_changes; // number of connections opened and closed
+    uint64_t connection_changes; // number of connections opened and closed,
+    uint64_t in_vain;            // and what it was when a client last waited in vain
 };
 
 // The progress of a request, in the library's pointer for callers. NULL: its target has been seen.
@@ -275,7 +276,8 @@ static void run(struct http_server *server) {
 }
 
 // Makes place for a client that waits where no file descriptor is left. A client that has only just come is accepted in
-// the second run.
+// the second run, or a moment later: the kernel puts it into the queue before it tells the library's epoll so, and a
+// busy machine may stop in between. A connection ends only for a client that has waited for that moment.
 static void run_for_waiting(struct http_server *server) {
     uint64_t before = server->connection_changes;
     run(server);
@@ -283,6 +285,9 @@ static void run_for_waiting(struct http_server *server) {
         return;
     if (http_connections_none(&server->connections)) {
         http_listeners_pause(&server->listeners); // the library would try again at once
+    } else if (server->in_vain != server->connection_changes) {
+        server->in_vain = server->connection_changes;
+        http_listeners_turn_deaf(&server->listeners);
     } else {
         http_connections_yield(&server->connections);
         http_listeners_turn_deaf(&server->listeners);
@@ -416,6 +421,7 @@ int http_server_new(const struct http_address *addresses, size_t n, struct http_
         return n <= HTTP_ADDRESSES_MAX ? -ENOMEM : -E2BIG;
     server->request_ms_max = HTTP_REQUEST_MS_MAX;
     server->clock_ms = http_clock_boot_ms;
+    server->in_vain = UINT64_MAX; // never
     if (gethostname(server->hostname, HOST_NAME_MAX) < 0)
         (void)strcpy(server->hostname, "localhost");
     http_server_expect(server, addresses, n);

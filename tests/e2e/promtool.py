@@ -14,7 +14,7 @@ _, ROOT = e2e.arguments()
 FOLDER = os.path.join(ROOT, "packaging/prometheus")
 CATEGORIES = ("frontend_bound", "bad_speculation", "retiring", "backend_bound")
 REASONS = ("starved", "failed", "offline", "stalled", "not_plannable", "yielded", "gap")
-TIMEOUT = 300  # seconds, on a busy machine
+TIMEOUT = 800  # seconds, on a very busy machine
 
 
 def need():

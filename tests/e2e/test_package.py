@@ -69,6 +69,9 @@ def test_the_deb_holds_what_a_host_needs():
     fields = dict(line.split(": ", 1) for line in run("dpkg-deb", "-f", deb()).splitlines() if re.match(r"\S+: ", line))
     assert (fields["Package"], fields["Version"]) == ("topdownd", f"{version()}-1"), fields
     assert all(name in fields["Depends"] for name in ("libc6", "libmicrohttpd12", "libsystemd0", "libyaml-0-2")), fields
+    # what packages for another architecture say, for which dpkg-shlibdeps has no answer
+    told = e2e.read_text(f"{ROOT}/packaging/package.cmake").replace("\\\n", "")
+    assert re.sub("^.*?, ", "", fields["Depends"]) in told, fields["Depends"]
     assert run("dpkg-deb", "-I", deb(), "conffiles") == CONFIG + "\n"
     return f"{len(files)} files, {os.path.getsize(deb()) // 1024} KiB, installed {fields['Installed-Size']} KiB"
 
@@ -207,7 +210,22 @@ def test_it_builds_where_the_libraries_of_the_tests_are_missing():
 def test_the_versions_agree():
     said = e2e.read_text(f"{ROOT}/packaging/deb/changelog")
     assert said.startswith(f"topdownd ({version()}-1) "), said
+    spec = e2e.read_text(f"{ROOT}/packaging/rpm/topdownd.spec")
+    assert re.search(rf"^Version: +{re.escape(version())}$", spec, re.M), spec
     assert run(BINARY, "--version") == f"topdownd {version()}\n"
+
+
+def test_the_spec_file_of_rpm_names_every_file_and_library():
+    """A native build takes it; what it lists is what the other rpm has."""
+    need("rpmspec", "rpm")
+    spec = f"{ROOT}/packaging/rpm/topdownd.spec"
+    parsed = run("rpmspec", "--parse", spec)
+    listed = [re.sub(r"^%\S+ ", "", line) for line in parsed[parsed.index("%files"):].splitlines()[1:] if line]
+    for path in run("rpm", "-qpl", rpm()).splitlines():
+        assert any(path == name or path.startswith(name.rstrip("*") if name.endswith("*") else name + "/") or name.startswith(path)
+                   for name in listed), path
+    wanted = re.findall(r"^pkg_check_modules\(\S+ REQUIRED IMPORTED_TARGET (\S+?)(?: ?>=.*)?\)", e2e.read_text(f"{ROOT}/CMakeLists.txt"), re.M)
+    assert wanted and all(f"pkgconfig({name})" in parsed for name in wanted), wanted
 
 
 def test_the_remedies_are_the_same_wherever_they_are_told():
