@@ -182,6 +182,27 @@ def test_a_changed_password_counts_and_the_old_one_no_longer():
         e2e.wait_for(lambda: web_files.ask(daemon.port).status == 200, "nobody needs a password")
 
 
+def test_a_judgement_that_came_too_late_admits_no_later_request():
+    files = web_files.Files()
+    hash_ = subprocess.run(["htpasswd", "-nbBC", "13", "x", "secret"], capture_output=True, text=True, timeout=e2e.TIMEOUT,
+                           check=True).stdout.strip()[2:]
+    protected = web_files.users(alice=hash_)
+    with web_files.Served(files.write(protected)) as daemon:
+        first, connection = web_files.connect(daemon.port), web_files.connect(daemon.port)
+        first.request("GET", "/metrics", headers=new_password())
+        connection.request("GET", "/metrics", headers=GOOD)  # judged after the first one
+        for web, status in (("http_server_config:\n", 200), (protected, 401)):
+            files.write(web)
+            daemon.process.send_signal(1)
+            e2e.wait_for(lambda status=status: web_files.ask(daemon.port).status == status, "the other web configuration")
+            if status == 200:
+                assert e2e.Answer(connection.getresponse()).status == 200
+        connection.request("GET", "/metrics")
+        assert e2e.Answer(connection.getresponse()).status == 401
+        first.close()
+        connection.close()
+
+
 def test_a_daemon_ends_and_moves_under_a_flood():
     files = web_files.Files()
     first, second = e2e.free_port(), e2e.free_port()
