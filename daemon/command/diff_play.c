@@ -75,12 +75,13 @@ struct playing {
     struct stretch *stretch;
     size_t n;
     uint64_t first_ns, taken_from_ns, taken_to_ns;
+    double seconds; // from the beginning of the recording
 };
 
 static int take(struct playing *playing, const struct snapshot *snapshot) {
     if (playing->n++ == 0)
         playing->first_ns = snapshot->start_ns;
-    double seconds = (double)(snapshot->end_ns - playing->first_ns) / SECOND_NS;
+    double seconds = playing->seconds = (double)(snapshot->end_ns - playing->first_ns) / SECOND_NS;
     if (playing->n % SHOWN_EVERY == 0)
         show_progress(playing->part->path, seconds, false);
     if (seconds < playing->part->from_seconds || seconds > playing->part->to_seconds)
@@ -142,6 +143,9 @@ int diff_play(const struct options *options, const struct diff_part *part, enum 
         (void)snprintf(out->spec, sizeof out->spec, "%s", setup->types[0].source->catalog->product.spec);
         r = play(setup, &playing, errors);
     }
+    if (r >= 0 && !out->stretch->begun)
+        r = errors_add(errors, part->path, 0, 0,
+                       "no snapshot ends in the part that was asked for: the recording lasts %.1f s", playing.seconds);
     if (r >= 0) {
         out->seconds = (double)(playing.taken_to_ns - playing.taken_from_ns) / SECOND_NS;
         stretch_end(out->stretch, DIFFERENCE_BATCHES);

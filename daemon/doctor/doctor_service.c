@@ -73,8 +73,10 @@ static int try_as_service(const struct core_type *type) {
         return EXIT_NO_RIGHTS;
     pid_t child = fork();
     if (child == 0) {
-        int handle = become_service() ? pmu->ops->open(pmu, type->topology->cpus[0].id, &event->code, 1) : 0;
-        _exit(geteuid() != NOBODY ? EXIT_NO_RIGHTS : handle < 0 ? -handle : 0);
+        if (!become_service())
+            _exit(EXIT_NO_RIGHTS);
+        int handle = pmu->ops->open(pmu, type->topology->cpus[0].id, &event->code, 1);
+        _exit(handle < 0 ? -handle : 0);
     }
     if (child > 0 && waitpid(child, &status, 0) == child)
         status = WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_NO_RIGHTS;
@@ -92,7 +94,7 @@ void doctor_check_rights(const struct setup *setup, struct findings *findings) {
                      "whether the service may count, as a user with CAP_PERFMON "
                      "alone (kernel.perf_event_paranoid is %lld)",
                      level);
-        findings_remedy(findings, "run this command as root");
+        findings_remedy(findings, "run this command as root, in a container with CAP_PERFMON");
     } else if (tried == 0) {
         findings_add(findings, FINDING_OK, "rights",
                      "the service may count, as a user with CAP_PERFMON alone "

@@ -106,12 +106,13 @@ enum web_verdict http_guard_judge(struct http_guard *guard, struct MHD_Connectio
                                   struct http_connection *slot) {
     static const enum web_verdict verdicts[] = {
         [HTTP_PASS_GRANTED] = WEB_GRANTED, [HTTP_PASS_DENIED] = WEB_DENIED, [HTTP_PASS_BUSY] = WEB_BUSY};
+    enum http_pass pass = slot ? slot->pass : HTTP_PASS_UNASKED;
+    if (slot)
+        slot->pass = HTTP_PASS_UNASKED; // it is for this request alone, even where nobody needs it any more
     if (!guard->web || guard->web->settings->n_users == 0)
         return WEB_GRANTED;
     if (!slot)
         return WEB_BUSY;
-    enum http_pass pass = slot->pass;
-    slot->pass = HTTP_PASS_UNASKED;
     return pass == HTTP_PASS_UNASKED ? ask(guard, connection, slot) : verdicts[pass];
 }
 

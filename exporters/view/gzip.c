@@ -2,8 +2,9 @@
 //
 // The fastest level: of a page of 40 KB it makes 8.5 KB in a seventh of the time in which the usual level makes 7.4 KB.
 //
-// zlib needs 268 KB meanwhile. They come from the kernel and go back to it at once: in the heap the result would lie
-// above them and keep them in memory.
+// zlib needs 268 KB meanwhile, zlib-ng in its place 334 KB. They come from the kernel and go back to it at once: in the
+// heap the result would lie above them and keep them in memory. What is left of the space is never touched and costs
+// nothing.
 
 #include "exporters/view/gzip.h"
 
@@ -12,14 +13,7 @@
 #include <sys/mman.h>
 #include <zlib.h>
 
-enum {
-    LEVEL = 1,
-    WINDOW_BITS = 15,
-    MEMORY_LEVEL = 8,
-    GZIP_HEADER = 16,
-    SPACE_BYTES = 320 << 10,
-    ROOM_BYTES = 16 << 10
-};
+enum { LEVEL = 1, WINDOW_BITS = 15, MEMORY_LEVEL = 8, GZIP_HEADER = 16, SPACE_BYTES = 1 << 20, ROOM_BYTES = 16 << 10 };
 
 // Memory that is given out piece by piece and taken back as a whole.
 struct space {

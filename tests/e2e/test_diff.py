@@ -114,6 +114,8 @@ def test_what_cannot_be_compared_is_refused_with_the_reason():
     assert "host, socket or cpu" in refused(BEFORE, AFTER, "--by", "rack")
     assert "cannot be read" in refused(os.path.join(FOLDER.name, "nothing"), AFTER)
     assert STEADY in refused(STEADY, AFTER)
+    for words in ((f"{BEFORE}@1000-", AFTER), (BEFORE, f"{AFTER}@1000-2000")):
+        assert "no snapshot ends in the part" in refused(*words) and "the recording lasts" in refused(*words), refused(*words)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 """`topdownd doctor`: made-up hosts with something wrong, whose trouble must be found and named with its remedy."""
 
 import contextlib
+import ctypes
 import json
 import os
 import socket
@@ -14,21 +15,22 @@ import test_hosts
 BINARY, ROOT = e2e.arguments()
 STEADY = os.path.join(ROOT, "tests/data/scenarios/steady.json")
 SAPPHIRE_RAPIDS = "GenuineIntel-6-8F-4"
+PR_CAPBSET_DROP, CAP_PERFMON = 24, 38
 
 
 def listen(port):
     return f'listen: ["127.0.0.1:{port}"]\n'
 
 
-def doctor(*options, yaml=None):
+def doctor(*options, yaml=None, **process):
     """The exit status, and the findings by check; a check with several findings has a list of them."""
     with tempfile.TemporaryDirectory() as folder:
         config = e2e.write_text(os.path.join(folder, "topdownd.yaml"), yaml or listen(e2e.free_port()))
         words = [BINARY, "doctor", "--config", config, "--path.data", ROOT, *options]
         if "--path.run" not in options:
             words += ["--path.run", folder]
-        for_people = subprocess.run(words, capture_output=True, text=True, timeout=e2e.TIMEOUT)
-        done = subprocess.run([*words, "--json"], capture_output=True, text=True, timeout=e2e.TIMEOUT)
+        for_people = subprocess.run(words, capture_output=True, text=True, timeout=e2e.TIMEOUT, **process)
+        done = subprocess.run([*words, "--json"], capture_output=True, text=True, timeout=e2e.TIMEOUT, **process)
     assert done.stderr == "" and done.returncode in (0, 1), done
     assert done.returncode == for_people.returncode and max(map(len, for_people.stdout.splitlines())) <= 120, for_people
     said = json.loads(done.stdout)
@@ -151,6 +153,18 @@ def test_whether_the_service_may_count_is_tried_with_its_rights():
     else:
         assert found["state"] in ("ok", "failure", "not_checked"), found
     return found["text"]
+
+
+def give_up_perfmon():
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_CAPBSET_DROP, CAP_PERFMON, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+def test_who_has_no_right_to_give_is_not_told_that_the_service_may_count():
+    if os.geteuid() != 0:
+        raise e2e.Skip("only root has rights to give up")
+    found = doctor(preexec_fn=give_up_perfmon)["rights"]  # as in most containers
+    assert found["state"] == "not_checked" and "CAP_PERFMON" in found["remedy"], found
 
 
 if __name__ == "__main__":

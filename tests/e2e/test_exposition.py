@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every ready scenario exposes, in both formats: Prometheus' own parsers read it, and docs/metrics.md says all of it.
 
-Each scenario runs once, with everything on that adds families: an adaptive schedule, standard errors, a recording, and a
-/metrics/cpu that is cut on one of them.
+Each scenario runs once, with everything on that adds families: an adaptive schedule, standard errors, a recording, a textfile,
+and a /metrics/cpu that is cut on one of them.
 """
 
 import contextlib
@@ -50,7 +50,8 @@ class Exposed:
         limit = 1000 if name == CUT else "none"
         self.name, self.pages = name, {}
         self.daemon = stack.enter_context(e2e.Daemon(
-            "--pmu", f"sim:{name}", yaml=f"{e2e.LISTEN_ANYWHERE}slot: 100ms\nmode: adaptive\nstandard_error: true\n"
+            "--pmu", f"sim:{name}", "--textfile", folder,
+            yaml=f"{e2e.LISTEN_ANYWHERE}slot: 100ms\nmode: adaptive\nstandard_error: true\n"
             f"max_cpu_series: {limit}\nrecord: {{path: {folder}/recording, size: 64M}}\n"))
 
     def take(self):
