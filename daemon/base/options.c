@@ -158,8 +158,9 @@ static int read_options(int argc, char **argv, const struct option *longs, const
 int options_parse(int argc, char **argv, const struct command *commands, size_t n, struct options *out,
                   const struct command **command) {
     struct option longs[OPTION_ROWS + 1];
-    struct options options = {
-        .config = TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml", .sysfs = "/sys", .procfs = "/proc", .speed = 1};
+    struct options options = {.config = TOPDOWND_SYSCONFDIR "/topdownd/topdownd.yaml",
+                              .paths = {.sysfs = "/sys", .procfs = "/proc"},
+                              .replay.speed = 1};
     const struct command *chosen = NULL;
     make_longs(longs);
     int r = find_words(argc, argv, longs, &options);

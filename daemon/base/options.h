@@ -25,9 +25,11 @@ struct options {
     bool help, version;
     enum pmu_kind pmu;
     const char *scenario; // --pmu sim:FILE, or the name of a shipped one; NULL: the demo
-    const char *replay;   // --pmu replay:FILE
-    double speed;         // of the replay; 1: as recorded; 0: as fast as possible
-    bool speed_given;
+    struct {
+        const char *path; // --pmu replay:FILE
+        double speed;     // 1: as recorded; 0: as fast as possible
+        bool speed_given;
+    } replay;
     const char *spec;      // eval: a vendor's file or folder; else a spec's name for a replayed log; NULL: not given
     const char *record;    // file; NULL: from the configuration
     uint64_t record_bytes; // of all files together; 0: not given
@@ -36,10 +38,12 @@ struct options {
     bool config_given; // false: the default path, which may be absent
     bool json;         // print JSON, not text
     bool all_warnings; // show every warning about a vendor's files
-    const char *sysfs, *procfs;
-    const char *data;   // folder with specs/ and scenarios/; NULL: beside the program
-    const char *run;    // folder of the control socket; NULL: the one systemd made
-    const char *socket; // the daemon's control socket, to ask it; NULL: in the folder
+    struct {
+        const char *sysfs, *procfs;
+        const char *data;   // folder with specs/ and scenarios/; NULL: beside the program
+        const char *run;    // folder of the control socket; NULL: the one systemd made
+        const char *socket; // the daemon's control socket, to ask it; NULL: in the folder
+    } paths;
     struct {
         double seconds; // 1 to 3600; 0: --for was not given
         bool end;       // take the counters back

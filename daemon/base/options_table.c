@@ -50,7 +50,7 @@ static int read_pmu(const struct option_row *row, const char *word, struct optio
     }
     if (strncmp(word, "replay:", strlen("replay:")) == 0) {
         options->pmu = PMU_REPLAY;
-        options->replay = word + strlen("replay:");
+        options->replay.path = word + strlen("replay:");
         return 0;
     }
     return options_refuse("there is no PMU", word, error_suggest(word, kinds, N_OF(kinds)));
@@ -62,8 +62,8 @@ static int read_speed(const struct option_row *row, const char *word, struct opt
     (void)row;
     if (!decimal_read(&end, &number) || *end != '\0' || decimal_value(number) > 1e6)
         return options_say("--speed takes a number from 0 to 1000000, such as 10");
-    options->speed = decimal_value(number);
-    options->speed_given = true;
+    options->replay.speed = decimal_value(number);
+    options->replay.speed_given = true;
     return 0;
 }
 
@@ -131,11 +131,11 @@ const struct option_row option_rows[OPTION_ROWS] = {
      "sim:demo)\n"
      "sim:FILE: a simulated host of your own, a path with a folder or an ending\n"
      "replay:FILE: what run --record wrote, or a log of perf stat"},
-    {"path.sysfs", "DIR", OPTIONS_HOST, read_text, MEMBER(sysfs), "where sysfs is mounted (/sys)"},
-    {"path.procfs", "DIR", OPTIONS_HOST, read_text, MEMBER(procfs), "where procfs is mounted (/proc)"},
-    {"path.data", "DIR", OPTIONS_HOST | OPTIONS_DIFF, read_text, MEMBER(data),
+    {"path.sysfs", "DIR", OPTIONS_HOST, read_text, MEMBER(paths.sysfs), "where sysfs is mounted (/sys)"},
+    {"path.procfs", "DIR", OPTIONS_HOST, read_text, MEMBER(paths.procfs), "where procfs is mounted (/proc)"},
+    {"path.data", "DIR", OPTIONS_HOST | OPTIONS_DIFF, read_text, MEMBER(paths.data),
      "folder that holds specs/ and scenarios/ (found beside the program)"},
-    {"speed", "N", OPTIONS_MEASURE, read_speed, MEMBER(speed),
+    {"speed", "N", OPTIONS_MEASURE, read_speed, MEMBER(replay.speed),
      "of a replay: N times as fast as it was (1); 0: to its end at once"},
     {"spec", "NAME[@PMU]", OPTIONS_MEASURE, read_text, MEMBER(spec),
      "of a replayed log of perf: the name of the CPU's spec (the one that knows most of its events), and of several "
@@ -155,9 +155,9 @@ const struct option_row option_rows[OPTION_ROWS] = {
      "write the page for Prometheus to DIR/topdownd.prom every 10 s, for node_exporter's collector of text files"},
     {"for", "TIME", OPTIONS_YIELD, read_for, MEMBER(yield.seconds), "for how long, 1s to 1h; it ends by itself"},
     {"end", NULL, OPTIONS_YIELD, read_flag, MEMBER(yield.end), "take the counters back now"},
-    {"path.run", "DIR", OPTIONS_MEASURE | OPTIONS_ASK, read_text, MEMBER(run),
+    {"path.run", "DIR", OPTIONS_MEASURE | OPTIONS_ASK, read_text, MEMBER(paths.run),
      "folder of the control socket (what systemd makes, /run/topdownd)"},
-    {"socket", "PATH", OPTIONS_ASK, read_text, MEMBER(socket),
+    {"socket", "PATH", OPTIONS_ASK, read_text, MEMBER(paths.socket),
      "the daemon's control socket (/run/topdownd/control.sock)"},
     {"cpu", "NAME", OPTIONS_LIST, read_text, MEMBER(list.cpu),
      "of that CPU: a spec, a name such as 'EPYC 9654' or 'Graviton 4', or (cpus) a vendor"},

@@ -28,7 +28,7 @@ static int check_measure(const struct options *options) {
         return options_say("--record does not go with a replay: it is a recording already");
     if (options->record_bytes > 0 && options->pmu == PMU_REPLAY)
         return options_say("--record.size does not go with a replay: nothing is recorded");
-    if (options->speed_given && options->pmu != PMU_REPLAY)
+    if (options->replay.speed_given && options->pmu != PMU_REPLAY)
         return options_say("--speed goes with --pmu replay:FILE: what is measured takes its time");
     if (options->spec && options->pmu != PMU_REPLAY)
         return options_say("--spec goes with the command eval, and with --pmu replay:FILE");

@@ -134,8 +134,8 @@ int diff_play(const struct options *options, const struct diff_part *part, enum 
     *out = (struct diff_played){.stretch = stretch_new(finest)};
     struct playing playing = {.part = part, .stretch = out->stretch};
     replay.pmu = PMU_REPLAY;
-    replay.replay = part->path;
-    replay.speed = 1;
+    replay.replay.path = part->path;
+    replay.replay.speed = 1;
     int r = setup && out->stretch ? setup_init(setup, &replay, errors) : -ENOMEM;
     if (r >= 0) {
         setup->quiet = true;

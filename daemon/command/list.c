@@ -411,7 +411,7 @@ static int run(const struct options *options, struct list_specs *list, struct er
 #undef COLUMNS
     struct table *table = &tables[find_what(options->word)];
     char data[DATA_PATH_MAX];
-    int r = data_find(options->data, data, sizeof data, errors);
+    int r = data_find(options->paths.data, data, sizeof data, errors);
     if (r == 0)
         r = find_what(options->word) == LIST_SCENARIOS ? list_scenarios(data, errors, table)
                                                        : list_of_specs(list, options, data, errors, table);

@@ -19,9 +19,10 @@ static const uint64_t MILLISECOND_NS = UINT64_C(1000000);
 
 char *ask_path(const struct options *options) {
     char *path;
-    if (options->socket)
-        return strdup(options->socket);
-    return asprintf(&path, "%s/%s", options->run ? options->run : CONTROL_FOLDER, CONTROL_NAME) < 0 ? NULL : path;
+    if (options->paths.socket)
+        return strdup(options->paths.socket);
+    return asprintf(&path, "%s/%s", options->paths.run ? options->paths.run : CONTROL_FOLDER, CONTROL_NAME) < 0 ? NULL
+                                                                                                                : path;
 }
 
 static const char *remedy(int error) {

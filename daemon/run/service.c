@@ -463,7 +463,8 @@ static int service_open(struct service *s, const struct options *options) {
     if (r >= 0)
         r = open_server(s, &inherited);
     if (r >= 0)
-        r = control_new(s->loop, options->run, &(struct control_requests){on_yield, on_reload, s}, errors, &s->control);
+        r = control_new(s->loop, options->paths.run, &(struct control_requests){on_yield, on_reload, s}, errors,
+                        &s->control);
     if (r >= 0)
         r = textfile_new(s->setup, &s->textfile);
     if (r >= 0)

@@ -291,7 +291,7 @@ static struct source_host *add(const struct source_request *request, struct sour
     struct source *source = &host->source;
     source->driver = &DRIVER;
     source->roots = (struct host_roots){
-        .sysfs = request->options->sysfs, .procfs = request->options->procfs, .kept = host_files_new()};
+        .sysfs = request->options->paths.sysfs, .procfs = request->options->paths.procfs, .kept = host_files_new()};
     host->cpus = &request->specs->cpus;
     host_cpu_describe(&source->roots, &source->cpu);
     out[(*n)++] = source;
@@ -341,7 +341,7 @@ static int find_types(const struct source_request *request, const struct host_ki
 // Uses software events if no core type can be measured; then it also reports the first type's troubles.
 int source_host_find(const struct source_request *request, struct errors *errors, struct source *out[SOURCE_TYPES_MAX],
                      size_t *n) {
-    struct host_roots roots = {.sysfs = request->options->sysfs, .procfs = request->options->procfs};
+    struct host_roots roots = {.sysfs = request->options->paths.sysfs, .procfs = request->options->paths.procfs};
     struct source *dropped = NULL;
     struct host_kinds kinds;
     host_cores_find(&roots, &request->specs->cpus, request->vendor && request->vendor->path, &kinds);

@@ -85,9 +85,10 @@ int source_recording_find(const struct source_request *request, struct errors *e
         return -ENOMEM;
     struct source *source = &recording->source;
     source->driver = &DRIVER;
-    source->roots = (struct host_roots){.sysfs = options->sysfs, .procfs = options->procfs, .kept = host_files_new()};
+    source->roots =
+        (struct host_roots){.sysfs = options->paths.sysfs, .procfs = options->paths.procfs, .kept = host_files_new()};
     out[(*n)++] = source;
-    const struct tape_request tape = {.path = options->replay,
+    const struct tape_request tape = {.path = options->replay.path,
                                       .spec = options->spec,
                                       .specs = request->specs,
                                       .vendor = request->vendor,

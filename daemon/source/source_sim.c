@@ -117,7 +117,7 @@ static struct source_sim *add(const struct source_request *request, struct sourc
         return NULL;
     sim->source.driver = &DRIVER;
     sim->source.roots = (struct host_roots){
-        .sysfs = request->options->sysfs, .procfs = request->options->procfs, .kept = host_files_new()};
+        .sysfs = request->options->paths.sysfs, .procfs = request->options->paths.procfs, .kept = host_files_new()};
     out[(*n)++] = &sim->source;
     return sim;
 }

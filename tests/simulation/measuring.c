@@ -106,8 +106,10 @@ static void remove_config(struct measuring *m) {
 void measuring_load(struct measuring *m, const char *scenario, const char *yaml) {
     memset(m, 0, sizeof *m);
     m->now_ns = EPOCH_NS;
-    m->options = (struct options){
-        .pmu = PMU_SIM, .scenario = scenario, .data = ".", .sysfs = "/sys", .procfs = "/proc", .speed = 1};
+    m->options = (struct options){.pmu = PMU_SIM,
+                                  .scenario = scenario,
+                                  .paths = {.data = ".", .sysfs = "/sys", .procfs = "/proc"},
+                                  .replay.speed = 1};
     write_config(m, yaml);
     measuring_forget(m);
     int r = setup_init(&m->setup, &m->options, &m->errors);

@@ -66,7 +66,7 @@ static void write_host(const struct host_tree *tree, const char *cpuinfo, const 
 }
 
 static size_t find_sources(const struct host_tree *tree, struct source *sources[SOURCE_TYPES_MAX]) {
-    const struct options options = {.pmu = PMU_AUTO, .sysfs = tree->root, .procfs = tree->root};
+    const struct options options = {.pmu = PMU_AUTO, .paths = {.sysfs = tree->root, .procfs = tree->root}};
     struct specs specs;
     struct errors errors = {0};
     size_t n;

@@ -52,7 +52,7 @@ static struct source *find(const struct options *options) {
 }
 
 static struct source *find_skylake(const struct host_tree *tree, const char *watchdog) {
-    const struct options options = {.pmu = PMU_AUTO, .sysfs = tree->root, .procfs = tree->root};
+    const struct options options = {.pmu = PMU_AUTO, .paths = {.sysfs = tree->root, .procfs = tree->root}};
     write_skylake(tree, watchdog);
     return find(&options);
 }
@@ -88,8 +88,9 @@ static void test_a_host_tells_what_it_is_and_has_no_past(void **state) {
 
 static void test_a_simulated_host_says_so_and_has_its_own_counters(void **state) {
     const struct host_tree *tree = *state;
-    const struct options options = {
-        .pmu = PMU_SIM, .scenario = "tests/data/scenarios/steady.json", .sysfs = tree->root, .procfs = tree->root};
+    const struct options options = {.pmu = PMU_SIM,
+                                    .scenario = "tests/data/scenarios/steady.json",
+                                    .paths = {.sysfs = tree->root, .procfs = tree->root}};
     struct source *source = find(&options);
     struct cpuset none = {0}, wanted;
     struct topology *topology, *later;
@@ -111,10 +112,9 @@ static void test_a_simulated_host_says_so_and_has_its_own_counters(void **state)
 static void test_a_log_of_perf_is_replayed_and_counts_nothing_here(void **state) {
     const struct host_tree *tree = *state;
     const struct options options = {.pmu = PMU_REPLAY,
-                                    .replay = "tests/data/perf/cpus-6.1.csv",
+                                    .replay.path = "tests/data/perf/cpus-6.1.csv",
                                     .spec = "software",
-                                    .sysfs = tree->root,
-                                    .procfs = tree->root};
+                                    .paths = {.sysfs = tree->root, .procfs = tree->root}};
     struct source *source = find(&options);
     struct errors errors = {0};
     struct pmu *pmu;
