@@ -19,6 +19,8 @@ enum {
     TEXT_MAX = 160
 };
 
+#define SHORT_OPTIONS ":h" // -h is --help, which find_words handles; ':' asks getopt_long to tell what is wrong
+
 // Converts the table for getopt_long. Of rows with one name the last is used: either all or none of them take a value.
 static void make_longs(struct option longs[OPTION_ROWS + 1]) {
     memset(longs, 0, (OPTION_ROWS + 1) * sizeof *longs);
@@ -71,8 +73,10 @@ static int find_words(int argc, char **argv, const struct option *longs, struct 
     int r = 0;
     optind = 0; // restarts getopt_long
     opterr = 0;
-    for (int found; (found = getopt_long(argc, argv, ":", longs, NULL)) != -1;) {
-        if (found < FIRST_OPTION && r == 0 && !options->help && !options->version)
+    for (int found; (found = getopt_long(argc, argv, SHORT_OPTIONS, longs, NULL)) != -1;) {
+        if (found == 'h')
+            options->help = options->help || r == 0;
+        else if (found < FIRST_OPTION && r == 0 && !options->help && !options->version)
             r = refuse_option(found, argv[optind - 1]);
         else if (found >= FIRST_OPTION && option_rows[found - FIRST_OPTION].sets == OPTIONS_ALL && r == 0)
             (void)option_rows[found - FIRST_OPTION].read(&option_rows[found - FIRST_OPTION], NULL, options);
@@ -140,7 +144,7 @@ static int read_options(int argc, char **argv, const struct option *longs, const
                         const struct command *command, struct options *options) {
     int r = 0;
     optind = 0;
-    for (int found; r == 0 && (found = getopt_long(argc, argv, ":", longs, NULL)) != -1;) {
+    for (int found; r == 0 && (found = getopt_long(argc, argv, SHORT_OPTIONS, longs, NULL)) != -1;) {
         const char *name = option_rows[found - FIRST_OPTION].name;
         const struct option_row *row = NULL;
         for (int i = 0; i < OPTION_ROWS && !row; i++)

@@ -62,7 +62,7 @@ void options_help(const struct command *commands, size_t n, const struct command
     (void)puts("Usage: topdownd [COMMAND] [OPTION]...\n"
                "Measures what this host's CPUs are bound by, all the time, and serves it to Prometheus.\n"
                "\n"
-               "Commands (topdownd COMMAND --help says which options a command takes):");
+               "Commands (topdownd help COMMAND says which options a command takes):");
     for (size_t i = 0; i < n; i++)
         options_print_entry(commands[i].name, commands[i].word, commands[i].summary);
     (void)printf("\nOptions of the command %s:\n", commands[0].name);

@@ -174,6 +174,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
     {"format", "KIND", OPTIONS_EVAL, read_format, MEMBER(eval.format), "arm, perf or perfmon (by what is there)"},
     {"cpuid", "ID", OPTIONS_EVAL, read_text, MEMBER(eval.cpuid), "the CPU, as in GenuineIntel-6-8F-4 or 0x410fd4f0"},
     {"scaled", NULL, OPTIONS_EVAL, read_flag, MEMBER(eval.scaled), "apply each metric's ScaleUnit"},
-    {"help", NULL, OPTIONS_ALL, read_flag, MEMBER(help), "say how to use topdownd, or the command, and exit"},
+    {"help", NULL, OPTIONS_ALL, read_flag, MEMBER(help),
+     "say how to use topdownd, or the command, and exit; -h is the same"},
     {"version", NULL, OPTIONS_ALL, read_flag, MEMBER(version), "say which version it is, and exit"},
 };

@@ -3,8 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "config/yaml/config.h"
+#include "core/base/error.h"
 #include "daemon/base/options.h"
 #include "daemon/base/options_error.h"
 #include "daemon/command/diff.h"
@@ -68,6 +70,8 @@ static int check_config_run(const struct options *options) {
 }
 
 // ---- the table ----
+
+static int help_run(const struct options *options);
 
 static const struct command commands[] = {
     {.name = "run",
@@ -139,8 +143,29 @@ static const struct command commands[] = {
      .help = "Evaluates the metrics of a vendor's file over given counts, and prints a JSON object.",
      .check = check_eval,
      .run = eval_run},
+    {.name = "help",
+     .word = "[COMMAND]",
+     .summary = "say how to use topdownd, or a command",
+     .help = "Says how to use topdownd or, like topdownd COMMAND --help, one of its commands.",
+     .run = help_run},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static int help_run(const struct options *options) {
+    const struct command *command = NULL;
+    const char *names[COMMANDS];
+    for (size_t i = 0; i < COMMANDS; i++) {
+        names[i] = commands[i].name;
+        if (options->word && strcmp(names[i], options->word) == 0)
+            command = &commands[i];
+    }
+    if (options->word && !command) {
+        (void)options_refuse("there is no command", options->word, error_suggest(options->word, names, COMMANDS));
+        return EXIT_WRONG;
+    }
+    options_help(commands, COMMANDS, command);
+    return EXIT_SUCCESS;
+}
 
 int command_main(int argc, char **argv, const char *revision) {
     struct options options;

@@ -91,11 +91,27 @@ static void say_part(struct text *out, const char *which, const char *word, cons
     text_format(out, "%-7s %s: %s, spec %s, %.0f s\n", which, word, played->hostname, played->spec, played->seconds);
 }
 
+// True if the recordings suffice to say whether less work is done for the time.
+static bool judges_work(const struct difference *difference) {
+    return difference->before->outcome && difference->verdict != DIFFERENCE_TOO_SHORT &&
+           difference->verdict != DIFFERENCE_OTHER_DEFINITION;
+}
+
+static const char *describe_end(size_t regressions, size_t judged) {
+    if (regressions > 0)
+        return "REGRESSION: less work is done in the time than before.";
+    if (judged == 0)
+        return "Whether there is a regression cannot be told: neither instructions a cycle nor the retiring share "
+               "could be compared.";
+    return "No regression: instructions a cycle and the retiring share have not become lower.";
+}
+
 static void say_sum(struct text *out, const struct difference *all, size_t n) {
-    size_t of[DIFFERENCE_VERDICTS] = {0}, regressions = 0;
+    size_t of[DIFFERENCE_VERDICTS] = {0}, regressions = 0, judged = 0;
     for (size_t i = 0; i < n; i++) {
         of[all[i].verdict]++;
         regressions += difference_is_regression(&all[i]);
+        judged += judges_work(&all[i]);
     }
     size_t found = of[DIFFERENCE_WORSE] + of[DIFFERENCE_BETTER] + of[DIFFERENCE_CHANGED];
     text_format(out, "\n%zu of %zu metrics differ: %zu worse, %zu better, %zu neither. ", found, n,
@@ -109,9 +125,7 @@ static void say_sum(struct text *out, const struct difference *all, size_t n) {
         text_format(out,
                     "%zu cannot be compared: the two CPUs count something else under their names (docs/metrics.md).\n",
                     of[DIFFERENCE_OTHER_DEFINITION]);
-    text_format(out, "%s\n",
-                regressions > 0 ? "REGRESSION: less work is done in the time than before."
-                                : "No regression: instructions a cycle and the retiring share have not become lower.");
+    text_format(out, "%s\n", describe_end(regressions, judged));
 }
 
 static int print(const struct options *options, const struct diff_played played[PARTS], const struct difference *all,

@@ -79,13 +79,16 @@ static bool same(const struct stamp a[FILES_MAX], const struct stamp b[FILES_MAX
     return all;
 }
 
-// The files have been read. One that has just changed may have done so since: it is read once more.
+// The files have been read. One that has just changed may have done so since: it is read once more. One from the
+// future, as after a step of the clock, would be read again and again until then.
 static void note_read(struct protection *protection) {
     take_stamps(protection, protection->seen);
     memcpy(protection->read, protection->seen, sizeof protection->read);
-    for (size_t i = 0; i < FILES_MAX; i++)
-        if (protection->read[i].changed.tv_sec >= time(NULL) - 1)
+    for (size_t i = 0; i < FILES_MAX; i++) {
+        time_t age = time(NULL) - protection->read[i].changed.tv_sec;
+        if (age >= -1 && age <= 1)
             protection->read[i].changed.tv_nsec = -1;
+    }
 }
 
 // Says what is wrong, once.

@@ -60,6 +60,7 @@ _topdownd() {
     elif [[ $previous == "$command" ]]; then # "list cpus|groups|metrics|events"
         words=$(sed -n "s/^  $command \([a-z|]*|[a-z|]*\).*/\1/p" <<<"$help")
         words=${words//|/ }
+        [[ $command == help ]] && words=$commands
     fi
     mapfile -t COMPREPLY < <(compgen -W "$words" -- "$current")
 }

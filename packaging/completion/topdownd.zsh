@@ -47,6 +47,7 @@ _topdownd() {
             command=$word
             specs=('1: :compadd -a verbs')
             (( ${+words_of[$command]} )) && specs+=("2: :($words_of[$command])")
+            [[ $command == help ]] && specs+=('2: :compadd -a verbs')
             break
         fi
     done

@@ -8,7 +8,7 @@ import subprocess
 import e2e
 
 BINARY, ROOT = e2e.arguments()
-COMMANDS = ("run", "check-config", "reload", "yield", "list", "doctor", "explain", "diff", "eval")
+COMMANDS = ("run", "check-config", "reload", "yield", "list", "doctor", "explain", "diff", "eval", "help")
 
 
 def call(*words):
@@ -21,6 +21,7 @@ def options_of(*command):
     status, said, errors = call(*command, "--help")
     assert (status, errors) == (0, ""), (command, status, errors)
     assert said.startswith(f"Usage: topdownd {' '.join(command)}"), said
+    assert call(*command, "-h") == call("help", *command) == (0, said, ""), command
     assert all(len(line) <= 100 and line == line.rstrip() for line in said.splitlines()), said
     return dict(re.findall(r"^  --(\S+) ?([A-Z]*)", said, re.M))
 
@@ -83,6 +84,7 @@ def test_help_and_version_win_over_what_follows():
 
 def test_what_is_wrong_is_said_with_a_remedy():
     for words, says in ((["lst"], "no command 'lst': did you mean 'list'?"), (["frobnicate"], "--help tells what there is"),
+                        (["help", "dif"], "no command 'dif': did you mean 'diff'?"), (["help", "list", "cpus"], "too many: 'cpus'"),
                         (["run", "eval"], "one word too many: 'eval'"), (["list", "cpus", "x"], "one word too many: 'x'"),
                         (["--confg", "x"], "no option '--confg': did you mean '--config'?"),
                         (["--confg=x"], "did you mean '--config'?"), (["--path"], "did you mean '--path."),

@@ -294,6 +294,7 @@ def test_bash_completes_every_command_option_and_value():
     for command in commands():
         assert bash_completes(command, "--") == options_of(command), command
     assert bash_completes("list", "") == set(words_of("list")) >= {"cpus", "groups"}
+    assert bash_completes("help", "") == set(commands())
     assert bash_completes("--pmu", "") >= {"auto", "linux", "sim:", "replay:"}
     assert bash_completes("eval", "--format", "perf") == {"perf", "perfmon"}
     assert bash_completes("list", "groups", "--cpu", "neoverse-v") == {"neoverse-v1", "neoverse-v2", "neoverse-v3"}
