@@ -272,7 +272,7 @@ def zsh_shows(line):
             zpty -w -n z $'{line}\\C-xl'
             repeat 100; do sleep 0.1; zpty -r -t z part && said+=$part; [[ $said == *{{MARK}}* ]] && break; done
             print -r -- $said"""
-        return run("zsh", "-f", "-c", script.replace("{MARK}", "version"))
+        return run("zsh", "-f", "-c", script.replace("{MARK}", "--version"))
 
 
 def options_of(*command):
