@@ -145,7 +145,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
     {"record.size", "SIZE", OPTIONS_MEASURE, read_size, MEMBER(record_bytes), "of all of them together at most (256M)"},
     {"web.listen-address", "ADDRESS", OPTIONS_MEASURE, read_listen, 0,
      "serve on 127.0.0.1:10813, [::1]:10813 or (all of this host's) :10813, instead of listen in the configuration; "
-     "may be given again for another one"},
+     "none: open no port; may be given again for another one"},
     {"listen", "ADDRESS", OPTIONS_MEASURE, read_listen, 0, "the same"},
     {"web.systemd-socket", NULL, OPTIONS_MEASURE, read_flag, MEMBER(web.systemd_socket),
      "serve on the sockets that systemd passes (topdownd.socket), instead of addresses"},

@@ -28,7 +28,7 @@ static void check_spec(const struct core_type *type, struct findings *findings) 
     bool exact = source->own_spec || source->vendors;
     if (!source->takes_counters) {
         findings_add(findings, FINDING_WARNING, "pmu",
-                     "%sno hardware counters can be had: the kernel's software events are all that is measured",
+                     "%sthere are no hardware counters: topdownd measures only the kernel's software events",
                      source->prefix);
         if (source->troubles.n > 0)
             findings_remedy(findings, "%s", source->troubles.errors[0].text);
