@@ -151,16 +151,19 @@ static int print(const struct options *options, const struct diff_played played[
 }
 
 static int compare(const struct options *options, const struct diff_played played[PARTS], struct errors *errors,
-                   bool *regression) {
+                   int *status) {
     struct difference *all = NULL;
-    size_t n;
+    size_t n, regressions = 0, judged = 0;
     int r = difference_find(played[0].stretch, played[1].stretch, &all, &n);
     if (r == 0 && n == 0)
         r = errors_add(errors, NULL, 0, 0, "the two recordings have no metric in common that is a quotient of counts");
     if (r == 0)
         r = print(options, played, all, n);
-    for (size_t i = 0; i < n && r == 0; i++)
-        *regression = *regression || difference_is_regression(&all[i]);
+    for (size_t i = 0; i < n && r == 0; i++) {
+        regressions += difference_is_regression(&all[i]);
+        judged += judges_work(&all[i]);
+    }
+    *status = regressions > 0 ? EXIT_FAILURE : judged > 0 ? EXIT_SUCCESS : EXIT_WRONG;
     free(all);
     return r;
 }
@@ -170,7 +173,7 @@ int diff_run(const struct options *options) {
     struct errors *errors = calloc(1, sizeof *errors);
     struct diff_played played[PARTS] = {{.stretch = NULL}, {.stretch = NULL}};
     enum stretch_scope finest = options->diff.by ? (enum stretch_scope)find_scope(options->diff.by) : STRETCH_HOST;
-    bool regression = false;
+    int status = EXIT_WRONG;
     int r = errors ? 0 : -ENOMEM;
     for (int i = 0; i < PARTS && r == 0; i++) {
         struct diff_part part;
@@ -178,7 +181,7 @@ int diff_run(const struct options *options) {
         r = diff_play(options, &part, finest, errors, &played[i]);
     }
     if (r == 0)
-        r = compare(options, played, errors, &regression);
+        r = compare(options, played, errors, &status);
     if (r < 0 && errors && errors->n > 0)
         log_errors(errors);
     else if (r < 0)
@@ -186,5 +189,5 @@ int diff_run(const struct options *options) {
     for (int i = 0; i < PARTS; i++)
         diff_played_deinit(&played[i]);
     free(errors);
-    return r < 0 ? EXIT_WRONG : regression ? EXIT_FAILURE : EXIT_SUCCESS;
+    return r < 0 ? EXIT_WRONG : status;
 }
