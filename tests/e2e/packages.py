@@ -44,6 +44,10 @@ def need(program, package):
 
 def copy_source(root, folder):
     shutil.copytree(root, folder, ignore=shutil.ignore_patterns("build", ".git", "__pycache__"))
+    found = subprocess.run(["git", "-C", root, "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"], capture_output=True,
+                           text=True, check=False)
+    if found.returncode == 0 and os.path.exists(f"{root}/.git"):  # the copy is no repository: it says of which commit it is
+        e2e.write_text(f"{folder}/cmake/revision.txt", found.stdout)
 
 
 def build(root, folder):
