@@ -176,11 +176,8 @@ static int make_views(const struct setup *setup, struct errors *errors, struct s
     *shown = (struct shown){.n = 0};
     for (; shown->n < setup->n_types && r == 0; shown->n++) {
         const struct core_type *type = &setup->types[shown->n];
-        const struct setup_plan_request asked = {.general_counters = type->source->general_counters,
-                                                 .reserved_counters = setup->profile->settings.reserve_counters,
-                                                 .slot_factor = 1};
         struct plan *plan;
-        r = setup_plan(setup, type, &asked, errors, &plan);
+        r = setup_plan_stated(setup, type, errors, &plan);
         shown->types[shown->n].view = r == 0 ? plan_view_new(setup, type, plan) : NULL;
         r = r == 0 && !shown->types[shown->n].view ? -ENOMEM : r;
     }

@@ -52,12 +52,9 @@ static size_t files_needed(const struct setup *setup) {
     size_t files = 0;
     for (size_t i = 0; i < setup->n_types; i++) {
         const struct core_type *type = &setup->types[i];
-        const struct setup_plan_request asked = {.general_counters = type->source->general_counters,
-                                                 .reserved_counters = setup->profile->settings.reserve_counters,
-                                                 .slot_factor = 1};
         struct errors errors = {0};
         struct plan *plan;
-        if (setup_plan(setup, type, &asked, &errors, &plan) < 0)
+        if (setup_plan_stated(setup, type, &errors, &plan) < 0)
             continue;
         files += plan_n_opened(plan) * type->topology->n_cpus;
         plan_free(plan);

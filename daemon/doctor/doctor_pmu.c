@@ -120,13 +120,10 @@ static void check_counters(const struct core_type *type, pid_t daemon, struct fi
 
 static void check_metrics(const struct setup *setup, const struct core_type *type, struct findings *findings) {
     const struct source *source = type->source;
-    const struct setup_plan_request asked = {.general_counters = source->general_counters,
-                                             .reserved_counters = setup->profile->settings.reserve_counters,
-                                             .slot_factor = 1};
     struct errors errors = {0};
     struct plan *plan;
     size_t planned = 0, all = 0;
-    if (setup_plan(setup, type, &asked, &errors, &plan) < 0)
+    if (setup_plan_stated(setup, type, &errors, &plan) < 0)
         return; // the check of the configuration says why
     for (size_t m = 0; m < plan->n_metrics; m++) {
         planned += plan_metric_planned(&plan->metrics[m]) && !plan->metrics[m].auxiliary;

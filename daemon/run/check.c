@@ -60,11 +60,8 @@ static int check_rounds(const struct setup *setup, struct plan *const plans[SOUR
 static int make_plans(const struct setup *setup, struct errors *errors, struct plan *plans[SOURCE_TYPES_MAX]) {
     int r = 0;
     for (size_t i = 0; i < setup->n_types && r >= 0; i++) {
-        const struct setup_plan_request asked = {.general_counters = setup->types[i].source->general_counters,
-                                                 .reserved_counters = setup->profile->settings.reserve_counters,
-                                                 .slot_factor = 1};
         if (!setup->types[i].source->past.plan)
-            r = setup_plan(setup, &setup->types[i], &asked, errors, &plans[i]);
+            r = setup_plan_stated(setup, &setup->types[i], errors, &plans[i]);
     }
     return r < 0 ? r : check_rounds(setup, plans, errors);
 }

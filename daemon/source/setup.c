@@ -216,6 +216,14 @@ int setup_plan(const struct setup *setup, const struct core_type *type, const st
     return r;
 }
 
+int setup_plan_stated(const struct setup *setup, const struct core_type *type, struct errors *errors,
+                      struct plan **out) {
+    const struct setup_plan_request asked = {.general_counters = type->source->general_counters,
+                                             .reserved_counters = setup->profile->settings.reserve_counters,
+                                             .slot_factor = 1};
+    return setup_plan(setup, type, &asked, errors, out);
+}
+
 // A recording's facts take precedence over the configuration; a log of perf has none.
 static void take_past(struct setup *setup, struct core_type *type) {
     const struct source_past *past = &type->source->past;

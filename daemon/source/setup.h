@@ -72,4 +72,8 @@ struct setup_plan_request {
 int setup_plan(const struct setup *setup, const struct core_type *type, const struct setup_plan_request *asked,
                struct errors *errors, struct plan **out);
 
+// The plan for the counters that the core type's spec states, before anything has been opened.
+int setup_plan_stated(const struct setup *setup, const struct core_type *type, struct errors *errors,
+                      struct plan **out);
+
 #endif
