@@ -268,7 +268,7 @@ struct comparison {
 static const struct comparison COMPARISONS[] = {{STANDING, LEAST, false, 1.4, 1.8},
                                                 {STANDING, LEAST, true, 1.4, 1.85},
                                                 {ROTATING, BARE, true, 1.15, 1.6},
-                                                {STANDING, EXPORTER, true, 1.0 / 3, 1.0 / 3}};
+                                                {STANDING, EXPORTER, true, 1.0 / 3, 0.45}};
 
 // The budget may make the daemon's slots longer after the bare loop has got its rate: these two are compared by what a
 // wake-up costs.
