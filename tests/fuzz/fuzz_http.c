@@ -69,14 +69,26 @@ static struct http_published make_page(void) {
     return (struct http_published){view, snapshot};
 }
 
-static int dial(void) {
+static int dial_once(void) {
     const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
     const struct linger reset = {.l_onoff = 1}; // leaves no port behind that waits
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) < 0 ||
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset) < 0 ||
-        connect(fd, (const struct sockaddr *)&address, sizeof address) < 0)
+        (connect(fd, (const struct sockaddr *)&address, sizeof address) < 0 && errno != EINTR))
         abort();
+    return fd;
+}
+
+// A call that the fuzzer's own timer has interrupted is made anew.
+static int dial(void) {
+    errno = 0;
+    int fd = dial_once();
+    while (errno == EINTR) {
+        close(fd);
+        errno = 0;
+        fd = dial_once();
+    }
     return fd;
 }
 
