@@ -26,7 +26,8 @@ V12, V13 = ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3
 def own_files():
     """Certificates that a case may change."""
     files = web_files.Files()
-    shutil.copytree(FILES.folder.name, files.folder.name, dirs_exist_ok=True)
+    # Other cases write their configurations into the common folder meanwhile.
+    shutil.copytree(FILES.folder.name, files.folder.name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("web.yml*"))
     files.serial = 100
     return files
 
