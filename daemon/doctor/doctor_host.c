@@ -73,7 +73,8 @@ static void check_files(const struct setup *setup, struct findings *findings) {
     findings_add(findings, enough ? FINDING_OK : FINDING_WARNING, "files",
                  "%zu files are needed, one for each event and CPU, and about %s of the kernel's memory; the "
                  "limit is %llu",
-                 files, decimal_write_size((double)files * PMU_EVENT_KERNEL_BYTES, size), (unsigned long long)limit.rlim_max);
+                 files, decimal_write_size((double)files * PMU_EVENT_KERNEL_BYTES, size),
+                 (unsigned long long)limit.rlim_max);
     if (!enough)
         findings_remedy(findings, "the service has a limit of its own (LimitNOFILE= in its unit); here 'ulimit -n' "
                                   "raises it, and fewer metric groups or CPUs need less");
