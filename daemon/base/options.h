@@ -40,9 +40,10 @@ struct options {
     bool all_warnings; // show every warning about a vendor's files
     struct {
         const char *sysfs, *procfs;
-        const char *data;   // folder with specs/ and scenarios/; NULL: beside the program
-        const char *run;    // folder of the control socket; NULL: the one systemd made
-        const char *socket; // the daemon's control socket, to ask it; NULL: in the folder
+        const char *hostname; // NULL: what the kernel says, which in a container is not the host's
+        const char *data;     // folder with specs/ and scenarios/; NULL: beside the program
+        const char *run;      // folder of the control socket; NULL: the one systemd made
+        const char *socket;   // the daemon's control socket, to ask it; NULL: in the folder
     } paths;
     struct {
         double seconds; // 1 to 3600; 0: --for was not given
