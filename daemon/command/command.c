@@ -109,7 +109,7 @@ static const struct command commands[] = {
      .check = check_yield,
      .run = yield_run},
     {.name = "list",
-     .word = "cpus|groups|metrics|events|scenarios",
+     .word = "cpus|groups|metrics|events|pmus|boxes|scenarios",
      .sets = OPTIONS_LIST | OPTIONS_HOST,
      .summary = "show what is known of this CPU, or of another",
      .help = "Shows what is known of this host's CPU, or of any other that has a spec.\n"
@@ -118,6 +118,8 @@ static const struct command commands[] = {
              "  groups              metric groups, which a profile names\n"
              "  metrics             metrics, with their names in Prometheus\n"
              "  events              events, with the perf attributes that would be used\n"
+             "  pmus                PMUs outside the cores, with their events\n"
+             "  boxes               PMUs outside the cores that this host has, and the CPUs that read them\n"
              "  scenarios           simulated hosts, for --pmu sim:NAME",
      .example = "topdownd list metrics --cpu zen4 --group MPKI",
      .manual = "topdownd-list(1)",
