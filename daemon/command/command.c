@@ -16,6 +16,7 @@
 #include "daemon/command/reload.h"
 #include "daemon/command/yield.h"
 #include "daemon/doctor/doctor.h"
+#include "daemon/measure/measure_command.h"
 #include "daemon/run/check.h"
 #include "daemon/run/service.h"
 
@@ -128,6 +129,16 @@ static const struct command commands[] = {
              "measured here and why.",
      .check = explain_check,
      .run = explain_run},
+    {.name = "measure",
+     .word = "[-- COMMAND]",
+     .starts = true,
+     .sets = OPTIONS_MEASURE_NOW | OPTIONS_HOST | OPTIONS_ASK,
+     .summary = "measure this host, or a command, for a while, and say what it was bound by",
+     .help = "Measures this host for a while, or a command with all that it starts until it ends, and says what it\n"
+             "was bound by: level 1, the metric groups that its largest part leads to, and the next step. The exit\n"
+             "status is 1 if nothing could be measured, or that of the command.",
+     .check = measure_command_check,
+     .run = measure_command_run},
     {.name = "diff",
      .word = "BEFORE AFTER",
      .sets = OPTIONS_DIFF,

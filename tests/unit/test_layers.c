@@ -95,8 +95,8 @@ static const char *const ROOMS[] = {"core/base/",       "core/host/",
                                     "exporters/web/",   "exporters/http/",
                                     "daemon/base/",     "daemon/source/",
                                     "daemon/engine/",   "daemon/run/",
-                                    "daemon/doctor/",   "daemon/command/",
-                                    "daemon/main.c"};
+                                    "daemon/doctor/",   "daemon/measure/",
+                                    "daemon/command/",  "daemon/main.c"};
 
 // The number of the room that the file is in; N_OF(ROOMS): in none.
 static size_t room_of(const char *path) {
