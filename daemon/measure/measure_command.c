@@ -48,7 +48,9 @@ int measure_command_run(const struct options *options) {
     else if (r < 0)
         log_error("%s", strerror(-r));
     stopper_deinit(&stopper);
-    int status = r == -EINVAL ? EXIT_WRONG : r != 0 || written < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+    int status = r == -EINVAL || written == TERMINAL_LOST ? EXIT_WRONG
+                 : r != 0 || written < 0                  ? EXIT_FAILURE
+                                                          : EXIT_SUCCESS;
     free(errors);
     return status;
 }

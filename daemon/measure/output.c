@@ -11,23 +11,24 @@
 
 void output_init(struct output *output, const struct options *options) {
     int finest = options->measure.by ? report_scope_find(options->measure.by) : REPORT_HOST;
-    *output = (struct output){
-        .options = options, .finest = (enum report_scope)finest, .terminal = terminal_of(STDOUT_FILENO)};
+    *output =
+        (struct output){.options = options, .finest = (enum report_scope)finest, .screen = screen_of(STDOUT_FILENO)};
 }
 
 static bool is_text(const struct output *output) { return !output->options->json && !output->options->measure.csv; }
 
 // A command's own output goes to standard output: what is told of it goes beside it, as perf stat does.
-static FILE *stream_of(const struct output *output) {
-    return output->options->measure.command && is_text(output) ? stderr : stdout;
-}
+static bool is_beside(const struct output *output) { return output->options->measure.command && is_text(output); }
 
 static void write_out(struct output *output) {
-    FILE *stream = stream_of(output);
     struct text *text = &output->text;
-    output->failed = output->failed || text->failed ||
-                     (text->length > 0 && fwrite(text->data, 1, text->length, stream) != text->length) ||
-                     fflush(stream) != 0;
+    terminal_progress_end(&output->progress);
+    if (text->failed)
+        output->status = -ENOMEM;
+    else if (is_beside(output))
+        (void)fwrite(text->data, 1, text->length, stderr);
+    else if (output->status == 0)
+        output->status = terminal_print(text);
     text->length = 0;
 }
 
@@ -35,9 +36,8 @@ static void begin(struct output *output, const struct output_head *head) {
     if (output->begun)
         return;
     output->begun = true;
-    terminal_end_progress();
-    if (output->options->measure.command && is_text(output))
-        output->terminal = terminal_of(STDERR_FILENO);
+    if (is_beside(output))
+        output->screen = screen_of(STDERR_FILENO);
     if (output->options->measure.csv) {
         report_csv_head(&output->text);
     } else if (output->options->json) {
@@ -52,7 +52,6 @@ static void begin(struct output *output, const struct output_head *head) {
 
 void output_interval(struct output *output, const struct output_head *head, const struct report *report) {
     begin(output, head);
-    terminal_end_progress();
     if (output->options->measure.csv)
         report_csv(report, &output->text);
     else if (output->options->json)
@@ -79,18 +78,17 @@ static void put_title(struct output *output, const struct output_head *head, con
     text_format(out, ", %.1f s\n", report->to_seconds - report->from_seconds);
     for (size_t i = 0; i < view->n_pmu_errors; i++) {
         text_string(out, "  note: ");
-        text_folded(out, view->pmu_errors[i].text, 8, output->terminal.width);
+        text_folded(out, view->pmu_errors[i].text, 8, output->screen.width);
     }
 }
 
 void output_whole(struct output *output, const struct output_head *head, const struct report *reports, size_t n) {
     begin(output, head);
-    terminal_end_progress();
     if (output->options->json)
         report_json_whole(&output->json);
     for (size_t i = 0; i < n; i++) {
         const struct report *report = &reports[i];
-        const struct report_text_request request = {.terminal = &output->terminal,
+        const struct report_text_request request = {.screen = &output->screen,
                                                     .all = output->options->measure.groups ||
                                                            report->view->layout->n_level1 == 0,
                                                     .counts = output->options->measure.command,
@@ -107,13 +105,21 @@ void output_whole(struct output *output, const struct output_head *head, const s
     write_out(output);
 }
 
+void output_progress(struct output *output, double seconds, double total_seconds) {
+    if (output->options->measure.interval_seconds > 0)
+        return;
+    if (total_seconds > 0)
+        terminal_progress_show(&output->progress, "measuring: %.0f of %.0f s", seconds, total_seconds);
+    else
+        terminal_progress_show(&output->progress, "measuring: %.0f s", seconds);
+}
+
 int output_end(struct output *output, int status) {
-    terminal_end_progress();
     if (output->begun && output->options->json) {
         report_json_end(&output->json, status);
         (void)json_end(&output->json);
     }
     write_out(output);
     text_free(&output->text);
-    return output->failed ? -EIO : 0;
+    return output->status;
 }

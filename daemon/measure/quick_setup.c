@@ -14,7 +14,8 @@ static const double SLOT_NS_MIN = 20e6;                                    // a 
 static double round_seconds(const struct options *options) {
     double seconds = options->measure.seconds > 0 ? options->measure.seconds : SESSION_SECONDS;
     double round = fmin(fmax(seconds / SESSION_ROUNDS, SNAPSHOT_MIN), SNAPSHOT_MAX);
-    return options->measure.interval_seconds > 0 ? fmin(round, options->measure.interval_seconds) : round;
+    double interval = options->measure.interval_seconds;
+    return interval > 0 ? interval / ceil(interval / round) : round; // intervals end with rounds
 }
 
 // Makes the slots of the longest plan so short that a round takes that time.

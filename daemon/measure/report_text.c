@@ -28,10 +28,10 @@ static bool is_share(const struct catalog_metric *metric) {
     return metric->domain != METRIC_OTHER || metric->export_scale == 0.01;
 }
 
-static const char *plus_minus(const struct terminal *terminal) { return terminal->utf8 ? "±" : "+-"; }
+static const char *plus_minus(const struct screen *screen) { return screen->utf8 ? "±" : "+-"; }
 
 // The value, and half of its interval where it has one: "12.3 % ±0.2". Returns its width on the screen.
-static int put_value(const struct report_row *row, const struct terminal *terminal, struct text *out) {
+static int put_value(const struct report_row *row, const struct screen *screen, struct text *out) {
     char number[NUMBER_MAX], interval[NUMBER_MAX] = "";
     bool share = is_share(row->metric);
     double scale = share ? 100 : 1, half = (row->high - row->low) / 2 * scale;
@@ -41,8 +41,8 @@ static int put_value(const struct report_row *row, const struct terminal *termin
     if (!isfinite(half))
         return width;
     int more = snprintf(interval, sizeof interval, share ? "%.1f" : "%.2g", half);
-    text_format(out, " %s%s", plus_minus(terminal), interval);
-    return width + 1 + (terminal->utf8 ? 1 : 2) + more;
+    text_format(out, " %s%s", plus_minus(screen), interval);
+    return width + 1 + (screen->utf8 ? 1 : 2) + more;
 }
 
 static const struct report_row *row_of(const struct report *report, unsigned metric) {
@@ -55,13 +55,13 @@ static const struct report_row *row_of(const struct report *report, unsigned met
 
 // ---- bars ----
 
-static void put_bar(double share, int columns, const struct terminal *terminal, struct text *out) {
+static void put_bar(double share, int columns, const struct screen *screen, struct text *out) {
     static const char *const parts[EIGHTHS] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     int eighths = (int)lround(fmin(fmax(share, 0), 1) * columns * EIGHTHS);
-    if (!terminal->utf8)
+    if (!screen->utf8)
         eighths = (eighths + EIGHTHS / 2) / EIGHTHS * EIGHTHS;
     for (int i = 0; i < eighths / EIGHTHS; i++)
-        text_string(out, terminal->utf8 ? "█" : "#");
+        text_string(out, screen->utf8 ? "█" : "#");
     text_string(out, parts[eighths % EIGHTHS]);
 }
 
@@ -84,8 +84,8 @@ static bool is_shown(const struct report *report, size_t index) {
 }
 
 // How wide the titles are, with their indents.
-static int title_width(const struct report *report, const struct terminal *terminal) {
-    int width = TITLE_WIDTH, most = terminal->width - VALUE_WIDTH - BAR_LEAST;
+static int title_width(const struct report *report, const struct screen *screen) {
+    int width = TITLE_WIDTH, most = screen->width - VALUE_WIDTH - BAR_LEAST;
     for (size_t i = 0; i < report->tree->n; i++) {
         const struct tree_node *node = &report->tree->nodes[i];
         const char *title = view_title(&report->view->layout->catalog->metrics[node->metric]);
@@ -96,31 +96,31 @@ static int title_width(const struct report *report, const struct terminal *termi
     return width < most ? width : most;
 }
 
-static void put_node(const struct report *report, const struct terminal *terminal, int title, size_t index,
+static void put_node(const struct report *report, const struct screen *screen, int title, size_t index,
                      struct text *out) {
     const struct tree_node *node = &report->tree->nodes[index];
     const struct report_row *row = row_of(report, node->metric);
-    bool marked = on_path(report, index) && report->bound.exceeded == JUDGE_YES && terminal->colour;
+    bool marked = on_path(report, index) && report->bound.exceeded == JUDGE_YES && screen->colour;
     int indent = INDENT * (1 + (int)node->depth), room = title > indent ? title - indent : 0;
     text_format(out, "%s%*s%-*.*s ", marked ? RED : "", indent, "", room, room, view_title(row->metric));
     if (!isfinite(row->value)) {
         text_format(out, "not known: %s%s\n", row->reason, marked ? PLAIN : "");
         return;
     }
-    int width = put_value(row, terminal, out);
+    int width = put_value(row, screen, out);
     if (row->metric->domain != METRIC_OTHER) {
         text_format(out, "%*s ", width < VALUE_WIDTH ? VALUE_WIDTH - width : 0, "");
-        put_bar(row->value, terminal->width - title - VALUE_WIDTH - 3, terminal, out);
+        put_bar(row->value, screen->width - title - VALUE_WIDTH - 3, screen, out);
     }
     text_format(out, "%s\n", marked ? PLAIN : "");
 }
 
 // Level 1, and under each node of the path what is directly below it.
-static void put_tree(const struct report *report, const struct terminal *terminal, struct text *out) {
-    int title = title_width(report, terminal);
+static void put_tree(const struct report *report, const struct screen *screen, struct text *out) {
+    int title = title_width(report, screen);
     for (size_t node = 0; node < report->tree->n; node++)
         if (is_shown(report, node))
-            put_node(report, terminal, title, node, out);
+            put_node(report, screen, title, node, out);
 }
 
 // ---- tables ----
@@ -229,16 +229,16 @@ static void put_counts(const struct report *report, struct text *out) {
 
 static bool has_level1(const struct report *report) { return report->tree->n > 0 && report->bound.n > 0; }
 
-static void put_answer(const struct report *report, const struct terminal *terminal, struct text *out) {
+static void put_answer(const struct report *report, const struct screen *screen, struct text *out) {
     const struct report_texts *texts = &report->texts;
     if (texts->answer.length > 1) {
-        text_format(out, "\n%s", terminal->colour ? BOLD : "");
-        text_folded(out, texts->answer.data, 0, terminal->width);
-        text_string(out, terminal->colour ? PLAIN : "");
+        text_format(out, "\n%s", screen->colour ? BOLD : "");
+        text_folded(out, texts->answer.data, 0, screen->width);
+        text_string(out, screen->colour ? PLAIN : "");
     }
     if (texts->next.length > 1) {
         text_string(out, "Next: ");
-        text_folded(out, texts->next.data, 6, terminal->width);
+        text_folded(out, texts->next.data, 6, screen->width);
     }
     if (texts->sample.length > 1) // one line, so that it can be copied
         text_format(out, "Find the code with:\n  %s\n", texts->sample.data);
@@ -246,11 +246,11 @@ static void put_answer(const struct report *report, const struct terminal *termi
 
 void report_text(const struct report *report, const struct report_text_request *request, struct text *out) {
     if (has_level1(report))
-        put_tree(report, request->terminal, out);
+        put_tree(report, request->screen, out);
     put_table(report, request, out);
     if (request->counts)
         put_counts(report, out);
-    put_answer(report, request->terminal, out);
+    put_answer(report, request->screen, out);
 }
 
 // ---- intervals ----

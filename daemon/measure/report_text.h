@@ -6,10 +6,10 @@
 // next step.
 
 #include "daemon/measure/report.h"
-#include "daemon/measure/terminal.h"
+#include "daemon/measure/screen.h"
 
 struct report_text_request {
-    const struct terminal *terminal;
+    const struct screen *screen;
     bool all;    // all metrics that were measured, not only those that the answer leads to
     bool counts; // of events too
     bool scopes; // more than the host

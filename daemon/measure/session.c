@@ -231,8 +231,8 @@ static int measure_on(struct session *s) {
             r = look_deeper(s, now_ns);
         if (s->request->tick)
             s->request->tick(s->request->context);
-        if (s->begun_ns > 0 && !s->simulated && s->request->options->measure.interval_seconds == 0)
-            terminal_show_progress("measuring", seconds_since(s, now_ns), (double)(s->end_ns - s->begun_ns) * NS);
+        if (s->begun_ns > 0 && !s->simulated)
+            output_progress(s->request->output, seconds_since(s, now_ns), (double)(s->end_ns - s->begun_ns) * NS);
         uint64_t at_most_ns = now_ns + TICK_NS;
         if (s->begun_ns > 0 && s->end_ns > now_ns && s->end_ns < at_most_ns)
             at_most_ns = s->end_ns;

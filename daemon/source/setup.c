@@ -251,7 +251,10 @@ static void take_past(struct setup *setup, struct core_type *type) {
 
 int setup_init(struct setup *setup, const struct options *options, struct errors *errors) {
     *setup = (struct setup){.hostname = "unknown", .revision = options->revision, .speed = options->replay.speed};
-    (void)gethostname(setup->hostname, sizeof setup->hostname - 1);
+    if (options->paths.hostname)
+        (void)snprintf(setup->hostname, sizeof setup->hostname, "%s", options->paths.hostname);
+    else
+        (void)gethostname(setup->hostname, sizeof setup->hostname - 1);
     int found = data_find(options->paths.data, setup->data, sizeof setup->data, errors);
     if (found == 0)
         found = data_open_specs(setup->data, &setup->specs, errors);
