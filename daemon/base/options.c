@@ -104,7 +104,7 @@ static int words_of(const struct command *command) {
 // Takes the command to start, which stands after "--" so that its options are its own.
 static int take_started(char **words, struct options *options, const struct command *command,
                         const struct command **out) {
-    if (!options->dashes)
+    if (!options->measure.dashes)
         return options_refuse(
             "a command to start stands after '--', such as '-- make -j2'. There is one word too many:", words[1], NULL);
     options->measure.command = words + 1;
@@ -179,7 +179,7 @@ int options_parse(int argc, char **argv, const struct command *commands, size_t 
     const struct command *chosen = NULL;
     make_longs(longs);
     for (int i = 1; i < argc; i++)
-        options.dashes = options.dashes || strcmp(argv[i], "--") == 0;
+        options.measure.dashes = options.measure.dashes || strcmp(argv[i], "--") == 0;
     int r = find_words(argc, argv, longs, &options);
     if (r == 0 && (options.help || options.version)) {
         *out = options;

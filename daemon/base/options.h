@@ -23,7 +23,6 @@ struct options {
     const char *word;     // after the command; NULL: none
     const char *second;   // and the one after that
     bool help, version;
-    bool dashes; // the command line has a "--"
     enum pmu_kind pmu;
     const char *scenario; // --pmu sim:FILE, or the name of a shipped one; NULL: the demo
     struct {
@@ -75,8 +74,8 @@ struct options {
         double seconds, interval_seconds; // 0: not given
         double snapshot_seconds;          // the time between two snapshots; 0: the profile's
         const char *cpus, *groups, *by;   // NULL: the profile's, the profile's, the host
-        bool csv;
-        char *const *command; // after "--", ended by NULL; NULL: none
+        bool csv, dashes;                 // dashes: the command line has a "--"
+        char *const *command;             // after "--", ended by NULL; NULL: none
     } measure;
 };
 
