@@ -17,6 +17,7 @@
 #include "daemon/command/reload.h"
 #include "daemon/command/yield.h"
 #include "daemon/doctor/doctor.h"
+#include "daemon/measure/measure_command.h"
 #include "daemon/run/check.h"
 #include "daemon/run/service.h"
 
@@ -145,6 +146,15 @@ static const struct command commands[] = {
      .manual = "topdownd-check-config(8)",
      .check = explain_check,
      .run = explain_run},
+    {.name = "measure",
+     .sets = OPTIONS_MEASURE_NOW | OPTIONS_HOST,
+     .summary = "measure this host for a while, and say what it was bound by",
+     .help = "Measures this host for a while and says what it was bound by: level 1, the metric groups that its\n"
+             "largest part leads to, and the next step. The exit status is 1 if nothing could be measured.",
+     .example = "topdownd measure --duration 10s --interval 1s",
+     .manual = "topdownd-measure(1)",
+     .check = measure_command_check,
+     .run = measure_command_run},
     {.name = "diff",
      .word = "BEFORE AFTER",
      .sets = OPTIONS_DIFF,
