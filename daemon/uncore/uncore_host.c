@@ -82,11 +82,16 @@ static int add_kind(struct setup *setup, struct uncore_found *found, const struc
     return uncore_add(setup, &kind->source, boxes);
 }
 
+// Memory controllers are few and tell most; caches have a box for each slice, so reading them costs ten times as much.
+static bool is_wanted(const struct uncore_found *found) {
+    return found->boxes.n > 0 && strcmp(found->kind->group, "memory") == 0;
+}
+
 static int add_kinds(struct setup *setup, struct uncore_host *host, const struct options *options,
                      struct errors *errors) {
     int r = 0;
     for (size_t i = 0; i < host->n && r >= 0; i++)
-        if (host->found[i].boxes.n > 0)
+        if (is_wanted(&host->found[i]))
             r = add_kind(setup, &host->found[i], options, errors);
     return r < 0 ? r : 0;
 }
