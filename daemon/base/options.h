@@ -94,6 +94,8 @@ struct command {
     const char *summary;                         // in the list of commands
     const char *help;                            // above the options of the command
     void (*more)(void);                          // prints more help; NULL: none
+    const char *example;                         // a whole command line; a test runs it
+    const char *manual;                          // its page, as in "topdownd-list(1)"; several commands may share one
     int (*check)(const struct options *options); // whether the options are compatible: 0, or -EINVAL after printing why
     int (*run)(const struct options *options);   // returns the exit status
 };

@@ -12,6 +12,7 @@
 #include "core/plan/schedule.h"
 #include "daemon/base/log.h"
 #include "daemon/base/options_error.h"
+#include "daemon/base/terminal.h"
 #include "daemon/run/plan_view.h"
 #include "exporters/json/json.h"
 #include "exporters/prometheus/prometheus.h"
@@ -204,10 +205,7 @@ static int print(const struct setup *setup, const struct shown *shown, bool as_j
         r = explain_type(setup, &setup->types[i], shown->types[i].view, &out);
     if (!as_json)
         explain_host(setup, shown, &out);
-    if (r == 0 && out.failed)
-        r = -ENOMEM;
-    if (r == 0 && (fwrite(out.data, 1, out.length, stdout) != out.length || fflush(stdout) != 0))
-        r = -EIO;
+    r = r == 0 ? terminal_print(&out) : r;
     text_free(&out);
     return r;
 }
@@ -231,5 +229,5 @@ int explain_run(const struct options *options) {
         setup_deinit(setup);
     free(errors);
     free(setup);
-    return r < 0 ? EXIT_WRONG : EXIT_SUCCESS;
+    return r != 0 ? EXIT_WRONG : EXIT_SUCCESS;
 }
