@@ -13,6 +13,8 @@ waits for data, or is wasted), misses per kilo-instruction and miss ratios. It
 serves them to Prometheus, as JSON and as a page for people.")
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_SOURCE_DIR}/packaging/generator.cmake)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/packaging/timestamps.cmake)
+set(CPACK_POST_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/packaging/archive.cmake)
+set(CPACK_TOPDOWND_AR ${CMAKE_AR}) # packaging/archive.cmake uses it
 set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ
@@ -27,7 +29,8 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "systemd | systemd-standalone-sysusers | systemd-sysusers")
+# libcrypt is opened where passwords are configured, so no tool finds it
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libcrypt1, systemd | systemd-standalone-sysusers | systemd-sysusers")
 if(CMAKE_CROSSCOMPILING)
   # dpkg-shlibdeps knows no packages of the other architecture; a test holds this list against what it finds here
   string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", libc6 (>= 2.34), libcjson1 (>= 1.7.13), libgnutls30 (>= 3.7.5), \
@@ -48,6 +51,7 @@ set(CPACK_RPM_PACKAGE_GROUP System/Monitoring)
 set(CPACK_RPM_PACKAGE_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION}")
 set(CPACK_PACKAGE_RELOCATABLE OFF)
 set(CPACK_RPM_COMPRESSION_TYPE xz)
+set(CPACK_RPM_PACKAGE_REQUIRES "(libcrypt.so.2()(64bit) or libcrypt.so.1()(64bit))")
 set(CPACK_RPM_PACKAGE_REQUIRES_POST systemd)
 set(CPACK_RPM_POST_INSTALL_SCRIPT_FILE ${rpm}/post)
 set(CPACK_RPM_PRE_UNINSTALL_SCRIPT_FILE ${rpm}/preun)

@@ -112,6 +112,8 @@ bool source_note_open_error(struct source *source, int error, size_t n_failed, s
         troubles->n--;
         log_event(LOG_EVENT_PMU_BACK, LOG_LEVEL_INFO, pmu_fields(source, "", fields),
                   "%s%s: event groups can be opened again", source->prefix, source->pmu_name);
+        if (source->driver->allowed)
+            source->driver->allowed(source);
     }
     troubles->open_error = error;
     if (error != 0) {
