@@ -114,6 +114,7 @@ static const char *const ROOMS[] = {"core/base/",
                                     "daemon/engine/",
                                     "daemon/run/",
                                     "daemon/doctor/",
+                                    "daemon/check/",
                                     "daemon/command/",
                                     "daemon/main.c"};
 
