@@ -71,6 +71,13 @@ struct options {
     struct {
         const char *cpu, *group; // NULL: this host's, all
     } list;
+    struct options_measure {
+        double seconds, interval_seconds; // 0: not given
+        double snapshot_seconds;          // the time between two snapshots; 0: the profile's
+        const char *cpus, *groups, *by;   // NULL: the profile's, the profile's, the host
+        bool csv, dashes;                 // dashes: the command line has a "--"
+        char *const *command;             // after "--", ended by NULL; NULL: none
+    } measure;
 };
 
 // Sets of options that a command takes.
@@ -85,13 +92,15 @@ enum option_set {
     OPTIONS_DOCTOR = 128,
     OPTIONS_DIFF = 256,
     OPTIONS_EXPLAIN = 512,
-    OPTIONS_CHECK = 1024
+    OPTIONS_CHECK = 1024,
+    OPTIONS_MEASURE_NOW = 2048 // a measurement by hand
 };
 
 struct command {
     const char *name;
     const char *word;                            // the words after it, as "cpus|groups" or "A B"; NULL: none allowed
     unsigned sets;                               // of enum option_set, besides OPTIONS_ALL
+    bool starts;                                 // words after "--" are a command that it starts
     const char *summary;                         // in the list of commands
     const char *help;                            // above the options of the command
     void (*more)(void);                          // prints more help; NULL: none

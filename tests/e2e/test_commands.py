@@ -26,7 +26,6 @@ NOT_RUN = {
     r"sudo apt(-get)? install": "installs packages: e2e/test_package.py installs the one that is built",
     r"(sudo )?(systemd-sysusers|systemctl|journalctl)\b": "needs systemd as the first process: e2e/test_systemd.py and e2e/test_unit_file.py",
     r"(sudo )?cmake ": "builds and installs: e2e/test_package.py and e2e/test_unit_file.py",
-    r"SYSROOT=": "builds for another architecture: vm/test_vm.py",
     r"(sudo sh -c ')?(cp|install) .*/usr/share/topdownd/(remedies|systemd)": "changes the host: e2e/test_package.py holds it against the files",
 }
 # A bad answer is an answer: of a host that may be unfit, and of recordings that may differ.
