@@ -69,6 +69,14 @@ struct options {
     struct {
         const char *cpu, *group; // NULL: this host's, all
     } list;
+    struct {
+        const char *url, *cacert, *user, *password_file; // NULL: not given
+        bool once;
+    } top;
+    struct {
+        bool on;      // measure for one view: no control socket, no recording, no text file
+        int steps_fd; // of a replay that is stepped; 0: none
+    } aside;
 };
 
 // Sets of options that a command takes.
@@ -83,7 +91,8 @@ enum option_set {
     OPTIONS_DOCTOR = 128,
     OPTIONS_DIFF = 256,
     OPTIONS_EXPLAIN = 512,
-    OPTIONS_CHECK = 1024
+    OPTIONS_CHECK = 1024,
+    OPTIONS_TOP = 2048
 };
 
 struct command {

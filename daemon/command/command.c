@@ -14,6 +14,7 @@
 #include "daemon/command/explain.h"
 #include "daemon/command/list.h"
 #include "daemon/command/reload.h"
+#include "daemon/command/top.h"
 #include "daemon/command/yield.h"
 #include "daemon/doctor/doctor.h"
 #include "daemon/run/check.h"
@@ -120,6 +121,15 @@ static const struct command commands[] = {
              "keeps topdownd from measuring.",
      .check = doctor_check,
      .run = doctor_run},
+    {.name = "top",
+     .sets = OPTIONS_HOST | OPTIONS_TOP,
+     .summary = "show a host live in the terminal: what it is bound by, since when, where",
+     .help = "Shows a host in the terminal, live: what it is bound by, since when, and what next; level 1 with its\n"
+             "last minutes, the tree, CPUs and sockets sorted by any metric. '?' tells the keys.\n"
+             "Without --url, --replay and --pmu it shows what the daemon on 127.0.0.1:10813 says; without a\n"
+             "daemon it measures this host itself, as long as it is shown.",
+     .check = top_check,
+     .run = top_run},
     {.name = "explain",
      .sets = OPTIONS_EXPLAIN | OPTIONS_HOST,
      .summary = "say what would be measured here, how often, at which cost, and what not",
