@@ -2,6 +2,10 @@
 # What lies where on a host, for `cmake --install` and for both packages. The components "deb" and "rpm" are what only
 # one of them has.
 install(TARGETS topdownd RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR})
+# A package of its own, so that no server gets libraries for terminals that does not want them.
+if(TOPDOWND_TOP)
+  install(TARGETS topdownd-top RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/topdownd COMPONENT top)
+endif()
 install(DIRECTORY specs scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/topdownd FILES_MATCHING PATTERN "*.json")
 install(DIRECTORY exporters/json/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/topdownd FILES_MATCHING PATTERN "*.json")
 install(DIRECTORY packaging/remedies DESTINATION ${CMAKE_INSTALL_DATADIR}/topdownd)

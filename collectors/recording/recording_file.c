@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "collectors/recording/recording_short.h"
 #include "core/recording/recording.h"
 
 enum { MODE = 0640, BEGINNING = 64, NUMBER_MAX = 4 }; // ".99" and its end
@@ -124,16 +125,35 @@ static int move_away(struct recording_file *file, int64_t bytes) {
     return r < 0 ? r : move(file, 0, file->path, bytes);
 }
 
+// Removes the oldest short recordings until the others keep to their number and space.
+static int make_room_of_short_ones(struct recording_file *file) {
+    bool is_short[RECORDING_FILE_FORMERS_MAX];
+    char name[PATH_MAX];
+    int r = 0;
+    for (size_t i = 0; i < RECORDING_FILE_FORMERS_MAX; i++) {
+        name_former(file, i, name);
+        is_short[i] = file->former_bytes[i] > 0 && recording_short(name);
+    }
+    for (size_t excess = 0; r == 0; r = remove_former(file, excess)) {
+        excess = recording_short_excess(file->former_bytes, is_short, RECORDING_FILE_FORMERS_MAX, file->bytes_max);
+        if (excess >= RECORDING_FILE_FORMERS_MAX)
+            break;
+    }
+    return r;
+}
+
 // Moves FILE away. An empty file is worthless and gets no number.
 static int make_way(struct recording_file *file) {
     int64_t bytes;
     int fd, r = claim(file->path, &fd);
     if (r == 0)
         r = look_at(file->path, &bytes);
+    if (r == 0)
+        r = look_at_formers(file);
+    if (r == 0)
+        r = make_room_of_short_ones(file); // before the move: where all numbers are taken, it removes the oldest of all
     if (r == 0 && bytes > 0)
         r = move_away(file, bytes);
-    else if (r == 0)
-        r = look_at_formers(file);
     if (r == 0 && bytes == 0 && unlink(file->path) < 0)
         r = -errno;
     if (fd >= 0)

@@ -4,7 +4,8 @@
 
 // The files of a recording: FILE, the one being written, and its predecessors FILE.1, FILE.2 and so on; higher numbers
 // are older. A new file moves the others up by one, as far as the first free number. One size limit covers all files,
-// and the oldest are removed to keep it. So even ten restarts do not remove what led to the first.
+// and the oldest are removed to keep it. Short recordings, as a crash loop leaves them, have a number and a size of
+// their own (recording_short.h): however many restarts do not remove what led to the first.
 //
 // Only topdownd writes a file: it always creates it, never opens an existing one, and follows no symbolic link. A
 // partial write is undone, so that a file always ends with a full record. A daemon holds a lock (flock) on the FILE

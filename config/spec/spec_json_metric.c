@@ -79,8 +79,8 @@ static enum metric_constraint constraint_of(const struct json_node *ours) {
 }
 
 static void read_ours(const struct json_node *metric, struct catalog_metric_text *text) {
-    static const char *const keys[] = {"name",       "definition",     "meaning",     "parent",      "threshold",
-                                       "constraint", "rate_threshold", "rate_advice", "alternatives"};
+    static const char *const keys[] = {"name",       "definition",     "meaning",     "parent",       "threshold",
+                                       "constraint", "rate_threshold", "rate_advice", "alternatives", "traffic"};
     struct json_node ours;
     if (!json_get_object(metric, "topdownd", JSON_OPTIONAL, &ours))
         return;
@@ -174,6 +174,9 @@ static void read_references(const struct metric_reader *reader, size_t i) {
     if (json_get_text(&ours, "threshold", JSON_OPTIONAL, &text))
         take_reference(&ours, "threshold",
                        catalog_builder_set_threshold(reader->spec->builder, (unsigned)index, text, &fault), &fault);
+    if (json_get_text(&ours, "traffic", JSON_OPTIONAL, &text))
+        take_reference(&ours, "traffic",
+                       catalog_builder_set_traffic(reader->spec->builder, (unsigned)index, text, &fault), &fault);
 }
 
 static int list_metrics(struct metric_reader *reader) {

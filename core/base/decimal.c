@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { DIGITS_MAX = 15 };
@@ -66,4 +67,13 @@ int decimal_read_size(const char *text, double *out_bytes) {
         return -EINVAL;
     *out_bytes = decimal_value(number) * (*text == 'M' ? 0x1p20 : 0x1p30);
     return 0;
+}
+
+const char *decimal_write_size(double bytes, char out[DECIMAL_SIZE_MAX]) {
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    size_t unit = 0;
+    for (; bytes >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++)
+        bytes /= 1024;
+    (void)snprintf(out, DECIMAL_SIZE_MAX, "%.4g %s", bytes, units[unit]);
+    return out;
 }

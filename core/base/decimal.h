@@ -25,4 +25,8 @@ int decimal_read_duration(const char *text, double *out_ns);
 // Reads a whole text such as "256M": a number and M or G, which are MiB and GiB. Returns 0, or -EINVAL.
 int decimal_read_size(const char *text, double *out_bytes);
 
+enum { DECIMAL_SIZE_MAX = 32 };
+// Writes bytes for people, in the unit that leaves few digits: "24 KiB", "42 MiB". Returns out.
+const char *decimal_write_size(double bytes, char out[DECIMAL_SIZE_MAX]);
+
 #endif

@@ -27,6 +27,7 @@
 #include "core/spec/event_format.h"
 #include "core/spec/event_need.h"
 #include "core/spec/pmu_event.h"
+#include "core/spec/traffic.h"
 
 enum { CATALOG_CPU_SECONDS = 0, CATALOG_EVENTS_MAX = 16384, CATALOG_METRICS_MAX = 8192, CATALOG_GROUPS_MAX = 1024 };
 enum { CATALOG_SPLIT_MAX = 8, CATALOG_SPLIT_EVENTS_MAX = 32, CATALOG_PMUS_MAX = 64, CATALOG_TOPDOWN_MAX = 24 };
@@ -120,6 +121,7 @@ struct catalog_metric {
     int alternative;  // another definition, for hosts on which an event of this one is dead; -1: none
     int stands_for;   // this is an alternative of that metric, whose exported name it has; -1: it is none
     enum metric_constraint constraint;
+    enum traffic traffic;  // what it tells for all vendors alike; TRAFFIC_NONE: nothing
     double rate_threshold; // numerator per second on the whole host above which a cause is needed; 0: none
     char *rate_advice;     // what to look for above it; "" if there is none
 };

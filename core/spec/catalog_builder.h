@@ -120,6 +120,9 @@ int catalog_builder_set_parent(struct catalog_builder *builder, unsigned metric,
                                struct fault *fault);
 int catalog_builder_set_threshold(struct catalog_builder *builder, unsigned metric, const char *text,
                                   struct fault *fault);
+// The metric tells this traffic (core/spec/traffic.h), which no other one does. Returns 0, or -EINVAL with the reason.
+int catalog_builder_set_traffic(struct catalog_builder *builder, unsigned metric, const char *traffic,
+                                struct fault *fault);
 int catalog_builder_add_node(struct catalog_builder *builder, const char *metric, bool root, const char *const *next,
                              size_t n_next, struct fault *fault);
 

@@ -270,3 +270,26 @@ int catalog_builder_set_threshold(struct catalog_builder *builder, unsigned metr
     int alternative = catalog->metrics[metric].alternative;
     return alternative >= 0 ? catalog_builder_set_threshold(builder, (unsigned)alternative, text, fault) : 0;
 }
+
+// Totals in bytes are its numerator times its factor, so nothing else may scale them.
+static bool counts_bytes(const struct catalog_metric *metric) {
+    const struct formula *formula = metric->formula;
+    return formula->is_ratio && formula->denominator.n == 1 &&
+           formula->denominator.terms[0].variable == CATALOG_CPU_SECONDS &&
+           formula->denominator.terms[0].coefficient == 1;
+}
+
+int catalog_builder_set_traffic(struct catalog_builder *builder, unsigned metric, const char *traffic,
+                                struct fault *fault) {
+    struct catalog *catalog = builder->catalog;
+    enum traffic found = traffic_find(traffic);
+    if (found == TRAFFIC_NONE)
+        return fault_set(fault, "there is no traffic '%.60s'", traffic);
+    for (size_t m = 0; m < catalog->n_metrics; m++)
+        if (catalog->metrics[m].traffic == found)
+            return fault_set(fault, "metric %s tells this traffic already", catalog->metrics[m].name);
+    if (!counts_bytes(&catalog->metrics[metric]))
+        return fault_set(fault, "its formula is not bytes times events, per cpu_seconds");
+    catalog->metrics[metric].traffic = found;
+    return 0;
+}

@@ -35,7 +35,7 @@ static bool same_metric_texts(const struct catalog_metric *a, const struct catal
            same_text(a->units, b->units) && same_text(a->formula_text, b->formula_text) &&
            same_text(a->unmeasurable, b->unmeasurable) && same_text(a->threshold_text, b->threshold_text) &&
            same_text(a->definition, b->definition) && same_text(a->meaning, b->meaning) &&
-           same_text(a->rate_advice, b->rate_advice);
+           same_text(a->rate_advice, b->rate_advice) && a->traffic == b->traffic;
 }
 
 static bool same_metric(const struct catalog_metric *a, const struct catalog_metric *b) {

@@ -40,9 +40,10 @@ struct options {
     bool all_warnings; // show every warning about a vendor's files
     struct {
         const char *sysfs, *procfs;
-        const char *data;   // folder with specs/ and scenarios/; NULL: beside the program
-        const char *run;    // folder of the control socket; NULL: the one systemd made
-        const char *socket; // the daemon's control socket, to ask it; NULL: in the folder
+        const char *hostname; // NULL: what the kernel says, which in a container is not the host's
+        const char *data;     // folder with specs/ and scenarios/; NULL: beside the program
+        const char *run;      // folder of the control socket; NULL: the one systemd made
+        const char *socket;   // the daemon's control socket, to ask it; NULL: in the folder
     } paths;
     struct {
         double seconds; // 1 to 3600; 0: --for was not given
@@ -102,6 +103,8 @@ struct command {
     const char *summary;                         // in the list of commands
     const char *help;                            // above the options of the command
     void (*more)(void);                          // prints more help; NULL: none
+    const char *example;                         // a whole command line; a test runs it
+    const char *manual;                          // its page, as in "topdownd-list(1)"; several commands may share one
     int (*check)(const struct options *options); // whether the options are compatible: 0, or -EINVAL after printing why
     int (*run)(const struct options *options);   // returns the exit status
 };

@@ -52,6 +52,23 @@ static void print_command(const struct command *command) {
     print_options(command->sets);
     if (command->more)
         command->more();
+    (void)printf("\nExample: %s\nManual: %s\n", command->example, command->manual);
+}
+
+// Each manual once, in the order of the commands.
+static void print_manuals(const struct command *commands, size_t n) {
+    int column = printf("Manuals:");
+    for (size_t i = 0; i < n; i++) {
+        size_t first = 0;
+        while (strcmp(commands[first].manual, commands[i].manual) != 0)
+            first++;
+        if (first < i)
+            continue;
+        if (column + (int)strlen(commands[i].manual) + 2 > HELP_WIDTH)
+            column = printf("\n") - 1;
+        column += printf("%s%s,", column > 0 ? " " : "", commands[i].manual);
+    }
+    (void)puts(" topdownd.yaml(5)");
 }
 
 void options_help(const struct command *commands, size_t n, const struct command *command) {
@@ -68,7 +85,7 @@ void options_help(const struct command *commands, size_t n, const struct command
     (void)printf("\nOptions of the command %s:\n", commands[0].name);
     print_options(commands[0].sets);
     (void)puts("\n"
-               "Exit status: 0 ended on request, 1 failed while running, 2 wrong command line, configuration or\n"
-               "environment: nothing was started.\n"
-               "Manuals: topdownd(8), topdownd.yaml(5).");
+               "Exit status: 0 done, and nothing found wrong; 1 failed while running, or found what is asked for\n"
+               "(doctor: unfit; diff: a regression); 2 a mistake in command line, configuration or environment.");
+    print_manuals(commands, n);
 }

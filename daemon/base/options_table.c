@@ -9,6 +9,8 @@
 #include "core/base/error.h"
 #include "daemon/base/options_error.h"
 
+enum { HOSTNAME_BYTES_MAX = 253 }; // of a name in the DNS
+
 #define N_OF(array) (sizeof(array) / sizeof(array)[0])
 
 // ---- readers ----
@@ -24,6 +26,12 @@ static int read_flag(const struct option_row *row, const char *word, struct opti
     (void)word;
     *(bool *)member_of(row, options) = true;
     return 0;
+}
+
+static int read_hostname(const struct option_row *row, const char *word, struct options *options) {
+    if (word[0] == '\0' || strlen(word) > HOSTNAME_BYTES_MAX || strpbrk(word, " $()"))
+        return options_say("--hostname takes the name of this host, such as node-17");
+    return read_text(row, word, options);
 }
 
 static int read_config(const struct option_row *row, const char *word, struct options *options) {
@@ -140,6 +148,9 @@ const struct option_row option_rows[OPTION_ROWS] = {
      "replay:FILE: what run --record wrote, or a log of perf stat"},
     {"path.sysfs", "DIR", OPTIONS_HOST, read_text, MEMBER(paths.sysfs), "where sysfs is mounted (/sys)"},
     {"path.procfs", "DIR", OPTIONS_HOST, read_text, MEMBER(paths.procfs), "where procfs is mounted (/proc)"},
+    {"hostname", "NAME", OPTIONS_HOST, read_hostname, MEMBER(paths.hostname),
+     "name of this host, for hosts in the configuration and for pages (the kernel's, which in a container is not the "
+     "host's)"},
     {"path.data", "DIR", OPTIONS_HOST | OPTIONS_DIFF, read_text, MEMBER(paths.data),
      "folder that holds specs/ and scenarios/ (found beside the program)"},
     {"speed", "N", OPTIONS_MEASURE | OPTIONS_TOP, read_speed, MEMBER(replay.speed),

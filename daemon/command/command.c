@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "daemon/base/options.h"
 #include "daemon/base/options_error.h"
+#include "daemon/base/terminal.h"
 #include "daemon/command/diff.h"
 #include "daemon/command/eval.h"
 #include "daemon/command/explain.h"
@@ -79,6 +80,8 @@ static const struct command commands[] = {
      .sets = OPTIONS_HOST | OPTIONS_MEASURE,
      .summary = "measure and serve, in the foreground (the default)",
      .help = "Measures what this host's CPUs are bound by, and serves it over HTTP, in the foreground.",
+     .example = "topdownd run --pmu sim --web.listen-address 127.0.0.1:10813",
+     .manual = "topdownd(8)",
      .check = check_measure,
      .run = service_run},
     {.name = "check-config",
@@ -86,6 +89,8 @@ static const struct command commands[] = {
      .summary = "check the configuration, say which profile this host gets, and exit",
      .help = "Checks the configuration, and says which profile this host gets and what it measures.",
      .more = print_config_keys,
+     .example = "topdownd check-config --config /etc/topdownd/topdownd.yaml",
+     .manual = "topdownd-check-config(8)",
      .check = check_measure,
      .run = check_config_run},
     {.name = "reload",
@@ -93,11 +98,15 @@ static const struct command commands[] = {
      .summary = "have the running daemon read its configuration again, and exit",
      .help = "Has the running daemon read configuration and specs again, and returns when they are in\n"
              "force. If they are wrong, nothing changes, and the mistakes are shown.",
+     .example = "topdownd reload",
+     .manual = "topdownd-yield(8)",
      .run = reload_run},
     {.name = "yield",
      .sets = OPTIONS_YIELD | OPTIONS_ASK,
      .summary = "have the running daemon hand all counters over to others, and exit",
      .help = "Has the running daemon hand all counters over to others, and returns when they are free.",
+     .example = "topdownd yield --for 60s && perf stat -a sleep 50",
+     .manual = "topdownd-yield(8)",
      .check = check_yield,
      .run = yield_run},
     {.name = "list",
@@ -111,6 +120,8 @@ static const struct command commands[] = {
              "  metrics             metrics, with their names in Prometheus\n"
              "  events              events, with the perf attributes that would be used\n"
              "  scenarios           simulated hosts, for --pmu sim:NAME",
+     .example = "topdownd list metrics --cpu zen4 --group MPKI",
+     .manual = "topdownd-list(1)",
      .check = list_check,
      .run = list_run},
     {.name = "doctor",
@@ -119,6 +130,8 @@ static const struct command commands[] = {
      .help = "Says whether this host is fit to be measured: its counters, the rights to use them, who else\n"
              "does, files, and what the platform is. It changes nothing. The exit status is 1 if something\n"
              "keeps topdownd from measuring.",
+     .example = "topdownd doctor --json",
+     .manual = "topdownd-doctor(8)",
      .check = doctor_check,
      .run = doctor_run},
     {.name = "top",
@@ -128,6 +141,8 @@ static const struct command commands[] = {
              "last minutes, the tree, CPUs and sockets sorted by any metric. '?' tells the keys.\n"
              "Without --url, --replay and --pmu it shows what the daemon on 127.0.0.1:10813 says; without a\n"
              "daemon it measures this host itself, as long as it is shown.",
+     .example = "topdownd top --url http://web-1:10813",
+     .manual = "topdownd-top(1)",
      .check = top_check,
      .run = top_run},
     {.name = "explain",
@@ -136,6 +151,8 @@ static const struct command commands[] = {
      .help = "Says what would be measured on this host, before anything is opened: event groups and the counters\n"
              "that they take, their shares of the time, files, memory, interrupts and series, and what cannot be\n"
              "measured here and why.",
+     .example = "topdownd explain --pmu sim:zen4",
+     .manual = "topdownd-check-config(8)",
      .check = explain_check,
      .run = explain_run},
     {.name = "diff",
@@ -145,18 +162,24 @@ static const struct command commands[] = {
      .help = "Compares two recordings, or two parts of one (FILE@FROM-TO, in seconds from its beginning):\n"
              "every metric's change with its 95 % interval, and whether it can be told apart from nothing.\n"
              "The exit status is 1 if instructions a cycle or the retiring share have become lower.",
+     .example = "topdownd diff yesterday.rec today.rec --by socket",
+     .manual = "topdownd-diff(1)",
      .check = diff_check,
      .run = diff_run},
     {.name = "eval",
      .sets = OPTIONS_EVAL,
      .summary = "evaluate a spec's metrics over given counts, print a JSON object, and exit",
      .help = "Evaluates the metrics of a vendor's file over given counts, and prints a JSON object.",
+     .example = "topdownd eval --spec specs/neoverse-v2.json --counts counts.json",
+     .manual = "topdownd-list(1)",
      .check = check_eval,
      .run = eval_run},
     {.name = "help",
      .word = "[COMMAND]",
      .summary = "say how to use topdownd, or a command",
      .help = "Says how to use topdownd or, like topdownd COMMAND --help, one of its commands.",
+     .example = "topdownd help list",
+     .manual = "topdownd(8)",
      .run = help_run},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
@@ -182,14 +205,13 @@ int command_main(int argc, char **argv, const char *revision) {
     const struct command *command;
     if (options_parse(argc, argv, commands, COMMANDS, &options, &command) < 0)
         return EXIT_WRONG;
-    if (options.version) {
-        (void)puts("topdownd " TOPDOWND_VERSION);
-        return EXIT_SUCCESS;
-    }
-    if (options.help) {
-        options_help(commands, COMMANDS, command);
-        return EXIT_SUCCESS;
-    }
     options.revision = revision;
-    return command->run(&options);
+    int status = EXIT_SUCCESS;
+    if (options.version)
+        (void)printf("topdownd %s (%s)\n", TOPDOWND_VERSION, revision);
+    else if (options.help)
+        options_help(commands, COMMANDS, command);
+    else
+        status = command->run(&options);
+    return terminal_flush() == TERMINAL_LOST ? EXIT_WRONG : status;
 }

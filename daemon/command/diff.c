@@ -10,6 +10,7 @@
 #include "core/compare/difference.h"
 #include "daemon/base/log.h"
 #include "daemon/base/options_error.h"
+#include "daemon/base/terminal.h"
 #include "daemon/command/diff_play.h"
 #include "exporters/view/table.h"
 
@@ -141,10 +142,7 @@ static int print(const struct options *options, const struct diff_played played[
     int r = options->json ? table_print_json(&table, &out) : table_print(&table, &out);
     if (!options->json)
         say_sum(&out, all, n);
-    if (r == 0 && out.failed)
-        r = -ENOMEM;
-    if (r == 0 && (fwrite(out.data, 1, out.length, stdout) != out.length || fflush(stdout) != 0))
-        r = -EIO;
+    r = r == 0 ? terminal_print(&out) : r;
     table_deinit(&table);
     text_free(&out);
     return r;
@@ -189,5 +187,5 @@ int diff_run(const struct options *options) {
     for (int i = 0; i < PARTS; i++)
         diff_played_deinit(&played[i]);
     free(errors);
-    return r < 0 ? EXIT_WRONG : status;
+    return r != 0 ? EXIT_WRONG : status;
 }

@@ -6,15 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/base/decimal.h"
 #include "core/compare/difference.h"
+#include "daemon/base/terminal.h"
 #include "daemon/engine/engine.h"
 #include "daemon/engine/replay.h"
 
 static const double SECOND_NS = 1e9;
-enum { SHOWN_EVERY = 256 }; // snapshots between two lines of progress
+enum { SHOWN_EVERY = 64 }; // snapshots between two looks at the clock
 
 // ---- which part ----
 
@@ -60,30 +60,21 @@ static double no_time_of_day(const void *context) {
     return 0;
 }
 
-// Shows on a terminal how far it is.
-static void show_progress(const char *path, double seconds, bool over) {
-    if (!isatty(STDERR_FILENO))
-        return;
-    if (over)
-        (void)fprintf(stderr, "\r\033[K");
-    else
-        (void)fprintf(stderr, "\rreading %s: %.0f s", path, seconds);
-}
-
 struct playing {
     const struct diff_part *part;
     struct stretch *stretch;
     size_t n;
     uint64_t first_ns, taken_from_ns, taken_to_ns;
     double seconds; // from the beginning of the recording
+    struct terminal_progress progress;
 };
 
 static int take(struct playing *playing, const struct snapshot *snapshot) {
     if (playing->n++ == 0)
         playing->first_ns = snapshot->start_ns;
     double seconds = playing->seconds = (double)(snapshot->end_ns - playing->first_ns) / SECOND_NS;
-    if (playing->n % SHOWN_EVERY == 0)
-        show_progress(playing->part->path, seconds, false);
+    if (playing->n % SHOWN_EVERY == 1)
+        terminal_progress_show(&playing->progress, "reading %s: %.0f s", playing->part->path, seconds);
     if (seconds < playing->part->from_seconds || seconds > playing->part->to_seconds)
         return 0;
     if (!playing->stretch->begun)
@@ -103,7 +94,7 @@ static int run(struct engine *engine, struct virtual_time *time, struct playing 
             r = take(playing, snapshot);
         snapshot_unref(snapshot);
     }
-    show_progress(playing->part->path, 0, true);
+    terminal_progress_end(&playing->progress);
     return r;
 }
 

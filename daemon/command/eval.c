@@ -8,6 +8,7 @@
 
 #include "config/vendor/metric_list.h"
 #include "daemon/base/log.h"
+#include "daemon/base/terminal.h"
 #include "exporters/view/json_writer.h"
 
 enum { EXIT_WRONG = 2 };
@@ -71,8 +72,7 @@ static int print(const struct metric_list *list, bool scaled) {
     json_end_object(&out.json);
     int ended = json_end(&out.json);
     r = r < 0 ? r : out.key.failed ? -ENOMEM : ended;
-    if (r == 0 && (fwrite(text.data, 1, text.length, stdout) != text.length || fflush(stdout) != 0))
-        r = -errno;
+    r = r == 0 ? terminal_print(&text) : r;
     name_index_deinit(&names);
     text_free(&out.key);
     text_free(&text);
@@ -104,12 +104,10 @@ int eval_run(const struct options *options) {
     if (r == 0) {
         wrong = errors.n > 0;
         r = evaluate(options, &list, &counts, &wrong);
-        status = r < 0 || wrong ? EXIT_FAILURE : EXIT_SUCCESS;
+        status = r != 0 ? EXIT_WRONG : wrong ? EXIT_FAILURE : EXIT_SUCCESS;
     }
     if (r == -ENOMEM)
         (void)fputs("topdownd: memory is short\n", stderr);
-    else if (r < 0 && r != -EINVAL)
-        (void)fprintf(stderr, "topdownd: the result cannot be written: %s\n", strerror(-r));
     metric_list_deinit(&list);
     evaluation_counts_deinit(&counts);
     return status;

@@ -8,9 +8,11 @@
 
 #include "collectors/pmu/pmu.h"
 #include "core/adapt/budget.h"
+#include "core/base/decimal.h"
 #include "core/plan/schedule.h"
 #include "daemon/base/log.h"
 #include "daemon/base/options_error.h"
+#include "daemon/base/terminal.h"
 #include "daemon/run/plan_view.h"
 #include "exporters/json/json.h"
 #include "exporters/prometheus/prometheus.h"
@@ -125,13 +127,14 @@ static void explain_cost(const struct setup *setup, const struct core_type *type
                          struct text *out) {
     const struct topology *topology = type->topology;
     size_t files = plan_n_opened(plan) * topology->n_cpus;
+    char size[DECIMAL_SIZE_MAX];
     struct schedule schedule = schedule_of(plan, topology->n_cores, setup->profile->settings.interval_ns, 0);
     text_format(out, "\nA round takes %.2f s", (double)plan->round_ns * 1e-9);
     if (plan_n_rotating(plan) > 0)
         text_format(out, ", in slots of %.0f ms", (double)plan->slot_ns * 1e-6);
     text_format(out, "; a snapshot is made every %.2f s.\n", (double)schedule_interval_ns(&schedule) * 1e-9);
-    text_format(out, "%zu files, one for each event and CPU, and about %.3g MiB of the kernel's memory.\n", files,
-                (double)files * PMU_EVENT_KERNEL_BYTES / (1 << 20));
+    text_format(out, "%zu files, one for each event and CPU, and about %s of the kernel's memory.\n", files,
+                decimal_write_size((double)files * PMU_EVENT_KERNEL_BYTES, size));
     if (plan_n_rotating(plan) > 0)
         text_format(out, "About %.1f interrupts a second of each busy CPU, and a tenth of that of CPUs that sleep.\n",
                     INTERRUPTS_OF_EDGE * (1 - plan_idle_share(plan)) / ((double)plan->slot_ns * 1e-9));
@@ -202,10 +205,7 @@ static int print(const struct setup *setup, const struct shown *shown, bool as_j
         r = explain_type(setup, &setup->types[i], shown->types[i].view, &out);
     if (!as_json)
         explain_host(setup, shown, &out);
-    if (r == 0 && out.failed)
-        r = -ENOMEM;
-    if (r == 0 && (fwrite(out.data, 1, out.length, stdout) != out.length || fflush(stdout) != 0))
-        r = -EIO;
+    r = r == 0 ? terminal_print(&out) : r;
     text_free(&out);
     return r;
 }
@@ -229,5 +229,5 @@ int explain_run(const struct options *options) {
         setup_deinit(setup);
     free(errors);
     free(setup);
-    return r < 0 ? EXIT_WRONG : EXIT_SUCCESS;
+    return r != 0 ? EXIT_WRONG : EXIT_SUCCESS;
 }

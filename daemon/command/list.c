@@ -13,6 +13,7 @@
 
 #include "core/host/cpu_names.h"
 #include "daemon/base/options_error.h"
+#include "daemon/base/terminal.h"
 #include "daemon/command/list_events.h"
 #include "daemon/command/list_scenarios.h"
 #include "daemon/command/list_specs.h"
@@ -392,10 +393,7 @@ static int list_of_specs(struct list_specs *list, const struct options *options,
 static int print(const struct table *table, bool json) {
     struct text out = {0};
     int r = json ? table_print_json(table, &out) : table_print(table, &out);
-    if (r == 0 && (fwrite(out.data, 1, out.length, stdout) != out.length || fflush(stdout) != 0)) {
-        (void)fprintf(stderr, "topdownd: cannot write the list: %s\n", strerror(errno));
-        r = -EIO;
-    }
+    r = r == 0 ? terminal_print(&out) : r;
     text_free(&out);
     return r;
 }
@@ -431,5 +429,5 @@ int list_run(const struct options *options) {
     if (list)
         list_specs_deinit(list);
     free(list);
-    return r == 0 ? EXIT_SUCCESS : r == -EINVAL ? EXIT_WRONG : EXIT_FAILURE;
+    return r == 0 ? EXIT_SUCCESS : EXIT_WRONG;
 }

@@ -25,7 +25,7 @@ static int say_answer(const char *path, char *answer, double seconds) {
         (void)printf("all counters are free for %.10g s\n", seconds);
     else
         (void)puts("topdownd measures again");
-    return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    return EXIT_SUCCESS;
 }
 
 int yield_run(const struct options *options) {

@@ -8,6 +8,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/options_error.h"
+#include "daemon/base/terminal.h"
 #include "daemon/doctor/doctor_parts.h"
 
 enum { EXIT_WRONG = 2 };
@@ -31,8 +32,7 @@ static void examine(const struct setup *setup, const struct options *options, st
 static int print(const struct findings *findings, bool as_json) {
     struct text out = {0};
     int r = as_json ? findings_print_json(findings, &out) : findings_print(findings, &out);
-    if (r == 0 && (fwrite(out.data, 1, out.length, stdout) != out.length || fflush(stdout) != 0))
-        r = -EIO;
+    r = r == 0 ? terminal_print(&out) : r;
     text_free(&out);
     return r;
 }
@@ -56,5 +56,5 @@ int doctor_run(const struct options *options) {
     free(findings);
     free(errors);
     free(setup);
-    return r < 0 ? EXIT_WRONG : status;
+    return r != 0 ? EXIT_WRONG : status;
 }

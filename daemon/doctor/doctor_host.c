@@ -9,6 +9,7 @@
 
 #include "collectors/host/host_counting.h"
 #include "collectors/host/host_file.h"
+#include "core/base/decimal.h"
 #include "daemon/doctor/doctor_parts.h"
 
 enum { SHOWN_PROGRAMS = 8, VMSTAT_SIZE = 32768 };
@@ -65,14 +66,15 @@ static size_t files_needed(const struct setup *setup) {
 static void check_files(const struct setup *setup, struct findings *findings) {
     struct rlimit limit;
     size_t files = files_needed(setup);
-    double mib = (double)files * PMU_EVENT_KERNEL_BYTES / (1 << 20);
+    char size[DECIMAL_SIZE_MAX];
     if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
         return;
     bool enough = limit.rlim_max == RLIM_INFINITY || files < limit.rlim_max;
     findings_add(findings, enough ? FINDING_OK : FINDING_WARNING, "files",
-                 "%zu files are needed, one for each event and CPU, and about %.3g MiB of the kernel's memory; the "
+                 "%zu files are needed, one for each event and CPU, and about %s of the kernel's memory; the "
                  "limit is %llu",
-                 files, mib, (unsigned long long)limit.rlim_max);
+                 files, decimal_write_size((double)files * PMU_EVENT_KERNEL_BYTES, size),
+                 (unsigned long long)limit.rlim_max);
     if (!enough)
         findings_remedy(findings, "the service has a limit of its own (LimitNOFILE= in its unit); here 'ulimit -n' "
                                   "raises it, and fewer metric groups or CPUs need less");

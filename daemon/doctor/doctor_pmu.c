@@ -22,16 +22,23 @@ static void check_cpu(const struct core_type *type, struct findings *findings) {
                  source->simulated ? " (SIMULATED)" : "");
 }
 
+static void say_no_hardware(const struct source *source, struct findings *findings) {
+    char remedy[PMU_LINUX_REMEDY_MAX];
+    int error = source->troubles.no_hardware;
+    findings_add(findings, FINDING_WARNING, "pmu",
+                 "%sthere are no hardware counters%s%s%s: topdownd measures only the kernel's software events",
+                 source->prefix, error < 0 ? " (" : "", error < 0 ? strerror(-error) : "", error < 0 ? ")" : "");
+    pmu_linux_remedy(error, 0, remedy, sizeof remedy);
+    if (error < 0)
+        findings_remedy(findings, "%s", remedy);
+}
+
 static void check_spec(const struct core_type *type, struct findings *findings) {
     const struct source *source = type->source;
     const char *spec = source->catalog->product.spec;
     bool exact = source->own_spec || source->vendors;
     if (!source->takes_counters) {
-        findings_add(findings, FINDING_WARNING, "pmu",
-                     "%sthere are no hardware counters: topdownd measures only the kernel's software events",
-                     source->prefix);
-        if (source->troubles.n > 0)
-            findings_remedy(findings, "%s", source->troubles.errors[0].text);
+        say_no_hardware(source, findings);
         return;
     }
     findings_add(findings, exact || source->simulated ? FINDING_OK : FINDING_WARNING, "spec", "%s%s%s", source->prefix,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collectors/pmu/pmu.h"
+#include "core/base/decimal.h"
 #include "daemon/base/log.h"
 
 enum { ROUND_SECONDS_EXPECTED = 60 }; // fits Prometheus' usual windows of five minutes: four rounds
@@ -78,10 +79,11 @@ static const char *cannot(const struct source *source) {
 // Each event of each CPU is a file of its own.
 static void show_files(const char *prefix, const struct plan *plan, size_t n_cpus) {
     size_t files = plan_n_opened(plan) * n_cpus;
+    char size[DECIMAL_SIZE_MAX];
     if (files > 0)
-        (void)printf("%sneeds %zu file descriptors, one for each event and CPU, and about %.3g MiB of the kernel's "
+        (void)printf("%sneeds %zu file descriptors, one for each event and CPU, and about %s of the kernel's "
                      "memory for them\n",
-                     prefix, files, (double)files * PMU_EVENT_KERNEL_BYTES / (1 << 20));
+                     prefix, files, decimal_write_size((double)files * PMU_EVENT_KERNEL_BYTES, size));
 }
 
 static void warn_of_not_plannable(const struct source *source, const struct plan *plan) {

@@ -238,7 +238,10 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
                             .revision = options->revision,
                             .speed = options->replay.speed,
                             .steps_fd = options->aside.steps_fd};
-    (void)gethostname(setup->hostname, sizeof setup->hostname - 1);
+    if (options->paths.hostname)
+        (void)snprintf(setup->hostname, sizeof setup->hostname, "%s", options->paths.hostname);
+    else
+        (void)gethostname(setup->hostname, sizeof setup->hostname - 1);
     int found = data_find(options->paths.data, setup->data, sizeof setup->data, errors);
     if (found == 0)
         found = data_open_specs(setup->data, &setup->specs, errors);

@@ -45,7 +45,9 @@ struct source_troubles {
     struct view_pmu_error errors[SOURCE_ERRORS_MAX];
     char texts[SOURCE_ERRORS_MAX][SOURCE_TEXT_MAX];
     size_t n;
-    int open_error; // errno of the last one; 0: not about opening
+    int open_error;  // errno of the last one; 0: not about opening
+    int no_hardware; // negative errno: why only the kernel's software events are measured; 0: they are not the only
+                     // ones
 };
 
 // The inputs of the catalog. A recording keeps them, to build the same catalog elsewhere.

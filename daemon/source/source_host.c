@@ -241,6 +241,7 @@ static int init_hardware(struct source_host *host, const struct source_request *
 static void note_no_hardware(struct source *source, int error) {
     char remedy[PMU_LINUX_REMEDY_MAX];
     pmu_linux_remedy(error, 0, remedy, sizeof remedy);
+    source->troubles.no_hardware = error;
     source_note(
         source, "cpu", pmu_linux_reason(error),
         "no hardware PMU can be used (%s), so there is no Topdown, no MPKI and no miss ratio; the kernel's software "

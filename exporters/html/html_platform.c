@@ -6,21 +6,16 @@
 
 #include <string.h>
 
-static void put_bytes(struct text *out, double bytes) {
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-    size_t unit = 0;
-    for (; bytes >= 1024 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
-        bytes /= 1024;
-    text_format(out, "%.4g %s", bytes, units[unit]);
-}
+#include "core/base/decimal.h"
 
 static void put_value(struct text *out, enum platform_unit unit, const struct platform_value *value) {
+    char size[DECIMAL_SIZE_MAX];
     if (unit == PLATFORM_TEXT)
         html_put(out, value->text);
     else if (unit == PLATFORM_HERTZ)
         text_format(out, "%.4g GHz", value->number * 1e-9);
     else if (unit == PLATFORM_BYTES)
-        put_bytes(out, value->number);
+        text_string(out, decimal_write_size(value->number, size));
     else
         text_format(out, "%.0f", value->number);
 }

@@ -5,6 +5,8 @@ import contextlib
 import ctypes
 import json
 import os
+import re
+import shutil
 import socket
 import subprocess
 import tempfile
@@ -83,6 +85,15 @@ def test_what_a_host_has_is_named_with_its_state():
     assert "perf_event_paranoid is 3" in found["rights"]["text"], found
     assert found["spec"]["state"] == "ok" and "sapphire-rapids" in found["spec"]["text"], found
     assert "4 CPUs in 4 cores on 1 socket" in found["cpu"]["text"], found
+
+
+def test_a_host_without_counters_is_told_why_once():
+    with made_up_host() as folder:
+        shutil.rmtree(os.path.join(folder, "bus/event_source/devices/cpu"))
+        found = on(folder)
+    assert found["pmu"]["state"] == "warning" and "no hardware counters (No such file" in found["pmu"]["text"], found
+    assert "the kernel's software events" not in found["pmu"]["remedy"] and "hypervisor" in found["pmu"]["remedy"], found
+    assert re.search(r" [\d.]{2,} KiB of the kernel's memory", found["files"]["text"]), found
 
 
 def test_a_cpu_without_a_spec_of_its_own_is_told_of():

@@ -144,5 +144,21 @@ def test_a_map_that_names_a_missing_spec_is_refused():
         assert status != 0 and re.search(r"cpus\.json: .*zen5, which is not beside it", log), log
 
 
+def test_a_container_is_told_the_hosts_name():
+    """Its own name, which the kernel says there, matches nothing."""
+    yaml = e2e.LISTEN_ANYWHERE + """
+profiles: {default: {groups: [Software]}, db: {groups: [Software]}}
+hosts: [{match: {hostname: "db-*"}, profile: db}]
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        x86_host(folder, cpu="AuthenticAMD-25-11-1", form=AMD)
+        roots = ("--path.sysfs", folder, "--path.procfs", folder)
+        for options, profile in (((), "default"), (("--hostname", "db-17"), "db")):
+            status, log = e2e.run_daemon("check-config", *roots, *options, yaml=yaml)
+            assert status == 0 and f"profile {profile}" in log and (not options or "host db-17," in log), log
+        with e2e.Daemon(*roots, "--hostname", "db-17", yaml=yaml) as daemon:
+            assert (status := daemon.json("/api/v1/status"))["hostname"] == "db-17", status
+
+
 if __name__ == "__main__":
     e2e.run_tests()

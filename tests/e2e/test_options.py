@@ -54,11 +54,42 @@ def test_each_command_takes_the_options_that_its_help_lists_and_no_other():
     return f"{len(named)} options, {refusals} refusals"
 
 
-def test_the_manual_has_every_option():
-    manual = e2e.read_text(os.path.join(ROOT, "docs/topdownd.8"))
-    for command in COMMANDS:
-        for name in options_of(command):
-            assert re.search(rf"Fl -{re.escape(name)}\b", manual), name
+def manual_of(command):
+    """Its name as the command's help says it, such as "topdownd-list(1)"."""
+    return re.search(r"^Manual: (\S+)$", call("help", command)[1], re.M).group(1)
+
+
+def source_of(manual):
+    name, section = re.fullmatch(r"(\S+)\((\d)\)", manual).groups()
+    return e2e.read_text(os.path.join(ROOT, f"docs/{name}.{section}"))
+
+
+def flags_of(page):
+    """The long options that a page marks up."""
+    return {flag.strip(",") for line in re.findall(r"(?<=\bFl )[^\n]*", page) for flag in re.findall(r"(?:^| )-([a-z][a-z.-]*)", line)}
+
+
+def test_each_command_has_a_manual_with_its_options_and_no_others():
+    manuals = {command: manual_of(command) for command in COMMANDS}
+    for manual in set(manuals.values()):
+        page = source_of(manual)
+        mine = [command for command in COMMANDS if manuals[command] == manual]
+        taken = {name for command in mine for name in options_of(command)} - {"help", "version"}
+        marked = flags_of(page)
+        assert not taken - marked, f"{manual} lacks {taken - marked}"
+        others = {name for command in COMMANDS for name in options_of(command)}
+        assert marked <= others | {"help", "version"}, f"{manual} has {marked - others}, which no command takes"
+        said = {name for line in re.findall(r"^\.It (Fl .*)", page, re.M) for name in flags_of(line)}
+        assert said <= taken | {"help", "version"}, f"{manual} describes {said - taken}, which its commands do not take"
+        for command in mine:
+            assert re.search(rf"^\.(It )?(Op )?(Cm|Fl) .*\b{command}\b", page, re.M), f"{manual} does not describe {command}"
+    assert call("--help")[1].count("Manuals: ") == 1
+    listed = re.findall(r"topdownd\S*\(\d\)", call("--help")[1][call("--help")[1].index("Manuals: "):])
+    assert listed == [*dict.fromkeys(manuals.values()), "topdownd.yaml(5)"], listed
+    of_all = source_of("topdownd(8)")
+    for manual in set(manuals.values()) - {"topdownd(8)"}:
+        assert f".Xr {manual[:-3]} {manual[-2]}" in of_all, f"topdownd(8) does not refer to {manual}"
+    return f"{len(set(manuals.values()))} manuals"
 
 
 def test_check_config_says_every_key_and_the_manual_has_it():
@@ -79,7 +110,7 @@ def test_the_command_may_stand_behind_its_options():
 def test_help_and_version_win_over_what_follows():
     assert call("list", "--help", "--bogus") == call("list", "--help")
     status, said, errors = call("--version", "run", "--for", "1s")
-    assert (status, errors) == (0, "") and re.fullmatch(r"topdownd \S+\n", said), (status, said, errors)
+    assert (status, errors) == (0, "") and re.fullmatch(r"topdownd \d\S+ \(\S+\)\n", said), (status, said, errors)
 
 
 def test_what_is_wrong_is_said_with_a_remedy():
@@ -91,7 +122,8 @@ def test_what_is_wrong_is_said_with_a_remedy():
                         (["-c"], "no option '-c'"), (["--pmu"], "--pmu takes a value: --pmu KIND"),
                         (["yield", "--end=1"], "--end takes no value"), (["--pmu", "linx"], "did you mean 'linux'?"),
                         (["--pmu", "sim:"], "which file?"), (["--record", ""], "--record takes the path of a file"),
-                        (["--speed", "x"], "such as 10"), (["--record.size", "1K"], "such as 256M"),
+                        (["--hostname", ""], "such as node-17"),
+                        (["--hostname", "$(NODE_NAME)"], "such as node-17"), (["--speed", "x"], "such as 10"), (["--record.size", "1K"], "such as 256M"),
                         (["--pmu", "replay:x", "--record", "y"], "it is a recording already"),
                         (["--pmu", "replay:x", "--record.size", "1M"], "nothing is recorded"),
                         (["--speed", "2"], "--speed goes with --pmu replay:FILE"),

@@ -290,6 +290,33 @@ def test_many_restarts_do_not_take_away_what_was_recorded_before():
             daemon.stop()
 
 
+def test_a_crash_loop_leaves_yesterdays_recording_and_every_file_replays():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "recording")
+
+        def killed(rounds):
+            with e2e.Daemon("--pmu", f"sim:{STEADY}", "--record", path, yaml=SHORT) as daemon:
+                if rounds:
+                    daemon.wait_round(rounds)
+                e2e.wait_for(lambda: os.path.getsize(path), "the recording's beginning")
+                daemon.process.send_signal(signal.SIGKILL)
+                daemon.process.wait()
+                return os.stat(path).st_ino
+
+        yesterday = killed(2)
+        os.utime(path, (time.time() + 86400,) * 2)  # it lasted a day
+        for _ in range(50):
+            killed(0)
+        files = files_of(path)
+        assert len(files) == 19, files  # the newest, 17 short ones, and yesterday's
+        assert os.stat(path + ".18").st_ino == yesterday, files
+        for number, file in enumerate([path] + [f"{path}.{i}" for i in range(1, 19)]):
+            with replay(file, "--speed", "0") as daemon:
+                if number == 18:
+                    assert wait_end(daemon)["sequence"] >= 1
+                daemon.stop()
+
+
 def test_check_config_says_what_a_replay_shows():
     groups = "stage_1, Branch_Effectiveness, L1D_Cache_Effectiveness"
     yaml = SHORT + "mode: adaptive\nprofile: deep\nprofiles: {deep: {groups: [%s]}}\n" % groups

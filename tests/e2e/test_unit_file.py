@@ -94,7 +94,7 @@ def test_what_the_unit_starts_runs_as_it_is_installed():
         assert len(start) == 1, start
         program, *words = start[0].split()
         version = run(*on_the_host(root, program, "--version"))
-        assert version.returncode == 0 and re.fullmatch(r"topdownd \d+\.\d+\.\d+\n", version.stdout), version
+        assert version.returncode == 0 and re.fullmatch(r"topdownd \d+\.\d+\.\d+ \(\S+\)\n", version.stdout), version
         # It finds its specs, its scenarios and its configuration by itself; only the port is ours.
         e2e.write_text(os.path.join(root, "etc/topdownd/conf.d/port.yaml"), e2e.LISTEN_ANYWHERE)
         with e2e.Program(on_the_host(root, program, *words, "--pmu", "sim")) as daemon:
@@ -185,7 +185,8 @@ def test_sysusers_accepts_the_user():
 def test_mandoc_finds_no_fault_with_the_manuals():
     need("mandoc", "mandoc")
     pages = sorted(glob.glob(os.path.join(ROOT, "docs/*.[0-9]")))
-    assert [os.path.basename(page) for page in pages] == ["topdownd.8", "topdownd.yaml.5"], pages
+    named = re.findall(r"(topdownd\S*)\((\d)\)", run(BINARY, "--help").stdout)
+    assert [os.path.basename(page) for page in pages] == sorted({f"{name}.{section}" for name, section in named}), pages
     for page in pages:
         assert os.path.getsize(page) > 1000, f"{page} is no manual yet"
         done = run("mandoc", "-T", "lint", "-W", "warning", page)

@@ -86,6 +86,16 @@ static void test_a_size_has_a_number_and_m_or_g(void **state) {
     }
 }
 
+static void test_a_size_is_written_in_the_unit_that_leaves_few_digits(void **state) {
+    (void)state;
+    char text[DECIMAL_SIZE_MAX];
+    assert_string_equal(decimal_write_size(0, text), "0 bytes");
+    assert_string_equal(decimal_write_size(1023, text), "1023 bytes");
+    assert_string_equal(decimal_write_size(24576, text), "24 KiB");
+    assert_string_equal(decimal_write_size(44040192, text), "42 MiB");
+    assert_string_equal(decimal_write_size(5e18, text), "4.547e+06 TiB");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_number_is_read_up_to_what_is_none),
@@ -93,6 +103,7 @@ int main(void) {
         cmocka_unit_test(test_a_duration_has_a_number_and_a_unit),
         cmocka_unit_test(test_what_is_no_duration_says_whether_the_unit_is_missing),
         cmocka_unit_test(test_a_size_has_a_number_and_m_or_g),
+        cmocka_unit_test(test_a_size_is_written_in_the_unit_that_leaves_few_digits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,11 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "collectors/recording/recording_file.h"
+#include "collectors/recording/recording_short.h"
 #include "core/recording/recording.h"
 
 // The files of a recording, in a folder of the test's own.
@@ -167,6 +169,77 @@ static void test_an_empty_file_takes_no_number(void **state) {
     assert_int_equal(access(numbered(2), F_OK), -1);
 }
 
+// A recording that began so many seconds ago and ends now.
+static void record_for(double seconds, unsigned part, uint64_t seed, uint64_t bytes_max) {
+    const struct recording_header of = {.part = part, .seed = seed, .timestamp_seconds = (double)time(NULL) - seconds};
+    struct recording_buffer bytes = {0};
+    struct recording_file *file;
+    assert_int_equal(recording_put_header(&bytes, &of), 0);
+    assert_int_equal(recording_file_new(path, bytes_max, &file), 0);
+    assert_int_equal(recording_file_write(file, bytes.bytes, bytes.n), 0);
+    recording_buffer_deinit(&bytes);
+    recording_file_free(file);
+}
+
+// The number of the file of that seed; -1: there is none.
+static int number_of(uint64_t seed) {
+    for (unsigned i = 0; i <= RECORDING_FILE_FORMERS_MAX; i++) {
+        uint8_t *bytes;
+        size_t n, at = 0;
+        struct recording_record record;
+        struct recording_header read;
+        if (recording_file_read(numbered(i), 1 << 20, &bytes, &n) < 0)
+            continue;
+        bool found = recording_next(bytes, n, &at, &record) == 1 && recording_get_header(&record, &read) == 0 &&
+                     read.seed == seed;
+        free(bytes);
+        if (found)
+            return (int)i;
+    }
+    return -1;
+}
+
+static void test_a_crash_loop_does_not_use_up_the_numbers(void **state) {
+    (void)state;
+    enum { YESTERDAY = 1000, END_OF_LONG_ONE = 1001 };
+    record_for(86400, 0, YESTERDAY, PLENTY);
+    record_for(10, 3, END_OF_LONG_ONE, PLENTY); // the last part of a long recording is not a short recording
+    for (unsigned start = 0; start < 150; start++)
+        record_for(start % 50, 0, start, PLENTY);
+    assert_int_equal(number_of(149), 0);
+    for (unsigned before = 1; before <= RECORDING_SHORT_MAX + 1; before++)
+        assert_int_equal(number_of(149 - before), before);
+    assert_int_equal(number_of(END_OF_LONG_ONE), RECORDING_SHORT_MAX + 2);
+    assert_int_equal(number_of(YESTERDAY), RECORDING_SHORT_MAX + 3);
+    assert_int_equal(number_of(149 - RECORDING_SHORT_MAX - 2), -1);
+}
+
+static void test_short_recordings_take_their_share_of_the_space_only(void **state) {
+    (void)state;
+    struct recording_buffer one = header(0);
+    uint64_t room = 2 * RECORDING_SHORT_SHARE * one.n + 1; // for two in their share
+    recording_buffer_deinit(&one);
+    record_for(3600, 0, 100, room);
+    for (unsigned start = 0; start < 10; start++)
+        record_for(5, 0, start, room);
+    assert_int_equal(number_of(100), 4); // behind the newest and three of those before: the last came after making room
+    assert_int_equal(number_of(6), 3);
+    assert_int_equal(number_of(5), -1);
+}
+
+static void test_recordings_of_a_minute_and_of_a_wrong_clock_are_not_short(void **state) {
+    (void)state;
+    record_for(RECORDING_SHORT_SECONDS - 5, 0, 0, PLENTY);
+    assert_true(recording_short(path));
+    record_for(RECORDING_SHORT_SECONDS + 5, 0, 1, PLENTY);
+    assert_false(recording_short(path));
+    record_for(-3600, 0, 2, PLENTY); // the clock was put back
+    assert_false(recording_short(path));
+    assert_int_equal(truncate(path, 20), 0);
+    assert_false(recording_short(path));
+    assert_false(recording_short(folder));
+}
+
 static void test_a_second_writer_is_refused_until_the_first_has_ended(void **state) {
     (void)state;
     struct recording_file *first, *second;
@@ -290,6 +363,10 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_files_move_up_to_the_first_free_number_and_the_last_one_ends, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(test_an_empty_file_takes_no_number, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_crash_loop_does_not_use_up_the_numbers, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_short_recordings_take_their_share_of_the_space_only, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_recordings_of_a_minute_and_of_a_wrong_clock_are_not_short, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(test_a_second_writer_is_refused_until_the_first_has_ended, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_a_removed_file_is_noticed_and_a_new_one_takes_its_place, set_up,
                                         tear_down),

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CORE_UNCORE_UNCORE_H
+#define TOPDOWND_CORE_UNCORE_UNCORE_H
+
+// Counters outside the cores: memory controllers, caches, interconnects. The kernel has a PMU for each, a box; a host
+// has many boxes of few kinds (uncore_imc_0 to uncore_imc_7 are eight boxes of one kind).
+//
+// A kind is measured as a core type is, and a box takes the place of a CPU. So a kind has a spec in the format of all
+// specs, in specs/uncore/, whose events are those of one box: with its formats (pmu_formats or format, for lists
+// without a host), events ("takes": 0, since all of a box count all the time; "may_be_zero": true), metrics, metric
+// groups and `defaults`. Its topology is its boxes (uncore_topology). Catalog, plan, event groups, readings, totals,
+// error bars, snapshots, recordings and simulation are those of the cores.
+//
+// What a kind means for all vendors alike: a metric of its spec says with `"topdownd": {"traffic": "memory_read"}` that
+// it is this traffic (core/spec/traffic.h). Its formula is BYTES * (sum of events) / cpu_seconds, where BYTES is what
+// one count is and cpu_seconds are those of boxes. An event's scale and unit in sysfs must say the same.
+
+#include <stdint.h>
+
+#include "core/host/topology.h"
+
+enum { UNCORE_NAME_MAX = 64 };
+
+// A kind of box of a CPU, from specs/uncore/kinds.json. All texts are owned by whoever read them. Hosts whose drivers
+// name PMUs anew have several kinds of one name, of which the first with a box is used.
+struct uncore_kind {
+    const char *name;       // the label `pmu`: "imc", "cha", "umc", "cmn"; a word of a-z, 0-9 and '_'
+    const char *spec;       // specs/uncore/SPEC.json
+    const char *pattern;    // of the PMUs' names in /sys/bus/event_source/devices, for fnmatch: "uncore_imc_[0-9]*"
+    const char *identifier; // of their file `identifier`, for fnmatch; NULL: any, or none
+    const char *cpus;       // of the names of CPUs' specs, for fnmatch: "sapphire-rapids"
+    const char *group;      // what the configuration selects it by: "memory", "llc", "remote", "interconnect"
+};
+
+struct uncore_kinds {
+    struct uncore_kind *kinds; // in the order of preference
+    size_t n;
+};
+
+// A box of this host.
+struct uncore_box {
+    char pmu[UNCORE_NAME_MAX]; // the kernel's name
+    uint32_t type;             // perf_event_attr.type
+    unsigned cpu;              // the kernel's number of the CPU that reads it, the first of its cpumask: may change
+    int package;               // physical_package_id of that CPU; -1: unknown
+    int node;                  // NUMA node; -1: unknown
+};
+
+// Boxes of one kind, socket by socket, in the natural order of their names ("imc_2" before "imc_10").
+struct uncore_boxes {
+    struct uncore_box *boxes; // owned
+    size_t n;
+};
+
+void uncore_boxes_deinit(struct uncore_boxes *boxes);
+
+// The boxes as a topology: box i is CPU i, a core of its own, and sockets are those of the CPUs that read them. Returns
+// 0 or -ENOMEM; -EINVAL: there is no box.
+int uncore_topology(const struct uncore_boxes *boxes, struct topology **out);
+
+#endif
