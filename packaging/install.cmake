@@ -71,5 +71,11 @@ install(FILES packaging/deb/copyright DESTINATION ${topdownd_doc} COMPONENT deb 
 install(FILES packaging/deb/lintian-overrides DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides RENAME topdownd
         COMPONENT deb EXCLUDE_FROM_ALL)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/topdownd COMPONENT rpm)
+if(TOPDOWND_TOP)
+  set(top_doc ${CMAKE_INSTALL_DATADIR}/doc/topdownd-top)
+  topdownd_install_gz(packaging/deb/changelog changelog.Debian ${top_doc} COMPONENT top_deb EXCLUDE_FROM_ALL)
+  install(FILES packaging/deb/copyright DESTINATION ${top_doc} COMPONENT top_deb EXCLUDE_FROM_ALL)
+  install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/topdownd-top COMPONENT top_rpm)
+endif()
 
 include(packaging/package.cmake)

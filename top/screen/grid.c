@@ -15,7 +15,7 @@ enum { TEXT_MAX = 1024, EIGHTHS = 8 };
 int grid_init(struct grid *grid, unsigned rows, unsigned columns, bool ascii) {
     rows = rows < 1 ? 1 : rows > GRID_SIDE_MAX ? GRID_SIDE_MAX : rows;
     columns = columns < 1 ? 1 : columns > GRID_SIDE_MAX ? GRID_SIDE_MAX : columns;
-    struct cell *cells = calloc((size_t)rows * columns, sizeof *cells);
+    struct grid_cell *cells = calloc((size_t)rows * columns, sizeof *cells);
     if (!cells)
         return -ENOMEM;
     for (size_t i = 0; i < (size_t)rows * columns; i++)
@@ -31,7 +31,7 @@ void grid_deinit(struct grid *grid) {
 
 static void set(struct grid *grid, unsigned row, unsigned column, enum style style, uint32_t code) {
     if (row < grid->rows && column < grid->columns)
-        grid->cells[(size_t)row * grid->columns + column] = (struct cell){code, (uint8_t)style};
+        grid->cells[(size_t)row * grid->columns + column] = (struct grid_cell){code, (uint8_t)style};
 }
 
 // ---- characters ----
@@ -177,7 +177,7 @@ void grid_paint(struct grid *grid, unsigned row, enum style style) {
 }
 
 void grid_line(const struct grid *grid, unsigned row, char *out, size_t size) {
-    const struct cell *cells = grid->cells + (size_t)row * grid->columns;
+    const struct grid_cell *cells = grid->cells + (size_t)row * grid->columns;
     unsigned n = grid->columns;
     size_t length = 0;
     while (n > 0 && cells[n - 1].code == ' ')

@@ -28,7 +28,7 @@ enum style {
 struct grid {
     unsigned rows, columns;
     bool ascii; // the terminal knows no other characters
-    struct cell {
+    struct grid_cell {
         uint32_t code;
         uint8_t style;
     } * cells;

@@ -88,7 +88,7 @@ int terminal_grid(const struct terminal *terminal, struct grid *grid) {
 void terminal_show(struct terminal *terminal, const struct grid *grid) {
     for (unsigned row = 0; row < grid->rows; row++)
         for (unsigned column = 0; column < grid->columns; column++) {
-            const struct cell *cell = &grid->cells[(size_t)row * grid->columns + column];
+            const struct grid_cell *cell = &grid->cells[(size_t)row * grid->columns + column];
             const wchar_t text[2] = {(wchar_t)cell->code, L'\0'};
             cchar_t character;
             if (setcchar(&character, text, terminal->attributes[cell->style], terminal->pairs[cell->style], NULL) == OK)
