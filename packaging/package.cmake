@@ -13,6 +13,8 @@ waits for data, or is wasted), misses per kilo-instruction and miss ratios. It
 serves them to Prometheus, as JSON and as a page for people.")
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_SOURCE_DIR}/packaging/generator.cmake)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/packaging/timestamps.cmake)
+set(CPACK_POST_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/packaging/archive.cmake)
+set(CPACK_TOPDOWND_AR ${CMAKE_AR}) # packaging/archive.cmake uses it
 # Two packages: topdownd, and topdownd-top for those who want a view in a terminal.
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 set(CPACK_COMPONENT_UNSPECIFIED_GROUP main)
@@ -36,7 +38,8 @@ set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_MAIN_PACKAGE_NAME topdownd)
 set(CPACK_DEBIAN_TOP_PACKAGE_NAME topdownd-top)
-set(CPACK_DEBIAN_MAIN_PACKAGE_DEPENDS "systemd | systemd-standalone-sysusers | systemd-sysusers")
+# libcrypt is opened where passwords are configured, so no tool finds it
+set(CPACK_DEBIAN_MAIN_PACKAGE_DEPENDS "libcrypt1, systemd | systemd-standalone-sysusers | systemd-sysusers")
 set(CPACK_DEBIAN_TOP_PACKAGE_DEPENDS "topdownd (= ${PROJECT_VERSION}-1)")
 if(CMAKE_CROSSCOMPILING)
   # dpkg-shlibdeps knows no packages of the other architecture; a test holds this list against what it finds here
@@ -69,6 +72,7 @@ set(CPACK_RPM_TOP_PACKAGE_SUMMARY "Show live in a terminal what a host's CPUs ar
 set(CPACK_RPM_TOP_PACKAGE_REQUIRES "topdownd = ${PROJECT_VERSION}-1")
 set(CPACK_PACKAGE_RELOCATABLE OFF)
 set(CPACK_RPM_COMPRESSION_TYPE xz)
+set(CPACK_RPM_MAIN_PACKAGE_REQUIRES "(libcrypt.so.2()(64bit) or libcrypt.so.1()(64bit))")
 set(CPACK_RPM_MAIN_PACKAGE_REQUIRES_POST systemd)
 set(CPACK_RPM_MAIN_POST_INSTALL_SCRIPT_FILE ${rpm}/post)
 set(CPACK_RPM_MAIN_PRE_UNINSTALL_SCRIPT_FILE ${rpm}/preun)

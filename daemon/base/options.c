@@ -91,12 +91,25 @@ static const struct command *find_command(const char *name, const struct command
     return NULL;
 }
 
-// How many words may follow the command.
+// How many words may follow the command, besides those of a command to start.
 static int words_of(const struct command *command) {
-    int n = command->word ? 1 : 0;
+    int n = command->word && !command->starts ? 1 : 0;
+    if (command->starts)
+        return n;
     for (const char *c = command->word; c && *c != '\0'; c++)
         n += *c == ' ';
     return n;
+}
+
+// Takes the command to start, which stands after "--" so that its options are its own.
+static int take_started(char **words, struct options *options, const struct command *command,
+                        const struct command **out) {
+    if (!options->measure.dashes)
+        return options_refuse(
+            "a command to start stands after '--', such as '-- make -j2'. There is one word too many:", words[1], NULL);
+    options->measure.command = words + 1;
+    *out = command;
+    return 0;
 }
 
 // Takes the command and its words from `words`.
@@ -110,6 +123,8 @@ static int take_words(int argc, char **words, const struct command *commands, si
     if (!command)
         return options_refuse("there is no command", words[0], error_suggest(words[0], names, n_names));
     int n_words = 1 + words_of(command);
+    if (argc > 1 && command->starts)
+        return take_started(words, options, command, out);
     if (argc > n_words)
         return options_refuse("there is one word too many:", words[n_words], NULL);
     options->word = argc > 1 ? words[1] : NULL;
@@ -163,6 +178,8 @@ int options_parse(int argc, char **argv, const struct command *commands, size_t 
                               .replay.speed = 1};
     const struct command *chosen = NULL;
     make_longs(longs);
+    for (int i = 1; i < argc; i++)
+        options.measure.dashes = options.measure.dashes || strcmp(argv[i], "--") == 0;
     int r = find_words(argc, argv, longs, &options);
     if (r == 0 && (options.help || options.version)) {
         *out = options;

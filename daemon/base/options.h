@@ -78,6 +78,13 @@ struct options {
         bool on;      // measure for one view: no control socket, no recording, no text file
         int steps_fd; // of a replay that is stepped; 0: none
     } aside;
+    struct options_measure {
+        double seconds, interval_seconds; // 0: not given
+        double snapshot_seconds;          // the time between two snapshots; 0: the profile's
+        const char *cpus, *groups, *by;   // NULL: the profile's, the profile's, the host
+        bool csv, dashes;                 // dashes: the command line has a "--"
+        char *const *command;             // after "--", ended by NULL; NULL: none
+    } measure;
 };
 
 // Sets of options that a command takes.
@@ -93,13 +100,15 @@ enum option_set {
     OPTIONS_DIFF = 256,
     OPTIONS_EXPLAIN = 512,
     OPTIONS_CHECK = 1024,
-    OPTIONS_TOP = 2048
+    OPTIONS_MEASURE_NOW = 2048, // a measurement by hand
+    OPTIONS_TOP = 4096
 };
 
 struct command {
     const char *name;
     const char *word;                            // the words after it, as "cpus|groups" or "A B"; NULL: none allowed
     unsigned sets;                               // of enum option_set, besides OPTIONS_ALL
+    bool starts;                                 // words after "--" are a command that it starts
     const char *summary;                         // in the list of commands
     const char *help;                            // above the options of the command
     void (*more)(void);                          // prints more help; NULL: none

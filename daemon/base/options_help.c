@@ -47,8 +47,12 @@ static void print_options(unsigned sets) {
 }
 
 static void print_command(const struct command *command) {
-    (void)printf("Usage: topdownd %s%s%s [OPTION]...\n%s\n\nOptions:\n", command->name, command->word ? " " : "",
-                 command->word ? command->word : "", command->help);
+    const char *word = command->word ? command->word : "", *space = command->word ? " " : "";
+    if (command->starts) // behind the options, because its own are its own
+        (void)printf("Usage: topdownd %s [OPTION]... %s\n", command->name, word);
+    else
+        (void)printf("Usage: topdownd %s%s%s [OPTION]...\n", command->name, space, word);
+    (void)printf("%s\n\nOptions:\n", command->help);
     print_options(command->sets);
     if (command->more)
         command->more();

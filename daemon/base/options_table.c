@@ -2,6 +2,7 @@
 #include "daemon/base/options_table.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "config/yaml/config.h"
@@ -111,6 +112,17 @@ static int read_for(const struct option_row *row, const char *word, struct optio
     return 0;
 }
 
+static int read_span(const struct option_row *row, const char *word, struct options *options) {
+    double ns;
+    if (decimal_read_duration(word, &ns) < 0 || ns < 0.1e9 || ns > 86400e9) {
+        (void)fprintf(stderr, "topdownd: --%s takes a number and ms, s, m or h, from 100ms to 24h, such as 10s\n",
+                      row->name);
+        return -EINVAL;
+    }
+    *(double *)member_of(row, options) = ns * 1e-9;
+    return 0;
+}
+
 static int read_listen(const struct option_row *row, const char *word, struct options *options) {
     struct options_web *web = &options->web;
     (void)row;
@@ -183,10 +195,22 @@ const struct option_row option_rows[OPTION_ROWS] = {
     {"host", "NAME", OPTIONS_CHECK, read_text, MEMBER(check.host), "say which profile a host of this name would take"},
     {"cpu", "SPEC", OPTIONS_CHECK, read_text, MEMBER(check.cpu),
      "say which profile a host with this CPU would take, as 'topdownd list cpus' names it"},
+    {"duration", "TIME", OPTIONS_MEASURE_NOW, read_span, MEMBER(measure.seconds),
+     "how long to measure (10s; a command: until it ends)"},
+    {"interval", "TIME", OPTIONS_MEASURE_NOW, read_span, MEMBER(measure.interval_seconds),
+     "tell what each interval of this length was like, too"},
+    {"cpus", "LIST", OPTIONS_MEASURE_NOW, read_text, MEMBER(measure.cpus), "measure these CPUs, such as 0-3,8 (all)"},
+    {"groups", "GROUPS", OPTIONS_MEASURE_NOW, read_text, MEMBER(measure.groups),
+     "measure these metric groups, such as Topdown_L1,MPKI ('topdownd list groups' has all of them; Defaults are the "
+     "spec's own), and do not follow the bottleneck"},
+    {"by", "WHAT", OPTIONS_MEASURE_NOW, read_text, MEMBER(measure.by),
+     "tell of the whole host (host), each socket too (socket), or each CPU too (cpu)"},
+    {"csv", NULL, OPTIONS_MEASURE_NOW, read_flag, MEMBER(measure.csv),
+     "print comma-separated values: a row for each interval, scope and metric"},
     {"by", "WHAT", OPTIONS_DIFF, read_text, MEMBER(diff.by),
      "compare the whole host (host), each socket too (socket), or each CPU too (cpu)"},
-    {"json", NULL, OPTIONS_LIST | OPTIONS_DOCTOR | OPTIONS_DIFF | OPTIONS_EXPLAIN, read_flag, MEMBER(json),
-     "print JSON"},
+    {"json", NULL, OPTIONS_LIST | OPTIONS_DOCTOR | OPTIONS_DIFF | OPTIONS_EXPLAIN | OPTIONS_MEASURE_NOW, read_flag,
+     MEMBER(json), "print JSON"},
     {"spec", "PATH", OPTIONS_EVAL, read_text, MEMBER(spec), "a vendor's file, or a folder of them"},
     {"counts", "FILE", OPTIONS_EVAL, read_text, MEMBER(eval.counts), "a JSON object of names and numbers"},
     {"format", "KIND", OPTIONS_EVAL, read_format, MEMBER(eval.format), "arm, perf or perfmon (by what is there)"},

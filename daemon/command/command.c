@@ -18,6 +18,7 @@
 #include "daemon/command/top.h"
 #include "daemon/command/yield.h"
 #include "daemon/doctor/doctor.h"
+#include "daemon/measure/measure_command.h"
 #include "daemon/run/check.h"
 #include "daemon/run/service.h"
 
@@ -110,7 +111,7 @@ static const struct command commands[] = {
      .check = check_yield,
      .run = yield_run},
     {.name = "list",
-     .word = "cpus|groups|metrics|events|scenarios",
+     .word = "cpus|groups|metrics|events|pmus|boxes|scenarios",
      .sets = OPTIONS_LIST | OPTIONS_HOST,
      .summary = "show what is known of this CPU, or of another",
      .help = "Shows what is known of this host's CPU, or of any other that has a spec.\n"
@@ -119,6 +120,8 @@ static const struct command commands[] = {
              "  groups              metric groups, which a profile names\n"
              "  metrics             metrics, with their names in Prometheus\n"
              "  events              events, with the perf attributes that would be used\n"
+             "  pmus                PMUs outside the cores, with their events\n"
+             "  boxes               PMUs outside the cores that this host has, and the CPUs that read them\n"
              "  scenarios           simulated hosts, for --pmu sim:NAME",
      .example = "topdownd list metrics --cpu zen4 --group MPKI",
      .manual = "topdownd-list(1)",
@@ -155,6 +158,15 @@ static const struct command commands[] = {
      .manual = "topdownd-check-config(8)",
      .check = explain_check,
      .run = explain_run},
+    {.name = "measure",
+     .sets = OPTIONS_MEASURE_NOW | OPTIONS_HOST,
+     .summary = "measure this host for a while, and say what it was bound by",
+     .help = "Measures this host for a while and says what it was bound by: level 1, the metric groups that its\n"
+             "largest part leads to, and the next step. The exit status is 1 if nothing could be measured.",
+     .example = "topdownd measure --duration 10s --interval 1s",
+     .manual = "topdownd-measure(1)",
+     .check = measure_command_check,
+     .run = measure_command_run},
     {.name = "diff",
      .word = "BEFORE AFTER",
      .sets = OPTIONS_DIFF,

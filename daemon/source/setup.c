@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "config/yaml/config_adjust.h"
 #include "config/yaml/config_listen.h"
 #include "core/plan/schedule.h"
 #include "daemon/source/selection.h"
@@ -36,16 +37,19 @@ static int init_source(struct checking *checking, const struct config_specs *ven
     return r;
 }
 
-static int check_config(const struct config *config, const void *context, struct errors *errors) {
-    struct checking *checking = *(struct checking *const *)context; // the check stores its results there
-    struct setup *setup = checking->setup;
-    int r = init_source(checking, &config->specs, errors);
+static int check_groups(struct setup *setup, const struct config *config, struct errors *errors) {
     struct selection_specs specs = {.others = &setup->specs};
-    for (size_t i = 0; i < setup->n_types && r == 0; i++) {
+    for (size_t i = 0; i < setup->n_types; i++) {
         specs.catalogs[specs.n++] = setup->types[i].source->catalog;
         specs.vendors = specs.vendors || setup->types[i].source->vendors;
     }
-    return r == 0 ? selection_check(config, &specs, errors) : r;
+    return selection_check(config, &specs, errors);
+}
+
+static int check_config(const struct config *config, const void *context, struct errors *errors) {
+    struct checking *checking = *(struct checking *const *)context; // the check stores its results there
+    int r = init_source(checking, &config->specs, errors);
+    return r == 0 ? check_groups(checking->setup, config, errors) : r;
 }
 
 // A missing file at the default path means the default configuration. Mistakes of both the configuration and the host
@@ -82,6 +86,18 @@ static void choose_profile(struct setup *setup) {
     const struct config_facts facts = {
         .hostname = setup->hostname, .cpus = cpus, .n_cpus = setup->n_types, .file_exists = file_exists};
     setup->profile = config_select(setup->config, &facts);
+}
+
+// Names of metric groups that the command line gives are checked as those of the configuration.
+static int adjust_profile(struct setup *setup, const struct options *options, struct errors *errors) {
+    const struct config_adjustment adjustment = {.groups = options->measure.groups,
+                                                 .cpus = options->measure.cpus,
+                                                 .interval_ns = (uint64_t)(options->measure.snapshot_seconds * 1e9)};
+    int r = config_adjust(setup->config, setup->profile, &adjustment, errors);
+    if (r == 0 && adjustment.groups)
+        r = check_groups(setup, setup->config, errors);
+    specs_forget(&setup->specs);
+    return r;
 }
 
 // The command line takes precedence over the configuration. A replay is already a recording.
@@ -258,6 +274,9 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
         return r;
     choose_textfile(setup, options);
     choose_profile(setup);
+    r = adjust_profile(setup, options, errors);
+    if (r < 0)
+        return r;
     for (size_t i = 0; i < setup->n_types; i++)
         source_choose_guests(setup->types[i].source, setup->profile->settings.guests == CONFIG_GUESTS_SHARE);
     r = make_selections(setup);

@@ -92,6 +92,8 @@ bool source_note_open_error(struct source *source, int error, size_t n_failed, s
     if (troubles->open_error != 0) {
         troubles->n--;
         log_info("%s%s: event groups can be opened again", source->prefix, source->pmu_name);
+        if (source->driver->allowed)
+            source->driver->allowed(source);
     }
     troubles->open_error = error;
     if (error != 0) {

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/measure/collected.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct collected_cell {
+    double gauges, squares;        // sums: of the gauges; of the squares of half their intervals
+    unsigned n, n_intervals;       // of both
+    double numerator, denominator; // totals at the beginning
+    double numerator_now, denominator_now;
+};
+
+struct collected {
+    struct collected_cell *cells; // [scope * n_metrics + metric of the catalog]
+    size_t n_scopes, n_metrics;
+    struct view *view;         // of the last snapshot; a reference
+    struct snapshot *last;     // likewise; NULL: none yet
+    uint64_t start_ns, end_ns; // of what was taken in since the beginning
+    size_t n;                  // snapshots since then
+};
+
+struct collected *collected_new(void) {
+    return calloc(1, sizeof(struct collected));
+}
+
+struct collected *collected_free(struct collected *collected) {
+    if (!collected)
+        return NULL;
+    snapshot_unref(collected->last);
+    view_unref(collected->view);
+    free(collected->cells);
+    free(collected);
+    return NULL;
+}
+
+// The definition that a plan has in force stands for the metric.
+static struct collected_cell *cell_of(const struct collected *collected, const struct snapshot_layout *layout,
+                                      size_t scope, size_t metric) {
+    unsigned named = catalog_metric_named(layout->catalog, layout->plan->metrics[metric].metric);
+    return &collected->cells[scope * collected->n_metrics + named];
+}
+
+// Other CPUs than before are measured where their number changes: what was known of sockets and CPUs is forgotten.
+static int make_room(struct collected *collected, const struct snapshot_layout *layout) {
+    size_t n_metrics = layout->catalog->n_metrics;
+    if (collected->cells && collected->n_scopes == layout->n_scopes && collected->n_metrics == n_metrics)
+        return 0;
+    struct collected_cell *cells = calloc(layout->n_scopes * n_metrics + 1, sizeof *cells);
+    if (!cells)
+        return -ENOMEM;
+    if (collected->cells && collected->n_metrics == n_metrics)
+        memcpy(cells, collected->cells, n_metrics * sizeof *cells); // the host
+    free(collected->cells);
+    collected->cells = cells;
+    collected->n_scopes = layout->n_scopes;
+    collected->n_metrics = n_metrics;
+    return 0;
+}
+
+// The totals of a metric; false if it has none. *k is the factor of their quotient.
+static bool find_totals(const struct snapshot *snapshot, size_t scope, size_t metric, double *numerator,
+                        double *denominator, double *k) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    size_t category = snapshot_category_of(layout, metric);
+    *k = 1;
+    if (category < layout->n_level1) {
+        *numerator = snapshot->values[snapshot_category(layout, scope, category)];
+        *denominator = snapshot->values[snapshot_pipeline_slots(layout, scope)];
+        return true;
+    }
+    if (!catalog_metric_ratio(&layout->catalog->metrics[layout->plan->metrics[metric].metric], k))
+        return false;
+    *numerator = snapshot->values[snapshot_numerator(layout, scope, metric)];
+    *denominator = snapshot->values[snapshot_denominator(layout, scope, metric)];
+    return true;
+}
+
+static void take_metric(struct collected *collected, const struct snapshot *snapshot, size_t scope, size_t metric) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    struct collected_cell *cell = cell_of(collected, layout, scope, metric);
+    double gauge = snapshot->values[snapshot_metric(layout, scope, metric)];
+    double half = (snapshot->values[snapshot_high(layout, scope, metric)] -
+                   snapshot->values[snapshot_low(layout, scope, metric)]) /
+                  2;
+    double a, b, k;
+    if (find_totals(snapshot, scope, metric, &a, &b, &k) && isfinite(a) && isfinite(b)) {
+        cell->numerator_now = a;
+        cell->denominator_now = b;
+    }
+    if (isfinite(gauge)) {
+        cell->gauges += gauge;
+        cell->n++;
+    }
+    if (isfinite(gauge) && isfinite(half)) {
+        cell->squares += half * half;
+        cell->n_intervals++;
+    }
+}
+
+int collected_take(struct collected *collected, struct view *view, const struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    int r = make_room(collected, layout);
+    if (r < 0)
+        return r;
+    for (size_t scope = 0; scope < layout->n_scopes; scope++)
+        for (size_t m = 0; m < layout->n_metrics; m++)
+            take_metric(collected, snapshot, scope, m);
+    if (collected->n++ == 0)
+        collected->start_ns = snapshot->start_ns;
+    collected->end_ns = snapshot->end_ns;
+    snapshot_unref(collected->last);
+    view_unref(collected->view);
+    collected->last = snapshot_ref((struct snapshot *)(uintptr_t)snapshot);
+    collected->view = view_ref(view);
+    return 0;
+}
+
+void collected_begin(struct collected *collected) {
+    for (size_t i = 0; i < collected->n_scopes * collected->n_metrics; i++) {
+        struct collected_cell *cell = &collected->cells[i];
+        *cell = (struct collected_cell){.numerator = cell->numerator_now,
+                                        .denominator = cell->denominator_now,
+                                        .numerator_now = cell->numerator_now,
+                                        .denominator_now = cell->denominator_now};
+    }
+    collected->n = 0;
+}
+
+// How many rounds the snapshots with an interval stand for: those within a round repeat parts of it.
+static double rounds_of(const struct collected *collected, unsigned n) {
+    const struct snapshot_layout *layout = collected->last->layout;
+    double ns = (double)(collected->end_ns - collected->start_ns) * n / (double)collected->n;
+    double rounds = ns / (double)layout->plan->round_ns;
+    return rounds > n ? n : rounds > 1 ? rounds : 1;
+}
+
+static void write_metric(const struct collected *collected, struct snapshot *out, size_t scope, size_t metric) {
+    const struct snapshot_layout *layout = out->layout;
+    const struct collected_cell *cell = cell_of(collected, layout, scope, metric);
+    double a, b, k, half = NAN;
+    if (cell->n == 0)
+        return; // as in the last snapshot
+    double value = cell->gauges / cell->n;
+    if (find_totals(out, scope, metric, &a, &b, &k) && cell->denominator_now > cell->denominator)
+        value = k * (cell->numerator_now - cell->numerator) / (cell->denominator_now - cell->denominator);
+    if (cell->n_intervals > 0)
+        half = sqrt(cell->squares / cell->n_intervals / rounds_of(collected, cell->n_intervals));
+    double low = value - half;
+    out->values[snapshot_metric(layout, scope, metric)] = value;
+    out->values[snapshot_low(layout, scope, metric)] = value >= 0 && low < 0 ? 0 : low;
+    out->values[snapshot_high(layout, scope, metric)] = value + half;
+    out->absent[snapshot_state(layout, scope, metric)] = ABSENT_NOT;
+}
+
+struct snapshot *collected_result(const struct collected *collected, struct view **view) {
+    struct snapshot *out = collected->n > 0 ? snapshot_new(collected->last->layout) : NULL;
+    if (!out)
+        return NULL;
+    const struct snapshot_layout *layout = out->layout;
+    size_t n_states = layout->n_scopes * layout->n_metrics;
+    memcpy(out->values, collected->last->values, layout->n_values * sizeof *out->values);
+    memcpy(out->absent, collected->last->absent, n_states);
+    memcpy(out->quality, collected->last->quality, n_states);
+    out->sequence = collected->last->sequence;
+    out->blind = collected->last->blind;
+    out->start_ns = collected->start_ns;
+    out->end_ns = collected->end_ns;
+    for (size_t scope = 0; scope < layout->n_scopes; scope++)
+        for (size_t m = 0; m < layout->n_metrics; m++)
+            write_metric(collected, out, scope, m);
+    *view = collected->view;
+    return out;
+}

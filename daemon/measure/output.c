@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/measure/output.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "daemon/measure/report_csv.h"
+#include "daemon/measure/report_json.h"
+#include "daemon/measure/report_text.h"
+
+void output_init(struct output *output, const struct options *options) {
+    int finest = options->measure.by ? report_scope_find(options->measure.by) : REPORT_HOST;
+    *output =
+        (struct output){.options = options, .finest = (enum report_scope)finest, .screen = screen_of(STDOUT_FILENO)};
+}
+
+static bool is_text(const struct output *output) { return !output->options->json && !output->options->measure.csv; }
+
+// A command's own output goes to standard output: what is told of it goes beside it, as perf stat does.
+static bool is_beside(const struct output *output) { return output->options->measure.command && is_text(output); }
+
+static void write_out(struct output *output) {
+    struct text *text = &output->text;
+    terminal_progress_end(&output->progress);
+    if (text->failed)
+        output->status = -ENOMEM;
+    else if (is_beside(output))
+        (void)fwrite(text->data, 1, text->length, stderr);
+    else if (output->status == 0)
+        output->status = terminal_print(text);
+    text->length = 0;
+}
+
+static void begin(struct output *output, const struct output_head *head) {
+    if (output->begun)
+        return;
+    output->begun = true;
+    if (is_beside(output))
+        output->screen = screen_of(STDERR_FILENO);
+    if (output->options->measure.csv) {
+        report_csv_head(&output->text);
+    } else if (output->options->json) {
+        const struct report_json_head document = {.hostname = head->hostname,
+                                                  .how = head->how,
+                                                  .command = output->options->measure.command,
+                                                  .simulated = head->simulated};
+        output->json = json_begin(&output->text, JSON_INDENTED);
+        report_json_begin(&output->json, &document);
+    }
+}
+
+void output_interval(struct output *output, const struct output_head *head, const struct report *report) {
+    begin(output, head);
+    if (output->options->measure.csv)
+        report_csv(report, &output->text);
+    else if (output->options->json)
+        report_json_add(&output->json, report);
+    if (is_text(output) && !output->headed)
+        report_text_head(report, &output->text);
+    if (is_text(output))
+        report_text_line(report, &output->text);
+    output->headed = true;
+    write_out(output);
+}
+
+static void put_title(struct output *output, const struct output_head *head, const struct report *report) {
+    const struct view *view = report->view;
+    const struct topology *topology = view->layout->topology;
+    struct text *out = &output->text;
+    text_format(out, "%s%s%s%s: ", output->headed ? "\n" : "", view->core_type ? view->core_type : head->hostname,
+                head->simulated ? " (SIMULATED)" : "", "");
+    text_format(out, "%s, ", view->cpu_model);
+    if (output->options->measure.command)
+        text_format(out, "the command %s", output->options->measure.command[0]);
+    else
+        text_format(out, "%zu CPU%s", topology->n_cpus, topology->n_cpus == 1 ? "" : "s");
+    text_format(out, ", %.1f s\n", report->to_seconds - report->from_seconds);
+    for (size_t i = 0; i < view->n_pmu_errors; i++) {
+        text_string(out, "  note: ");
+        text_folded(out, view->pmu_errors[i].text, 8, output->screen.width);
+    }
+}
+
+void output_whole(struct output *output, const struct output_head *head, const struct report *reports, size_t n) {
+    begin(output, head);
+    if (output->options->json)
+        report_json_whole(&output->json);
+    for (size_t i = 0; i < n; i++) {
+        const struct report *report = &reports[i];
+        const struct report_text_request request = {.screen = &output->screen,
+                                                    .all = output->options->measure.groups ||
+                                                           report->view->layout->n_level1 == 0,
+                                                    .counts = output->options->measure.command,
+                                                    .scopes = output->finest != REPORT_HOST};
+        if (output->options->json) {
+            report_json_add(&output->json, report);
+        } else if (is_text(output)) {
+            put_title(output, head, report);
+            report_text(report, &request, &output->text);
+        } else if (!output->options->measure.interval_seconds) {
+            report_csv(report, &output->text);
+        }
+    }
+    write_out(output);
+}
+
+void output_progress(struct output *output, double seconds, double total_seconds) {
+    if (output->options->measure.interval_seconds > 0)
+        return;
+    if (total_seconds > 0)
+        terminal_progress_show(&output->progress, "measuring: %.0f of %.0f s", seconds, total_seconds);
+    else
+        terminal_progress_show(&output->progress, "measuring: %.0f s", seconds);
+}
+
+int output_end(struct output *output, int status) {
+    if (output->begun && output->options->json) {
+        report_json_end(&output->json, status);
+        (void)json_end(&output->json);
+    }
+    write_out(output);
+    text_free(&output->text);
+    return output->status;
+}

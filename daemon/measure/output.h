@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_MEASURE_OUTPUT_H
+#define TOPDOWND_DAEMON_MEASURE_OUTPUT_H
+
+// Where a measurement is told: as text, JSON or CSV, as time goes by.
+
+#include "daemon/base/options.h"
+#include "daemon/base/terminal.h"
+#include "daemon/measure/report.h"
+#include "daemon/measure/screen.h"
+#include "exporters/view/json_writer.h"
+
+struct output {
+    const struct options *options;
+    enum report_scope finest;
+    struct screen screen;
+    struct terminal_progress progress;
+    struct text text; // not written yet
+    struct json json;
+    bool begun, headed;
+    int status; // of writing: 0, TERMINAL_LOST or a negative errno
+};
+
+// What it is of.
+struct output_head {
+    const char *hostname, *how; // see daemon/measure/report_json.h
+    bool simulated;
+};
+
+void output_init(struct output *output, const struct options *options);
+
+// The reports of one interval of a core type, then of the whole time of each. Begins where nothing has been told yet.
+void output_interval(struct output *output, const struct output_head *head, const struct report *report);
+void output_whole(struct output *output, const struct output_head *head, const struct report *reports, size_t n);
+
+// How far it is, in place of intervals; total_seconds 0: nobody knows.
+void output_progress(struct output *output, double seconds, double total_seconds);
+
+// Writes the rest. `status` of the command; -1: there was none. Returns 0, TERMINAL_LOST or a negative errno.
+int output_end(struct output *output, int status);
+
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/measure/report.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "exporters/view/view_bound.h"
+#include "exporters/view/view_next.h"
+#include "exporters/view/view_sample.h"
+
+static const char *const SCOPES[REPORT_SCOPES] = {
+    [REPORT_HOST] = "host", [REPORT_SOCKET] = "socket", [REPORT_CPU] = "cpu"};
+static const double COUNTS_ALL_THE_TIME = 0.9999; // share; the rest is what reading several files takes
+
+const char *report_scope_name(enum report_scope scope) { return SCOPES[scope]; }
+
+int report_scope_find(const char *name) {
+    for (int i = 0; i < REPORT_SCOPES; i++)
+        if (strcmp(name, SCOPES[i]) == 0)
+            return i;
+    return -1;
+}
+
+// ---- rows ----
+
+static void add_scope(struct report *report, enum report_scope kind, unsigned id, size_t scope) {
+    const struct snapshot_layout *layout = report->view->layout;
+    const double *values = report->snapshot->values;
+    for (size_t m = 0; m < layout->n_metrics; m++) {
+        if (!view_exported(report->view, m))
+            continue;
+        report->rows[report->n_rows++] =
+            (struct report_row){.scope = kind,
+                                .id = id,
+                                .metric = view_metric(report->view, m),
+                                .value = values[snapshot_metric(layout, scope, m)],
+                                .low = values[snapshot_low(layout, scope, m)],
+                                .high = values[snapshot_high(layout, scope, m)],
+                                .reason = view_absent_text(report->view, report->snapshot, scope, m)};
+    }
+}
+
+static int add_rows(struct report *report, enum report_scope finest) {
+    const struct snapshot_layout *layout = report->view->layout;
+    const struct topology *topology = layout->topology;
+    report->rows = calloc(layout->n_scopes * layout->n_metrics + 1, sizeof *report->rows);
+    if (!report->rows)
+        return -ENOMEM;
+    add_scope(report, REPORT_HOST, 0, 0);
+    for (size_t s = 0; s < topology->n_sockets && finest >= REPORT_SOCKET; s++)
+        add_scope(report, REPORT_SOCKET, topology->sockets[s].id, snapshot_scope_socket(s));
+    for (size_t c = 0; c < topology->n_cpus && finest >= REPORT_CPU; c++)
+        add_scope(report, REPORT_CPU, topology->cpus[c].id, snapshot_scope_cpu(layout, c));
+    return 0;
+}
+
+// ---- events ----
+
+static bool contains(const struct plan_group *group, unsigned event) {
+    for (size_t e = 0; e < group->n_events; e++)
+        if (group->events[e] == event)
+            return true;
+    return false;
+}
+
+// True if one of its event groups was on the counters all the time that was measured.
+static bool always_on(const struct report *report, unsigned event) {
+    const struct snapshot_layout *layout = report->view->layout;
+    const double *values = report->snapshot->values;
+    double all = values[snapshot_covered(layout, 0)];
+    for (int u = 0; u < UNCOVERED_N; u++) {
+        double uncovered = values[snapshot_uncovered(layout, 0, (enum uncovered)u)];
+        all += isfinite(uncovered) ? uncovered : 0;
+    }
+    for (size_t g = 0; g < layout->plan->n_groups; g++)
+        if (contains(&layout->plan->groups[g], event) &&
+            values[snapshot_running(layout, g)] >= COUNTS_ALL_THE_TIME * all)
+            return true;
+    return false;
+}
+
+static int add_events(struct report *report) {
+    const struct snapshot_layout *layout = report->view->layout;
+    report->events = calloc(layout->n_events + 1, sizeof *report->events);
+    if (!report->events)
+        return -ENOMEM;
+    for (size_t e = 0; e < layout->n_events; e++) {
+        const struct catalog_event *event = &layout->catalog->events[layout->events[e]];
+        double count = report->snapshot->values[snapshot_event(layout, 0, e)];
+        if (event->kind == EVENT_COUNTED && isfinite(count))
+            report->events[report->n_events++] = (struct report_event){
+                .name = event->name, .count = count, .exact = always_on(report, layout->events[e])};
+    }
+    return 0;
+}
+
+// ---- the answer ----
+
+static void end(struct text *text) { text_append(text, "", 1); }
+
+static int add_answer(struct report *report) {
+    struct report_texts *texts = &report->texts;
+    report->tree = tree_new(report->view->layout);
+    if (!report->tree)
+        return -ENOMEM;
+    tree_evaluate(report->tree, report->snapshot, 0);
+    report->bound = bound_find(report->tree);
+    if (report->tree->n > 0)
+        view_bound_text(report->view, report->tree, &report->bound, report->snapshot, 0, &texts->answer);
+    if (report->bound.n > 0 && report->bound.exceeded == JUDGE_YES) {
+        unsigned metric = report->tree->nodes[report->bound.path[report->bound.n - 1]].metric;
+        (void)view_next_text(report->view, metric, &texts->next);
+        view_sample_command(report->view, metric, &texts->sample);
+    }
+    end(&texts->answer);
+    end(&texts->next);
+    end(&texts->sample);
+    return texts->answer.failed || texts->next.failed || texts->sample.failed ? -ENOMEM : 0;
+}
+
+// ---- all of it ----
+
+int report_init(struct report *report, const struct view *view, const struct snapshot *snapshot,
+                enum report_scope finest) {
+    *report = (struct report){.view = view, .snapshot = snapshot};
+    int r = add_rows(report, finest);
+    if (r == 0)
+        r = add_events(report);
+    return r == 0 ? add_answer(report) : r;
+}
+
+void report_deinit(struct report *report) {
+    text_free(&report->texts.sample);
+    text_free(&report->texts.next);
+    text_free(&report->texts.answer);
+    tree_free(report->tree);
+    free(report->events);
+    free(report->rows);
+}
+
+bool report_has_values(const struct report *report) {
+    for (size_t i = 0; i < report->n_rows; i++)
+        if (isfinite(report->rows[i].value))
+            return true;
+    return false;
+}
+
+const char *report_reason(const struct report *report) {
+    for (size_t i = 0; i < report->n_rows; i++)
+        if (report->rows[i].reason[0] != '\0')
+            return report->rows[i].reason;
+    return "no metric was selected";
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_MEASURE_REPORT_H
+#define TOPDOWND_DAEMON_MEASURE_REPORT_H
+
+// What a measurement by hand tells, in the form that text, JSON and CSV are made from: a row for each scope and metric,
+// and the answer to what the CPUs are bound by.
+
+#include <stdbool.h>
+
+#include "core/diagnosis/bound.h"
+#include "exporters/view/text.h"
+#include "exporters/view/view.h"
+
+enum report_scope { REPORT_HOST, REPORT_SOCKET, REPORT_CPU, REPORT_SCOPES };
+const char *report_scope_name(enum report_scope scope);
+// -1: there is no such scope.
+int report_scope_find(const char *name);
+
+struct report_row {
+    enum report_scope scope;
+    unsigned id; // the kernel's number of the socket or CPU
+    const struct catalog_metric *metric;
+    double value, low, high; // NaN: none
+    const char *reason;      // why it has no value; "" if it has one
+};
+
+struct report_event {
+    const char *name;
+    double count; // scaled to all the time
+    bool exact;   // it counted all the time
+};
+
+struct report {
+    const struct view *view;         // borrowed
+    const struct snapshot *snapshot; // borrowed
+    double from_seconds, to_seconds; // since the measurement began
+    struct report_row *rows;
+    size_t n_rows;
+    struct report_event *events; // of the host, or of the command's tasks
+    size_t n_events;
+    struct tree *tree;  // judged on the host
+    struct bound bound; // of the host
+    struct report_texts {
+        struct text answer, next, sample; // each ended by '\0'; "" where there is nothing to say
+    } texts;
+};
+
+// Returns 0 or -ENOMEM. Free with report_deinit in every case.
+int report_init(struct report *report, const struct view *view, const struct snapshot *snapshot,
+                enum report_scope finest);
+void report_deinit(struct report *report);
+
+// True if at least one metric has a value.
+bool report_has_values(const struct report *report);
+
+// The first reason why there is none; never NULL.
+const char *report_reason(const struct report *report);
+
+#endif

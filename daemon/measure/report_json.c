@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/measure/report_json.h"
+
+#include <math.h>
+
+static void add_row(struct json *json, const struct report_row *row) {
+    char unit[VIEW_UNIT_MAX];
+    view_metric_unit(row->metric, unit, sizeof unit);
+    json_begin_object(json, NULL);
+    json_string(json, "scope", report_scope_name(row->scope));
+    if (row->scope == REPORT_HOST)
+        json_null(json, "id");
+    else
+        json_whole(json, "id", row->id);
+    json_string(json, "metric", row->metric->export_name);
+    json_string(json, "title", row->metric->title);
+    json_string(json, "unit", unit);
+    json_number(json, "value", row->value);
+    json_number(json, "low", row->low);
+    json_number(json, "high", row->high);
+    json_string(json, "reason", isfinite(row->value) ? NULL : row->reason);
+    json_end_object(json);
+}
+
+static void add_event(struct json *json, const struct report_event *event) {
+    json_begin_object(json, NULL);
+    json_string(json, "event", event->name);
+    json_number(json, "count", event->count);
+    json_bool(json, "exact", event->exact);
+    json_end_object(json);
+}
+
+static const char *said(const struct text *text) { return text->length > 1 ? text->data : NULL; }
+
+static void add_bound(struct json *json, const struct report *report) {
+    json_string(json, "answer", said(&report->texts.answer));
+    json_begin_array(json, "path");
+    for (size_t i = 0; i < report->bound.n; i++)
+        json_string(
+            json, NULL,
+            report->view->layout->catalog->metrics[report->tree->nodes[report->bound.path[i]].metric].export_name);
+    json_end_array(json);
+    if (report->bound.n == 0 || report->bound.exceeded == JUDGE_UNKNOWN)
+        json_null(json, "exceeded");
+    else
+        json_bool(json, "exceeded", report->bound.exceeded == JUDGE_YES);
+    json_string(json, "next", said(&report->texts.next));
+    json_string(json, "sample_command", said(&report->texts.sample));
+}
+
+void report_json_add(struct json *json, const struct report *report) {
+    json_begin_object(json, NULL);
+    json_string(json, "core_type", report->view->core_type);
+    json_number(json, "from_seconds", report->from_seconds);
+    json_number(json, "to_seconds", report->to_seconds);
+    add_bound(json, report);
+    json_begin_array(json, "metrics");
+    for (size_t i = 0; i < report->n_rows; i++)
+        add_row(json, &report->rows[i]);
+    json_end_array(json);
+    json_begin_array(json, "events");
+    for (size_t i = 0; i < report->n_events; i++)
+        add_event(json, &report->events[i]);
+    json_end_array(json);
+    json_end_object(json);
+}
+
+void report_json_begin(struct json *json, const struct report_json_head *head) {
+    json_begin_object(json, NULL);
+    json_string(json, "hostname", head->hostname);
+    json_bool(json, "simulated", head->simulated);
+    json_string(json, "how", head->how);
+    if (head->command) {
+        json_begin_array(json, "command");
+        for (size_t i = 0; head->command[i]; i++)
+            json_string(json, NULL, head->command[i]);
+        json_end_array(json);
+    } else {
+        json_null(json, "command");
+    }
+    json_begin_array(json, "intervals");
+}
+
+void report_json_whole(struct json *json) {
+    json_end_array(json);
+    json_begin_array(json, "whole");
+}
+
+void report_json_end(struct json *json, int status) {
+    json_end_array(json);
+    if (status >= 0)
+        json_whole(json, "exit_status", (uint64_t)status);
+    else
+        json_null(json, "exit_status");
+    json_end_object(json);
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/measure/report_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "exporters/view/table.h"
+#include "exporters/view/view_next.h"
+
+enum {
+    TITLE_WIDTH = 26,
+    INDENT = 2,
+    BAR_LEAST = 8,
+    VALUE_WIDTH = 20,
+    NUMBER_MAX = 48,
+    COLUMNS = 5,
+    COLUMNS_WIDE = 3,
+    COLUMN_WIDTH = 8,
+    COLUMN_NAME_MAX = 24,
+    EIGHTHS = 8
+};
+static const char BOLD[] = "\033[1m", RED[] = "\033[31m", PLAIN[] = "\033[0m";
+
+// ---- numbers ----
+
+static bool is_share(const struct catalog_metric *metric) {
+    return metric->domain != METRIC_OTHER || metric->export_scale == 0.01;
+}
+
+static const char *plus_minus(const struct screen *screen) { return screen->utf8 ? "±" : "+-"; }
+
+// The value, and half of its interval where it has one: "12.3 % ±0.2". Returns its width on the screen.
+static int put_value(const struct report_row *row, const struct screen *screen, struct text *out) {
+    char number[NUMBER_MAX], interval[NUMBER_MAX] = "";
+    bool share = is_share(row->metric);
+    double scale = share ? 100 : 1, half = (row->high - row->low) / 2 * scale;
+    int width = share ? snprintf(number, sizeof number, "%5.1f %%", scale * row->value)
+                      : snprintf(number, sizeof number, "%7.4g", row->value);
+    text_string(out, number);
+    if (!isfinite(half))
+        return width;
+    int more = snprintf(interval, sizeof interval, share ? "%.1f" : "%.2g", half);
+    text_format(out, " %s%s", plus_minus(screen), interval);
+    return width + 1 + (screen->utf8 ? 1 : 2) + more;
+}
+
+static const struct report_row *row_of(const struct report *report, unsigned metric) {
+    const struct catalog_metric *wanted = &report->view->layout->catalog->metrics[metric];
+    for (size_t i = 0; i < report->n_rows; i++)
+        if (report->rows[i].scope == REPORT_HOST && report->rows[i].metric == wanted)
+            return &report->rows[i];
+    return NULL;
+}
+
+// ---- bars ----
+
+static void put_bar(double share, int columns, const struct screen *screen, struct text *out) {
+    static const char *const parts[EIGHTHS] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    int eighths = (int)lround(fmin(fmax(share, 0), 1) * columns * EIGHTHS);
+    if (!screen->utf8)
+        eighths = (eighths + EIGHTHS / 2) / EIGHTHS * EIGHTHS;
+    for (int i = 0; i < eighths / EIGHTHS; i++)
+        text_string(out, screen->utf8 ? "█" : "#");
+    text_string(out, parts[eighths % EIGHTHS]);
+}
+
+static bool on_path(const struct report *report, size_t node) {
+    for (size_t i = 0; i < report->bound.n; i++)
+        if (report->bound.path[i] == node)
+            return true;
+    return false;
+}
+
+static bool is_shown(const struct report *report, size_t index) {
+    const struct tree *tree = report->tree;
+    bool below = tree->nodes[index].depth == 0;
+    for (size_t i = 0; i < report->bound.n && !below; i++) {
+        size_t parent = report->bound.path[i];
+        below = tree->nodes[index].depth == tree->nodes[parent].depth + 1 && index > parent &&
+                index < tree_next(tree, parent);
+    }
+    return below && row_of(report, tree->nodes[index].metric);
+}
+
+// How wide the titles are, with their indents.
+static int title_width(const struct report *report, const struct screen *screen) {
+    int width = TITLE_WIDTH, most = screen->width - VALUE_WIDTH - BAR_LEAST;
+    for (size_t i = 0; i < report->tree->n; i++) {
+        const struct tree_node *node = &report->tree->nodes[i];
+        const char *title = view_title(&report->view->layout->catalog->metrics[node->metric]);
+        int wanted = INDENT * (1 + (int)node->depth) + (int)strlen(title);
+        if (is_shown(report, i) && wanted > width)
+            width = wanted;
+    }
+    return width < most ? width : most;
+}
+
+static void put_node(const struct report *report, const struct screen *screen, int title, size_t index,
+                     struct text *out) {
+    const struct tree_node *node = &report->tree->nodes[index];
+    const struct report_row *row = row_of(report, node->metric);
+    bool marked = on_path(report, index) && report->bound.exceeded == JUDGE_YES && screen->colour;
+    int indent = INDENT * (1 + (int)node->depth), room = title > indent ? title - indent : 0;
+    text_format(out, "%s%*s%-*.*s ", marked ? RED : "", indent, "", room, room, view_title(row->metric));
+    if (!isfinite(row->value)) {
+        text_format(out, "not known: %s%s\n", row->reason, marked ? PLAIN : "");
+        return;
+    }
+    int width = put_value(row, screen, out);
+    if (row->metric->domain != METRIC_OTHER) {
+        text_format(out, "%*s ", width < VALUE_WIDTH ? VALUE_WIDTH - width : 0, "");
+        put_bar(row->value, screen->width - title - VALUE_WIDTH - 3, screen, out);
+    }
+    text_format(out, "%s\n", marked ? PLAIN : "");
+}
+
+// Level 1, and under each node of the path what is directly below it.
+static void put_tree(const struct report *report, const struct screen *screen, struct text *out) {
+    int title = title_width(report, screen);
+    for (size_t node = 0; node < report->tree->n; node++)
+        if (is_shown(report, node))
+            put_node(report, screen, title, node, out);
+}
+
+// ---- tables ----
+
+static const struct table_column COLUMNS_OF_METRICS[] = {
+    {"scope", "SCOPE", TABLE_TEXT},   {"metric", "METRIC", TABLE_TEXT}, {"value", "VALUE", TABLE_NUMBER},
+    {"interval", "95 %", TABLE_TEXT}, {"unit", "UNIT", TABLE_TEXT},
+};
+
+static void put_row(struct table *table, const struct report_row *row, bool scopes) {
+    char unit[VIEW_UNIT_MAX];
+    double half = (row->high - row->low) / 2;
+    bool share = is_share(row->metric);
+    view_metric_unit(row->metric, unit, sizeof unit);
+    if (scopes && row->scope == REPORT_HOST)
+        table_text(table, report_scope_name(row->scope));
+    else if (scopes)
+        table_format(table, "%s %u", report_scope_name(row->scope), row->id);
+    table_text(table, row->metric->export_name);
+    if (share)
+        table_format(table, "%.2f %%", 100 * row->value);
+    else
+        table_format(table, "%.4g", row->value);
+    if (!isfinite(half))
+        table_text(table, NULL);
+    else if (half == 0)
+        table_text(table, "exact");
+    else
+        table_format(table, share ? "+-%.2f" : "+-%.2g", share ? 100 * half : half);
+    table_text(table, share && strncmp(unit, "ratio", 5) == 0 ? "percent" : unit);
+}
+
+static bool in_group(const struct catalog_group *group, const struct catalog *catalog, const struct report_row *row) {
+    unsigned metric = catalog_metric_named(catalog, (unsigned)(row->metric - catalog->metrics));
+    for (size_t i = 0; i < group->n_metrics; i++)
+        if (group->metrics[i] == metric)
+            return true;
+    return false;
+}
+
+// True for a metric that the last node of the path leads to, and for instructions a cycle.
+static bool leads_on(const struct report *report, const struct report_row *row) {
+    const struct catalog *catalog = report->view->layout->catalog;
+    unsigned groups[VIEW_NEXT_MAX];
+    if (strcmp(row->metric->export_name, CATALOG_IPC) == 0)
+        return true;
+    if (report->bound.n == 0 || report->bound.exceeded != JUDGE_YES)
+        return false;
+    size_t n =
+        view_next_groups(report->view, report->tree->nodes[report->bound.path[report->bound.n - 1]].metric, groups);
+    for (size_t i = 0; i < n; i++)
+        if (in_group(&catalog->groups[groups[i]], catalog, row))
+            return true;
+    return false;
+}
+
+static bool in_tree(const struct report *report, const struct report_row *row) {
+    for (size_t i = 0; i < report->tree->n; i++)
+        if (&report->view->layout->catalog->metrics[report->tree->nodes[i].metric] == row->metric)
+            return true;
+    return false;
+}
+
+// True for level 1 and instructions a cycle.
+static bool is_outline(const struct report *report, const struct report_row *row) {
+    const struct catalog *catalog = report->view->layout->catalog;
+    for (size_t c = 0; c < catalog->level1.n_categories; c++)
+        if (&catalog->metrics[catalog->level1.categories[c].metric] == row->metric)
+            return true;
+    return strcmp(row->metric->export_name, CATALOG_IPC) == 0;
+}
+
+static void put_table(const struct report *report, const struct report_text_request *request, struct text *out) {
+    struct table table = {.columns = COLUMNS_OF_METRICS + !request->scopes,
+                          .n_columns = sizeof COLUMNS_OF_METRICS / sizeof *COLUMNS_OF_METRICS - !request->scopes};
+    struct text rows = {0};
+    size_t n_absent = 0;
+    for (size_t i = 0; i < report->n_rows; i++) {
+        const struct report_row *row = &report->rows[i];
+        bool shown = request->all || (row->scope != REPORT_HOST ? is_outline(report, row)
+                                                                : leads_on(report, row) && !in_tree(report, row));
+        if (shown && isfinite(row->value))
+            put_row(&table, row, request->scopes);
+        n_absent += shown && !isfinite(row->value);
+    }
+    if (table.n_cells > 0 && table_print(&table, &rows) == 0) {
+        text_string(out, "\n");
+        text_append(out, rows.data, rows.length);
+    }
+    if (n_absent > 0)
+        text_format(out, "%zu more have no value here: --json says why.\n", n_absent);
+    out->failed = out->failed || rows.failed;
+    text_free(&rows);
+    table_deinit(&table);
+}
+
+static void put_counts(const struct report *report, struct text *out) {
+    if (report->n_events > 0)
+        text_string(out, "\n");
+    for (size_t i = 0; i < report->n_events; i++)
+        text_format(out, "%20.0f  %s%s\n", report->events[i].count, report->events[i].name,
+                    report->events[i].exact ? "" : " (estimated: it was not counted all the time)");
+}
+
+// ---- all of it ----
+
+static bool has_level1(const struct report *report) { return report->tree->n > 0 && report->bound.n > 0; }
+
+static void put_answer(const struct report *report, const struct screen *screen, struct text *out) {
+    const struct report_texts *texts = &report->texts;
+    if (texts->answer.length > 1) {
+        text_format(out, "\n%s", screen->colour ? BOLD : "");
+        text_folded(out, texts->answer.data, 0, screen->width);
+        text_string(out, screen->colour ? PLAIN : "");
+    }
+    if (texts->next.length > 1) {
+        text_string(out, "Next: ");
+        text_folded(out, texts->next.data, 6, screen->width);
+    }
+    if (texts->sample.length > 1) // one line, so that it can be copied
+        text_format(out, "Find the code with:\n  %s\n", texts->sample.data);
+}
+
+void report_text(const struct report *report, const struct report_text_request *request, struct text *out) {
+    if (has_level1(report))
+        put_tree(report, request->screen, out);
+    put_table(report, request, out);
+    if (request->counts)
+        put_counts(report, out);
+    put_answer(report, request->screen, out);
+}
+
+// ---- intervals ----
+
+struct column {
+    char name[COLUMN_NAME_MAX];
+    const struct report_row *row; // NULL: it is not measured
+};
+
+static void name_column(struct column *column, const char *name, const struct report_row *row) {
+    size_t length = strlen(name);
+    static const char ending[] = "_bound";
+    if (length >= sizeof ending && strcmp(name + length + 1 - sizeof ending, ending) == 0)
+        length -= sizeof ending - 1;
+    (void)snprintf(column->name, sizeof column->name, "%.*s", (int)length, name);
+    column->row = row;
+}
+
+// The metrics that a line has room for: level 1 and instructions a cycle, else the first ones, whose
+// names are long.
+static size_t choose_columns(const struct report *report, struct column columns[COLUMNS]) {
+    const struct catalog_level1 *level1 = &report->view->layout->catalog->level1;
+    size_t n = 0;
+    for (size_t c = 0; report->view->layout->n_level1 > 0 && c < level1->n_categories && n + 1 < COLUMNS; c++, n++)
+        name_column(&columns[n], category_name(level1->categories[c].category),
+                    row_of(report, level1->categories[c].metric));
+    bool split = n > 0;
+    for (size_t i = 0; i < report->n_rows && n < (split ? COLUMNS : COLUMNS_WIDE); i++) {
+        const struct report_row *row = &report->rows[i];
+        if (row->scope == REPORT_HOST && (!split || strcmp(row->metric->export_name, CATALOG_IPC) == 0))
+            name_column(&columns[n++], row->metric->export_name, row);
+    }
+    return n;
+}
+
+static int width_of(const struct column *column) {
+    int width = (int)strlen(column->name);
+    return width > COLUMN_WIDTH ? width : COLUMN_WIDTH;
+}
+
+void report_text_head(const struct report *report, struct text *out) {
+    struct column columns[COLUMNS];
+    size_t n = choose_columns(report, columns);
+    text_format(out, "%8s", "time");
+    for (size_t i = 0; i < n; i++)
+        text_format(out, " %*s", width_of(&columns[i]), columns[i].name);
+    text_string(out, report->tree->n > 0 ? "  bound by\n" : "\n");
+}
+
+void report_text_line(const struct report *report, struct text *out) {
+    struct column columns[COLUMNS];
+    size_t n = choose_columns(report, columns);
+    text_format(out, "%6.1f s", report->to_seconds);
+    for (size_t i = 0; i < n; i++) {
+        int width = width_of(&columns[i]);
+        const struct report_row *row = columns[i].row;
+        if (!row || !isfinite(row->value))
+            text_format(out, " %*s", width, "-");
+        else if (is_share(row->metric))
+            text_format(out, " %*.1f %%", width - 2, 100 * row->value);
+        else
+            text_format(out, " %*.4g", width, row->value);
+    }
+    if (report->bound.n > 0 && report->bound.exceeded == JUDGE_YES) {
+        const struct tree_node *last = &report->tree->nodes[report->bound.path[report->bound.n - 1]];
+        text_format(out, "  %s", view_title(&report->tree->layout->catalog->metrics[last->metric]));
+    }
+    text_string(out, "\n");
+}
