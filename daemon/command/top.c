@@ -174,7 +174,7 @@ static int start_aside(const struct options *options, struct call *call) {
     (void)snprintf(call->log, sizeof call->log, "%d", aside.log);
     if (options->pmu == PMU_REPLAY) {
         (void)snprintf(call->steps, sizeof call->steps, "%d", aside.steps[0]);
-        (void)snprintf(call->speed, sizeof call->speed, "%.17g", options->replay.speed);
+        (void)snprintf(call->speed, sizeof call->speed, "%.10g", options->replay.speed);
         (void)snprintf(call->source, sizeof call->source, "recording %.200s", options->replay.path);
     } else
         (void)snprintf(call->source, sizeof call->source, "%s, measured for this view",

@@ -22,6 +22,10 @@ void timeline_add(struct timeline *timeline, struct frame *frame, bool follow) {
     bool newest = timeline->n == 0 || timeline->at + 1 == timeline->n;
     if (timeline->n == TIMELINE_FRAMES_MAX)
         drop_oldest(timeline);
+    if (timeline->n > 0 && timeline->frames[timeline->n - 1]->sequence == 0) // before the first round: nothing is lost
+        frame_free(timeline->frames[--timeline->n]);
+    newest = newest || timeline->at >= timeline->n;
+    follow = follow || timeline->at >= timeline->n;
     timeline->frames[timeline->n++] = frame;
     if (newest && follow)
         timeline->at = timeline->n - 1;

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <sys/socket.h>
 
-enum { LEAP = 10 };
+enum { LEAP = 10, WANTED_MAX = 100 };
 
 static const double SPEEDS[] = {0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 0}; // 0: as fast as possible
 enum { N_SPEEDS = sizeof SPEEDS / sizeof *SPEEDS };
@@ -30,15 +30,17 @@ static void ask(struct play *play) {
 }
 
 static void step(struct play *play, struct follow *follow, long by) {
+    long newer = (long)follow->timeline.n - 1 - (long)follow->timeline.at;
     play->paused = true;
-    if (by > 0 && is_newest(follow))
-        ask(play);
+    play->wanted = by > newer && play->wanted < WANTED_MAX ? play->wanted + (unsigned)(by - newer) : play->wanted;
+    play->wanted = by > 0 && !play->over ? play->wanted : 0;
     timeline_move(&follow->timeline, by);
 }
 
 void play_act(struct play *play, struct follow *follow, enum view_action action, double now) {
     if (action == VIEW_PAUSE) {
         play->paused = !play->paused;
+        play->wanted = 0;
         if (!play->paused && play->fd < 0)
             timeline_move(&follow->timeline, TIMELINE_FRAMES_MAX); // what is measured now
     } else if (action == VIEW_STEP_BACK || action == VIEW_LEAP_BACK)
@@ -64,6 +66,7 @@ static void hear(struct play *play, struct follow *follow) {
         return;
     play->asked = false;
     play->over = said == 'e';
+    play->wanted = play->over ? 0 : play->wanted;
     if (!play->over)
         follow->due[FOLLOW_TOPDOWN] = 0;
 }
@@ -87,15 +90,17 @@ bool play_work(struct play *play, struct follow *follow, double now) {
         return came;
     hear(play, follow);
     if (came) {
-        if (is_newest(follow) || play->paused)
+        if (play->wanted > 0)
             timeline_move(&follow->timeline, TIMELINE_FRAMES_MAX);
+        play->wanted -= play->wanted > 0;
         play->shown_at = now;
         follow->due[FOLLOW_HISTORY] = fmin(follow->due[FOLLOW_HISTORY], now + 0.5);
     }
     // before the first moment there is nothing to see: that is not waited for
     const struct frame *shown = timeline_shown(&follow->timeline);
     bool first = shown && shown->sequence == 0 && is_newest(follow);
-    if (is_waiting(play, follow) || (!first && (play->paused || now < play->shown_at + stays(play, follow))))
+    if (is_waiting(play, follow) ||
+        (!first && play->wanted == 0 && (play->paused || now < play->shown_at + stays(play, follow))))
         return came;
     if (is_newest(follow) || !shown) {
         if (shown)
@@ -108,7 +113,7 @@ bool play_work(struct play *play, struct follow *follow, double now) {
 }
 
 int play_wait_ms(const struct play *play, const struct follow *follow, double now, int otherwise) {
-    if (play->fd < 0 || play->paused || is_waiting(play, follow))
+    if (play->fd < 0 || (play->paused && play->wanted == 0) || is_waiting(play, follow))
         return otherwise;
     double wait = play->shown_at + stays(play, follow) - now;
     int wait_ms = wait > 0 ? (int)(wait * 1000) + 1 : play->over && is_newest(follow) ? otherwise : 0;

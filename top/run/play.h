@@ -11,6 +11,7 @@ struct play {
     int fd; // to the replaying process (daemon/engine/steps.h); -1: a daemon is followed
     bool paused;
     double speed;    // 0: as fast as possible
+    unsigned wanted; // moments to go on to while it is paused, which have not been read
     bool asked;      // for a moment that has not come
     bool over;       // there is none after the newest one
     double shown_at; // seconds of the monotonic clock: when the shown moment came onto the screen
