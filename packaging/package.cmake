@@ -80,9 +80,9 @@ set(CPACK_RPM_MAIN_POST_UNINSTALL_SCRIPT_FILE ${rpm}/postun)
 set(CPACK_RPM_MAIN_USER_FILELIST "%config(noreplace) /etc/topdownd/topdownd.yaml" "%license /usr/share/licenses/topdownd/LICENSE"
     "%doc /usr/share/doc/topdownd")
 set(CPACK_RPM_TOP_USER_FILELIST "%license /usr/share/licenses/topdownd-top/LICENSE")
-set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /etc /usr/sbin /usr/libexec /lib /usr/lib/systemd /usr/lib/systemd/system /usr/lib/sysusers.d
+set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /etc /usr/sbin /usr/libexec /lib /usr/lib/systemd /usr/lib/systemd/system /usr/lib/systemd/catalog /usr/lib/sysusers.d
     /usr/share/bash-completion /usr/share/bash-completion/completions /usr/share/licenses /usr/share/zsh
-    /usr/share/zsh/site-functions /usr/share/man /usr/share/man/man5 /usr/share/man/man8 /usr/share/doc)
+    /usr/share/zsh/site-functions /usr/share/man /usr/share/man/man1 /usr/share/man/man5 /usr/share/man/man8 /usr/share/doc)
 # who built it and when is no part of what was built
 set(CPACK_RPM_SPEC_MORE_DEFINE "%define _buildhost topdownd
 %define use_source_date_epoch_as_buildtime 1

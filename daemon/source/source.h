@@ -139,6 +139,8 @@ void source_describe(const struct source *source, char *out, size_t size);
 // more (0). All event groups together need `files` file descriptors (0: not known yet). Logs news and returns true for
 // them.
 bool source_note_open_error(struct source *source, int error, size_t n_failed, size_t files);
+// Logs that others have all counters, or that counters can be had again.
+void source_log_counters(const struct source *source, bool taken, const char *text);
 
 // Looks again whether the NMI watchdog is on. True if that has changed: only a probe tells whether it holds a counter.
 bool source_look_at_watchdog(struct source *source);

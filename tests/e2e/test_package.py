@@ -37,7 +37,7 @@ def rpm():
 
 # What both packages have; the man pages, the documentation and the completions of zsh are where each system wants them.
 FILES = {CONFIG, "/usr/sbin/topdownd", "/usr/lib/systemd/system/topdownd.service", "/usr/lib/systemd/system/topdownd.socket",
-         "/usr/lib/sysusers.d/topdownd.conf",
+         "/usr/lib/sysusers.d/topdownd.conf", "/usr/lib/systemd/catalog/topdownd.catalog",
          "/usr/share/bash-completion/completions/topdownd", "/usr/share/topdownd/remedies/90-topdownd.conf",
          "/usr/share/topdownd/remedies/cap-sys-admin.conf"} | {
              f"/usr/share/man/man{page[-1]}/{page}.gz" for page in glob.glob("*.[1-9]", root_dir=f"{ROOT}/docs")}
