@@ -65,6 +65,10 @@ struct options {
         const char *host, *cpu; // NULL: this one's
     } check;
     struct {
+        const char *bundle; // file; NULL: none
+        bool force;         // write over it
+    } doctor;
+    struct {
         const char *by; // NULL: the host
     } diff;
     struct {
