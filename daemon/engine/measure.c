@@ -56,8 +56,8 @@ static int make_first_plan(struct measure *m, struct moment *moment) {
     if (counters < 0)
         source_note_open_error(m->type->source, counters, m->type->topology->n_cpus, 0);
     else if (counters == 0)
-        log_warning("%sno counter can be had now: others hold them (perf, a guest's PMU, the NMI watchdog)",
-                    measure_prefix(m));
+        source_log_counters(m->type->source, true,
+                            "no counter can be had now: others hold them (perf, a guest's PMU, the NMI watchdog)");
     int r = measure_change_plan(m, m->errors);
     return r < 0 ? r : MEASURE_DUE;
 }

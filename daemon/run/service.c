@@ -14,6 +14,7 @@
 
 #include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
+#include "daemon/base/log_stream.h"
 #include "daemon/base/self.h"
 #include "daemon/base/start_memory.h"
 #include "daemon/engine/engine.h"
@@ -52,6 +53,7 @@ struct service {
     struct textfile *textfile; // NULL: none
     struct control *control;   // NULL: no folder for its socket
     sd_event *loop;
+    struct log_stream *log;                // NULL: nothing is held back
     uint64_t wake_us;                      // when the engines are due
     bool serving;                          // there is a plan, and requests are answered
     uint64_t watchdog_us, watchdog_fed_us; // 0: systemd's watchdog is off
@@ -126,12 +128,12 @@ static int start_http(struct service *s) {
 }
 
 // Logs what a configuration that comes into force means.
-static void summarize(const struct service *s) {
+static void summarize(const struct service *s, bool starts) {
     struct shown shown = {.n = s->n_engines};
     struct series_texts texts;
     for (size_t i = 0; i < s->n_engines; i++) {
         shown.types[i].view = present_view(s, i);
-        summary_start(shown.types[i].view, s->setup, &s->setup->types[i]);
+        summary_start(shown.types[i].view, s->setup, &s->setup->types[i], starts);
     }
     summary_readers(s->setup, s->options->web.systemd_socket);
     series_describe(&shown, &s->setup->profile->settings, &texts);
@@ -151,7 +153,7 @@ static int serve(struct service *s) {
     if (r < 0)
         return r;
     s->serving = true;
-    summarize(s);
+    summarize(s, true);
     listening_announce(s->listening);
     listening_warn(s->listening, protection_web(s->protection));
     char status[SUMMARY_LINE_MAX] = "started";
@@ -192,6 +194,7 @@ static int step(struct service *s, bool all, uint64_t *deadline_ns) {
         *deadline_ns = s->deadlines_ns[i] < *deadline_ns ? s->deadlines_ns[i] : *deadline_ns;
     }
     feed_watchdog(s);
+    log_stream_step(s->log, clocks_now_ns());
     return r;
 }
 
@@ -203,15 +206,6 @@ static uint64_t wake_us(const struct service *s, uint64_t deadline_ns) {
 
 // ---- reload ----
 
-// For a client, `errors` has the reasons; without any it is an errno.
-static void log_refusal(int r, const struct errors *errors) {
-    log_errors(errors);
-    if (errors->n == 0)
-        log_error("%s", strerror(-r));
-    log_error("the configuration is not in force: topdownd goes on with the one before. 'topdownd check-config' checks "
-              "a change in advance");
-}
-
 // At the start systemd waits for readiness itself.
 static void notify_reload(const struct service *s, bool begins) {
     if (s->serving && begins)
@@ -222,7 +216,7 @@ static void notify_reload(const struct service *s, bool begins) {
 
 static void note_failure(struct service *s, int r, const struct errors *errors) {
     self_note_config(&s->self, false);
-    log_refusal(r, errors);
+    reload_log_refusal(s->options, r, errors);
     start_memory_give_back(); // that loading took
     notify_reload(s, false);
 }
@@ -260,6 +254,7 @@ static int load_all(struct service *s, struct errors *errors) {
 // Begins to reload. A client is answered by the caller where that fails.
 static int begin_reload(struct service *s, struct errors *errors) {
     notify_reload(s, true);
+    log_stream_renew(s->log);
     int r = load_all(s, errors);
     s->reload.refused = r < 0;
     if (r < 0)
@@ -312,9 +307,9 @@ static int finish_change(struct service *s, struct view *const before[SOURCE_TYP
     self_measure_cpus(&s->self, setup_n_cpus(s->setup));
     self_note_config(&s->self, true);
     s->self.config.successful = !refused; // but the last attempt
-    log_info("the configuration was read again and is in force");
+    reload_log_success(s->options);
     listening_warn(s->listening, protection_web(s->protection));
-    summarize(s);
+    summarize(s, false);
     for (size_t i = 0; i < s->n_engines; i++)
         show_totals(s, i, before[i]);
     textfile_change(&s->textfile, s->setup);
@@ -474,6 +469,8 @@ static int service_open(struct service *s, const struct options *options) {
 
 int service_run(const struct options *options) {
     struct service *s = calloc(1, sizeof *s);
+    if (s)
+        s->log = log_stream_open();
     int r = s ? service_open(s, options) : -ENOMEM;
     if (r >= 0)
         r = run_loop(s);
@@ -484,8 +481,10 @@ int service_run(const struct options *options) {
         log_errors(&s->errors);
     else if (r < 0 && r != -EINTR) // -EINTR: the signal has been logged
         log_error("%s", strerror(-r));
-    if (s)
+    if (s) {
         service_close(s);
+        log_stream_close(s->log);
+    }
     free(s);
     return status;
 }

@@ -8,6 +8,7 @@
 #include "collectors/pmu/pmu.h"
 #include "core/base/decimal.h"
 #include "daemon/base/log.h"
+#include "daemon/base/log_event.h"
 
 enum { ROUND_SECONDS_EXPECTED = 60 }; // fits Prometheus' usual windows of five minutes: four rounds
 
@@ -93,16 +94,23 @@ static void warn_of_not_plannable(const struct source *source, const struct plan
                         plan->catalog->metrics[plan->metrics[m].metric].export_name, plan->metrics[m].reason);
 }
 
-void summary_start(const struct view *view, const struct setup *setup, const struct core_type *type) {
+void summary_start(const struct view *view, const struct setup *setup, const struct core_type *type, bool starts) {
     const struct source *source = type->source;
     const char *prefix = source->prefix;
     char cpus[SUMMARY_LINE_MAX], plan[SUMMARY_LINE_MAX];
     describe_cpus(type, view->layout->plan->general_counters, cpus, sizeof cpus);
-    log_info("%stopdownd %s on %s: %s%s, spec %s", prefix, view->version, view->hostname,
-             view->replayed    ? "REPLAY of "
-             : view->simulated ? "SIMULATED host, "
-                               : "",
-             cpus, source->catalog->product.spec);
+    const struct log_field fields[] = {{"CORE_TYPE", source->core_type},
+                                       {"VERSION", view->version},
+                                       {"SPEC", source->catalog->product.spec},
+                                       {"PROFILE", view->profile},
+                                       {"CONFIG", setup->config->n_files > 0 ? setup->config->files[0] : NULL},
+                                       {NULL, NULL}};
+    log_event(starts ? LOG_EVENT_START : LOG_EVENT_NONE, LOG_LEVEL_INFO, fields, "%stopdownd %s on %s: %s%s, spec %s",
+              prefix, view->version, view->hostname,
+              view->replayed    ? "REPLAY of "
+              : view->simulated ? "SIMULATED host, "
+                                : "",
+              cpus, source->catalog->product.spec);
     for (size_t i = 0; i < source->troubles.n; i++) {
         const struct view_pmu_error *error = &source->troubles.errors[i];
         log_warning("%s%s: %s", error->of_host ? "" : prefix, error->pmu, error->text);

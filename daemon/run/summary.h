@@ -8,8 +8,8 @@
 
 enum { SUMMARY_LINE_MAX = 512 };
 
-// Logs a summary of a core type.
-void summary_start(const struct view *view, const struct setup *setup, const struct core_type *type);
+// Logs a summary of a core type, which begins to be measured (starts) or goes on under another configuration.
+void summary_start(const struct view *view, const struct setup *setup, const struct core_type *type, bool starts);
 
 // One line on the newest snapshot, with several core types that of one: level 1, if there is any.
 void summary_status(const struct view *view, const struct snapshot *snapshot, char *out, size_t size);

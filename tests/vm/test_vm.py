@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The daemon on machines with a real kernel PMU driver: a Neoverse N1 with six counters and a cycle counter, emulated.
+"""The installed package on machines with a real kernel PMU driver: a Neoverse N1 with six counters and a cycle counter, emulated.
 
 Each test boots a machine of its own, which takes two seconds, and asks it for what the test is about (machine.py). The
 truth is what the emulator defines: on every CPU a cycle each nanosecond, and while any CPU is busy an instruction each
