@@ -60,7 +60,7 @@ set(CPACK_RPM_USER_FILELIST "%config(noreplace) /etc/topdownd/topdownd.yaml" "%l
     "%doc /usr/share/doc/topdownd")
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /etc /usr/sbin /lib /usr/lib/systemd /usr/lib/systemd/system /usr/lib/systemd/catalog /usr/lib/sysusers.d
     /usr/share/bash-completion /usr/share/bash-completion/completions /usr/share/licenses /usr/share/zsh
-    /usr/share/zsh/site-functions /usr/share/man /usr/share/man/man5 /usr/share/man/man8 /usr/share/doc)
+    /usr/share/zsh/site-functions /usr/share/man /usr/share/man/man1 /usr/share/man/man5 /usr/share/man/man8 /usr/share/doc)
 # who built it and when is no part of what was built
 set(CPACK_RPM_SPEC_MORE_DEFINE "%define _buildhost topdownd
 %define use_source_date_epoch_as_buildtime 1

@@ -63,6 +63,7 @@ struct options {
     } web;
     struct {
         const char *host, *cpu; // NULL: this one's
+        bool strict;            // a warning fails
     } check;
     struct {
         const char *by; // NULL: the host

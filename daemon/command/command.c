@@ -10,6 +10,7 @@
 #include "daemon/base/options.h"
 #include "daemon/base/options_error.h"
 #include "daemon/base/terminal.h"
+#include "daemon/check/check_config.h"
 #include "daemon/command/diff.h"
 #include "daemon/command/eval.h"
 #include "daemon/command/explain.h"
@@ -19,7 +20,6 @@
 #include "daemon/command/yield.h"
 #include "daemon/doctor/doctor.h"
 #include "daemon/measure/measure_command.h"
-#include "daemon/run/check.h"
 #include "daemon/run/service.h"
 
 enum { EXIT_WRONG = 2, HELP_MAX = 160 };
@@ -66,10 +66,9 @@ static void print_config_keys(void) {
     }
 }
 
-static int check_config_run(const struct options *options) {
-    struct options all = *options;
-    all.all_warnings = true;
-    return check_run(&all);
+static int check_check_config(const struct options *options) {
+    int r = check_measure(options);
+    return r < 0 ? r : check_config_check(options);
 }
 
 // ---- the table ----
@@ -87,12 +86,15 @@ static const struct command commands[] = {
      .run = service_run},
     {.name = "check-config",
      .sets = OPTIONS_HOST | OPTIONS_MEASURE | OPTIONS_CHECK,
+     .word = "[FILE]",
      .summary = "check the configuration, say which profile this host gets, and exit",
-     .help = "Checks the configuration, and says which profile this host gets and what it measures.",
+     .help = "Checks the configuration (FILE is the same as --config FILE), says which profile this host gets and\n"
+             "what it measures, and warns of settings that are allowed and unwise. The exit status is 2 if there\n"
+             "is a mistake, and 1 with --strict if there is a warning of the configuration.",
      .more = print_config_keys,
-     .example = "topdownd check-config --config /etc/topdownd/topdownd.yaml",
+     .example = "topdownd check-config --strict /etc/topdownd/topdownd.yaml",
      .manual = "topdownd-check-config(8)",
-     .check = check_measure,
+     .check = check_check_config,
      .run = check_config_run},
     {.name = "reload",
      .sets = OPTIONS_ASK,

@@ -47,6 +47,9 @@ struct setup {
 int setup_init(struct setup *setup, const struct options *options, struct errors *errors);
 void setup_deinit(struct setup *setup);
 
+// The condition `file` of a rule that chooses a profile.
+bool setup_file_exists(const char *path);
+
 // The profile in force, or in force when a replay was recorded.
 const char *setup_profile_name(const struct setup *setup);
 

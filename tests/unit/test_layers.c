@@ -115,6 +115,7 @@ static const char *const ROOMS[] = {"core/base/",
                                     "daemon/engine/",
                                     "daemon/run/",
                                     "daemon/doctor/",
+                                    "daemon/check/",
                                     "daemon/measure/",
                                     "daemon/command/",
                                     "daemon/main.c"};
