@@ -151,7 +151,8 @@ const struct option_row option_rows[OPTION_ROWS] = {
      "sim:demo)\n"
      "sim:FILE: a simulated host of your own, a path with a folder or an ending\n"
      "replay:FILE: what run --record wrote, or a log of perf stat"},
-    {"path.sysfs", "DIR", OPTIONS_HOST, read_text, MEMBER(paths.sysfs), "where sysfs is mounted (/sys)"},
+    {"path.sysfs", "DIR", OPTIONS_HOST | OPTIONS_MEMORY, read_text, MEMBER(paths.sysfs),
+     "where sysfs is mounted (/sys)"},
     {"path.procfs", "DIR", OPTIONS_HOST, read_text, MEMBER(paths.procfs), "where procfs is mounted (/proc)"},
     {"hostname", "NAME", OPTIONS_HOST, read_hostname, MEMBER(paths.hostname),
      "name of this host, for hosts in the configuration and for pages (the kernel's, which in a container is not the "
@@ -181,7 +182,7 @@ const struct option_row option_rows[OPTION_ROWS] = {
      "write the page for Prometheus to DIR/topdownd.prom every 10 s, for node_exporter's collector of text files"},
     {"for", "TIME", OPTIONS_YIELD, read_for, MEMBER(yield.seconds), "for how long, 1s to 1h; it ends by itself"},
     {"end", NULL, OPTIONS_YIELD, read_flag, MEMBER(yield.end), "take the counters back now"},
-    {"path.run", "DIR", OPTIONS_MEASURE | OPTIONS_ASK, read_text, MEMBER(paths.run),
+    {"path.run", "DIR", OPTIONS_MEASURE | OPTIONS_ASK | OPTIONS_MEMORY, read_text, MEMBER(paths.run),
      "folder of the control socket (what systemd makes, /run/topdownd)"},
     {"socket", "PATH", OPTIONS_ASK, read_text, MEMBER(paths.socket),
      "the daemon's control socket (/run/topdownd/control.sock)"},
@@ -206,8 +207,10 @@ const struct option_row option_rows[OPTION_ROWS] = {
      "print comma-separated values: a row for each interval, scope and metric"},
     {"by", "WHAT", OPTIONS_DIFF, read_text, MEMBER(diff.by),
      "compare the whole host (host), each socket too (socket), or each CPU too (cpu)"},
-    {"json", NULL, OPTIONS_LIST | OPTIONS_DOCTOR | OPTIONS_DIFF | OPTIONS_EXPLAIN | OPTIONS_CHECK | OPTIONS_MEASURE_NOW, read_flag,
-     MEMBER(json), "print JSON"},
+    {"json", NULL,
+     OPTIONS_LIST | OPTIONS_DOCTOR | OPTIONS_DIFF | OPTIONS_EXPLAIN | OPTIONS_CHECK | OPTIONS_MEASURE_NOW |
+         OPTIONS_MEMORY,
+     read_flag, MEMBER(json), "print JSON"},
     {"spec", "PATH", OPTIONS_EVAL, read_text, MEMBER(spec), "a vendor's file, or a folder of them"},
     {"counts", "FILE", OPTIONS_EVAL, read_text, MEMBER(eval.counts), "a JSON object of names and numbers"},
     {"format", "KIND", OPTIONS_EVAL, read_format, MEMBER(eval.format), "arm, perf or perfmon (by what is there)"},
