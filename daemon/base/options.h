@@ -66,6 +66,10 @@ struct options {
         bool strict;            // a warning fails
     } check;
     struct {
+        const char *bundle; // file; NULL: none
+        bool force;         // write over it
+    } doctor;
+    struct {
         const char *by; // NULL: the host
     } diff;
     struct {
@@ -102,7 +106,8 @@ enum option_set {
     OPTIONS_EXPLAIN = 512,
     OPTIONS_CHECK = 1024,
     OPTIONS_MEASURE_NOW = 2048, // a measurement by hand
-    OPTIONS_TOP = 4096
+    OPTIONS_TOP = 4096,
+    OPTIONS_MEMORY = 1 << 15
 };
 
 struct command {

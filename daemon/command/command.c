@@ -15,6 +15,7 @@
 #include "daemon/command/eval.h"
 #include "daemon/command/explain.h"
 #include "daemon/command/list.h"
+#include "daemon/command/memory.h"
 #include "daemon/command/reload.h"
 #include "daemon/command/top.h"
 #include "daemon/command/yield.h"
@@ -134,7 +135,7 @@ static const struct command commands[] = {
      .summary = "say whether this host is fit to be measured, and what to do if not",
      .help = "Says whether this host is fit to be measured: its counters, the rights to use them, who else\n"
              "does, files, and what the platform is. It changes nothing. The exit status is 1 if something\n"
-             "keeps topdownd from measuring.",
+             "keeps topdownd from measuring. --bundle collects what a bug report needs.",
      .example = "topdownd doctor --json",
      .manual = "topdownd-doctor(8)",
      .check = doctor_check,
@@ -188,6 +189,16 @@ static const struct command commands[] = {
      .manual = "topdownd-list(1)",
      .check = check_eval,
      .run = eval_run},
+    {.name = "memory",
+     .word = "save",
+     .sets = OPTIONS_MEMORY,
+     .summary = "say how fast this host's memory can be; save it for the service",
+     .help = "Says how fast the memory of each socket can be: its channels with modules times what a channel can\n"
+             "move. 'topdownd memory save', as root, leaves the latter in the runtime folder, for the service.",
+     .example = "topdownd memory",
+     .manual = "topdownd-memory(8)",
+     .check = memory_check,
+     .run = memory_run},
     {.name = "help",
      .word = "[COMMAND]",
      .summary = "say how to use topdownd, or a command",

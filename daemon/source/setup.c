@@ -293,6 +293,8 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
 }
 
 void setup_deinit(struct setup *setup) {
+    while (setup->n_boxes > 0)
+        type_deinit(&setup->types[setup->n_types + --setup->n_boxes]);
     while (setup->n_types > 0)
         type_deinit(&setup->types[--setup->n_types]);
     setup_platform_deinit(setup);

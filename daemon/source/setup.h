@@ -40,6 +40,7 @@ struct setup {
     bool quiet;   // nobody waits for its end: the log says nothing of it
     struct core_type types[SOURCE_TYPES_MAX];
     size_t n_types;                      // at least 1
+    size_t n_boxes;                      // after them: kinds of PMUs outside the cores (daemon/uncore/)
     struct platform *platform;           // the host's; may be replaced (setup_look_at_platform)
     struct host_platform *platform_look; // NULL: it never changes
 };
