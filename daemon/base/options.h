@@ -66,6 +66,10 @@ struct options {
         bool strict;            // a warning fails
     } check;
     struct {
+        const char *bundle; // file; NULL: none
+        bool force;         // write over it
+    } doctor;
+    struct {
         const char *by; // NULL: the host
     } diff;
     struct {
