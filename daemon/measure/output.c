@@ -11,8 +11,8 @@
 
 void output_init(struct output *output, const struct options *options) {
     int finest = options->measure.by ? report_scope_find(options->measure.by) : REPORT_HOST;
-    *output =
-        (struct output){.options = options, .finest = (enum report_scope)finest, .screen = screen_of(STDOUT_FILENO)};
+    *output = (struct output){
+        .options = options, .finest = (enum report_scope)finest, .screen = report_text_screen(STDOUT_FILENO)};
 }
 
 static bool is_text(const struct output *output) { return !output->options->json && !output->options->measure.csv; }
@@ -37,7 +37,7 @@ static void begin(struct output *output, const struct output_head *head) {
         return;
     output->begun = true;
     if (is_beside(output))
-        output->screen = screen_of(STDERR_FILENO);
+        output->screen = report_text_screen(STDERR_FILENO);
     if (output->options->measure.csv) {
         report_csv_head(&output->text);
     } else if (output->options->json) {
@@ -68,14 +68,17 @@ static void put_title(struct output *output, const struct output_head *head, con
     const struct view *view = report->view;
     const struct topology *topology = view->layout->topology;
     struct text *out = &output->text;
-    text_format(out, "%s%s%s%s: ", output->headed ? "\n" : "", view->core_type ? view->core_type : head->hostname,
-                head->simulated ? " (SIMULATED)" : "", "");
+    text_format(out, "%s%s%s: ", output->headed ? "\n" : "", view->core_type ? view->core_type : head->hostname,
+                head->simulated ? " (SIMULATED)" : "");
     text_format(out, "%s, ", view->cpu_model);
     if (output->options->measure.command)
         text_format(out, "the command %s", output->options->measure.command[0]);
     else
         text_format(out, "%zu CPU%s", topology->n_cpus, topology->n_cpus == 1 ? "" : "s");
-    text_format(out, ", %.1f s\n", report->to_seconds - report->from_seconds);
+    text_format(out, ", %.1f s", report->to_seconds - report->from_seconds);
+    if (output->options->measure.command)
+        text_format(out, ", %.3f s of CPU time", report->cpu_seconds);
+    text_string(out, "\n");
     for (size_t i = 0; i < view->n_pmu_errors; i++) {
         text_string(out, "  note: ");
         text_folded(out, view->pmu_errors[i].text, 8, output->screen.width);

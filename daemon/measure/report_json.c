@@ -53,6 +53,7 @@ void report_json_add(struct json *json, const struct report *report) {
     json_string(json, "core_type", report->view->core_type);
     json_number(json, "from_seconds", report->from_seconds);
     json_number(json, "to_seconds", report->to_seconds);
+    json_number(json, "cpu_seconds", report->cpu_seconds);
     add_bound(json, report);
     json_begin_array(json, "metrics");
     for (size_t i = 0; i < report->n_rows; i++)
