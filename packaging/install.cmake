@@ -15,6 +15,7 @@ configure_file(systemd/socket-activation.conf.in systemd/socket-activation.conf 
 install(FILES ${CMAKE_BINARY_DIR}/systemd/socket-activation.conf DESTINATION ${CMAKE_INSTALL_DATADIR}/topdownd/systemd)
 configure_file(systemd/topdownd.service.in systemd/topdownd.service @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/systemd/topdownd.service systemd/topdownd.socket DESTINATION lib/systemd/system)
+install(FILES packaging/journal/topdownd.catalog DESTINATION lib/systemd/catalog)
 install(FILES systemd/topdownd.sysusers DESTINATION lib/sysusers.d RENAME topdownd.conf)
 
 # The configuration belongs to the administrator: an installation never changes a file that is there. The packages have
@@ -58,9 +59,7 @@ foreach(manual ${manuals})
 endforeach()
 
 set(topdownd_doc ${CMAKE_INSTALL_DATADIR}/doc/topdownd)
-file(GLOB pages CONFIGURE_DEPENDS docs/*.md)
-list(FILTER pages EXCLUDE REGEX "/(ARCHITECTURE|RELEASING)\\.md$")
-install(FILES README.md ${pages} DESTINATION ${topdownd_doc})
+include(packaging/pages.cmake)
 topdownd_install_gz(CHANGELOG.md changelog ${topdownd_doc})
 topdownd_install_gz(packaging/deb/changelog changelog.Debian ${topdownd_doc} COMPONENT deb EXCLUDE_FROM_ALL)
 install(FILES packaging/deb/copyright DESTINATION ${topdownd_doc} COMPONENT deb EXCLUDE_FROM_ALL)

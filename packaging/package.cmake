@@ -13,6 +13,8 @@ waits for data, or is wasted), misses per kilo-instruction and miss ratios. It
 serves them to Prometheus, as JSON and as a page for people.")
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_SOURCE_DIR}/packaging/generator.cmake)
 set(CPACK_PRE_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/packaging/timestamps.cmake)
+set(CPACK_POST_BUILD_SCRIPTS ${CMAKE_SOURCE_DIR}/packaging/archive.cmake)
+set(CPACK_TOPDOWND_AR ${CMAKE_AR}) # packaging/archive.cmake uses it
 set(CPACK_COMPONENTS_GROUPING ALL_COMPONENTS_IN_ONE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ
@@ -27,7 +29,8 @@ set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
 set(CPACK_DEBIAN_PACKAGE_SECTION admin)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "systemd | systemd-standalone-sysusers | systemd-sysusers")
+# libcrypt is opened where passwords are configured, so no tool finds it
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libcrypt1, systemd | systemd-standalone-sysusers | systemd-sysusers")
 if(CMAKE_CROSSCOMPILING)
   # dpkg-shlibdeps knows no packages of the other architecture; a test holds this list against what it finds here
   string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS ", libc6 (>= 2.34), libcjson1 (>= 1.7.13), libgnutls30 (>= 3.7.5), \
@@ -48,15 +51,16 @@ set(CPACK_RPM_PACKAGE_GROUP System/Monitoring)
 set(CPACK_RPM_PACKAGE_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION}")
 set(CPACK_PACKAGE_RELOCATABLE OFF)
 set(CPACK_RPM_COMPRESSION_TYPE xz)
+set(CPACK_RPM_PACKAGE_REQUIRES "(libcrypt.so.2()(64bit) or libcrypt.so.1()(64bit))")
 set(CPACK_RPM_PACKAGE_REQUIRES_POST systemd)
 set(CPACK_RPM_POST_INSTALL_SCRIPT_FILE ${rpm}/post)
 set(CPACK_RPM_PRE_UNINSTALL_SCRIPT_FILE ${rpm}/preun)
 set(CPACK_RPM_POST_UNINSTALL_SCRIPT_FILE ${rpm}/postun)
 set(CPACK_RPM_USER_FILELIST "%config(noreplace) /etc/topdownd/topdownd.yaml" "%license /usr/share/licenses/topdownd/LICENSE"
     "%doc /usr/share/doc/topdownd")
-set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /etc /usr/sbin /lib /usr/lib/systemd /usr/lib/systemd/system /usr/lib/sysusers.d
+set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION /etc /usr/sbin /lib /usr/lib/systemd /usr/lib/systemd/system /usr/lib/systemd/catalog /usr/lib/sysusers.d
     /usr/share/bash-completion /usr/share/bash-completion/completions /usr/share/licenses /usr/share/zsh
-    /usr/share/zsh/site-functions /usr/share/man /usr/share/man/man5 /usr/share/man/man8 /usr/share/doc)
+    /usr/share/zsh/site-functions /usr/share/man /usr/share/man/man1 /usr/share/man/man5 /usr/share/man/man8 /usr/share/doc)
 # who built it and when is no part of what was built
 set(CPACK_RPM_SPEC_MORE_DEFINE "%define _buildhost topdownd
 %define use_source_date_epoch_as_buildtime 1

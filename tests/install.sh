@@ -5,7 +5,7 @@ packages_build="gcc libc6-dev cmake ninja-build pkg-config libsystemd-dev libmic
 packages_test="$packages_build clang libclang-rt-14-dev libcmocka-dev python3 python3-prometheus-client python3-jsonschema python3-yaml
   prometheus prometheus-alertmanager curl openssl apache2-utils systemd mandoc chromium"
 # the packages, and what is done with them
-packages_test="$packages_test dpkg-dev lintian rpm systemd-container zsh"
+packages_test="$packages_test dpkg-dev lintian rpm systemd-container zsh mmdebstrap skopeo umoci prometheus-node-exporter"
 # tests/vm: an Arm machine, emulated, and a compiler for it; what runs there is unpacked by tests/vm/sysroot.py. tests/e2e/newer_perf.py
 # runs a perf of arm64
 packages_vm="qemu-system-arm qemu-user gcc-aarch64-linux-gnu cmake ninja-build pkg-config python3 tar"
@@ -25,7 +25,14 @@ install_packages() {
     sudo=sudo
   fi
   $sudo env DEBIAN_FRONTEND=noninteractive apt-get update -qq
-  # Prometheus and Alertmanager are for the tests alone: their services must not start
+  # Prometheus, Alertmanager and node_exporter are for the tests alone: they start neither now nor with the next boot
+  local policy=/usr/sbin/policy-rc.d held=no failed=0
+  [ -e $policy ] || { held=yes; printf '#!/bin/sh\nexit 101\n' | $sudo install -m 755 /dev/stdin $policy; }
   # shellcheck disable=SC2086
-  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing </dev/null >/dev/null
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing </dev/null >/dev/null || failed=$?
+  [ $held = no ] || $sudo rm -f $policy
+  for package in $missing; do
+    case $package in prometheus*) $sudo systemctl disable --quiet "$package" >/dev/null 2>&1 || true ;; esac
+  done
+  return $failed
 }

@@ -12,6 +12,9 @@
 // exclusion) always count. -ENOMEM.
 int pmu_linux_new(const uint32_t *types, size_t n_types, bool exclude_guest, struct pmu **out);
 
+// The same for PMUs outside the cores, whose events the kernel moves to another CPU when theirs goes offline.
+int pmu_linux_new_moving(const uint32_t *types, size_t n_types, struct pmu **out);
+
 // What the kernel is asked for to count an event, without how it is read or started. -ENOENT for an event of a PMU that
 // is not among the types.
 struct perf_event_attr;

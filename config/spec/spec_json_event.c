@@ -67,9 +67,11 @@ void spec_read_format(struct spec_reader *spec, const struct json_node *root, co
     struct json_node format, formats;
     struct fault fault;
     const cJSON *value;
-    if (ours->value && json_get_object(ours, "format", JSON_OPTIONAL, &format))
+    if (ours->value && json_get_object(ours, "format", JSON_OPTIONAL, &format)) {
         read_fields(spec, NULL, &format);
-    else
+        if (cJSON_HasObjectItem(format.value, "eventid") && !cJSON_HasObjectItem(format.value, "event"))
+            spec->code_term = "eventid"; // Arm's meshes
+    } else
         spec_take(root, catalog_builder_add_format(spec->builder, "event", "config:0-63", &fault), &fault);
     if (!ours->value || !json_get_object(ours, "pmu_formats", JSON_OPTIONAL, &formats))
         return;
@@ -158,7 +160,8 @@ bool spec_read_event(struct spec_reader *spec, const struct json_node *event, st
     (void)json_get_text(event, "title", JSON_OPTIONAL, &text->title);
     if (!read_code(event, &code))
         return false;
-    (void)snprintf(terms, SPEC_TERMS_MAX, "event=0x%llx", (unsigned long long)code);
+    (void)snprintf(terms, SPEC_TERMS_MAX, "%s=0x%llx", spec->code_term ? spec->code_term : "event",
+                   (unsigned long long)code);
     if (json_get_object(event, "topdownd", JSON_OPTIONAL, &ours)) {
         append_terms(&ours, terms, SPEC_TERMS_MAX);
         (void)json_get_text(&ours, "pmu", JSON_OPTIONAL, &text->pmu);

@@ -27,6 +27,7 @@ struct spec_reader {
     struct catalog_builder *builder;
     const struct catalog *catalog; // built so far
     const char *pmu;               // of events that name none; NULL: the core PMU
+    const char *code_term;         // the term that an event's code fills; NULL: "event"
     const char *vendor;            // of metrics; NULL: the product's
     struct uncountable uncountable;
 };

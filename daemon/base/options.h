@@ -63,7 +63,12 @@ struct options {
     } web;
     struct {
         const char *host, *cpu; // NULL: this one's
+        bool strict;            // a warning fails
     } check;
+    struct {
+        const char *bundle; // file; NULL: none
+        bool force;         // write over it
+    } doctor;
     struct {
         const char *by; // NULL: the host
     } diff;
@@ -92,7 +97,8 @@ enum option_set {
     OPTIONS_DIFF = 256,
     OPTIONS_EXPLAIN = 512,
     OPTIONS_CHECK = 1024,
-    OPTIONS_MEASURE_NOW = 2048 // a measurement by hand
+    OPTIONS_MEASURE_NOW = 2048, // a measurement by hand
+    OPTIONS_MEMORY = 1 << 15
 };
 
 struct command {

@@ -15,12 +15,13 @@
 #include "daemon/base/options_error.h"
 #include "daemon/base/terminal.h"
 #include "daemon/command/list_events.h"
+#include "daemon/command/list_pmus.h"
 #include "daemon/command/list_scenarios.h"
 #include "daemon/command/list_specs.h"
 #include "daemon/source/source_find.h"
 
-enum what { LIST_CPUS, LIST_GROUPS, LIST_METRICS, LIST_EVENTS, LIST_SCENARIOS, LIST_N };
-static const char *const WHATS[LIST_N] = {"cpus", "groups", "metrics", "events", "scenarios"};
+enum what { LIST_CPUS, LIST_GROUPS, LIST_METRICS, LIST_EVENTS, LIST_PMUS, LIST_BOXES, LIST_SCENARIOS, LIST_N };
+static const char *const WHATS[LIST_N] = {"cpus", "groups", "metrics", "events", "pmus", "boxes", "scenarios"};
 
 enum { EXIT_WRONG = 2 };
 
@@ -33,12 +34,15 @@ static int find_what(const char *word) {
 
 int list_check(const struct options *options) {
     if (!options->word)
-        return options_say("list what? 'topdownd list cpus', or groups, metrics, events or scenarios");
+        return options_say("list what? 'topdownd list cpus', or groups, metrics, events, pmus, boxes or scenarios");
     int what = find_what(options->word);
     if (what < 0)
         return options_refuse("there is no list of", options->word, error_suggest(options->word, WHATS, LIST_N));
     if (options->list.cpu && what == LIST_SCENARIOS)
         return options_say("--cpu does not go with 'topdownd list scenarios'");
+    if (options->list.cpu && what == LIST_BOXES)
+        return options_say("--cpu does not go with 'topdownd list boxes': only a host has boxes. 'topdownd list pmus' "
+                           "tells what a CPU may have");
     return options->list.group && what != LIST_METRICS ? options_say("--group goes with 'topdownd list metrics'") : 0;
 }
 
@@ -355,6 +359,18 @@ static void fill_type(const struct options *options, const struct catalog *catal
         list_events(catalog, core_type, table);
 }
 
+// The PMUs outside the cores belong to the host, whichever core types it has.
+static int fill_pmus(const struct list_specs *list, const struct options *options, const struct subject *subject,
+                     struct errors *errors, struct table *table) {
+    const char *specs[SOURCE_TYPES_MAX];
+    const struct host_roots roots = {.sysfs = options->paths.sysfs, .procfs = options->paths.procfs};
+    for (size_t i = 0; i < subject->n_types; i++)
+        specs[i] = subject->types[i].name;
+    const struct list_pmus pmus = {
+        .folder = list->folder, .roots = options->list.cpu ? NULL : &roots, .specs = specs, .n = subject->n_types};
+    return find_what(options->word) == LIST_BOXES ? list_boxes(&pmus, errors, table) : list_pmus(&pmus, errors, table);
+}
+
 static int fill(struct list_specs *list, const struct options *options, const struct subject *subject,
                 struct errors *errors, struct table *table) {
     const struct catalog *catalog = NULL;
@@ -363,6 +379,8 @@ static int fill(struct list_specs *list, const struct options *options, const st
         list_cpus(list, subject->found, table);
         return 0;
     }
+    if (find_what(options->word) == LIST_PMUS || find_what(options->word) == LIST_BOXES)
+        return fill_pmus(list, options, subject, errors, table);
     if (!several) { // no column for the core type
         table->columns++;
         table->n_columns--;
@@ -405,6 +423,8 @@ static int run(const struct options *options, struct list_specs *list, struct er
                                    [LIST_GROUPS] = COLUMNS(GROUP_COLUMNS),
                                    [LIST_METRICS] = COLUMNS(METRIC_COLUMNS),
                                    [LIST_EVENTS] = COLUMNS(list_event_columns),
+                                   [LIST_PMUS] = COLUMNS(list_pmu_columns),
+                                   [LIST_BOXES] = COLUMNS(list_box_columns),
                                    [LIST_SCENARIOS] = COLUMNS(list_scenario_columns)};
 #undef COLUMNS
     struct table *table = &tables[find_what(options->word)];

@@ -2,15 +2,17 @@
 #include "daemon/engine/measure_plan.h"
 
 #include <errno.h>
+#include <stdio.h>
 
 #include "core/host/topology_change.h"
 #include "daemon/base/log.h"
+#include "daemon/base/log_event.h"
 
 static const uint64_t CPUS_NS = UINT64_C(5000000000); // between two checks for CPUs that come and go
 
 static const uint64_t WATCHDOG_NS = UINT64_C(60000000000);
 
-enum { CPU_LIST_MAX = 200 };
+enum { CPU_LIST_MAX = 200, REACTION_MAX = 64 };
 
 const char *measure_prefix(const struct measure *m) { return m->type->source->prefix; }
 
@@ -109,6 +111,15 @@ int measure_follow_cpus(struct measure *m, struct topology *topology) {
     return 0;
 }
 
+static void log_budget(const struct measure *m, const char *reaction) {
+    char used[16];
+    (void)snprintf(used, sizeof used, "%.0f", m->self->budget.used * 100);
+    const struct log_field fields[] = {
+        {"CORE_TYPE", m->type->source->core_type}, {"BUDGET_PERCENT", used}, {"REACTION", reaction}, {NULL, NULL}};
+    log_event(LOG_EVENT_BUDGET, LOG_LEVEL_INFO, fields, "%smeasuring used %s %% of its budget: %s", measure_prefix(m),
+              used, reaction);
+}
+
 bool measure_budget_changed(struct measure *m, uint64_t now_ns) {
     (void)self_follow_budget(m->self, now_ns); // another core type's check may have changed it
     double before = m->slot_factor;
@@ -116,19 +127,20 @@ bool measure_budget_changed(struct measure *m, uint64_t now_ns) {
     if (plan_n_rotating(m->stage.layout->plan) > 0)
         return m->slot_factor != before;
     if (before == 1 && m->slot_factor > 1) // longer slots change nothing, so this is said once
-        log_info("%smeasuring used %.0f %% of its budget: no event group rotates here, so only a longer interval "
-                 "between two snapshots makes it cheaper",
-                 measure_prefix(m), m->self->budget.used * 100);
+        log_budget(m, "no event group rotates here, so only a longer interval between two snapshots makes it cheaper");
     return false;
 }
 
 int measure_follow_budget(struct measure *m) {
+    char reaction[REACTION_MAX];
     struct errors errors = {0};
     int r = measure_change_plan(m, &errors);
     log_errors(&errors);
-    if (r == 0)
-        log_info("%smeasuring used %.0f %% of its budget: a slot is %.0f ms from now on", measure_prefix(m),
-                 m->self->budget.used * 100, (double)m->stage.layout->plan->slot_ns * 1e-6);
+    if (r == 0) {
+        (void)snprintf(reaction, sizeof reaction, "a slot is %.0f ms from now on",
+                       (double)m->stage.layout->plan->slot_ns * 1e-6);
+        log_budget(m, reaction);
+    }
     return r == -EINVAL ? 0 : r;
 }
 
@@ -147,12 +159,10 @@ void measure_note_none_free(struct measure *m, bool none_free) {
     if (none_free == m->none_free)
         return;
     m->none_free = none_free;
-    if (none_free)
-        log_warning(
-            "%sothers hold all counters: what is missing is uncovered time, and measuring goes on when they let go",
-            measure_prefix(m));
-    else
-        log_info("%scounters can be had again", measure_prefix(m));
+    source_log_counters(m->type->source, none_free,
+                        none_free ? "others hold all counters: what is missing is uncovered time, and measuring goes "
+                                    "on when they let go"
+                                  : "counters can be had again");
     measure_refresh_view(m);
 }
 

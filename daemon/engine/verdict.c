@@ -1,18 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/engine/verdict.h"
 
-#include "daemon/base/log.h"
+#include <stdio.h>
+
+#include "daemon/base/log_event.h"
 #include "exporters/view/view_bound.h"
 #include "exporters/view/view_next.h"
 #include "exporters/view/view_sample.h"
 #include "exporters/view/view_sockets.h"
 
-// The line of a log begins with the prefix.
-static void log_text(const char *prefix, struct text *text) {
+enum { BOUND_NAME_MAX = 160 };
+
+// The line of a log begins with the prefix. Without fields it is no event.
+static void log_text(const char *prefix, const struct log_field *fields, struct text *text) {
     text_append(text, "", 1);
     if (!text->failed)
-        log_info("%s%s", prefix, text->data);
+        log_event(fields ? LOG_EVENT_BOTTLENECK : LOG_EVENT_NONE, LOG_LEVEL_INFO, fields, "%s%s", prefix, text->data);
     text_free(text);
+}
+
+// For programs: the last metric of the path that is high, by its name in Prometheus, or none.
+static void name_bound(const struct tree *tree, const struct bound *bound, char out[BOUND_NAME_MAX]) {
+    const struct snapshot_layout *layout = tree->layout;
+    (void)snprintf(out, BOUND_NAME_MAX, "none");
+    if (bound->exceeded != JUDGE_YES)
+        return;
+    unsigned place = tree->nodes[bound->path[bound->n - 1]].metric;
+    (void)snprintf(out, BOUND_NAME_MAX, "topdownd_%s",
+                   layout->catalog->metrics[layout->plan->metrics[place].metric].export_name);
 }
 
 // Judges the sockets too, in a tree of its own.
@@ -20,11 +35,12 @@ static void log_answer(const struct view *view, const struct snapshot *snapshot,
                        const char *prefix) {
     struct tree *tree = tree_new(snapshot->layout);
     struct text text = {0};
-    char since[VIEW_TIME_MAX];
+    char since[VIEW_TIME_MAX], name[BOUND_NAME_MAX];
     if (!tree)
         return; // out of memory: the pages may still tell
     tree_evaluate(tree, snapshot, 0);
     struct bound bound = bound_find(tree);
+    name_bound(tree, &bound, name);
     text_string(&text, view->core_type ? "what these cores are bound by: " : "what this host is bound by: ");
     view_bound_text(view, tree, &bound, snapshot, 0, &text);
     if (view_sockets_differ(tree, snapshot)) {
@@ -33,7 +49,11 @@ static void log_answer(const struct view *view, const struct snapshot *snapshot,
     }
     if (view_time(since_seconds, since))
         text_format(&text, " Since %s.", since);
-    log_text(prefix, &text);
+    const struct log_field fields[] = {{"CORE_TYPE", view->core_type},
+                                       {"BOUND", name},
+                                       {"SINCE", view_time(since_seconds, since) ? since : NULL},
+                                       {NULL, NULL}};
+    log_text(prefix, fields, &text);
     tree_free(tree);
 }
 
@@ -44,7 +64,7 @@ static void log_next(const struct view *view, unsigned metric, const char *prefi
         text_string(&text, "; ");
     text_string(&text, "find the code with: ");
     view_sample_command(view, metric, &text);
-    log_text(prefix, &text);
+    log_text(prefix, NULL, &text);
 }
 
 void verdict_round(struct verdict *verdict, const struct diagnosis *diagnosis, const struct view *view,

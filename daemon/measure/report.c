@@ -16,6 +16,10 @@ static const double COUNTS_ALL_THE_TIME = 0.9999; // share; the rest is what rea
 
 const char *report_scope_name(enum report_scope scope) { return SCOPES[scope]; }
 
+const char *report_scope_of(const struct report *report, enum report_scope scope) {
+    return scope == REPORT_CPU && report->view->layout->topology->boxes ? "box" : SCOPES[scope];
+}
+
 int report_scope_find(const char *name) {
     for (int i = 0; i < REPORT_SCOPES; i++)
         if (strcmp(name, SCOPES[i]) == 0)

@@ -16,6 +16,10 @@ const char *report_scope_name(enum report_scope scope);
 // -1: there is no such scope.
 int report_scope_find(const char *name);
 
+struct report;
+// The same in a report; the CPUs of a report about PMUs outside the cores are their boxes.
+const char *report_scope_of(const struct report *report, enum report_scope scope);
+
 struct report_row {
     enum report_scope scope;
     unsigned id; // the kernel's number of the socket or CPU

@@ -156,15 +156,15 @@ static const struct table_column COLUMNS_OF_METRICS[] = {
     {"interval", "95 %", TABLE_TEXT}, {"unit", "UNIT", TABLE_TEXT},
 };
 
-static void put_row(struct table *table, const struct report_row *row, bool scopes) {
+static void put_row(struct table *table, const struct report *report, const struct report_row *row, bool scopes) {
     char unit[VIEW_UNIT_MAX];
     double half = (row->high - row->low) / 2;
     bool share = is_share(row->metric);
     view_metric_unit(row->metric, unit, sizeof unit);
     if (scopes && row->scope == REPORT_HOST)
-        table_text(table, report_scope_name(row->scope));
+        table_text(table, report_scope_of(report, row->scope));
     else if (scopes)
-        table_format(table, "%s %u", report_scope_name(row->scope), row->id);
+        table_format(table, "%s %u", report_scope_of(report, row->scope), row->id);
     table_text(table, row->metric->export_name);
     if (share)
         table_format(table, "%.2f %%", 100 * row->value);
@@ -229,7 +229,7 @@ static void put_table(const struct report *report, const struct report_text_requ
         bool shown = request->all || (row->scope != REPORT_HOST ? is_outline(report, row)
                                                                 : leads_on(report, row) && !in_tree(report, row));
         if (shown && isfinite(row->value))
-            put_row(&table, row, request->scopes);
+            put_row(&table, report, row, request->scopes);
         n_absent += shown && !isfinite(row->value);
     }
     if (table.n_cells > 0 && table_print(&table, &rows) == 0) {
@@ -329,6 +329,8 @@ void report_text_head(const struct report *report, struct text *out) {
     struct column columns[COLUMNS];
     size_t n = choose_columns(report, columns);
     text_format(out, "%8s", "time");
+    if (report->view->core_type)
+        text_format(out, " %-*s", COLUMN_WIDTH, "cores");
     for (size_t i = 0; i < n; i++)
         text_format(out, " %*s", width_of(&columns[i]), columns[i].name);
     text_string(out, report->tree->n > 0 ? "  bound by\n" : "\n");
@@ -338,6 +340,8 @@ void report_text_line(const struct report *report, struct text *out) {
     struct column columns[COLUMNS];
     size_t n = choose_columns(report, columns);
     text_format(out, "%6.1f s", report->to_seconds);
+    if (report->view->core_type)
+        text_format(out, " %-*s", COLUMN_WIDTH, report->view->core_type);
     for (size_t i = 0; i < n; i++) {
         int width = width_of(&columns[i]);
         const struct report_row *row = columns[i].row;

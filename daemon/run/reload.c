@@ -2,8 +2,11 @@
 #include "daemon/run/reload.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "daemon/base/clocks.h"
+#include "daemon/base/log.h"
+#include "daemon/base/log_event.h"
 #include "daemon/run/load.h"
 
 static int load(const struct options *options, const struct setup *present, struct errors *errors, struct setup **out) {
@@ -84,4 +87,30 @@ int reload_change(struct reload *reload, struct engine *const *engines, size_t n
 void reload_deinit(struct reload *reload) {
     load_free(reload->next);
     *reload = (struct reload){0};
+}
+
+// ---- what is said of it ----
+
+static void log_result(const struct options *options, const char *result, const char *reason, enum log_level level,
+                       const char *text) {
+    const struct log_field fields[] = {
+        {"RESULT", result}, {"CONFIG", options->config}, {"REASON", reason}, {NULL, NULL}};
+    log_event(LOG_EVENT_RELOAD, level, fields, "%s", text);
+}
+
+void reload_log_refusal(const struct options *options, int r, const struct errors *errors) {
+    char reason[ERROR_LINE_MAX];
+    log_errors(errors);
+    if (errors->n == 0)
+        log_error("%s", strerror(-r));
+    if (errors->n > 0)
+        error_format(&errors->items[0], reason, sizeof reason);
+    log_result(
+        options, "refused", errors->n > 0 ? reason : strerror(-r), LOG_LEVEL_ERROR,
+        "the configuration is not in force: topdownd goes on with the one before. 'topdownd check-config' checks "
+        "a change in advance");
+}
+
+void reload_log_success(const struct options *options) {
+    log_result(options, "in_force", NULL, LOG_LEVEL_INFO, "the configuration was read again and is in force");
 }

@@ -44,4 +44,8 @@ int reload_change(struct reload *reload, struct engine *const *engines, size_t n
 
 void reload_deinit(struct reload *reload);
 
+// Logs what has become of a reload. For a client, `errors` has the reasons; without any r is an errno.
+void reload_log_refusal(const struct options *options, int r, const struct errors *errors);
+void reload_log_success(const struct options *options);
+
 #endif

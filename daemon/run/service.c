@@ -14,6 +14,7 @@
 
 #include "daemon/base/clocks.h"
 #include "daemon/base/log.h"
+#include "daemon/base/log_stream.h"
 #include "daemon/base/self.h"
 #include "daemon/base/start_memory.h"
 #include "daemon/engine/engine.h"
@@ -44,7 +45,7 @@ struct service {
     struct setup *setup;
     struct reload reload;
     struct self self;
-    struct engine *engines[SOURCE_TYPES_MAX]; // of each core type, or of the replay
+    struct engine *engines[SOURCE_TYPES_MAX]; // of each core type, then of each kind of box; or of the replay
     uint64_t deadlines_ns[SOURCE_TYPES_MAX];
     size_t n_engines;
     struct listening *listening;
@@ -52,6 +53,7 @@ struct service {
     struct textfile *textfile; // NULL: none
     struct control *control;   // NULL: no folder for its socket
     sd_event *loop;
+    struct log_stream *log;                // NULL: nothing is held back
     uint64_t wake_us;                      // when the engines are due
     bool serving;                          // there is a plan, and requests are answered
     uint64_t watchdog_us, watchdog_fed_us; // 0: systemd's watchdog is off
@@ -78,7 +80,7 @@ static int begin(struct service *s, struct errors *errors) {
 
 static void send_status(struct service *s, size_t type, const struct snapshot *snapshot) {
     char line[SUMMARY_HOST_MAX];
-    s->status.n_types = s->n_engines;
+    s->status.n_types = s->setup->n_types;
     if (!summary_take(&s->status, type, present_view(s, type), snapshot, clocks_now_ns() / 1000))
         return;
     summary_host(&s->status, line, sizeof line);
@@ -91,7 +93,8 @@ static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
     http_server_publish(listening_server(s->listening), type, &published);
     textfile_publish(s->textfile, type, s->n_engines, &published);
     s->self.textfile = textfile_state(s->textfile);
-    send_status(s, type, snapshot);
+    if (type < s->setup->n_types)
+        send_status(s, type, snapshot);
 }
 
 // Once an interval, after a snapshot has been published: the next one shows what has changed.
@@ -126,13 +129,14 @@ static int start_http(struct service *s) {
 }
 
 // Logs what a configuration that comes into force means.
-static void summarize(const struct service *s) {
-    struct shown shown = {.n = s->n_engines};
+static void summarize(const struct service *s, bool starts) {
+    struct shown shown = {.history = NULL};
     struct series_texts texts;
     for (size_t i = 0; i < s->n_engines; i++) {
         shown.types[i].view = present_view(s, i);
-        summary_start(shown.types[i].view, s->setup, &s->setup->types[i]);
+        summary_start(shown.types[i].view, s->setup, &s->setup->types[i], starts);
     }
+    shown_count(&shown, s->n_engines);
     summary_readers(s->setup, s->options->web.systemd_socket);
     series_describe(&shown, &s->setup->profile->settings, &texts);
     if (texts.host[0] != '\0')
@@ -151,7 +155,7 @@ static int serve(struct service *s) {
     if (r < 0)
         return r;
     s->serving = true;
-    summarize(s);
+    summarize(s, true);
     listening_announce(s->listening);
     listening_warn(s->listening, protection_web(s->protection));
     char status[SUMMARY_LINE_MAX] = "started";
@@ -171,7 +175,7 @@ static int step_engine(struct service *s, size_t i, uint64_t now_ns) {
         publish(s, i, snapshot);
     if (snapshot && i == 0)
         look_at_platform(s);
-    if (snapshot && !snapshot->within_round)
+    if (snapshot && !snapshot->within_round && i < s->setup->n_types)
         s->reload.round_over = true;
     bool made = snapshot != NULL;
     snapshot_unref(snapshot);
@@ -192,6 +196,7 @@ static int step(struct service *s, bool all, uint64_t *deadline_ns) {
         *deadline_ns = s->deadlines_ns[i] < *deadline_ns ? s->deadlines_ns[i] : *deadline_ns;
     }
     feed_watchdog(s);
+    log_stream_step(s->log, clocks_now_ns());
     return r;
 }
 
@@ -203,15 +208,6 @@ static uint64_t wake_us(const struct service *s, uint64_t deadline_ns) {
 
 // ---- reload ----
 
-// For a client, `errors` has the reasons; without any it is an errno.
-static void log_refusal(int r, const struct errors *errors) {
-    log_errors(errors);
-    if (errors->n == 0)
-        log_error("%s", strerror(-r));
-    log_error("the configuration is not in force: topdownd goes on with the one before. 'topdownd check-config' checks "
-              "a change in advance");
-}
-
 // At the start systemd waits for readiness itself.
 static void notify_reload(const struct service *s, bool begins) {
     if (s->serving && begins)
@@ -222,7 +218,7 @@ static void notify_reload(const struct service *s, bool begins) {
 
 static void note_failure(struct service *s, int r, const struct errors *errors) {
     self_note_config(&s->self, false);
-    log_refusal(r, errors);
+    reload_log_refusal(s->options, r, errors);
     start_memory_give_back(); // that loading took
     notify_reload(s, false);
 }
@@ -260,6 +256,7 @@ static int load_all(struct service *s, struct errors *errors) {
 // Begins to reload. A client is answered by the caller where that fails.
 static int begin_reload(struct service *s, struct errors *errors) {
     notify_reload(s, true);
+    log_stream_renew(s->log);
     int r = load_all(s, errors);
     s->reload.refused = r < 0;
     if (r < 0)
@@ -312,9 +309,9 @@ static int finish_change(struct service *s, struct view *const before[SOURCE_TYP
     self_measure_cpus(&s->self, setup_n_cpus(s->setup));
     self_note_config(&s->self, true);
     s->self.config.successful = !refused; // but the last attempt
-    log_info("the configuration was read again and is in force");
+    reload_log_success(s->options);
     listening_warn(s->listening, protection_web(s->protection));
-    summarize(s);
+    summarize(s, false);
     for (size_t i = 0; i < s->n_engines; i++)
         show_totals(s, i, before[i]);
     textfile_change(&s->textfile, s->setup);
@@ -474,6 +471,8 @@ static int service_open(struct service *s, const struct options *options) {
 
 int service_run(const struct options *options) {
     struct service *s = calloc(1, sizeof *s);
+    if (s)
+        s->log = log_stream_open();
     int r = s ? service_open(s, options) : -ENOMEM;
     if (r >= 0)
         r = run_loop(s);
@@ -484,8 +483,10 @@ int service_run(const struct options *options) {
         log_errors(&s->errors);
     else if (r < 0 && r != -EINTR) // -EINTR: the signal has been logged
         log_error("%s", strerror(-r));
-    if (s)
+    if (s) {
         service_close(s);
+        log_stream_close(s->log);
+    }
     free(s);
     return status;
 }

@@ -16,7 +16,7 @@
 #include "daemon/source/setup_platform.h"
 #include "daemon/source/source_find.h"
 
-static bool file_exists(const char *path) { return access(path, F_OK) == 0; }
+bool setup_file_exists(const char *path) { return access(path, F_OK) == 0; }
 
 // The configuration tells where specs come from, and the spec tells which metric groups the configuration may name.
 struct checking {
@@ -56,7 +56,7 @@ static int check_config(const struct config *config, const void *context, struct
 // are shown.
 static int load_config(struct setup *setup, const struct options *options, bool specs, struct errors *errors) {
     struct checking checking = {.setup = setup, .options = options, .done = !specs}, *context = &checking;
-    if (options->config_given || file_exists(options->config)) {
+    if (options->config_given || setup_file_exists(options->config)) {
         int r = config_load_checked(options->config, specs ? check_config : NULL, &context, errors, &setup->config);
         if (r == -EINVAL && !checking.done)
             (void)init_source(&checking, NULL, errors);
@@ -84,7 +84,7 @@ static void choose_profile(struct setup *setup) {
     for (size_t i = 0; i < setup->n_types; i++)
         cpus[i] = setup->types[i].source->catalog->product.spec;
     const struct config_facts facts = {
-        .hostname = setup->hostname, .cpus = cpus, .n_cpus = setup->n_types, .file_exists = file_exists};
+        .hostname = setup->hostname, .cpus = cpus, .n_cpus = setup->n_types, .file_exists = setup_file_exists};
     setup->profile = config_select(setup->config, &facts);
 }
 
@@ -290,6 +290,8 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
 }
 
 void setup_deinit(struct setup *setup) {
+    while (setup->n_boxes > 0)
+        type_deinit(&setup->types[setup->n_types + --setup->n_boxes]);
     while (setup->n_types > 0)
         type_deinit(&setup->types[--setup->n_types]);
     setup_platform_deinit(setup);

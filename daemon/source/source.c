@@ -10,6 +10,7 @@
 #include "collectors/host/host_file.h"
 #include "collectors/pmu/pmu_linux.h"
 #include "daemon/base/log.h"
+#include "daemon/base/log_event.h"
 #include "daemon/source/source_vendor.h"
 
 // ---- answers of the origin ----
@@ -89,13 +90,34 @@ void source_note(struct source *source, const char *pmu, const char *reason, con
     troubles->errors[troubles->n++] = (struct view_pmu_error){.pmu = pmu, .reason = reason, .text = text};
 }
 
+enum { PMU_FIELDS = 4 };
+
+static const struct log_field *pmu_fields(const struct source *source, const char *reason,
+                                          struct log_field out[PMU_FIELDS]) {
+    out[0] = (struct log_field){"CORE_TYPE", source->core_type};
+    out[1] = (struct log_field){"PMU", source->pmu_name};
+    out[2] = (struct log_field){"REASON", reason};
+    out[3] = (struct log_field){NULL, NULL};
+    return out;
+}
+
+void source_log_counters(const struct source *source, bool taken, const char *text) {
+    struct log_field fields[PMU_FIELDS];
+    log_event(taken ? LOG_EVENT_PMU_LOST : LOG_EVENT_PMU_BACK, taken ? LOG_LEVEL_WARNING : LOG_LEVEL_INFO,
+              pmu_fields(source, taken ? "counters_taken" : "", fields), "%s%s", source->prefix, text);
+}
+
 bool source_note_open_error(struct source *source, int error, size_t n_failed, size_t files) {
     struct source_troubles *troubles = &source->troubles;
+    struct log_field fields[PMU_FIELDS];
     if (error == troubles->open_error)
         return false;
     if (troubles->open_error != 0) {
         troubles->n--;
-        log_info("%s%s: event groups can be opened again", source->prefix, source->pmu_name);
+        log_event(LOG_EVENT_PMU_BACK, LOG_LEVEL_INFO, pmu_fields(source, "", fields),
+                  "%s%s: event groups can be opened again", source->prefix, source->pmu_name);
+        if (source->driver->allowed)
+            source->driver->allowed(source);
     }
     troubles->open_error = error;
     if (error != 0) {
@@ -103,7 +125,8 @@ bool source_note_open_error(struct source *source, int error, size_t n_failed, s
         pmu_linux_remedy(error, files, remedy, sizeof remedy);
         source_note(source, source->pmu_name, pmu_linux_reason(error), "%zu event group%s could not be opened (%s): %s",
                     n_failed, n_failed == 1 ? "" : "s", strerror(-error), remedy);
-        log_warning("%s%s: %s", source->prefix, source->pmu_name, troubles->errors[troubles->n - 1].text);
+        log_event(LOG_EVENT_PMU_LOST, LOG_LEVEL_WARNING, pmu_fields(source, pmu_linux_reason(error), fields),
+                  "%s%s: %s", source->prefix, source->pmu_name, troubles->errors[troubles->n - 1].text);
     }
     return true;
 }

@@ -36,6 +36,7 @@ struct source_driver {
     int (*pmu)(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out);
     int (*tasks)(const struct source *source, const struct source_tasks *asked, struct pmu_linux_tasks **out);
     void (*describe)(const struct source *source, char *out, size_t size);
+    void (*allowed)(struct source *source); // events can be opened again: looks anew at what was refused
     // Of two sources found one after the other (daemon/source/source_continue.h): whether they are the same beyond what
     // struct source says; exchanges what the PMU borrows.
     bool (*same)(const struct source *a, const struct source *b);
@@ -51,6 +52,7 @@ struct source_troubles {
     int open_error;  // errno of the last one; 0: not about opening
     int no_hardware; // negative errno: why only the kernel's software events are measured; 0: they are not the only
                      // ones
+    size_t hardware_note; // which of the errors says so
 };
 
 // The inputs of the catalog. A recording keeps them, to build the same catalog elsewhere.
@@ -148,6 +150,8 @@ void source_describe(const struct source *source, char *out, size_t size);
 // more (0). All event groups together need `files` file descriptors (0: not known yet). Logs news and returns true for
 // them.
 bool source_note_open_error(struct source *source, int error, size_t n_failed, size_t files);
+// Logs that others have all counters, or that counters can be had again.
+void source_log_counters(const struct source *source, bool taken, const char *text);
 
 // Looks again whether the NMI watchdog is on. True if that has changed: only a probe tells whether it holds a counter.
 bool source_look_at_watchdog(struct source *source);

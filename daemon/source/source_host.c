@@ -12,6 +12,7 @@
 #include "collectors/host/host_guests.h"
 #include "collectors/pmu/pmu_linux.h"
 #include "core/spec/kernel_pmu.h"
+#include "daemon/base/log.h"
 #include "daemon/source/source_identify.h"
 
 static struct source_host *of(struct source *source) { return (struct source_host *)source; }
@@ -82,7 +83,39 @@ static bool host_same(const struct source *a, const struct source *b) {
     return memcmp(of_const(a)->pmu_types, of_const(b)->pmu_types, sizeof of_const(a)->pmu_types) == 0;
 }
 
+// Says why there are software events alone, given what opening an event of the hardware gave.
+static void note_no_hardware(struct source *source, int error) {
+    if (error == 0) {
+        source_note(source, "cpu", "unsupported",
+                    "this host has a hardware PMU, and this version has no spec for it yet: only the kernel's software "
+                    "events are measured");
+        return;
+    }
+    char remedy[PMU_LINUX_REMEDY_MAX];
+    pmu_linux_remedy(error, 0, remedy, sizeof remedy);
+    source_note(
+        source, "cpu", pmu_linux_reason(error),
+        "no hardware PMU can be used (%s), so there is no Topdown, no MPKI and no miss ratio; the kernel's software "
+        "events are measured instead: %s",
+        strerror(-error), remedy);
+}
+
+// Whoever may not count cannot know what there is.
+static void look_again(struct source *source) {
+    struct source_troubles *troubles = &source->troubles;
+    int error = troubles->no_hardware < 0 ? pmu_linux_probe_hardware() : troubles->no_hardware;
+    if (error == troubles->no_hardware)
+        return;
+    size_t n = troubles->n;
+    troubles->no_hardware = error;
+    troubles->n = troubles->hardware_note;
+    note_no_hardware(source, error);
+    log_info("%s", troubles->errors[troubles->hardware_note].text);
+    troubles->n = n;
+}
+
 static const struct source_driver DRIVER = {.topology = host_topology,
+                                            .allowed = look_again,
                                             .topology_update = host_topology_update,
                                             .count_other_cores = host_count_other_cores,
                                             .choose_guests = host_choose_guests,
@@ -249,17 +282,6 @@ static int init_hardware(struct source_host *host, const struct source_request *
     return rule_out_refused(host);
 }
 
-static void note_no_hardware(struct source *source, int error) {
-    char remedy[PMU_LINUX_REMEDY_MAX];
-    pmu_linux_remedy(error, 0, remedy, sizeof remedy);
-    source->troubles.no_hardware = error;
-    source_note(
-        source, "cpu", pmu_linux_reason(error),
-        "no hardware PMU can be used (%s), so there is no Topdown, no MPKI and no miss ratio; the kernel's software "
-        "events are measured instead: %s",
-        strerror(-error), remedy);
-}
-
 static int init_software(struct source_host *host, const struct source_request *request, struct errors *errors) {
     struct source *source = &host->source;
     host->cores = (struct host_cores){.row = NULL};
@@ -282,14 +304,9 @@ static int init_software(struct source_host *host, const struct source_request *
                           "%s/bus/event_source/devices/%s/type cannot be read: mount sysfs, say where it is with "
                           "--path.sysfs, or use a kernel with perf events",
                           source->roots.sysfs, source->pmu_name);
-    int hardware = pmu_linux_probe_hardware();
-    if (hardware == 0)
-        source_note(
-            source, "cpu", "unsupported",
-            "this host has a hardware PMU, and this version has no spec for it yet: only the kernel's software events "
-            "are measured");
-    else
-        note_no_hardware(source, hardware);
+    source->troubles.no_hardware = pmu_linux_probe_hardware();
+    source->troubles.hardware_note = source->troubles.n;
+    note_no_hardware(source, source->troubles.no_hardware);
     return 0;
 }
 

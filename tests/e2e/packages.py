@@ -50,12 +50,14 @@ def copy_source(root, folder):
         e2e.write_text(f"{folder}/cmake/revision.txt", found.stdout)
 
 
-def build(root, folder):
-    """Builds both packages with the commands of docs/install.md from a copy of the source. Returns the folder that has them."""
+def build(root, folder, umask=0o022):
+    """Builds both packages with the commands of docs/install.md from a copy of the source, as somebody who unpacks and builds
+    with that umask. Returns the folder that has them."""
     copy_source(root, folder)
+    run("chmod", "-R", {0o022: "go=u-w", 0o077: "go="}[umask], folder)
     ours = {k: v for k, v in os.environ.items() if k != "SOURCE_DATE_EPOCH"} | {"CCACHE_DISABLE": "1"}
     for words in (["--preset", "package"], ["--build", "--preset", "package"]):
-        run("cmake", *words, cwd=folder, env=ours)
+        run("cmake", *words, cwd=folder, env=ours, umask=umask)
     return f"{folder}/build/package"
 
 

@@ -89,11 +89,13 @@ def test_the_truth_is_within_the_intervals_as_often_as_they_say():
 
 
 def test_the_bottleneck_is_followed_into_its_groups():
-    whole, = measured("--pmu", "sim:zen4", "--duration", "20s")["whole"]
+    whole, machine = measured("--pmu", "sim:zen4", "--duration", "20s")["whole"]
+    assert not whole["outside_cores"] and machine["outside_cores"], machine
+    assert of_host(machine)["memory_read_bytes_per_second"]["value"] > 1e9, machine["metrics"]
     assert whole["path"] == ["backend_bound_ratio", "backend_bound_memory_ratio"], whole["path"]
     rows = of_host(whole)
     assert rows["backend_bound_memory_ratio"]["low"] > 0.3 and "l1_dcache" in whole["next"], rows
-    chosen, = measured("--pmu", "sim:zen4", "--duration", "20s", "--groups", "Topdown_L1")["whole"]
+    chosen, *_ = measured("--pmu", "sim:zen4", "--duration", "20s", "--groups", "Topdown_L1")["whole"]
     assert "backend_bound_memory_ratio" not in of_host(chosen) and "not measured" in chosen["next"], chosen
 
 

@@ -37,7 +37,7 @@ def rpm():
 
 # What both packages have; the man pages, the documentation and the completions of zsh are where each system wants them.
 FILES = {CONFIG, "/usr/sbin/topdownd", "/usr/lib/systemd/system/topdownd.service", "/usr/lib/systemd/system/topdownd.socket",
-         "/usr/lib/sysusers.d/topdownd.conf",
+         "/usr/lib/sysusers.d/topdownd.conf", "/usr/lib/systemd/catalog/topdownd.catalog",
          "/usr/share/bash-completion/completions/topdownd", "/usr/share/topdownd/remedies/90-topdownd.conf",
          "/usr/share/topdownd/remedies/cap-sys-admin.conf"} | {
              f"/usr/share/man/man{page[-1]}/{page}.gz" for page in glob.glob("*.[1-9]", root_dir=f"{ROOT}/docs")}
@@ -71,7 +71,8 @@ def test_the_deb_holds_what_a_host_needs():
     assert all(name in fields["Depends"] for name in ("libc6", "libmicrohttpd12", "libsystemd0", "libyaml-0-2")), fields
     # what packages for another architecture say, for which dpkg-shlibdeps has no answer
     told = e2e.read_text(f"{ROOT}/packaging/package.cmake").replace("\\\n", "")
-    assert re.sub("^.*?, ", "", fields["Depends"]) in told, fields["Depends"]
+    assert fields["Depends"].startswith("libcrypt1, systemd | "), "what is opened for passwords, and what no library asks for"
+    assert fields["Depends"].split(", ", 2)[2] in told, fields["Depends"]
     assert run("dpkg-deb", "-I", deb(), "conffiles") == CONFIG + "\n"
     return f"{len(files)} files, {os.path.getsize(deb()) // 1024} KiB, installed {fields['Installed-Size']} KiB"
 
@@ -94,6 +95,7 @@ def test_the_rpm_holds_the_same_and_needs_no_newer_system():
     assert {(words[5], words[6]) for words in dump} == {("root", "root")}, dump
     needed = run("rpm", "-qpR", rpm())
     assert all(f"{library}.so" in needed for library in ("libc", "libcjson", "libmicrohttpd", "libsystemd", "libyaml-0")), needed
+    assert "libcrypt.so.2()(64bit) or libcrypt.so.1" in needed, "opened for passwords"
     newest = max(tuple(map(int, number.split("."))) for number in re.findall(r"GLIBC_([\d.]+)", needed))
     assert newest <= NEWEST_GLIBC, f"the binary needs glibc {newest}"
     kept = run("rpm", "-qp", "--queryformat", "[%{FILENAMES} %{FILEFLAGS:fflags}\n]", rpm())
@@ -105,19 +107,32 @@ def test_the_rpm_holds_the_same_and_needs_no_newer_system():
 
 
 def test_another_build_gives_the_same_bytes():
-    """In another folder, and from the tree that has the tests."""
+    """In another folder, from the tree that has the tests, and of somebody who gives others no right to new files."""
     with tempfile.TemporaryDirectory() as folder:
         cache = e2e.read_text(f"{BUILD}/CMakeCache.txt") if os.path.exists(f"{BUILD}/CMakeCache.txt") else ""
         if re.search(r"^CMAKE_C_COMPILER_LAUNCHER:\S*=$", cache, re.M) or "CMAKE_C_COMPILER_LAUNCHER" not in cache:
-            run("cpack", "--config", f"{BUILD}/CPackConfig.cmake", "-B", folder, cwd=folder)
+            run("cpack", "--config", f"{BUILD}/CPackConfig.cmake", "-B", folder, cwd=folder, umask=0o077)
             other = folder
         else:  # a cache of compilations rewrites paths
-            other = packages.build(ROOT, f"{folder}/another/folder")
+            other = packages.build(ROOT, f"{folder}/another/folder", umask=0o077)
         for kind in ("deb", "rpm"):
             ours, theirs = packages.file_of(MADE, kind), packages.file_of(other, kind)
             assert os.path.basename(ours) == os.path.basename(theirs)
             with open(ours, "rb") as one, open(theirs, "rb") as two:
                 assert one.read() == two.read(), f"{theirs} differs from {ours}"
+
+
+def test_links_of_the_installed_pages_lead_somewhere():
+    with tempfile.TemporaryDirectory() as folder:
+        run("dpkg-deb", "-x", deb(), folder)
+        pages = glob.glob(f"{folder}/usr/share/doc/topdownd/*.md")
+        assert len(pages) == len(glob.glob(f"{ROOT}/docs/*.md")) - len(("ARCHITECTURE", "RELEASING")) + len(("README",)), pages
+        links = {(page, link) for page in pages for link in re.findall(r"\]\(([^)#\s]+)[^)]*\)", e2e.read_text(page))
+                 if not link.startswith("http")}
+        for page, link in links:
+            path = folder + link if link.startswith("/") else os.path.join(os.path.dirname(page), link)
+            assert os.path.isfile(path), f"{os.path.basename(page)}: {link}"
+        return f"{len(links)} links"
 
 
 def test_an_older_time_is_taken_from_the_environment():

@@ -6,6 +6,7 @@ the machine's services. Nothing outside of it changes. It takes root, overlayfs 
 """
 
 import contextlib
+import json
 import os
 import re
 import shutil
@@ -102,6 +103,13 @@ def booted(folder):
                 container.run("systemctl", "poweroff", "--force", "--force", status=None)
 
 
+def check_journal(container):
+    started = ("journalctl", "-u", UNIT, "MESSAGE_ID=bfb048cdfc364f56bc36945dd2d8967e")
+    fields = json.loads(e2e.wait_for(lambda: container.run(*started, "-n", "1", "-o", "json"), "the start in the journal"))
+    assert fields["TOPDOWND_CONFIG"] == "/etc/topdownd/topdownd.yaml" and fields["SYSLOG_IDENTIFIER"] == "topdownd", fields
+    assert "topdownd measures this host" in container.run(*started, "-x"), "the catalog is not in use"
+
+
 def check_start(container):
     container.run("apt-get", "install", "-y", "-q", "/packages/topdownd.deb")
     assert container.active(), container.run("systemctl", "status", UNIT, status=None)
@@ -110,6 +118,7 @@ def check_start(container):
     container.run("systemctl", "restart", UNIT)
     assert container.active() and container.show("UnitFileState") == "enabled"
     page = e2e.wait_for(container.scrape, "the first page")
+    check_journal(container)
     assert "topdownd_build_info{" in page, page
     pid = container.pid()
     status = container.run("cat", f"/proc/{pid}/status")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The initramfs that a test machine boots: our own first process, the daemon, a benchmark, and the libraries and modules that they need."""
+"""The initramfs that a test machine boots: our own first process, the files of topdownd's package for arm64 where they are installed,
+a benchmark, and the libraries and modules that they need."""
 
 import glob
 import lzma
@@ -9,7 +10,8 @@ import shutil
 
 from sysroot import LIBRARY_FOLDER, kernel, run
 
-TOOLS = ["qemu-system-aarch64", "aarch64-linux-gnu-gcc", "aarch64-linux-gnu-readelf", "cmake", "ninja", "pkg-config",
+PROGRAM = "usr/sbin/topdownd"
+TOOLS = ["qemu-system-aarch64", "aarch64-linux-gnu-gcc", "aarch64-linux-gnu-readelf", "cmake", "cpack", "ninja", "pkg-config",
          "apt-get", "dpkg-deb"]
 LOADER = "ld-linux-aarch64.so.1"
 # In the order in which they can be loaded; those that are built into the kernel have no file.
@@ -85,13 +87,32 @@ def add_modules(archive, folder):
                 archive.add(f"modules/{i:02}-{name}.ko", file.read())
 
 
+def unpack_package(build):
+    """Makes the package for Debian and unpacks it; the folder."""
+    for old in glob.glob(f"{build}/*.deb"):
+        os.remove(old)
+    run(["cpack", "-G", "DEB", "--config", f"{build}/CPackConfig.cmake", "-B", build], build)
+    (package,) = glob.glob(f"{build}/*.deb")
+    assert run(["dpkg-deb", "-f", package, "Architecture"]) == "arm64\n", package
+    shutil.rmtree(f"{build}/installed", ignore_errors=True)
+    run(["dpkg-deb", "-x", package, f"{build}/installed"])
+    return f"{build}/installed"
+
+
 def build_programs(source_root, build, root):
-    """{name in the archive: path}."""
+    """The unpacked package, and the benchmark."""
     run(["cmake", "--fresh", "-S", source_root, "-B", build, "-G", "Ninja",
          f"-DCMAKE_TOOLCHAIN_FILE={source_root}/tests/vm/aarch64.cmake", f"-DTOPDOWND_SYSROOT={root}", "-DTOPDOWND_TESTS=OFF",
-         "-DTOPDOWND_BENCH=ON"])
+         "-DTOPDOWND_BENCH=ON", "-DCMAKE_INSTALL_PREFIX=/usr"])
     run(["cmake", "--build", build, "--target", "topdownd", "bench_collect"])
-    return {"usr/sbin/topdownd": f"{build}/topdownd", "usr/bin/bench_collect": f"{build}/bench/bench_collect"}
+    return unpack_package(build), f"{build}/bench/bench_collect"
+
+
+def add_tree(archive, tree):
+    for folder, _, names in os.walk(tree):
+        for name in names:
+            path = os.path.join(folder, name)
+            archive.add_file(os.path.relpath(path, tree), path, os.stat(path).st_mode & 0o777)
 
 
 def build_init(source_root, build, root):
@@ -102,18 +123,15 @@ def build_init(source_root, build, root):
 
 
 def make_initramfs(path, source_root, build, root):
-    programs = build_programs(source_root, build, root)
+    package, bench = build_programs(source_root, build, root)
     archive = Archive(path)
     archive.add_console()
     archive.add_file("init", build_init(source_root, build, root), 0o755)
-    for name, program in programs.items():
-        archive.add_file(name, program, 0o755)
+    add_tree(archive, package)
+    archive.add_file("usr/bin/bench_collect", bench, 0o755)
     archive.add_link("lib", "usr/lib")
-    for name, library in needed_libraries(root, programs.values()).items():
+    for name, library in needed_libraries(root, [f"{package}/{PROGRAM}", bench]).items():
         archive.add_file(f"{LIBRARY_FOLDER}/{name}", library, 0o755)
     archive.add_link(f"usr/lib/{LOADER}", f"aarch64-linux-gnu/{LOADER}")
     add_modules(archive, kernel(root)[1])
-    for folder in ("specs", "scenarios"):
-        for file in glob.glob(f"{source_root}/{folder}/*.json"):
-            archive.add_file(f"usr/share/topdownd/{folder}/{os.path.basename(file)}", file)
     archive.close()

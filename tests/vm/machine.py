@@ -99,7 +99,7 @@ class Machine(e2e.Program):
     def start(self, yaml=YAML, *options, how="start"):
         """Starts the daemon and waits until it serves. how="unit": with the rights that the systemd unit gives."""
         self.write(CONFIG, yaml)
-        self.do(f"{how} --config {CONFIG} --path.data /usr/share/topdownd {' '.join(options)}")
+        self.do(f"{how} --config {CONFIG} {' '.join(options)}")
         e2e.wait_for(lambda: "look at http" in self.daemon_log() or self._must_run(), "the daemon to serve")
 
     def _must_run(self):

@@ -137,3 +137,9 @@ def sysroot():
 def kernel(root):
     """(the kernel's file, its folder of modules)."""
     return glob.glob(f"{root}/boot/vmlinuz-*")[0], glob.glob(f"{root}/usr/lib/modules/*")[0]
+
+
+if __name__ == "__main__":
+    if not (FOUND := sysroot()):
+        raise SystemExit("apt knows no Debian mirror: run apt-get update")
+    print(FOUND)

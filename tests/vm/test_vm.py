@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The daemon on machines with a real kernel PMU driver: a Neoverse N1 with six counters and a cycle counter, emulated.
+"""The installed package on machines with a real kernel PMU driver: a Neoverse N1 with six counters and a cycle counter, emulated.
 
 Each test boots a machine of its own, which takes two seconds, and asks it for what the test is about (machine.py). The
 truth is what the emulator defines: on every CPU a cycle each nanosecond, and while any CPU is busy an instruction each
@@ -10,6 +10,7 @@ The first run downloads a kernel and libraries from Debian and takes some second
 """
 
 import contextlib
+import glob
 import json
 import os
 import re
@@ -22,6 +23,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 # pylint: disable=wrong-import-position
 import e2e
 import image
+import packages
 import sysroot
 from machine import NEOVERSE_N1, NEOVERSE_V2, SHIFT, WITHOUT_PMU, YAML, Machine
 from test_prometheus import PROMTOOL, Prometheus
@@ -498,6 +500,25 @@ def collecting_costs(cpu, spec):
 def test_collecting_costs_little_more_than_its_system_calls():
     # CPU time is a count of instructions here, so few rounds do.
     return "; ".join([collecting_costs(NEOVERSE_N1, "neoverse-n1"), collecting_costs(NEOVERSE_V2, "neoverse-v2")])
+
+
+# ---- the container image ----
+
+def test_the_image_for_arm_has_every_library_and_its_data():
+    """In an emulator of the CPU alone, which has no signals to serve with; the machines above run the same program."""
+    packages.need("mmdebstrap", "mmdebstrap")
+    packages.need("qemu-aarch64", "qemu-user")
+    with tempfile.TemporaryDirectory() as folder:
+        (package,) = glob.glob(f"{os.path.dirname(BINARY)}/vm/*.deb")
+        said = packages.run(f"{ROOT}/packaging/container/image.py", package, "--output", f"{folder}/image")
+        packages.run("tar", "-x", "-f", f"{folder}/image", "-C", folder)
+        os.mkdir(f"{folder}/root")
+        for blob in sorted(glob.glob(f"{folder}/blobs/sha256/*"), key=os.path.getsize)[-2:]:
+            packages.run("tar", "-x", "-z", "-f", blob, "-C", f"{folder}/root", "--keep-directory-symlink")
+        program = ["qemu-aarch64", "-L", f"{folder}/root", f"{folder}/root/{image.PROGRAM}"]
+        checked = packages.run(*program, "check-config", "--pmu", "sim:neoverse-v2", "--config", f"{folder}/root/etc/topdownd/topdownd.yaml")
+        assert "spec neoverse-v2" in checked, checked
+        return said.splitlines()[0].rstrip(":")
 
 
 # ---- Prometheus ----

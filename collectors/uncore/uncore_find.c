@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectors/uncore/uncore_find.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectors/host/host_file.h"
+#include "core/base/array.h"
+
+enum { PATH_BYTES = 512, TEXT_BYTES = 256, LIST_BYTES = 4096 };
+
+// ---- files ----
+
+// Reads a file of one line of a PMU, without the line's end.
+static ssize_t read_file(const struct host_roots *roots, const char *pmu, const char *file, char *text, size_t size) {
+    char path[PATH_BYTES];
+    (void)snprintf(path, sizeof path, "%s/bus/event_source/devices/%s/%s", roots->sysfs, pmu, file);
+    ssize_t length = host_file_read(path, text, size);
+    while (length > 0 && isspace((unsigned char)text[length - 1]))
+        text[--length] = '\0';
+    return length;
+}
+
+static bool has_identifier(const struct host_roots *roots, const char *pmu, const char *pattern) {
+    char text[TEXT_BYTES];
+    return !pattern || (read_file(roots, pmu, "identifier", text, sizeof text) > 0 && fnmatch(pattern, text, 0) == 0);
+}
+
+// The CPUs that read a PMU's boxes. -EINVAL if the file holds no list, or an empty one: no box can be opened.
+static int read_cpumask(const struct host_roots *roots, const char *pmu, struct cpuset *out) {
+    char text[LIST_BYTES], path[PATH_BYTES];
+    if (read_file(roots, pmu, "cpumask", text, sizeof text) >= 0)
+        return text[0] == '\0' || cpuset_parse(text, out) < 0 ? -EINVAL : 0;
+    struct cpuset online;
+    unsigned cpu = 0;
+    (void)snprintf(path, sizeof path, "%s/devices/system/cpu/online", roots->sysfs);
+    if (host_file_read(path, text, sizeof text) <= 0 || cpuset_parse(text, &online) < 0)
+        return -EINVAL;
+    while (cpu < CPUSET_MAX && !cpuset_has(&online, cpu))
+        cpu++;
+    if (cpu == CPUSET_MAX)
+        return -EINVAL;
+    memset(out, 0, sizeof *out);
+    cpuset_add(out, cpu);
+    return 0;
+}
+
+// The NUMA node that lists the CPU; -1: none does.
+static int node_of(const struct host_roots *roots, unsigned cpu) {
+    char path[PATH_BYTES], text[LIST_BYTES];
+    struct cpuset cpus;
+    int length = snprintf(path, sizeof path, "%s/devices/system/node", roots->sysfs), node = -1;
+    DIR *folder = length > 0 && (size_t)length + 64 < sizeof path ? opendir(path) : NULL;
+    for (const struct dirent *entry = folder ? readdir(folder) : NULL; entry && node < 0; entry = readdir(folder)) {
+        unsigned number;
+        int end = 0;
+        if (sscanf(entry->d_name, "node%5u%n", &number, &end) != 1 || entry->d_name[end] != '\0')
+            continue;
+        (void)snprintf(path + length, sizeof path - (size_t)length, "/node%u/cpulist", number);
+        if (host_file_read(path, text, sizeof text) > 0 && cpuset_parse(text, &cpus) == 0 && cpuset_has(&cpus, cpu))
+            node = (int)number;
+    }
+    if (folder)
+        closedir(folder);
+    return node;
+}
+
+static int package_of(const struct host_roots *roots, unsigned cpu) {
+    char path[PATH_BYTES];
+    (void)snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/topology/physical_package_id", roots->sysfs, cpu);
+    return (int)host_file_number(path, -1);
+}
+
+// ---- boxes ----
+
+// Adds a box for each CPU of the PMU's mask. -ENOMEM.
+static int add_boxes(const struct host_roots *roots, const char *pmu, struct uncore_boxes *boxes) {
+    struct cpuset cpus;
+    uint32_t type;
+    if (strlen(pmu) >= UNCORE_NAME_MAX || host_linux_pmu_type(roots, pmu, &type) < 0 ||
+        read_cpumask(roots, pmu, &cpus) < 0)
+        return 0;
+    for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
+        if (!cpuset_has(&cpus, cpu))
+            continue;
+        struct uncore_box *grown = array_grow(boxes->boxes, boxes->n, sizeof *grown);
+        if (!grown)
+            return -ENOMEM;
+        boxes->boxes = grown;
+        struct uncore_box *box = &grown[boxes->n++];
+        *box = (struct uncore_box){
+            .type = type, .cpu = cpu, .package = package_of(roots, cpu), .node = node_of(roots, cpu)};
+        (void)snprintf(box->pmu, sizeof box->pmu, "%s", pmu);
+    }
+    return 0;
+}
+
+// Socket by socket, in the natural order of names: "imc_2" before "imc_10".
+static int compare_boxes(const void *a, const void *b) {
+    const struct uncore_box *x = a, *y = b;
+    if (x->package != y->package)
+        return x->package < y->package ? -1 : 1;
+    int order = strverscmp(x->pmu, y->pmu);
+    return order != 0 ? order : (x->cpu > y->cpu) - (x->cpu < y->cpu);
+}
+
+static int find_boxes(const struct host_roots *roots, const struct uncore_kind *kind, struct uncore_boxes *out) {
+    char path[PATH_BYTES];
+    int r = 0;
+    (void)snprintf(path, sizeof path, "%s/bus/event_source/devices", roots->sysfs);
+    DIR *folder = opendir(path);
+    for (const struct dirent *entry = folder ? readdir(folder) : NULL; entry && r == 0; entry = readdir(folder))
+        if (entry->d_name[0] != '.' && fnmatch(kind->pattern, entry->d_name, 0) == 0 &&
+            has_identifier(roots, entry->d_name, kind->identifier))
+            r = add_boxes(roots, entry->d_name, out);
+    if (folder)
+        closedir(folder);
+    if (out->n > 0)
+        qsort(out->boxes, out->n, sizeof *out->boxes, compare_boxes);
+    return r;
+}
+
+// The entry of the kind's name, which is added if it is new; NULL if out of memory. Without a host to decide, each spec
+// has an entry of its own.
+static struct uncore_found *entry_of(struct uncore_host *host, const struct uncore_kind *kind, bool decided) {
+    for (size_t i = 0; i < host->n; i++)
+        if (strcmp(host->found[i].kind->name, kind->name) == 0 &&
+            (decided || strcmp(host->found[i].kind->spec, kind->spec) == 0))
+            return &host->found[i];
+    struct uncore_found *grown = array_grow(host->found, host->n, sizeof *grown);
+    if (!grown)
+        return NULL;
+    host->found = grown;
+    grown[host->n] = (struct uncore_found){.kind = kind};
+    return &grown[host->n++];
+}
+
+// True if a host with CPUs of these specs may have the kind.
+static bool is_of(const struct uncore_kind *kind, const char *const *specs, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (fnmatch(kind->cpus, specs[i], 0) == 0)
+            return true;
+    return false;
+}
+
+int uncore_find(const struct host_roots *roots, const struct uncore_kinds *kinds, const char *const *specs, size_t n,
+                struct uncore_host *out) {
+    struct uncore_host host = {0};
+    int r = 0;
+    for (size_t k = 0; k < kinds->n && r == 0; k++) {
+        const struct uncore_kind *kind = &kinds->kinds[k];
+        if (!is_of(kind, specs, n))
+            continue;
+        struct uncore_found *found = entry_of(&host, kind, roots != NULL);
+        r = found ? 0 : -ENOMEM;
+        if (r < 0 || !roots || found->boxes.n > 0)
+            continue;
+        r = find_boxes(roots, kind, &found->boxes);
+        if (found->boxes.n > 0)
+            found->kind = kind;
+    }
+    if (r < 0)
+        uncore_host_deinit(&host);
+    else
+        *out = host;
+    return r;
+}
+
+void uncore_host_deinit(struct uncore_host *host) {
+    for (size_t i = 0; i < host->n; i++)
+        uncore_boxes_deinit(&host->found[i].boxes);
+    free(host->found);
+    *host = (struct uncore_host){0};
+}
+
+// ---- scale and unit ----
+
+int uncore_find_bytes(const struct host_roots *roots, const char *pmu, const char *event, double *out) {
+    static const struct {
+        const char *name;
+        double bytes;
+    } units[] = {{"Bytes", 1}, {"KiB", 1024}, {"MiB", 1024.0 * 1024}, {"GiB", 1024.0 * 1024 * 1024}};
+    char file[TEXT_BYTES], scale[TEXT_BYTES], unit[TEXT_BYTES], *end;
+    (void)snprintf(file, sizeof file, "events/%s.scale", event);
+    if (read_file(roots, pmu, file, scale, sizeof scale) <= 0)
+        return -ENOENT;
+    (void)snprintf(file, sizeof file, "events/%s.unit", event);
+    if (read_file(roots, pmu, file, unit, sizeof unit) <= 0)
+        return -ENOENT;
+    double value = strtod(scale, &end);
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++)
+        if (end != scale && *end == '\0' && value > 0 && strcmp(unit, units[u].name) == 0) {
+            *out = value * units[u].bytes;
+            return 0;
+        }
+    return -EINVAL;
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_COLLECTORS_UNCORE_UNCORE_FIND_H
+#define TOPDOWND_COLLECTORS_UNCORE_UNCORE_FIND_H
+
+// Finds a host's boxes: the kernel's PMUs outside the cores, below /sys/bus/event_source/devices. Opens none.
+//
+// Each PMU says in its `cpumask` which CPUs read it: one for each box. Most have one CPU. Where the boxes of all
+// sockets share a name, as on Intel, the mask has one CPU of each socket, and each is a box. A PMU without the file is
+// one box, which the first online CPU reads: the kernel moves its events to the right one.
+
+#include <stddef.h>
+
+#include "collectors/host/host_linux.h"
+#include "core/uncore/uncore.h"
+
+// The boxes of a kind. Borrows the kind.
+struct uncore_found {
+    const struct uncore_kind *kind; // of kinds of one name, the one that has boxes; if none has, the first
+    struct uncore_boxes boxes;      // sorted as core/uncore/uncore.h says; none: the host lacks the PMU
+};
+
+struct uncore_host {
+    struct uncore_found *found; // one for each name of the CPU's kinds, in their order
+    size_t n;
+};
+
+// Finds the boxes of the kinds that a host with CPUs of these `n` specs may have. A PMU without a number for `type` or
+// with an invalid `cpumask` has no box. Without roots there is no host: no kind has boxes, and all specs of a name are
+// found. -ENOMEM. Free with uncore_host_deinit.
+int uncore_find(const struct host_roots *roots, const struct uncore_kinds *kinds, const char *const *specs, size_t n,
+                struct uncore_host *out);
+void uncore_host_deinit(struct uncore_host *host);
+
+// The bytes of one count of an event that the kernel names, from its files NAME.scale and NAME.unit. -ENOENT if the
+// kernel states neither, -EINVAL if they are no number or no unit of bytes.
+int uncore_find_bytes(const struct host_roots *roots, const char *pmu, const char *event, double *out);
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/command/list_pmus.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collectors/host/host_bind.h"
+#include "collectors/uncore/uncore_find.h"
+#include "config/spec/spec_json.h"
+#include "config/spec/uncore_kinds_json.h"
+
+enum { PATH_BYTES = 512 };
+
+const struct table_column list_pmu_columns[LIST_PMU_COLUMNS] = {
+    {"name", "NAME", TABLE_TEXT},      {"group", "GROUP", TABLE_TEXT},     {"spec", "SPEC", TABLE_TEXT},
+    {"pmu", "PMU", TABLE_TEXT},        {"boxes", "BOXES", TABLE_NUMBER},   {"event", "EVENT", TABLE_TEXT},
+    {"config", "CONFIG", TABLE_TEXT},  {"config1", "CONFIG1", TABLE_TEXT}, {"config2", "CONFIG2", TABLE_TEXT},
+    {"not_encoded", NULL, TABLE_TEXT}, {"traffic", "TRAFFIC", TABLE_TEXT}, {"bytes", "BYTES", TABLE_NUMBER},
+    {"title", "TITLE", TABLE_TEXT},
+};
+
+const struct table_column list_box_columns[LIST_BOX_COLUMNS] = {
+    {"name", "NAME", TABLE_TEXT},   {"group", "GROUP", TABLE_TEXT}, {"box", "BOX", TABLE_TEXT},
+    {"type", "TYPE", TABLE_NUMBER}, {"cpu", "CPU", TABLE_NUMBER},   {"socket", "SOCKET", TABLE_NUMBER},
+    {"node", "NODE", TABLE_NUMBER},
+};
+
+// Loads a kind's spec; on a host, with its events in the formats of the kind's first box.
+static int load(const struct list_pmus *list, const struct uncore_found *found, struct errors *errors,
+                struct catalog **out) {
+    char path[PATH_BYTES];
+    struct catalog_builder *builder;
+    struct host_binding binding;
+    (void)snprintf(path, sizeof path, "%s/uncore/%s.json", list->folder, found->kind->spec);
+    int r = spec_json_read(path, NULL, errors, &builder);
+    if (r < 0)
+        return r;
+    if (found->boxes.n > 0) {
+        const struct uncore_box *box = &found->boxes.boxes[0];
+        r = host_bind(list->roots, box->pmu, box->type, builder, &binding);
+        if (r == 0)
+            host_binding_deinit(&binding);
+    }
+    if (r == 0)
+        *out = catalog_builder_finish(builder);
+    else
+        catalog_builder_free(builder);
+    return r;
+}
+
+// The traffic that an event is part of, and the bytes that a count of it stands for.
+static void add_traffic(const struct catalog *catalog, unsigned event, struct table *table) {
+    for (size_t m = 0; m < catalog->n_metrics; m++) {
+        const struct catalog_metric *metric = &catalog->metrics[m];
+        const struct formula_sum *sum = &metric->formula->numerator;
+        double k;
+        if (metric->traffic == TRAFFIC_NONE || !catalog_metric_ratio(metric, &k))
+            continue;
+        for (size_t t = 0; t < sum->n; t++)
+            if (sum->terms[t].variable == event) {
+                table_text(table, traffic_table[metric->traffic].name);
+                table_format(table, "%.10g", k * sum->terms[t].coefficient);
+                return;
+            }
+    }
+    table_text(table, NULL);
+    table_text(table, NULL);
+}
+
+static void add_event(const struct list_pmus *list, const struct uncore_found *found, const struct catalog *catalog,
+                      unsigned index, struct table *table) {
+    const struct catalog_event *event = &catalog->events[index];
+    const uint64_t words[] = {event->code.config, event->code.config1, event->code.config2};
+    table_text(table, found->kind->name);
+    table_text(table, found->kind->group);
+    table_text(table, found->kind->spec);
+    table_text(table, found->kind->pattern);
+    if (list->roots)
+        table_format(table, "%zu", found->boxes.n);
+    else
+        table_text(table, NULL);
+    table_text(table, event->name);
+    for (int i = 0; i < 3; i++) {
+        if (event->uncoded)
+            table_text(table, NULL);
+        else
+            table_format(table, "0x%" PRIx64, words[i]);
+    }
+    table_text(table, event->uncoded);
+    add_traffic(catalog, index, table);
+    table_text(table, event->title);
+}
+
+static int add_kind(const struct list_pmus *list, const struct uncore_found *found, struct errors *errors,
+                    struct table *table) {
+    struct catalog *catalog;
+    int r = load(list, found, errors, &catalog);
+    if (r < 0)
+        return r;
+    for (unsigned e = 0; e < catalog->n_events; e++)
+        if (catalog->events[e].kind == EVENT_COUNTED)
+            add_event(list, found, catalog, e, table);
+    catalog_free(catalog);
+    return 0;
+}
+
+static void add_number(int number, struct table *table) {
+    if (number >= 0)
+        table_format(table, "%d", number);
+    else
+        table_text(table, NULL);
+}
+
+static int add_boxes(const struct list_pmus *list, const struct uncore_found *found, struct errors *errors,
+                     struct table *table) {
+    (void)list;
+    (void)errors;
+    for (size_t b = 0; b < found->boxes.n; b++) {
+        const struct uncore_box *box = &found->boxes.boxes[b];
+        table_text(table, found->kind->name);
+        table_text(table, found->kind->group);
+        table_text(table, box->pmu);
+        table_format(table, "%" PRIu32, box->type);
+        table_format(table, "%u", box->cpu);
+        add_number(box->package, table);
+        add_number(box->node, table);
+    }
+    return 0;
+}
+
+typedef int adder(const struct list_pmus *list, const struct uncore_found *found, struct errors *errors,
+                  struct table *table);
+
+static int list_kinds(const struct list_pmus *list, adder *add, struct errors *errors, struct table *table) {
+    char path[PATH_BYTES];
+    struct uncore_kinds kinds;
+    struct uncore_host host;
+    (void)snprintf(path, sizeof path, "%s/uncore/kinds.json", list->folder);
+    int r = uncore_kinds_json_load(path, errors, &kinds);
+    if (r < 0)
+        return r;
+    r = uncore_find(list->roots, &kinds, list->specs, list->n, &host);
+    if (r == 0) {
+        for (size_t i = 0; i < host.n && r == 0; i++)
+            r = add(list, &host.found[i], errors, table);
+        uncore_host_deinit(&host);
+    }
+    uncore_kinds_json_deinit(&kinds);
+    return r;
+}
+
+int list_pmus(const struct list_pmus *list, struct errors *errors, struct table *table) {
+    return list_kinds(list, add_kind, errors, table);
+}
+
+int list_boxes(const struct list_pmus *list, struct errors *errors, struct table *table) {
+    return list_kinds(list, add_boxes, errors, table);
+}

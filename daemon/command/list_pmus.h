@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_COMMAND_LIST_PMUS_H
+#define TOPDOWND_DAEMON_COMMAND_LIST_PMUS_H
+
+// The lists of the PMUs outside the cores: their kinds with events and encodings, and the boxes of this host.
+
+#include "collectors/host/host_linux.h"
+#include "core/base/error.h"
+#include "exporters/view/table.h"
+
+enum { LIST_PMU_COLUMNS = 13, LIST_BOX_COLUMNS = 7 };
+extern const struct table_column list_pmu_columns[LIST_PMU_COLUMNS];
+extern const struct table_column list_box_columns[LIST_BOX_COLUMNS];
+
+// Whose kinds: those of CPUs with one of these specs. `folder` holds the shipped specs. Without roots there is no host,
+// and events have the encodings of the spec.
+struct list_pmus {
+    const char *folder;
+    const struct host_roots *roots;
+    const char *const *specs;
+    size_t n;
+};
+
+// One row for each event of each kind; one for each box. Return 0, -EINVAL with the mistakes in `errors`, -ENOMEM.
+int list_pmus(const struct list_pmus *list, struct errors *errors, struct table *table);
+int list_boxes(const struct list_pmus *list, struct errors *errors, struct table *table);
+
+#endif

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# The documentation as it is installed: README.md and the pages of docs/ in one folder, without those for developers. Links lead to
+# where a host has the file, or become text.
+file(GLOB pages CONFIGURE_DEPENDS docs/*.md)
+list(FILTER pages EXCLUDE REGEX "/(ARCHITECTURE|RELEASING)\\.md$")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS README.md ${pages})
+foreach(page README.md ${pages})
+  get_filename_component(name ${page} NAME)
+  file(READ ${page} text)
+  string(REGEX REPLACE "!\\[[^]]*\\]\\([^)]*\\)\n\n" "" text "${text}")
+  string(REGEX REPLACE "\\[([^]]*)\\]\\((\\.\\./)?(docs/)?((tests/README|ARCHITECTURE|RELEASING)\\.md)\\)" "\\1" text "${text}")
+  string(REGEX REPLACE "\\]\\(docs/(topdownd[a-z.]*)\\.([1-9])\\)" "](../../man/man\\2/\\1.\\2.gz)" text "${text}")
+  string(REGEX REPLACE "\\]\\((\\.\\./)?CHANGELOG\\.md" "](changelog.gz" text "${text}")
+  string(REPLACE "](config/topdownd.yaml)" "](/etc/topdownd/topdownd.yaml)" text "${text}")
+  string(REPLACE "[docs/" "[" text "${text}")
+  string(REPLACE "](docs/" "](" text "${text}")
+  string(REPLACE "](../README.md" "](README.md" text "${text}")
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/pages/${name} CONTENT "@text@" @ONLY)
+  install(FILES ${CMAKE_BINARY_DIR}/pages/${name} DESTINATION ${topdownd_doc})
+endforeach()

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PMUs outside the cores on made-up hosts: which boxes are found, which socket and NUMA node they belong to, and how their events
+are encoded, without a host and on one, and what perf makes of the same."""
+
+import json
+import subprocess
+import tempfile
+
+import e2e
+import test_encoding
+import uncore_hosts
+
+BINARY, ROOT = e2e.arguments()
+
+
+def ask(what, *options):
+    done = subprocess.run([BINARY, "list", what, *options, "--json", "--path.data", ROOT], capture_output=True, text=True,
+                          timeout=e2e.TIMEOUT)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def lists(build):
+    """(the host, its boxes, its PMUs' events)"""
+    with tempfile.TemporaryDirectory() as folder:
+        host = build(folder)
+        at = ("--path.sysfs", folder, "--path.procfs", folder)
+        return host, ask("boxes", *at), ask("pmus", *at)
+
+
+def boxes_of(boxes, name):
+    return [(box["box"], box["cpu"], box["socket"], box["node"]) for box in boxes if box["name"] == name]
+
+
+def codes(pmus, name):
+    return {row["event"]: tuple(int(row[key], 16) for key in ("config", "config1", "config2")) for row in pmus if row["name"] == name}
+
+
+def traffic(pmus):
+    """{traffic: {event: bytes}}"""
+    found = {}
+    for row in pmus:
+        if row["traffic"]:
+            found.setdefault(row["traffic"], {})[row["event"]] = row["bytes"]
+    return found
+
+
+def test_sapphire_rapids_has_each_box_once_a_socket():
+    host, boxes, pmus = lists(uncore_hosts.sapphire_rapids)
+    imc = boxes_of(boxes, "imc")
+    assert imc == [(f"uncore_imc_{i}", cpu, socket, node) for socket, cpu, node in ((0, 0, 0), (1, 56, 4)) for i in range(8)], imc
+    assert len(boxes_of(boxes, "home")) == 112 and len(boxes_of(boxes, "upi")) == 8
+    assert boxes_of(boxes, "home")[10][0] == "uncore_cha_10", "in the order of their numbers"
+    assert {box["type"] for box in boxes if box["box"] == "uncore_imc_3"} == {host.types["uncore_imc_3"]}
+    assert codes(pmus, "imc") == {"UNC_M_CAS_COUNT.RD": (0xCF05, 0, 0), "UNC_M_CAS_COUNT.WR": (0xF005, 0, 0)}
+    assert traffic(pmus)["memory_read"] == {"UNC_M_CAS_COUNT.RD": 64}
+    assert traffic(pmus)["llc_miss_remote"] == {"UNC_CHA_REQUESTS.READS_REMOTE": 64, "UNC_CHA_REQUESTS.WRITES_REMOTE": 64}
+    assert abs(traffic(pmus)["interconnect_out"]["UNC_UPI_TxL_FLITS.ALL_DATA"] - 64 / 9) < 1e-8
+    assert [row["boxes"] for row in pmus if row["name"] == "imc"] == [16, 16]
+
+
+def test_granite_rapids_counts_both_halves_of_a_channel():
+    _, boxes, pmus = lists(uncore_hosts.granite_rapids)
+    assert len(boxes_of(boxes, "imc")) == 24
+    assert codes(pmus, "imc") == {"UNC_M_CAS_COUNT_SCH0.RD": (0xCF05, 0, 0), "UNC_M_CAS_COUNT_SCH1.RD": (0xCF06, 0, 0),
+                                  "UNC_M_CAS_COUNT_SCH0.WR": (0xF005, 0, 0), "UNC_M_CAS_COUNT_SCH1.WR": (0xF006, 0, 0)}
+    assert traffic(pmus)["memory_write"] == {"UNC_M_CAS_COUNT_SCH0.WR": 64, "UNC_M_CAS_COUNT_SCH1.WR": 64}
+    assert [row["boxes"] for row in pmus if row["name"] == "home"] == [0] * 4, "a host without the driver's PMUs has no box"
+
+
+def test_zen_4_has_twelve_memory_controllers_a_socket():
+    _, boxes, pmus = lists(uncore_hosts.zen4)
+    assert boxes_of(boxes, "umc") == [(f"amd_umc_{i}", i // 12 * 16, i // 12, i // 12) for i in range(24)], boxes
+    assert boxes_of(boxes, "df") == [("amd_df", 0, 0, 0), ("amd_df", 16, 1, 1)]
+    assert [cpu for _, cpu, _, _ in boxes_of(boxes, "l3")] == [0, 8, 16, 24], "one for each core complex"
+    assert codes(pmus, "umc") == {"umc_cas_cmd.rd": (0x10A, 0, 0), "umc_cas_cmd.wr": (0x20A, 0, 0)}
+    assert traffic(pmus)["memory_read"] == {"umc_cas_cmd.rd": 64}
+    assert len(traffic(pmus)["llc_miss_remote"]) == 16 and set(traffic(pmus)["llc_miss_remote"].values()) == {32}
+    assert codes(pmus, "df")["remote_socket_inf1_inbound_data_beats_ccm7"] == (0x50B00FEDF, 0, 0)
+
+
+def test_zen_2_has_the_older_names():
+    _, boxes, pmus = lists(uncore_hosts.zen2)
+    assert boxes_of(boxes, "df") == boxes_of(boxes, "df_links") == [("amd_df", 0, 0, 0), ("amd_df", 16, 1, 1)]
+    assert len(boxes_of(boxes, "l3")) == 8
+    assert traffic(pmus)["memory_all"] == {f"dram_channel_data_controller_{i}": 64 for i in range(8)}
+    assert codes(pmus, "df")["dram_channel_data_controller_7"] == (0x1000038C7, 0, 0)
+    assert "memory_read" not in traffic(pmus), "reads and writes are not told apart"
+
+
+def test_grace_counts_in_its_fabric():
+    _, boxes, pmus = lists(uncore_hosts.grace)
+    assert boxes_of(boxes, "ddr") == [("nvidia_scf_pmu_0", 0, 0, 0), ("nvidia_scf_pmu_1", 72, 1, 1)], boxes
+    assert codes(pmus, "ddr") == {"cmem_rd_data": (0x1A5, 0, 0), "cmem_wr_total_bytes": (0x1DB, 0, 0)}
+    assert traffic(pmus)["memory_read"] == {"cmem_rd_data": 32} and traffic(pmus)["memory_write"] == {"cmem_wr_total_bytes": 1}
+    assert traffic(pmus)["interconnect_in"] == {"remote_socket_rd_data": 32}
+
+
+def test_vera_is_found_by_the_identifier():
+    _, boxes, pmus = lists(uncore_hosts.vera)
+    assert boxes_of(boxes, "ddr") == [("nvidia_uncore_pmu_1", 0, 0, 0), ("nvidia_uncore_pmu_3", 88, 1, 1)], boxes
+    assert codes(pmus, "ddr") == {"scf_cache_refill": (0xF1, 0, 0), "scf_cache_wb": (0xF3, 0, 0)}
+    assert traffic(pmus) == {"memory_read": {"scf_cache_refill": 64}, "memory_write": {"scf_cache_wb": 64}}
+
+
+def test_altra_counts_at_its_memory_controllers_and_not_twice():
+    _, boxes, pmus = lists(uncore_hosts.altra)
+    assert len(boxes_of(boxes, "ddr")) == 8 and {cpu for _, cpu, _, _ in boxes_of(boxes, "ddr")} == {0}, boxes
+    assert all(name.startswith("arm_dmc620_") for name, *_ in boxes_of(boxes, "ddr")), "the mesh counts the same bytes"
+    assert codes(pmus, "ddr") == {"clkdiv2_rdwr.read": (1, 0, 0x290), "clkdiv2_rdwr.write": (1, 1, 0x290)}
+    assert boxes_of(boxes, "cmn") == [("arm_cmn_0", 0, 0, 0)]
+    assert codes(pmus, "cmn") == {"hnf_cache_miss": (0x10005, 0, 0), "hnf_slc_sf_cache_access": (0x20005, 0, 0)}
+
+
+def test_kunpeng_has_four_channels_a_die():
+    _, boxes, pmus = lists(uncore_hosts.kunpeng)
+    assert boxes_of(boxes, "ddr") == [(f"hisi_sccl{2 * die + 1}_ddrc{channel}", die * 32, die // 2, die)
+                                      for die in range(4) for channel in range(4)], boxes
+    assert codes(pmus, "ddr") == {"flux_rd": (1, 0, 0), "flux_wr": (0, 0, 0)}
+    assert traffic(pmus) == {"memory_read": {"flux_rd": 32}, "memory_write": {"flux_wr": 32}}
+
+
+def test_a_mesh_counts_memory_where_nothing_else_does():
+    _, boxes, pmus = lists(uncore_hosts.neoverse_v3)
+    assert boxes_of(boxes, "ddr") == boxes_of(boxes, "cmn") == [("arm_cmn_0", 0, 0, 0), ("arm_cmn_1", 64, 1, 1)], boxes
+    assert boxes_of(boxes, "dsu") == [("arm_dsu_0", 1, 0, 0), ("arm_dsu_1", 65, 1, 1)]
+    assert codes(pmus, "ddr") == {"hns_mc_reqs_local_all": (0xD0200, 0, 0)}
+    assert traffic(pmus) == {"memory_all": {"hns_mc_reqs_local_all": 64}}
+
+
+def test_a_virtual_machine_has_no_box():
+    _, boxes, pmus = lists(uncore_hosts.virtual_machine)
+    assert boxes == [] and {row["boxes"] for row in pmus} == {0}, "what the CPU could have is told"
+
+
+def test_without_a_host_every_way_to_count_is_listed():
+    pmus = ask("pmus", "--cpu", "neoverse-n1")
+    assert [row["spec"] for row in pmus if row["traffic"] == "memory_all"] == ["mesh-memory-cmn-s3", "mesh-memory-cmn-600"]
+    assert {row["boxes"] for row in pmus} == {None}
+    refused = subprocess.run([BINARY, "list", "boxes", "--cpu", "zen4"], capture_output=True, text=True, timeout=e2e.TIMEOUT)
+    assert refused.returncode == 2 and "only a host has boxes" in refused.stderr, refused
+
+
+# what the kernel shows of these PMUs where test_encoding's hosts lack them, and which of perf's names the spec's events have
+BOX = test_encoding.BOX
+PERF_CPUS = {
+    "sandy-bridge-ep": ("GenuineIntel-6-2D-7", {"uncore_imc": BOX, "uncore_qpi": BOX | {"event": "config:0-7,21"}}),
+    "broadwell-ep": ("GenuineIntel-6-4F-1", {"uncore_imc": BOX, "uncore_ha": BOX, "uncore_qpi": BOX | {"event": "config:0-7,21"}}),
+    "cascade-lake": ("GenuineIntel-6-55-7", test_encoding.SKYLAKE_BOXES),
+    "sapphire-rapids": ("GenuineIntel-6-8F-4", test_encoding.ICE_LAKE_BOXES),
+    "zen2": ("AuthenticAMD-23-31-0", test_encoding.AMD_17), "zen4": ("AuthenticAMD-25-11-1", test_encoding.AMD_V2),
+}
+
+
+def test_events_are_encoded_as_perf_encodes_them():
+    perf = test_encoding.Perf()
+    compared, wrong = {}, []
+    for spec, (cpuid, formats) in PERF_CPUS.items():
+        if spec == "zen4" and not perf.is_new():
+            continue
+        rows = ask("pmus", "--cpu", spec)
+        truth = {name: code for (name, _), code in perf.ask(cpuid, formats, sorted({row["event"] for row in rows})).items()}
+        for row in rows:
+            ours = tuple(int(row[key], 16) for key in ("config", "config1", "config2"))
+            if row["event"] in truth:
+                compared[spec] = compared.get(spec, 0) + 1
+                if ours != truth[row["event"]]:
+                    wrong.append(f"{spec} {row['event']}: {[hex(x) for x in ours]}, perf: {[hex(x) for x in truth[row['event']]]}")
+    assert not wrong, "\n".join(wrong)
+    assert compared and all(compared.get(spec, 0) >= 2 for spec in ("cascade-lake", "sapphire-rapids", "zen2")), compared
+    return f"{sum(compared.values())} events of {len(compared)} CPUs, perf {'.'.join(map(str, perf.version))}: {compared}"
+
+
+if __name__ == "__main__":
+    e2e.run_tests()
