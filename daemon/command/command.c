@@ -17,6 +17,7 @@
 #include "daemon/command/list.h"
 #include "daemon/command/memory.h"
 #include "daemon/command/reload.h"
+#include "daemon/command/top.h"
 #include "daemon/command/yield.h"
 #include "daemon/doctor/doctor.h"
 #include "daemon/measure/measure_command.h"
@@ -139,6 +140,17 @@ static const struct command commands[] = {
      .manual = "topdownd-doctor(8)",
      .check = doctor_check,
      .run = doctor_run},
+    {.name = "top",
+     .sets = OPTIONS_HOST | OPTIONS_TOP,
+     .summary = "show a host live in the terminal: what it is bound by, since when, where",
+     .help = "Shows a host in the terminal, live: what it is bound by, since when, and what next; level 1 with its\n"
+             "last minutes, the tree, CPUs and sockets sorted by any metric. '?' tells the keys.\n"
+             "Without --url, --replay and --pmu it shows what the daemon on 127.0.0.1:10813 says; without a\n"
+             "daemon it measures this host itself, as long as it is shown.",
+     .example = "topdownd top --url http://web-1:10813",
+     .manual = "topdownd-top(1)",
+     .check = top_check,
+     .run = top_run},
     {.name = "explain",
      .sets = OPTIONS_EXPLAIN | OPTIONS_HOST,
      .summary = "say what would be measured here, how often, at which cost, and what not",
