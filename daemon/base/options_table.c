@@ -65,6 +65,13 @@ static int read_pmu(const struct option_row *row, const char *word, struct optio
     return options_refuse("there is no PMU", word, error_suggest(word, kinds, N_OF(kinds)));
 }
 
+static int read_replay(const struct option_row *row, const char *word, struct options *options) {
+    if (word[0] == '\0')
+        return options_say("--replay takes the path of a recording");
+    options->pmu = PMU_REPLAY;
+    return read_text(row, word, options);
+}
+
 static int read_speed(const struct option_row *row, const char *word, struct options *options) {
     struct decimal number;
     const char *end = word;
@@ -159,9 +166,9 @@ const struct option_row option_rows[OPTION_ROWS] = {
      "host's)"},
     {"path.data", "DIR", OPTIONS_HOST | OPTIONS_DIFF, read_text, MEMBER(paths.data),
      "folder that holds specs/ and scenarios/ (found beside the program)"},
-    {"speed", "N", OPTIONS_MEASURE, read_speed, MEMBER(replay.speed),
+    {"speed", "N", OPTIONS_MEASURE | OPTIONS_TOP, read_speed, MEMBER(replay.speed),
      "of a replay: N times as fast as it was (1); 0: to its end at once"},
-    {"spec", "NAME[@PMU]", OPTIONS_MEASURE, read_text, MEMBER(spec),
+    {"spec", "NAME[@PMU]", OPTIONS_MEASURE | OPTIONS_TOP, read_text, MEMBER(spec),
      "of a replayed log of perf: the name of the CPU's spec (the one that knows most of its events), and of several "
      "core types in the log the PMU of the one to replay"},
     {"record", "FILE", OPTIONS_MEASURE, read_record, MEMBER(record),
@@ -219,6 +226,16 @@ const struct option_row option_rows[OPTION_ROWS] = {
     {"format", "KIND", OPTIONS_EVAL, read_format, MEMBER(eval.format), "arm, perf or perfmon (by what is there)"},
     {"cpuid", "ID", OPTIONS_EVAL, read_text, MEMBER(eval.cpuid), "the CPU, as in GenuineIntel-6-8F-4 or 0x410fd4f0"},
     {"scaled", NULL, OPTIONS_EVAL, read_flag, MEMBER(eval.scaled), "apply each metric's ScaleUnit"},
+    {"url", "URL", OPTIONS_TOP, read_text, MEMBER(top.url),
+     "show what the daemon there says, such as http://web-1:10813"},
+    {"replay", "FILE", OPTIONS_TOP, read_replay, MEMBER(replay.path),
+     "show what run --record wrote; the same as --pmu replay:FILE"},
+    {"cacert", "FILE", OPTIONS_TOP, read_text, MEMBER(top.cacert),
+     "certificates of the authorities that may vouch for a daemon with https (the host's)"},
+    {"user", "NAME", OPTIONS_TOP, read_text, MEMBER(top.user),
+     "who asks; the password is in the environment variable TOPDOWND_PASSWORD"},
+    {"password-file", "FILE", OPTIONS_TOP, read_text, MEMBER(top.password_file), "or in the first line of FILE"},
+    {"once", NULL, OPTIONS_TOP, read_flag, MEMBER(top.once), "print one screen as text, and end"},
     {"help", NULL, OPTIONS_ALL, read_flag, MEMBER(help),
      "say how to use topdownd, or the command, and exit; -h is the same"},
     {"version", NULL, OPTIONS_ALL, read_flag, MEMBER(version), "say which version it is, and exit"},

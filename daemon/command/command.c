@@ -17,6 +17,7 @@
 #include "daemon/command/list.h"
 #include "daemon/command/memory.h"
 #include "daemon/command/reload.h"
+#include "daemon/command/top.h"
 #include "daemon/command/yield.h"
 #include "daemon/doctor/doctor.h"
 #include "daemon/measure/measure_command.h"
@@ -140,6 +141,17 @@ static const struct command commands[] = {
      .manual = "topdownd-doctor(8)",
      .check = doctor_check,
      .run = doctor_run},
+    {.name = "top",
+     .sets = OPTIONS_HOST | OPTIONS_TOP,
+     .summary = "show a host live in the terminal: what it is bound by, since when, where",
+     .help = "Shows a host in the terminal, live: what it is bound by, since when, and what next; level 1 with its\n"
+             "last minutes, the tree, CPUs and sockets sorted by any metric. '?' tells the keys.\n"
+             "Without --url, --replay and --pmu it shows what the daemon on 127.0.0.1:10813 says; without a\n"
+             "daemon it measures this host itself, as long as it is shown.",
+     .example = "topdownd top --url http://web-1:10813",
+     .manual = "topdownd-top(1)",
+     .check = top_check,
+     .run = top_run},
     {.name = "explain",
      .sets = OPTIONS_EXPLAIN | OPTIONS_HOST,
      .summary = "say what would be measured here, how often, at which cost, and what not",
@@ -151,10 +163,13 @@ static const struct command commands[] = {
      .check = explain_check,
      .run = explain_run},
     {.name = "measure",
-     .sets = OPTIONS_MEASURE_NOW | OPTIONS_HOST,
-     .summary = "measure this host for a while, and say what it was bound by",
-     .help = "Measures this host for a while and says what it was bound by: level 1, the metric groups that its\n"
-             "largest part leads to, and the next step. The exit status is 1 if nothing could be measured.",
+     .word = "[-- COMMAND]",
+     .starts = true,
+     .sets = OPTIONS_MEASURE_NOW | OPTIONS_HOST | OPTIONS_ASK,
+     .summary = "measure this host, or a command, for a while, and say what it was bound by",
+     .help = "Measures this host for a while, or a command with all that it starts until it ends, and says what it\n"
+             "was bound by: level 1, the metric groups that its largest part leads to, and the next step. The exit\n"
+             "status is 1 if nothing could be measured, else that of the command.",
      .example = "topdownd measure --duration 10s --interval 1s",
      .manual = "topdownd-measure(1)",
      .check = measure_command_check,

@@ -459,7 +459,7 @@ static int service_open(struct service *s, const struct options *options) {
         r = inherited_take(&inherited, errors);
     if (r >= 0)
         r = open_server(s, &inherited);
-    if (r >= 0)
+    if (r >= 0 && !options->aside.on)
         r = control_new(s->loop, options->paths.run, &(struct control_requests){on_yield, on_reload, s}, errors,
                         &s->control);
     if (r >= 0)

@@ -36,6 +36,7 @@ struct setup {
         uint64_t interval_ns;
     } textfile;
     double speed; // of a replay
+    int steps_fd; // of a replay that somebody steps (daemon/engine/steps.h); 0: nobody does
     bool quiet;   // nobody waits for its end: the log says nothing of it
     struct core_type types[SOURCE_TYPES_MAX];
     size_t n_types;                      // at least 1
