@@ -164,7 +164,7 @@ static int begin(struct session *s, struct errors *errors) {
     s->virtual_ns = (uint64_t)SECOND_NS;
     s->clocks =
         source->simulated ? (struct clocks){virtual_now, no_cpu_time, no_time_of_day, &s->virtual_ns} : clocks_kernel;
-    s->collected = collected_new();
+    s->collected = collected_new(false);
     if (!s->collected)
         return -ENOMEM;
     s->begun_ns = now_of(s);
