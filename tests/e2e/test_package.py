@@ -143,21 +143,11 @@ def test_an_older_time_is_taken_from_the_environment():
         assert set(re.findall(r" (\d{4}-\d\d-\d\d) ", listed)) == {"1970-01-02"}, listed
 
 
-def next_version(folder):
-    """The package of a later version, with another configuration."""
-    run("dpkg-deb", "-R", deb(), f"{folder}/tree")
-    packages.edit(f"{folder}/tree/DEBIAN/control", "Version: ", "Version: 9.0-1")
-    path = f"{folder}/tree{CONFIG}"
-    e2e.write_text(path, e2e.read_text(path) + "# of the later version\n")
-    run("dpkg-deb", "--root-owner-group", "-b", f"{folder}/tree", f"{folder}/later.deb")
-    shutil.rmtree(f"{folder}/tree")
-    shutil.copy(deb(), f"{folder}/this.deb")
-
-
 def test_install_upgrade_downgrade_remove_and_purge():
     need("dpkg-deb", "dpkg")
     with tempfile.TemporaryDirectory() as folder:
-        next_version(folder)
+        packages.make_later(deb(), f"{folder}/later.deb")
+        shutil.copy(deb(), f"{folder}/this.deb")
         with packages.copy_of_this_machine(folder) as copy:
             if os.path.exists(copy.outside("/usr/sbin/topdownd")):
                 raise e2e.Skip("this machine has topdownd installed")
