@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A life of the service under a real systemd: installed with apt, scraped, reloaded, killed, upgraded to sockets, purged.
+"""A life of the service under a real systemd: installed with apt, scraped, reloaded, killed, upgraded to sockets, purged; and
+packaging/ansible.
 
 A private copy of this machine (packages.Copy) boots in a container, with systemd as PID 1, a network of its own, and none of
 the machine's services. Nothing outside of it changes. It takes root, overlayfs and systemd-nspawn.
@@ -18,7 +19,7 @@ import e2e
 import packages
 from packages import need
 
-BINARY, _ = e2e.arguments()
+BINARY, ROOT = e2e.arguments()
 BUILD = os.path.dirname(BINARY)
 UNIT = "topdownd.service"
 DROP_IN = f"/etc/systemd/system/{UNIT}.d/test.conf"
@@ -292,6 +293,44 @@ def test_a_life_of_the_service():
             check_purge(container)
     return "back after " + ", ".join(f"SIG{name} {value} s" for name, value in seconds.items()) + \
         (f"; Prometheus saw {restarts} restarts" if prometheus else "") + f"; exposure {exposure[0]}, with sockets {exposure[1]}"
+
+
+PLAYBOOK = "/packages/ansible/topdownd.yml"
+DATABASE = "profiles: {database: {groups: [Software]}}\nslot: 100ms\n"
+
+
+def play(container, variables, status=0):
+    """Runs the playbook on the container itself; what it said of the host in the end, by number."""
+    container.write("/root/variables.yml", variables)
+    said = container.run("env", "HOME=/root", "LC_ALL=C.UTF-8", "ansible-playbook", "-c", "local", "-i", "localhost,", PLAYBOOK,
+                         "-e", "ansible_become=false", "-e", "ansible_python_interpreter=/usr/bin/python3", "-e", "@/root/variables.yml",
+                         status=status)
+    return {name: int(n) for name, n in re.findall(r"(\w+)=(\d+)", said[said.index("PLAY RECAP"):])}, said
+
+
+def test_the_playbook_installs_configures_by_role_and_verifies():
+    need("ansible-playbook", "ansible-core")
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(packages.file_of(MADE, "deb"), f"{folder}/topdownd.deb")
+        shutil.copytree(f"{ROOT}/packaging/ansible", f"{folder}/ansible")
+        os.chmod(folder, 0o755)
+        variables = "topdownd_package: /packages/topdownd.deb\ntopdownd_profile: database\ntopdownd_config:\n" + \
+            "".join(f"  {line}\n" for line in DATABASE.splitlines())
+        with booted(folder) as container:
+            recap, said = play(container, variables)
+            assert recap["failed"] == 0 and recap["changed"] > 0, said
+            assert container.active() and container.show("UnitFileState") == "enabled"
+            assert "profile database:" in container.run("topdownd", "check-config", "--pmu", "sim"), "by role"
+            before = container.pid()
+            recap, said = play(container, variables)
+            assert (recap["failed"], recap["changed"]) == (0, 0), said
+            recap, said = play(container, variables.replace("slot", "slto"), status=2)
+            assert recap["failed"] == 1 and "50-site.yaml:" in said and "slot" in said, said
+            assert "slto" not in container.run("cat", "/etc/topdownd/conf.d/50-site.yaml"), "a mistake changes nothing"
+            recap, said = play(container, variables.replace("100ms", "200ms"))
+            assert recap["changed"] == len(("the file", "the reload")) and container.pid() == before, said
+            assert "200" in container.run("cat", "/etc/topdownd/conf.d/50-site.yaml")
+        return ", ".join(f"{name} {n}" for name, n in recap.items() if n)
 
 
 if __name__ == "__main__":
