@@ -117,7 +117,7 @@ def main():
         packages.run("cpack", "-G", "DEB", "--config", f"{BUILD}/CPackConfig.cmake", "-B", f"{folder}/made", cwd=folder)
         if subprocess.run(["apt-get", "download", "-q", PEER], cwd=folder, capture_output=True, check=False).returncode != 0:
             skip(f"{PEER} cannot be downloaded")
-        os.rename(packages.file_of(folder, "deb"), f"{folder}/peer.deb")
+        os.rename(packages.file_of(folder, "deb", PEER), f"{folder}/peer.deb")
         os.rename(packages.file_of(f"{folder}/made", "deb"), f"{folder}/topdownd.deb")
         try:
             with booted(folder) as container:

@@ -2,17 +2,18 @@
 #ifndef TOPDOWND_DAEMON_RUN_CHECK_H
 #define TOPDOWND_DAEMON_RUN_CHECK_H
 
-// `topdownd check-config`, and what `run` refuses as well.
+// What a configuration must keep beside being right: check-config, `run` and a reload refuse the same.
 
 #include "core/base/error.h"
-#include "daemon/base/options.h"
 #include "daemon/source/setup.h"
 
-// Checks the configuration and prints its effect on this host. Returns the exit status: 0 or 2.
-int check_run(const struct options *options);
+// Makes the plan of each core type for the counters that its spec states, and checks that a round ends within half a
+// day. A replay has a plan already, and gets none. Returns 0, -EINVAL with the reason in `errors`, -ENOMEM or another
+// negative errno. Free the plans in every case.
+int check_make_plans(const struct setup *setup, struct errors *errors, struct plan *plans[SOURCE_TYPES_MAX]);
+void check_free_plans(struct plan *plans[SOURCE_TYPES_MAX]);
 
-// Checks that a round of the configured profile ends within half a day, on the counters that the specs state. Returns
-// 0, -EINVAL with the reason in `errors`, -ENOMEM or another negative errno.
+// The same without the plans.
 int check_plans(const struct setup *setup, struct errors *errors);
 
 #endif

@@ -60,8 +60,7 @@ static void describe_plan(const struct setup *setup, const struct core_type *typ
                                     : "");
 }
 
-// Describes a round that is longer than readers expect; false if it is not.
-static bool describe_long_round(const struct plan *plan, char *out, size_t size) {
+bool summary_describe_long_round(const struct plan *plan, char *out, size_t size) {
     double seconds = (double)plan->round_ns * 1e-9;
     if (seconds <= ROUND_SECONDS_EXPECTED)
         return false;
@@ -72,8 +71,7 @@ static bool describe_long_round(const struct plan *plan, char *out, size_t size)
     return true;
 }
 
-// The text before the missing metric groups.
-static const char *cannot(const struct source *source) {
+const char *summary_cannot(const struct source *source) {
     return source->replayed ? "the log's spec does not have" : "this host cannot measure";
 }
 
@@ -94,10 +92,25 @@ static void warn_of_not_plannable(const struct source *source, const struct plan
                         plan->catalog->metrics[plan->metrics[m].metric].export_name, plan->metrics[m].reason);
 }
 
+// "PMUs imc: 16 boxes on 2 sockets, spec imc-sapphire-rapids: 2 metrics in 1 event group that is always on ..."
+static void start_boxes(const struct view *view, const struct setup *setup, const struct core_type *type) {
+    const struct topology *topology = type->topology;
+    char plan[SUMMARY_LINE_MAX];
+    describe_plan(setup, type, view->layout->plan, plan, sizeof plan);
+    log_info("%s%zu box%s on %zu socket%s, spec %s: %s", type->source->prefix, topology->n_cpus,
+             topology->n_cpus == 1 ? "" : "es", topology->n_sockets, topology->n_sockets == 1 ? "" : "s",
+             type->source->catalog->product.spec, plan);
+    warn_of_not_plannable(type->source, view->layout->plan);
+}
+
 void summary_start(const struct view *view, const struct setup *setup, const struct core_type *type, bool starts) {
     const struct source *source = type->source;
     const char *prefix = source->prefix;
     char cpus[SUMMARY_LINE_MAX], plan[SUMMARY_LINE_MAX];
+    if (type->topology->boxes) {
+        start_boxes(view, setup, type);
+        return;
+    }
     describe_cpus(type, view->layout->plan->general_counters, cpus, sizeof cpus);
     const struct log_field fields[] = {{"CORE_TYPE", source->core_type},
                                        {"VERSION", view->version},
@@ -113,17 +126,20 @@ void summary_start(const struct view *view, const struct setup *setup, const str
               cpus, source->catalog->product.spec);
     for (size_t i = 0; i < source->troubles.n; i++) {
         const struct view_pmu_error *error = &source->troubles.errors[i];
-        log_warning("%s%s: %s", error->of_host ? "" : prefix, error->pmu, error->text);
+        if (error->uncore)
+            log_info("%s", error->text);
+        else
+            log_warning("%s%s: %s", error->of_host ? "" : prefix, error->pmu, error->text);
     }
     if (type->missing[0] != '\0')
-        log_warning("%sprofile %s: %s %s", prefix, view->profile, cannot(source), type->missing);
+        log_warning("%sprofile %s: %s %s", prefix, view->profile, summary_cannot(source), type->missing);
     if (view->layout->plan->n_units == 0) {
         log_info("%sprofile %s: measuring nothing", prefix, view->profile);
     } else {
         describe_plan(setup, type, view->layout->plan, plan, sizeof plan);
         log_info("%sprofile %s: %s", prefix, view->profile, plan);
     }
-    if (describe_long_round(view->layout->plan, plan, sizeof plan))
+    if (summary_describe_long_round(view->layout->plan, plan, sizeof plan))
         log_warning("%sprofile %s: %s", prefix, view->profile, plan);
     if (view->layout->plan->reserved_counters > 0)
         log_info("%s%u of %u general counters are left to others", prefix, view->layout->plan->reserved_counters,
@@ -195,20 +211,8 @@ void summary_config(const struct setup *setup, const struct core_type *type, con
     if (origin[0] != '\0')
         (void)printf("%s\n", origin);
     (void)printf("%shost %s, spec %s: %s\n", prefix, setup->hostname, source->catalog->product.spec, cpus);
-    for (size_t i = 0; i < source->troubles.n; i++) {
-        const struct view_pmu_error *error = &source->troubles.errors[i];
-        (void)printf("%swarning: %s: %s\n", error->of_host ? "" : prefix, error->pmu, error->text);
-    }
     (void)printf("%sprofile %s: %s\n", prefix, setup_profile_name(setup),
                  plan->n_units == 0 ? "measures nothing" : text);
     if (!source->replayed)
         show_files(prefix, plan, type->topology->n_cpus);
-    if (type->missing[0] != '\0')
-        (void)printf("%swarning: %s %s\n", prefix, cannot(source), type->missing);
-    if (describe_long_round(plan, text, sizeof text))
-        (void)printf("%swarning: %s\n", prefix, text);
-    for (size_t m = 0; m < plan->n_metrics; m++)
-        if (!plan_metric_planned(&plan->metrics[m]) && !plan->metrics[m].auxiliary)
-            (void)printf("%swarning: metric %s is not plannable: %s\n", prefix,
-                         source->catalog->metrics[plan->metrics[m].metric].export_name, plan->metrics[m].reason);
 }

@@ -33,6 +33,11 @@ void summary_host(const struct summary_host *host, char *out, size_t size);
 // Warns if neither an address (nor a socket of systemd), a text file nor a recording shows what is measured.
 void summary_readers(const struct setup *setup, bool sockets);
 
+// Describes a round that is longer than readers expect; false if it is not.
+bool summary_describe_long_round(const struct plan *plan, char *out, size_t size);
+// The text before the metric groups that are missing.
+const char *summary_cannot(const struct source *source);
+
 // Print to standard output; then for each core type.
 void summary_files(const struct setup *setup);
 void summary_config(const struct setup *setup, const struct core_type *type, const struct plan *plan);

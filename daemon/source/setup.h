@@ -36,9 +36,11 @@ struct setup {
         uint64_t interval_ns;
     } textfile;
     double speed; // of a replay
+    int steps_fd; // of a replay that somebody steps (daemon/engine/steps.h); 0: nobody does
     bool quiet;   // nobody waits for its end: the log says nothing of it
     struct core_type types[SOURCE_TYPES_MAX];
     size_t n_types;                      // at least 1
+    size_t n_boxes;                      // after them: kinds of PMUs outside the cores (daemon/uncore/)
     struct platform *platform;           // the host's; may be replaced (setup_look_at_platform)
     struct host_platform *platform_look; // NULL: it never changes
 };
@@ -46,6 +48,9 @@ struct setup {
 // Returns 0, -EINVAL with the mistakes in `errors`, -ENOMEM. Call setup_deinit in every case.
 int setup_init(struct setup *setup, const struct options *options, struct errors *errors);
 void setup_deinit(struct setup *setup);
+
+// The condition `file` of a rule that chooses a profile.
+bool setup_file_exists(const char *path);
 
 // The profile in force, or in force when a replay was recorded.
 const char *setup_profile_name(const struct setup *setup);

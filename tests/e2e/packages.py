@@ -78,8 +78,8 @@ def make_later(package, later):
         run("dpkg-deb", "--root-owner-group", "-Zgzip", "-b", f"{folder}/tree", later)
 
 
-def file_of(folder, kind):
-    found = glob.glob(f"{folder}/*.{kind}")
+def file_of(folder, kind, name="topdownd"):
+    found = glob.glob(f"{folder}/{name}[-_][0-9]*.{kind}")
     assert len(found) == 1, found
     return found[0]
 

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`topdownd check-config`: all mistakes at once, and what is allowed and unwise."""
+
+import glob
+import json
+import os
+import re
+import subprocess
+import tempfile
+
+import e2e
+
+BINARY, ROOT = e2e.arguments()
+OPEN = "listen: ['0.0.0.0:10999']\n"
+USERS = "basic_auth_users: {prometheus: $2y$10$X0h1gDsPszWURQaxFh.zoubFi6DXncSjhoQNJgRrnGs7EsimhC7zG}\n"
+
+
+def check(*words, yaml=None, web=None):
+    """The exit status and what it says, as JSON and for people."""
+    with tempfile.TemporaryDirectory() as folder:
+        config = os.devnull if yaml is None else e2e.write_text(os.path.join(folder, "a.yaml"), yaml)
+        options = [] if web is None else ["--web.config.file", e2e.write_text(os.path.join(folder, "web.yaml"), web)]
+        command = [BINARY, "check-config", config, "--path.data", ROOT, *([] if "--pmu" in words else ["--pmu", "sim"]), *options, *words]
+        text = subprocess.run(command, capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
+        done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=e2e.TIMEOUT, check=False)
+    assert done.returncode == text.returncode and done.stderr == "", (text, done)
+    said = json.loads(done.stdout)
+    assert list(said) == ["valid", "files", "hostname", "profile", "core_types", "mistakes", "warnings"], said
+    assert said["valid"] == (said["mistakes"] == []) == (done.returncode != 2), (done.returncode, said)
+    assert len(re.findall(r"^(?:core type \S+ )?warning: ", text.stdout.replace(": warning: ", " warning: "), re.M)) == len(said["warnings"]), text
+    for warning in said["warnings"]:
+        assert warning["text"] in text.stdout and (warning["remedy"] or "") in text.stdout, (warning, text)
+    for mistake in said["mistakes"]:
+        assert mistake["text"] in text.stderr, (mistake, text)
+    return done.returncode, said
+
+
+def warnings_of(*words, **how):
+    """The words of the warnings about the configuration."""
+    status, said = check("--strict", *words, **how)
+    found = {warning["check"] for warning in said["warnings"] if warning["about"] == "configuration"}
+    assert status == (1 if found else 0), (status, said)
+    assert check(*words, **how)[0] == 0, "without --strict a warning does not fail"
+    return found
+
+
+def test_what_ships_has_no_warning():
+    for path in sorted(glob.glob(os.path.join(ROOT, "scenarios/*.json"))):
+        name = os.path.splitext(os.path.basename(path))[0]
+        assert warnings_of("--pmu", f"sim:{name}") == set(), name
+    assert warnings_of(yaml=e2e.read_text(os.path.join(ROOT, "config/topdownd.yaml"))) == set()
+
+
+UNWISE = {
+    "listen_unprotected": OPEN,
+    "listen_port": "listen: ['127.0.0.1:80']\n",
+    "nobody_reads": "listen: none\n",
+    "slot_short": "slot: 20ms\n",
+    "interval_below_slot": "slot: 5s\n",
+    "interval_long": "interval: 45s\n",
+    "round_long": "slot: 30s\ninterval: 30s\n",
+    "idle_none": "idle: 0\n",
+    "idle_large": "idle: 80%\n",
+    "reserve_all": "counters: {reserve: 6}\n",
+    "group_not_plannable": "counters: {reserve: 5}\nprofiles: {default: {groups: [MPKI]}}\n",
+    "adaptive_alone": "mode: adaptive\n",
+    "series": "max_series: 10\n",
+    "cpu_series": "max_cpu_series: 100\n",
+    "rule_never_reached": "hosts:\n- {match: {hostname: '*'}, profile: default}\n- {match: {cpu: zen4}, profile: default}\n",
+    "textfile_cannot_be_written": "textfile: {path: /nonexistent}\n",
+    "textfile_open": "textfile: {path: /tmp}\n",
+    "textfile_interval": "interval: 20s\ntextfile: {path: /}\n",
+    "record_cannot_be_made": "record: {path: /nonexistent/a}\n",
+    "record_too_large": "record: {path: /a, size: 1024G}\n",
+}
+
+
+def test_unwise_settings_are_warned_of():
+    for word, yaml in UNWISE.items():
+        assert word in warnings_of(yaml=yaml), (word, warnings_of(yaml=yaml))
+    if os.path.isdir("/dev/shm"):
+        assert "record_in_memory" in warnings_of(yaml="record: {path: /dev/shm/a, size: 1M}\n")
+    return f"{len(UNWISE)} settings"
+
+
+def test_wise_ones_beside_them_are_not():
+    for yaml in ("listen: ['127.0.0.1:10999', '[::1]:10999']\n", "slot: 200ms\n", "interval: 15s\n", "slot: 1s\ninterval: 1s\n", "idle: 50%\n",
+                 "idle: 0\ncounters: {reserve: 1}\n", "max_series: none\n", "guests: share\n",
+                 "mode: adaptive\nprofiles: {default: {groups: [Defaults, L1D_Cache_Effectiveness]}}\n",
+                 "hosts:\n- {match: {cpu: zen4}, profile: default}\n- {match: {hostname: 'a*', cpu: zen4, file: /x}, profile: default}\n"
+                 .replace("'a*', cpu: zen4, file: /x", "'a*'"), "listen: none\ntextfile: {path: /}\n"):
+        assert warnings_of(yaml=yaml) <= {"textfile_cannot_be_written"}, yaml
+
+
+def test_a_group_that_the_cpu_lacks_is_warned_of():
+    lacking = "profiles: {default: {groups: [stage_1, Rename_Effectiveness]}}\n"
+    assert warnings_of("--pmu", "sim:hybrid", yaml=lacking) == {"groups_missing"}
+    assert warnings_of("--cpu", "zen4", yaml=lacking.replace("Rename", "L1D_Cache")) == {"groups_missing"}
+
+
+def test_protection_is_judged_as_a_whole():
+    assert warnings_of(yaml=OPEN, web=USERS) == {"password_without_tls"}
+    assert warnings_of(yaml="listen: ['127.0.0.1:1099']\n", web=USERS) == set()
+    assert warnings_of("--web.systemd-socket", yaml=OPEN) == set(), "systemd knows the addresses"
+    with tempfile.TemporaryDirectory() as folder:
+        for command in (["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", f"{folder}/k", "-out", f"{folder}/c", "-subj", "/CN=x"],):
+            if subprocess.run(["openssl", *command], capture_output=True, check=False).returncode != 0:
+                raise e2e.Skip("openssl makes no certificate")
+        tls = f"tls_server_config: {{cert_file: {folder}/c, key_file: {folder}/k}}\n"
+        mutual = tls.replace("}", f", client_auth_type: RequireAndVerifyClientCert, client_ca_file: {folder}/c}}")
+        assert warnings_of(yaml=OPEN, web=tls) == {"tls_without_authentication"}
+        assert warnings_of(yaml=OPEN, web=tls + USERS) == warnings_of(yaml=OPEN, web=mutual) == set()
+
+
+def test_mistakes_of_all_files_are_told_at_once():
+    status, said = check("--web.config.file", "/nonexistent.yaml", yaml="slots: 1s\nidle: 99%\n")
+    assert status == 2 and [(os.path.basename(m["file"]), m["line"], m["column"]) for m in said["mistakes"]] == [
+        ("a.yaml", 1, 1), ("a.yaml", 2, 7), ("nonexistent.yaml", 0, 0)], said
+    assert (said["files"], said["profile"], said["core_types"], said["warnings"]) == ([], None, [], []), said
+    for web, what in (("tls_server_config: {}\n", "cert_file"), ("basic_auth_users: {a: b}\n", "bcrypt")):
+        status, said = check(yaml="slot: 1s\n", web=web)
+        assert status == 2 and what in said["mistakes"][0]["text"], said
+        assert said["files"] == [], "nothing is said to have no mistakes beside one that has"
+
+
+def test_json_says_what_is_measured_here_and_elsewhere():
+    _, said = check("--pmu", "sim:hybrid")
+    assert said["profile"] == "default" and [t["spec"] for t in said["core_types"]] == ["c1-ultra", "c1-pro", "c1-nano"], said
+    for kind in said["core_types"]:
+        assert list(kind) == ["spec", "groups", "cpus", "metrics", "event_groups", "round_seconds", "slot_seconds", "files"], kind
+        assert kind["files"] > kind["cpus"] > 0 and kind["round_seconds"] > kind["slot_seconds"] > 0 and kind["groups"], kind
+    _, said = check("--host", "db-7", "--cpu", "zen4", yaml="profiles: {a: {groups: [MPKI]}}\nhosts: [{match: {hostname: 'db-*'}, profile: a}]\n")
+    assert (said["hostname"], said["profile"], said["core_types"]) == ("db-7", "a", [{"spec": "zen4", "groups": ["MPKI"]}]), said
+
+
+def test_the_file_is_named_once():
+    done = subprocess.run([BINARY, "check-config", "/dev/null", "--config", "/dev/null"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and "mean the same" in done.stderr, done
+
+
+def test_the_manual_has_each_warning():
+    page = e2e.read_text(os.path.join(ROOT, "docs/topdownd-check-config.8"))
+    sources = "".join(e2e.read_text(path) for path in glob.glob(os.path.join(ROOT, "daemon/check/*.c")))
+    words = set(re.findall(r'advice_add(?:_of)?\((?:[^"]|"")*?"([a-z_]+)"', sources))
+    told = set(re.findall(r"^\.It Li ([a-z_, ]+)$", page, re.M))
+    told = {word for line in told for word in re.split(r"[ ,]+", line)}
+    assert words <= told, words - told
+    assert told - {"valid", "files", "hostname", "profile", "core_types", "mistakes", "warnings"} <= words, told - words
+    return f"{len(words)} warnings"
+
+
+if __name__ == "__main__":
+    e2e.run_tests()
