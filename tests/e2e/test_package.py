@@ -122,6 +122,16 @@ def test_another_build_gives_the_same_bytes():
                 assert one.read() == two.read(), f"{theirs} differs from {ours}"
 
 
+def test_the_program_for_terminals_can_be_run():
+    """Whatever its folder: it is no file of data. What a package for another architecture depends on is as here."""
+    listed = [line.split(None, 5) for line in run("dpkg-deb", "-c", packages.file_of(MADE, "deb", "topdownd-top")).splitlines()]
+    modes = {words[5]: words[0] for words in listed if not words[0].startswith("d")}
+    assert modes.pop("./usr/libexec/topdownd/topdownd-top") == "-rwxr-xr-x" and set(modes.values()) == {"-rw-r--r--"}, modes
+    depends = run("dpkg-deb", "-f", packages.file_of(MADE, "deb", "topdownd-top"), "Depends").strip()
+    told = e2e.read_text(f"{ROOT}/packaging/package.cmake").replace("\\\n", "")
+    assert depends.split(", ", 1)[1] in told, depends
+
+
 def test_links_of_the_installed_pages_lead_somewhere():
     with tempfile.TemporaryDirectory() as folder:
         run("dpkg-deb", "-x", deb(), folder)
