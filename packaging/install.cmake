@@ -2,6 +2,10 @@
 # What lies where on a host, for `cmake --install` and for both packages. The components "deb" and "rpm" are what only
 # one of them has.
 install(TARGETS topdownd RUNTIME DESTINATION ${CMAKE_INSTALL_SBINDIR})
+# A package of its own, so that no server gets libraries for terminals that does not want them.
+if(TOPDOWND_TOP)
+  install(TARGETS topdownd-top RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/topdownd COMPONENT top)
+endif()
 install(DIRECTORY specs scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/topdownd FILES_MATCHING PATTERN "*.json")
 install(DIRECTORY exporters/json/schema DESTINATION ${CMAKE_INSTALL_DATADIR}/topdownd FILES_MATCHING PATTERN "*.json")
 install(DIRECTORY packaging/remedies DESTINATION ${CMAKE_INSTALL_DATADIR}/topdownd)
@@ -66,5 +70,11 @@ install(FILES packaging/deb/copyright DESTINATION ${topdownd_doc} COMPONENT deb 
 install(FILES packaging/deb/lintian-overrides DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides RENAME topdownd
         COMPONENT deb EXCLUDE_FROM_ALL)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/topdownd COMPONENT rpm)
+if(TOPDOWND_TOP)
+  set(top_doc ${CMAKE_INSTALL_DATADIR}/doc/topdownd-top)
+  topdownd_install_gz(packaging/deb/changelog changelog.Debian ${top_doc} COMPONENT top_deb EXCLUDE_FROM_ALL)
+  install(FILES packaging/deb/copyright DESTINATION ${top_doc} COMPONENT top_deb EXCLUDE_FROM_ALL)
+  install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/topdownd-top COMPONENT top_rpm)
+endif()
 
 include(packaging/package.cmake)

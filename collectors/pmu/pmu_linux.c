@@ -35,6 +35,7 @@ struct pmu_linux {
     uint32_t *types; // indexed by pmu_event.pmu
     size_t n_types;
     bool exclude_guest;
+    bool moving; // events move to another CPU: none is taken off, and what does not move must not be in their groups
     struct linux_group *groups;
     size_t n_groups;
     size_t n_free, first_free; // free entries; none is before first_free
@@ -124,7 +125,7 @@ static int linux_open(struct pmu *pmu, unsigned cpu, const struct pmu_event *eve
     if (!group.fds)
         return -ENOMEM;
     int r = group_open(l, cpu, events, n, &group);
-    if (r == 0 && n == 1)
+    if (r == 0 && n == 1 && !l->moving)
         group_watch(&group, cpu);
     if (r == 0)
         r = table_add(l, group);
@@ -202,6 +203,13 @@ int pmu_linux_new(const uint32_t *types, size_t n_types, bool exclude_guest, str
                                                                                        // these
     *out = &l->pmu;
     return 0;
+}
+
+int pmu_linux_new_moving(const uint32_t *types, size_t n_types, struct pmu **out) {
+    int r = pmu_linux_new(types, n_types, false, out);
+    if (r == 0)
+        of(*out)->moving = true;
+    return r;
 }
 
 int pmu_linux_probe_hardware(void) {

@@ -12,6 +12,9 @@
 // exclusion) always count. -ENOMEM.
 int pmu_linux_new(const uint32_t *types, size_t n_types, bool exclude_guest, struct pmu **out);
 
+// The same for PMUs outside the cores, whose events the kernel moves to another CPU when theirs goes offline.
+int pmu_linux_new_moving(const uint32_t *types, size_t n_types, struct pmu **out);
+
 // Asks the kernel for a cycle counter of a CPU's PMU. 0 if it opens, else the negative errno (-ENOENT: there is no
 // hardware PMU; -EACCES: no permission).
 int pmu_linux_probe_hardware(void);

@@ -126,7 +126,8 @@ static void check_keys_once(const struct json_node *node) {
 
 cJSON *json_parse_value(struct json_reader *reader, const char *text, size_t length, size_t depth_max) {
     size_t at = 0;
-    const char *wrong = json_scan(text, length, depth_max, JSON_VALUES_MAX, &at);
+    size_t values_max = reader->values_max > 0 ? reader->values_max : JSON_VALUES_MAX;
+    const char *wrong = json_scan(text, length, depth_max, values_max, &at);
     if (wrong) {
         fail_at(reader, text, at, wrong);
         return NULL;

@@ -25,6 +25,7 @@ struct json_reader {
     // For files of others: an invalid entry disables only that entry, and json_forgive goes on. Of a duplicate key the
     // first is used.
     bool lenient;
+    size_t values_max; // instead of JSON_VALUES_MAX; 0: that one
 };
 
 // Call it after an entry that may have been reported as invalid: a lenient reader goes on.

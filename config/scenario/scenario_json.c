@@ -24,7 +24,8 @@ enum {
     RATES_TOTAL_MAX = 1 << 17, // mixes expand: bounds the memory that a small file can demand
     ASSIGNMENTS_MAX = 256,
     RIVALS_MAX = 256,
-    COUNTERS_MAX = 64
+    COUNTERS_MAX = 64,
+    BOXES_MAX = 256 // of a kind in a socket
 };
 
 static const double JUMP_MAX = 9e18; // less than 2^63
@@ -376,7 +377,8 @@ static void read_core_type(struct scenario_reader *reader, const struct json_nod
 
 static void read_core_types(struct scenario_reader *reader, const struct json_node *root,
                             const struct json_node *types) {
-    static const char *const keys[] = {"description", "sockets", "cores_per_socket", "threads_per_core", "core_types"};
+    static const char *const keys[] = {"description",      "sockets",    "cores_per_socket",
+                                       "threads_per_core", "core_types", "uncore"};
     struct scenario *first = reader->scenario;
     const cJSON *value;
     size_t n = 0;
@@ -397,22 +399,74 @@ static void read_core_types(struct scenario_reader *reader, const struct json_no
     reader->scenario = first;
 }
 
+// A box is a core with one thread, and `cpus` are the numbers of boxes here.
+static void read_boxes(struct scenario_reader *reader, const struct json_node *node, const struct scenario *host) {
+    static const char *const keys[] = {"kind", "spec", "boxes_per_socket", "loads", "assignments", "rivals"};
+    struct scenario *kind = reader->scenario;
+    const char *name = "", *spec = "";
+    if (!json_is_object(node))
+        return;
+    json_check_keys(node, keys, COUNT(keys));
+    (void)json_get_text(node, "kind", JSON_REQUIRED, &name);
+    (void)json_get_text(node, "spec", JSON_REQUIRED, &spec);
+    (void)json_get_count(node, "boxes_per_socket", JSON_REQUIRED, 1, BOXES_MAX, &kind->cores_per_socket);
+    kind->sockets = host->sockets;
+    kind->threads_per_core = 1;
+    if (!(kind->name = strdup(name)) || !(kind->spec = strdup(spec)))
+        json_fail_memory(node);
+    read_life(reader, node);
+}
+
+static void read_uncore(struct scenario_reader *reader, const struct json_node *root) {
+    struct scenario *host = reader->scenario, **end = &host->uncore;
+    struct json_node kinds;
+    const cJSON *value;
+    size_t n = 0;
+    if (!json_get_array(root, "uncore", JSON_OPTIONAL, SCENARIO_UNCORE_MAX, &kinds))
+        return;
+    reader->mixes = (struct json_node){0};
+    cJSON_ArrayForEach(value, kinds.value) {
+        const struct json_node kind = json_child(&kinds, value, n++);
+        reader->scenario = *end = calloc(1, sizeof **end);
+        if (*end)
+            read_boxes(reader, &kind, host);
+        else
+            json_fail_memory(&kind);
+        end = *end ? &(*end)->next : end;
+    }
+    reader->scenario = host;
+}
+
 static void read_document(struct scenario_reader *reader, const struct json_node *root) {
-    static const char *const keys[] = {
-        "description",      "spec",      "sockets", "cores_per_socket", "threads_per_core",
-        "general_counters", "validates", "surplus", "frequency_hz",     "maximum_frequency_hz",
-        "clock_hz",         "mixes",     "loads",   "assignments",      "rivals"};
+    static const char *const keys[] = {"description",
+                                       "spec",
+                                       "sockets",
+                                       "cores_per_socket",
+                                       "threads_per_core",
+                                       "general_counters",
+                                       "validates",
+                                       "surplus",
+                                       "frequency_hz",
+                                       "maximum_frequency_hz",
+                                       "clock_hz",
+                                       "mixes",
+                                       "loads",
+                                       "assignments",
+                                       "rivals",
+                                       "uncore"};
     struct json_node types;
     if (cJSON_GetObjectItemCaseSensitive(root->value, "core_types")) {
         read_shape(reader, root);
         if (json_get_array(root, "core_types", JSON_REQUIRED, SCENARIO_CORE_TYPES_MAX, &types))
             read_core_types(reader, root, &types);
+        read_uncore(reader, root);
         return;
     }
     json_check_keys(root, keys, COUNT(keys));
     read_cores(reader, root);
     read_shape(reader, root);
     read_life(reader, root);
+    read_uncore(reader, root);
 }
 
 // Reads the document and takes ownership of it; NULL if there is none.

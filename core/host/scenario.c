@@ -30,9 +30,15 @@ static struct scenario *free_one(struct scenario *scenario) {
     return next;
 }
 
-struct scenario *scenario_free(struct scenario *scenario) {
+static void free_all(struct scenario *scenario) {
     while (scenario)
         scenario = free_one(scenario);
+}
+
+struct scenario *scenario_free(struct scenario *scenario) {
+    for (const struct scenario *type = scenario; type; type = type->next)
+        free_all(type->uncore);
+    free_all(scenario);
     return NULL;
 }
 

@@ -11,7 +11,7 @@
 
 #include "core/base/cpuset.h"
 
-enum { SCENARIO_CPUS_MAX = 4096, SCENARIO_CORE_TYPES_MAX = 8 };
+enum { SCENARIO_CPUS_MAX = 4096, SCENARIO_CORE_TYPES_MAX = 8, SCENARIO_UNCORE_MAX = 7 };
 
 // An event's rate per second, by the catalog's event name.
 struct scenario_rate {
@@ -82,6 +82,9 @@ struct scenario {
     // a host with several core types is a list of scenarios with the same sockets, cores and threads
     struct cpuset cpus;    // of this core type; empty: all
     struct scenario *next; // the next core type; NULL: there is none
+    // PMUs outside the cores: a list of one scenario for each kind, whose name it has. A box is a core with one thread.
+    // Only of the first core type
+    struct scenario *uncore;
 };
 
 // Frees it and those that follow it.

@@ -27,6 +27,7 @@ struct topology {
     } * sockets;
     size_t n_sockets;
     double maximum_frequency_hz; // of one core; 0: unknown
+    bool boxes;                  // these are PMUs outside the cores (core/uncore/uncore.h) in the place of CPUs
 };
 
 // One CPU as a host describes it. SMT siblings have the same core and package, and no other CPU has both; -1: unknown.

@@ -19,5 +19,7 @@ int uncore_topology(const struct uncore_boxes *boxes, struct topology **out) {
             .id = (unsigned)i, .core = (int)i, .package = boxes->boxes[i].package, .selected = true};
     int r = topology_new(sources, boxes->n, 0, out);
     free(sources);
+    if (r == 0)
+        (*out)->boxes = true;
     return r;
 }

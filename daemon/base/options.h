@@ -66,11 +66,23 @@ struct options {
         bool strict;            // a warning fails
     } check;
     struct {
+        const char *bundle; // file; NULL: none
+        bool force;         // write over it
+    } doctor;
+    struct {
         const char *by; // NULL: the host
     } diff;
     struct {
         const char *cpu, *group; // NULL: this host's, all
     } list;
+    struct {
+        const char *url, *cacert, *user, *password_file; // NULL: not given
+        bool once;
+    } top;
+    struct {
+        bool on;      // measure for one view: no control socket, no recording, no text file
+        int steps_fd; // of a replay that is stepped; 0: none
+    } aside;
     struct options_measure {
         double seconds, interval_seconds; // 0: not given
         double snapshot_seconds;          // the time between two snapshots; 0: the profile's
@@ -93,7 +105,9 @@ enum option_set {
     OPTIONS_DIFF = 256,
     OPTIONS_EXPLAIN = 512,
     OPTIONS_CHECK = 1024,
-    OPTIONS_MEASURE_NOW = 2048 // a measurement by hand
+    OPTIONS_MEASURE_NOW = 2048, // a measurement by hand
+    OPTIONS_TOP = 4096,
+    OPTIONS_MEMORY = 1 << 15
 };
 
 struct command {

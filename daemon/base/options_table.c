@@ -65,6 +65,13 @@ static int read_pmu(const struct option_row *row, const char *word, struct optio
     return options_refuse("there is no PMU", word, error_suggest(word, kinds, N_OF(kinds)));
 }
 
+static int read_replay(const struct option_row *row, const char *word, struct options *options) {
+    if (word[0] == '\0')
+        return options_say("--replay takes the path of a recording");
+    options->pmu = PMU_REPLAY;
+    return read_text(row, word, options);
+}
+
 static int read_speed(const struct option_row *row, const char *word, struct options *options) {
     struct decimal number;
     const char *end = word;
@@ -151,16 +158,17 @@ const struct option_row option_rows[OPTION_ROWS] = {
      "sim:demo)\n"
      "sim:FILE: a simulated host of your own, a path with a folder or an ending\n"
      "replay:FILE: what run --record wrote, or a log of perf stat"},
-    {"path.sysfs", "DIR", OPTIONS_HOST, read_text, MEMBER(paths.sysfs), "where sysfs is mounted (/sys)"},
+    {"path.sysfs", "DIR", OPTIONS_HOST | OPTIONS_MEMORY, read_text, MEMBER(paths.sysfs),
+     "where sysfs is mounted (/sys)"},
     {"path.procfs", "DIR", OPTIONS_HOST, read_text, MEMBER(paths.procfs), "where procfs is mounted (/proc)"},
     {"hostname", "NAME", OPTIONS_HOST, read_hostname, MEMBER(paths.hostname),
      "name of this host, for hosts in the configuration and for pages (the kernel's, which in a container is not the "
      "host's)"},
     {"path.data", "DIR", OPTIONS_HOST | OPTIONS_DIFF, read_text, MEMBER(paths.data),
      "folder that holds specs/ and scenarios/ (found beside the program)"},
-    {"speed", "N", OPTIONS_MEASURE, read_speed, MEMBER(replay.speed),
+    {"speed", "N", OPTIONS_MEASURE | OPTIONS_TOP, read_speed, MEMBER(replay.speed),
      "of a replay: N times as fast as it was (1); 0: to its end at once"},
-    {"spec", "NAME[@PMU]", OPTIONS_MEASURE, read_text, MEMBER(spec),
+    {"spec", "NAME[@PMU]", OPTIONS_MEASURE | OPTIONS_TOP, read_text, MEMBER(spec),
      "of a replayed log of perf: the name of the CPU's spec (the one that knows most of its events), and of several "
      "core types in the log the PMU of the one to replay"},
     {"record", "FILE", OPTIONS_MEASURE, read_record, MEMBER(record),
@@ -172,13 +180,16 @@ const struct option_row option_rows[OPTION_ROWS] = {
     {"listen", "ADDRESS", OPTIONS_MEASURE, read_listen, 0, "the same"},
     {"web.systemd-socket", NULL, OPTIONS_MEASURE, read_flag, MEMBER(web.systemd_socket),
      "serve on the sockets that systemd passes (topdownd.socket), instead of addresses"},
-    {"web.config.file", "FILE", OPTIONS_MEASURE, read_text, MEMBER(web.config),
+    {"bundle", "FILE", OPTIONS_DOCTOR, read_text, MEMBER(doctor.bundle),
+     "collect what a bug report needs in FILE, a .tar.gz, without secrets; look at it before you send it"},
+    {"force", NULL, OPTIONS_DOCTOR, read_flag, MEMBER(doctor.force), "write over FILE"},
+    {"web.config.file", "FILE", OPTIONS_MEASURE | OPTIONS_DOCTOR, read_text, MEMBER(web.config),
      "TLS, passwords and headers of the server, as in the file of Prometheus' exporters"},
     {"textfile", "DIR", OPTIONS_MEASURE, read_textfile, MEMBER(textfile),
      "write the page for Prometheus to DIR/topdownd.prom every 10 s, for node_exporter's collector of text files"},
     {"for", "TIME", OPTIONS_YIELD, read_for, MEMBER(yield.seconds), "for how long, 1s to 1h; it ends by itself"},
     {"end", NULL, OPTIONS_YIELD, read_flag, MEMBER(yield.end), "take the counters back now"},
-    {"path.run", "DIR", OPTIONS_MEASURE | OPTIONS_ASK, read_text, MEMBER(paths.run),
+    {"path.run", "DIR", OPTIONS_MEASURE | OPTIONS_ASK | OPTIONS_MEMORY, read_text, MEMBER(paths.run),
      "folder of the control socket (what systemd makes, /run/topdownd)"},
     {"socket", "PATH", OPTIONS_ASK, read_text, MEMBER(paths.socket),
      "the daemon's control socket (/run/topdownd/control.sock)"},
@@ -203,13 +214,25 @@ const struct option_row option_rows[OPTION_ROWS] = {
      "print comma-separated values: a row for each interval, scope and metric"},
     {"by", "WHAT", OPTIONS_DIFF, read_text, MEMBER(diff.by),
      "compare the whole host (host), each socket too (socket), or each CPU too (cpu)"},
-    {"json", NULL, OPTIONS_LIST | OPTIONS_DOCTOR | OPTIONS_DIFF | OPTIONS_EXPLAIN | OPTIONS_CHECK | OPTIONS_MEASURE_NOW, read_flag,
-     MEMBER(json), "print JSON"},
+    {"json", NULL,
+     OPTIONS_LIST | OPTIONS_DOCTOR | OPTIONS_DIFF | OPTIONS_EXPLAIN | OPTIONS_CHECK | OPTIONS_MEASURE_NOW |
+         OPTIONS_MEMORY,
+     read_flag, MEMBER(json), "print JSON"},
     {"spec", "PATH", OPTIONS_EVAL, read_text, MEMBER(spec), "a vendor's file, or a folder of them"},
     {"counts", "FILE", OPTIONS_EVAL, read_text, MEMBER(eval.counts), "a JSON object of names and numbers"},
     {"format", "KIND", OPTIONS_EVAL, read_format, MEMBER(eval.format), "arm, perf or perfmon (by what is there)"},
     {"cpuid", "ID", OPTIONS_EVAL, read_text, MEMBER(eval.cpuid), "the CPU, as in GenuineIntel-6-8F-4 or 0x410fd4f0"},
     {"scaled", NULL, OPTIONS_EVAL, read_flag, MEMBER(eval.scaled), "apply each metric's ScaleUnit"},
+    {"url", "URL", OPTIONS_TOP, read_text, MEMBER(top.url),
+     "show what the daemon there says, such as http://web-1:10813"},
+    {"replay", "FILE", OPTIONS_TOP, read_replay, MEMBER(replay.path),
+     "show what run --record wrote; the same as --pmu replay:FILE"},
+    {"cacert", "FILE", OPTIONS_TOP, read_text, MEMBER(top.cacert),
+     "certificates of the authorities that may vouch for a daemon with https (the host's)"},
+    {"user", "NAME", OPTIONS_TOP, read_text, MEMBER(top.user),
+     "who asks; the password is in the environment variable TOPDOWND_PASSWORD"},
+    {"password-file", "FILE", OPTIONS_TOP, read_text, MEMBER(top.password_file), "or in the first line of FILE"},
+    {"once", NULL, OPTIONS_TOP, read_flag, MEMBER(top.once), "print one screen as text, and end"},
     {"help", NULL, OPTIONS_ALL, read_flag, MEMBER(help),
      "say how to use topdownd, or the command, and exit; -h is the same"},
     {"version", NULL, OPTIONS_ALL, read_flag, MEMBER(version), "say which version it is, and exit"},

@@ -15,7 +15,9 @@
 #include "daemon/command/eval.h"
 #include "daemon/command/explain.h"
 #include "daemon/command/list.h"
+#include "daemon/command/memory.h"
 #include "daemon/command/reload.h"
+#include "daemon/command/top.h"
 #include "daemon/command/yield.h"
 #include "daemon/doctor/doctor.h"
 #include "daemon/measure/measure_command.h"
@@ -133,11 +135,22 @@ static const struct command commands[] = {
      .summary = "say whether this host is fit to be measured, and what to do if not",
      .help = "Says whether this host is fit to be measured: its counters, the rights to use them, who else\n"
              "does, files, and what the platform is. It changes nothing. The exit status is 1 if something\n"
-             "keeps topdownd from measuring.",
+             "keeps topdownd from measuring. --bundle collects what a bug report needs.",
      .example = "topdownd doctor --json",
      .manual = "topdownd-doctor(8)",
      .check = doctor_check,
      .run = doctor_run},
+    {.name = "top",
+     .sets = OPTIONS_HOST | OPTIONS_TOP,
+     .summary = "show a host live in the terminal: what it is bound by, since when, where",
+     .help = "Shows a host in the terminal, live: what it is bound by, since when, and what next; level 1 with its\n"
+             "last minutes, the tree, CPUs and sockets sorted by any metric. '?' tells the keys.\n"
+             "Without --url, --replay and --pmu it shows what the daemon on 127.0.0.1:10813 says; without a\n"
+             "daemon it measures this host itself, as long as it is shown.",
+     .example = "topdownd top --url http://web-1:10813",
+     .manual = "topdownd-top(1)",
+     .check = top_check,
+     .run = top_run},
     {.name = "explain",
      .sets = OPTIONS_EXPLAIN | OPTIONS_HOST,
      .summary = "say what would be measured here, how often, at which cost, and what not",
@@ -176,6 +189,16 @@ static const struct command commands[] = {
      .manual = "topdownd-list(1)",
      .check = check_eval,
      .run = eval_run},
+    {.name = "memory",
+     .word = "save",
+     .sets = OPTIONS_MEMORY,
+     .summary = "say how fast this host's memory can be; save it for the service",
+     .help = "Says how fast the memory of each socket can be: its channels with modules times what a channel can\n"
+             "move. 'topdownd memory save', as root, leaves the latter in the runtime folder, for the service.",
+     .example = "topdownd memory",
+     .manual = "topdownd-memory(8)",
+     .check = memory_check,
+     .run = memory_run},
     {.name = "help",
      .word = "[COMMAND]",
      .summary = "say how to use topdownd, or a command",

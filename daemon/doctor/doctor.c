@@ -9,12 +9,17 @@
 #include "daemon/base/log.h"
 #include "daemon/base/options_error.h"
 #include "daemon/base/terminal.h"
+#include "daemon/bundle/bundle.h"
 #include "daemon/doctor/doctor_parts.h"
 
 enum { EXIT_WRONG = 2 };
 
 int doctor_check(const struct options *options) {
-    return options->pmu == PMU_REPLAY ? options_say("doctor looks at a host: a recording has none") : 0;
+    if (options->pmu == PMU_REPLAY)
+        return options_say("doctor looks at a host: a recording has none");
+    if (options->doctor.force && !options->doctor.bundle)
+        return options_say("--force goes with --bundle FILE");
+    return options->doctor.bundle && options->json ? options_say("--bundle has the JSON in it: leave --json out") : 0;
 }
 
 static void examine(const struct setup *setup, const struct options *options, struct findings *findings) {
@@ -37,12 +42,22 @@ static int print(const struct findings *findings, bool as_json) {
     return r;
 }
 
+static int collect(const struct setup *setup, const struct options *options, struct errors *errors) {
+    const struct bundle_request request = {options, setup, doctor_find_daemon(options), NULL};
+    return bundle_write(&request, errors);
+}
+
 int doctor_run(const struct options *options) {
     struct setup *setup = calloc(1, sizeof *setup);
     struct errors *errors = calloc(1, sizeof *errors);
     struct findings *findings = calloc(1, sizeof *findings);
     int r = setup && errors && findings ? setup_init(setup, options, errors) : -ENOMEM, status = EXIT_WRONG;
-    if (r >= 0) {
+    if (r >= 0 && options->doctor.bundle)
+        r = bundle_check(options, errors);
+    if (r >= 0 && options->doctor.bundle) {
+        r = collect(setup, options, errors);
+        status = EXIT_SUCCESS;
+    } else if (r >= 0) {
         examine(setup, options, findings);
         status = findings_count(findings, FINDING_FAILURE) > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
         r = print(findings, options->json);

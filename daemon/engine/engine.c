@@ -19,7 +19,7 @@ int engine_new_all(struct setup *setup, struct self *self, uint64_t now_ns, stru
                    struct engine *out[SOURCE_TYPES_MAX], size_t *n) {
     int r = 0;
     *n = 0;
-    for (size_t i = 0; i < setup->n_types && r == 0; i++) {
+    for (size_t i = 0; i < setup->n_types + setup->n_boxes && r == 0; i++) {
         struct core_type *type = &setup->types[i];
         r = type->source->replayed ? replay_new(setup, type, self, &out[i])
                                    : new_measure(setup, type, self, now_ns, errors, &out[i]);

@@ -115,6 +115,8 @@ static double timestamp_of(const struct snapshot *snapshot) {
 
 static void note_counts(struct measure *m, const struct readings *readings) {
     blind_interval(&m->blind, m->stage.layout->plan, readings);
+    if (m->type->topology->boxes)
+        return; // whether the host is measured is a matter of its cores
     if (m->blind.pmu_up || m->type->n_selections == 0)
         self_note_counted(m->self);
 }
@@ -444,9 +446,9 @@ int measure_new(const struct measure_request *request, struct errors *errors, st
                                                 .seed = request->seed,
                                                 .now_ns = request->now_ns};
     int r = collector_new(&collector, errors, &m->collector);
-    if (r == 0 && setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE)
+    if (r == 0 && setup->profile->settings.mode == CONFIG_MODE_ADAPTIVE && !type->topology->boxes)
         r = adapt_new(type->source->catalog, type->selections, type->n_selections, &m->adapt);
-    if (r == 0 && setup->record_path)
+    if (r == 0 && setup->record_path && !type->topology->boxes)
         r = record_new(setup, type, m->seed, m->self->clocks, errors, &m->record);
     if (r == 0)
         r = begin(m);

@@ -36,7 +36,7 @@ static struct follow make_follow(const struct measure *m, const struct source *s
 
 static int make_adapt(struct measure_next *next, const struct measure *m) {
     const struct core_type *type = next->to.type;
-    if (next->to.setup->profile->settings.mode != CONFIG_MODE_ADAPTIVE)
+    if (next->to.setup->profile->settings.mode != CONFIG_MODE_ADAPTIVE || type->topology->boxes)
         return 0;
     int r = adapt_new(type->source->catalog, type->selections, type->n_selections, &next->adapt);
     if (r == 0 && m->adapt)
@@ -49,7 +49,7 @@ static int make_adapt(struct measure_next *next, const struct measure *m) {
 static int make_record(struct measure_next *next, const struct measure *m, struct errors *errors) {
     const struct setup *setup = next->to.setup;
     next->keeps_record = m->record && record_is_at(m->record, setup, next->to.type);
-    if (!setup->record_path || next->keeps_record)
+    if (!setup->record_path || next->keeps_record || next->to.type->topology->boxes)
         return 0;
     int r = record_new(setup, next->to.type, m->seed, m->self->clocks, errors, &next->record);
     if (r == 0)

@@ -283,6 +283,8 @@ static int put_facts(struct record *record) {
     size_t before = record->buffer.n;
     struct recording_facts facts = {.counters_total = view->counters.total, .counters_usable = view->counters.usable};
     for (size_t i = 0; i < view->n_pmu_errors && i < RECORDING_TROUBLES_MAX; i++) {
+        if (view->pmu_errors[i].uncore)
+            continue;
         struct recording_trouble *trouble = &facts.troubles[facts.n_troubles++];
         set_text(trouble->pmu, view->pmu_errors[i].pmu);
         set_text(trouble->reason, view->pmu_errors[i].reason);

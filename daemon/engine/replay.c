@@ -9,6 +9,7 @@
 #include "core/tally/blind.h"
 #include "daemon/base/log.h"
 #include "daemon/engine/stage.h"
+#include "daemon/engine/steps.h"
 #include "daemon/source/source_recording.h"
 
 // Records are read one at a time; a round or a pause waits until it is due. At full speed a step ends after SLICE_NS
@@ -31,6 +32,7 @@ struct replay {
     struct adapt_report *report;  // NULL: the schedule was fixed
     uint64_t begun_ns, first_ns;  // when the first round began, now and then
     bool begun, over;
+    struct steps steps;
     unsigned long long rounds;
     struct blind blind;
     double timestamp_seconds; // of the newest round
@@ -160,7 +162,7 @@ static uint64_t due_ns(struct replay *replay, uint64_t recorded_ns, uint64_t now
         replay->first_ns = replay->readings ? replay->readings->start_ns : recorded_ns;
     }
     double speed = replay->setup->speed;
-    if (speed == 0 || recorded_ns <= replay->first_ns)
+    if (speed == 0 || recorded_ns <= replay->first_ns || steps_are_asked(&replay->steps))
         return now_ns;
     return replay->begun_ns + (uint64_t)((double)(recorded_ns - replay->first_ns) / speed);
 }
@@ -223,8 +225,13 @@ static int step(struct engine *engine, uint64_t now_ns, uint64_t *deadline_ns, s
     const struct clocks *clocks = replay->self->clocks;
     uint64_t until_ns = now_ns + SLICE_NS;
     *out = NULL;
+    steps_answer(&replay->steps);
     while (!replay->over) {
         if (replay->readings || replay->pausing) {
+            if (steps_are_asked(&replay->steps) && !steps_may(&replay->steps)) {
+                *deadline_ns = now_ns + STEPS_LOOK_NS;
+                return 0;
+            }
             uint64_t recorded_ns = replay->readings ? replay->readings->end_ns : replay->pause.until_ns;
             *deadline_ns = due_ns(replay, recorded_ns, now_ns);
             if (*deadline_ns > now_ns)
@@ -236,7 +243,8 @@ static int step(struct engine *engine, uint64_t now_ns, uint64_t *deadline_ns, s
         }
         struct snapshot_layout *layout = replay->stage.layout;
         *deadline_ns = now_ns = clocks->monotonic_ns(clocks->context);
-        if (*out && (replay->setup->speed > 0 || now_ns > until_ns || view_changes_next(replay)))
+        replay->steps.made = *out && steps_are_asked(&replay->steps);
+        if (*out && (replay->steps.made || replay->setup->speed > 0 || now_ns > until_ns || view_changes_next(replay)))
             return 0;
         int r = take_record(replay);
         if (r < 0)
@@ -245,6 +253,10 @@ static int step(struct engine *engine, uint64_t now_ns, uint64_t *deadline_ns, s
             return 0; // the first plan must be served
     }
     *deadline_ns = now_ns + IDLE_NS;
+    if (steps_are_asked(&replay->steps)) {
+        steps_end(&replay->steps);
+        *deadline_ns = now_ns + STEPS_LOOK_NS;
+    }
     return 0;
 }
 
@@ -282,6 +294,7 @@ int replay_new(const struct setup *setup, struct core_type *type, struct self *s
                               .type = type,
                               .self = self,
                               .tape = source_recording_tape(type->source),
+                              .steps.fd = setup->steps_fd,
                               .timestamp_seconds = NAN,
                               .counted_seconds = NAN};
     *out = &replay->engine;

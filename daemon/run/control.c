@@ -278,15 +278,14 @@ static int control_open(sd_event *loop, const char *folder, struct errors *error
 
 // ---- the folder ----
 
-// The first of the folders that systemd has made for topdownd; NULL if there is none.
-static char *systemd_folder(void) {
+char *control_systemd_folder(void) {
     const char *folders = getenv("RUNTIME_DIRECTORY");
     return folders && *folders ? strndup(folders, strcspn(folders, ":")) : NULL;
 }
 
 int control_new(sd_event *loop, const char *folder, const struct control_requests *requests, struct errors *errors,
                 struct control **out) {
-    char *made = folder ? NULL : systemd_folder();
+    char *made = folder ? NULL : control_systemd_folder();
     bool named = folder || made;
     struct errors unnamed = {0};
     struct control *control = NULL;

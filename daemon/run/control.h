@@ -40,6 +40,9 @@ struct control_requests {
 
 struct control; // private
 
+// The first of the folders that systemd has made for topdownd, for free(); NULL if there is none.
+char *control_systemd_folder(void);
+
 // Listens in `folder` (--path.run), else in $RUNTIME_DIRECTORY, else in CONTROL_FOLDER if it is writable. It replaces a
 // dead daemon's socket. Returns 0; -EINVAL with the reason in `errors` if the folder was given and cannot be used, for
 // instance because another daemon listens there; or another negative errno. *out is NULL if there is no folder, or none

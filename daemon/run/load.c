@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "daemon/run/check.h"
+#include "daemon/uncore/uncore_setup.h"
 
 struct setup *load_free(struct setup *setup) {
     if (setup)
@@ -17,6 +18,8 @@ struct setup *load_free(struct setup *setup) {
 int load_setup(const struct options *options, struct errors *errors, struct setup **out) {
     struct setup *setup = calloc(1, sizeof *setup);
     int r = setup ? setup_init(setup, options, errors) : -ENOMEM;
+    if (r >= 0)
+        r = uncore_setup(setup, options, errors);
     if (r >= 0)
         r = check_plans(setup, errors);
     if (r < 0)
@@ -33,12 +36,23 @@ static bool same_types(const struct setup *a, const struct setup *b) {
     return same;
 }
 
+static bool same_boxes(const struct setup *a, const struct setup *b) {
+    bool same = a->n_boxes == b->n_boxes;
+    for (size_t i = a->n_types; same && i < a->n_types + a->n_boxes; i++)
+        same = strcmp(a->types[i].source->pmu_name, b->types[i].source->pmu_name) == 0;
+    return same;
+}
+
 // Each core type has series, a recording and an error budget of its own from the start on.
 int load_compare(const struct setup *present, const struct setup *next, struct errors *errors) {
     const struct config_origin *origin = &next->profile->settings.cpus_origin;
     bool by_cpus = !next->profile->settings.cpus_all;
-    if (same_types(present, next))
+    if (same_types(present, next) && same_boxes(present, next))
         return 0;
+    if (same_types(present, next))
+        return errors_add(errors, NULL, 0, 0,
+                          "other PMUs outside the cores would be measured than now, which needs a restart (systemctl "
+                          "restart topdownd)");
     return errors_add(errors, by_cpus ? origin->file : NULL, by_cpus ? origin->line : 0, by_cpus ? origin->column : 0,
                       "other core types would be measured than now, which needs a restart (systemctl restart "
                       "topdownd)");

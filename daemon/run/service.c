@@ -45,7 +45,7 @@ struct service {
     struct setup *setup;
     struct reload reload;
     struct self self;
-    struct engine *engines[SOURCE_TYPES_MAX]; // of each core type, or of the replay
+    struct engine *engines[SOURCE_TYPES_MAX]; // of each core type, then of each kind of box; or of the replay
     uint64_t deadlines_ns[SOURCE_TYPES_MAX];
     size_t n_engines;
     struct listening *listening;
@@ -80,7 +80,7 @@ static int begin(struct service *s, struct errors *errors) {
 
 static void send_status(struct service *s, size_t type, const struct snapshot *snapshot) {
     char line[SUMMARY_HOST_MAX];
-    s->status.n_types = s->n_engines;
+    s->status.n_types = s->setup->n_types;
     if (!summary_take(&s->status, type, present_view(s, type), snapshot, clocks_now_ns() / 1000))
         return;
     summary_host(&s->status, line, sizeof line);
@@ -93,7 +93,8 @@ static void publish(struct service *s, size_t type, struct snapshot *snapshot) {
     http_server_publish(listening_server(s->listening), type, &published);
     textfile_publish(s->textfile, type, s->n_engines, &published);
     s->self.textfile = textfile_state(s->textfile);
-    send_status(s, type, snapshot);
+    if (type < s->setup->n_types)
+        send_status(s, type, snapshot);
 }
 
 // Once an interval, after a snapshot has been published: the next one shows what has changed.
@@ -129,12 +130,13 @@ static int start_http(struct service *s) {
 
 // Logs what a configuration that comes into force means.
 static void summarize(const struct service *s, bool starts) {
-    struct shown shown = {.n = s->n_engines};
+    struct shown shown = {.history = NULL};
     struct series_texts texts;
     for (size_t i = 0; i < s->n_engines; i++) {
         shown.types[i].view = present_view(s, i);
         summary_start(shown.types[i].view, s->setup, &s->setup->types[i], starts);
     }
+    shown_count(&shown, s->n_engines);
     summary_readers(s->setup, s->options->web.systemd_socket);
     series_describe(&shown, &s->setup->profile->settings, &texts);
     if (texts.host[0] != '\0')
@@ -173,7 +175,7 @@ static int step_engine(struct service *s, size_t i, uint64_t now_ns) {
         publish(s, i, snapshot);
     if (snapshot && i == 0)
         look_at_platform(s);
-    if (snapshot && !snapshot->within_round)
+    if (snapshot && !snapshot->within_round && i < s->setup->n_types)
         s->reload.round_over = true;
     bool made = snapshot != NULL;
     snapshot_unref(snapshot);
@@ -457,7 +459,7 @@ static int service_open(struct service *s, const struct options *options) {
         r = inherited_take(&inherited, errors);
     if (r >= 0)
         r = open_server(s, &inherited);
-    if (r >= 0)
+    if (r >= 0 && !options->aside.on)
         r = control_new(s->loop, options->paths.run, &(struct control_requests){on_yield, on_reload, s}, errors,
                         &s->control);
     if (r >= 0)

@@ -92,10 +92,25 @@ static void warn_of_not_plannable(const struct source *source, const struct plan
                         plan->catalog->metrics[plan->metrics[m].metric].export_name, plan->metrics[m].reason);
 }
 
+// "PMUs imc: 16 boxes on 2 sockets, spec imc-sapphire-rapids: 2 metrics in 1 event group that is always on ..."
+static void start_boxes(const struct view *view, const struct setup *setup, const struct core_type *type) {
+    const struct topology *topology = type->topology;
+    char plan[SUMMARY_LINE_MAX];
+    describe_plan(setup, type, view->layout->plan, plan, sizeof plan);
+    log_info("%s%zu box%s on %zu socket%s, spec %s: %s", type->source->prefix, topology->n_cpus,
+             topology->n_cpus == 1 ? "" : "es", topology->n_sockets, topology->n_sockets == 1 ? "" : "s",
+             type->source->catalog->product.spec, plan);
+    warn_of_not_plannable(type->source, view->layout->plan);
+}
+
 void summary_start(const struct view *view, const struct setup *setup, const struct core_type *type, bool starts) {
     const struct source *source = type->source;
     const char *prefix = source->prefix;
     char cpus[SUMMARY_LINE_MAX], plan[SUMMARY_LINE_MAX];
+    if (type->topology->boxes) {
+        start_boxes(view, setup, type);
+        return;
+    }
     describe_cpus(type, view->layout->plan->general_counters, cpus, sizeof cpus);
     const struct log_field fields[] = {{"CORE_TYPE", source->core_type},
                                        {"VERSION", view->version},
@@ -111,7 +126,10 @@ void summary_start(const struct view *view, const struct setup *setup, const str
               cpus, source->catalog->product.spec);
     for (size_t i = 0; i < source->troubles.n; i++) {
         const struct view_pmu_error *error = &source->troubles.errors[i];
-        log_warning("%s%s: %s", error->of_host ? "" : prefix, error->pmu, error->text);
+        if (error->uncore)
+            log_info("%s", error->text);
+        else
+            log_warning("%s%s: %s", error->of_host ? "" : prefix, error->pmu, error->text);
     }
     if (type->missing[0] != '\0')
         log_warning("%sprofile %s: %s %s", prefix, view->profile, summary_cannot(source), type->missing);

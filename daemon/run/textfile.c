@@ -72,7 +72,7 @@ static void remove_own(struct text *text) {
 // Renders the page into `out`. Where snapshots are overdue, because the thread that measures hangs, it has no gauges.
 static int render(const struct newest *types, size_t n, uint64_t now_ns, struct text *out) {
     struct snapshot *shown_snapshots[SHOWN_TYPES_MAX];
-    struct shown shown = {.n = n};
+    struct shown shown = {.history = NULL};
     bool complete = true;
     for (size_t i = 0; i < n; i++) {
         bool stale = view_stale(types[i].view, (now_ns - types[i].published_ns) / 1000000);
@@ -80,6 +80,7 @@ static int render(const struct newest *types, size_t n, uint64_t now_ns, struct 
         shown.types[i] = (struct shown_type){types[i].view, shown_snapshots[i]};
         complete = complete && shown_snapshots[i];
     }
+    shown_count(&shown, n);
     struct prometheus_page *page = complete ? prometheus_page_new(&shown, false) : NULL;
     out->length = 0;
     int r = page ? prometheus_render(page, &shown, out) : -ENOMEM;

@@ -103,7 +103,7 @@ static int adjust_profile(struct setup *setup, const struct options *options, st
 // The command line takes precedence over the configuration. A replay is already a recording.
 static int choose_record(struct setup *setup, const struct options *options, struct errors *errors) {
     const struct config_record *record = &setup->config->record;
-    bool configured = record->path && !setup->types[0].source->replayed;
+    bool configured = record->path && !setup->types[0].source->replayed && !options->aside.on;
     setup->record_path = options->record ? options->record : configured ? record->path : NULL;
     setup->record_origin = options->record ? NULL : &record->origin;
     setup->record_bytes = options->record_bytes > 0 ? options->record_bytes : record->size_bytes;
@@ -117,7 +117,7 @@ static int choose_record(struct setup *setup, const struct options *options, str
 // A replay does not take the place of what the host itself writes.
 static void choose_textfile(struct setup *setup, const struct options *options) {
     const struct config_textfile *textfile = &setup->config->textfile;
-    bool configured = textfile->path && !setup->types[0].source->replayed;
+    bool configured = textfile->path && !setup->types[0].source->replayed && !options->aside.on;
     setup->textfile.folder = options->textfile ? options->textfile : configured ? textfile->path : NULL;
     setup->textfile.interval_ns = textfile->interval_ns;
 }
@@ -250,7 +250,10 @@ static void take_past(struct setup *setup, struct core_type *type) {
 }
 
 int setup_init(struct setup *setup, const struct options *options, struct errors *errors) {
-    *setup = (struct setup){.hostname = "unknown", .revision = options->revision, .speed = options->replay.speed};
+    *setup = (struct setup){.hostname = "unknown",
+                            .revision = options->revision,
+                            .speed = options->replay.speed,
+                            .steps_fd = options->aside.steps_fd};
     if (options->paths.hostname)
         (void)snprintf(setup->hostname, sizeof setup->hostname, "%s", options->paths.hostname);
     else
@@ -290,6 +293,8 @@ int setup_init(struct setup *setup, const struct options *options, struct errors
 }
 
 void setup_deinit(struct setup *setup) {
+    while (setup->n_boxes > 0)
+        type_deinit(&setup->types[setup->n_types + --setup->n_boxes]);
     while (setup->n_types > 0)
         type_deinit(&setup->types[--setup->n_types]);
     setup_platform_deinit(setup);

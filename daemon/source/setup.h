@@ -36,9 +36,11 @@ struct setup {
         uint64_t interval_ns;
     } textfile;
     double speed; // of a replay
+    int steps_fd; // of a replay that somebody steps (daemon/engine/steps.h); 0: nobody does
     bool quiet;   // nobody waits for its end: the log says nothing of it
     struct core_type types[SOURCE_TYPES_MAX];
     size_t n_types;                      // at least 1
+    size_t n_boxes;                      // after them: kinds of PMUs outside the cores (daemon/uncore/)
     struct platform *platform;           // the host's; may be replaced (setup_look_at_platform)
     struct host_platform *platform_look; // NULL: it never changes
 };

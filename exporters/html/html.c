@@ -70,6 +70,8 @@ static void render_state(const struct view *view, const struct snapshot *snapsho
     else if (snapshot->stale)
         text_format(out, "<p class=\"warn\"><b>Nothing new.</b> So %s.\n", absent_text(ABSENT_STALE));
     for (size_t i = 0; i < view->n_pmu_errors; i++) {
+        if (view->pmu_errors[i].uncore)
+            continue; // of what a virtual machine lacks
         text_string(out, "<p class=\"warn\"><b>PMU ");
         html_put(out, view->pmu_errors[i].pmu);
         text_string(out, "</b>: ");

@@ -97,6 +97,12 @@ static enum MHD_Result respond_page(struct http_server *server, struct MHD_Conne
     return MHD_queue_response(connection, MHD_HTTP_OK, response);
 }
 
+static void fill_shown(struct shown *shown, const struct http_publication *publication) {
+    for (size_t i = 0; i < publication->n; i++)
+        shown->types[i] = (struct shown_type){publication->types[i].view, publication->types[i].snapshot};
+    shown_count(shown, publication->n);
+}
+
 // Writes why the server is not ready, or that it is. False if it is.
 static bool explain_not_ready(const struct http_publication *publication, char *why, size_t size) {
     for (size_t i = 0; i < publication->n; i++)
@@ -104,9 +110,8 @@ static bool explain_not_ready(const struct http_publication *publication, char *
             return snprintf(why, size, "Nothing has been measured yet: the first round has not ended.\n") > 0;
     if (publication->stale)
         return snprintf(why, size, "%s", http_page_stale) > 0;
-    struct shown shown = {.n = publication->n};
-    for (size_t i = 0; i < shown.n; i++)
-        shown.types[i] = (struct shown_type){publication->types[i].view, publication->types[i].snapshot};
+    struct shown shown = {.history = NULL};
+    fill_shown(&shown, publication);
     return http_page_blind(&shown, why, size);
 }
 
@@ -121,11 +126,10 @@ static enum MHD_Result respond_ready(struct http_server *server, struct MHD_Conn
 // History is rendered for each request: few ask, and each for something else.
 static enum MHD_Result respond_history(struct http_server *server, struct MHD_Connection *connection) {
     struct http_publication publication = http_newest_take(&server->newest, server->clock_ms(server->clock_context));
-    struct shown shown = {.n = publication.n};
+    struct shown shown = {.history = NULL};
     struct text text = {0};
     char error[ERROR_TEXT_MAX];
-    for (size_t i = 0; i < shown.n; i++)
-        shown.types[i] = (struct shown_type){publication.types[i].view, publication.types[i].snapshot};
+    fill_shown(&shown, &publication);
     struct http_history_query query = http_history_query(connection);
     struct view_history history;
     int r = http_history_read(&server->history, &query, &shown, &history, error, sizeof(error));
@@ -382,6 +386,9 @@ static int start_thread(struct http_server *server) {
 
 int http_server_start(struct http_server *server, const struct http_published *types, size_t n) {
     server->newest.n_types = n; // no other thread exists yet
+    server->newest.n_cores = 0;
+    for (size_t i = 0; i < n; i++)
+        server->newest.n_cores += !types[i].view->layout->topology->boxes;
     for (size_t i = 0; i < n; i++)
         http_server_publish(server, i, &types[i]);
     return start_thread(server);
@@ -389,7 +396,8 @@ int http_server_start(struct http_server *server, const struct http_published *t
 
 void http_server_publish(struct http_server *server, size_t type, const struct http_published *published) {
     http_newest_publish(&server->newest, type, published, server->clock_ms(server->clock_context));
-    http_history_take(&server->history, type, server->newest.n_types, published->view, published->snapshot);
+    if (!published->view->layout->topology->boxes)
+        http_history_take(&server->history, type, server->newest.n_cores, published->view, published->snapshot);
 }
 
 void http_server_expect(struct http_server *server, const struct http_address *addresses, size_t n) {

@@ -10,7 +10,7 @@
 #include "exporters/http/http.h"
 
 struct http_newest {
-    size_t n_types; // set before another thread exists
+    size_t n_types, n_cores; // set before another thread exists; core types come first
     pthread_mutex_t lock;
     struct http_published types[SHOWN_TYPES_MAX]; // under the lock, like all below
     uint64_t published_ms[SHOWN_TYPES_MAX];

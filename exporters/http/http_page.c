@@ -146,11 +146,11 @@ static int render_metrics(enum http_page page, struct http_templates *templates,
     bool openmetrics = page == HTTP_PAGE_OPENMETRICS || page == HTTP_PAGE_OPENMETRICS_CPU;
     struct prometheus_page **template = per_cpu ? &templates->cpu : &templates->host;
     bool current = true;
-    for (size_t i = 0; i < shown->n; i++)
+    for (size_t i = 0; i < shown_all(shown); i++)
         current = current && templates->views[i] == shown->types[i].view;
     if (!current) {
         http_templates_deinit(templates);
-        for (size_t i = 0; i < shown->n; i++)
+        for (size_t i = 0; i < shown_all(shown); i++)
             templates->views[i] = view_ref(shown->types[i].view);
     }
     if (!*template)

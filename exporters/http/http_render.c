@@ -9,20 +9,21 @@
 static int render_text(struct http_renderer *renderer, enum http_page page, const struct http_publication *publication,
                        struct text *text) {
     struct snapshot *snapshots[SHOWN_TYPES_MAX];
-    struct shown shown = {.n = publication->n};
+    struct shown shown = {.history = NULL};
     bool complete = true;
-    for (size_t i = 0; i < shown.n; i++) {
+    for (size_t i = 0; i < publication->n; i++) {
         snapshots[i] = http_publication_snapshot(publication, i);
         complete = complete && snapshots[i];
         shown.types[i] = (struct shown_type){.view = publication->types[i].view, .snapshot = snapshots[i]};
     }
+    shown_count(&shown, publication->n);
     struct view_history history = {0};
     if (complete && page == HTTP_PAGE_ROOT)
         complete = http_history_last_hour(renderer->history, &shown, &history) == 0;
     shown.history = page == HTTP_PAGE_ROOT ? &history : NULL;
     int r = complete ? http_page_render(page, &renderer->cache.templates, &shown, text) : -ENOMEM;
     view_history_deinit(&history);
-    for (size_t i = 0; i < shown.n; i++)
+    for (size_t i = 0; i < publication->n; i++)
         snapshot_unref(snapshots[i]);
     return r;
 }

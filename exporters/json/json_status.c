@@ -256,6 +256,8 @@ static void add_pmu(struct json *json, const struct view *view, const struct sna
     json_end_object(json);
     json_begin_array(json, "pmu_errors");
     for (size_t i = 0; i < view->n_pmu_errors; i++) {
+        if (view->pmu_errors[i].uncore)
+            continue;
         json_begin_object(json, NULL);
         json_string(json, "pmu", view->pmu_errors[i].pmu);
         json_string(json, "reason", view->pmu_errors[i].reason);

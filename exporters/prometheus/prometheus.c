@@ -132,6 +132,8 @@ static void add_pmu_kernel_memory(struct prometheus_page *page, const struct vie
 
 static void add_pmu_errors(struct prometheus_page *page, const struct view *view) {
     for (size_t i = 0; i < view->n_pmu_errors; i++) {
+        if (view->pmu_errors[i].uncore)
+            continue;
         const struct page_label error[] = {{"pmu", view->pmu_errors[i].pmu}, {"reason", view->pmu_errors[i].reason}};
         page->core_type = view->pmu_errors[i].of_host ? NULL : view->core_type;
         page_series_fixed(page, error, 2, 1);
@@ -323,6 +325,7 @@ static void add_host(struct prometheus_page *page, const struct shown *shown) {
     add_of_types(page, shown, FAMILY_SMT_CONTENTION, add_contention_of_sockets);
     add_of_types(page, shown, FAMILY_NUMERATOR, page_add_numerators);
     add_table(page, shown, measured, sizeof(measured) / sizeof(measured[0]));
+    page_add_uncore(page, shown);
     add_cost(page, begin_host(page, shown));
     add_table(page, shown, after_cost, sizeof(after_cost) / sizeof(after_cost[0]));
     add_textfile(page, begin_host(page, shown));

@@ -6,6 +6,7 @@
 
 #include "exporters/prometheus/prometheus_page.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -113,6 +114,21 @@ void page_series(struct prometheus_page *page, const char *suffix, const struct 
     end_labels(page, separator);
     add_series(page,
                (struct page_series){.head = pool_since(page, begin), .value = (uint32_t)value, .kind = (uint16_t)kind});
+}
+
+static enum page_kind find_scale(struct prometheus_page *page, double scale) {
+    size_t i = 0;
+    while (i < page->n_scales && page->scales[i] != scale)
+        i++;
+    assert(i < PAGE_SCALES_MAX);
+    page->scales[i] = scale;
+    page->n_scales += i == page->n_scales;
+    return (enum page_kind)(PAGE_SCALED + i);
+}
+
+void page_series_scaled(struct prometheus_page *page, const struct page_label *labels, size_t n_labels, double scale,
+                        size_t value) {
+    page_series(page, "", labels, n_labels, find_scale(page, scale), value);
 }
 
 void page_series_fixed(struct prometheus_page *page, const struct page_label *labels, size_t n_labels, double number) {
@@ -244,6 +260,12 @@ static char *render_header(const struct prometheus_page *page, const struct page
     return p + 1;
 }
 
+static double number_of(const struct prometheus_page *page, unsigned kind, double value) {
+    return kind >= PAGE_SCALED  ? rint(value * page->scales[kind - PAGE_SCALED])
+           : kind == PAGE_WHOLE ? rint(value)
+                                : value;
+}
+
 static char *render_family(const struct prometheus_page *page, const struct page_family *family,
                            const struct shown *shown, const struct format *format, char *p) {
     bool begun = false;
@@ -259,7 +281,7 @@ static char *render_family(const struct prometheus_page *page, const struct page
         p = copy(p, page, series->head);
         p = copy(p, page, series->tail);
         if (series->kind != PAGE_FIXED)
-            p += text_number(p, series->kind == PAGE_WHOLE ? rint(value) : value);
+            p += text_number(p, number_of(page, series->kind, value));
         *p++ = '\n';
     }
     return p;

@@ -10,7 +10,8 @@
 enum page_kind {
     PAGE_FIXED, // never changes: its number is part of the text
     PAGE_WHOLE, // an estimated count: rounded to a whole number
-    PAGE_REAL
+    PAGE_REAL,
+    PAGE_SCALED // and above: PAGE_WHOLE times one of the page's scales
 };
 
 struct page_label {
@@ -50,6 +51,8 @@ struct page_memo {
     size_t next; // the tail that probably comes next: each scope has the same ones
 };
 
+enum { PAGE_SCALES_MAX = 8 };
+
 struct prometheus_page {
     struct text pool;
     struct page_memo memos[SHOWN_TYPES_MAX]; // by core type
@@ -57,8 +60,10 @@ struct prometheus_page {
     size_t n_families;
     struct page_series *series;
     size_t n_series;
-    size_t n_rare;         // of these: one alone, or none, of many has a value at a time
-    size_t bytes_max;      // maximum length of an exposition
+    size_t n_rare;    // of these: one alone, or none, of many has a value at a time
+    size_t bytes_max; // maximum length of an exposition
+    double scales[PAGE_SCALES_MAX];
+    size_t n_scales;
     bool simulated;        // every series gets simulated="true"
     bool replayed;         // and replay="true"
     size_t type;           // core type of the series being added,
@@ -79,8 +84,12 @@ void page_end(struct prometheus_page *page);
 void page_series(struct prometheus_page *page, const char *suffix, const struct page_label *labels, size_t n_labels,
                  enum page_kind kind, size_t value);
 
-// The same for one of the core type's scopes, which all have the same labels first, and one more label unless `more` is
-// NULL. Its name and value are borrowed until page_end.
+// The same for a whole number that is a value times `scale`. A page has few scales.
+void page_series_scaled(struct prometheus_page *page, const struct page_label *labels, size_t n_labels, double scale,
+                        size_t value);
+
+// The same as page_series for one of the core type's scopes, which all have the same labels first, and one more label
+// unless `more` is NULL. Its name and value are borrowed until page_end.
 void page_series_scoped(struct prometheus_page *page, size_t scope, const struct page_label *labels, size_t n_labels,
                         const struct page_label *more, enum page_kind kind, size_t value);
 

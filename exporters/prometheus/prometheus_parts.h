@@ -4,7 +4,7 @@
 
 // Shared by the files that decide the contents of the pages: prometheus.c adds the families of core/spec/family.h,
 // prometheus_metrics.c those with a series for each metric of the plan, prometheus_bound.c the verdict,
-// prometheus_cpu.c those of single CPUs.
+// prometheus_uncore.c those of PMUs outside the cores, prometheus_cpu.c those of single CPUs.
 
 #include "core/spec/family.h"
 #include "exporters/prometheus/prometheus_page.h"
@@ -53,6 +53,9 @@ void page_add_cpus(struct prometheus_page *page, const struct shown *shown);
 
 // Adds a family for each metric of any type, by socket or by CPU.
 void page_add_gauges(struct prometheus_page *page, const struct shown *shown, bool per_cpu);
+
+// Adds the families of PMUs outside the cores.
+void page_add_uncore(struct prometheus_page *page, const struct shown *shown);
 
 // Adds the series of a platform.
 void page_add_platform(struct prometheus_page *page, const struct platform *platform);

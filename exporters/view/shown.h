@@ -2,8 +2,8 @@
 #ifndef TOPDOWND_EXPORTERS_VIEW_SHOWN_H
 #define TOPDOWND_EXPORTERS_VIEW_SHOWN_H
 
-// The data that a host's pages show: a view and a snapshot, one pair for each core type. Facts about the host and the
-// daemon are the same in all pairs; pages take them from the first.
+// The data that a host's pages show: a view and a snapshot, one pair for each core type, and one for each kind of PMU
+// outside the cores. Facts about the host and the daemon are the same in all pairs; pages take them from the first.
 
 #include "exporters/view/view_history.h"
 
@@ -11,11 +11,24 @@ enum { SHOWN_TYPES_MAX = 8 };
 
 struct shown {
     const struct view_history *history; // of level 1; only on the page for people, else NULL
-    size_t n;                           // at least 1
+    size_t n;                           // core types, at least 1
+    size_t n_boxes;                     // kinds of PMUs outside the cores, after them
     struct shown_type {
         struct view *view;
         const struct snapshot *snapshot;
     } types[SHOWN_TYPES_MAX];
 };
+
+static inline size_t shown_all(const struct shown *shown) { return shown->n + shown->n_boxes; }
+
+// The first `n` pairs are filled in, core types first: tells both apart.
+static inline void shown_count(struct shown *shown, size_t n) {
+    shown->n = n;
+    shown->n_boxes = 0;
+    while (shown->n > 1 && shown->types[shown->n - 1].view->layout->topology->boxes) {
+        shown->n--;
+        shown->n_boxes++;
+    }
+}
 
 #endif

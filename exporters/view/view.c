@@ -25,7 +25,8 @@ static struct view_pmu_error *errors_copy(const struct view_pmu_error *errors, s
         copy[i] = (struct view_pmu_error){.pmu = strdup(errors[i].pmu),
                                           .reason = strdup(errors[i].reason),
                                           .text = strdup(errors[i].text),
-                                          .of_host = errors[i].of_host};
+                                          .of_host = errors[i].of_host,
+                                          .uncore = errors[i].uncore};
         if (!copy[i].pmu || !copy[i].reason || !copy[i].text) {
             errors_free(copy, n);
             return NULL;

@@ -20,6 +20,7 @@ struct view_pmu_error {
     const char *reason; // one word, for a label: absent, unsupported, not_allowed ...
     const char *text;   // for people, with the remedy
     bool of_host;       // concerns the whole host, not this core type
+    bool uncore;        // a kind of PMU outside the cores
 };
 
 struct view {

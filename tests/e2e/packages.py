@@ -68,8 +68,8 @@ def edit(path, begin, line):
     e2e.write_text(path, "\n".join(lines) + "\n")
 
 
-def file_of(folder, kind):
-    found = glob.glob(f"{folder}/*.{kind}")
+def file_of(folder, kind, name="topdownd"):
+    found = glob.glob(f"{folder}/{name}[-_][0-9]*.{kind}")
     assert len(found) == 1, found
     return found[0]
 

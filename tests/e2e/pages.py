@@ -20,7 +20,7 @@ HOSTS = ("sapphire-rapids", "zen4", "neoverse-v2", "neoverse-n1", "hybrid", "sof
 METRICS = ("metrics", "metrics/cpu")
 JSON = ("snapshot", "snapshot?scope=socket", "snapshot?scope=cpu", "topdown", "topdown?scope=socket", "topdown?scope=cpu", "history",
         "history?scope=socket", "catalog", "plan", "status")
-COMMANDS = ("run", "check-config", "reload", "yield", "list", "doctor", "explain", "measure", "diff", "eval")
+COMMANDS = ("run", "check-config", "reload", "yield", "list", "doctor", "explain", "measure", "diff", "eval", "memory")
 
 
 def small_host(name, root):

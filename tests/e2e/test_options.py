@@ -8,7 +8,7 @@ import subprocess
 import e2e
 
 BINARY, ROOT = e2e.arguments()
-COMMANDS = ("run", "check-config", "reload", "yield", "list", "doctor", "explain", "measure", "diff", "eval", "help")
+COMMANDS = ("run", "check-config", "reload", "yield", "list", "doctor", "top", "explain", "measure", "diff", "eval", "memory", "help")
 
 
 def call(*words):

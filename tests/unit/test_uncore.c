@@ -53,6 +53,7 @@ static void test_boxes_are_cores_of_the_sockets_whose_cpus_read_them(void **stat
     struct topology *topology;
     assert_int_equal(uncore_topology(&none, &topology), -EINVAL);
     assert_int_equal(uncore_topology(&four, &topology), 0);
+    assert_true(topology->boxes);
     assert_int_equal(topology->n_cpus, 4);
     assert_int_equal(topology->n_cores, 4);
     assert_int_equal(topology->n_sockets, 2);

@@ -103,7 +103,7 @@ def build_programs(source_root, build, root):
     """The unpacked package, and the benchmark."""
     run(["cmake", "--fresh", "-S", source_root, "-B", build, "-G", "Ninja",
          f"-DCMAKE_TOOLCHAIN_FILE={source_root}/tests/vm/aarch64.cmake", f"-DTOPDOWND_SYSROOT={root}", "-DTOPDOWND_TESTS=OFF",
-         "-DTOPDOWND_BENCH=ON", "-DCMAKE_INSTALL_PREFIX=/usr"])
+         "-DTOPDOWND_TOP=OFF", "-DTOPDOWND_BENCH=ON", "-DCMAKE_INSTALL_PREFIX=/usr"])
     run(["cmake", "--build", build, "--target", "topdownd", "bench_collect"])
     return unpack_package(build), f"{build}/bench/bench_collect"
 

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "collectors/uncore/pmu_boxes.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/host/host_file.h"
+#include "collectors/pmu/pmu_linux.h"
+
+enum { PATH_BYTES = 512, LIST_BYTES = 4096, EVENTS_MAX = 64 };
+
+struct pmu_boxes {
+    struct pmu pmu;          // first
+    struct host_roots roots; // no file is kept open
+    struct uncore_box *boxes;
+    size_t n;
+    struct pmu *linux_pmu; // whose PMU i is that of box i
+};
+
+static struct pmu_boxes *of(struct pmu *pmu) { return (struct pmu_boxes *)pmu; }
+
+unsigned pmu_boxes_cpu(const struct host_roots *roots, const struct uncore_box *box) {
+    char path[PATH_BYTES], text[LIST_BYTES];
+    struct cpuset cpus;
+    int first = -1;
+    (void)snprintf(path, sizeof path, "%s/bus/event_source/devices/%s/cpumask", roots->sysfs, box->pmu);
+    if (host_file_read(path, text, sizeof text) <= 0 || cpuset_parse(text, &cpus) < 0)
+        return box->cpu;
+    for (unsigned cpu = 0; cpu < CPUSET_MAX; cpu++) {
+        if (!cpuset_has(&cpus, cpu))
+            continue;
+        first = first < 0 ? (int)cpu : first;
+        (void)snprintf(path, sizeof path, "%s/devices/system/cpu/cpu%u/topology/physical_package_id", roots->sysfs,
+                       cpu);
+        if ((int)host_file_number(path, -1) == box->package)
+            return cpu;
+    }
+    return first < 0 ? box->cpu : (unsigned)first;
+}
+
+static void boxes_advance(struct pmu *pmu, uint64_t now_ns) {
+    struct pmu *linux_pmu = of(pmu)->linux_pmu;
+    linux_pmu->ops->advance(linux_pmu, now_ns);
+}
+
+static int boxes_open(struct pmu *pmu, unsigned box, const struct pmu_event *events, size_t n) {
+    struct pmu_boxes *b = of(pmu);
+    struct pmu_event own[EVENTS_MAX];
+    if (box >= b->n || n > EVENTS_MAX)
+        return -EINVAL;
+    for (size_t i = 0; i < n; i++) {
+        own[i] = events[i];
+        own[i].pmu = box;
+    }
+    b->boxes[box].cpu = pmu_boxes_cpu(&b->roots, &b->boxes[box]);
+    int handle = b->linux_pmu->ops->open(b->linux_pmu, b->boxes[box].cpu, own, n);
+    pmu->n_events = b->linux_pmu->n_events;
+    return handle;
+}
+
+static int boxes_enable(struct pmu *pmu, int handle, bool enabled) {
+    struct pmu *linux_pmu = of(pmu)->linux_pmu;
+    return linux_pmu->ops->enable(linux_pmu, handle, enabled);
+}
+
+static int boxes_read(struct pmu *pmu, int handle, struct pmu_times *times, uint64_t *counts, size_t n) {
+    struct pmu *linux_pmu = of(pmu)->linux_pmu;
+    return linux_pmu->ops->read(linux_pmu, handle, times, counts, n);
+}
+
+static void boxes_close(struct pmu *pmu, int handle) {
+    struct pmu *linux_pmu = of(pmu)->linux_pmu;
+    linux_pmu->ops->close(linux_pmu, handle);
+    pmu->n_events = linux_pmu->n_events;
+}
+
+static void boxes_free(struct pmu *pmu) {
+    struct pmu_boxes *b = of(pmu);
+    if (b->linux_pmu)
+        b->linux_pmu->ops->free(b->linux_pmu);
+    free(b->boxes);
+    free(b);
+}
+
+int pmu_boxes_new(const struct host_roots *roots, const struct uncore_boxes *boxes, struct pmu **out) {
+    static const struct pmu_ops ops = {.advance = boxes_advance,
+                                       .open = boxes_open,
+                                       .enable = boxes_enable,
+                                       .read = boxes_read,
+                                       .close = boxes_close,
+                                       .free = boxes_free};
+    struct pmu_boxes *b = calloc(1, sizeof *b);
+    uint32_t *types = calloc(boxes->n + 1, sizeof *types);
+    int r = b && types ? 0 : -ENOMEM;
+    if (r == 0) {
+        *b = (struct pmu_boxes){.pmu.ops = &ops,
+                                .roots = {.sysfs = roots->sysfs, .procfs = roots->procfs},
+                                .boxes = calloc(boxes->n + 1, sizeof *b->boxes),
+                                .n = boxes->n};
+        r = b->boxes ? 0 : -ENOMEM;
+    }
+    for (size_t i = 0; r == 0 && i < boxes->n; i++) {
+        b->boxes[i] = boxes->boxes[i];
+        types[i] = boxes->boxes[i].type;
+    }
+    if (r == 0)
+        r = pmu_linux_new_moving(types, boxes->n, &b->linux_pmu);
+    free(types);
+    if (r == 0)
+        *out = &b->pmu;
+    else if (b)
+        boxes_free(&b->pmu);
+    return r;
+}

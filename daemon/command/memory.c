@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/command/memory.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collectors/uncore/memory_peak.h"
+#include "daemon/base/options_error.h"
+#include "daemon/base/terminal.h"
+#include "daemon/run/control.h"
+#include "exporters/view/table.h"
+
+static const char *const WORDS[] = {"save"};
+
+static const struct table_column COLUMNS[] = {
+    {"socket", "SOCKET", TABLE_NUMBER},
+    {"channels", "CHANNELS", TABLE_NUMBER},
+    {"channel_bytes_per_second", "CHANNEL BYTES/S", TABLE_NUMBER},
+    {"peak_bytes_per_second", "PEAK BYTES/S", TABLE_NUMBER},
+};
+
+int memory_check(const struct options *options) {
+    return options->word && strcmp(options->word, WORDS[0]) != 0
+               ? options_refuse("there is nothing to do with memory called", options->word,
+                                error_suggest(options->word, WORDS, 1))
+               : 0;
+}
+
+static int fail(const char *path, int r) {
+    (void)fprintf(stderr, "topdownd: %s: %s\n", path, strerror(-r));
+    return EXIT_FAILURE;
+}
+
+// Without the tables, as in most virtual machines, there is nothing to save, and the service does without.
+static int save(const struct host_roots *roots, const char *folder) {
+    double bytes;
+    int r = memory_peak_read_tables(roots, &bytes);
+    if (r == -EACCES)
+        return fail("/sys/firmware/dmi/tables/DMI is for root: run 'topdownd memory save' as root", r);
+    if (r == -ENOENT) {
+        (void)puts("the firmware's tables do not tell how fast the memory is");
+        return EXIT_SUCCESS;
+    }
+    if (r == 0)
+        r = memory_peak_save(folder, bytes);
+    if (r < 0)
+        return fail(folder, r);
+    (void)printf("%s/" MEMORY_CHANNEL_FILE ": %.0f\n", folder, bytes);
+    return EXIT_SUCCESS;
+}
+
+// Says why a peak is missing, and what to do.
+static void explain(int of_tables, bool has_channels) {
+    if (of_tables == -EACCES)
+        (void)fputs(
+            "topdownd: only root can read the speed of the memory: 'topdownd memory save' as root leaves it for "
+            "others; topdownd.service does so before it starts\n",
+            stderr);
+    else if (of_tables < 0)
+        (void)fputs("topdownd: the firmware's tables do not tell how fast the memory is\n", stderr);
+    if (!has_channels)
+        (void)fputs("topdownd: the kernel's EDAC driver does not tell which channels have memory: load the driver of "
+                    "this host's memory controller, such as skx_edac, i10nm_edac or amd64_edac\n",
+                    stderr);
+}
+
+static void add_number(struct table *table, double number) {
+    if (number > 0)
+        table_format(table, "%.0f", number);
+    else
+        table_text(table, NULL);
+}
+
+static int show(const struct host_roots *roots, const char *folder, bool json) {
+    struct table table = {.columns = COLUMNS, .n_columns = sizeof COLUMNS / sizeof *COLUMNS};
+    struct text out = {0};
+    unsigned channels[MEMORY_PACKAGES_MAX];
+    double bytes = 0;
+    bool any = false;
+    int r = memory_peak_read_tables(roots, &bytes);
+    if (r < 0 && memory_peak_read_saved(folder, &bytes) == 0)
+        r = 0;
+    memory_peak_count_channels(roots, channels);
+    for (unsigned p = 0; p < MEMORY_PACKAGES_MAX; p++) {
+        if (channels[p] == 0)
+            continue;
+        any = true;
+        table_format(&table, "%u", p);
+        table_format(&table, "%u", channels[p]);
+        add_number(&table, bytes);
+        add_number(&table, channels[p] * bytes);
+    }
+    explain(r, any);
+    r = json ? table_print_json(&table, &out) : table_print(&table, &out);
+    r = r == 0 ? terminal_print(&out) : r;
+    text_free(&out);
+    table_deinit(&table);
+    return r == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int memory_run(const struct options *options) {
+    const struct host_roots roots = {.sysfs = options->paths.sysfs, .procfs = options->paths.procfs};
+    char *made = options->paths.run ? NULL : control_systemd_folder();
+    const char *folder = options->paths.run ? options->paths.run : made ? made : CONTROL_FOLDER;
+    int status = options->word ? save(&roots, folder) : show(&roots, folder, options->json);
+    free(made);
+    return status;
+}

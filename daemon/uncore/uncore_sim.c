@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <stdlib.h>
+
+#include "collectors/sim/pmu_sim.h"
+#include "daemon/source/source_sim.h"
+#include "daemon/uncore/uncore_source.h"
+
+// A simulated host's boxes: a kind is a scenario like a core type's, and a box a core with one thread.
+
+struct uncore_sim {
+    struct source source; // first
+    struct scenario *scenario;
+};
+
+static struct uncore_sim *of(struct source *source) { return (struct uncore_sim *)source; }
+
+static int sim_pmu(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out) {
+    const struct uncore_sim *sim = (const struct uncore_sim *)source;
+    const char *unknown = NULL;
+    int r = pmu_sim_new(sim->scenario, source->catalog, now_ns, &unknown, out);
+    return r == -EINVAL
+               ? errors_add(errors, NULL, 0, 0, "the event %.80s has no such rate, or spec uncore/%s does not have it",
+                            unknown ? unknown : "?", source->catalog->product.spec)
+               : r;
+}
+
+// The simulated boxes run on as they are, whatever the scenario's file says by now.
+static void sim_exchange(struct source *a, struct source *b) {
+    struct scenario *scenario = of(a)->scenario;
+    of(a)->scenario = of(b)->scenario;
+    of(b)->scenario = scenario;
+    a->pmu_name = of(a)->scenario->name;
+    b->pmu_name = of(b)->scenario->name;
+}
+
+static void sim_deinit(struct source *source) { scenario_free(of(source)->scenario); }
+
+static const struct source_driver DRIVER = {.pmu = sim_pmu, .exchange = sim_exchange, .deinit = sim_deinit};
+
+// Takes ownership of the kind's scenario.
+static int add_kind(struct setup *setup, struct scenario *kind, const struct options *options, struct errors *errors) {
+    struct uncore_sim *sim = calloc(1, sizeof *sim);
+    struct catalog_builder *builder;
+    struct topology *boxes = NULL;
+    if (!sim) {
+        scenario_free(kind);
+        return -ENOMEM;
+    }
+    sim->source.driver = &DRIVER;
+    sim->scenario = kind;
+    int r = uncore_read_spec(setup, kind->spec, errors, &builder);
+    if (r == 0) {
+        sim->source.catalog = catalog_builder_finish(builder);
+        uncore_describe(&sim->source, kind->name, options);
+        sim->source.simulated = true;
+        sim->source.microarchitecture = sim->source.catalog->product.microarchitecture;
+        r = source_make_support(&sim->source, PLAN_SUPPORTED);
+    }
+    if (r == 0)
+        r = pmu_sim_topology(kind, NULL, &boxes);
+    if (r < 0) {
+        source_free(&sim->source);
+        return r;
+    }
+    boxes->boxes = true;
+    return uncore_add(setup, &sim->source, boxes);
+}
+
+int uncore_sim_setup(struct setup *setup, const struct options *options, struct errors *errors) {
+    struct scenario *host = ((struct source_sim *)setup->types[0].source)->scenario;
+    int r = 0;
+    while (host->uncore && r >= 0) {
+        struct scenario *kind = host->uncore;
+        host->uncore = kind->next;
+        kind->next = NULL;
+        r = add_kind(setup, kind, options, errors);
+    }
+    return r < 0 ? r : 0;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "daemon/uncore/uncore_source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collectors/host/host_file.h"
+#include "config/spec/spec_json.h"
+
+int uncore_read_spec(const struct setup *setup, const char *spec, struct errors *errors, struct catalog_builder **out) {
+    char path[DATA_PATH_MAX + 512];
+    (void)snprintf(path, sizeof path, "%s/specs/uncore/%.200s.json", setup->data, spec);
+    return spec_json_read(path, NULL, errors, out);
+}
+
+void uncore_describe(struct source *source, const char *name, const struct options *options) {
+    source->pmu_name = name;
+    source->roots =
+        (struct host_roots){.sysfs = options->paths.sysfs, .procfs = options->paths.procfs, .kept = host_files_new()};
+    (void)snprintf(source->prefix, sizeof source->prefix, "PMUs %s: ", name);
+}
+
+static bool tells(const struct catalog *catalog, enum traffic traffic) {
+    for (size_t m = 0; m < catalog->n_metrics; m++)
+        if (catalog->metrics[m].traffic == traffic)
+            return true;
+    return false;
+}
+
+// Some hosts show the same bytes at two places, such as the memory controller and the mesh before it.
+static bool told(const struct setup *setup, const struct catalog *catalog) {
+    for (int traffic = TRAFFIC_NONE + 1; traffic < TRAFFIC_N; traffic++)
+        for (size_t i = setup->n_types; i < setup->n_types + setup->n_boxes; i++)
+            if (tells(catalog, (enum traffic)traffic) && tells(setup->types[i].source->catalog, (enum traffic)traffic))
+                return true;
+    return false;
+}
+
+// What the spec recommends.
+static int make_selections(struct core_type *type) {
+    const struct catalog *catalog = type->source->catalog;
+    type->selections = calloc(catalog->n_groups + 1, sizeof *type->selections);
+    if (!type->selections)
+        return -ENOMEM;
+    for (int group; (group = catalog_default_group(catalog, (unsigned)type->n_selections + 1)) >= 0;)
+        type->selections[type->n_selections++] = (struct plan_selection){.group = (unsigned)group};
+    return 0;
+}
+
+int uncore_add(struct setup *setup, struct source *source, struct topology *boxes) {
+    struct core_type type = {.source = source, .topology = boxes};
+    size_t at = setup->n_types + setup->n_boxes;
+    int r = at == SOURCE_TYPES_MAX || told(setup, source->catalog) ? 0 : 1;
+    if (r > 0 && make_selections(&type) < 0)
+        r = -ENOMEM;
+    if (r > 0) {
+        setup->types[at] = type;
+        setup->n_boxes++;
+    } else {
+        topology_free(boxes);
+        source_free(source);
+    }
+    return r;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_UNCORE_UNCORE_SOURCE_H
+#define TOPDOWND_DAEMON_UNCORE_UNCORE_SOURCE_H
+
+// What the sources of all kinds of boxes have in common, wherever their counts come from.
+
+#include "core/spec/catalog_builder.h"
+#include "core/uncore/uncore.h"
+#include "daemon/source/setup.h"
+
+// Reads a kind's spec, specs/uncore/SPEC.json. Returns 0, -EINVAL with the mistakes in `errors`, -ENOMEM.
+int uncore_read_spec(const struct setup *setup, const char *spec, struct errors *errors, struct catalog_builder **out);
+
+// Sets the facts that all kinds share. `name`, the label `pmu`, and `options` are borrowed for the source's life.
+void uncore_describe(struct source *source, const char *name, const struct options *options);
+
+// Adds a source with its boxes to the set-up. Takes ownership of both, even on failure. Returns 1 if it is added; 0 if
+// not, as kinds before it tell the same traffic, or as there is no room; -ENOMEM.
+int uncore_add(struct setup *setup, struct source *source, struct topology *boxes);
+
+// This host's. Where it has none, the set-up's first source notes it.
+int uncore_host_setup(struct setup *setup, const struct options *options, struct errors *errors);
+
+// A simulated host's, of which the set-up's first source is one.
+int uncore_sim_setup(struct setup *setup, const struct options *options, struct errors *errors);
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PMUs outside the cores: what passes through memory controllers, caches and interconnects, by socket. Each kind is a
+// pair of view and snapshot of its own, whose metrics say which traffic they tell.
+
+#include "exporters/prometheus/prometheus_parts.h"
+
+static const struct view *begin_kind(struct prometheus_page *page, const struct shown *shown, size_t kind) {
+    return page_begin_type(page, shown, shown->n + kind);
+}
+
+static enum family family_of(enum traffic traffic) {
+    return traffic <= TRAFFIC_MEMORY_ALL        ? FAMILY_MEMORY_BYTES
+           : traffic <= TRAFFIC_LLC_MISS_REMOTE ? FAMILY_LLC_MISS_BYTES
+                                                : FAMILY_INTERCONNECT_BYTES;
+}
+
+static void add_metric(struct prometheus_page *page, const struct view *view, size_t metric) {
+    const struct traffic_info *info = &traffic_table[view_metric(view, metric)->traffic];
+    double bytes;
+    if (!view_plannable(view, metric) || !catalog_metric_ratio(view_metric(view, metric), &bytes))
+        return;
+    for (size_t s = 0; s < view->layout->topology->n_sockets; s++) {
+        struct page_scope scope = page_socket_labels(view, s);
+        const struct page_label labels[] = {{"socket", scope.socket}, {info->label, info->value}};
+        page_series_scaled(page, labels, 2, bytes, snapshot_numerator(view->layout, scope.scope, metric));
+    }
+}
+
+static void add_traffic(struct prometheus_page *page, const struct shown *shown, enum family family) {
+    page_add_family(page, family);
+    for (size_t kind = 0; kind < shown->n_boxes; kind++) {
+        const struct view *view = begin_kind(page, shown, kind);
+        for (size_t m = 0; m < view->layout->n_metrics; m++) {
+            enum traffic traffic = view_metric(view, m)->traffic;
+            if (traffic != TRAFFIC_NONE && family_of(traffic) == family)
+                add_metric(page, view, m);
+        }
+    }
+}
+
+static void add_up(struct prometheus_page *page, const struct view *view) {
+    const struct page_label label = {"pmu", view->pmu};
+    page_series(page, "", &label, 1, PAGE_WHOLE, snapshot_self(view->layout, SELF_PMU_UP));
+}
+
+// A kind's own view has its errors, and the first core type's has what the host lacks.
+static void add_errors(struct prometheus_page *page, const struct view *view) {
+    bool all = view->layout->topology->boxes;
+    for (size_t i = 0; i < view->n_pmu_errors; i++) {
+        const struct page_label error[] = {{"pmu", view->pmu_errors[i].pmu}, {"reason", view->pmu_errors[i].reason}};
+        if (all || view->pmu_errors[i].uncore)
+            page_series_fixed(page, error, 2, 1);
+    }
+}
+
+void page_add_uncore(struct prometheus_page *page, const struct shown *shown) {
+    static const enum family families[] = {FAMILY_MEMORY_BYTES, FAMILY_LLC_MISS_BYTES, FAMILY_INTERCONNECT_BYTES};
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+        add_traffic(page, shown, families[i]);
+    page_add_family(page, FAMILY_UNCORE_UP);
+    for (size_t kind = 0; kind < shown->n_boxes; kind++)
+        add_up(page, begin_kind(page, shown, kind));
+    page_add_family(page, FAMILY_UNCORE_ERROR);
+    (void)page_begin_type(page, shown, 0);
+    page->core_type = NULL;
+    add_errors(page, shown->types[0].view);
+    for (size_t kind = 0; kind < shown->n_boxes; kind++)
+        add_errors(page, begin_kind(page, shown, kind));
+}

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PMUs outside the cores: simulated boxes with a known truth, and made-up trees whose boxes are the kernel's own software events."""
+
+import json
+import os
+import signal
+import tempfile
+
+import e2e
+import test_hosts
+
+BINARY, ROOT = e2e.arguments()
+READS, WRITES = 1e7, 4e6  # a second and box
+SAPPHIRE_RAPIDS = "GenuineIntel-6-8F-8"
+YAML = e2e.LISTEN_ANYWHERE + "interval: 1s\n"
+
+
+def load(rates):
+    return {"period_seconds": 10, "keyframes": [{"at_seconds": 0, "rates": rates}]}
+
+
+def scenario(folder, boxes=4, rivals=()):
+    """Sapphire Rapids on two sockets, with boxes that read on both and write on the first one alone."""
+    with open(os.path.join(ROOT, "scenarios/sapphire-rapids.json"), encoding="utf-8") as file:
+        host = json.load(file)
+    read, both = {"UNC_M_CAS_COUNT.RD": READS}, {"UNC_M_CAS_COUNT.RD": READS, "UNC_M_CAS_COUNT.WR": WRITES}
+    host["uncore"] = [{"kind": "imc", "spec": "imc-sapphire-rapids", "boxes_per_socket": boxes,
+                       "loads": {"read": load(read), "both": load(both)}, "rivals": list(rivals),
+                       "assignments": [{"cpus": f"0-{boxes - 1}", "load": "both"}, {"cpus": f"{boxes}-{2 * boxes - 1}", "load": "read"}]}]
+    path = os.path.join(folder, "boxes.json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(host, file)
+    return f"sim:{path}"
+
+
+def memory(page):
+    return {(labels["socket"], labels["direction"]): value for name, labels, value in e2e.samples(page)
+            if name == "topdownd_memory_bytes_total"}
+
+
+def made_up(folder, boxes, kind="1"):
+    """A Sapphire Rapids whose memory controllers are PMUs of this perf type: with 1, event 5 counts minor faults there."""
+    test_hosts.x86_host(folder, SAPPHIRE_RAPIDS, cpus=2, pmus=())
+    files = {}
+    for box, cpu in enumerate(boxes):
+        of_box = f"bus/event_source/devices/uncore_imc_{box}"
+        files |= {f"{of_box}/type": kind, f"{of_box}/cpumask": cpu, f"{of_box}/format/event": "config:0-7",
+                  f"{of_box}/format/umask": "config1:0-7"}
+    test_hosts.write_all(folder, files)
+
+
+def test_bytes_of_each_socket_are_the_truth_and_only_grow():
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
+        daemon.wait_round(2)
+        before = daemon.get("/metrics")
+        e2e.wait_for(lambda: memory(daemon.get("/metrics"))["0", "read"] > memory(before)["0", "read"] + 4.5 * 256 * READS, "more bytes")
+        after = daemon.get("/metrics")
+        assert e2e.value_of(after, "topdownd_uncore_up", pmu="imc") == 1
+        assert "topdownd_uncore_error" not in after, "no error is known"
+        first, last = memory(before), memory(after)
+        grown = {key: last[key] - first[key] for key in last}
+        assert len(grown) == 4 and grown["1", "write"] == 0, grown
+        # whole intervals of a second, a few milliseconds more or less: all sums are over the same time
+        assert abs(grown["0", "read"] / grown["1", "read"] - 1) < 1e-6, grown
+        assert abs(grown["0", "write"] / grown["0", "read"] / (WRITES / READS) - 1) < 1e-6, grown
+        seconds = grown["0", "read"] / (4 * 64 * READS)
+        assert abs(seconds - round(seconds)) < 0.1, seconds
+        return f"{len(e2e.samples(after))} samples"
+
+
+def test_a_page_has_at_most_320_series_and_cores_pages_say_nothing_of_boxes():
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
+        daemon.wait_round(2)
+        page = daemon.get("/metrics")
+        assert len(e2e.samples(page)) <= 320, len(e2e.samples(page))
+        assert not [labels for _, labels, _ in e2e.samples(page) if "core_type" in labels]
+        assert "CAS_COUNT" not in daemon.get("/metrics/cpu") and "imc" not in daemon.get("/metrics/cpu")
+        assert "core_types" not in daemon.json("/api/v1/snapshot")
+        assert e2e.fetch(daemon.port, "/").status == 200 and e2e.fetch(daemon.port, "/-/ready").status == 200
+
+
+def test_a_reload_goes_on_with_the_totals():
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder), yaml=YAML) as daemon:
+        daemon.wait_round(2)
+        before = memory(daemon.get("/metrics"))
+        loaded = e2e.value_of(daemon.get("/metrics"), "topdownd_config_last_reload_success_timestamp_seconds")
+        daemon.process.send_signal(signal.SIGHUP)
+        e2e.wait_for(lambda: e2e.value_of(daemon.get("/metrics"), "topdownd_config_last_reload_success_timestamp_seconds") > loaded, "reload")
+        e2e.wait_for(lambda: memory(daemon.get("/metrics"))["0", "read"] > before["0", "read"] + 2 * 256 * READS, "more bytes")
+        assert memory(daemon.get("/metrics"))["1", "read"] > before["1", "read"]
+
+
+def test_a_box_that_cannot_be_opened_is_an_error_of_its_kind():
+    rivals = [{"kind": "refuse", "cpus": "0-7"}]
+    with tempfile.TemporaryDirectory() as folder, e2e.Daemon("--pmu", scenario(folder, rivals=rivals), yaml=YAML) as daemon:
+        e2e.wait_for(lambda: 'topdownd_uncore_error{pmu="imc",reason="too_many_files"' in daemon.get("/metrics"), "the error")
+        daemon.wait_round(2)
+        page = daemon.get("/metrics")
+        assert e2e.value_of(page, "topdownd_uncore_up", pmu="imc") == 0
+        assert "topdownd_pmu_error" not in page, "the cores' PMU is well"
+        assert e2e.fetch(daemon.port, "/-/ready").status == 200
+
+
+def test_a_host_without_any_says_so_once():
+    with tempfile.TemporaryDirectory() as folder:
+        test_hosts.x86_host(folder, SAPPHIRE_RAPIDS, cpus=2, pmus=())
+        with e2e.Daemon("--path.sysfs", folder, "--path.procfs", folder, yaml=YAML) as daemon:
+            daemon.wait_round(2)
+            page = daemon.get("/metrics")
+            assert e2e.value_of(page, "topdownd_uncore_error", pmu="uncore", reason="not_present") == 1
+            assert not memory(page) and "topdownd_uncore_up" not in page
+            assert "outside its cores" not in json.dumps(daemon.json("/api/v1/status")) + daemon.get("/"), "nothing else changes"
+            assert daemon.log().count("no PMU outside its cores") == 1
+
+
+def test_the_configuration_chooses_what_is_opened():
+    with tempfile.TemporaryDirectory() as folder:
+        made_up(folder, ("0",))
+        for uncore in ("{enabled: off}", "{groups: [llc, interconnect]}", "{groups: []}"):
+            with e2e.Daemon("--path.sysfs", folder, "--path.procfs", folder, yaml=f"{YAML}uncore: {uncore}\n") as daemon:
+                daemon.wait_round(2)
+                page = daemon.get("/metrics")
+                assert "topdownd_uncore" not in page and not memory(page), uncore
+                assert "outside" not in daemon.log(), daemon.log()
+    status, said = e2e.run_daemon("check-config", yaml="uncore: {groups: [memroy]}\n")
+    assert status == 2 and "did you mean" in said and "memory" in said, said
+
+
+def test_each_box_counts_on_its_own_cpu_and_adds_up():
+    """The kernel's software events in the place of boxes: on one CPU and on both."""
+    why = e2e.perf_events_allowed()
+    if why:
+        raise e2e.Skip(why)
+    totals = {}
+    for boxes in (("0",), ("0", "1"), ("0-1",)):
+        with tempfile.TemporaryDirectory() as folder:
+            made_up(folder, boxes)
+            with e2e.Daemon("--path.sysfs", folder, "--path.procfs", folder, yaml=YAML) as daemon:
+                daemon.wait_round(2)
+                page = daemon.get("/metrics")
+                assert e2e.value_of(page, "topdownd_uncore_up", pmu="imc") == 1, page
+                assert e2e.value_of(page, "topdownd_pmu_kernel_memory_bytes") >= 0
+                totals[boxes] = memory(page)["0", "read"]
+                assert totals[boxes] % 64 == 0
+    return str(totals)
+
+
+def test_a_type_that_the_kernel_does_not_know_is_an_error():
+    with tempfile.TemporaryDirectory() as folder:
+        made_up(folder, ("0",), kind="4000")
+        with e2e.Daemon("--path.sysfs", folder, "--path.procfs", folder, yaml=YAML) as daemon:
+            e2e.wait_for(lambda: 'topdownd_uncore_error{pmu="imc",reason="absent"}' in daemon.get("/metrics"), "the error")
+
+
+if __name__ == "__main__":
+    e2e.run_tests()

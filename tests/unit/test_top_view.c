@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/unit/top_pages.h"
+
+#include "top/model/timeline.h"
+
+// The view in a terminal, from JSON to the lines of a screen.
+
+static void press(struct shown *shown, int key) {
+    assert_int_equal(view_press(&shown->view, &shown->data, key), VIEW_NOTHING);
+    shown_draw(shown, 24, 80, false);
+}
+
+static void test_the_overview_says_host_verdict_level_1_and_tree(void **state) {
+    (void)state;
+    struct shown shown = shown_new();
+    shown_draw(&shown, 24, 80, false);
+    assert_int_equal(shown_find(&shown, "web-1  Neoverse V2, 3 CPUs, 2 sockets  SIMULATED"), 0);
+    assert_int_equal(shown_find(&shown, "here: 1 s old"), 1);
+    assert_int_equal(shown_find(&shown, "Back-end bound, 50 % of pipeline slots."), 2);
+    assert_int_equal(shown_find(&shown, "(2 min); next groups: L1D, DTLB"), 3);
+    assert_int_equal(shown_find(&shown, "Find the code: perf record"), 4);
+    assert_int_equal(shown_find(&shown, "10 s a column, to 50 %"), 5);
+    assert_int_equal(shown_find(&shown, " Front-end bound            30.0 % \u00b10.5"), 6);
+    assert_int_equal(shown_find(&shown, " Back-end bound             50.0 % \u00b12.0"), 8);
+    shown_find(&shown, "\u2588\u2588\u2588\u2588\u2588\u2588"); // half of the bar of twelve
+    // the last four steps: 0, half of 50 %, none, all of it
+    shown_find(&shown, "\u2581\u2585 \u2588");
+    // what is high is open, the rest is not
+    shown_find(&shown, "! - Back-end bound");
+    shown_find(&shown, "!     Memory");
+    shown_find(&shown, "  + Front-end bound");
+    assert_false(shown_has(&shown, "Instruction cache"));
+    shown_find(&shown, "ipc                                       1.50 \u00b10.10    per cycle");
+    assert_int_equal(shown_find(&shown, "q end  ? help"), 23);
+    shown_free(&shown);
+}
+
+static void test_keys_open_and_close_nodes_and_descend(void **state) {
+    (void)state;
+    struct shown shown = shown_new();
+    press(&shown, VIEW_KEY_RIGHT);
+    shown_find(&shown, "  - Front-end bound");
+    shown_find(&shown, "Instruction cache");
+    press(&shown, VIEW_KEY_DOWN);
+    press(&shown, VIEW_KEY_LEFT); // to the node above
+    assert_int_equal(shown.view.lists[VIEW_OVERVIEW].at, 0);
+    press(&shown, VIEW_KEY_LEFT);
+    assert_false(shown_has(&shown, "Instruction cache"));
+    press(&shown, VIEW_KEY_ENTER);
+    shown_find(&shown, "30.0 % of pipeline slots (95 %: 29.5 % to 30.5 %)");
+    shown_find(&shown, "not high");
+    shown_find(&shown, "What it means.");
+    press(&shown, VIEW_KEY_BACK);
+    press(&shown, VIEW_KEY_END);
+    press(&shown, VIEW_KEY_ENTER);
+    shown_find(&shown, "1.50 per cycle (95 %: 1.40 to 1.60)");
+    press(&shown, '?');
+    shown_find(&shown, "these keys");
+    press(&shown, VIEW_KEY_BACK);
+    assert_int_equal(shown.view.screen, VIEW_NODE);
+    press(&shown, 'e');
+    assert_true(shown_find(&shown, "Back-end bound") < shown_find(&shown, "topdownd began"));
+    shown_free(&shown);
+}
+
+static void test_cpus_are_sorted_by_any_metric_and_those_without_a_value_stand_last(void **state) {
+    (void)state;
+    struct shown shown = shown_new();
+    press(&shown, 'c');
+    press(&shown, '>'); // of the bottleneck, which is none of these: by number; then the first metric
+    shown_find(&shown, "3 CPUs by frontend_bound_ratio, the largest first");
+    unsigned largest = shown_find(&shown, "    1      0      40.0 %"),
+             smallest = shown_find(&shown, "    0      0      10.0 %");
+    assert_true(largest < smallest && smallest < shown_find(&shown, "    2      1           -"));
+    press(&shown, 'r');
+    largest = shown_find(&shown, "    1      0      40.0 %"), smallest = shown_find(&shown, "    0      0      10.0 %");
+    assert_true(smallest < largest && largest < shown_find(&shown, "    2      1           -"));
+    press(&shown, VIEW_KEY_DOWN);
+    press(&shown, VIEW_KEY_ENTER);
+    shown_find(&shown, "CPU 1");
+    shown_find(&shown, "ipc                                  0.50"); // of CPU 1, and
+    shown_find(&shown, "1.50  per cycle");                       // of the host
+    press(&shown, 's');
+    shown_find(&shown, "Reading them ...");
+    assert_true(view_wants(&shown.view, FRAME_SOCKETS) && !view_wants(&shown.view, FRAME_CPUS));
+    shown_free(&shown);
+}
+
+static void test_every_size_and_screen_can_be_drawn_also_in_ascii(void **state) {
+    (void)state;
+    struct shown shown = shown_new();
+    char line[4 * GRID_SIDE_MAX + 8];
+    for (int screen = 0; screen < VIEW_SCREENS; screen++)
+        for (unsigned rows = 1; rows <= 70; rows += 3)
+            for (unsigned columns = 1; columns <= 210; columns += 11) {
+                shown.view.screen = (enum view_screen)screen;
+                shown.view.unit = 1;
+                (void)snprintf(shown.view.metric, sizeof shown.view.metric, "memory_ratio");
+                shown.data.gone = rows % 2 ? "web-1: Connection refused. Trying again every 2 s." : NULL;
+                shown_draw(&shown, rows, columns, true);
+                for (unsigned row = 0; row < rows; row++) {
+                    grid_line(&shown.grid, row, line, sizeof line);
+                    for (const char *c = line; *c != '\0'; c++)
+                        assert_true(*c >= ' ' && *c < 0x7f);
+                }
+            }
+    shown_free(&shown);
+}
+
+static void test_a_daemon_that_is_gone_is_said_and_the_last_values_stay(void **state) {
+    (void)state;
+    struct shown shown = shown_new();
+    shown.data.gone = "web-1: Connection refused. Trying again every 2 s.";
+    shown_draw(&shown, 24, 80, false);
+    assert_int_equal(shown_find(&shown, "GONE: web-1: Connection refused."), 2);
+    shown_find(&shown, "Back-end bound, 50 % of pipeline slots.");
+    shown.data.frame = NULL;
+    shown_draw(&shown, 24, 80, false);
+    shown_find(&shown, "Waiting for the first answer");
+    shown_free(&shown);
+}
+
+static void test_keys_that_others_answer_are_handed_on(void **state) {
+    (void)state;
+    struct shown shown = shown_new();
+    assert_int_equal(view_press(&shown.view, &shown.data, 'q'), VIEW_QUIT);
+    assert_int_equal(view_press(&shown.view, &shown.data, ' '), VIEW_PAUSE);
+    assert_int_equal(view_press(&shown.view, &shown.data, '['), VIEW_STEP_BACK);
+    assert_int_equal(view_press(&shown.view, &shown.data, ']'), VIEW_STEP);
+    shown.data.paused = true;
+    shown.data.behind = 7;
+    shown_draw(&shown, 24, 80, false);
+    assert_int_equal(shown_find(&shown, "PAUSED, 7 newer"), 1);
+    shown_free(&shown);
+}
+
+static struct frame *moment(double end_ns) {
+    struct frame *frame;
+    char why[200];
+    assert_int_equal(frame_read(TOPDOWN, strlen(TOPDOWN), &frame, why), 0);
+    frame->end_ns = end_ns;
+    return frame;
+}
+
+static void test_moments_are_kept_and_the_oldest_are_given_up(void **state) {
+    (void)state;
+    struct timeline *timeline = calloc(1, sizeof *timeline);
+    assert_non_null(timeline);
+    for (int i = 0; i < 10; i++)
+        timeline_add(timeline, moment(i), true);
+    assert_true(timeline_shown(timeline)->end_ns == 9 && timeline->n == 10);
+    timeline_move(timeline, -3);
+    timeline_add(timeline, moment(10), true); // who looks at an earlier one keeps it
+    assert_true(timeline_shown(timeline)->end_ns == 6 && timeline_newest(timeline)->end_ns == 10);
+    timeline_move(timeline, -100);
+    assert_true(timeline_shown(timeline)->end_ns == 0);
+    for (int i = 11; i < TIMELINE_FRAMES_MAX + 20; i++)
+        timeline_add(timeline, moment(i), true);
+    size_t bytes = 0;
+    for (size_t i = 0; i < timeline->n; i++)
+        bytes += timeline->frames[i]->arena.bytes;
+    assert_true(timeline->n <= TIMELINE_FRAMES_MAX && bytes <= TIMELINE_BYTES_MAX && timeline->at == 0);
+    timeline_deinit(timeline);
+    free(timeline);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_overview_says_host_verdict_level_1_and_tree),
+        cmocka_unit_test(test_keys_open_and_close_nodes_and_descend),
+        cmocka_unit_test(test_cpus_are_sorted_by_any_metric_and_those_without_a_value_stand_last),
+        cmocka_unit_test(test_every_size_and_screen_can_be_drawn_also_in_ascii),
+        cmocka_unit_test(test_a_daemon_that_is_gone_is_said_and_the_last_values_stay),
+        cmocka_unit_test(test_keys_that_others_answer_are_handed_on),
+        cmocka_unit_test(test_moments_are_kept_and_the_oldest_are_given_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_TOP_RUN_FOLLOW_H
+#define TOPDOWND_TOP_RUN_FOLLOW_H
+
+// Follows a daemon: asks for its pages, one after the other, and keeps what they say. A page that fails is asked for
+// again two seconds later, as long as it takes.
+
+#include "top/model/host.h"
+#include "top/model/timeline.h"
+#include "top/source/fetch.h"
+#include "top/view/view.h"
+
+enum { FOLLOW_WHY_MAX = 500 };
+
+enum follow_page {
+    FOLLOW_TOPDOWN,
+    FOLLOW_HOST,
+    FOLLOW_SOCKETS,
+    FOLLOW_CPUS,
+    FOLLOW_STATUS,
+    FOLLOW_HISTORY,
+    FOLLOW_NONE
+};
+
+struct follow {
+    struct fetch *fetch;
+    const char *source;
+    bool everything; // read CPUs and sockets of every moment: it costs nobody else anything
+    bool stepped;    // the source moves only when it is asked to
+    struct timeline timeline;
+    struct frame *fresh; // being read; NULL: none
+    struct host *host;
+    struct past *past;
+    enum follow_page page;        // under way
+    double due[FOLLOW_NONE];      // seconds of the monotonic clock at which a page is due
+    char metric[VIEW_METRIC_MAX]; // of which the past is wanted, too; "": none
+    bool metric_refused;
+    char gone[FOLLOW_WHY_MAX]; // why nothing new comes; "": it does
+    bool frame_came;           // since follow_step was last told to wait for one
+};
+
+// Asks for the next page that is due, if none is under way; takes what has come. `view` says what is on the screen,
+// `paused` that the newest moment is not to be shown. True: something on the screen may have changed.
+bool follow_work(struct follow *follow, const struct view_state *view, bool paused, double now);
+
+// Milliseconds until the next page is due; 0: now.
+int follow_wait_ms(const struct follow *follow, double now);
+
+void follow_deinit(struct follow *follow);
+
+#endif

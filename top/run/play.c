@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "top/run/play.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sys/socket.h>
+
+enum { LEAP = 10, WANTED_MAX = 100 };
+
+static const double SPEEDS[] = {0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 0}; // 0: as fast as possible
+enum { N_SPEEDS = sizeof SPEEDS / sizeof *SPEEDS };
+
+static bool is_newest(const struct follow *follow) { return follow->timeline.at + 1 >= follow->timeline.n; }
+
+// ---- keys ----
+
+static void change_speed(struct play *play, int by) {
+    int at = 0;
+    while (at + 1 < N_SPEEDS && SPEEDS[at] < play->speed && SPEEDS[at] > 0)
+        at++;
+    at = play->speed > 0 ? at : N_SPEEDS - 1;
+    at += by;
+    play->speed = SPEEDS[at < 0 ? 0 : at < N_SPEEDS ? at : N_SPEEDS - 1];
+}
+
+static void ask(struct play *play) {
+    if (play->fd < 0 || play->asked || play->over)
+        return;
+    play->asked = send(play->fd, "n", 1, MSG_NOSIGNAL) == 1;
+}
+
+static void step(struct play *play, struct follow *follow, long by) {
+    long newer = (long)follow->timeline.n - 1 - (long)follow->timeline.at;
+    play->paused = true;
+    play->wanted = by > newer && play->wanted < WANTED_MAX ? play->wanted + (unsigned)(by - newer) : play->wanted;
+    play->wanted = by > 0 && !play->over ? play->wanted : 0;
+    timeline_move(&follow->timeline, by);
+}
+
+void play_act(struct play *play, struct follow *follow, enum view_action action, double now) {
+    if (action == VIEW_PAUSE) {
+        play->paused = !play->paused;
+        play->wanted = 0;
+        if (!play->paused && play->fd < 0)
+            timeline_move(&follow->timeline, TIMELINE_FRAMES_MAX); // what is measured now
+    } else if (action == VIEW_STEP_BACK || action == VIEW_LEAP_BACK)
+        step(play, follow, action == VIEW_STEP_BACK ? -1 : -LEAP);
+    else if (action == VIEW_STEP || action == VIEW_LEAP)
+        step(play, follow, action == VIEW_STEP ? 1 : LEAP);
+    else if (action == VIEW_OLDEST)
+        step(play, follow, -TIMELINE_FRAMES_MAX);
+    else if (action == VIEW_NEWEST) {
+        timeline_move(&follow->timeline, TIMELINE_FRAMES_MAX);
+        play->paused = play->paused && play->fd >= 0;
+    } else if (action == VIEW_FASTER || action == VIEW_SLOWER)
+        change_speed(play, action == VIEW_FASTER ? 1 : -1);
+    play->shown_at = now;
+}
+
+// ---- going on ----
+
+// The process answers "s" after it has shown the moment, "e" if there is none.
+static void hear(struct play *play, struct follow *follow) {
+    char said;
+    if (!play->asked || recv(play->fd, &said, 1, MSG_DONTWAIT) != 1)
+        return;
+    play->asked = false;
+    play->over = said == 'e';
+    play->wanted = play->over ? 0 : play->wanted;
+    if (!play->over)
+        follow->due[FOLLOW_TOPDOWN] = 0;
+}
+
+// For how long the shown moment stays.
+static double stays(const struct play *play, const struct follow *follow) {
+    const struct frame *frame = timeline_shown(&follow->timeline);
+    double seconds = frame && frame->round_seconds > 0 ? fmin(frame->round_seconds, 60) : 0;
+    return play->speed > 0 ? seconds / play->speed : 0;
+}
+
+// A moment is wanted and under way.
+static bool is_waiting(const struct play *play, const struct follow *follow) {
+    return play->asked || follow->fresh || follow->page == FOLLOW_TOPDOWN || follow->due[FOLLOW_TOPDOWN] == 0;
+}
+
+bool play_work(struct play *play, struct follow *follow, double now) {
+    bool came = follow->frame_came;
+    follow->frame_came = false;
+    if (play->fd < 0)
+        return came;
+    hear(play, follow);
+    if (came) {
+        if (play->wanted > 0)
+            timeline_move(&follow->timeline, TIMELINE_FRAMES_MAX);
+        play->wanted -= play->wanted > 0;
+        play->shown_at = now;
+        follow->due[FOLLOW_HISTORY] = fmin(follow->due[FOLLOW_HISTORY], now + 0.5);
+    }
+    // before the first moment there is nothing to see: that is not waited for
+    const struct frame *shown = timeline_shown(&follow->timeline);
+    bool first = shown && shown->sequence == 0 && is_newest(follow);
+    if (is_waiting(play, follow) ||
+        (!first && play->wanted == 0 && (play->paused || now < play->shown_at + stays(play, follow))))
+        return came;
+    if (is_newest(follow) || !shown) {
+        if (shown)
+            ask(play);
+        return came;
+    }
+    timeline_move(&follow->timeline, 1);
+    play->shown_at = now;
+    return true;
+}
+
+int play_wait_ms(const struct play *play, const struct follow *follow, double now, int otherwise) {
+    if (play->fd < 0 || (play->paused && play->wanted == 0) || is_waiting(play, follow))
+        return otherwise;
+    double wait = play->shown_at + stays(play, follow) - now;
+    int wait_ms = wait > 0 ? (int)(wait * 1000) + 1 : play->over && is_newest(follow) ? otherwise : 0;
+    return wait_ms < otherwise ? wait_ms : otherwise;
+}

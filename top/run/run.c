@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "top/run/run.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "top/run/args.h"
+#include "top/run/child.h"
+#include "top/run/play.h"
+#include "top/terminal/terminal.h"
+
+enum { EXIT_WRONG = 2, ONCE_SECONDS = 60, ONCE_ROWS = 200, ONCE_COLUMNS = 100, LINE_BYTES = 4 * GRID_SIDE_MAX };
+
+struct top {
+    struct args args;
+    struct follow follow;
+    struct play play;
+    struct view_state view;
+    struct terminal *terminal; // NULL: one screen is printed
+    bool ended;                // a key, or the terminal is gone
+    bool child_gone;
+    int status;
+};
+
+static double clock_seconds(clockid_t clock) {
+    struct timespec now;
+    (void)clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static double monotonic(void) { return clock_seconds(CLOCK_MONOTONIC); }
+
+static struct view_data data_of(const struct top *top) {
+    const struct follow *follow = &top->follow;
+    const struct timeline *timeline = &follow->timeline;
+    return (struct view_data){.frame = timeline_shown(timeline),
+                              .host = follow->host,
+                              .past = follow->past,
+                              .source = top->args.source,
+                              .gone = follow->gone[0] != '\0' ? follow->gone : NULL,
+                              .now_seconds = clock_seconds(CLOCK_REALTIME),
+                              .recording = top->play.fd >= 0,
+                              .paused = top->play.paused,
+                              .over = top->play.over,
+                              .speed = top->play.speed,
+                              .behind = timeline->n > 0 ? timeline->n - 1 - timeline->at : 0};
+}
+
+// ---- the terminal ----
+
+static void draw(struct top *top) {
+    struct grid grid;
+    if (terminal_grid(top->terminal, &grid) < 0)
+        return;
+    const struct view_data data = data_of(top);
+    view_draw(&top->view, &data, &grid);
+    terminal_show(top->terminal, &grid);
+    grid_deinit(&grid);
+}
+
+// Takes all keys that wait. True: the screen changes.
+static bool take_keys(struct top *top) {
+    bool changed = false;
+    for (int key; (key = terminal_key(top->terminal)) != 0; changed = true) {
+        const struct view_data data = data_of(top);
+        enum view_action action = key == TERMINAL_CHANGED ? VIEW_NOTHING : view_press(&top->view, &data, key);
+        top->ended = top->ended || action == VIEW_QUIT;
+        if (action != VIEW_NOTHING)
+            play_act(&top->play, &top->follow, action, monotonic());
+    }
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (poll(&input, 1, 0) > 0 && (input.revents & (POLLHUP | POLLERR | POLLNVAL)))
+        top->ended = true; // nobody is there any more
+    return changed;
+}
+
+static void wait_for_more(struct top *top) {
+    double now = monotonic();
+    int fds[2] = {STDIN_FILENO, top->play.fd}, ms = follow_wait_ms(&top->follow, now);
+    bool heard = top->play.fd >= 0 && top->play.asked;
+    ms = play_wait_ms(&top->play, &top->follow, now, ms);
+    if (top->terminal)
+        fetch_wait(top->follow.fetch, fds, heard ? 2 : 1, ms);
+    else
+        fetch_wait(top->follow.fetch, fds + 1, heard ? 1 : 0, ms);
+}
+
+static void run_screen(struct top *top) {
+    double drawn = 0;
+    bool changed = true;
+    while (!top->ended && !top->child_gone) {
+        double now = monotonic();
+        if (changed || now >= drawn + 1) { // ages grow
+            draw(top);
+            drawn = now;
+        }
+        wait_for_more(top);
+        now = monotonic();
+        changed = take_keys(top);
+        changed = follow_work(&top->follow, &top->view, top->play.paused, now) || changed;
+        changed = play_work(&top->play, &top->follow, now) || changed;
+        top->child_gone = child_has_ended(top->args.child, &top->status);
+    }
+}
+
+// ---- one screen as text ----
+
+static void print_screen(struct top *top) {
+    struct grid grid;
+    char line[LINE_BYTES + 8];
+    const char *columns = getenv("COLUMNS");
+    long wanted = columns ? strtol(columns, NULL, 10) : 0;
+    unsigned width = wanted >= VIEW_COLUMNS_MIN && wanted <= GRID_SIDE_MAX ? (unsigned)wanted : ONCE_COLUMNS;
+    if (grid_init(&grid, ONCE_ROWS, width, terminal_is_ascii()) < 0)
+        return;
+    const struct view_data data = data_of(top);
+    view_draw(&top->view, &data, &grid);
+    unsigned rows = grid.rows - 1; // without the keys
+    for (grid_line(&grid, rows - 1, line, sizeof line); rows > 0 && line[0] == '\0';)
+        if (--rows > 0)
+            grid_line(&grid, rows - 1, line, sizeof line);
+    for (unsigned row = 0; row < rows; row++) {
+        grid_line(&grid, row, line, sizeof line);
+        (void)puts(line);
+    }
+    grid_deinit(&grid);
+}
+
+// Whether a measured moment, the host and the past are there.
+static bool is_complete(const struct top *top) {
+    const struct frame *frame = timeline_newest(&top->follow.timeline);
+    return frame && frame->sequence > 0 && top->follow.host && top->follow.past;
+}
+
+static void run_once(struct top *top) {
+    double until = monotonic() + ONCE_SECONDS;
+    bool refused = false;
+    while (!is_complete(top) && !top->child_gone && !refused && monotonic() < until) {
+        wait_for_more(top);
+        (void)follow_work(&top->follow, &top->view, false, monotonic());
+        (void)play_work(&top->play, &top->follow, monotonic());
+        top->child_gone = child_has_ended(top->args.child, &top->status);
+        refused = top->follow.gone[0] != '\0' && top->args.child == 0;
+    }
+    if (is_complete(top))
+        print_screen(top);
+    else if (!top->child_gone) {
+        (void)fprintf(stderr, "topdownd: %s\n",
+                      top->follow.gone[0] != '\0' ? top->follow.gone : "nothing was measured within a minute");
+        top->status = EXIT_FAILURE;
+    }
+}
+
+// ---- the program ----
+
+static int open_terminal(struct top *top) {
+    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+        (void)fputs("topdownd: no terminal is there: 'topdownd top --once' prints one screen\n", stderr);
+        return EXIT_WRONG;
+    }
+    int r = terminal_open(&top->terminal);
+    if (r == -EINVAL) {
+        const char *type = getenv("TERM");
+        (void)fprintf(stderr,
+                      "topdownd: nothing is known of the terminal type '%.60s': set TERM, such as TERM=xterm or "
+                      "TERM=vt100, or print one screen with 'topdownd top --once'\n",
+                      type ? type : "");
+    }
+    return r == 0 ? EXIT_SUCCESS : r == -EINVAL ? EXIT_WRONG : EXIT_FAILURE;
+}
+
+static int open_source(struct top *top) {
+    char why[FETCH_WHY_MAX] = "out of memory";
+    int r = fetch_new(&top->args.from, &top->follow.fetch, why);
+    if (r < 0)
+        (void)fprintf(stderr, "topdownd: %s\n", why);
+    top->follow.source = top->args.source;
+    top->follow.page = FOLLOW_NONE;
+    top->follow.stepped = top->follow.everything = top->args.steps >= 0;
+    top->play = (struct play){.fd = top->args.steps, .speed = top->args.speed};
+    return r == 0 ? EXIT_SUCCESS : r == -EINVAL ? EXIT_WRONG : EXIT_FAILURE;
+}
+
+static void run(struct top *top) {
+    top->status = open_source(top);
+    if (top->status == EXIT_SUCCESS && !top->args.once)
+        top->status = open_terminal(top);
+    if (top->status == EXIT_SUCCESS)
+        top->args.once ? run_once(top) : run_screen(top);
+    top->terminal = terminal_close(top->terminal);
+    if (!top->child_gone)
+        child_end(top->args.child);
+    else {
+        child_print_log(top->args.child_log);
+        top->status = top->status == EXIT_SUCCESS ? EXIT_FAILURE : top->status;
+    }
+    follow_deinit(&top->follow);
+}
+
+int run_top(int argc, char **argv) {
+    struct top *top = calloc(1, sizeof *top);
+    (void)setlocale(LC_ALL, "");
+    (void)setlocale(LC_NUMERIC, "C");
+    if (!top)
+        return EXIT_FAILURE;
+    int status = EXIT_WRONG;
+    view_init(&top->view);
+    if (args_read(argc, argv, &top->args) == 0) {
+        run(top);
+        status = top->status;
+    }
+    free(top);
+    return status;
+}

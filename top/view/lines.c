@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "top/view/lines.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+bool lines_is_share(const char *unit) { return strncmp(unit, "ratio", strlen("ratio")) == 0; }
+
+const char *lines_unit(const char *unit) { return lines_is_share(unit) ? "" : unit; }
+
+static void scaled(char out[static LINES_TEXT_MAX], double value) {
+    static const char prefixes[] = " kMGT";
+    size_t i = 0;
+    double magnitude = fabs(value);
+    while (magnitude >= 9999.5 && prefixes[i + 1] != '\0') {
+        magnitude /= 1000;
+        value /= 1000;
+        i++;
+    }
+    int decimals = magnitude >= 99.95 || magnitude == 0 ? 0 : magnitude >= 9.995 ? 1 : magnitude >= 0.0995 ? 2 : 3;
+    if (magnitude > 0 && magnitude < 0.00995)
+        decimals = magnitude < 0.000995 ? 5 : 4;
+    (void)snprintf(out, LINES_TEXT_MAX, i > 0 ? "%.*f %c" : "%.*f", decimals, value, prefixes[i]);
+}
+
+void lines_value(char out[static LINES_TEXT_MAX], float value, const char *unit) {
+    if (!isfinite(value))
+        (void)snprintf(out, LINES_TEXT_MAX, "-");
+    else if (lines_is_share(unit))
+        (void)snprintf(out, LINES_TEXT_MAX, "%.1f %%", (double)value * 100);
+    else
+        scaled(out, (double)value);
+}
+
+void lines_interval(char out[static LINES_TEXT_MAX], const struct frame_value *value, const char *unit) {
+    double half = ((double)value->high - (double)value->low) / 2;
+    out[0] = '\0';
+    if (!isfinite(half))
+        return;
+    char number[LINES_TEXT_MAX];
+    if (lines_is_share(unit))
+        (void)snprintf(number, sizeof number, "%.1f", half * 100);
+    else
+        scaled(number, half);
+    (void)snprintf(out, LINES_TEXT_MAX, "\u00b1%.50s", number);
+}
+
+void lines_time(char out[static LINES_TEXT_MAX], double seconds, double now_seconds) {
+    time_t at = (time_t)seconds, now = (time_t)now_seconds;
+    struct tm then, today;
+    if (!isfinite(seconds) || fabs(seconds) > 1e11 || !localtime_r(&at, &then) || !localtime_r(&now, &today)) {
+        (void)snprintf(out, LINES_TEXT_MAX, "unknown");
+        return;
+    }
+    bool same = then.tm_year == today.tm_year && then.tm_yday == today.tm_yday;
+    (void)strftime(out, LINES_TEXT_MAX, same ? "%H:%M:%S" : "%Y-%m-%d %H:%M:%S", &then);
+}
+
+void lines_span(char out[static LINES_TEXT_MAX], double seconds) {
+    static const struct {
+        double least, seconds;
+        const char *name;
+    } units[] = {{2 * 86400, 86400, "days"}, {2 * 3600, 3600, "h"}, {2 * 60, 60, "min"}, {0, 1, "s"}};
+    size_t i = 0;
+    while (seconds < units[i].least && i + 1 < sizeof units / sizeof *units)
+        i++;
+    (void)snprintf(out, LINES_TEXT_MAX, "%.0f %s", fmax(floor(seconds / units[i].seconds), 0), units[i].name);
+}
+
+enum style lines_category(const char *metric) {
+    static const struct {
+        const char *metric;
+        enum style style;
+    } categories[] = {{"frontend_bound_ratio", STYLE_FRONTEND},
+                      {"bad_speculation_ratio", STYLE_SPECULATION},
+                      {"retiring_ratio", STYLE_RETIRING},
+                      {"backend_bound_ratio", STYLE_BACKEND}};
+    for (size_t i = 0; i < sizeof categories / sizeof *categories; i++)
+        if (strcmp(metric, categories[i].metric) == 0)
+            return categories[i].style;
+    return STYLE_PLAIN;
+}
+
+const struct frame_type *lines_type(const struct view_state *view, const struct view_data *data) {
+    const struct frame *frame = data->frame;
+    return frame && frame->n_types > 0 ? &frame->types[view->type < frame->n_types ? view->type : 0] : NULL;
+}
+
+void lines_scroll(struct view_list *list, size_t n, unsigned rows) {
+    list->at = n == 0 ? 0 : list->at < n ? list->at : n - 1;
+    if (list->first > list->at)
+        list->first = list->at;
+    if (rows > 0 && list->at >= list->first + rows)
+        list->first = list->at + 1 - rows;
+    if (n <= rows)
+        list->first = 0;
+    else if (list->first + rows > n)
+        list->first = n - rows;
+}
+
+// ---- the first rows and the last one ----
+
+static void put_host(const struct view_data *data, struct grid *grid) {
+    const struct host *host = data->host;
+    const struct frame *frame = data->frame;
+    char time[LINES_TEXT_MAX] = "";
+    unsigned column = grid_put(grid, 0, 0, grid->columns, STYLE_BAR, host ? host->name : "topdownd top");
+    if (frame && (isfinite(frame->timestamp_seconds) || data->recording))
+        lines_time(time, frame->timestamp_seconds, data->now_seconds);
+    unsigned end = grid->columns > strlen(time) + 1 ? grid->columns - (unsigned)strlen(time) - 1 : 0;
+    char facts[256] = "";
+    if (host)
+        (void)snprintf(facts, sizeof facts, "  %.100s, %u CPU%s, %u socket%s", host->cpu, host->cpus,
+                       host->cpus == 1 ? "" : "s", host->sockets, host->sockets == 1 ? "" : "s");
+    column = grid_put(grid, 0, column, end, STYLE_BAR, facts);
+    if (frame && frame->simulated)
+        column = grid_put(grid, 0, column, end, STYLE_BAR, "  SIMULATED");
+    if (frame && frame->replay)
+        (void)grid_put(grid, 0, column, end, STYLE_BAR, "  REPLAY");
+    grid_right(grid, 0, grid->columns, STYLE_BAR, time);
+    grid_paint(grid, 0, STYLE_BAR);
+}
+
+static void describe_play(const struct view_data *data, char *out, size_t size) {
+    char speed[LINES_TEXT_MAX] = "as fast as possible";
+    if (data->speed > 0)
+        (void)snprintf(speed, sizeof speed, "%g times as fast as it was", data->speed);
+    if (data->over && data->behind == 0)
+        (void)snprintf(out, size, "at the end of the recording");
+    else if (data->paused)
+        (void)snprintf(out, size, "paused, %zu newer: [ and ] step, space goes on", data->behind);
+    else
+        (void)snprintf(out, size, "played %s", data->speed == 1 ? "as fast as it was" : speed);
+}
+
+static void put_source(const struct view_data *data, struct grid *grid) {
+    char how[128] = "", age[LINES_TEXT_MAX];
+    if (data->recording)
+        describe_play(data, how, sizeof how);
+    else if (data->paused) {
+        (void)snprintf(how, sizeof how, "PAUSED, %zu newer: [ and ] step, space goes on", data->behind);
+    } else if (data->frame && isfinite(data->frame->timestamp_seconds) && !data->frame->replay) {
+        lines_span(age, data->now_seconds - data->frame->timestamp_seconds);
+        (void)snprintf(how, sizeof how, "%.40s old", age);
+    }
+    unsigned column = grid_put(grid, 1, 0, grid->columns, STYLE_FAINT, data->source);
+    if (how[0] != '\0')
+        (void)grid_print(grid, 1, column, data->paused ? STYLE_STRONG : STYLE_FAINT, ": %s", how);
+}
+
+unsigned lines_frame(const struct view_data *data, struct grid *grid, const char *keys) {
+    unsigned row = 2;
+    put_host(data, grid);
+    put_source(data, grid);
+    if (data->gone) {
+        (void)grid_print(grid, row, 0, STYLE_WARNING, "GONE: ");
+        row += grid_wrap(grid, row, 2, strlen("GONE: "), STYLE_WARNING, data->gone);
+    }
+    grid_paint(grid, grid->rows - 1, STYLE_BAR);
+    (void)grid_put(grid, grid->rows - 1, 0, grid->columns, STYLE_BAR, keys);
+    return row;
+}

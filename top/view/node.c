@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "top/view/lines.h"
+#include "top/view/screens.h"
+
+// One metric with all that is known of it; what happened; and the keys.
+
+enum { SPARK_ROWS = 2 };
+
+static const struct frame_node *find_node(const struct frame_type *type, const char *metric) {
+    for (size_t i = 0; type && i < type->n_nodes; i++)
+        if (strcmp(type->nodes[i].metric, metric) == 0)
+            return &type->nodes[i];
+    return NULL;
+}
+
+static unsigned put_past(const struct view_data *data, const struct frame_type *type, const char *metric, bool share,
+                         struct grid *grid, unsigned row) {
+    const struct past_series *series = past_find(data->past, type->name, metric);
+    float largest = 0;
+    if (!series || row + SPARK_ROWS >= grid->rows)
+        return row;
+    for (size_t i = 0; i < data->past->n_steps; i++)
+        largest = series->values[i] > largest ? series->values[i] : largest;
+    (void)grid_print(grid, row, 0, STYLE_FAINT,
+                     share ? "The last %g min, %g s a column; full height: 100 %%"
+                           : "The last %g min, %g s a column; full height: %g",
+                     (double)data->past->n_steps * data->past->step_seconds / 60, data->past->step_seconds,
+                     (double)largest);
+    grid_spark(grid, row + 1, 0, grid->columns, lines_category(metric), series->values, data->past->n_steps,
+               share         ? 1
+               : largest > 0 ? largest
+                             : 1);
+    return row + SPARK_ROWS + 1;
+}
+
+static unsigned put_entry(struct grid *grid, unsigned row, const char *name, const char *text) {
+    if (text[0] == '\0' || row >= grid->rows)
+        return row;
+    (void)grid_put(grid, row, 0, grid->columns, STYLE_FAINT, name);
+    return row + grid_wrap(grid, row, grid->rows - 1 - row, 12, STYLE_PLAIN, text);
+}
+
+static const char *judgement(const struct frame_node *node) {
+    if (node->exceeded == FRAME_UNKNOWN)
+        return "";
+    if (node->exceeded == FRAME_NO)
+        return node->certain == FRAME_YES ? "not high" : "not high, but the interval does not settle it";
+    return node->certain == FRAME_YES ? "HIGH" : "high, but the interval does not settle it";
+}
+
+static unsigned put_value(const struct frame_value *is, const char *unit, struct grid *grid, unsigned row) {
+    char value[LINES_TEXT_MAX], low[LINES_TEXT_MAX], high[LINES_TEXT_MAX], text[4 * LINES_TEXT_MAX + 64];
+    lines_value(value, is->value, unit);
+    lines_value(low, is->low, unit);
+    lines_value(high, is->high, unit);
+    const char *of = lines_is_share(unit) ? unit + strlen("ratio") : unit;
+    of += strspn(of, " ");
+    if (isfinite(is->low))
+        (void)snprintf(text, sizeof text, "%s %.60s (95 %%: %s to %s)", value, of, low, high);
+    else
+        (void)snprintf(text, sizeof text, "%s %.60s", value, of);
+    return put_entry(grid, row, "value", text);
+}
+
+void node_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row) {
+    const struct frame_type *type = lines_type(view, data);
+    const struct frame_node *node = find_node(type, view->metric);
+    const struct frame_units *host = type ? &type->units[FRAME_HOST] : NULL;
+    size_t column = host ? frame_units_find(host, view->metric) : 0;
+    if (!type || (!node && (host->n == 0 || column == host->n_columns))) {
+        (void)grid_print(grid, row, 0, STYLE_PLAIN, "%s has no value at this moment.", view->metric);
+        return;
+    }
+    const char *unit = node ? node->unit : host->columns[column].unit;
+    (void)grid_print(grid, row++, 0, STYLE_STRONG, "%s", node ? node->title : view->metric);
+    row = put_entry(grid, row, "metric", view->metric);
+    row = put_value(node ? &node->is : frame_units_at(host, 0, column), unit, grid, row);
+    if (node) {
+        char share[LINES_TEXT_MAX] = "";
+        if (isfinite(node->share_of_time))
+            (void)snprintf(share, sizeof share, "%.0f %% of the time; %.20s", (double)node->share_of_time * 100,
+                           node->quality);
+        row = put_entry(grid, row, "no value", node->reason);
+        row = put_entry(grid, row, "measured", share);
+        row = put_entry(grid, row, "judgement", judgement(node));
+        row = put_entry(grid, row, "threshold", node->threshold);
+        row = put_entry(grid, row, "meaning", node->meaning);
+        row = put_entry(grid, row, "next groups", node->next);
+        row = put_entry(grid, row, "the code", node->command);
+    }
+    (void)put_past(data, type, view->metric, lines_is_share(unit), grid, row + 1);
+}
+
+void events_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row) {
+    struct view_list *list = &view->lists[VIEW_EVENTS];
+    size_t n = data->past ? data->past->n_marks : 0;
+    char time[LINES_TEXT_MAX];
+    (void)grid_put(grid, row++, 0, grid->columns, STYLE_STRONG, "What happened, the newest first");
+    if (n == 0)
+        (void)grid_put(grid, row, 0, grid->columns, STYLE_PLAIN, "Nothing in the last hour.");
+    view->list_rows = grid->rows > row + 1 ? grid->rows - 1 - row : 0;
+    lines_scroll(list, n, view->list_rows);
+    for (size_t i = list->first; i < n && row < grid->rows - 1; i++, row++) {
+        const struct past_mark *mark = &data->past->marks[n - 1 - i];
+        lines_time(time, mark->seconds, data->now_seconds);
+        (void)grid_put(grid, row, 0, 20, STYLE_PLAIN, time);
+        (void)grid_put(grid, row, 20, 29, STYLE_STRONG, mark->kind);
+        (void)grid_put(grid, row, 29, grid->columns, STYLE_PLAIN, mark->text);
+        if (i == list->at)
+            grid_paint(grid, row, STYLE_CHOSEN);
+    }
+}
+
+void help_draw(struct grid *grid, unsigned row) {
+    static const char *const lines[] = {
+        "up, down, PgUp, PgDn, Home, End   choose a row        o  the overview",
+        "Enter  all that is known of it    Esc  back           c  CPUs    s  sockets",
+        "right, left  open, close a node of the tree           e  what happened",
+        "< >  sort CPUs or sockets by another metric           t  the next core type",
+        "r    the other way round                              ?  these keys    q  end",
+        "",
+        "space  pause, go on       [ ]  one moment back, on    { }  ten",
+        "g  the oldest moment      G  the newest one           + -  speed of a recording",
+        "",
+        "Pipeline slots: what the CPU could have done. Useful work (retiring) was done;",
+        "front end: no instructions came; bad speculation: work was thrown away; back",
+        "end: instructions waited, mostly for memory.",
+        "Behind a value stands half of its 95 % interval: where two intervals overlap,",
+        "the values cannot be told apart. - is no value; it does not mean zero.",
+        "! is above its threshold, ? may be: the interval does not settle it.",
+        "Counters take turns, so a value covers the last round of each core.",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines && row < grid->rows - 1; i++)
+        (void)grid_put(grid, row++, 0, grid->columns, STYLE_PLAIN, lines[i]);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_TOP_VIEW_SCREENS_H
+#define TOPDOWND_TOP_VIEW_SCREENS_H
+
+// The screens: each draws itself from `row` to before the last row, and says what its list has. Private to top/view.
+
+#include "top/view/view.h"
+
+// Rows of the overview's list: the tree, then what is in no tree.
+struct screen_row {
+    const struct frame_node *node; // NULL: a metric
+    size_t column;                 // of the host's values
+};
+enum { SCREEN_ROWS_MAX = FRAME_NODES_MAX + FRAME_METRICS_MAX };
+
+// Fills `rows` and returns how many there are. A node below a closed one is left out.
+size_t overview_rows(const struct view_state *view, const struct frame_type *type,
+                     struct screen_row rows[static SCREEN_ROWS_MAX]);
+// Whether the node's children are shown, and the change of that by hand.
+bool overview_is_open(const struct view_state *view, const struct frame_node *node);
+void overview_toggle(struct view_state *view, const struct frame_node *node);
+void overview_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row);
+
+// The order of the CPUs or sockets on the screen: places in `units`.
+void units_sort(const struct view_state *view, const struct frame_units *units, size_t *order);
+// Chooses another metric to sort by: `by` columns on.
+void units_turn(struct view_state *view, const struct frame_units *units, int by);
+void units_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row);
+
+void unit_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row);
+void node_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row);
+void events_draw(struct view_state *view, const struct view_data *data, struct grid *grid, unsigned row);
+void help_draw(struct grid *grid, unsigned row);
+
+// How many rows the list of the screen has.
+size_t screen_rows(const struct view_state *view, const struct view_data *data);
+
+#endif
