@@ -313,6 +313,9 @@ def test_bash_completes_every_command_option_and_value():
     assert bash_completes("--pmu", "") >= {"auto", "linux", "sim:", "replay:"}
     assert bash_completes("eval", "--format", "perf") == {"perf", "perfmon"}
     assert bash_completes("list", "groups", "--cpu", "neoverse-v") == {"neoverse-v1", "neoverse-v2", "neoverse-v3"}
+    assert bash_completes("diff", "--by", "") == bash_completes("measure", "--by", "") == {"host", "socket", "cpu"}
+    assert bash_completes("check-config", "--cpu", "zen") >= {"zen4", "zen5"} and bash_completes("check-config", "--host", "zen") == set()
+    assert bash_completes("list", "metrics", "--group", "") == bash_completes("measure", "--groups", "") != set()
     assert bash_completes("--pmu", "replay", ":", "READ") == bash_completes("--config", "READ") == {"README.md"}
 
 
@@ -323,6 +326,8 @@ def test_zsh_completes_every_command_and_option():
         assert set(re.findall(r"^(--[a-z.]+)", said, re.M)) == options_of(command), said
     said = zsh_completes("list", "")
     assert f"2: :({' '.join(words_of('list'))})" in said and "_topdownd_column cpus" in said, said
+    assert all(("*: :_files" in zsh_completes(command, "")) == (command in ("check-config", "diff")) for command in commands())
+    assert re.search(r"^--by=.*_topdownd_brackets --by$", zsh_completes("diff", ""), re.M)
     shown = zsh_shows("topdownd yield --")
     assert all(option in shown for option in options_of("yield")), shown
 
