@@ -135,7 +135,8 @@ static const struct command commands[] = {
      .summary = "say whether this host is fit to be measured, and what to do if not",
      .help = "Says whether this host is fit to be measured: its counters, the rights to use them, who else\n"
              "does, files, and what the platform is. It changes nothing. The exit status is 1 if something\n"
-             "keeps topdownd from measuring. --bundle collects what a bug report needs.",
+             "keeps topdownd from measuring. --verify runs programs of which the\n"
+             "truth is known, and --bundle collects what a bug report needs.",
      .example = "topdownd doctor --json",
      .manual = "topdownd-doctor(8)",
      .check = doctor_check,
@@ -162,10 +163,13 @@ static const struct command commands[] = {
      .check = explain_check,
      .run = explain_run},
     {.name = "measure",
-     .sets = OPTIONS_MEASURE_NOW | OPTIONS_HOST,
-     .summary = "measure this host for a while, and say what it was bound by",
-     .help = "Measures this host for a while and says what it was bound by: level 1, the metric groups that its\n"
-             "largest part leads to, and the next step. The exit status is 1 if nothing could be measured.",
+     .word = "[-- COMMAND]",
+     .starts = true,
+     .sets = OPTIONS_MEASURE_NOW | OPTIONS_HOST | OPTIONS_ASK,
+     .summary = "measure this host, or a command, for a while, and say what it was bound by",
+     .help = "Measures this host for a while, or a command with all that it starts until it ends, and says what it\n"
+             "was bound by: level 1, the metric groups that its largest part leads to, and the next step. The exit\n"
+             "status is 1 if nothing could be measured, else that of the command.",
      .example = "topdownd measure --duration 10s --interval 1s",
      .manual = "topdownd-measure(1)",
      .check = measure_command_check,
