@@ -14,8 +14,8 @@
 #include "bench/collect/collect.h"
 #include "core/base/array.h"
 
-#define COUNTING_RATIO_MAX 6.5
-#define COUNTING_DERIVE_RATIO_MAX 5.5
+#define COUNTING_RATIO_MAX 6.3
+#define COUNTING_DERIVE_RATIO_MAX 5.2
 #define REFUSED_RATIO_MAX 6.6
 #define REFUSED_DERIVE_RATIO_MAX 5.9
 
