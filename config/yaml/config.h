@@ -97,6 +97,16 @@ struct config_textfile {
     uint64_t interval_ns; // between two times
 };
 
+// `uncore:` at the top level: PMUs outside the cores.
+struct config_uncore {
+    bool off;        // none of them is opened
+    unsigned groups; // of kinds, one bit each; see config_uncore_selects
+};
+enum { CONFIG_UNCORE_STANDARD = 1 }; // memory alone
+
+// True if kinds of this group (core/uncore/uncore.h) are to be measured.
+bool config_uncore_selects(const struct config_uncore *uncore, const char *group);
+
 struct config {
     char **files; // files read, in order
     size_t n_files;
@@ -111,6 +121,7 @@ struct config {
     struct config_specs specs;
     struct config_record record;
     struct config_textfile textfile;
+    struct config_uncore uncore;
     uint64_t hash; // of the merged content, without comments and layout
 };
 

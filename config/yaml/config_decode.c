@@ -11,6 +11,7 @@
 #include "config/yaml/config_listen.h"
 #include "config/yaml/config_map.h"
 #include "config/yaml/config_profile.h"
+#include "config/yaml/config_uncore.h"
 #include "config/yaml/config_value.h"
 
 enum { PATTERN_MAX = 255, PATH_BYTES_MAX = 4095 };
@@ -133,6 +134,15 @@ static void decode_textfile(struct config_decoder *decoder, const struct config_
     (void)decode_place(decoder, key, value, CONFIG_TEXTFILE, &decoder->config->textfile);
 }
 
+static void decode_uncore(struct config_decoder *decoder, const struct config_key *key, const struct yaml_tree *value,
+                          void *member) {
+    (void)member;
+    if (!config_value_is(value, YAML_TREE_MAP, key->name, key->example, decoder->errors))
+        return;
+    config_map_check(decoder, value, CONFIG_UNCORE);
+    config_map_read(decoder, value, CONFIG_UNCORE, &decoder->config->uncore);
+}
+
 // ---- all keys ----
 
 #define SETTING(member) offsetof(struct config_settings, member)
@@ -253,6 +263,12 @@ static const struct config_key config_keys[] = {
      .decode = decode_textfile,
      .example = "{path: /var/lib/prometheus/node-exporter, interval: 10s}",
      .help = "the folder of node_exporter's collector of text files, for hosts that may open no port"},
+    {.name = "uncore",
+     .places = CONFIG_TOP,
+     .pass = CONFIG_LAST,
+     .decode = decode_uncore,
+     .example = "{enabled: auto, groups: [memory]}",
+     .help = "what is measured outside the cores: memory controllers, caches, interconnects"},
     {.name = "reserve",
      .places = CONFIG_COUNTERS,
      .value = config_value_reserve,
@@ -294,6 +310,18 @@ static const struct config_key config_keys[] = {
      .member = offsetof(struct config_textfile, interval_ns),
      .standard = "10s",
      .help = "time between two times that it is written, 1s to 60s"},
+    {.name = "enabled",
+     .places = CONFIG_UNCORE,
+     .value = config_uncore_enabled,
+     .member = offsetof(struct config_uncore, off),
+     .standard = "auto",
+     .help = "auto: what the host has; off: nothing"},
+    {.name = "groups",
+     .places = CONFIG_UNCORE,
+     .decode = config_uncore_groups,
+     .member = offsetof(struct config_uncore, groups),
+     .example = "[memory, interconnect]",
+     .help = "memory, remote, llc and interconnect, as many as are wanted; memory alone where it is absent"},
     {.name = "match",
      .places = CONFIG_HOST,
      .decode = decode_match,
@@ -330,9 +358,15 @@ static const char *place_prefix(unsigned places) {
     static const struct {
         unsigned place;
         const char *prefix;
-    } prefixes[] = {{CONFIG_TOP, ""},         {CONFIG_PROFILE, "profiles.NAME."}, {CONFIG_COUNTERS, "counters."},
-                    {CONFIG_SPECS, "specs."}, {CONFIG_RECORD, "record."},         {CONFIG_TEXTFILE, "textfile."},
-                    {CONFIG_HOST, "hosts."},  {CONFIG_MATCH, "hosts.match."}};
+    } prefixes[] = {{CONFIG_TOP, ""},
+                    {CONFIG_PROFILE, "profiles.NAME."},
+                    {CONFIG_COUNTERS, "counters."},
+                    {CONFIG_SPECS, "specs."},
+                    {CONFIG_RECORD, "record."},
+                    {CONFIG_TEXTFILE, "textfile."},
+                    {CONFIG_UNCORE, "uncore."},
+                    {CONFIG_HOST, "hosts."},
+                    {CONFIG_MATCH, "hosts.match."}};
     size_t i = 0;
     while ((prefixes[i].place & places) == 0)
         i++;
@@ -352,6 +386,7 @@ bool config_describe_key(size_t index, struct config_key_help *out) {
 int config_decode(const struct yaml_tree *tree, struct config *config, struct errors *errors) {
     struct config_decoder decoder = {.keys = config_keys, .n_keys = CONFIG_KEYS, .config = config, .errors = errors};
     config->forced_profile = -1;
+    config->uncore.groups = CONFIG_UNCORE_STANDARD;
     config_map_check(&decoder, tree, CONFIG_TOP);
     config_map_default(&decoder, CONFIG_TOP, &config->settings);
     config_map_default(&decoder, CONFIG_COUNTERS, &config->settings);

@@ -22,7 +22,8 @@ enum config_place {
     CONFIG_RECORD = 16,
     CONFIG_HOST = 32,
     CONFIG_MATCH = 64,
-    CONFIG_TEXTFILE = 128
+    CONFIG_TEXTFILE = 128,
+    CONFIG_UNCORE = 256
 };
 
 // The keys of a mapping are read in this order, regardless of the order in the file or the table.

@@ -14,11 +14,11 @@
 enum { PATH_BYTES = 512 };
 
 const struct table_column list_pmu_columns[LIST_PMU_COLUMNS] = {
-    {"name", "NAME", TABLE_TEXT},      {"group", "GROUP", TABLE_TEXT},     {"spec", "SPEC", TABLE_TEXT},
-    {"pmu", "PMU", TABLE_TEXT},        {"boxes", "BOXES", TABLE_NUMBER},   {"event", "EVENT", TABLE_TEXT},
-    {"config", "CONFIG", TABLE_TEXT},  {"config1", "CONFIG1", TABLE_TEXT}, {"config2", "CONFIG2", TABLE_TEXT},
-    {"not_encoded", NULL, TABLE_TEXT}, {"traffic", "TRAFFIC", TABLE_TEXT}, {"bytes", "BYTES", TABLE_NUMBER},
-    {"title", "TITLE", TABLE_TEXT},
+    {"name", "NAME", TABLE_TEXT},         {"group", "GROUP", TABLE_TEXT},     {"spec", "SPEC", TABLE_TEXT},
+    {"pmu", "PMU", TABLE_TEXT},           {"boxes", "BOXES", TABLE_NUMBER},   {"event", "EVENT", TABLE_TEXT},
+    {"config", "CONFIG", TABLE_TEXT},     {"config1", "CONFIG1", TABLE_TEXT}, {"config2", "CONFIG2", TABLE_TEXT},
+    {"not_encoded", NULL, TABLE_TEXT},    {"traffic", "TRAFFIC", TABLE_TEXT}, {"bytes", "BYTES", TABLE_NUMBER},
+    {"kernel_bytes", NULL, TABLE_NUMBER}, {"title", "TITLE", TABLE_TEXT},
 };
 
 const struct table_column list_box_columns[LIST_BOX_COLUMNS] = {
@@ -69,6 +69,19 @@ static void add_traffic(const struct catalog *catalog, unsigned event, struct ta
     table_text(table, NULL);
 }
 
+// The bytes that the kernel itself says a count of the event is, if it names the event and has a scale in bytes for it.
+static void add_kernel_bytes(const struct list_pmus *list, const struct uncore_found *found,
+                             const struct catalog *catalog, unsigned event, struct table *table) {
+    double bytes;
+    for (size_t a = 0; a < catalog->names.n_aliases && found->boxes.n > 0; a++)
+        if (catalog_find_event(catalog, catalog->names.aliases[a]) == (int)event &&
+            uncore_find_bytes(list->roots, found->boxes.boxes[0].pmu, catalog->names.aliases[a], &bytes) == 0) {
+            table_format(table, "%.10g", bytes);
+            return;
+        }
+    table_text(table, NULL);
+}
+
 static void add_event(const struct list_pmus *list, const struct uncore_found *found, const struct catalog *catalog,
                       unsigned index, struct table *table) {
     const struct catalog_event *event = &catalog->events[index];
@@ -90,6 +103,7 @@ static void add_event(const struct list_pmus *list, const struct uncore_found *f
     }
     table_text(table, event->uncoded);
     add_traffic(catalog, index, table);
+    add_kernel_bytes(list, found, catalog, index, table);
     table_text(table, event->title);
 }
 

@@ -82,18 +82,21 @@ static int add_kind(struct setup *setup, struct uncore_found *found, const struc
     return uncore_add(setup, &kind->source, boxes);
 }
 
-// Memory controllers are few and tell most; caches have a box for each slice, so reading them costs ten times as much.
-static bool is_wanted(const struct uncore_found *found) {
-    return found->boxes.n > 0 && strcmp(found->kind->group, "memory") == 0;
-}
-
 static int add_kinds(struct setup *setup, struct uncore_host *host, const struct options *options,
                      struct errors *errors) {
     int r = 0;
     for (size_t i = 0; i < host->n && r >= 0; i++)
-        if (is_wanted(&host->found[i]))
+        if (host->found[i].boxes.n > 0 && config_uncore_selects(&setup->config->uncore, host->found[i].kind->group))
             r = add_kind(setup, &host->found[i], options, errors);
     return r < 0 ? r : 0;
+}
+
+// False where the host has boxes, of whatever group.
+static bool has_none(const struct uncore_host *host) {
+    size_t n = 0;
+    for (size_t i = 0; i < host->n; i++)
+        n += host->found[i].boxes.n;
+    return n == 0;
 }
 
 static void note_none(struct setup *setup) {
@@ -123,11 +126,11 @@ int uncore_host_setup(struct setup *setup, const struct options *options, struct
         return r;
     r = uncore_find(&roots, &kinds, specs, n, &host);
     if (r == 0) {
+        if (has_none(&host))
+            note_none(setup);
         r = add_kinds(setup, &host, options, errors);
         uncore_host_deinit(&host);
     }
     uncore_kinds_json_deinit(&kinds);
-    if (r == 0 && setup->n_boxes == 0)
-        note_none(setup);
     return r;
 }

@@ -4,7 +4,7 @@
 #include "daemon/uncore/uncore_source.h"
 
 int uncore_setup(struct setup *setup, const struct options *options, struct errors *errors) {
-    if (options->pmu == PMU_REPLAY)
+    if (options->pmu == PMU_REPLAY || setup->config->uncore.off)
         return 0; // recordings are of cores
     return options->pmu == PMU_SIM ? uncore_sim_setup(setup, options, errors)
                                    : uncore_host_setup(setup, options, errors);

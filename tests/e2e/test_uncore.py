@@ -113,6 +113,19 @@ def test_a_host_without_any_says_so_once():
             assert daemon.log().count("no PMU outside its cores") == 1
 
 
+def test_the_configuration_chooses_what_is_opened():
+    with tempfile.TemporaryDirectory() as folder:
+        made_up(folder, ("0",))
+        for uncore in ("{enabled: off}", "{groups: [llc, interconnect]}", "{groups: []}"):
+            with e2e.Daemon("--path.sysfs", folder, "--path.procfs", folder, yaml=f"{YAML}uncore: {uncore}\n") as daemon:
+                daemon.wait_round(2)
+                page = daemon.get("/metrics")
+                assert "topdownd_uncore" not in page and not memory(page), uncore
+                assert "outside" not in daemon.log(), daemon.log()
+    status, said = e2e.run_daemon("check-config", yaml="uncore: {groups: [memroy]}\n")
+    assert status == 2 and "did you mean" in said and "memory" in said, said
+
+
 def test_each_box_counts_on_its_own_cpu_and_adds_up():
     """The kernel's software events in the place of boxes: on one CPU and on both."""
     why = e2e.perf_events_allowed()

@@ -59,6 +59,14 @@ def test_sapphire_rapids_has_each_box_once_a_socket():
     assert [row["boxes"] for row in pmus if row["name"] == "imc"] == [16, 16]
 
 
+def test_the_kernels_own_scale_says_the_same():
+    for build, events in ((uncore_hosts.sapphire_rapids, 2), (uncore_hosts.granite_rapids, 4)):
+        _, _, pmus = lists(build)
+        told = [(row["bytes"], row["kernel_bytes"]) for row in pmus if row["kernel_bytes"] is not None]
+        assert told == [(64, 64)] * events, pmus
+    assert {row["kernel_bytes"] for row in ask("pmus", "--cpu", "sapphire-rapids")} == {None}, "without a host there is no kernel"
+
+
 def test_granite_rapids_counts_both_halves_of_a_channel():
     _, boxes, pmus = lists(uncore_hosts.granite_rapids)
     assert len(boxes_of(boxes, "imc")) == 24

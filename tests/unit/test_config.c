@@ -219,6 +219,25 @@ static void test_specs_of_a_vendor_are_a_path_and_a_format(void **state) {
     config_free(config);
 }
 
+static void test_what_is_measured_outside_the_cores_is_chosen_by_group(void **state) {
+    (void)state;
+    struct config *config = parse("");
+    assert_true(config_uncore_selects(&config->uncore, "memory"));
+    assert_false(config_uncore_selects(&config->uncore, "llc"));
+    assert_false(config_uncore_selects(&config->uncore, "nothing"));
+    config_free(config);
+    config = parse("uncore: {groups: [llc, interconnect]}");
+    assert_false(config_uncore_selects(&config->uncore, "memory"));
+    assert_false(config_uncore_selects(&config->uncore, "remote"));
+    assert_true(config_uncore_selects(&config->uncore, "llc"));
+    assert_true(config_uncore_selects(&config->uncore, "interconnect"));
+    config_free(config);
+    config = parse("uncore: {enabled: off}");
+    assert_true(config->uncore.off);
+    assert_false(config_uncore_selects(&config->uncore, "memory"));
+    config_free(config);
+}
+
 static void test_a_text_file_is_a_folder_and_an_interval(void **state) {
     (void)state;
     struct config *config = parse("textfile: {path: /var/lib/prometheus/node-exporter}");
@@ -276,7 +295,8 @@ static void test_standard_errors_are_exported_where_the_top_level_or_a_profile_s
 
 static void test_limits_of_series_are_numbers_or_none(void **state) {
     (void)state;
-    struct config *config = parse("profiles: {a: {groups: []}, b: {groups: [], max_series: none, max_cpu_series: 1}}\n");
+    struct config *config =
+        parse("profiles: {a: {groups: []}, b: {groups: [], max_series: none, max_cpu_series: 1}}\n");
     assert_int_equal(profile_of(config, "a")->settings.max_series, 1000);
     assert_int_equal(profile_of(config, "a")->settings.max_cpu_series, 50000);
     assert_int_equal(profile_of(config, "b")->settings.max_series, 0);
@@ -431,6 +451,7 @@ static void test_freeing_nothing_is_allowed(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_measured_outside_the_cores_is_chosen_by_group),
         cmocka_unit_test(test_a_file_that_says_nothing_means_all_defaults),
         cmocka_unit_test(test_implied_groups_come_from_the_file_as_a_whole),
         cmocka_unit_test(test_groups_keep_spelling_order_and_origin),

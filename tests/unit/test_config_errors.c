@@ -7,13 +7,13 @@ static void test_an_unknown_key_is_refused_with_a_suggestion_and_what_is_known(v
     static const struct refusal refusals[] = {
         {"\n  slots: 1s", "t.yaml:2:3: unknown key \"slots\": did you mean \"slot\"? known here are listen, profile, "
                           "profiles, hosts, slot, interval, idle, cpus, counters, guests, mode, standard_error, "
-                          "max_series, max_cpu_series, specs, record, textfile"},
+                          "max_series, max_cpu_series, specs, record, textfile, uncore"},
         {"zzzzzz: 1", "t.yaml:1:1: unknown key \"zzzzzz\": known here are listen, profile, profiles, hosts, slot, "
                       "interval, idle, cpus, counters, guests, mode, standard_error, max_series, max_cpu_series, "
-                      "specs, record, textfile"},
+                      "specs, record, textfile, uncore"},
         {"counter: {reserve: 0}", "t.yaml:1:1: unknown key \"counter\": did you mean \"counters\"? known here are "
                                   "listen, profile, profiles, hosts, slot, interval, idle, cpus, counters, guests, "
-                                  "mode, standard_error, max_series, max_cpu_series, specs, record, textfile"},
+                                  "mode, standard_error, max_series, max_cpu_series, specs, record, textfile, uncore"},
         {"counters: {reserved: 0}", "t.yaml:1:12: unknown key \"reserved\": did you mean \"reserve\"? known here are "
                                     "reserve"},
         {"profiles: {a: {groups: [], weight: {}}}",
@@ -57,6 +57,10 @@ static void test_recordings_that_are_wrong_are_refused(void **state) {
                          "interval: 10s}, and is a single value"},
         {"textfile: {interval: 10s}", "t.yaml:1:11: textfile has no path: write textfile: {path: "
                                       "/var/lib/prometheus/node-exporter, interval: 10s}"},
+        {"uncore: off", "t.yaml:1:9: uncore must be a mapping, such as {enabled: auto, groups: [memory]}, and is a "
+                        "single value"},
+        {"uncore: {enabled: on}", "t.yaml:1:19: enabled: \"on\" is neither: write auto to measure what the host has, "
+                                  "or off"},
         {"textfile: {path: a}", "t.yaml:1:18: path: \"a\" is not an absolute path: begin it with /"},
         {"textfile: {path: /a, interval: 2m}", "t.yaml:1:32: interval: \"2m\" is out of range: 1s to 60s are allowed"},
         {"record: {path: \"\"}",

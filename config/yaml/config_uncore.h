@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_CONFIG_YAML_CONFIG_UNCORE_H
+#define TOPDOWND_CONFIG_YAML_CONFIG_UNCORE_H
+
+// Reads `uncore:`, what is measured outside the cores.
+
+#include "config/yaml/config_map.h"
+
+// `enabled` and `groups`: keys of the mapping, which fill struct config_uncore.
+bool config_uncore_enabled(const struct yaml_tree *value, const char *key, void *out, struct errors *errors);
+void config_uncore_groups(struct config_decoder *decoder, const struct config_key *key, const struct yaml_tree *value,
+                          void *member);
+
+#endif
