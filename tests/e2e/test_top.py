@@ -216,12 +216,12 @@ def test_a_recording_is_paused_and_stepped():
             lines = screen.wait("at the end of the recording", "REPLAY")
             newest = lines[0].split()[-1]
             screen.press("[")
-            lines = screen.wait("paused, 1 newer")
+            lines = screen.wait("PAUSED, 1 newer")
             assert lines[0].split()[-1] < newest, (lines[0], newest)
             screen.press("]")
             assert screen.wait("at the end of the recording")[0].split()[-1] == newest
             screen.press("g")
-            lines = screen.wait("paused, ")
+            lines = screen.wait("PAUSED, ")
             first = lines[0].split()[-1]
             screen.press("c")
             screen.wait("CPUs by", " CPU socket")  # of each moment
@@ -230,7 +230,7 @@ def test_a_recording_is_paused_and_stepped():
         with top("--replay", path, "--speed", "0.1") as screen:
             screen.wait("played 0.1 times")
             screen.press(" ")
-            lines = screen.wait("paused, 0 newer")
+            lines = screen.wait("PAUSED, 0 newer")
             assert lines[0].split()[-1] == first, "it begins at the beginning, and takes its time"
             screen.press("}")
             e2e.wait_for(lambda: screen.lines()[0].split()[-1] == newest, "the end")
