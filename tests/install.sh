@@ -5,7 +5,7 @@ packages_build="gcc libc6-dev cmake ninja-build pkg-config libsystemd-dev libmic
 packages_test="$packages_build clang libclang-rt-14-dev libcmocka-dev python3 python3-prometheus-client python3-jsonschema python3-yaml
   prometheus prometheus-alertmanager curl openssl apache2-utils systemd mandoc chromium tmux"
 # the packages, and what is done with them
-packages_test="$packages_test dpkg-dev lintian rpm systemd-container zsh mmdebstrap skopeo umoci prometheus-node-exporter"
+packages_test="$packages_test dpkg-dev lintian rpm systemd-container zsh mmdebstrap skopeo umoci ansible-core python3-apt prometheus-node-exporter"
 # tests/vm: an x86 machine, emulated, and the headers of its kernel for a module; an Arm machine, emulated, and a compiler for it; what runs there is unpacked by tests/vm/sysroot.py. tests/e2e/newer_perf.py
 # runs a perf of arm64
 packages_vm="qemu-system-arm qemu-system-x86 qemu-user linux-headers-cloud-amd64 gcc make gcc-aarch64-linux-gnu cmake ninja-build pkg-config python3 tar"

@@ -86,29 +86,39 @@ static void group_watch(struct linux_group *group, unsigned cpu) {
 }
 
 // The kernel's generic events count there too, whatever their PMU is called.
-static bool counts_on_core(const struct pmu_linux *l, unsigned pmu) {
-    return pmu == 0 || l->types[pmu] == PERF_TYPE_HARDWARE || l->types[pmu] == PERF_TYPE_HW_CACHE;
+static bool counts_on_core(const struct pmu_linux_types *types, unsigned pmu) {
+    return pmu == 0 || types->types[pmu] == PERF_TYPE_HARDWARE || types->types[pmu] == PERF_TYPE_HW_CACHE;
+}
+
+int pmu_linux_describe(const struct pmu_linux_types *types, const struct pmu_event *event,
+                       struct perf_event_attr *out) {
+    if (event->pmu >= types->n)
+        return -ENOENT;
+    bool hardware = types->types[0] != PERF_TYPE_SOFTWARE; // some kernels refuse exclude_guest for these
+    *out = (struct perf_event_attr){
+        .type = types->types[event->pmu],
+        .size = sizeof *out,
+        .config = event->config,
+        .config1 = event->config1,
+        .config2 = event->config2,
+        .exclude_user = (event->exclude & PMU_EXCLUDE_USER) != 0,
+        .exclude_kernel = (event->exclude & PMU_EXCLUDE_KERNEL) != 0,
+        .exclude_hv = (event->exclude & PMU_EXCLUDE_HYPERVISOR) != 0,
+        .exclude_guest = types->exclude_guest && hardware && counts_on_core(types, event->pmu),
+    };
+    return 0;
 }
 
 static int group_open(const struct pmu_linux *l, unsigned cpu, const struct pmu_event *events, size_t n,
                       struct linux_group *group) {
+    const struct pmu_linux_types types = {l->types, l->n_types, l->exclude_guest};
     for (; group->n < n; group->n++) {
-        const struct pmu_event *event = &events[group->n];
-        if (event->pmu >= l->n_types)
-            return -ENOENT;
-        struct perf_event_attr attr = {
-            .type = l->types[event->pmu],
-            .size = sizeof attr,
-            .config = event->config,
-            .config1 = event->config1,
-            .config2 = event->config2,
-            .read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
-            .disabled = group->n == 0,
-            .exclude_user = (event->exclude & PMU_EXCLUDE_USER) != 0,
-            .exclude_kernel = (event->exclude & PMU_EXCLUDE_KERNEL) != 0,
-            .exclude_hv = (event->exclude & PMU_EXCLUDE_HYPERVISOR) != 0,
-            .exclude_guest = l->exclude_guest && counts_on_core(l, event->pmu),
-        };
+        struct perf_event_attr attr;
+        int r = pmu_linux_describe(&types, &events[group->n], &attr);
+        if (r < 0)
+            return r;
+        attr.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+        attr.disabled = group->n == 0;
         int fd = perf_event_open(&attr, (int)cpu, group->n == 0 ? -1 : group->fds[0]);
         if (fd < 0)
             return fd;
@@ -199,8 +209,7 @@ int pmu_linux_new(const uint32_t *types, size_t n_types, bool exclude_guest, str
         l->types[i] = types[i];
     l->pmu.ops = &ops;
     l->n_types = n_types;
-    l->exclude_guest = exclude_guest && n_types > 0 && types[0] != PERF_TYPE_SOFTWARE; // some kernels refuse it for
-                                                                                       // these
+    l->exclude_guest = exclude_guest;
     *out = &l->pmu;
     return 0;
 }

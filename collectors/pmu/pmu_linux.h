@@ -15,6 +15,16 @@ int pmu_linux_new(const uint32_t *types, size_t n_types, bool exclude_guest, str
 // The same for PMUs outside the cores, whose events the kernel moves to another CPU when theirs goes offline.
 int pmu_linux_new_moving(const uint32_t *types, size_t n_types, struct pmu **out);
 
+// What the kernel is asked for to count an event, without how it is read or started. -ENOENT for an event of a PMU that
+// is not among the types.
+struct perf_event_attr;
+struct pmu_linux_types {
+    const uint32_t *types; // as above, at least one
+    size_t n;
+    bool exclude_guest;
+};
+int pmu_linux_describe(const struct pmu_linux_types *types, const struct pmu_event *event, struct perf_event_attr *out);
+
 // Asks the kernel for a cycle counter of a CPU's PMU. 0 if it opens, else the negative errno (-ENOENT: there is no
 // hardware PMU; -EACCES: no permission).
 int pmu_linux_probe_hardware(void);

@@ -96,7 +96,7 @@ static int add_boxes(const struct host_roots *roots, const char *pmu, struct unc
         struct uncore_box *box = &grown[boxes->n++];
         *box = (struct uncore_box){
             .type = type, .cpu = cpu, .package = package_of(roots, cpu), .node = node_of(roots, cpu)};
-        (void)snprintf(box->pmu, sizeof box->pmu, "%s", pmu);
+        memcpy(box->pmu, pmu, strlen(pmu) + 1);
     }
     return 0;
 }

@@ -17,7 +17,7 @@
 // A load that is in step on all cores, with a period of about an idle piece, differs in pieces from the rest, and
 // neither differs from round to round. Nothing tells of such an error. So no round of several cores claims less than if
 // what happens in one piece differed by this much from the rest: a share by 4 points, another metric by a fifth.
-static const double PIECE_SHARE = 0.04, PIECE_RELATIVE = 0.2;
+static const double PIECE_SHARE = 0.04;
 static const double WINDOWS_MIN = 1.5; // effective windows: fewer are one, and a part of another
 
 // Creates an estimate, takes rounds in, and answers. A round passes through three types: rounds (each CPU's counts,
@@ -273,7 +273,8 @@ static struct lanes resolution_of(const struct estimate *e, const struct known *
         return least;
     part = known->idle / sqrt(schedule_usual_pieces(e->plan) * rounds);
     for (size_t l = 0; l < LANES; l++) {
-        double resolution = metric->domain != METRIC_OTHER ? PIECE_SHARE : PIECE_RELATIVE * fabs(values->of[l]);
+        double resolution =
+            metric->domain != METRIC_OTHER ? PIECE_SHARE : ESTIMATE_PIECE_RELATIVE * fabs(values->of[l]);
         least.of[l] = known->together->uncovered.of[l] > known->idle / 2 ? resolution * part : 0;
     }
     return least;

@@ -42,6 +42,7 @@ enum {
     ESTIMATE_MEMORY_ROUNDS = 16, // a difference this many rounds ago has 1/e of the newest one's weight
     ESTIMATE_FIELD_STEPS = 255   // of a PERF_METRICS field of 8 bits (Intel SDM volume 3, "Performance Metrics")
 };
+#define ESTIMATE_PIECE_RELATIVE 0.2 // how much what happens in an idle piece may differ from the rest: estimate.c
 
 struct estimate; // private
 

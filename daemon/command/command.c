@@ -162,10 +162,13 @@ static const struct command commands[] = {
      .check = explain_check,
      .run = explain_run},
     {.name = "measure",
-     .sets = OPTIONS_MEASURE_NOW | OPTIONS_HOST,
-     .summary = "measure this host for a while, and say what it was bound by",
-     .help = "Measures this host for a while and says what it was bound by: level 1, the metric groups that its\n"
-             "largest part leads to, and the next step. The exit status is 1 if nothing could be measured.",
+     .word = "[-- COMMAND]",
+     .starts = true,
+     .sets = OPTIONS_MEASURE_NOW | OPTIONS_HOST | OPTIONS_ASK,
+     .summary = "measure this host, or a command, for a while, and say what it was bound by",
+     .help = "Measures this host for a while, or a command with all that it starts until it ends, and says what it\n"
+             "was bound by: level 1, the metric groups that its largest part leads to, and the next step. The exit\n"
+             "status is 1 if nothing could be measured, else that of the command.",
      .example = "topdownd measure --duration 10s --interval 1s",
      .manual = "topdownd-measure(1)",
      .check = measure_command_check,

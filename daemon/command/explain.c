@@ -9,6 +9,7 @@
 #include "collectors/pmu/pmu.h"
 #include "core/adapt/budget.h"
 #include "core/base/decimal.h"
+#include "core/estimate/estimate_expected.h"
 #include "core/plan/schedule.h"
 #include "daemon/base/log.h"
 #include "daemon/base/options_error.h"
@@ -104,6 +105,82 @@ static int explain_groups(const struct plan *plan, struct text *out) {
     return r;
 }
 
+// ---- expected errors ----
+
+// The assumption that they rest on, and that the output states.
+static const double DEVIATION = 0.2;
+
+static const struct table_column ERROR_COLUMNS[] = {
+    {"metrics_of", "METRICS OF", TABLE_TEXT},
+    {"one_cpu_round", "A CPU, A ROUND", TABLE_TEXT},
+    {"one_cpu_minute", "A CPU, A MINUTE", TABLE_TEXT},
+    {"all_cpus_round", "ALL CPUS, A ROUND", TABLE_TEXT},
+    {"all_cpus_minute", "ALL CPUS, A MINUTE", TABLE_TEXT},
+};
+
+struct errors_of_unit {
+    char name[PLAN_NAME_MAX];
+    double cpu_round, cpu_minute, all_round, all_minute; // relative
+};
+
+static struct errors_of_unit errors_of(const struct plan *plan, unsigned unit, size_t n_cores) {
+    struct estimate_expected expected = estimate_expected_of(plan, (int)unit);
+    double minute = expected.rounds_a_minute;
+    struct errors_of_unit errors = {.cpu_round = estimate_expected_error(&expected, 1, 1, DEVIATION),
+                                    .cpu_minute = estimate_expected_error(&expected, 1, minute, DEVIATION),
+                                    .all_round = estimate_expected_error(&expected, n_cores, 1, DEVIATION),
+                                    .all_minute = estimate_expected_error(&expected, n_cores, minute, DEVIATION)};
+    (void)snprintf(errors.name, sizeof errors.name, "%s",
+                   plan_carried_unit(plan) == (int)unit ? "every event group"
+                                                        : plan->groups[plan->units[unit].first_group].name);
+    return errors;
+}
+
+static void put_error(struct table *table, double error) {
+    if (error > 0)
+        table_format(table, "%.2g %%", 100 * error);
+    else
+        table_text(table, "exact");
+}
+
+static int explain_errors(const struct plan *plan, size_t n_cores, struct text *out) {
+    struct table table = {.columns = ERROR_COLUMNS, .n_columns = sizeof ERROR_COLUMNS / sizeof *ERROR_COLUMNS};
+    for (unsigned u = 0; u < plan->n_units; u++) {
+        struct errors_of_unit errors = errors_of(plan, u, n_cores);
+        table_text(&table, errors.name);
+        put_error(&table, errors.cpu_round);
+        put_error(&table, errors.cpu_minute);
+        put_error(&table, errors.all_round);
+        put_error(&table, errors.all_minute);
+    }
+    text_format(out,
+                "\nExpected error of a gauge, 95 %% of the time, relative to its value, for a load that varies by %.0f "
+                "%% between slots,\non each core by itself (twice as much where it varies twice as much):\n",
+                100 * DEVIATION);
+    int r = table_print(&table, out);
+    table_deinit(&table);
+    return r;
+}
+
+static void add_errors(struct json *json, const struct view *view) {
+    const struct plan *plan = view->layout->plan;
+    json_begin_object(json, "expected_errors");
+    json_number(json, "deviation_between_slots", DEVIATION);
+    json_begin_array(json, "units");
+    for (unsigned u = 0; u < plan->n_units; u++) {
+        struct errors_of_unit errors = errors_of(plan, u, view->layout->topology->n_cores);
+        json_begin_object(json, NULL);
+        json_string(json, "metrics_of", errors.name);
+        json_number(json, "cpu_round", errors.cpu_round);
+        json_number(json, "cpu_minute", errors.cpu_minute);
+        json_number(json, "all_round", errors.all_round);
+        json_number(json, "all_minute", errors.all_minute);
+        json_end_object(json);
+    }
+    json_end_array(json);
+    json_end_object(json);
+}
+
 // ---- what is not measured ----
 
 static void explain_missing(const struct core_type *type, const struct plan *plan, struct text *out) {
@@ -152,6 +229,8 @@ static int explain_type(const struct setup *setup, const struct core_type *type,
     if (plan->n_units == 0)
         text_string(out, "This profile measures nothing.\n");
     int r = plan->n_units > 0 ? explain_groups(plan, out) : 0;
+    if (r == 0 && plan->n_units > 0)
+        r = explain_errors(plan, topology->n_cores, out);
     explain_cost(setup, type, plan, out);
     explain_missing(type, plan, out);
     text_string(out, "\n");
@@ -187,12 +266,12 @@ static int make_views(const struct setup *setup, struct errors *errors, struct s
     return r;
 }
 
-// As the daemon would serve it (/api/v1/plan), an object for each core type.
+// As the daemon would serve it (/api/v1/plan), with the expected errors: an object for each core type.
 static int print_json(const struct shown *shown, struct text *out) {
     int r = 0;
     for (size_t i = 0; i < shown->n && r == 0; i++) {
         text_string(out, i == 0 ? "[" : ",");
-        r = json_render_plan(shown->types[i].view, out);
+        r = json_render_plan_with(shown->types[i].view, add_errors, out);
     }
     text_string(out, "]\n");
     return r;

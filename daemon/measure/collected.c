@@ -14,21 +14,27 @@ struct collected_cell {
 };
 
 struct collected {
+    bool each_is_round;
     struct collected_cell *cells; // [scope * n_metrics + metric of the catalog]
     size_t n_scopes, n_metrics;
     struct view *view;         // of the last snapshot; a reference
     struct snapshot *last;     // likewise; NULL: none yet
+    struct snapshot *before;   // the last one before the beginning; NULL: there was none
     uint64_t start_ns, end_ns; // of what was taken in since the beginning
     size_t n;                  // snapshots since then
 };
 
-struct collected *collected_new(void) {
-    return calloc(1, sizeof(struct collected));
+struct collected *collected_new(bool each_is_round) {
+    struct collected *collected = calloc(1, sizeof *collected);
+    if (collected)
+        collected->each_is_round = each_is_round;
+    return collected;
 }
 
 struct collected *collected_free(struct collected *collected) {
     if (!collected)
         return NULL;
+    snapshot_unref(collected->before);
     snapshot_unref(collected->last);
     view_unref(collected->view);
     free(collected->cells);
@@ -127,11 +133,15 @@ void collected_begin(struct collected *collected) {
                                         .denominator_now = cell->denominator_now};
     }
     collected->n = 0;
+    snapshot_unref(collected->before);
+    collected->before = collected->last ? snapshot_ref(collected->last) : NULL;
 }
 
 // How many rounds the snapshots with an interval stand for: those within a round repeat parts of it.
 static double rounds_of(const struct collected *collected, unsigned n) {
     const struct snapshot_layout *layout = collected->last->layout;
+    if (collected->each_is_round)
+        return n;
     double ns = (double)(collected->end_ns - collected->start_ns) * n / (double)collected->n;
     double rounds = ns / (double)layout->plan->round_ns;
     return rounds > n ? n : rounds > 1 ? rounds : 1;
@@ -155,6 +165,32 @@ static void write_metric(const struct collected *collected, struct snapshot *out
     out->absent[snapshot_state(layout, scope, metric)] = ABSENT_NOT;
 }
 
+static void subtract(struct snapshot *out, const struct snapshot *before, size_t at) {
+    double was = before->values[at];
+    if (isfinite(was))
+        out->values[at] -= was;
+}
+
+// Turns the host's totals of events and times into what they grew by. Those of another plan than before are not known.
+static void write_totals(const struct collected *collected, struct snapshot *out) {
+    const struct snapshot_layout *layout = out->layout;
+    const struct snapshot *before = collected->before;
+    bool same = !before || before->layout == layout;
+    for (size_t e = 0; e < layout->n_events; e++) {
+        if (!same)
+            out->values[snapshot_event(layout, 0, e)] = NAN;
+        else if (before)
+            subtract(out, before, snapshot_event(layout, 0, e));
+    }
+    if (!before || !same)
+        return;
+    subtract(out, before, snapshot_covered(layout, 0));
+    for (int u = 0; u < UNCOVERED_N; u++)
+        subtract(out, before, snapshot_uncovered(layout, 0, (enum uncovered)u));
+    for (size_t g = 0; g < layout->plan->n_groups; g++)
+        subtract(out, before, snapshot_running(layout, g));
+}
+
 struct snapshot *collected_result(const struct collected *collected, struct view **view) {
     struct snapshot *out = collected->n > 0 ? snapshot_new(collected->last->layout) : NULL;
     if (!out)
@@ -171,6 +207,7 @@ struct snapshot *collected_result(const struct collected *collected, struct view
     for (size_t scope = 0; scope < layout->n_scopes; scope++)
         for (size_t m = 0; m < layout->n_metrics; m++)
             write_metric(collected, out, scope, m);
+    write_totals(collected, out);
     *view = collected->view;
     return out;
 }

@@ -6,14 +6,16 @@
 //
 // A metric's value is the quotient of what its totals grew by, so that rounds weigh as much as happened in them; a
 // metric without totals has the mean of its gauges. Its interval follows from those of the gauges: the mean of their
-// squares, divided by the number of rounds, which are independent of one another.
+// squares, divided by the number of rounds, which are independent of one another. Totals of the host's events and times
+// are what they grew by.
 
 #include "core/tally/snapshot.h"
 #include "exporters/view/view.h"
 
 struct collected; // private
 
-struct collected *collected_new(void); // NULL if out of memory
+// Rounds are as long as the plan's or, with `each_is_round`, each snapshot is one. NULL if out of memory.
+struct collected *collected_new(bool each_is_round);
 struct collected *collected_free(struct collected *collected);
 
 // Takes a snapshot in, which the view belongs to. Returns 0 or -ENOMEM.

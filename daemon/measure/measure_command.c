@@ -7,9 +7,11 @@
 
 #include "daemon/base/log.h"
 #include "daemon/base/options_error.h"
+#include "daemon/measure/beside.h"
 #include "daemon/measure/output.h"
 #include "daemon/measure/session.h"
 #include "daemon/measure/stopper.h"
+#include "daemon/measure/tasks_run.h"
 
 enum { EXIT_WRONG = 2 };
 
@@ -20,6 +22,8 @@ int measure_command_check(const struct options *options) {
         return options_say("measure counts what happens now: 'topdownd diff' and --pmu replay:FILE look at recordings");
     if (options->json && measure->csv)
         return options_say("--json or --csv: there is one output");
+    if (measure->by && measure->command)
+        return options_say("--by tells of CPUs: a command's tasks move between them");
     if (measure->by && report_scope_find(measure->by) < 0)
         return options_refuse("--by takes host, socket or cpu, not", measure->by,
                               error_suggest(measure->by, scopes, sizeof scopes / sizeof *scopes));
@@ -28,29 +32,58 @@ int measure_command_check(const struct options *options) {
     return 0;
 }
 
-int measure_command_run(const struct options *options) {
-    struct errors *errors = calloc(1, sizeof *errors);
-    struct stopper stopper;
+// `r` of the measurement, or a command's status; `written` of the output.
+static int status_of(int r, int written) {
+    if (r == -EINVAL || written == TERMINAL_LOST)
+        return EXIT_WRONG;
+    return r < 0 || written < 0 ? EXIT_FAILURE : r;
+}
+
+// Says what happens to a daemon that measures here.
+static const char *say_beside(const struct beside *beside) {
+    if (beside->state == BESIDE_YIELDED)
+        log_info("the topdownd that runs here yields its counters meanwhile");
+    if (beside->state == BESIDE_DENIED)
+        log_warning(
+            "%s: the topdownd that runs here may not be asked to yield its counters: both share them, and values "
+            "are less certain. Run this as root or as a member of the group topdownd",
+            beside->path);
+    return beside->state == BESIDE_YIELDED ? "yielded" : "measured";
+}
+
+static int measure(const struct options *options, struct stopper *stopper, struct errors *errors) {
     struct output output;
-    int r = errors ? stopper_init(&stopper) : -ENOMEM;
-    if (r < 0) {
-        log_error("%s", strerror(-r));
-        free(errors);
+    struct beside beside;
+    bool tasks = options->measure.command;
+    int r = beside_begin(&beside, options);
+    if (r < 0)
         return EXIT_FAILURE;
-    }
     output_init(&output, options);
-    const struct session_request request = {
-        .options = options, .how = "measured", .stopper = &stopper, .output = &output};
-    r = session_run(&request, errors);
-    int written = output_end(&output, -1);
+    const struct session_request request = {.options = options,
+                                            .how = say_beside(&beside),
+                                            .stopper = stopper,
+                                            .output = &output,
+                                            .tick = beside_renew,
+                                            .context = &beside};
+    r = tasks ? tasks_run(&request, errors) : session_run(&request, errors);
+    beside_end(&beside);
+    int written = output_end(&output, tasks && r >= 0 ? r : -1);
     if (errors->n > 0)
         log_errors(errors);
     else if (r < 0)
         log_error("%s", strerror(-r));
-    stopper_deinit(&stopper);
-    int status = r == -EINVAL || written == TERMINAL_LOST ? EXIT_WRONG
-                 : r != 0 || written < 0                  ? EXIT_FAILURE
-                                                          : EXIT_SUCCESS;
+    return status_of(r, written);
+}
+
+int measure_command_run(const struct options *options) {
+    struct errors *errors = calloc(1, sizeof *errors);
+    struct stopper stopper;
+    int r = errors ? stopper_init(&stopper) : -ENOMEM;
+    int status = r < 0 ? EXIT_FAILURE : measure(options, &stopper, errors);
+    if (r < 0)
+        log_error("%s", strerror(-r));
+    else
+        stopper_deinit(&stopper);
     free(errors);
     return status;
 }

@@ -11,8 +11,8 @@
 
 void output_init(struct output *output, const struct options *options) {
     int finest = options->measure.by ? report_scope_find(options->measure.by) : REPORT_HOST;
-    *output =
-        (struct output){.options = options, .finest = (enum report_scope)finest, .screen = screen_of(STDOUT_FILENO)};
+    *output = (struct output){
+        .options = options, .finest = (enum report_scope)finest, .screen = report_text_screen(STDOUT_FILENO)};
 }
 
 static bool is_text(const struct output *output) { return !output->options->json && !output->options->measure.csv; }
@@ -37,7 +37,7 @@ static void begin(struct output *output, const struct output_head *head) {
         return;
     output->begun = true;
     if (is_beside(output))
-        output->screen = screen_of(STDERR_FILENO);
+        output->screen = report_text_screen(STDERR_FILENO);
     if (output->options->measure.csv) {
         report_csv_head(&output->text);
     } else if (output->options->json) {
@@ -56,26 +56,38 @@ void output_interval(struct output *output, const struct output_head *head, cons
         report_csv(report, &output->text);
     else if (output->options->json)
         report_json_add(&output->json, report);
-    if (is_text(output) && !output->headed)
+    bool line = is_text(output) && !report->view->layout->topology->boxes; // these have other columns
+    if (line && !output->headed)
         report_text_head(report, &output->text);
-    if (is_text(output))
+    if (line)
         report_text_line(report, &output->text);
-    output->headed = true;
+    output->headed = output->headed || line;
     write_out(output);
 }
 
-static void put_title(struct output *output, const struct output_head *head, const struct report *report) {
+// What the report is of.
+static void put_subject(struct output *output, const struct output_head *head, const struct report *report) {
     const struct view *view = report->view;
-    const struct topology *topology = view->layout->topology;
+    size_t n = view->layout->topology->n_cpus;
     struct text *out = &output->text;
-    text_format(out, "%s%s%s%s: ", output->headed ? "\n" : "", view->core_type ? view->core_type : head->hostname,
-                head->simulated ? " (SIMULATED)" : "", "");
-    text_format(out, "%s, ", view->cpu_model);
-    if (output->options->measure.command)
-        text_format(out, "the command %s", output->options->measure.command[0]);
+    text_format(out, "%s%s", view->core_type ? view->core_type : head->hostname, head->simulated ? " (SIMULATED)" : "");
+    if (view->layout->topology->boxes)
+        text_format(out, ": outside the cores, %zu box%s", n, n == 1 ? "" : "es");
+    else if (output->options->measure.command)
+        text_format(out, ": %s, the command %s", view->cpu_model, output->options->measure.command[0]);
     else
-        text_format(out, "%zu CPU%s", topology->n_cpus, topology->n_cpus == 1 ? "" : "s");
-    text_format(out, ", %.1f s\n", report->to_seconds - report->from_seconds);
+        text_format(out, ": %s, %zu CPU%s", view->cpu_model, n, n == 1 ? "" : "s");
+}
+
+static void put_title(struct output *output, const struct output_head *head, const struct report *report, bool first) {
+    const struct view *view = report->view;
+    struct text *out = &output->text;
+    text_string(out, output->headed || !first ? "\n" : "");
+    put_subject(output, head, report);
+    text_format(out, ", %.1f s", report->to_seconds - report->from_seconds);
+    if (output->options->measure.command)
+        text_format(out, ", %.3f s of CPU time", report->cpu_seconds);
+    text_string(out, "\n");
     for (size_t i = 0; i < view->n_pmu_errors; i++) {
         text_string(out, "  note: ");
         text_folded(out, view->pmu_errors[i].text, 8, output->screen.width);
@@ -96,7 +108,7 @@ void output_whole(struct output *output, const struct output_head *head, const s
         if (output->options->json) {
             report_json_add(&output->json, report);
         } else if (is_text(output)) {
-            put_title(output, head, report);
+            put_title(output, head, report, i == 0);
             report_text(report, &request, &output->text);
         } else if (!output->options->measure.interval_seconds) {
             report_csv(report, &output->text);

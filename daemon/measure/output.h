@@ -7,7 +7,7 @@
 #include "daemon/base/options.h"
 #include "daemon/base/terminal.h"
 #include "daemon/measure/report.h"
-#include "daemon/measure/screen.h"
+#include "daemon/measure/report_text.h"
 #include "exporters/view/json_writer.h"
 
 struct output {

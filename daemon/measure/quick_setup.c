@@ -18,22 +18,30 @@ static double round_seconds(const struct options *options) {
     return interval > 0 ? interval / ceil(interval / round) : round; // intervals end with rounds
 }
 
-// Makes the slots of the longest plan so short that a round takes that time.
-static int shorten_slots(struct setup *setup, double round_ns, struct errors *errors) {
-    double slot_ns = 0;
+// The longest round of the types' plans, and the length of its slots. 0: nothing rotates.
+static int longest_round(const struct setup *setup, struct errors *errors, double *round_ns, double *slot_ns) {
+    *round_ns = *slot_ns = 0;
     for (size_t i = 0; i < setup->n_types; i++) {
         struct plan *plan;
         int r = setup_plan_stated(setup, &setup->types[i], errors, &plan);
         if (r < 0)
             return r;
-        double shorter = (double)plan->slot_ns * round_ns / (double)plan->round_ns;
-        if (plan_n_rotating(plan) > 0 && (double)plan->round_ns > round_ns && (slot_ns == 0 || shorter < slot_ns))
-            slot_ns = shorter;
+        if (plan_n_rotating(plan) > 0 && (double)plan->round_ns > *round_ns) {
+            *round_ns = (double)plan->round_ns;
+            *slot_ns = (double)plan->slot_ns;
+        }
         plan_free(plan);
     }
-    if (slot_ns > 0)
-        config_adjust_slot(setup->config, setup->profile, (uint64_t)fmax(slot_ns, SLOT_NS_MIN));
     return 0;
+}
+
+// Makes slots so short that a round takes about that time. It takes a second at least: then it has more slots.
+static int shorten_slots(struct setup *setup, double wanted_ns, struct errors *errors) {
+    double round_ns, slot_ns;
+    int r = longest_round(setup, errors, &round_ns, &slot_ns);
+    if (r == 0 && round_ns > wanted_ns)
+        config_adjust_slot(setup->config, setup->profile, (uint64_t)fmax(slot_ns * wanted_ns / round_ns, SLOT_NS_MIN));
+    return r;
 }
 
 int quick_setup_new(const struct options *options, struct errors *errors, struct setup **out) {

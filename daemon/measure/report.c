@@ -16,6 +16,10 @@ static const double COUNTS_ALL_THE_TIME = 0.9999; // share; the rest is what rea
 
 const char *report_scope_name(enum report_scope scope) { return SCOPES[scope]; }
 
+const char *report_scope_of(const struct report *report, enum report_scope scope) {
+    return scope == REPORT_CPU && report->view->layout->topology->boxes ? "box" : SCOPES[scope];
+}
+
 int report_scope_find(const char *name) {
     for (int i = 0; i < REPORT_SCOPES; i++)
         if (strcmp(name, SCOPES[i]) == 0)
@@ -65,18 +69,24 @@ static bool contains(const struct plan_group *group, unsigned event) {
     return false;
 }
 
+// The time of all CPUs, or of all tasks.
+static double cpu_seconds_of(const struct snapshot *snapshot) {
+    const struct snapshot_layout *layout = snapshot->layout;
+    double seconds = snapshot->values[snapshot_covered(layout, 0)];
+    for (int u = 0; u < UNCOVERED_N; u++) {
+        double uncovered = snapshot->values[snapshot_uncovered(layout, 0, (enum uncovered)u)];
+        seconds += isfinite(uncovered) ? uncovered : 0;
+    }
+    return seconds;
+}
+
 // True if one of its event groups was on the counters all the time that was measured.
 static bool always_on(const struct report *report, unsigned event) {
     const struct snapshot_layout *layout = report->view->layout;
     const double *values = report->snapshot->values;
-    double all = values[snapshot_covered(layout, 0)];
-    for (int u = 0; u < UNCOVERED_N; u++) {
-        double uncovered = values[snapshot_uncovered(layout, 0, (enum uncovered)u)];
-        all += isfinite(uncovered) ? uncovered : 0;
-    }
     for (size_t g = 0; g < layout->plan->n_groups; g++)
         if (contains(&layout->plan->groups[g], event) &&
-            values[snapshot_running(layout, g)] >= COUNTS_ALL_THE_TIME * all)
+            values[snapshot_running(layout, g)] >= COUNTS_ALL_THE_TIME * report->cpu_seconds)
             return true;
     return false;
 }
@@ -124,7 +134,7 @@ static int add_answer(struct report *report) {
 
 int report_init(struct report *report, const struct view *view, const struct snapshot *snapshot,
                 enum report_scope finest) {
-    *report = (struct report){.view = view, .snapshot = snapshot};
+    *report = (struct report){.view = view, .snapshot = snapshot, .cpu_seconds = cpu_seconds_of(snapshot)};
     int r = add_rows(report, finest);
     if (r == 0)
         r = add_events(report);
@@ -138,6 +148,35 @@ void report_deinit(struct report *report) {
     tree_free(report->tree);
     free(report->events);
     free(report->rows);
+}
+
+// A word as a shell takes it.
+static void put_word(struct text *out, const char *word) {
+    static const struct text_escape quotes[] = {{'\'', "'\\''"}, {0, NULL}};
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789%+,-./:=@_";
+    bool quoted = word[0] == '\0' || word[strspn(word, plain)] != '\0';
+    text_string(out, quoted ? " '" : " ");
+    text_escaped(out, word, quotes);
+    text_string(out, quoted ? "'" : "");
+}
+
+int report_name_command(struct report *report, char *const *command) {
+    static const char of_host[] = " -a", beside[] = " -- sleep 10";
+    struct text text = {0};
+    const char *sample = report->texts.sample.data, *all = sample ? strstr(sample, of_host) : NULL,
+               *sleeps = all ? strstr(all, beside) : NULL;
+    if (!sleeps)
+        return 0;
+    text_append(&text, sample, (size_t)(all - sample));
+    all += sizeof of_host - 1;
+    text_append(&text, all, (size_t)(sleeps - all));
+    text_string(&text, " --");
+    for (size_t i = 0; command[i]; i++)
+        put_word(&text, command[i]);
+    end(&text);
+    text_free(&report->texts.sample);
+    report->texts.sample = text;
+    return text.failed ? -ENOMEM : 0;
 }
 
 bool report_has_values(const struct report *report) {

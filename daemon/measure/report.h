@@ -16,6 +16,10 @@ const char *report_scope_name(enum report_scope scope);
 // -1: there is no such scope.
 int report_scope_find(const char *name);
 
+struct report;
+// The same in a report; the CPUs of a report about PMUs outside the cores are their boxes.
+const char *report_scope_of(const struct report *report, enum report_scope scope);
+
 struct report_row {
     enum report_scope scope;
     unsigned id; // the kernel's number of the socket or CPU
@@ -34,6 +38,7 @@ struct report {
     const struct view *view;         // borrowed
     const struct snapshot *snapshot; // borrowed
     double from_seconds, to_seconds; // since the measurement began
+    double cpu_seconds;              // of all CPUs, or of all tasks of the command
     struct report_row *rows;
     size_t n_rows;
     struct report_event *events; // of the host, or of the command's tasks
@@ -49,6 +54,9 @@ struct report {
 int report_init(struct report *report, const struct view *view, const struct snapshot *snapshot,
                 enum report_scope finest);
 void report_deinit(struct report *report);
+
+// The next step is about this command, not about the host. Returns 0 or -ENOMEM.
+int report_name_command(struct report *report, char *const *command);
 
 // True if at least one metric has a value.
 bool report_has_values(const struct report *report);

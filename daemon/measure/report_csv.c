@@ -27,7 +27,7 @@ static void begin_row(const struct report *report, const char *kind, enum report
     put_number(out, report->from_seconds, ",");
     put_number(out, report->to_seconds, ",");
     put_text(out, report->view->core_type ? report->view->core_type : "");
-    put_text(out, report_scope_name(scope));
+    put_text(out, report_scope_of(report, scope));
     if (scope != REPORT_HOST)
         text_format(out, "%u", id);
     text_format(out, ",%s,", kind);

@@ -3,11 +3,11 @@
 
 #include <math.h>
 
-static void add_row(struct json *json, const struct report_row *row) {
+static void add_row(struct json *json, const struct report *report, const struct report_row *row) {
     char unit[VIEW_UNIT_MAX];
     view_metric_unit(row->metric, unit, sizeof unit);
     json_begin_object(json, NULL);
-    json_string(json, "scope", report_scope_name(row->scope));
+    json_string(json, "scope", report_scope_of(report, row->scope));
     if (row->scope == REPORT_HOST)
         json_null(json, "id");
     else
@@ -51,12 +51,14 @@ static void add_bound(struct json *json, const struct report *report) {
 void report_json_add(struct json *json, const struct report *report) {
     json_begin_object(json, NULL);
     json_string(json, "core_type", report->view->core_type);
+    json_bool(json, "outside_cores", report->view->layout->topology->boxes);
     json_number(json, "from_seconds", report->from_seconds);
     json_number(json, "to_seconds", report->to_seconds);
+    json_number(json, "cpu_seconds", report->cpu_seconds);
     add_bound(json, report);
     json_begin_array(json, "metrics");
     for (size_t i = 0; i < report->n_rows; i++)
-        add_row(json, &report->rows[i]);
+        add_row(json, report, &report->rows[i]);
     json_end_array(json);
     json_begin_array(json, "events");
     for (size_t i = 0; i < report->n_events; i++)

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "daemon/measure/report_text.h"
 
+#include <langinfo.h>
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/base/terminal.h"
 #include "exporters/view/table.h"
 #include "exporters/view/view_next.h"
 
@@ -15,12 +18,35 @@ enum {
     VALUE_WIDTH = 20,
     NUMBER_MAX = 48,
     COLUMNS = 5,
-    COLUMNS_WIDE = 3,
+    COLUMNS_WIDE = 4,
     COLUMN_WIDTH = 8,
     COLUMN_NAME_MAX = 24,
     EIGHTHS = 8
 };
 static const char BOLD[] = "\033[1m", RED[] = "\033[31m", PLAIN[] = "\033[0m";
+
+enum { WIDTH_LEAST = 40, WIDTH_MOST = 160 };
+
+// ---- the screen ----
+
+// Of the environment's locale; the program's own stays "C", so that numbers have points.
+static bool is_utf8(void) {
+    locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);
+    if (locale == (locale_t)0)
+        return false;
+    bool utf8 = strcmp(nl_langinfo_l(CODESET, locale), "UTF-8") == 0;
+    freelocale(locale);
+    return utf8;
+}
+
+struct screen report_text_screen(int fd) {
+    int width = terminal_columns(fd);
+    return (struct screen){.width = width < WIDTH_LEAST  ? WIDTH_LEAST
+                                    : width > WIDTH_MOST ? WIDTH_MOST
+                                                         : width,
+                           .colour = terminal_has_colour(fd),
+                           .utf8 = is_utf8()};
+}
 
 // ---- numbers ----
 
@@ -130,15 +156,15 @@ static const struct table_column COLUMNS_OF_METRICS[] = {
     {"interval", "95 %", TABLE_TEXT}, {"unit", "UNIT", TABLE_TEXT},
 };
 
-static void put_row(struct table *table, const struct report_row *row, bool scopes) {
+static void put_row(struct table *table, const struct report *report, const struct report_row *row, bool scopes) {
     char unit[VIEW_UNIT_MAX];
     double half = (row->high - row->low) / 2;
     bool share = is_share(row->metric);
     view_metric_unit(row->metric, unit, sizeof unit);
     if (scopes && row->scope == REPORT_HOST)
-        table_text(table, report_scope_name(row->scope));
+        table_text(table, report_scope_of(report, row->scope));
     else if (scopes)
-        table_format(table, "%s %u", report_scope_name(row->scope), row->id);
+        table_format(table, "%s %u", report_scope_of(report, row->scope), row->id);
     table_text(table, row->metric->export_name);
     if (share)
         table_format(table, "%.2f %%", 100 * row->value);
@@ -203,7 +229,7 @@ static void put_table(const struct report *report, const struct report_text_requ
         bool shown = request->all || (row->scope != REPORT_HOST ? is_outline(report, row)
                                                                 : leads_on(report, row) && !in_tree(report, row));
         if (shown && isfinite(row->value))
-            put_row(&table, row, request->scopes);
+            put_row(&table, report, row, request->scopes);
         n_absent += shown && !isfinite(row->value);
     }
     if (table.n_cells > 0 && table_print(&table, &rows) == 0) {
@@ -260,12 +286,20 @@ struct column {
     const struct report_row *row; // NULL: it is not measured
 };
 
+// What every column has in common needs no place in its heading.
 static void name_column(struct column *column, const char *name, const struct report_row *row) {
+    static const char *const endings[][2] = {{"_bound", ""}, {"_per_second", "/s"}};
     size_t length = strlen(name);
-    static const char ending[] = "_bound";
-    if (length >= sizeof ending && strcmp(name + length + 1 - sizeof ending, ending) == 0)
-        length -= sizeof ending - 1;
-    (void)snprintf(column->name, sizeof column->name, "%.*s", (int)length, name);
+    const char *instead = "";
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t ending = strlen(endings[i][0]);
+        if (length > ending && strcmp(name + length - ending, endings[i][0]) == 0) {
+            length -= ending;
+            instead = endings[i][1];
+            break;
+        }
+    }
+    (void)snprintf(column->name, sizeof column->name, "%.*s%s", (int)length, name, instead);
     column->row = row;
 }
 
@@ -295,6 +329,8 @@ void report_text_head(const struct report *report, struct text *out) {
     struct column columns[COLUMNS];
     size_t n = choose_columns(report, columns);
     text_format(out, "%8s", "time");
+    if (report->view->core_type)
+        text_format(out, " %-*s", COLUMN_WIDTH, "cores");
     for (size_t i = 0; i < n; i++)
         text_format(out, " %*s", width_of(&columns[i]), columns[i].name);
     text_string(out, report->tree->n > 0 ? "  bound by\n" : "\n");
@@ -304,6 +340,8 @@ void report_text_line(const struct report *report, struct text *out) {
     struct column columns[COLUMNS];
     size_t n = choose_columns(report, columns);
     text_format(out, "%6.1f s", report->to_seconds);
+    if (report->view->core_type)
+        text_format(out, " %-*s", COLUMN_WIDTH, report->view->core_type);
     for (size_t i = 0; i < n; i++) {
         int width = width_of(&columns[i]);
         const struct report_row *row = columns[i].row;

@@ -6,7 +6,14 @@
 // next step.
 
 #include "daemon/measure/report.h"
-#include "daemon/measure/screen.h"
+
+// What an output can show.
+struct screen {
+    int width; // columns
+    bool colour;
+    bool utf8; // else ASCII
+};
+struct screen report_text_screen(int fd);
 
 struct report_text_request {
     const struct screen *screen;

@@ -19,6 +19,7 @@ static const double NS = 1e-9;
 static const uint64_t TICK_NS = UINT64_C(1000000000);
 static const double FIRST_LOOK = 0.25, LAST_LOOK = 0.7; // share of the duration, between which the plan may grow
 enum { DEEPER_MAX = 3, ROUNDS_TO_JUDGE = 2 };
+static const double COSTS_MORE = 10; // than what runs all year may
 
 struct session {
     const struct session_request *request;
@@ -277,10 +278,11 @@ static int begin(struct session *s) {
         s->clocks = (struct clocks){virtual_now, no_cpu_time, no_time_of_day, &s->virtual_ns};
     s->virtual_ns = (uint64_t)(1 / NS);
     self_init(&s->self, &s->clocks, setup_n_cpus(s->setup), now_of(s));
+    s->self.budget.allowed *= COSTS_MORE;
     int r = engine_new_all(s->setup, &s->self, now_of(s), s->errors, s->engines, &s->n);
     for (size_t i = 0; i < s->n; i++) {
-        s->whole[i] = collected_new();
-        s->interval[i] = collected_new();
+        s->whole[i] = collected_new(false);
+        s->interval[i] = collected_new(false);
         if (!s->whole[i] || !s->interval[i])
             return -ENOMEM;
     }

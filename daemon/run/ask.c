@@ -85,13 +85,18 @@ static int ask(int fd, const char *path, const char *request, uint64_t deadline_
     return read_answer(fd, deadline_ns, answer, size);
 }
 
-int ask_daemon(const char *path, const char *request, unsigned timeout_s, char *answer, size_t size) {
+int ask_quietly(const char *path, const char *request, unsigned timeout_s, char *answer, size_t size) {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     uint64_t deadline_ns = clocks_now_ns() + timeout_s * 1000 * MILLISECOND_NS;
     int r = fd < 0 ? errno : ask(fd, path, request, deadline_ns, answer, size);
     if (fd >= 0)
         (void)close(fd);
-    if (r != 0)
-        (void)fprintf(stderr, "topdownd: %s: %s\n", path, remedy(r));
-    return r != 0 ? -1 : 0;
+    return -r;
+}
+
+int ask_daemon(const char *path, const char *request, unsigned timeout_s, char *answer, size_t size) {
+    int r = ask_quietly(path, request, timeout_s, answer, size);
+    if (r < 0)
+        (void)fprintf(stderr, "topdownd: %s: %s\n", path, remedy(-r));
+    return r < 0 ? -1 : 0;
 }

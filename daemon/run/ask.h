@@ -15,4 +15,8 @@ char *ask_path(const struct options *options);
 // is none and what to do.
 int ask_daemon(const char *path, const char *request, unsigned timeout_s, char *answer, size_t size);
 
+// The same without a word: 0 or a negative errno, such as -ENOENT (no daemon has listened there), -ECONNREFUSED (it has
+// ended) and -EACCES (it may not be asked).
+int ask_quietly(const char *path, const char *request, unsigned timeout_s, char *answer, size_t size);
+
 #endif

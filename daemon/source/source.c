@@ -56,6 +56,10 @@ int source_pmu(const struct source *source, uint64_t now_ns, struct errors *erro
     return source->driver->pmu ? source->driver->pmu(source, now_ns, errors, out) : -EOPNOTSUPP;
 }
 
+int source_count_tasks(const struct source *source, const struct source_tasks *asked, struct pmu_linux_tasks **out) {
+    return source->driver->tasks ? source->driver->tasks(source, asked, out) : -EOPNOTSUPP;
+}
+
 void source_describe(const struct source *source, char *out, size_t size) {
     out[0] = '\0';
     if (source->driver->describe)

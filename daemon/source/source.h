@@ -9,6 +9,7 @@
 
 #include "collectors/host/host_cores.h"
 #include "collectors/pmu/pmu.h"
+#include "collectors/pmu/pmu_linux_tasks.h"
 #include "config/yaml/config.h"
 #include "core/plan/plan.h"
 #include "daemon/base/options.h"
@@ -18,6 +19,7 @@
 enum { SOURCE_TYPES_MAX = HOST_CORES_MAX, SOURCE_ERRORS_MAX = 8, SOURCE_TEXT_MAX = 896 };
 
 struct source;
+struct source_tasks;
 
 // The functions that depend on the origin. NULL: nothing to do or to report.
 struct source_driver {
@@ -32,6 +34,7 @@ struct source_driver {
     void (*choose_guests)(struct source *source, bool share);
     bool (*watchdog_on)(const struct source *source);
     int (*pmu)(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out);
+    int (*tasks)(const struct source *source, const struct source_tasks *asked, struct pmu_linux_tasks **out);
     void (*describe)(const struct source *source, char *out, size_t size);
     void (*allowed)(struct source *source); // events can be opened again: looks anew at what was refused
     // Of two sources found one after the other (daemon/source/source_continue.h): whether they are the same beyond what
@@ -131,6 +134,14 @@ void source_choose_guests(struct source *source, bool share);
 // Makes the PMU; opens nothing yet. A simulated host's time begins at now_ns. -EINVAL with the reason in `errors`;
 // -EOPNOTSUPP: the source cannot count.
 int source_pmu(const struct source *source, uint64_t now_ns, struct errors *errors, struct pmu **out);
+
+// Prepares to count a command's tasks (collectors/pmu/pmu_linux_tasks.h); opens nothing yet. -EOPNOTSUPP: the source
+// cannot, because it is no host.
+struct source_tasks {
+    int pid;
+    bool user_only;
+};
+int source_count_tasks(const struct source *source, const struct source_tasks *asked, struct pmu_linux_tasks **out);
 
 // One line, without a line end, that describes a source other than a host; "" for a host. Cut at size - 1.
 void source_describe(const struct source *source, char *out, size_t size);

@@ -69,6 +69,16 @@ static int host_pmu(const struct source *source, uint64_t now_ns, struct errors 
     return pmu_linux_new(of_const(source)->pmu_types, source->catalog->n_pmus, source->exclude_guest, out);
 }
 
+static int host_count_tasks(const struct source *source, const struct source_tasks *asked,
+                            struct pmu_linux_tasks **out) {
+    const struct pmu_linux_tasks_request request = {.types = of_const(source)->pmu_types,
+                                                    .n_types = source->catalog->n_pmus,
+                                                    .exclude_guest = source->exclude_guest,
+                                                    .pid = asked->pid,
+                                                    .user_only = asked->user_only};
+    return pmu_linux_tasks_new(&request, out);
+}
+
 static bool host_same(const struct source *a, const struct source *b) {
     return memcmp(of_const(a)->pmu_types, of_const(b)->pmu_types, sizeof of_const(a)->pmu_types) == 0;
 }
@@ -111,6 +121,7 @@ static const struct source_driver DRIVER = {.topology = host_topology,
                                             .choose_guests = host_choose_guests,
                                             .watchdog_on = host_watchdog_on,
                                             .pmu = host_pmu,
+                                            .tasks = host_count_tasks,
                                             .same = host_same};
 
 // ---- filling ----

@@ -10,6 +10,7 @@
 #include "exporters/html/html.h"
 #include "exporters/html/html_script.h"
 #include "exporters/json/json.h"
+#include "exporters/json/json_uncore.h"
 #include "exporters/view/json_writer.h"
 #include "exporters/view/view_types.h"
 
@@ -20,6 +21,7 @@ const char http_page_list[] = "There is no such page. These exist:\n"
                               "/api/v1/snapshot  JSON: the last values; ?scope=host, socket or cpu\n"
                               "/api/v1/topdown   JSON: what the CPUs are bound by, as a tree; ?scope= likewise\n"
                               "/api/v1/history   JSON: what metrics were in the last hour or day; ?metric=, ?scope=\n"
+                              "/api/v1/uncore    JSON: bytes through memory controllers and links, by socket and box\n"
                               "/api/v1/plan      JSON: event groups, their schedule, and what cannot be measured here\n"
                               "/api/v1/catalog   JSON: all metrics of this CPU's spec, measured or not\n"
                               "/api/v1/status    JSON: the daemon, its CPU, PMU and configuration\n"
@@ -98,6 +100,7 @@ int http_page_find(const char *path, const char *scope) {
         {"/api/v1/plan", HTTP_PAGE_PLAN},
         {"/api/v1/catalog", HTTP_PAGE_CATALOG},
         {"/api/v1/status", HTTP_PAGE_STATUS},
+        {"/api/v1/uncore", HTTP_PAGE_UNCORE},
         {"/page.js", HTTP_PAGE_SCRIPT},
     };
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
@@ -223,6 +226,8 @@ int http_page_render(enum http_page page, struct http_templates *templates, cons
     case HTTP_PAGE_SCRIPT:
         text_append(out, html_script, html_script_length);
         return out->failed ? -ENOMEM : 0;
+    case HTTP_PAGE_UNCORE:
+        return json_render_uncore(shown, out);
     default:
         return render_json(page, shown, out);
     }

@@ -5,6 +5,7 @@
 // Snapshots, the Topdown tree, plan, catalog and status as JSON: docs/api.md describes every field. Absent values are
 // null, with a reason. Each function renders one object; on a host with several core types the objects form an array.
 
+#include "exporters/view/json_writer.h"
 #include "exporters/view/text.h"
 #include "exporters/view/view.h"
 
@@ -17,6 +18,9 @@ int json_render_topdown(const struct view *view, const struct snapshot *snapshot
                         struct text *out);
 int json_render_catalog(const struct view *view, struct text *out); // depends only on the view
 int json_render_plan(const struct view *view, struct text *out);
+// The same with more members at the end, which the caller writes.
+typedef void json_more(struct json *json, const struct view *view);
+int json_render_plan_with(const struct view *view, json_more *more, struct text *out);
 int json_render_status(const struct view *view, const struct snapshot *snapshot, struct text *out);
 
 #endif

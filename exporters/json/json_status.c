@@ -180,7 +180,9 @@ static void add_not_plannable(struct json *json, const struct view *view) {
     json_end_array(json);
 }
 
-int json_render_plan(const struct view *view, struct text *out) {
+int json_render_plan(const struct view *view, struct text *out) { return json_render_plan_with(view, NULL, out); }
+
+int json_render_plan_with(const struct view *view, json_more *more, struct text *out) {
     const struct plan *plan = view->layout->plan;
     struct json json = json_begin_document(view, out, JSON_INDENTED);
     char seed[24];
@@ -210,6 +212,8 @@ int json_render_plan(const struct view *view, struct text *out) {
     json_end_object(&json);
     add_events(&json, view->layout);
     add_not_plannable(&json, view);
+    if (more)
+        more(&json, view);
     json_end_object(&json);
     return json_end(&json);
 }

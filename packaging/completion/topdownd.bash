@@ -15,15 +15,21 @@ _topdownd_kinds() { # OPTION: the help names them, "auto: ..." line by line, or 
     done
 }
 
+_topdownd_brackets() { # OPTION: the help names them as in "the whole host (host), each socket too (socket)"
+    sed -n "/^  $1 /,/^  --/p" | sed '1!{/^  --/d}' | grep -o '([a-z]*)' | tr -d '()'
+}
+
 _topdownd_values() { # PROGRAM COMMAND OPTION CURRENT: the values that the option can have
     local help argument rest
     help=$("$1" "$2" --help 2>/dev/null)
     read -r argument rest <<<"$(sed -n "s/^  ${3//./\\.} \([A-Z]\)/\1/p" <<<"$help")"
+    [[ $3 == --host* ]] && return # a name that nobody here knows
     case $argument in
     FILE | PATH) compgen -f -- "$4" ;;
     DIR) compgen -d -- "$4" ;;
-    NAME*) compgen -W "$("$1" list cpus 2>/dev/null | sed '1d; s/ .*//')" -- "$4" ;;
-    GROUP) compgen -W "$("$1" list groups 2>/dev/null | sed '1d; s/ .*//')" -- "$4" ;;
+    NAME* | SPEC) compgen -W "$("$1" list cpus 2>/dev/null | sed '1d; s/ .*//')" -- "$4" ;;
+    GROUP | GROUPS) compgen -W "$("$1" list groups 2>/dev/null | sed '1d; s/ .*//')" -- "$4" ;;
+    WHAT) compgen -W "$(_topdownd_brackets "$3" <<<"$help")" -- "$4" ;;
     KIND) compgen -W "$(_topdownd_kinds "$3" <<<"$help")" -- "$4" ;;
     esac
 }

@@ -9,6 +9,20 @@ _topdownd_column() { # what `topdownd list $1` shows in its first column
     compadd -a names
 }
 
+_topdownd_brackets() { # OPTION: the help names them as in "the whole host (host), each socket too (socket)"
+    local -a kinds
+    local line inside=
+    for line in ${(f)"$($program $command --help 2>/dev/null)"}; do
+        [[ $line == "  --"* ]] && inside=
+        [[ $line == "  $1 "* ]] && inside=yes
+        while [[ -n $inside && $line =~ '[(]([a-z]+)[)]' ]]; do
+            kinds+=($match[1])
+            line=${line#*"($match[1])"}
+        done
+    done
+    compadd -a kinds
+}
+
 _topdownd_kinds() { # OPTION: the help names them, "auto: ..." line by line, or "arm, perf or perfmon"
     local -a kinds
     local line inside=
@@ -35,10 +49,11 @@ _topdownd_kinds() { # OPTION: the help names them, "auto: ..." line by line, or 
 _topdownd() {
     local program=${(Q)words[1]} command=run word line
     local -a verbs specs
-    local -A words_of
+    local -A words_of files_of
     program=${program/#\~/$HOME}
     for line in ${(f)"$($program --help 2>/dev/null)"}; do
         [[ $line =~ '^  ([a-z][a-z-]*) ' ]] && verbs+=($match[1])
+        [[ $line =~ '^  ([a-z][a-z-]*) (.FILE|BEFORE)' ]] && files_of[$match[1]]=yes
         [[ $line =~ '^  ([a-z][a-z-]*) ([a-z]+[|][a-z|]+)' ]] && words_of[$match[1]]=${match[2]//|/ }
     done
     specs=('1: :compadd -a verbs')
@@ -48,6 +63,7 @@ _topdownd() {
             specs=('1: :compadd -a verbs')
             (( ${+words_of[$command]} )) && specs+=("2: :($words_of[$command])")
             [[ $command == help ]] && specs+=('2: :compadd -a verbs')
+            (( ${+files_of[$command]} )) && specs+=('*: :_files')
             break
         fi
     done
@@ -59,8 +75,9 @@ _topdownd() {
         '') specs+=("${option}[$about]"); continue ;;
         FILE | PATH) action=_files ;;
         DIR) action='_files -/' ;;
-        NAME) action=' _topdownd_column cpus' ;;
-        GROUP) action=' _topdownd_column groups' ;;
+        NAME | SPEC) [[ $option == --host* ]] && action=' ' || action=' _topdownd_column cpus' ;;
+        GROUP | GROUPS) action=' _topdownd_column groups' ;;
+        WHAT) action=" _topdownd_brackets $option" ;;
         KIND) action=" _topdownd_kinds $option" ;;
         *) action=' ' ;;
         esac

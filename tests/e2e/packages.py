@@ -68,6 +68,16 @@ def edit(path, begin, line):
     e2e.write_text(path, "\n".join(lines) + "\n")
 
 
+def make_later(package, later):
+    """The package as of version 9.0-1, with another configuration."""
+    with tempfile.TemporaryDirectory() as folder:
+        run("dpkg-deb", "-R", package, f"{folder}/tree")
+        edit(f"{folder}/tree/DEBIAN/control", "Version: ", "Version: 9.0-1")
+        path = f"{folder}/tree/etc/topdownd/topdownd.yaml"
+        e2e.write_text(path, e2e.read_text(path) + "# of the later version\n")
+        run("dpkg-deb", "--root-owner-group", "-Zgzip", "-b", f"{folder}/tree", later)
+
+
 def file_of(folder, kind, name="topdownd"):
     found = glob.glob(f"{folder}/{name}[-_][0-9]*.{kind}")
     assert len(found) == 1, found

@@ -136,7 +136,7 @@ def test_options_and_keys_are_still_there():
 def test_fields_and_their_types_are_still_in_the_schemas():
     for release in RELEASES:
         before = pages.read(os.path.join(FOLDER, release, "interface.json.xz"))["schemas"]
-        for page in api_fields.PAGES:
+        for page in (each for each in api_fields.PAGES if each in before):  # later releases may have more pages
             old, new = (api_fields.described(schema) for schema in (before[page], api_fields.load(ROOT, page)))
             for path, field in old.items():
                 assert path in new, (release, page, path)

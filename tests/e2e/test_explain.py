@@ -12,6 +12,7 @@ import test_hosts
 BINARY, ROOT = e2e.arguments()
 LATER = ["topdownd_budget_used_ratio"]  # known after the first half minute
 OF_THE_RUN = ("seed", "counters", "adaptive")  # what only a running daemon knows
+BEFOREHAND = ("expected_errors",)  # what only explain says
 
 
 def explain(*words):
@@ -22,7 +23,7 @@ def explain(*words):
 
 def explained_plans(scenario):
     plans = json.loads(explain("--pmu", f"sim:{scenario}", "--json"))
-    return [{key: value for key, value in plan.items() if key not in OF_THE_RUN} for plan in plans]
+    return [{key: value for key, value in plan.items() if key not in OF_THE_RUN + BEFOREHAND} for plan in plans]
 
 
 def plans_of(daemon):
@@ -67,6 +68,21 @@ def test_a_host_of_amd_is_measured_as_it_was_explained():
 def test_each_type_of_a_hybrid_host_has_a_plan():
     plans = explained_plans("hybrid")
     assert [plan["core_type"] for plan in plans] == ["c1-ultra", "c1-pro", "c1-nano"], plans
+
+
+def test_expected_errors_are_said_with_their_assumption():
+    """The numbers themselves: unit/test_estimate_expected.c."""
+    for scenario in ("demo", "sapphire-rapids", "hybrid"):
+        said = explain("--pmu", f"sim:{scenario}")
+        assert "for a load that varies by 20 % between slots" in said, said
+        for plan in json.loads(explain("--pmu", f"sim:{scenario}", "--json")):
+            errors = plan["expected_errors"]
+            assert errors["deviation_between_slots"] == 0.2 and len(errors["units"]) == len(plan["units"]), errors
+            for unit in errors["units"]:
+                assert 0 <= unit["all_minute"] <= unit["all_round"] <= unit["cpu_round"] < 0.4, unit
+                assert unit["all_minute"] <= unit["cpu_minute"] <= unit["cpu_round"], unit
+                shown = f"{100 * unit['cpu_round']:.2g} %" if unit["cpu_round"] else "exact"
+                assert re.search(rf"^{re.escape(unit['metrics_of'])} +{shown} ", said, re.M), (unit, said)
 
 
 def test_what_cannot_be_measured_is_named_with_the_reason():

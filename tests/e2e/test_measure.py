@@ -1,12 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """`topdownd measure`: on simulated hosts against their truth, and on this host."""
 
+import contextlib
 import csv
+import fcntl
 import io
 import json
 import os
+import pty
+import re
+import select
+import shutil
+import signal
+import struct
 import subprocess
+import sys
 import tempfile
+import termios
+import time
 
 import e2e
 
@@ -78,11 +89,13 @@ def test_the_truth_is_within_the_intervals_as_often_as_they_say():
 
 
 def test_the_bottleneck_is_followed_into_its_groups():
-    whole, = measured("--pmu", "sim:zen4", "--duration", "20s")["whole"]
+    whole, machine = measured("--pmu", "sim:zen4", "--duration", "20s")["whole"]
+    assert not whole["outside_cores"] and machine["outside_cores"], machine
+    assert of_host(machine)["memory_read_bytes_per_second"]["value"] > 1e9, machine["metrics"]
     assert whole["path"] == ["backend_bound_ratio", "backend_bound_memory_ratio"], whole["path"]
     rows = of_host(whole)
     assert rows["backend_bound_memory_ratio"]["low"] > 0.3 and "l1_dcache" in whole["next"], rows
-    chosen, = measured("--pmu", "sim:zen4", "--duration", "20s", "--groups", "Topdown_L1")["whole"]
+    chosen, *_ = measured("--pmu", "sim:zen4", "--duration", "20s", "--groups", "Topdown_L1")["whole"]
     assert "backend_bound_memory_ratio" not in of_host(chosen) and "not measured" in chosen["next"], chosen
 
 
@@ -134,6 +147,202 @@ def test_exit_statuses_tell_what_went_wrong():
                                 (("--pmu", "replay:x"), 2, "what happens now")):
         done = measure(*words)
         assert done.returncode == status and said in done.stderr and done.stdout == "", (words, done)
+
+
+# ---- a command ----
+
+# Touches pages, switches to a child and back, and moves between two CPUs, each a known number of times at least.
+WORK = """
+import mmap, os
+for _ in range(20):
+    with mmap.mmap(-1, 4096 * 2000) as pages:
+        for page in range(2000):
+            pages[4096 * page] = 1
+a, b = os.pipe(), os.pipe()
+if os.fork() == 0:
+    while os.read(a[0], 1) == b"x":
+        os.write(b[1], b"x")
+    os._exit(0)
+for _ in range(2000):
+    os.write(a[1], b"x")
+    os.read(b[0], 1)
+os.write(a[1], b"q")
+os.wait()
+cpus = sorted(os.sched_getaffinity(0))
+for i in range(400):
+    os.sched_setaffinity(0, {cpus[i % len(cpus)]})
+"""
+TOUCHED, SWITCHED = 40000, 2000
+PERF = shutil.which("perf")
+# what perf calls them; and how far the two may be apart, beside the share of 1 %: what perf does between its start and its exec
+COUNTS = {"page-faults": ("MINOR_FAULTS", "MAJOR_FAULTS"), "context-switches": ("CONTEXT_SWITCHES",), "cpu-migrations": ("CPU_MIGRATIONS",)}
+
+
+def counts_of(document):
+    whole, = document["whole"]
+    assert all(event["exact"] for event in whole["events"]), whole["events"]
+    return {event["event"]: event["count"] for event in whole["events"]}, whole["cpu_seconds"]
+
+
+def beneath_perf(*command):
+    """What measure and perf count of the same run; perf starts the command, so measure counts perf, too."""
+    path = os.path.join(FOLDER.name, f"perf.{os.getpid()}.{len(command)}")
+    events = ",".join((*COUNTS, "task-clock"))
+    done = measure("--json", "--", PERF, "stat", "-x,", "-o", path, "-e", events, "--", *command)
+    assert done.returncode == 0, done
+    theirs = {fields[2]: float(fields[0]) for fields in csv.reader(open(path, encoding="utf-8")) if len(fields) > 3}
+    mine, seconds = counts_of(json.loads(done.stdout))
+    mine = {name: sum(mine[event] for event in events) for name, events in COUNTS.items()}
+    return mine | {"task-clock": 1000 * seconds}, theirs
+
+
+def test_a_commands_counts_are_those_of_perf_stat_of_the_same_run():
+    if not PERF:
+        return e2e.skip("perf is not installed")
+    own, none = beneath_perf("true")
+    mine, theirs = beneath_perf(sys.executable, "-c", WORK)
+    for name, count in theirs.items():
+        of_perf = own[name] - none[name]  # perf's own part
+        rest = mine[name] - count - of_perf
+        allowed = 0.01 * count + max(0.5 * of_perf, 20 if name != "task-clock" else 30)
+        assert abs(rest) <= allowed, (name, mine[name], count, of_perf)
+    assert theirs["page-faults"] > TOUCHED and theirs["context-switches"] > SWITCHED, theirs
+    return ", ".join(f"{name} {mine[name]:.0f} and {theirs[name]:.0f}" for name in theirs)
+
+
+def test_only_the_command_is_counted_and_what_it_starts():
+    whole, = json.loads(measure("--json", "--", sys.executable, "-c", WORK).stdout)["whole"]
+    counts = {event["event"]: event["count"] for event in whole["events"]}
+    assert TOUCHED < counts["MINOR_FAULTS"] + counts["MAJOR_FAULTS"] < TOUCHED + 8000, counts
+    assert counts["CONTEXT_SWITCHES"] > SWITCHED, counts
+    assert 0.005 < whole["cpu_seconds"] and whole["to_seconds"] > 0.01, whole
+    sleeping, = json.loads(measure("--json", "--", "sleep", "1").stdout)["whole"]
+    assert sleeping["to_seconds"] >= 1 and sleeping["cpu_seconds"] < 0.2, sleeping
+
+
+def test_a_commands_exit_status_is_passed_on():
+    for command, status in ((["true"], 0), (["sh", "-c", "exit 7"], 7), (["sh", "-c", "kill -9 $$"], 137),
+                            ([os.path.join(FOLDER.name, "none")], 127), ([ROOT], 126)):
+        done = measure("--", *command)
+        assert done.returncode == status and done.stdout == "", (command, done)
+        assert ("cannot be started" in done.stderr) == (status in (126, 127)), done
+    done = measure("--", "sh", "-c", "echo said; exit 3")
+    assert (done.returncode, done.stdout) == (3, "said\n") and "MINOR_FAULTS" in done.stderr, done
+    for words, said in ((("ls",), "stands after '--'"), (("--pmu", "sim", "--", "true"), "runs no commands"),
+                        (("--by", "cpu", "--", "true"), "a command's tasks move")):
+        done = measure(*words)
+        assert done.returncode == 2 and said in done.stderr, (words, done)
+
+
+def start(*words, **more):
+    return subprocess.Popen([BINARY, "measure", "--path.data", ROOT, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+
+def test_a_signal_ends_a_measurement_with_its_result():
+    with start("--duration", "20s", "--interval", "2s", "--json") as process:
+        time.sleep(6)
+        process.send_signal(signal.SIGINT)
+        said, errors = process.communicate(timeout=e2e.TIMEOUT)
+    whole, = json.loads(said)["whole"]
+    assert (process.returncode, errors) == (0, "") and whole["to_seconds"] > 1, (whole["to_seconds"], errors)
+    with start("--json", "--", "sleep", "600") as process:
+        time.sleep(1)
+        process.send_signal(signal.SIGTERM)  # is passed on
+        said, errors = process.communicate(timeout=e2e.TIMEOUT)
+    assert process.returncode == 128 + signal.SIGTERM and json.loads(said)["exit_status"] == 143, (said, errors)
+
+
+# ---- a terminal ----
+
+
+def on_terminal(*words, rows=24, columns=80, **more):
+    """What it writes to a terminal of this size."""
+    parent, child = pty.openpty()
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm", "LC_ALL": "C.UTF-8"} | more
+    with subprocess.Popen([BINARY, "measure", "--path.data", ROOT, *words], stdin=child, stdout=child, stderr=child, env=environment) as process:
+        os.close(child)
+        said = b""
+        while select.select([parent], [], [], e2e.TIMEOUT)[0]:
+            try:
+                more_said = os.read(parent, 65536)
+            except OSError:  # it has ended
+                break
+            said += more_said
+    os.close(parent)
+    assert process.returncode == 0, said
+    return said.decode()
+
+
+def seen(said):
+    """The lines that stay on the screen, without colours."""
+    lines = re.sub(r"\033\[[0-9]*m", "", said).replace("\r\n", "\n").split("\n")
+    return [re.sub(r".*\r(\033\[K)?", "", line).replace("\033[K", "") for line in lines]
+
+
+def test_it_fits_a_terminal_of_80_columns_and_24_lines():
+    said = on_terminal("--pmu", f"sim:{STEADY}", "--duration", "8s", "--interval", "2s", "--groups", "Topdown_L1")
+    lines = [line for line in seen(said) if line and "perf record" not in line]
+    assert all(len(line) <= 80 for line in lines), [line for line in lines if len(line) > 80]
+    assert len(lines) <= 24 and lines[0].split() == ["time", "frontend", "bad_speculation", "retiring", "backend", "bound", "by"], lines
+    assert "\033[31m" in said and "\033[1m" in said, said
+    assert all(len(line) <= 60 for line in seen(on_terminal("--pmu", f"sim:{STEADY}", columns=60)) if "█" in line)
+
+
+def test_no_color_means_no_colour():
+    assert "\033[" in on_terminal("--pmu", f"sim:{STEADY}")
+    assert "\033[" not in on_terminal("--pmu", f"sim:{STEADY}", NO_COLOR="1")
+    assert "\033[" not in on_terminal("--pmu", f"sim:{STEADY}", TERM="dumb")
+
+
+def test_a_terminal_shows_how_far_it_is_and_nothing_stays_of_that():
+    said = on_terminal("--duration", "5s")
+    assert re.search(r"\rmeasuring: [2-4] of 5 s", said), said
+    assert not any("measuring:" in line for line in seen(said)), said
+
+
+# ---- beside a daemon ----
+
+
+@contextlib.contextmanager
+def daemon_with_socket():
+    with tempfile.TemporaryDirectory() as folder:
+        with e2e.Daemon("--pmu", f"sim:{STEADY}", "--path.run", folder, yaml=e2e.LISTEN_ANYWHERE + "slot: 50ms\n") as daemon:
+            daemon.wait_round(1)
+            yield daemon, folder
+
+
+def is_yielded(daemon):
+    return daemon.json("/api/v1/snapshot")["round"]["end_ns"] == 0
+
+
+def test_a_daemon_yields_for_the_time_and_measures_again():
+    with daemon_with_socket() as (daemon, folder):
+        assert not is_yielded(daemon)
+        with start("--path.run", folder, "--duration", "20s", "--json") as process:
+            e2e.wait_for(lambda: is_yielded(daemon), "the counters to be handed over")
+            time.sleep(17)  # longer than the daemon yields at once
+            assert is_yielded(daemon)
+            said, errors = process.communicate(timeout=e2e.TIMEOUT)
+        assert json.loads(said)["how"] == "yielded" and "yields its counters meanwhile" in errors, errors
+        e2e.wait_for(lambda: not is_yielded(daemon), "the counters to be taken back")
+        with start("--path.run", folder, "--json", "--", "sleep", "1") as process:
+            e2e.wait_for(lambda: is_yielded(daemon), "the counters to be handed over to a command")
+            assert json.loads(process.communicate(timeout=e2e.TIMEOUT)[0])["how"] == "yielded"
+        e2e.wait_for(lambda: not is_yielded(daemon), "the counters to be taken back from a command")
+
+
+def test_a_daemon_takes_the_counters_back_from_a_measurement_that_was_killed():
+    with daemon_with_socket() as (daemon, folder):
+        with start("--path.run", folder, "--duration", "1h") as process:
+            e2e.wait_for(lambda: is_yielded(daemon), "the counters to be handed over")
+            process.kill()
+        e2e.wait_for(lambda: not is_yielded(daemon), "the counters to be taken back")
+
+
+def test_without_a_daemon_nothing_is_said_of_one():
+    done = measure("--path.run", FOLDER.name, "--duration", "1s", "--json")
+    assert (done.returncode, done.stderr) == (0, "") and json.loads(done.stdout)["how"] == "measured", done
 
 
 if __name__ == "__main__":

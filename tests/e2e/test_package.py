@@ -137,6 +137,16 @@ def test_another_build_gives_the_same_bytes():
                 assert one.read() == two.read(), f"{theirs} differs from {ours}"
 
 
+def test_the_program_for_terminals_can_be_run():
+    """Whatever its folder: it is no file of data. What a package for another architecture depends on is as here."""
+    listed = [line.split(None, 5) for line in run("dpkg-deb", "-c", packages.file_of(MADE, "deb", "topdownd-top")).splitlines()]
+    modes = {words[5]: words[0] for words in listed if not words[0].startswith("d")}
+    assert modes.pop("./usr/libexec/topdownd/topdownd-top") == "-rwxr-xr-x" and set(modes.values()) == {"-rw-r--r--"}, modes
+    depends = run("dpkg-deb", "-f", packages.file_of(MADE, "deb", "topdownd-top"), "Depends").strip()
+    told = e2e.read_text(f"{ROOT}/packaging/package.cmake").replace("\\\n", "")
+    assert depends.split(", ", 1)[1] in told, depends
+
+
 def test_links_of_the_installed_pages_lead_somewhere():
     with tempfile.TemporaryDirectory() as folder:
         run("dpkg-deb", "-x", deb(), folder)
@@ -158,22 +168,12 @@ def test_an_older_time_is_taken_from_the_environment():
         assert set(re.findall(r" (\d{4}-\d\d-\d\d) ", listed)) == {"1970-01-02"}, listed
 
 
-def next_version(folder):
-    """The package of a later version, with another configuration."""
-    run("dpkg-deb", "-R", deb(), f"{folder}/tree")
-    packages.edit(f"{folder}/tree/DEBIAN/control", "Version: ", "Version: 9.0-1")
-    path = f"{folder}/tree{CONFIG}"
-    e2e.write_text(path, e2e.read_text(path) + "# of the later version\n")
-    run("dpkg-deb", "--root-owner-group", "-b", f"{folder}/tree", f"{folder}/later.deb")
-    shutil.rmtree(f"{folder}/tree")
-    shutil.copy(deb(), f"{folder}/this.deb")
-    shutil.copy(packages.file_of(MADE, "deb", "topdownd-top"), f"{folder}/view.deb")
-
-
 def test_install_upgrade_downgrade_remove_and_purge():
     need("dpkg-deb", "dpkg")
     with tempfile.TemporaryDirectory() as folder:
-        next_version(folder)
+        packages.make_later(deb(), f"{folder}/later.deb")
+        shutil.copy(deb(), f"{folder}/this.deb")
+        shutil.copy(packages.file_of(MADE, "deb", "topdownd-top"), f"{folder}/view.deb")
         with packages.copy_of_this_machine(folder) as copy:
             if os.path.exists(copy.outside("/usr/sbin/topdownd")):
                 raise e2e.Skip("this machine has topdownd installed")
@@ -347,6 +347,9 @@ def test_bash_completes_every_command_option_and_value():
     assert bash_completes("--pmu", "") >= {"auto", "linux", "sim:", "replay:"}
     assert bash_completes("eval", "--format", "perf") == {"perf", "perfmon"}
     assert bash_completes("list", "groups", "--cpu", "neoverse-v") == {"neoverse-v1", "neoverse-v2", "neoverse-v3"}
+    assert bash_completes("diff", "--by", "") == bash_completes("measure", "--by", "") == {"host", "socket", "cpu"}
+    assert bash_completes("check-config", "--cpu", "zen") >= {"zen4", "zen5"} and bash_completes("check-config", "--host", "zen") == set()
+    assert bash_completes("list", "metrics", "--group", "") == bash_completes("measure", "--groups", "") != set()
     assert bash_completes("--pmu", "replay", ":", "READ") == bash_completes("--config", "READ") == {"README.md"}
 
 
@@ -357,6 +360,8 @@ def test_zsh_completes_every_command_and_option():
         assert set(re.findall(r"^(--[a-z.]+)", said, re.M)) == options_of(command), said
     said = zsh_completes("list", "")
     assert f"2: :({' '.join(words_of('list'))})" in said and "_topdownd_column cpus" in said, said
+    assert all(("*: :_files" in zsh_completes(command, "")) == (command in ("check-config", "diff")) for command in commands())
+    assert re.search(r"^--by=.*_topdownd_brackets --by$", zsh_completes("diff", ""), re.M)
     shown = zsh_shows("topdownd yield --")
     assert all(option in shown for option in options_of("yield")), shown
 

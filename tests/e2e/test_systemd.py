@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A life of the service under a real systemd: installed with apt, scraped, reloaded, killed, upgraded to sockets, purged.
+"""A life of the service under a real systemd: installed with apt, scraped, reloaded, killed, upgraded to sockets, purged; and
+packaging/ansible.
 
 A private copy of this machine (packages.Copy) boots in a container, with systemd as PID 1, a network of its own, and none of
 the machine's services. Nothing outside of it changes. It takes root, overlayfs and systemd-nspawn.
@@ -18,7 +19,7 @@ import e2e
 import packages
 from packages import need
 
-BINARY, _ = e2e.arguments()
+BINARY, ROOT = e2e.arguments()
 BUILD = os.path.dirname(BINARY)
 UNIT = "topdownd.service"
 DROP_IN = f"/etc/systemd/system/{UNIT}.d/test.conf"
@@ -110,6 +111,43 @@ def check_journal(container):
     assert "topdownd measures this host" in container.run(*started, "-x"), "the catalog is not in use"
 
 
+class Prometheus:
+    """A real one in the container, which scrapes the service each second while that is restarted again and again."""
+
+    YAML = """global: {scrape_interval: 1s}
+scrape_configs: [{job_name: topdownd, static_configs: [{targets: ["127.0.0.1:10813"]}]}]
+"""
+    # Of a daemon whose counters began anew, and were read as if they had gone on, this would leap by all that they had.
+    ACCOUNTED = "sum(rate(topdownd_covered_cpu_seconds_total[20s])) + sum(rate(topdownd_uncovered_cpu_seconds_total[20s]))"
+
+    def __init__(self, container):
+        self.container = container
+        container.write("/root/prometheus.yml", self.YAML)
+        container.run("systemd-run", "--unit=prometheus-of-the-test", "/usr/bin/prometheus", "--config.file=/root/prometheus.yml",
+                      "--storage.tsdb.path=/root/data", "--web.listen-address=127.0.0.1:9090")
+
+    def value(self, promql):
+        """That of the one series of the answer; None where there is none."""
+        said = self.container.run("curl", "-s", "-m", "30", "--data-urlencode", f"query={promql}",
+                                  "http://127.0.0.1:9090/api/v1/query", status=None)
+        result = json.loads(said)["data"]["result"] if said else []
+        return float(result[0]["value"][1]) if result else None
+
+    def wait_for_counts(self, seconds):
+        """Waits until it has seen the present daemon count for so long."""
+        e2e.wait_for(lambda: (self.value("sum(topdownd_covered_cpu_seconds_total)") or 0) > seconds, "Prometheus to see counts")
+
+    def check(self, restarts):
+        """Returns how many restarts it has seen."""
+        cpus = os.cpu_count()
+        seen = self.value("changes(process_start_time_seconds[10m])")
+        resets = self.value("max(resets(topdownd_covered_cpu_seconds_total[10m]))")
+        assert seen >= restarts and resets >= 1, (seen, resets)
+        highest, lowest = (self.value(f"{name}_over_time(({self.ACCOUNTED})[10m:1s])") for name in ("max", "min"))
+        assert 0 <= lowest <= highest < 2 * cpus, f"between {lowest} and {highest} seconds a second of {cpus} CPUs"
+        return int(seen)
+
+
 def check_start(container):
     container.run("apt-get", "install", "-y", "-q", "/packages/topdownd.deb")
     assert container.active(), container.run("systemctl", "status", UNIT, status=None)
@@ -133,6 +171,36 @@ def check_start(container):
 def check_counting(container):
     """The capability and the filter of system calls let it count."""
     e2e.wait_for(lambda: re.search(r'^topdownd_pmu_up\{[^}]*\} 1$', container.scrape(), re.M), "counts:\n" + container.scrape())
+
+
+def check_exposure(container, limit):
+    said = container.run("systemd-analyze", "security", "--no-pager", UNIT)
+    found = float(re.search(r"Overall exposure level for \S+: ([\d.]+)", said).group(1))
+    assert found <= limit, said
+    return found
+
+
+def check_address(container):
+    """One that the host gets only later is served from then on; the others are served meanwhile."""
+    late = "192.0.2.7"
+    container.write("/etc/topdownd/conf.d/ours.yaml", f'listen: ["127.0.0.1:10813", "{late}:10813"]\n')
+    container.run("systemctl", "restart", UNIT)
+    page = ["curl", "-s", "-m", "30", f"http://{late}:10813/metrics"]
+    assert container.active() and e2e.wait_for(container.scrape, "the other address")
+    assert container.run(*page, status=None) == ""
+    container.run("ip", "address", "add", f"{late}/32", "dev", "lo")
+    e2e.wait_for(lambda: "topdownd_build_info{" in container.run(*page, status=None), "the late address")
+    container.run("rm", "/etc/topdownd/conf.d/ours.yaml")
+    container.run("systemctl", "restart", UNIT)
+
+
+def check_versions(container):
+    """The package of a later version, and this one again, while the service runs."""
+    for name, version in (("later", "9.0-1"), ("topdownd", None)):
+        before = container.pid()
+        container.run("apt-get", "install", "-y", "-q", "--allow-downgrades", f"/packages/{name}.deb")
+        assert version in (None, container.run("dpkg-query", "-W", "-f", "${Version}", "topdownd"))
+        container.wait_for_another(before)
 
 
 def check_reload(container):
@@ -203,16 +271,66 @@ def check_purge(container):
 def test_a_life_of_the_service():
     with tempfile.TemporaryDirectory() as folder:
         shutil.copy(packages.file_of(MADE, "deb"), f"{folder}/topdownd.deb")
+        packages.make_later(f"{folder}/topdownd.deb", f"{folder}/later.deb")
         os.chmod(folder, 0o755)
         with booted(folder) as container:
             check_start(container)
+            prometheus = Prometheus(container) if shutil.which("prometheus") else None
+            exposure = [check_exposure(container, 1.5)]
             check_counting(container)
             check_reload(container)
+            if prometheus:
+                prometheus.wait_for_counts(3)
             seconds = check_ends(container)
+            check_address(container)
+            check_versions(container)
+            if prometheus:
+                prometheus.wait_for_counts(1)
+                restarts = prometheus.check(restarts=5)
             check_mistakes(container)
             check_sockets(container)
+            exposure.append(check_exposure(container, 1.2))
             check_purge(container)
-    return "back after " + ", ".join(f"SIG{name} {value} s" for name, value in seconds.items())
+    return "back after " + ", ".join(f"SIG{name} {value} s" for name, value in seconds.items()) + \
+        (f"; Prometheus saw {restarts} restarts" if prometheus else "") + f"; exposure {exposure[0]}, with sockets {exposure[1]}"
+
+
+PLAYBOOK = "/packages/ansible/topdownd.yml"
+DATABASE = "profiles: {database: {groups: [Software]}}\nslot: 100ms\n"
+
+
+def play(container, variables, status=0):
+    """Runs the playbook on the container itself; what it said of the host in the end, by number."""
+    container.write("/root/variables.yml", variables)
+    said = container.run("env", "HOME=/root", "LC_ALL=C.UTF-8", "ansible-playbook", "-c", "local", "-i", "localhost,", PLAYBOOK,
+                         "-e", "ansible_become=false", "-e", "ansible_python_interpreter=/usr/bin/python3", "-e", "@/root/variables.yml",
+                         status=status)
+    return {name: int(n) for name, n in re.findall(r"(\w+)=(\d+)", said[said.index("PLAY RECAP"):])}, said
+
+
+def test_the_playbook_installs_configures_by_role_and_verifies():
+    need("ansible-playbook", "ansible-core")
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(packages.file_of(MADE, "deb"), f"{folder}/topdownd.deb")
+        shutil.copytree(f"{ROOT}/packaging/ansible", f"{folder}/ansible")
+        os.chmod(folder, 0o755)
+        variables = "topdownd_package: /packages/topdownd.deb\ntopdownd_profile: database\ntopdownd_config:\n" + \
+            "".join(f"  {line}\n" for line in DATABASE.splitlines())
+        with booted(folder) as container:
+            recap, said = play(container, variables)
+            assert recap["failed"] == 0 and recap["changed"] > 0, said
+            assert container.active() and container.show("UnitFileState") == "enabled"
+            assert "profile database:" in container.run("topdownd", "check-config", "--pmu", "sim"), "by role"
+            before = container.pid()
+            recap, said = play(container, variables)
+            assert (recap["failed"], recap["changed"]) == (0, 0), said
+            recap, said = play(container, variables.replace("slot", "slto"), status=2)
+            assert recap["failed"] == 1 and "50-site.yaml:" in said and "slot" in said, said
+            assert "slto" not in container.run("cat", "/etc/topdownd/conf.d/50-site.yaml"), "a mistake changes nothing"
+            recap, said = play(container, variables.replace("100ms", "200ms"))
+            assert recap["changed"] == len(("the file", "the reload")) and container.pid() == before, said
+            assert "200" in container.run("cat", "/etc/topdownd/conf.d/50-site.yaml")
+        return ", ".join(f"{name} {n}" for name, n in recap.items() if n)
 
 
 if __name__ == "__main__":

@@ -65,6 +65,13 @@ def test_bytes_of_each_socket_are_the_truth_and_only_grow():
         assert abs(grown["0", "write"] / grown["0", "read"] / (WRITES / READS) - 1) < 1e-6, grown
         seconds = grown["0", "read"] / (4 * 64 * READS)
         assert abs(seconds - round(seconds)) < 0.1, seconds
+        kinds = daemon.json("/api/v1/uncore")["kinds"]
+        assert [(kind["pmu"], kind["spec"], kind["up"]) for kind in kinds] == [("imc", "imc-sapphire-rapids", 1)], kinds
+        assert [socket["boxes"] for socket in kinds[0]["sockets"]] == [4, 4] and len(kinds[0]["boxes"]) == 8
+        for socket in kinds[0]["sockets"]:
+            boxes = [box["traffic"] for box in kinds[0]["boxes"] if box["socket"] == socket["socket"]]
+            for i, sum_of_all in enumerate(socket["traffic"]):
+                assert abs(sum(box[i]["bytes_total"] for box in boxes) - sum_of_all["bytes_total"]) < 1, sum_of_all
         return f"{len(e2e.samples(after))} samples"
 
 
@@ -111,6 +118,8 @@ def test_a_host_without_any_says_so_once():
             assert not memory(page) and "topdownd_uncore_up" not in page
             assert "outside its cores" not in json.dumps(daemon.json("/api/v1/status")) + daemon.get("/"), "nothing else changes"
             assert daemon.log().count("no PMU outside its cores") == 1
+            none = daemon.json("/api/v1/uncore")
+            assert none["kinds"] == [] and "no PMU outside its cores" in none["reason"], none
 
 
 def test_the_configuration_chooses_what_is_opened():

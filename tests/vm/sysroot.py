@@ -20,7 +20,8 @@ import time
 import e2e
 
 KERNEL = "linux-image-cloud-arm64"
-LIBRARIES = ["libc6-dev", "libsystemd-dev", "libmicrohttpd-dev", "libcjson-dev", "libyaml-dev", "zlib1g-dev"]
+LIBRARIES = ["libc6-dev", "libsystemd-dev", "libmicrohttpd-dev", "libcjson-dev", "libyaml-dev", "zlib1g-dev",
+             "libncurses-dev", "libcurl4-gnutls-dev"]
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 LIBRARY_FOLDER = "usr/lib/aarch64-linux-gnu"
 UNUSED_SECONDS = 7 * 86400  # until a folder of another version is deleted

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exporters/json/json_uncore.h"
+
+#include "exporters/json/json_parts.h"
+
+static void add_traffic(struct json *json, const struct shown_type *kind, size_t scope) {
+    const struct view *view = kind->view;
+    json_begin_array(json, "traffic");
+    for (size_t m = 0; m < view->layout->n_metrics; m++) {
+        const struct catalog_metric *metric = view_metric(view, m);
+        double bytes;
+        if (metric->traffic == TRAFFIC_NONE || !view_plannable(view, m) || !catalog_metric_ratio(metric, &bytes))
+            continue;
+        json_begin_object(json, NULL);
+        json_string(json, "name", traffic_table[metric->traffic].name);
+        json_number(json, "bytes_total", bytes * kind->snapshot->values[snapshot_numerator(view->layout, scope, m)]);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+static void add_errors(struct json *json, const struct view *view) {
+    json_begin_array(json, "errors");
+    for (size_t i = 0; i < view->n_pmu_errors; i++) {
+        json_begin_object(json, NULL);
+        json_string(json, "reason", view->pmu_errors[i].reason);
+        json_string(json, "text", view->pmu_errors[i].text);
+        json_end_object(json);
+    }
+    json_end_array(json);
+}
+
+static void add_kind(struct json *json, const struct shown_type *kind) {
+    const struct snapshot_layout *layout = kind->view->layout;
+    const struct topology *topology = layout->topology;
+    json_begin_object(json, NULL);
+    json_string(json, "pmu", kind->view->pmu);
+    json_string(json, "spec", layout->catalog->product.spec);
+    json_number(json, "up", kind->snapshot->values[snapshot_self(layout, SELF_PMU_UP)]);
+    add_errors(json, kind->view);
+    json_begin_array(json, "sockets");
+    for (size_t s = 0; s < topology->n_sockets; s++) {
+        json_begin_object(json, NULL);
+        json_whole(json, "socket", topology->sockets[s].id);
+        json_whole(json, "boxes", topology->sockets[s].measured);
+        add_traffic(json, kind, snapshot_scope_socket(s));
+        json_end_object(json);
+    }
+    json_end_array(json);
+    json_begin_array(json, "boxes");
+    for (size_t box = 0; box < topology->n_cpus; box++) {
+        json_begin_object(json, NULL);
+        json_whole(json, "box", topology->cpus[box].id);
+        json_whole(json, "socket", topology->sockets[topology->cpus[box].socket].id);
+        add_traffic(json, kind, snapshot_scope_cpu(layout, box));
+        json_end_object(json);
+    }
+    json_end_array(json);
+    json_end_object(json);
+}
+
+static const char *why_none(const struct shown *shown) {
+    const struct view *view = shown->types[0].view;
+    if (shown->n_boxes > 0)
+        return NULL;
+    for (size_t i = 0; i < view->n_pmu_errors; i++)
+        if (view->pmu_errors[i].uncore)
+            return view->pmu_errors[i].text;
+    return view->replayed    ? "recordings do not hold it"
+           : view->simulated ? "the simulated host has none"
+                             : "the configuration selects none that this host has";
+}
+
+int json_render_uncore(const struct shown *shown, struct text *out) {
+    const struct shown_type *newest = &shown->types[shown->n_boxes > 0 ? shown->n : 0];
+    struct json json = json_begin(out, JSON_INDENTED);
+    json_begin_object(&json, NULL);
+    json_bool(&json, "simulated", newest->view->simulated);
+    json_bool(&json, "replay", newest->view->replayed);
+    json_number(&json, "timestamp_seconds",
+                newest->snapshot->values[snapshot_self(newest->view->layout, SELF_LAST_SNAPSHOT_TIMESTAMP)]);
+    json_string(&json, "reason", why_none(shown));
+    json_begin_array(&json, "kinds");
+    for (size_t i = shown->n; i < shown_all(shown); i++)
+        add_kind(&json, &shown->types[i]);
+    json_end_array(&json);
+    json_end_object(&json);
+    return json_end(&json);
+}
