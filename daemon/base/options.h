@@ -68,6 +68,7 @@ struct options {
     struct {
         const char *bundle; // file; NULL: none
         bool force;         // write over it
+        bool verify;        // run kernels of which the truth is known
     } doctor;
     struct {
         const char *by; // NULL: the host

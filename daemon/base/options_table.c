@@ -180,6 +180,9 @@ const struct option_row option_rows[OPTION_ROWS] = {
     {"listen", "ADDRESS", OPTIONS_MEASURE, read_listen, 0, "the same"},
     {"web.systemd-socket", NULL, OPTIONS_MEASURE, read_flag, MEMBER(web.systemd_socket),
      "serve on the sockets that systemd passes (topdownd.socket), instead of addresses"},
+    {"verify", NULL, OPTIONS_DOCTOR, read_flag, MEMBER(doctor.verify),
+     "run small programs of which it is known what they are bound by and what they count, for a minute or two, and "
+     "compare; every reading is recorded"},
     {"bundle", "FILE", OPTIONS_DOCTOR, read_text, MEMBER(doctor.bundle),
      "collect what a bug report needs in FILE, a .tar.gz, without secrets; look at it before you send it"},
     {"force", NULL, OPTIONS_DOCTOR, read_flag, MEMBER(doctor.force), "write over FILE"},

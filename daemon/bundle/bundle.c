@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "core/base/decimal.h"
+#include "daemon/base/child.h"
 #include "daemon/base/terminal.h"
 #include "daemon/bundle/archive.h"
 #include "daemon/bundle/bundle_parts.h"
-#include "daemon/bundle/child.h"
 #include "exporters/view/gzip.h"
 
 enum { NAME_BYTES_MAX = 100, PATIENCE_S = 60, MODE = 0600 };

@@ -8,8 +8,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "daemon/base/child.h"
 #include "daemon/bundle/bundle_parts.h"
-#include "daemon/bundle/child.h"
 
 enum { PAGE_BYTES_MAX = 16 << 20, CHUNK = 64 << 10, PATIENCE_S = 10 };
 

@@ -12,8 +12,8 @@
 
 #include "collectors/recording/recording_file.h"
 #include "core/recording/recording.h"
+#include "daemon/base/child.h"
 #include "daemon/bundle/bundle_parts.h"
-#include "daemon/bundle/child.h"
 
 // A recording holds the name of its host, and the path of the vendor's files. Both are in its headers, which are
 // written anew.

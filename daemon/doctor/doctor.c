@@ -11,6 +11,7 @@
 #include "daemon/base/terminal.h"
 #include "daemon/bundle/bundle.h"
 #include "daemon/doctor/doctor_parts.h"
+#include "daemon/verify/verify.h"
 
 enum { EXIT_WRONG = 2 };
 
@@ -42,34 +43,64 @@ static int print(const struct findings *findings, bool as_json) {
     return r;
 }
 
-static int collect(const struct setup *setup, const struct options *options, struct errors *errors) {
-    const struct bundle_request request = {options, setup, doctor_find_daemon(options), NULL};
-    return bundle_write(&request, errors);
+// What was asked for, and its exit status.
+struct visit {
+    const struct options *options;
+    struct setup *setup;
+    struct errors *errors;
+    struct findings *findings;
+    char verified[VERIFY_FOLDER_MAX]; // "": no verification
+    int status;
+};
+
+static int verify(struct visit *visit) {
+    const struct source *source = visit->setup->types[0].source;
+    pid_t daemon = source->simulated ? 0 : doctor_find_daemon(visit->options);
+    if (daemon > 0 && source->takes_counters)
+        return errors_add(visit->errors, NULL, 0, 0,
+                          "topdownd is running (process %ld) and has the counters: stop it for the time of the "
+                          "verification (systemctl stop topdownd)",
+                          (long)daemon);
+    return verify_run(visit->options, visit->setup, visit->verified, visit->findings, visit->errors);
+}
+
+static int collect(struct visit *visit) {
+    const struct bundle_request request = {visit->options, visit->setup, doctor_find_daemon(visit->options),
+                                           visit->verified[0] != '\0' ? visit->verified : NULL};
+    return bundle_write(&request, visit->errors);
+}
+
+// A bundle has the doctor's findings in it, so they are printed where there is something else to say.
+static int visit_host(struct visit *visit) {
+    const struct options *options = visit->options;
+    bool prints = !options->doctor.bundle || options->doctor.verify;
+    int r = options->doctor.bundle ? bundle_check(options, visit->errors) : 0;
+    if (r == 0 && prints)
+        examine(visit->setup, options, visit->findings);
+    if (r == 0 && options->doctor.verify)
+        r = verify(visit);
+    visit->status = findings_count(visit->findings, FINDING_FAILURE) > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+    if (r == 0 && prints)
+        r = print(visit->findings, options->json);
+    return r == 0 && options->doctor.bundle ? collect(visit) : r;
 }
 
 int doctor_run(const struct options *options) {
-    struct setup *setup = calloc(1, sizeof *setup);
-    struct errors *errors = calloc(1, sizeof *errors);
-    struct findings *findings = calloc(1, sizeof *findings);
-    int r = setup && errors && findings ? setup_init(setup, options, errors) : -ENOMEM, status = EXIT_WRONG;
-    if (r >= 0 && options->doctor.bundle)
-        r = bundle_check(options, errors);
-    if (r >= 0 && options->doctor.bundle) {
-        r = collect(setup, options, errors);
-        status = EXIT_SUCCESS;
-    } else if (r >= 0) {
-        examine(setup, options, findings);
-        status = findings_count(findings, FINDING_FAILURE) > 0 ? EXIT_FAILURE : EXIT_SUCCESS;
-        r = print(findings, options->json);
-    }
-    if (r < 0 && errors && errors->n > 0)
-        log_errors(errors);
+    struct visit visit = {.options = options, .status = EXIT_WRONG};
+    visit.setup = calloc(1, sizeof *visit.setup);
+    visit.errors = calloc(1, sizeof *visit.errors);
+    visit.findings = calloc(1, sizeof *visit.findings);
+    int r = visit.setup && visit.errors && visit.findings ? setup_init(visit.setup, options, visit.errors) : -ENOMEM;
+    if (r >= 0)
+        r = visit_host(&visit);
+    if (r < 0 && visit.errors && visit.errors->n > 0)
+        log_errors(visit.errors);
     else if (r < 0)
         log_error("%s", strerror(-r));
-    if (setup)
-        setup_deinit(setup);
-    free(findings);
-    free(errors);
-    free(setup);
-    return r != 0 ? EXIT_WRONG : status;
+    if (visit.setup)
+        setup_deinit(visit.setup);
+    free(visit.findings);
+    free(visit.errors);
+    free(visit.setup);
+    return r != 0 ? EXIT_WRONG : visit.status;
 }

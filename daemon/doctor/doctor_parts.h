@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-#include "daemon/doctor/findings.h"
+#include "daemon/base/findings.h"
 #include "daemon/source/setup.h"
 
 // The process id of the topdownd that answers on the control socket; 0: none does.

@@ -170,8 +170,9 @@ int record_new(const struct setup *setup, const struct core_type *type, uint64_t
         record_free(record);
         return r;
     }
-    log_info("recording to %s, and before that to %s.1 and so on; all together %.4g MiB at most", record->path,
-             record->path, (double)record->bytes_max / (1 << 20));
+    if (!setup->quiet)
+        log_info("recording to %s, and before that to %s.1 and so on; all together %.4g MiB at most", record->path,
+                 record->path, (double)record->bytes_max / (1 << 20));
     *out = record;
     return 0;
 }

@@ -88,9 +88,10 @@ static const char *const ROOMS[] = {
     "config/perf_log/",   "collectors/host/", "collectors/pmu/",       "collectors/sim/", "collectors/recording/",
     "collectors/uncore/", "exporters/view/",  "exporters/prometheus/", "exporters/json/", "exporters/html/",
     "exporters/web/",     "exporters/http/",  "daemon/base/",          "daemon/source/",  "daemon/uncore/",
-    "daemon/engine/",     "daemon/run/",      "daemon/check/",         "daemon/measure/", "daemon/bundle/",
-    "daemon/doctor/",     "daemon/command/",  "daemon/main.c",         "top/model/",      "top/screen/",
-    "top/view/",          "top/source/",      "top/terminal/",         "top/run/",        "top/main.c"};
+    "daemon/engine/",     "daemon/run/",      "daemon/check/",         "daemon/measure/", "daemon/verify/",
+    "daemon/bundle/",     "daemon/doctor/",   "daemon/command/",       "daemon/main.c",   "top/model/",
+    "top/screen/",        "top/view/",        "top/source/",           "top/terminal/",   "top/run/",
+    "top/main.c"};
 
 // The number of the room that the file is in; N_OF(ROOMS): in none.
 static size_t room_of(const char *path) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_DOCTOR_FINDINGS_H
-#define TOPDOWND_DAEMON_DOCTOR_FINDINGS_H
+#ifndef TOPDOWND_DAEMON_BASE_FINDINGS_H
+#define TOPDOWND_DAEMON_BASE_FINDINGS_H
 
 // What `topdownd doctor` has found: one line for each thing that it looked at.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/bundle/child.h"
+#include "daemon/base/child.h"
 
 #include <errno.h>
 #include <fcntl.h>

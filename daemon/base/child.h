@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#ifndef TOPDOWND_DAEMON_BUNDLE_CHILD_H
-#define TOPDOWND_DAEMON_BUNDLE_CHILD_H
+#ifndef TOPDOWND_DAEMON_BASE_CHILD_H
+#define TOPDOWND_DAEMON_BASE_CHILD_H
 
 // Runs programs, and this program with other words.
 

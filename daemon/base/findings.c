@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "daemon/doctor/findings.h"
+#include "daemon/base/findings.h"
 
 #include <errno.h>
 #include <stdarg.h>
