@@ -231,6 +231,7 @@ def test_a_recording_is_paused_and_stepped():
             assert screen.ended() == 0
         with top("--replay", path, "--speed", "0.1") as screen:
             screen.wait("played 0.1 times")
+            e2e.wait_for(lambda: re.search(r"\d:\d\d$", screen.lines()[0]), "the first moment: before it no time is known")
             screen.press(" ")
             lines = screen.wait("PAUSED, 0 newer")
             assert lines[0].split()[-1] == first, "it begins at the beginning, and takes its time"
