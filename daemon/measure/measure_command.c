@@ -9,6 +9,7 @@
 #include "daemon/base/options_error.h"
 #include "daemon/measure/beside.h"
 #include "daemon/measure/output.h"
+#include "daemon/measure/remote.h"
 #include "daemon/measure/session.h"
 #include "daemon/measure/stopper.h"
 #include "daemon/measure/tasks_run.h"
@@ -39,35 +40,54 @@ static int status_of(int r, int written) {
     return r < 0 || written < 0 ? EXIT_FAILURE : r;
 }
 
-// Says what happens to a daemon that measures here.
-static const char *say_beside(const struct beside *beside) {
+// Says that the daemon that measures here goes on.
+static void say_shared(const struct beside *beside) {
+    log_warning("%s: the topdownd that runs here may not be asked to yield its counters: both share them, and values "
+                "are less certain. Run this as root or as a member of the group topdownd",
+                beside->path);
+}
+
+// A daemon that may not be asked to yield has measured already: its pages are read where they can be.
+static int measure_denied(const struct session_request *request, const struct beside *beside, struct errors *errors) {
+    struct session_request reading = *request;
+    struct errors unread = {0};
+    reading.how = "read";
+    int r = remote_run(&reading, &unread);
+    if (r >= 0) {
+        log_info("the topdownd that runs here may not be asked to yield its counters: these are its own values");
+        return r;
+    }
+    say_shared(beside);
+    return session_run(request, errors);
+}
+
+static int measure_any(const struct session_request *request, const struct beside *beside, struct errors *errors) {
+    bool denied = beside->state == BESIDE_DENIED;
     if (beside->state == BESIDE_YIELDED)
         log_info("the topdownd that runs here yields its counters meanwhile");
-    if (beside->state == BESIDE_DENIED)
-        log_warning(
-            "%s: the topdownd that runs here may not be asked to yield its counters: both share them, and values "
-            "are less certain. Run this as root or as a member of the group topdownd",
-            beside->path);
-    return beside->state == BESIDE_YIELDED ? "yielded" : "measured";
+    if (!request->options->measure.command)
+        return denied ? measure_denied(request, beside, errors) : session_run(request, errors);
+    if (denied)
+        say_shared(beside);
+    return tasks_run(request, errors);
 }
 
 static int measure(const struct options *options, struct stopper *stopper, struct errors *errors) {
     struct output output;
     struct beside beside;
-    bool tasks = options->measure.command;
     int r = beside_begin(&beside, options);
     if (r < 0)
         return EXIT_FAILURE;
     output_init(&output, options);
     const struct session_request request = {.options = options,
-                                            .how = say_beside(&beside),
+                                            .how = beside.state == BESIDE_YIELDED ? "yielded" : "measured",
                                             .stopper = stopper,
                                             .output = &output,
                                             .tick = beside_renew,
                                             .context = &beside};
-    r = tasks ? tasks_run(&request, errors) : session_run(&request, errors);
+    r = measure_any(&request, &beside, errors);
     beside_end(&beside);
-    int written = output_end(&output, tasks && r >= 0 ? r : -1);
+    int written = output_end(&output, options->measure.command && r >= 0 ? r : -1);
     if (errors->n > 0)
         log_errors(errors);
     else if (r < 0)

@@ -10,10 +10,10 @@
 #include "daemon/base/log.h"
 #include "daemon/engine/engine.h"
 #include "daemon/measure/collected.h"
-#include "daemon/measure/deeper.h"
 #include "daemon/measure/quick_setup.h"
 #include "daemon/run/load.h"
 #include "daemon/run/reload.h"
+#include "exporters/view/view_next.h"
 
 static const double NS = 1e-9;
 static const uint64_t TICK_NS = UINT64_C(1000000000);
@@ -113,6 +113,44 @@ static void tell_interval(struct session *s, size_t i, uint64_t end_ns) {
 
 // ---- the plan grows ----
 
+// True if a metric of the group is neither in the plan nor known to be unmeasurable.
+static bool adds(const struct view *view, const struct catalog_group *group) {
+    const struct snapshot_layout *layout = view->layout;
+    char reason[PLAN_REASON_MAX];
+    for (size_t i = 0; i < group->n_metrics; i++)
+        if (layout->plan->place[group->metrics[i]] < 0 &&
+            !catalog_metric_explain(layout->catalog, group->metrics[i], reason, sizeof reason))
+            return true;
+    return false;
+}
+
+// Adds what the path of one core type leads to. True if there is something new.
+static bool add_next(const struct report *report, struct text *out) {
+    const struct catalog *catalog = report->view->layout->catalog;
+    unsigned groups[VIEW_NEXT_MAX];
+    bool found = false;
+    if (report->bound.n == 0 || report->bound.exceeded != JUDGE_YES)
+        return false;
+    size_t n =
+        view_next_groups(report->view, report->tree->nodes[report->bound.path[report->bound.n - 1]].metric, groups);
+    for (size_t i = 0; i < n; i++) {
+        const struct catalog_group *group = &catalog->groups[groups[i]];
+        if (!adds(report->view, group))
+            continue;
+        text_format(out, ",%s", group->name);
+        found = true;
+    }
+    return found;
+}
+
+// Appends ",GROUP" for each metric group that the dominant paths lead to and that is not measured yet. False: none.
+static bool add_next_groups(const struct report *reports, size_t n, struct text *out) {
+    bool found = false;
+    for (size_t i = 0; i < n; i++)
+        found = add_next(&reports[i], out) || found;
+    return found;
+}
+
 static bool is_time_to_look(const struct session *s, uint64_t now_ns) {
     double share = (double)(now_ns - s->begun_ns) / (double)(s->end_ns - s->begun_ns);
     bool ready = s->deeper < DEEPER_MAX && share > FIRST_LOOK && share < LAST_LOOK;
@@ -156,7 +194,7 @@ static int look_deeper(struct session *s, uint64_t now_ns) {
         quick_setup_groups(s->setup, &s->groups);
     else
         s->groups.length--; // its end
-    bool found = n == s->n && deeper_groups(reports, n, &s->groups);
+    bool found = n == s->n && add_next_groups(reports, n, &s->groups);
     text_append(&s->groups, "", 1);
     for (size_t i = 0; i < n; i++) {
         report_deinit(&reports[i]);

@@ -14,6 +14,7 @@ struct view *plan_view_new(const struct setup *setup, const struct core_type *ty
     const struct view facts = {.layout = layout,
                                .simulated = source->simulated,
                                .version = TOPDOWND_VERSION,
+                               .revision = setup->revision,
                                .hostname = setup->hostname,
                                .core_type = source->core_type[0] != '\0' ? source->core_type : NULL,
                                .pmu = source->pmu_name,

@@ -2,6 +2,7 @@
 #include "exporters/html/html_parts.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "exporters/view/view_next.h"
 #include "exporters/view/view_sample.h"
@@ -22,6 +23,21 @@ void html_put_text(struct text *out, struct text *text) {
 
 #define DIGITS_SHOWN 1e-4 // of a value; an interval that is narrower than that says nothing more
 
+#define SMALL 1e-4 // printf writes smaller numbers with exponents
+enum { DECIMALS_MAX = 12 };
+
+// Appends a number below SMALL with so many digits, as "0.00002".
+static void put_small(struct text *out, int digits, double value) {
+    char number[32];
+    int decimals = digits - 1 - (int)floor(log10(fabs(value)));
+    int length = snprintf(number, sizeof number, "%.*f", decimals < DECIMALS_MAX ? decimals : DECIMALS_MAX, value);
+    while (length > 0 && number[length - 1] == '0')
+        length--;
+    if (length > 0 && number[length - 1] == '.')
+        length--;
+    text_append(out, number, (size_t)length);
+}
+
 // Appends a number with so many digits; large ones as "2.8 G".
 static void put_digits(struct text *out, int digits, double value) {
     static const struct {
@@ -35,6 +51,8 @@ static void put_digits(struct text *out, int digits, double value) {
         text_format(out, "%.*g%s", digits, value / prefixes[i].factor, prefixes[i].prefix);
     else if (fabs(value) >= 1000)
         text_format(out, "%.0f", value);
+    else if (value != 0 && fabs(value) < SMALL)
+        put_small(out, digits, value);
     else
         text_format(out, "%.*g", digits, value);
 }

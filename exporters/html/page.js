@@ -29,7 +29,9 @@
   };
   const number = (value, digits = 4) => {
     const [factor, prefix] = [[1e12, " T"], [1e9, " G"], [1e6, " M"]].find(([least]) => Math.abs(value) >= least) || [1, ""];
-    return factor === 1 && Math.abs(value) >= 1000 ? value.toFixed(0) : Number((value / factor).toPrecision(digits)) + prefix;
+    const rounded = Number((value / factor).toPrecision(digits));
+    if (rounded !== 0 && Math.abs(rounded) < 1e-6) return rounded.toFixed(12).replace(/\.?0+$/, ""); // not as 2e-7
+    return factor === 1 && Math.abs(value) >= 1000 ? value.toFixed(0) : rounded + prefix;
   };
   const get = async (path) => {
     const answer = await fetch(path, { cache: "no-store", signal: AbortSignal.timeout(10000) });

@@ -345,6 +345,7 @@ int json_render_status(const struct view *view, const struct snapshot *snapshot,
     char hash[24];
     (void)snprintf(hash, sizeof(hash), "%016" PRIx64, view->config_hash);
     json_string(&json, "version", view->version);
+    json_string(&json, "revision", view->revision);
     json_bool(&json, "simulated", view->simulated);
     json_bool(&json, "replay", view->replayed);
     json_string(&json, "hostname", view->hostname);

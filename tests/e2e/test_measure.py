@@ -198,7 +198,7 @@ def beneath_perf(*command):
 
 def test_a_commands_counts_are_those_of_perf_stat_of_the_same_run():
     if not PERF:
-        return e2e.skip("perf is not installed")
+        raise e2e.Skip("perf is not installed")
     own, none = beneath_perf("true")
     mine, theirs = beneath_perf(sys.executable, "-c", WORK)
     for name, count in theirs.items():
@@ -338,6 +338,37 @@ def test_a_daemon_takes_the_counters_back_from_a_measurement_that_was_killed():
             e2e.wait_for(lambda: is_yielded(daemon), "the counters to be handed over")
             process.kill()
         e2e.wait_for(lambda: not is_yielded(daemon), "the counters to be taken back")
+
+
+def test_a_daemon_that_may_not_be_asked_is_read_instead():
+    if os.geteuid() != 0:
+        raise e2e.Skip("only root can become another user")
+    with tempfile.TemporaryDirectory() as folder:
+        with e2e.Daemon("--pmu", "auto", "--path.run", folder, yaml=e2e.LISTEN_ANYWHERE) as daemon:
+            daemon.wait_round(1)
+            config = e2e.write_text(os.path.join(FOLDER.name, "reader.yaml"), f"listen: [\"127.0.0.1:{daemon.port}\"]\n")
+            os.chmod(FOLDER.name, 0o755)
+            done = measure_as_nobody("--config", config, "--path.run", folder, "--duration", "4s", "--json")
+        assert done.returncode == 0 and "these are its own values" in done.stderr, done
+        document = json.loads(done.stdout)
+        assert document["how"] == "read" and of_host(document["whole"][0])["minor_faults_per_second"]["value"] > 0, document
+
+
+def measure_as_nobody(*words):
+    return subprocess.run([BINARY, "measure", "--path.data", ROOT, *words], capture_output=True, text=True, timeout=e2e.TIMEOUT,
+                          user=65534, group=65534, extra_groups=[], check=False)
+
+
+def test_a_user_without_rights_measures_commands_without_the_kernels_work():
+    if os.geteuid() != 0:
+        raise e2e.Skip("only root can become another user")
+    level = int(e2e.read_text("/proc/sys/kernel/perf_event_paranoid"))
+    done = measure_as_nobody("--path.run", FOLDER.name, "--json", "--", "true")
+    if level >= 3:
+        assert done.returncode == 1 and "nothing can be counted" in done.stderr, done
+    else:
+        assert done.returncode == 0 and ("the kernel's work" in done.stderr) == (level == 2), done
+        assert any(event["event"] == "MINOR_FAULTS" and event["count"] > 0 for event in json.loads(done.stdout)["whole"][0]["events"])
 
 
 def test_without_a_daemon_nothing_is_said_of_one():

@@ -201,6 +201,13 @@ static void test_large_numbers_have_a_prefix(void **state) {
     assert_margin("ipc", 999999, 1099999, "999999 <small class=\"soft\">&plusmn;&nbsp;100000</small><td");
 }
 
+static void test_small_numbers_have_no_exponent(void **state) {
+    (void)state;
+    assert_margin("ipc", 0.5, 0.50012, "0.5 <small class=\"soft\">&plusmn;&nbsp;0.00012</small><td");
+    assert_margin("ipc", 0.02, 0.02002, "0.02 <small class=\"soft\">&plusmn;&nbsp;0.00002</small><td");
+    assert_margin("ipc", 0.00002345, 0.00003345, "0.00002345 <small class=\"soft\">&plusmn;&nbsp;0.00001</small><td");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_last_hour_is_a_plot_with_what_happened),
@@ -210,6 +217,7 @@ int main(void) {
         cmocka_unit_test(test_an_interval_that_tells_nothing_is_said_in_words),
         cmocka_unit_test(test_each_event_group_says_its_share_coverage_and_trust),
         cmocka_unit_test(test_large_numbers_have_a_prefix),
+        cmocka_unit_test(test_small_numbers_have_no_exponent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

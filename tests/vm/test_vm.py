@@ -315,6 +315,32 @@ def test_a_neoverse_v2_gets_its_spec_and_no_pipeline_slots_are_made_up():
         return f"{len(states)} events are not live"
 
 
+# ---- a command ----
+
+
+def test_a_commands_cycles_and_instructions_are_the_truth():
+    """It is all that is busy, so it has all instructions; the tasks' time on the CPUs has a cycle each nanosecond."""
+    with SETTING.machine() as machine:
+        machine.wait_boot()
+        machine.write("/proc/sys/kernel/perf_event_paranoid", "2")
+        said = machine.run("/usr/sbin/topdownd measure --json --groups General -- /usr/sbin/topdownd list metrics")
+        document = json.loads("\n".join(said[said.index("{"):]))
+        whole, = document["whole"]
+        counts = {event["event"]: event for event in whole["events"]}
+        assert counts["CPU_CYCLES"]["exact"] and counts["INST_RETIRED"]["exact"], counts
+        assert close(counts["CPU_CYCLES"]["count"], 1e9 * whole["cpu_seconds"], 0.05), whole
+        assert close(counts["INST_RETIRED"]["count"], TRUE_IPC * counts["CPU_CYCLES"]["count"], 0.05), counts
+        ipc = {row["metric"]: row for row in whole["metrics"]}["ipc"]
+        assert close(ipc["value"], TRUE_IPC, 0.05) and document["exit_status"] == 0, ipc
+        said = machine.run("/usr/sbin/topdownd measure --json -- /usr/sbin/topdownd list events")  # the kernel takes turns
+        whole, = json.loads("\n".join(said[said.index("{"):]))["whole"]
+        counts = {event["event"]: event for event in whole["events"]}
+        assert not counts["CPU_CYCLES"]["exact"] and counts["CONTEXT_SWITCHES"]["exact"], counts
+        ipc = {row["metric"]: row for row in whole["metrics"]}["ipc"]
+        assert close(ipc["value"], TRUE_IPC, 0.1), ipc
+        return f"{whole['cpu_seconds']:.2f} s of CPU time"
+
+
 # ---- rotation and truth ----
 
 def take_all_but_one(machine):

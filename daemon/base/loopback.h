@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef TOPDOWND_DAEMON_BASE_LOOPBACK_H
+#define TOPDOWND_DAEMON_BASE_LOOPBACK_H
+
+// Asks a server of this host for a page, over plain HTTP.
+
+#include <stdint.h>
+
+#include "exporters/view/text.h"
+
+enum { LOOPBACK_BYTES_MAX = 64 << 20 };
+
+// Gets the page at 127.0.0.1 or, if the address is one of IPv6, at ::1. Returns 0 with the page appended to `out`;
+// -EPROTO if the answer is not a page (status 200); another negative errno.
+int loopback_get(const char *address, uint16_t port, const char *path, struct text *out);
+
+#endif
